@@ -1,0 +1,34 @@
+# Options, and the build settings of this tree. Nothing in here reaches users of an installed heist.
+include(CMakeDependentOption)
+
+option(HEIST_DEV_MODE "Build heistd, tests, stress programs, examples and benchmarks" OFF)
+cmake_dependent_option(HEIST_BUILD_HEISTD "Build the job server" ON HEIST_DEV_MODE OFF)
+cmake_dependent_option(HEIST_BUILD_BENCH "Build the benchmarks (Google Benchmark)" OFF
+  HEIST_DEV_MODE OFF)
+option(HEIST_MUTANTS "Let the environment variable HEIST_MUTANT weaken one named edge" OFF)
+set(HEIST_SANITIZE "" CACHE STRING "Sanitizers of this build: empty, thread, or address,undefined")
+
+if(NOT PROJECT_IS_TOP_LEVEL)
+  return()
+endif()
+
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_program(HEIST_CCACHE ccache)
+if(HEIST_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${HEIST_CCACHE}")
+endif()
+
+if(HEIST_SANITIZE)
+  set(heist_sanitize_flags "-fsanitize=${HEIST_SANITIZE}" -fno-omit-frame-pointer)
+  if(HEIST_SANITIZE MATCHES "undefined")
+    list(APPEND heist_sanitize_flags -fno-sanitize-recover=all)
+  endif()
+  add_compile_options(${heist_sanitize_flags})
+  add_link_options(${heist_sanitize_flags})
+  if(HEIST_SANITIZE MATCHES "address|thread")
+    string(TOUPPER "${CMAKE_MATCH_0}" heist_sanitizer)
+    add_compile_definitions("HEIST_SANITIZER_${heist_sanitizer}")
+  endif()
+endif()

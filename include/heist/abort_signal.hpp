@@ -1,0 +1,94 @@
+// AbortSignal and AbortController.
+#pragma once
+
+#include <concepts>
+#include <heist/error.hpp>
+#include <heist/listener.hpp>
+#include <heist/reason.hpp>
+#include <heist/scheduling_state.hpp>
+#include <heist/subscription.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace heist {
+
+/// Observes whether something was aborted, and why; shared handle. Only its controller aborts (SEC-1).
+///
+/// Spec:     DOM's AbortSignal.   Differs: listeners are scoped subscriptions.
+/// Thread:   any; one handle is used by one thread at a time, copies may be anywhere.
+/// Lifetime: any order of destruction with controllers, schedulers, promises (LIF-2).
+class AbortSignal {
+ public:
+  /// True once aborted; never false again.   Cost: one load.
+  [[nodiscard]] bool aborted() const noexcept;
+
+  /// The abort reason; empty while not aborted.
+  [[nodiscard]] Reason reason() const noexcept;
+
+  /// Throws the reason if aborted (plain values as `Aborted`).
+  void throw_if_aborted() const;
+
+  /// Calls `listener()` or `listener(AbortSignal)` once, in the thread that aborts (ABT-8), after the
+  /// tasks' abort steps and in the order of registration. Not called when aborted already.
+  ///
+  /// Errors: std::bad_alloc.   Cost: one allocation; lock-free.
+  template <class Callback>
+    requires std::invocable<std::decay_t<Callback>&> ||
+             std::invocable<std::decay_t<Callback>&, AbortSignal>
+  Subscription on_abort(Callback&& listener) const {
+    auto call = [callback = std::decay_t<Callback>(std::forward<Callback>(listener))](
+                    SignalEvent& event) mutable {
+      if constexpr (std::invocable<std::decay_t<Callback>&>) {
+        callback();
+      } else {
+        callback(AbortSignal(Ref<SignalCore>::share(&event.signal)));
+      }
+    };
+    return add_abort_listener(*make_node<CallbackListener<decltype(call)>>(std::move(call)));
+  }
+
+  friend bool operator==(const AbortSignal&, const AbortSignal&) noexcept = default;
+
+  /// For the library.
+  explicit AbortSignal(Ref<SignalCore> core) noexcept : core_(std::move(core)) {}
+  [[nodiscard]] SignalCore& core() const noexcept { return *core_; }
+
+ private:
+  Subscription add_abort_listener(Listener& listener) const;
+
+  Ref<SignalCore> core_;
+};
+
+/// Aborts its signal.
+///
+/// Thread: any; calls from several threads are ordered, the first wins.
+class AbortController {
+ public:
+  AbortController();
+
+  [[nodiscard]] AbortSignal signal() const noexcept { return AbortSignal(core_); }
+
+  /// Aborts with AbortError, or with the given reason (an exception or any plain value).
+  ///
+  /// When the winning call returns, no unstarted task of the signal will ever start and their promises are
+  /// rejected (ABT-2). Listeners run inside the call, with no lock held. A second call does nothing.
+  ///
+  /// Thread: any.   Blocks: never by itself.   Errors: std::bad_alloc, nothing changed.
+  /// Cost: O(tasks of the signal), no allocation beyond the reason.
+  void abort();
+  void abort(Reason reason);
+  template <class Value>
+    requires(!std::same_as<std::remove_cvref_t<Value>, Reason>)
+  void abort(Value&& reason) {
+    abort(Reason(std::forward<Value>(reason)));
+  }
+
+ protected:
+  explicit AbortController(Ref<SignalCore> core) noexcept : core_(std::move(core)) {}
+  [[nodiscard]] SignalCore& core() const noexcept { return *core_; }
+
+ private:
+  Ref<SignalCore> core_;
+};
+
+}  // namespace heist

@@ -1,0 +1,60 @@
+// Agent: a thread that owns one event loop.
+#pragma once
+
+#include <functional>
+#include <heist/close.hpp>
+#include <heist/event_loop.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace heist {
+
+struct AgentOptions {
+  /// Name of the thread, as tools show it (the system keeps the first 15 characters).
+  std::string name = "heist-agent";
+  /// CPU to run on.
+  std::optional<int> affinity;
+  /// Called on the agent's thread before its first task and after its last one.
+  std::function<void()> on_start;
+  std::function<void()> on_stop;
+  EventLoopOptions loop;
+};
+
+/// A thread that runs one event loop.
+///
+/// Spec:     [html#agents-and-agent-clusters].
+/// Thread:   any.   Lifetime: the destructor closes with abort and joins the thread.
+class Agent {
+ public:
+  /// Starts the thread; returns once on_start has run.
+  ///
+  /// Errors: std::system_error (no thread, no such CPU), what on_start throws, std::invalid_argument as
+  /// EventLoop; a virtual clock is refused, as nobody could advance it.
+  explicit Agent(AgentOptions options = {});
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+  ~Agent();
+
+  /// Scheduler bound to this agent.   Cost: one reference.
+  [[nodiscard]] Scheduler scheduler() const noexcept;
+
+  [[nodiscard]] const std::string& name() const noexcept;
+
+  /// The agent whose thread this is, or null.
+  [[nodiscard]] static Agent* current() noexcept;
+
+  /// Ends the agent and waits for it, until the mode's deadline at the latest; a task still running then
+  /// has its promise rejected (ABT-6) and is waited for by the destructor. Idempotent.
+  ///
+  /// Thread: any but the agent's own.   Blocks: yes.   Errors: NotAllowedError on its own thread.
+  CloseReport close(const CloseMode& mode);
+
+  [[nodiscard]] EventLoopStats stats() const noexcept;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace heist

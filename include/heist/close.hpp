@@ -1,0 +1,38 @@
+// How a loop or an agent is closed, and what the close reports.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <heist/delay.hpp>
+#include <optional>
+
+namespace heist {
+
+/// What happens to the tasks that have not started. Tasks that other threads post from now on are
+/// refused in every mode; while draining, running tasks may go on posting to their own loop.
+///
+/// `drain` runs what is runnable until nothing is; delayed tasks reject with AbortError, unless
+/// `wait_for_delayed` is set. At the deadline the rest, and the running task, reject as by an abort.
+struct CloseMode {
+  enum class Kind : std::uint8_t { drain, abort };
+
+  [[nodiscard]] static CloseMode drain() noexcept { return {Kind::drain, {}, false}; }
+  [[nodiscard]] static CloseMode abort() noexcept { return {Kind::abort, {}, false}; }
+  [[nodiscard]] static CloseMode drain_until(
+      std::chrono::steady_clock::time_point deadline) noexcept {
+    return {Kind::drain, deadline, false};
+  }
+
+  Kind kind = Kind::drain;
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  bool wait_for_delayed = false;
+};
+
+/// What a close did with the tasks it found.
+struct CloseReport {
+  std::uint64_t ran = 0;            ///< tasks that ran after the close was asked for
+  std::uint64_t aborted = 0;        ///< tasks that will never start
+  std::uint64_t still_running = 0;  ///< tasks whose callback had not returned at the deadline
+};
+
+}  // namespace heist

@@ -1,0 +1,119 @@
+// Coroutines that return Promise<T>: they start eagerly and run on the agent that started them.
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <heist/promise_handle.hpp>
+#include <utility>
+
+namespace heist {
+
+/// What both kinds of coroutine promise (value, void) share. The state is separate from the frame, so the
+/// frame and its parameters go when the body ends, whoever still holds the promise.
+template <class T>
+class CoroutinePromiseBase {
+ public:
+  CoroutinePromiseBase() : state_(make_node<StandaloneState<T>>(2U)) {
+    state_->set_home(current_loop());
+  }
+  CoroutinePromiseBase(const CoroutinePromiseBase&) = delete;
+  CoroutinePromiseBase& operator=(const CoroutinePromiseBase&) = delete;
+  /// A frame destroyed before its end (its loop closed) rejects its promise (LIF-1).
+  ~CoroutinePromiseBase() {
+    if (!ended_) state_->settle_rejected(loop_closed_reason(), true);
+    release(*state_);
+  }
+
+  Promise<T> get_return_object() noexcept {
+    return Promise<T>(Ref<PromiseState<T>>::adopt(state_));
+  }
+  std::suspend_never initial_suspend() noexcept { return {}; }
+  /// Settles after the body's locals are gone.
+  std::suspend_never final_suspend() noexcept {
+    ended_ = true;
+    if (error_) {
+      state_->settle_rejected(std::move(error_), false);
+    } else {
+      state_->settle_fulfilled();
+    }
+    return {};
+  }
+  void unhandled_exception() { error_ = Reason(std::current_exception()); }
+
+  static void* operator new(std::size_t bytes) { return allocate_node(bytes); }
+  static void operator delete(void* frame, std::size_t bytes) noexcept {
+    release_node(frame, bytes);
+  }
+
+ protected:
+  PromiseState<T>& state() noexcept { return *state_; }
+
+ private:
+  StandaloneState<T>* state_;
+  Reason error_;
+  bool ended_ = false;
+};
+
+template <class T>
+class CoroutinePromise : public CoroutinePromiseBase<T> {
+ public:
+  template <class Value>
+  void return_value(Value&& value) {
+    if constexpr (std::is_reference_v<T>) {
+      this->state().emplace(std::addressof(value));
+    } else {
+      this->state().emplace(std::forward<Value>(value));
+    }
+  }
+};
+
+template <>
+class CoroutinePromise<void> : public CoroutinePromiseBase<void> {
+ public:
+  void return_void() { this->state().emplace(); }
+};
+
+/// Awaiting a promise: the coroutine resumes as a microtask of the agent it runs on (YLD-4), with the
+/// scheduling state of the `co_await` (YLD-3), also when the promise is settled already.
+///
+/// Off an agent only a settled promise can be awaited: NotAllowedError otherwise.
+template <class T>
+class PromiseAwaiter : private Reaction {
+ public:
+  PromiseAwaiter(Promise<T> promise, bool may_take) noexcept
+      : Reaction(table), promise_(std::move(promise)), may_take_(may_take) {}
+
+  [[nodiscard]] bool await_ready() const noexcept {
+    return current_loop() == nullptr && promise_.settled();
+  }
+
+  void await_suspend(std::coroutine_handle<> coroutine) {
+    bind_to_current_loop();
+    coroutine_ = coroutine;
+    promise_.state().attach(*this);
+  }
+
+  T await_resume() {
+    promise_.state().mark_handled();
+    if constexpr (std::is_void_v<T> || std::is_reference_v<T> || std::is_copy_constructible_v<T>) {
+      return promise_.reference();
+    } else {
+      if (!may_take_) throw InvalidStateError("a move-only value must be awaited through an rvalue");
+      return promise_.take();
+    }
+  }
+
+ private:
+  static PromiseAwaiter& of(LoopNode& node) noexcept {
+    return static_cast<PromiseAwaiter&>(static_cast<Reaction&>(node));
+  }
+  static void resume(LoopNode& node, LoopCore& /*loop*/) noexcept { of(node).coroutine_.resume(); }
+  static void destroy(LoopNode& node) noexcept { of(node).coroutine_.destroy(); }
+  static constexpr LoopNodeOps table{LoopNodeKind::microtask, &resume, &destroy};
+
+  Promise<T> promise_;
+  std::coroutine_handle<> coroutine_;
+  bool may_take_;
+};
+
+}  // namespace heist

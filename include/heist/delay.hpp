@@ -1,0 +1,47 @@
+// Delay: a duration that cannot overflow.
+#pragma once
+
+#include <chrono>
+#include <limits>
+
+namespace heist {
+
+/// How long to wait before a task becomes runnable. Negative (and NaN) is zero; a duration beyond the
+/// clock's range is `Delay::never()`: the task never runs, but aborts as any other (contract DLY-3).
+class Delay {
+ public:
+  constexpr Delay() noexcept = default;
+
+  template <class Rep, class Period>
+  // NOLINTNEXTLINE(google-explicit-constructor): `.delay = 5ms` is the point.
+  constexpr Delay(std::chrono::duration<Rep, Period> duration) noexcept
+      : value_(saturate(duration)) {}
+
+  [[nodiscard]] static constexpr Delay never() noexcept {
+    return Delay(std::chrono::nanoseconds::max());
+  }
+
+  [[nodiscard]] constexpr std::chrono::nanoseconds value() const noexcept { return value_; }
+  [[nodiscard]] constexpr bool is_zero() const noexcept { return value_.count() == 0; }
+  [[nodiscard]] constexpr bool is_never() const noexcept {
+    return value_ == std::chrono::nanoseconds::max();
+  }
+
+ private:
+  template <class Rep, class Period>
+  static constexpr std::chrono::nanoseconds saturate(
+      std::chrono::duration<Rep, Period> duration) noexcept {
+    using Seconds = std::chrono::duration<long double>;
+    const Seconds seconds(duration);
+    if (!(seconds > Seconds::zero())) return {};
+    if (seconds >= Seconds(limit)) return std::chrono::nanoseconds::max();
+    return std::chrono::ceil<std::chrono::nanoseconds>(duration);
+  }
+
+  /// Far below the clock's end, so that now + delay cannot overflow either.
+  static constexpr std::chrono::nanoseconds limit{std::numeric_limits<std::int64_t>::max() / 2};
+
+  std::chrono::nanoseconds value_{};
+};
+
+}  // namespace heist

@@ -1,0 +1,67 @@
+// The error types of the runtime, and the hook that hears of errors nobody else can see.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <heist/reason.hpp>
+#include <stdexcept>
+
+namespace heist {
+
+/// A signal was aborted without a reason of its own, or a close dropped the task.
+class AbortError : public std::runtime_error {
+ public:
+  explicit AbortError(const char* what = "the operation was aborted") : runtime_error(what) {}
+};
+
+/// A time limit ran out.
+class TimeoutError : public std::runtime_error {
+ public:
+  explicit TimeoutError(const char* what = "the operation timed out") : runtime_error(what) {}
+};
+
+/// The call is not allowed here: a re-entrant `set_priority`, or a wait that could never end.
+class NotAllowedError : public std::logic_error {
+ public:
+  explicit NotAllowedError(const char* what) : logic_error(what) {}
+};
+
+/// The object is not in a state for the call: posting to a closed scheduler, a promise nobody can settle.
+class InvalidStateError : public std::logic_error {
+ public:
+  explicit InvalidStateError(const char* what) : logic_error(what) {}
+};
+
+/// Thrown in place of a reason that is a plain value rather than an exception.
+class Aborted : public std::exception {
+ public:
+  explicit Aborted(Reason reason) noexcept : reason_(std::move(reason)) {}
+  [[nodiscard]] const Reason& reason() const noexcept { return reason_; }
+  [[nodiscard]] const char* what() const noexcept override { return "aborted with a plain value"; }
+
+ private:
+  Reason reason_;
+};
+
+/// Where an error came from that no promise carries.
+enum class ErrorOrigin : std::uint8_t { task, listener, microtask, unobserved_rejection };
+
+/// Hears of errors that reach nobody: from fire-and-forget tasks, listeners, microtasks, and
+/// rejections by exception that no one observed. Called on the thread where it happened; must not throw.
+using ErrorHook = void (*)(ErrorOrigin origin, const Reason& reason) noexcept;
+
+/// Sets the process-wide hook and returns the former one; null restores the default, which writes one
+/// line to standard error.
+///
+/// Thread: any.   Blocks: never.   Cost: one exchange.
+ErrorHook set_error_hook(ErrorHook hook) noexcept;
+
+/// How many errors have been reported since the process began.
+///
+/// Thread: any.
+[[nodiscard]] std::uint64_t reported_error_count() noexcept;
+
+/// Counts an error and hands it to the hook.
+void report_error(ErrorOrigin origin, const Reason& reason) noexcept;
+
+}  // namespace heist

@@ -1,0 +1,97 @@
+// EventLoop: runs the tasks of its schedulers on the thread that drives it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <heist/close.hpp>
+#include <heist/delay.hpp>
+#include <heist/scheduler.hpp>
+
+namespace heist {
+
+/// Which clock a loop's delays follow.
+enum class LoopClock : std::uint8_t {
+  steady,        ///< std::chrono::steady_clock
+  virtual_time,  ///< only advance() moves it; deterministic on one thread
+};
+
+struct EventLoopOptions {
+  LoopClock clock = LoopClock::steady;
+  /// Resolution of delays; they are rounded up to it.
+  std::chrono::nanoseconds tick = std::chrono::milliseconds(1);
+  /// How long run() looks for work before it sleeps. Zero sleeps at once; with one CPU it is always zero.
+  std::chrono::nanoseconds spin = std::chrono::microseconds(20);
+};
+
+/// What a loop has done so far; exact on its own thread, approximate elsewhere.
+struct EventLoopStats {
+  std::uint64_t tasks_run = 0;
+  std::uint64_t wakeups_sent = 0;  ///< system calls made to wake it
+  std::uint64_t sleeps = 0;
+};
+
+/// An event loop to embed: whoever calls run(), run_one(), poll(), run_until_idle() or advance() is its
+/// agent during the call. Agent (heist/agent.hpp) is a loop with a thread of its own.
+///
+/// Spec:     [html#event-loops], [sched#sec-patches-html].
+/// Thread:   one thread at a time drives it; schedulers of it may be used from any thread, stop() too.
+/// Lifetime: the destructor closes with abort.
+class EventLoop {
+ public:
+  /// Errors: std::bad_alloc; std::invalid_argument for a tick that is not positive or a negative spin;
+  /// std::system_error when the system is out of descriptors.
+  explicit EventLoop(const EventLoopOptions& options = {});
+  EventLoop(const EventLoop&) = delete;
+  EventLoop& operator=(const EventLoop&) = delete;
+  ~EventLoop();
+
+  /// The loop's first scheduler.
+  [[nodiscard]] Scheduler scheduler() const noexcept;
+  /// One more scheduler with the same loop and order; its memory lives as long as the loop.
+  ///
+  /// Thread: the driving thread.   Errors: std::bad_alloc.
+  [[nodiscard]] Scheduler create_scheduler();
+
+  /// Runs tasks until stop() or close; sleeps while there is none.   Thread: the driver.   Blocks: yes.
+  void run();
+  /// Waits for one task and runs it; false when stopped or closed instead.   Blocks: yes.
+  bool run_one();
+  /// Runs what is runnable now and returns how many tasks ran; never waits. A task that posts for ever
+  /// keeps it busy only for the tasks present at the start.
+  std::size_t poll();
+  /// Runs until nothing is runnable; returns how many tasks ran.   Blocks: never sleeps.
+  std::size_t run_until_idle();
+
+  /// Makes run() or run_one() return after the current task; sticky until they did.   Thread: any.
+  void stop() noexcept;
+
+  /// Moves the virtual clock: every expiry on the way is run in order, each followed by run_until_idle().
+  ///
+  /// Errors: NotAllowedError on a steady clock, or from within a task of this loop.
+  void advance(std::chrono::nanoseconds duration);
+
+  /// Time on the loop's clock since it was made.   Thread: any.
+  [[nodiscard]] std::chrono::nanoseconds now() const noexcept;
+
+  /// A descriptor that is readable while the loop has something to do: for foreign loops, which then call
+  /// poll(). poll() arms it again.   Errors: std::system_error.   Cost: system calls once.
+  [[nodiscard]] int wakeup_fd();
+
+  /// Ends the loop; see CloseMode. Idempotent: later calls report nothing more.
+  ///
+  /// Thread: the driver.   Blocks: while tasks run.   Errors: NotAllowedError from within a task.
+  CloseReport close(const CloseMode& mode);
+
+  /// Number of tasks queued or delayed here.   Thread: the driver.
+  [[nodiscard]] std::size_t pending();
+  [[nodiscard]] EventLoopStats stats() const noexcept;
+
+  /// For the library.
+  [[nodiscard]] LoopCore& core() const noexcept { return *core_; }
+
+ private:
+  Ref<LoopCore> core_;
+};
+
+}  // namespace heist

@@ -1,0 +1,16 @@
+// Everything public.
+#pragma once
+
+#include <heist/abort_signal.hpp>
+#include <heist/agent.hpp>
+#include <heist/close.hpp>
+#include <heist/delay.hpp>
+#include <heist/error.hpp>
+#include <heist/event_loop.hpp>
+#include <heist/microtask.hpp>
+#include <heist/priority.hpp>
+#include <heist/promise.hpp>
+#include <heist/reason.hpp>
+#include <heist/scheduler.hpp>
+#include <heist/subscription.hpp>
+#include <heist/task_signal.hpp>

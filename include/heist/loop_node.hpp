@@ -1,0 +1,41 @@
+// LoopNode: the links of everything an event loop holds in a list.
+#pragma once
+
+#include <cstdint>
+
+namespace heist {
+
+class LoopCore;
+struct LoopNode;
+
+/// What a loop does with a node that arrives in its inbox: enqueue it, queue it as a microtask, or run it
+/// while the inbox is drained.
+enum class LoopNodeKind : std::uint8_t { task, microtask, message };
+
+/// One constant table a concrete node type.
+struct LoopNodeOps {
+  LoopNodeKind kind;
+  /// Does the node's work on the agent; the node may be gone afterwards.
+  void (*run)(LoopNode&, LoopCore&) noexcept;
+  /// Ends the node without its work (closed loop). The node may be gone afterwards.
+  void (*drop)(LoopNode&) noexcept;
+};
+
+/// A node of the inbox, a scheduler task queue, the timer wheel, the microtask queue, or (a reaction) of
+/// a pending promise.
+///
+/// Invariant: a node is in one list at a time. In the inbox and in a promise only `next` is
+/// meaningful; every other list belongs to the agent.
+struct LoopNode {
+  LoopNode* next = nullptr;
+  LoopNode* prev = nullptr;
+  /// Enqueue order while in a scheduler task queue, expiry tick while in the timer wheel.
+  std::uint64_t key = 0;
+  const LoopNodeOps* ops = nullptr;
+
+  constexpr explicit LoopNode(const LoopNodeOps& table) noexcept : ops(&table) {}
+  LoopNode(const LoopNode&) = delete;
+  LoopNode& operator=(const LoopNode&) = delete;
+};
+
+}  // namespace heist

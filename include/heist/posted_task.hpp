@@ -1,0 +1,195 @@
+// The concrete tasks: a callable, and what goes with it, in one node.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <heist/adoption.hpp>
+#include <heist/error.hpp>
+#include <heist/promise.hpp>
+#include <heist/scheduler_task.hpp>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace heist {
+
+/// Fire and forget, without a signal: nothing but the callable.
+template <class Callback>
+class PlainTask final : public SchedulerTask {
+ public:
+  template <class F>
+  explicit PlainTask(F&& callback)
+      : SchedulerTask(table, false), callback_(std::forward<F>(callback)) {}
+
+ private:
+  static PlainTask& of(LoopNode& node) noexcept {
+    return static_cast<PlainTask&>(static_cast<SchedulerTask&>(node));
+  }
+  static void run(LoopNode& node, LoopCore& /*loop*/) noexcept {
+    auto& self = of(node);
+    std::exception_ptr error;
+    try {
+      std::invoke(self.callback_);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    if (error) report_error(ErrorOrigin::task, Reason(std::move(error)));
+    destroy_node(self);
+  }
+  static void drop(LoopNode& node) noexcept { destroy_node(of(node)); }
+
+  static constexpr TaskOps table{{LoopNodeKind::task, &run, &drop}, nullptr, nullptr, nullptr,
+                                 nullptr, nullptr, nullptr, nullptr};
+
+  Callback callback_;
+};
+
+/// Fire and forget with a signal.
+template <class Callback>
+class SignalledTask final : public ControlledTask {
+ public:
+  template <class F>
+  explicit SignalledTask(F&& callback)
+      : ControlledTask(table), callback_(std::forward<F>(callback)) {}
+
+ private:
+  static SignalledTask& of(SchedulerTask& task) noexcept {
+    return static_cast<SignalledTask&>(ControlledTask::of(task));
+  }
+  static TaskOutcome invoke(SchedulerTask& task, Reason& error) noexcept {
+    std::exception_ptr thrown;
+    try {
+      std::invoke(*of(task).callback_);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    if (!thrown) return TaskOutcome::value;
+    error = Reason(std::move(thrown));
+    return TaskOutcome::exception;
+  }
+  static void settle(SchedulerTask& task, TaskOutcome outcome, Reason& error) noexcept {
+    if (outcome == TaskOutcome::exception) report_error(ErrorOrigin::task, error);
+    retire(task);
+  }
+  static void discard_outcome(SchedulerTask& /*task*/, TaskOutcome /*outcome*/) noexcept {}
+  static void reject(SchedulerTask& /*task*/, const Reason& /*reason*/) noexcept {}
+  static void discard_callback(SchedulerTask& task) noexcept { of(task).callback_.reset(); }
+  static void retire(SchedulerTask& task) noexcept { unregister(task); }
+  static void unregister(SchedulerTask& task) noexcept {
+    if (of(task).memory.drop()) destroy_node(of(task));
+  }
+  static constexpr TaskOps table{
+      {LoopNodeKind::task, &run_controlled_task, &drop_controlled_task},
+      &invoke, &settle, &discard_outcome, &reject, &discard_callback, &retire, &unregister};
+
+  std::optional<Callback> callback_;
+};
+
+/// A task of post_task: callable and promise. A callback that returns a promise lives until that promise
+/// settles, so that a coroutine lambda may use its captures.
+template <class Callback>
+class PromiseTask final
+    : public ControlledTask,
+      public PromiseState<SettledType<std::invoke_result_t<Callback&>>> {
+ public:
+  using Returned = std::invoke_result_t<Callback&>;
+  using Result = SettledType<Returned>;
+  using State = PromiseState<Result>;
+
+  template <class F>
+  explicit PromiseTask(F&& callback)
+      : ControlledTask(table), State(&destroy, 2), callback_(std::forward<F>(callback)) {}
+
+ private:
+  struct Returning {
+    Promise<Result> promise;
+    std::optional<Adoption<Result>> adoption;
+  };
+  struct NotReturning {};
+  static constexpr bool adopts = is_promise<Returned>;
+
+  static PromiseTask& of(SchedulerTask& task) noexcept {
+    return static_cast<PromiseTask&>(ControlledTask::of(task));
+  }
+
+  static TaskOutcome invoke(SchedulerTask& task, Reason& error) noexcept {
+    std::exception_ptr thrown;
+    try {
+      return of(task).call();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    error = Reason(std::move(thrown));
+    return TaskOutcome::exception;
+  }
+  TaskOutcome call() {
+    if constexpr (adopts) {
+      returned_.emplace(std::invoke(*callback_), std::nullopt);
+      return TaskOutcome::promise;
+    } else if constexpr (std::is_void_v<Returned>) {
+      std::invoke(*callback_);
+      this->emplace();
+    } else if constexpr (std::is_reference_v<Returned>) {
+      this->emplace(std::addressof(std::invoke(*callback_)));
+    } else {
+      this->emplace(std::invoke(*callback_));
+    }
+    return TaskOutcome::value;
+  }
+
+  static void settle(SchedulerTask& task, TaskOutcome outcome, Reason& error) noexcept {
+    auto& self = of(task);
+    if constexpr (adopts) {
+      if (outcome == TaskOutcome::promise) return self.adopt();
+    }
+    if (outcome == TaskOutcome::exception) {
+      self.settle_rejected(std::move(error), false);
+    } else {
+      self.settle_fulfilled();
+    }
+    retire(task);
+  }
+  void adopt() noexcept
+    requires adopts
+  {
+    returned_->adoption.emplace(static_cast<State&>(*this), &adopted);
+    returned_->adoption->start(returned_->promise);
+  }
+  static void adopted(State& state) noexcept {
+    auto& self = static_cast<PromiseTask&>(state);
+    self.callback_.reset();
+    self.returned_.reset();
+    retire(self);
+  }
+
+  static void discard_outcome(SchedulerTask& task, TaskOutcome outcome) noexcept {
+    if (outcome == TaskOutcome::value) of(task).discard_value();
+    if constexpr (adopts) of(task).returned_.reset();
+  }
+  static void reject(SchedulerTask& task, const Reason& reason) noexcept {
+    of(task).settle_rejected(reason, true);
+  }
+  static void discard_callback(SchedulerTask& task) noexcept { of(task).callback_.reset(); }
+  static void retire(SchedulerTask& task) noexcept {
+    release(static_cast<PromiseStateBase&>(of(task)));
+  }
+  static void unregister(SchedulerTask& task) noexcept {
+    if (of(task).memory.drop()) destroy_node(of(task));
+  }
+  /// No handle is left: the value goes now, the node when the registry has let go of it too.
+  static void destroy(PromiseStateBase& base) noexcept {
+    auto& self = static_cast<PromiseTask&>(static_cast<State&>(base));
+    self.discard_value();
+    unregister(self);
+  }
+
+  static constexpr TaskOps table{
+      {LoopNodeKind::task, &run_controlled_task, &drop_controlled_task},
+      &invoke, &settle, &discard_outcome, &reject, &discard_callback, &retire, &unregister};
+
+  std::optional<Callback> callback_;
+  std::conditional_t<adopts, std::optional<Returning>, NotReturning> returned_;
+};
+
+}  // namespace heist

@@ -1,0 +1,207 @@
+// Promise<T> and Resolver<T>, without what coroutines and then() need (heist/promise.hpp has all).
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <coroutine>
+#include <heist/error.hpp>
+#include <heist/promise_state.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace heist {
+
+class Scheduler;
+template <class T>
+class Promise;
+template <class T>
+class Resolver;
+template <class T>
+class PromiseAwaiter;
+template <class T>
+class CoroutinePromise;
+template <class T>
+struct PromiseWithResolver;
+
+template <class T>
+inline constexpr bool is_promise = false;
+template <class T>
+inline constexpr bool is_promise<Promise<T>> = true;
+
+/// What a Promise of a callback's result settles with: promises are flattened once.
+template <class T>
+struct Settled {
+  using type = T;
+};
+template <class T>
+struct Settled<Promise<T>> {
+  using type = T;
+};
+template <class T>
+using SettledType = typename Settled<T>::type;
+
+/// A value to come, as JavaScript's promise: shared handle, several observers, dropping it cancels nothing.
+///
+/// Spec:     contract PRO-1…3, YLD-4.   Differs: a rejection is an exception or a plain value (Reason).
+/// Thread:   a handle is used by one thread at a time; copies may be on any thread.
+/// Lifetime: every promise of the library settles in the end, also when its loop closes (LIF-1).
+template <class T>
+class [[nodiscard]] Promise {
+ public:
+  using promise_type = CoroutinePromise<T>;
+  using value_type = T;
+  /// What get() gives: the value by reference, as it stays with the shared state.
+  using Reference = std::conditional_t<
+      std::is_void_v<T>, void,
+      std::conditional_t<std::is_reference_v<T>, T, std::add_lvalue_reference_t<const T>>>;
+
+  /// Pending promise and the handle that settles it.
+  [[nodiscard]] static PromiseWithResolver<T> with_resolver();
+
+  /// A promise fulfilled with the value (none for void).
+  template <class... Args>
+  static Promise resolved(Args&&... args);
+
+  /// A promise rejected with the reason.
+  static Promise rejected(Reason reason);
+
+  [[nodiscard]] PromiseStatus status() const noexcept { return state_->status(); }
+  [[nodiscard]] bool settled() const noexcept { return state_->is_settled(); }
+
+  /// Waits for the outcome; gives the value, or throws the exception (a plain-value reason as `Aborted`).
+  ///
+  /// Thread: plain threads; on an agent when another thread settles it.   Blocks: yes, runs nothing meanwhile.
+  /// Errors: NotAllowedError when only this agent could settle it (CLU-5).   Lifetime: the reference is
+  /// valid while a handle is; on a temporary handle copyable values are copied, others moved out.
+  Reference get() const& { return wait(), reference(); }
+  T get() && { return wait(), take(); }
+
+  /// Waits at most that long; true when settled. Thread, Blocks, Errors: as get().
+  template <class Rep, class Period>
+  [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> timeout) const {
+    return state_->wait_for(std::chrono::ceil<std::chrono::nanoseconds>(timeout));
+  }
+
+  /// The reason of a rejection; empty when not rejected. Counts as having observed it.
+  [[nodiscard]] Reason reason() const noexcept {
+    if (state_->status() != PromiseStatus::rejected) return {};
+    state_->mark_handled();
+    return state_->reason();
+  }
+
+  /// Runs `on_fulfilled(value)` as a microtask of the calling agent; the result is a promise of what it
+  /// returns. A rejection passes through. `on_rejected(reason)`, when given, runs instead and recovers.
+  ///
+  /// Thread: an agent (plain threads: then(scheduler, …)).   Blocks: never.   Cost: one allocation.
+  /// Errors: NotAllowedError off an agent.
+  template <class OnFulfilled>
+  auto then(OnFulfilled&& on_fulfilled) const;
+  template <class OnFulfilled, class OnRejected>
+  auto then(OnFulfilled&& on_fulfilled, OnRejected&& on_rejected) const;
+
+  /// As then(), on the agent of `scheduler`. Thread: any.
+  template <class OnFulfilled>
+  auto then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled) const;
+  template <class OnFulfilled, class OnRejected>
+  auto then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled,
+            OnRejected&& on_rejected) const;
+
+  /// Resumes the coroutine as a microtask of its agent. On an rvalue a move-only value is moved out.
+  PromiseAwaiter<T> operator co_await() const& noexcept { return PromiseAwaiter<T>(*this, false); }
+  PromiseAwaiter<T> operator co_await() && noexcept {
+    return PromiseAwaiter<T>(std::move(*this), true);
+  }
+
+  /// For the library.
+  explicit Promise(Ref<PromiseState<T>> state) noexcept : state_(std::move(state)) {}
+  [[nodiscard]] PromiseState<T>& state() const noexcept { return *state_; }
+
+ private:
+  friend class PromiseAwaiter<T>;
+
+  void wait() const { state_->wait(), state_->mark_handled(); }
+  void throw_if_rejected() const {
+    if (state_->status() == PromiseStatus::rejected) state_->reason().rethrow();
+  }
+  Reference reference() const {
+    throw_if_rejected();
+    if constexpr (std::is_reference_v<T>) {
+      return *state_->value();
+    } else if constexpr (!std::is_void_v<T>) {
+      return state_->value();
+    }
+  }
+  T take() const {
+    if constexpr (std::is_void_v<T> || std::is_reference_v<T> || std::is_copy_constructible_v<T>) {
+      return reference();
+    } else {
+      throw_if_rejected();
+      return std::move(state_->value());
+    }
+  }
+
+  Ref<PromiseState<T>> state_;
+};
+
+/// The right to settle one promise; move-only. The first call wins, later ones are ignored. Dropped
+/// unsettled, it rejects with InvalidStateError, so no promise is left pending.
+///
+/// Thread: any, one at a time.   Blocks: never.
+template <class T>
+class Resolver {
+ public:
+  Resolver(Resolver&&) noexcept = default;
+  Resolver& operator=(Resolver&& other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~Resolver() {
+    if (state_) reject(Reason(InvalidStateError("the resolver of this promise was dropped")));
+  }
+
+  template <class... Args>
+  void resolve(Args&&... args) {
+    if (!state_) return;
+    state_->emplace(std::forward<Args>(args)...);
+    std::exchange(state_, {})->settle_fulfilled();
+  }
+  void reject(Reason reason) noexcept {
+    if (state_) std::exchange(state_, {})->settle_rejected(std::move(reason), false);
+  }
+
+ private:
+  friend class Promise<T>;
+  explicit Resolver(Ref<PromiseState<T>> state) noexcept : state_(std::move(state)) {}
+  Ref<PromiseState<T>> state_;
+};
+
+/// Result of Promise<T>::with_resolver().
+template <class T>
+struct PromiseWithResolver {
+  Promise<T> promise;
+  Resolver<T> resolver;
+};
+
+template <class T>
+PromiseWithResolver<T> Promise<T>::with_resolver() {
+  PromiseState<T>* state = make_node<StandaloneState<T>>(2U);
+  return {Promise(Ref<PromiseState<T>>::adopt(state)),
+          Resolver<T>(Ref<PromiseState<T>>::adopt(state))};
+}
+
+template <class T>
+template <class... Args>
+Promise<T> Promise<T>::resolved(Args&&... args) {
+  auto [promise, resolver] = with_resolver();
+  resolver.resolve(std::forward<Args>(args)...);
+  return promise;
+}
+
+template <class T>
+Promise<T> Promise<T>::rejected(Reason reason) {
+  auto [promise, resolver] = with_resolver();
+  resolver.reject(std::move(reason));
+  return promise;
+}
+
+}  // namespace heist

@@ -1,0 +1,197 @@
+// PromiseState: the shared state behind Promise handles, and the reactions registered with it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <heist/loop_node.hpp>
+#include <heist/node_memory.hpp>
+#include <heist/reason.hpp>
+#include <heist/ref.hpp>
+#include <heist/scheduling_state.hpp>
+#include <heist/sync.hpp>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace heist {
+
+class Scheduler;
+void retain(LoopCore& core) noexcept;
+void release(LoopCore& core) noexcept;
+
+/// The loop that runs on the calling thread, or null.
+[[nodiscard]] LoopCore* current_loop() noexcept;
+
+/// What a promise is: not settled yet, settled with a value, settled with a reason.
+enum class PromiseStatus : std::uint8_t { pending, fulfilled, rejected };
+
+/// Why promises of a closed loop reject (InvalidStateError); made once, so that closing never allocates.
+[[nodiscard]] const Reason& loop_closed_reason() noexcept;
+
+/// Something to run once a promise settles: a continuation on the loop that registered it.
+///
+/// Spec: the reactions and microtasks of contract PRO-1, YLD-3 and YLD-4.
+struct Reaction : LoopNode {
+  explicit Reaction(const LoopNodeOps& table) noexcept : LoopNode(table) {}
+
+  /// Where it runs; null: on the thread that settles (only for the library's own waiters).
+  Ref<LoopCore> loop;
+  /// The scheduling state it runs with.
+  CapturedState captured;
+
+  /// Binds it to the calling thread's loop and its current scheduling state.
+  /// Errors: NotAllowedError when no loop runs on this thread.
+  void bind_to_current_loop();
+  /// Binds it to the loop of a scheduler, with that scheduler's initial state.
+  void bind_to(const Scheduler& scheduler);
+};
+
+/// Untyped part of a promise's shared state.
+///
+/// Roles   settler: whoever owns the right to settle (one thread).  observer: any thread.
+/// States  reactions_: null or a list (pending), `settled_mark()` (settled, never changes again).
+/// I1      Everything but reactions_, handled_ and the counts is written before settle() and only read after.
+/// Edge promise: settle -> observe. Carries the outcome.
+/// Edge promise: react -> settle. Carries the reaction and its captured state.
+/// Reclamation  handles count; the last one destroys the value, then the owner's memory.
+/// Progress  attach lock-free, settle wait-free but for running its reactions' deliveries.
+/// Proof   stress/settle_stress.cpp
+class PromiseStateBase {
+ public:
+  /// `shares`: how many handles exist at birth (the settler's own included).
+  PromiseStateBase(void (*destroy)(PromiseStateBase&) noexcept, std::uint32_t shares) noexcept;
+  PromiseStateBase(const PromiseStateBase&) = delete;
+  PromiseStateBase& operator=(const PromiseStateBase&) = delete;
+
+  [[nodiscard]] PromiseStatus status() const noexcept {
+    return is_settled() ? status_ : PromiseStatus::pending;
+  }
+  [[nodiscard]] bool is_settled() const noexcept {
+    return reactions_.load(sync::edge("promise:observe", sync::acquire)) == settled_mark();
+  }
+
+  /// Settles with the value the typed part already holds.
+  void settle_fulfilled() noexcept { settle(PromiseStatus::fulfilled); }
+
+  /// Settles with a reason; `by_abort` rejections are never reported as unobserved (PRO-3).
+  void settle_rejected(Reason reason, bool by_abort) noexcept;
+
+  /// Adds a bound reaction; runs it through its loop at once when the promise is settled.
+  void attach(Reaction& reaction) noexcept;
+
+  /// Preconditions: settled.
+  [[nodiscard]] const Reason& reason() const noexcept { return reason_; }
+  [[nodiscard]] bool is_abort() const noexcept { return by_abort_; }
+
+  /// Someone looks at the outcome: a rejection is then not "unobserved".
+  void mark_handled() noexcept {
+    // relaxed: only read by the last holder, which RefCount orders after every other.
+    handled_.store(true, sync::relaxed);
+  }
+
+  /// Blocks the calling thread until settled.
+  ///
+  /// Errors: NotAllowedError on an agent when only that agent could settle it (CLU-5).
+  void wait();
+  /// As wait(), no longer than the given time; true when settled.
+  [[nodiscard]] bool wait_for(std::chrono::nanoseconds timeout);
+
+  /// The only loop that could settle it, or null when any thread might. For comparison only.
+  void set_home(const LoopCore* home) noexcept { home_ = home; }
+
+  friend void retain(PromiseStateBase& state) noexcept { state.shares_.add(); }
+  friend void release(PromiseStateBase& state) noexcept {
+    if (state.shares_.drop()) state.destroy_last();
+  }
+
+ private:
+  static Reaction* settled_mark() noexcept;
+  bool wait_until(std::optional<std::chrono::steady_clock::time_point> deadline);
+  void settle(PromiseStatus status) noexcept;
+  void destroy_last() noexcept;
+
+  sync::atomic<Reaction*> reactions_{nullptr};
+  RefCount shares_;
+  PromiseStatus status_ = PromiseStatus::pending;
+  bool by_abort_ = false;
+  sync::atomic<bool> handled_{false};
+  Reason reason_;
+  const LoopCore* home_ = nullptr;
+  void (*destroy_)(PromiseStateBase&) noexcept;
+};
+
+/// Delivers a settled promise's reaction to its loop: a microtask, by way of the inbox from other threads.
+/// On a closed loop the reaction is dropped.
+void deliver(Reaction& reaction) noexcept;
+
+/// What a promise of T keeps: an empty value for void, a pointer for references.
+template <class T>
+struct PromiseValue {
+  using type = T;
+};
+template <>
+struct PromiseValue<void> {
+  struct type {};
+};
+template <class T>
+struct PromiseValue<T&> {
+  using type = T*;
+};
+
+/// Typed part of a promise's shared state.
+template <class T>
+class PromiseState : public PromiseStateBase {
+ public:
+  using Stored = typename PromiseValue<T>::type;
+  using PromiseStateBase::PromiseStateBase;
+
+  /// Keeps the value; visible to others only after settle_fulfilled().
+  template <class... Args>
+  void emplace(Args&&... args) {
+    value_.emplace(std::forward<Args>(args)...);
+  }
+  void discard_value() noexcept { value_.reset(); }
+
+  /// Precondition: fulfilled.
+  [[nodiscard]] Stored& value() noexcept { return *value_; }
+
+ private:
+  std::optional<Stored> value_;
+};
+
+/// Settles `target` as `source` is settled.
+template <class T>
+void settle_as(PromiseState<T>& target, PromiseState<T>& source) noexcept {
+  source.mark_handled();
+  if (source.status() == PromiseStatus::rejected) {
+    target.settle_rejected(source.reason(), source.is_abort());
+    return;
+  }
+  try {
+    if constexpr (std::is_copy_constructible_v<typename PromiseState<T>::Stored>) {
+      target.emplace(source.value());
+    } else {
+      target.emplace(std::move(source.value()));
+    }
+  } catch (...) {
+    target.settle_rejected(Reason(std::current_exception()), false);
+    return;
+  }
+  target.settle_fulfilled();
+}
+
+/// A promise state in a node of its own (coroutines, with_resolvers, settled promises).
+template <class T>
+class StandaloneState final : public PromiseState<T> {
+ public:
+  explicit StandaloneState(std::uint32_t shares) noexcept : PromiseState<T>(&destroy, shares) {}
+
+ private:
+  static void destroy(PromiseStateBase& base) noexcept {
+    destroy_node(static_cast<StandaloneState&>(base));
+  }
+};
+
+}  // namespace heist

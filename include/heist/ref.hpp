@@ -1,0 +1,76 @@
+// Ref: an intrusive shared pointer, and the reference count its targets embed.
+#pragma once
+
+#include <cstdint>
+#include <heist/sync.hpp>
+#include <utility>
+
+namespace heist {
+
+/// A reference count that several threads may change.
+///
+/// Edge ref: drop -> drop. Each drop is one RMW that releases the dropper's last use and acquires all
+/// earlier ones, so whoever drops last may destroy.
+class RefCount {
+ public:
+  explicit RefCount(std::uint32_t count) noexcept : count_(count) {}
+
+  void add(std::uint32_t n = 1) noexcept {
+    // relaxed: the caller holds a reference already, so the count cannot reach zero meanwhile.
+    count_.fetch_add(n, sync::relaxed);
+  }
+
+  /// True for the caller that dropped the last reference.
+  [[nodiscard]] bool drop() noexcept {
+    return count_.fetch_sub(1, sync::edge("ref:drop", sync::acq_rel)) == 1;
+  }
+
+ private:
+  sync::atomic<std::uint32_t> count_;
+};
+
+/// Shared owner of a T that counts its references itself, through `retain(T&)` and `release(T&)`.
+template <class T>
+class Ref {
+ public:
+  Ref() noexcept = default;
+  ~Ref() { reset(); }
+  Ref(const Ref& other) noexcept : Ref(share(other.target_)) {}
+  Ref(Ref&& other) noexcept : target_(std::exchange(other.target_, nullptr)) {}
+  Ref& operator=(Ref other) noexcept {
+    std::swap(target_, other.target_);
+    return *this;
+  }
+
+  /// Takes over a reference the caller owns.
+  [[nodiscard]] static Ref adopt(T* target) noexcept {
+    Ref result;
+    result.target_ = target;
+    return result;
+  }
+
+  /// Adds a reference.
+  [[nodiscard]] static Ref share(T* target) noexcept {
+    if (target != nullptr) retain(*target);
+    return adopt(target);
+  }
+
+  [[nodiscard]] T* get() const noexcept { return target_; }
+  [[nodiscard]] T* operator->() const noexcept { return target_; }
+  [[nodiscard]] T& operator*() const noexcept { return *target_; }
+  explicit operator bool() const noexcept { return target_ != nullptr; }
+
+  /// Gives the reference to the caller.
+  [[nodiscard]] T* detach() noexcept { return std::exchange(target_, nullptr); }
+
+  void reset() noexcept {
+    if (T* target = detach()) release(*target);
+  }
+
+  friend bool operator==(const Ref&, const Ref&) noexcept = default;
+
+ private:
+  T* target_ = nullptr;
+};
+
+}  // namespace heist

@@ -1,0 +1,111 @@
+// Scheduler: the handle through which tasks are posted.
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <heist/abort_signal.hpp>
+#include <heist/delay.hpp>
+#include <heist/posted_task.hpp>
+#include <heist/priority.hpp>
+#include <heist/promise.hpp>
+#include <heist/task_signal.hpp>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace heist {
+
+/// Options of post_task and post.
+///
+/// Spec: [sched#dictdef-schedulerposttaskoptions].
+struct PostTaskOptions {
+  /// Aborts the task; a TaskSignal also gives its priority when none is set here.
+  std::optional<AbortSignal> signal = {};
+  /// Fixes the priority (default: the signal's, else user-visible).
+  std::optional<TaskPriority> priority = {};
+  /// Time before the task becomes runnable, counted from the call.
+  Delay delay = {};
+};
+
+/// Posts tasks to one event loop; cheap handle, several may share a loop and its order.
+///
+/// Spec:     [sched#sec-scheduler].   Differs: usable from any thread (contract ORD-1…5).
+/// Thread:   any; one handle is used by one thread at a time, copies may be anywhere.
+/// Lifetime: may outlive its loop; posting then is refused as below (LIF-1, LIF-2).
+class Scheduler {
+ public:
+  /// Runs `callback()` as a task; the promise gives its result, its exception or the abort reason. A
+  /// promise that the callback returns is adopted.
+  ///
+  /// Spec:   [sched#schedule-a-posttask-task].
+  /// Thread: any, lock-free.   Blocks: never.   Cost: one allocation, from a recycled pool.
+  /// Errors: std::bad_alloc (nothing changed); std::invalid_argument for a value that is no TaskPriority. An
+  /// aborted signal gives a promise rejected with its reason; a closed loop, with InvalidStateError.
+  template <class Callback>
+    requires std::invocable<std::decay_t<Callback>&>
+  auto post_task(Callback&& callback, const PostTaskOptions& options = {}) const {
+    using Task = PromiseTask<std::decay_t<Callback>>;
+    using Result = typename Task::Result;
+    if (auto refusal = refused(options)) return rejected<Result>(std::move(refusal));
+    Task* task = make_node<Task>(std::forward<Callback>(callback));
+    Promise<Result> promise(Ref<typename Task::State>::adopt(task));
+    task->set_home(loop_.get());
+    submit_controlled(*task, options);
+    return promise;
+  }
+
+  /// Runs `callback()` as a task and forgets it; exceptions go to the error hook. False: refused, because the
+  /// loop is closed or the signal aborted; the callback will not run.
+  ///
+  /// Thread: any, lock-free.   Blocks: never.   Errors: as post_task.   Cost: one allocation, from a pool.
+  template <class Callback>
+    requires std::invocable<std::decay_t<Callback>&>
+  bool post(Callback&& callback) const {
+    return submit_plain(
+        *make_node<PlainTask<std::decay_t<Callback>>>(std::forward<Callback>(callback)));
+  }
+  template <class Callback>
+    requires std::invocable<std::decay_t<Callback>&>
+  bool post(Callback&& callback, const PostTaskOptions& options) const {
+    if (refused(options)) return false;
+    if (options.signal) {
+      return submit_controlled(
+          *make_node<SignalledTask<std::decay_t<Callback>>>(std::forward<Callback>(callback)),
+          options);
+    }
+    return submit_plain(
+        *make_node<PlainTask<std::decay_t<Callback>>>(std::forward<Callback>(callback)), options);
+  }
+
+  /// The scheduler of the running task or continuation; nothing outside any (YLD-5).
+  ///
+  /// Thread: any.   Cost: a thread-local load and one reference.
+  [[nodiscard]] static std::optional<Scheduler> current() noexcept;
+
+  friend bool operator==(const Scheduler&, const Scheduler&) noexcept = default;
+
+  /// For the library.
+  Scheduler(Ref<LoopCore> loop, SchedulerCore* core) noexcept
+      : loop_(std::move(loop)), core_(core) {}
+  [[nodiscard]] const Ref<LoopCore>& loop() const noexcept { return loop_; }
+  [[nodiscard]] SchedulerCore* core() const noexcept { return core_; }
+
+ private:
+  template <class Result>
+  static Promise<Result> rejected(Reason reason) {
+    PromiseState<Result>* state = make_node<StandaloneState<Result>>(1U);
+    state->settle_rejected(std::move(reason), true);
+    return Promise<Result>(Ref<PromiseState<Result>>::adopt(state));
+  }
+
+  /// Checks the options; a reason when the task must be rejected at once (spec step 4).
+  static Reason refused(const PostTaskOptions& options);
+  bool submit_plain(SchedulerTask& task) const noexcept;
+  bool submit_plain(SchedulerTask& task, const PostTaskOptions& options) const noexcept;
+  bool submit_controlled(ControlledTask& task, const PostTaskOptions& options) const;
+
+  Ref<LoopCore> loop_;
+  SchedulerCore* core_;
+};
+
+}  // namespace heist

@@ -1,0 +1,193 @@
+// SchedulerTask: a posted task, its state word and its transitions (docs/lifetime.md is the table).
+#pragma once
+
+#include <cstdint>
+#include <heist/loop_node.hpp>
+#include <heist/priority.hpp>
+#include <heist/reason.hpp>
+#include <heist/ref.hpp>
+#include <heist/scheduling_state.hpp>
+#include <heist/sync.hpp>
+
+namespace heist {
+
+struct SignalLoop;
+
+/// Phases of a task; docs/lifetime.md has the table of phases x events. Unstarted tasks are `posted`
+/// wherever they are (inbox, queue, wheel).
+enum class TaskPhase : std::uint8_t {
+  posted,           ///< not started; may still be aborted
+  started,          ///< its callback, or the microtask checkpoint after it, runs
+  adopting,         ///< the callback returned a promise, which alone decides
+  finished,         ///< its outcome settled the promise
+  aborted,          ///< claimed before it started: never starts
+  aborted_running,  ///< aborted while it ran: its late outcome is dropped
+  closed_running,   ///< the deadline of a close came while it ran: as aborted_running
+};
+
+/// Where the agent keeps a task. Agent only, once the task has arrived.
+enum class TaskPlace : std::uint8_t { elsewhere, queued, delayed, discarded };
+
+/// How a callback ended.
+enum class TaskOutcome : std::uint8_t { value, exception, promise };
+
+class SchedulerTask;
+
+/// What the loop needs to know of a task that has a signal or a promise.
+struct TaskOps : LoopNodeOps {
+  /// Calls the callback and keeps its value; an exception is stored in `error`.
+  TaskOutcome (*invoke)(SchedulerTask&, Reason& error) noexcept;
+  /// Settles the promise with the kept outcome. Called by the winner of try_finish or try_adopt.
+  void (*settle)(SchedulerTask&, TaskOutcome, Reason& error) noexcept;
+  /// Destroys a kept outcome that came too late.
+  void (*discard_outcome)(SchedulerTask&, TaskOutcome) noexcept;
+  /// Rejects the promise, if there is one. Called by the winner of try_abort.
+  void (*reject)(SchedulerTask&, const Reason&) noexcept;
+  /// Destroys the callback.
+  void (*discard_callback)(SchedulerTask&) noexcept;
+  /// Drops the agent's share of the node; the node may be gone afterwards.
+  void (*retire)(SchedulerTask&) noexcept;
+  /// Drops the registry's share of the node's memory.
+  void (*unregister)(SchedulerTask&) noexcept;
+};
+
+/// A task of a scheduler. The callable, and for post_task the promise's state, follow in the same node.
+///
+/// Edges of phase_: whoever claims a task by a transition owns its outcome from then on.
+/// Edge phase: finish -> claim, observe. The kept outcome; abort's claim and the pruner read behind it.
+/// Edge phase: claim -> finish, observe. Orders what an aborter did before its claim with a late finish.
+/// Edge phase: start -> claim. Carries nothing plain, but is one half of the start/abort pair
+///   (start: phase CAS, then load of the signal's reason; abort: CAS of the reason, then phase CAS; all
+///   four seq_cst, so either the start sees the reason or the aborter sees the start).
+class SchedulerTask : public LoopNode {
+ public:
+  SchedulerTask(const TaskOps& table, bool controlled) noexcept
+      : LoopNode(table), has_control(controlled) {}
+
+  SchedulerCore* scheduler = nullptr;
+
+ private:
+  sync::atomic<TaskPhase> phase_{TaskPhase::posted};
+
+ public:
+  TaskPriority priority = TaskPriority::user_visible;
+  std::uint8_t level = 0;                    ///< agent only: level of the static queue it is in
+  TaskPlace place = TaskPlace::elsewhere;    ///< agent only
+  const bool has_control;                    ///< is a ControlledTask
+  bool is_continuation = false;
+  bool is_dynamic = false;                   ///< priority follows the signal
+  bool is_delayed = false;                   ///< key is an expiry tick on arrival
+
+  [[nodiscard]] const TaskOps& task_ops() const noexcept {
+    return *static_cast<const TaskOps*>(ops);
+  }
+  /// Effective priority when it is static.
+  [[nodiscard]] int static_level() const noexcept {
+    return effective_priority(priority, is_continuation);
+  }
+
+  [[nodiscard]] TaskPhase phase() const noexcept {
+    return phase_.load(sync::edge("phase:observe", sync::acquire));
+  }
+
+  /// posted -> started. False: aborted meanwhile.
+  [[nodiscard]] bool try_start() noexcept {
+    auto expected = TaskPhase::posted;
+    return phase_.compare_exchange_strong(expected, TaskPhase::started,
+                                          sync::edge("phase:start", sync::seq_cst), sync::relaxed);
+    // relaxed: a failed start reads nothing the aborter wrote.
+  }
+
+  /// started -> finished. False: aborted meanwhile, the outcome is to be dropped.
+  [[nodiscard]] bool try_finish() noexcept { return leave_started(TaskPhase::finished); }
+
+  /// started -> adopting. False: aborted meanwhile.
+  [[nodiscard]] bool try_adopt() noexcept { return leave_started(TaskPhase::adopting); }
+
+  /// posted -> aborted, or started -> aborted_running; says which, or that the task is beyond abort.
+  enum class AbortClaim : std::uint8_t { unstarted, running, none };
+  [[nodiscard]] AbortClaim try_abort() noexcept {
+    auto seen = TaskPhase::posted;
+    if (claim(seen, TaskPhase::aborted)) return AbortClaim::unstarted;
+    if (seen == TaskPhase::started && claim(seen, TaskPhase::aborted_running)) {
+      return AbortClaim::running;
+    }
+    return AbortClaim::none;
+  }
+
+  /// posted -> finished, without running: by whoever holds the task when its loop is closed, or refuses it.
+  /// False: an aborter was first.
+  [[nodiscard]] bool try_drop() noexcept {
+    auto seen = TaskPhase::posted;
+    return claim(seen, TaskPhase::finished);
+  }
+
+  /// started -> closed_running: by the close whose deadline came. False: it settled, or was aborted.
+  [[nodiscard]] bool try_close_running() noexcept {
+    auto seen = TaskPhase::started;
+    return claim(seen, TaskPhase::closed_running);
+  }
+
+  /// Its registration with the signal may go. Aborted tasks are the aborter's, who still links them.
+  [[nodiscard]] bool is_done() const noexcept {
+    const auto now = phase();
+    return now == TaskPhase::finished || now == TaskPhase::adopting ||
+           now == TaskPhase::closed_running;
+  }
+
+ private:
+  bool leave_started(TaskPhase to) noexcept {
+    auto expected = TaskPhase::started;
+    // Failure is ordered too: the aborter's rejection happened before this late finish.
+    return phase_.compare_exchange_strong(expected, to, sync::edge("phase:finish", sync::acq_rel),
+                                          sync::edge("phase:observe", sync::acquire));
+  }
+  bool claim(TaskPhase& seen, TaskPhase to) noexcept {
+    return phase_.compare_exchange_strong(seen, to, sync::edge("phase:claim", sync::seq_cst),
+                                          sync::edge("phase:observe", sync::acquire));
+  }
+};
+
+/// A registration with a signal: the abort steps of a task, or a listener. Node of the signal's registry.
+struct Registration {
+  struct Ops {
+    /// Takes the right to act on it at this abort or dispatch. False: dead, or taken already.
+    bool (*claim)(Registration&) noexcept;
+    /// True once it will never act again; it may then be unlinked.
+    bool (*is_dead)(const Registration&) noexcept;
+    /// Drops the registry's share of the memory.
+    void (*forget)(Registration&) noexcept;
+    bool is_listener;
+  };
+
+  constexpr explicit Registration(const Ops& table) noexcept : ops(&table) {}
+  Registration(const Registration&) = delete;
+  Registration& operator=(const Registration&) = delete;
+
+  sync::atomic<Registration*> older{nullptr};  ///< next in the registry
+  Registration* chain = nullptr;               ///< in a claimed chain, or among the unlinked dead
+  const Ops* ops;
+};
+
+/// A task that can be aborted: with a signal, or with a promise.
+class ControlledTask : public SchedulerTask, public Registration {
+ public:
+  explicit ControlledTask(const TaskOps& table) noexcept;
+
+  [[nodiscard]] static ControlledTask& of(SchedulerTask& task) noexcept {
+    return static_cast<ControlledTask&>(task);
+  }
+
+  SignalCore* signal = nullptr;        ///< owned reference, or null
+  SignalLoop* signal_loop = nullptr;   ///< the signal's part for this loop; lives as long as the signal
+
+  /// Shares of the node's memory: the task's own, and the registry's when there is a signal.
+  RefCount memory{1};
+};
+
+/// `run` of every controlled task: start, callback, checkpoint, settle, checkpoint (lifetime.md).
+void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept;
+/// `drop` of every controlled task: it never starts; its promise rejects with AbortError.
+void drop_controlled_task(LoopNode& node) noexcept;
+
+}  // namespace heist

@@ -1,0 +1,39 @@
+// The atomics seam: every atomic of the runtime is declared through this header, so that a build can
+// replace it (a model checker, or the mutant builds that weaken one edge). See docs/adr/0001.
+#pragma once
+
+#include <atomic>
+#include <string_view>
+
+#ifdef HEIST_MUTANTS
+#include <heist/sync_mutant.hpp>
+#else
+
+namespace heist::sync {
+
+template <class T>
+using atomic = std::atomic<T>;
+
+/// Memory order of one end of a named happens-before edge, e.g. `edge("inbox:publish", release)`.
+///
+/// The name is "<structure>:<end>"; the contract block of the structure lists the edge and says what
+/// it carries. Normal builds: the order itself, at compile time. Mutant builds weaken the one end
+/// named by the environment variable HEIST_MUTANT.
+[[nodiscard]] consteval std::memory_order edge(std::string_view /*name*/,
+                                               std::memory_order order) noexcept {
+  return order;
+}
+
+}  // namespace heist::sync
+
+#endif
+
+namespace heist::sync {
+
+inline constexpr std::memory_order relaxed = std::memory_order_relaxed;
+inline constexpr std::memory_order acquire = std::memory_order_acquire;
+inline constexpr std::memory_order release = std::memory_order_release;
+inline constexpr std::memory_order acq_rel = std::memory_order_acq_rel;
+inline constexpr std::memory_order seq_cst = std::memory_order_seq_cst;
+
+}  // namespace heist::sync

@@ -1,0 +1,87 @@
+// TaskSignal and TaskController: abort, and a priority that may change.
+#pragma once
+
+#include <concepts>
+#include <heist/abort_signal.hpp>
+#include <heist/priority.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace heist {
+
+class TaskSignal;
+
+/// What a priority-change listener is told.
+///
+/// Spec: [sched#sec-task-priority-change-event].
+struct PriorityChangeEvent;
+
+/// An abort signal with a priority that its controller may change.
+///
+/// Spec:   [sched#sec-task-signal].   Thread: as AbortSignal.
+class TaskSignal : public AbortSignal {
+ public:
+  /// The current priority; with calls of set_priority under way it may already be newer than the event
+  /// being delivered (PRI-6).   Cost: one load.
+  [[nodiscard]] TaskPriority priority() const noexcept;
+
+  /// Calls `listener(event)` or `listener()` at each change, in the thread that changes it.
+  ///
+  /// Errors: std::bad_alloc.   Cost: one allocation; lock-free.
+  template <class Callback>
+    requires std::invocable<std::decay_t<Callback>&> ||
+             std::invocable<std::decay_t<Callback>&, const PriorityChangeEvent&>
+  Subscription on_priority_change(Callback&& listener) const;
+
+  /// For the library.
+  explicit TaskSignal(Ref<SignalCore> core) noexcept : AbortSignal(std::move(core)) {}
+
+ private:
+  Subscription add_priority_listener(Listener& listener) const;
+};
+
+struct PriorityChangeEvent {
+  TaskSignal signal;
+  TaskPriority previous;
+  TaskPriority current;
+};
+
+/// Aborts its signal and changes its priority.
+///
+/// Spec: [sched#sec-task-controller].   Thread: any.
+class TaskController : public AbortController {
+ public:
+  /// Errors: std::invalid_argument for a value that is no TaskPriority; std::bad_alloc.
+  explicit TaskController(TaskPriority priority = TaskPriority::user_visible);
+
+  [[nodiscard]] TaskSignal signal() const noexcept {
+    return TaskSignal(Ref<SignalCore>::share(&core()));
+  }
+
+  /// Changes the priority of the signal: every pick that begins after the return uses it, for queued tasks too
+  /// (PRI-3). The same value does nothing.
+  ///
+  /// Thread: any; concurrent calls are ordered, the last wins.   Blocks: never.
+  /// Errors: NotAllowedError when called on this thread while a change of this signal is being delivered
+  /// to a listener; std::invalid_argument; std::bad_alloc (only when calls overlap), nothing changed.
+  /// Cost: O(loops + listeners of the signal), not of its tasks.
+  void set_priority(TaskPriority priority);
+};
+
+template <class Callback>
+  requires std::invocable<std::decay_t<Callback>&> ||
+           std::invocable<std::decay_t<Callback>&, const PriorityChangeEvent&>
+Subscription TaskSignal::on_priority_change(Callback&& listener) const {
+  auto call = [callback = std::decay_t<Callback>(std::forward<Callback>(listener))](
+                  SignalEvent& event) mutable {
+    if constexpr (std::invocable<std::decay_t<Callback>&, const PriorityChangeEvent&>) {
+      callback(PriorityChangeEvent{TaskSignal(Ref<SignalCore>::share(&event.signal)),
+                                   event.previous, event.current});
+    } else {
+      callback();
+    }
+  };
+  return add_priority_listener(*make_node<CallbackListener<decltype(call)>>(std::move(call)));
+}
+
+}  // namespace heist

@@ -1,0 +1,124 @@
+#include <future>
+#include <heist/agent.hpp>
+#include <heist/error.hpp>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+#include "../loop/loop_core.hpp"
+#include "../os/thread.hpp"
+
+namespace heist {
+
+namespace {
+
+thread_local constinit Agent* agent_of_this_thread = nullptr;
+
+}  // namespace
+
+/// The agent's thread and how it is closed. The mutex orders closers only; tasks never meet it.
+struct Agent::Impl : LoopNode {
+  Impl(Agent& owner, AgentOptions agent_options)
+      : LoopNode(close_table),
+        options(std::move(agent_options)),
+        loop(options.loop),
+        self(owner) {}
+
+  void run(std::promise<void> started);
+  CloseReport close(const CloseMode& mode);
+  void request_close(const CloseMode& mode);
+  CloseReport await_close(const CloseMode& mode);
+
+  static Impl& of(LoopNode& node) noexcept { return static_cast<Impl&>(node); }
+  static void take_close(LoopNode& node, LoopCore& core) noexcept {
+    of(node).close_taken = true;
+    core.on_agent().stop_requested = true;
+  }
+  static void ignore(LoopNode& /*node*/) noexcept {}
+  static constexpr LoopNodeOps close_table{LoopNodeKind::message, &take_close, &ignore};
+
+  AgentOptions options;
+  EventLoop loop;
+  Agent& self;
+  bool close_taken = false;  ///< agent only
+  CloseMode close_mode;      ///< closer's, then (by the close message) the agent's
+  std::promise<CloseReport> closed;
+  std::shared_future<CloseReport> report = closed.get_future().share();
+  std::mutex closing;
+  bool close_requested = false;  ///< guarded by closing
+  std::thread thread;
+};
+
+void Agent::Impl::run(std::promise<void> started) {
+  try {
+    agent_of_this_thread = &self;
+    name_this_thread(options.name);
+    if (options.affinity) pin_this_thread(*options.affinity);
+    if (options.on_start) options.on_start();
+  } catch (...) {
+    return started.set_exception(std::current_exception());
+  }
+  started.set_value();
+  while (!close_taken) loop.run();
+  const CloseReport result = loop.close(close_mode);
+  try {
+    if (options.on_stop) options.on_stop();
+  } catch (...) {
+    report_error(ErrorOrigin::task, Reason(std::current_exception()));
+  }
+  closed.set_value(result);
+}
+
+CloseReport Agent::Impl::close(const CloseMode& mode) {
+  if (agent_of_this_thread == &self) {
+    throw NotAllowedError("Agent::close on its own thread would wait for itself");
+  }
+  {
+    const std::lock_guard lock(closing);
+    if (close_requested) {
+      await_close(mode);
+      return {};
+    }
+    close_requested = true;
+    close_mode = mode;
+  }
+  loop.core().send(*this);
+  return await_close(mode);
+}
+
+CloseReport Agent::Impl::await_close(const CloseMode& mode) {
+  if (!mode.deadline) return report.get();
+  if (report.wait_until(*mode.deadline) == std::future_status::ready) return report.get();
+  if (loop.core().reject_running()) return {.still_running = 1};
+  return report.get();
+}
+
+Agent::Agent(AgentOptions options) {
+  if (options.loop.clock == LoopClock::virtual_time) {
+    throw std::invalid_argument("AgentOptions::loop.clock: an agent cannot follow a virtual clock");
+  }
+  impl_ = std::make_unique<Impl>(*this, std::move(options));
+  std::promise<void> started;
+  auto start = started.get_future();
+  impl_->thread =
+      std::thread([this, started = std::move(started)]() mutable { impl_->run(std::move(started)); });
+  try {
+    start.get();
+  } catch (...) {
+    impl_->thread.join();
+    throw;
+  }
+}
+
+Agent::~Agent() {
+  static_cast<void>(impl_->close(CloseMode::abort()));
+  impl_->thread.join();
+}
+
+Scheduler Agent::scheduler() const noexcept { return impl_->loop.scheduler(); }
+const std::string& Agent::name() const noexcept { return impl_->options.name; }
+Agent* Agent::current() noexcept { return agent_of_this_thread; }
+CloseReport Agent::close(const CloseMode& mode) { return impl_->close(mode); }
+EventLoopStats Agent::stats() const noexcept { return impl_->loop.stats(); }
+
+}  // namespace heist

@@ -1,0 +1,140 @@
+#include <heist/error.hpp>
+#include <heist/event_loop.hpp>
+
+#include "../loop/loop_core.hpp"
+
+namespace heist {
+
+namespace {
+
+/// Runs tasks until one ran, or until stop; false when it was stopped.
+bool wait_and_run(LoopCore& loop) HEIST_ON_AGENT {
+  auto& agent = loop.on_agent();
+  while (!agent.stop_requested) {
+    if (loop.run_next()) return true;
+    if (!agent.accepts_posts) return false;
+    if (!agent.stop_requested) loop.park();
+  }
+  return false;
+}
+
+std::size_t run_all(LoopCore& loop) HEIST_ON_AGENT {
+  std::size_t ran = 0;
+  while (loop.run_next()) ++ran;
+  return ran;
+}
+
+/// A foreign loop's descriptor is disarmed while we run, and armed again afterwards.
+class DescriptorScope {
+ public:
+  explicit DescriptorScope(LoopCore& loop) noexcept HEIST_ON_AGENT : loop_(loop) {
+    if (loop_.parker().has_descriptor()) loop_.disarm_descriptor();
+  }
+  ~DescriptorScope() {
+    static_cast<void>(loop_.on_agent());
+    if (loop_.parker().has_descriptor()) loop_.arm_descriptor();
+  }
+  DescriptorScope(const DescriptorScope&) = delete;
+  DescriptorScope& operator=(const DescriptorScope&) = delete;
+
+ private:
+  LoopCore& loop_;
+};
+
+}  // namespace
+
+EventLoop::EventLoop(const EventLoopOptions& options) : core_(LoopCore::make(options)) {}
+
+EventLoop::~EventLoop() { close(CloseMode::abort()); }
+
+Scheduler EventLoop::scheduler() const noexcept {
+  return Scheduler(core_, &core_->first_scheduler());
+}
+
+Scheduler EventLoop::create_scheduler() {
+  const Driving driving(*core_);
+  auto& schedulers = core_->on_agent().schedulers;
+  schedulers.push_back(std::make_unique<SchedulerCore>(*core_));
+  return Scheduler(core_, schedulers.back().get());
+}
+
+void EventLoop::run() {
+  const Driving driving(*core_);
+  auto& agent = core_->on_agent();
+  while (wait_and_run(*core_)) {
+  }
+  agent.stop_requested = false;
+}
+
+bool EventLoop::run_one() {
+  const Driving driving(*core_);
+  auto& agent = core_->on_agent();
+  const bool ran = wait_and_run(*core_);
+  if (!ran) agent.stop_requested = false;
+  return ran;
+}
+
+std::size_t EventLoop::poll() {
+  const Driving driving(*core_);
+  auto& agent = core_->on_agent();
+  const DescriptorScope descriptor(*core_);
+  core_->collect_work();
+  std::size_t ran = 0;
+  for (std::size_t present = agent.queues.size(); ran < present; ++ran) {
+    if (!core_->run_next()) break;
+  }
+  return ran;
+}
+
+std::size_t EventLoop::run_until_idle() {
+  const Driving driving(*core_);
+  static_cast<void>(core_->on_agent());
+  const DescriptorScope descriptor(*core_);
+  return run_all(*core_);
+}
+
+void EventLoop::stop() noexcept { core_->request_stop(); }
+
+void EventLoop::advance(std::chrono::nanoseconds duration) {
+  auto& time = core_->time();
+  if (!time.is_virtual()) throw NotAllowedError("advance: this loop follows the steady clock");
+  const Driving driving(*core_);
+  auto& agent = core_->on_agent();
+  const auto end = time.now() + duration;
+  run_all(*core_);
+  for (Tick next = agent.wheel.next_expiry(); next != no_tick && time.start_of(next) <= end;
+       next = agent.wheel.next_expiry()) {
+    time.set_virtual(std::max(time.now(), time.start_of(next)));
+    run_all(*core_);
+  }
+  time.set_virtual(end);
+  run_all(*core_);
+}
+
+std::chrono::nanoseconds EventLoop::now() const noexcept { return core_->time().now(); }
+
+int EventLoop::wakeup_fd() {
+  const Driving driving(*core_);
+  static_cast<void>(core_->on_agent());
+  const bool is_new = !core_->parker().has_descriptor();
+  const int descriptor = core_->parker().descriptor();
+  if (is_new) core_->arm_descriptor();
+  return descriptor;
+}
+
+CloseReport EventLoop::close(const CloseMode& mode) {
+  const Driving driving(*core_);
+  static_cast<void>(core_->on_agent());
+  return core_->close(mode);
+}
+
+std::size_t EventLoop::pending() {
+  const Driving driving(*core_);
+  auto& agent = core_->on_agent();
+  core_->drain_inbox();
+  return agent.queues.size() + agent.wheel.size();
+}
+
+EventLoopStats EventLoop::stats() const noexcept { return core_->stats(); }
+
+}  // namespace heist

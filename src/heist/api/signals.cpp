@@ -1,0 +1,65 @@
+#include <heist/node_memory.hpp>
+#include <heist/task_signal.hpp>
+#include <stdexcept>
+
+#include "../loop/signal_core.hpp"
+
+namespace heist {
+
+namespace {
+
+TaskPriority checked(TaskPriority priority) {
+  if (priority > TaskPriority::user_blocking) {
+    throw std::invalid_argument("the value is not a TaskPriority");
+  }
+  return priority;
+}
+
+/// A subscription for a listener that was registered, or refused.
+Subscription subscribe(bool added, Listener& listener, SignalCore& signal,
+                       Subscription::Event event) noexcept {
+  if (!added) release(listener);  // the registry's share
+  auto owned = Ref<Listener>::adopt(&listener);
+  if (!added) return {};
+  return {std::move(owned), Ref<SignalCore>::share(&signal), event};
+}
+
+}  // namespace
+
+bool AbortSignal::aborted() const noexcept { return core_->aborted(); }
+
+Reason AbortSignal::reason() const noexcept { return core_->reason(); }
+
+void AbortSignal::throw_if_aborted() const {
+  if (const Reason reason = core_->reason()) reason.rethrow();
+}
+
+Subscription AbortSignal::add_abort_listener(Listener& listener) const {
+  return subscribe(core_->add(listener), listener, *core_, Subscription::Event::abort);
+}
+
+AbortController::AbortController()
+    : core_(Ref<SignalCore>::adopt(
+          make_node<SignalCore>(SignalCore::Kind::abort_only, TaskPriority::user_visible))) {}
+
+void AbortController::abort() { core_->abort(Reason(AbortError())); }
+
+void AbortController::abort(Reason reason) {
+  if (!reason) return abort();
+  core_->abort(std::move(reason));
+}
+
+TaskPriority TaskSignal::priority() const noexcept { return core().priority(); }
+
+Subscription TaskSignal::add_priority_listener(Listener& listener) const {
+  return subscribe(core().add_priority_listener(listener), listener, core(),
+                   Subscription::Event::priority_change);
+}
+
+TaskController::TaskController(TaskPriority priority)
+    : AbortController(Ref<SignalCore>::adopt(
+          make_node<SignalCore>(SignalCore::Kind::task, checked(priority)))) {}
+
+void TaskController::set_priority(TaskPriority priority) { core().set_priority(checked(priority)); }
+
+}  // namespace heist

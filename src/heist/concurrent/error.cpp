@@ -1,0 +1,50 @@
+#include <cstdio>
+#include <heist/error.hpp>
+#include <heist/sync.hpp>
+
+namespace heist {
+
+namespace {
+
+const char* to_text(ErrorOrigin origin) noexcept {
+  switch (origin) {
+    case ErrorOrigin::task:
+      return "a task";
+    case ErrorOrigin::listener:
+      return "a signal listener";
+    case ErrorOrigin::microtask:
+      return "a microtask";
+    case ErrorOrigin::unobserved_rejection:
+      return "a rejected promise nobody observed";
+  }
+  return "somewhere";
+}
+
+void print_error(ErrorOrigin origin, const Reason& reason) noexcept {
+  try {
+    std::fprintf(stderr, "heist: error from %s: %s\n", to_text(origin), reason.what().c_str());
+  } catch (...) {
+    std::fputs("heist: error, and no memory to describe it\n", stderr);
+  }
+}
+
+sync::atomic<ErrorHook> error_hook{&print_error};
+sync::atomic<std::uint64_t> error_count{0};
+
+}  // namespace
+
+ErrorHook set_error_hook(ErrorHook hook) noexcept {
+  return error_hook.exchange(hook != nullptr ? hook : &print_error,
+                             sync::edge("error_hook:set", sync::acq_rel));
+}
+
+std::uint64_t reported_error_count() noexcept {
+  return error_count.load(sync::relaxed);  // relaxed: a statistic.
+}
+
+void report_error(ErrorOrigin origin, const Reason& reason) noexcept {
+  error_count.fetch_add(1, sync::relaxed);  // relaxed: a statistic.
+  error_hook.load(sync::edge("error_hook:call", sync::acquire))(origin, reason);
+}
+
+}  // namespace heist

@@ -1,0 +1,259 @@
+// Thread caches over one depot per size class over a backing allocator; docs/adr/0003 has the
+// figures.
+//
+// Roles   owner: the thread whose cache it is; nobody else touches a cache.
+// States  A thread's cache is open, or it is closed_cache (the thread is new, has ended, or could
+// not
+//         register), which holds nothing and has no room: calls find it both empty and full.
+// I1      A node is in one place: with its user, in one cache, in one depot, or with the backing.
+// Edges   those of Depot; within a thread program order.
+// Exit    A thread's cache closes in the destructor of a pthread key, after its thread_local
+// objects
+//         are gone. The main thread's never closes; caches and depots need no initialisation and
+//         are never destroyed, so nodes may be released by static destructors.
+// Bound   per thread and class 62 nodes, per depot depot_bytes.
+#include "heist/concurrent/node_pool.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdlib>
+#include <heist/sync.hpp>
+#include <new>
+#include <span>
+
+#include "heist/concurrent/depot.hpp"
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HEIST_NODE_POOL_TSAN 1
+#elif __has_feature(address_sanitizer)
+#define HEIST_NODE_POOL_ASAN 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__) && !defined(HEIST_NODE_POOL_TSAN)
+#define HEIST_NODE_POOL_TSAN 1
+#elif defined(__SANITIZE_ADDRESS__) && !defined(HEIST_NODE_POOL_ASAN)
+#define HEIST_NODE_POOL_ASAN 1
+#endif
+
+#if !defined(HEIST_NODE_POOL_TSAN) && !defined(HEIST_NODE_POOL_ASAN)
+#include <oneapi/tbb/scalable_allocator.h>
+#endif
+
+namespace heist {
+namespace {
+
+// relaxed, all uses: the counts carry nothing and are read for information.
+struct Counters {
+  sync::atomic<std::uint64_t> allocations{0};
+  sync::atomic<std::uint64_t> releases{0};
+};
+constinit Counters counters;
+
+// The alignment of any type of that size, as far as a cache line.
+constexpr std::size_t alignment_of(std::size_t bytes) noexcept {
+  return std::clamp<std::size_t>(std::size_t{1} << std::countr_zero(bytes | 64),
+                                 alignof(std::max_align_t), 64);
+}
+
+#if defined(HEIST_NODE_POOL_TSAN) || defined(HEIST_NODE_POOL_ASAN)
+void* backing_allocate(std::size_t bytes) noexcept {
+  void* node = nullptr;
+  return posix_memalign(&node, alignment_of(bytes), bytes) == 0 ? node : nullptr;
+}
+void backing_free(void* node) noexcept { std::free(node); }
+#else
+void* backing_allocate(std::size_t bytes) noexcept {
+  return scalable_aligned_malloc(bytes, alignment_of(bytes));
+}
+void backing_free(void* node) noexcept { scalable_aligned_free(node); }
+#endif
+
+void* counted_allocate(std::size_t bytes) {
+  void* const node = backing_allocate(bytes);
+  if (node == nullptr) throw std::bad_alloc();
+  counters.allocations.fetch_add(1, sync::relaxed);
+  return node;
+}
+
+void counted_free(void* node) noexcept {
+  backing_free(node);
+  counters.releases.fetch_add(1, sync::relaxed);
+}
+
+}  // namespace
+
+NodePoolStats node_pool_stats() noexcept {
+  return {.backing_allocations = counters.allocations.load(sync::relaxed),
+          .backing_releases = counters.releases.load(sync::relaxed)};
+}
+
+#if defined(HEIST_NODE_POOL_ASAN)
+
+// No caches: the sanitizer must see each node's own life.
+void* allocate_node(std::size_t bytes) { return counted_allocate(bytes); }
+void release_node(void* node, std::size_t /*bytes*/) noexcept { counted_free(node); }
+
+#else
+
+namespace {
+
+constexpr std::array<std::size_t, 7> class_bytes{64, 96, 128, 192, 256, 384, 512};
+constexpr std::size_t class_count = class_bytes.size();
+constexpr std::size_t largest_class = class_bytes.back();
+constexpr std::size_t batch_nodes = NodeBatch::capacity;
+constexpr std::uint32_t cache_nodes = 2 * batch_nodes;
+// More would not make things faster: nodes come back in an order unlike that of their addresses,
+// and a large disorderly store costs a cache and a TLB miss a node, which fresh memory does not.
+constexpr std::size_t depot_bytes = std::size_t{2} << 20;
+
+constexpr std::uint8_t class_index(std::size_t bytes) noexcept {
+  std::uint8_t index = 0;
+  while (class_bytes[index] < bytes) ++index;
+  return index;
+}
+
+constexpr std::size_t granule = 32;
+constexpr auto class_by_granules = [] {
+  std::array<std::uint8_t, largest_class / granule + 1> table{};
+  for (std::size_t i = 0; i < table.size(); ++i) table[i] = class_index(i * granule);
+  return table;
+}();
+
+constexpr std::size_t class_of(std::size_t bytes) noexcept {
+  return class_by_granules[(bytes + granule - 1) / granule];
+}
+
+// The depots' tables take address space only; their pages come into being when first used.
+template <std::size_t class_number>
+constinit std::array<NodeBatch, depot_bytes / (class_bytes[class_number] * batch_nodes)> table{};
+
+constinit std::array<Depot, class_count> depots{Depot(table<0>), Depot(table<1>), Depot(table<2>),
+                                                Depot(table<3>), Depot(table<4>), Depot(table<5>),
+                                                Depot(table<6>)};
+
+struct ClassCache {
+  std::uint32_t count = 0;
+  std::uint32_t limit = 0;
+  std::array<void*, cache_nodes> nodes{};
+};
+
+using ThreadCache = std::array<ClassCache, class_count>;
+
+constinit ThreadCache closed_cache{};
+
+// One pointer, so that a shared library needs next to nothing of the static TLS block.
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCache* thread_cache = &closed_cache;
+constinit thread_local bool thread_ended = false;
+
+// One RMW on a shared word for a whole batch.
+std::size_t allocate_batch(std::size_t bytes, void** out) {
+  std::size_t count = 0;
+  while (count < batch_nodes && (out[count] = backing_allocate(bytes)) != nullptr) ++count;
+  if (count == 0) throw std::bad_alloc();
+  counters.allocations.fetch_add(count, sync::relaxed);
+  return count;
+}
+
+// To the depot, or to the backing allocator when the depot is full.
+void give_back(std::size_t class_number, std::span<void*> nodes) noexcept {
+  if (nodes.empty() || depots[class_number].put(nodes)) return;
+  for (void* node : nodes) backing_free(node);
+  counters.releases.fetch_add(nodes.size(), sync::relaxed);
+}
+
+void close_cache(void* closing) noexcept {
+  thread_ended = true;
+  thread_cache = &closed_cache;
+  auto* const cache = static_cast<ThreadCache*>(closing);
+  for (std::size_t i = 0; i < class_count; ++i) {
+    const std::span<void*> nodes((*cache)[i].nodes.data(), (*cache)[i].count);
+    const std::span<void*> first = nodes.first(std::min(nodes.size(), batch_nodes));
+    give_back(i, first);
+    give_back(i, nodes.subspan(first.size()));
+  }
+  std::free(cache);
+}
+
+// A key rather than a thread_local destructor: registering it cannot abort for want of memory, and
+// it runs after the thread_local objects, which may release nodes.
+struct ExitKey {
+  pthread_key_t key{};
+  bool made = pthread_key_create(&key, close_cache) == 0;
+};
+
+// False: this thread does without a cache.
+bool open_cache() noexcept {
+  static const ExitKey exit_key;
+  if (thread_ended || !exit_key.made) return false;
+  void* const memory = std::malloc(sizeof(ThreadCache));
+  if (memory == nullptr) return false;
+  if (pthread_setspecific(exit_key.key, memory) != 0) {
+    std::free(memory);
+    return false;
+  }
+  thread_cache = new (memory) ThreadCache;
+  for (ClassCache& cache : *thread_cache) cache.limit = cache_nodes;
+  return true;
+}
+
+// Whether this thread has a cache from now on.
+bool cache_ready() noexcept { return thread_cache != &closed_cache || open_cache(); }
+
+// The next nodes were last written by whoever released them, most likely on another core.
+void prefetch_for_write(const ClassCache& cache) noexcept {
+  constexpr std::uint32_t ahead = 4;
+  const std::uint32_t next = cache.count > ahead ? cache.count - ahead : 0;
+  __builtin_prefetch(cache.nodes[next], 1);
+}
+
+[[gnu::noinline]] void* allocate_slow(std::size_t class_number) {
+  if (!cache_ready()) return counted_allocate(class_bytes[class_number]);
+  ClassCache& cache = (*thread_cache)[class_number];
+  std::size_t count = depots[class_number].take(cache.nodes.data());
+  if (count == 0) count = allocate_batch(class_bytes[class_number], cache.nodes.data());
+  cache.count = static_cast<std::uint32_t>(count) - 1;
+  return cache.nodes[cache.count];
+}
+
+[[gnu::noinline]] void release_slow(void* node, std::size_t class_number) noexcept {
+  if (!cache_ready()) return counted_free(node);
+  ClassCache& cache = (*thread_cache)[class_number];
+  if (cache.count == cache.limit) {
+    cache.count -= static_cast<std::uint32_t>(batch_nodes);
+    give_back(class_number, std::span(cache.nodes).subspan(cache.count));
+  }
+  cache.nodes[cache.count++] = node;
+}
+
+}  // namespace
+
+void* allocate_node(std::size_t bytes) {
+  if (bytes > largest_class) [[unlikely]]
+    return counted_allocate(bytes);
+  const std::size_t class_number = class_of(bytes);
+  ClassCache& cache = (*thread_cache)[class_number];
+  if (cache.count == 0) [[unlikely]]
+    return allocate_slow(class_number);
+  void* const node = cache.nodes[--cache.count];
+  prefetch_for_write(cache);
+  return node;
+}
+
+void release_node(void* node, std::size_t bytes) noexcept {
+  if (bytes > largest_class) [[unlikely]]
+    return counted_free(node);
+  const std::size_t class_number = class_of(bytes);
+  ClassCache& cache = (*thread_cache)[class_number];
+  if (cache.count == cache.limit) [[unlikely]]
+    return release_slow(node, class_number);
+  cache.nodes[cache.count++] = node;
+}
+
+#endif
+
+}  // namespace heist

@@ -1,0 +1,56 @@
+#include <heist/error.hpp>
+#include <heist/reason.hpp>
+
+namespace heist {
+
+/// What a Reason shares: an exception or a value, never changed.
+class Reason::Box {
+ public:
+  Box(std::exception_ptr exception, std::any value) noexcept
+      : exception_(std::move(exception)), value_(std::move(value)) {}
+
+  [[nodiscard]] const std::exception_ptr& exception() const noexcept { return exception_; }
+  [[nodiscard]] const std::any& value() const noexcept { return value_; }
+
+  friend void retain(Box& box) noexcept { box.shares_.add(); }
+  friend void release(Box& box) noexcept {
+    if (box.shares_.drop()) delete &box;
+  }
+
+ private:
+  RefCount shares_{1};
+  std::exception_ptr exception_;
+  std::any value_;
+};
+
+Ref<Reason::Box> Reason::make(std::exception_ptr exception, std::any value) {
+  return Ref<Box>::adopt(new Box(std::move(exception), std::move(value)));
+}
+
+const std::any& Reason::value_of(const Box& box) noexcept { return box.value(); }
+
+std::exception_ptr Reason::exception() const noexcept {
+  return box_ ? box_->exception() : nullptr;
+}
+
+void Reason::rethrow() const {
+  if (const auto exception = this->exception()) std::rethrow_exception(exception);
+  throw Aborted(*this);
+}
+
+std::string Reason::what() const {
+  if (!box_) return "no reason";
+  if (box_->exception()) {
+    try {
+      std::rethrow_exception(box_->exception());
+    } catch (const std::exception& error) {
+      return error.what();
+    } catch (...) {
+      return "an exception that is not a std::exception";
+    }
+  }
+  if (const auto* text = value<std::string>()) return *text;
+  return std::string("a value of type ") + box_->value().type().name();
+}
+
+}  // namespace heist

@@ -1,0 +1,109 @@
+#include "registry.hpp"
+
+#include <utility>
+
+namespace heist {
+
+namespace {
+
+bool never_claim(Registration& /*registration*/) noexcept { return false; }
+bool never_dead(const Registration& /*registration*/) noexcept { return false; }
+void keep(Registration& /*registration*/) noexcept {}
+constexpr Registration::Ops mark_ops{&never_claim, &never_dead, &keep, false};
+constinit Registration closed_mark(mark_ops);
+
+/// Drops the registry's share of a list nobody else looks at any more.
+void forget_list(Registration* node) noexcept {
+  while (node != nullptr) {
+    Registration* older = node->older.load(sync::relaxed);  // relaxed: the caller is alone with it.
+    node->ops->forget(*node);
+    node = older;
+  }
+}
+
+}  // namespace
+
+Registry::~Registry() {
+  Registration* node = head_.load(sync::relaxed);  // relaxed: no other user is left (RefCount).
+  if (node != &closed_mark) forget_list(node);
+}
+
+bool Registry::add(Registration& registration) noexcept {
+  Registration* head = head_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+  do {
+    if (head == &closed_mark) return false;
+    registration.older.store(head, sync::relaxed);  // relaxed: published by the CAS.
+  } while (!head_.compare_exchange_weak(head, &registration,
+                                        sync::edge("registry:add", sync::release),
+                                        sync::relaxed));  // relaxed: a failure only retries.
+  return true;
+}
+
+Registration* Registry::newest() const noexcept {
+  return head_.load(sync::edge("registry:walk", sync::acquire));
+}
+
+Registration* Registry::close_list() noexcept {
+  Registration* head = head_.exchange(&closed_mark, sync::edge("registry:walk", sync::acquire));
+  return head == &closed_mark ? nullptr : head;
+}
+
+void Registry::enter_walk() noexcept {
+  gate_.fetch_or(walking, sync::edge("registry:enter", sync::acquire));
+}
+
+void Registry::leave_walk() noexcept {
+  const auto before = gate_.fetch_and(~walking, sync::edge("registry:leave", sync::acq_rel));
+  if ((before & pruning) == 0) free_released();
+}
+
+void Registry::note_dead() noexcept {
+  // relaxed: both only decide when to prune, never what.
+  if (dead_.fetch_add(1, sync::relaxed) + 1 >= prune_at_.load(sync::relaxed)) prune();
+}
+
+void Registry::prune() noexcept {
+  std::uint32_t open = 0;
+  if (!gate_.compare_exchange_strong(open, pruning, sync::edge("registry:enter", sync::acquire),
+                                     sync::relaxed)) {  // relaxed: someone else is inside.
+    return;
+  }
+  unlink_dead();
+  const auto before = gate_.fetch_and(~pruning, sync::edge("registry:leave", sync::acq_rel));
+  if ((before & walking) == 0) free_released();
+}
+
+void Registry::unlink_dead() noexcept {
+  Registration* kept = head_.load(sync::edge("registry:prune", sync::acquire));
+  if (kept == nullptr || kept == &closed_mark) return;
+  std::uint32_t live = 0;
+  std::uint32_t gone = 0;
+  // The head itself stays: posters may be pushing onto it.
+  Registration* node = kept->older.load(sync::relaxed);  // relaxed: written before the add we acquired,
+  while (node != nullptr) {                              // or by an earlier pruner (gate_).
+    Registration* older = node->older.load(sync::relaxed);  // relaxed: as above.
+    if (node->ops->is_dead(*node)) {
+      kept->older.store(older, sync::edge("registry:unlink", sync::release));
+      node->chain = unlinked_;
+      unlinked_ = node;
+      ++gone;
+    } else {
+      kept = node;
+      ++live;
+    }
+    node = older;
+  }
+  dead_.fetch_sub(gone, sync::relaxed);                 // relaxed: only decides when to prune.
+  prune_at_.store(live + prune_margin, sync::relaxed);  // relaxed: as above.
+}
+
+void Registry::free_released() noexcept {
+  while (unlinked_ != nullptr) {
+    Registration* node = unlinked_;
+    unlinked_ = node->chain;
+    node->ops->forget(*node);
+  }
+  forget_list(std::exchange(closed_list_, nullptr));
+}
+
+}  // namespace heist

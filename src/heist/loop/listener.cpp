@@ -1,0 +1,88 @@
+#include <heist/error.hpp>
+#include <heist/listener.hpp>
+#include <heist/subscription.hpp>
+
+#include "../os/thread_id.hpp"
+#include "signal_core.hpp"
+
+namespace heist {
+
+const Registration::Ops Listener::listener_ops{&Listener::claim, &Listener::is_dead,
+                                               &Listener::forget, true};
+
+Listener::Listener(void (*call)(Listener&, SignalEvent&), void (*discard)(Listener&) noexcept,
+                   void (*destroy)(Listener&) noexcept) noexcept
+    : Registration(listener_ops), call_(call), discard_(discard), destroy_(destroy) {}
+
+bool Listener::claim(Registration& registration) noexcept {
+  auto& self = static_cast<Listener&>(registration);
+  if (!self.active()) return false;
+  retain(self);  // for the dispatcher's chain
+  return true;
+}
+
+bool Listener::is_dead(const Registration& registration) noexcept {
+  return !static_cast<const Listener&>(registration).active();
+}
+
+void Listener::forget(Registration& registration) noexcept {
+  release(static_cast<Listener&>(registration));
+}
+
+bool Listener::active() const noexcept {
+  return phase_.load(sync::edge("listener:observe", sync::acquire)) != Phase::gone;
+}
+
+void Listener::dispatch(SignalEvent& event) noexcept {
+  auto idle = Phase::idle;
+  if (!phase_.compare_exchange_strong(idle, Phase::running,
+                                      sync::edge("listener:claim", sync::acquire),
+                                      sync::relaxed)) {  // relaxed: removed, nothing is read.
+    return;
+  }
+  runner_.store(this_thread_identity(), sync::relaxed);  // relaxed: compared with one's own only.
+  std::exception_ptr error;
+  try {
+    call_(*this, event);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (error) report_error(ErrorOrigin::listener, Reason(std::move(error)));
+  runner_.store(nullptr, sync::relaxed);  // relaxed: as above.
+  auto running = Phase::running;
+  if (phase_.compare_exchange_strong(running, Phase::idle,
+                                     sync::edge("listener:finish", sync::release),
+                                     sync::relaxed)) {  // relaxed: its remover only asked.
+    return;
+  }
+  discard_(*this);
+  phase_.store(Phase::gone, sync::edge("listener:finish", sync::release));
+  phase_.notify_all();
+}
+
+void Listener::remove() noexcept {
+  auto seen = Phase::idle;
+  // From idle: what an earlier run did is acquired, then the callback is ours to destroy.
+  while (!phase_.compare_exchange_weak(seen, seen == Phase::idle ? Phase::gone : Phase::leaving,
+                                       sync::edge("listener:remove", sync::acquire),
+                                       sync::relaxed)) {  // relaxed: a failure only retries.
+    if (seen == Phase::gone || seen == Phase::leaving) break;
+  }
+  if (seen == Phase::idle) return discard_(*this);
+  if (runner_.load(sync::relaxed) == this_thread_identity()) return;  // relaxed: one's own or not.
+  while ((seen = phase_.load(sync::edge("listener:remove", sync::acquire))) != Phase::gone) {
+    phase_.wait(seen, sync::edge("listener:remove", sync::acquire));
+  }
+}
+
+void Subscription::reset() noexcept {
+  if (!listener_) return;
+  listener_->remove();
+  signal_->note_dead_listener(event_);
+  listener_.reset();
+  signal_.reset();
+}
+
+bool Subscription::active() const noexcept { return listener_ && listener_->active(); }
+
+}  // namespace heist

@@ -1,0 +1,67 @@
+// LoopTime: a loop's time in nanoseconds and in ticks, real or virtual.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <heist/delay.hpp>
+#include <heist/event_loop.hpp>
+#include <heist/sync.hpp>
+#include <optional>
+
+#include "timer_wheel.hpp"
+
+namespace heist {
+
+/// The clock of one loop. Reading is for any thread; only the driver advances a virtual one.
+class LoopTime {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Nanoseconds = std::chrono::nanoseconds;
+
+  LoopTime(LoopClock clock, Nanoseconds tick) noexcept
+      : tick_(tick), is_virtual_(clock == LoopClock::virtual_time), origin_(Clock::now()) {}
+
+  [[nodiscard]] bool is_virtual() const noexcept { return is_virtual_; }
+
+  /// Time since the loop was made.   Cost: one clock read.
+  [[nodiscard]] Nanoseconds now() const noexcept {
+    if (!is_virtual_) return Clock::now() - origin_;
+    return Nanoseconds(virtual_now_.load(sync::relaxed));  // relaxed: a time, it guards no data.
+  }
+
+  /// The tick that has begun last.
+  [[nodiscard]] Tick tick_now() const noexcept {
+    return static_cast<Tick>(now().count() / tick_.count());
+  }
+
+  /// The first tick at which `delay`, counted from now, is over: rounded up, never early (DLY-1).
+  [[nodiscard]] Tick expiry(Delay delay) const noexcept {
+    if (delay.is_never()) return no_tick;
+    const auto end = (now() + delay.value()).count();
+    return static_cast<Tick>((end + tick_.count() - 1) / tick_.count());
+  }
+
+  /// Start of a tick, on the loop's clock.
+  [[nodiscard]] Nanoseconds start_of(Tick tick) const noexcept {
+    return Nanoseconds(static_cast<std::int64_t>(tick) * tick_.count());
+  }
+
+  /// Start of a tick as a point of the steady clock; nothing for no_tick.
+  [[nodiscard]] std::optional<Clock::time_point> steady_start_of(Tick tick) const noexcept {
+    if (tick == no_tick) return std::nullopt;
+    return origin_ + start_of(tick);
+  }
+
+  /// Driver of a virtual clock.
+  void set_virtual(Nanoseconds now) noexcept {
+    virtual_now_.store(now.count(), sync::relaxed);  // relaxed: as above.
+  }
+
+ private:
+  Nanoseconds tick_;
+  bool is_virtual_;
+  Clock::time_point origin_;
+  sync::atomic<std::int64_t> virtual_now_{0};
+};
+
+}  // namespace heist

@@ -1,0 +1,193 @@
+// LoopCore: one event loop. What any thread may touch, and what only its agent may.
+#pragma once
+
+#include <cstdint>
+#include <heist/close.hpp>
+#include <heist/event_loop.hpp>
+#include <heist/promise_state.hpp>
+#include <heist/ref.hpp>
+#include <heist/scheduler_task.hpp>
+#include <heist/scheduling_state.hpp>
+#include <heist/sync.hpp>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "../concurrent/inbox.hpp"
+#include "../os/parker.hpp"
+#include "agent_role.hpp"
+#include "loop_clock.hpp"
+#include "microtask_queue.hpp"
+#include "task_queues.hpp"
+#include "timer_wheel.hpp"
+
+namespace heist {
+
+/// What a Scheduler handle names: a source of tasks on one loop. Owned by the loop.
+class SchedulerCore {
+ public:
+  explicit SchedulerCore(LoopCore& loop) noexcept : loop_(&loop) {}
+  [[nodiscard]] LoopCore& loop() const noexcept { return *loop_; }
+
+ private:
+  LoopCore* loop_;
+};
+
+/// State only the agent touches; reached through LoopCore::on_agent().
+struct AgentState {
+  TaskQueues queues;
+  TimerWheel wheel;
+  MicrotaskQueue microtasks;
+  std::uint64_t next_enqueue_order = 1;
+  SchedulingState current;               ///< scheduling state of what runs now
+  bool in_task = false;                  ///< a task or its checkpoint runs
+  bool in_checkpoint = false;
+  bool accepts_posts = true;             ///< from the agent itself; the inbox decides for others
+  bool stop_requested = false;
+  ControlledTask* reap = nullptr;        ///< chain of aborted tasks to clear away, in portions
+  ControlledTask* reap_tail = nullptr;
+  TaskFifo discarded;                    ///< aborted tasks that came up for a pick
+  std::uint64_t tasks_dropped = 0;
+  std::vector<std::unique_ptr<SchedulerCore>> schedulers;
+};
+
+/// One event loop.
+///
+/// Roles   agent: the thread inside a Driving scope.  poster, settler, aborter, closer: any thread.
+/// I1      Every node the loop holds outside the inbox is the agent's.
+/// I2      The agent numbers tasks in the order of the inbox, and a local post first takes what the inbox
+///         holds: enqueue order extends the real-time order of posts (ORD-1, ORD-2).
+/// I3      Whoever holds a task disposes of it: the poster until its post succeeded, then the agent. Aborters
+///         only claim, and tell (SignalLoop::send_reap).
+/// Edge running: publish -> steal. Carries the running task to a close whose deadline came.
+/// Edge running: withdraw -> steal. The slot is emptied by exactly one of the two; the last to be done with a
+///         stolen task drops the share the agent added for it (stolen_ends_).
+/// Edge stop: take -> send. The stop message is free to be sent again.
+/// Edge drive: leave -> enter. Carries the agent's state from one driving thread to the next.
+/// Edge recheck: request -> take. With D1 of SignalLoop: the request follows the value, the reading follows the take.
+/// Lifetime  counted. A closed loop's lists are empty.
+class LoopCore {
+ public:
+  static Ref<LoopCore> make(const EventLoopOptions& options);
+  LoopCore(const LoopCore&) = delete;
+  LoopCore& operator=(const LoopCore&) = delete;
+
+  // Any thread (loop_post.cpp).
+
+  /// Enqueues a task. False: the loop is closed, the task is still the caller's.
+  [[nodiscard]] bool post(SchedulerTask& task) noexcept;
+  /// Hands a message or microtask to the agent; drops it when the loop is closed.
+  void send(LoopNode& node) noexcept;
+  /// Asks the agent to read the priority of its runnable dynamic queues again.
+  void request_recheck() noexcept;
+  void request_stop() noexcept;
+  [[nodiscard]] LoopTime& time() noexcept { return time_; }
+  [[nodiscard]] SchedulerCore& first_scheduler() noexcept { return first_scheduler_; }
+  [[nodiscard]] EventLoopStats stats() const noexcept;
+  [[nodiscard]] Parker& parker() noexcept { return parker_; }
+
+  // The agent (loop_run.cpp).
+
+  /// Asserts that the caller is the agent.
+  [[nodiscard]] AgentState& on_agent() noexcept HEIST_ASSERTS_AGENT;
+  /// Picks and runs one task; false when nothing is runnable.
+  bool run_next() noexcept HEIST_ON_AGENT;
+  /// Makes runnable what other threads and the clock have for us.
+  void collect_work() noexcept HEIST_ON_AGENT;
+  /// Takes what other threads handed over.
+  void drain_inbox() noexcept HEIST_ON_AGENT;
+  /// Sleeps until there may be something to do, at once awake when there is.
+  void park() noexcept HEIST_ON_AGENT;
+  /// For foreign loops: announces sleep and arms the descriptor, or makes it readable at once.
+  void arm_descriptor() noexcept HEIST_ON_AGENT;
+  void disarm_descriptor() noexcept HEIST_ON_AGENT;
+  void microtask_checkpoint() noexcept HEIST_ON_AGENT;
+  /// The signal's priority changed: its queues move.
+  void refresh_priority(SignalLoop& part) noexcept HEIST_ON_AGENT;
+  /// The signal was aborted: its chain of tasks is cleared away from the next pick on (ABT-4).
+  void reap_later(SignalLoop& part) noexcept HEIST_ON_AGENT;
+
+  // The running task (task_run.cpp).
+  void publish_running(ControlledTask& task) noexcept HEIST_ON_AGENT;
+  /// Also when a close has taken it meanwhile: the task's memory then lasts until that is done.
+  void withdraw_running(ControlledTask& task) noexcept HEIST_ON_AGENT;
+
+  // Closing (loop_close.cpp).
+  /// The agent: runs or drops everything, for good.
+  CloseReport close(const CloseMode& mode) noexcept HEIST_ON_AGENT;
+  /// The closing thread, at its deadline: rejects the running task's promise. True: one was running.
+  bool reject_running() noexcept;
+
+  friend void retain(LoopCore& core) noexcept;
+  friend void release(LoopCore& core) noexcept;
+
+ private:
+  friend class Driving;
+  struct StopMessage : LoopNode {
+    StopMessage() noexcept;
+    static void take(LoopNode& node, LoopCore& loop) noexcept;
+    static void ignore(LoopNode& node) noexcept;
+    static const LoopNodeOps table;
+  };
+
+  explicit LoopCore(const EventLoopOptions& options);
+  ~LoopCore();
+
+  bool post_from_agent(SchedulerTask& task) noexcept;
+  void arrive(LoopNode& node) noexcept HEIST_ON_AGENT;
+  void enqueue(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+  void enqueue_runnable(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+  void expire_timers() noexcept HEIST_ON_AGENT;
+  void recheck_priorities() noexcept HEIST_ON_AGENT;
+  void run_task(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] SchedulerTask* pick() noexcept HEIST_ON_AGENT;
+  void reap_some(bool all) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool reap_one() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool has_work() noexcept HEIST_ON_AGENT;
+  void spin_for_work() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] std::optional<LoopTime::Clock::time_point> next_deadline() noexcept HEIST_ON_AGENT;
+  void drain_until(const CloseMode& mode) noexcept HEIST_ON_AGENT;
+  void drop_everything() noexcept HEIST_ON_AGENT;
+  void drop_task(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+
+  // Written by posters.
+  alignas(64) Inbox inbox_;
+  sync::atomic<bool> recheck_{false};
+  sync::atomic<bool> stop_sent_{false};
+  sync::atomic<std::uint64_t> wakeups_sent_{0};
+  Parker parker_;
+
+  // Written rarely.
+  alignas(64) RefCount shares_{1};
+  LoopTime time_;
+  std::chrono::nanoseconds spin_;
+  SchedulerCore first_scheduler_;
+  StopMessage stop_message_;
+  sync::atomic<bool> driven_{false};
+  sync::atomic<std::uint32_t> stolen_ends_{0};
+
+  // Written by the agent.
+  alignas(64) sync::atomic<ControlledTask*> running_{nullptr};
+  sync::atomic<std::uint64_t> tasks_run_{0};
+  sync::atomic<std::uint64_t> sleeps_{0};
+  std::unique_ptr<AgentState> agent_;
+};
+
+/// Disposes of a task that will never start: callback, signal, the agent's share. Whoever holds it.
+void dispose(ControlledTask& task) noexcept;
+
+/// Makes the calling thread the loop's agent for a scope.
+///
+/// Errors: NotAllowedError when a loop runs on this thread already, or this one on another thread.
+class Driving {
+ public:
+  explicit Driving(LoopCore& loop);
+  ~Driving();
+  Driving(const Driving&) = delete;
+  Driving& operator=(const Driving&) = delete;
+
+ private:
+  LoopCore& loop_;
+};
+
+}  // namespace heist

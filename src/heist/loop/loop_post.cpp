@@ -1,0 +1,105 @@
+// What any thread does to a loop.
+#include <heist/error.hpp>
+#include <heist/node_memory.hpp>
+#include <stdexcept>
+
+#include "loop_core.hpp"
+
+namespace heist {
+
+namespace {
+
+
+EventLoopOptions checked(const EventLoopOptions& options) {
+  if (options.tick <= options.tick.zero()) {
+    throw std::invalid_argument("EventLoopOptions::tick must be positive");
+  }
+  if (options.spin < options.spin.zero()) {
+    throw std::invalid_argument("EventLoopOptions::spin must not be negative");
+  }
+  return options;
+}
+
+}  // namespace
+
+LoopCore::StopMessage::StopMessage() noexcept : LoopNode(table) {}
+
+const LoopNodeOps LoopCore::StopMessage::table{LoopNodeKind::message, &take, &ignore};
+
+void LoopCore::StopMessage::take(LoopNode& /*node*/, LoopCore& loop) noexcept {
+  // The message may be sent again from here on.
+  loop.stop_sent_.store(false, sync::edge("stop:take", sync::release));
+  loop.on_agent().stop_requested = true;
+}
+
+void LoopCore::StopMessage::ignore(LoopNode& /*node*/) noexcept {}
+
+LoopCore::LoopCore(const EventLoopOptions& options)
+    : time_(options.clock, options.tick),
+      spin_(available_cpus() > 1 ? options.spin : std::chrono::nanoseconds::zero()),
+      first_scheduler_(*this),
+      agent_(std::make_unique<AgentState>()) {}
+
+LoopCore::~LoopCore() = default;
+
+Ref<LoopCore> LoopCore::make(const EventLoopOptions& options) {
+  static_cast<void>(loop_closed_reason());  // made ahead, so that closing need not (LIF-4)
+  return Ref<LoopCore>::adopt(new LoopCore(checked(options)));
+}
+
+void retain(LoopCore& core) noexcept { core.shares_.add(); }
+
+void release(LoopCore& core) noexcept {
+  if (core.shares_.drop()) delete &core;
+}
+
+bool LoopCore::post(SchedulerTask& task) noexcept {
+  if (current_loop() == this) return post_from_agent(task);
+  switch (inbox_.post(task)) {
+    case Inbox::PostResult::closed:
+      return false;
+    case Inbox::PostResult::wake:
+      wakeups_sent_.fetch_add(1, sync::relaxed);  // relaxed: a statistic.
+      parker_.unpark();
+      return true;
+    case Inbox::PostResult::posted:
+      return true;
+  }
+  return true;
+}
+
+bool LoopCore::post_from_agent(SchedulerTask& task) noexcept {
+  if (!on_agent().accepts_posts) return false;
+  drain_inbox();  // what was posted before is older (I2)
+  enqueue(task);
+  return true;
+}
+
+void LoopCore::send(LoopNode& node) noexcept {
+  switch (inbox_.post(node)) {
+    case Inbox::PostResult::closed:
+      return node.ops->drop(node);
+    case Inbox::PostResult::wake:
+      wakeups_sent_.fetch_add(1, sync::relaxed);  // relaxed: a statistic.
+      return parker_.unpark();
+    case Inbox::PostResult::posted:
+      return;
+  }
+}
+
+void LoopCore::request_recheck() noexcept {
+  recheck_.store(true, sync::edge("recheck:request", sync::seq_cst));
+}
+
+void LoopCore::request_stop() noexcept {
+  if (!stop_sent_.exchange(true, sync::edge("stop:send", sync::acq_rel))) send(stop_message_);
+}
+
+EventLoopStats LoopCore::stats() const noexcept {
+  // relaxed: statistics.
+  return {.tasks_run = tasks_run_.load(sync::relaxed),
+          .wakeups_sent = wakeups_sent_.load(sync::relaxed),  // relaxed: as above.
+          .sleeps = sleeps_.load(sync::relaxed)};             // relaxed: as above.
+}
+
+}  // namespace heist

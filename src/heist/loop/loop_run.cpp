@@ -1,0 +1,258 @@
+// The agent's side of a loop: the hot path is run_next().
+#include <cassert>
+#include <heist/error.hpp>
+#include <utility>
+
+#include "loop_core.hpp"
+#include "signal_core.hpp"
+
+namespace heist {
+
+namespace {
+
+thread_local constinit LoopCore* loop_of_this_thread = nullptr;
+
+/// How many aborted tasks one pick clears away while others wait (ABT-4).
+constexpr int reap_portion = 32;
+
+bool is_aborted(const SchedulerTask& task) noexcept {
+  return task.has_control && task.phase() == TaskPhase::aborted;
+}
+
+}  // namespace
+
+LoopCore* current_loop() noexcept { return loop_of_this_thread; }
+
+Driving::Driving(LoopCore& loop) : loop_(loop) {
+  if (loop_of_this_thread != nullptr) {
+    throw NotAllowedError("an event loop runs on this thread already");
+  }
+  if (loop.driven_.exchange(true, sync::edge("drive:enter", sync::acquire))) {
+    throw NotAllowedError("this event loop is being driven by another thread");
+  }
+  loop_of_this_thread = &loop;
+}
+
+Driving::~Driving() {
+  loop_of_this_thread = nullptr;
+  loop_.driven_.store(false, sync::edge("drive:leave", sync::release));
+}
+
+AgentState& LoopCore::on_agent() noexcept {
+  assert(current_loop() == this && "agent-only state touched off the agent");
+  return *agent_;
+}
+
+bool LoopCore::run_next() noexcept {
+  collect_work();
+  SchedulerTask* task = pick();
+  if (task == nullptr) return false;
+  run_task(*task);
+  return true;
+}
+
+/// Makes runnable what other threads and the clock have for us.
+void LoopCore::collect_work() noexcept {
+  auto& agent = on_agent();
+  drain_inbox();
+  if (!agent.microtasks.empty()) {
+    microtask_checkpoint();
+    drain_inbox();
+  }
+  expire_timers();
+  if (recheck_.load(sync::relaxed)) recheck_priorities();  // relaxed: the exchange there orders it.
+  reap_some(agent.queues.empty());
+}
+
+void LoopCore::drain_inbox() noexcept {
+  LoopNode* node = inbox_.take();
+  while (node != nullptr) {
+    LoopNode* next = node->next;
+    arrive(*node);
+    node = next;
+  }
+}
+
+void LoopCore::arrive(LoopNode& node) noexcept {
+  switch (node.ops->kind) {
+    case LoopNodeKind::task:
+      return enqueue(static_cast<SchedulerTask&>(node));
+    case LoopNodeKind::microtask:
+      return on_agent().microtasks.push(node);
+    case LoopNodeKind::message:
+      return node.ops->run(node, *this);
+  }
+}
+
+void LoopCore::enqueue(SchedulerTask& task) noexcept {
+  if (is_aborted(task)) return dispose(ControlledTask::of(task));
+  if (!task.is_delayed) return enqueue_runnable(task);
+  task.place = TaskPlace::delayed;
+  on_agent().wheel.arm(task, task.key);
+}
+
+/// The task takes its place in line now (ORD-4).
+void LoopCore::enqueue_runnable(SchedulerTask& task) noexcept {
+  auto& agent = on_agent();
+  task.key = agent.next_enqueue_order++;
+  if (!task.is_dynamic) return agent.queues.push(task);
+  auto& controlled = ControlledTask::of(task);
+  auto& queue = dynamic_queue_of(controlled);
+  const auto priority = queue.tasks.empty() ? controlled.signal->priority() : TaskPriority{};
+  agent.queues.push(task, queue, effective_priority(priority, task.is_continuation));
+}
+
+void LoopCore::expire_timers() noexcept {
+  auto& wheel = on_agent().wheel;
+  if (wheel.empty()) return;
+  const Tick now = time_.tick_now();
+  if (now < wheel.next_expiry()) return;
+  wheel.expire(now, [this](LoopNode& node) noexcept {
+    static_cast<void>(on_agent());
+    enqueue_runnable(static_cast<SchedulerTask&>(node));
+  });
+}
+
+SchedulerTask* LoopCore::pick() noexcept {
+  auto& agent = on_agent();
+  for (;;) {
+    SchedulerTask* task = agent.queues.pop();
+    if (task == nullptr || !is_aborted(*task)) return task;
+    task->place = TaskPlace::discarded;
+    agent.discarded.push_back(*task);
+  }
+}
+
+void LoopCore::run_task(SchedulerTask& task) noexcept {
+  auto& agent = on_agent();
+  agent.current = {.scheduler = task.scheduler, .priority = task.priority};
+  if (task.has_control) {
+    SignalCore* signal = ControlledTask::of(task).signal;
+    agent.current.abort_source = signal;
+    agent.current.priority_source = task.is_dynamic ? signal : nullptr;
+  }
+  agent.in_task = true;
+  // relaxed: a statistic with one writer.
+  tasks_run_.store(tasks_run_.load(sync::relaxed) + 1, sync::relaxed);
+  task.ops->run(task, *this);
+  agent.current = {};
+  microtask_checkpoint();
+  agent.in_task = false;
+}
+
+void LoopCore::microtask_checkpoint() noexcept {
+  auto& agent = on_agent();
+  if (agent.in_checkpoint) return;
+  agent.in_checkpoint = true;
+  while (!agent.microtasks.empty()) {
+    auto& reaction = static_cast<Reaction&>(agent.microtasks.pop());
+    // Kept here: the reaction may be gone before its continuation is done with the state.
+    const CapturedState captured = std::move(reaction.captured);
+    const auto loop = std::move(reaction.loop);
+    agent.current = captured.state();
+    reaction.ops->run(reaction, *this);
+    agent.current = {};
+  }
+  agent.in_checkpoint = false;
+}
+
+void LoopCore::refresh_priority(SignalLoop& part) noexcept {
+  auto& queues = on_agent().queues;
+  const TaskPriority priority = part.signal->priority();
+  for (const bool continuation : {false, true}) {
+    queues.move(part.queues[continuation ? 1 : 0], effective_priority(priority, continuation));
+  }
+}
+
+/// Rare: a priority message was on its way while its sender had to return (D1 of SignalLoop).
+void LoopCore::recheck_priorities() noexcept {
+  if (!recheck_.exchange(false, sync::edge("recheck:take", sync::seq_cst))) return;
+  on_agent().queues.relevel([](DynamicQueue& queue) noexcept {
+    const auto& first = ControlledTask::of(*queue.tasks.front());
+    return effective_priority(first.signal->priority(), first.is_continuation);
+  });
+}
+
+void LoopCore::reap_later(SignalLoop& part) noexcept {
+  auto& agent = on_agent();
+  if (agent.reap == nullptr) {
+    agent.reap = part.reap_head;
+  } else {
+    agent.reap_tail->chain = part.reap_head;
+  }
+  agent.reap_tail = part.reap_tail;
+  part.reap_head = nullptr;
+  release(*part.signal);
+}
+
+void LoopCore::reap_some(bool all) noexcept {
+  for (int done = 0; all || done < reap_portion; ++done) {
+    if (!reap_one()) return;
+  }
+}
+
+/// Disposes of one aborted task; false when none is left.
+bool LoopCore::reap_one() noexcept {
+  auto& agent = on_agent();
+  if (SchedulerTask* task = agent.discarded.front()) {
+    agent.discarded.erase(*task);
+    task->place = TaskPlace::elsewhere;
+    dispose(ControlledTask::of(*task));
+    return true;
+  }
+  if (agent.reap == nullptr) return false;
+  ControlledTask& task = *agent.reap;
+  agent.reap = static_cast<ControlledTask*>(task.chain);
+  const TaskPlace place = task.place;
+  if (place == TaskPlace::queued) {
+    agent.queues.erase(task, task.is_dynamic ? &dynamic_queue_of(task) : nullptr);
+  } else if (place == TaskPlace::delayed) {
+    agent.wheel.cancel(task);
+    task.place = TaskPlace::elsewhere;
+  }
+  // Elsewhere: not arrived yet, or disposed of already.
+  if (place == TaskPlace::queued || place == TaskPlace::delayed) dispose(task);
+  task.task_ops().unregister(task);  // the aborter's share
+  return true;
+}
+
+bool LoopCore::has_work() noexcept {
+  auto& agent = on_agent();
+  if (inbox_.has_posts() || !agent.queues.empty() || !agent.microtasks.empty()) return true;
+  return !agent.wheel.empty() && agent.wheel.next_expiry() <= time_.tick_now();
+}
+
+void LoopCore::spin_for_work() noexcept {
+  if (spin_ <= spin_.zero()) return;
+  const auto end = LoopTime::Clock::now() + spin_;
+  while (!has_work() && LoopTime::Clock::now() < end) spin_pause();
+}
+
+/// When the clock will next have something for us; never on a virtual clock, which others move.
+std::optional<LoopTime::Clock::time_point> LoopCore::next_deadline() noexcept {
+  if (time_.is_virtual()) return std::nullopt;
+  return time_.steady_start_of(on_agent().wheel.next_expiry());
+}
+
+void LoopCore::park() noexcept {
+  spin_for_work();
+  if (has_work()) return;
+  parker_.prepare();
+  if (!inbox_.try_sleep()) return;
+  sleeps_.store(sleeps_.load(sync::relaxed) + 1, sync::relaxed);  // relaxed: one writer, a statistic.
+  parker_.wait(next_deadline());
+  static_cast<void>(inbox_.cancel_sleep());
+}
+
+void LoopCore::arm_descriptor() noexcept {
+  parker_.prepare();
+  if (has_work() || !inbox_.try_sleep()) return parker_.unpark();
+  parker_.arm_descriptor(next_deadline());
+}
+
+void LoopCore::disarm_descriptor() noexcept {
+  static_cast<void>(inbox_.cancel_sleep());
+  parker_.clear_descriptor();
+}
+
+}  // namespace heist

@@ -1,0 +1,31 @@
+// MicrotaskQueue: the loop's single FIFO of microtasks.
+#pragma once
+
+#include <heist/loop_node.hpp>
+
+namespace heist {
+
+/// Agent only; does not own.   Spec: [html#microtask-queue].
+class MicrotaskQueue {
+ public:
+  [[nodiscard]] bool empty() const noexcept { return head_ == nullptr; }
+
+  void push(LoopNode& node) noexcept {
+    node.next = nullptr;
+    (head_ == nullptr ? head_ : tail_->next) = &node;
+    tail_ = &node;
+  }
+
+  /// Precondition: not empty.
+  [[nodiscard]] LoopNode& pop() noexcept {
+    LoopNode& first = *head_;
+    head_ = first.next;
+    return first;
+  }
+
+ private:
+  LoopNode* head_ = nullptr;
+  LoopNode* tail_ = nullptr;
+};
+
+}  // namespace heist

@@ -1,0 +1,114 @@
+// TaskQueues: the scheduler task queues of one event loop, and which of them runs next.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <heist/priority.hpp>
+#include <heist/scheduler_task.hpp>
+
+namespace heist {
+
+/// Tasks in enqueue order. Agent only; does not own.
+class TaskFifo {
+ public:
+  [[nodiscard]] bool empty() const noexcept { return head_ == nullptr; }
+  [[nodiscard]] SchedulerTask* front() const noexcept { return static_cast<SchedulerTask*>(head_); }
+  void push_back(SchedulerTask& task) noexcept;
+  void erase(SchedulerTask& task) noexcept;
+
+ private:
+  LoopNode* head_ = nullptr;
+  LoopNode* tail_ = nullptr;
+};
+
+/// The queue of one (TaskSignal, is continuation) on one loop, whose priority may change.
+///
+/// Spec: [sched#scheduler-dynamic-priority-task-queue-map]. Agent only. Its map entry is its place in a level's
+/// index: it leaves when the queue is empty (ORD-6) and only that queue's own entry can leave.
+struct DynamicQueue {
+  TaskFifo tasks;
+  int level = 0;
+
+  // Links of the pairing heap (QueueIndex).
+  DynamicQueue* child = nullptr;
+  DynamicQueue* sibling = nullptr;
+  DynamicQueue* previous = nullptr;  ///< parent for a first child, else the sibling before
+};
+
+/// The runnable dynamic queues of one level, by the age of their first task: an intrusive pairing heap.
+///
+/// Agent only. Cost: top, insert O(1); erase, first_changed amortised O(log Q); no allocation (LIF-4).
+class QueueIndex {
+ public:
+  [[nodiscard]] DynamicQueue* top() const noexcept { return root_; }
+  void insert(DynamicQueue& queue) noexcept;
+  void erase(DynamicQueue& queue) noexcept;
+  /// The first task of `queue` was removed, and it has another one.
+  void first_changed(DynamicQueue& queue) noexcept;
+
+ private:
+  static DynamicQueue* meld(DynamicQueue* a, DynamicQueue* b) noexcept;
+  static DynamicQueue* meld_siblings(DynamicQueue* first) noexcept;
+
+  DynamicQueue* root_ = nullptr;
+};
+
+/// All scheduler task queues of a loop: six levels, each a static FIFO and an index of dynamic queues.
+///
+/// Spec:   [sched#sec-scheduler-alg-select-next-task].   Thread: the agent.
+/// Cost:   O(1) with static queues only; a pick from a dynamic one amortised O(log Q) (PRI-5).
+class TaskQueues {
+ public:
+  /// Appends to the static queue of the task's level.
+  void push(SchedulerTask& task) noexcept;
+  /// Appends to a dynamic queue; an empty one enters the index at `level`.
+  void push(SchedulerTask& task, DynamicQueue& queue, int level) noexcept;
+
+  /// Takes the oldest task of the highest level, or null (select_next_scheduler_task_queue).
+  [[nodiscard]] SchedulerTask* pop() noexcept;
+
+  /// Takes a queued task out. `queue`: its dynamic queue, or null.
+  void erase(SchedulerTask& task, DynamicQueue* queue) noexcept;
+
+  /// Moves a dynamic queue with everything in it; it merges by age (PRI-4).
+  void move(DynamicQueue& queue, int level) noexcept;
+
+  /// Moves every dynamic queue to the level `level_of(DynamicQueue&)` says.   Cost: O(Q log Q).
+  template <class LevelOf>
+  void relevel(LevelOf&& level_of) noexcept {
+    DynamicQueue* all = take_dynamic();
+    while (all != nullptr) {
+      DynamicQueue* rest = all->sibling;
+      enter(*all, level_of(*all));
+      all = rest;
+    }
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return occupied_ == 0; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// Highest occupied level, or -1.
+  [[nodiscard]] int top_level() const noexcept;
+
+ private:
+  struct Level {
+    TaskFifo fifo;
+    QueueIndex dynamic;
+  };
+
+  [[nodiscard]] Level& at(int level) noexcept { return levels_[static_cast<std::size_t>(level)]; }
+  void mark(int level) noexcept { occupied_ |= 1U << level; }
+  void unmark_if_empty(int level) noexcept;
+  void erase_from(DynamicQueue& queue, SchedulerTask& task) noexcept;
+  void enter(DynamicQueue& queue, int level) noexcept;
+  [[nodiscard]] DynamicQueue* take_dynamic() noexcept;
+
+  std::array<Level, level_count> levels_;
+  unsigned occupied_ = 0;
+  std::size_t size_ = 0;
+};
+
+/// The dynamic queue of a dynamic task (defined with its signal).
+[[nodiscard]] DynamicQueue& dynamic_queue_of(ControlledTask& task) noexcept;
+
+}  // namespace heist

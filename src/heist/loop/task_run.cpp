@@ -1,0 +1,110 @@
+// How a controlled task runs and ends; docs/lifetime.md is the table behind it.
+#include <utility>
+
+#include "loop_core.hpp"
+#include "signal_core.hpp"
+
+namespace heist {
+
+namespace {
+
+bool claim_task(Registration& registration) noexcept {
+  auto& task = static_cast<ControlledTask&>(registration);
+  if (task.try_abort() == SchedulerTask::AbortClaim::none) return false;
+  task.memory.add();  // the aborter's share
+  return true;
+}
+bool is_done(const Registration& registration) noexcept {
+  return static_cast<const ControlledTask&>(registration).is_done();
+}
+void forget(Registration& registration) noexcept {
+  auto& task = static_cast<ControlledTask&>(registration);
+  task.task_ops().unregister(task);
+}
+constexpr Registration::Ops task_registration{&claim_task, &is_done, &forget, false};
+
+/// The task needs its signal no more: its registration may go.
+void leave_signal(ControlledTask& task) noexcept {
+  SignalCore* signal = std::exchange(task.signal, nullptr);
+  if (signal == nullptr) return;
+  signal->note_dead_task();
+  release(*signal);
+}
+
+/// posted -> started, unless the signal is aborted: then the task never starts (ABT-2).
+bool start(ControlledTask& task) noexcept {
+  if (!task.try_start()) return false;
+  if (task.signal == nullptr || !task.signal->aborted_at_start()) return true;
+  if (task.try_abort() == SchedulerTask::AbortClaim::running) {
+    task.task_ops().reject(task, task.signal->reason());
+  }
+  return false;
+}
+
+/// The callback has returned and the checkpoint after it is done: settles, unless an abort came first.
+void finish(ControlledTask& task, TaskOutcome outcome, Reason& error) noexcept {
+  const auto& ops = task.task_ops();
+  const bool ours = outcome == TaskOutcome::promise ? task.try_adopt() : task.try_finish();
+  leave_signal(task);
+  if (ours || outcome == TaskOutcome::promise) return ops.settle(task, outcome, error);
+  ops.discard_outcome(task, outcome);
+  ops.retire(task);
+}
+
+}  // namespace
+
+ControlledTask::ControlledTask(const TaskOps& table) noexcept
+    : SchedulerTask(table, true), Registration(task_registration) {}
+
+void dispose(ControlledTask& task) noexcept {
+  task.task_ops().discard_callback(task);
+  leave_signal(task);
+  task.task_ops().retire(task);
+}
+
+void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept {
+  auto& agent = loop.on_agent();
+  auto& task = ControlledTask::of(static_cast<SchedulerTask&>(node));
+  if (!start(task)) return dispose(task);
+  loop.publish_running(task);
+  Reason error;
+  const TaskOutcome outcome = task.task_ops().invoke(task, error);
+  if (outcome != TaskOutcome::promise) task.task_ops().discard_callback(task);
+  agent.current = {};
+  loop.microtask_checkpoint();
+  loop.withdraw_running(task);
+  finish(task, outcome, error);
+}
+
+void drop_controlled_task(LoopNode& node) noexcept {
+  auto& task = ControlledTask::of(static_cast<SchedulerTask&>(node));
+  if (task.try_drop()) task.task_ops().reject(task, loop_closed_reason());
+  dispose(task);
+}
+
+void LoopCore::publish_running(ControlledTask& task) noexcept {
+  running_.store(&task, sync::edge("running:publish", sync::release));
+}
+
+void LoopCore::withdraw_running(ControlledTask& task) noexcept {
+  if (running_.exchange(nullptr, sync::edge("running:withdraw", sync::acq_rel)) != nullptr) return;
+  // A close has it: whoever is done last drops this share.
+  task.memory.add();
+  if (stolen_ends_.fetch_add(1, sync::edge("running:withdraw", sync::acq_rel)) == 1) {
+    task.task_ops().unregister(task);
+  }
+}
+
+bool LoopCore::reject_running() noexcept {
+  ControlledTask* task =
+      running_.exchange(nullptr, sync::edge("running:steal", sync::acq_rel));
+  if (task == nullptr) return false;
+  const bool claimed = task->try_close_running();
+  if (claimed) task->task_ops().reject(*task, loop_closed_reason());
+  if (stolen_ends_.fetch_add(1, sync::edge("running:steal", sync::acq_rel)) == 1) {
+    task->task_ops().unregister(*task);
+  }
+  return claimed;
+}
+
+}  // namespace heist

@@ -1,0 +1,130 @@
+#include "parker.hpp"
+
+#include <linux/futex.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <ctime>
+#include <system_error>
+
+namespace heist {
+
+namespace {
+
+timespec to_timespec(Parker::Clock::time_point point) noexcept {
+  const auto since_boot = point.time_since_epoch();
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(since_boot);
+  return {.tv_sec = static_cast<time_t>(seconds.count()),
+          .tv_nsec = static_cast<long>((since_boot - seconds).count())};
+}
+
+int checked(int result, const char* what) {
+  if (result < 0) throw std::system_error(errno, std::generic_category(), what);
+  return result;
+}
+
+}  // namespace
+
+void wait_on_word(sync::atomic<std::uint32_t>& word, std::uint32_t expected,
+                  std::optional<Parker::Clock::time_point> deadline) noexcept {
+  timespec limit{};
+  if (deadline) limit = to_timespec(*deadline);
+  // Any return is fine: the caller looks at the word again.
+  syscall(SYS_futex, &word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected,
+          deadline ? &limit : nullptr, nullptr, FUTEX_BITSET_MATCH_ANY);
+}
+
+void wake_word(sync::atomic<std::uint32_t>& word) noexcept {
+  syscall(SYS_futex, &word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, nullptr, nullptr, 0);
+}
+
+int available_cpus() noexcept {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
+  return CPU_COUNT(&allowed);
+}
+
+void spin_pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+Parker::~Parker() {
+  const int event_fd = event_fd_.load(sync::relaxed);  // relaxed: no other user is left.
+  for (const int fd : {event_fd, timer_fd_, poll_fd_}) {
+    if (fd >= 0) close(fd);
+  }
+}
+
+void Parker::prepare() noexcept {
+  word_.store(asleep, sync::relaxed);  // relaxed: the inbox's mark publishes it.
+}
+
+void Parker::wait(std::optional<Clock::time_point> deadline) noexcept {
+  while (word_.load(sync::edge("park:wait", sync::acquire)) == asleep) {
+    if (has_descriptor()) {
+      poll_descriptor(deadline);
+    } else {
+      wait_on_word(word_, asleep, deadline);
+    }
+    if (deadline && Clock::now() >= *deadline) return;
+  }
+}
+
+void Parker::unpark() noexcept {
+  const int event_fd = event_fd_.load(sync::edge("park:unpark", sync::acquire));
+  word_.store(awake, sync::edge("park:unpark", sync::release));
+  if (event_fd < 0) return wake_word(word_);
+  const std::uint64_t one = 1;
+  // Only fails when the counter is full, and then it is readable already.
+  static_cast<void>(!write(event_fd, &one, sizeof one));
+}
+
+int Parker::descriptor() {
+  if (poll_fd_ >= 0) return poll_fd_;
+  if (timer_fd_ < 0) {
+    timer_fd_ = checked(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd");
+  }
+  const int event_fd = checked(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd");
+  event_fd_.store(event_fd, sync::edge("park:prepare", sync::release));
+  const int poll_fd = checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
+  for (const int fd : {event_fd, timer_fd_}) {
+    epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
+    checked(epoll_ctl(poll_fd, EPOLL_CTL_ADD, fd, &event), "epoll_ctl");
+  }
+  return poll_fd_ = poll_fd;
+}
+
+void Parker::poll_descriptor(std::optional<Clock::time_point> deadline) noexcept {
+  arm_descriptor(deadline);
+  pollfd entry{.fd = poll_fd_, .events = POLLIN, .revents = 0};
+  // An interruption is fine: the caller looks at the word again.
+  static_cast<void>(poll(&entry, 1, -1));
+  clear_descriptor();
+}
+
+void Parker::arm_descriptor(std::optional<Clock::time_point> deadline) noexcept {
+  itimerspec timer{};
+  if (deadline) timer.it_value = to_timespec(*deadline);
+  timerfd_settime(timer_fd_, TFD_TIMER_ABSTIME, &timer, nullptr);
+}
+
+void Parker::clear_descriptor() noexcept {
+  std::uint64_t count = 0;
+  // Nothing to read is as good as read.
+  static_cast<void>(!read(event_fd_.load(sync::relaxed), &count, sizeof count));
+  static_cast<void>(!read(timer_fd_, &count, sizeof count));  // relaxed: above, set by this thread.
+}
+
+}  // namespace heist

@@ -1,0 +1,64 @@
+// Parker: how an agent sleeps, and how another thread wakes it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <heist/sync.hpp>
+#include <optional>
+
+namespace heist {
+
+// Roles   agent: prepares, then waits.  waker: the one poster that replaced the inbox's asleep mark.
+// States  word_: awake -> asleep (agent, before it announces sleep in the inbox) -> awake (waker, or agent).
+// Edge park: prepare -> unpark. By way of the inbox's mark (Edge inbox: sleep -> publish). Carries nothing.
+// Edge park: unpark -> wait. Carries nothing the inbox does not carry; orders the wake-up with the wait.
+// Lifetime  a waker holds a share of the loop while it calls unpark().
+// With a descriptor (foreign loops) unpark() makes it readable, and a timer does at the next expiry.
+class Parker {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Parker() noexcept = default;
+  Parker(const Parker&) = delete;
+  Parker& operator=(const Parker&) = delete;
+  ~Parker();
+
+  /// Agent, before announcing sleep.
+  void prepare() noexcept;
+  /// Agent: sleeps until unpark() or the deadline.   Blocks: yes.
+  void wait(std::optional<Clock::time_point> deadline) noexcept;
+  /// The waker. One system call.
+  void unpark() noexcept;
+
+  /// Agent: the descriptor, made on first use.   Errors: std::system_error.
+  [[nodiscard]] int descriptor();
+  [[nodiscard]] bool has_descriptor() const noexcept { return poll_fd_ >= 0; }
+  /// Agent: clears the descriptor, and makes it readable at the deadline.
+  void arm_descriptor(std::optional<Clock::time_point> deadline) noexcept;
+  void clear_descriptor() noexcept;
+
+ private:
+  void poll_descriptor(std::optional<Clock::time_point> deadline) noexcept;
+
+  static constexpr std::uint32_t awake = 0;
+  static constexpr std::uint32_t asleep = 1;
+
+  sync::atomic<std::uint32_t> word_{awake};
+  sync::atomic<int> event_fd_{-1};
+  int timer_fd_ = -1;
+  int poll_fd_ = -1;
+};
+
+/// Blocks until the word differs from `expected`, a wake_word() on it, or the deadline.
+void wait_on_word(sync::atomic<std::uint32_t>& word, std::uint32_t expected,
+                  std::optional<Parker::Clock::time_point> deadline) noexcept;
+/// Wakes one thread that waits on the word.   Cost: one system call.
+void wake_word(sync::atomic<std::uint32_t>& word) noexcept;
+
+/// CPUs the calling thread may use.
+[[nodiscard]] int available_cpus() noexcept;
+
+/// One step of a timed spin.
+void spin_pause() noexcept;
+
+}  // namespace heist

@@ -1,0 +1,30 @@
+#include "thread.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace heist {
+
+void name_this_thread(const std::string& name) noexcept {
+  constexpr std::size_t longest = 15;
+  pthread_setname_np(pthread_self(), name.substr(0, longest).c_str());
+}
+
+void pin_this_thread(int cpu) {
+  cpu_set_t wanted;
+  CPU_ZERO(&wanted);
+  int error = EINVAL;
+  if (cpu >= 0 && cpu < CPU_SETSIZE) {
+    CPU_SET(static_cast<unsigned>(cpu), &wanted);
+    error = pthread_setaffinity_np(pthread_self(), sizeof wanted, &wanted);
+  }
+  if (error != 0) {
+    throw std::system_error(error, std::generic_category(),
+                            "AgentOptions::affinity: cannot run on CPU " + std::to_string(cpu));
+  }
+}
+
+}  // namespace heist

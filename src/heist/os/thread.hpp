@@ -1,0 +1,14 @@
+// Thread names and affinity.
+#pragma once
+
+#include <string>
+
+namespace heist {
+
+/// Names the calling thread; the system keeps the first 15 characters.
+void name_this_thread(const std::string& name) noexcept;
+
+/// Binds the calling thread to one CPU.   Errors: std::system_error that names the CPU.
+void pin_this_thread(int cpu);
+
+}  // namespace heist

@@ -1,0 +1,39 @@
+// Limits: how much one client may have, and how long the server waits for it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace heistd {
+
+inline constexpr std::size_t kib = 1024;
+inline constexpr std::size_t mib = 1024 * kib;
+
+/// What the command line can set. The job limits hold for each client by itself, so that no client can
+/// use up, or learn about, what another one has.
+struct Limits {
+  std::size_t max_body = 16 * mib;
+  std::size_t max_header = 16 * kib;
+  std::size_t max_connections = 256;
+  std::size_t max_queued = 16384;
+  std::size_t max_queued_bytes = 512 * mib;
+  std::size_t max_results = 1024;
+  std::size_t max_result_bytes = 64 * mib;
+  std::chrono::milliseconds header_timeout{10'000};
+  std::chrono::milliseconds idle_timeout{30'000};
+};
+
+/// Uploads are kept, and results made, in blocks of this size; a chunk of a job reads one block at most.
+inline constexpr std::size_t block_bytes = 128 * kib;
+/// How long a chunk goes on where its work could stop earlier.
+inline constexpr std::chrono::microseconds chunk_budget{500};
+inline constexpr std::chrono::milliseconds max_delay = std::chrono::hours(24);
+inline constexpr std::size_t max_pattern_bytes = 1024;
+/// Lines are matched whole, so their length bounds a chunk of a search.
+inline constexpr std::size_t max_line_bytes = 64 * kib;
+inline constexpr std::size_t max_matched_lines = 1000;
+inline constexpr std::size_t max_matched_bytes = 256 * kib;
+inline constexpr std::size_t max_signal_name_bytes = 64;
+inline constexpr std::size_t max_signals = 1024;
+
+}  // namespace heistd
