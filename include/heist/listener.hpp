@@ -39,10 +39,8 @@ class Listener : public Registration {
   void remove() noexcept;
   [[nodiscard]] bool active() const noexcept;
 
-  friend void retain(Listener& listener) noexcept { listener.shares_.add(); }
-  friend void release(Listener& listener) noexcept {
-    if (listener.shares_.drop()) listener.destroy_(listener);
-  }
+  friend void retain(Listener& listener) noexcept;
+  friend void release(Listener& listener) noexcept;
 
  protected:
   Listener(void (*call)(Listener&, SignalEvent&), void (*discard)(Listener&) noexcept,

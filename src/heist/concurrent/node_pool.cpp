@@ -155,6 +155,7 @@ std::size_t allocate_batch(std::size_t bytes, void** out) {
   std::size_t count = 0;
   while (count < batch_nodes && (out[count] = backing_allocate(bytes)) != nullptr) ++count;
   if (count == 0) throw std::bad_alloc();
+  std::reverse(out, out + count);  // to be popped in the order of their addresses
   counters.allocations.fetch_add(count, sync::relaxed);
   return count;
 }

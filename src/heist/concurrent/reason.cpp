@@ -12,16 +12,20 @@ class Reason::Box {
   [[nodiscard]] const std::exception_ptr& exception() const noexcept { return exception_; }
   [[nodiscard]] const std::any& value() const noexcept { return value_; }
 
-  friend void retain(Box& box) noexcept { box.shares_.add(); }
-  friend void release(Box& box) noexcept {
-    if (box.shares_.drop()) delete &box;
-  }
+  friend void retain(Box& box) noexcept;
+  friend void release(Box& box) noexcept;
 
  private:
   RefCount shares_{1};
   std::exception_ptr exception_;
   std::any value_;
 };
+
+void retain(Reason::Box& box) noexcept { box.shares_.add(); }
+
+void release(Reason::Box& box) noexcept {
+  if (box.shares_.drop()) delete &box;
+}
 
 Ref<Reason::Box> Reason::make(std::exception_ptr exception, std::any value) {
   return Ref<Box>::adopt(new Box(std::move(exception), std::move(value)));

@@ -14,6 +14,12 @@ Listener::Listener(void (*call)(Listener&, SignalEvent&), void (*discard)(Listen
                    void (*destroy)(Listener&) noexcept) noexcept
     : Registration(listener_ops), call_(call), discard_(discard), destroy_(destroy) {}
 
+void retain(Listener& listener) noexcept { listener.shares_.add(); }
+
+void release(Listener& listener) noexcept {
+  if (listener.shares_.drop()) listener.destroy_(listener);
+}
+
 bool Listener::claim(Registration& registration) noexcept {
   auto& self = static_cast<Listener&>(registration);
   if (!self.active()) return false;

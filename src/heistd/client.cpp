@@ -1,0 +1,85 @@
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <boost/algorithm/string/predicate.hpp>
+#include <heistd/client.hpp>
+#include <heistd/query.hpp>
+#include <stdexcept>
+
+namespace heistd {
+namespace {
+
+constexpr std::string_view token_characters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~+/=";
+
+std::string hash_of(std::string_view token) {
+  std::string hash(EVP_MAX_MD_SIZE, '\0');
+  unsigned int size = 0;
+  auto* bytes = reinterpret_cast<unsigned char*>(hash.data());
+  if (EVP_Digest(token.data(), token.size(), bytes, &size, EVP_sha256(), nullptr) != 1) {
+    throw std::runtime_error("SHA-256 is not available");
+  }
+  hash.resize(size);
+  return hash;
+}
+
+Refusal unauthorized(std::string message) {
+  return {401, "unauthorized", std::move(message), "Authorization"};
+}
+
+}  // namespace
+
+boost::system::result<ClientSpec, std::string> parse_client_spec(std::string_view text) {
+  const auto name_end = text.find(':');
+  const auto token_end = text.rfind(':');
+  if (name_end == token_end) return std::string("must be NAME:TOKEN:CEILING");
+  const auto name = text.substr(0, name_end);
+  const auto token = text.substr(name_end + 1, token_end - name_end - 1);
+  const auto ceiling = heist::parse_task_priority(text.substr(token_end + 1));
+  if (!is_name(name)) return std::string("NAME must be 1 to 64 letters, digits, '.', '_' or '-'");
+  if (token.empty() || token.find_first_not_of(token_characters) != std::string_view::npos) {
+    return std::string("TOKEN must be letters, digits or any of -._~+/=");
+  }
+  if (!ceiling) return std::string("CEILING must be background, user-visible or user-blocking");
+  return ClientSpec{std::string(name), std::string(token), *ceiling};
+}
+
+Client::Client(std::string name, heist::TaskPriority ceiling, const Limits& limits)
+    : name(std::move(name)),
+      ceiling(ceiling),
+      budget(std::make_shared<Budget>(limits.max_queued, limits.max_queued_bytes)),
+      jobs(limits.max_results, limits.max_result_bytes),
+      signals(max_signals) {}
+
+heist::TaskPriority Client::default_priority() const noexcept {
+  return std::min(ceiling, heist::TaskPriority::user_visible);
+}
+
+ClientTable::ClientTable(const std::vector<ClientSpec>& specs,
+                         std::optional<heist::TaskPriority> anonymous_ceiling,
+                         const Limits& limits) {
+  for (const auto& spec : specs) {
+    clients_.push_back(std::make_unique<Client>(spec.name, spec.ceiling, limits));
+    by_token_.emplace(hash_of(spec.token), clients_.back().get());
+  }
+  if (!anonymous_ceiling) return;
+  clients_.push_back(std::make_unique<Client>("anonymous", *anonymous_ceiling, limits));
+  anonymous_ = clients_.back().get();
+}
+
+Result<Client*> ClientTable::authenticate(
+    std::optional<std::string_view> authorization) const {
+  static constexpr std::string_view scheme = "Bearer ";
+  if (!authorization) {
+    if (anonymous_ == nullptr) return unauthorized("a token is needed");
+    return anonymous_;
+  }
+  if (!boost::algorithm::istarts_with(*authorization, scheme)) {
+    return unauthorized("must be 'Bearer TOKEN'");
+  }
+  const auto found = by_token_.find(hash_of(authorization->substr(scheme.size())));
+  if (found == by_token_.end()) return unauthorized("the token is not known");
+  return found->second;
+}
+
+}  // namespace heistd

@@ -1,0 +1,79 @@
+// Job: a job as the network thread knows it.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <heist/task_signal.hpp>
+#include <heistd/job_run.hpp>
+#include <heistd/signal_group.hpp>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace heistd {
+
+enum class JobState : std::uint8_t { delayed, queued, running, done, failed, aborted };
+
+[[nodiscard]] constexpr std::string_view to_string(JobState state) noexcept {
+  switch (state) {
+    case JobState::delayed:
+      return "delayed";
+    case JobState::queued:
+      return "queued";
+    case JobState::running:
+      return "running";
+    case JobState::done:
+      return "done";
+    case JobState::failed:
+      return "failed";
+    case JobState::aborted:
+      return "aborted";
+  }
+  return "invalid";
+}
+
+/// What a client may see of its job.   Thread: the network's.
+class Job {
+ public:
+  Job(JobId id, JobKind kind, std::size_t bytes) noexcept
+      : id(std::move(id)), kind(kind), bytes(bytes) {}
+
+  const JobId id;
+  const JobKind kind;
+  const std::size_t bytes;
+  std::string signal_name;
+  std::shared_ptr<SignalGroup> group;              ///< of signal_name, or null
+  std::optional<heist::TaskPriority> fixed_priority;  ///< empty: the group's
+  heist::AbortController controller;               ///< of this job alone
+  Clock::time_point runnable_at;
+  std::shared_ptr<JobProgress> progress = std::make_shared<JobProgress>();
+  std::weak_ptr<JobRun> run;
+
+  /// Called once, when the job has finished; by whoever waits for it.
+  std::function<void()> on_finished;
+
+  [[nodiscard]] heist::TaskPriority priority() const noexcept {
+    return fixed_priority ? *fixed_priority : group->controller.signal().priority();
+  }
+  [[nodiscard]] JobState state() const noexcept;
+  [[nodiscard]] bool finished() const noexcept { return end_.has_value(); }
+
+  /// Of a finished job. `abort_reason` says who aborted it.
+  struct End {
+    JobState state;
+    JobTimes times;
+    std::shared_ptr<const JobResult> result;
+    std::optional<JobFailure> failure;
+    std::string abort_reason;
+  };
+  [[nodiscard]] const End& end() const noexcept { return *end_; }
+
+ private:
+  friend class JobStore;
+  std::optional<End> end_;
+  std::list<std::shared_ptr<Job>>::iterator place_;  ///< among the finished ones
+};
+
+}  // namespace heistd

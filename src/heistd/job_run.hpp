@@ -1,0 +1,101 @@
+// JobRun: a job as the agent sees it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <heist/scheduler.hpp>
+#include <heist/sync.hpp>
+#include <heistd/budget.hpp>
+#include <heistd/job_id.hpp>
+#include <heistd/job_work.hpp>
+#include <memory>
+#include <optional>
+#include <variant>
+
+namespace heistd {
+
+class Client;
+using Clock = std::chrono::steady_clock;
+
+/// What the network thread may look at while the job runs.
+class JobProgress {
+ public:
+  /// The agent, once: how long the job had been runnable when its first chunk started.
+  void start(std::chrono::nanoseconds queue_delay) noexcept {
+    // relaxed, also below: the number itself is all that is passed on.
+    queue_delay_.store(queue_delay.count(), heist::sync::relaxed);
+  }
+  /// Nothing before the first chunk.
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> queue_delay() const noexcept {
+    const auto count = queue_delay_.load(heist::sync::relaxed);
+    if (count < 0) return std::nullopt;
+    return std::chrono::nanoseconds(count);
+  }
+
+ private:
+  heist::sync::atomic<std::int64_t> queue_delay_{-1};
+};
+
+/// What the chunks of a job took.
+struct JobTimes {
+  std::chrono::nanoseconds run{};      ///< all chunks together
+  std::chrono::nanoseconds longest{};  ///< the longest one
+  std::uint64_t chunks = 0;
+  heist::TaskPriority started_at{};  ///< priority at the first chunk
+};
+
+/// The last word of the agent on a job.
+struct JobEnd {
+  Client* client = nullptr;
+  JobId id;
+  JobTimes times;
+  /// Empty when the job was given up, as it was aborted.
+  std::variant<std::monostate, JobResult, JobFailure> outcome;
+};
+
+/// What it takes to run a job.
+struct JobStart {
+  Client* client = nullptr;
+  JobId id;
+  std::unique_ptr<JobWork> work;
+  Budget::Ticket ticket;
+  heist::AbortSignal own_signal;            ///< of this job alone
+  std::optional<heist::TaskSignal> group;   ///< of the signal name it was posted under
+  std::optional<heist::TaskPriority> priority;
+  std::chrono::milliseconds delay{};
+  std::shared_ptr<JobProgress> progress;
+};
+
+/// Runs one job: each chunk is a task, which posts the next one, with the job's signal and priority.
+///
+/// Owned by its one queued task, so it goes when that task is aborted or dropped.
+/// Thread: the agent, but for post_first().
+class JobRun : public std::enable_shared_from_this<JobRun> {
+ public:
+  /// Hears of the end of each job that started; called on the agent.
+  using EndSink = std::function<void(JobEnd)>;
+
+  JobRun(JobStart start, heist::Scheduler scheduler, const EndSink& on_end);
+
+  /// Posts the first chunk; false when the loop is closed or the signal aborted.   Thread: any.
+  bool post_first();
+
+  /// Frees what the job holds, before its task would come up.
+  void discard() noexcept { start_.work.reset(); }
+
+ private:
+  bool post_chunk(heist::Delay delay);
+  void run_chunk();
+  bool step();
+  void note_start(Clock::time_point now) noexcept;
+  void end(decltype(JobEnd::outcome) outcome);
+
+  JobStart start_;
+  heist::Scheduler scheduler_;
+  const EndSink& on_end_;
+  Clock::time_point runnable_at_;
+  JobTimes times_;
+};
+
+}  // namespace heistd

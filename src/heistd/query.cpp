@@ -1,0 +1,79 @@
+#include <algorithm>
+#include <charconv>
+#include <heistd/limits.hpp>
+#include <heistd/query.hpp>
+
+namespace heistd {
+namespace {
+
+std::optional<std::chrono::milliseconds::rep> parse_count(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end || value > std::numeric_limits<std::int64_t>::max()) {
+    return std::nullopt;
+  }
+  return static_cast<std::int64_t>(value);
+}
+
+}  // namespace
+
+std::optional<std::string> QueryReader::text(std::string_view name) {
+  known_.push_back(name);
+  std::optional<std::string> found;
+  for (const auto& [key, value] : query_) {
+    if (key != name) continue;
+    if (found) refuse(bad_parameter(name, "the parameter is given twice"));
+    found = value;
+  }
+  return found;
+}
+
+std::optional<heist::TaskPriority> QueryReader::priority(std::string_view name) {
+  const auto value = text(name);
+  if (!value) return std::nullopt;
+  const auto priority = heist::parse_task_priority(*value);
+  if (!priority) {
+    refuse(bad_parameter(name, "must be background, user-visible or user-blocking"));
+  }
+  return priority;
+}
+
+std::chrono::milliseconds QueryReader::duration(std::string_view name,
+                                                std::chrono::milliseconds most) {
+  const auto value = text(name);
+  if (!value) return {};
+  const auto count = parse_count(*value);
+  if (count && *count <= most.count()) return std::chrono::milliseconds(*count);
+  refuse(bad_parameter(
+      name, "must be whole milliseconds from 0 to " + std::to_string(most.count())));
+  return {};
+}
+
+bool QueryReader::flag(std::string_view name) {
+  const auto value = text(name);
+  if (value && *value != "0" && *value != "1") refuse(bad_parameter(name, "must be 0 or 1"));
+  return value == "1";
+}
+
+void QueryReader::refuse(Refusal refusal) {
+  if (!refusal_) refusal_ = std::move(refusal);
+}
+
+std::optional<Refusal> QueryReader::finish() {
+  for (const auto& [key, value] : query_) {
+    if (std::ranges::find(known_, key) == known_.end()) {
+      refuse(bad_parameter(key, "the parameter is not known here"));
+    }
+  }
+  return std::move(refusal_);
+}
+
+bool is_name(std::string_view text) noexcept {
+  static constexpr std::string_view allowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  return !text.empty() && text.size() <= max_signal_name_bytes &&
+         text.find_first_not_of(allowed) == std::string_view::npos;
+}
+
+}  // namespace heistd

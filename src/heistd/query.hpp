@@ -1,0 +1,41 @@
+// QueryReader: takes typed parameters out of a query, and names what is wrong with it.
+#pragma once
+
+#include <chrono>
+#include <heist/priority.hpp>
+#include <heistd/target.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace heistd {
+
+/// Reads each parameter once; the first thing that was wrong is kept, and later reads give defaults.
+class QueryReader {
+ public:
+  explicit QueryReader(const Target& target) noexcept : query_(target.query) {}
+
+  [[nodiscard]] std::optional<std::string> text(std::string_view name);
+  [[nodiscard]] std::optional<heist::TaskPriority> priority(std::string_view name);
+  /// Whole milliseconds from 0 to `most`; zero when absent.
+  [[nodiscard]] std::chrono::milliseconds duration(std::string_view name,
+                                                   std::chrono::milliseconds most);
+  /// "1" or "0"; false when absent.
+  [[nodiscard]] bool flag(std::string_view name);
+
+  /// Remembers a complaint of the caller's, unless there is one already.
+  void refuse(Refusal refusal);
+
+  /// What was wrong; parameters that nobody read included.
+  [[nodiscard]] std::optional<Refusal> finish();
+
+ private:
+  const std::vector<std::pair<std::string, std::string>>& query_;
+  std::vector<std::string_view> known_;
+  std::optional<Refusal> refusal_;
+};
+
+/// 1 to 64 letters, digits, '.', '_' or '-'.
+[[nodiscard]] bool is_name(std::string_view text) noexcept;
+
+}  // namespace heistd

@@ -1,0 +1,35 @@
+// Refusal: why a request was not done, in the words of HTTP.
+#pragma once
+
+#include <boost/system/result.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace heistd {
+
+/// Everything a refusing reply says.
+struct Refusal {
+  unsigned status = 400;
+  std::string code;         ///< for programs
+  std::string message;      ///< for people
+  std::string field = {};   ///< the query parameter, header or path element that was wrong
+  std::string allow = {};   ///< of 405
+};
+
+/// A value, or why there is none.
+template <class T>
+using Result = boost::system::result<T, Refusal>;
+
+[[nodiscard]] inline Refusal bad_parameter(std::string_view name, std::string message) {
+  return {400, "bad_parameter", std::move(message), std::string(name)};
+}
+[[nodiscard]] inline Refusal not_found(std::string message) {
+  return {404, "not_found", std::move(message)};
+}
+/// Too much of something for now: the client may try again.
+[[nodiscard]] inline Refusal unavailable(std::string code, std::string message) {
+  return {503, std::move(code), std::move(message)};
+}
+
+}  // namespace heistd
