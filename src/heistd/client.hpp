@@ -8,6 +8,7 @@
 #include <heistd/job_store.hpp>
 #include <heistd/level_stats.hpp>
 #include <heistd/limits.hpp>
+#include <heistd/pattern_cache.hpp>
 #include <heistd/refusal.hpp>
 #include <heistd/signal_group.hpp>
 #include <memory>
@@ -15,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 namespace heistd {
@@ -27,21 +29,21 @@ struct ClientSpec {
 };
 
 /// The parsed text, or what is wrong with it.
-[[nodiscard]] boost::system::result<ClientSpec, std::string> parse_client_spec(
-    std::string_view text);
+[[nodiscard]] std::variant<ClientSpec, std::string> parse_client_spec(std::string_view text);
 
 /// Everything that is one client's alone: no request can reach the jobs, signals or figures of another.
 ///
 /// Thread: the network's.
 class Client {
  public:
-  Client(std::string name, heist::TaskPriority ceiling, const Limits& limits);
+  Client(std::string its_name, heist::TaskPriority its_ceiling, const Limits& limits);
 
   const std::string name;
   const heist::TaskPriority ceiling;
   const std::shared_ptr<Budget> budget;
   JobStore jobs;
   SignalGroups signals;
+  PatternCache patterns;
   std::array<LevelStats, 3> stats;
 
   [[nodiscard]] LevelStats& stats_of(heist::TaskPriority priority) noexcept {

@@ -37,8 +37,8 @@ enum class JobState : std::uint8_t { delayed, queued, running, done, failed, abo
 /// What a client may see of its job.   Thread: the network's.
 class Job {
  public:
-  Job(JobId id, JobKind kind, std::size_t bytes) noexcept
-      : id(std::move(id)), kind(kind), bytes(bytes) {}
+  Job(JobId its_id, JobKind its_kind, std::size_t its_bytes) noexcept
+      : id(std::move(its_id)), kind(its_kind), bytes(its_bytes) {}
 
   const JobId id;
   const JobKind kind;

@@ -26,7 +26,7 @@ struct Agent::Impl : LoopNode {
 
   void run(std::promise<void> started);
   CloseReport close(const CloseMode& mode);
-  void request_close(const CloseMode& mode);
+  bool request_close(const CloseMode& mode);
   CloseReport await_close(const CloseMode& mode);
 
   static Impl& of(LoopNode& node) noexcept { return static_cast<Impl&>(node); }
@@ -73,24 +73,35 @@ CloseReport Agent::Impl::close(const CloseMode& mode) {
   if (agent_of_this_thread == &self) {
     throw NotAllowedError("Agent::close on its own thread would wait for itself");
   }
-  {
-    const std::lock_guard lock(closing);
-    if (close_requested) {
-      await_close(mode);
-      return {};
-    }
-    close_requested = true;
-    close_mode = mode;
+  if (!request_close(mode)) {
+    static_cast<void>(await_close(mode));
+    return {};
   }
-  loop.core().send(*this);
   return await_close(mode);
+}
+
+/// False when another close came first.
+bool Agent::Impl::request_close(const CloseMode& mode) {
+  const std::lock_guard lock(closing);
+  if (close_requested) return false;
+  close_requested = true;
+  close_mode = mode;
+  loop.core().send(*this);
+  return true;
 }
 
 CloseReport Agent::Impl::await_close(const CloseMode& mode) {
   if (!mode.deadline) return report.get();
   if (report.wait_until(*mode.deadline) == std::future_status::ready) return report.get();
-  if (loop.core().reject_running()) return {.still_running = 1};
-  return report.get();
+  while (!loop.core().is_running_task()) {
+    // Between tasks at the deadline: it is about to drop the rest, or to start one last task.
+    if (report.wait_for(std::chrono::milliseconds(1)) == std::future_status::ready) {
+      return report.get();
+    }
+  }
+  const std::lock_guard lock(closing);
+  loop.core().reject_running();
+  return {.still_running = 1};
 }
 
 Agent::Agent(AgentOptions options) {

@@ -1,6 +1,7 @@
 // LoopCore: one event loop. What any thread may touch, and what only its agent may.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <heist/close.hpp>
 #include <heist/event_loop.hpp>
@@ -40,7 +41,6 @@ struct AgentState {
   MicrotaskQueue microtasks;
   std::uint64_t next_enqueue_order = 1;
   SchedulingState current;               ///< scheduling state of what runs now
-  bool in_task = false;                  ///< a task or its checkpoint runs
   bool in_checkpoint = false;
   bool accepts_posts = true;             ///< from the agent itself; the inbox decides for others
   bool stop_requested = false;
@@ -50,6 +50,9 @@ struct AgentState {
   std::uint64_t tasks_dropped = 0;
   std::vector<std::unique_ptr<SchedulerCore>> schedulers;
 };
+
+/// The loop the calling thread drives; current_loop() for code that sees this header.
+extern thread_local constinit LoopCore* loop_of_this_thread;
 
 /// One event loop.
 ///
@@ -89,7 +92,10 @@ class LoopCore {
   // The agent (loop_run.cpp).
 
   /// Asserts that the caller is the agent.
-  [[nodiscard]] AgentState& on_agent() noexcept HEIST_ASSERTS_AGENT;
+  [[nodiscard]] AgentState& on_agent() noexcept HEIST_ASSERTS_AGENT {
+    assert(loop_of_this_thread == this && "agent-only state touched off the agent");
+    return *agent_;
+  }
   /// Picks and runs one task; false when nothing is runnable.
   bool run_next() noexcept HEIST_ON_AGENT;
   /// Makes runnable what other threads and the clock have for us.
@@ -101,7 +107,9 @@ class LoopCore {
   /// For foreign loops: announces sleep and arms the descriptor, or makes it readable at once.
   void arm_descriptor() noexcept HEIST_ON_AGENT;
   void disarm_descriptor() noexcept HEIST_ON_AGENT;
-  void microtask_checkpoint() noexcept HEIST_ON_AGENT;
+  void microtask_checkpoint() noexcept HEIST_ON_AGENT {
+    if (!on_agent().microtasks.empty()) run_microtasks();
+  }
   /// The signal's priority changed: its queues move.
   void refresh_priority(SignalLoop& part) noexcept HEIST_ON_AGENT;
   /// The signal was aborted: its chain of tasks is cleared away from the next pick on (ABT-4).
@@ -115,8 +123,12 @@ class LoopCore {
   // Closing (loop_close.cpp).
   /// The agent: runs or drops everything, for good.
   CloseReport close(const CloseMode& mode) noexcept HEIST_ON_AGENT;
-  /// The closing thread, at its deadline: rejects the running task's promise. True: one was running.
-  bool reject_running() noexcept;
+  /// The closing thread, at its deadline: rejects the promise of the running task, if it has one. One closer
+  /// at a time.
+  void reject_running() noexcept;
+  [[nodiscard]] bool is_running_task() const noexcept {
+    return in_task_.load(sync::relaxed);  // relaxed: the closer looks again, or reports what it saw.
+  }
 
   friend void retain(LoopCore& core) noexcept;
   friend void release(LoopCore& core) noexcept;
@@ -141,6 +153,7 @@ class LoopCore {
   void recheck_priorities() noexcept HEIST_ON_AGENT;
   void run_task(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   [[nodiscard]] SchedulerTask* pick() noexcept HEIST_ON_AGENT;
+  void run_microtasks() noexcept HEIST_ON_AGENT;
   void reap_some(bool all) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool reap_one() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_work() noexcept HEIST_ON_AGENT;
@@ -168,6 +181,7 @@ class LoopCore {
 
   // Written by the agent.
   alignas(64) sync::atomic<ControlledTask*> running_{nullptr};
+  sync::atomic<bool> in_task_{false};
   sync::atomic<std::uint64_t> tasks_run_{0};
   sync::atomic<std::uint64_t> sleeps_{0};
   std::unique_ptr<AgentState> agent_;
@@ -176,9 +190,10 @@ class LoopCore {
 /// Disposes of a task that will never start: callback, signal, the agent's share. Whoever holds it.
 void dispose(ControlledTask& task) noexcept;
 
-/// Makes the calling thread the loop's agent for a scope.
+/// Makes the calling thread the loop's agent for a scope. Scopes of different loops nest: a task of one
+/// loop may drive, or destroy, another one.
 ///
-/// Errors: NotAllowedError when a loop runs on this thread already, or this one on another thread.
+/// Errors: NotAllowedError when this loop is being driven already.
 class Driving {
  public:
   explicit Driving(LoopCore& loop);
@@ -188,6 +203,7 @@ class Driving {
 
  private:
   LoopCore& loop_;
+  LoopCore* outer_;
 };
 
 }  // namespace heist

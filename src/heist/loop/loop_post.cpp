@@ -54,7 +54,7 @@ void release(LoopCore& core) noexcept {
 }
 
 bool LoopCore::post(SchedulerTask& task) noexcept {
-  if (current_loop() == this) return post_from_agent(task);
+  if (loop_of_this_thread == this) return post_from_agent(task);
   switch (inbox_.post(task)) {
     case Inbox::PostResult::closed:
       return false;

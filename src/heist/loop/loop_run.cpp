@@ -1,5 +1,4 @@
 // The agent's side of a loop: the hot path is run_next().
-#include <cassert>
 #include <heist/error.hpp>
 #include <utility>
 
@@ -10,8 +9,6 @@ namespace heist {
 
 namespace {
 
-thread_local constinit LoopCore* loop_of_this_thread = nullptr;
-
 /// How many aborted tasks one pick clears away while others wait (ABT-4).
 constexpr int reap_portion = 32;
 
@@ -21,26 +18,20 @@ bool is_aborted(const SchedulerTask& task) noexcept {
 
 }  // namespace
 
+thread_local constinit LoopCore* loop_of_this_thread = nullptr;
+
 LoopCore* current_loop() noexcept { return loop_of_this_thread; }
 
-Driving::Driving(LoopCore& loop) : loop_(loop) {
-  if (loop_of_this_thread != nullptr) {
-    throw NotAllowedError("an event loop runs on this thread already");
-  }
+Driving::Driving(LoopCore& loop) : loop_(loop), outer_(loop_of_this_thread) {
   if (loop.driven_.exchange(true, sync::edge("drive:enter", sync::acquire))) {
-    throw NotAllowedError("this event loop is being driven by another thread");
+    throw NotAllowedError("this event loop is being driven already, here or on another thread");
   }
   loop_of_this_thread = &loop;
 }
 
 Driving::~Driving() {
-  loop_of_this_thread = nullptr;
+  loop_of_this_thread = outer_;
   loop_.driven_.store(false, sync::edge("drive:leave", sync::release));
-}
-
-AgentState& LoopCore::on_agent() noexcept {
-  assert(current_loop() == this && "agent-only state touched off the agent");
-  return *agent_;
 }
 
 bool LoopCore::run_next() noexcept {
@@ -61,7 +52,7 @@ void LoopCore::collect_work() noexcept {
   }
   expire_timers();
   if (recheck_.load(sync::relaxed)) recheck_priorities();  // relaxed: the exchange there orders it.
-  reap_some(agent.queues.empty());
+  if (agent.reap != nullptr || !agent.discarded.empty()) reap_some(agent.queues.empty());
 }
 
 void LoopCore::drain_inbox() noexcept {
@@ -131,16 +122,16 @@ void LoopCore::run_task(SchedulerTask& task) noexcept {
     agent.current.abort_source = signal;
     agent.current.priority_source = task.is_dynamic ? signal : nullptr;
   }
-  agent.in_task = true;
   // relaxed: a statistic with one writer.
   tasks_run_.store(tasks_run_.load(sync::relaxed) + 1, sync::relaxed);
+  in_task_.store(true, sync::relaxed);  // relaxed: see is_running_task().
   task.ops->run(task, *this);
   agent.current = {};
   microtask_checkpoint();
-  agent.in_task = false;
+  in_task_.store(false, sync::relaxed);  // relaxed: as above.
 }
 
-void LoopCore::microtask_checkpoint() noexcept {
+void LoopCore::run_microtasks() noexcept {
   auto& agent = on_agent();
   if (agent.in_checkpoint) return;
   agent.in_checkpoint = true;

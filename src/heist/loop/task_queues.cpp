@@ -1,22 +1,8 @@
 #include "task_queues.hpp"
 
-#include <bit>
-#include <cassert>
 #include <utility>
 
 namespace heist {
-
-void TaskFifo::push_back(SchedulerTask& task) noexcept {
-  task.next = nullptr;
-  task.prev = tail_;
-  (tail_ != nullptr ? tail_->next : head_) = &task;
-  tail_ = &task;
-}
-
-void TaskFifo::erase(SchedulerTask& task) noexcept {
-  (task.prev != nullptr ? task.prev->next : head_) = task.next;
-  (task.next != nullptr ? task.next->prev : tail_) = task.prev;
-}
 
 namespace {
 
@@ -83,15 +69,6 @@ void QueueIndex::first_changed(DynamicQueue& queue) noexcept {
   insert(queue);
 }
 
-void TaskQueues::push(SchedulerTask& task) noexcept {
-  const int level = task.static_level();
-  task.level = static_cast<std::uint8_t>(level);
-  task.place = TaskPlace::queued;
-  at(level).fifo.push_back(task);
-  mark(level);
-  ++size_;
-}
-
 void TaskQueues::push(SchedulerTask& task, DynamicQueue& queue, int level) noexcept {
   const bool was_empty = queue.tasks.empty();
   task.place = TaskPlace::queued;
@@ -119,29 +96,6 @@ DynamicQueue* TaskQueues::take_dynamic() noexcept {
   return all;
 }
 
-SchedulerTask* TaskQueues::pop() noexcept {
-  const int level = top_level();
-  if (level < 0) return nullptr;
-  SchedulerTask* oldest = at(level).fifo.front();
-  DynamicQueue* queue = at(level).dynamic.top();
-  if (queue != nullptr && (oldest == nullptr || queue->tasks.front()->key < oldest->key)) {
-    oldest = queue->tasks.front();
-  } else {
-    queue = nullptr;
-  }
-  erase(*oldest, queue);
-  return oldest;
-}
-
-void TaskQueues::erase(SchedulerTask& task, DynamicQueue* queue) noexcept {
-  assert(task.place == TaskPlace::queued);
-  task.place = TaskPlace::elsewhere;
-  --size_;
-  if (queue != nullptr) return erase_from(*queue, task);
-  at(task.level).fifo.erase(task);
-  unmark_if_empty(task.level);
-}
-
 void TaskQueues::erase_from(DynamicQueue& queue, SchedulerTask& task) noexcept {
   const bool was_first = queue.tasks.front() == &task;
   auto& index = at(queue.level).dynamic;
@@ -160,12 +114,6 @@ void TaskQueues::move(DynamicQueue& queue, int level) noexcept {
   at(queue.level).dynamic.erase(queue);
   unmark_if_empty(queue.level);
   enter(queue, level);
-}
-
-int TaskQueues::top_level() const noexcept { return static_cast<int>(std::bit_width(occupied_)) - 1; }
-
-void TaskQueues::unmark_if_empty(int level) noexcept {
-  if (at(level).fifo.empty() && at(level).dynamic.top() == nullptr) occupied_ &= ~(1U << level);
 }
 
 }  // namespace heist

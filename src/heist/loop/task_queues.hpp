@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <bit>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <heist/priority.hpp>
@@ -14,8 +16,16 @@ class TaskFifo {
  public:
   [[nodiscard]] bool empty() const noexcept { return head_ == nullptr; }
   [[nodiscard]] SchedulerTask* front() const noexcept { return static_cast<SchedulerTask*>(head_); }
-  void push_back(SchedulerTask& task) noexcept;
-  void erase(SchedulerTask& task) noexcept;
+  void push_back(SchedulerTask& task) noexcept {
+    task.next = nullptr;
+    task.prev = tail_;
+    (tail_ != nullptr ? tail_->next : head_) = &task;
+    tail_ = &task;
+  }
+  void erase(SchedulerTask& task) noexcept {
+    (task.prev != nullptr ? task.prev->next : head_) = task.next;
+    (task.next != nullptr ? task.next->prev : tail_) = task.prev;
+  }
 
  private:
   LoopNode* head_ = nullptr;
@@ -61,15 +71,41 @@ class QueueIndex {
 class TaskQueues {
  public:
   /// Appends to the static queue of the task's level.
-  void push(SchedulerTask& task) noexcept;
+  void push(SchedulerTask& task) noexcept {
+    const int level = task.static_level();
+    task.level = static_cast<std::uint8_t>(level);
+    task.place = TaskPlace::queued;
+    at(level).fifo.push_back(task);
+    mark(level);
+    ++size_;
+  }
   /// Appends to a dynamic queue; an empty one enters the index at `level`.
   void push(SchedulerTask& task, DynamicQueue& queue, int level) noexcept;
 
   /// Takes the oldest task of the highest level, or null (select_next_scheduler_task_queue).
-  [[nodiscard]] SchedulerTask* pop() noexcept;
+  [[nodiscard]] SchedulerTask* pop() noexcept {
+    if (occupied_ == 0) return nullptr;
+    auto& level = at(top_level());
+    SchedulerTask* oldest = level.fifo.front();
+    DynamicQueue* queue = level.dynamic.top();
+    if (queue != nullptr && (oldest == nullptr || queue->tasks.front()->key < oldest->key)) {
+      oldest = queue->tasks.front();
+    } else {
+      queue = nullptr;
+    }
+    erase(*oldest, queue);
+    return oldest;
+  }
 
   /// Takes a queued task out. `queue`: its dynamic queue, or null.
-  void erase(SchedulerTask& task, DynamicQueue* queue) noexcept;
+  void erase(SchedulerTask& task, DynamicQueue* queue) noexcept {
+    assert(task.place == TaskPlace::queued);
+    task.place = TaskPlace::elsewhere;
+    --size_;
+    if (queue != nullptr) return erase_from(*queue, task);
+    at(task.level).fifo.erase(task);
+    unmark_if_empty(task.level);
+  }
 
   /// Moves a dynamic queue with everything in it; it merges by age (PRI-4).
   void move(DynamicQueue& queue, int level) noexcept;
@@ -88,7 +124,9 @@ class TaskQueues {
   [[nodiscard]] bool empty() const noexcept { return occupied_ == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// Highest occupied level, or -1.
-  [[nodiscard]] int top_level() const noexcept;
+  [[nodiscard]] int top_level() const noexcept {
+    return static_cast<int>(std::bit_width(occupied_)) - 1;
+  }
 
  private:
   struct Level {
@@ -98,7 +136,9 @@ class TaskQueues {
 
   [[nodiscard]] Level& at(int level) noexcept { return levels_[static_cast<std::size_t>(level)]; }
   void mark(int level) noexcept { occupied_ |= 1U << level; }
-  void unmark_if_empty(int level) noexcept;
+  void unmark_if_empty(int level) noexcept {
+    if (at(level).fifo.empty() && at(level).dynamic.top() == nullptr) occupied_ &= ~(1U << level);
+  }
   void erase_from(DynamicQueue& queue, SchedulerTask& task) noexcept;
   void enter(DynamicQueue& queue, int level) noexcept;
   [[nodiscard]] DynamicQueue* take_dynamic() noexcept;

@@ -90,21 +90,19 @@ void LoopCore::withdraw_running(ControlledTask& task) noexcept {
   if (running_.exchange(nullptr, sync::edge("running:withdraw", sync::acq_rel)) != nullptr) return;
   // A close has it: whoever is done last drops this share.
   task.memory.add();
-  if (stolen_ends_.fetch_add(1, sync::edge("running:withdraw", sync::acq_rel)) == 1) {
+  if (stolen_ends_.fetch_add(1, sync::edge("running:withdraw", sync::acq_rel)) % 2 == 1) {
     task.task_ops().unregister(task);
   }
 }
 
-bool LoopCore::reject_running() noexcept {
+void LoopCore::reject_running() noexcept {
   ControlledTask* task =
       running_.exchange(nullptr, sync::edge("running:steal", sync::acq_rel));
-  if (task == nullptr) return false;
-  const bool claimed = task->try_close_running();
-  if (claimed) task->task_ops().reject(*task, loop_closed_reason());
-  if (stolen_ends_.fetch_add(1, sync::edge("running:steal", sync::acq_rel)) == 1) {
+  if (task == nullptr) return;
+  if (task->try_close_running()) task->task_ops().reject(*task, loop_closed_reason());
+  if (stolen_ends_.fetch_add(1, sync::edge("running:steal", sync::acq_rel)) % 2 == 1) {
     task->task_ops().unregister(*task);
   }
-  return claimed;
 }
 
 }  // namespace heist

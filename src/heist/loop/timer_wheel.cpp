@@ -241,9 +241,8 @@ bool TimerWheel::check_invariants() const {
   for (unsigned rank = 0; rank < rank_count; ++rank) {
     if ((occupied_[rank] != 0) != ((ranks_ >> rank & 1U) != 0)) return false;
   }
-  if (!expiring_ && (base_ != now_ || collected_.head != nullptr || next_ != earliest()))
-    return false;
-  return seen == size_;
+  const bool at_rest = base_ == now_ && collected_.head == nullptr && next_ == earliest();
+  return seen == size_ && (at_rest || expiring_);
 }
 
 bool TimerWheel::belongs(Tick key, unsigned position) const noexcept {

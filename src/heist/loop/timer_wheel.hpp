@@ -1,29 +1,25 @@
 // TimerWheel: the armed delays of one event loop, ordered by tick.
 //
-// Roles   agent only: every function is called on the thread that owns the wheel; nothing is
-// atomic. Shape   Level l has slots of 64^l ticks, 64 of them (16 on the top level). Eleven levels
-// cover every
-//         Tick, so nothing overflows. Nodes armed for a tick that is not in the future are in the
-//         due slot.
-// I1      A node with key > now() is on the level of the highest base-64 digit in which its key
-// differs
-//         from now(), in the slot of that digit of the key. So the first occupied slot of the
-//         lowest occupied level holds the earliest tick: no slot is ever passed unseen, none is
-//         walked empty.
-// I2      All nodes of one tick are in one slot at any time (I1), appended there in arming order
-// and moved
-//         down in list order: first in, first out across levels and cascades.
-// I3      A slot is `sorted` (unsorted_ bit clear) while its keys ascend in list order.
-// I4      slot.minimum <= every key of the slot; equal to the least one while the slot is sorted or
-//         nothing was cancelled from it.
-// I5      next_ is the minimum of the first occupied slot (outside expire()).
-// Cost    arm O(1); cancel O(1), visiting at most minimum_scan_limit nodes of a slot; expire
-// amortised at
-//         most one step down a level per move, ten in a node's life. No allocation. About 16 KB a
-//         wheel.
+// Roles   agent: the thread that owns the wheel; it makes every call. Nothing is atomic.
+// Shape   Level l has slots of 64^l ticks, 64 of them (16 on the top level): eleven levels cover
+//         every Tick, so nothing overflows. Nodes armed for now() or earlier are in the due slot.
+// I1      Let base_ be now(), or on its way there while expire() runs. A node with key > base_ is
+//         on the level of the highest base-64 digit in which its key differs from base_, in the
+//         slot of that digit of the key. So the first occupied slot of the lowest occupied level
+//         holds the earliest tick; bitmaps find it, empty slots are not walked.
+// I2      By I1 all nodes of one tick are in one slot at any time. They are appended in arming
+//         order and moved down in list order: first in, first out across levels and cascades.
+// I3      While the unsorted_ bit of a slot is clear, its keys ascend in list order.
+// I4      slot.minimum <= every key of the slot. It is the least one as long as the slot is sorted
+//         or nothing was cancelled from it.
+// I5      next_ is the minimum of the first occupied slot, due slot first, except in expire().
+// Bound   16 KiB a wheel, none of it allocated; arm, cancel: O(1), cancel visits at the most
+//         minimum_scan_limit nodes; expire: amortised, a node moves down at the most ten times.
+// Proof   tests/loop/timer_wheel_test.cpp (against a reference model); numbers in docs/adr/0004.
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -36,8 +32,7 @@ namespace heist {
 /// A point in time of an event loop; what a tick lasts is the loop's business.
 using Tick = std::uint64_t;
 
-/// "Never": what an empty wheel expects next. A node may be armed for it and is then only
-/// cancelled.
+/// "Never": what an empty wheel expects next. A node armed for it can only be cancelled.
 inline constexpr Tick no_tick = std::numeric_limits<Tick>::max();
 
 /// Hierarchical tickless timer wheel over intrusive nodes.
@@ -65,15 +60,15 @@ class TimerWheel {
   /// Errors:  precondition: the node is armed in this wheel.   Cost: O(1), no allocation.
   void cancel(LoopNode& node) noexcept;
 
-  /// Moves the time to `now` and hands every node with key <= now to `fire(LoopNode&)`; returns how
-  /// many.
+  /// Moves the time to `now` (never back) and hands every node with key <= now to
+  /// `fire(LoopNode&)`, no longer armed; returns how many.
+  ///
+  /// `fire` may destroy its node, arm it again, arm others and cancel others, also ones due in this
+  /// call, which then do not fire. What it arms for `now` or earlier is due at the next call.
   ///
   /// Order:   (expiry tick, arming order), also across levels and cascades.
-  /// `fire` may destroy its node, arm it again, arm others and cancel others, also ones due in this
-  /// call, which then do not fire. What it arms for `now` or earlier is due at the next call. A
-  /// `now` before now() does not move the time back.
-  ///
-  /// Errors:  `fire` does not throw and does not call expire().   Cost: see the head of this file.
+  /// Errors:  precondition: `fire` does not throw, and calls neither expire() nor drain().
+  /// Cost:    amortised O(1) a node; O(n log n) for nodes armed for the past out of order.
   template <class Fire>
   std::size_t expire(Tick now, Fire&& fire) {
     static_assert(std::is_nothrow_invocable_v<Fire&, LoopNode&>,
@@ -89,11 +84,13 @@ class TimerWheel {
 
   /// Earliest tick at which expire() may have something to do, or no_tick; sleep until then.
   ///
-  /// The earliest armed tick exactly, cascades never show. One exception: when the earliest node of
-  /// a slot that was armed out of order is cancelled and more than minimum_scan_limit nodes stay in
-  /// that slot, its tick may remain as a lower bound. The wake-up it causes spreads the slot over
-  /// lower levels, so there is at most one for each slot, ten in the life of a node; an emptied
-  /// slot leaves none. While expire() runs, a lower bound.   Cost: one load.
+  /// It is the earliest armed tick, never that of a cascade. One exception: in a slot that was
+  /// armed out of order, when the earliest node is cancelled and more than minimum_scan_limit
+  /// others stay, its tick may remain as a lower bound. The early wake-up spreads the slot over
+  /// lower levels: at the most one for each slot and ten in a node's life. An emptied slot leaves
+  /// none. Inside `fire` the value means nothing.
+  ///
+  /// Cost: one load.
   [[nodiscard]] Tick next_expiry() const noexcept { return next_; }
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -102,16 +99,20 @@ class TimerWheel {
   [[nodiscard]] Tick now() const noexcept { return now_; }
 
   /// Takes every node out and hands it to `f(LoopNode&)`, in no particular order; for close.
+  ///
+  /// `f` may destroy its node and cancel others.   Errors:  precondition: not inside expire().
   template <class F>
   void drain(F&& f) {
+    assert(!expiring_ && "drain() inside expire()");
     while (LoopNode* node = any_node()) {
       cancel(*node);
       f(*node);
     }
   }
 
-  /// Walks the whole wheel and tells whether I1..I5, the links, the bitmaps and the size hold; for
-  /// tests.
+  /// Whether I1 to I5, the links, the bitmaps and the size hold; for tests, also inside `fire`.
+  ///
+  /// Cost: walks the whole wheel.
   [[nodiscard]] bool check_invariants() const;
 
  private:
@@ -170,7 +171,7 @@ class TimerWheel {
   [[nodiscard]] bool check_collected(std::size_t& seen) const;
 
   Tick now_;
-  Tick base_;  ///< What I1 is relative to: now_, or on its way there while expire() runs.
+  Tick base_;
   Tick next_ = no_tick;
   std::size_t size_ = 0;
   std::uint32_t ranks_ = 0;  ///< Bit r: rank r has an occupied slot.
@@ -180,5 +181,6 @@ class TimerWheel {
   std::array<std::uint64_t, rank_count> unsorted_{};
   std::array<Slot, slot_count> slots_{};
 };
+static_assert(sizeof(TimerWheel) <= std::size_t{16} * 1024);
 
 }  // namespace heist
