@@ -9,7 +9,8 @@
 
 namespace bench {
 
-/// Only the worker adds, so the count needs no read-modify-write; the measuring thread waits for the last.
+/// Only the worker adds, so the count needs no read-modify-write; the measuring thread waits for
+/// the last.
 class Completion {
  public:
   explicit Completion(std::int64_t expected) noexcept : expected_(expected) {}

@@ -1,5 +1,5 @@
-// How much memory does a queued task take? Resident set growth of a fresh process in which 1e6 tasks wait
-// behind one that blocks, per task, for captures of 16 and 48 bytes.
+// How much memory does a queued task take? Resident set growth of a fresh process in which 1e6
+// tasks wait behind one that blocks, per task, for captures of 16 and 48 bytes.
 #include <benchmark/benchmark.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
-// What does one task cost? External posts by 1 to 8 producers, a chain, a fan-out and promises, beside
-// Boost.Asio, oneTBB and two baselines. Every run checks how many tasks ran and the sum of their payloads.
+// What does one task cost? External posts by 1 to 8 producers, a chain, a fan-out and promises,
+// beside Boost.Asio, oneTBB and two baselines. Every run checks how many tasks ran and the sum of
+// their payloads.
 //
 // Interleave: --benchmark_repetitions=7 --benchmark_enable_random_interleaving=true
 //             --benchmark_report_aggregates_only=true
@@ -52,7 +53,8 @@ void post(benchmark::State& state) {
     std::vector<std::thread> threads;
     for (std::int64_t p = 0; p < producers; ++p) {
       threads.emplace_back([&] {
-        for (std::int64_t i = 0; i < batch / producers; ++i) subject.post(make_payload<Bytes>(done));
+        for (std::int64_t i = 0; i < batch / producers; ++i)
+          subject.post(make_payload<Bytes>(done));
       });
     }
     for (auto& thread : threads) thread.join();
@@ -114,8 +116,8 @@ void asio_promise(benchmark::State& state) {
   for (auto _ : state) {
     Completion done(batch);
     for (std::int64_t i = 0; i < batch; ++i) {
-      benchmark::DoNotOptimize(boost::asio::post(
-          context, boost::asio::use_future([&done] { return done.add(1); })));
+      benchmark::DoNotOptimize(
+          boost::asio::post(context, boost::asio::use_future([&done] { return done.add(1); })));
     }
     done.wait();
   }

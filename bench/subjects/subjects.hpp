@@ -101,7 +101,8 @@ class MutexDequeSubject {
   std::thread thread_{[this] { run(); }};
 };
 
-/// Baseline: a mutex around a vector that the worker swaps out whole; notified only when it was empty.
+/// Baseline: a mutex around a vector that the worker swaps out whole; notified only when it was
+/// empty.
 class MutexSwapSubject {
  public:
   static constexpr const char* name = "mutex_swap";

@@ -12,7 +12,8 @@
 
 namespace heist {
 
-/// Observes whether something was aborted, and why; shared handle. Only its controller aborts (SEC-1).
+/// Observes whether something was aborted, and why; shared handle. Only its controller aborts
+/// (SEC-1).
 ///
 /// Spec:     DOM's AbortSignal.   Differs: listeners are scoped subscriptions.
 /// Thread:   any; one handle is used by one thread at a time, copies may be anywhere.
@@ -28,8 +29,8 @@ class AbortSignal {
   /// Throws the reason if aborted (plain values as `Aborted`).
   void throw_if_aborted() const;
 
-  /// Calls `listener()` or `listener(AbortSignal)` once, in the thread that aborts (ABT-8), after the
-  /// tasks' abort steps and in the order of registration. Not called when aborted already.
+  /// Calls `listener()` or `listener(AbortSignal)` once, in the thread that aborts (ABT-8), after
+  /// the tasks' abort steps and in the order of registration. Not called when aborted already.
   ///
   /// Errors: std::bad_alloc.   Cost: one allocation; lock-free.
   template <class Callback>
@@ -70,8 +71,9 @@ class AbortController {
 
   /// Aborts with AbortError, or with the given reason (an exception or any plain value).
   ///
-  /// When the winning call returns, no unstarted task of the signal will ever start and their promises are
-  /// rejected (ABT-2). Listeners run inside the call, with no lock held. A second call does nothing.
+  /// When the winning call returns, no unstarted task of the signal will ever start and their
+  /// promises are rejected (ABT-2). Listeners run inside the call, with no lock held. A second call
+  /// does nothing.
   ///
   /// Thread: any.   Blocks: never by itself.   Errors: std::bad_alloc, nothing changed.
   /// Cost: O(tasks of the signal), no allocation beyond the reason.

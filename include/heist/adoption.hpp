@@ -7,9 +7,9 @@
 
 namespace heist {
 
-/// Makes `target` settle as `source` does. One microtask attaches to the source, its reaction settles the
-/// target: two microtasks at the least, as the specification's promise resolution takes. A target that an
-/// abort has rejected already is left as it is.
+/// Makes `target` settle as `source` does. One microtask attaches to the source, its reaction
+/// settles the target: two microtasks at the least, as the specification's promise resolution
+/// takes. A target that an abort has rejected already is left as it is.
 ///
 /// The node is first the microtask, then the reaction. Agent only.
 template <class T>

@@ -29,8 +29,8 @@ class Agent {
  public:
   /// Starts the thread; returns once on_start has run.
   ///
-  /// Errors: std::system_error (no thread, no such CPU), what on_start throws, std::invalid_argument as
-  /// EventLoop; a virtual clock is refused, as nobody could advance it.
+  /// Errors: std::system_error (no thread, no such CPU), what on_start throws,
+  /// std::invalid_argument as EventLoop; a virtual clock is refused, as nobody could advance it.
   explicit Agent(AgentOptions options = {});
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
@@ -44,8 +44,8 @@ class Agent {
   /// The agent whose thread this is, or null.
   [[nodiscard]] static Agent* current() noexcept;
 
-  /// Ends the agent and waits for it, until the mode's deadline at the latest; a task still running then
-  /// has its promise rejected (ABT-6) and is waited for by the destructor. Idempotent.
+  /// Ends the agent and waits for it, until the mode's deadline at the latest; a task still running
+  /// then has its promise rejected (ABT-6) and is waited for by the destructor. Idempotent.
   ///
   /// Thread: any but the agent's own.   Blocks: yes.   Errors: NotAllowedError on its own thread.
   CloseReport close(const CloseMode& mode);

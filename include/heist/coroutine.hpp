@@ -8,8 +8,8 @@
 
 namespace heist {
 
-/// What both kinds of coroutine promise (value, void) share. The state is separate from the frame, so the
-/// frame and its parameters go when the body ends, whoever still holds the promise.
+/// What both kinds of coroutine promise (value, void) share. The state is separate from the frame,
+/// so the frame and its parameters go when the body ends, whoever still holds the promise.
 template <class T>
 class CoroutinePromiseBase {
  public:
@@ -73,8 +73,8 @@ class CoroutinePromise<void> : public CoroutinePromiseBase<void> {
   void return_void() { this->state().emplace(); }
 };
 
-/// Awaiting a promise: the coroutine resumes as a microtask of the agent it runs on (YLD-4), with the
-/// scheduling state of the `co_await` (YLD-3), also when the promise is settled already.
+/// Awaiting a promise: the coroutine resumes as a microtask of the agent it runs on (YLD-4), with
+/// the scheduling state of the `co_await` (YLD-3), also when the promise is settled already.
 ///
 /// Off an agent only a settled promise can be awaited: NotAllowedError otherwise.
 template <class T>
@@ -98,7 +98,8 @@ class PromiseAwaiter : private Reaction {
     if constexpr (std::is_void_v<T> || std::is_reference_v<T> || std::is_copy_constructible_v<T>) {
       return promise_.reference();
     } else {
-      if (!may_take_) throw InvalidStateError("a move-only value must be awaited through an rvalue");
+      if (!may_take_)
+        throw InvalidStateError("a move-only value must be awaited through an rvalue");
       return promise_.take();
     }
   }

@@ -6,8 +6,9 @@
 
 namespace heist {
 
-/// How long to wait before a task becomes runnable. Negative (and NaN) is zero; a duration beyond the
-/// clock's range is `Delay::never()`: the task never runs, but aborts as any other (contract DLY-3).
+/// How long to wait before a task becomes runnable. Negative (and NaN) is zero; a duration beyond
+/// the clock's range is `Delay::never()`: the task never runs, but aborts as any other (contract
+/// DLY-3).
 class Delay {
  public:
   constexpr Delay() noexcept = default;

@@ -26,7 +26,8 @@ class NotAllowedError : public std::logic_error {
   explicit NotAllowedError(const char* what) : logic_error(what) {}
 };
 
-/// The object is not in a state for the call: posting to a closed scheduler, a promise nobody can settle.
+/// The object is not in a state for the call: posting to a closed scheduler, a promise nobody can
+/// settle.
 class InvalidStateError : public std::logic_error {
  public:
   explicit InvalidStateError(const char* what) : logic_error(what) {}
@@ -47,11 +48,12 @@ class Aborted : public std::exception {
 enum class ErrorOrigin : std::uint8_t { task, listener, microtask, unobserved_rejection };
 
 /// Hears of errors that reach nobody: from fire-and-forget tasks, listeners, microtasks, and
-/// rejections by exception that no one observed. Called on the thread where it happened; must not throw.
+/// rejections by exception that no one observed. Called on the thread where it happened; must not
+/// throw.
 using ErrorHook = void (*)(ErrorOrigin origin, const Reason& reason) noexcept;
 
-/// Sets the process-wide hook and returns the former one; null restores the default, which writes one
-/// line to standard error.
+/// Sets the process-wide hook and returns the former one; null restores the default, which writes
+/// one line to standard error.
 ///
 /// Thread: any.   Blocks: never.   Cost: one exchange.
 ErrorHook set_error_hook(ErrorHook hook) noexcept;

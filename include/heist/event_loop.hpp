@@ -20,7 +20,8 @@ struct EventLoopOptions {
   LoopClock clock = LoopClock::steady;
   /// Resolution of delays; they are rounded up to it.
   std::chrono::nanoseconds tick = std::chrono::milliseconds(1);
-  /// How long run() looks for work before it sleeps. Zero sleeps at once; with one CPU it is always zero.
+  /// How long run() looks for work before it sleeps. Zero sleeps at once; with one CPU it is always
+  /// zero.
   std::chrono::nanoseconds spin = std::chrono::microseconds(20);
 };
 
@@ -31,16 +32,17 @@ struct EventLoopStats {
   std::uint64_t sleeps = 0;
 };
 
-/// An event loop to embed: whoever calls run(), run_one(), poll(), run_until_idle() or advance() is its
-/// agent during the call. Agent (heist/agent.hpp) is a loop with a thread of its own.
+/// An event loop to embed: whoever calls run(), run_one(), poll(), run_until_idle() or advance() is
+/// its agent during the call. Agent (heist/agent.hpp) is a loop with a thread of its own.
 ///
 /// Spec:     [html#event-loops], [sched#sec-patches-html].
-/// Thread:   one thread at a time drives it; schedulers of it may be used from any thread, stop() too.
+/// Thread:   one thread at a time drives it; schedulers of it may be used from any thread, stop()
+///           too.
 /// Lifetime: the destructor closes with abort.
 class EventLoop {
  public:
-  /// Errors: std::bad_alloc; std::invalid_argument for a tick that is not positive or a negative spin;
-  /// std::system_error when the system is out of descriptors.
+  /// Errors: std::bad_alloc; std::invalid_argument for a tick that is not positive or a negative
+  /// spin; std::system_error when the system is out of descriptors.
   explicit EventLoop(const EventLoopOptions& options = {});
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
@@ -53,12 +55,13 @@ class EventLoop {
   /// Thread: the driving thread.   Errors: std::bad_alloc.
   [[nodiscard]] Scheduler create_scheduler();
 
-  /// Runs tasks until stop() or close; sleeps while there is none.   Thread: the driver.   Blocks: yes.
+  /// Runs tasks until stop() or close; sleeps while there is none.   Thread: the driver.   Blocks:
+  /// yes.
   void run();
   /// Waits for one task and runs it; false when stopped or closed instead.   Blocks: yes.
   bool run_one();
-  /// Runs what is runnable now and returns how many tasks ran; never waits. A task that posts for ever
-  /// keeps it busy only for the tasks present at the start.
+  /// Runs what is runnable now and returns how many tasks ran; never waits. A task that posts for
+  /// ever keeps it busy only for the tasks present at the start.
   std::size_t poll();
   /// Runs until nothing is runnable; returns how many tasks ran.   Blocks: never sleeps.
   std::size_t run_until_idle();
@@ -66,7 +69,8 @@ class EventLoop {
   /// Makes run() or run_one() return after the current task; sticky until they did.   Thread: any.
   void stop() noexcept;
 
-  /// Moves the virtual clock: every expiry on the way is run in order, each followed by run_until_idle().
+  /// Moves the virtual clock: every expiry on the way is run in order, each followed by
+  /// run_until_idle().
   ///
   /// Errors: NotAllowedError on a steady clock, or from within a task of this loop.
   void advance(std::chrono::nanoseconds duration);
@@ -74,8 +78,9 @@ class EventLoop {
   /// Time on the loop's clock since it was made.   Thread: any.
   [[nodiscard]] std::chrono::nanoseconds now() const noexcept;
 
-  /// A descriptor that is readable while the loop has something to do: for foreign loops, which then call
-  /// poll(). poll() arms it again.   Errors: std::system_error.   Cost: system calls once.
+  /// A descriptor that is readable while the loop has something to do: for foreign loops, which
+  /// then call poll(). poll() arms it again.   Errors: std::system_error.   Cost: system calls
+  /// once.
   [[nodiscard]] int wakeup_fd();
 
   /// Ends the loop; see CloseMode. Idempotent: later calls report nothing more.

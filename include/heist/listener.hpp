@@ -21,7 +21,8 @@ struct SignalEvent {
 
 /// A callback in a signal's registry, with the protocol of running it against removing it.
 ///
-/// Roles   dispatcher: the one thread that delivers an event.  remover: the owner of the Subscription.
+/// Roles   dispatcher: the one thread that delivers an event.  remover: the owner of the
+///         Subscription.
 /// States  idle -> running -> idle (or gone, when removal was asked for meanwhile); idle -> gone.
 /// I1      The callback is destroyed by whoever makes it gone, which happens once.
 /// Edge listener: add -> claim. Carries the callback (by way of the registry's own edge).

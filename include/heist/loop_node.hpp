@@ -8,8 +8,8 @@ namespace heist {
 class LoopCore;
 struct LoopNode;
 
-/// What a loop does with a node that arrives in its inbox: enqueue it, queue it as a microtask, or run it
-/// while the inbox is drained.
+/// What a loop does with a node that arrives in its inbox: enqueue it, queue it as a microtask, or
+/// run it while the inbox is drained.
 enum class LoopNodeKind : std::uint8_t { task, microtask, message };
 
 /// One constant table a concrete node type.
@@ -21,8 +21,8 @@ struct LoopNodeOps {
   void (*drop)(LoopNode&) noexcept;
 };
 
-/// A node of the inbox, a scheduler task queue, the timer wheel, the microtask queue, or (a reaction) of
-/// a pending promise.
+/// A node of the inbox, a scheduler task queue, the timer wheel, the microtask queue, or (a
+/// reaction) of a pending promise.
 ///
 /// Invariant: a node is in one list at a time. In the inbox and in a promise only `next` is
 /// meaningful; every other list belongs to the agent.

@@ -10,7 +10,8 @@ namespace heist {
 
 /// Memory for one node; recycled across threads without locks (docs/adr/0003).
 ///
-/// Thread: any.   Blocks: never.   Errors: std::bad_alloc, nothing changed.   Cost: no allocation when warm.
+/// Thread: any.   Blocks: never.   Errors: std::bad_alloc, nothing changed.   Cost: no allocation
+///                when warm.
 [[nodiscard]] void* allocate_node(std::size_t bytes);
 
 /// Gives a node's memory back, with the size it was allocated with.

@@ -39,8 +39,14 @@ class PlainTask final : public SchedulerTask {
   }
   static void drop(LoopNode& node) noexcept { destroy_node(of(node)); }
 
-  static constexpr TaskOps table{{LoopNodeKind::task, &run, &drop}, nullptr, nullptr, nullptr,
-                                 nullptr, nullptr, nullptr, nullptr};
+  static constexpr TaskOps table{{LoopNodeKind::task, &run, &drop},
+                                 nullptr,
+                                 nullptr,
+                                 nullptr,
+                                 nullptr,
+                                 nullptr,
+                                 nullptr,
+                                 nullptr};
 
   Callback callback_;
 };
@@ -79,19 +85,23 @@ class SignalledTask final : public ControlledTask {
   static void unregister(SchedulerTask& task) noexcept {
     if (of(task).memory.drop()) destroy_node(of(task));
   }
-  static constexpr TaskOps table{
-      {LoopNodeKind::task, &run_controlled_task, &drop_controlled_task},
-      &invoke, &settle, &discard_outcome, &reject, &discard_callback, &retire, &unregister};
+  static constexpr TaskOps table{{LoopNodeKind::task, &run_controlled_task, &drop_controlled_task},
+                                 &invoke,
+                                 &settle,
+                                 &discard_outcome,
+                                 &reject,
+                                 &discard_callback,
+                                 &retire,
+                                 &unregister};
 
   std::optional<Callback> callback_;
 };
 
-/// A task of post_task: callable and promise. A callback that returns a promise lives until that promise
-/// settles, so that a coroutine lambda may use its captures.
+/// A task of post_task: callable and promise. A callback that returns a promise lives until that
+/// promise settles, so that a coroutine lambda may use its captures.
 template <class Callback>
-class PromiseTask final
-    : public ControlledTask,
-      public PromiseState<SettledType<std::invoke_result_t<Callback&>>> {
+class PromiseTask final : public ControlledTask,
+                          public PromiseState<SettledType<std::invoke_result_t<Callback&>>> {
  public:
   using Returned = std::invoke_result_t<Callback&>;
   using Result = SettledType<Returned>;
@@ -184,9 +194,14 @@ class PromiseTask final
     unregister(self);
   }
 
-  static constexpr TaskOps table{
-      {LoopNodeKind::task, &run_controlled_task, &drop_controlled_task},
-      &invoke, &settle, &discard_outcome, &reject, &discard_callback, &retire, &unregister};
+  static constexpr TaskOps table{{LoopNodeKind::task, &run_controlled_task, &drop_controlled_task},
+                                 &invoke,
+                                 &settle,
+                                 &discard_outcome,
+                                 &reject,
+                                 &discard_callback,
+                                 &retire,
+                                 &unregister};
 
   std::optional<Callback> callback_;
   std::conditional_t<adopts, std::optional<Returning>, NotReturning> returned_;

@@ -40,9 +40,11 @@ struct Settled<Promise<T>> {
 template <class T>
 using SettledType = typename Settled<T>::type;
 
-/// A value to come, as JavaScript's promise: shared handle, several observers, dropping it cancels nothing.
+/// A value to come, as JavaScript's promise: shared handle, several observers, dropping it cancels
+/// nothing.
 ///
-/// Spec:     contract PRO-1…3, YLD-4.   Differs: a rejection is an exception or a plain value (Reason).
+/// Spec:     contract PRO-1…3, YLD-4.   Differs: a rejection is an exception or a plain value
+///           (Reason).
 /// Thread:   a handle is used by one thread at a time; copies may be on any thread.
 /// Lifetime: every promise of the library settles in the end, also when its loop closes (LIF-1).
 template <class T>
@@ -68,11 +70,14 @@ class [[nodiscard]] Promise {
   [[nodiscard]] PromiseStatus status() const noexcept { return state_->status(); }
   [[nodiscard]] bool settled() const noexcept { return state_->is_settled(); }
 
-  /// Waits for the outcome; gives the value, or throws the exception (a plain-value reason as `Aborted`).
+  /// Waits for the outcome; gives the value, or throws the exception (a plain-value reason as
+  /// `Aborted`).
   ///
-  /// Thread: plain threads; on an agent when another thread settles it.   Blocks: yes, runs nothing meanwhile.
-  /// Errors: NotAllowedError when only this agent could settle it (CLU-5).   Lifetime: the reference is
-  /// valid while a handle is; on a temporary handle copyable values are copied, others moved out.
+  /// Thread: plain threads; on an agent when another thread settles it.   Blocks: yes, runs nothing
+  /// meanwhile.
+  /// Errors: NotAllowedError when only this agent could settle it (CLU-5).   Lifetime: the
+  /// reference is valid while a handle is; on a temporary handle copyable values are copied, others
+  /// moved out.
   Reference get() const& { return wait(), reference(); }
   T get() && { return wait(), take(); }
 
@@ -89,8 +94,9 @@ class [[nodiscard]] Promise {
     return state_->reason();
   }
 
-  /// Runs `on_fulfilled(value)` as a microtask of the calling agent; the result is a promise of what it
-  /// returns. A rejection passes through. `on_rejected(reason)`, when given, runs instead and recovers.
+  /// Runs `on_fulfilled(value)` as a microtask of the calling agent; the result is a promise of
+  /// what it returns. A rejection passes through. `on_rejected(reason)`, when given, runs instead
+  /// and recovers.
   ///
   /// Thread: an agent (plain threads: then(scheduler, …)).   Blocks: never.   Cost: one allocation.
   /// Errors: NotAllowedError off an agent.
@@ -103,10 +109,10 @@ class [[nodiscard]] Promise {
   template <class OnFulfilled>
   auto then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled) const;
   template <class OnFulfilled, class OnRejected>
-  auto then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled,
-            OnRejected&& on_rejected) const;
+  auto then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled, OnRejected&& on_rejected) const;
 
-  /// Resumes the coroutine as a microtask of its agent. On an rvalue a move-only value is moved out.
+  /// Resumes the coroutine as a microtask of its agent. On an rvalue a move-only value is moved
+  /// out.
   PromiseAwaiter<T> operator co_await() const& noexcept { return PromiseAwaiter<T>(*this, false); }
   PromiseAwaiter<T> operator co_await() && noexcept {
     return PromiseAwaiter<T>(std::move(*this), true);

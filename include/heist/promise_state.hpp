@@ -27,7 +27,8 @@ void release(LoopCore& core) noexcept;
 /// What a promise is: not settled yet, settled with a value, settled with a reason.
 enum class PromiseStatus : std::uint8_t { pending, fulfilled, rejected };
 
-/// Why promises of a closed loop reject (InvalidStateError); made once, so that closing never allocates.
+/// Why promises of a closed loop reject (InvalidStateError); made once, so that closing never
+/// allocates.
 [[nodiscard]] const Reason& loop_closed_reason() noexcept;
 
 /// Something to run once a promise settles: a continuation on the loop that registered it.
@@ -52,7 +53,8 @@ struct Reaction : LoopNode {
 ///
 /// Roles   settler: whoever owns the right to settle (one thread).  observer: any thread.
 /// States  reactions_: null or a list (pending), `settled_mark()` (settled, never changes again).
-/// I1      Everything but reactions_, handled_ and the counts is written before settle() and only read after.
+/// I1      Everything but reactions_, handled_ and the counts is written before settle() and only
+///         read after.
 /// Edge promise: settle -> observe. Carries the outcome.
 /// Edge promise: react -> settle. Carries the reaction and its captured state.
 /// Reclamation  handles count; the last one destroys the value, then the owner's memory.
@@ -122,8 +124,8 @@ class PromiseStateBase {
   void (*destroy_)(PromiseStateBase&) noexcept;
 };
 
-/// Delivers a settled promise's reaction to its loop: a microtask, by way of the inbox from other threads.
-/// On a closed loop the reaction is dropped.
+/// Delivers a settled promise's reaction to its loop: a microtask, by way of the inbox from other
+/// threads. On a closed loop the reaction is dropped.
 void deliver(Reaction& reaction) noexcept;
 
 /// What a promise of T keeps: an empty value for void, a pointer for references.

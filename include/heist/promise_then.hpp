@@ -22,8 +22,9 @@ struct PassThrough {};
 
 /// A `then`: reaction to the source, and the state of the resulting promise, in one node.
 template <class T, class OnFulfilled, class OnRejected>
-class ThenNode final : public Reaction,
-                       public PromiseState<SettledType<typename FulfilResult<OnFulfilled, T>::type>> {
+class ThenNode final
+    : public Reaction,
+      public PromiseState<SettledType<typename FulfilResult<OnFulfilled, T>::type>> {
  public:
   using Result = SettledType<typename FulfilResult<OnFulfilled, T>::type>;
   using State = PromiseState<Result>;
@@ -38,10 +39,11 @@ class ThenNode final : public Reaction,
 
  private:
   static constexpr bool may_adopt =
-      is_promise<typename FulfilResult<OnFulfilled, T>::type> ||
-      []() {
-        if constexpr (std::same_as<OnRejected, PassThrough>) return false;
-        else return is_promise<std::invoke_result_t<OnRejected&, const Reason&>>;
+      is_promise<typename FulfilResult<OnFulfilled, T>::type> || []() {
+        if constexpr (std::same_as<OnRejected, PassThrough>)
+          return false;
+        else
+          return is_promise<std::invoke_result_t<OnRejected&, const Reason&>>;
       }();
   struct NoAdoption {};
 
@@ -133,8 +135,7 @@ class ThenNode final : public Reaction,
 template <class T, class F, class R, class Bind>
 auto make_then(const Promise<T>& source, F&& on_fulfilled, R&& on_rejected, Bind&& bind) {
   using Node = ThenNode<T, std::decay_t<F>, std::decay_t<R>>;
-  Node* node =
-      make_node<Node>(source, std::forward<F>(on_fulfilled), std::forward<R>(on_rejected));
+  Node* node = make_node<Node>(source, std::forward<F>(on_fulfilled), std::forward<R>(on_rejected));
   try {
     bind(static_cast<Reaction&>(*node));
   } catch (...) {

@@ -9,8 +9,8 @@ namespace heist {
 
 /// A reference count that several threads may change.
 ///
-/// Edge ref: drop -> drop. Each drop is one RMW that releases the dropper's last use and acquires all
-/// earlier ones, so whoever drops last may destroy.
+/// Edge ref: drop -> drop. Each drop is one RMW that releases the dropper's last use and acquires
+/// all earlier ones, so whoever drops last may destroy.
 class RefCount {
  public:
   explicit RefCount(std::uint32_t count) noexcept : count_(count) {}

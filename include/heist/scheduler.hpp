@@ -34,13 +34,14 @@ struct PostTaskOptions {
 /// Lifetime: may outlive its loop; posting then is refused as below (LIF-1, LIF-2).
 class Scheduler {
  public:
-  /// Runs `callback()` as a task; the promise gives its result, its exception or the abort reason. A
-  /// promise that the callback returns is adopted.
+  /// Runs `callback()` as a task; the promise gives its result, its exception or the abort reason.
+  /// A promise that the callback returns is adopted.
   ///
   /// Spec:   [sched#schedule-a-posttask-task].
   /// Thread: any, lock-free.   Blocks: never.   Cost: one allocation, from a recycled pool.
-  /// Errors: std::bad_alloc (nothing changed); std::invalid_argument for a value that is no TaskPriority. An
-  /// aborted signal gives a promise rejected with its reason; a closed loop, with InvalidStateError.
+  /// Errors: std::bad_alloc (nothing changed); std::invalid_argument for a value that is no
+  /// TaskPriority. An aborted signal gives a promise rejected with its reason; a closed loop, with
+  /// InvalidStateError.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   auto post_task(Callback&& callback, const PostTaskOptions& options = {}) const {
@@ -54,10 +55,11 @@ class Scheduler {
     return promise;
   }
 
-  /// Runs `callback()` as a task and forgets it; exceptions go to the error hook. False: refused, because the
-  /// loop is closed or the signal aborted; the callback will not run.
+  /// Runs `callback()` as a task and forgets it; exceptions go to the error hook. False: refused,
+  /// because the loop is closed or the signal aborted; the callback will not run.
   ///
-  /// Thread: any, lock-free.   Blocks: never.   Errors: as post_task.   Cost: one allocation, from a pool.
+  /// Thread: any, lock-free.   Blocks: never.   Errors: as post_task.   Cost: one allocation, from
+  /// a pool.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   bool post(Callback&& callback) const {

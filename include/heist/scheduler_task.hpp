@@ -13,8 +13,8 @@ namespace heist {
 
 struct SignalLoop;
 
-/// Phases of a task; docs/lifetime.md has the table of phases x events. Unstarted tasks are `posted`
-/// wherever they are (inbox, queue, wheel).
+/// Phases of a task; docs/lifetime.md has the table of phases x events. Unstarted tasks are
+/// `posted` wherever they are (inbox, queue, wheel).
 enum class TaskPhase : std::uint8_t {
   posted,           ///< not started; may still be aborted
   started,          ///< its callback, or the microtask checkpoint after it, runs
@@ -51,14 +51,17 @@ struct TaskOps : LoopNodeOps {
   void (*unregister)(SchedulerTask&) noexcept;
 };
 
-/// A task of a scheduler. The callable, and for post_task the promise's state, follow in the same node.
+/// A task of a scheduler. The callable, and for post_task the promise's state, follow in the same
+/// node.
 ///
 /// Edges of phase_: whoever claims a task by a transition owns its outcome from then on.
-/// Edge phase: finish -> claim, observe. The kept outcome; abort's claim and the pruner read behind it.
-/// Edge phase: claim -> finish, observe. Orders what an aborter did before its claim with a late finish.
+/// Edge phase: finish -> claim, observe. The kept outcome; abort's claim and the pruner read behind
+/// it.
+/// Edge phase: claim -> finish, observe. Orders what an aborter did before its claim with a late
+/// finish.
 /// Edge phase: start -> claim. Carries nothing plain, but is one half of the start/abort pair
-///   (start: phase CAS, then load of the signal's reason; abort: CAS of the reason, then phase CAS; all
-///   four seq_cst, so either the start sees the reason or the aborter sees the start).
+///   (start: phase CAS, then load of the signal's reason; abort: CAS of the reason, then phase CAS;
+///   all four seq_cst, so either the start sees the reason or the aborter sees the start).
 class SchedulerTask : public LoopNode {
  public:
   SchedulerTask(const TaskOps& table, bool controlled) noexcept
@@ -71,12 +74,12 @@ class SchedulerTask : public LoopNode {
 
  public:
   TaskPriority priority = TaskPriority::user_visible;
-  std::uint8_t level = 0;                    ///< agent only: level of the static queue it is in
-  TaskPlace place = TaskPlace::elsewhere;    ///< agent only
-  const bool has_control;                    ///< is a ControlledTask
+  std::uint8_t level = 0;                  ///< agent only: level of the static queue it is in
+  TaskPlace place = TaskPlace::elsewhere;  ///< agent only
+  const bool has_control;                  ///< is a ControlledTask
   bool is_continuation = false;
-  bool is_dynamic = false;                   ///< priority follows the signal
-  bool is_delayed = false;                   ///< key is an expiry tick on arrival
+  bool is_dynamic = false;  ///< priority follows the signal
+  bool is_delayed = false;  ///< key is an expiry tick on arrival
 
   [[nodiscard]] const TaskOps& task_ops() const noexcept {
     return *static_cast<const TaskOps*>(ops);
@@ -104,7 +107,8 @@ class SchedulerTask : public LoopNode {
   /// started -> adopting. False: aborted meanwhile.
   [[nodiscard]] bool try_adopt() noexcept { return leave_started(TaskPhase::adopting); }
 
-  /// posted -> aborted, or started -> aborted_running; says which, or that the task is beyond abort.
+  /// posted -> aborted, or started -> aborted_running; says which, or that the task is beyond
+  /// abort.
   enum class AbortClaim : std::uint8_t { unstarted, running, none };
   [[nodiscard]] AbortClaim try_abort() noexcept {
     auto seen = TaskPhase::posted;
@@ -115,20 +119,22 @@ class SchedulerTask : public LoopNode {
     return AbortClaim::none;
   }
 
-  /// posted -> finished, without running: by whoever holds the task when its loop is closed, or refuses it.
-  /// False: an aborter was first.
+  /// posted -> finished, without running: by whoever holds the task when its loop is closed, or
+  /// refuses it. False: an aborter was first.
   [[nodiscard]] bool try_drop() noexcept {
     auto seen = TaskPhase::posted;
     return claim(seen, TaskPhase::finished);
   }
 
-  /// started -> closed_running: by the close whose deadline came. False: it settled, or was aborted.
+  /// started -> closed_running: by the close whose deadline came. False: it settled, or was
+  /// aborted.
   [[nodiscard]] bool try_close_running() noexcept {
     auto seen = TaskPhase::started;
     return claim(seen, TaskPhase::closed_running);
   }
 
-  /// Its registration with the signal may go. Aborted tasks are the aborter's, who still links them.
+  /// Its registration with the signal may go. Aborted tasks are the aborter's, who still links
+  /// them.
   [[nodiscard]] bool is_done() const noexcept {
     const auto now = phase();
     return now == TaskPhase::finished || now == TaskPhase::adopting ||
@@ -148,7 +154,8 @@ class SchedulerTask : public LoopNode {
   }
 };
 
-/// A registration with a signal: the abort steps of a task, or a listener. Node of the signal's registry.
+/// A registration with a signal: the abort steps of a task, or a listener. Node of the signal's
+/// registry.
 struct Registration {
   struct Ops {
     /// Takes the right to act on it at this abort or dispatch. False: dead, or taken already.
@@ -178,8 +185,9 @@ class ControlledTask : public SchedulerTask, public Registration {
     return static_cast<ControlledTask&>(task);
   }
 
-  SignalCore* signal = nullptr;        ///< owned reference, or null
-  SignalLoop* signal_loop = nullptr;   ///< the signal's part for this loop; lives as long as the signal
+  SignalCore* signal = nullptr;  ///< owned reference, or null
+  ///< the signal's part for this loop; lives as long as the signal
+  SignalLoop* signal_loop = nullptr;
 
   /// Shares of the node's memory: the task's own, and the registry's when there is a signal.
   RefCount memory{1};

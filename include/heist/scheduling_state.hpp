@@ -22,7 +22,8 @@ struct SchedulingState {
   TaskPriority priority = TaskPriority::user_visible;
 };
 
-/// A scheduling state that owns its signals: captured where a continuation is created (contract YLD-3).
+/// A scheduling state that owns its signals: captured where a continuation is created (contract
+/// YLD-3).
 class CapturedState {
  public:
   CapturedState() noexcept = default;

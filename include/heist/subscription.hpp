@@ -12,9 +12,9 @@ class Listener;
 void retain(Listener& listener) noexcept;
 void release(Listener& listener) noexcept;
 
-/// Scoped registration of a listener; move-only. Destroying it removes the listener; when that listener runs
-/// on another thread at the moment, the removal waits for it, as std::stop_callback does (ABT-7). A
-/// listener may remove itself.
+/// Scoped registration of a listener; move-only. Destroying it removes the listener; when that
+/// listener runs on another thread at the moment, the removal waits for it, as std::stop_callback
+/// does (ABT-7). A listener may remove itself.
 ///
 /// Thread: any, one at a time.   Lifetime: may outlive the signal.
 class [[nodiscard]] Subscription {

@@ -1,5 +1,5 @@
-// The atomics seam: every atomic of the runtime is declared through this header, so that a build can
-// replace it (a model checker, or the mutant builds that weaken one edge). See docs/adr/0001.
+// The atomics seam: every atomic of the runtime is declared through this header, so that a build
+// can replace it (a model checker, or the mutant builds that weaken one edge). See docs/adr/0001.
 #pragma once
 
 #include <atomic>
@@ -16,9 +16,9 @@ using atomic = std::atomic<T>;
 
 /// Memory order of one end of a named happens-before edge, e.g. `edge("inbox:publish", release)`.
 ///
-/// The name is "<structure>:<end>"; the contract block of the structure lists the edge and says what
-/// it carries. Normal builds: the order itself, at compile time. Mutant builds weaken the one end
-/// named by the environment variable HEIST_MUTANT.
+/// The name is "<structure>:<end>"; the contract block of the structure lists the edge and says
+/// what it carries. Normal builds: the order itself, at compile time. Mutant builds weaken the one
+/// end named by the environment variable HEIST_MUTANT.
 [[nodiscard]] consteval std::memory_order edge(std::string_view /*name*/,
                                                std::memory_order order) noexcept {
   return order;

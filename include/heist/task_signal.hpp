@@ -21,8 +21,8 @@ struct PriorityChangeEvent;
 /// Spec:   [sched#sec-task-signal].   Thread: as AbortSignal.
 class TaskSignal : public AbortSignal {
  public:
-  /// The current priority; with calls of set_priority under way it may already be newer than the event
-  /// being delivered (PRI-6).   Cost: one load.
+  /// The current priority; with calls of set_priority under way it may already be newer than the
+  /// event being delivered (PRI-6).   Cost: one load.
   [[nodiscard]] TaskPriority priority() const noexcept;
 
   /// Calls `listener(event)` or `listener()` at each change, in the thread that changes it.
@@ -58,12 +58,13 @@ class TaskController : public AbortController {
     return TaskSignal(Ref<SignalCore>::share(&core()));
   }
 
-  /// Changes the priority of the signal: every pick that begins after the return uses it, for queued tasks too
-  /// (PRI-3). The same value does nothing.
+  /// Changes the priority of the signal: every pick that begins after the return uses it, for
+  /// queued tasks too (PRI-3). The same value does nothing.
   ///
   /// Thread: any; concurrent calls are ordered, the last wins.   Blocks: never.
-  /// Errors: NotAllowedError when called on this thread while a change of this signal is being delivered
-  /// to a listener; std::invalid_argument; std::bad_alloc (only when calls overlap), nothing changed.
+  /// Errors: NotAllowedError when called on this thread while a change of this signal is being
+  /// delivered to a listener; std::invalid_argument; std::bad_alloc (only when calls overlap),
+  /// nothing changed.
   /// Cost: O(loops + listeners of the signal), not of its tasks.
   void set_priority(TaskPriority priority);
 };

@@ -19,10 +19,7 @@ thread_local constinit Agent* agent_of_this_thread = nullptr;
 /// The agent's thread and how it is closed. The mutex orders closers only; tasks never meet it.
 struct Agent::Impl : LoopNode {
   Impl(Agent& owner, AgentOptions agent_options)
-      : LoopNode(close_table),
-        options(std::move(agent_options)),
-        loop(options.loop),
-        self(owner) {}
+      : LoopNode(close_table), options(std::move(agent_options)), loop(options.loop), self(owner) {}
 
   void run(std::promise<void> started);
   CloseReport close(const CloseMode& mode);
@@ -111,8 +108,8 @@ Agent::Agent(AgentOptions options) {
   impl_ = std::make_unique<Impl>(*this, std::move(options));
   std::promise<void> started;
   auto start = started.get_future();
-  impl_->thread =
-      std::thread([this, started = std::move(started)]() mutable { impl_->run(std::move(started)); });
+  impl_->thread = std::thread(
+      [this, started = std::move(started)]() mutable { impl_->run(std::move(started)); });
   try {
     start.get();
   } catch (...) {

@@ -9,7 +9,8 @@ namespace heist {
 
 namespace {
 
-/// Steps of [sched#compute-the-scheduling-state-from-options] that need no signal part, and the delay.
+/// Steps of [sched#compute-the-scheduling-state-from-options] that need no signal part, and the
+/// delay.
 void apply_options(SchedulerTask& task, const PostTaskOptions& options, LoopCore& loop) noexcept {
   task.priority = options.priority.value_or(TaskPriority::user_visible);
   if (options.delay.is_zero()) return;

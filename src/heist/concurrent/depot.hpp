@@ -1,136 +1,335 @@
-// Depot: free nodes of one size, shared by all threads, kept in batches.
+// Depot: the free nodes of one size, for all threads.
 //
-// Roles   any thread puts and takes; none is special.
-// States  A batch is fresh (never used), full (on full_), spare (on spare_), or held by the one
-//         thread between its pop and its push. A stack word is {tag, index + 1}; index part 0:
-//         empty.
-// I1      A batch's nodes and count are touched only by the thread that holds it.
-// I2      Batches live in a table that never moves or goes away, so `link` may be read by a thread
-//         whose pop then fails; every successful push or pop raises the tag, so a word that comes
-//         back to the same index does not compare equal (ABA). The tag has 32 bits: a thread would
-//         have to stall through exactly a multiple of 2^32 operations between its load and its CAS.
-// E1      put() CAS on full_ release (depot:put) -> take() load and CAS acquire (depot:take).
-// Carries
-//         the batch with its link, and everything done to its nodes before they were released.
-// E2      take() CAS on spare_ release (depot:vacate) -> put() load and CAS acquire (depot:refill).
-//         Carries the link, and the end of the taker's reads of the batch.
-//         All writes to a stack word are RMWs, so they prolong one release sequence: the popper of
-//         a lower batch is ordered after its pusher, too.
-// Reclamation  none: the table belongs to whoever made the depot, and outlives it.
-// Progress     lock-free; no allocation; neither call fails for want of memory.
-// Bound        capacity batches; a full depot refuses (put returns false).
-// Approximate  take() may find nothing while another thread is between its two CASes: the caller
-//         allocates, which is harmless.
+// Nodes live in slabs of 64 KiB; a slab's header has a bit for each of its nodes, set while the node
+// is free here. A released node goes back to its own slab, and a taker gets neighbours in the order of
+// their addresses: however long nodes have wandered between threads, walking over new ones walks over
+// memory in order. (A store of free addresses mixes them up for good; docs/adr/0003.)
+//
+// Roles   giver: put(). taker: take(). Any thread may be either.
+// States  slab: cold (on cold_, no bit set, its pages may be gone) or in use. One in use is listed (on
+//         available_, or held by a taker who popped it and will push or unlist it) or unlisted.
+// I1      A node is free (its bit is set) or has one owner: its user, a thread's cache, a taker, or a
+//         trimmer that has cleared its bit. Only the owner sets the bit.
+// I2      A set bit is found: whoever sets the first bit of a word lists the slab afterwards, and later
+//         bits of that word go the way of the first; who unlists a slab looks at all words once more.
+// I3      Slabs stay until the depot goes, so the links of one that another thread has popped may be
+//         read. Each change of a stack raises its tag: the same top with other links below does not
+//         compare equal (unless a thread stalls through a multiple of 2^32 changes between its load
+//         and its CAS).
+// E1      give: fetch_or or store release (slab:give) -> exchange acquire (slab:harvest). Carries all
+//         that was done to a node before its release.
+// E2      push CAS release (slab_stack:push) -> pop load and CAS acquire (slab_stack:pop). Carries the
+//         header of a new slab, links, and for cold_ the end of the trim.
+// E3      listed: exchange acq_rel (slab:list) <-> exchange acq_rel (slab:unlist). One location decides:
+//         a giver that finds the slab listed comes before the unlisting, whose second look then sees its
+//         bits; a giver that comes after finds it unlisted and lists it. Guards no plain data.
+// Reclamation  pages: a slab that is wholly free while more than `retained` bytes are. Address space: ~Depot.
+// Progress     lock-free. put() needs no memory; take() asks the system only when nothing was found.
+// Approximate  take() may miss a slab that is between two states and use new memory: harmless.
 // Proof   stress/node_pool_stress.cpp, tests/concurrent/node_pool_test.cpp.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <heist/sync.hpp>
+#include <new>
 #include <span>
 
 namespace heist {
 
-/// Up to 31 nodes on their way between threads; with its link it is four cache lines.
-struct alignas(64) NodeBatch {
-  static constexpr std::size_t capacity = 31;
+/// Header of a slab; its nodes follow.
+struct Slab {
+  static constexpr std::size_t bytes = std::size_t{1} << 16;
+  static constexpr std::size_t header_bytes = 256;
+  static constexpr std::size_t words = 16;  // enough for nodes of 64 bytes
 
-  sync::atomic<std::uint32_t> link{0};
-  std::uint32_t count = 0;
-  void* nodes[capacity] = {};
-};
-static_assert(sizeof(NodeBatch) == 256);
+  sync::atomic<std::uint32_t> available_link{0};
+  sync::atomic<std::uint32_t> cold_link{0};
+  sync::atomic<bool> listed{false};
+  Slab* next_chunk = nullptr;
+  alignas(64) std::array<sync::atomic<std::uint64_t>, words> free_bits{};
 
-/// Bounded LIFO of node batches: what was released last is handed out first, while it is in a
-/// cache.
-class alignas(64) Depot {
- public:
-  explicit constexpr Depot(std::span<NodeBatch> table) noexcept : table_(table) {}
-  Depot(const Depot&) = delete;
-  Depot& operator=(const Depot&) = delete;
-
-  /// Takes over `nodes` (NodeBatch::capacity at the most).
-  ///
-  /// Thread:  any.   Blocks: never.   Errors: false when the depot is full, nothing changed.
-  [[nodiscard]] bool put(std::span<void* const> nodes) noexcept {
-    const std::uint32_t position = vacant_batch();
-    if (position == none) return false;
-    NodeBatch& batch = at(position);
-    batch.count = static_cast<std::uint32_t>(nodes.size());
-    std::ranges::copy(nodes, batch.nodes);
-    push(full_, position, sync::edge("depot:put", sync::release));
-    return true;
+  static Slab& of(void* node) noexcept {
+    return *reinterpret_cast<Slab*>(reinterpret_cast<std::uintptr_t>(node) & ~(bytes - 1));
+  }
+  [[nodiscard]] std::byte* nodes() noexcept {
+    return reinterpret_cast<std::byte*>(this) + header_bytes;
   }
 
-  /// Copies one batch to `out`, which has room for NodeBatch::capacity; returns how many nodes.
-  ///
-  /// Thread:  any.   Blocks: never.   Errors: 0 when no batch was found.
-  [[nodiscard]] std::size_t take(void** out) noexcept {
-    const std::uint32_t position = pop(full_, sync::edge("depot:take", sync::acquire));
-    if (position == none) return 0;
-    const NodeBatch& batch = at(position);
-    const std::size_t count = batch.count;
-    std::copy_n(batch.nodes, count, out);
-    push(spare_, position, sync::edge("depot:vacate", sync::release));
-    return count;
+  /// The address without its 16 zero bits; 0 for no slab. User addresses have 48 bits at the most.
+  static std::uint32_t number_of(const void* slab) noexcept {
+    return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(slab) >> 16);
+  }
+  static Slab* numbered(std::uint64_t word) noexcept {
+    return reinterpret_cast<Slab*>((word & 0xffff'ffffU) << 16);  // NOLINT(performance-no-int-to-ptr)
+  }
+};
+static_assert(sizeof(Slab) <= Slab::header_bytes);
+
+/// LIFO of slabs through one of their links; the top is {tag, slab number}.
+class SlabStack {
+ public:
+  using Link = sync::atomic<std::uint32_t> Slab::*;
+
+  explicit constexpr SlabStack(Link link) noexcept : link_(link) {}
+
+  void push(Slab& slab) noexcept {
+    std::uint64_t top = top_.load(sync::relaxed);  // relaxed: not followed, the CAS re-checks
+    do {
+      (slab.*link_).store(low_half(top), sync::relaxed);  // relaxed: published by the CAS
+    } while (!top_.compare_exchange_weak(top, successor(top, Slab::number_of(&slab)),
+                                         sync::edge("slab_stack:push", sync::release),
+                                         sync::relaxed));  // relaxed: a failure only retries
+  }
+
+  [[nodiscard]] Slab* pop() noexcept {
+    std::uint64_t top = top_.load(sync::edge("slab_stack:pop", sync::acquire));
+    while (Slab* const slab = Slab::numbered(top)) {
+      // relaxed: no older than the push just observed; if younger, the tag differs (I3)
+      const std::uint32_t below = (slab->*link_).load(sync::relaxed);
+      if (top_.compare_exchange_weak(top, successor(top, below),
+                                     sync::edge("slab_stack:pop", sync::acquire),
+                                     sync::edge("slab_stack:pop", sync::acquire))) {
+        return slab;
+      }
+    }
+    return nullptr;
   }
 
  private:
-  using Word = sync::atomic<std::uint64_t>;
-  static constexpr std::uint32_t none = 0;  // positions count from 1
-
-  static constexpr std::uint32_t position_in(std::uint64_t word) noexcept {
-    return static_cast<std::uint32_t>(word);
+  static constexpr std::uint32_t low_half(std::uint64_t top) noexcept {
+    return static_cast<std::uint32_t>(top);
   }
-  static constexpr std::uint64_t successor(std::uint64_t word, std::uint32_t position) noexcept {
-    return (((word >> 32) + 1) << 32) | position;
+  static constexpr std::uint64_t successor(std::uint64_t top, std::uint32_t number) noexcept {
+    return (((top >> 32) + 1) << 32) | number;
   }
 
-  NodeBatch& at(std::uint32_t position) noexcept { return table_[position - 1]; }
+  Link link_;
+  sync::atomic<std::uint64_t> top_{0};
+};
 
-  std::uint32_t vacant_batch() noexcept {
-    const std::uint32_t spare = pop(spare_, sync::edge("depot:refill", sync::acquire));
-    return spare != none ? spare : fresh_batch();
-  }
+/// All slabs of one node size.
+class alignas(64) Depot {
+ public:
+  /// take() stops when it has `enough`; a slab gives whole words of 64 nodes, so it may be `most`.
+  static constexpr std::size_t enough = 32;
+  static constexpr std::size_t most = enough - 1 + 64;
 
-  std::uint32_t fresh_batch() noexcept {
-    std::uint32_t used = used_.load(sync::relaxed);  // relaxed: the CAS re-checks
-    while (used < table_.size()) {
-      // relaxed: a fresh batch carries nothing from another thread
-      if (used_.compare_exchange_weak(used, used + 1, sync::relaxed, sync::relaxed)) {
-        return used + 1;
-      }
+  constexpr Depot(std::size_t node_bytes, std::size_t retained_bytes) noexcept
+      : node_bytes_(node_bytes),
+        slots_((Slab::bytes - Slab::header_bytes) / node_bytes),
+        word_count_((slots_ + 63) / 64),
+        reciprocal_((std::uint64_t{1} << 32) / node_bytes + 1),
+        retained_nodes_(static_cast<std::int64_t>(retained_bytes / node_bytes)) {}
+  Depot(const Depot&) = delete;
+  Depot& operator=(const Depot&) = delete;
+
+  /// Precondition: no thread uses the depot or a node of it.
+  ~Depot() {
+    // relaxed: see the precondition
+    for (Slab* chunk = chunks_.load(sync::relaxed); chunk != nullptr;) {
+      std::free(std::exchange(chunk, chunk->next_chunk));
     }
-    return none;
   }
 
-  void push(Word& stack, std::uint32_t position, std::memory_order publish) noexcept {
-    std::uint64_t word = stack.load(sync::relaxed);  // relaxed: never followed, the CAS re-checks
-    do {
-      at(position).link.store(position_in(word), sync::relaxed);  // relaxed: published by the CAS
-    } while (!stack.compare_exchange_weak(word, successor(word, position), publish,
-                                          sync::relaxed));  // relaxed: a failure only retries
-  }
-
-  std::uint32_t pop(Word& stack, std::memory_order observe) noexcept {
-    std::uint64_t word = stack.load(observe);
-    while (position_in(word) != none) {
-      // relaxed: no older than the push that `observe` saw; if it is of a later push, the tag has
-      // moved on and the CAS fails (I2)
-      const std::uint32_t below = at(position_in(word)).link.load(sync::relaxed);
-      if (stack.compare_exchange_weak(word, successor(word, below), observe, observe)) {
-        return position_in(word);
+  /// Takes nodes back.
+  ///
+  /// Thread:  any.   Blocks: never.   Errors: none.   Cost: one RMW for each word of 64 neighbours.
+  void put(std::span<void* const> nodes) noexcept {
+    std::array<Group, 16> groups{};
+    for (void* const node : nodes) {
+      const Group place = place_of(node);
+      Group& group = groups[(Slab::number_of(place.slab) * 5 + place.word) % groups.size()];
+      if (group.slab != place.slab || group.word != place.word) {
+        give(group);
+        group = {.slab = place.slab, .word = place.word, .bits = 0};
       }
+      assert((group.bits & place.bits) == 0 && "a node was released twice");
+      group.bits |= place.bits;
     }
-    return none;
+    // relaxed: a rough count that only decides when to trim
+    free_nodes_.fetch_add(std::ssize(nodes), sync::relaxed);
+    for (const Group& group : groups) give(group);
   }
 
-  // One line on purpose: each operation changes both words.
-  Word full_{0};
-  Word spare_{0};
-  sync::atomic<std::uint32_t> used_{0};
-  std::span<NodeBatch> table_;
+  /// Fills `out`, which has room for `most`; the last are the first in the order of addresses.
+  ///
+  /// Thread:  any.   Blocks: never.   Errors: 0 when there is no memory.
+  [[nodiscard]] std::size_t take(void** out) noexcept {
+    std::size_t count = 0;
+    while (count < enough) {
+      Slab* const slab = available_.pop();
+      if (slab == nullptr) break;
+      count = harvest(*slab, out, count);
+    }
+    if (count == 0) count = take_from_new(out);
+    // relaxed: as in put()
+    free_nodes_.fetch_sub(static_cast<std::int64_t>(count), sync::relaxed);
+    std::reverse(out, out + count);
+    return count;
+  }
+
+  /// Chunks asked of the system, and slabs whose pages it got back. Thread: any.
+  [[nodiscard]] std::uint64_t chunks_made() const noexcept {
+    return chunks_made_.load(sync::relaxed);  // relaxed: for information
+  }
+  [[nodiscard]] std::uint64_t slabs_trimmed() const noexcept {
+    return slabs_trimmed_.load(sync::relaxed);  // relaxed: for information
+  }
+
+ private:
+  static constexpr std::size_t slabs_in_chunk = 8;
+
+  /// Nodes of one word of one slab.
+  struct Group {
+    Slab* slab = nullptr;
+    std::size_t word = 0;
+    std::uint64_t bits = 0;
+  };
+
+  [[nodiscard]] Group place_of(void* node) const noexcept {
+    Slab& slab = Slab::of(node);
+    const auto offset = static_cast<std::size_t>(static_cast<std::byte*>(node) - slab.nodes());
+    const std::size_t slot = (offset * reciprocal_) >> 32;
+    assert(slot * node_bytes_ == offset && "not a node of this size");
+    return {.slab = &slab, .word = slot / 64, .bits = std::uint64_t{1} << (slot % 64)};
+  }
+
+  [[nodiscard]] std::uint64_t full_word(std::size_t word) const noexcept {
+    const std::size_t rest = slots_ - word * 64;
+    return rest >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << rest) - 1;
+  }
+
+  void give(const Group& group) noexcept {
+    if (group.slab == nullptr) return;
+    const std::uint64_t before = group.slab->free_bits[group.word].fetch_or(
+        group.bits, sync::edge("slab:give", sync::release));
+    assert((before & group.bits) == 0 && "a node was released twice");
+    if (before == 0) list(*group.slab);
+    // relaxed: a rough count
+    if ((before | group.bits) == full_word(group.word) &&
+        free_nodes_.load(sync::relaxed) > retained_nodes_) {
+      trim(*group.slab);
+    }
+  }
+
+  void list(Slab& slab) noexcept {
+    if (!slab.listed.exchange(true, sync::edge("slab:list", sync::acq_rel))) available_.push(slab);
+  }
+
+  // Takes words until there are enough nodes, then leaves the slab where it belongs.
+  std::size_t harvest(Slab& slab, void** out, std::size_t count) noexcept {
+    for (std::size_t word = 0; word < word_count_ && count < enough; ++word) {
+      if (slab.free_bits[word].load(sync::relaxed) == 0) continue;  // relaxed: see the exchange
+      const std::uint64_t bits =
+          slab.free_bits[word].exchange(0, sync::edge("slab:harvest", sync::acquire));
+      count = append({.slab = &slab, .word = word, .bits = bits}, out, count);
+    }
+    if (has_free(slab)) {
+      available_.push(slab);
+    } else {
+      slab.listed.exchange(false, sync::edge("slab:unlist", sync::acq_rel));
+      if (has_free(slab)) list(slab);
+    }
+    return count;
+  }
+
+  std::size_t append(const Group& group, void** out, std::size_t count) const noexcept {
+    std::byte* const first = group.slab->nodes() + group.word * 64 * node_bytes_;
+    for (std::uint64_t bits = group.bits; bits != 0; bits &= bits - 1) {
+      out[count++] = first + static_cast<std::size_t>(std::countr_zero(bits)) * node_bytes_;
+    }
+    return count;
+  }
+
+  [[nodiscard]] bool has_free(const Slab& slab) const noexcept {
+    return std::any_of(slab.free_bits.begin(), slab.free_bits.begin() + word_count_,
+                       [](const sync::atomic<std::uint64_t>& bits) {
+                         // relaxed: bits whose giver found the slab listed are visible by E3
+                         return bits.load(sync::relaxed) != 0;
+                       });
+  }
+
+  std::size_t take_from_new(void** out) noexcept {
+    Slab* slab = cold_.pop();
+    if (slab == nullptr) slab = make_chunk();
+    if (slab == nullptr) return 0;
+    for (std::size_t word = 1; word < word_count_; ++word) {
+      slab->free_bits[word].store(full_word(word), sync::edge("slab:give", sync::release));
+    }
+    // relaxed: a rough count
+    free_nodes_.fetch_add(static_cast<std::int64_t>(slots_), sync::relaxed);
+    list(*slab);
+    return append({.slab = slab, .word = 0, .bits = full_word(0)}, out, 0);
+  }
+
+  // The first slab of a new chunk; the others are cold.
+  Slab* make_chunk() noexcept {
+    void* memory = nullptr;
+    if (posix_memalign(&memory, Slab::bytes, slabs_in_chunk * Slab::bytes) != 0) return nullptr;
+    assert(Slab::numbered(Slab::number_of(memory)) == memory && "an address of more than 48 bits");
+    auto* const bytes = static_cast<std::byte*>(memory);
+    for (std::size_t i = slabs_in_chunk; i-- > 1;) {
+      cold_.push(*new (bytes + i * Slab::bytes) Slab);
+    }
+    auto* const first = new (memory) Slab;
+    keep_chunk(*first);
+    return first;
+  }
+
+  void keep_chunk(Slab& chunk) noexcept {
+    chunk.next_chunk = chunks_.load(sync::relaxed);  // relaxed: only ~Depot follows it
+    while (!chunks_.compare_exchange_weak(chunk.next_chunk, &chunk, sync::relaxed, sync::relaxed)) {
+    }
+    chunks_made_.fetch_add(1, sync::relaxed);  // relaxed: for information
+  }
+
+  // Gives the pages of a wholly free slab back, all but the header's.
+  void trim(Slab& slab) noexcept {
+    std::array<std::uint64_t, Slab::words> taken{};
+    bool whole = true;
+    for (std::size_t word = 0; word < word_count_ && whole; ++word) {
+      // relaxed: saves the exchange, which decides
+      whole = slab.free_bits[word].load(sync::relaxed) == full_word(word);
+    }
+    for (std::size_t word = 0; word < word_count_ && whole; ++word) {
+      taken[word] = slab.free_bits[word].exchange(0, sync::edge("slab:harvest", sync::acquire));
+      whole = taken[word] == full_word(word);
+    }
+    if (!whole) {  // another thread has taken some: put back what was taken here
+      for (std::size_t word = 0; word < word_count_; ++word) {
+        if (taken[word] == 0) continue;
+        slab.free_bits[word].fetch_or(taken[word], sync::edge("slab:give", sync::release));
+        list(slab);
+      }
+      return;
+    }
+    constexpr std::size_t kept = 4096;
+    madvise(reinterpret_cast<std::byte*>(&slab) + kept, Slab::bytes - kept, MADV_DONTNEED);
+    // relaxed: a rough count, and one for information
+    free_nodes_.fetch_sub(static_cast<std::int64_t>(slots_), sync::relaxed);
+    slabs_trimmed_.fetch_add(1, sync::relaxed);
+    cold_.push(slab);
+  }
+
+  const std::size_t node_bytes_;
+  const std::size_t slots_;
+  const std::size_t word_count_;
+  const std::uint64_t reciprocal_;
+  const std::int64_t retained_nodes_;
+  alignas(64) SlabStack available_{&Slab::available_link};
+  SlabStack cold_{&Slab::cold_link};
+  sync::atomic<std::int64_t> free_nodes_{0};
+  sync::atomic<Slab*> chunks_{nullptr};
+  sync::atomic<std::uint64_t> chunks_made_{0};
+  sync::atomic<std::uint64_t> slabs_trimmed_{0};
 };
 
 }  // namespace heist

@@ -8,20 +8,23 @@
 namespace heist {
 
 // Roles   poster: any thread.  agent: the one thread that drives the loop.
-// States  head_: null (empty, agent awake), asleep (empty, agent asleep or about to), closed (for ever), or
-//         the newest posted node.
+// States  head_: null (empty, agent awake), asleep (empty, agent asleep or about to), closed (for
+//         ever), or the newest posted node.
 // I1      A node is in one list. After publish its poster never touches it (it may be freed).
-// I2      Posters never dereference the head they read; the agent takes the whole list: ABA is harmless.
-// I3      The order in which the CASes of post() succeed is the enqueue order of the loop (ADR-0002): one
-//         post that returned before another one was called is older (ORD-2).
-// I4      Only the agent stores asleep and closed. A post that replaces asleep is the one that wakes: one
-//         wake-up for each idle-to-busy transition, and none can be lost, because "is there work" and "is the
-//         agent asleep" are one word.
+// I2      Posters never dereference the head they read; the agent takes the whole list: ABA is
+//         harmless.
+// I3      The order in which the CASes of post() succeed is the enqueue order of the loop
+//         (ADR-0002): one post that returned before another one was called is older (ORD-2).
+// I4      Only the agent stores asleep and closed. A post that replaces asleep is the one that
+//         wakes: one wake-up for each idle-to-busy transition, and none can be lost, because "is
+//         there work" and "is the agent asleep" are one word.
 // Edge inbox: publish -> take, peek. Carries the node and all its poster did before. Each post is a
-//         read-modify-write, so it extends earlier releases: one acquire covers every node of the list.
+//         read-modify-write, so it extends earlier releases: one acquire covers every node of the
+//         list.
 // Edge inbox: sleep -> publish. Carries the wake-up word the agent prepared (parker).
 // Reclamation  none: nodes belong to who takes them.
-// Progress  post lock-free, take one exchange.   Bound none (bounded posting is the scheduler's business).
+// Progress  post lock-free, take one exchange.   Bound none (bounded posting is the scheduler's
+//           business).
 // Proof   tests/concurrent/inbox_test.cpp, stress/order_stress.cpp, stress/post_storm_stress.cpp
 class Inbox {
  public:
@@ -58,7 +61,8 @@ class Inbox {
                                          sync::relaxed);  // relaxed: the list is not looked at.
   }
 
-  /// Agent. Takes the announcement back; false when a post has replaced it (its poster wakes, or has woken).
+  /// Agent. Takes the announcement back; false when a post has replaced it (its poster wakes, or
+  /// has woken).
   [[nodiscard]] bool cancel_sleep() noexcept {
     LoopNode* asleep = asleep_mark();
     return head_.compare_exchange_strong(asleep, nullptr, sync::relaxed, sync::relaxed);

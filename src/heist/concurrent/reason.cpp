@@ -33,9 +33,7 @@ Ref<Reason::Box> Reason::make(std::exception_ptr exception, std::any value) {
 
 const std::any& Reason::value_of(const Box& box) noexcept { return box.value(); }
 
-std::exception_ptr Reason::exception() const noexcept {
-  return box_ ? box_->exception() : nullptr;
-}
+std::exception_ptr Reason::exception() const noexcept { return box_ ? box_->exception() : nullptr; }
 
 void Reason::rethrow() const {
   if (const auto exception = this->exception()) std::rethrow_exception(exception);

@@ -79,8 +79,9 @@ void Registry::unlink_dead() noexcept {
   std::uint32_t live = 0;
   std::uint32_t gone = 0;
   // The head itself stays: posters may be pushing onto it.
-  Registration* node = kept->older.load(sync::relaxed);  // relaxed: written before the add we acquired,
-  while (node != nullptr) {                              // or by an earlier pruner (gate_).
+  // relaxed: written before the add we acquired,
+  Registration* node = kept->older.load(sync::relaxed);
+  while (node != nullptr) {                                 // or by an earlier pruner (gate_).
     Registration* older = node->older.load(sync::relaxed);  // relaxed: as above.
     if (node->ops->is_dead(*node)) {
       kept->older.store(older, sync::edge("registry:unlink", sync::release));

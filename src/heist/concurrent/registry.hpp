@@ -7,21 +7,24 @@
 
 namespace heist {
 
-// Roles   registrant: any thread (add).  walker: the one thread that aborts, or that delivers a priority change.
-//         pruner: one thread at a time, whoever finds enough dead nodes.
+// Roles   registrant: any thread (add).  walker: the one thread that aborts, or that delivers a
+//         priority change. pruner: one thread at a time, whoever finds enough dead nodes.
 // States  head_: list of registrations, newest first; `closed` after close().
 //         gate_: bits walking, pruning.
-// I1      Nodes are unlinked by the pruner only, never at the head, and only when dead; a dead node never
-//         comes to life, so the walker loses nothing when it misses one.
-// I2      An unlinked node keeps its `older` pointer and its memory until neither a walker nor a pruner is inside:
-//         a walker standing on it still reaches every live node behind it. The same holds for a closed list.
-// I3      No pruner enters while a walker is inside. One that was inside already leaves its unlinked nodes
-//         to the last of the two (gate_).
+// I1      Nodes are unlinked by the pruner only, never at the head, and only when dead; a dead node
+//         never comes to life, so the walker loses nothing when it misses one.
+// I2      An unlinked node keeps its `older` pointer and its memory until neither a walker nor a
+//         pruner is inside: a walker standing on it still reaches every live node behind it. The
+//         same holds for a closed list.
+// I3      No pruner enters while a walker is inside. One that was inside already leaves its
+//         unlinked nodes to the last of the two (gate_).
 // Edge registry: add -> walk, prune. Carries the registration.
 // Edge registry: unlink -> walk. Carries the shortened list (a walker may follow either pointer).
-// Edge registry: leave -> leave, enter. Carries the unlinked and the closed nodes to who frees them, and the
+// Edge registry: leave -> leave, enter. Carries the unlinked and the closed nodes to who frees
+// them, and the
 //         finished list to the next to enter.
-// Reclamation  the registry holds one share of each node; forget() drops it. A walker that keeps a node
+// Reclamation  the registry holds one share of each node; forget() drops it. A walker that keeps a
+//              node
 //         beyond its walk takes a share of its own.
 // Progress  add lock-free; walking and pruning never wait for anyone.
 // Bound   between prunings the dead may outnumber the live by prune_margin at most (ABT-5).

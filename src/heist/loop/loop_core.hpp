@@ -40,13 +40,13 @@ struct AgentState {
   TimerWheel wheel;
   MicrotaskQueue microtasks;
   std::uint64_t next_enqueue_order = 1;
-  SchedulingState current;               ///< scheduling state of what runs now
+  SchedulingState current;  ///< scheduling state of what runs now
   bool in_checkpoint = false;
-  bool accepts_posts = true;             ///< from the agent itself; the inbox decides for others
+  bool accepts_posts = true;  ///< from the agent itself; the inbox decides for others
   bool stop_requested = false;
-  ControlledTask* reap = nullptr;        ///< chain of aborted tasks to clear away, in portions
+  ControlledTask* reap = nullptr;  ///< chain of aborted tasks to clear away, in portions
   ControlledTask* reap_tail = nullptr;
-  TaskFifo discarded;                    ///< aborted tasks that came up for a pick
+  TaskFifo discarded;  ///< aborted tasks that came up for a pick
   std::uint64_t tasks_dropped = 0;
   std::vector<std::unique_ptr<SchedulerCore>> schedulers;
 };
@@ -58,16 +58,18 @@ extern thread_local constinit LoopCore* loop_of_this_thread;
 ///
 /// Roles   agent: the thread inside a Driving scope.  poster, settler, aborter, closer: any thread.
 /// I1      Every node the loop holds outside the inbox is the agent's.
-/// I2      The agent numbers tasks in the order of the inbox, and a local post first takes what the inbox
-///         holds: enqueue order extends the real-time order of posts (ORD-1, ORD-2).
-/// I3      Whoever holds a task disposes of it: the poster until its post succeeded, then the agent. Aborters
-///         only claim, and tell (SignalLoop::send_reap).
+/// I2      The agent numbers tasks in the order of the inbox, and a local post first takes what the
+///         inbox holds: enqueue order extends the real-time order of posts (ORD-1, ORD-2).
+/// I3      Whoever holds a task disposes of it: the poster until its post succeeded, then the
+///         agent. Aborters only claim, and tell (SignalLoop::send_reap).
 /// Edge running: publish -> steal. Carries the running task to a close whose deadline came.
-/// Edge running: withdraw -> steal. The slot is emptied by exactly one of the two; the last to be done with a
+/// Edge running: withdraw -> steal. The slot is emptied by exactly one of the two; the last to be
+/// done with a
 ///         stolen task drops the share the agent added for it (stolen_ends_).
 /// Edge stop: take -> send. The stop message is free to be sent again.
 /// Edge drive: leave -> enter. Carries the agent's state from one driving thread to the next.
-/// Edge recheck: request -> take. With D1 of SignalLoop: the request follows the value, the reading follows the take.
+/// Edge recheck: request -> take. With D1 of SignalLoop: the request follows the value, the reading
+/// follows the take.
 /// Lifetime  counted. A closed loop's lists are empty.
 class LoopCore {
  public:
@@ -123,11 +125,12 @@ class LoopCore {
   // Closing (loop_close.cpp).
   /// The agent: runs or drops everything, for good.
   CloseReport close(const CloseMode& mode) noexcept HEIST_ON_AGENT;
-  /// The closing thread, at its deadline: rejects the promise of the running task, if it has one. One closer
-  /// at a time.
+  /// The closing thread, at its deadline: rejects the promise of the running task, if it has one.
+  /// One closer at a time.
   void reject_running() noexcept;
   [[nodiscard]] bool is_running_task() const noexcept {
-    return in_task_.load(sync::relaxed);  // relaxed: the closer looks again, or reports what it saw.
+    // relaxed: the closer looks again, or reports what it saw.
+    return in_task_.load(sync::relaxed);
   }
 
   friend void retain(LoopCore& core) noexcept;
@@ -190,8 +193,8 @@ class LoopCore {
 /// Disposes of a task that will never start: callback, signal, the agent's share. Whoever holds it.
 void dispose(ControlledTask& task) noexcept;
 
-/// Makes the calling thread the loop's agent for a scope. Scopes of different loops nest: a task of one
-/// loop may drive, or destroy, another one.
+/// Makes the calling thread the loop's agent for a scope. Scopes of different loops nest: a task of
+/// one loop may drive, or destroy, another one.
 ///
 /// Errors: NotAllowedError when this loop is being driven already.
 class Driving {

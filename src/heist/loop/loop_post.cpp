@@ -9,7 +9,6 @@ namespace heist {
 
 namespace {
 
-
 EventLoopOptions checked(const EventLoopOptions& options) {
   if (options.tick <= options.tick.zero()) {
     throw std::invalid_argument("EventLoopOptions::tick must be positive");

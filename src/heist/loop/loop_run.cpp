@@ -230,7 +230,8 @@ void LoopCore::park() noexcept {
   if (has_work()) return;
   parker_.prepare();
   if (!inbox_.try_sleep()) return;
-  sleeps_.store(sleeps_.load(sync::relaxed) + 1, sync::relaxed);  // relaxed: one writer, a statistic.
+  // relaxed: one writer, a statistic.
+  sleeps_.store(sleeps_.load(sync::relaxed) + 1, sync::relaxed);
   parker_.wait(next_deadline());
   static_cast<void>(inbox_.cancel_sleep());
 }

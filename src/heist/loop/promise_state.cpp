@@ -135,8 +135,7 @@ bool PromiseStateBase::wait_for(std::chrono::nanoseconds timeout) {
   return is_settled() || wait_until(Parker::Clock::now() + timeout);
 }
 
-bool PromiseStateBase::wait_until(
-    std::optional<std::chrono::steady_clock::time_point> deadline) {
+bool PromiseStateBase::wait_until(std::optional<std::chrono::steady_clock::time_point> deadline) {
   refuse_wait_on(home_);
   auto* waiter = make_node<ThreadWaiter>();
   attach(*waiter);

@@ -74,8 +74,7 @@ void release(SignalCore& core) noexcept {
 void retain(SignalCore& core) noexcept { core.shares_.add(); }
 
 Reason SignalCore::reason() const noexcept {
-  return Reason(
-      Ref<Reason::Box>::share(reason_.load(sync::edge("signal:observe", sync::acquire))));
+  return Reason(Ref<Reason::Box>::share(reason_.load(sync::edge("signal:observe", sync::acquire))));
 }
 
 void SignalCore::abort(Reason reason) noexcept {
@@ -110,7 +109,8 @@ void SignalCore::reject_claimed(ControlledTask* oldest, const Reason& reason) no
   }
   if (first_part_.reap_head != nullptr) first_part_.send_reap();
   for (SignalLoop* part = more_parts_.load(sync::edge("signal:notify", sync::seq_cst));
-       part != nullptr; part = part->next.load(sync::relaxed)) {  // relaxed: set before it was linked.
+       // relaxed: set before it was linked.
+       part != nullptr; part = part->next.load(sync::relaxed)) {
     if (part->reap_head != nullptr) part->send_reap();
   }
 }
@@ -135,7 +135,8 @@ TaskPriority SignalCore::priority() const noexcept {
 
 void SignalCore::set_priority(TaskPriority priority) {
   if (deliverer_.load(sync::relaxed) == this_thread_identity()) {  // relaxed: one's own or not.
-    throw NotAllowedError("set_priority: a change of this signal is being delivered on this thread");
+    throw NotAllowedError(
+        "set_priority: a change of this signal is being delivered on this thread");
   }
   const auto self = Ref<SignalCore>::share(this);
   Change* left = nullptr;
@@ -149,8 +150,7 @@ void SignalCore::set_priority(TaskPriority priority) {
       *left = {reinterpret_cast<Change*>(word & pointer_mask), previous, priority};
       next |= reinterpret_cast<std::uintptr_t>(left);
     }
-    if (!change_word_.compare_exchange_weak(word, next,
-                                            sync::edge("signal:change", sync::seq_cst),
+    if (!change_word_.compare_exchange_weak(word, next, sync::edge("signal:change", sync::seq_cst),
                                             sync::edge("signal:observe", sync::acquire))) {
       continue;
     }
@@ -167,7 +167,8 @@ void SignalCore::set_priority(TaskPriority priority) {
 }
 
 void SignalCore::deliver_changes(TaskPriority previous, TaskPriority current) noexcept {
-  deliverer_.store(this_thread_identity(), sync::relaxed);  // relaxed: compared with one's own only.
+  // relaxed: compared with one's own only.
+  deliverer_.store(this_thread_identity(), sync::relaxed);
   SignalEvent event{*this, previous, current};
   Change* pending = nullptr;
   for (;;) {
@@ -202,7 +203,8 @@ void SignalCore::deliver_changes(TaskPriority previous, TaskPriority current) no
 void SignalCore::notify_loops() noexcept {
   first_part_.send_priority_change();
   for (SignalLoop* part = more_parts_.load(sync::edge("signal:notify", sync::seq_cst));
-       part != nullptr; part = part->next.load(sync::relaxed)) {  // relaxed: set before it was linked.
+       // relaxed: set before it was linked.
+       part != nullptr; part = part->next.load(sync::relaxed)) {
     part->send_priority_change();
   }
 }
@@ -231,7 +233,7 @@ SignalLoop& SignalCore::part_for(LoopCore& loop) {
   auto loop_share = Ref<LoopCore>::adopt(&loop);
   if (unused == &loop) return first_part_;
   SignalLoop* part = make_node<SignalLoop>(*this);
-  part->loop.store(&loop, sync::relaxed);  // relaxed: published by the CAS below.
+  part->loop.store(&loop, sync::relaxed);               // relaxed: published by the CAS below.
   SignalLoop* first = more_parts_.load(sync::relaxed);  // relaxed: the CAS checks it again.
   do {
     if (SignalLoop* made = find_part(loop)) {

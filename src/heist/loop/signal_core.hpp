@@ -28,12 +28,15 @@ struct SignalMessage : LoopNode {
 
 /// What a signal keeps for one loop: the dynamic queues there, and the messages it sends.
 ///
-/// Roles   sender: any thread that changes the priority, or the one that aborts.  agent: the loop's.
+/// Roles   sender: any thread that changes the priority, or the one that aborts.  agent: the
+///         loop's.
 /// States  notice_: idle -> pushing -> queued -> idle, with a version that counts returns to idle.
-/// I1      The priority message is in the inbox at most once: it belongs to who moved notice_ from idle.
-/// D1      set_priority stores the value, then reads notice_; the agent makes notice_ idle, then reads the value.
-///         All four are seq_cst: a sender that found `queued` precedes the agent's reading of the value. One
-///         that found `pushing` cannot wait for that push, so it raises the loop's recheck flag instead.
+/// I1      The priority message is in the inbox at most once: it belongs to who moved notice_ from
+///         idle.
+/// D1      set_priority stores the value, then reads notice_; the agent makes notice_ idle, then
+///         reads the value. All four are seq_cst: a sender that found `queued` precedes the agent's
+///         reading of the value. One that found `pushing` cannot wait for that push, so it raises
+///         the loop's recheck flag instead.
 /// Edge notice: mark -> take. Carries nothing but the order of D1 (the value is an atomic).
 /// Lifetime  as long as its signal; a message under way holds a reference to the signal.
 struct SignalLoop {
@@ -70,9 +73,10 @@ struct SignalLoop {
 
 /// Shared state of a signal.
 ///
-/// I1   reason_ goes from null to a box once; aborted means not null. The winner of that step is the aborter.
-/// I2   Tasks register before they are enqueued; the registry is closed after the reason is set. So a task is
-///      refused, or claimed by the aborter, or sees the reason at its start (Edge phase).
+/// I1   reason_ goes from null to a box once; aborted means not null. The winner of that step is
+///      the aborter.
+/// I2   Tasks register before they are enqueued; the registry is closed after the reason is set. So
+///      a task is refused, or claimed by the aborter, or sees the reason at its start (Edge phase).
 /// Edge signal: abort -> observe, start. Carries the reason.
 /// Edge signal: attach -> notify. Carries a loop's part.
 /// Edge signal: change -> observe, deliver. Carries the chain of changes left to the deliverer.
@@ -132,8 +136,8 @@ class SignalCore {
   sync::atomic<Reason::Box*> reason_{nullptr};  ///< owned reference
   Registry abort_registry_;
   Registry priority_registry_;
-  /// Priority (2 bits), "a thread delivers" (1 bit), and the changes left to it (pointer): one word, so that
-  /// the order of values is the order of events (PRI-6).
+  /// Priority (2 bits), "a thread delivers" (1 bit), and the changes left to it (pointer): one
+  /// word, so that the order of values is the order of events (PRI-6).
   sync::atomic<std::uintptr_t> change_word_;
   sync::atomic<const void*> deliverer_{nullptr};  ///< identity of the delivering thread
   SignalLoop first_part_;

@@ -36,7 +36,8 @@ void SignalLoop::send_priority_change() noexcept {
     retain(*signal);
     target->send(priority_message_);
     std::uint32_t ours = word | pushing;
-    // Fails when the agent has taken the message already. relaxed: D1's order is in the other steps.
+    // Fails when the agent has taken the message already. relaxed: D1's order is in the other
+    // steps.
     notice_.compare_exchange_strong(ours, word | queued, sync::relaxed, sync::relaxed);
     return;
   }

@@ -34,8 +34,9 @@ class TaskFifo {
 
 /// The queue of one (TaskSignal, is continuation) on one loop, whose priority may change.
 ///
-/// Spec: [sched#scheduler-dynamic-priority-task-queue-map]. Agent only. Its map entry is its place in a level's
-/// index: it leaves when the queue is empty (ORD-6) and only that queue's own entry can leave.
+/// Spec: [sched#scheduler-dynamic-priority-task-queue-map]. Agent only. Its map entry is its place
+/// in a level's index: it leaves when the queue is empty (ORD-6) and only that queue's own entry
+/// can leave.
 struct DynamicQueue {
   TaskFifo tasks;
   int level = 0;
@@ -46,9 +47,11 @@ struct DynamicQueue {
   DynamicQueue* previous = nullptr;  ///< parent for a first child, else the sibling before
 };
 
-/// The runnable dynamic queues of one level, by the age of their first task: an intrusive pairing heap.
+/// The runnable dynamic queues of one level, by the age of their first task: an intrusive pairing
+/// heap.
 ///
-/// Agent only. Cost: top, insert O(1); erase, first_changed amortised O(log Q); no allocation (LIF-4).
+/// Agent only. Cost: top, insert O(1); erase, first_changed amortised O(log Q); no allocation
+/// (LIF-4).
 class QueueIndex {
  public:
   [[nodiscard]] DynamicQueue* top() const noexcept { return root_; }
@@ -64,7 +67,8 @@ class QueueIndex {
   DynamicQueue* root_ = nullptr;
 };
 
-/// All scheduler task queues of a loop: six levels, each a static FIFO and an index of dynamic queues.
+/// All scheduler task queues of a loop: six levels, each a static FIFO and an index of dynamic
+/// queues.
 ///
 /// Spec:   [sched#sec-scheduler-alg-select-next-task].   Thread: the agent.
 /// Cost:   O(1) with static queues only; a pick from a dynamic one amortised O(log Q) (PRI-5).

@@ -41,7 +41,8 @@ bool start(ControlledTask& task) noexcept {
   return false;
 }
 
-/// The callback has returned and the checkpoint after it is done: settles, unless an abort came first.
+/// The callback has returned and the checkpoint after it is done: settles, unless an abort came
+/// first.
 void finish(ControlledTask& task, TaskOutcome outcome, Reason& error) noexcept {
   const auto& ops = task.task_ops();
   const bool ours = outcome == TaskOutcome::promise ? task.try_adopt() : task.try_finish();
@@ -96,8 +97,7 @@ void LoopCore::withdraw_running(ControlledTask& task) noexcept {
 }
 
 void LoopCore::reject_running() noexcept {
-  ControlledTask* task =
-      running_.exchange(nullptr, sync::edge("running:steal", sync::acq_rel));
+  ControlledTask* task = running_.exchange(nullptr, sync::edge("running:steal", sync::acq_rel));
   if (task == nullptr) return;
   if (task->try_close_running()) task->task_ops().reject(*task, loop_closed_reason());
   if (stolen_ends_.fetch_add(1, sync::edge("running:steal", sync::acq_rel)) % 2 == 1) {

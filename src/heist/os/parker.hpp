@@ -8,12 +8,17 @@
 
 namespace heist {
 
-// Roles   agent: prepares, then waits.  waker: the one poster that replaced the inbox's asleep mark.
-// States  word_: awake -> asleep (agent, before it announces sleep in the inbox) -> awake (waker, or agent).
-// Edge park: prepare -> unpark. By way of the inbox's mark (Edge inbox: sleep -> publish). Carries nothing.
-// Edge park: unpark -> wait. Carries nothing the inbox does not carry; orders the wake-up with the wait.
+// Roles   agent: prepares, then waits.  waker: the one poster that replaced the inbox's asleep
+//         mark.
+// States  word_: awake -> asleep (agent, before it announces sleep in the inbox) -> awake (waker,
+//         or agent).
+// Edge park: prepare -> unpark. By way of the inbox's mark (Edge inbox: sleep -> publish). Carries
+// nothing.
+// Edge park: unpark -> wait. Carries nothing the inbox does not carry; orders the wake-up with the
+// wait.
 // Lifetime  a waker holds a share of the loop while it calls unpark().
-// With a descriptor (foreign loops) unpark() makes it readable, and a timer does at the next expiry.
+// With a descriptor (foreign loops) unpark() makes it readable, and a timer does at the next
+// expiry.
 class Parker {
  public:
   using Clock = std::chrono::steady_clock;
