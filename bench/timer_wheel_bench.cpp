@@ -9,12 +9,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <heist/loop_node.hpp>
 #include <queue>
 #include <random>
 #include <vector>
 
 #include "heist/loop/timer_wheel.hpp"
-#include "heist/loop_node.hpp"
 
 namespace {
 

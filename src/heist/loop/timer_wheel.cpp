@@ -1,4 +1,4 @@
-#include "heist/loop/timer_wheel.hpp"
+#include "timer_wheel.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -22,10 +22,9 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <heist/loop_node.hpp>
 #include <limits>
 #include <type_traits>
-
-#include "heist/loop_node.hpp"
 
 namespace heist {
 
