@@ -9,15 +9,17 @@ namespace heist {
 
 /// Makes `target` settle as `source` does. One microtask attaches to the source, its reaction
 /// settles the target: two microtasks at the least, as the specification's promise resolution
-/// takes. A target that an abort has rejected already is left as it is.
+/// takes.
 ///
 /// The node is first the microtask, then the reaction. Agent only.
 template <class T>
 class Adoption : private Reaction {
  public:
   /// `done` is called last, when the adoption no longer needs its memory.
-  Adoption(PromiseState<T>& target, void (*done)(PromiseState<T>&) noexcept) noexcept
-      : Reaction(attach_table), target_(&target), done_(done) {}
+  /// `decides`: the target is settled here; otherwise an abort settles it, and the source is only
+  /// waited for.
+  Adoption(PromiseState<T>& target, bool decides, void (*done)(PromiseState<T>&) noexcept) noexcept
+      : Reaction(attach_table), target_(&target), done_(done), decides_(decides) {}
 
   void start(Promise<T> source) {
     source_.emplace(std::move(source));
@@ -37,12 +39,12 @@ class Adoption : private Reaction {
   }
   static void settle_target(LoopNode& node, LoopCore& /*loop*/) noexcept {
     auto& self = of(node);
-    if (!self.target_->is_settled()) settle_as(*self.target_, self.source_->state());
+    if (self.decides_) settle_as(*self.target_, self.source_->state());
     self.finish();
   }
   static void abandon(LoopNode& node) noexcept {
     auto& self = of(node);
-    if (!self.target_->is_settled()) {
+    if (self.decides_) {
       self.target_->settle_rejected(loop_closed_reason(), true);
     }
     self.finish();
@@ -57,6 +59,7 @@ class Adoption : private Reaction {
   std::optional<Promise<T>> source_;
   PromiseState<T>* target_;
   void (*done_)(PromiseState<T>&) noexcept;
+  bool decides_;
 };
 
 }  // namespace heist

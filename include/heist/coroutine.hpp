@@ -38,7 +38,7 @@ class CoroutinePromiseBase {
     }
     return {};
   }
-  void unhandled_exception() { error_ = Reason(std::current_exception()); }
+  void unhandled_exception() noexcept { error_ = Reason::of_current_exception(); }
 
   static void* operator new(std::size_t bytes) { return allocate_node(bytes); }
   static void operator delete(void* frame, std::size_t bytes) noexcept {

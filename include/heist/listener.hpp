@@ -33,6 +33,8 @@ class Listener : public Registration {
  public:
   /// Runs it if it is idle. Called by the dispatcher, in order.
   void dispatch(SignalEvent& event) noexcept;
+  /// Ends it: its event will not come again.
+  void retire() noexcept;
   /// The next listener of the event being delivered; the dispatcher's.
   Listener* dispatch_next = nullptr;
 

@@ -38,4 +38,7 @@ struct LoopNode {
   LoopNode& operator=(const LoopNode&) = delete;
 };
 
+/// Ends a node that its closed loop will not take; see LoopNodeOps::drop.
+void drop_undeliverable(LoopNode& node) noexcept;
+
 }  // namespace heist

@@ -33,7 +33,7 @@ class CallbackMicrotask final : public Reaction {
     } catch (...) {
       error = std::current_exception();
     }
-    if (error) report_error(ErrorOrigin::microtask, Reason(std::move(error)));
+    if (error) report_error(ErrorOrigin::microtask, Reason::of(std::move(error)));
     destroy_node(of(node));
   }
   static void drop(LoopNode& node) noexcept { destroy_node(of(node)); }

@@ -34,7 +34,7 @@ class PlainTask final : public SchedulerTask {
     } catch (...) {
       error = std::current_exception();
     }
-    if (error) report_error(ErrorOrigin::task, Reason(std::move(error)));
+    if (error) report_error(ErrorOrigin::task, Reason::of(std::move(error)));
     destroy_node(self);
   }
   static void drop(LoopNode& node) noexcept { destroy_node(of(node)); }
@@ -71,7 +71,7 @@ class SignalledTask final : public ControlledTask {
       thrown = std::current_exception();
     }
     if (!thrown) return TaskOutcome::value;
-    error = Reason(std::move(thrown));
+    error = Reason::of(std::move(thrown));
     return TaskOutcome::exception;
   }
   static void settle(SchedulerTask& task, TaskOutcome outcome, Reason& error) noexcept {
@@ -130,7 +130,7 @@ class PromiseTask final : public ControlledTask,
     } catch (...) {
       thrown = std::current_exception();
     }
-    error = Reason(std::move(thrown));
+    error = Reason::of(std::move(thrown));
     return TaskOutcome::exception;
   }
   TaskOutcome call() {
@@ -151,7 +151,9 @@ class PromiseTask final : public ControlledTask,
   static void settle(SchedulerTask& task, TaskOutcome outcome, Reason& error) noexcept {
     auto& self = of(task);
     if constexpr (adopts) {
-      if (outcome == TaskOutcome::promise) return self.adopt();
+      if (outcome == TaskOutcome::promise || outcome == TaskOutcome::late_promise) {
+        return self.adopt(outcome == TaskOutcome::promise);
+      }
     }
     if (outcome == TaskOutcome::exception) {
       self.settle_rejected(std::move(error), false);
@@ -160,10 +162,10 @@ class PromiseTask final : public ControlledTask,
     }
     retire(task);
   }
-  void adopt() noexcept
+  void adopt(bool decides) noexcept
     requires adopts
   {
-    returned_->adoption.emplace(static_cast<State&>(*this), &adopted);
+    returned_->adoption.emplace(static_cast<State&>(*this), decides, &adopted);
     returned_->adoption->start(returned_->promise);
   }
   static void adopted(State& state) noexcept {
@@ -175,7 +177,6 @@ class PromiseTask final : public ControlledTask,
 
   static void discard_outcome(SchedulerTask& task, TaskOutcome outcome) noexcept {
     if (outcome == TaskOutcome::value) of(task).discard_value();
-    if constexpr (adopts) of(task).returned_.reset();
   }
   static void reject(SchedulerTask& task, const Reason& reason) noexcept {
     of(task).settle_rejected(reason, true);

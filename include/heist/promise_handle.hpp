@@ -6,6 +6,7 @@
 #include <coroutine>
 #include <heist/error.hpp>
 #include <heist/promise_state.hpp>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -84,7 +85,7 @@ class [[nodiscard]] Promise {
   /// Waits at most that long; true when settled. Thread, Blocks, Errors: as get().
   template <class Rep, class Period>
   [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> timeout) const {
-    return state_->wait_for(std::chrono::ceil<std::chrono::nanoseconds>(timeout));
+    return state_->wait_for(timeout);
   }
 
   /// The reason of a rejection; empty when not rejected. Counts as having observed it.
@@ -103,6 +104,7 @@ class [[nodiscard]] Promise {
   template <class OnFulfilled>
   auto then(OnFulfilled&& on_fulfilled) const;
   template <class OnFulfilled, class OnRejected>
+    requires(!std::same_as<std::remove_cvref_t<OnFulfilled>, Scheduler>)
   auto then(OnFulfilled&& on_fulfilled, OnRejected&& on_rejected) const;
 
   /// As then(), on the agent of `scheduler`. Thread: any.
@@ -168,7 +170,11 @@ class Resolver {
   template <class... Args>
   void resolve(Args&&... args) {
     if (!state_) return;
-    state_->emplace(std::forward<Args>(args)...);
+    if constexpr (std::is_reference_v<T>) {
+      state_->emplace(std::addressof(args)...);
+    } else {
+      state_->emplace(std::forward<Args>(args)...);
+    }
     std::exchange(state_, {})->settle_fulfilled();
   }
   void reject(Reason reason) noexcept {

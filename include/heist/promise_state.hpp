@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <heist/delay.hpp>
 #include <heist/loop_node.hpp>
 #include <heist/node_memory.hpp>
 #include <heist/reason.hpp>
@@ -30,6 +31,8 @@ enum class PromiseStatus : std::uint8_t { pending, fulfilled, rejected };
 /// Why promises of a closed loop reject (InvalidStateError); made once, so that closing never
 /// allocates.
 [[nodiscard]] const Reason& loop_closed_reason() noexcept;
+/// Why a close rejects what it drops (AbortError); made once as well.
+[[nodiscard]] const Reason& close_abort_reason() noexcept;
 
 /// Something to run once a promise settles: a continuation on the loop that registered it.
 ///
@@ -57,6 +60,9 @@ struct Reaction : LoopNode {
 ///         read after.
 /// Edge promise: settle -> observe. Carries the outcome.
 /// Edge promise: react -> settle. Carries the reaction and its captured state.
+/// Edge promise: wait <-> settle. A waiting thread stores waiting_, then looks at reactions_; the
+///   settler changes reactions_, then looks at waiting_. All seq_cst: the thread sees the promise
+///   settled, or the settler sees that it waits.
 /// Reclamation  handles count; the last one destroys the value, then the owner's memory.
 /// Progress  attach lock-free, settle wait-free but for running its reactions' deliveries.
 /// Proof   stress/settle_stress.cpp
@@ -98,7 +104,7 @@ class PromiseStateBase {
   /// Errors: NotAllowedError on an agent when only that agent could settle it (CLU-5).
   void wait();
   /// As wait(), no longer than the given time; true when settled.
-  [[nodiscard]] bool wait_for(std::chrono::nanoseconds timeout);
+  [[nodiscard]] bool wait_for(Delay timeout);
 
   /// The only loop that could settle it, or null when any thread might. For comparison only.
   void set_home(const LoopCore* home) noexcept { home_ = home; }
@@ -112,6 +118,7 @@ class PromiseStateBase {
   static Reaction* settled_mark() noexcept;
   bool wait_until(std::optional<std::chrono::steady_clock::time_point> deadline);
   void settle(PromiseStatus status) noexcept;
+  void wake_waiters() noexcept;
   void destroy_last() noexcept;
 
   sync::atomic<Reaction*> reactions_{nullptr};
@@ -119,6 +126,7 @@ class PromiseStateBase {
   PromiseStatus status_ = PromiseStatus::pending;
   bool by_abort_ = false;
   sync::atomic<bool> handled_{false};
+  sync::atomic<std::uint32_t> waiting_{0};  ///< 1: threads wait on this word; 2: wake up
   Reason reason_;
   const LoopCore* home_ = nullptr;
   void (*destroy_)(PromiseStateBase&) noexcept;
@@ -178,7 +186,7 @@ void settle_as(PromiseState<T>& target, PromiseState<T>& source) noexcept {
       target.emplace(std::move(source.value()));
     }
   } catch (...) {
-    target.settle_rejected(Reason(std::current_exception()), false);
+    target.settle_rejected(Reason::of_current_exception(), false);
     return;
   }
   target.settle_fulfilled();

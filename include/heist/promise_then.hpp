@@ -69,7 +69,7 @@ class ThenNode final
     }
     if (adopting) return;
     if (error) {
-      this->settle_rejected(Reason(std::move(error)), false);
+      this->settle_rejected(Reason::of(std::move(error)), false);
     }
     finish();
   }
@@ -97,7 +97,7 @@ class ThenNode final
     using Returned = std::invoke_result_t<Callback&, Args...>;
     if constexpr (is_promise<Returned>) {
       auto promise = std::invoke(callback, std::forward<Args>(args)...);
-      adoption_.emplace(static_cast<State&>(*this), &adopted).start(std::move(promise));
+      adoption_.emplace(static_cast<State&>(*this), true, &adopted).start(std::move(promise));
       return true;
     } else {
       if constexpr (std::is_void_v<Returned>) {
@@ -142,6 +142,7 @@ auto make_then(const Promise<T>& source, F&& on_fulfilled, R&& on_rejected, Bind
     destroy_node(*node);
     throw;
   }
+  node->set_home(node->loop.get());
   Promise<typename Node::Result> result(Ref<typename Node::State>::adopt(node));
   source.state().attach(*node);
   return result;
@@ -155,6 +156,7 @@ auto Promise<T>::then(OnFulfilled&& on_fulfilled) const {
 
 template <class T>
 template <class OnFulfilled, class OnRejected>
+  requires(!std::same_as<std::remove_cvref_t<OnFulfilled>, Scheduler>)
 auto Promise<T>::then(OnFulfilled&& on_fulfilled, OnRejected&& on_rejected) const {
   return make_then(*this, std::forward<OnFulfilled>(on_fulfilled),
                    std::forward<OnRejected>(on_rejected),

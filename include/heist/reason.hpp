@@ -3,6 +3,7 @@
 
 #include <any>
 #include <concepts>
+#include <cstddef>
 #include <exception>
 #include <heist/ref.hpp>
 #include <string>
@@ -33,6 +34,14 @@ class Reason {
     requires(!std::same_as<std::remove_cvref_t<Value>, Reason> &&
              !std::same_as<std::remove_cvref_t<Value>, std::exception_ptr>)
   explicit Reason(Value&& value) : box_(make_from(std::forward<Value>(value))) {}
+
+  /// As Reason(exception), for code that cannot fail: without memory it gives out_of_memory().
+  [[nodiscard]] static Reason of(std::exception_ptr exception) noexcept;
+  [[nodiscard]] static Reason of_current_exception() noexcept {
+    return of(std::current_exception());
+  }
+  /// The std::bad_alloc made ahead.
+  [[nodiscard]] static const Reason& out_of_memory() noexcept;
 
   explicit operator bool() const noexcept { return static_cast<bool>(box_); }
 
@@ -69,7 +78,8 @@ class Reason {
     using Plain = std::remove_cvref_t<Value>;
     if constexpr (std::derived_from<Plain, std::exception>) {
       return make(std::make_exception_ptr(std::forward<Value>(value)), {});
-    } else if constexpr (std::is_convertible_v<Value, std::string_view>) {
+    } else if constexpr (std::is_convertible_v<Value, std::string_view> &&
+                         !std::same_as<Plain, std::nullptr_t>) {
       return make(nullptr, std::string(std::string_view(value)));
     } else {
       return make(nullptr, std::any(std::forward<Value>(value)));

@@ -29,7 +29,12 @@ enum class TaskPhase : std::uint8_t {
 enum class TaskPlace : std::uint8_t { elsewhere, queued, delayed, discarded };
 
 /// How a callback ended.
-enum class TaskOutcome : std::uint8_t { value, exception, promise };
+enum class TaskOutcome : std::uint8_t {
+  value,
+  exception,
+  promise,       ///< returned; it decides
+  late_promise,  ///< returned, but an abort came first: only waited for, as the callback lives on
+};
 
 class SchedulerTask;
 
@@ -37,7 +42,8 @@ class SchedulerTask;
 struct TaskOps : LoopNodeOps {
   /// Calls the callback and keeps its value; an exception is stored in `error`.
   TaskOutcome (*invoke)(SchedulerTask&, Reason& error) noexcept;
-  /// Settles the promise with the kept outcome. Called by the winner of try_finish or try_adopt.
+  /// Settles the promise with the kept outcome. Called by the winner of try_finish or try_adopt; also
+  /// with a late promise, which settles nothing.
   void (*settle)(SchedulerTask&, TaskOutcome, Reason& error) noexcept;
   /// Destroys a kept outcome that came too late.
   void (*discard_outcome)(SchedulerTask&, TaskOutcome) noexcept;

@@ -51,7 +51,10 @@ void Agent::Impl::run(std::promise<void> started) {
     agent_of_this_thread = &self;
     name_this_thread(options.name);
     if (options.affinity) pin_this_thread(*options.affinity);
-    if (options.on_start) options.on_start();
+    if (options.on_start) {
+      const Driving driving(loop.core());
+      options.on_start();
+    }
   } catch (...) {
     return started.set_exception(std::current_exception());
   }
@@ -61,7 +64,7 @@ void Agent::Impl::run(std::promise<void> started) {
   try {
     if (options.on_stop) options.on_stop();
   } catch (...) {
-    report_error(ErrorOrigin::task, Reason(std::current_exception()));
+    report_error(ErrorOrigin::task, Reason::of_current_exception());
   }
   closed.set_value(result);
 }

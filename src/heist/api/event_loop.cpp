@@ -1,5 +1,7 @@
 #include <heist/error.hpp>
 #include <heist/event_loop.hpp>
+#include <optional>
+#include <stdexcept>
 
 #include "../loop/loop_core.hpp"
 
@@ -9,9 +11,10 @@ namespace {
 
 /// Runs tasks until one ran, or until stop; false when it was stopped.
 bool wait_and_run(LoopCore& loop) HEIST_ON_AGENT {
+  constexpr bool heed_stop = true;
   auto& agent = loop.on_agent();
   while (!agent.stop_requested) {
-    if (loop.run_next()) return true;
+    if (loop.run_next(heed_stop)) return true;
     if (!agent.accepts_posts) return false;
     if (!agent.stop_requested) loop.park();
   }
@@ -24,6 +27,17 @@ std::size_t run_all(LoopCore& loop) HEIST_ON_AGENT {
   return ran;
 }
 
+/// For calls that are also allowed from within a task of the loop.
+class DriveUnlessInside {
+ public:
+  explicit DriveUnlessInside(LoopCore& loop) {
+    if (current_loop() != &loop) driving_.emplace(loop);
+  }
+
+ private:
+  std::optional<Driving> driving_;
+};
+
 /// A foreign loop's descriptor is disarmed while we run, and armed again afterwards.
 class DescriptorScope {
  public:
@@ -31,7 +45,7 @@ class DescriptorScope {
     if (loop_.parker().has_descriptor()) loop_.disarm_descriptor();
   }
   ~DescriptorScope() {
-    static_cast<void>(loop_.on_agent());
+    loop_.assert_agent();
     if (loop_.parker().has_descriptor()) loop_.arm_descriptor();
   }
   DescriptorScope(const DescriptorScope&) = delete;
@@ -52,7 +66,7 @@ Scheduler EventLoop::scheduler() const noexcept {
 }
 
 Scheduler EventLoop::create_scheduler() {
-  const Driving driving(*core_);
+  const DriveUnlessInside driving(*core_);
   auto& schedulers = core_->on_agent().schedulers;
   schedulers.push_back(std::make_unique<SchedulerCore>(*core_));
   return Scheduler(core_, schedulers.back().get());
@@ -61,6 +75,7 @@ Scheduler EventLoop::create_scheduler() {
 void EventLoop::run() {
   const Driving driving(*core_);
   auto& agent = core_->on_agent();
+  const DescriptorScope descriptor(*core_);
   while (wait_and_run(*core_)) {
   }
   agent.stop_requested = false;
@@ -69,6 +84,7 @@ void EventLoop::run() {
 bool EventLoop::run_one() {
   const Driving driving(*core_);
   auto& agent = core_->on_agent();
+  const DescriptorScope descriptor(*core_);
   const bool ran = wait_and_run(*core_);
   if (!ran) agent.stop_requested = false;
   return ran;
@@ -88,7 +104,7 @@ std::size_t EventLoop::poll() {
 
 std::size_t EventLoop::run_until_idle() {
   const Driving driving(*core_);
-  static_cast<void>(core_->on_agent());
+  core_->assert_agent();
   const DescriptorScope descriptor(*core_);
   return run_all(*core_);
 }
@@ -98,8 +114,10 @@ void EventLoop::stop() noexcept { core_->request_stop(); }
 void EventLoop::advance(std::chrono::nanoseconds duration) {
   auto& time = core_->time();
   if (!time.is_virtual()) throw NotAllowedError("advance: this loop follows the steady clock");
+  if (duration < duration.zero()) throw std::invalid_argument("advance: time cannot go back");
   const Driving driving(*core_);
   auto& agent = core_->on_agent();
+  const DescriptorScope descriptor(*core_);
   const auto end = time.now() + duration;
   run_all(*core_);
   for (Tick next = agent.wheel.next_expiry(); next != no_tick && time.start_of(next) <= end;
@@ -114,8 +132,8 @@ void EventLoop::advance(std::chrono::nanoseconds duration) {
 std::chrono::nanoseconds EventLoop::now() const noexcept { return core_->time().now(); }
 
 int EventLoop::wakeup_fd() {
-  const Driving driving(*core_);
-  static_cast<void>(core_->on_agent());
+  const DriveUnlessInside driving(*core_);
+  core_->assert_agent();
   const bool is_new = !core_->parker().has_descriptor();
   const int descriptor = core_->parker().descriptor();
   if (is_new) core_->arm_descriptor();
@@ -124,12 +142,12 @@ int EventLoop::wakeup_fd() {
 
 CloseReport EventLoop::close(const CloseMode& mode) {
   const Driving driving(*core_);
-  static_cast<void>(core_->on_agent());
+  core_->assert_agent();
   return core_->close(mode);
 }
 
 std::size_t EventLoop::pending() {
-  const Driving driving(*core_);
+  const DriveUnlessInside driving(*core_);
   auto& agent = core_->on_agent();
   core_->drain_inbox();
   return agent.queues.size() + agent.wheel.size();

@@ -41,6 +41,7 @@
 #include <heist/sync.hpp>
 #include <new>
 #include <span>
+#include <utility>
 
 namespace heist {
 
@@ -68,7 +69,8 @@ struct Slab {
     return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(slab) >> 16);
   }
   static Slab* numbered(std::uint64_t word) noexcept {
-    return reinterpret_cast<Slab*>((word & 0xffff'ffffU) << 16);  // NOLINT(performance-no-int-to-ptr)
+    return reinterpret_cast<Slab*>((word & 0xffff'ffffU)
+                                   << 16);  // NOLINT(performance-no-int-to-ptr)
   }
 };
 static_assert(sizeof(Slab) <= Slab::header_bytes);
@@ -121,6 +123,7 @@ class alignas(64) Depot {
   /// take() stops when it has `enough`; a slab gives whole words of 64 nodes, so it may be `most`.
   static constexpr std::size_t enough = 32;
   static constexpr std::size_t most = enough - 1 + 64;
+  static constexpr std::size_t slabs_in_chunk = 8;
 
   constexpr Depot(std::size_t node_bytes, std::size_t retained_bytes) noexcept
       : node_bytes_(node_bytes),
@@ -185,8 +188,6 @@ class alignas(64) Depot {
   }
 
  private:
-  static constexpr std::size_t slabs_in_chunk = 8;
-
   /// Nodes of one word of one slab.
   struct Group {
     Slab* slab = nullptr;

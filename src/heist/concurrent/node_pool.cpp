@@ -1,17 +1,13 @@
-// Thread caches over one depot per size class over a backing allocator; docs/adr/0003 has the
-// figures.
+// Thread caches over one depot for each size class; docs/adr/0003 has the figures.
 //
 // Roles   owner: the thread whose cache it is; nobody else touches a cache.
-// States  A thread's cache is open, or it is closed_cache (the thread is new, has ended, or could
-// not
+// States  A thread's cache is open, or it is closed_cache (the thread is new, has ended, or could not
 //         register), which holds nothing and has no room: calls find it both empty and full.
-// I1      A node is in one place: with its user, in one cache, in one depot, or with the backing.
 // Edges   those of Depot; within a thread program order.
-// Exit    A thread's cache closes in the destructor of a pthread key, after its thread_local
-// objects
-//         are gone. The main thread's never closes; caches and depots need no initialisation and
-//         are never destroyed, so nodes may be released by static destructors.
-// Bound   per thread and class 62 nodes, per depot depot_bytes.
+// Exit    A thread's cache closes in the destructor of a pthread key, after its thread_local objects
+//         are gone. The main thread's never closes; caches and depots need no initialisation and are
+//         never destroyed, so nodes may be released by static destructors.
+// Bound   128 free nodes of a class in a thread, 64 MiB of them in a depot.
 #include "heist/concurrent/node_pool.hpp"
 
 #include <pthread.h>
@@ -85,18 +81,19 @@ void counted_free(void* node) noexcept {
   counters.releases.fetch_add(1, sync::relaxed);
 }
 
-}  // namespace
-
-NodePoolStats node_pool_stats() noexcept {
+NodePoolStats large_node_stats() noexcept {
   return {.backing_allocations = counters.allocations.load(sync::relaxed),
           .backing_releases = counters.releases.load(sync::relaxed)};
 }
+
+}  // namespace
 
 #if defined(HEIST_NODE_POOL_ASAN)
 
 // No caches: the sanitizer must see each node's own life.
 void* allocate_node(std::size_t bytes) { return counted_allocate(bytes); }
 void release_node(void* node, std::size_t /*bytes*/) noexcept { counted_free(node); }
+NodePoolStats node_pool_stats() noexcept { return large_node_stats(); }
 
 #else
 
@@ -105,11 +102,10 @@ namespace {
 constexpr std::array<std::size_t, 7> class_bytes{64, 96, 128, 192, 256, 384, 512};
 constexpr std::size_t class_count = class_bytes.size();
 constexpr std::size_t largest_class = class_bytes.back();
-constexpr std::size_t batch_nodes = NodeBatch::capacity;
-constexpr std::uint32_t cache_nodes = 2 * batch_nodes;
-// More would not make things faster: nodes come back in an order unlike that of their addresses,
-// and a large disorderly store costs a cache and a TLB miss a node, which fresh memory does not.
-constexpr std::size_t depot_bytes = std::size_t{2} << 20;
+constexpr std::uint32_t cache_nodes = 128;
+constexpr std::uint32_t batch_nodes = cache_nodes / 2;
+constexpr std::size_t retained_bytes = std::size_t{64} << 20;
+static_assert(Depot::most <= cache_nodes);
 
 constexpr std::uint8_t class_index(std::size_t bytes) noexcept {
   std::uint8_t index = 0;
@@ -128,13 +124,18 @@ constexpr std::size_t class_of(std::size_t bytes) noexcept {
   return class_by_granules[(bytes + granule - 1) / granule];
 }
 
-// The depots' tables take address space only; their pages come into being when first used.
-template <std::size_t class_number>
-constinit std::array<NodeBatch, depot_bytes / (class_bytes[class_number] * batch_nodes)> table{};
+// The last node may be released after the last static destructor.
+union NeverDestroyed {
+  constexpr NeverDestroyed() noexcept
+      : depots{Depot(class_bytes[0], retained_bytes), Depot(class_bytes[1], retained_bytes),
+               Depot(class_bytes[2], retained_bytes), Depot(class_bytes[3], retained_bytes),
+               Depot(class_bytes[4], retained_bytes), Depot(class_bytes[5], retained_bytes),
+               Depot(class_bytes[6], retained_bytes)} {}
+  ~NeverDestroyed() {}
 
-constinit std::array<Depot, class_count> depots{Depot(table<0>), Depot(table<1>), Depot(table<2>),
-                                                Depot(table<3>), Depot(table<4>), Depot(table<5>),
-                                                Depot(table<6>)};
+  std::array<Depot, class_count> depots;
+};
+constinit NeverDestroyed pool;
 
 struct ClassCache {
   std::uint32_t count = 0;
@@ -150,32 +151,12 @@ constinit ThreadCache closed_cache{};
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCache* thread_cache = &closed_cache;
 constinit thread_local bool thread_ended = false;
 
-// One RMW on a shared word for a whole batch.
-std::size_t allocate_batch(std::size_t bytes, void** out) {
-  std::size_t count = 0;
-  while (count < batch_nodes && (out[count] = backing_allocate(bytes)) != nullptr) ++count;
-  if (count == 0) throw std::bad_alloc();
-  std::reverse(out, out + count);  // to be popped in the order of their addresses
-  counters.allocations.fetch_add(count, sync::relaxed);
-  return count;
-}
-
-// To the depot, or to the backing allocator when the depot is full.
-void give_back(std::size_t class_number, std::span<void*> nodes) noexcept {
-  if (nodes.empty() || depots[class_number].put(nodes)) return;
-  for (void* node : nodes) backing_free(node);
-  counters.releases.fetch_add(nodes.size(), sync::relaxed);
-}
-
 void close_cache(void* closing) noexcept {
   thread_ended = true;
   thread_cache = &closed_cache;
   auto* const cache = static_cast<ThreadCache*>(closing);
   for (std::size_t i = 0; i < class_count; ++i) {
-    const std::span<void*> nodes((*cache)[i].nodes.data(), (*cache)[i].count);
-    const std::span<void*> first = nodes.first(std::min(nodes.size(), batch_nodes));
-    give_back(i, first);
-    give_back(i, nodes.subspan(first.size()));
+    pool.depots[i].put(std::span((*cache)[i].nodes).first((*cache)[i].count));
   }
   std::free(cache);
 }
@@ -205,30 +186,40 @@ bool open_cache() noexcept {
 // Whether this thread has a cache from now on.
 bool cache_ready() noexcept { return thread_cache != &closed_cache || open_cache(); }
 
-// The next nodes were last written by whoever released them, most likely on another core.
-void prefetch_for_write(const ClassCache& cache) noexcept {
-  constexpr std::uint32_t ahead = 4;
-  const std::uint32_t next = cache.count > ahead ? cache.count - ahead : 0;
-  __builtin_prefetch(cache.nodes[next], 1);
+void* allocate_without_cache(Depot& depot) {
+  std::array<void*, Depot::most> nodes{};
+  const std::size_t count = depot.take(nodes.data());
+  if (count == 0) throw std::bad_alloc();
+  depot.put(std::span(nodes).first(count - 1));
+  return nodes[count - 1];
 }
 
 [[gnu::noinline]] void* allocate_slow(std::size_t class_number) {
-  if (!cache_ready()) return counted_allocate(class_bytes[class_number]);
+  Depot& depot = pool.depots[class_number];
+  if (!cache_ready()) return allocate_without_cache(depot);
   ClassCache& cache = (*thread_cache)[class_number];
-  std::size_t count = depots[class_number].take(cache.nodes.data());
-  if (count == 0) count = allocate_batch(class_bytes[class_number], cache.nodes.data());
+  const std::size_t count = depot.take(cache.nodes.data());
+  if (count == 0) throw std::bad_alloc();
   cache.count = static_cast<std::uint32_t>(count) - 1;
   return cache.nodes[cache.count];
 }
 
 [[gnu::noinline]] void release_slow(void* node, std::size_t class_number) noexcept {
-  if (!cache_ready()) return counted_free(node);
+  Depot& depot = pool.depots[class_number];
+  if (!cache_ready()) return depot.put({&node, 1});
   ClassCache& cache = (*thread_cache)[class_number];
   if (cache.count == cache.limit) {
-    cache.count -= static_cast<std::uint32_t>(batch_nodes);
-    give_back(class_number, std::span(cache.nodes).subspan(cache.count));
+    cache.count -= batch_nodes;
+    depot.put(std::span(cache.nodes).subspan(cache.count));
   }
   cache.nodes[cache.count++] = node;
+}
+
+// The next nodes were last written by whoever released them, most likely on another core.
+void prefetch_for_write(const ClassCache& cache) noexcept {
+  constexpr std::uint32_t ahead = 4;
+  const std::uint32_t next = cache.count > ahead ? cache.count - ahead : 0;
+  __builtin_prefetch(cache.nodes[next], 1);
 }
 
 }  // namespace
@@ -253,6 +244,15 @@ void release_node(void* node, std::size_t bytes) noexcept {
   if (cache.count == cache.limit) [[unlikely]]
     return release_slow(node, class_number);
   cache.nodes[cache.count++] = node;
+}
+
+NodePoolStats node_pool_stats() noexcept {
+  NodePoolStats stats = large_node_stats();
+  for (const Depot& depot : pool.depots) {
+    stats.backing_allocations += depot.chunks_made();
+    stats.backing_releases += depot.slabs_trimmed();
+  }
+  return stats;
 }
 
 #endif

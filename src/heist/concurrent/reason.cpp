@@ -33,6 +33,19 @@ Ref<Reason::Box> Reason::make(std::exception_ptr exception, std::any value) {
 
 const std::any& Reason::value_of(const Box& box) noexcept { return box.value(); }
 
+Reason Reason::of(std::exception_ptr exception) noexcept {
+  try {
+    return Reason(std::move(exception));
+  } catch (...) {
+    return out_of_memory();
+  }
+}
+
+const Reason& Reason::out_of_memory() noexcept {
+  static const Reason reason{std::bad_alloc()};
+  return reason;
+}
+
 std::exception_ptr Reason::exception() const noexcept { return box_ ? box_->exception() : nullptr; }
 
 void Reason::rethrow() const {

@@ -29,13 +29,13 @@ Registry::~Registry() {
 }
 
 bool Registry::add(Registration& registration) noexcept {
-  Registration* head = head_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+  Registration* head = head_.load(sync::edge("registry:refuse", sync::acquire));
   do {
     if (head == &closed_mark) return false;
     registration.older.store(head, sync::relaxed);  // relaxed: published by the CAS.
   } while (!head_.compare_exchange_weak(head, &registration,
                                         sync::edge("registry:add", sync::release),
-                                        sync::relaxed));  // relaxed: a failure only retries.
+                                        sync::edge("registry:refuse", sync::acquire)));
   return true;
 }
 
@@ -44,7 +44,7 @@ Registration* Registry::newest() const noexcept {
 }
 
 Registration* Registry::close_list() noexcept {
-  Registration* head = head_.exchange(&closed_mark, sync::edge("registry:walk", sync::acquire));
+  Registration* head = head_.exchange(&closed_mark, sync::edge("registry:close", sync::acq_rel));
   return head == &closed_mark ? nullptr : head;
 }
 
@@ -53,8 +53,19 @@ void Registry::enter_walk() noexcept {
 }
 
 void Registry::leave_walk() noexcept {
-  const auto before = gate_.fetch_and(~walking, sync::edge("registry:leave", sync::acq_rel));
-  if ((before & pruning) == 0) free_released();
+  std::uint32_t inside = gate_.load(sync::edge("registry:enter", sync::acquire));
+  while ((inside & pruning) != 0) {
+    const std::uint32_t left = closed_list_ != nullptr ? closed_list_left : 0;
+    if (gate_.compare_exchange_weak(inside, (inside & ~walking) | left,
+                                    sync::edge("registry:leave", sync::acq_rel),
+                                    sync::edge("registry:enter", sync::acquire))) {
+      return;
+    }
+  }
+  // Alone, and no pruner can enter before our bit is out.
+  free_unlinked();
+  forget_list(std::exchange(closed_list_, nullptr));
+  gate_.fetch_and(~walking, sync::edge("registry:leave", sync::release));
 }
 
 void Registry::note_dead() noexcept {
@@ -69,8 +80,24 @@ void Registry::prune() noexcept {
     return;
   }
   unlink_dead();
-  const auto before = gate_.fetch_and(~pruning, sync::edge("registry:leave", sync::acq_rel));
-  if ((before & walking) == 0) free_released();
+  leave_prune();
+}
+
+void Registry::leave_prune() noexcept {
+  for (;;) {
+    // A read-modify-write, so that a walker who enters later sees what we have unlinked.
+    std::uint32_t inside = gate_.fetch_or(pruning, sync::edge("registry:leave", sync::acq_rel));
+    if ((inside & walking) == 0) {
+      free_unlinked();
+      if ((inside & closed_list_left) != 0) forget_list(std::exchange(closed_list_, nullptr));
+    }
+    // Fails when a walker came or went meanwhile: then once more.
+    if (gate_.compare_exchange_strong(inside, inside & walking,
+                                      sync::edge("registry:leave", sync::acq_rel),
+                                      sync::relaxed)) {  // relaxed: only retries.
+      return;
+    }
+  }
 }
 
 void Registry::unlink_dead() noexcept {
@@ -94,17 +121,16 @@ void Registry::unlink_dead() noexcept {
     }
     node = older;
   }
-  dead_.fetch_sub(gone, sync::relaxed);                 // relaxed: only decides when to prune.
-  prune_at_.store(live + prune_margin, sync::relaxed);  // relaxed: as above.
+  dead_.fetch_sub(gone, sync::relaxed);                     // relaxed: only decides when to prune.
+  prune_at_.store(live / 2 + prune_margin, sync::relaxed);  // relaxed: as above.
 }
 
-void Registry::free_released() noexcept {
+void Registry::free_unlinked() noexcept {
   while (unlinked_ != nullptr) {
     Registration* node = unlinked_;
     unlinked_ = node->chain;
     node->ops->forget(*node);
   }
-  forget_list(std::exchange(closed_list_, nullptr));
 }
 
 }  // namespace heist

@@ -53,7 +53,7 @@ void Listener::dispatch(SignalEvent& event) noexcept {
   } catch (...) {
     error = std::current_exception();
   }
-  if (error) report_error(ErrorOrigin::listener, Reason(std::move(error)));
+  if (error) report_error(ErrorOrigin::listener, Reason::of(std::move(error)));
   runner_.store(nullptr, sync::relaxed);  // relaxed: as above.
   auto running = Phase::running;
   if (phase_.compare_exchange_strong(running, Phase::idle,
@@ -64,6 +64,16 @@ void Listener::dispatch(SignalEvent& event) noexcept {
   discard_(*this);
   phase_.store(Phase::gone, sync::edge("listener:finish", sync::release));
   phase_.notify_all();
+}
+
+void Listener::retire() noexcept {
+  auto idle = Phase::idle;
+  // Fails when its subscription has removed it.
+  if (phase_.compare_exchange_strong(idle, Phase::gone,
+                                     sync::edge("listener:remove", sync::acquire),
+                                     sync::relaxed)) {  // relaxed: nothing is read then.
+    discard_(*this);
+  }
 }
 
 void Listener::remove() noexcept {

@@ -16,13 +16,8 @@ CloseReport LoopCore::close(const CloseMode& mode) noexcept {
   auto& agent = on_agent();
   const auto ran_before = stats().tasks_run;
   const auto dropped_before = agent.tasks_dropped;
-  LoopNode* node = inbox_.close();
-  while (node != nullptr) {
-    LoopNode* next = node->next;
-    arrive(*node);
-    node = next;
-  }
   if (mode.kind == CloseMode::Kind::drain) drain_until(mode);
+  close_inbox();
   drop_everything();
   return {.ran = stats().tasks_run - ran_before,
           .aborted = agent.tasks_dropped - dropped_before,
@@ -30,26 +25,33 @@ CloseReport LoopCore::close(const CloseMode& mode) noexcept {
 }
 
 void LoopCore::drain_until(const CloseMode& mode) noexcept {
+  // relaxed: posts that overlap the close may fall either way.
+  refuses_tasks_.store(true, sync::relaxed);
   while (!is_over(mode)) {
     if (run_next()) continue;
-    const auto next = mode.wait_for_delayed ? next_deadline() : std::nullopt;
-    if (!next) return;
-    // The inbox is closed, so nobody wakes us: only time passes.
-    parker_.prepare();
-    parker_.wait(mode.deadline ? std::min(*next, *mode.deadline) : *next);
+    if (!mode.wait_for_delayed || !next_deadline()) return;
+    park(mode.deadline);
   }
+}
+
+/// Refuses everything from other threads, and takes what they had handed over.
+void LoopCore::close_inbox() noexcept {
+  arrive_all(inbox_.close());
+  release_signals();
 }
 
 void LoopCore::drop_everything() noexcept {
   auto& agent = on_agent();
   agent.accepts_posts = false;
-  reap_some(true);
+  while (reap_one()) {
+  }
   agent.wheel.drain([this](LoopNode& node) noexcept {
-    static_cast<void>(on_agent());
+    assert_agent();
     drop_task(static_cast<SchedulerTask&>(node));
   });
   while (SchedulerTask* task = agent.queues.pop()) drop_task(*task);
-  reap_some(true);
+  while (reap_one()) {
+  }
   microtask_checkpoint();  // the reactions to these rejections
 }
 

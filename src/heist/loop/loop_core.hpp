@@ -46,7 +46,8 @@ struct AgentState {
   bool stop_requested = false;
   ControlledTask* reap = nullptr;  ///< chain of aborted tasks to clear away, in portions
   ControlledTask* reap_tail = nullptr;
-  TaskFifo discarded;  ///< aborted tasks that came up for a pick
+  TaskFifo discarded;              ///< aborted tasks that arrived, or came up for a pick
+  SignalLoop* released = nullptr;  ///< parts whose messages' references are to be dropped
   std::uint64_t tasks_dropped = 0;
   std::vector<std::unique_ptr<SchedulerCore>> schedulers;
 };
@@ -98,14 +99,15 @@ class LoopCore {
     assert(loop_of_this_thread == this && "agent-only state touched off the agent");
     return *agent_;
   }
-  /// Picks and runs one task; false when nothing is runnable.
-  bool run_next() noexcept HEIST_ON_AGENT;
+  void assert_agent() noexcept HEIST_ASSERTS_AGENT { static_cast<void>(on_agent()); }
+  /// Picks and runs one task; false when nothing is runnable, or (if heeded) a stop was requested.
+  bool run_next(bool heed_stop = false) noexcept HEIST_ON_AGENT;
   /// Makes runnable what other threads and the clock have for us.
   void collect_work() noexcept HEIST_ON_AGENT;
   /// Takes what other threads handed over.
   void drain_inbox() noexcept HEIST_ON_AGENT;
-  /// Sleeps until there may be something to do, at once awake when there is.
-  void park() noexcept HEIST_ON_AGENT;
+  /// Sleeps until there may be something to do, or `limit`; at once awake when there is.
+  void park(std::optional<LoopTime::Clock::time_point> limit = {}) noexcept HEIST_ON_AGENT;
   /// For foreign loops: announces sleep and arms the descriptor, or makes it readable at once.
   void arm_descriptor() noexcept HEIST_ON_AGENT;
   void disarm_descriptor() noexcept HEIST_ON_AGENT;
@@ -116,6 +118,8 @@ class LoopCore {
   void refresh_priority(SignalLoop& part) noexcept HEIST_ON_AGENT;
   /// The signal was aborted: its chain of tasks is cleared away from the next pick on (ABT-4).
   void reap_later(SignalLoop& part) noexcept HEIST_ON_AGENT;
+  /// Drops a message's reference to its signal once the inbox is drained: that may run users' code.
+  void release_later(SignalLoop& part) noexcept HEIST_ON_AGENT;
 
   // The running task (task_run.cpp).
   void publish_running(ControlledTask& task) noexcept HEIST_ON_AGENT;
@@ -128,6 +132,12 @@ class LoopCore {
   /// The closing thread, at its deadline: rejects the promise of the running task, if it has one.
   /// One closer at a time.
   void reject_running() noexcept;
+  /// Whether the calling thread drives `loop`, be it outside of another one. Only compares.
+  [[nodiscard]] static bool drives_here(const LoopCore* loop) noexcept {
+    const LoopCore* driven = loop_of_this_thread;
+    while (driven != nullptr && driven != loop) driven = driven->outer_loop_;
+    return driven != nullptr;
+  }
   [[nodiscard]] bool is_running_task() const noexcept {
     // relaxed: the closer looks again, or reports what it saw.
     return in_task_.load(sync::relaxed);
@@ -156,19 +166,25 @@ class LoopCore {
   void recheck_priorities() noexcept HEIST_ON_AGENT;
   void run_task(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   [[nodiscard]] SchedulerTask* pick() noexcept HEIST_ON_AGENT;
+  void discard(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+  void arrive_all(LoopNode* oldest) noexcept HEIST_ON_AGENT;
   void run_microtasks() noexcept HEIST_ON_AGENT;
-  void reap_some(bool all) noexcept HEIST_ON_AGENT;
+  void reap_some() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool reap_one() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_work() noexcept HEIST_ON_AGENT;
   void spin_for_work() noexcept HEIST_ON_AGENT;
   [[nodiscard]] std::optional<LoopTime::Clock::time_point> next_deadline() noexcept HEIST_ON_AGENT;
   void drain_until(const CloseMode& mode) noexcept HEIST_ON_AGENT;
+  void close_inbox() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool has_garbage() noexcept HEIST_ON_AGENT;
+  void release_signals() noexcept HEIST_ON_AGENT;
   void drop_everything() noexcept HEIST_ON_AGENT;
   void drop_task(SchedulerTask& task) noexcept HEIST_ON_AGENT;
 
   // Written by posters.
   alignas(64) Inbox inbox_;
   sync::atomic<bool> recheck_{false};
+  sync::atomic<bool> refuses_tasks_{false};  ///< draining: from other threads; messages still come
   sync::atomic<bool> stop_sent_{false};
   sync::atomic<std::uint64_t> wakeups_sent_{0};
   Parker parker_;
@@ -187,6 +203,7 @@ class LoopCore {
   sync::atomic<bool> in_task_{false};
   sync::atomic<std::uint64_t> tasks_run_{0};
   sync::atomic<std::uint64_t> sleeps_{0};
+  LoopCore* outer_loop_ = nullptr;  ///< the loop whose task drives this one; the driver's
   std::unique_ptr<AgentState> agent_;
 };
 
@@ -206,7 +223,6 @@ class Driving {
 
  private:
   LoopCore& loop_;
-  LoopCore* outer_;
 };
 
 }  // namespace heist

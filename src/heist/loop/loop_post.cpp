@@ -42,7 +42,10 @@ LoopCore::LoopCore(const EventLoopOptions& options)
 LoopCore::~LoopCore() = default;
 
 Ref<LoopCore> LoopCore::make(const EventLoopOptions& options) {
-  static_cast<void>(loop_closed_reason());  // made ahead, so that closing need not (LIF-4)
+  // Made ahead, so that closing and catching need not (LIF-4).
+  static_cast<void>(loop_closed_reason());
+  static_cast<void>(close_abort_reason());
+  static_cast<void>(Reason::out_of_memory());
   return Ref<LoopCore>::adopt(new LoopCore(checked(options)));
 }
 
@@ -54,6 +57,7 @@ void release(LoopCore& core) noexcept {
 
 bool LoopCore::post(SchedulerTask& task) noexcept {
   if (loop_of_this_thread == this) return post_from_agent(task);
+  if (refuses_tasks_.load(sync::relaxed)) return false;  // relaxed: see drain_until().
   switch (inbox_.post(task)) {
     case Inbox::PostResult::closed:
       return false;
@@ -77,7 +81,7 @@ bool LoopCore::post_from_agent(SchedulerTask& task) noexcept {
 void LoopCore::send(LoopNode& node) noexcept {
   switch (inbox_.post(node)) {
     case Inbox::PostResult::closed:
-      return node.ops->drop(node);
+      return drop_undeliverable(node);
     case Inbox::PostResult::wake:
       wakeups_sent_.fetch_add(1, sync::relaxed);  // relaxed: a statistic.
       return parker_.unpark();

@@ -22,21 +22,25 @@ thread_local constinit LoopCore* loop_of_this_thread = nullptr;
 
 LoopCore* current_loop() noexcept { return loop_of_this_thread; }
 
-Driving::Driving(LoopCore& loop) : loop_(loop), outer_(loop_of_this_thread) {
+Driving::Driving(LoopCore& loop) : loop_(loop) {
   if (loop.driven_.exchange(true, sync::edge("drive:enter", sync::acquire))) {
     throw NotAllowedError("this event loop is being driven already, here or on another thread");
   }
-  loop_of_this_thread = &loop;
+  loop.outer_loop_ = std::exchange(loop_of_this_thread, &loop);
 }
 
 Driving::~Driving() {
-  loop_of_this_thread = outer_;
+  loop_of_this_thread = loop_.outer_loop_;
   loop_.driven_.store(false, sync::edge("drive:leave", sync::release));
 }
 
-bool LoopCore::run_next() noexcept {
-  collect_work();
-  SchedulerTask* task = pick();
+bool LoopCore::run_next(bool heed_stop) noexcept {
+  SchedulerTask* task = nullptr;
+  do {
+    collect_work();
+    if (heed_stop && on_agent().stop_requested) return false;
+    task = pick();
+  } while (task == nullptr && has_garbage());
   if (task == nullptr) return false;
   run_task(*task);
   return true;
@@ -52,16 +56,41 @@ void LoopCore::collect_work() noexcept {
   }
   expire_timers();
   if (recheck_.load(sync::relaxed)) recheck_priorities();  // relaxed: the exchange there orders it.
-  if (agent.reap != nullptr || !agent.discarded.empty()) reap_some(agent.queues.empty());
+  if (has_garbage()) reap_some();
+}
+
+bool LoopCore::has_garbage() noexcept {
+  return on_agent().reap != nullptr || !on_agent().discarded.empty();
 }
 
 void LoopCore::drain_inbox() noexcept {
-  LoopNode* node = inbox_.take();
-  while (node != nullptr) {
-    LoopNode* next = node->next;
-    arrive(*node);
-    node = next;
+  if (!inbox_.has_posts()) return;
+  arrive_all(inbox_.take());
+  if (on_agent().released != nullptr) release_signals();
+}
+
+void LoopCore::arrive_all(LoopNode* oldest) noexcept {
+  while (oldest != nullptr) {
+    LoopNode* next = oldest->next;
+    arrive(*oldest);
+    oldest = next;
   }
+}
+
+/// Users' destructors may run here; what was posted before them has its order already.
+void LoopCore::release_signals() noexcept {
+  SignalLoop* part = std::exchange(on_agent().released, nullptr);
+  while (part != nullptr) {
+    SignalLoop* next = part->next_released;
+    SignalCore& signal = *part->signal;
+    for (int count = std::exchange(part->releases, 0); count > 0; --count) release(signal);
+    part = next;
+  }
+}
+
+void LoopCore::release_later(SignalLoop& part) noexcept {
+  if (part.releases++ != 0) return;
+  part.next_released = std::exchange(on_agent().released, &part);
 }
 
 void LoopCore::arrive(LoopNode& node) noexcept {
@@ -76,7 +105,7 @@ void LoopCore::arrive(LoopNode& node) noexcept {
 }
 
 void LoopCore::enqueue(SchedulerTask& task) noexcept {
-  if (is_aborted(task)) return dispose(ControlledTask::of(task));
+  if (is_aborted(task)) return discard(task);
   if (!task.is_delayed) return enqueue_runnable(task);
   task.place = TaskPlace::delayed;
   on_agent().wheel.arm(task, task.key);
@@ -99,7 +128,7 @@ void LoopCore::expire_timers() noexcept {
   const Tick now = time_.tick_now();
   if (now < wheel.next_expiry()) return;
   wheel.expire(now, [this](LoopNode& node) noexcept {
-    static_cast<void>(on_agent());
+    assert_agent();
     enqueue_runnable(static_cast<SchedulerTask&>(node));
   });
 }
@@ -109,9 +138,14 @@ SchedulerTask* LoopCore::pick() noexcept {
   for (;;) {
     SchedulerTask* task = agent.queues.pop();
     if (task == nullptr || !is_aborted(*task)) return task;
-    task->place = TaskPlace::discarded;
-    agent.discarded.push_back(*task);
+    discard(*task);
   }
+}
+
+/// Keeps an aborted task until reap_one() disposes of it: that runs users' destructors.
+void LoopCore::discard(SchedulerTask& task) noexcept {
+  task.place = TaskPlace::discarded;
+  on_agent().discarded.push_back(task);
 }
 
 void LoopCore::run_task(SchedulerTask& task) noexcept {
@@ -173,12 +207,10 @@ void LoopCore::reap_later(SignalLoop& part) noexcept {
   }
   agent.reap_tail = part.reap_tail;
   part.reap_head = nullptr;
-  release(*part.signal);
 }
 
-void LoopCore::reap_some(bool all) noexcept {
-  for (int done = 0; all || done < reap_portion; ++done) {
-    if (!reap_one()) return;
+void LoopCore::reap_some() noexcept {
+  for (int done = 0; done < reap_portion && reap_one(); ++done) {
   }
 }
 
@@ -209,7 +241,9 @@ bool LoopCore::reap_one() noexcept {
 
 bool LoopCore::has_work() noexcept {
   auto& agent = on_agent();
-  if (inbox_.has_posts() || !agent.queues.empty() || !agent.microtasks.empty()) return true;
+  if (inbox_.has_posts() || !agent.queues.empty() || !agent.microtasks.empty() || has_garbage()) {
+    return true;
+  }
   return !agent.wheel.empty() && agent.wheel.next_expiry() <= time_.tick_now();
 }
 
@@ -225,14 +259,16 @@ std::optional<LoopTime::Clock::time_point> LoopCore::next_deadline() noexcept {
   return time_.steady_start_of(on_agent().wheel.next_expiry());
 }
 
-void LoopCore::park() noexcept {
+void LoopCore::park(std::optional<LoopTime::Clock::time_point> limit) noexcept {
   spin_for_work();
   if (has_work()) return;
   parker_.prepare();
   if (!inbox_.try_sleep()) return;
   // relaxed: one writer, a statistic.
   sleeps_.store(sleeps_.load(sync::relaxed) + 1, sync::relaxed);
-  parker_.wait(next_deadline());
+  auto deadline = next_deadline();
+  if (limit && (!deadline || *limit < *deadline)) deadline = limit;
+  parker_.wait(deadline);
   static_cast<void>(inbox_.cancel_sleep());
 }
 

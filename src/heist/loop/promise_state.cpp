@@ -10,39 +10,12 @@ namespace {
 
 constexpr LoopNodeOps no_ops{LoopNodeKind::microtask, nullptr, nullptr};
 
-/// A plain thread that waits for a promise. Shared by the waiter and the promise's reaction list.
-class ThreadWaiter : public Reaction {
- public:
-  ThreadWaiter() noexcept : Reaction(table) {}
-
-  bool wait(std::optional<Parker::Clock::time_point> deadline) noexcept {
-    while (woken_.load(sync::edge("waiter:wait", sync::acquire)) == 0) {
-      if (deadline && Parker::Clock::now() >= *deadline) return false;
-      wait_on_word(woken_, 0, deadline);
-    }
-    return true;
-  }
-
-  friend void release(ThreadWaiter& waiter) noexcept {
-    if (waiter.shares_.drop()) destroy_node(waiter);
-  }
-
- private:
-  static void wake(LoopNode& node) noexcept {
-    auto& self = static_cast<ThreadWaiter&>(static_cast<Reaction&>(node));
-    self.woken_.store(1, sync::edge("waiter:wake", sync::release));
-    wake_word(self.woken_);
-    release(self);
-  }
-  /// It has no loop, so it is "dropped" by the settling thread: that is the wake-up.
-  static constexpr LoopNodeOps table{LoopNodeKind::microtask, nullptr, &wake};
-
-  sync::atomic<std::uint32_t> woken_{0};
-  RefCount shares_{2};
-};
+// Values of PromiseStateBase::waiting_.
+constexpr std::uint32_t someone_waits = 1;
+constexpr std::uint32_t wake_up = 2;
 
 void refuse_wait_on(const LoopCore* home) {
-  if (home != nullptr && home == current_loop()) {
+  if (home != nullptr && LoopCore::drives_here(home)) {
     throw NotAllowedError("waiting here would never end: only this agent can settle the promise");
   }
 }
@@ -51,6 +24,11 @@ void refuse_wait_on(const LoopCore* home) {
 
 const Reason& loop_closed_reason() noexcept {
   static const Reason reason{InvalidStateError("the event loop is closed")};
+  return reason;
+}
+
+const Reason& close_abort_reason() noexcept {
+  static const Reason reason{AbortError("the event loop was closed before the task could finish")};
   return reason;
 }
 
@@ -68,10 +46,23 @@ void Reaction::bind_to(const Scheduler& scheduler) {
   captured = CapturedState(SchedulingState{.scheduler = scheduler.core()});
 }
 
+/// Drops a node whose loop is closed. A drop may settle a promise whose reactions are dropped in turn:
+/// the outermost call does them all, so that a long chain takes no stack.
+void drop_undeliverable(LoopNode& node) noexcept {
+  static thread_local constinit LoopNode* waiting = nullptr;
+  static thread_local constinit bool dropping = false;
+  node.next = std::exchange(waiting, &node);
+  if (std::exchange(dropping, true)) return;
+  while (waiting != nullptr) {
+    LoopNode& next = *std::exchange(waiting, waiting->next);
+    next.ops->drop(next);
+  }
+  dropping = false;
+}
+
 void deliver(Reaction& reaction) noexcept {
   // Kept here: once sent, the reaction may be gone, and the loop with it.
   const Ref<LoopCore> loop = std::move(reaction.loop);
-  if (!loop) return reaction.ops->drop(reaction);
   if (loop.get() == current_loop()) return loop->on_agent().microtasks.push(reaction);
   loop->send(reaction);
 }
@@ -94,7 +85,8 @@ void PromiseStateBase::settle_rejected(Reason reason, bool by_abort) noexcept {
 void PromiseStateBase::settle(PromiseStatus status) noexcept {
   status_ = status;
   Reaction* newest =
-      reactions_.exchange(settled_mark(), sync::edge("promise:settle", sync::acq_rel));
+      reactions_.exchange(settled_mark(), sync::edge("promise:settle", sync::seq_cst));
+  if (waiting_.load(sync::edge("promise:settle", sync::seq_cst)) == someone_waits) wake_waiters();
   Reaction* oldest = nullptr;
   while (newest != nullptr) {
     auto* older = static_cast<Reaction*>(newest->next);
@@ -107,6 +99,11 @@ void PromiseStateBase::settle(PromiseStatus status) noexcept {
     deliver(*oldest);
     oldest = next;
   }
+}
+
+void PromiseStateBase::wake_waiters() noexcept {
+  waiting_.store(wake_up, sync::relaxed);  // relaxed: waiters look at reactions_.
+  wake_all_on_word(waiting_);
 }
 
 void PromiseStateBase::attach(Reaction& reaction) noexcept {
@@ -131,17 +128,23 @@ void PromiseStateBase::wait() {
   if (!is_settled()) static_cast<void>(wait_until(std::nullopt));
 }
 
-bool PromiseStateBase::wait_for(std::chrono::nanoseconds timeout) {
-  return is_settled() || wait_until(Parker::Clock::now() + timeout);
+bool PromiseStateBase::wait_for(Delay timeout) {
+  if (is_settled()) return true;
+  if (timeout.is_never()) return wait_until(std::nullopt);
+  return wait_until(Parker::Clock::now() + timeout.value());
 }
 
 bool PromiseStateBase::wait_until(std::optional<std::chrono::steady_clock::time_point> deadline) {
   refuse_wait_on(home_);
-  auto* waiter = make_node<ThreadWaiter>();
-  attach(*waiter);
-  const bool settled = waiter->wait(deadline);
-  release(*waiter);
-  return settled || is_settled();
+  std::uint32_t nobody = 0;
+  // Fails when others wait already, which serves as well.
+  waiting_.compare_exchange_strong(nobody, someone_waits, sync::edge("promise:wait", sync::seq_cst),
+                                   sync::edge("promise:wait", sync::seq_cst));
+  while (reactions_.load(sync::edge("promise:wait", sync::seq_cst)) != settled_mark()) {
+    if (deadline && Parker::Clock::now() >= *deadline) return false;
+    wait_on_word(waiting_, someone_waits, deadline);
+  }
+  return true;
 }
 
 }  // namespace heist

@@ -91,7 +91,7 @@ void SignalCore::abort(Reason reason) noexcept {
   abort_registry_.close(claimed);
   reject_claimed(claimed.tasks, reason);
   SignalEvent event{*this};
-  dispatch(claimed.listeners, event);
+  dispatch(claimed.listeners, event, true);
 }
 
 void SignalCore::reject_claimed(ControlledTask* oldest, const Reason& reason) noexcept {
@@ -115,11 +115,12 @@ void SignalCore::reject_claimed(ControlledTask* oldest, const Reason& reason) no
   }
 }
 
-void SignalCore::dispatch(Listener* oldest, SignalEvent& event) noexcept {
+void SignalCore::dispatch(Listener* oldest, SignalEvent& event, bool is_last) noexcept {
   while (oldest != nullptr) {
     Listener& listener = *oldest;
     oldest = listener.dispatch_next;
     listener.dispatch(event);
+    if (is_last) listener.retire();
     release(listener);
   }
 }
@@ -143,7 +144,11 @@ void SignalCore::set_priority(TaskPriority priority) {
   std::uintptr_t word = change_word_.load(sync::edge("signal:observe", sync::acquire));
   for (;;) {
     const TaskPriority previous = value_of(word);
-    if (previous == priority) break;
+    if (previous == priority) {
+      // Whoever set it may not have told the loops yet (PRI-3).
+      if ((word & delivering) != 0) notify_loops();
+      break;
+    }
     std::uintptr_t next = as_word(priority) | delivering;
     if ((word & delivering) != 0) {
       if (left == nullptr) left = make_node<Change>();
@@ -174,7 +179,7 @@ void SignalCore::deliver_changes(TaskPriority previous, TaskPriority current) no
   for (;;) {
     Claimed claimed;
     priority_registry_.walk(claimed);
-    dispatch(claimed.listeners, event);
+    dispatch(claimed.listeners, event, false);
     if (pending != nullptr) destroy_node(*std::exchange(pending, pending->older));
     while (pending == nullptr) {
       std::uintptr_t word = change_word_.load(sync::edge("signal:deliver", sync::acquire));
@@ -195,6 +200,7 @@ void SignalCore::deliver_changes(TaskPriority previous, TaskPriority current) no
         pending = std::exchange(newest, older);
       }
     }
+    notify_loops();  // before the word says that nobody delivers, every value has been told
     event.previous = pending->previous;
     event.current = pending->current;
   }

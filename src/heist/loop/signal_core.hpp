@@ -37,6 +37,7 @@ struct SignalMessage : LoopNode {
 ///         reads the value. All four are seq_cst: a sender that found `queued` precedes the agent's
 ///         reading of the value. One that found `pushing` cannot wait for that push, so it raises
 ///         the loop's recheck flag instead.
+/// Edge notice: queue -> mark. Orders the push of the message with later senders, who rely on it.
 /// Edge notice: mark -> take. Carries nothing but the order of D1 (the value is an atomic).
 /// Lifetime  as long as its signal; a message under way holds a reference to the signal.
 struct SignalLoop {
@@ -56,7 +57,10 @@ struct SignalLoop {
   ControlledTask* reap_head = nullptr;  ///< the aborter's until send_reap(), then the agent's
   ControlledTask* reap_tail = nullptr;
 
-  std::array<DynamicQueue, 2> queues;  ///< agent only; index: is continuation
+  // Agent only.
+  std::array<DynamicQueue, 2> queues;   ///< index: is continuation
+  SignalLoop* next_released = nullptr;  ///< in AgentState::released
+  int releases = 0;                     ///< references to drop
 
  private:
   static void take_priority_change(LoopNode& node, LoopCore& loop) noexcept;
@@ -127,7 +131,7 @@ class SignalCore {
 
   [[nodiscard]] SignalLoop* find_part(const LoopCore& loop) noexcept;
   void reject_claimed(ControlledTask* oldest, const Reason& reason) noexcept;
-  static void dispatch(Listener* oldest, SignalEvent& event) noexcept;
+  static void dispatch(Listener* oldest, SignalEvent& event, bool is_last) noexcept;
   void notify_loops() noexcept;
   void deliver_changes(TaskPriority previous, TaskPriority current) noexcept;
 

@@ -36,9 +36,9 @@ void SignalLoop::send_priority_change() noexcept {
     retain(*signal);
     target->send(priority_message_);
     std::uint32_t ours = word | pushing;
-    // Fails when the agent has taken the message already. relaxed: D1's order is in the other
-    // steps.
-    notice_.compare_exchange_strong(ours, word | queued, sync::relaxed, sync::relaxed);
+    // Fails when the agent has taken the message already. relaxed: nothing is read then.
+    notice_.compare_exchange_strong(ours, word | queued, sync::edge("notice:queue", sync::release),
+                                    sync::relaxed);
     return;
   }
   if ((word & state_mask) == pushing) target->request_recheck();
@@ -51,8 +51,9 @@ void SignalLoop::take_priority_change(LoopNode& node, LoopCore& loop) noexcept {
                                              sync::edge("notice:take", sync::seq_cst),
                                              sync::relaxed)) {  // relaxed: a failure only retries.
   }
+  loop.assert_agent();
   loop.refresh_priority(part);
-  release(*part.signal);
+  loop.release_later(part);
 }
 
 void SignalLoop::lose_priority_change(LoopNode& node) noexcept { release(*part_of(node).signal); }
@@ -73,7 +74,9 @@ void SignalLoop::send_reap() noexcept {
 }
 
 void SignalLoop::take_reap(LoopNode& node, LoopCore& loop) noexcept {
+  loop.assert_agent();
   loop.reap_later(part_of(node));
+  loop.release_later(part_of(node));
 }
 
 void SignalLoop::lose_reap(LoopNode& node) noexcept {

@@ -31,23 +31,21 @@ void leave_signal(ControlledTask& task) noexcept {
   release(*signal);
 }
 
-/// posted -> started, unless the signal is aborted: then the task never starts (ABT-2).
+/// posted -> started, unless the signal is aborted: then the callback is not called (ABT-2), and the
+/// aborter, whose walk meets every registered task, claims it and rejects its promise.
 bool start(ControlledTask& task) noexcept {
-  if (!task.try_start()) return false;
-  if (task.signal == nullptr || !task.signal->aborted_at_start()) return true;
-  if (task.try_abort() == SchedulerTask::AbortClaim::running) {
-    task.task_ops().reject(task, task.signal->reason());
-  }
-  return false;
+  return task.try_start() && (task.signal == nullptr || !task.signal->aborted_at_start());
 }
 
 /// The callback has returned and the checkpoint after it is done: settles, unless an abort came
 /// first.
 void finish(ControlledTask& task, TaskOutcome outcome, Reason& error) noexcept {
   const auto& ops = task.task_ops();
-  const bool ours = outcome == TaskOutcome::promise ? task.try_adopt() : task.try_finish();
+  const bool adopts = outcome == TaskOutcome::promise;
+  const bool ours = adopts ? task.try_adopt() : task.try_finish();
   leave_signal(task);
-  if (ours || outcome == TaskOutcome::promise) return ops.settle(task, outcome, error);
+  if (ours) return ops.settle(task, outcome, error);
+  if (adopts) return ops.settle(task, TaskOutcome::late_promise, error);
   ops.discard_outcome(task, outcome);
   ops.retire(task);
 }
@@ -79,7 +77,7 @@ void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept {
 
 void drop_controlled_task(LoopNode& node) noexcept {
   auto& task = ControlledTask::of(static_cast<SchedulerTask&>(node));
-  if (task.try_drop()) task.task_ops().reject(task, loop_closed_reason());
+  if (task.try_drop()) task.task_ops().reject(task, close_abort_reason());
   dispose(task);
 }
 
@@ -99,7 +97,7 @@ void LoopCore::withdraw_running(ControlledTask& task) noexcept {
 void LoopCore::reject_running() noexcept {
   ControlledTask* task = running_.exchange(nullptr, sync::edge("running:steal", sync::acq_rel));
   if (task == nullptr) return;
-  if (task->try_close_running()) task->task_ops().reject(*task, loop_closed_reason());
+  if (task->try_close_running()) task->task_ops().reject(*task, close_abort_reason());
   if (stolen_ends_.fetch_add(1, sync::edge("running:steal", sync::acq_rel)) % 2 == 1) {
     task->task_ops().unregister(*task);
   }

@@ -45,6 +45,10 @@ void wake_word(sync::atomic<std::uint32_t>& word) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, nullptr, nullptr, 0);
 }
 
+void wake_all_on_word(sync::atomic<std::uint32_t>& word) noexcept {
+  syscall(SYS_futex, &word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, nullptr, nullptr, 0);
+}
+
 int available_cpus() noexcept {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);

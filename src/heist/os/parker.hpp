@@ -60,6 +60,9 @@ void wait_on_word(sync::atomic<std::uint32_t>& word, std::uint32_t expected,
 /// Wakes one thread that waits on the word.   Cost: one system call.
 void wake_word(sync::atomic<std::uint32_t>& word) noexcept;
 
+/// Wakes all threads that wait on the word.   Cost: one system call.
+void wake_all_on_word(sync::atomic<std::uint32_t>& word) noexcept;
+
 /// CPUs the calling thread may use.
 [[nodiscard]] int available_cpus() noexcept;
 
