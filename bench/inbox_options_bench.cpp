@@ -86,15 +86,12 @@ void run_payload(const Payload& payload, Tally& tally) {
   if (tally.trace != nullptr) tally.trace->push_back(payload);
 }
 
-/// What to do with a payload is looked up, so that running is an indirect call.
 using Run = void (*)(const Payload&, Tally&);
-constexpr std::array<Run, 2> runs{run_payload, nullptr};
 
 struct Node {
   Node* next = nullptr;
-  Node* hint = nullptr;  // never followed, only prefetched
-  std::uint32_t order = 0;
-  std::uint32_t kind = 0;
+  std::uint64_t order = 0;
+  Run run = nullptr;
   Payload payload;
 };
 static_assert(sizeof(Node) == 64);
@@ -123,35 +120,20 @@ template <class Memory>
 Node* make_node(const Payload& payload) {
   void* const memory = Memory::allocate();
   check(memory != nullptr, "out of memory");
-  return new (memory) Node{.payload = payload};
+  return new (memory) Node{.run = run_payload, .payload = payload};
 }
 
 // --- list ---
 
-/// How many nodes ahead a hint leads.
-constexpr std::size_t distance = 4;
-
-/// The heads a thread found at its last posts: by now some way down the list.
-class Trail {
- public:
-  Node* advance(Node* head) { return std::exchange(places_[at_++ % places_.size()], head); }
-
- private:
-  std::array<Node*, distance> places_{};
-  std::uint32_t at_ = 0;
-};
-constinit thread_local Trail trail;
-
-template <class Memory, bool hinted>
+template <class Memory>
 class ListLoop {
  public:
-  static constexpr std::string_view name = hinted ? "list with hints" : "list";
+  static constexpr std::string_view name = "list";
   static constexpr std::string_view memory = Memory::name;
 
   void post(const Payload& payload) {
     Node* const node = make_node<Memory>(payload);
     Node* newest = head_.load(sync::relaxed);  // relaxed: the CAS re-checks
-    if constexpr (hinted) node->hint = trail.advance(newest);
     do {
       node->next = newest;
     } while (!head_.compare_exchange_weak(newest, node,
@@ -168,13 +150,11 @@ class ListLoop {
     drain();
     Node* const node = first_;
     if (node == nullptr) return false;
-    if constexpr (hinted) __builtin_prefetch(node->hint);
     first_ = node->next;
     if (first_ == nullptr) last_ = nullptr;
-    --size_;
     tally.orders_rise &= node->order > tally.last_order;
     tally.last_order = node->order;
-    runs[node->kind](node->payload, tally);
+    node->run(node->payload, tally);
     Memory::release(node);
     return true;
   }
@@ -182,29 +162,13 @@ class ListLoop {
  private:
   void drain() {
     if (head_.load(sync::relaxed) == nullptr) return;  // relaxed: the exchange observes
-    Node* node = reverse(head_.exchange(nullptr, sync::edge("bench_list:drain", sync::acquire)));
-    while (node != nullptr) {
-      Node& oldest = *std::exchange(node, node->next);
-      if constexpr (hinted) __builtin_prefetch(oldest.hint);
-      append(oldest);
-    }
-  }
-
-  // Newest first to oldest first. With hints: on the way down they lead further down; each node is
-  // left with one that leads as far up.
-  static Node* reverse(Node* newest) {
-    std::array<Node*, distance> above{};
-    std::size_t depth = 0;
+    Node* newest = head_.exchange(nullptr, sync::edge("bench_list:drain", sync::acquire));
     Node* oldest = nullptr;
     while (newest != nullptr) {
-      Node* const node = std::exchange(newest, newest->next);
-      node->next = std::exchange(oldest, node);
-      if constexpr (hinted) {
-        if (depth >= 8) __builtin_prefetch(node->hint);
-        node->hint = std::exchange(above[depth++ % above.size()], node);
-      }
+      Node* const below = std::exchange(newest->next, oldest);
+      oldest = std::exchange(newest, below);
     }
-    return oldest;
+    while (oldest != nullptr) append(*std::exchange(oldest, oldest->next));
   }
 
   void append(Node& node) {
@@ -212,20 +176,12 @@ class ListLoop {
     node.next = nullptr;
     (last_ == nullptr ? first_ : last_->next) = &node;
     last_ = &node;
-    ++size_;
-    if constexpr (hinted) {
-      Node*& earlier = appended_[next_order_ % distance];
-      if (size_ > distance) earlier->hint = &node;  // else it may have run already
-      earlier = &node;
-    }
   }
 
   alignas(64) sync::atomic<Node*> head_{nullptr};
   alignas(64) Node* first_ = nullptr;
   Node* last_ = nullptr;
-  std::size_t size_ = 0;
-  std::array<Node*, distance> appended_{};
-  std::uint32_t next_order_ = 1;
+  std::uint64_t next_order_ = 1;
 };
 
 // --- queue and slots ---
@@ -243,7 +199,7 @@ struct NodeElement {
   explicit NodeElement(const Payload& payload) : node(make_node<Memory>(payload)) {}
   void prefetch() const { __builtin_prefetch(node, 1); }
   void run(Tally& tally) const {
-    runs[node->kind](node->payload, tally);
+    node->run(node->payload, tally);
     Memory::release(node);
   }
 };
@@ -253,13 +209,13 @@ struct SlotElement {
   static constexpr std::string_view memory = "none";
 
   std::uint64_t order = 0;
-  std::uint64_t kind = 0;
+  Run run_task = nullptr;
   Payload payload;
 
   SlotElement() = default;
-  explicit SlotElement(const Payload& task) : payload(task) {}
+  explicit SlotElement(const Payload& task) : run_task(run_payload), payload(task) {}
   void prefetch() const {}
-  void run(Tally& tally) const { runs[kind](payload, tally); }
+  void run(Tally& tally) const { run_task(payload, tally); }
 };
 
 constexpr auto older = [](const auto& a, const auto& b) { return a.order < b.order; };
@@ -572,17 +528,13 @@ int main(int argc, char** argv) {
   std::printf("WARNING: not an optimised build, the figures mean nothing\n");
 #endif
   const Options options = parse({argv, static_cast<std::size_t>(argc)});
-  prove_order<ListLoop<Pool, false>>(true);
-  prove_order<ListLoop<Pool, true>>(true);
+  prove_order<ListLoop<Pool>>(true);
   prove_order<QueueLoop<NodeElement<Pool>>>(false);
   prove_order<QueueLoop<SlotElement>>(false);
   std::vector<Row> rows;
-  rows.push_back(row<ListLoop<Glibc, false>>());
-  rows.push_back(row<ListLoop<OneTbb, false>>());
-  rows.push_back(row<ListLoop<Pool, false>>());
-  rows.push_back(row<ListLoop<Glibc, true>>());
-  rows.push_back(row<ListLoop<OneTbb, true>>());
-  rows.push_back(row<ListLoop<Pool, true>>());
+  rows.push_back(row<ListLoop<Glibc>>());
+  rows.push_back(row<ListLoop<OneTbb>>());
+  rows.push_back(row<ListLoop<Pool>>());
   rows.push_back(row<QueueLoop<NodeElement<Glibc>>>());
   rows.push_back(row<QueueLoop<NodeElement<OneTbb>>>());
   rows.push_back(row<QueueLoop<NodeElement<Pool>>>());

@@ -5,16 +5,17 @@
 //              out twice, or released before its user has done with it, shows a foreign stamp.
 //              Hand-over orders makers before users only: what orders a user's reads before the
 //              next maker's writes is the pool, and ThreadSanitizer says so if it does not.
-// depot round  a depot of 3 batches, so that full, empty and immediate re-use are the rule; tokens
-//              with plain contents pass through it and must all be there at the end, once.
+// depot round  slabs are emptied, filled, listed and unlisted all the time, and trimmed whenever they
+//              are whole (once) or never (once); each node is stamped by its one owner, and in the end
+//              each must be found again.
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <heist/sync.hpp>
+#include <numeric>
 #include <random>
 #include <span>
 #include <string_view>
@@ -59,10 +60,11 @@ Options parse(std::span<char*> arguments) {
 struct Totals {
   std::uint64_t nodes = 0;
   std::uint64_t rounds = 0;
-  std::uint64_t tokens_moved = 0;
+  std::uint64_t depot_nodes = 0;
+  std::uint64_t trims = 0;
 };
 
-// --- pool round ---------------------------------------------------------------------------------
+// --- pool round ---
 
 constexpr std::array<std::size_t, 8> sizes{40, 64, 96, 128, 192, 256, 512, 700};
 
@@ -142,55 +144,74 @@ std::uint64_t pool_round(std::uint64_t seed) {
   return pairs * parcels;
 }
 
-// --- depot round --------------------------------------------------------------------------------
+// --- depot round ---
 
-struct Token {
-  std::uint64_t times_moved = 0;
-};
-
+constexpr std::size_t node_bytes = 512;
 constexpr std::size_t traders = 4;
-constexpr std::size_t tokens_each = 20;
+constexpr std::size_t hand_limit = 200;
+constexpr std::size_t nodes_in_slab = (Slab::bytes - Slab::header_bytes) / node_bytes;
 
-// Puts random portions of its tokens, takes what it finds; keeps what it has at the end.
-void trade(Depot& depot, std::vector<void*>& hand, Random random) {
-  std::array<void*, NodeBatch::capacity> taken{};
-  for (int i = 0; i < 2'000; ++i) {
-    const std::size_t portion = std::min<std::size_t>(hand.size(), 1 + random() % 12);
-    const std::size_t kept = hand.size() - portion;
-    if (portion != 0 && depot.put(std::span(hand).subspan(kept))) hand.resize(kept);
-    const std::size_t count = random() % 2 == 0 ? depot.take(taken.data()) : 0;
-    for (void* const token : std::span(taken).first(count)) {
-      ++static_cast<Token*>(token)->times_moved;
-      hand.push_back(token);
-    }
-  }
+using Contents = std::array<std::uint64_t, node_bytes / sizeof(std::uint64_t)>;
+
+void stamp(void* node, std::uint64_t trader) { (new (node) Contents)->fill(trader); }
+
+void check_stamp(void* node, std::uint64_t trader) {
+  const Contents& contents = *static_cast<const Contents*>(node);
+  check(std::ranges::all_of(contents, [trader](std::uint64_t word) { return word == trader; }),
+        "a node has two owners");
 }
 
-std::uint64_t depot_round(std::uint64_t seed) {
-  std::array<NodeBatch, 3> table{};
-  Depot depot(table);
-  std::array<Token, traders * tokens_each> tokens{};
-  std::array<std::vector<void*>, traders> hands;
-  for (std::size_t i = 0; i < tokens.size(); ++i) hands[i % traders].push_back(&tokens[i]);
+// Takes nodes and puts random portions of them back; ends with none. Returns how many it took.
+std::uint64_t trade(Depot& depot, std::uint64_t trader, Random random) {
+  std::vector<void*> hand;
+  std::array<void*, Depot::most> taken{};
+  std::uint64_t moved = 0;
+  const auto put = [&](std::size_t portion) {
+    const std::span<void*> nodes = std::span(hand).last(portion);
+    for (void* const node : nodes) check_stamp(node, trader);
+    depot.put(nodes);
+    hand.resize(hand.size() - portion);
+  };
+  for (int i = 0; i < 100; ++i) {
+    const std::size_t count = hand.size() < hand_limit ? depot.take(taken.data()) : 0;
+    for (void* const node : std::span(taken).first(count)) stamp(node, trader);
+    hand.insert(hand.end(), taken.begin(), taken.begin() + static_cast<std::ptrdiff_t>(count));
+    std::ranges::shuffle(hand, random);
+    put(std::min<std::size_t>(hand.size(), random() % hand_limit));
+    moved += count;
+  }
+  put(hand.size());
+  return moved;
+}
+
+// I2 at a quiet point: with no node out, all nodes of all slabs are found.
+void check_all_found(Depot& depot) {
+  const std::uint64_t chunks = depot.chunks_made();
+  const std::size_t all = chunks * Depot::slabs_in_chunk * nodes_in_slab;
+  std::vector<void*> nodes;
+  std::array<void*, Depot::most> taken{};
+  while (nodes.size() < all) {
+    const std::size_t count = depot.take(taken.data());
+    nodes.insert(nodes.end(), taken.begin(), taken.begin() + static_cast<std::ptrdiff_t>(count));
+    check(depot.chunks_made() == chunks, "free nodes were not found");
+  }
+  std::ranges::sort(nodes);
+  check(std::ranges::adjacent_find(nodes) == nodes.end(), "a node was found twice");
+}
+
+void depot_round(std::uint64_t seed, std::size_t retained, Totals& totals) {
+  Depot depot(node_bytes, retained);
+  std::array<std::uint64_t, traders> moved{};
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < traders; ++i) {
-      threads.emplace_back(trade, std::ref(depot), std::ref(hands[i]),
-                           Random(static_cast<Random::result_type>(seed + i)));
+      const Random random(static_cast<Random::result_type>(seed + i));
+      threads.emplace_back([&, i, random] { moved[i] = trade(depot, i + 1, random); });
     }
   }
-  std::vector<void*> all;
-  for (const std::vector<void*>& hand : hands) all.insert(all.end(), hand.begin(), hand.end());
-  std::array<void*, NodeBatch::capacity> rest{};
-  while (const std::size_t count = depot.take(rest.data())) {
-    all.insert(all.end(), rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(count));
-  }
-  std::ranges::sort(all);
-  check(all.size() == tokens.size(), "the depot lost or invented a token");
-  check(std::ranges::adjacent_find(all) == all.end(), "the depot handed a token out twice");
-  std::uint64_t moved = 0;
-  for (const Token& token : tokens) moved += token.times_moved;
-  return moved;
+  check_all_found(depot);
+  totals.trims += depot.slabs_trimmed();
+  totals.depot_nodes += std::accumulate(moved.begin(), moved.end(), std::uint64_t{0});
 }
 
 }  // namespace
@@ -203,16 +224,19 @@ int main(int argc, char** argv) {
   do {
     const std::uint64_t seed = options.seed + 1'000 * totals.rounds;
     totals.nodes += pool_round(seed);
-    totals.tokens_moved += depot_round(seed);
+    depot_round(seed, 0, totals);
+    depot_round(seed, SIZE_MAX / 2, totals);
     ++totals.rounds;
   } while (std::chrono::steady_clock::now() < end);
   const NodePoolStats stats = node_pool_stats();
-  std::printf(
-      "rounds %llu, nodes %llu, backing allocations %llu, releases %llu, tokens moved %llu\n",
-      static_cast<unsigned long long>(totals.rounds), static_cast<unsigned long long>(totals.nodes),
-      static_cast<unsigned long long>(stats.backing_allocations),
-      static_cast<unsigned long long>(stats.backing_releases),
-      static_cast<unsigned long long>(totals.tokens_moved));
-  check(totals.tokens_moved > 0, "no token ever moved: the depot round tested nothing");
-  check(stats.backing_allocations >= stats.backing_releases, "more released than allocated");
+  const auto print = [](const char* name, std::uint64_t value) {
+    std::printf("%s %llu\n", name, static_cast<unsigned long long>(value));
+  };
+  print("rounds", totals.rounds);
+  print("pool: nodes", totals.nodes);
+  print("pool: backing allocations", stats.backing_allocations);
+  print("pool: backing releases", stats.backing_releases);
+  print("depot: nodes", totals.depot_nodes);
+  print("depot: trims", totals.trims);
+  check(totals.trims > 0, "no slab was ever trimmed: the depot round tested too little");
 }

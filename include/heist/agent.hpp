@@ -14,11 +14,11 @@ struct AgentOptions {
   /// Name of the thread, as tools show it (the system keeps the first 15 characters).
   std::string name = "heist-agent";
   /// CPU to run on.
-  std::optional<int> affinity;
+  std::optional<int> affinity = {};
   /// Called on the agent's thread before its first task and after its last one.
-  std::function<void()> on_start;
-  std::function<void()> on_stop;
-  EventLoopOptions loop;
+  std::function<void()> on_start = {};
+  std::function<void()> on_stop = {};
+  EventLoopOptions loop = {};
 };
 
 /// A thread that runs one event loop.

@@ -18,18 +18,21 @@ class Budget : public std::enable_shared_from_this<Budget> {
   Budget(std::size_t max_jobs, std::size_t max_bytes) noexcept
       : max_jobs_(max_jobs), max_bytes_(max_bytes) {}
 
-  /// The share of one job; move-only.
+  /// A share: bytes, and mostly a job; move-only.
   class Ticket {
    public:
     Ticket(Ticket&& other) noexcept
-        : budget_(std::move(other.budget_)), bytes_(std::exchange(other.bytes_, 0)) {}
+        : budget_(std::move(other.budget_)),
+          jobs_(std::exchange(other.jobs_, 0)),
+          bytes_(std::exchange(other.bytes_, 0)) {}
     Ticket& operator=(Ticket&& other) noexcept {
       std::swap(budget_, other.budget_);
+      std::swap(jobs_, other.jobs_);
       std::swap(bytes_, other.bytes_);
       return *this;
     }
     ~Ticket() {
-      if (budget_) budget_->give_back(bytes_);
+      if (budget_) budget_->give_back(jobs_, bytes_);
     }
 
     /// Adds bytes to the share; false when they are not left.
@@ -41,17 +44,26 @@ class Budget : public std::enable_shared_from_this<Budget> {
 
    private:
     friend class Budget;
-    explicit Ticket(std::shared_ptr<Budget> budget) noexcept : budget_(std::move(budget)) {}
+    Ticket(std::shared_ptr<Budget> budget, std::size_t jobs) noexcept
+        : budget_(std::move(budget)), jobs_(jobs) {}
     std::shared_ptr<Budget> budget_;
+    std::size_t jobs_;
     std::size_t bytes_ = 0;
   };
 
   /// A share for one more job, unless there are too many.
-  [[nodiscard]] std::optional<Ticket> take() {
+  [[nodiscard]] std::optional<Ticket> take_job() {
     // relaxed, here and below: the counts guard nothing but themselves, and only this thread adds.
     if (jobs_.load(heist::sync::relaxed) >= max_jobs_) return std::nullopt;
     jobs_.fetch_add(1, heist::sync::relaxed);
-    return Ticket(shared_from_this());
+    return Ticket(shared_from_this(), 1);
+  }
+
+  /// A share of bytes only, unless they are not left.
+  [[nodiscard]] std::optional<Ticket> take_memory(std::size_t bytes) {
+    Ticket ticket(shared_from_this(), 0);
+    if (!ticket.grow(bytes)) return std::nullopt;
+    return ticket;
   }
 
   [[nodiscard]] std::size_t jobs() const noexcept { return jobs_.load(heist::sync::relaxed); }
@@ -63,9 +75,9 @@ class Budget : public std::enable_shared_from_this<Budget> {
     bytes_.fetch_add(bytes, heist::sync::relaxed);
     return true;
   }
-  void give_back(std::size_t bytes) noexcept {
+  void give_back(std::size_t jobs, std::size_t bytes) noexcept {
     bytes_.fetch_sub(bytes, heist::sync::relaxed);
-    jobs_.fetch_sub(1, heist::sync::relaxed);
+    jobs_.fetch_sub(jobs, heist::sync::relaxed);
   }
 
   const std::size_t max_jobs_;

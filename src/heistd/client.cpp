@@ -29,7 +29,7 @@ Refusal unauthorized(std::string message) {
 
 }  // namespace
 
-boost::system::result<ClientSpec, std::string> parse_client_spec(std::string_view text) {
+std::variant<ClientSpec, std::string> parse_client_spec(std::string_view text) {
   const auto name_end = text.find(':');
   const auto token_end = text.rfind(':');
   if (name_end == token_end) return std::string("must be NAME:TOKEN:CEILING");
@@ -44,12 +44,13 @@ boost::system::result<ClientSpec, std::string> parse_client_spec(std::string_vie
   return ClientSpec{std::string(name), std::string(token), *ceiling};
 }
 
-Client::Client(std::string name, heist::TaskPriority ceiling, const Limits& limits)
-    : name(std::move(name)),
-      ceiling(ceiling),
+Client::Client(std::string its_name, heist::TaskPriority its_ceiling, const Limits& limits)
+    : name(std::move(its_name)),
+      ceiling(its_ceiling),
       budget(std::make_shared<Budget>(limits.max_queued, limits.max_queued_bytes)),
       jobs(limits.max_results, limits.max_result_bytes),
-      signals(max_signals) {}
+      signals(max_signals),
+      patterns(budget) {}
 
 heist::TaskPriority Client::default_priority() const noexcept {
   return std::min(ceiling, heist::TaskPriority::user_visible);
@@ -67,8 +68,7 @@ ClientTable::ClientTable(const std::vector<ClientSpec>& specs,
   anonymous_ = clients_.back().get();
 }
 
-Result<Client*> ClientTable::authenticate(
-    std::optional<std::string_view> authorization) const {
+Result<Client*> ClientTable::authenticate(std::optional<std::string_view> authorization) const {
   static constexpr std::string_view scheme = "Bearer ";
   if (!authorization) {
     if (anonymous_ == nullptr) return unauthorized("a token is needed");

@@ -76,10 +76,8 @@ class CompressWork final : public JobWork {
 
 }  // namespace
 
-std::size_t compress_working_bytes(std::size_t body_bytes) noexcept {
-  const auto output = ZSTD_compressBound(body_bytes);
-  if (body_bytes <= block_bytes) return output;  // done in one chunk, its context does not wait
-  return output + ZSTD_estimateCStreamSize_usingCParams(ZSTD_getCParams(level, body_bytes, 0));
+std::size_t compress_context_bytes(std::size_t body_bytes) noexcept {
+  return ZSTD_estimateCStreamSize_usingCParams(ZSTD_getCParams(level, body_bytes, 0));
 }
 
 std::unique_ptr<JobWork> make_compress_work(Blocks body) {

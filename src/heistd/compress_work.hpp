@@ -5,7 +5,7 @@
 
 namespace heistd {
 
-/// Memory of one compression under way, for an upload of that size.
-[[nodiscard]] std::size_t compress_working_bytes(std::size_t body_bytes) noexcept;
+/// Memory of zstd's context for an upload of that size.
+[[nodiscard]] std::size_t compress_context_bytes(std::size_t body_bytes) noexcept;
 
 }  // namespace heistd

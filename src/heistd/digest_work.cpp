@@ -8,17 +8,25 @@
 namespace heistd {
 namespace {
 
-struct FreeContext {
+struct Free {
   void operator()(EVP_MD_CTX* context) const noexcept { EVP_MD_CTX_free(context); }
+  void operator()(EVP_MD* algorithm) const noexcept { EVP_MD_free(algorithm); }
 };
 
 void require(bool ok) {
   if (!ok) throw JobFailure("digest_failed", "the digest could not be computed");
 }
 
+/// Fetched once: the first time takes OpenSSL longer than many a job.
+const EVP_MD* sha256() {
+  static const std::unique_ptr<EVP_MD, Free> algorithm(EVP_MD_fetch(nullptr, "SHA256", nullptr));
+  require(algorithm != nullptr);
+  return algorithm.get();
+}
+
 class DigestWork final : public JobWork {
  public:
-  explicit DigestWork(Blocks body) : body_(std::move(body)) {}
+  explicit DigestWork(Blocks body) : body_(std::move(body)), algorithm_(sha256()) {}
 
   bool step(std::chrono::nanoseconds /*budget: a block is short*/) override {
     if (!context_) start();
@@ -39,12 +47,13 @@ class DigestWork final : public JobWork {
  private:
   void start() {
     context_.reset(EVP_MD_CTX_new());
-    require(context_ && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1);
+    require(context_ && EVP_DigestInit_ex(context_.get(), algorithm_, nullptr) == 1);
   }
 
   Blocks body_;
+  const EVP_MD* algorithm_;
   std::size_t next_ = 0;
-  std::unique_ptr<EVP_MD_CTX, FreeContext> context_;
+  std::unique_ptr<EVP_MD_CTX, Free> context_;
 };
 
 }  // namespace

@@ -44,9 +44,9 @@ class Job {
   const JobKind kind;
   const std::size_t bytes;
   std::string signal_name;
-  std::shared_ptr<SignalGroup> group;              ///< of signal_name, or null
+  std::shared_ptr<SignalGroup> group;                 ///< of signal_name, or null
   std::optional<heist::TaskPriority> fixed_priority;  ///< empty: the group's
-  heist::AbortController controller;               ///< of this job alone
+  heist::AbortController controller;                  ///< of this job alone
   Clock::time_point runnable_at;
   std::shared_ptr<JobProgress> progress = std::make_shared<JobProgress>();
   std::weak_ptr<JobRun> run;

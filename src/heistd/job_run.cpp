@@ -51,7 +51,8 @@ bool JobRun::step() {
 
 void JobRun::note_start(Clock::time_point now) noexcept {
   times_.started_at = start_.priority ? *start_.priority : start_.group->priority();
-  start_.progress->start(std::max<std::chrono::nanoseconds>(now - runnable_at_, {}));
+  times_.queue_delay = std::max<std::chrono::nanoseconds>(now - runnable_at_, {});
+  start_.progress->start(times_.queue_delay);
 }
 
 void JobRun::end(decltype(JobEnd::outcome) outcome) {

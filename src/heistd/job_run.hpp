@@ -39,8 +39,9 @@ class JobProgress {
 
 /// What the chunks of a job took.
 struct JobTimes {
-  std::chrono::nanoseconds run{};      ///< all chunks together
-  std::chrono::nanoseconds longest{};  ///< the longest one
+  std::chrono::nanoseconds queue_delay{};  ///< from runnable to the first chunk
+  std::chrono::nanoseconds run{};          ///< all chunks together
+  std::chrono::nanoseconds longest{};      ///< the longest one
   std::uint64_t chunks = 0;
   heist::TaskPriority started_at{};  ///< priority at the first chunk
 };
@@ -60,8 +61,8 @@ struct JobStart {
   JobId id;
   std::unique_ptr<JobWork> work;
   Budget::Ticket ticket;
-  heist::AbortSignal own_signal;            ///< of this job alone
-  std::optional<heist::TaskSignal> group;   ///< of the signal name it was posted under
+  heist::AbortSignal own_signal;           ///< of this job alone
+  std::optional<heist::TaskSignal> group;  ///< of the signal name it was posted under
   std::optional<heist::TaskPriority> priority;
   std::chrono::milliseconds delay{};
   std::shared_ptr<JobProgress> progress;
@@ -81,6 +82,8 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
   /// Posts the first chunk; false when the loop is closed or the signal aborted.   Thread: any.
   bool post_first();
 
+  [[nodiscard]] Clock::time_point runnable_at() const noexcept { return runnable_at_; }
+
   /// Frees what the job holds, before its task would come up.
   void discard() noexcept { start_.work.reset(); }
 
@@ -94,7 +97,7 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
   JobStart start_;
   heist::Scheduler scheduler_;
   const EndSink& on_end_;
-  Clock::time_point runnable_at_;
+  const Clock::time_point runnable_at_;
   JobTimes times_;
 };
 

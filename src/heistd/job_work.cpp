@@ -5,15 +5,9 @@
 namespace heistd {
 
 std::size_t working_bytes(JobKind kind, std::size_t body_bytes) noexcept {
-  switch (kind) {
-    case JobKind::digest:
-      return 0;
-    case JobKind::compress:
-      return compress_working_bytes(body_bytes);
-    case JobKind::search:
-      return LinePattern::max_memory + max_line_bytes + max_matched_bytes;
-  }
-  return 0;
+  // Work that is done in one chunk keeps nothing between chunks.
+  if (kind != JobKind::compress || body_bytes <= block_bytes) return 0;
+  return compress_context_bytes(body_bytes);
 }
 
 }  // namespace heistd

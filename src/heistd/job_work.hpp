@@ -54,10 +54,11 @@ class JobWork {
 
 [[nodiscard]] std::unique_ptr<JobWork> make_digest_work(Blocks body);
 [[nodiscard]] std::unique_ptr<JobWork> make_compress_work(Blocks body);
-[[nodiscard]] std::unique_ptr<JobWork> make_search_work(
-    Blocks body, std::shared_ptr<const LinePattern> pattern);
+[[nodiscard]] std::unique_ptr<JobWork> make_search_work(Blocks body,
+                                                        std::shared_ptr<const LinePattern> pattern);
 
-/// What a job of this kind needs at the most between two of its chunks, besides its body.
+/// What a job of this kind keeps between two of its chunks, beyond the size of its body (whose blocks make
+/// room for the result as they go) and its pattern.
 [[nodiscard]] std::size_t working_bytes(JobKind kind, std::size_t body_bytes) noexcept;
 
 }  // namespace heistd

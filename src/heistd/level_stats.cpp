@@ -16,12 +16,12 @@ void DurationHistogram::add(nanoseconds duration) {
 nanoseconds DurationHistogram::quantile(double share) const {
   const auto wanted = std::max(1.0, std::ceil(share * static_cast<double>(count_)));
   double seen = 0;
-  for (const auto& bin :
-       boost::histogram::indexed(histogram_, boost::histogram::coverage::all)) {
+  for (const auto& bin : boost::histogram::indexed(histogram_, boost::histogram::coverage::all)) {
     seen += static_cast<double>(*bin);
     // The last bin has no upper end but the largest duration.
-    if (seen >= wanted) return nanoseconds(std::llround(std::min<double>(
-        bin.bin(0).upper(), static_cast<double>(max_.count()))));
+    if (seen >= wanted)
+      return nanoseconds(
+          std::llround(std::min<double>(bin.bin(0).upper(), static_cast<double>(max_.count()))));
   }
   return max_;
 }

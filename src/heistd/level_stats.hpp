@@ -25,8 +25,9 @@ class DurationHistogram {
 
  private:
   using Axis = boost::histogram::axis::regular<double, boost::histogram::axis::transform::log>;
-  using Histogram = boost::histogram::histogram<
-      std::tuple<Axis>, boost::histogram::storage_adaptor<std::vector<std::uint64_t>>>;
+  using Histogram =
+      boost::histogram::histogram<std::tuple<Axis>,
+                                  boost::histogram::storage_adaptor<std::vector<std::uint64_t>>>;
 
   Histogram histogram_{std::make_tuple(Axis(1000, 1e2, 1e12))};
   std::uint64_t count_ = 0;

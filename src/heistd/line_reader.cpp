@@ -35,9 +35,8 @@ std::optional<std::string_view> LineReader::read_last() {
 
 void LineReader::require_short(std::size_t bytes) const {
   if (bytes <= max_line_bytes) return;
-  throw JobFailure("line_too_long", "line " + std::to_string(line_count_ + 1) +
-                                        " is longer than " + std::to_string(max_line_bytes) +
-                                        " bytes");
+  throw JobFailure("line_too_long", "line " + std::to_string(line_count_ + 1) + " is longer than " +
+                                        std::to_string(max_line_bytes) + " bytes");
 }
 
 }  // namespace heistd

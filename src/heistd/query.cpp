@@ -45,8 +45,8 @@ std::chrono::milliseconds QueryReader::duration(std::string_view name,
   if (!value) return {};
   const auto count = parse_count(*value);
   if (count && *count <= most.count()) return std::chrono::milliseconds(*count);
-  refuse(bad_parameter(
-      name, "must be whole milliseconds from 0 to " + std::to_string(most.count())));
+  refuse(
+      bad_parameter(name, "must be whole milliseconds from 0 to " + std::to_string(most.count())));
   return {};
 }
 

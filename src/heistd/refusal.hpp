@@ -11,10 +11,10 @@ namespace heistd {
 /// Everything a refusing reply says.
 struct Refusal {
   unsigned status = 400;
-  std::string code;         ///< for programs
-  std::string message;      ///< for people
-  std::string field = {};   ///< the query parameter, header or path element that was wrong
-  std::string allow = {};   ///< of 405
+  std::string code;        ///< for programs
+  std::string message;     ///< for people
+  std::string field = {};  ///< the query parameter, header or path element that was wrong
+  std::string allow = {};  ///< of 405
 };
 
 /// A value, or why there is none.

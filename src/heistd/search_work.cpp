@@ -53,8 +53,7 @@ class SearchWork final : public JobWork {
 
 }  // namespace
 
-std::unique_ptr<JobWork> make_search_work(Blocks body,
-                                          std::shared_ptr<const LinePattern> pattern) {
+std::unique_ptr<JobWork> make_search_work(Blocks body, std::shared_ptr<const LinePattern> pattern) {
   return std::make_unique<SearchWork>(std::move(body), std::move(pattern));
 }
 

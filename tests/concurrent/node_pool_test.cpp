@@ -9,8 +9,12 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <new>
+#include <random>
+#include <ranges>
 #include <set>
 #include <span>
 #include <thread>
@@ -117,10 +121,40 @@ TEST_P(PooledSize, release_when_reallocated_at_once_then_no_backing_allocation) 
   EXPECT_EQ(backing_allocations(), before);
 }
 
+TEST(NodePool, allocate_when_memory_is_new_then_neighbours_come_in_the_order_of_addresses) {
+  REQUIRE_POOLING();
+  on_thread([] {
+    const Nodes nodes(448, 2'000);
+    EXPECT_GT(std::ranges::count_if(std::views::iota(std::size_t{1}, nodes.all().size()),
+                                    [&](std::size_t i) {
+                                      return static_cast<char*>(nodes.all()[i]) ==
+                                             static_cast<char*>(nodes.all()[i - 1]) + 512;
+                                    }),
+              1'900);
+  });
+}
+
+TEST(NodePool, allocate_when_nodes_came_back_in_disorder_then_in_the_order_of_addresses_again) {
+  REQUIRE_POOLING();
+  on_thread([] {
+    std::vector<void*> addresses;
+    for (int i = 0; i < 2'000; ++i) addresses.push_back(allocate_node(384));
+    std::ranges::shuffle(addresses, std::minstd_rand(1));
+    for (void* node : addresses) release_node(node, 384);
+    const Nodes nodes(384, 2'000);
+    EXPECT_GT(std::ranges::count_if(std::views::iota(std::size_t{1}, nodes.all().size()),
+                                    [&](std::size_t i) {
+                                      return static_cast<char*>(nodes.all()[i]) ==
+                                             static_cast<char*>(nodes.all()[i - 1]) + 384;
+                                    }),
+              1'500);
+  });
+}
+
 TEST(NodePool, release_when_on_another_thread_then_its_nodes_come_back) {
   REQUIRE_POOLING();
   const auto round_trip = [] {
-    auto nodes = std::make_unique<Nodes>(96, 1000);
+    auto nodes = std::make_unique<Nodes>(96, 10'000);
     on_thread([&] { nodes.reset(); });
   };
   round_trip();
@@ -131,10 +165,10 @@ TEST(NodePool, release_when_on_another_thread_then_its_nodes_come_back) {
 
 TEST(NodePool, thread_when_it_ends_then_its_cache_serves_others) {
   REQUIRE_POOLING();
-  const auto use_cache = [] { const Nodes nodes(192, 50); };
+  const auto use_cache = [] { const Nodes nodes(192, 100); };
   on_thread(use_cache);
   const std::uint64_t before = backing_allocations();
-  on_thread(use_cache);
+  for (int i = 0; i < 200; ++i) on_thread(use_cache);  // if lost, 20'000 nodes: 8 chunks
   EXPECT_EQ(backing_allocations(), before);
 }
 
@@ -143,13 +177,14 @@ TEST(NodePool, threads_when_thousands_live_briefly_then_memory_does_not_grow) {
   const auto post_once = [] { release_node(allocate_node(256), 256); };
   on_thread(post_once);
   const std::uint64_t before = backing_allocations();
-  for (int i = 0; i < 2000; ++i) on_thread(post_once);
+  for (int i = 0; i < 2'000; ++i) on_thread(post_once);
   EXPECT_EQ(backing_allocations(), before);
 }
 
-TEST(NodePool, threads_when_many_at_once_then_growth_is_a_batch_each) {
+TEST(NodePool, threads_when_many_at_once_then_a_few_nodes_each) {
   REQUIRE_POOLING();
   constexpr std::size_t thread_count = 64;
+  constexpr std::size_t nodes_in_a_chunk = 8 * 170;
   const auto wave = [] {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < thread_count; ++i) {
@@ -158,25 +193,26 @@ TEST(NodePool, threads_when_many_at_once_then_growth_is_a_batch_each) {
   };
   const std::uint64_t before = backing_allocations();
   for (int i = 0; i < 20; ++i) wave();
-  EXPECT_LE(backing_allocations() - before, thread_count * NodeBatch::capacity);
+  EXPECT_LE(backing_allocations() - before, thread_count * Depot::most / nodes_in_a_chunk + 2);
 }
 
-TEST(NodePool, release_when_the_depot_is_full_then_memory_goes_back) {
+TEST(NodePool, release_when_more_than_64_mib_are_free_then_pages_go_back) {
   REQUIRE_POOLING();
-  constexpr std::size_t kept_at_most = (std::size_t{2} << 20) / 512 + 2 * NodeBatch::capacity;
-  constexpr std::size_t count = 20'000;
+  constexpr std::size_t excess_slabs = 100;
+  constexpr std::size_t count = ((std::size_t{64} << 20) + excess_slabs * Slab::bytes) / 512;
   const std::uint64_t before = node_pool_stats().backing_releases;
   {
     const Nodes nodes(512, count);
   }
-  EXPECT_GE(node_pool_stats().backing_releases - before, count - kept_at_most);
+  EXPECT_GE(node_pool_stats().backing_releases - before, excess_slabs - 2);
+  EXPECT_LE(node_pool_stats().backing_releases - before, excess_slabs + 8);
 }
 
-TEST(NodePool, release_when_the_depot_has_room_then_memory_is_kept) {
+TEST(NodePool, release_when_less_than_64_mib_are_free_then_pages_are_kept) {
   REQUIRE_POOLING();
   const std::uint64_t before = node_pool_stats().backing_releases;
   {
-    const Nodes nodes(192, 5'000);
+    const Nodes nodes(192, 50'000);
   }
   EXPECT_EQ(node_pool_stats().backing_releases, before);
 }
@@ -241,15 +277,22 @@ TEST(NodePool, release_when_in_a_thread_local_destructor_then_reused_by_others) 
   EXPECT_EQ(backing_allocations(), before);
 }
 
-TEST(NodePool, release_when_the_threads_cache_is_closed_then_goes_to_the_backing) {
+/// What a destructor of a pthread key sees that runs after the pool's own.
+void use_pool_without_a_cache(void* node) {
+  release_node(node, 128);
+  for (int i = 0; i < 100; ++i) release_node(allocate_node(128), 128);
+}
+
+TEST(NodePool, pool_when_the_threads_cache_is_closed_then_nodes_still_serve) {
   REQUIRE_POOLING();
-  release_node(allocate_node(128),
-               128);  // the pool's own key comes first, so it is destroyed first
+  release_node(allocate_node(128), 128);  // makes the pool's own key, which is destroyed first
   pthread_key_t later_key{};
-  ASSERT_EQ(pthread_key_create(&later_key, [](void* node) { release_node(node, 128); }), 0);
-  const std::uint64_t before = node_pool_stats().backing_releases;
-  on_thread([later_key] { pthread_setspecific(later_key, allocate_node(128)); });
-  EXPECT_EQ(node_pool_stats().backing_releases - before, 1U);
+  ASSERT_EQ(pthread_key_create(&later_key, use_pool_without_a_cache), 0);
+  const std::uint64_t before = backing_allocations();
+  for (int i = 0; i < 100; ++i) {
+    on_thread([later_key] { pthread_setspecific(later_key, allocate_node(128)); });
+  }
+  EXPECT_EQ(backing_allocations(), before);
   pthread_key_delete(later_key);
 }
 
@@ -262,48 +305,77 @@ TEST(NodePool, release_when_the_process_ends_then_static_destructors_may_release
   EXPECT_EXIT(exit_with_a_node_in_a_static(), testing::ExitedWithCode(0), "");
 }
 
-/// A small depot, and addresses to keep in it.
+/// A depot of its own that retains one slab's worth.
 class DepotTest : public testing::Test {
  protected:
-  static constexpr std::size_t batches = 3;
+  static constexpr std::size_t node_bytes = 512;
+  static constexpr std::size_t nodes_in_a_slab = (Slab::bytes - Slab::header_bytes) / node_bytes;
 
-  [[nodiscard]] std::array<void*, 2> pair(std::size_t i) {
-    return {&bytes_[2 * i], &bytes_[2 * i + 1]};
-  }
-  [[nodiscard]] std::vector<void*> take() {
-    std::vector<void*> nodes(NodeBatch::capacity);
+  std::vector<void*> take() {
+    std::vector<void*> nodes(Depot::most);
     nodes.resize(depot.take(nodes.data()));
     return nodes;
   }
-  static std::vector<void*> list(std::array<void*, 2> nodes) { return {nodes[0], nodes[1]}; }
+  std::vector<void*> take_at_least(std::size_t count) {
+    std::vector<void*> nodes;
+    while (nodes.size() < count) std::ranges::copy(take(), std::back_inserter(nodes));
+    return nodes;
+  }
 
- private:
-  std::array<NodeBatch, batches> table_{};
-  std::array<char, 2 * batches + 2> bytes_{};
-
- protected:
-  Depot depot{table_};
+  Depot depot{node_bytes, Slab::bytes};
 };
 
-TEST_F(DepotTest, take_when_empty_then_nothing) { EXPECT_TRUE(take().empty()); }
-
-TEST_F(DepotTest, take_when_several_batches_then_the_last_put_first) {
-  for (std::size_t i = 0; i < batches; ++i) ASSERT_TRUE(depot.put(pair(i)));
-  for (std::size_t i = batches; i-- > 0;) EXPECT_EQ(take(), list(pair(i)));
-  EXPECT_TRUE(take().empty());
+TEST_F(DepotTest, take_when_new_then_enough_nodes_of_one_slab_lowest_last) {
+  const std::vector<void*> nodes = take();
+  EXPECT_GE(nodes.size(), Depot::enough);
+  EXPECT_TRUE(std::ranges::is_sorted(nodes, std::greater<>()));
+  EXPECT_EQ(&Slab::of(nodes.front()), &Slab::of(nodes.back()));
 }
 
-TEST_F(DepotTest, put_when_full_then_refused_and_nothing_changed) {
-  for (std::size_t i = 0; i < batches; ++i) ASSERT_TRUE(depot.put(pair(i)));
-  EXPECT_FALSE(depot.put(pair(batches)));
-  EXPECT_EQ(take(), list(pair(batches - 1)));
+TEST_F(DepotTest, take_when_many_then_each_node_once) {
+  std::vector<void*> nodes = take_at_least(40 * nodes_in_a_slab);
+  std::ranges::sort(nodes);
+  EXPECT_TRUE(std::ranges::adjacent_find(nodes) == nodes.end());
 }
 
-TEST_F(DepotTest, put_when_batches_were_taken_then_their_places_serve_again) {
-  for (std::size_t i = 0; i < 100 * batches; ++i) {
-    ASSERT_TRUE(depot.put(pair(i % batches)));
-    EXPECT_EQ(take(), list(pair(i % batches)));
+TEST_F(DepotTest, take_when_nodes_were_put_then_those_and_no_new_memory) {
+  const std::vector<void*> nodes = take_at_least(8 * nodes_in_a_slab);
+  const std::uint64_t before = depot.chunks_made();
+  for (int i = 0; i < 100; ++i) {
+    depot.put(std::span(nodes).first(70));
+    EXPECT_EQ(take_at_least(70).size(), 70U);
   }
+  EXPECT_EQ(depot.chunks_made(), before);
+}
+
+TEST_F(DepotTest, take_when_free_nodes_are_scattered_then_from_several_slabs) {
+  const std::vector<void*> nodes = take_at_least(30 * nodes_in_a_slab);
+  std::vector<void*> scattered;
+  for (std::size_t i = 0; i < nodes.size(); i += nodes_in_a_slab) scattered.push_back(nodes[i]);
+  depot.put(scattered);
+  std::vector<void*> taken = take_at_least(scattered.size());
+  std::ranges::sort(taken);
+  std::ranges::sort(scattered);
+  EXPECT_TRUE(std::ranges::includes(taken, scattered));
+}
+
+TEST_F(DepotTest, put_when_a_slab_is_whole_and_enough_is_retained_then_trimmed_and_usable_again) {
+  constexpr std::size_t slabs = 8;
+  const std::vector<void*> nodes = take_at_least(slabs * nodes_in_a_slab);
+  depot.put(nodes);
+  EXPECT_GE(depot.slabs_trimmed(), slabs - 3);
+  const std::uint64_t before = depot.chunks_made();
+  std::vector<void*> again = take_at_least(slabs * nodes_in_a_slab);
+  EXPECT_EQ(depot.chunks_made(), before);
+  for (void* node : again) std::memset(node, 1, node_bytes);
+  std::ranges::sort(again);
+  EXPECT_TRUE(std::ranges::adjacent_find(again) == again.end());
+}
+
+TEST_F(DepotTest, put_when_little_is_free_then_nothing_is_trimmed) {
+  const std::vector<void*> nodes = take();
+  depot.put(nodes);
+  EXPECT_EQ(depot.slabs_trimmed(), 0U);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace heist {
 // I4      Only the agent stores asleep and closed. A post that replaces asleep is the one that
 //         wakes: one wake-up for each idle-to-busy transition, and none can be lost, because "is
 //         there work" and "is the agent asleep" are one word.
-// Edge inbox: publish -> take, peek. Carries the node and all its poster did before. Each post is a
+// Edge inbox: publish -> take. Carries the node and all its poster did before. Each post is a
 //         read-modify-write, so it extends earlier releases: one acquire covers every node of the
 //         list.
 // Edge inbox: sleep -> publish. Carries the wake-up word the agent prepared (parker).
@@ -43,7 +43,8 @@ class Inbox {
 
   /// Agent. True when take() would give something: every post that returned before is seen.
   [[nodiscard]] bool has_posts() const noexcept {
-    const LoopNode* head = head_.load(sync::edge("inbox:peek", sync::acquire));
+    // relaxed: coherence shows every post that happened before; take() acquires what they carry.
+    const LoopNode* head = head_.load(sync::relaxed);
     return head != nullptr && head != asleep_mark() && head != closed_mark();
   }
 
