@@ -42,6 +42,9 @@ class Budget : public std::enable_shared_from_this<Budget> {
       return true;
     }
 
+    /// Gives the bytes back before the job.
+    void give_back_bytes() noexcept { budget_->give_back(0, std::exchange(bytes_, 0)); }
+
    private:
     friend class Budget;
     Ticket(std::shared_ptr<Budget> budget, std::size_t jobs) noexcept

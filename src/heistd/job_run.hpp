@@ -85,7 +85,10 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
   [[nodiscard]] Clock::time_point runnable_at() const noexcept { return runnable_at_; }
 
   /// Frees what the job holds, before its task would come up.
-  void discard() noexcept { start_.work.reset(); }
+  void discard() noexcept {
+    start_.work.reset();
+    start_.ticket.give_back_bytes();
+  }
 
  private:
   bool post_chunk(heist::Delay delay);

@@ -177,6 +177,7 @@ class LoopCore {
   void drain_until(const CloseMode& mode) noexcept HEIST_ON_AGENT;
   void close_inbox() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_garbage() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool has_loose_ends() noexcept HEIST_ON_AGENT;
   void release_signals() noexcept HEIST_ON_AGENT;
   void drop_everything() noexcept HEIST_ON_AGENT;
   void drop_task(SchedulerTask& task) noexcept HEIST_ON_AGENT;

@@ -40,7 +40,8 @@ bool LoopCore::run_next(bool heed_stop) noexcept {
     collect_work();
     if (heed_stop && on_agent().stop_requested) return false;
     task = pick();
-  } while (task == nullptr && has_garbage());
+    // Clearing garbage away runs users' destructors, which may have made something runnable.
+  } while (task == nullptr && has_loose_ends());
   if (task == nullptr) return false;
   run_task(*task);
   return true;
@@ -57,6 +58,10 @@ void LoopCore::collect_work() noexcept {
   expire_timers();
   if (recheck_.load(sync::relaxed)) recheck_priorities();  // relaxed: the exchange there orders it.
   if (has_garbage()) reap_some();
+}
+
+bool LoopCore::has_loose_ends() noexcept {
+  return has_garbage() || inbox_.has_posts() || !on_agent().microtasks.empty();
 }
 
 bool LoopCore::has_garbage() noexcept {
@@ -241,9 +246,7 @@ bool LoopCore::reap_one() noexcept {
 
 bool LoopCore::has_work() noexcept {
   auto& agent = on_agent();
-  if (inbox_.has_posts() || !agent.queues.empty() || !agent.microtasks.empty() || has_garbage()) {
-    return true;
-  }
+  if (has_loose_ends() || !agent.queues.empty()) return true;
   return !agent.wheel.empty() && agent.wheel.next_expiry() <= time_.tick_now();
 }
 
