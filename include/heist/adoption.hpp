@@ -7,21 +7,30 @@
 
 namespace heist {
 
-/// Makes `target` settle as `source` does. One microtask attaches to the source, its reaction
-/// settles the target: two microtasks at the least, as the specification's promise resolution
-/// takes.
+/// Who a promise is adopted for, and what it wants done before and after.
+template <class T>
+struct Adopter {
+  PromiseState<T>* target;
+  /// False: an abort settles the target; the source is only waited for.
+  bool decides;
+  /// Destroys the callback, before the target settles.
+  void (*discard_callback)(PromiseState<T>&) noexcept;
+  /// Called last, when the adoption no longer needs its memory.
+  void (*done)(PromiseState<T>&) noexcept;
+};
+
+/// Makes a target settle as a source does. One microtask attaches to the source, its reaction settles
+/// the target: two microtasks at the least, as the specification's promise resolution takes.
 ///
 /// The node is first the microtask, then the reaction. Agent only.
 template <class T>
 class Adoption : private Reaction {
  public:
-  /// `done` is called last, when the adoption no longer needs its memory.
-  /// `decides`: the target is settled here; otherwise an abort settles it, and the source is only
-  /// waited for.
-  Adoption(PromiseState<T>& target, bool decides, void (*done)(PromiseState<T>&) noexcept) noexcept
-      : Reaction(attach_table), target_(&target), done_(done), decides_(decides) {}
+  explicit Adoption(const Adopter<T>& adopter) noexcept
+      : Reaction(attach_table), adopter_(adopter) {}
 
   void start(Promise<T> source) {
+    if (&source.state() == adopter_.target) return end(follows_itself_reason());
     source_.emplace(std::move(source));
     bind_to_current_loop();
     deliver(*this);
@@ -35,31 +44,30 @@ class Adoption : private Reaction {
     auto& self = of(node);
     self.ops = &settle_table;
     self.bind_to_current_loop();
-    self.source_->state().attach(self);
+    self.source_->state().attach(self, self.adopter_.decides);
   }
   static void settle_target(LoopNode& node, LoopCore& /*loop*/) noexcept {
     auto& self = of(node);
-    if (self.decides_) settle_as(*self.target_, self.source_->state());
+    self.adopter_.discard_callback(*self.adopter_.target);
+    if (self.adopter_.decides) settle_as(*self.adopter_.target, self.source_->state());
     self.finish();
   }
-  static void abandon(LoopNode& node) noexcept {
-    auto& self = of(node);
-    if (self.decides_) {
-      self.target_->settle_rejected(loop_closed_reason(), true);
-    }
-    self.finish();
+  static void abandon(LoopNode& node) noexcept { of(node).end(loop_closed_reason()); }
+
+  void end(const Reason& reason) noexcept {
+    adopter_.discard_callback(*adopter_.target);
+    if (adopter_.decides) adopter_.target->settle_rejected(reason, true);
+    finish();
   }
   void finish() noexcept {
     source_.reset();
-    done_(*target_);
+    adopter_.done(*adopter_.target);
   }
   static constexpr LoopNodeOps attach_table{LoopNodeKind::microtask, &attach_to_source, &abandon};
   static constexpr LoopNodeOps settle_table{LoopNodeKind::microtask, &settle_target, &abandon};
 
   std::optional<Promise<T>> source_;
-  PromiseState<T>* target_;
-  void (*done_)(PromiseState<T>&) noexcept;
-  bool decides_;
+  Adopter<T> adopter_;
 };
 
 }  // namespace heist

@@ -32,7 +32,8 @@ struct CloseMode {
 /// What a close did with the tasks it found.
 struct CloseReport {
   std::uint64_t ran = 0;            ///< tasks that ran after the close was asked for
-  std::uint64_t aborted = 0;        ///< tasks that will never start
+  std::uint64_t aborted = 0;        ///< tasks that will never start (of an agent that is still busy
+                                    ///< at the deadline: not known yet, 0)
   std::uint64_t still_running = 0;  ///< tasks whose callback had not returned at the deadline
 };
 

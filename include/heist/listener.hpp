@@ -52,6 +52,7 @@ class Listener : public Registration {
 
  private:
   enum class Phase : std::uint32_t { idle, running, leaving, gone };
+  void end() noexcept;
   static bool claim(Registration& registration) noexcept;
   static bool is_dead(const Registration& registration) noexcept;
   static void forget(Registration& registration) noexcept;

@@ -5,7 +5,7 @@
 #include <exception>
 #include <functional>
 #include <heist/error.hpp>
-#include <heist/promise_state.hpp>
+#include <heist/promise_handle.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -50,6 +50,8 @@ class CallbackMicrotask final : public Reaction {
 template <class Callback>
   requires std::invocable<std::decay_t<Callback>&>
 void queue_microtask(Callback&& callback) {
+  static_assert(!is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
+                "a coroutine outlives the callback that queue_microtask destroys: call it instead");
   auto* microtask =
       make_node<CallbackMicrotask<std::decay_t<Callback>>>(std::forward<Callback>(callback));
   try {

@@ -165,12 +165,15 @@ class PromiseTask final : public ControlledTask,
   void adopt(bool decides) noexcept
     requires adopts
   {
-    returned_->adoption.emplace(static_cast<State&>(*this), decides, &adopted);
+    returned_->adoption.emplace(
+        Adopter<Result>{static_cast<State*>(this), decides, &discard_adopting, &adopted});
     returned_->adoption->start(returned_->promise);
+  }
+  static void discard_adopting(State& state) noexcept {
+    static_cast<PromiseTask&>(state).callback_.reset();
   }
   static void adopted(State& state) noexcept {
     auto& self = static_cast<PromiseTask&>(state);
-    self.callback_.reset();
     self.returned_.reset();
     retire(self);
   }

@@ -168,6 +168,7 @@ class Resolver {
   }
 
   template <class... Args>
+    requires(!std::is_reference_v<T> || (std::is_lvalue_reference_v<Args> && ...))
   void resolve(Args&&... args) {
     if (!state_) return;
     if constexpr (std::is_reference_v<T>) {

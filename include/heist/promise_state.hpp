@@ -33,6 +33,8 @@ enum class PromiseStatus : std::uint8_t { pending, fulfilled, rejected };
 [[nodiscard]] const Reason& loop_closed_reason() noexcept;
 /// Why a close rejects what it drops (AbortError); made once as well.
 [[nodiscard]] const Reason& close_abort_reason() noexcept;
+/// Why a promise rejects that was told to follow itself (InvalidStateError).
+[[nodiscard]] const Reason& follows_itself_reason() noexcept;
 
 /// Something to run once a promise settles: a continuation on the loop that registered it.
 ///
@@ -86,8 +88,9 @@ class PromiseStateBase {
   /// Settles with a reason; `by_abort` rejections are never reported as unobserved (PRO-3).
   void settle_rejected(Reason reason, bool by_abort) noexcept;
 
-  /// Adds a bound reaction; runs it through its loop at once when the promise is settled.
-  void attach(Reaction& reaction) noexcept;
+  /// Adds a bound reaction; runs it through its loop at once when the promise is settled. Who attaches
+  /// observes a rejection, unless it says otherwise.
+  void attach(Reaction& reaction, bool observes = true) noexcept;
 
   /// Preconditions: settled.
   [[nodiscard]] const Reason& reason() const noexcept { return reason_; }

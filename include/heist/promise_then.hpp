@@ -53,6 +53,7 @@ class ThenNode final
   static void run(LoopNode& node, LoopCore& /*loop*/) noexcept { of(node).react(); }
   static void abandon(LoopNode& node) noexcept {
     auto& self = of(node);
+    discard_callbacks(self);
     self.settle_rejected(loop_closed_reason(), true);
     self.finish();
   }
@@ -69,6 +70,7 @@ class ThenNode final
     }
     if (adopting) return;
     if (error) {
+      discard_callbacks(*this);
       this->settle_rejected(Reason::of(std::move(error)), false);
     }
     finish();
@@ -85,6 +87,7 @@ class ThenNode final
       }
     }
     if constexpr (std::same_as<OnRejected, PassThrough>) {
+      discard_callbacks(*this);
       this->settle_rejected(source.reason(), source.is_abort());
       return false;
     } else {
@@ -97,7 +100,9 @@ class ThenNode final
     using Returned = std::invoke_result_t<Callback&, Args...>;
     if constexpr (is_promise<Returned>) {
       auto promise = std::invoke(callback, std::forward<Args>(args)...);
-      adoption_.emplace(static_cast<State&>(*this), true, &adopted).start(std::move(promise));
+      adoption_
+          .emplace(Adopter<Result>{static_cast<State*>(this), true, &discard_callbacks, &adopted})
+          .start(std::move(promise));
       return true;
     } else {
       if constexpr (std::is_void_v<Returned>) {
@@ -108,17 +113,21 @@ class ThenNode final
       } else {
         this->emplace(std::invoke(callback, std::forward<Args>(args)...));
       }
+      discard_callbacks(*this);
       this->settle_fulfilled();
       return false;
     }
   }
 
-  /// Ends the reaction's share of the node; callbacks are destroyed on this agent.
+  /// Ends the reaction's share of the node. The callbacks went before the promise settled.
   void finish() noexcept {
-    on_fulfilled_.reset();
-    on_rejected_.reset();
     source_.reset();
     release(static_cast<PromiseStateBase&>(*this));
+  }
+  static void discard_callbacks(State& state) noexcept {
+    auto& self = static_cast<ThenNode&>(state);
+    self.on_fulfilled_.reset();
+    self.on_rejected_.reset();
   }
   static void adopted(State& state) noexcept { static_cast<ThenNode&>(state).finish(); }
   static void destroy(PromiseStateBase& base) noexcept {

@@ -80,6 +80,9 @@ class Reason {
       return make(std::make_exception_ptr(std::forward<Value>(value)), {});
     } else if constexpr (std::is_convertible_v<Value, std::string_view> &&
                          !std::same_as<Plain, std::nullptr_t>) {
+      if constexpr (std::is_pointer_v<Plain>) {
+        if (value == nullptr) return make(nullptr, std::string());
+      }
       return make(nullptr, std::string(std::string_view(value)));
     } else {
       return make(nullptr, std::any(std::forward<Value>(value)));

@@ -63,12 +63,16 @@ class Scheduler {
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   bool post(Callback&& callback) const {
+    static_assert(!is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
+                  "a coroutine outlives the callback that post() destroys: use post_task");
     return submit_plain(
         *make_node<PlainTask<std::decay_t<Callback>>>(std::forward<Callback>(callback)));
   }
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   bool post(Callback&& callback, const PostTaskOptions& options) const {
+    static_assert(!is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
+                  "a coroutine outlives the callback that post() destroys: use post_task");
     if (refused(options)) return false;
     if (options.signal) {
       return submit_controlled(

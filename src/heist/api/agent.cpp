@@ -42,7 +42,8 @@ struct Agent::Impl : LoopNode {
   std::promise<CloseReport> closed;
   std::shared_future<CloseReport> report = closed.get_future().share();
   std::mutex closing;
-  bool close_requested = false;  ///< guarded by closing
+  bool close_requested = false;        ///< guarded by closing
+  std::uint64_t ran_before_close = 0;  ///< guarded by closing
   std::thread thread;
 };
 
@@ -86,6 +87,7 @@ bool Agent::Impl::request_close(const CloseMode& mode) {
   if (close_requested) return false;
   close_requested = true;
   close_mode = mode;
+  ran_before_close = loop.stats().tasks_run;
   loop.core().send(*this);
   return true;
 }
@@ -93,15 +95,18 @@ bool Agent::Impl::request_close(const CloseMode& mode) {
 CloseReport Agent::Impl::await_close(const CloseMode& mode) {
   if (!mode.deadline) return report.get();
   if (report.wait_until(*mode.deadline) == std::future_status::ready) return report.get();
-  while (!loop.core().is_running_task()) {
-    // Between tasks at the deadline: it is about to drop the rest, or to start one last task.
-    if (report.wait_for(std::chrono::milliseconds(1)) == std::future_status::ready) {
-      return report.get();
-    }
+  // An agent that is between tasks drops the rest now: that takes a moment.
+  if (!loop.core().is_running_task() &&
+      report.wait_for(std::chrono::milliseconds(10)) == std::future_status::ready) {
+    return report.get();
   }
   const std::lock_guard lock(closing);
   loop.core().reject_running();
-  return {.still_running = 1};
+  const bool still_running = loop.core().is_running_task();
+  const auto begun = loop.stats().tasks_run - ran_before_close;
+  return {.ran = still_running && begun > 0 ? begun - 1 : begun,
+          .aborted = 0,
+          .still_running = still_running ? 1U : 0U};
 }
 
 Agent::Agent(AgentOptions options) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <heist/error.hpp>
 #include <heist/event_loop.hpp>
 #include <optional>
@@ -46,7 +47,8 @@ class DescriptorScope {
   }
   ~DescriptorScope() {
     loop_.assert_agent();
-    if (loop_.parker().has_descriptor()) loop_.arm_descriptor();
+    // A closed loop has nothing to do any more.
+    if (loop_.parker().has_descriptor() && !loop_.is_closed()) loop_.arm_descriptor();
   }
   DescriptorScope(const DescriptorScope&) = delete;
   DescriptorScope& operator=(const DescriptorScope&) = delete;
@@ -59,7 +61,10 @@ class DescriptorScope {
 
 EventLoop::EventLoop(const EventLoopOptions& options) : core_(LoopCore::make(options)) {}
 
-EventLoop::~EventLoop() { close(CloseMode::abort()); }
+EventLoop::~EventLoop() {
+  close(CloseMode::abort());
+  core_->free_agent_state();
+}
 
 Scheduler EventLoop::scheduler() const noexcept {
   return Scheduler(core_, &core_->first_scheduler());
@@ -67,9 +72,7 @@ Scheduler EventLoop::scheduler() const noexcept {
 
 Scheduler EventLoop::create_scheduler() {
   const DriveUnlessInside driving(*core_);
-  auto& schedulers = core_->on_agent().schedulers;
-  schedulers.push_back(std::make_unique<SchedulerCore>(*core_));
-  return Scheduler(core_, schedulers.back().get());
+  return Scheduler(core_, &core_->add_scheduler());
 }
 
 void EventLoop::run() {
@@ -118,7 +121,7 @@ void EventLoop::advance(std::chrono::nanoseconds duration) {
   const Driving driving(*core_);
   auto& agent = core_->on_agent();
   const DescriptorScope descriptor(*core_);
-  const auto end = time.now() + duration;
+  const auto end = time.now() + std::min(duration, duration.max() - time.now());
   run_all(*core_);
   for (Tick next = agent.wheel.next_expiry(); next != no_tick && time.start_of(next) <= end;
        next = agent.wheel.next_expiry()) {
@@ -132,17 +135,19 @@ void EventLoop::advance(std::chrono::nanoseconds duration) {
 std::chrono::nanoseconds EventLoop::now() const noexcept { return core_->time().now(); }
 
 int EventLoop::wakeup_fd() {
+  const bool is_inside = current_loop() == core_.get();
   const DriveUnlessInside driving(*core_);
   core_->assert_agent();
   const bool is_new = !core_->parker().has_descriptor();
   const int descriptor = core_->parker().descriptor();
-  if (is_new) core_->arm_descriptor();
+  if (is_new && !is_inside) core_->arm_descriptor();
   return descriptor;
 }
 
 CloseReport EventLoop::close(const CloseMode& mode) {
   const Driving driving(*core_);
   core_->assert_agent();
+  const DescriptorScope descriptor(*core_);
   return core_->close(mode);
 }
 

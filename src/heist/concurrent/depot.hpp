@@ -16,13 +16,13 @@
 //         read. Each change of a stack raises its tag: the same top with other links below does not
 //         compare equal (unless a thread stalls through a multiple of 2^32 changes between its load
 //         and its CAS).
-// E1      give: fetch_or or store release (slab:give) -> exchange acquire (slab:harvest). Carries all
-//         that was done to a node before its release.
-// E2      push CAS release (slab_stack:push) -> pop load and CAS acquire (slab_stack:pop). Carries the
-//         header of a new slab, links, and for cold_ the end of the trim.
-// E3      listed: exchange acq_rel (slab:list) <-> exchange acq_rel (slab:unlist). One location decides:
-//         a giver that finds the slab listed comes before the unlisting, whose second look then sees its
-//         bits; a giver that comes after finds it unlisted and lists it. Guards no plain data.
+// Edge slab: give -> harvest. Carries all that was done to a node before its release.
+// Edge slab_stack: push -> pop. Carries the header of a new slab, links, and for cold_ the end of the
+//         trim. Every change of the top is an RMW and extends earlier releases.
+// Edge slab: list <-> unlist. Lost would be: giver sets a bit, sees the slab listed, goes; taker, whose
+//         look at the words came before the bit, unlists. Both exchange `listed`, after the bit and
+//         before the second look. Giver first: the unlisting reads its exchange, so the second look
+//         sees the bit. Giver second: it finds the slab unlisted and lists it. Guards no plain data.
 // Reclamation  pages: a slab that is wholly free while more than `retained` bytes are. Address space: ~Depot.
 // Progress     lock-free. put() needs no memory; take() asks the system only when nothing was found.
 // Approximate  take() may miss a slab that is between two states and use new memory: harmless.
@@ -222,7 +222,7 @@ class alignas(64) Depot {
   }
 
   void list(Slab& slab) noexcept {
-    if (!slab.listed.exchange(true, sync::edge("slab:list", sync::acq_rel))) available_.push(slab);
+    if (!slab.listed.exchange(true, sync::edge("slab:list", sync::seq_cst))) available_.push(slab);
   }
 
   // Takes words until there are enough nodes, then leaves the slab where it belongs.
@@ -236,7 +236,7 @@ class alignas(64) Depot {
     if (has_free(slab)) {
       available_.push(slab);
     } else {
-      slab.listed.exchange(false, sync::edge("slab:unlist", sync::acq_rel));
+      slab.listed.exchange(false, sync::edge("slab:unlist", sync::seq_cst));
       if (has_free(slab)) list(slab);
     }
     return count;
@@ -253,7 +253,7 @@ class alignas(64) Depot {
   [[nodiscard]] bool has_free(const Slab& slab) const noexcept {
     return std::any_of(slab.free_bits.begin(), slab.free_bits.begin() + word_count_,
                        [](const sync::atomic<std::uint64_t>& bits) {
-                         // relaxed: bits whose giver found the slab listed are visible by E3
+                         // relaxed: bits whose giver found the slab listed are seen by list <-> unlist
                          return bits.load(sync::relaxed) != 0;
                        });
   }

@@ -43,7 +43,6 @@
 namespace heist {
 namespace {
 
-// relaxed, all uses: the counts carry nothing and are read for information.
 struct Counters {
   sync::atomic<std::uint64_t> allocations{0};
   sync::atomic<std::uint64_t> releases{0};
@@ -72,16 +71,17 @@ void backing_free(void* node) noexcept { scalable_aligned_free(node); }
 void* counted_allocate(std::size_t bytes) {
   void* const node = backing_allocate(bytes);
   if (node == nullptr) throw std::bad_alloc();
-  counters.allocations.fetch_add(1, sync::relaxed);
+  counters.allocations.fetch_add(1, sync::relaxed);  // relaxed: for information
   return node;
 }
 
 void counted_free(void* node) noexcept {
   backing_free(node);
-  counters.releases.fetch_add(1, sync::relaxed);
+  counters.releases.fetch_add(1, sync::relaxed);  // relaxed: for information
 }
 
 NodePoolStats large_node_stats() noexcept {
+  // relaxed: for information
   return {.backing_allocations = counters.allocations.load(sync::relaxed),
           .backing_releases = counters.releases.load(sync::relaxed)};
 }

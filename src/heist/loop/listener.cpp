@@ -61,19 +61,27 @@ void Listener::dispatch(SignalEvent& event) noexcept {
                                      sync::relaxed)) {  // relaxed: its remover only asked.
     return;
   }
-  discard_(*this);
-  phase_.store(Phase::gone, sync::edge("listener:finish", sync::release));
-  phase_.notify_all();
+  end();
 }
 
 void Listener::retire() noexcept {
   auto idle = Phase::idle;
   // Fails when its subscription has removed it.
-  if (phase_.compare_exchange_strong(idle, Phase::gone,
-                                     sync::edge("listener:remove", sync::acquire),
+  if (phase_.compare_exchange_strong(idle, Phase::leaving,
+                                     sync::edge("listener:claim", sync::acquire),
                                      sync::relaxed)) {  // relaxed: nothing is read then.
-    discard_(*this);
+    end();
   }
+}
+
+/// leaving -> gone. A remover on another thread waits until the callback is destroyed; one that the
+/// callback's own destructor calls does not.
+void Listener::end() noexcept {
+  runner_.store(this_thread_identity(), sync::relaxed);  // relaxed: compared with one's own only.
+  discard_(*this);
+  runner_.store(nullptr, sync::relaxed);  // relaxed: as above.
+  phase_.store(Phase::gone, sync::edge("listener:finish", sync::release));
+  phase_.notify_all();
 }
 
 void Listener::remove() noexcept {
@@ -92,11 +100,13 @@ void Listener::remove() noexcept {
 }
 
 void Subscription::reset() noexcept {
-  if (!listener_) return;
-  listener_->remove();
-  signal_->note_dead_listener(event_);
-  listener_.reset();
-  signal_.reset();
+  // In locals: the callback's destructor may destroy this object.
+  const Ref<Listener> listener = std::move(listener_);
+  const Ref<SignalCore> signal = std::move(signal_);
+  const Event event = event_;
+  if (!listener) return;
+  listener->remove();
+  signal->note_dead_listener(event);
 }
 
 bool Subscription::active() const noexcept { return listener_ && listener_->active(); }

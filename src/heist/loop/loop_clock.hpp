@@ -37,19 +37,24 @@ class LoopTime {
   /// The first tick at which `delay`, counted from now, is over: rounded up, never early (DLY-1).
   [[nodiscard]] Tick expiry(Delay delay) const noexcept {
     if (delay.is_never()) return no_tick;
-    const auto end = (now() + delay.value()).count();
-    return static_cast<Tick>((end + tick_.count() - 1) / tick_.count());
+    const auto start = now();
+    if (delay.value() > Nanoseconds::max() - start) return no_tick;
+    const auto end = start + delay.value();
+    return static_cast<Tick>(end / tick_) + (end % tick_ == Nanoseconds::zero() ? 0 : 1);
   }
 
   /// Start of a tick, on the loop's clock.
   [[nodiscard]] Nanoseconds start_of(Tick tick) const noexcept {
-    return Nanoseconds(static_cast<std::int64_t>(tick) * tick_.count());
+    const auto last = static_cast<Tick>(Nanoseconds::max() / tick_);
+    if (tick > last) return Nanoseconds::max();
+    return static_cast<std::int64_t>(tick) * tick_;
   }
 
-  /// Start of a tick as a point of the steady clock; nothing for no_tick.
+  /// Start of a tick as a point of the steady clock; nothing beyond its range.
   [[nodiscard]] std::optional<Clock::time_point> steady_start_of(Tick tick) const noexcept {
-    if (tick == no_tick) return std::nullopt;
-    return origin_ + start_of(tick);
+    const auto start = start_of(tick);
+    if (start > Nanoseconds::max() - origin_.time_since_epoch()) return std::nullopt;
+    return origin_ + start;
   }
 
   /// Driver of a virtual clock.

@@ -49,7 +49,6 @@ struct AgentState {
   TaskFifo discarded;              ///< aborted tasks that arrived, or came up for a pick
   SignalLoop* released = nullptr;  ///< parts whose messages' references are to be dropped
   std::uint64_t tasks_dropped = 0;
-  std::vector<std::unique_ptr<SchedulerCore>> schedulers;
 };
 
 /// The loop the calling thread drives; current_loop() for code that sees this header.
@@ -88,6 +87,8 @@ class LoopCore {
   void request_recheck() noexcept;
   void request_stop() noexcept;
   [[nodiscard]] LoopTime& time() noexcept { return time_; }
+  /// The driver: one more source of tasks.   Errors: std::bad_alloc.
+  [[nodiscard]] SchedulerCore& add_scheduler();
   [[nodiscard]] SchedulerCore& first_scheduler() noexcept { return first_scheduler_; }
   [[nodiscard]] EventLoopStats stats() const noexcept;
   [[nodiscard]] Parker& parker() noexcept { return parker_; }
@@ -129,6 +130,10 @@ class LoopCore {
   // Closing (loop_close.cpp).
   /// The agent: runs or drops everything, for good.
   CloseReport close(const CloseMode& mode) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool is_closed() const noexcept { return inbox_.is_closed(); }
+  /// The owner, after close and outside of any Driving scope: signals and promises may keep this object
+  /// for long, but not what only an agent needs.
+  void free_agent_state() noexcept { agent_.reset(); }
   /// The closing thread, at its deadline: rejects the promise of the running task, if it has one.
   /// One closer at a time.
   void reject_running() noexcept;
@@ -206,6 +211,7 @@ class LoopCore {
   sync::atomic<std::uint64_t> sleeps_{0};
   LoopCore* outer_loop_ = nullptr;  ///< the loop whose task drives this one; the driver's
   std::unique_ptr<AgentState> agent_;
+  std::vector<std::unique_ptr<SchedulerCore>> more_schedulers_;  ///< the driver's
 };
 
 /// Disposes of a task that will never start: callback, signal, the agent's share. Whoever holds it.

@@ -10,8 +10,8 @@ namespace heist {
 namespace {
 
 EventLoopOptions checked(const EventLoopOptions& options) {
-  if (options.tick <= options.tick.zero()) {
-    throw std::invalid_argument("EventLoopOptions::tick must be positive");
+  if (options.tick <= options.tick.zero() || options.tick > std::chrono::hours(1)) {
+    throw std::invalid_argument("EventLoopOptions::tick must be positive, and an hour at the most");
   }
   if (options.spin < options.spin.zero()) {
     throw std::invalid_argument("EventLoopOptions::spin must not be negative");
@@ -45,8 +45,13 @@ Ref<LoopCore> LoopCore::make(const EventLoopOptions& options) {
   // Made ahead, so that closing and catching need not (LIF-4).
   static_cast<void>(loop_closed_reason());
   static_cast<void>(close_abort_reason());
+  static_cast<void>(follows_itself_reason());
   static_cast<void>(Reason::out_of_memory());
   return Ref<LoopCore>::adopt(new LoopCore(checked(options)));
+}
+
+SchedulerCore& LoopCore::add_scheduler() {
+  return *more_schedulers_.emplace_back(std::make_unique<SchedulerCore>(*this));
 }
 
 void retain(LoopCore& core) noexcept { core.shares_.add(); }

@@ -32,6 +32,11 @@ const Reason& close_abort_reason() noexcept {
   return reason;
 }
 
+const Reason& follows_itself_reason() noexcept {
+  static const Reason reason{InvalidStateError("a promise cannot follow itself")};
+  return reason;
+}
+
 void Reaction::bind_to_current_loop() {
   LoopCore* current = current_loop();
   if (current == nullptr) {
@@ -49,6 +54,7 @@ void Reaction::bind_to(const Scheduler& scheduler) {
 /// Drops a node whose loop is closed. A drop may settle a promise whose reactions are dropped in turn:
 /// the outermost call does them all, so that a long chain takes no stack.
 void drop_undeliverable(LoopNode& node) noexcept {
+  if (node.ops->kind == LoopNodeKind::message) return node.ops->drop(node);  // takes no stack
   static thread_local constinit LoopNode* waiting = nullptr;
   static thread_local constinit bool dropping = false;
   node.next = std::exchange(waiting, &node);
@@ -106,7 +112,8 @@ void PromiseStateBase::wake_waiters() noexcept {
   wake_all_on_word(waiting_);
 }
 
-void PromiseStateBase::attach(Reaction& reaction) noexcept {
+void PromiseStateBase::attach(Reaction& reaction, bool observes) noexcept {
+  if (observes) mark_handled();
   Reaction* head = reactions_.load(sync::edge("promise:observe", sync::acquire));
   do {
     if (head == settled_mark()) return deliver(reaction);

@@ -13,6 +13,7 @@
 #include <climits>
 #include <ctime>
 #include <system_error>
+#include <utility>
 
 namespace heist {
 
@@ -29,6 +30,22 @@ int checked(int result, const char* what) {
   if (result < 0) throw std::system_error(errno, std::generic_category(), what);
   return result;
 }
+
+/// Closes what it holds, unless released.
+class Descriptor {
+ public:
+  Descriptor(int fd, const char* what) : fd_(checked(fd, what)) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  [[nodiscard]] int get() const noexcept { return fd_; }
+  [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
 
 }  // namespace
 
@@ -97,17 +114,18 @@ void Parker::unpark() noexcept {
 
 int Parker::descriptor() {
   if (poll_fd_ >= 0) return poll_fd_;
-  if (timer_fd_ < 0) {
-    timer_fd_ = checked(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd");
+  Descriptor timer(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd_create");
+  Descriptor event(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd");
+  Descriptor poll(epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
+  for (const int fd : {event.get(), timer.get()}) {
+    epoll_event entry{.events = EPOLLIN, .data = {.fd = fd}};
+    checked(epoll_ctl(poll.get(), EPOLL_CTL_ADD, fd, &entry), "epoll_ctl");
   }
-  const int event_fd = checked(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd");
-  event_fd_.store(event_fd, sync::edge("park:prepare", sync::release));
-  const int poll_fd = checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
-  for (const int fd : {event_fd, timer_fd_}) {
-    epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
-    checked(epoll_ctl(poll_fd, EPOLL_CTL_ADD, fd, &event), "epoll_ctl");
-  }
-  return poll_fd_ = poll_fd;
+  timer_fd_ = timer.release();
+  poll_fd_ = poll.release();
+  // Last: from here on wakers write to it.
+  event_fd_.store(event.release(), sync::edge("park:prepare", sync::release));
+  return poll_fd_;
 }
 
 void Parker::poll_descriptor(std::optional<Clock::time_point> deadline) noexcept {
