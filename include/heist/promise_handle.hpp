@@ -164,7 +164,7 @@ class Resolver {
     return *this;
   }
   ~Resolver() {
-    if (state_) reject(Reason(InvalidStateError("the resolver of this promise was dropped")));
+    if (state_) reject(resolver_dropped_reason());
   }
 
   template <class... Args>
@@ -197,6 +197,7 @@ struct PromiseWithResolver {
 
 template <class T>
 PromiseWithResolver<T> Promise<T>::with_resolver() {
+  static_cast<void>(resolver_dropped_reason());  // made ahead: dropping a resolver cannot fail
   PromiseState<T>* state = make_node<StandaloneState<T>>(2U);
   return {Promise(Ref<PromiseState<T>>::adopt(state)),
           Resolver<T>(Ref<PromiseState<T>>::adopt(state))};

@@ -33,6 +33,8 @@ enum class PromiseStatus : std::uint8_t { pending, fulfilled, rejected };
 [[nodiscard]] const Reason& loop_closed_reason() noexcept;
 /// Why a close rejects what it drops (AbortError); made once as well.
 [[nodiscard]] const Reason& close_abort_reason() noexcept;
+/// Why a promise rejects whose resolver was dropped (InvalidStateError).
+[[nodiscard]] const Reason& resolver_dropped_reason() noexcept;
 /// Why a promise rejects that was told to follow itself (InvalidStateError).
 [[nodiscard]] const Reason& follows_itself_reason() noexcept;
 

@@ -88,6 +88,7 @@ bool Agent::Impl::request_close(const CloseMode& mode) {
   close_requested = true;
   close_mode = mode;
   ran_before_close = loop.stats().tasks_run;
+  loop.core().refuse_tasks();
   loop.core().send(*this);
   return true;
 }

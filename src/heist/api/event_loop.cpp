@@ -112,7 +112,10 @@ std::size_t EventLoop::run_until_idle() {
   return run_all(*core_);
 }
 
-void EventLoop::stop() noexcept { core_->request_stop(); }
+void EventLoop::stop() noexcept {
+  const Ref<LoopCore> core = core_;  // the loop may be destroyed as soon as the stop is seen
+  core->request_stop();
+}
 
 void EventLoop::advance(std::chrono::nanoseconds duration) {
   auto& time = core_->time();

@@ -56,8 +56,8 @@ class Inbox {
 
   /// Agent. Announces sleep; false when something was posted meanwhile (or the inbox is closed).
   [[nodiscard]] bool try_sleep() noexcept {
-    LoopNode* seen = nullptr;
-    return head_.compare_exchange_strong(seen, asleep_mark(),
+    LoopNode* empty = nullptr;
+    return head_.compare_exchange_strong(empty, asleep_mark(),
                                          sync::edge("inbox:sleep", sync::release),
                                          sync::relaxed) ||  // relaxed: the list is not looked at.
            seen == asleep_mark();                           // announced already, for a foreign loop

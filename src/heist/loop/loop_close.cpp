@@ -25,8 +25,7 @@ CloseReport LoopCore::close(const CloseMode& mode) noexcept {
 }
 
 void LoopCore::drain_until(const CloseMode& mode) noexcept {
-  // relaxed: posts that overlap the close may fall either way.
-  refuses_tasks_.store(true, sync::relaxed);
+  refuse_tasks();
   while (!is_over(mode)) {
     if (run_next()) continue;
     if (!mode.wait_for_delayed || !next_deadline()) return;

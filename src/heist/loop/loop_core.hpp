@@ -83,6 +83,10 @@ class LoopCore {
   [[nodiscard]] bool post(SchedulerTask& task) noexcept;
   /// Hands a message or microtask to the agent; drops it when the loop is closed.
   void send(LoopNode& node) noexcept;
+  /// Refuses tasks from other threads from now on; messages still come.
+  void refuse_tasks() noexcept {
+    refuses_tasks_.store(true, sync::relaxed);  // relaxed: posts that overlap may fall either way.
+  }
   /// Asks the agent to read the priority of its runnable dynamic queues again.
   void request_recheck() noexcept;
   void request_stop() noexcept;

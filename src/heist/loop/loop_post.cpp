@@ -62,7 +62,7 @@ void release(LoopCore& core) noexcept {
 
 bool LoopCore::post(SchedulerTask& task) noexcept {
   if (loop_of_this_thread == this) return post_from_agent(task);
-  if (refuses_tasks_.load(sync::relaxed)) return false;  // relaxed: see drain_until().
+  if (refuses_tasks_.load(sync::relaxed)) return false;  // relaxed: see refuse_tasks().
   switch (inbox_.post(task)) {
     case Inbox::PostResult::closed:
       return false;

@@ -163,11 +163,12 @@ void LoopCore::run_task(SchedulerTask& task) noexcept {
   }
   // relaxed: a statistic with one writer.
   tasks_run_.store(tasks_run_.load(sync::relaxed) + 1, sync::relaxed);
-  in_task_.store(true, sync::relaxed);  // relaxed: see is_running_task().
+  if (task.has_control) publish_running(ControlledTask::of(task));
+  in_task_.store(true, sync::edge("running:publish", sync::release));
   task.ops->run(task, *this);
   agent.current = {};
   microtask_checkpoint();
-  in_task_.store(false, sync::relaxed);  // relaxed: as above.
+  in_task_.store(false, sync::relaxed);  // relaxed: see is_running_task().
 }
 
 void LoopCore::run_microtasks() noexcept {

@@ -32,6 +32,11 @@ const Reason& close_abort_reason() noexcept {
   return reason;
 }
 
+const Reason& resolver_dropped_reason() noexcept {
+  static const Reason reason{InvalidStateError("the resolver of this promise was dropped")};
+  return reason;
+}
+
 const Reason& follows_itself_reason() noexcept {
   static const Reason reason{InvalidStateError("a promise cannot follow itself")};
   return reason;

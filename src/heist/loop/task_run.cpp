@@ -64,8 +64,10 @@ void dispose(ControlledTask& task) noexcept {
 void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept {
   auto& agent = loop.on_agent();
   auto& task = ControlledTask::of(static_cast<SchedulerTask&>(node));
-  if (!start(task)) return dispose(task);
-  loop.publish_running(task);
+  if (!start(task)) {
+    loop.withdraw_running(task);
+    return dispose(task);
+  }
   Reason error;
   const TaskOutcome outcome = task.task_ops().invoke(task, error);
   if (outcome != TaskOutcome::promise) task.task_ops().discard_callback(task);
@@ -97,7 +99,9 @@ void LoopCore::withdraw_running(ControlledTask& task) noexcept {
 void LoopCore::reject_running() noexcept {
   ControlledTask* task = running_.exchange(nullptr, sync::edge("running:steal", sync::acq_rel));
   if (task == nullptr) return;
-  if (task->try_close_running()) task->task_ops().reject(*task, close_abort_reason());
+  // It may be about to start.
+  if (task->try_drop() || task->try_close_running())
+    task->task_ops().reject(*task, close_abort_reason());
   if (stolen_ends_.fetch_add(1, sync::edge("running:steal", sync::acq_rel)) % 2 == 1) {
     task->task_ops().unregister(*task);
   }
