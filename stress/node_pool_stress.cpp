@@ -79,7 +79,7 @@ std::span<std::uint64_t> words_after_parcel(Parcel* parcel) {
   return {words, (parcel->bytes - sizeof(Parcel)) / sizeof(std::uint64_t)};
 }
 
-// E: the hand-over. Makers publish with release and observe nothing.
+// Edge stress: hand_over -> take_over. Carries a parcel; makers publish and observe nothing.
 using Mailbox = std::array<sync::atomic<Parcel*>, 16>;
 
 bool hand_over(Mailbox& mailbox, Parcel* parcel) {

@@ -12,8 +12,8 @@ namespace heist {
 /// refused in every mode; while draining, running tasks may go on posting to their own loop.
 ///
 /// `drain` runs what is runnable until nothing is; delayed tasks reject with AbortError, unless
-/// `wait_for_delayed` is set. At the deadline the rest, and the running task, reject as by an
-/// abort.
+/// `wait_for_delayed` is set. At the deadline the promise of the running task rejects as by
+/// an abort, and so does the rest (of an agent whose task goes on: as soon as that returns).
 struct CloseMode {
   enum class Kind : std::uint8_t { drain, abort };
 

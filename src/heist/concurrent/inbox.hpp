@@ -59,8 +59,7 @@ class Inbox {
     LoopNode* empty = nullptr;
     return head_.compare_exchange_strong(empty, asleep_mark(),
                                          sync::edge("inbox:sleep", sync::release),
-                                         sync::relaxed) ||  // relaxed: the list is not looked at.
-           seen == asleep_mark();                           // announced already, for a foreign loop
+                                         sync::relaxed);  // relaxed: the list is not looked at.
   }
 
   /// Agent. Takes the announcement back; false when a post has replaced it (its poster wakes, or

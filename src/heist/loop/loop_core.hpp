@@ -148,8 +148,7 @@ class LoopCore {
     return driven != nullptr;
   }
   [[nodiscard]] bool is_running_task() const noexcept {
-    // relaxed: the closer looks again, or reports what it saw.
-    return in_task_.load(sync::relaxed);
+    return in_task_.load(sync::edge("running:steal", sync::acquire));
   }
 
   friend void retain(LoopCore& core) noexcept;
