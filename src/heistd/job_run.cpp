@@ -4,6 +4,24 @@
 #include <utility>
 
 namespace heistd {
+namespace {
+
+/// Adds the chunk of its scope to the times, however it ends.
+struct ChunkTimer {
+  explicit ChunkTimer(JobTimes& its_times) noexcept : times(its_times) { ++times.chunks; }
+  ChunkTimer(const ChunkTimer&) = delete;
+  ChunkTimer& operator=(const ChunkTimer&) = delete;
+  ~ChunkTimer() {
+    const std::chrono::nanoseconds took = Clock::now() - start;
+    times.run += took;
+    times.longest = std::max(times.longest, took);
+  }
+
+  JobTimes& times;
+  const Clock::time_point start = Clock::now();
+};
+
+}  // namespace
 
 JobRun::JobRun(JobStart start, heist::Scheduler scheduler, const EndSink& on_end)
     : start_(std::move(start)),
@@ -25,12 +43,9 @@ void JobRun::run_chunk() {
   // A job of a group may have been aborted alone; the group's tasks stay queued then.
   if (start_.own_signal.aborted()) return end({});
   try {
-    if (!step()) {
-      // Refused: aborted meanwhile, or the loop is closed.
-      if (!post_chunk({})) end({});
-      return;
-    }
-    end(start_.work->take_result());
+    if (auto result = work_on()) return end(std::move(*result));
+    // Refused: aborted meanwhile, or the loop is closed.
+    if (!post_chunk({})) end({});
   } catch (const JobFailure& failure) {
     end(failure);
   } catch (const std::exception& error) {
@@ -38,15 +53,13 @@ void JobRun::run_chunk() {
   }
 }
 
-bool JobRun::step() {
-  const auto start = Clock::now();
-  if (times_.chunks == 0) note_start(start);
-  const bool done = start_.work->step(chunk_budget);
-  const auto took = Clock::now() - start;
-  ++times_.chunks;
-  times_.run += took;
-  times_.longest = std::max<std::chrono::nanoseconds>(times_.longest, took);
-  return done;
+std::optional<JobResult> JobRun::work_on() {
+  const ChunkTimer timer(times_);
+  if (times_.chunks == 1) note_start(timer.start);
+  if (!start_.work->step(chunk_budget)) return std::nullopt;
+  auto result = start_.work->take_result();
+  start_.work.reset();
+  return result;
 }
 
 void JobRun::note_start(Clock::time_point now) noexcept {

@@ -93,7 +93,8 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
  private:
   bool post_chunk(heist::Delay delay);
   void run_chunk();
-  bool step();
+  /// One chunk; the result, when it was the last.
+  std::optional<JobResult> work_on();
   void note_start(Clock::time_point now) noexcept;
   void end(decltype(JobEnd::outcome) outcome);
 

@@ -1,7 +1,9 @@
 // The only user of Boost.URL, whose sources are compiled here.
 #include <boost/url/src.hpp>
 //
+#include <boost/url/encode.hpp>
 #include <boost/url/parse.hpp>
+#include <boost/url/rfc/pchars.hpp>
 #include <boost/url/url_view.hpp>
 #include <heistd/target.hpp>
 
@@ -9,6 +11,14 @@ namespace heistd {
 namespace {
 
 namespace urls = boost::urls;
+
+/// As browsers do: what the query should have encoded, such as "[", is taken for itself.
+std::string encode_query(std::string_view text) {
+  static constexpr auto allowed = urls::pchars + urls::grammar::lut_chars("/?%");
+  const auto query = text.find('?');
+  if (query == std::string_view::npos) return std::string(text);
+  return std::string(text.substr(0, query)) + urls::encode(text.substr(query), allowed);
+}
 
 urls::result<urls::url_view> parse_url(std::string_view text) {
   return text.starts_with('/') ? urls::parse_origin_form(text) : urls::parse_absolute_uri(text);
@@ -29,7 +39,8 @@ Refusal bad_target() {
 }  // namespace
 
 Result<Target> parse_target(std::string_view text) {
-  const auto url = parse_url(text);
+  const auto encoded = encode_query(text);
+  const auto url = parse_url(encoded);
   if (!url || (url->has_scheme() && url->scheme_id() != urls::scheme::http)) return bad_target();
   Target target;
   for (const auto segment : url->encoded_segments()) target.path.push_back(decode(segment, false));
