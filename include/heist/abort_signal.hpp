@@ -37,6 +37,8 @@ class AbortSignal {
     requires std::invocable<std::decay_t<Callback>&> ||
              std::invocable<std::decay_t<Callback>&, AbortSignal>
   Subscription on_abort(Callback&& listener) const {
+    static_assert(!listener_returns_promise<std::decay_t<Callback>, AbortSignal>,
+                  "a coroutine outlives the listener: post it as a task instead");
     auto call = [callback = std::decay_t<Callback>(std::forward<Callback>(listener))](
                     SignalEvent& event) mutable {
       if constexpr (std::invocable<std::decay_t<Callback>&>) {

@@ -44,7 +44,7 @@ class Adoption : private Reaction {
     auto& self = of(node);
     self.ops = &settle_table;
     self.bind_to_current_loop();
-    self.source_->state().attach(self, self.adopter_.decides);
+    self.source_->state().attach(self);
   }
   static void settle_target(LoopNode& node, LoopCore& /*loop*/) noexcept {
     auto& self = of(node);

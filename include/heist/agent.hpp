@@ -24,7 +24,8 @@ struct AgentOptions {
 /// A thread that runs one event loop.
 ///
 /// Spec:     [html#agents-and-agent-clusters].
-/// Thread:   any.   Lifetime: the destructor closes with abort and joins the thread.
+/// Thread:   any.   Lifetime: the destructor closes with abort and joins the thread; it must not run on
+/// the agent's own thread.
 class Agent {
  public:
   /// Starts the thread; returns once on_start has run.

@@ -32,13 +32,24 @@ class CoroutinePromiseBase {
   std::suspend_never final_suspend() noexcept {
     ended_ = true;
     if (error_) {
-      state_->settle_rejected(std::move(error_), false);
+      state_->settle_rejected(std::move(error_), is_abort_);
     } else {
       state_->settle_fulfilled();
     }
     return {};
   }
-  void unhandled_exception() noexcept { error_ = Reason::of_current_exception(); }
+  /// A body that lets an abort through is aborted itself: nobody has to observe it (PRO-3).
+  void unhandled_exception() noexcept {
+    error_ = Reason::of_current_exception();
+    try {
+      throw;
+    } catch (const AbortError&) {
+      is_abort_ = true;
+    } catch (const Aborted&) {
+      is_abort_ = true;
+    } catch (...) {
+    }
+  }
 
   static void* operator new(std::size_t bytes) { return allocate_node(bytes); }
   static void operator delete(void* frame, std::size_t bytes) noexcept {
@@ -51,6 +62,7 @@ class CoroutinePromiseBase {
  private:
   StandaloneState<T>* state_;
   Reason error_;
+  bool is_abort_ = false;
   bool ended_ = false;
 };
 

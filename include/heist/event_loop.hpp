@@ -38,7 +38,7 @@ struct EventLoopStats {
 /// Spec:     [html#event-loops], [sched#sec-patches-html].
 /// Thread:   one thread at a time drives it; schedulers of it may be used from any thread, stop()
 ///           too.
-/// Lifetime: the destructor closes with abort.
+/// Lifetime: the destructor closes with abort. It must not run inside a task of this loop.
 class EventLoop {
  public:
   /// Errors: std::bad_alloc; std::invalid_argument for a tick that is not positive or a negative

@@ -1,16 +1,29 @@
 // Listener: a callback in a signal's registry.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <heist/node_memory.hpp>
 #include <heist/priority.hpp>
+#include <heist/promise_handle.hpp>
 #include <heist/scheduler_task.hpp>
 #include <heist/sync.hpp>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace heist {
+
+/// Whether a listener, called without or with its argument, returns a promise.
+template <class Callback, class Argument>
+inline constexpr bool listener_returns_promise = [] {
+  if constexpr (std::invocable<Callback&>) {
+    return is_promise<std::invoke_result_t<Callback&>>;
+  } else {
+    return is_promise<std::invoke_result_t<Callback&, Argument>>;
+  }
+}();
 
 /// What a listener is told.
 struct SignalEvent {

@@ -167,7 +167,7 @@ class PromiseTask final : public ControlledTask,
   {
     returned_->adoption.emplace(
         Adopter<Result>{static_cast<State*>(this), decides, &discard_adopting, &adopted});
-    returned_->adoption->start(returned_->promise);
+    returned_->adoption->start(std::move(returned_->promise));
   }
   static void discard_adopting(State& state) noexcept {
     static_cast<PromiseTask&>(state).callback_.reset();

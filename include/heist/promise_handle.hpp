@@ -47,7 +47,8 @@ using SettledType = typename Settled<T>::type;
 /// Spec:     contract PRO-1…3, YLD-4.   Differs: a rejection is an exception or a plain value
 ///           (Reason).
 /// Thread:   a handle is used by one thread at a time; copies may be on any thread.
-/// Lifetime: every promise of the library settles in the end, also when its loop closes (LIF-1).
+/// Lifetime: a task's promise settles at the latest when its loop closes; one that waits for another
+/// promise, when that settles (LIF-1).
 template <class T>
 class [[nodiscard]] Promise {
  public:
@@ -168,7 +169,8 @@ class Resolver {
   }
 
   template <class... Args>
-    requires(!std::is_reference_v<T> || (std::is_lvalue_reference_v<Args> && ...))
+    requires(!std::is_reference_v<T> ||
+             (sizeof...(Args) == 1 && (std::is_lvalue_reference_v<Args> && ...)))
   void resolve(Args&&... args) {
     if (!state_) return;
     if constexpr (std::is_reference_v<T>) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <heist/delay.hpp>
+#include <heist/error.hpp>
 #include <heist/loop_node.hpp>
 #include <heist/node_memory.hpp>
 #include <heist/reason.hpp>
@@ -90,9 +91,12 @@ class PromiseStateBase {
   /// Settles with a reason; `by_abort` rejections are never reported as unobserved (PRO-3).
   void settle_rejected(Reason reason, bool by_abort) noexcept;
 
-  /// Adds a bound reaction; runs it through its loop at once when the promise is settled. Who attaches
-  /// observes a rejection, unless it says otherwise.
-  void attach(Reaction& reaction, bool observes = true) noexcept;
+  /// Adds a bound reaction; runs it through its loop at once when the promise is settled. Counts as
+  /// observing it.
+  void attach(Reaction& reaction) noexcept;
+
+  /// The caller's handle is the only one left.
+  [[nodiscard]] bool has_one_holder() const noexcept { return shares_.is_one(); }
 
   /// Preconditions: settled.
   [[nodiscard]] const Reason& reason() const noexcept { return reason_; }
@@ -176,7 +180,8 @@ class PromiseState : public PromiseStateBase {
   std::optional<Stored> value_;
 };
 
-/// Settles `target` as `source` is settled.
+/// Settles `target` as `source` is settled. A move-only value is taken from a source that nobody else
+/// holds; a shared one cannot be copied, and `target` rejects with InvalidStateError.
 template <class T>
 void settle_as(PromiseState<T>& target, PromiseState<T>& source) noexcept {
   source.mark_handled();
@@ -188,6 +193,10 @@ void settle_as(PromiseState<T>& target, PromiseState<T>& source) noexcept {
     if constexpr (std::is_copy_constructible_v<typename PromiseState<T>::Stored>) {
       target.emplace(source.value());
     } else {
+      if (!source.has_one_holder()) {
+        throw InvalidStateError(
+            "a move-only value cannot be adopted from a promise held elsewhere");
+      }
       target.emplace(std::move(source.value()));
     }
   } catch (...) {

@@ -35,7 +35,8 @@ class Reason {
              !std::same_as<std::remove_cvref_t<Value>, std::exception_ptr>)
   explicit Reason(Value&& value) : box_(make_from(std::forward<Value>(value))) {}
 
-  /// As Reason(exception), for code that cannot fail: without memory it gives out_of_memory().
+  /// What an exception that ended a callback stands for: itself, or the plain value `Aborted` carries.
+  /// Cannot fail: without memory it gives out_of_memory().
   [[nodiscard]] static Reason of(std::exception_ptr exception) noexcept;
   [[nodiscard]] static Reason of_current_exception() noexcept {
     return of(std::current_exception());

@@ -73,6 +73,8 @@ template <class Callback>
   requires std::invocable<std::decay_t<Callback>&> ||
            std::invocable<std::decay_t<Callback>&, const PriorityChangeEvent&>
 Subscription TaskSignal::on_priority_change(Callback&& listener) const {
+  static_assert(!listener_returns_promise<std::decay_t<Callback>, const PriorityChangeEvent&>,
+                "a coroutine outlives the listener: post it as a task instead");
   auto call = [callback = std::decay_t<Callback>(std::forward<Callback>(listener))](
                   SignalEvent& event) mutable {
     if constexpr (std::invocable<std::decay_t<Callback>&, const PriorityChangeEvent&>) {

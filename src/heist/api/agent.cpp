@@ -103,11 +103,8 @@ CloseReport Agent::Impl::await_close(const CloseMode& mode) {
   }
   const std::lock_guard lock(closing);
   loop.core().reject_running();
-  const bool still_running = loop.core().is_running_task();
   const auto begun = loop.stats().tasks_run - ran_before_close;
-  return {.ran = still_running && begun > 0 ? begun - 1 : begun,
-          .aborted = 0,
-          .still_running = still_running ? 1U : 0U};
+  return {.ran = begun > 0 ? begun - 1 : 0, .aborted = 0, .still_running = 1};
 }
 
 Agent::Agent(AgentOptions options) {

@@ -35,6 +35,12 @@ const std::any& Reason::value_of(const Box& box) noexcept { return box.value(); 
 
 Reason Reason::of(std::exception_ptr exception) noexcept {
   try {
+    std::rethrow_exception(exception);
+  } catch (const Aborted& aborted) {
+    return aborted.reason();  // the plain value it carries, not the carrier
+  } catch (...) {
+  }
+  try {
     return Reason(std::move(exception));
   } catch (...) {
     return out_of_memory();

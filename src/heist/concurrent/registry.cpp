@@ -69,6 +69,7 @@ void Registry::leave_walk() noexcept {
 }
 
 void Registry::note_dead() noexcept {
+  if (head_.load(sync::relaxed) == &closed_mark) return;  // relaxed: a closed list is not pruned.
   // relaxed: both only decide when to prune, never what.
   if (dead_.fetch_add(1, sync::relaxed) + 1 >= prune_at_.load(sync::relaxed)) prune();
 }

@@ -117,8 +117,8 @@ void PromiseStateBase::wake_waiters() noexcept {
   wake_all_on_word(waiting_);
 }
 
-void PromiseStateBase::attach(Reaction& reaction, bool observes) noexcept {
-  if (observes) mark_handled();
+void PromiseStateBase::attach(Reaction& reaction) noexcept {
+  mark_handled();
   Reaction* head = reactions_.load(sync::edge("promise:observe", sync::acquire));
   do {
     if (head == settled_mark()) return deliver(reaction);

@@ -66,6 +66,7 @@ void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept {
   auto& task = ControlledTask::of(static_cast<SchedulerTask&>(node));
   if (!start(task)) {
     loop.withdraw_running(task);
+    agent.current = {};
     return dispose(task);
   }
   Reason error;
