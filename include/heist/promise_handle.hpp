@@ -199,7 +199,6 @@ struct PromiseWithResolver {
 
 template <class T>
 PromiseWithResolver<T> Promise<T>::with_resolver() {
-  static_cast<void>(resolver_dropped_reason());  // made ahead: dropping a resolver cannot fail
   PromiseState<T>* state = make_node<StandaloneState<T>>(2U);
   return {Promise(Ref<PromiseState<T>>::adopt(state)),
           Resolver<T>(Ref<PromiseState<T>>::adopt(state))};

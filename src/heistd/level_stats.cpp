@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <boost/histogram/indexed.hpp>
 #include <cmath>
 #include <heistd/level_stats.hpp>
 
@@ -15,13 +14,13 @@ void DurationHistogram::add(nanoseconds duration) {
 
 nanoseconds DurationHistogram::quantile(double share) const {
   const auto wanted = std::max(1.0, std::ceil(share * static_cast<double>(count_)));
+  const auto& axis = histogram_.axis();
   double seen = 0;
-  for (const auto& bin : boost::histogram::indexed(histogram_, boost::histogram::coverage::all)) {
-    seen += static_cast<double>(*bin);
-    // The last bin has no upper end but the largest duration.
-    if (seen >= wanted)
-      return nanoseconds(
-          std::llround(std::min<double>(bin.bin(0).upper(), static_cast<double>(max_.count()))));
+  // From the bin of what is too short to the last regular one; what is too long has no end but max_.
+  for (int bin = -1; bin < axis.size(); ++bin) {
+    seen += static_cast<double>(histogram_.at(bin));
+    const auto end = nanoseconds(std::llround(axis.value(bin + 1)));
+    if (seen >= wanted) return std::min(end, max_);
   }
   return max_;
 }

@@ -42,11 +42,6 @@ LoopCore::LoopCore(const EventLoopOptions& options)
 LoopCore::~LoopCore() = default;
 
 Ref<LoopCore> LoopCore::make(const EventLoopOptions& options) {
-  // Made ahead, so that closing and catching need not (LIF-4).
-  static_cast<void>(loop_closed_reason());
-  static_cast<void>(close_abort_reason());
-  static_cast<void>(follows_itself_reason());
-  static_cast<void>(Reason::out_of_memory());
   return Ref<LoopCore>::adopt(new LoopCore(checked(options)));
 }
 

@@ -1,3 +1,4 @@
+#include <array>
 #include <heist/error.hpp>
 #include <heist/promise_state.hpp>
 #include <heist/scheduler.hpp>
@@ -41,6 +42,15 @@ const Reason& follows_itself_reason() noexcept {
   static const Reason reason{InvalidStateError("a promise cannot follow itself")};
   return reason;
 }
+
+namespace {
+
+/// Made before main, so that closing, dropping and catching never allocate (LIF-4).
+[[maybe_unused]] const std::array made_ahead{&loop_closed_reason(), &close_abort_reason(),
+                                             &follows_itself_reason(), &resolver_dropped_reason(),
+                                             &Reason::out_of_memory()};
+
+}  // namespace
 
 void Reaction::bind_to_current_loop() {
   LoopCore* current = current_loop();
