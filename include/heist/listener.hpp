@@ -38,8 +38,8 @@ struct SignalEvent {
 ///         Subscription.
 /// States  idle -> running -> idle (or gone, when removal was asked for meanwhile); idle -> gone.
 /// I1      The callback is destroyed by whoever makes it gone, which happens once.
-/// Edge listener: add -> claim. Carries the callback (by way of the registry's own edge).
-/// Edge listener: finish -> remove. What the callback did happened before the removal returns.
+/// Edge listener: finish -> remove, claim, observe. What the callback did happened before the removal
+///   returns, and before its next run. (Its first run sees it by the registry's edge.)
 /// Progress  removal blocks only while another thread runs the callback; all else lock-free.
 /// Proof   stress/listener_stress.cpp
 class Listener : public Registration {

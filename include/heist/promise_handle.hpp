@@ -145,7 +145,7 @@ class [[nodiscard]] Promise {
       return reference();
     } else {
       throw_if_rejected();
-      return std::move(state_->value());
+      return state_->take_value();
     }
   }
 

@@ -95,9 +95,6 @@ class PromiseStateBase {
   /// observing it.
   void attach(Reaction& reaction) noexcept;
 
-  /// The caller's handle is the only one left.
-  [[nodiscard]] bool has_one_holder() const noexcept { return shares_.is_one(); }
-
   /// Preconditions: settled.
   [[nodiscard]] const Reason& reason() const noexcept { return reason_; }
   [[nodiscard]] bool is_abort() const noexcept { return by_abort_; }
@@ -176,12 +173,23 @@ class PromiseState : public PromiseStateBase {
   /// Precondition: fulfilled.
   [[nodiscard]] Stored& value() noexcept { return *value_; }
 
+  /// Precondition: fulfilled. Moves the value out, once.
+  /// Errors: InvalidStateError when it was taken before.
+  [[nodiscard]] Stored take_value() {
+    // relaxed: taking is exclusive; what is taken was published when the promise settled.
+    if (taken_.exchange(true, sync::relaxed)) {
+      throw InvalidStateError("the move-only value of this promise was taken before");
+    }
+    return std::move(*value_);
+  }
+
  private:
   std::optional<Stored> value_;
+  sync::atomic<bool> taken_{false};
 };
 
-/// Settles `target` as `source` is settled. A move-only value is taken from a source that nobody else
-/// holds; a shared one cannot be copied, and `target` rejects with InvalidStateError.
+/// Settles `target` as `source` is settled. A move-only value goes to the first who takes it; a later
+/// `target` rejects with InvalidStateError.
 template <class T>
 void settle_as(PromiseState<T>& target, PromiseState<T>& source) noexcept {
   source.mark_handled();
@@ -193,11 +201,7 @@ void settle_as(PromiseState<T>& target, PromiseState<T>& source) noexcept {
     if constexpr (std::is_copy_constructible_v<typename PromiseState<T>::Stored>) {
       target.emplace(source.value());
     } else {
-      if (!source.has_one_holder()) {
-        throw InvalidStateError(
-            "a move-only value cannot be adopted from a promise held elsewhere");
-      }
-      target.emplace(std::move(source.value()));
+      target.emplace(source.take_value());
     }
   } catch (...) {
     target.settle_rejected(Reason::of_current_exception(), false);

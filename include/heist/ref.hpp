@@ -25,11 +25,6 @@ class RefCount {
     return count_.fetch_sub(1, sync::edge("ref:drop", sync::acq_rel)) == 1;
   }
 
-  /// True when the caller's reference is the only one.
-  [[nodiscard]] bool is_one() const noexcept {
-    return count_.load(sync::edge("ref:drop", sync::acquire)) == 1;
-  }
-
  private:
   sync::atomic<std::uint32_t> count_;
 };

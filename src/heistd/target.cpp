@@ -1,6 +1,7 @@
 // The only user of Boost.URL, whose sources are compiled here.
 #include <boost/url/src.hpp>
 //
+#include <algorithm>
 #include <boost/url/encode.hpp>
 #include <boost/url/parse.hpp>
 #include <boost/url/rfc/pchars.hpp>
@@ -14,10 +15,16 @@ namespace urls = boost::urls;
 
 /// As browsers do: what the query should have encoded, such as "[", is taken for itself.
 std::string encode_query(std::string_view text) {
-  static constexpr auto allowed = urls::pchars + urls::grammar::lut_chars("/?%");
-  const auto query = text.find('?');
-  if (query == std::string_view::npos) return std::string(text);
-  return std::string(text.substr(0, query)) + urls::encode(text.substr(query), allowed);
+  static constexpr auto plain = urls::pchars + urls::grammar::lut_chars("/?");
+  const auto query = std::min(text.find('?'), text.size());
+  std::string encoded(text.substr(0, query));
+  for (const char& character : text.substr(query)) {
+    const std::string_view piece(&character, 1);
+    encoded += plain(static_cast<unsigned char>(character)) || character == '%'
+                   ? std::string(piece)
+                   : urls::encode(piece, plain);
+  }
+  return encoded;
 }
 
 urls::result<urls::url_view> parse_url(std::string_view text) {

@@ -28,6 +28,7 @@ void print_error(ErrorOrigin origin, const Reason& reason) noexcept {
   }
 }
 
+// Edge error_hook: set -> call. Carries what the setter prepared for its hook.
 sync::atomic<ErrorHook> error_hook{&print_error};
 sync::atomic<std::uint64_t> error_count{0};
 

@@ -65,7 +65,7 @@ void Registry::leave_walk() noexcept {
   // Alone, and no pruner can enter before our bit is out.
   free_unlinked();
   forget_list(std::exchange(closed_list_, nullptr));
-  gate_.fetch_and(~walking, sync::edge("registry:leave", sync::release));
+  gate_.fetch_and(~walking, sync::edge("registry:leave", sync::acq_rel));
 }
 
 void Registry::note_dead() noexcept {

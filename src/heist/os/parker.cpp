@@ -104,7 +104,7 @@ void Parker::wait(std::optional<Clock::time_point> deadline) noexcept {
 }
 
 void Parker::unpark() noexcept {
-  const int event_fd = event_fd_.load(sync::edge("park:unpark", sync::acquire));
+  const int event_fd = event_fd_.load(sync::edge("park:notify", sync::acquire));
   word_.store(awake, sync::edge("park:unpark", sync::release));
   if (event_fd < 0) return wake_word(word_);
   const std::uint64_t one = 1;
@@ -124,7 +124,7 @@ int Parker::descriptor() {
   timer_fd_ = timer.release();
   poll_fd_ = poll.release();
   // Last: from here on wakers write to it.
-  event_fd_.store(event.release(), sync::edge("park:prepare", sync::release));
+  event_fd_.store(event.release(), sync::edge("park:describe", sync::release));
   return poll_fd_;
 }
 
@@ -144,9 +144,10 @@ void Parker::arm_descriptor(std::optional<Clock::time_point> deadline) noexcept 
 
 void Parker::clear_descriptor() noexcept {
   std::uint64_t count = 0;
+  const int event_fd = event_fd_.load(sync::relaxed);  // relaxed: set by this thread.
   // Nothing to read is as good as read.
-  static_cast<void>(!read(event_fd_.load(sync::relaxed), &count, sizeof count));
-  static_cast<void>(!read(timer_fd_, &count, sizeof count));  // relaxed: above, set by this thread.
+  static_cast<void>(!read(event_fd, &count, sizeof count));
+  static_cast<void>(!read(timer_fd_, &count, sizeof count));
 }
 
 }  // namespace heist

@@ -12,8 +12,8 @@ namespace heist {
 //         mark.
 // States  word_: awake -> asleep (agent, before it announces sleep in the inbox) -> awake (waker,
 //         or agent).
-// Edge park: prepare -> unpark. By way of the inbox's mark (Edge inbox: sleep -> publish). Carries
-// nothing.
+// Edge park: describe -> notify. Carries the descriptor to write to. (That the agent prepared reaches
+// its waker by the inbox's mark.)
 // Edge park: unpark -> wait. Carries nothing the inbox does not carry; orders the wake-up with the
 // wait.
 // Lifetime  a waker holds a share of the loop while it calls unpark().

@@ -1,0 +1,189 @@
+#include <heistd/api.hpp>
+#include <heistd/job_request.hpp>
+#include <heistd/json.hpp>
+#include <utility>
+
+namespace heistd {
+namespace {
+
+Reply json_reply(unsigned status, const Json& json) {
+  Reply reply;
+  reply.status = status;
+  reply.body = share_text(dump(json));
+  return reply;
+}
+
+Reply with_location(Reply reply, const Job& job) {
+  reply.headers.emplace_back("Location", "/jobs/" + job.id);
+  return reply;
+}
+
+Reply zstd_reply(SharedBlocks data) {
+  Reply reply;
+  reply.content_type = "application/zstd";
+  reply.body = std::move(data);
+  return reply;
+}
+
+std::string microseconds(std::chrono::nanoseconds duration) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(duration).count());
+}
+
+/// The reply to whoever waited for a job that did not get done.
+Reply undone_reply(const Job& job, unsigned status) {
+  Refusal refusal{status, "aborted", job.end().abort_reason};
+  if (job.end().failure) {
+    refusal.code = job.end().failure->code();
+    refusal.message = job.end().failure->what();
+  }
+  auto json = error_json(refusal);
+  json["job"] = job_json(job);
+  auto reply = make_reply(refusal);
+  reply.body = share_text(dump(json));
+  return reply;
+}
+
+template <class T>
+Result<std::variant<Reply, Upload>> as_step(Result<T> result) {
+  if (!result) return result.error();
+  return std::move(*result);
+}
+
+}  // namespace
+
+std::variant<Reply, Upload> Api::begin(const RequestHead& head) {
+  auto handled = handle(head);
+  if (!handled) return make_reply(handled.error());
+  return std::move(*handled);
+}
+
+Result<std::variant<Reply, Upload>> Api::handle(const RequestHead& head) {
+  const auto target = parse_target(head.target);
+  if (!target) return target.error();
+  const auto route = find_route(head.method, *target);
+  if (!route) return route.error();
+  if (route->resource != Resource::kind && head.has_body()) {
+    return Refusal{400, "unexpected_body", "a request like this has no body"};
+  }
+  if (route->resource == Resource::health) return as_step(health(*target));
+  const auto client = clients_.authenticate(head.authorization);
+  if (!client) return client.error();
+  if (route->resource == Resource::kind) {
+    return as_step(begin_upload(*route, head, *target, **client));
+  }
+  if (route->method == Method::put) return as_step(put_signal(*route, *target, **client));
+  if (auto refusal = QueryReader(*target).finish()) return std::move(*refusal);
+  return as_step(handle_plain(*route, **client));
+}
+
+Api::Handled Api::handle_plain(const Route& route, Client& client) {
+  switch (route.resource) {
+    case Resource::stats:
+      return json_reply(200, stats_json(client));
+    case Resource::job:
+      return job(route, client);
+    case Resource::job_result:
+      return job_result(route, client);
+    default:
+      return erase_signal(route, client);
+  }
+}
+
+Result<Upload> Api::begin_upload(const Route& route, const RequestHead& head, const Target& target,
+                                 Client& client) {
+  auto request = read_job_request(*parse_job_kind(route.name), target, client);
+  if (!request) return request.error();
+  if (service_.shutting_down()) return unavailable("shutting_down", "the server is shutting down");
+  auto ticket = client.budget->take_job();
+  if (!ticket) {
+    return unavailable("queue_full", "this client has " + std::to_string(limits_.max_queued) +
+                                         " unfinished jobs already");
+  }
+  Upload upload(client, std::move(*request), std::move(*ticket), limits_.max_body);
+  if (!head.chunked) {
+    if (auto refusal = upload.announce(head.content_length.value_or(0))) return std::move(*refusal);
+  }
+  return upload;
+}
+
+std::variant<Reply, Waiting> Api::finish(Upload upload) {
+  Client& client = upload.client();
+  const bool wait = upload.request().wait;
+  auto job = upload.submit(service_);
+  if (!job) return make_reply(job.error());
+  if (wait) return Waiting{&client, std::move(*job)};
+  return with_location(json_reply(202, job_json(**job)), **job);
+}
+
+Reply Api::waited(const Job& job) const {
+  const auto& end = job.end();
+  if (end.state == JobState::failed) return with_location(undone_reply(job, 422), job);
+  if (end.state == JobState::aborted) {
+    return with_location(undone_reply(job, service_.shutting_down() ? 503 : 409), job);
+  }
+  const auto* compressed = std::get_if<CompressResult>(end.result.get());
+  if (compressed == nullptr) return with_location(json_reply(200, job_json(job)), job);
+  auto reply = with_location(zstd_reply(compressed->data), job);
+  reply.headers.emplace_back("Heistd-Queue-Delay-Us", microseconds(end.times.queue_delay));
+  reply.headers.emplace_back("Heistd-Run-Time-Us", microseconds(end.times.run));
+  return reply;
+}
+
+void Api::abandon(const Waiting& waiting) {
+  service_.abort(*waiting.client, waiting.job, "the client that waited disconnected");
+}
+
+Api::Handled Api::health(const Target& target) const {
+  if (auto refusal = QueryReader(target).finish()) return std::move(*refusal);
+  if (service_.shutting_down()) return unavailable("shutting_down", "the server is shutting down");
+  return json_reply(200, {{"status", "ok"}});
+}
+
+Api::Handled Api::job(const Route& route, Client& client) {
+  const auto job = client.jobs.find(route.name);
+  if (!job) return not_found("this client has no such job");
+  if (route.method == Method::erase) return erase_job(job, client);
+  return json_reply(200, job_json(*job));
+}
+
+Api::Handled Api::erase_job(const std::shared_ptr<Job>& job, Client& client) {
+  if (job->finished()) {
+    client.jobs.drop(job);
+  } else {
+    service_.abort(client, job, "the job was deleted");
+  }
+  return json_reply(200, job_json(*job));
+}
+
+Api::Handled Api::job_result(const Route& route, Client& client) const {
+  const auto job = client.jobs.find(route.name);
+  if (!job) return not_found("this client has no such job");
+  if (!job->finished()) return Refusal{409, "not_finished", "the job has not finished yet"};
+  if (!job->end().result) {
+    return Refusal{409, "no_result", "the job is " + std::string(to_string(job->state()))};
+  }
+  const auto& result = *job->end().result;
+  if (const auto* compressed = std::get_if<CompressResult>(&result)) {
+    return zstd_reply(compressed->data);
+  }
+  return json_reply(200, result_json(result));
+}
+
+Api::Handled Api::put_signal(const Route& route, const Target& target, Client& client) {
+  const auto priority = read_signal_priority(target, client);
+  if (!priority) return priority.error();
+  const bool existed = client.signals.find(route.name) != nullptr;
+  const auto group = service_.put_group(client, route.name, *priority);
+  if (!group) return group.error();
+  return json_reply(existed ? 200 : 201, {{"signal", route.name},
+                                          {"priority", heist::to_string(*priority)},
+                                          {"unfinished_jobs", (*group)->unfinished_jobs}});
+}
+
+Api::Handled Api::erase_signal(const Route& route, Client& client) {
+  const auto aborted = service_.abort_group(client, route.name);
+  if (!aborted) return not_found("this client has no such signal");
+  return json_reply(200, {{"signal", route.name}, {"aborted_jobs", *aborted}});
+}
+
+}  // namespace heistd

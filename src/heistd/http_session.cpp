@@ -1,0 +1,343 @@
+#include <poll.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/write.hpp>
+#include <heistd/http_reply.hpp>
+#include <heistd/http_session.hpp>
+#include <iostream>
+#include <utility>
+
+namespace heistd {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using Tcp = asio::ip::tcp;
+
+constexpr auto as_tuple = asio::as_tuple(asio::use_awaitable);
+
+/// How many bytes of later requests are read ahead while a client waits for its job.
+constexpr std::size_t read_ahead_bytes = 64 * kib;
+/// How long a closing connection is read from, so that the client gets to see the last answer.
+constexpr std::chrono::seconds linger_time{2};
+constexpr std::chrono::milliseconds peer_check_interval{100};
+
+Refusal internal_error(const std::exception& error) {
+  std::cerr << "heistd: request failed: " << error.what() << std::endl;
+  return {500, "internal", "the server failed to do this"};
+}
+
+/// Calls the API; what it throws becomes a reply.
+template <class Call>
+auto guarded(Call&& call) -> decltype(call()) {
+  try {
+    return call();
+  } catch (const std::exception& error) {
+    return make_reply(internal_error(error));
+  }
+}
+
+/// The peer has closed its end, or the connection is broken. Needs no room for what it sent before.
+bool peer_has_left(Tcp::socket& socket) {
+  pollfd entry{socket.native_handle(), POLLRDHUP, 0};
+  return ::poll(&entry, 1, 0) > 0;
+}
+
+template <class Parser>
+std::optional<Refusal> check_framing(const Parser& parser) {
+  const auto& message = parser.get();
+  if (message.version() > 11) {
+    return Refusal{505, "unsupported_version", "only HTTP/1.0 and HTTP/1.1 are spoken", "version"};
+  }
+  if (message.version() == 11 && message.count(http::field::host) != 1) {
+    return Refusal{400, "malformed_request", "exactly one Host header is needed", "Host"};
+  }
+  const auto encodings = message.count(http::field::transfer_encoding);
+  if (encodings > 0 && (encodings > 1 || !boost::beast::iequals(
+                                             message[http::field::transfer_encoding], "chunked"))) {
+    return Refusal{501, "unsupported_encoding", "the only transfer encoding here is chunked",
+                   "Transfer-Encoding"};
+  }
+  const auto expectation = message[http::field::expect];
+  if (!expectation.empty() && !boost::beast::iequals(expectation, "100-continue")) {
+    return Refusal{417, "expectation_failed", "the only expectation met is 100-continue", "Expect"};
+  }
+  return std::nullopt;
+}
+
+template <class Parser>
+RequestHead head_of(const Parser& parser) {
+  const auto& message = parser.get();
+  RequestHead head;
+  head.method = message.method_string();
+  head.target = message.target();
+  const auto authorization = message.find(http::field::authorization);
+  if (authorization != message.end()) head.authorization = authorization->value();
+  if (parser.content_length()) head.content_length = *parser.content_length();
+  head.chunked = parser.chunked();
+  return head;
+}
+
+}  // namespace
+
+HttpSession::HttpSession(Tcp::socket socket, Api& api, const Limits& limits)
+    : socket_(std::move(socket)),
+      api_(api),
+      limits_(limits),
+      buffer_(limits.max_header + read_ahead_bytes),
+      finished_(socket_.get_executor()),
+      timer_(socket_.get_executor()) {}
+
+asio::awaitable<void> HttpSession::serve() {
+  while (keep_alive_ && !stopping_) {
+    const bool came = co_await await_request();
+    if (!came) break;
+    co_await serve_request();
+  }
+  if (!in_step_) co_await linger();
+  timer_.cancel();
+  Error ignored;
+  socket_.close(ignored);
+}
+
+asio::awaitable<void> HttpSession::turn_away() {
+  keep_alive_ = false;
+  const auto refusal = unavailable("too_many_connections", "the server has too many connections");
+  co_await refuse(refusal);
+  co_await linger();
+  timer_.cancel();
+}
+
+void HttpSession::stop() {
+  stopping_ = true;
+  if (idle_) socket_.cancel();
+}
+
+/// Waits for the first bytes of a request; false when none will come.
+asio::awaitable<bool> HttpSession::await_request() {
+  if (buffer_.size() > 0) co_return true;
+  set_deadline(limits_.idle_timeout);
+  idle_ = true;
+  const auto room = buffer_.prepare(4 * kib);
+  const auto [error, bytes] = co_await socket_.async_read_some(room, as_tuple);
+  idle_ = false;
+  buffer_.commit(bytes);
+  co_return !error;
+}
+
+asio::awaitable<void> HttpSession::serve_request() {
+  Parser parser;
+  parser.header_limit(static_cast<std::uint32_t>(limits_.max_header));
+  parser.body_limit(boost::none);  // the upload has its own
+  in_step_ = false;
+  set_deadline(limits_.header_timeout);
+  const auto [error, bytes] = co_await http::async_read_header(socket_, buffer_, parser, as_tuple);
+  note_head(parser);
+  if (error) {
+    co_await refuse_read(error);
+  } else {
+    co_await serve_head(parser);
+  }
+}
+
+void HttpSession::note_head(const Parser& parser) {
+  const bool known = parser.is_header_done();
+  version_ = known && parser.get().version() < 11 ? 10 : 11;
+  is_head_ = known && parser.get().method() == http::verb::head;
+  keep_alive_ = known && parser.get().keep_alive() && !stopping_;
+}
+
+asio::awaitable<void> HttpSession::serve_head(Parser& parser) {
+  const auto refusal = check_framing(parser);
+  if (refusal) {
+    keep_alive_ = false;
+    co_await refuse(*refusal);
+    co_return;
+  }
+  const RequestHead head = head_of(parser);
+  auto step = guarded([&] { return api_.begin(head); });
+  if (auto* upload = std::get_if<Upload>(&step)) {
+    co_await receive(parser, *upload);
+    co_return;
+  }
+  in_step_ = !head.has_body();
+  keep_alive_ = keep_alive_ && in_step_;
+  co_await answer(std::get<Reply>(step));
+}
+
+asio::awaitable<void> HttpSession::receive(Parser& parser, Upload& upload) {
+  const bool expects_continue = !parser.get()[http::field::expect].empty() && version_ == 11;
+  if (expects_continue && buffer_.size() == 0) co_await send_continue();
+  std::optional<Refusal> refusal;
+  const auto error = co_await receive_body(parser, upload, refusal);
+  if (refusal) {
+    keep_alive_ = false;
+    co_await refuse(*refusal);
+    co_return;
+  }
+  if (error) {
+    co_await refuse_read(error);
+    co_return;
+  }
+  in_step_ = true;
+  auto step = guarded([&] { return api_.finish(std::move(upload)); });
+  if (const auto* waiting = std::get_if<Waiting>(&step)) {
+    co_await wait_for_job(*waiting);
+  } else {
+    co_await answer(std::get<Reply>(step));
+  }
+}
+
+asio::awaitable<void> HttpSession::send_continue() {
+  static constexpr std::string_view text = "HTTP/1.1 100 Continue\r\n\r\n";
+  set_deadline(limits_.idle_timeout);
+  const auto buffer = asio::buffer(text.data(), text.size());
+  // A failure shows in the next read as well.
+  co_await asio::async_write(socket_, buffer, as_tuple);
+}
+
+asio::awaitable<HttpSession::Error> HttpSession::receive_body(Parser& parser, Upload& upload,
+                                                              std::optional<Refusal>& refusal) {
+  while (!parser.is_done() && !refusal) {
+    const auto room = upload.room();
+    auto& body = parser.get().body();
+    body.data = room.data();
+    body.size = room.size();
+    set_deadline(limits_.idle_timeout);
+    const auto [error, bytes] = co_await http::async_read_some(socket_, buffer_, parser, as_tuple);
+    refusal = upload.commit(room.size() - body.size);
+    if (error && error != http::error::need_buffer) co_return error;
+  }
+  co_return Error();
+}
+
+asio::awaitable<void> HttpSession::wait_for_job(const Waiting& waiting) {
+  clear_deadline();
+  const auto& job = *waiting.job;
+  waiting.job->on_finished = [self = weak_from_this()] {
+    if (const auto session = self.lock()) session->finished_.cancel();
+  };
+  const bool left = co_await client_left_before(job);
+  if (left) {
+    keep_alive_ = false;
+    api_.abandon(waiting);
+    co_return;
+  }
+  const auto reply = guarded([&] { return api_.waited(job); });
+  co_await answer(reply);
+}
+
+/// Waits until the job has finished (false) or the client has closed its end (true). Requests that come
+/// meanwhile are read ahead; when there is no room for more, the connection's state is polled.
+asio::awaitable<bool> HttpSession::client_left_before(const Job& job) {
+  while (!job.finished()) {
+    const auto ahead = read_ahead_bytes - std::min(read_ahead_bytes, buffer_.size());
+    if (ahead == 0) {
+      finished_.expires_after(peer_check_interval);
+      co_await finished_.async_wait(as_tuple);
+      if (!job.finished() && peer_has_left(socket_)) co_return true;
+      continue;
+    }
+    finished_.expires_at(Clock::time_point::max());
+    const auto room = buffer_.prepare(ahead);
+    auto group = asio::experimental::make_parallel_group(
+        socket_.async_read_some(room, asio::deferred), finished_.async_wait(asio::deferred));
+    const auto [order, error, bytes, expiry] =
+        co_await group.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
+    buffer_.commit(bytes);
+    if (error && !job.finished()) co_return true;
+  }
+  co_return false;
+}
+
+asio::awaitable<void> HttpSession::answer(const Reply& reply) {
+  keep_alive_ = keep_alive_ && !stopping_;
+  auto response = make_response(reply, version_, keep_alive_);
+  http::response_serializer<BlocksBody> serializer(response);
+  serializer.split(is_head_);
+  while (is_head_ ? !serializer.is_header_done() : !serializer.is_done()) {
+    set_deadline(limits_.idle_timeout);
+    const auto [error, bytes] = co_await http::async_write_some(socket_, serializer, as_tuple);
+    if (error) {
+      give_up();
+      co_return;
+    }
+  }
+}
+
+asio::awaitable<void> HttpSession::refuse(const Refusal& refusal) {
+  const auto reply = make_reply(refusal);
+  co_await answer(reply);
+}
+
+/// Answers what could not be read, where there is an answer.
+asio::awaitable<void> HttpSession::refuse_read(Error error) {
+  keep_alive_ = false;
+  auto refusal = refusal_of(error);
+  if (error == asio::error::operation_aborted && timed_out_) {
+    refusal = Refusal{408, "timeout", "the request took too long to arrive"};
+  }
+  if (refusal) {
+    co_await refuse(*refusal);
+  } else {
+    in_step_ = true;
+  }
+}
+
+/// Closes our end and reads on for a while: closing with bytes unread would reset the connection, and
+/// the client might never see the answer.
+asio::awaitable<void> HttpSession::linger() {
+  Error ignored;
+  socket_.shutdown(Tcp::socket::shutdown_send, ignored);
+  buffer_.clear();
+  const auto until = Clock::now() + linger_time;
+  bool open = true;
+  while (open && Clock::now() < until) {
+    set_deadline(linger_time);
+    const auto room = buffer_.prepare(read_ahead_bytes);
+    const auto [error, bytes] = co_await socket_.async_read_some(room, as_tuple);
+    open = !error;
+  }
+}
+
+/// Nobody reads what we say: the connection is reset, or the system would keep it all.
+void HttpSession::give_up() {
+  keep_alive_ = false;
+  in_step_ = true;
+  Error ignored;
+  socket_.set_option(Tcp::socket::linger(true, 0), ignored);
+}
+
+void HttpSession::set_deadline(std::chrono::milliseconds time) {
+  deadline_ = Clock::now() + time;
+  timed_out_ = false;
+  if (!armed_ || timer_.expiry() > deadline_) arm_timer();
+}
+
+void HttpSession::arm_timer() {
+  armed_ = true;
+  timer_.expires_at(deadline_);
+  timer_.async_wait([self = weak_from_this()](const Error& error) {
+    const auto session = self.lock();
+    if (!error && session) session->on_timer();
+  });
+}
+
+void HttpSession::on_timer() {
+  armed_ = false;
+  if (deadline_ == Clock::time_point::max()) return;
+  if (Clock::now() >= deadline_) {
+    timed_out_ = true;
+    socket_.cancel();
+    // Once more in a moment: the step of a longer operation may have ended just now.
+    deadline_ += peer_check_interval;
+  }
+  arm_timer();
+}
+
+}  // namespace heistd

@@ -1,0 +1,83 @@
+// HttpSession: one connection.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/buffer_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <heistd/api.hpp>
+#include <heistd/limits.hpp>
+#include <memory>
+#include <optional>
+
+namespace heistd {
+
+/// Reads requests from one connection and writes the answers, one after the other.
+///
+/// Thread: the network's.
+class HttpSession : public std::enable_shared_from_this<HttpSession> {
+ public:
+  HttpSession(boost::asio::ip::tcp::socket socket, Api& api, const Limits& limits);
+
+  /// Serves requests until either side ends the connection.
+  boost::asio::awaitable<void> serve();
+
+  /// Refuses whatever comes, as there are too many connections.
+  boost::asio::awaitable<void> turn_away();
+
+  /// Ends the connection after the request under way, if there is one.
+  void stop();
+
+ private:
+  using Parser = boost::beast::http::request_parser<boost::beast::http::buffer_body>;
+  using Error = boost::beast::error_code;
+  template <class T>
+  using Awaitable = boost::asio::awaitable<T>;
+
+  // Arguments are references to what the caller keeps while it waits: g++ 12 destroys some temporaries
+  // of a co_await expression twice.
+  Awaitable<bool> await_request();
+  Awaitable<void> serve_request();
+  Awaitable<void> serve_head(Parser& parser);
+  Awaitable<void> receive(Parser& parser, Upload& upload);
+  Awaitable<Error> receive_body(Parser& parser, Upload& upload, std::optional<Refusal>& refusal);
+  Awaitable<void> wait_for_job(const Waiting& waiting);
+  Awaitable<bool> client_left_before(const Job& job);
+  Awaitable<void> send_continue();
+  Awaitable<void> answer(const Reply& reply);
+  Awaitable<void> refuse(const Refusal& refusal);
+  Awaitable<void> refuse_read(Error error);
+  Awaitable<void> linger();
+
+  void give_up();
+  void note_head(const Parser& parser);
+  void set_deadline(std::chrono::milliseconds time);
+  void clear_deadline() noexcept { deadline_ = Clock::time_point::max(); }
+  void arm_timer();
+  void on_timer();
+
+  boost::asio::ip::tcp::socket socket_;
+  Api& api_;
+  const Limits& limits_;
+  boost::beast::flat_buffer buffer_;
+  boost::asio::steady_timer finished_;  ///< cancelled when the job that is waited for has finished
+
+  // The one timer of all deadlines: it may expire too early, then it is armed again.
+  boost::asio::steady_timer timer_;
+  Clock::time_point deadline_ = Clock::time_point::max();
+  bool armed_ = false;
+  bool timed_out_ = false;
+
+  // Of the request under way.
+  unsigned version_ = 11;
+  bool is_head_ = false;
+  bool keep_alive_ = true;
+  bool in_step_ = true;  ///< nothing of the request is left unread
+
+  bool idle_ = false;
+  bool stopping_ = false;
+};
+
+}  // namespace heistd

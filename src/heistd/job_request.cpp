@@ -1,0 +1,57 @@
+#include <heistd/job_request.hpp>
+#include <heistd/limits.hpp>
+#include <utility>
+
+namespace heistd {
+namespace {
+
+std::optional<heist::TaskPriority> read_priority(QueryReader& query, const Client& client) {
+  const auto priority = query.priority("priority");
+  if (priority && *priority > client.ceiling) {
+    query.refuse(
+        {403, "above_ceiling",
+         "this client may use no priority above " + std::string(heist::to_string(client.ceiling)),
+         "priority"});
+  }
+  return priority;
+}
+
+std::string read_signal_name(QueryReader& query) {
+  const auto name = query.text("signal");
+  if (name && !is_name(*name)) {
+    query.refuse(bad_parameter("signal", "must be 1 to 64 letters, digits, '.', '_' or '-'"));
+  }
+  return name.value_or("");
+}
+
+}  // namespace
+
+Result<JobRequest> read_job_request(JobKind kind, const Target& target, Client& client) {
+  QueryReader query(target);
+  JobRequest request;
+  request.kind = kind;
+  request.priority = read_priority(query, client);
+  request.delay = query.duration("delay", max_delay);
+  request.signal_name = read_signal_name(query);
+  request.wait = query.flag("wait");
+  const auto pattern = kind == JobKind::search ? query.text("pattern") : std::nullopt;
+  if (kind == JobKind::search && !pattern) {
+    query.refuse(bad_parameter("pattern", "a search needs a pattern"));
+  }
+  if (auto refusal = query.finish()) return std::move(*refusal);
+  if (!pattern) return request;
+  auto compiled = client.patterns.get(*pattern);
+  if (!compiled) return compiled.error();
+  request.pattern = std::move(*compiled);
+  return request;
+}
+
+Result<heist::TaskPriority> read_signal_priority(const Target& target, const Client& client) {
+  QueryReader query(target);
+  const auto priority = read_priority(query, client);
+  if (!priority) query.refuse(bad_parameter("priority", "a signal needs a priority"));
+  if (auto refusal = query.finish()) return std::move(*refusal);
+  return *priority;
+}
+
+}  // namespace heistd

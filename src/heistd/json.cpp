@@ -1,0 +1,148 @@
+#include <array>
+#include <heistd/json.hpp>
+#include <ratio>
+
+namespace heistd {
+namespace {
+
+constexpr std::array all_priorities = {heist::TaskPriority::user_blocking,
+                                       heist::TaskPriority::user_visible,
+                                       heist::TaskPriority::background};
+
+double microseconds(std::chrono::nanoseconds duration) {
+  return std::chrono::duration<double, std::micro>(duration).count();
+}
+
+Json histogram_json(const DurationHistogram& histogram) {
+  return {{"count", histogram.count()},
+          {"p50", microseconds(histogram.quantile(0.5))},
+          {"p90", microseconds(histogram.quantile(0.9))},
+          {"p99", microseconds(histogram.quantile(0.99))},
+          {"p999", microseconds(histogram.quantile(0.999))},
+          {"max", microseconds(histogram.max())}};
+}
+
+/// How many of the client's unfinished jobs are in each state, by priority.
+struct Depth {
+  std::size_t delayed = 0;
+  std::size_t queued = 0;
+  std::size_t running = 0;
+
+  void add(JobState state) {
+    if (state == JobState::delayed) ++delayed;
+    if (state == JobState::queued) ++queued;
+    if (state == JobState::running) ++running;
+  }
+};
+
+std::array<Depth, 3> depths_of(const Client& client) {
+  std::array<Depth, 3> depths{};
+  for (const auto& [id, job] : client.jobs.unfinished()) {
+    depths.at(static_cast<std::size_t>(job->priority())).add(job->state());
+  }
+  return depths;
+}
+
+Json level_json(heist::TaskPriority priority, const LevelStats& level, const Depth& depth) {
+  return {{"priority", heist::to_string(priority)},
+          {"depth", depth.queued + depth.running},
+          {"queued", depth.queued},
+          {"running", depth.running},
+          {"delayed", depth.delayed},
+          {"done", level.done},
+          {"failed", level.failed},
+          {"aborted", level.aborted},
+          {"queue_delay_us", histogram_json(level.queue_delay)},
+          {"run_time_us", histogram_json(level.run_time)},
+          {"chunks", level.chunks},
+          {"longest_chunk_us", microseconds(level.longest_chunk)}};
+}
+
+Json lines_json(const SearchResult& result) {
+  Json lines = Json::array();
+  for (const auto& line : result.lines) {
+    lines.push_back({{"number", line.number}, {"text", line.text}});
+  }
+  return lines;
+}
+
+Json error_of(const Job::End& end) {
+  if (end.failure) return {{"code", end.failure->code()}, {"message", end.failure->what()}};
+  return {{"code", "aborted"}, {"message", end.abort_reason}};
+}
+
+void add_times(Json& json, const Job& job) {
+  const auto delay = job.progress->queue_delay();
+  json["queue_delay_us"] = delay ? Json(microseconds(*delay)) : Json();
+  const bool known = job.finished() && job.end().times.chunks > 0;
+  json["run_time_us"] = known ? Json(microseconds(job.end().times.run)) : Json();
+  if (!known) return;
+  json["chunks"] = job.end().times.chunks;
+  json["longest_chunk_us"] = microseconds(job.end().times.longest);
+}
+
+void add_outcome(Json& json, const Job& job) {
+  const auto& end = job.end();
+  if (!end.result) {
+    json["error"] = error_of(end);
+    return;
+  }
+  const auto* compressed = std::get_if<CompressResult>(end.result.get());
+  json["result"] =
+      compressed != nullptr
+          ? Json({{"bytes", byte_count(*compressed->data)}, {"content_type", "application/zstd"}})
+          : result_json(*end.result);
+  json["links"]["result"] = "/jobs/" + job.id + "/result";
+}
+
+}  // namespace
+
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Json error_json(const Refusal& refusal) {
+  Json error = {{"code", refusal.code}, {"message", refusal.message}};
+  if (!refusal.field.empty()) error["field"] = refusal.field;
+  return {{"error", std::move(error)}};
+}
+
+Json result_json(const JobResult& result) {
+  if (const auto* digest = std::get_if<DigestResult>(&result)) {
+    return {{"sha256", digest->sha256}};
+  }
+  const auto& search = std::get<SearchResult>(result);
+  return {{"searched", search.searched},
+          {"matched", search.matched},
+          {"truncated", search.truncated()},
+          {"lines", lines_json(search)}};
+}
+
+Json job_json(const Job& job) {
+  Json json = {{"id", job.id},
+               {"kind", to_string(job.kind)},
+               {"state", to_string(job.state())},
+               {"priority", heist::to_string(job.priority())},
+               {"bytes", job.bytes}};
+  if (!job.signal_name.empty()) json["signal"] = job.signal_name;
+  add_times(json, job);
+  json["links"] = {{"self", "/jobs/" + job.id}};
+  if (job.finished()) add_outcome(json, job);
+  return json;
+}
+
+Json stats_json(const Client& client) {
+  const auto depths = depths_of(client);
+  Json levels = Json::array();
+  for (const auto priority : all_priorities) {
+    const auto index = static_cast<std::size_t>(priority);
+    levels.push_back(level_json(priority, client.stats.at(index), depths.at(index)));
+  }
+  return {{"client", client.name},
+          {"ceiling", heist::to_string(client.ceiling)},
+          {"jobs_held", client.budget->jobs()},
+          {"bytes_held", client.budget->bytes()},
+          {"levels", std::move(levels)}};
+}
+
+}  // namespace heistd

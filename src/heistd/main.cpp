@@ -1,0 +1,45 @@
+// heistd: a job server on one agent.
+#include <csignal>
+#include <exception>
+#include <heistd/options.hpp>
+#include <heistd/server.hpp>
+#include <iostream>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+namespace {
+
+std::unique_ptr<heistd::Server> listen(heistd::Options options) {
+  const auto where = options.address + " port " + std::to_string(options.port);
+  try {
+    return std::make_unique<heistd::Server>(std::move(options));
+  } catch (const boost::system::system_error& error) {
+    std::cerr << "heistd: cannot listen on " << where << ": " << error.code().message()
+              << std::endl;
+    return nullptr;
+  }
+}
+
+int serve(heistd::Options options) {
+  const auto server = listen(std::move(options));
+  if (!server) return 1;
+  std::cout << "heistd listening on " << server->endpoint() << std::endl;
+  server->run();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    // Whoever reads our output may go; that is no reason to end.
+    std::signal(SIGPIPE, SIG_IGN);
+    auto parsed = heistd::parse_options(argc, argv);
+    if (const int* code = std::get_if<int>(&parsed)) return *code;
+    return serve(std::get<heistd::Options>(std::move(parsed)));
+  } catch (const std::exception& error) {
+    std::cerr << "heistd: " << error.what() << std::endl;
+    return 1;
+  }
+}

@@ -1,0 +1,29 @@
+// Options: the command line.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <heist/priority.hpp>
+#include <heistd/client.hpp>
+#include <heistd/limits.hpp>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace heistd {
+
+struct Options {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 8080;
+  Limits limits;
+  std::vector<ClientSpec> clients;
+  /// Empty: requests without a token are refused.
+  std::optional<heist::TaskPriority> anonymous_ceiling = heist::TaskPriority::user_blocking;
+  std::chrono::milliseconds drain_deadline{5000};
+};
+
+/// The options, or the exit code of a program that has nothing more to do, having said why.
+[[nodiscard]] std::variant<Options, int> parse_options(int argc, const char* const* argv);
+
+}  // namespace heistd

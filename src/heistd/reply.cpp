@@ -1,0 +1,16 @@
+#include <heistd/json.hpp>
+#include <heistd/reply.hpp>
+
+namespace heistd {
+
+Reply make_reply(const Refusal& refusal) {
+  Reply reply;
+  reply.status = refusal.status;
+  reply.body = share_text(dump(error_json(refusal)));
+  if (refusal.status == 401) reply.headers.emplace_back("WWW-Authenticate", "Bearer");
+  if (refusal.status == 503) reply.headers.emplace_back("Retry-After", "1");
+  if (!refusal.allow.empty()) reply.headers.emplace_back("Allow", refusal.allow);
+  return reply;
+}
+
+}  // namespace heistd

@@ -1,0 +1,71 @@
+#include <algorithm>
+#include <array>
+#include <heistd/job_id.hpp>
+#include <heistd/job_work.hpp>
+#include <heistd/query.hpp>
+#include <heistd/routes.hpp>
+
+namespace heistd {
+namespace {
+
+using Path = std::vector<std::string>;
+
+std::optional<Resource> resource_of(const Path& path) {
+  if (path == Path{"healthz"}) return Resource::health;
+  if (path == Path{"stats"}) return Resource::stats;
+  if (path.size() == 2 && path[0] == "signals") return Resource::signal;
+  if (path.size() < 2 || path[0] != "jobs") return std::nullopt;
+  if (path.size() == 2 && parse_job_kind(path[1])) return Resource::kind;
+  if (!is_job_id(path[1])) return std::nullopt;
+  if (path.size() == 2) return Resource::job;
+  if (path.size() == 3 && path[2] == "result") return Resource::job_result;
+  return std::nullopt;
+}
+
+struct Allowed {
+  std::string_view text;
+  Method method;
+};
+
+std::vector<Allowed> allowed_methods(Resource resource) {
+  static constexpr Allowed get{"GET", Method::get};
+  static constexpr Allowed head{"HEAD", Method::get};
+  static constexpr Allowed erase{"DELETE", Method::erase};
+  switch (resource) {
+    case Resource::kind:
+      return {{"POST", Method::post}};
+    case Resource::job:
+      return {get, head, erase};
+    case Resource::signal:
+      return {{"PUT", Method::put}, erase};
+    default:
+      return {get, head};
+  }
+}
+
+Refusal wrong_method(const std::vector<Allowed>& allowed) {
+  Refusal refusal{405, "method_not_allowed", "this method cannot be used here"};
+  for (const auto& [text, method] : allowed) {
+    refusal.allow += refusal.allow.empty() ? "" : ", ";
+    refusal.allow += text;
+  }
+  return refusal;
+}
+
+}  // namespace
+
+Result<Route> find_route(std::string_view method, const Target& target) {
+  const auto resource = resource_of(target.path);
+  if (!resource) return not_found("there is nothing at this path");
+  const auto allowed = allowed_methods(*resource);
+  const auto found = std::ranges::find(allowed, method, &Allowed::text);
+  if (found == allowed.end()) return wrong_method(allowed);
+  Route route{*resource, found->method, target.path.size() > 1 ? target.path[1] : ""};
+  if (*resource == Resource::signal && !is_name(route.name)) {
+    return Refusal{400, "bad_name", "a signal name is 1 to 64 letters, digits, '.', '_' or '-'",
+                   "name"};
+  }
+  return route;
+}
+
+}  // namespace heistd

@@ -1,0 +1,27 @@
+// Routes: which resource a path names, and what may be done with it.
+#pragma once
+
+#include <cstdint>
+#include <heistd/refusal.hpp>
+#include <heistd/target.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace heistd {
+
+enum class Resource : std::uint8_t { health, stats, kind, job, job_result, signal };
+
+enum class Method : std::uint8_t { get, post, put, erase };
+
+/// What a request is about.
+struct Route {
+  Resource resource;
+  Method method;
+  std::string name;  ///< the job's id or kind, or the signal's name
+};
+
+/// Errors: 404 "not_found", 405 "method_not_allowed", 400 "bad_name" for a signal.
+[[nodiscard]] Result<Route> find_route(std::string_view method, const Target& target);
+
+}  // namespace heistd

@@ -1,0 +1,70 @@
+// Server: the sockets, the agent, and how they start and end.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <heist/agent.hpp>
+#include <heistd/api.hpp>
+#include <heistd/client.hpp>
+#include <heistd/http_session.hpp>
+#include <heistd/job_service.hpp>
+#include <heistd/options.hpp>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <unordered_set>
+
+namespace heistd {
+
+/// Listens, serves, and on SIGTERM or SIGINT drains and ends.
+///
+/// Jobs run on an agent of their own; everything else, on the thread that calls run().
+class Server {
+ public:
+  /// Starts to listen.   Errors: std::system_error when the address cannot be had.
+  explicit Server(Options options);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  /// The address it listens on, with the real port.
+  [[nodiscard]] boost::asio::ip::tcp::endpoint endpoint() const;
+
+  /// Serves until a signal ends it.   Blocks: until then.
+  void run();
+
+ private:
+  using Tcp = boost::asio::ip::tcp;
+
+  boost::asio::awaitable<void> accept();
+  boost::asio::awaitable<void> serve(Tcp::socket socket);
+  boost::asio::awaitable<void> watch_signals();
+  void start_drain(int signal_number);
+  void finish_drain(const heist::CloseReport& report);
+  void end_when_quiet();
+  std::size_t abort_all_jobs();
+
+  const Options options_;
+  boost::asio::io_context io_;
+  Tcp::acceptor acceptor_;
+  boost::asio::signal_set signals_;
+  boost::asio::steady_timer pause_;  ///< of accepting, and before the end
+  ClientTable clients_;
+  std::optional<heist::Agent> agent_;
+  JobService service_;
+  Api api_;
+  std::unordered_set<std::shared_ptr<HttpSession>> sessions_;
+
+  bool draining_ = false;
+  bool drained_ = false;
+  Clock::time_point drain_start_;
+  std::size_t finished_before_drain_ = 0;
+  std::size_t aborted_by_drain_ = 0;
+  std::thread closer_;  ///< closes the agent, which takes a while, beside the network
+};
+
+}  // namespace heistd

@@ -1,0 +1,50 @@
+// Upload: the body of a job on its way in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <heistd/budget.hpp>
+#include <heistd/job_service.hpp>
+#include <optional>
+#include <span>
+
+namespace heistd {
+
+/// A job that was found good, whose bytes are still to come. What is read into room() is kept block by block, and
+/// every byte is in the client's budget before it is read, or as soon as its number is known.
+class Upload {
+ public:
+  Upload(Client& client, JobRequest request, Budget::Ticket ticket, std::size_t max_body) noexcept
+      : client_(&client),
+        request_(std::move(request)),
+        ticket_(std::move(ticket)),
+        max_body_(max_body) {}
+
+  /// Tells how long the body will be.   Errors: 413 "body_too_large", 503 "queue_full".
+  [[nodiscard]] std::optional<Refusal> announce(std::uint64_t bytes);
+
+  /// Where the next bytes go.   Errors: std::bad_alloc.
+  [[nodiscard]] std::span<char> room();
+  /// Says how many bytes were read into room().   Errors: as announce(), when nothing was announced.
+  [[nodiscard]] std::optional<Refusal> commit(std::size_t bytes);
+
+  [[nodiscard]] const JobRequest& request() const noexcept { return request_; }
+  [[nodiscard]] Client& client() const noexcept { return *client_; }
+
+  /// Posts the job; the upload is over.   Errors: as JobService::submit.
+  [[nodiscard]] Result<std::shared_ptr<Job>> submit(JobService& service);
+
+ private:
+  [[nodiscard]] std::optional<Refusal> take(std::size_t bytes);
+
+  Client* client_;
+  JobRequest request_;
+  Budget::Ticket ticket_;
+  std::size_t max_body_;
+  std::optional<std::size_t> announced_;
+  std::size_t received_ = 0;
+  Blocks blocks_;
+  std::size_t used_ = 0;  ///< of the last block
+};
+
+}  // namespace heistd

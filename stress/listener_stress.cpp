@@ -1,0 +1,236 @@
+// Listeners: two threads subscribe and remove while two threads change the priority and one of them aborts.
+//
+// I1  Once a removal has returned, the callback does not run, what it did is seen, and it has been destroyed (ABT-7);
+//     one that removes itself is destroyed when it has returned.
+// I2  An abort listener runs once at the most, a priority listener once for each change at the most.
+// I3  set_priority within a change's delivery throws NotAllowedError (PRI-6); listeners may subscribe others.
+// I4  However many have come and gone, nothing is left: every callback is destroyed exactly once (ABT-5).
+// Some rounds are churn: one thread subscribes and removes hundreds beside many that stay, so that the registry is
+// pruned while others walk it for an event.
+#include <array>
+#include <heist/heist.hpp>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "support/crew.hpp"
+#include "support/fence.hpp"
+#include "support/stress_run.hpp"
+
+namespace {
+
+using namespace heist;
+using namespace heist::stress;
+
+constexpr std::size_t subscribers = 2;
+
+struct Counts {
+  std::uint64_t subscribed = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t self_removed = 0;
+};
+
+/// What a callback works on: plain data of the thread that subscribed, once the callback is gone.
+struct Slot {
+  std::uint32_t calls = 0;
+  std::uint32_t calls_when_destroyed = 0;
+  std::uint32_t destroyed = 0;
+  bool removed_here = false;  ///< not by the callback itself
+  bool removed = false;
+  bool removes_itself = false;
+  Subscription subscription;
+  /// Who takes it removes the listener: its subscriber, or the callback itself.
+  sync::atomic<Subscription*> to_remove{nullptr};
+
+  Subscription* take() noexcept {
+    return to_remove.exchange(nullptr, sync::edge("stress:take_subscription", sync::acquire));
+  }
+};
+
+/// Counts the destruction of the callback.
+class Marker {
+ public:
+  explicit Marker(Slot& slot) : slot_(&slot) {}
+  Marker(Marker&& other) noexcept : slot_(std::exchange(other.slot_, nullptr)) {}
+  Marker& operator=(Marker&&) = delete;
+  ~Marker() {
+    if (slot_ == nullptr) return;
+    ++slot_->destroyed;
+    slot_->calls_when_destroyed = slot_->calls;
+  }
+  [[nodiscard]] Slot& slot() const { return *slot_; }
+
+ private:
+  Slot* slot_;
+};
+
+class ListenerStress {
+ public:
+  void round(Random& random) {
+    controller_.emplace();
+    const std::uint64_t seed = random();
+    if (random.one_in(16)) {
+      churn_round(seed);
+    } else {
+      crew_.run([this, seed](std::size_t member) {
+        Random own(seed + member);
+        member < 2 ? change(member, own) : subscribe_all(member - 2, own);
+      });
+    }
+    for (auto& slots : slots_) {
+      for (const auto& slot : slots) check_slot(*slot);
+      counts_.subscribed += slots.size();
+    }
+    for (auto& slots : slots_) slots.clear();
+  }
+
+  [[nodiscard]] Counts counts() const { return counts_; }
+
+ private:
+  void change(std::size_t member, Random& random) {
+    for (auto changes = random.below(6); changes > 0; --changes) {
+      controller_->set_priority(priorities[random.below(3)]);
+      dither(random);
+    }
+    if (member == 0 && random.one_in(2)) controller_->abort();
+  }
+
+  /// Keeps a few subscriptions at a time.
+  void subscribe_all(std::size_t subscriber, Random& random) {
+    auto& slots = slots_[subscriber];
+    for (int i = 0; i < 6; ++i) {
+      slots.push_back(std::make_unique<Slot>());
+      subscribe(*slots.back(), random);
+      if (random.one_in(2)) dither(random);
+      if (random.one_in(2)) remove(*slots[random.below(slots.size())]);
+    }
+    for (auto& slot : slots) remove(*slot);
+  }
+
+  void churn_round(std::uint64_t seed) {
+    churning_.store(true, sync::relaxed);  // relaxed: before the start.
+    crew_.run([this, seed](std::size_t member) {
+      Random own(seed + member);
+      if (member == 0) return abort_amid(own);
+      if (member == 1) return change_amid(own);
+      member == 2 ? churn(own) : stay(own);
+    });
+    check(churned_.destroyed == made_, "a callback was not destroyed exactly once");
+  }
+
+  /// Comes and goes, and leaves dead registrations behind.
+  void churn(Random& random) {
+    const TaskSignal signal = controller_->signal();
+    churned_.destroyed = 0;
+    made_ = 100 + random.below(300);
+    for (std::uint64_t i = 0; i < made_; ++i) {
+      auto subscription = random.one_in(2)
+                              ? signal.on_abort([marker = Marker(churned_)] {})
+                              : signal.on_priority_change([marker = Marker(churned_)] {});
+      subscription.reset();
+      check(churned_.destroyed == i + 1, "a removed callback was not destroyed");
+    }
+    churning_.store(false, sync::relaxed);  // relaxed: ends the round, carries nothing.
+  }
+
+  /// Many that stay, so that pruning takes its time, and go one by one.
+  void stay(Random& random) {
+    const TaskSignal signal = controller_->signal();
+    std::vector<Subscription> staying;
+    for (int i = 0; i < 100; ++i) {
+      staying.push_back(random.one_in(2) ? signal.on_abort([] {})
+                                         : signal.on_priority_change([] {}));
+    }
+    while (churning_.load(sync::relaxed) && !staying.empty()) {  // relaxed: as above.
+      for (int i = 0; i < 4; ++i) dither(random);
+      staying.pop_back();
+    }
+  }
+
+  void change_amid(Random& random) {
+    while (churning_.load(sync::relaxed)) {  // relaxed: as above.
+      controller_->set_priority(priorities[random.below(3)]);
+      for (int i = 0; i < 4; ++i) dither(random);
+    }
+  }
+  void abort_amid(Random& random) {
+    for (auto steps = random.below(400); steps > 0; --steps) dither(random);
+    controller_->abort();
+  }
+
+  void subscribe(Slot& slot, Random& random) {
+    slot.removes_itself = random.one_in(4);
+    const TaskSignal signal = controller_->signal();
+    if (random.one_in(2)) {
+      slot.subscription = signal.on_abort([marker = Marker(slot)] {
+        run(marker.slot());
+        check(marker.slot().calls == 1, "an abort listener ran twice");
+      });
+    } else {
+      slot.subscription = signal.on_priority_change(
+          [this, marker = Marker(slot)](const PriorityChangeEvent& event) {
+            check(event.previous != event.current, "an event for the same value");
+            if (marker.slot().calls == 0) expect_refusal();
+            run(marker.slot());
+          });
+    }
+    slot.to_remove.store(&slot.subscription, sync::edge("stress:give_subscription", sync::release));
+  }
+
+  static void run(Slot& slot) {
+    check(!slot.removed, "a callback ran after its removal");
+    ++slot.calls;
+    if (!slot.removes_itself) return;
+    Subscription* mine = slot.take();
+    if (mine == nullptr) return;  // not given yet, or taken by its subscriber, who waits for us
+    mine->reset();
+    check(slot.destroyed == 0, "a running callback was destroyed");
+    slot.removed = true;
+  }
+
+  void expect_refusal() {
+    try {
+      controller_->set_priority(TaskPriority::background);
+      check(false, "set_priority within a delivery did not throw");
+    } catch (const NotAllowedError&) {
+    }
+  }
+
+  static void remove(Slot& slot) {
+    Subscription* mine = slot.take();
+    if (mine == nullptr) return;  // removed, or it removes itself
+    mine->reset();
+    check(slot.destroyed == 1, "a removed callback was not destroyed");
+    slot.removed = slot.removed_here = true;
+  }
+
+  void check_slot(const Slot& slot) {
+    check(slot.destroyed == 1, "a callback was not destroyed exactly once");
+    check(slot.removed, "a subscription was lost");
+    check(slot.calls == slot.calls_when_destroyed, "a callback ran after its destruction");
+    counts_.calls += slot.calls;
+    if (!slot.removed_here) ++counts_.self_removed;
+  }
+
+  std::optional<TaskController> controller_;
+  Slot churned_;  ///< of all that come and go in a churn
+  std::uint64_t made_ = 0;
+  sync::atomic<bool> churning_{false};
+  std::array<std::vector<std::unique_ptr<Slot>>, subscribers> slots_;
+  Counts counts_;
+  Crew crew_{2 + subscribers};
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto options = parse("listener_stress", {argv, static_cast<std::size_t>(argc)});
+  ListenerStress stress;
+  const auto rounds = run_rounds(options, [&stress](Random& random) { stress.round(random); });
+  const Counts counts = stress.counts();
+  std::printf("rounds %llu, subscribed %llu, calls %llu, removed themselves %llu\n",
+              printable(rounds), printable(counts.subscribed), printable(counts.calls),
+              printable(counts.self_removed));
+  check(options.duration.count() == 0 || (counts.calls > 0 && counts.self_removed > 0),
+        "no listener ever ran");
+}

@@ -1,0 +1,63 @@
+// A wrong inbox, in place of the right one (included before everything else): first in, first out for each producer
+// only, as a set of queues of which each producer has its own. The order property tests must fail with it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#define Inbox RightInbox  // NOLINT: the mutant takes its name.
+#include "heist/concurrent/inbox.hpp"
+#undef Inbox
+
+namespace heist {
+
+class Inbox : public RightInbox {
+ public:
+  [[nodiscard]] PostResult post(LoopNode& node) noexcept {
+    // The links backwards are nobody's while a node is in an inbox: they say whose it is.
+    node.prev = producers() + producer_number();
+    return RightInbox::post(node);
+  }
+  [[nodiscard]] LoopNode* take() noexcept { return by_producer(RightInbox::take()); }
+  [[nodiscard]] LoopNode* close() noexcept { return by_producer(RightInbox::close()); }
+
+ private:
+  static constexpr std::size_t most_producers = 8;
+
+  static LoopNode* producers() noexcept {
+    static constexpr LoopNodeOps no_ops{LoopNodeKind::message, nullptr, nullptr};
+    static constinit std::array<LoopNode, most_producers> nodes{
+        LoopNode(no_ops), LoopNode(no_ops), LoopNode(no_ops), LoopNode(no_ops),
+        LoopNode(no_ops), LoopNode(no_ops), LoopNode(no_ops), LoopNode(no_ops)};
+    return nodes.data();
+  }
+  static std::size_t producer_number() noexcept {
+    static sync::atomic<std::size_t> producer_count{0};
+    // relaxed: a number.
+    static thread_local const std::size_t number = producer_count.fetch_add(1, sync::relaxed);
+    return number % most_producers;
+  }
+
+  /// The same nodes: those of producer 0 first, then those of producer 1, …
+  static LoopNode* by_producer(LoopNode* oldest) noexcept {
+    std::array<LoopNode*, most_producers> first{};
+    std::array<LoopNode*, most_producers> last{};
+    while (oldest != nullptr) {
+      LoopNode* const next = oldest->next;
+      const auto producer = static_cast<std::size_t>(oldest->prev - producers());
+      (last[producer] == nullptr ? first[producer] : last[producer]->next) = oldest;
+      last[producer] = oldest;
+      oldest->next = oldest->prev = nullptr;
+      oldest = next;
+    }
+    LoopNode* result = nullptr;
+    for (std::size_t producer = most_producers; producer-- > 0;) {
+      if (last[producer] == nullptr) continue;
+      last[producer]->next = result;
+      result = first[producer];
+    }
+    return result;
+  }
+};
+
+}  // namespace heist

@@ -1,0 +1,127 @@
+// What every stress program shares: options, checks, the seed, rounds until the time is up.
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+#include <string_view>
+#include <thread>
+
+namespace heist::stress {
+
+/// A small generator; one for each thread, so that a seed names one set of random choices.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) noexcept : state_(seed) {}
+
+  std::uint64_t operator()() noexcept {
+    std::uint64_t mixed = (state_ += 0x9e3779b97f4a7c15U);
+    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9U;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebU;
+    return mixed ^ (mixed >> 31);
+  }
+  /// 0 … bound - 1.
+  std::uint64_t below(std::uint64_t bound) noexcept { return (*this)() % bound; }
+  bool one_in(std::uint64_t n) noexcept { return below(n) == 0; }
+
+ private:
+  std::uint64_t state_;
+};
+
+inline std::uint64_t seed_of_run = 0;
+
+/// Ends the program when a promise of the runtime is broken.
+inline void check(bool holds, const char* what) {
+  if (holds) [[likely]]
+    return;
+  std::fprintf(stderr, "FAILED: %s (seed %llu)\n", what,
+               static_cast<unsigned long long>(seed_of_run));
+  std::_Exit(1);
+}
+
+/// Somewhere between nothing and giving up the processor: moves races to other places.
+inline void dither(Random& random) {
+  const auto choice = random.below(8);
+  if (choice == 0) {
+    std::this_thread::yield();
+  } else if (choice < 4) {
+    const volatile auto steps = random.below(200);
+    for (std::uint64_t i = 0; i < steps; ++i) {
+    }
+  }
+}
+
+/// Waits for a condition that another thread brings about; gives up with a message.
+template <std::predicate Condition>
+void await(Condition&& condition, const char* what) {
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  for (std::uint32_t turn = 1; !condition(); ++turn) {
+    std::this_thread::yield();
+    if (turn % 4096 == 0) check(std::chrono::steady_clock::now() < patience, what);
+  }
+}
+
+struct StressOptions {
+  std::chrono::seconds duration{2};
+  std::uint64_t seed = 1;
+};
+
+/// Reads `--seconds N --seed N`; without a seed, the clock gives one. Prints it.
+inline StressOptions parse(std::string_view program, std::span<char*> arguments) {
+  StressOptions options{
+      .seed = static_cast<std::uint64_t>(
+          std::chrono::system_clock::now().time_since_epoch().count() / 1000 % 1'000'000'000)};
+  for (std::size_t i = 1; i < arguments.size(); i += 2) {
+    const std::string_view name = arguments[i];
+    char* end = nullptr;
+    const std::uint64_t value =
+        i + 1 < arguments.size() ? std::strtoull(arguments[i + 1], &end, 10) : 0;
+    const bool is_number = end != nullptr && end != arguments[i + 1] && *end == '\0';
+    if (name == "--seconds" && is_number) {
+      options.duration = std::chrono::seconds(value);
+    } else if (name == "--seed" && is_number) {
+      options.seed = value;
+    } else {
+      std::fprintf(stderr, "usage: %.*s [--seconds N] [--seed N]\n",
+                   static_cast<int>(program.size()), program.data());
+      std::exit(2);  // NOLINT(concurrency-mt-unsafe): no other thread yet.
+    }
+  }
+  seed_of_run = options.seed;
+  std::printf("%.*s: seed %llu\n", static_cast<int>(program.size()), program.data(),
+              static_cast<unsigned long long>(options.seed));
+  std::fflush(stdout);
+  return options;
+}
+
+/// Calls `round(Random&)` until the time is up, at least once; says now and then how far it is.
+/// Returns the number of rounds.
+template <std::invocable<Random&> Round>
+std::uint64_t run_rounds(const StressOptions& options, Round&& round) {
+  constexpr std::chrono::seconds between_messages{20};
+  Random random(options.seed);
+  const auto start = std::chrono::steady_clock::now();
+  auto next_message = start + between_messages;
+  std::uint64_t rounds = 0;
+  for (auto now = start; rounds == 0 || now - start < options.duration;
+       now = std::chrono::steady_clock::now()) {
+    round(random);
+    ++rounds;
+    if (now < next_message) continue;
+    next_message += between_messages;
+    std::printf("%lld of %lld seconds, %llu rounds\n",
+                static_cast<long long>(
+                    std::chrono::duration_cast<std::chrono::seconds>(now - start).count()),
+                static_cast<long long>(options.duration.count()),
+                static_cast<unsigned long long>(rounds));
+    std::fflush(stdout);
+  }
+  return rounds;
+}
+
+inline unsigned long long printable(std::uint64_t count) { return count; }
+
+}  // namespace heist::stress

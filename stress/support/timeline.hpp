@@ -1,0 +1,22 @@
+// Timeline: one order of everything the threads of a round do, for claims about "before" and "after".
+#pragma once
+
+#include <cstdint>
+#include <heist/sync.hpp>
+
+namespace heist::stress {
+
+/// A point on the timeline; later is larger.
+using Moment = std::uint64_t;
+inline constexpr Moment never = ~Moment{0};
+
+/// Edge: each mark() is a read-modify-write of one word, so a smaller moment happened before a larger one.
+class Timeline {
+ public:
+  Moment mark() noexcept { return now_.fetch_add(1, sync::edge("stress:mark", sync::seq_cst)) + 1; }
+
+ private:
+  sync::atomic<Moment> now_{0};
+};
+
+}  // namespace heist::stress

@@ -1,0 +1,11 @@
+// EXPECT: requires holding
+// ONLY: Clang
+// Thread-safety analysis knows which functions are the agent's.
+#include "../../src/heist/loop/loop_core.hpp"
+
+void collect(heist::LoopCore& loop) {
+#ifdef HEIST_EXPECT_OK
+  static_cast<void>(loop.on_agent());
+#endif
+  loop.collect_work();
+}

@@ -1,0 +1,12 @@
+// EXPECT: deleted|implicitly-deleted
+#include <heist/subscription.hpp>
+#include <utility>
+
+heist::Subscription duplicate(heist::Subscription& subscription) {
+#ifdef HEIST_EXPECT_OK
+  return std::move(subscription);
+#else
+  heist::Subscription copy = subscription;
+  return copy;
+#endif
+}

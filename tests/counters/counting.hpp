@@ -1,0 +1,58 @@
+// Counts and refuses memory, and counts system calls made through syscall(2), thread by thread. This executable
+// replaces global operator new, the functions the node pool gets its memory from, and syscall().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace heist::test {
+
+/// What has been allocated so far.
+struct Allocations {
+  std::uint64_t by_new = 0;   ///< operator new, by this thread
+  std::uint64_t by_pool = 0;  ///< nodes the pool asked its backing allocator for, by any thread
+
+  friend bool operator==(const Allocations&, const Allocations&) = default;
+  friend Allocations operator-(const Allocations& a, const Allocations& b) {
+    return {a.by_new - b.by_new, a.by_pool - b.by_pool};
+  }
+};
+[[nodiscard]] Allocations allocations() noexcept;
+
+/// What `work` allocates.
+template <class Work>
+[[nodiscard]] Allocations allocated_by(Work&& work) {
+  const Allocations before = allocations();
+  std::forward<Work>(work)();
+  return allocations() - before;
+}
+
+/// Calls of syscall(2) by this thread so far.
+[[nodiscard]] std::uint64_t system_calls() noexcept;
+
+/// Whether the pool keeps nodes for re-use; with AddressSanitizer each node is allocated for itself.
+[[nodiscard]] bool pool_recycles() noexcept;
+/// Whether allocations can be made to fail; the sanitizers' own allocators cannot.
+[[nodiscard]] bool memory_can_fail() noexcept;
+
+/// While it lives, this thread gets no memory: not from operator new, and no node of any size that the pool keeps.
+///
+/// Precondition: memory_can_fail().
+class NoMemory {
+ public:
+  NoMemory();
+  ~NoMemory();
+  NoMemory(const NoMemory&) = delete;
+  NoMemory& operator=(const NoMemory&) = delete;
+
+ private:
+  /// Lies in a node it keeps from others.
+  struct Hoarded {
+    Hoarded* next;
+    std::size_t bytes;
+  };
+  Hoarded* hoard_ = nullptr;
+};
+
+}  // namespace heist::test

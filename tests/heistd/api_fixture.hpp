@@ -1,0 +1,101 @@
+// ApiFixture: the API on a loop that the test drives, without sockets or threads.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <heist/event_loop.hpp>
+#include <heistd/api.hpp>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "work_helpers.hpp"
+
+namespace heistd {
+
+/// The test's thread is the network's and the agent's in turn.
+class ApiFixture : public testing::Test {
+ protected:
+  using Json = nlohmann::json;
+
+  struct Answer {
+    unsigned status = 0;
+    std::string body;
+    std::vector<std::pair<std::string, std::string>> headers;
+    std::optional<Waiting> waiting;  ///< instead of all that: it waits for a job
+
+    [[nodiscard]] Json json() const { return Json::parse(body); }
+    [[nodiscard]] std::string error() const { return json()["error"]["code"]; }
+    [[nodiscard]] std::string field() const { return json()["error"].value("field", ""); }
+    [[nodiscard]] std::string header(std::string_view name) const {
+      const auto found = std::ranges::find(headers, name, [](auto& entry) { return entry.first; });
+      return found == headers.end() ? "" : found->second;
+    }
+  };
+
+  explicit ApiFixture(Limits its_limits = {}) : limits(its_limits) {}
+
+  Answer call(std::string_view method, std::string_view target, std::string_view body = {}) {
+    RequestHead head{method, target, authorization, body.size(), false};
+    auto step = api.begin(head);
+    if (auto* reply = std::get_if<Reply>(&step)) return answer(*reply);
+    auto& upload = std::get<Upload>(step);
+    feed(upload, body);
+    auto end = api.finish(std::move(upload));
+    if (auto* reply = std::get_if<Reply>(&end)) return answer(*reply);
+    Answer waits;
+    waits.waiting = std::get<Waiting>(std::move(end));
+    return waits;
+  }
+
+  /// Posts a job that is to be accepted; its path.
+  std::string post(std::string_view target, std::string_view body = "bytes") {
+    const auto accepted = call("POST", target, body);
+    EXPECT_EQ(accepted.status, 202U) << accepted.body;
+    return accepted.header("Location");
+  }
+
+  std::string state(const std::string& job) { return call("GET", job).json()["state"]; }
+
+  /// Runs one task, or all; then the network hears of what ended.
+  void run_one() { loop.run_one(), deliver(); }
+  void run_all() { loop.run_until_idle(), deliver(); }
+
+  static Answer answer(const Reply& reply) {
+    return {reply.status, join(*reply.body), reply.headers, {}};
+  }
+
+  Limits limits;
+  std::optional<std::string_view> authorization;
+  heist::EventLoop loop{{.clock = heist::LoopClock::virtual_time}};
+  ClientTable clients{{{"alice", "a", heist::TaskPriority::user_visible},
+                       {"bob", "b", heist::TaskPriority::background}},
+                      heist::TaskPriority::user_blocking,
+                      limits};
+  JobService service{loop.scheduler(),
+                     [this](JobService::Callback call) { to_network.push_back(std::move(call)); }};
+  Api api{clients, service, limits};
+  Client& anonymous = **clients.authenticate(std::nullopt);
+
+ private:
+  static void feed(Upload& upload, std::string_view body) {
+    while (!body.empty()) {
+      const auto room = upload.room();
+      const auto part = body.substr(0, room.size());
+      std::ranges::copy(part, room.begin());
+      EXPECT_EQ(upload.commit(part.size()), std::nullopt);
+      body.remove_prefix(part.size());
+    }
+  }
+  void deliver() {
+    for (auto& call : std::exchange(to_network, {})) call();
+  }
+
+  std::vector<JobService::Callback> to_network;
+};
+
+}  // namespace heistd

@@ -1,0 +1,227 @@
+"""Starts heistd and talks to it over real sockets."""
+
+import http.client
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+PATIENCE = 60  # seconds: far more than anything takes, sanitizers included
+MIB = 1024 * 1024
+
+
+def until(condition, what):
+    """Waits for a condition and returns its value."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.005)
+    raise AssertionError(f"waited {PATIENCE} s in vain for {what}")
+
+
+def costly_text(size):
+    """Lines that take the pattern COSTLY some 0.3 µs a byte: about 3 MiB are a second of work."""
+    table = bytes(b"ab"[byte & 1] for byte in range(256))
+    line = 999
+    return b"".join(os.urandom(line).translate(table) + b"\n" for _ in range(size // (line + 1)))
+
+
+COSTLY = "[ab]*a[ab]{20}c"
+
+
+class Reply:
+    """A reply: status, headers (names in lower case), body."""
+
+    def __init__(self, status, headers, body):
+        self.status = status
+        self.headers = headers
+        self.body = body
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+    @property
+    def error(self):
+        return self.json["error"]["code"]
+
+    @property
+    def field(self):
+        return self.json["error"].get("field")
+
+
+class Raw:
+    """A connection that sends exactly what it is told."""
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+        self.received = b""
+
+    def send(self, data):
+        self.socket.sendall(data)
+        return self
+
+    def end_sending(self):
+        self.socket.shutdown(socket.SHUT_WR)
+        return self
+
+    def close(self):
+        self.socket.close()
+
+    def _more(self):
+        try:
+            data = self.socket.recv(65536)
+        except ConnectionResetError:
+            data = b""
+        self.received += data
+        return data
+
+    def reply(self, has_body=True):
+        """The next reply."""
+        while b"\r\n\r\n" not in self.received:
+            if not self._more():
+                raise AssertionError(f"closed without a reply, after {self.received!r}")
+        head, self.received = self.received.split(b"\r\n\r\n", 1)
+        first, *fields = head.decode("latin-1").split("\r\n")
+        headers = {}
+        for field in fields:
+            name, value = field.split(":", 1)
+            headers[name.lower()] = value.strip()
+        size = int(headers.get("content-length", 0)) if has_body else 0
+        while len(self.received) < size and self._more():
+            pass
+        body, self.received = self.received[:size], self.received[size:]
+        return Reply(int(first.split()[1]), headers, body)
+
+    def is_closed(self):
+        """Waits for the server to close; true when it sent nothing more."""
+        while self._more():
+            pass
+        return self.received == b""
+
+
+class Server:
+    """A heistd process on a port of its own."""
+
+    def __init__(self, *options, environment=None):
+        self.process = subprocess.Popen(
+            [HEISTD, "--port", "0", *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **(environment or {})},
+            text=True,
+        )
+        self.lines = []
+        self.raws = []
+        first = self.process.stdout.readline()
+        if "heistd listening on 127.0.0.1:" not in first:
+            raise AssertionError(f"heistd did not start: {first}{self.process.stdout.read()}")
+        self.port = int(first.rsplit(":", 1)[1])
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.append(line.rstrip())
+
+    def raw(self):
+        self.raws.append(Raw(self.port))
+        return self.raws[-1]
+
+    def request(self, method, target, body=None, headers=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        try:
+            connection.request(method, target, body=body, headers=headers or {})
+            response = connection.getresponse()
+            names = {name.lower(): value for name, value in response.getheaders()}
+            return Reply(response.status, names, response.read())
+        finally:
+            connection.close()
+
+    def get(self, target, **more):
+        return self.request("GET", target, **more)
+
+    def post(self, target, body=b"bytes", **more):
+        return self.request("POST", target, body=body, **more)
+
+    def accepted(self, target, body=b"bytes", **more):
+        """Posts a job; its path."""
+        reply = self.post(target, body, **more)
+        if reply.status != 202:
+            raise AssertionError(f"{reply.status} {reply.body}")
+        return reply.headers["location"]
+
+    def state(self, job):
+        return self.get(job).json["state"]
+
+    def finished(self, job):
+        """Waits for the job's end; its description."""
+        until(lambda: self.state(job) in ("done", "failed", "aborted"), f"{job} to finish")
+        return self.get(job).json
+
+    def stats(self):
+        return self.get("/stats").json
+
+    def level(self, priority):
+        return next(level for level in self.stats()["levels"] if level["priority"] == priority)
+
+    def signal(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+
+    def ended(self):
+        """Waits for the process to end; its exit code."""
+        try:
+            return self._ended()
+        finally:
+            self.process.stdout.close()
+            for raw in self.raws:
+                raw.close()
+
+    def _ended(self):
+        code = self.process.wait(timeout=PATIENCE)
+        self.reader.join(timeout=PATIENCE)
+        return code
+
+    def said(self, text):
+        return any(text in line for line in self.lines)
+
+
+class ServerTest(unittest.TestCase):
+    """A test with a server of its own, which must end well."""
+
+    OPTIONS = ()
+
+    def setUp(self):
+        self.server = self.start(*self.OPTIONS)
+
+    def start(self, *options, **more):
+        server = Server(*options, **more)
+        self.addCleanup(self.stop, server)
+        return server
+
+    def stop(self, server):
+        if server.process.poll() is None:
+            server.signal()
+        code = server.ended()
+        self.assertEqual(code, 0, server.lines)
+
+    def assert_refused(self, reply, status, code, field=None):
+        self.assertEqual((reply.status, reply.error, reply.field), (status, code, field), reply.body)
+        self.assertEqual(reply.headers["content-type"], "application/json")
+        self.assertTrue(reply.json["error"]["message"])
+
+
+def main():
+    """Runs the tests of the calling file; its first argument is the program to test."""
+    global HEISTD
+    HEISTD = sys.argv.pop(1)
+    sys.modules["heistd_server"].HEISTD = HEISTD
+    unittest.main(module="__main__", verbosity=2)

@@ -1,0 +1,173 @@
+"""Jobs from end to end: what is uploaded, and what comes back."""
+
+import hashlib
+import json
+import os
+import subprocess
+import tempfile
+import urllib.parse
+
+import heistd_server
+from heistd_server import MIB, ServerTest
+
+
+class Digest(ServerTest):
+    def test_digest_when_polled_then_the_digest(self):
+        body = os.urandom(3 * MIB)
+        job = self.server.finished(self.server.accepted("/jobs/digest?priority=background", body))
+        self.assertEqual(job["state"], "done")
+        self.assertEqual(job["result"]["sha256"], hashlib.sha256(body).hexdigest())
+        self.assertGreater(job["chunks"], 1)
+        self.assertGreaterEqual(job["queue_delay_us"], 0)
+        self.assertGreaterEqual(job["run_time_us"], job["longest_chunk_us"])
+
+    def test_digest_when_waited_for_then_in_the_reply(self):
+        reply = self.server.post("/jobs/digest?wait=1", b"abc")
+        self.assertEqual(reply.status, 200)
+        self.assertEqual(reply.json["result"]["sha256"], hashlib.sha256(b"abc").hexdigest())
+
+    def test_digest_when_empty_then_of_nothing(self):
+        reply = self.server.post("/jobs/digest?wait=1", b"")
+        self.assertEqual(reply.json["result"]["sha256"], hashlib.sha256(b"").hexdigest())
+
+    def test_digest_when_chunked_then_as_if_not(self):
+        pieces = [os.urandom(size) for size in (1, 100_000, 7, 200_000, 131_072)]
+        reply = self.server.post("/jobs/digest?wait=1", iter(pieces))
+        self.assertEqual(reply.json["result"]["sha256"], hashlib.sha256(b"".join(pieces)).hexdigest())
+        self.assertEqual(reply.json["bytes"], sum(map(len, pieces)))
+
+
+class Compress(ServerTest):
+    def test_compress_when_downloaded_then_one_frame(self):
+        body = os.urandom(100_000) * 5
+        path = self.server.accepted("/jobs/compress", body)
+        job = self.server.finished(path)
+        frame = self.server.get(job["links"]["result"])
+        self.assertEqual(frame.headers["content-type"], "application/zstd")
+        self.assertEqual(len(frame.body), job["result"]["bytes"])
+        self.assertLess(len(frame.body), len(body) // 2)
+        self.assertEqual(frame.body[:4], bytes.fromhex("28b52ffd"))
+
+    def test_compress_when_waited_for_then_the_frame_is_the_reply(self):
+        reply = self.server.post("/jobs/compress?wait=1", b"x" * MIB)
+        self.assertEqual(reply.status, 200)
+        self.assertEqual(reply.headers["content-type"], "application/zstd")
+        self.assertEqual(reply.body[:4], bytes.fromhex("28b52ffd"))
+        self.assertGreater(int(reply.headers["heistd-run-time-us"]), 0)
+        self.assertEqual(self.server.get(reply.headers["location"] + "/result").body, reply.body)
+
+
+class Search(ServerTest):
+    def search(self, pattern, body):
+        target = "/jobs/search?" + urllib.parse.urlencode({"pattern": pattern, "wait": 1})
+        return self.server.post(target, body).json
+
+    def test_search_when_text_is_large_then_the_lines_that_grep_finds(self):
+        lines = [f"line {number} of {number % 97}" for number in range(1, 60_000)]
+        expected = [number for number, line in enumerate(lines, 1) if line.endswith(" of 13")]
+        result = self.search(" of 13$", "\n".join(lines).encode())["result"]
+        self.assertEqual(result["searched"], len(lines))
+        self.assertEqual([line["number"] for line in result["lines"]], expected)
+        self.assertEqual(result["lines"][0]["text"], "line 13 of 13")
+        self.assertFalse(result["truncated"])
+
+    def test_search_when_too_much_matches_then_says_truncated(self):
+        result = self.search("x", b"x\n" * 5000)["result"]
+        self.assertEqual((result["matched"], len(result["lines"])), (5000, 1000))
+        self.assertTrue(result["truncated"])
+
+    def test_search_when_line_too_long_then_the_job_fails(self):
+        path = self.server.accepted("/jobs/search?pattern=x", b"x" * 70_000)
+        job = self.server.finished(path)
+        self.assertEqual((job["state"], job["error"]["code"]), ("failed", "line_too_long"))
+        self.assert_refused(self.server.get(path + "/result"), 409, "no_result")
+        reply = self.server.post("/jobs/search?pattern=x&wait=1", b"x" * 70_000)
+        self.assert_refused(reply, 422, "line_too_long")
+
+    def test_search_when_pattern_wrong_then_says_why(self):
+        reply = self.server.post("/jobs/search?pattern=a(b", b"text")
+        self.assert_refused(reply, 400, "bad_pattern", "pattern")
+
+
+class Order(ServerTest):
+    def test_priority_when_a_backlog_waits_then_the_urgent_job_goes_first(self):
+        text = heistd_server.costly_text(MIB // 4)
+        target = f"/jobs/search?pattern={heistd_server.COSTLY}&priority=background"
+        backlog = [self.server.accepted(target, text) for _ in range(12)]
+        urgent = self.server.post("/jobs/digest?priority=user-blocking&wait=1", b"now")
+        self.assertEqual(urgent.status, 200)
+        self.assertNotEqual(self.server.state(backlog[-1]), "done")
+
+    def test_signal_when_put_then_its_jobs_overtake(self):
+        text = heistd_server.costly_text(MIB // 4)
+        target = f"/jobs/search?pattern={heistd_server.COSTLY}&priority=background"
+        backlog = [self.server.accepted(target, text) for _ in range(12)]
+        self.server.request("PUT", "/signals/batch?priority=background")
+        member = self.server.accepted("/jobs/digest?signal=batch", b"x" * MIB)
+        self.assertEqual(self.server.get(member).json["priority"], "background")
+        self.assertEqual(self.server.request("PUT", "/signals/batch?priority=user-blocking").status, 200)
+        self.assertEqual(self.server.finished(member)["state"], "done")
+        self.assertNotEqual(self.server.state(backlog[-1]), "done")
+
+    def test_signal_when_deleted_then_its_jobs_abort_and_the_name_is_free(self):
+        jobs = [self.server.accepted("/jobs/digest?signal=g&delay=60000") for _ in range(5)]
+        reply = self.server.request("DELETE", "/signals/g")
+        self.assertEqual((reply.status, reply.json["aborted_jobs"]), (200, 5))
+        self.assertEqual({self.server.state(job) for job in jobs}, {"aborted"})
+        self.assertEqual(self.server.request("DELETE", "/signals/g").status, 404)
+        again = self.server.finished(self.server.accepted("/jobs/digest?signal=g"))
+        self.assertEqual(again["state"], "done")
+
+    def test_delay_when_over_then_the_job_runs_and_not_before(self):
+        reply = self.server.post("/jobs/digest?delay=200&wait=1")
+        self.assertEqual(reply.json["state"], "done")
+        early = self.server.accepted("/jobs/digest?delay=60000")
+        self.assertEqual(self.server.state(early), "delayed")
+
+    def test_delete_when_running_then_it_stops(self):
+        text = heistd_server.costly_text(8 * MIB)
+        job = self.server.accepted(f"/jobs/search?pattern={heistd_server.COSTLY}", text)
+        heistd_server.until(lambda: self.server.state(job) == "running", "the job to run")
+        self.assertEqual(self.server.request("DELETE", job).json["state"], "aborted")
+        heistd_server.until(lambda: self.server.stats()["jobs_held"] == 0, "its memory to go")
+        self.assertEqual(self.server.state(job), "aborted")
+        self.assertEqual(self.server.request("DELETE", job).status, 200)
+        self.assertEqual(self.server.get(job).status, 404)
+
+
+class Curl(ServerTest):
+    """What a user types."""
+
+    def curl(self, *arguments):
+        done = subprocess.run(
+            ["curl", "--silent", "--show-error", "--max-time", "60", *arguments],
+            capture_output=True,
+            check=True,
+        )
+        return done.stdout
+
+    def test_curl_when_file_is_large_then_100_continue_and_the_result(self):
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(os.urandom(5 * MIB))
+            file.flush()
+            file.seek(0)
+            url = f"http://127.0.0.1:{self.server.port}/jobs/digest?wait=1"
+            said = self.curl("--data-binary", f"@{file.name}", "-H", "Expect: 100-continue", url)
+            expected = hashlib.sha256(file.read()).hexdigest()
+        self.assertEqual(json.loads(said)["result"]["sha256"], expected)
+
+    def test_curl_when_head_then_no_body(self):
+        said = self.curl("--head", f"http://127.0.0.1:{self.server.port}/healthz")
+        self.assertTrue(said.startswith(b"HTTP/1.1 200 OK"))
+        self.assertTrue(said.endswith(b"\r\n\r\n"))
+
+    def test_curl_when_body_refused_then_the_refusal_is_seen(self):
+        url = f"http://127.0.0.1:{self.server.port}/jobs/digest"
+        with tempfile.NamedTemporaryFile() as file:
+            file.truncate(40 * MIB)
+            said = self.curl("-H", "Expect:", "--data-binary", f"@{file.name}", url)
+        self.assertEqual(json.loads(said)["error"]["code"], "body_too_large")
+
+
+if __name__ == "__main__":
+    heistd_server.main()

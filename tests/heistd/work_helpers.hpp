@@ -1,0 +1,42 @@
+// Cutting bytes into blocks, and running work to its end.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <heistd/job_work.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace heistd {
+
+/// `bytes` in blocks of the given size (the last may be shorter).
+inline Blocks cut(std::string_view bytes, std::size_t size) {
+  Blocks blocks;
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(size, bytes.size()))) {
+    blocks.emplace_back(bytes.substr(0, size));
+  }
+  return blocks;
+}
+
+/// Runs the work in steps of the given budget; `steps`, when given, receives their number.
+inline JobResult run(JobWork& work, std::chrono::nanoseconds budget = std::chrono::hours(1),
+                     std::size_t* steps = nullptr) {
+  std::size_t count = 1;
+  while (!work.step(budget)) ++count;
+  if (steps != nullptr) *steps = count;
+  return work.take_result();
+}
+
+inline std::string join(const Blocks& blocks) {
+  std::string all;
+  for (const auto& block : blocks) all += block;
+  return all;
+}
+
+inline std::shared_ptr<const LinePattern> compiled(std::string_view pattern) {
+  return std::get<std::shared_ptr<const LinePattern>>(LinePattern::compile(pattern));
+}
+
+}  // namespace heistd

@@ -1,0 +1,329 @@
+// Rule: YLD-3, YLD-5; WPT: SP-11, Y-I6, Y-I7, Y-I8, Y-C1, MT-11. Captured where a continuation is created,
+// restored while it runs, cleared between tasks.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <heist/heist.hpp>
+#include <optional>
+#include <utility>
+
+#include "api/probes.hpp"
+#include "heist/loop/loop_core.hpp"
+#include "heist/loop/signal_core.hpp"
+
+namespace heist {
+
+// For messages of failed expectations.
+static bool operator==(const SchedulingState& a, const SchedulingState& b) {
+  return a.scheduler == b.scheduler && a.abort_source == b.abort_source &&
+         a.priority_source == b.priority_source && a.priority == b.priority;
+}
+
+namespace {
+
+using namespace std::chrono_literals;
+using test::LoopTest;
+using test::Trace;
+
+SchedulingState current_state() { return current_loop()->on_agent().current; }
+
+class Yld3 : public LoopTest {
+ protected:
+  /// Reads the current state into `seen`.
+  [[nodiscard]] auto look() {
+    return [this](const auto&...) { seen = current_state(); };
+  }
+  /// The state of a task without a signal.
+  [[nodiscard]] SchedulingState fixed(TaskPriority priority) const {
+    return {.scheduler = scheduler.core(), .priority = priority};
+  }
+  /// The state of a task that follows this signal.
+  [[nodiscard]] SchedulingState dynamic(const TaskSignal& signal) const {
+    return {.scheduler = scheduler.core(),
+            .abort_source = &signal.core(),
+            .priority_source = &signal.core()};
+  }
+
+  static constexpr PostTaskOptions background{.priority = TaskPriority::background};
+  static constexpr PostTaskOptions urgent{.priority = TaskPriority::user_blocking};
+
+  std::optional<SchedulingState> seen;
+};
+
+// WPT:SP-11
+TEST_F(Yld3, state_when_task_has_options_then_they_are_its_state) {
+  const TaskController controller(TaskPriority::background);
+  const auto signal = controller.signal();
+  scheduler.post(look());
+  loop.run_until_idle();
+  EXPECT_EQ(seen, fixed(TaskPriority::user_visible));
+  scheduler.post(look(), urgent);
+  loop.run_until_idle();
+  EXPECT_EQ(seen, fixed(TaskPriority::user_blocking));
+  scheduler.post(look(), {.signal = signal});
+  loop.run_until_idle();
+  EXPECT_EQ(seen, dynamic(signal));
+  static_cast<void>(
+      scheduler.post_task(look(), {.signal = signal, .priority = TaskPriority::user_blocking}));
+  loop.run_until_idle();
+  auto expected = fixed(TaskPriority::user_blocking);
+  expected.abort_source = &signal.core();
+  EXPECT_EQ(seen, expected);
+}
+
+// Rule: YLD-3, WPT:Y-I7
+TEST_F(Yld3, microtask_when_queued_in_a_task_then_has_the_tasks_state) {
+  const TaskController controller;
+  static_cast<void>(
+      scheduler.post_task([this] { queue_microtask(look()); }, {.signal = controller.signal()}));
+  loop.run_until_idle();
+  EXPECT_EQ(seen, dynamic(controller.signal()));
+}
+
+// Rule: YLD-3
+TEST_F(Yld3, microtask_when_queued_in_a_microtask_then_has_its_state_too) {
+  scheduler.post([this] { queue_microtask([this] { queue_microtask(look()); }); }, background);
+  loop.run_until_idle();
+  EXPECT_EQ(seen, fixed(TaskPriority::background));
+}
+
+// Rule: YLD-3 (captured where it is created, not where the promise is settled)
+TEST_F(Yld3, then_when_another_task_settles_the_promise_then_has_the_state_of_its_registration) {
+  auto [promise, resolver] = Promise<int>::with_resolver();
+  scheduler.post([&, promise] { static_cast<void>(promise.then(look())); }, background);
+  loop.run_until_idle();
+  scheduler.post([&] { resolver.resolve(1); }, urgent);
+  loop.run_until_idle();
+  EXPECT_EQ(seen, fixed(TaskPriority::background));
+}
+
+// Rule: YLD-3, MT-11
+TEST_F(Yld3, then_when_a_plain_thread_settles_the_promise_then_has_the_state_of_its_registration) {
+  auto [promise, resolver] = Promise<int>::with_resolver();
+  scheduler.post([&, promise] { static_cast<void>(promise.then(look())); }, background);
+  loop.run_until_idle();
+  test::on_plain_thread([&resolver] { resolver.resolve(1); });
+  loop.run_until_idle();
+  EXPECT_EQ(seen, fixed(TaskPriority::background));
+}
+
+// Rule: YLD-3, WPT:Y-S (settled promises)
+TEST_F(Yld3, then_when_the_promise_is_settled_already_then_has_the_state_of_its_registration) {
+  const auto settled = Promise<int>::resolved(1);
+  scheduler.post([&] { static_cast<void>(settled.then([](int) { return 2; }).then(look())); },
+                 background);
+  loop.run_until_idle();
+  EXPECT_EQ(seen, fixed(TaskPriority::background));
+}
+
+// WPT:Y-I6
+TEST_F(Yld3,
+       then_when_registered_outside_any_task_then_keeps_its_state_though_an_urgent_task_settles) {
+  auto [promise, resolver] = Promise<int>::with_resolver();
+  static_cast<void>(promise.then(std::as_const(scheduler), look()));
+  scheduler.post([&] { resolver.resolve(1); }, urgent);
+  loop.run_until_idle();
+  EXPECT_EQ(seen, fixed(TaskPriority::user_visible));
+}
+
+// WPT:Y-I7: an older reaction that runs in the same checkpoint keeps its own state.
+TEST_F(Yld3, checkpoint_when_it_runs_reactions_of_several_tasks_then_each_has_its_own_state) {
+  auto [promise, resolver] = Promise<int>::with_resolver();
+  std::optional<SchedulingState> of_reaction;
+  scheduler.post(
+      [&, promise] {
+        static_cast<void>(promise.then([&](int) { of_reaction = current_state(); }));
+      },
+      background);
+  loop.run_until_idle();
+  scheduler.post(
+      [&] {
+        resolver.resolve(1);
+        queue_microtask(look());
+      },
+      urgent);
+  loop.run_until_idle();
+  EXPECT_EQ(of_reaction, fixed(TaskPriority::background));
+  EXPECT_EQ(seen, fixed(TaskPriority::user_blocking));
+}
+
+Promise<void> look_after(Promise<int> source, std::function<void()> look) {
+  static_cast<void>(co_await source);
+  look();
+}
+
+// Rule: YLD-3
+TEST_F(Yld3, await_when_settled_pending_or_settled_elsewhere_then_the_state_survives) {
+  auto [pending, resolver] = Promise<int>::with_resolver();
+  auto [foreign, foreign_resolver] = Promise<int>::with_resolver();
+  const TaskController controller;
+  int resumed = 0;
+  const auto check = [&] {
+    EXPECT_EQ(current_state(), dynamic(controller.signal()));
+    ++resumed;
+  };
+  static_cast<void>(scheduler.post_task(
+      [&, pending, foreign]() -> Promise<void> {
+        co_await look_after(Promise<int>::resolved(1), check);
+        check();
+        co_await look_after(pending, check);
+        co_await look_after(foreign, check);
+        check();
+      },
+      {.signal = controller.signal()}));
+  loop.run_until_idle();
+  scheduler.post([&] { resolver.resolve(1); }, urgent);
+  loop.run_until_idle();
+  test::on_plain_thread([&r = foreign_resolver] { r.resolve(1); });
+  loop.run_until_idle();
+  EXPECT_EQ(resumed, 5);
+}
+
+// Rule: YLD-3: what is captured keeps its signals alive.
+TEST_F(Yld3, then_when_every_handle_of_the_signal_is_gone_then_the_captured_state_still_has_it) {
+  auto [promise, resolver] = Promise<int>::with_resolver();
+  std::optional<bool> aborted;
+  {
+    const TaskController controller(TaskPriority::background);
+    static_cast<void>(scheduler.post_task(
+        [&, promise] {
+          static_cast<void>(
+              promise.then([&](int) { aborted = current_state().abort_source->aborted(); }));
+        },
+        {.signal = controller.signal()}));
+    loop.run_until_idle();
+  }
+  run_task([&] { resolver.resolve(1); });
+  EXPECT_EQ(aborted, false);
+}
+
+// Rule: YLD-3 ("cleared between tasks")
+TEST_F(Yld3, state_when_no_task_runs_then_none) {
+  scheduler.post([] {}, background);
+  loop.run_until_idle();
+  const Driving driving(loop.core());
+  EXPECT_EQ(current_state(), SchedulingState{});
+}
+
+// Rule: YLD-3, WPT:Y-C1
+TEST_F(Yld3, post_when_in_a_task_then_does_not_inherit) {
+  scheduler.post([this] { scheduler.post(look()); }, background);
+  loop.run_until_idle();
+  EXPECT_EQ(seen, fixed(TaskPriority::user_visible));
+}
+
+// Rule: YLD-3, WPT:Y-C1
+TEST_F(Yld3, post_task_when_in_a_task_with_a_signal_then_does_not_inherit) {
+  const TaskController controller(TaskPriority::background);
+  scheduler.post([this] { static_cast<void>(scheduler.post_task(look())); },
+                 {.signal = controller.signal()});
+  loop.run_until_idle();
+  EXPECT_EQ(seen, fixed(TaskPriority::user_visible));
+}
+
+// Rule: YLD-3, WPT:Y-C1 (timers)
+TEST_F(Yld3, post_when_delayed_and_in_a_task_then_does_not_inherit) {
+  scheduler.post([this] { scheduler.post(look(), {.delay = 5ms}); }, background);
+  loop.run_until_idle();
+  loop.advance(5ms);
+  EXPECT_EQ(seen, fixed(TaskPriority::user_visible));
+}
+
+// Conformance FORMAT.md 3.5: listeners run with the state of the code that caused the event.
+TEST_F(Yld3, listener_when_a_task_aborts_then_has_that_tasks_state) {
+  AbortController controller;
+  const auto subscription = controller.signal().on_abort(look());
+  scheduler.post([&controller] { controller.abort(); }, background);
+  loop.run_until_idle();
+  EXPECT_EQ(seen, fixed(TaskPriority::background));
+}
+
+// WPT:Y-I8 without yield: microtasks of several tasks interleave first in, first out.
+TEST_F(Yld3, microtasks_when_of_two_states_then_first_in_first_out) {
+  auto [promise, resolver] = Promise<void>::with_resolver();
+  scheduler.post([&, promise] { static_cast<void>(promise.then(note("background"))); }, background);
+  loop.run_until_idle();
+  scheduler.post(
+      [&] {
+        queue_microtask(note("urgent 1"));
+        resolver.resolve();
+        queue_microtask(note("urgent 2"));
+      },
+      urgent);
+  loop.run_until_idle();
+  EXPECT_EQ(trace, (Trace{"urgent 1", "background", "urgent 2"}));
+}
+
+class Yld5 : public LoopTest {
+ protected:
+  [[nodiscard]] auto look() {
+    return [this](const auto&...) { seen = Scheduler::current(); };
+  }
+  std::optional<Scheduler> seen;
+};
+
+// Rule: YLD-5
+TEST_F(Yld5, current_when_several_schedulers_share_the_loop_then_names_the_one_posted_to) {
+  const auto second = loop.create_scheduler();
+  EXPECT_NE(scheduler, second);
+  scheduler.post(look());
+  loop.run_until_idle();
+  EXPECT_EQ(seen, scheduler);
+  second.post(look());
+  loop.run_until_idle();
+  EXPECT_EQ(seen, second);
+}
+
+// Rule: YLD-5
+TEST_F(Yld5, current_when_in_microtasks_reactions_and_after_awaits_then_still_the_tasks_scheduler) {
+  const auto second = loop.create_scheduler();
+  int checks = 0;
+  const auto check = [&] {
+    EXPECT_EQ(Scheduler::current(), second);
+    ++checks;
+  };
+  static_cast<void>(second.post_task([&]() -> Promise<void> {
+    queue_microtask(check);
+    co_await Promise<void>::resolved();
+    check();
+    const auto hop = scheduler.post_task([] {});  // settled by a task of the other scheduler
+    co_await hop;
+    check();
+    co_await scheduler.post_task([] {}).then(check);
+  }));
+  loop.run_until_idle();
+  EXPECT_EQ(checks, 4);
+}
+
+// Rule: YLD-5
+TEST_F(Yld5, current_when_a_reaction_names_a_scheduler_then_it_is_that_one) {
+  const auto second = loop.create_scheduler();
+  run_task([&] { static_cast<void>(Promise<int>::resolved(1).then(second, look())); });
+  EXPECT_EQ(seen, second);
+}
+
+// Rule: YLD-5
+TEST_F(Yld5, current_when_no_task_runs_then_nothing) {
+  EXPECT_EQ(Scheduler::current(), std::nullopt);
+  loop.run_until_idle();
+  EXPECT_EQ(Scheduler::current(), std::nullopt);
+  test::on_plain_thread([] { EXPECT_EQ(Scheduler::current(), std::nullopt); });
+}
+
+// Rule: YLD-5
+TEST_F(Yld5,
+       current_when_a_nested_loop_runs_then_names_its_scheduler_and_afterwards_the_outer_one) {
+  EventLoop inner(test::on_virtual_clock());
+  std::optional<Scheduler> in_inner;
+  std::optional<Scheduler> after;
+  run_task([&] {
+    inner.scheduler().post([&] { in_inner = Scheduler::current(); });
+    inner.run_until_idle();
+    after = Scheduler::current();
+  });
+  EXPECT_EQ(in_inner, inner.scheduler());
+  EXPECT_EQ(after, scheduler);
+}
+
+}  // namespace
+}  // namespace heist

@@ -1,0 +1,58 @@
+#include "support/virtual_loop_fixture.hpp"
+
+#include <exception>
+#include <heist/node_memory.hpp>
+#include <heist/posted_task.hpp>
+
+#include "heist/loop/loop_core.hpp"
+#include "support/threads.hpp"
+
+namespace heist::support {
+
+void VirtualLoopFixture::in_task(const std::function<void()>& body) {
+  std::exception_ptr error;
+  const auto run = [&] {
+    try {
+      body();
+    } catch (...) {
+      error = std::current_exception();
+    }
+  };
+  auto& task = *make_node<PlainTask<decltype(run)>>(run);
+  task.scheduler = scheduler.core();
+  task.priority = user_blocking;
+  task.is_continuation = true;  // the level above every posted task's
+  ASSERT_TRUE(loop.core().post(task));
+  loop.run_one();
+  if (error) std::rethrow_exception(std::move(error));
+}
+
+void VirtualLoopFixture::from(Origin origin, const std::function<void()>& work) {
+  switch (origin) {
+    case Origin::task:
+      return in_task(work);
+    case Origin::driver:
+      return work();
+    case Origin::other_thread:
+      return on_thread(work);
+  }
+}
+
+void VirtualLoopFixture::TearDown() {
+  loop.run_until_idle();
+  EXPECT_EQ(loop.pending(), 0U) << "tasks left";
+  {
+    LoopCore& core = loop.core();
+    const Driving driving(core);
+    const AgentState& agent = core.on_agent();
+    EXPECT_TRUE(agent.queues.empty());
+    EXPECT_TRUE(agent.wheel.empty());
+    EXPECT_TRUE(agent.microtasks.empty());
+    EXPECT_EQ(agent.reap, nullptr) << "aborted tasks not cleared away";
+    EXPECT_TRUE(agent.discarded.empty()) << "aborted tasks not cleared away";
+    EXPECT_TRUE(agent.wheel.check_invariants());
+  }
+  RuntimeFixture::TearDown();
+}
+
+}  // namespace heist::support

@@ -1,0 +1,62 @@
+// VirtualLoopFixture: one event loop on a virtual clock, driven by the test's own thread.
+#pragma once
+
+#include <functional>
+#include <heist/event_loop.hpp>
+#include <heist/microtask.hpp>
+#include <heist/scheduler.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/origin.hpp"
+#include "support/runtime_fixture.hpp"
+
+namespace heist::support {
+
+using std::chrono_literals::operator""h;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""ns;
+using std::chrono_literals::operator""us;
+
+inline constexpr TaskPriority background = TaskPriority::background;
+inline constexpr TaskPriority user_visible = TaskPriority::user_visible;
+inline constexpr TaskPriority user_blocking = TaskPriority::user_blocking;
+
+/// Everything is deterministic: tasks run when the test says, time moves when the test says. Other
+/// threads may post, abort and re-prioritise; between two calls of the loop the test's thread is
+/// one of them.
+///
+/// Fails when a test ends with something queued, delayed, or waiting to be cleared away.
+class VirtualLoopFixture : public RuntimeFixture {
+ protected:
+  void TearDown() override;
+
+  /// Posts a task that adds the label to the trace: without a promise, and with one.
+  bool post(std::string label, const PostTaskOptions& options = {}) {
+    return scheduler.post(note(std::move(label)), options);
+  }
+  Promise<void> post_task(std::string label, const PostTaskOptions& options = {}) {
+    return scheduler.post_task(note(std::move(label)), options);
+  }
+
+  /// Runs `body` as the loop's next task, whatever is queued; everything else runs only afterwards.
+  void in_task(const std::function<void()>& body);
+
+  /// Does the work in the given place, to the end.
+  void from(Origin origin, const std::function<void()>& work);
+
+  /// Lets the loop take what was posted, without running any of it.
+  void arrive() { static_cast<void>(loop.pending()); }
+
+  /// Runs everything that is runnable; the labels traced since the last call.
+  std::vector<std::string> run() {
+    loop.run_until_idle();
+    return trace.take();
+  }
+
+  EventLoop loop{{.clock = LoopClock::virtual_time}};
+  Scheduler scheduler = loop.scheduler();
+};
+
+}  // namespace heist::support
