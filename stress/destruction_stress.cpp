@@ -88,7 +88,7 @@ class Estate {
   void observe(const Scheduler& scheduler, const Scheduler& other) {
     auto [promise, resolver] = Promise<int>::with_resolver();
     keep(promise.then(other, [trace = Trace()](int value) { return value; }));
-    keep(scheduler.post_task([promise = promise] { return await_source(promise, Trace()); }));
+    keep(scheduler.post_task([source = promise] { return await_source(source, Trace()); }));
     keep(std::move(promise));
     keep(std::move(resolver));
   }

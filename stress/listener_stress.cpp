@@ -69,7 +69,7 @@ class ListenerStress {
   void round(Random& random) {
     controller_.emplace();
     const std::uint64_t seed = random();
-    if (random.one_in(16)) {
+    if (random.one_in(4)) {
       churn_round(seed);
     } else {
       crew_.run([this, seed](std::size_t member) {
@@ -137,7 +137,7 @@ class ListenerStress {
   void stay(Random& random) {
     const TaskSignal signal = controller_->signal();
     std::vector<Subscription> staying;
-    for (int i = 0; i < 100; ++i) {
+    for (int i = 0; i < 200; ++i) {
       staying.push_back(random.one_in(2) ? signal.on_abort([] {})
                                          : signal.on_priority_change([] {}));
     }

@@ -10,6 +10,19 @@ namespace heist {
 /// the clock's range is `Delay::never()`: the task never runs, but aborts as any other (contract
 /// DLY-3).
 class Delay {
+  /// Far below the clock's end, so that now + delay cannot overflow either.
+  static constexpr std::chrono::nanoseconds limit{std::numeric_limits<std::int64_t>::max() / 2};
+
+  template <class Rep, class Period>
+  static constexpr std::chrono::nanoseconds saturate(
+      std::chrono::duration<Rep, Period> duration) noexcept {
+    using Seconds = std::chrono::duration<long double>;
+    const Seconds seconds(duration);
+    if (!(seconds > Seconds::zero())) return {};
+    if (seconds >= Seconds(limit)) return std::chrono::nanoseconds::max();
+    return std::chrono::ceil<std::chrono::nanoseconds>(duration);
+  }
+
  public:
   constexpr Delay() noexcept = default;
 
@@ -29,19 +42,6 @@ class Delay {
   }
 
  private:
-  template <class Rep, class Period>
-  static constexpr std::chrono::nanoseconds saturate(
-      std::chrono::duration<Rep, Period> duration) noexcept {
-    using Seconds = std::chrono::duration<long double>;
-    const Seconds seconds(duration);
-    if (!(seconds > Seconds::zero())) return {};
-    if (seconds >= Seconds(limit)) return std::chrono::nanoseconds::max();
-    return std::chrono::ceil<std::chrono::nanoseconds>(duration);
-  }
-
-  /// Far below the clock's end, so that now + delay cannot overflow either.
-  static constexpr std::chrono::nanoseconds limit{std::numeric_limits<std::int64_t>::max() / 2};
-
   std::chrono::nanoseconds value_{};
 };
 

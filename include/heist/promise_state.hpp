@@ -63,14 +63,14 @@ struct Reaction : LoopNode {
 /// States  reactions_: null or a list (pending), `settled_mark()` (settled, never changes again).
 /// I1      Everything but reactions_, handled_ and the counts is written before settle() and only
 ///         read after.
-/// Edge promise: settle -> observe. Carries the outcome.
+/// Edge promise: settle -> observe, wait. Carries the outcome.
 /// Edge promise: react -> settle. Carries the reaction and its captured state.
 /// Edge promise: wait <-> settle. A waiting thread stores waiting_, then looks at reactions_; the
 ///   settler changes reactions_, then looks at waiting_. All seq_cst: the thread sees the promise
 ///   settled, or the settler sees that it waits.
 /// Reclamation  handles count; the last one destroys the value, then the owner's memory.
 /// Progress  attach lock-free, settle wait-free but for running its reactions' deliveries.
-/// Proof   stress/settle_stress.cpp
+/// Proof   stress/settle_await_stress.cpp
 class PromiseStateBase {
  public:
   /// `shares`: how many handles exist at birth (the settler's own included).

@@ -1,35 +1,36 @@
-// The atomics of mutant builds (HEIST_MUTANTS): as std::atomic, except that the ends of edges which
-// the environment variable HEIST_MUTANT names are weakened. scripts/mutants shows with it that
+// The atomics of mutant builds (HEIST_MUTANTS): as std::atomic, except that the end of an edge which
+// the environment variable HEIST_MUTANT names is weakened. scripts/mutants shows with it that
 // ThreadSanitizer reports every weakened end. Included by heist/sync.hpp only.
 #pragma once
 
-#include <array>
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
 namespace heist::sync {
 
-/// One end to weaken: "structure:end:release" and "structure:end:acquire" take that half of its
-/// order away, "structure:end" leaves nothing of it.
+/// What HEIST_MUTANT asks for: "structure:end:release" and "structure:end:acquire" take that half
+/// of the end's order away, "structure:end" leaves nothing of it.
 struct Weakening {
   enum class Half : std::uint8_t { both, release, acquire };
 
   std::string_view end;
   Half half = Half::both;
 
-  static Weakening parse(std::string_view text) noexcept {
+  static Weakening wanted() noexcept {
+    const char* text =
+        std::getenv("HEIST_MUTANT");  // NOLINT(concurrency-mt-unsafe): before main().
+    const std::string_view name = text != nullptr ? text : "";
     constexpr std::string_view release = ":release";
     constexpr std::string_view acquire = ":acquire";
-    if (text.ends_with(release)) {
-      return {text.substr(0, text.size() - release.size()), Half::release};
+    if (name.ends_with(release)) {
+      return {name.substr(0, name.size() - release.size()), Half::release};
     }
-    if (text.ends_with(acquire)) {
-      return {text.substr(0, text.size() - acquire.size()), Half::acquire};
+    if (name.ends_with(acquire)) {
+      return {name.substr(0, name.size() - acquire.size()), Half::acquire};
     }
-    return {text};
+    return {name};
   }
 
   /// What is left of the order. A load has no release and a store no acquire to keep.
@@ -44,27 +45,12 @@ struct Weakening {
   }
 };
 
-/// The ends that HEIST_MUTANT names, separated by commas.
-inline const std::array<Weakening, 4> weakenings = [] {
-  std::array<Weakening, 4> wanted{};
-  const char* text = std::getenv("HEIST_MUTANT");  // NOLINT(concurrency-mt-unsafe): before main().
-  std::string_view rest = text != nullptr ? text : "";
-  for (std::size_t i = 0; i < wanted.size() && !rest.empty(); ++i) {
-    const std::size_t comma = rest.find(',');
-    wanted[i] = Weakening::parse(rest.substr(0, comma));
-    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
-  }
-  return wanted;
-}();
+inline const Weakening weakening = Weakening::wanted();
 
 /// As in a normal build, but at run time; weakened when the environment says so.
 [[nodiscard]] inline std::memory_order edge(std::string_view name,
                                             std::memory_order order) noexcept {
-  for (const Weakening& weakening : weakenings) {
-    if (weakening.end.empty()) return order;
-    if (weakening.end == name) return weakening.of(order);
-  }
-  return order;
+  return name == weakening.end ? weakening.of(order) : order;
 }
 
 /// Calls `operation<order>()` with the order as a constant: g++ does not instrument an atomic operation

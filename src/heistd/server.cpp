@@ -82,7 +82,7 @@ asio::awaitable<void> Server::serve(Tcp::socket socket) {
   const bool welcome = sessions_.size() < limit;
   Tcp::no_delay at_once(true);
   boost::system::error_code ignored;
-  socket.set_option(at_once, ignored);
+  static_cast<void>(socket.set_option(at_once, ignored));
   const auto session = std::make_shared<HttpSession>(std::move(socket), api_, options_.limits);
   sessions_.insert(session);
   try {

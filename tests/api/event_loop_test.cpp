@@ -1,9 +1,12 @@
 // EventLoop: who may drive it and how far each call goes. Rule: ORD-1, LIF-1, MT-17.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <heist/heist.hpp>
+#include <random>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -320,6 +323,15 @@ TEST_F(EventLoopAdvance, advance_when_negative_then_time_does_not_go_back) {
   EXPECT_EQ(loop.now(), 5ms);
 }
 
+TEST_F(EventLoopAdvance, advance_when_beyond_the_clocks_range_then_stops_at_its_end) {
+  const auto never = scheduler.post_task(note("never"), {.delay = Delay::never()});
+  scheduler.post(note("far"), {.delay = std::chrono::years(100)});
+  loop.advance(1ms);
+  loop.advance(std::chrono::nanoseconds::max());
+  EXPECT_EQ(trace, (Trace{"far"}));
+  EXPECT_FALSE(never.settled());
+}
+
 TEST_F(EventLoopAdvance, advance_when_on_the_steady_clock_then_not_allowed) {
   EventLoop steady;
   EXPECT_THROW(steady.advance(1ms), NotAllowedError);
@@ -331,6 +343,59 @@ TEST_F(EventLoopAdvance, virtual_clock_when_not_advanced_then_delays_do_not_expi
   loop.run_until_idle();
   EXPECT_EQ(trace, Trace{});
   EXPECT_EQ(loop.now(), 0ns);
+}
+
+/// A random program: tasks that post tasks, with priorities, delays, signals, aborts and reactions.
+class RandomProgram {
+ public:
+  explicit RandomProgram(unsigned seed) : random_(seed) {}
+
+  Trace run() {
+    for (int i = 0; i < 50; ++i) post();
+    loop_.advance(1s);
+    return trace_;
+  }
+
+ private:
+  int roll(int sides) { return static_cast<int>(random_() % static_cast<unsigned>(sides)); }
+
+  void post() {
+    if (posted_ == 500) return;
+    const auto name = std::to_string(++posted_);
+    PostTaskOptions options{.delay = roll(3) == 0 ? roll(20) * 1ms : 0ms};
+    TaskController& controller = controllers_[static_cast<std::size_t>(roll(4))];
+    if (roll(2) == 0) options.signal = controller.signal();
+    if (roll(2) == 0) options.priority = random_priority();
+    static_cast<void>(
+        scheduler_.post_task([this, name] { act(name); }, options)
+            .then(
+                scheduler_, [this, name] { trace_.push_back("then " + name); },
+                [this, name](const Reason&) { trace_.push_back("rejected " + name); }));
+  }
+  void act(const std::string& name) {
+    trace_.push_back("run " + name);
+    for (int i = roll(3); i > 0; --i) post();
+    TaskController& controller = controllers_[static_cast<std::size_t>(roll(4))];
+    if (roll(8) == 0) controller.set_priority(random_priority());
+    if (roll(50) == 0) controller.abort();
+  }
+  TaskPriority random_priority() { return static_cast<TaskPriority>(roll(3)); }
+
+  std::mt19937 random_;
+  int posted_ = 0;
+  Trace trace_;
+  std::array<TaskController, 4> controllers_;
+  EventLoop loop_{test::on_virtual_clock()};
+  Scheduler scheduler_ = loop_.scheduler();
+};
+
+// WPT:MT-17: on one thread and a virtual clock everything is deterministic.
+TEST(EventLoopDeterminism, program_when_run_again_then_the_same_trace) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    const Trace first = RandomProgram(seed).run();
+    EXPECT_GE(first.size(), 100U);
+    EXPECT_EQ(RandomProgram(seed).run(), first) << "seed " << seed;
+  }
 }
 
 }  // namespace

@@ -19,7 +19,6 @@ namespace {
 
 using PostResult = Inbox::PostResult;
 using testing::ElementsAre;
-using testing::ElementsAreArray;
 using testing::IsEmpty;
 
 constexpr LoopNodeOps no_ops{};

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <fstream>
 #include <functional>
 #include <heist/heist.hpp>
@@ -203,6 +204,38 @@ TEST(Clu4Idle, agent_when_its_near_timer_was_aborted_then_it_does_not_wake_for_i
   const auto switches = watched.switches();
   EXPECT_FALSE(far.wait_for(while_idle));
   EXPECT_EQ(watched.switches(), switches);
+}
+
+/// What of the time `work` takes the calling thread uses.
+template <class Work>
+std::chrono::nanoseconds cpu_time_of(Work&& work) {
+  const auto used = [] {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+  };
+  const auto before = used();
+  std::forward<Work>(work)();
+  return used() - before;
+}
+
+// Rule: CLU-4, for a loop that has a descriptor.
+TEST(Clu4Idle, run_when_the_descriptor_was_made_by_a_task_then_it_sleeps_between_tasks) {
+  EventLoop loop;
+  loop.scheduler().post([&loop] { EXPECT_GE(loop.wakeup_fd(), 0); });
+  loop.scheduler().post([&loop] { loop.stop(); }, {.delay = while_idle});
+  EXPECT_LT(cpu_time_of([&loop] { loop.run(); }), while_idle / 4);
+}
+
+// Rule: CLU-4, LIF-1
+TEST(Clu4Idle, close_when_it_waits_for_a_delayed_task_then_it_sleeps_meanwhile) {
+  EventLoop loop;
+  EXPECT_GE(loop.wakeup_fd(), 0);
+  const auto promise = loop.scheduler().post_task([] {}, {.delay = while_idle});
+  auto mode = CloseMode::drain();
+  mode.wait_for_delayed = true;
+  EXPECT_LT(cpu_time_of([&] { loop.close(mode); }), while_idle / 4);
+  EXPECT_EQ(promise.status(), PromiseStatus::fulfilled);
 }
 
 // That these counts can rise at all.

@@ -1,9 +1,11 @@
 // Rule: YLD-4: microtasks are FIFO and run to exhaustion after each task.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <heist/heist.hpp>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include "api/probes.hpp"
 
@@ -96,6 +98,21 @@ TEST_F(Yld4Microtask,
   test::on_plain_thread([&resolver] { resolver.resolve(); });
   loop.run_until_idle();
   EXPECT_EQ(trace, (Trace{"reaction", "task"}));
+}
+
+// A callback that is only destroyed may settle something, too.
+TEST_F(Yld4Microtask,
+       reaction_when_the_destructor_of_an_aborted_callback_settles_then_runs_before_idle) {
+  AbortController controller;
+  auto [promise, resolver] = Promise<void>::with_resolver();
+  run_task(
+      [&] { static_cast<void>(promise.then([] {}, [this](const Reason&) { note("ran")(); })); });
+  scheduler.post([dropped = std::move(resolver)] {},
+                 {.signal = controller.signal(), .delay = std::chrono::hours(1)});
+  loop.run_until_idle();
+  controller.abort();
+  loop.run_until_idle();
+  EXPECT_EQ(trace, (Trace{"ran"}));
 }
 
 }  // namespace

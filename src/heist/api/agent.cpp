@@ -124,7 +124,8 @@ Agent::Agent(AgentOptions options) {
   }
 }
 
-Agent::~Agent() {
+// Throws, and so terminates, only on the agent's own thread, which is documented as forbidden.
+Agent::~Agent() {  // NOLINT(bugprone-exception-escape)
   static_cast<void>(impl_->close(CloseMode::abort()));
   impl_->thread.join();
 }

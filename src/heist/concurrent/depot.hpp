@@ -149,7 +149,8 @@ class alignas(64) Depot {
     std::array<Group, 16> groups{};
     for (void* const node : nodes) {
       const Group place = place_of(node);
-      Group& group = groups[(Slab::number_of(place.slab) * 5 + place.word) % groups.size()];
+      Group& group =
+          groups[(std::size_t{Slab::number_of(place.slab)} * 5 + place.word) % groups.size()];
       if (group.slab != place.slab || group.word != place.word) {
         give(group);
         group = {.slab = place.slab, .word = place.word, .bits = 0};

@@ -32,7 +32,7 @@ namespace heist {
 // Progress  add lock-free; walking and pruning never wait for anyone.
 // Bound   dead <= live + 2 * prune_margin (ABT-5): a pruning is due when as many died as half of
 //         those alive at the last one, and the margin; amortised O(1) for each.
-// Proof   tests/concurrent/registry_test.cpp, stress/abort_stress.cpp
+// Proof   tests/concurrent/registry_test.cpp, stress/abort_post_stress.cpp, listener_stress.cpp
 class Registry {
  public:
   Registry() noexcept = default;

@@ -37,6 +37,7 @@ struct SignalMessage : LoopNode {
 ///         reads the value. All four are seq_cst: a sender that found `queued` precedes the agent's
 ///         reading of the value. One that found `pushing` cannot wait for that push, so it raises
 ///         the loop's recheck flag instead.
+/// Edge notice: take -> mark. Carries the message: the agent is done with it, it may be sent again.
 /// Edge notice: queue -> mark. Orders the push of the message with later senders, who rely on it.
 /// Edge notice: mark -> take. Carries nothing but the order of D1 (the value is an atomic).
 /// Lifetime  as long as its signal; a message under way holds a reference to the signal.
