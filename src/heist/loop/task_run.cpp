@@ -42,7 +42,10 @@ bool start(ControlledTask& task) noexcept {
 void finish(ControlledTask& task, TaskOutcome outcome, Reason& error) noexcept {
   const auto& ops = task.task_ops();
   const bool adopts = outcome == TaskOutcome::promise;
-  const bool ours = adopts ? task.try_adopt() : task.try_finish();
+  // A callback may have seen the abort before the aborter's walk has claimed the task: the abort was
+  // first all the same (ABT-6), and the walk will claim and reject it.
+  const bool aborted = task.signal != nullptr && task.signal->aborted();
+  const bool ours = !aborted && (adopts ? task.try_adopt() : task.try_finish());
   leave_signal(task);
   if (ours) return ops.settle(task, outcome, error);
   if (adopts) return ops.settle(task, TaskOutcome::late_promise, error);
