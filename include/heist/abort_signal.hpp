@@ -80,7 +80,7 @@ class AbortController {
   /// Thread: any.   Blocks: never by itself.   Errors: std::bad_alloc, nothing changed.
   /// Cost: O(tasks of the signal), no allocation beyond the reason.
   void abort();
-  void abort(Reason reason);
+  void abort(const Reason& reason);
   template <class Value>
     requires(!std::same_as<std::remove_cvref_t<Value>, Reason>)
   void abort(Value&& reason) {

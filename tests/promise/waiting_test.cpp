@@ -195,9 +195,9 @@ TEST_F(Clu5, get_when_settled_already_then_allowed_on_the_agent) {
 
 // Rule: CLU-5 (another agent settles it; unrelated tasks do not run meanwhile)
 TEST(Clu5AcrossAgents, get_when_an_agent_waits_for_another_one_then_waits_and_runs_nothing) {
+  bool other_ran = false;  // outlives the agents: the other task may run to the end
   const Agent waiting;
   const Agent working;
-  bool other_ran = false;
   const auto result = waiting.scheduler().post_task([&, scheduler = waiting.scheduler()] {
     scheduler.post([&other_ran] { other_ran = true; });
     const int value = working.scheduler().post_task([] { return 8; }).get();

@@ -44,9 +44,9 @@ AbortController::AbortController()
 
 void AbortController::abort() { core_->abort(Reason(AbortError())); }
 
-void AbortController::abort(Reason reason) {
+void AbortController::abort(const Reason& reason) {
   if (!reason) return abort();
-  core_->abort(std::move(reason));
+  core_->abort(reason);
 }
 
 TaskPriority TaskSignal::priority() const noexcept { return core().priority(); }

@@ -77,7 +77,7 @@ Reason SignalCore::reason() const noexcept {
   return Reason(Ref<Reason::Box>::share(reason_.load(sync::edge("signal:observe", sync::acquire))));
 }
 
-void SignalCore::abort(Reason reason) noexcept {
+void SignalCore::abort(const Reason& reason) noexcept {
   Reason::Box* none = nullptr;
   retain(*reason.box());
   // seq_cst: with the registry's close and the tasks' starts (Edge phase).

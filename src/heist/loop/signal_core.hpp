@@ -102,7 +102,7 @@ class SignalCore {
     return reason_.load(sync::edge("signal:start", sync::seq_cst)) != nullptr;
   }
   [[nodiscard]] Reason reason() const noexcept;
-  void abort(Reason reason) noexcept;
+  void abort(const Reason& reason) noexcept;
   /// False: aborted, the registration was not added.
   [[nodiscard]] bool add(Registration& registration) noexcept {
     return abort_registry_.add(registration);

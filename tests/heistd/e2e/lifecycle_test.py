@@ -73,7 +73,7 @@ class DrainTest(ServerTest):
 
 
 class Drain(DrainTest):
-    OPTIONS = ("--drain-deadline", "30000")
+    OPTIONS = ("--drain-deadline", "600000", "--header-timeout", "600000")
 
     def test_sigterm_when_idle_then_ends_at_once_and_says_so(self):
         self.server.signal()
@@ -94,12 +94,12 @@ class Drain(DrainTest):
         self.assertEqual(self.server.ended(), 0)
 
     def test_sigterm_when_a_job_runs_then_it_is_finished_and_answered(self):
-        thread, replies = self.costly_job(2 * MIB)
+        thread, replies = self.costly_job(MIB)
         until(self.running, "the job to run")
         self.server.signal()
         self.assertEqual(self.server.ended(), 0)
         thread.join()
-        self.assertEqual(replies[0].status, 200)
+        self.assertEqual(replies[0].status, 200, self.server.lines)
         self.assertEqual(replies[0].json["state"], "done")
         self.assertTrue(self.server.said("1 jobs finished, 0 aborted"), self.server.lines)
 
@@ -119,7 +119,7 @@ class Drain(DrainTest):
         for raw in held:
             # Half a header: the connection is busy with a request, so it outlives the signal.
             raw.send(b"POST /jobs/digest HTTP/1.1\r\nHost: x\r\n")
-        thread, _ = self.costly_job(4 * MIB)
+        thread, _ = self.costly_job(15 * MIB)
         until(self.running, "the job to run")
         self.server.signal()
         until(lambda: self.server.said("SIGTERM"), "the drain to begin")

@@ -173,7 +173,7 @@ class Pipelining(ServerTest):
 
 
 class Slow(ServerTest):
-    OPTIONS = ("--header-timeout", "300", "--idle-timeout", "600")
+    OPTIONS = ("--header-timeout", "500", "--idle-timeout", "1500")
 
     def test_header_when_slow_then_408(self):
         raw = self.server.raw().send(b"GET /healthz HTTP/1.1\r\nHost:")
@@ -208,7 +208,7 @@ class Slow(ServerTest):
         self.assertTrue(raw.is_closed())
 
     def test_wait_when_longer_than_every_timeout_then_answered(self):
-        self.assertEqual(self.server.post("/jobs/digest?wait=1&delay=1500").status, 200)
+        self.assertEqual(self.server.post("/jobs/digest?wait=1&delay=2000").status, 200)
 
     def test_reply_when_nobody_reads_it_then_the_connection_is_given_up(self):
         noise = heistd_server.os.urandom(12 * MIB)
