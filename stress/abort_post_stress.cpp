@@ -1,10 +1,11 @@
 // Abort against post: a signal is aborted while two threads post its tasks to two agents.
 //
-// I1  A post either succeeds, and the task runs or its promise rejects with the reason, or it is refused: post() is
-//     false, the promise of post_task() has the reason at once (ABT-2).
+// I1  A post either succeeds, and the task runs or its promise rejects with the reason, or it is
+//     refused: post() is false, the promise of post_task() has the reason at once (ABT-2).
 // I2  Once aborted() is true, the reason can be read, and every post is refused.
 // I3  Every callback is destroyed exactly once, that of an hour's delay included (ABT-4).
-// I4  Listeners hear of the abort once; the registry is pruned meanwhile (many short tasks, few long ones).
+// I4  Listeners hear of the abort once; the registry is pruned meanwhile (many short tasks, few
+//     long ones).
 #include <array>
 #include <heist/heist.hpp>
 #include <optional>
@@ -104,7 +105,8 @@ class AbortPost {
       return;
     }
     auto promise = scheduler.post_task(std::move(callback), options);
-    // Refused before it could be registered; a task that was claimed at once is no different to see.
+    // Refused before it could be registered; a task that was claimed at once is no different to
+    // see.
     if (promise.settled() && promise.reason() == signal.reason()) ++part.refused;
     part.promises.push_back(std::move(promise));
   }

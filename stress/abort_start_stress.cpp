@@ -1,11 +1,13 @@
 // Abort against start: two threads abort a signal while two agents start its tasks.
 //
-// I1  Each task has exactly one fate: it ran and its promise has its result; it ran, was aborted meanwhile, and the
-//     promise has the reason; or it never ran and the promise has the reason (ABT-1).
+// I1  Each task has exactly one fate: it ran and its promise has its result; it ran, was aborted
+//     meanwhile, and the promise has the reason; or it never ran and the promise has the reason
+//     (ABT-1).
 // I2  No task starts in a pick that began after a call of abort() had returned (ABT-2).
-// I3  When the winning abort() returns, the promise of each task that had been posted and never starts is rejected
-//     with the winner's reason (ABT-2).
-// I4  Each callback is destroyed once, on its agent when it had been posted before the abort (ABT-4).
+// I3  When the winning abort() returns, the promise of each task that had been posted and never
+//     starts is rejected with the winner's reason (ABT-2).
+// I4  Each callback is destroyed once, on its agent when it had been posted before the abort
+//     (ABT-4).
 #include <array>
 #include <heist/heist.hpp>
 #include <optional>

@@ -1,12 +1,12 @@
-// Close while posting: an agent is closed in every mode, by one thread or two, while others post, abort and
-// change priorities.
+// Close while posting: an agent is closed in every mode, by one thread or two, while others post,
+// abort and change priorities.
 //
 // I1  Every promise settles, whatever becomes of its task (LIF-1).
 // I2  Every callback is destroyed exactly once, and runs once at the most.
 // I3  What was posted before a drain was called, without delay and without signal, runs.
 // I4  Once a post was refused, later posts of that thread are refused too; after close() all are.
-// I5  A close whose deadline has come reports a task that still runs and rejects its promise at once; the
-//     task's late result is dropped (ABT-6).
+// I5  A close whose deadline has come reports a task that still runs and rejects its promise at
+//     once; the task's late result is dropped (ABT-6).
 // I6  A drain that waits for delayed tasks does not wait for those that have been aborted (ABT-4).
 #include <array>
 #include <chrono>
@@ -104,7 +104,8 @@ class ClosePost {
 
   void close(std::size_t closer, const CloseMode& mode, Random& random) {
     for (auto steps = random.below(12); steps > 0; --steps) dither(random);
-    // Hour-long timers are in the way of such a drain until they are aborted (I6): here, or by disturb().
+    // Hour-long timers are in the way of such a drain until they are aborted (I6): here, or by
+    // disturb().
     if (mode.wait_for_delayed && two_closers_) controller_->abort();
     close_called_[closer] = time_.mark();
     const CloseReport report = agent_->close(mode);

@@ -1,9 +1,11 @@
-// Destruction in every order: agents, loops, controllers, signals, schedulers, promises, resolvers and subscriptions
-// that know each other go away in a random order, on three threads and inside tasks of another agent, while
-// their tasks run.
+// Destruction in every order: agents, loops, controllers, signals, schedulers, promises, resolvers
+// and subscriptions that know each other go away in a random order, on three threads and inside
+// tasks of another agent, while their tasks run.
 //
-// I1  Nothing is used after its end (the sanitizers say so), nothing waits for ever, and no order is wrong (LIF-2).
-// I2  Every callback, reaction and coroutine frame is destroyed exactly once: none is left at the end.
+// I1  Nothing is used after its end (the sanitizers say so), nothing waits for ever, and no order
+//     is wrong (LIF-2).
+// I2  Every callback, reaction and coroutine frame is destroyed exactly once: none is left at the
+//     end.
 #include <array>
 #include <heist/heist.hpp>
 #include <memory>

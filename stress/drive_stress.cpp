@@ -1,6 +1,8 @@
-// Driving an embedded loop: two threads take turns at driving one loop, others post to it and stop it.
+// Driving an embedded loop: two threads take turns at driving one loop, others post to it and stop
+// it.
 //
-// I1  One thread drives at a time; who comes second is told so, and the agent's state passes whole to the next.
+// I1  One thread drives at a time; who comes second is told so, and the agent's state passes whole
+//     to the next.
 // I2  stop() ends a run(), also when several threads call it at once; none is lost.
 // I3  Every task runs exactly once, and none at the same time as another one.
 #include <array>

@@ -1,6 +1,7 @@
 // The error hook: it is replaced while two agents report errors to it.
 //
-// I1  Every error reaches exactly one hook, and that hook finds what its setter prepared before it set it.
+// I1  Every error reaches exactly one hook, and that hook finds what its setter prepared before it
+//     set it.
 // I2  set_error_hook() returns the hook it replaced: none is lost, none comes twice.
 #include <array>
 #include <heist/heist.hpp>

@@ -1,12 +1,16 @@
-// Listeners: two threads subscribe and remove while two threads change the priority and one of them aborts.
+// Listeners: two threads subscribe and remove while two threads change the priority and one of them
+// aborts.
 //
-// I1  Once a removal has returned, the callback does not run, what it did is seen, and it has been destroyed (ABT-7);
-//     one that removes itself is destroyed when it has returned.
-// I2  An abort listener runs once at the most, a priority listener once for each change at the most.
-// I3  set_priority within a change's delivery throws NotAllowedError (PRI-6); listeners may subscribe others.
-// I4  However many have come and gone, nothing is left: every callback is destroyed exactly once (ABT-5).
-// Some rounds are churn: one thread subscribes and removes hundreds beside many that stay, so that the registry is
-// pruned while others walk it for an event.
+// I1  Once a removal has returned, the callback does not run, what it did is seen, and it has been
+//     destroyed (ABT-7); one that removes itself is destroyed when it has returned.
+// I2  An abort listener runs once at the most, a priority listener once for each change at the
+//     most.
+// I3  set_priority within a change's delivery throws NotAllowedError (PRI-6); listeners may
+//     subscribe others.
+// I4  However many have come and gone, nothing is left: every callback is destroyed exactly once
+//     (ABT-5).
+// Some rounds are churn: one thread subscribes and removes hundreds beside many that stay, so that
+// the registry is pruned while others walk it for an event.
 #include <array>
 #include <heist/heist.hpp>
 #include <memory>

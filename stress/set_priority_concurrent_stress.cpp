@@ -1,11 +1,14 @@
 // set_priority from several threads at once, on one signal with tasks on two agents.
 //
 // I1  No call throws, and the last one wins: the final priority is that of the last event (PRI-6).
-// I2  The events come one at a time, in the order of the values: each begins where the one before it ended.
-// I3  A call that has returned counts for every later pick (PRI-3), also when it changed nothing because another thread
-//     had just set the same value: whoever returns first lets the agents pick, and their next pick obeys.
+// I2  The events come one at a time, in the order of the values: each begins where the one before
+//     it ended.
+// I3  A call that has returned counts for every later pick (PRI-3), also when it changed nothing
+//     because another thread had just set the same value: whoever returns first lets the agents
+//     pick, and their next pick obeys.
 // I4  The tasks of a changed signal keep their age (PRI-4).
-// In some rounds the agents pick all the time instead, so that messages to them are sent, taken and sent again.
+// In some rounds the agents pick all the time instead, so that messages to them are sent, taken and
+// sent again.
 #include <array>
 #include <heist/heist.hpp>
 #include <optional>
@@ -65,7 +68,8 @@ class SetPriorityConcurrent {
   }  // relaxed: a count.
 
  private:
-  /// When it returns, the tasks are in the agent's queues, and the agent waits in a task before them.
+  /// When it returns, the tasks are in the agent's queues, and the agent waits in a task before
+  /// them.
   void hold(std::size_t agent) {
     const Scheduler scheduler = agents_[agent].scheduler();
     ran_[agent].clear();

@@ -1,7 +1,8 @@
-// set_priority against picks: two signals change their priority while two agents pick their tasks among others.
+// set_priority against picks: two signals change their priority while two agents pick their tasks
+// among others.
 //
-// I1  A pick that began after set_priority() had returned uses the new level for every task of the signal whose post
-//     had returned, the changes made by tasks included (PRI-3, ORD-3).
+// I1  A pick that began after set_priority() had returned uses the new level for every task of the
+//     signal whose post had returned, the changes made by tasks included (PRI-3, ORD-3).
 // I2  Tasks of one level run by age, whether their level is fixed or has changed (PRI-4, ORD-2).
 #include <array>
 #include <heist/heist.hpp>
@@ -59,7 +60,8 @@ class SetPriorityPick {
   [[nodiscard]] Counts counts() const { return counts_; }
 
  private:
-  /// Signal 0 is changed by this thread, signal 1 by tasks of agent 0: one thread each, as histories need.
+  /// Signal 0 is changed by this thread, signal 1 by tasks of agent 0: one thread each, as
+  /// histories need.
   void change(Random& random) {
     for (auto changes = 2 + random.below(6); changes > 0; --changes) {
       set_priority(0, random);

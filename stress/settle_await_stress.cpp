@@ -1,7 +1,8 @@
-// Settling against observing: promises are settled while two loops and plain threads await, then, get, wait for, poll and
-// drop them.
+// Settling against observing: promises are settled while two loops and plain threads await, then,
+// get, wait for, poll and drop them.
 //
-// I1  Every observer sees the one outcome, whole: the value, or the reason; and what the settler did before.
+// I1  Every observer sees the one outcome, whole: the value, or the reason; and what the settler
+//     did before.
 // I2  Every reaction runs exactly once, on the loop it was registered with.
 // I3  An outcome that nobody waits for any more is destroyed exactly once.
 #include <array>
@@ -115,7 +116,7 @@ class SettleAwait {
       results.clear();
     }
     for (Subject& subject : subjects_) subject.promise.reset();
-    for (Agent& agent : agents_) fence(agent.scheduler());
+    come_to_rest();
     // relaxed: a quiet point.
     check(alive_.load(sync::relaxed) == 0, "a value was never destroyed");
     counts_.promises += subjects;
@@ -128,6 +129,13 @@ class SettleAwait {
   }
 
  private:
+  /// First every settling task has run, then every reaction that these have sent to the other agent.
+  void come_to_rest() {
+    for (int pass = 0; pass < 2; ++pass) {
+      for (Agent& agent : agents_) fence(agent.scheduler());
+    }
+  }
+
   void begin(Subject& subject, Random& random) {
     auto [promise, resolver] = Promise<Payload>::with_resolver();
     subject.promise.emplace(std::move(promise));

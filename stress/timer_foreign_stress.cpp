@@ -1,10 +1,12 @@
-// Timers from foreign threads: delays are armed by posts and cancelled by aborts, while two agents let them expire.
+// Timers from foreign threads: delays are armed by posts and cancelled by aborts, while two agents
+// let them expire.
 //
-// I1  A delayed task runs once, not before its delay is over (DLY-1), or its promise rejects with the reason of its
-//     signal; never both, never neither.
-// I2  What has been aborted leaves nothing behind: every callback is destroyed once, also that of an hour's delay
-//     (ABT-4), and an agent does not wait for timers that are gone.
-// I3  Of one thread's posts to one agent, the one that was posted first and had no longer delay starts first (DLY-2).
+// I1  A delayed task runs once, not before its delay is over (DLY-1), or its promise rejects with
+//     the reason of its signal; never both, never neither.
+// I2  What has been aborted leaves nothing behind: every callback is destroyed once, also that of
+//     an hour's delay (ABT-4), and an agent does not wait for timers that are gone.
+// I3  Of one thread's posts to one agent, the one that was posted first and had no longer delay
+//     starts first (DLY-2).
 #include <array>
 #include <chrono>
 #include <heist/heist.hpp>

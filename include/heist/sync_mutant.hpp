@@ -1,5 +1,5 @@
-// The atomics of mutant builds (HEIST_MUTANTS): as std::atomic, except that the end of an edge which
-// the environment variable HEIST_MUTANT names is weakened. scripts/mutants shows with it that
+// The atomics of mutant builds (HEIST_MUTANTS): as std::atomic, except that the end of an edge
+// which the environment variable HEIST_MUTANT names is weakened. scripts/mutants shows with it that
 // ThreadSanitizer reports every weakened end. Included by heist/sync.hpp only.
 #pragma once
 
@@ -53,8 +53,8 @@ inline const Weakening weakening = Weakening::wanted();
   return name == weakening.end ? weakening.of(order) : order;
 }
 
-/// Calls `operation<order>()` with the order as a constant: g++ does not instrument an atomic operation
-/// whose order it does not know when it compiles.
+/// Calls `operation<order>()` with the order as a constant: g++ does not instrument an atomic
+/// operation whose order it does not know when it compiles.
 template <class Operation>
 decltype(auto) with_constant(std::memory_order order, Operation operation) noexcept {
   switch (order) {

@@ -59,6 +59,7 @@ void add_clients(CLI::App& app, Raw& raw) {
                  "environment, HEISTD_CLIENTS holds a list of them with commas")
       ->type_name("NAME:TOKEN:CEILING")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->envname("HEISTD_CLIENTS");
   app.add_option("--anonymous-ceiling", raw.anonymous_ceiling,
                  "Highest priority without a token; none refuses such requests")

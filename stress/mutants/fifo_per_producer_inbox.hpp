@@ -1,5 +1,6 @@
-// A wrong inbox, in place of the right one (included before everything else): first in, first out for each producer
-// only, as a set of queues of which each producer has its own. The order property tests must fail with it.
+// A wrong inbox, in place of the right one (included before everything else): first in, first out
+// for each producer only, as a set of queues of which each producer has its own. The order property
+// tests must fail with it.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Cell: the life of one posted callback, as plain data: what a task does is ordered by the runtime or by nothing.
+// Cell: the life of one posted callback, as plain data: what a task does is ordered by the runtime
+// or by nothing.
 #pragma once
 
 #include <cstdint>

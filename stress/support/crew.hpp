@@ -9,9 +9,11 @@
 
 namespace heist::stress {
 
-/// A meeting point of a fixed number of threads. It spins, so that all leave at nearly the same moment.
+/// A meeting point of a fixed number of threads. It spins, so that all leave at nearly the same
+/// moment.
 ///
-/// Edge: every arrival happens before every leave (one read-modify-write each, then the generation).
+/// Edge: every arrival happens before every leave (one read-modify-write each, then the
+/// generation).
 class Meeting {
  public:
   explicit Meeting(std::size_t size) noexcept : size_(size) {}
@@ -34,8 +36,8 @@ class Meeting {
   sync::atomic<std::size_t> generation_{0};
 };
 
-/// The calling thread and `size - 1` others. run() calls `job(member)` on each of them at once and returns when
-/// all are done: a quiet point.
+/// The calling thread and `size - 1` others. run() calls `job(member)` on each of them at once and
+/// returns when all are done: a quiet point.
 class Crew {
  public:
   explicit Crew(std::size_t size) : start_(size), end_(size) {

@@ -5,7 +5,8 @@
 
 namespace heist::stress {
 
-/// Waits until the agent has run what is runnable now, by way of a task that everything else outranks.
+/// Waits until the agent has run what is runnable now, by way of a task that everything else
+/// outranks.
 inline void fence(const Scheduler& scheduler) {
   scheduler.post_task([] {}, {.priority = TaskPriority::background}).get();
 }

@@ -1,4 +1,5 @@
-// OrderLog: in which order an agent ran tasks, checked against when they were posted and what their levels were.
+// OrderLog: in which order an agent ran tasks, checked against when they were posted and what their
+// levels were.
 #pragma once
 
 #include <cstdint>
@@ -55,8 +56,8 @@ struct OrderVerdict {
   std::uint64_t age_pairs = 0;      ///< pairs of one level decided by their age (ORD-2, PRI-4)
 };
 
-/// Looks at every pair of tasks that one agent ran, in the order in which it ran them. A task passed over in a pick had
-/// been posted before that pick began.
+/// Looks at every pair of tasks that one agent ran, in the order in which it ran them. A task
+/// passed over in a pick had been posted before that pick began.
 inline OrderVerdict check_order(const std::vector<const Posted*>& ran) {
   OrderVerdict verdict;
   const auto level = [](const Posted& task, Moment from, Moment to) {

@@ -1,8 +1,9 @@
 // OrderWorkload: chains of posts across threads onto one agent, and the order in which it ran them.
 //
-// A chain is a sequence of hops. Each hop belongs to a thread of the crew or to the agent itself; its owner posts, then
-// tells the owner of the next hop through a flag (release, acquire), who posts then. So of two posts of a chain the first
-// happened before the second, whatever the threads; posts of different chains overlap.
+// A chain is a sequence of hops. Each hop belongs to a thread of the crew or to the agent itself;
+// its owner posts, then tells the owner of the next hop through a flag (release, acquire), who
+// posts then. So of two posts of a chain the first happened before the second, whatever the
+// threads; posts of different chains overlap.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Timeline: one order of everything the threads of a round do, for claims about "before" and "after".
+// Timeline: one order of everything the threads of a round do, for claims about "before" and
+// "after".
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,8 @@ namespace heist::stress {
 using Moment = std::uint64_t;
 inline constexpr Moment never = ~Moment{0};
 
-/// Edge: each mark() is a read-modify-write of one word, so a smaller moment happened before a larger one.
+/// Edge: each mark() is a read-modify-write of one word, so a smaller moment happened before a
+/// larger one.
 class Timeline {
  public:
   Moment mark() noexcept { return now_.fetch_add(1, sync::edge("stress:mark", sync::seq_cst)) + 1; }

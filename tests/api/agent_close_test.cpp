@@ -65,11 +65,12 @@ std::optional<CloseReport> close_in_time(Agent& agent, const CloseMode& mode, Bu
 
 /// Posts until the scheduler refuses, as it does once a close on another thread has begun; how many it took.
 std::uint64_t posted_until_refused(const Scheduler& scheduler) {
-  const auto end = Clock::now() + 2s;
+  const auto never = Promise<void>::with_resolver();
+  const auto end = Clock::now() + test::patience;
   std::uint64_t posted = 0;
   while (scheduler.post([] {}) && Clock::now() < end) {
     ++posted;
-    std::this_thread::yield();
+    static_cast<void>(never.promise.wait_for(100us));
   }
   return posted;
 }

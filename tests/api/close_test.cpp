@@ -193,18 +193,32 @@ TEST_F(Lif1Deadline, close_when_the_deadline_is_past_then_nothing_runs) {
   EXPECT_TRUE(test::is<AbortError>(promise.reason()));
 }
 
-TEST_F(Lif1Deadline, close_when_the_deadline_comes_while_draining_then_the_rest_rejects) {
-  const auto deadline = Clock::now() + 5ms;
-  const auto first = scheduler.post_task([deadline] {
+/// Closes a loop with two tasks of which the first one runs until the deadline; nothing when the deadline
+/// came before the first one.
+std::optional<CloseReport> close_in_the_first_task(std::chrono::milliseconds limit) {
+  EventLoop loop;
+  bool first_ran = false;
+  const auto deadline = Clock::now() + limit;
+  const auto first = loop.scheduler().post_task([&] {
+    first_ran = true;
     while (Clock::now() < deadline) {
     }
     return 1;
   });
-  const auto second = scheduler.post_task(note("second"));
-  EXPECT_EQ(loop.close(CloseMode::drain_until(deadline)), (CloseReport{.ran = 1, .aborted = 1}));
-  EXPECT_EQ(first.get(), 1);
+  const auto second = loop.scheduler().post_task([] {});
+  const CloseReport report = loop.close(CloseMode::drain_until(deadline));
   EXPECT_TRUE(test::is<AbortError>(second.reason()));
-  EXPECT_EQ(trace, Trace{});
+  if (!first_ran) return std::nullopt;
+  EXPECT_EQ(first.get(), 1);
+  return report;
+}
+
+TEST_F(Lif1Deadline, close_when_the_deadline_comes_while_draining_then_the_rest_rejects) {
+  std::optional<CloseReport> report;
+  for (auto limit = 5ms; !report && limit < test::patience; limit *= 2) {
+    report = close_in_the_first_task(limit);
+  }
+  EXPECT_EQ(report, (CloseReport{.ran = 1, .aborted = 1}));
 }
 
 TEST_F(Lif1Deadline, close_when_everything_is_done_before_the_deadline_then_does_not_wait_for_it) {

@@ -16,7 +16,7 @@
 namespace heist::test {
 
 /// How long a test waits for what a correct library does at once; reached only when a test fails.
-inline constexpr std::chrono::seconds patience{20};
+inline constexpr std::chrono::seconds patience{60};
 
 [[nodiscard]] inline EventLoopOptions on_virtual_clock() {
   EventLoopOptions options;

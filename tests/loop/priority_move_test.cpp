@@ -211,6 +211,7 @@ TEST_F(Pri3While, pick_when_within_a_listener_of_the_change_then_uses_the_new_le
   TaskController controller(background);
   post("dynamic", {.signal = controller.signal()});
   post("uv");
+  arrive();
   std::vector<std::string> seen;
   const auto subscription = controller.signal().on_priority_change([&] { seen = run(); });
   controller.set_priority(user_blocking);

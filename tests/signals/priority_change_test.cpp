@@ -305,9 +305,11 @@ TEST_F(Pri6Overlap,
 TEST_F(Pri6Overlap, pick_when_an_overlapping_call_returned_then_uses_its_value) {
   post("dynamic", {.signal = signal});
   post("uv");
+  arrive();
   std::vector<std::string> seen;
   const auto subscription = record([&](std::size_t number) {
     if (number != 1) return;
+    b.run([&] { arrive(); });  // what the first change sent is taken
     set_on(a, background);
     b.run([&] { seen = run(); });
   });
