@@ -18,7 +18,7 @@ import tempfile
 import threading
 
 JOBS = 10_000
-BODY_BYTES = 64 * 1024
+BODY_BYTES = 128 * 1024
 URGENT_BYTES = 4096
 CONNECTIONS = 8
 SECONDS = 3

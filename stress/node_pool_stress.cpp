@@ -10,56 +10,25 @@
 //              each must be found again.
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <heist/sync.hpp>
 #include <numeric>
-#include <random>
 #include <span>
-#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "heist/concurrent/depot.hpp"
 #include "heist/concurrent/node_pool.hpp"
+#include "support/stress_run.hpp"
 
 namespace {
 
 using namespace heist;
-using Random = std::minstd_rand;
-
-void check(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "FAILED: %s\n", what);
-  std::abort();
-}
-
-struct Options {
-  std::chrono::seconds duration{2};
-  std::uint64_t seed = std::random_device{}();
-};
-
-Options parse(std::span<char*> arguments) {
-  Options options;
-  for (std::size_t i = 1; i + 1 < arguments.size(); i += 2) {
-    const std::uint64_t value = std::strtoull(arguments[i + 1], nullptr, 10);
-    const std::string_view name = arguments[i];
-    if (name == "--seconds") {
-      options.duration = std::chrono::seconds(value);
-    } else if (name == "--seed") {
-      options.seed = value;
-    } else {
-      check(false, "usage: node_pool_stress [--seconds N] [--seed N]");
-    }
-  }
-  return options;
-}
+using namespace heist::stress;
 
 struct Totals {
   std::uint64_t nodes = 0;
-  std::uint64_t rounds = 0;
   std::uint64_t depot_nodes = 0;
   std::uint64_t trims = 0;
 };
@@ -135,9 +104,7 @@ std::uint64_t pool_round(std::uint64_t seed) {
   std::array<Mailbox, pairs> mailboxes{};
   std::vector<std::jthread> threads;
   for (std::uint64_t i = 0; i < pairs; ++i) {
-    const auto seed_of = [&](std::uint64_t role) {
-      return Random(static_cast<Random::result_type>(seed + 2 * i + role));
-    };
+    const auto seed_of = [&](std::uint64_t role) { return Random(seed + 2 * i + role); };
     threads.emplace_back(make, std::ref(mailboxes[i]), seed_of(0), i + 1, parcels);
     threads.emplace_back(use_all, std::ref(mailboxes[i]), seed_of(1), parcels);
   }
@@ -205,7 +172,7 @@ void depot_round(std::uint64_t seed, std::size_t retained, Totals& totals) {
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < traders; ++i) {
-      const Random random(static_cast<Random::result_type>(seed + i));
+      const Random random(seed + i);
       threads.emplace_back([&, i, random] { moved[i] = trade(depot, i + 1, random); });
     }
   }
@@ -217,26 +184,19 @@ void depot_round(std::uint64_t seed, std::size_t retained, Totals& totals) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Options options = parse({argv, static_cast<std::size_t>(argc)});
-  std::printf("node_pool_stress: seed %llu\n", static_cast<unsigned long long>(options.seed));
-  const auto end = std::chrono::steady_clock::now() + options.duration;
+  const auto options = parse("node_pool_stress", {argv, static_cast<std::size_t>(argc)});
   Totals totals;
-  do {
-    const std::uint64_t seed = options.seed + 1'000 * totals.rounds;
+  const auto rounds = run_rounds(options, [&totals](Random& random) {
+    const std::uint64_t seed = random();
     totals.nodes += pool_round(seed);
     depot_round(seed, 0, totals);
     depot_round(seed, SIZE_MAX / 2, totals);
-    ++totals.rounds;
-  } while (std::chrono::steady_clock::now() < end);
+  });
   const NodePoolStats stats = node_pool_stats();
-  const auto print = [](const char* name, std::uint64_t value) {
-    std::printf("%s %llu\n", name, static_cast<unsigned long long>(value));
-  };
-  print("rounds", totals.rounds);
-  print("pool: nodes", totals.nodes);
-  print("pool: backing allocations", stats.backing_allocations);
-  print("pool: backing releases", stats.backing_releases);
-  print("depot: nodes", totals.depot_nodes);
-  print("depot: trims", totals.trims);
+  std::printf("rounds %llu, nodes %llu, backing allocations %llu, releases %llu\n",
+              printable(rounds), printable(totals.nodes), printable(stats.backing_allocations),
+              printable(stats.backing_releases));
+  std::printf("depot nodes %llu, trims %llu\n", printable(totals.depot_nodes),
+              printable(totals.trims));
   check(totals.trims > 0, "no slab was ever trimmed: the depot round tested too little");
 }

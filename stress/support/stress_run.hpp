@@ -15,6 +15,10 @@ namespace heist::stress {
 /// A small generator; one for each thread, so that a seed names one set of random choices.
 class Random {
  public:
+  using result_type = std::uint64_t;
+  static constexpr result_type min() noexcept { return 0; }
+  static constexpr result_type max() noexcept { return UINT64_MAX; }
+
   explicit Random(std::uint64_t seed) noexcept : state_(seed) {}
 
   std::uint64_t operator()() noexcept {

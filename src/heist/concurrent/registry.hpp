@@ -23,16 +23,15 @@ namespace heist {
 // Edge registry: add -> walk, close, prune. Carries the registration.
 // Edge registry: close -> refuse. Carries the abort reason to who comes too late.
 // Edge registry: unlink -> walk. Carries the shortened list (a walker may follow either pointer).
-// Edge registry: leave -> leave, enter. Carries the unlinked and the closed nodes to who frees
-// them, and the
-//         finished list to the next to enter.
+// Edge registry: leave -> leave, enter. Carries the unlinked and the closed nodes to who frees them,
+//         and the finished list to the next to enter.
 // Reclamation  the registry holds one share of each node; forget() drops it. A walker that keeps a
-//              node
-//         beyond its walk takes a share of its own.
+//              node beyond its walk takes a share of its own.
 // Progress  add lock-free; walking and pruning never wait for anyone.
 // Bound   dead <= live + 2 * prune_margin (ABT-5): a pruning is due when as many died as half of
 //         those alive at the last one, and the margin; amortised O(1) for each.
-// Proof   tests/concurrent/registry_test.cpp, stress/abort_post_stress.cpp, listener_stress.cpp
+// Proof   tests/concurrent/registry_test.cpp, stress/registry_stress.cpp, abort_post_stress.cpp,
+//         listener_stress.cpp
 class Registry {
  public:
   Registry() noexcept = default;
