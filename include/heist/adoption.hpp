@@ -30,6 +30,7 @@ class Adoption : private Reaction {
       : Reaction(attach_table), adopter_(adopter) {}
 
   void start(Promise<T> source) {
+    if (!source.valid()) return end(moved_from_reason());
     if (&source.state() == adopter_.target) return end(follows_itself_reason());
     source_.emplace(std::move(source));
     bind_to_current_loop();

@@ -12,8 +12,10 @@ namespace heist {
 /// refused in every mode; while draining, running tasks may go on posting to their own loop.
 ///
 /// `drain` runs what is runnable until nothing is; delayed tasks reject with AbortError, unless
-/// `wait_for_delayed` is set. At the deadline the promise of the running task rejects as by
-/// an abort, and so does the rest (of an agent whose task goes on: as soon as that returns).
+/// `wait_for_delayed` is set. At the deadline the rest rejects as by an abort: of an agent the
+/// promise of the running task at once, what is queued behind it as soon as its callback returns. A
+/// loop that is closed by its own thread has nobody to look at the deadline while a task runs: that
+/// task settles as it ends.
 struct CloseMode {
   enum class Kind : std::uint8_t { drain, abort };
 
@@ -31,10 +33,12 @@ struct CloseMode {
 
 /// What a close did with the tasks it found.
 struct CloseReport {
-  std::uint64_t ran = 0;            ///< tasks that ran after the close was asked for
+  std::uint64_t ran = 0;            ///< tasks that ran after the loop took the close
   std::uint64_t aborted = 0;        ///< tasks that will never start (of an agent that is still busy
                                     ///< at the deadline: not known yet, 0)
   std::uint64_t still_running = 0;  ///< tasks whose callback had not returned at the deadline
+
+  friend bool operator==(const CloseReport&, const CloseReport&) = default;
 };
 
 }  // namespace heist

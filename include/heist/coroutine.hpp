@@ -20,7 +20,8 @@ class CoroutinePromiseBase {
   CoroutinePromiseBase& operator=(const CoroutinePromiseBase&) = delete;
   /// A frame destroyed before its end (its loop closed) rejects its promise (LIF-1).
   ~CoroutinePromiseBase() {
-    if (!ended_) state_->settle_rejected(loop_closed_reason(), true);
+    if (state_ == nullptr) return;
+    state_->settle_rejected(loop_closed_reason(), true);
     release(*state_);
   }
 
@@ -28,16 +29,8 @@ class CoroutinePromiseBase {
     return Promise<T>(Ref<PromiseState<T>>::adopt(state_));
   }
   std::suspend_never initial_suspend() noexcept { return {}; }
-  /// Settles after the body's locals are gone.
-  std::suspend_never final_suspend() noexcept {
-    ended_ = true;
-    if (error_) {
-      state_->settle_rejected(std::move(error_), is_abort_);
-    } else {
-      state_->settle_fulfilled();
-    }
-    return {};
-  }
+  /// Settles after the frame is gone: the body's locals, and the parameters.
+  auto final_suspend() noexcept { return End{}; }
   /// A body that lets an abort through is aborted itself: nobody has to observe it (PRO-3).
   void unhandled_exception() noexcept {
     error_ = Reason::of_current_exception();
@@ -60,10 +53,28 @@ class CoroutinePromiseBase {
   PromiseState<T>& state() noexcept { return *state_; }
 
  private:
-  StandaloneState<T>* state_;
+  struct End {
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    template <class Derived>
+    void await_suspend(std::coroutine_handle<Derived> frame) const noexcept {
+      CoroutinePromiseBase& self = frame.promise();
+      StandaloneState<T>* const state = std::exchange(self.state_, nullptr);
+      Reason error = std::move(self.error_);
+      const bool is_abort = self.is_abort_;
+      frame.destroy();  // with this object; only the locals are left
+      if (error) {
+        state->settle_rejected(std::move(error), is_abort);
+      } else {
+        state->settle_fulfilled();
+      }
+      release(*state);
+    }
+    void await_resume() const noexcept {}
+  };
+
+  StandaloneState<T>* state_;  ///< null once the frame has ended
   Reason error_;
   bool is_abort_ = false;
-  bool ended_ = false;
 };
 
 template <class T>
@@ -107,7 +118,7 @@ class PromiseAwaiter : private Reaction {
 
   T await_resume() {
     promise_.state().mark_handled();
-    if constexpr (std::is_void_v<T> || std::is_reference_v<T> || std::is_copy_constructible_v<T>) {
+    if constexpr (std::is_void_v<T> || std::is_reference_v<T> || is_copyable<T>) {
       return promise_.reference();
     } else {
       if (!may_take_)

@@ -42,7 +42,7 @@ struct EventLoopStats {
 class EventLoop {
  public:
   /// Errors: std::bad_alloc; std::invalid_argument for a tick that is not positive or a negative
-  /// spin; std::system_error when the system is out of descriptors.
+  /// spin, or when one of them is above an hour.
   explicit EventLoop(const EventLoopOptions& options = {});
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
@@ -72,15 +72,16 @@ class EventLoop {
   /// Moves the virtual clock: every expiry on the way is run in order, each followed by
   /// run_until_idle().
   ///
-  /// Errors: NotAllowedError on a steady clock, or from within a task of this loop.
+  /// Errors: NotAllowedError on a steady clock, or from within a task of this loop;
+  /// std::invalid_argument for a negative duration.
   void advance(std::chrono::nanoseconds duration);
 
   /// Time on the loop's clock since it was made.   Thread: any.
   [[nodiscard]] std::chrono::nanoseconds now() const noexcept;
 
   /// A descriptor that is readable while the loop has something to do: for foreign loops, which
-  /// then call poll(). poll() arms it again.   Errors: std::system_error.   Cost: system calls
-  /// once.
+  /// then call poll(). poll() arms it again. Never readable by time once the loop is closed; closed
+  /// with the loop.   Errors: std::system_error.   Cost: system calls once.
   [[nodiscard]] int wakeup_fd();
 
   /// Ends the loop; see CloseMode. Idempotent: later calls report nothing more.

@@ -195,6 +195,7 @@ class PromiseTask final : public ControlledTask,
   static void destroy(PromiseStateBase& base) noexcept {
     auto& self = static_cast<PromiseTask&>(static_cast<State&>(base));
     self.discard_value();
+    self.discard_reason();
     unregister(self);
   }
 

@@ -121,6 +121,9 @@ class [[nodiscard]] Promise {
     return PromiseAwaiter<T>(std::move(*this), true);
   }
 
+  /// False once moved from; nothing else may be asked of such a handle.
+  [[nodiscard]] bool valid() const noexcept { return static_cast<bool>(state_); }
+
   /// For the library.
   explicit Promise(Ref<PromiseState<T>> state) noexcept : state_(std::move(state)) {}
   [[nodiscard]] PromiseState<T>& state() const noexcept { return *state_; }
@@ -141,7 +144,7 @@ class [[nodiscard]] Promise {
     }
   }
   T take() const {
-    if constexpr (std::is_void_v<T> || std::is_reference_v<T> || std::is_copy_constructible_v<T>) {
+    if constexpr (std::is_void_v<T> || std::is_reference_v<T> || is_copyable<T>) {
       return reference();
     } else {
       throw_if_rejected();
@@ -173,12 +176,19 @@ class Resolver {
              (sizeof...(Args) == 1 && (std::is_lvalue_reference_v<Args> && ...)))
   void resolve(Args&&... args) {
     if (!state_) return;
-    if constexpr (std::is_reference_v<T>) {
-      state_->emplace(std::addressof(args)...);
-    } else {
-      state_->emplace(std::forward<Args>(args)...);
+    // Taken out meanwhile: the value's constructor may call us again.
+    Ref<PromiseState<T>> state = std::exchange(state_, {});
+    try {
+      if constexpr (std::is_reference_v<T>) {
+        state->emplace(std::addressof(args)...);
+      } else {
+        state->emplace(std::forward<Args>(args)...);
+      }
+    } catch (...) {
+      state_ = std::move(state);
+      throw;
     }
-    std::exchange(state_, {})->settle_fulfilled();
+    state->settle_fulfilled();
   }
   void reject(Reason reason) noexcept {
     if (state_) std::exchange(state_, {})->settle_rejected(std::move(reason), false);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <exception>
 #include <heist/delay.hpp>
@@ -14,6 +15,7 @@
 #include <heist/sync.hpp>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <type_traits>
 #include <utility>
 
@@ -38,6 +40,10 @@ enum class PromiseStatus : std::uint8_t { pending, fulfilled, rejected };
 [[nodiscard]] const Reason& resolver_dropped_reason() noexcept;
 /// Why a promise rejects that was told to follow itself (InvalidStateError).
 [[nodiscard]] const Reason& follows_itself_reason() noexcept;
+/// Stands for an empty reason (InvalidStateError): a rejected promise always has one.
+[[nodiscard]] const Reason& no_reason_given() noexcept;
+/// Why a promise rejects that was to follow a moved-from handle (InvalidStateError).
+[[nodiscard]] const Reason& moved_from_reason() noexcept;
 
 /// Something to run once a promise settles: a continuation on the loop that registered it.
 ///
@@ -45,8 +51,7 @@ enum class PromiseStatus : std::uint8_t { pending, fulfilled, rejected };
 struct Reaction : LoopNode {
   explicit Reaction(const LoopNodeOps& table) noexcept : LoopNode(table) {}
 
-  /// Where it runs; null: on the thread that settles (only for the library's own waiters).
-  Ref<LoopCore> loop;
+  Ref<LoopCore> loop;  ///< where it runs
   /// The scheduling state it runs with.
   CapturedState captured;
 
@@ -60,16 +65,19 @@ struct Reaction : LoopNode {
 /// Untyped part of a promise's shared state.
 ///
 /// Roles   settler: whoever owns the right to settle (one thread).  observer: any thread.
-/// States  reactions_: null or a list (pending), `settled_mark()` (settled, never changes again).
-/// I1      Everything but reactions_, handled_ and the counts is written before settle() and only
-///         read after.
+/// States  status_: pending, then the outcome for good. reactions_: null or a list, then (all of them
+///         delivered) `settled_mark()` for good.
+/// I1      Everything but the atomics is written before settle() and only read after.
+/// I2      Reactions are delivered in the order in which they were attached: while the settler
+///         delivers, later ones join the list, and only behind settled_mark() do they go by themselves.
 /// Edge promise: settle -> observe, wait. Carries the outcome.
-/// Edge promise: react -> settle. Carries the reaction and its captured state.
-/// Edge promise: wait <-> settle. A waiting thread stores waiting_, then looks at reactions_; the
-///   settler changes reactions_, then looks at waiting_. All seq_cst: the thread sees the promise
+/// Edge promise: deliver -> observe. Whoever finds settled_mark() comes behind all deliveries.
+/// Edge promise: react -> collect. Carries the reaction and its captured state.
+/// Edge promise: wait <-> settle. A waiting thread stores waiting_, then looks at status_; the
+///   settler stores status_, then looks at waiting_. All seq_cst: the thread sees the promise
 ///   settled, or the settler sees that it waits.
 /// Reclamation  handles count; the last one destroys the value, then the owner's memory.
-/// Progress  attach lock-free, settle wait-free but for running its reactions' deliveries.
+/// Progress  attach lock-free; settle lock-free: it goes on while others attach.
 /// Proof   stress/settle_await_stress.cpp
 class PromiseStateBase {
  public:
@@ -79,11 +87,9 @@ class PromiseStateBase {
   PromiseStateBase& operator=(const PromiseStateBase&) = delete;
 
   [[nodiscard]] PromiseStatus status() const noexcept {
-    return is_settled() ? status_ : PromiseStatus::pending;
+    return status_.load(sync::edge("promise:observe", sync::acquire));
   }
-  [[nodiscard]] bool is_settled() const noexcept {
-    return reactions_.load(sync::edge("promise:observe", sync::acquire)) == settled_mark();
-  }
+  [[nodiscard]] bool is_settled() const noexcept { return status() != PromiseStatus::pending; }
 
   /// Settles with the value the typed part already holds.
   void settle_fulfilled() noexcept { settle(PromiseStatus::fulfilled); }
@@ -94,6 +100,9 @@ class PromiseStateBase {
   /// Adds a bound reaction; runs it through its loop at once when the promise is settled. Counts as
   /// observing it.
   void attach(Reaction& reaction) noexcept;
+
+  /// The last holder: the reason may go before the memory does.
+  void discard_reason() noexcept { reason_ = {}; }
 
   /// Preconditions: settled.
   [[nodiscard]] const Reason& reason() const noexcept { return reason_; }
@@ -124,12 +133,13 @@ class PromiseStateBase {
   static Reaction* settled_mark() noexcept;
   bool wait_until(std::optional<std::chrono::steady_clock::time_point> deadline);
   void settle(PromiseStatus status) noexcept;
+  void deliver_reactions() noexcept;
   void wake_waiters() noexcept;
   void destroy_last() noexcept;
 
   sync::atomic<Reaction*> reactions_{nullptr};
   RefCount shares_;
-  PromiseStatus status_ = PromiseStatus::pending;
+  sync::atomic<PromiseStatus> status_{PromiseStatus::pending};
   bool by_abort_ = false;
   sync::atomic<bool> handled_{false};
   sync::atomic<std::uint32_t> waiting_{0};  ///< 1: threads wait on this word; 2: wake up
@@ -139,8 +149,16 @@ class PromiseStateBase {
 };
 
 /// Delivers a settled promise's reaction to its loop: a microtask, by way of the inbox from other
-/// threads. On a closed loop the reaction is dropped.
+/// threads, and always behind what was delivered before. On a closed loop the reaction is dropped.
 void deliver(Reaction& reaction) noexcept;
+
+/// Whether a value can be copied. Containers claim it whatever they hold: their elements decide.
+template <class T>
+inline constexpr bool is_copyable = std::is_copy_constructible_v<T>;
+template <std::ranges::range T>
+  requires(!std::ranges::view<T> && !std::same_as<T, std::ranges::range_value_t<T>>)
+inline constexpr bool is_copyable<T> =
+    std::is_copy_constructible_v<T> && is_copyable<std::ranges::range_value_t<T>>;
 
 /// What a promise of T keeps: an empty value for void, a pointer for references.
 template <class T>
@@ -198,7 +216,7 @@ void settle_as(PromiseState<T>& target, PromiseState<T>& source) noexcept {
     return;
   }
   try {
-    if constexpr (std::is_copy_constructible_v<typename PromiseState<T>::Stored>) {
+    if constexpr (is_copyable<typename PromiseState<T>::Stored>) {
       target.emplace(source.value());
     } else {
       target.emplace(source.take_value());

@@ -15,16 +15,6 @@
 #include "api/probes.hpp"
 
 namespace heist {
-
-static bool operator==(const CloseReport& a, const CloseReport& b) {
-  return a.ran == b.ran && a.aborted == b.aborted && a.still_running == b.still_running;
-}
-static void PrintTo(const CloseReport& report,
-                    std::ostream* out) {  // NOLINT(readability-identifier-naming)
-  *out << "ran " << report.ran << ", aborted " << report.aborted << ", still running "
-       << report.still_running;
-}
-
 namespace {
 
 using namespace std::chrono_literals;

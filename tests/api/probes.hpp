@@ -8,10 +8,21 @@
 #include <future>
 #include <heist/heist.hpp>
 #include <mutex>
+#include <ostream>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
+
+namespace heist {
+
+inline void PrintTo(const CloseReport& report,
+                    std::ostream* out) {  // NOLINT(readability-identifier-naming)
+  *out << "ran " << report.ran << ", aborted " << report.aborted << ", still running "
+       << report.still_running;
+}
+
+}  // namespace heist
 
 namespace heist::test {
 

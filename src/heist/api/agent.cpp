@@ -25,6 +25,7 @@ struct Agent::Impl : LoopNode {
   CloseReport close(const CloseMode& mode);
   bool request_close(const CloseMode& mode);
   CloseReport await_close(const CloseMode& mode);
+  CloseReport leave_behind();
 
   static Impl& of(LoopNode& node) noexcept { return static_cast<Impl&>(node); }
   static void take_close(LoopNode& node, LoopCore& core) noexcept {
@@ -37,10 +38,12 @@ struct Agent::Impl : LoopNode {
   AgentOptions options;
   EventLoop loop;
   Agent& self;
-  bool close_taken = false;  ///< agent only
-  CloseMode close_mode;      ///< closer's, then (by the close message) the agent's
-  std::promise<CloseReport> closed;
+  bool close_taken = false;          ///< agent only
+  CloseMode close_mode;              ///< closer's, then (by the close message) the agent's
+  std::promise<CloseReport> closed;  ///< the loop; then on_stop runs, then the agent has stopped
   std::shared_future<CloseReport> report = closed.get_future().share();
+  std::promise<void> stopped;
+  std::shared_future<void> stop = stopped.get_future().share();
   std::mutex closing;
   bool close_requested = false;        ///< guarded by closing
   std::uint64_t ran_before_close = 0;  ///< guarded by closing
@@ -61,13 +64,13 @@ void Agent::Impl::run(std::promise<void> started) {
   }
   started.set_value();
   while (!close_taken) loop.run();
-  const CloseReport result = loop.close(close_mode);
+  closed.set_value(loop.close(close_mode));
   try {
     if (options.on_stop) options.on_stop();
   } catch (...) {
     report_error(ErrorOrigin::task, Reason::of_current_exception());
   }
-  closed.set_value(result);
+  stopped.set_value();
 }
 
 CloseReport Agent::Impl::close(const CloseMode& mode) {
@@ -94,17 +97,27 @@ bool Agent::Impl::request_close(const CloseMode& mode) {
 }
 
 CloseReport Agent::Impl::await_close(const CloseMode& mode) {
-  if (!mode.deadline) return report.get();
-  if (report.wait_until(*mode.deadline) == std::future_status::ready) return report.get();
-  // An agent that is between tasks drops the rest now: that takes a moment.
-  if (!loop.core().is_running_task() &&
-      report.wait_for(std::chrono::milliseconds(10)) == std::future_status::ready) {
+  if (!mode.deadline) {
+    stop.wait();
     return report.get();
   }
+  static_cast<void>(stop.wait_until(*mode.deadline));
+  // An agent that is between tasks drops the rest now: that takes a moment.
+  const auto patience = std::chrono::milliseconds(loop.core().is_running_task() ? 0 : 10);
+  if (report.wait_for(patience) == std::future_status::ready) return report.get();
+  return leave_behind();
+}
+
+/// The deadline has come, and the agent is not done.
+CloseReport Agent::Impl::leave_behind() {
+  const bool runs = loop.core().is_running_task();
+  // Runs users' code: not under the mutex.
+  if (runs) loop.core().reject_running();
   const std::lock_guard lock(closing);
-  loop.core().reject_running();
   const auto begun = loop.stats().tasks_run - ran_before_close;
-  return {.ran = begun > 0 ? begun - 1 : 0, .aborted = 0, .still_running = 1};
+  // The running one may have begun before.
+  return {
+      .ran = runs && begun > 0 ? begun - 1 : begun, .aborted = 0, .still_running = runs ? 1U : 0};
 }
 
 Agent::Agent(AgentOptions options) {

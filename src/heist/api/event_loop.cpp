@@ -47,8 +47,9 @@ class DescriptorScope {
   }
   ~DescriptorScope() {
     loop_.assert_agent();
+    if (!loop_.parker().has_descriptor()) return;
     // A closed loop has nothing to do any more.
-    if (loop_.parker().has_descriptor() && !loop_.is_closed()) loop_.arm_descriptor();
+    loop_.is_closed() ? loop_.parker().arm_descriptor({}) : loop_.arm_descriptor();
   }
   DescriptorScope(const DescriptorScope&) = delete;
   DescriptorScope& operator=(const DescriptorScope&) = delete;
@@ -77,19 +78,19 @@ Scheduler EventLoop::create_scheduler() {
 
 void EventLoop::run() {
   const Driving driving(*core_);
-  auto& agent = core_->on_agent();
+  core_->assert_agent();
   const DescriptorScope descriptor(*core_);
   while (wait_and_run(*core_)) {
   }
-  agent.stop_requested = false;
+  core_->end_stop();
 }
 
 bool EventLoop::run_one() {
   const Driving driving(*core_);
-  auto& agent = core_->on_agent();
+  core_->assert_agent();
   const DescriptorScope descriptor(*core_);
   const bool ran = wait_and_run(*core_);
-  if (!ran) agent.stop_requested = false;
+  if (!ran) core_->end_stop();
   return ran;
 }
 
@@ -126,7 +127,7 @@ void EventLoop::advance(std::chrono::nanoseconds duration) {
   const DescriptorScope descriptor(*core_);
   const auto end = time.now() + std::min(duration, duration.max() - time.now());
   run_all(*core_);
-  for (Tick next = agent.wheel.next_expiry(); next != no_tick && time.start_of(next) <= end;
+  for (Tick next = agent.wheel.next_expiry(); next <= time.tick_at(end);
        next = agent.wheel.next_expiry()) {
     time.set_virtual(std::max(time.now(), time.start_of(next)));
     run_all(*core_);

@@ -48,7 +48,7 @@ Reason Reason::of(std::exception_ptr exception) noexcept {
 }
 
 const Reason& Reason::out_of_memory() noexcept {
-  static const Reason reason{std::bad_alloc()};
+  static const auto& reason = *new Reason(std::bad_alloc());  // never destroyed: see LIF-4
   return reason;
 }
 

@@ -58,7 +58,7 @@ void Listener::dispatch(SignalEvent& event) noexcept {
   auto running = Phase::running;
   if (phase_.compare_exchange_strong(running, Phase::idle,
                                      sync::edge("listener:finish", sync::release),
-                                     sync::relaxed)) {  // relaxed: its remover only asked.
+                                     sync::edge("listener:taken", sync::acquire))) {
     return;
   }
   end();
@@ -88,14 +88,14 @@ void Listener::remove() noexcept {
   auto seen = Phase::idle;
   // From idle: what an earlier run did is acquired, then the callback is ours to destroy.
   while (!phase_.compare_exchange_weak(seen, seen == Phase::idle ? Phase::gone : Phase::leaving,
-                                       sync::edge("listener:remove", sync::acquire),
+                                       sync::edge("listener:remove", sync::acq_rel),
                                        sync::relaxed)) {  // relaxed: a failure only retries.
     if (seen == Phase::gone || seen == Phase::leaving) break;
   }
   if (seen == Phase::idle) return discard_(*this);
   if (runner_.load(sync::relaxed) == this_thread_identity()) return;  // relaxed: one's own or not.
-  while ((seen = phase_.load(sync::edge("listener:remove", sync::acquire))) != Phase::gone) {
-    phase_.wait(seen, sync::edge("listener:remove", sync::acquire));
+  while ((seen = phase_.load(sync::edge("listener:removed", sync::acquire))) != Phase::gone) {
+    phase_.wait(seen, sync::edge("listener:removed", sync::acquire));
   }
 }
 

@@ -30,8 +30,9 @@ class LoopTime {
   }
 
   /// The tick that has begun last.
-  [[nodiscard]] Tick tick_now() const noexcept {
-    return static_cast<Tick>(now().count() / tick_.count());
+  [[nodiscard]] Tick tick_now() const noexcept { return tick_at(now()); }
+  [[nodiscard]] Tick tick_at(Nanoseconds time) const noexcept {
+    return static_cast<Tick>(time.count() / tick_.count());
   }
 
   /// The first tick at which `delay`, counted from now, is over: rounded up, never early (DLY-1).

@@ -44,6 +44,8 @@ struct AgentState {
   bool in_checkpoint = false;
   bool accepts_posts = true;  ///< from the agent itself; the inbox decides for others
   bool stop_requested = false;
+  bool stop_taken = false;         ///< the stop message is in hand
+  bool not_started = false;        ///< the task that was to run met its abort
   ControlledTask* reap = nullptr;  ///< chain of aborted tasks to clear away, in portions
   ControlledTask* reap_tail = nullptr;
   TaskFifo discarded;              ///< aborted tasks that arrived, or came up for a pick
@@ -64,12 +66,12 @@ extern thread_local constinit LoopCore* loop_of_this_thread;
 ///         agent. Aborters only claim, and tell (SignalLoop::send_reap).
 /// Edge running: publish -> steal. Carries the running task to a close whose deadline came.
 /// Edge running: withdraw -> steal. The slot is emptied by exactly one of the two; the last to be
-/// done with a
-///         stolen task drops the share the agent added for it (stolen_ends_).
+///         done with a stolen task drops the share the agent added for it (stolen_ends_).
+/// Edge running: rejected -> reject. One closer is done with its stolen task before the next steals.
 /// Edge stop: take -> send. The stop message is free to be sent again.
 /// Edge drive: leave -> enter. Carries the agent's state from one driving thread to the next.
 /// Edge recheck: request -> take. With D1 of SignalLoop: the request follows the value, the reading
-/// follows the take.
+///         follows the take.
 /// Lifetime  counted. A closed loop's lists are empty.
 class LoopCore {
  public:
@@ -90,6 +92,8 @@ class LoopCore {
   /// Asks the agent to read the priority of its runnable dynamic queues again.
   void request_recheck() noexcept;
   void request_stop() noexcept;
+  /// The agent: the stop has been heeded; the next one counts anew.
+  void end_stop() noexcept HEIST_ON_AGENT;
   [[nodiscard]] LoopTime& time() noexcept { return time_; }
   /// The driver: one more source of tasks.   Errors: std::bad_alloc.
   [[nodiscard]] SchedulerCore& add_scheduler();
@@ -137,9 +141,12 @@ class LoopCore {
   [[nodiscard]] bool is_closed() const noexcept { return inbox_.is_closed(); }
   /// The owner, after close and outside of any Driving scope: signals and promises may keep this object
   /// for long, but not what only an agent needs.
-  void free_agent_state() noexcept { agent_.reset(); }
-  /// The closing thread, at its deadline: rejects the promise of the running task, if it has one.
-  /// One closer at a time.
+  void free_agent_state() noexcept {
+    agent_.reset();
+    parker_.close_descriptor();
+  }
+  /// A closing thread, at its deadline: rejects the promise of the running task, if it has one.
+  /// Does nothing while another closer is at it.
   void reject_running() noexcept;
   /// Whether the calling thread drives `loop`, be it outside of another one. Only compares.
   [[nodiscard]] static bool drives_here(const LoopCore* loop) noexcept {
@@ -172,7 +179,8 @@ class LoopCore {
   void enqueue_runnable(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   void expire_timers() noexcept HEIST_ON_AGENT;
   void recheck_priorities() noexcept HEIST_ON_AGENT;
-  void run_task(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+  /// False: an abort came before the start, nothing ran.
+  bool run_task(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   [[nodiscard]] SchedulerTask* pick() noexcept HEIST_ON_AGENT;
   void discard(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   void arrive_all(LoopNode* oldest) noexcept HEIST_ON_AGENT;
@@ -189,6 +197,7 @@ class LoopCore {
   void release_signals() noexcept HEIST_ON_AGENT;
   void drop_everything() noexcept HEIST_ON_AGENT;
   void drop_task(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+  void reject_stolen(ControlledTask& task) noexcept;
 
   // Written by posters.
   alignas(64) Inbox inbox_;
@@ -205,6 +214,7 @@ class LoopCore {
   SchedulerCore first_scheduler_;
   StopMessage stop_message_;
   sync::atomic<bool> driven_{false};
+  sync::atomic<bool> rejecting_{false};
   sync::atomic<std::uint32_t> stolen_ends_{0};
 
   // Written by the agent.

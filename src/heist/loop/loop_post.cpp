@@ -2,6 +2,7 @@
 #include <heist/error.hpp>
 #include <heist/node_memory.hpp>
 #include <stdexcept>
+#include <utility>
 
 #include "loop_core.hpp"
 
@@ -13,8 +14,9 @@ EventLoopOptions checked(const EventLoopOptions& options) {
   if (options.tick <= options.tick.zero() || options.tick > std::chrono::hours(1)) {
     throw std::invalid_argument("EventLoopOptions::tick must be positive, and an hour at the most");
   }
-  if (options.spin < options.spin.zero()) {
-    throw std::invalid_argument("EventLoopOptions::spin must not be negative");
+  if (options.spin < options.spin.zero() || options.spin > std::chrono::hours(1)) {
+    throw std::invalid_argument(
+        "EventLoopOptions::spin must not be negative, and an hour at the most");
   }
   return options;
 }
@@ -26,9 +28,8 @@ LoopCore::StopMessage::StopMessage() noexcept : LoopNode(table) {}
 const LoopNodeOps LoopCore::StopMessage::table{LoopNodeKind::message, &take, &ignore};
 
 void LoopCore::StopMessage::take(LoopNode& /*node*/, LoopCore& loop) noexcept {
-  // The message may be sent again from here on.
-  loop.stop_sent_.store(false, sync::edge("stop:take", sync::release));
-  loop.on_agent().stop_requested = true;
+  auto& agent = loop.on_agent();
+  agent.stop_requested = agent.stop_taken = true;
 }
 
 void LoopCore::StopMessage::ignore(LoopNode& /*node*/) noexcept {}
@@ -57,7 +58,8 @@ void release(LoopCore& core) noexcept {
 
 bool LoopCore::post(SchedulerTask& task) noexcept {
   if (loop_of_this_thread == this) return post_from_agent(task);
-  if (refuses_tasks_.load(sync::relaxed)) return false;  // relaxed: see refuse_tasks().
+  // relaxed: see refuse_tasks(). A loop nested in one of our tasks is still that task.
+  if (refuses_tasks_.load(sync::relaxed) && !drives_here(this)) return false;
   switch (inbox_.post(task)) {
     case Inbox::PostResult::closed:
       return false;
@@ -96,6 +98,14 @@ void LoopCore::request_recheck() noexcept {
 
 void LoopCore::request_stop() noexcept {
   if (!stop_sent_.exchange(true, sync::edge("stop:send", sync::acq_rel))) send(stop_message_);
+}
+
+void LoopCore::end_stop() noexcept {
+  auto& agent = on_agent();
+  agent.stop_requested = false;
+  if (!std::exchange(agent.stop_taken, false)) return;
+  // The message may be sent again from here on.
+  stop_sent_.store(false, sync::edge("stop:take", sync::release));
 }
 
 EventLoopStats LoopCore::stats() const noexcept {

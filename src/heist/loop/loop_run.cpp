@@ -35,29 +35,31 @@ Driving::~Driving() {
 }
 
 bool LoopCore::run_next(bool heed_stop) noexcept {
-  SchedulerTask* task = nullptr;
   do {
     collect_work();
     if (heed_stop && on_agent().stop_requested) return false;
-    task = pick();
+    SchedulerTask* task = pick();
+    if (task != nullptr && run_task(*task)) return true;
     // Clearing garbage away runs users' destructors, which may have made something runnable.
-  } while (task == nullptr && has_loose_ends());
-  if (task == nullptr) return false;
-  run_task(*task);
-  return true;
+  } while (has_loose_ends() || !on_agent().queues.empty());
+  return false;
 }
 
 /// Makes runnable what other threads and the clock have for us.
 void LoopCore::collect_work() noexcept {
   auto& agent = on_agent();
   drain_inbox();
+  // Both run users' code: this pick goes by what that posts and re-prioritises, too.
+  if (has_garbage()) {
+    reap_some();
+    drain_inbox();
+  }
   if (!agent.microtasks.empty()) {
     microtask_checkpoint();
     drain_inbox();
   }
   expire_timers();
   if (recheck_.load(sync::relaxed)) recheck_priorities();  // relaxed: the exchange there orders it.
-  if (has_garbage()) reap_some();
 }
 
 bool LoopCore::has_loose_ends() noexcept {
@@ -153,7 +155,7 @@ void LoopCore::discard(SchedulerTask& task) noexcept {
   on_agent().discarded.push_back(task);
 }
 
-void LoopCore::run_task(SchedulerTask& task) noexcept {
+bool LoopCore::run_task(SchedulerTask& task) noexcept {
   auto& agent = on_agent();
   agent.current = {.scheduler = task.scheduler, .priority = task.priority};
   if (task.has_control) {
@@ -169,6 +171,10 @@ void LoopCore::run_task(SchedulerTask& task) noexcept {
   agent.current = {};
   microtask_checkpoint();
   in_task_.store(false, sync::relaxed);  // relaxed: see is_running_task().
+  if (!std::exchange(agent.not_started, false)) return true;
+  // relaxed: as above.
+  tasks_run_.store(tasks_run_.load(sync::relaxed) - 1, sync::relaxed);
+  return false;
 }
 
 void LoopCore::run_microtasks() noexcept {

@@ -23,31 +23,47 @@ void refuse_wait_on(const LoopCore* home) {
 
 }  // namespace
 
+// Never destroyed: static objects may settle promises while the program ends.
 const Reason& loop_closed_reason() noexcept {
-  static const Reason reason{InvalidStateError("the event loop is closed")};
+  static const auto& reason = *new Reason(InvalidStateError("the event loop is closed"));
   return reason;
 }
 
 const Reason& close_abort_reason() noexcept {
-  static const Reason reason{AbortError("the event loop was closed before the task could finish")};
+  static const auto& reason =
+      *new Reason(AbortError("the event loop was closed before the task could finish"));
   return reason;
 }
 
 const Reason& resolver_dropped_reason() noexcept {
-  static const Reason reason{InvalidStateError("the resolver of this promise was dropped")};
+  static const auto& reason =
+      *new Reason(InvalidStateError("the resolver of this promise was dropped"));
   return reason;
 }
 
 const Reason& follows_itself_reason() noexcept {
-  static const Reason reason{InvalidStateError("a promise cannot follow itself")};
+  static const auto& reason = *new Reason(InvalidStateError("a promise cannot follow itself"));
+  return reason;
+}
+
+const Reason& no_reason_given() noexcept {
+  static const auto& reason =
+      *new Reason(InvalidStateError("the promise was rejected without a reason"));
+  return reason;
+}
+
+const Reason& moved_from_reason() noexcept {
+  static const auto& reason =
+      *new Reason(InvalidStateError("the promise to follow had been moved from"));
   return reason;
 }
 
 namespace {
 
 /// Made before main, so that closing, dropping and catching never allocate (LIF-4).
-[[maybe_unused]] const std::array made_ahead{&loop_closed_reason(), &close_abort_reason(),
+[[maybe_unused]] const std::array made_ahead{&loop_closed_reason(),    &close_abort_reason(),
                                              &follows_itself_reason(), &resolver_dropped_reason(),
+                                             &no_reason_given(),       &moved_from_reason(),
                                              &Reason::out_of_memory()};
 
 }  // namespace
@@ -84,8 +100,10 @@ void drop_undeliverable(LoopNode& node) noexcept {
 void deliver(Reaction& reaction) noexcept {
   // Kept here: once sent, the reaction may be gone, and the loop with it.
   const Ref<LoopCore> loop = std::move(reaction.loop);
-  if (loop.get() == current_loop()) return loop->on_agent().microtasks.push(reaction);
-  loop->send(reaction);
+  if (loop.get() != current_loop()) return loop->send(reaction);
+  auto& agent = loop->on_agent();
+  loop->drain_inbox();  // what others delivered before goes first
+  agent.microtasks.push(reaction);
 }
 
 PromiseStateBase::PromiseStateBase(void (*destroy)(PromiseStateBase&) noexcept,
@@ -93,21 +111,31 @@ PromiseStateBase::PromiseStateBase(void (*destroy)(PromiseStateBase&) noexcept,
     : shares_(shares), destroy_(destroy) {}
 
 Reaction* PromiseStateBase::settled_mark() noexcept {
-  static Reaction mark(no_ops);
-  return &mark;
+  static Reaction* const mark = new Reaction(no_ops);  // never destroyed, as the reasons above
+  return mark;
 }
 
 void PromiseStateBase::settle_rejected(Reason reason, bool by_abort) noexcept {
-  reason_ = std::move(reason);
+  reason_ = reason ? std::move(reason) : no_reason_given();
   by_abort_ = by_abort;
   settle(PromiseStatus::rejected);
 }
 
 void PromiseStateBase::settle(PromiseStatus status) noexcept {
-  status_ = status;
-  Reaction* newest =
-      reactions_.exchange(settled_mark(), sync::edge("promise:settle", sync::seq_cst));
+  status_.store(status, sync::edge("promise:settle", sync::seq_cst));
   if (waiting_.load(sync::edge("promise:settle", sync::seq_cst)) == someone_waits) wake_waiters();
+  Reaction* none = nullptr;
+  while (!reactions_.compare_exchange_strong(none, settled_mark(),
+                                             sync::edge("promise:deliver", sync::release),
+                                             sync::relaxed)) {  // relaxed: they are taken below.
+    deliver_reactions();
+    none = nullptr;
+  }
+}
+
+/// Delivers what is attached by now, oldest first.
+void PromiseStateBase::deliver_reactions() noexcept {
+  Reaction* newest = reactions_.exchange(nullptr, sync::edge("promise:collect", sync::acquire));
   Reaction* oldest = nullptr;
   while (newest != nullptr) {
     auto* older = static_cast<Reaction*>(newest->next);
@@ -123,7 +151,7 @@ void PromiseStateBase::settle(PromiseStatus status) noexcept {
 }
 
 void PromiseStateBase::wake_waiters() noexcept {
-  waiting_.store(wake_up, sync::relaxed);  // relaxed: waiters look at reactions_.
+  waiting_.store(wake_up, sync::relaxed);  // relaxed: waiters look at status_.
   wake_all_on_word(waiting_);
 }
 
@@ -139,8 +167,8 @@ void PromiseStateBase::attach(Reaction& reaction) noexcept {
 }
 
 void PromiseStateBase::destroy_last() noexcept {
-  if (is_settled() && status_ == PromiseStatus::rejected && !by_abort_ &&
-      !handled_.load(sync::relaxed) && reason_.exception()) {  // relaxed: ordered by RefCount.
+  const bool handled = handled_.load(sync::relaxed);  // relaxed: ordered by RefCount.
+  if (status() == PromiseStatus::rejected && !by_abort_ && !handled && reason_.exception()) {
     report_error(ErrorOrigin::unobserved_rejection, reason_);
   }
   destroy_(*this);
@@ -162,7 +190,7 @@ bool PromiseStateBase::wait_until(std::optional<std::chrono::steady_clock::time_
   // Fails when others wait already, which serves as well.
   waiting_.compare_exchange_strong(nobody, someone_waits, sync::edge("promise:wait", sync::seq_cst),
                                    sync::edge("promise:wait", sync::seq_cst));
-  while (reactions_.load(sync::edge("promise:wait", sync::seq_cst)) != settled_mark()) {
+  while (status_.load(sync::edge("promise:wait", sync::seq_cst)) == PromiseStatus::pending) {
     if (deadline && Parker::Clock::now() >= *deadline) return false;
     wait_on_word(waiting_, someone_waits, deadline);
   }

@@ -68,6 +68,7 @@ void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept {
   auto& agent = loop.on_agent();
   auto& task = ControlledTask::of(static_cast<SchedulerTask&>(node));
   if (!start(task)) {
+    agent.not_started = true;
     loop.withdraw_running(task);
     agent.current = {};
     return dispose(task);
@@ -101,13 +102,19 @@ void LoopCore::withdraw_running(ControlledTask& task) noexcept {
 }
 
 void LoopCore::reject_running() noexcept {
+  if (rejecting_.exchange(true, sync::edge("running:reject", sync::acquire))) return;
   ControlledTask* task = running_.exchange(nullptr, sync::edge("running:steal", sync::acq_rel));
-  if (task == nullptr) return;
+  if (task != nullptr) reject_stolen(*task);
+  rejecting_.store(false, sync::edge("running:rejected", sync::release));
+}
+
+void LoopCore::reject_stolen(ControlledTask& task) noexcept {
   // It may be about to start.
-  if (task->try_drop() || task->try_close_running())
-    task->task_ops().reject(*task, close_abort_reason());
+  if (task.try_drop() || task.try_close_running()) {
+    task.task_ops().reject(task, close_abort_reason());
+  }
   if (stolen_ends_.fetch_add(1, sync::edge("running:steal", sync::acq_rel)) % 2 == 1) {
-    task->task_ops().unregister(*task);
+    task.task_ops().unregister(task);
   }
 }
 

@@ -81,11 +81,17 @@ void spin_pause() noexcept {
 #endif
 }
 
-Parker::~Parker() {
-  const int event_fd = event_fd_.load(sync::relaxed);  // relaxed: no other user is left.
-  for (const int fd : {event_fd, timer_fd_, poll_fd_}) {
-    if (fd >= 0) close(fd);
-  }
+Parker::~Parker() { close_descriptor(); }
+
+void Parker::close_descriptor() noexcept {
+  if (!has_descriptor()) return;
+  close(std::exchange(poll_fd_, -1));
+  close(std::exchange(timer_fd_, -1));
+  if (wakers_.fetch_or(closing, sync::edge("park:close", sync::acquire)) == 0) close_event();
+}
+
+void Parker::close_event() noexcept {
+  close(event_fd_.exchange(-1, sync::relaxed));  // relaxed: wakers_ orders it.
 }
 
 void Parker::prepare() noexcept {
@@ -107,9 +113,21 @@ void Parker::unpark() noexcept {
   const int event_fd = event_fd_.load(sync::edge("park:notify", sync::acquire));
   word_.store(awake, sync::edge("park:unpark", sync::release));
   if (event_fd < 0) return wake_word(word_);
+  notify_descriptor();
+}
+
+void Parker::notify_descriptor() noexcept {
+  std::uint32_t before = wakers_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+  do {
+    if ((before & closing) != 0) return;
+    // relaxed: only counts us in.
+  } while (!wakers_.compare_exchange_weak(before, before + one_waker, sync::relaxed));
   const std::uint64_t one = 1;
+  const int event_fd = event_fd_.load(sync::relaxed);  // relaxed: not closed while we are counted.
   // Only fails when the counter is full, and then it is readable already.
   static_cast<void>(!write(event_fd, &one, sizeof one));
+  before = wakers_.fetch_sub(one_waker, sync::edge("park:notified", sync::acq_rel));
+  if (before == (one_waker | closing)) close_event();
 }
 
 int Parker::descriptor() {

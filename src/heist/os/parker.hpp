@@ -16,7 +16,9 @@ namespace heist {
 // its waker by the inbox's mark.)
 // Edge park: unpark -> wait. Carries nothing the inbox does not carry; orders the wake-up with the
 // wait.
-// Lifetime  a waker holds a share of the loop while it calls unpark().
+// Edge park: notified -> close, notified. Wakers are done with event_fd_ before it is closed.
+// Lifetime  a waker holds a share of the loop while it calls unpark(). Descriptors are closed with their
+//         loop, but event_fd_ by the last waker at it: wakers_ counts them, and has a bit for `closing`.
 // With a descriptor (foreign loops) unpark() makes it readable, and a timer does at the next
 // expiry.
 class Parker {
@@ -38,18 +40,25 @@ class Parker {
   /// Agent: the descriptor, made on first use.   Errors: std::system_error.
   [[nodiscard]] int descriptor();
   [[nodiscard]] bool has_descriptor() const noexcept { return poll_fd_ >= 0; }
-  /// Agent: clears the descriptor, and makes it readable at the deadline.
+  /// The owner, once nobody waits any more.
+  void close_descriptor() noexcept;
+  /// Agent: makes it readable at the deadline, or never by time.
   void arm_descriptor(std::optional<Clock::time_point> deadline) noexcept;
   void clear_descriptor() noexcept;
 
  private:
   void poll_descriptor(std::optional<Clock::time_point> deadline) noexcept;
+  void notify_descriptor() noexcept;
+  void close_event() noexcept;
 
+  static constexpr std::uint32_t closing = 1;
+  static constexpr std::uint32_t one_waker = 2;
   static constexpr std::uint32_t awake = 0;
   static constexpr std::uint32_t asleep = 1;
 
   sync::atomic<std::uint32_t> word_{awake};
   sync::atomic<int> event_fd_{-1};
+  sync::atomic<std::uint32_t> wakers_{0};
   int timer_fd_ = -1;
   int poll_fd_ = -1;
 };
