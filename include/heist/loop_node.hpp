@@ -38,6 +38,18 @@ struct LoopNode {
   LoopNode& operator=(const LoopNode&) = delete;
 };
 
+/// Turns a list that was pushed newest first.   Returns the oldest.
+[[nodiscard]] inline LoopNode* oldest_first(LoopNode* newest) noexcept {
+  LoopNode* oldest = nullptr;
+  while (newest != nullptr) {
+    LoopNode* older = newest->next;
+    newest->next = oldest;
+    oldest = newest;
+    newest = older;
+  }
+  return oldest;
+}
+
 /// Ends a node that its closed loop will not take; see LoopNodeOps::drop.
 void drop_undeliverable(LoopNode& node) noexcept;
 

@@ -84,17 +84,6 @@ class Inbox {
   }
 
  private:
-  static LoopNode* oldest_first(LoopNode* newest) noexcept {
-    LoopNode* reversed = nullptr;
-    while (newest != nullptr) {
-      LoopNode* older = newest->next;
-      newest->next = reversed;
-      reversed = newest;
-      newest = older;
-    }
-    return reversed;
-  }
-
   static LoopNode* asleep_mark() noexcept { return &marks()[0]; }
   static LoopNode* closed_mark() noexcept { return &marks()[1]; }
   static LoopNode* marks() noexcept {

@@ -6,10 +6,7 @@ namespace heist {
 
 namespace {
 
-bool never_claim(Registration& /*registration*/) noexcept { return false; }
-bool never_dead(const Registration& /*registration*/) noexcept { return false; }
-void keep(Registration& /*registration*/) noexcept {}
-constexpr Registration::Ops mark_ops{&never_claim, &never_dead, &keep, false};
+constexpr Registration::Ops mark_ops{};  // nobody calls a mark
 constinit Registration closed_mark(mark_ops);
 
 /// Drops the registry's share of a list nobody else looks at any more.

@@ -24,15 +24,9 @@
 
 namespace heist {
 
-/// What a Scheduler handle names: a source of tasks on one loop. Owned by the loop.
-class SchedulerCore {
- public:
-  explicit SchedulerCore(LoopCore& loop) noexcept : loop_(&loop) {}
-  [[nodiscard]] LoopCore& loop() const noexcept { return *loop_; }
-
- private:
-  LoopCore* loop_;
-};
+/// What a Scheduler handle names: a source of tasks on one loop. Owned by the loop; its address is
+/// all there is to it.
+class SchedulerCore {};
 
 /// State only the agent touches; reached through LoopCore::on_agent().
 struct AgentState {
@@ -174,6 +168,7 @@ class LoopCore {
   ~LoopCore();
 
   bool post_from_agent(SchedulerTask& task) noexcept;
+  bool hand_over(LoopNode& node) noexcept;
   void arrive(LoopNode& node) noexcept HEIST_ON_AGENT;
   void enqueue(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   void enqueue_runnable(SchedulerTask& task) noexcept HEIST_ON_AGENT;

@@ -37,7 +37,6 @@ void LoopCore::StopMessage::ignore(LoopNode& /*node*/) noexcept {}
 LoopCore::LoopCore(const EventLoopOptions& options)
     : time_(options.clock, options.tick),
       spin_(available_cpus() > 1 ? options.spin : std::chrono::nanoseconds::zero()),
-      first_scheduler_(*this),
       agent_(std::make_unique<AgentState>()) {}
 
 LoopCore::~LoopCore() = default;
@@ -47,7 +46,7 @@ Ref<LoopCore> LoopCore::make(const EventLoopOptions& options) {
 }
 
 SchedulerCore& LoopCore::add_scheduler() {
-  return *more_schedulers_.emplace_back(std::make_unique<SchedulerCore>(*this));
+  return *more_schedulers_.emplace_back(std::make_unique<SchedulerCore>());
 }
 
 void retain(LoopCore& core) noexcept { core.shares_.add(); }
@@ -60,17 +59,17 @@ bool LoopCore::post(SchedulerTask& task) noexcept {
   if (loop_of_this_thread == this) return post_from_agent(task);
   // relaxed: see refuse_tasks(). A loop nested in one of our tasks is still that task.
   if (refuses_tasks_.load(sync::relaxed) && !drives_here(this)) return false;
-  switch (inbox_.post(task)) {
-    case Inbox::PostResult::closed:
-      return false;
-    case Inbox::PostResult::wake:
-      wakeups_sent_.fetch_add(1, sync::relaxed);  // relaxed: a statistic.
-      parker_.unpark();
-      return true;
-    case Inbox::PostResult::posted:
-      return true;
+  return hand_over(task);
+}
+
+/// False: closed.
+bool LoopCore::hand_over(LoopNode& node) noexcept {
+  const auto result = inbox_.post(node);
+  if (result == Inbox::PostResult::wake) {
+    wakeups_sent_.fetch_add(1, sync::relaxed);  // relaxed: a statistic.
+    parker_.unpark();
   }
-  return true;
+  return result != Inbox::PostResult::closed;
 }
 
 bool LoopCore::post_from_agent(SchedulerTask& task) noexcept {
@@ -81,15 +80,7 @@ bool LoopCore::post_from_agent(SchedulerTask& task) noexcept {
 }
 
 void LoopCore::send(LoopNode& node) noexcept {
-  switch (inbox_.post(node)) {
-    case Inbox::PostResult::closed:
-      return drop_undeliverable(node);
-    case Inbox::PostResult::wake:
-      wakeups_sent_.fetch_add(1, sync::relaxed);  // relaxed: a statistic.
-      return parker_.unpark();
-    case Inbox::PostResult::posted:
-      return;
-  }
+  if (!hand_over(node)) drop_undeliverable(node);
 }
 
 void LoopCore::request_recheck() noexcept {

@@ -171,7 +171,9 @@ bool LoopCore::run_task(SchedulerTask& task) noexcept {
   agent.current = {};
   microtask_checkpoint();
   in_task_.store(false, sync::relaxed);  // relaxed: see is_running_task().
-  if (!std::exchange(agent.not_started, false)) return true;
+  if (!agent.not_started) [[likely]]
+    return true;
+  agent.not_started = false;
   // relaxed: as above.
   tasks_run_.store(tasks_run_.load(sync::relaxed) - 1, sync::relaxed);
   return false;

@@ -135,17 +135,11 @@ void PromiseStateBase::settle(PromiseStatus status) noexcept {
 
 /// Delivers what is attached by now, oldest first.
 void PromiseStateBase::deliver_reactions() noexcept {
-  Reaction* newest = reactions_.exchange(nullptr, sync::edge("promise:collect", sync::acquire));
-  Reaction* oldest = nullptr;
-  while (newest != nullptr) {
-    auto* older = static_cast<Reaction*>(newest->next);
-    newest->next = oldest;
-    oldest = newest;
-    newest = older;
-  }
+  LoopNode* oldest =
+      oldest_first(reactions_.exchange(nullptr, sync::edge("promise:collect", sync::acquire)));
   while (oldest != nullptr) {
-    auto* next = static_cast<Reaction*>(oldest->next);
-    deliver(*oldest);
+    LoopNode* next = oldest->next;
+    deliver(static_cast<Reaction&>(*oldest));
     oldest = next;
   }
 }

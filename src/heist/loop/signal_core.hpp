@@ -111,7 +111,6 @@ class SignalCore {
   void note_dead_listener(Subscription::Event event) noexcept;
 
   // Priority half.
-  [[nodiscard]] bool is_task_signal() const noexcept { return kind_ == Kind::task; }
   /// Whether tasks that take their priority from here move when it changes.
   [[nodiscard]] bool has_dynamic_priority() const noexcept { return kind_ == Kind::task; }
   [[nodiscard]] TaskPriority priority() const noexcept;
