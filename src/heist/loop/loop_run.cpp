@@ -35,14 +35,16 @@ Driving::~Driving() {
 }
 
 bool LoopCore::run_next(bool heed_stop) noexcept {
-  do {
+  for (;;) {
     collect_work();
     if (heed_stop && on_agent().stop_requested) return false;
-    SchedulerTask* task = pick();
-    if (task != nullptr && run_task(*task)) return true;
-    // Clearing garbage away runs users' destructors, which may have made something runnable.
-  } while (has_loose_ends() || !on_agent().queues.empty());
-  return false;
+    if (SchedulerTask* task = pick()) {
+      if (run_task(*task)) return true;
+    } else if (!has_loose_ends()) {
+      // (Clearing garbage away runs users' destructors, which may make something runnable.)
+      return false;
+    }
+  }
 }
 
 /// Makes runnable what other threads and the clock have for us.
@@ -165,15 +167,14 @@ bool LoopCore::run_task(SchedulerTask& task) noexcept {
   }
   // relaxed: a statistic with one writer.
   tasks_run_.store(tasks_run_.load(sync::relaxed) + 1, sync::relaxed);
-  if (task.has_control) publish_running(ControlledTask::of(task));
+  const bool may_not_start = task.has_control;
+  if (may_not_start) publish_running(ControlledTask::of(task));
   in_task_.store(true, sync::edge("running:publish", sync::release));
   task.ops->run(task, *this);
   agent.current = {};
   microtask_checkpoint();
   in_task_.store(false, sync::relaxed);  // relaxed: see is_running_task().
-  if (!agent.not_started) [[likely]]
-    return true;
-  agent.not_started = false;
+  if (!may_not_start || !std::exchange(agent.not_started, false)) return true;
   // relaxed: as above.
   tasks_run_.store(tasks_run_.load(sync::relaxed) - 1, sync::relaxed);
   return false;
