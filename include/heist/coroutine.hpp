@@ -34,6 +34,7 @@ class CoroutinePromiseBase {
   /// A body that lets an abort through is aborted itself: nobody has to observe it (PRO-3).
   void unhandled_exception() noexcept {
     error_ = Reason::of_current_exception();
+    if (!error_) error_ = no_reason_given();
     try {
       throw;
     } catch (const AbortError&) {

@@ -130,14 +130,14 @@ class PromiseStateBase {
   }
 
  private:
-  static Reaction* settled_mark() noexcept;
+  static LoopNode* settled_mark() noexcept;
   bool wait_until(std::optional<std::chrono::steady_clock::time_point> deadline);
   void settle(PromiseStatus status) noexcept;
   void deliver_reactions() noexcept;
   void wake_waiters() noexcept;
   void destroy_last() noexcept;
 
-  sync::atomic<Reaction*> reactions_{nullptr};
+  sync::atomic<LoopNode*> reactions_{nullptr};
   RefCount shares_;
   sync::atomic<PromiseStatus> status_{PromiseStatus::pending};
   bool by_abort_ = false;

@@ -110,9 +110,9 @@ PromiseStateBase::PromiseStateBase(void (*destroy)(PromiseStateBase&) noexcept,
                                    std::uint32_t shares) noexcept
     : shares_(shares), destroy_(destroy) {}
 
-Reaction* PromiseStateBase::settled_mark() noexcept {
-  static Reaction* const mark = new Reaction(no_ops);  // never destroyed, as the reasons above
-  return mark;
+LoopNode* PromiseStateBase::settled_mark() noexcept {
+  static constinit LoopNode mark(no_ops);
+  return &mark;
 }
 
 void PromiseStateBase::settle_rejected(Reason reason, bool by_abort) noexcept {
@@ -124,7 +124,7 @@ void PromiseStateBase::settle_rejected(Reason reason, bool by_abort) noexcept {
 void PromiseStateBase::settle(PromiseStatus status) noexcept {
   status_.store(status, sync::edge("promise:settle", sync::seq_cst));
   if (waiting_.load(sync::edge("promise:settle", sync::seq_cst)) == someone_waits) wake_waiters();
-  Reaction* none = nullptr;
+  LoopNode* none = nullptr;
   while (!reactions_.compare_exchange_strong(none, settled_mark(),
                                              sync::edge("promise:deliver", sync::release),
                                              sync::relaxed)) {  // relaxed: they are taken below.
@@ -151,7 +151,7 @@ void PromiseStateBase::wake_waiters() noexcept {
 
 void PromiseStateBase::attach(Reaction& reaction) noexcept {
   mark_handled();
-  Reaction* head = reactions_.load(sync::edge("promise:observe", sync::acquire));
+  LoopNode* head = reactions_.load(sync::edge("promise:observe", sync::acquire));
   do {
     if (head == settled_mark()) return deliver(reaction);
     reaction.next = head;
