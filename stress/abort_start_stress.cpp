@@ -8,6 +8,7 @@
 //     starts is rejected with the winner's reason (ABT-2).
 // I4  Each callback is destroyed once, on its agent when it had been posted before the abort
 //     (ABT-4).
+// I5  What an agent says it has run is what was called: a start that met the abort does not count.
 #include <array>
 #include <heist/heist.hpp>
 #include <optional>
@@ -142,7 +143,10 @@ class AbortStart {
     dither(random);
     ended(fate.agent);
   }
-  void ended(std::size_t agent) { last_end_[agent] = time_.mark(); }
+  void ended(std::size_t agent) {
+    last_end_[agent] = time_.mark();
+    ++called_[agent];
+  }
 
   void abort(std::size_t member, Random& random) {
     // relaxed: chooses a moment only.
@@ -180,7 +184,7 @@ class AbortStart {
     for (std::size_t i = 0; i < tasks; ++i) {
       check(promises_[i]->wait_for(std::chrono::seconds(60)), "a promise never settled");
     }
-    for (Agent& agent : agents_) fence(agent.scheduler());
+    check_counts();
     const Reason reason = controller_->signal().reason();
     const Moment called = std::min(abort_called_[0], abort_called_[1]);
     for (std::size_t i = 0; i < tasks; ++i) {
@@ -199,6 +203,14 @@ class AbortStart {
     }
   }
 
+  void check_counts() {
+    for (std::size_t i = 0; i < 2; ++i) {
+      fence(agents_[i].scheduler());
+      ++called_[i];
+      check(agents_[i].stats().tasks_run == called_[i], "a task counts that was not called");
+    }
+  }
+
   static AgentOptions quick_agent() {
     AgentOptions options;
     options.loop.tick = std::chrono::microseconds(50);
@@ -212,7 +224,8 @@ class AbortStart {
   sync::atomic<std::size_t> posted_{0};
   std::array<Moment, aborters> abort_called_{};
   sync::atomic<Moment> abort_returned_{never};
-  Moment last_end_[2] = {};  ///< each its agent's
+  Moment last_end_[2] = {};       ///< each its agent's
+  std::uint64_t called_[2] = {};  ///< each its agent's, then the main thread's
   Counts counts_;
   Agent agents_[2] = {Agent(quick_agent()), Agent(quick_agent())};
   Crew crew_{1 + aborters};

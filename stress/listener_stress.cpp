@@ -7,7 +7,9 @@
 //     most.
 // I3  set_priority within a change's delivery throws NotAllowedError (PRI-6); listeners may
 //     subscribe others.
-// I4  However many have come and gone, nothing is left: every callback is destroyed exactly once
+// I4  What a remover did before it removed a listener is seen by the callback's destructor, whoever runs
+//     that (ABT-7).
+// I5  However many have come and gone, nothing is left: every callback is destroyed exactly once
 //     (ABT-5).
 // Some rounds are churn: one thread subscribes and removes hundreds beside many that stay, so that
 // the registry is pruned while others walk it for an event.
@@ -39,6 +41,9 @@ struct Slot {
   std::uint32_t calls = 0;
   std::uint32_t calls_when_destroyed = 0;
   std::uint32_t destroyed = 0;
+  bool is_for_abort = false;   ///< the abort ends it, too, if nobody removes it before
+  bool being_removed = false;  ///< the remover's word to the destructor, unless it is for abort
+  bool told_when_destroyed = false;
   bool removed_here = false;  ///< not by the callback itself
   bool removed = false;
   bool removes_itself = false;
@@ -61,6 +66,7 @@ class Marker {
     if (slot_ == nullptr) return;
     ++slot_->destroyed;
     slot_->calls_when_destroyed = slot_->calls;
+    if (!slot_->is_for_abort) slot_->told_when_destroyed = slot_->being_removed;
   }
   [[nodiscard]] Slot& slot() const { return *slot_; }
 
@@ -165,7 +171,8 @@ class ListenerStress {
   void subscribe(Slot& slot, Random& random) {
     slot.removes_itself = random.one_in(4);
     const TaskSignal signal = controller_->signal();
-    if (random.one_in(2)) {
+    slot.is_for_abort = random.one_in(2);
+    if (slot.is_for_abort) {
       slot.subscription = signal.on_abort([marker = Marker(slot)] {
         run(marker.slot());
         check(marker.slot().calls == 1, "an abort listener ran twice");
@@ -187,7 +194,7 @@ class ListenerStress {
     if (!slot.removes_itself) return;
     Subscription* mine = slot.take();
     if (mine == nullptr) return;  // not given yet, or taken by its subscriber, who waits for us
-    mine->reset();
+    reset(slot, *mine);
     check(slot.destroyed == 0, "a running callback was destroyed");
     slot.removed = true;
   }
@@ -200,10 +207,15 @@ class ListenerStress {
     }
   }
 
+  static void reset(Slot& slot, Subscription& subscription) {
+    if (!slot.is_for_abort) slot.being_removed = true;
+    subscription.reset();
+  }
+
   static void remove(Slot& slot) {
     Subscription* mine = slot.take();
     if (mine == nullptr) return;  // removed, or it removes itself
-    mine->reset();
+    reset(slot, *mine);
     check(slot.destroyed == 1, "a removed callback was not destroyed");
     slot.removed = slot.removed_here = true;
   }
@@ -212,6 +224,8 @@ class ListenerStress {
     check(slot.destroyed == 1, "a callback was not destroyed exactly once");
     check(slot.removed, "a subscription was lost");
     check(slot.calls == slot.calls_when_destroyed, "a callback ran after its destruction");
+    check(slot.is_for_abort || slot.told_when_destroyed,
+          "a destructor missed what came before the removal");
     counts_.calls += slot.calls;
     if (!slot.removed_here) ++counts_.self_removed;
   }

@@ -104,6 +104,22 @@ TEST_F(EventLoopRuns, stop_when_a_run_has_returned_for_it_then_the_next_run_goes
   EXPECT_EQ(trace, (Trace{"ran"}));
 }
 
+// The loop takes the first stop when the task posts, so that the second one is sent as well.
+TEST_F(EventLoopRuns, stop_when_called_twice_in_one_run_then_ends_that_run_only) {
+  scheduler.post([this] {
+    loop.stop();
+    scheduler.post([] {});
+    loop.stop();
+  });
+  loop.run();
+  scheduler.post([this] {
+    trace.emplace_back("ran");
+    loop.stop();
+  });
+  loop.run();
+  EXPECT_EQ(trace, (Trace{"ran"}));
+}
+
 TEST_F(EventLoopRuns, stop_when_called_often_by_many_threads_then_each_run_returns) {
   for (int round = 0; round < 20; ++round) {
     std::vector<std::thread> stoppers;
@@ -274,7 +290,9 @@ TEST_P(EventLoopBadOptions, agent_when_an_option_makes_no_sense_then_invalid_arg
 INSTANTIATE_TEST_SUITE_P(All, EventLoopBadOptions,
                          testing::Values(BadOption{"zero_tick", {.tick = 0ns}},
                                          BadOption{"negative_tick", {.tick = -1ms}},
-                                         BadOption{"negative_spin", {.spin = -1ns}}),
+                                         BadOption{"tick_beyond_an_hour", {.tick = 1h + 1ns}},
+                                         BadOption{"negative_spin", {.spin = -1ns}},
+                                         BadOption{"spin_beyond_an_hour", {.spin = 1h + 1ns}}),
                          [](const auto& test) { return std::string(test.param.name); });
 
 class EventLoopAdvance : public LoopTest {};

@@ -1,0 +1,161 @@
+// Rule: YLD-3, YLD-4: the scheduling state crosses from one scheduler of a loop to another, and never from one loop
+// to another. WPT: Y-X1, Y-X2, SP-11.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <heist/heist.hpp>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "api/probes.hpp"
+#include "heist/loop/loop_core.hpp"
+#include "heist/loop/signal_core.hpp"
+
+namespace heist {
+namespace {
+
+using namespace std::chrono_literals;
+
+SchedulingState current_state() { return current_loop()->on_agent().current; }
+
+class Yld3Borders : public test::LoopTest {
+ protected:
+  void TearDown() override {
+    other.close(CloseMode::abort());
+    LoopTest::TearDown();
+  }
+  [[nodiscard]] auto look() {
+    return [this](const auto&...) { seen = current_state(); };
+  }
+  void expect_seen_is_of(const Scheduler& expected) {
+    ASSERT_TRUE(seen.has_value());
+    EXPECT_EQ(seen->scheduler, expected.core());
+    EXPECT_EQ(seen->abort_source, &signal.core());
+    EXPECT_EQ(seen->priority_source, &signal.core());
+  }
+  void expect_seen_is_plain(const Scheduler& expected) {
+    ASSERT_TRUE(seen.has_value());
+    EXPECT_EQ(seen->scheduler, expected.core());
+    EXPECT_EQ(seen->abort_source, nullptr);
+    EXPECT_EQ(seen->priority_source, nullptr);
+    EXPECT_EQ(seen->priority, TaskPriority::user_visible);
+  }
+
+  TaskController controller{TaskPriority::background};
+  TaskSignal signal = controller.signal();
+  PostTaskOptions with_signal{.signal = signal};
+  EventLoop other{test::on_virtual_clock()};
+  std::optional<SchedulingState> seen;
+};
+
+// Rule: YLD-3, WPT:Y-X1
+TEST_F(Yld3Borders, state_when_a_coroutine_awaits_another_scheduler_of_its_loop_then_survives) {
+  const Scheduler second = loop.create_scheduler();
+  static_cast<void>(second.post_task(
+      [&]() -> Promise<void> {
+        const auto hop = scheduler.post_task([] {}, {.priority = TaskPriority::user_blocking});
+        co_await hop;
+        look()();
+      },
+      with_signal));
+  loop.run_until_idle();
+  expect_seen_is_of(second);
+}
+
+// Rule: YLD-3, WPT:Y-X1
+TEST_F(Yld3Borders, reaction_when_another_schedulers_task_settles_then_has_the_state_of_its_own) {
+  const Scheduler second = loop.create_scheduler();
+  auto [promise, resolver] = Promise<void>::with_resolver();
+  scheduler.post([&, p = promise] { static_cast<void>(p.then(look())); }, with_signal);
+  loop.run_until_idle();
+  second.post([&r = resolver] { r.resolve(); });
+  loop.run_until_idle();
+  expect_seen_is_of(scheduler);
+}
+
+// Rule: YLD-3, WPT:Y-X2
+TEST_F(Yld3Borders, post_when_to_another_loop_then_does_not_inherit) {
+  const auto post_there = [&] {
+    other.scheduler().post(look(), PostTaskOptions{});
+    static_cast<void>(other.scheduler().post_task(look()));
+  };
+  scheduler.post(post_there, with_signal);
+  loop.run_until_idle();
+  for (int task = 0; task < 2; ++task) {
+    seen.reset();
+    EXPECT_TRUE(other.run_one());
+    expect_seen_is_plain(other.scheduler());
+  }
+}
+
+// Rule: YLD-3, YLD-4, WPT:Y-X2
+TEST_F(Yld3Borders, reaction_when_a_task_of_another_loop_settles_then_none_of_its_state) {
+  auto [promise, resolver] = Promise<void>::with_resolver();
+  other.scheduler().post([&, p = promise] { static_cast<void>(p.then(look())); });
+  other.run_until_idle();
+  scheduler.post([&r = resolver] { r.resolve(); }, with_signal);
+  loop.run_until_idle();
+  EXPECT_FALSE(seen.has_value());
+  other.run_until_idle();
+  expect_seen_is_plain(other.scheduler());
+}
+
+// Rule: YLD-3, WPT:Y-X2
+TEST_F(Yld3Borders, state_when_a_task_drives_another_loop_then_each_loop_has_its_own) {
+  other.scheduler().post(look());
+  std::optional<SchedulingState> outer;
+  scheduler.post(
+      [&] {
+        other.run_until_idle();
+        outer = current_state();
+      },
+      with_signal);
+  loop.run_until_idle();
+  expect_seen_is_plain(other.scheduler());
+  seen = outer;
+  expect_seen_is_of(scheduler);
+}
+
+// Rule: YLD-3 ("cleared between tasks"), WPT:SP-11
+TEST_F(Yld3Borders, state_when_a_task_and_its_microtasks_are_over_then_none) {
+  static_cast<void>(scheduler.post_task([] { queue_microtask([] {}); }, with_signal));
+  scheduler.post([] { queue_microtask([] {}); }, {.priority = TaskPriority::background});
+  for (int task = 0; task < 2; ++task) {
+    EXPECT_TRUE(loop.run_one());
+    const Driving driving(loop.core());
+    EXPECT_EQ(Scheduler::current(), std::nullopt);
+    EXPECT_EQ(current_state().abort_source, nullptr);
+    EXPECT_EQ(current_state().priority, TaskPriority::user_visible);
+  }
+}
+
+// Rule: YLD-3 ("cleared between tasks"). An aborted callback is destroyed between tasks, not within one.
+TEST_F(Yld3Borders, state_when_an_aborted_callback_is_destroyed_between_tasks_then_none) {
+  std::optional<Scheduler> in_destructor = scheduler;
+  struct Look {
+    std::optional<Scheduler>* seen;
+    ~Look() { *seen = Scheduler::current(); }
+  };
+  scheduler.post([look = std::shared_ptr<Look>(new Look{&in_destructor})] {}, with_signal);
+  scheduler.post([] { queue_microtask([] {}); }, {.priority = TaskPriority::user_blocking});
+  EXPECT_TRUE(loop.run_one());
+  controller.abort();
+  loop.run_until_idle();
+  EXPECT_EQ(in_destructor, std::nullopt);
+}
+
+// Rule: YLD-3, WPT:SP-11. Each microtask has its own state only, also after one that had another.
+TEST_F(Yld3Borders, microtask_when_it_follows_one_of_another_state_then_has_its_own) {
+  auto [promise, resolver] = Promise<void>::with_resolver();
+  scheduler.post([&, p = promise] { static_cast<void>(p.then([] {})); }, with_signal);
+  loop.run_until_idle();
+  run_task([&] {
+    resolver.resolve();
+    queue_microtask(look());
+  });
+  expect_seen_is_plain(scheduler);
+}
+
+}  // namespace
+}  // namespace heist
