@@ -47,6 +47,7 @@ struct Slot {
   bool removed_here = false;  ///< not by the callback itself
   bool removed = false;
   bool removes_itself = false;
+  sync::atomic<bool> is_running{false};  ///< a hint, so that removals fall into runs
   Subscription subscription;
   /// Who takes it removes the listener: its subscriber, or the callback itself.
   sync::atomic<Subscription*> to_remove{nullptr};
@@ -191,6 +192,10 @@ class ListenerStress {
   static void run(Slot& slot) {
     check(!slot.removed, "a callback ran after its removal");
     ++slot.calls;
+    slot.is_running.store(true, sync::relaxed);  // relaxed: a hint, carries nothing.
+    const volatile int steps = 15;
+    for (int step = 0; step < steps; ++step) {
+    }
     if (!slot.removes_itself) return;
     Subscription* mine = slot.take();
     if (mine == nullptr) return;  // not given yet, or taken by its subscriber, who waits for us
@@ -213,6 +218,9 @@ class ListenerStress {
   }
 
   static void remove(Slot& slot) {
+    // relaxed: as in run().
+    for (int turn = 0; turn < 100 && !slot.is_running.load(sync::relaxed); ++turn) {
+    }
     Subscription* mine = slot.take();
     if (mine == nullptr) return;  // removed, or it removes itself
     reset(slot, *mine);

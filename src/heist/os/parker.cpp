@@ -121,7 +121,8 @@ void Parker::notify_descriptor() noexcept {
   do {
     if ((before & closing) != 0) return;
     // relaxed: only counts us in.
-  } while (!wakers_.compare_exchange_weak(before, before + one_waker, sync::relaxed));
+  } while (!wakers_.compare_exchange_weak(before, before + one_waker, sync::relaxed,
+                                          sync::relaxed));  // relaxed: as above.
   const std::uint64_t one = 1;
   const int event_fd = event_fd_.load(sync::relaxed);  // relaxed: not closed while we are counted.
   // Only fails when the counter is full, and then it is readable already.
