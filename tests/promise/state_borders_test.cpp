@@ -134,10 +134,11 @@ TEST_F(Yld3Borders, state_when_a_task_and_its_microtasks_are_over_then_none) {
 TEST_F(Yld3Borders, state_when_an_aborted_callback_is_destroyed_between_tasks_then_none) {
   std::optional<Scheduler> in_destructor = scheduler;
   struct Look {
-    std::optional<Scheduler>* seen;
+    explicit Look(std::optional<Scheduler>& place) : seen(&place) {}
     ~Look() { *seen = Scheduler::current(); }
+    std::optional<Scheduler>* seen;
   };
-  scheduler.post([look = std::shared_ptr<Look>(new Look{&in_destructor})] {}, with_signal);
+  scheduler.post([look = std::make_shared<Look>(in_destructor)] {}, with_signal);
   scheduler.post([] { queue_microtask([] {}); }, {.priority = TaskPriority::user_blocking});
   EXPECT_TRUE(loop.run_one());
   controller.abort();

@@ -1,6 +1,8 @@
 #include <heist/error.hpp>
 #include <heist/reason.hpp>
 
+#include "lasting_reason.hpp"
+
 namespace heist {
 
 /// What a Reason shares: an exception or a value, never changed.
@@ -48,8 +50,8 @@ Reason Reason::of(std::exception_ptr exception) noexcept {
 }
 
 const Reason& Reason::out_of_memory() noexcept {
-  static const auto& reason = *new Reason(std::bad_alloc());  // never destroyed: see LIF-4
-  return reason;
+  static const LastingReason reason{std::bad_alloc()};
+  return reason.get();
 }
 
 std::exception_ptr Reason::exception() const noexcept { return box_ ? box_->exception() : nullptr; }

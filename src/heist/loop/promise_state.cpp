@@ -3,6 +3,7 @@
 #include <heist/promise_state.hpp>
 #include <heist/scheduler.hpp>
 
+#include "../concurrent/lasting_reason.hpp"
 #include "loop_core.hpp"
 
 namespace heist {
@@ -23,39 +24,35 @@ void refuse_wait_on(const LoopCore* home) {
 
 }  // namespace
 
-// Never destroyed: static objects may settle promises while the program ends.
 const Reason& loop_closed_reason() noexcept {
-  static const auto& reason = *new Reason(InvalidStateError("the event loop is closed"));
-  return reason;
+  static const LastingReason reason{InvalidStateError("the event loop is closed")};
+  return reason.get();
 }
 
 const Reason& close_abort_reason() noexcept {
-  static const auto& reason =
-      *new Reason(AbortError("the event loop was closed before the task could finish"));
-  return reason;
+  static const LastingReason reason{
+      AbortError("the event loop was closed before the task could finish")};
+  return reason.get();
 }
 
 const Reason& resolver_dropped_reason() noexcept {
-  static const auto& reason =
-      *new Reason(InvalidStateError("the resolver of this promise was dropped"));
-  return reason;
+  static const LastingReason reason{InvalidStateError("the resolver of this promise was dropped")};
+  return reason.get();
 }
 
 const Reason& follows_itself_reason() noexcept {
-  static const auto& reason = *new Reason(InvalidStateError("a promise cannot follow itself"));
-  return reason;
+  static const LastingReason reason{InvalidStateError("a promise cannot follow itself")};
+  return reason.get();
 }
 
 const Reason& no_reason_given() noexcept {
-  static const auto& reason =
-      *new Reason(InvalidStateError("the promise was rejected without a reason"));
-  return reason;
+  static const LastingReason reason{InvalidStateError("the promise was rejected without a reason")};
+  return reason.get();
 }
 
 const Reason& moved_from_reason() noexcept {
-  static const auto& reason =
-      *new Reason(InvalidStateError("the promise to follow had been moved from"));
-  return reason;
+  static const LastingReason reason{InvalidStateError("the promise to follow had been moved from")};
+  return reason.get();
 }
 
 namespace {
@@ -116,7 +113,8 @@ LoopNode* PromiseStateBase::settled_mark() noexcept {
 }
 
 void PromiseStateBase::settle_rejected(Reason reason, bool by_abort) noexcept {
-  reason_ = reason ? std::move(reason) : no_reason_given();
+  if (!reason) reason = no_reason_given();
+  reason_ = std::move(reason);
   by_abort_ = by_abort;
   settle(PromiseStatus::rejected);
 }
