@@ -1,7 +1,10 @@
 #include <heist/error.hpp>
 #include <heist/reason.hpp>
 
+#include <utility>
+
 #include "lasting_reason.hpp"
+#include "rethrown.hpp"
 
 namespace heist {
 
@@ -29,6 +32,13 @@ void release(Reason::Box& box) noexcept {
   if (box.shares_.drop()) delete &box;
 }
 
+thread_local constinit bool remembers_rethrown = false;
+thread_local constinit Reason::Box* rethrown = nullptr;
+
+void forget_rethrown() noexcept {
+  if (Reason::Box* box = std::exchange(rethrown, nullptr)) release(*box);
+}
+
 Ref<Reason::Box> Reason::make(std::exception_ptr exception, std::any value) {
   return Ref<Box>::adopt(new Box(std::move(exception), std::move(value)));
 }
@@ -36,6 +46,9 @@ Ref<Reason::Box> Reason::make(std::exception_ptr exception, std::any value) {
 const std::any& Reason::value_of(const Box& box) noexcept { return box.value(); }
 
 Reason Reason::of(std::exception_ptr exception) noexcept {
+  if (rethrown != nullptr && rethrown->exception() == exception) {
+    return Reason(Ref<Box>::share(rethrown));
+  }
   try {
     std::rethrow_exception(exception);
   } catch (const Aborted& aborted) {
@@ -57,8 +70,14 @@ const Reason& Reason::out_of_memory() noexcept {
 std::exception_ptr Reason::exception() const noexcept { return box_ ? box_->exception() : nullptr; }
 
 void Reason::rethrow() const {
-  if (const auto exception = this->exception()) std::rethrow_exception(exception);
-  throw Aborted(*this);
+  if (!exception()) throw Aborted(*this);
+  if (remembers_rethrown) {
+    const Reason kept = *this;  // what is forgotten may be the last holder of ours
+    forget_rethrown();
+    rethrown = kept.box().get();
+    retain(*rethrown);
+  }
+  std::rethrow_exception(exception());
 }
 
 std::string Reason::what() const {

@@ -2,6 +2,7 @@
 #include <heist/error.hpp>
 #include <utility>
 
+#include "../concurrent/rethrown.hpp"
 #include "loop_core.hpp"
 #include "signal_core.hpp"
 
@@ -27,10 +28,13 @@ Driving::Driving(LoopCore& loop) : loop_(loop) {
     throw NotAllowedError("this event loop is being driven already, here or on another thread");
   }
   loop.outer_loop_ = std::exchange(loop_of_this_thread, &loop);
+  remembers_rethrown = true;
 }
 
 Driving::~Driving() {
   loop_of_this_thread = loop_.outer_loop_;
+  remembers_rethrown = loop_of_this_thread != nullptr;
+  if (!remembers_rethrown) forget_rethrown();
   loop_.driven_.store(false, sync::edge("drive:leave", sync::release));
 }
 
@@ -275,6 +279,8 @@ std::optional<LoopTime::Clock::time_point> LoopCore::next_deadline() noexcept {
 void LoopCore::park(std::optional<LoopTime::Clock::time_point> limit) noexcept {
   spin_for_work();
   if (has_work()) return;
+  forget_rethrown();
+  if (has_work()) return;  // an exception's destructor may have posted
   parker_.prepare();
   if (!inbox_.try_sleep()) return;
   // relaxed: one writer, a statistic.
