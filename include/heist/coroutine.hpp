@@ -20,9 +20,13 @@ class CoroutinePromiseBase {
   CoroutinePromiseBase& operator=(const CoroutinePromiseBase&) = delete;
   /// A frame destroyed before its end (its loop closed) rejects its promise (LIF-1).
   ~CoroutinePromiseBase() {
-    if (state_ == nullptr) return;
-    state_->settle_rejected(loop_closed_reason(), true);
-    release(*state_);
+    if (state_ != nullptr) reject_closed(*state_);
+  }
+  /// The same for the library, which destroys a whole frame, parameters included, before.
+  static void destroy_frame(std::coroutine_handle<> handle, CoroutinePromiseBase& self) noexcept {
+    StandaloneState<T>* const state = std::exchange(self.state_, nullptr);
+    handle.destroy();
+    reject_closed(*state);
   }
 
   Promise<T> get_return_object() noexcept {
@@ -54,6 +58,10 @@ class CoroutinePromiseBase {
   PromiseState<T>& state() noexcept { return *state_; }
 
  private:
+  static void reject_closed(StandaloneState<T>& state) noexcept {
+    state.settle_rejected(loop_closed_reason(), true);
+    release(state);
+  }
   struct End {
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     template <class Derived>
@@ -111,9 +119,11 @@ class PromiseAwaiter : private Reaction {
     return current_loop() == nullptr && promise_.settled();
   }
 
-  void await_suspend(std::coroutine_handle<> coroutine) {
+  template <class Awaiting>
+  void await_suspend(std::coroutine_handle<Awaiting> coroutine) {
     bind_to_current_loop();
     coroutine_ = coroutine;
+    destroy_frame_ = &destroy_frame<Awaiting>;
     promise_.state().attach(*this);
   }
 
@@ -133,11 +143,21 @@ class PromiseAwaiter : private Reaction {
     return static_cast<PromiseAwaiter&>(static_cast<Reaction&>(node));
   }
   static void resume(LoopNode& node, LoopCore& /*loop*/) noexcept { of(node).coroutine_.resume(); }
-  static void destroy(LoopNode& node) noexcept { of(node).coroutine_.destroy(); }
+  static void destroy(LoopNode& node) noexcept { of(node).destroy_frame_(of(node).coroutine_); }
+  template <class Awaiting>
+  static void destroy_frame(std::coroutine_handle<> coroutine) noexcept {
+    if constexpr (requires(Awaiting& awaiting) { Awaiting::destroy_frame(coroutine, awaiting); }) {
+      auto& awaiting = std::coroutine_handle<Awaiting>::from_address(coroutine.address()).promise();
+      Awaiting::destroy_frame(coroutine, awaiting);
+    } else {
+      coroutine.destroy();
+    }
+  }
   static constexpr LoopNodeOps table{LoopNodeKind::microtask, &resume, &destroy};
 
   Promise<T> promise_;
   std::coroutine_handle<> coroutine_;
+  void (*destroy_frame_)(std::coroutine_handle<>) noexcept = nullptr;
   bool may_take_;
 };
 

@@ -185,7 +185,7 @@ class Resolver {
         state->emplace(std::forward<Args>(args)...);
       }
     } catch (...) {
-      state_ = std::move(state);
+      const Resolver other(std::exchange(state_, std::move(state)));  // if it gave us another
       throw;
     }
     state->settle_fulfilled();

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <ranges>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -40,7 +41,7 @@ enum class PromiseStatus : std::uint8_t { pending, fulfilled, rejected };
 [[nodiscard]] const Reason& resolver_dropped_reason() noexcept;
 /// Why a promise rejects that was told to follow itself (InvalidStateError).
 [[nodiscard]] const Reason& follows_itself_reason() noexcept;
-/// Stands for an empty reason (InvalidStateError): a rejected promise always has one.
+/// Stands for an empty reason (a plain value): a rejected promise always has one.
 [[nodiscard]] const Reason& no_reason_given() noexcept;
 /// Why a promise rejects that was to follow a moved-from handle (InvalidStateError).
 [[nodiscard]] const Reason& moved_from_reason() noexcept;
@@ -70,6 +71,7 @@ struct Reaction : LoopNode {
 /// I1      Everything but the atomics is written before settle() and only read after.
 /// I2      Reactions are delivered in the order in which they were attached: while the settler
 ///         delivers, later ones join the list, and only behind settled_mark() do they go by themselves.
+/// I3      No user code runs while the settler delivers: reactions of closed loops are dropped after.
 /// Edge promise: settle -> observe, wait. Carries the outcome.
 /// Edge promise: deliver -> observe. Whoever finds settled_mark() comes behind all deliveries.
 /// Edge promise: react -> collect. Carries the reaction and its captured state.
@@ -101,8 +103,10 @@ class PromiseStateBase {
   /// observing it.
   void attach(Reaction& reaction) noexcept;
 
-  /// The last holder: the reason may go before the memory does.
-  void discard_reason() noexcept { reason_ = {}; }
+  /// The last holder: the reason may go before the memory does, unless an aborter is about to settle.
+  void discard_reason() noexcept {
+    if (is_settled()) reason_ = {};
+  }
 
   /// Preconditions: settled.
   [[nodiscard]] const Reason& reason() const noexcept { return reason_; }
@@ -133,7 +137,7 @@ class PromiseStateBase {
   static LoopNode* settled_mark() noexcept;
   bool wait_until(std::optional<std::chrono::steady_clock::time_point> deadline);
   void settle(PromiseStatus status) noexcept;
-  void deliver_reactions() noexcept;
+  [[nodiscard]] LoopNode* deliver_reactions(LoopNode* undelivered) noexcept;
   void wake_waiters() noexcept;
   void destroy_last() noexcept;
 
@@ -152,13 +156,21 @@ class PromiseStateBase {
 /// threads, and always behind what was delivered before. On a closed loop the reaction is dropped.
 void deliver(Reaction& reaction) noexcept;
 
-/// Whether a value can be copied. Containers claim it whatever they hold: their elements decide.
+/// Whether a value can be copied. Containers with an allocator claim it whatever they hold: their
+/// elements decide.
 template <class T>
 inline constexpr bool is_copyable = std::is_copy_constructible_v<T>;
-template <std::ranges::range T>
-  requires(!std::ranges::view<T> && !std::same_as<T, std::ranges::range_value_t<T>>)
+template <class T>
+  requires requires { typename T::allocator_type; } && std::ranges::range<T>
 inline constexpr bool is_copyable<T> =
     std::is_copy_constructible_v<T> && is_copyable<std::ranges::range_value_t<T>>;
+template <class First, class Second>
+inline constexpr bool is_copyable<std::pair<First, Second>> =
+    is_copyable<First> && is_copyable<Second>;
+template <class... Elements>
+inline constexpr bool is_copyable<std::tuple<Elements...>> = (is_copyable<Elements> && ...);
+template <class T>
+inline constexpr bool is_copyable<std::optional<T>> = is_copyable<T>;
 
 /// What a promise of T keeps: an empty value for void, a pointer for references.
 template <class T>

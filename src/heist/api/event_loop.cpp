@@ -144,7 +144,7 @@ int EventLoop::wakeup_fd() {
   core_->assert_agent();
   const bool is_new = !core_->parker().has_descriptor();
   const int descriptor = core_->parker().descriptor();
-  if (is_new && !is_inside) core_->arm_descriptor();
+  if (is_new && !is_inside && !core_->is_closed()) core_->arm_descriptor();
   return descriptor;
 }
 

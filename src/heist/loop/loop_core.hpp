@@ -77,6 +77,8 @@ class LoopCore {
 
   /// Enqueues a task. False: the loop is closed, the task is still the caller's.
   [[nodiscard]] bool post(SchedulerTask& task) noexcept;
+  /// Hands a node to the agent. False: the loop is closed, the node is still the caller's.
+  [[nodiscard]] bool hand_over(LoopNode& node) noexcept;
   /// Hands a message or microtask to the agent; drops it when the loop is closed.
   void send(LoopNode& node) noexcept;
   /// Refuses tasks from other threads from now on; messages still come.
@@ -107,8 +109,12 @@ class LoopCore {
   bool run_next(bool heed_stop = false) noexcept HEIST_ON_AGENT;
   /// Makes runnable what other threads and the clock have for us.
   void collect_work() noexcept HEIST_ON_AGENT;
-  /// Takes what other threads handed over.
+  /// Takes what other threads handed over. Runs users' destructors.
   void drain_inbox() noexcept HEIST_ON_AGENT;
+  /// The same without running any user code: what is to be released waits for drain_inbox().
+  void take_inbox() noexcept HEIST_ON_AGENT {
+    if (inbox_.has_posts()) arrive_all(inbox_.take());
+  }
   /// Sleeps until there may be something to do, or `limit`; at once awake when there is.
   void park(std::optional<LoopTime::Clock::time_point> limit = {}) noexcept HEIST_ON_AGENT;
   /// For foreign loops: announces sleep and arms the descriptor, or makes it readable at once.
@@ -126,6 +132,11 @@ class LoopCore {
 
   // The running task (task_run.cpp).
   void publish_running(ControlledTask& task) noexcept HEIST_ON_AGENT;
+  /// One more task whose callback is called.
+  void count_run() noexcept HEIST_ON_AGENT {
+    // relaxed: a statistic with one writer.
+    tasks_run_.store(tasks_run_.load(sync::relaxed) + 1, sync::relaxed);
+  }
   /// Also when a close has taken it meanwhile: the task's memory then lasts until that is done.
   void withdraw_running(ControlledTask& task) noexcept HEIST_ON_AGENT;
 
@@ -168,7 +179,6 @@ class LoopCore {
   ~LoopCore();
 
   bool post_from_agent(SchedulerTask& task) noexcept;
-  bool hand_over(LoopNode& node) noexcept;
   void arrive(LoopNode& node) noexcept HEIST_ON_AGENT;
   void enqueue(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   void enqueue_runnable(SchedulerTask& task) noexcept HEIST_ON_AGENT;

@@ -62,7 +62,6 @@ bool LoopCore::post(SchedulerTask& task) noexcept {
   return hand_over(task);
 }
 
-/// False: closed.
 bool LoopCore::hand_over(LoopNode& node) noexcept {
   const auto result = inbox_.post(node);
   if (result == Inbox::PostResult::wake) {

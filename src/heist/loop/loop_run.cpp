@@ -77,9 +77,10 @@ bool LoopCore::has_garbage() noexcept {
 }
 
 void LoopCore::drain_inbox() noexcept {
-  if (!inbox_.has_posts()) return;
-  arrive_all(inbox_.take());
-  if (on_agent().released != nullptr) release_signals();
+  take_inbox();
+  if (on_agent().released == nullptr) return;
+  release_signals();
+  take_inbox();  // what the destructors posted and re-prioritised
 }
 
 void LoopCore::arrive_all(LoopNode* oldest) noexcept {
@@ -169,19 +170,14 @@ bool LoopCore::run_task(SchedulerTask& task) noexcept {
     agent.current.abort_source = signal;
     agent.current.priority_source = task.is_dynamic ? signal : nullptr;
   }
-  // relaxed: a statistic with one writer.
-  tasks_run_.store(tasks_run_.load(sync::relaxed) + 1, sync::relaxed);
   const bool may_not_start = task.has_control;
-  if (may_not_start) publish_running(ControlledTask::of(task));
+  may_not_start ? publish_running(ControlledTask::of(task)) : count_run();
   in_task_.store(true, sync::edge("running:publish", sync::release));
   task.ops->run(task, *this);
   agent.current = {};
   microtask_checkpoint();
   in_task_.store(false, sync::relaxed);  // relaxed: see is_running_task().
-  if (!may_not_start || !std::exchange(agent.not_started, false)) return true;
-  // relaxed: as above.
-  tasks_run_.store(tasks_run_.load(sync::relaxed) - 1, sync::relaxed);
-  return false;
+  return !may_not_start || !std::exchange(agent.not_started, false);
 }
 
 void LoopCore::run_microtasks() noexcept {

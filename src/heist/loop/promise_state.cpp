@@ -2,6 +2,8 @@
 #include <heist/error.hpp>
 #include <heist/promise_state.hpp>
 #include <heist/scheduler.hpp>
+#include <string>
+#include <utility>
 
 #include "../concurrent/lasting_reason.hpp"
 #include "loop_core.hpp"
@@ -46,7 +48,7 @@ const Reason& follows_itself_reason() noexcept {
 }
 
 const Reason& no_reason_given() noexcept {
-  static const LastingReason reason{InvalidStateError("the promise was rejected without a reason")};
+  static const LastingReason reason{std::string("rejected without a reason")};
   return reason.get();
 }
 
@@ -94,13 +96,23 @@ void drop_undeliverable(LoopNode& node) noexcept {
   dropping = false;
 }
 
-void deliver(Reaction& reaction) noexcept {
+namespace {
+
+/// False: its loop is closed; the reaction is still the caller's. Runs no user code.
+bool try_deliver(Reaction& reaction) noexcept {
   // Kept here: once sent, the reaction may be gone, and the loop with it.
   const Ref<LoopCore> loop = std::move(reaction.loop);
-  if (loop.get() != current_loop()) return loop->send(reaction);
+  if (loop.get() != current_loop()) return loop->hand_over(reaction);
   auto& agent = loop->on_agent();
-  loop->drain_inbox();  // what others delivered before goes first
+  loop->take_inbox();  // what others delivered before goes first
   agent.microtasks.push(reaction);
+  return true;
+}
+
+}  // namespace
+
+void deliver(Reaction& reaction) noexcept {
+  if (!try_deliver(reaction)) drop_undeliverable(reaction);
 }
 
 PromiseStateBase::PromiseStateBase(void (*destroy)(PromiseStateBase&) noexcept,
@@ -122,24 +134,32 @@ void PromiseStateBase::settle_rejected(Reason reason, bool by_abort) noexcept {
 void PromiseStateBase::settle(PromiseStatus status) noexcept {
   status_.store(status, sync::edge("promise:settle", sync::seq_cst));
   if (waiting_.load(sync::edge("promise:settle", sync::seq_cst)) == someone_waits) wake_waiters();
+  LoopNode* undelivered = nullptr;
   LoopNode* none = nullptr;
   while (!reactions_.compare_exchange_strong(none, settled_mark(),
                                              sync::edge("promise:deliver", sync::release),
                                              sync::relaxed)) {  // relaxed: they are taken below.
-    deliver_reactions();
+    undelivered = deliver_reactions(undelivered);
     none = nullptr;
+  }
+  // The promise may be gone from here on.
+  for (LoopNode* node = oldest_first(undelivered); node != nullptr;) {
+    drop_undeliverable(*std::exchange(node, node->next));
   }
 }
 
-/// Delivers what is attached by now, oldest first.
-void PromiseStateBase::deliver_reactions() noexcept {
+/// Delivers what is attached by now, oldest first. Adds those of closed loops to the list, newest first.
+LoopNode* PromiseStateBase::deliver_reactions(LoopNode* undelivered) noexcept {
   LoopNode* oldest =
       oldest_first(reactions_.exchange(nullptr, sync::edge("promise:collect", sync::acquire)));
   while (oldest != nullptr) {
     LoopNode* next = oldest->next;
-    deliver(static_cast<Reaction&>(*oldest));
+    if (!try_deliver(static_cast<Reaction&>(*oldest))) {
+      oldest->next = std::exchange(undelivered, oldest);
+    }
     oldest = next;
   }
+  return undelivered;
 }
 
 void PromiseStateBase::wake_waiters() noexcept {

@@ -73,6 +73,7 @@ void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept {
     agent.current = {};
     return dispose(task);
   }
+  loop.count_run();
   Reason error;
   const TaskOutcome outcome = task.task_ops().invoke(task, error);
   if (outcome != TaskOutcome::promise) task.task_ops().discard_callback(task);
