@@ -110,7 +110,10 @@ class LoopCore {
   /// Makes runnable what other threads and the clock have for us.
   void collect_work() noexcept HEIST_ON_AGENT;
   /// Takes what other threads handed over. Runs users' destructors.
-  void drain_inbox() noexcept HEIST_ON_AGENT;
+  void drain_inbox() noexcept HEIST_ON_AGENT {
+    if (inbox_.has_posts() || on_agent().released != nullptr) [[unlikely]]
+      drain_all();
+  }
   /// The same without running any user code: what is to be released waits for drain_inbox().
   void take_inbox() noexcept HEIST_ON_AGENT {
     if (inbox_.has_posts()) arrive_all(inbox_.take());
@@ -179,6 +182,7 @@ class LoopCore {
   ~LoopCore();
 
   bool post_from_agent(SchedulerTask& task) noexcept;
+  void drain_all() noexcept HEIST_ON_AGENT;
   void arrive(LoopNode& node) noexcept HEIST_ON_AGENT;
   void enqueue(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   void enqueue_runnable(SchedulerTask& task) noexcept HEIST_ON_AGENT;

@@ -76,7 +76,7 @@ bool LoopCore::has_garbage() noexcept {
   return on_agent().reap != nullptr || !on_agent().discarded.empty();
 }
 
-void LoopCore::drain_inbox() noexcept {
+void LoopCore::drain_all() noexcept {
   take_inbox();
   if (on_agent().released == nullptr) return;
   release_signals();
