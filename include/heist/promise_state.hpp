@@ -161,7 +161,8 @@ void deliver(Reaction& reaction) noexcept;
 template <class T>
 inline constexpr bool is_copyable = std::is_copy_constructible_v<T>;
 template <class T>
-  requires requires { typename T::allocator_type; } && std::ranges::range<T>
+  requires requires { typename T::allocator_type; } && std::ranges::range<T> &&
+               (!std::same_as<T, std::ranges::range_value_t<T>>)
 inline constexpr bool is_copyable<T> =
     std::is_copy_constructible_v<T> && is_copyable<std::ranges::range_value_t<T>>;
 template <class First, class Second>

@@ -145,6 +145,13 @@ struct SharedRow {
   [[nodiscard]] auto end() const { return row->end(); }
 };
 static_assert(is_copyable<SharedRow>);
+/// As the values of JSON libraries: a range of its own kind.
+struct Tree {
+  using allocator_type = std::allocator<Tree>;
+  [[nodiscard]] const Tree* begin() const { return nullptr; }
+  [[nodiscard]] const Tree* end() const { return nullptr; }
+};
+static_assert(is_copyable<Tree>);
 static_assert(is_copyable<std::string> && is_copyable<std::map<int, std::vector<std::string>>>);
 static_assert(!is_copyable<Row> && !is_copyable<std::vector<Row>>);
 static_assert(!is_copyable<std::map<int, Row>> && !is_copyable<std::pair<int, Row>>);
