@@ -41,6 +41,7 @@ inline std::uint64_t seed_of_run = 0;
 inline void check(bool holds, const char* what) {
   if (holds) [[likely]]
     return;
+  std::fflush(stdout);
   std::fprintf(stderr, "FAILED: %s (seed %llu)\n", what,
                static_cast<unsigned long long>(seed_of_run));
   std::_Exit(1);
