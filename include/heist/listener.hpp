@@ -38,8 +38,8 @@ struct SignalEvent {
 ///         Subscription.
 /// States  idle -> running -> idle (or gone, when removal was asked for meanwhile); idle -> gone.
 /// I1      The callback is destroyed by whoever makes it gone, which happens once.
-/// Edge listener: finish -> remove, removed, claim, observe. What the callback did happened before the removal
-///   returns, and before its next run. (Its first run sees it by the registry's edge.)
+/// Edge listener: finish -> remove, removed, claim, observe. What the callback did happened before
+///   the removal returns, and before its next run. (Its first run sees it by the registry's edge.)
 /// Edge listener: remove -> taken. What the remover did happened before the dispatcher destroys the
 ///   callback in its stead.
 /// Progress  removal blocks only while another thread runs the callback; all else lock-free.
