@@ -35,18 +35,9 @@ class CoroutinePromiseBase {
   std::suspend_never initial_suspend() noexcept { return {}; }
   /// Settles after the frame is gone: the body's locals, and the parameters.
   auto final_suspend() noexcept { return End{}; }
-  /// A body that lets an abort through is aborted itself: nobody has to observe it (PRO-3).
   void unhandled_exception() noexcept {
     error_ = Reason::of_current_exception();
     if (!error_) error_ = no_reason_given();
-    try {
-      throw;
-    } catch (const AbortError&) {
-      is_abort_ = true;
-    } catch (const Aborted&) {
-      is_abort_ = true;
-    } catch (...) {
-    }
   }
 
   static void* operator new(std::size_t bytes) { return allocate_node(bytes); }
@@ -69,10 +60,9 @@ class CoroutinePromiseBase {
       CoroutinePromiseBase& self = frame.promise();
       StandaloneState<T>* const state = std::exchange(self.state_, nullptr);
       Reason error = std::move(self.error_);
-      const bool is_abort = self.is_abort_;
       frame.destroy();  // with this object; only the locals are left
       if (error) {
-        state->settle_rejected(std::move(error), is_abort);
+        state->settle_rejected(std::move(error), false);
       } else {
         state->settle_fulfilled();
       }
@@ -83,7 +73,6 @@ class CoroutinePromiseBase {
 
   StandaloneState<T>* state_;  ///< null once the frame has ended
   Reason error_;
-  bool is_abort_ = false;
 };
 
 template <class T>

@@ -171,6 +171,8 @@ class Resolver {
     if (state_) reject(resolver_dropped_reason());
   }
 
+  /// Fulfils with a value made of the arguments. Its constructor may call the resolver (this call wins), but
+  /// not destroy it; when it throws, so does this, and the promise is still to settle.
   template <class... Args>
     requires(!std::is_reference_v<T> ||
              (sizeof...(Args) == 1 && (std::is_lvalue_reference_v<Args> && ...)))

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdint>
 #include <exception>
+#include <heist/copyable.hpp>
 #include <heist/delay.hpp>
 #include <heist/error.hpp>
 #include <heist/loop_node.hpp>
@@ -15,8 +16,6 @@
 #include <heist/sync.hpp>
 #include <memory>
 #include <optional>
-#include <ranges>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -155,23 +154,6 @@ class PromiseStateBase {
 /// Delivers a settled promise's reaction to its loop: a microtask, by way of the inbox from other
 /// threads, and always behind what was delivered before. On a closed loop the reaction is dropped.
 void deliver(Reaction& reaction) noexcept;
-
-/// Whether a value can be copied. Containers with an allocator claim it whatever they hold: their
-/// elements decide.
-template <class T>
-inline constexpr bool is_copyable = std::is_copy_constructible_v<T>;
-template <class T>
-  requires requires { typename T::allocator_type; } && std::ranges::range<T> &&
-               (!std::same_as<T, std::ranges::range_value_t<T>>)
-inline constexpr bool is_copyable<T> =
-    std::is_copy_constructible_v<T> && is_copyable<std::ranges::range_value_t<T>>;
-template <class First, class Second>
-inline constexpr bool is_copyable<std::pair<First, Second>> =
-    is_copyable<First> && is_copyable<Second>;
-template <class... Elements>
-inline constexpr bool is_copyable<std::tuple<Elements...>> = (is_copyable<Elements> && ...);
-template <class T>
-inline constexpr bool is_copyable<std::optional<T>> = is_copyable<T>;
 
 /// What a promise of T keeps: an empty value for void, a pointer for references.
 template <class T>

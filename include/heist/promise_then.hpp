@@ -61,17 +61,18 @@ class ThenNode final
 
   void react() noexcept {
     source_->state().mark_handled();
-    std::exception_ptr error;
+    Reason error;
     bool adopting = false;
     try {
       adopting = call();
     } catch (...) {
-      error = std::current_exception();
+      error = Reason::of_current_exception();  // before users' destructors rethrow another
+      if (!error) error = no_reason_given();
     }
     if (adopting) return;
     if (error) {
       discard_callbacks(*this);
-      this->settle_rejected(Reason::of(std::move(error)), false);
+      this->settle_rejected(std::move(error), false);
     }
     finish();
   }

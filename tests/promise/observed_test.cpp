@@ -57,6 +57,19 @@ TEST_F(Pro3Observed, rejection_when_only_a_destroyed_coroutine_awaited_it_then_n
   EXPECT_TRUE(ErrorLog::take().empty());
 }
 
+// Rule: PRO-3. What lets an abort through is aborted itself.
+TEST_F(Pro3Observed, rejection_when_a_task_or_reaction_let_an_abort_through_then_not_reported) {
+  AbortController controller;
+  controller.abort();
+  const auto signal = controller.signal();
+  static_cast<void>(scheduler.post_task([signal] { signal.throw_if_aborted(); }));
+  scheduler.post([signal] {
+    static_cast<void>(Promise<int>::resolved(1).then([signal](int) { signal.throw_if_aborted(); }));
+  });
+  loop.run_until_idle();
+  EXPECT_TRUE(ErrorLog::take().empty());
+}
+
 // Rule: PRO-3. Looking without asking for the reason is not observing.
 TEST_F(Pro3Observed, rejection_when_only_its_status_was_asked_for_then_reported) {
   source->resolver.reject(failure());

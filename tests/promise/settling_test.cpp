@@ -152,10 +152,6 @@ struct Tree {
   [[nodiscard]] const Tree* end() const { return nullptr; }
 };
 static_assert(is_copyable<Tree>);
-static_assert(is_copyable<std::string> && is_copyable<std::map<int, std::vector<std::string>>>);
-static_assert(!is_copyable<Row> && !is_copyable<std::vector<Row>>);
-static_assert(!is_copyable<std::map<int, Row>> && !is_copyable<std::pair<int, Row>>);
-static_assert(!is_copyable<std::optional<Row>> && !is_copyable<std::vector<std::pair<int, Row>>>);
 
 // Rule: PRO-1
 TEST_F(Pro1Settling, get_when_a_map_holds_move_only_elements_then_the_value_is_moved_out) {

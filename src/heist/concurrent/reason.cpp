@@ -32,11 +32,12 @@ void release(Reason::Box& box) noexcept {
   if (box.shares_.drop()) delete &box;
 }
 
-thread_local constinit bool remembers_rethrown = false;
-thread_local constinit Reason::Box* rethrown = nullptr;
+thread_local constinit Reason* rethrown = nullptr;
 
-void forget_rethrown() noexcept {
-  if (Reason::Box* box = std::exchange(rethrown, nullptr)) release(*box);
+void forget_all(Reason& remembered) noexcept {
+  while (remembered) {
+    const Reason gone = std::move(remembered);
+  }
 }
 
 Ref<Reason::Box> Reason::make(std::exception_ptr exception, std::any value) {
@@ -46,8 +47,8 @@ Ref<Reason::Box> Reason::make(std::exception_ptr exception, std::any value) {
 const std::any& Reason::value_of(const Box& box) noexcept { return box.value(); }
 
 Reason Reason::of(std::exception_ptr exception) noexcept {
-  if (rethrown != nullptr && rethrown->exception() == exception) {
-    return Reason(Ref<Box>::share(rethrown));
+  if (rethrown != nullptr && *rethrown && rethrown->box_->exception() == exception) {
+    return *rethrown;
   }
   try {
     std::rethrow_exception(exception);
@@ -71,11 +72,10 @@ std::exception_ptr Reason::exception() const noexcept { return box_ ? box_->exce
 
 void Reason::rethrow() const {
   if (!exception()) throw Aborted(*this);
-  if (remembers_rethrown) {
-    const Reason kept = *this;  // what is forgotten may be the last holder of ours
-    forget_rethrown();
-    rethrown = kept.box().get();
-    retain(*rethrown);
+  if (rethrown != nullptr) {
+    Reason kept = *this;  // what is forgotten may be the last holder of ours
+    forget(*rethrown);
+    *rethrown = std::move(kept);
   }
   std::rethrow_exception(exception());
 }

@@ -9,12 +9,16 @@ namespace heist {
 // (Reason::of), and an exception has one box for all who share it: libstdc++ counts the holders of an
 // exception where ThreadSanitizer does not see it, boxes count where it does.
 
-/// Whether reasons that are rethrown on this thread are remembered: while it drives a loop, which ends
-/// with forget_rethrown(), as does each time before it sleeps. So at most one outlives its holders.
-extern thread_local constinit bool remembers_rethrown;
-/// The last one; owned. Null: none.
-extern thread_local constinit Reason::Box* rethrown;
+/// Where this thread remembers the last reason it has thrown again: with the loop it drives, until the
+/// running callback or microtask has ended. Null: it drives none, and remembers nothing.
+extern thread_local constinit Reason* rethrown;
 
-void forget_rethrown() noexcept;
+void forget_all(Reason& remembered) noexcept;
+
+/// Runs users' code: the exception may go with it. What that throws again is forgotten, too.
+inline void forget(Reason& remembered) noexcept {
+  if (remembered) [[unlikely]]
+    forget_all(remembered);
+}
 
 }  // namespace heist

@@ -45,6 +45,7 @@ struct AgentState {
   TaskFifo discarded;              ///< aborted tasks that arrived, or came up for a pick
   SignalLoop* released = nullptr;  ///< parts whose messages' references are to be dropped
   std::uint64_t tasks_dropped = 0;
+  Reason rethrown;  ///< see rethrown.hpp
 };
 
 /// The loop the calling thread drives; current_loop() for code that sees this header.
@@ -252,6 +253,7 @@ class Driving {
 
  private:
   LoopCore& loop_;
+  Reason* outer_rethrown_;
 };
 
 }  // namespace heist

@@ -28,13 +28,14 @@ Driving::Driving(LoopCore& loop) : loop_(loop) {
     throw NotAllowedError("this event loop is being driven already, here or on another thread");
   }
   loop.outer_loop_ = std::exchange(loop_of_this_thread, &loop);
-  remembers_rethrown = true;
+  outer_rethrown_ = std::exchange(rethrown, &loop.agent_->rethrown);
 }
 
 Driving::~Driving() {
+  // Ends last: an exception's destructor may use the loop.
+  const Reason forgotten = std::exchange(loop_.agent_->rethrown, {});
+  rethrown = outer_rethrown_;
   loop_of_this_thread = loop_.outer_loop_;
-  remembers_rethrown = loop_of_this_thread != nullptr;
-  if (!remembers_rethrown) forget_rethrown();
   loop_.driven_.store(false, sync::edge("drive:leave", sync::release));
 }
 
@@ -69,7 +70,9 @@ void LoopCore::collect_work() noexcept {
 }
 
 bool LoopCore::has_loose_ends() noexcept {
-  return has_garbage() || inbox_.has_posts() || !on_agent().microtasks.empty();
+  auto& agent = on_agent();
+  return has_garbage() || inbox_.has_posts() || agent.released != nullptr ||
+         !agent.microtasks.empty();
 }
 
 bool LoopCore::has_garbage() noexcept {
@@ -175,6 +178,7 @@ bool LoopCore::run_task(SchedulerTask& task) noexcept {
   in_task_.store(true, sync::edge("running:publish", sync::release));
   task.ops->run(task, *this);
   agent.current = {};
+  forget(agent.rethrown);
   microtask_checkpoint();
   in_task_.store(false, sync::relaxed);  // relaxed: see is_running_task().
   return !may_not_start || !std::exchange(agent.not_started, false);
@@ -192,6 +196,7 @@ void LoopCore::run_microtasks() noexcept {
     agent.current = captured.state();
     reaction.ops->run(reaction, *this);
     agent.current = {};
+    forget(agent.rethrown);
   }
   agent.in_checkpoint = false;
 }
@@ -274,9 +279,8 @@ std::optional<LoopTime::Clock::time_point> LoopCore::next_deadline() noexcept {
 
 void LoopCore::park(std::optional<LoopTime::Clock::time_point> limit) noexcept {
   spin_for_work();
-  if (has_work()) return;
-  forget_rethrown();
-  if (has_work()) return;  // an exception's destructor may have posted
+  forget(on_agent().rethrown);
+  if (has_work()) return;  // also what an exception's destructor has posted
   parker_.prepare();
   if (!inbox_.try_sleep()) return;
   // relaxed: one writer, a statistic.

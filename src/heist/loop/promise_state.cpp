@@ -81,18 +81,28 @@ void Reaction::bind_to(const Scheduler& scheduler) {
   captured = CapturedState(SchedulingState{.scheduler = scheduler.core()});
 }
 
+namespace {
+
+/// What this thread has still to drop, oldest first.
+thread_local constinit MicrotaskQueue undeliverable;
+
+void drop_all_undeliverable() noexcept {
+  while (!undeliverable.empty()) {
+    LoopNode& next = undeliverable.pop();
+    next.ops->drop(next);
+  }
+}
+
+}  // namespace
+
 /// Drops a node whose loop is closed. A drop may settle a promise whose reactions are dropped in turn:
 /// the outermost call does them all, so that a long chain takes no stack.
 void drop_undeliverable(LoopNode& node) noexcept {
   if (node.ops->kind == LoopNodeKind::message) return node.ops->drop(node);  // takes no stack
-  static thread_local constinit LoopNode* waiting = nullptr;
+  undeliverable.push(node);
   static thread_local constinit bool dropping = false;
-  node.next = std::exchange(waiting, &node);
   if (std::exchange(dropping, true)) return;
-  while (waiting != nullptr) {
-    LoopNode& next = *std::exchange(waiting, waiting->next);
-    next.ops->drop(next);
-  }
+  drop_all_undeliverable();
   dropping = false;
 }
 
@@ -178,9 +188,25 @@ void PromiseStateBase::attach(Reaction& reaction) noexcept {
                                              sync::edge("promise:observe", sync::acquire)));
 }
 
+namespace {
+
+/// An exception, and not one that says of something that it was aborted (PRO-3).
+bool is_error(const Reason& reason) noexcept {
+  if (!reason.exception()) return false;
+  try {
+    std::rethrow_exception(reason.exception());
+  } catch (const AbortError&) {
+    return false;
+  } catch (...) {
+    return true;
+  }
+}
+
+}  // namespace
+
 void PromiseStateBase::destroy_last() noexcept {
   const bool handled = handled_.load(sync::relaxed);  // relaxed: ordered by RefCount.
-  if (status() == PromiseStatus::rejected && !by_abort_ && !handled && reason_.exception()) {
+  if (status() == PromiseStatus::rejected && !by_abort_ && !handled && is_error(reason_)) {
     report_error(ErrorOrigin::unobserved_rejection, reason_);
   }
   destroy_(*this);
@@ -198,6 +224,7 @@ bool PromiseStateBase::wait_for(Delay timeout) {
 
 bool PromiseStateBase::wait_until(std::optional<std::chrono::steady_clock::time_point> deadline) {
   refuse_wait_on(home_);
+  drop_all_undeliverable();  // within a drop: what settles the promise may be behind it
   std::uint32_t nobody = 0;
   // Fails when others wait already, which serves as well.
   waiting_.compare_exchange_strong(nobody, someone_waits, sync::edge("promise:wait", sync::seq_cst),

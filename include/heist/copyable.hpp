@@ -1,0 +1,68 @@
+// is_copyable: whether a promise may copy its value, or has to move it out.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <ranges>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace heist {
+
+/// Specialise it, as std::true_type or std::false_type, for a type of which
+/// std::is_copy_constructible says the wrong thing.
+template <class T>
+struct Copyable {
+  using Deduced = void;
+};
+
+/// The types within a value that std::is_copy_constructible does not look at, or looks at in vain:
+/// containers claim to be copyable whatever they hold.
+template <class... Parts>
+struct TypeList {};
+template <class T>
+struct PartsOf : std::type_identity<TypeList<>> {};
+template <class T>
+  requires requires { typename T::allocator_type; } && std::ranges::range<T>
+struct PartsOf<T> : std::type_identity<TypeList<std::ranges::range_value_t<T>>> {};
+template <class T, std::size_t size>
+struct PartsOf<std::array<T, size>> : std::type_identity<TypeList<T>> {};
+template <class First, class Second>  // a map's first is const
+struct PartsOf<std::pair<First, Second>>
+    : std::type_identity<TypeList<std::remove_const_t<First>, Second>> {};
+template <class... Elements>
+struct PartsOf<std::tuple<Elements...>> : std::type_identity<TypeList<Elements...>> {};
+template <class... Alternatives>
+struct PartsOf<std::variant<Alternatives...>> : std::type_identity<TypeList<Alternatives...>> {};
+template <class T>
+struct PartsOf<std::optional<T>> : std::type_identity<TypeList<T>> {};
+
+template <class T, class... Outer>
+consteval bool is_copyable_within();
+
+template <class... Outer, class... Parts>
+consteval bool are_copyable_within(TypeList<Parts...> /*parts*/) {
+  return (is_copyable_within<Parts, Outer...>() && ...);
+}
+
+/// As a part of `Outer`: of a type that contains itself (JSON), its other parts decide.
+template <class T, class... Outer>
+consteval bool is_copyable_within() {
+  if constexpr ((std::same_as<T, Outer> || ...)) {
+    return true;
+  } else if constexpr (requires { typename Copyable<T>::Deduced; }) {
+    return std::is_copy_constructible_v<T> &&
+           are_copyable_within<T, Outer...>(typename PartsOf<T>::type());
+  } else {
+    return Copyable<T>::value;
+  }
+}
+
+template <class T>
+inline constexpr bool is_copyable = is_copyable_within<T>();
+
+}  // namespace heist
