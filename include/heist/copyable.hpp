@@ -27,13 +27,21 @@ struct TypeList {};
 template <class T>
 struct PartsOf : std::type_identity<TypeList<>> {};
 template <class T>
-  requires requires { typename T::allocator_type; } && std::ranges::range<T>
+  requires requires {
+    typename T::allocator_type;
+    typename std::ranges::range_value_t<T>;
+  }
 struct PartsOf<T> : std::type_identity<TypeList<std::ranges::range_value_t<T>>> {};
+template <class T>  // std::queue and its like
+  requires requires {
+    typename T::container_type;
+    typename T::size_type;
+  }
+struct PartsOf<T> : std::type_identity<TypeList<typename T::container_type>> {};
 template <class T, std::size_t size>
 struct PartsOf<std::array<T, size>> : std::type_identity<TypeList<T>> {};
-template <class First, class Second>  // a map's first is const
-struct PartsOf<std::pair<First, Second>>
-    : std::type_identity<TypeList<std::remove_const_t<First>, Second>> {};
+template <class First, class Second>
+struct PartsOf<std::pair<First, Second>> : std::type_identity<TypeList<First, Second>> {};
 template <class... Elements>
 struct PartsOf<std::tuple<Elements...>> : std::type_identity<TypeList<Elements...>> {};
 template <class... Alternatives>
@@ -46,7 +54,7 @@ consteval bool is_copyable_within();
 
 template <class... Outer, class... Parts>
 consteval bool are_copyable_within(TypeList<Parts...> /*parts*/) {
-  return (is_copyable_within<Parts, Outer...>() && ...);
+  return (is_copyable_within<std::remove_const_t<Parts>, Outer...>() && ...);
 }
 
 /// As a part of `Outer`: of a type that contains itself (JSON), its other parts decide.
@@ -63,6 +71,6 @@ consteval bool is_copyable_within() {
 }
 
 template <class T>
-inline constexpr bool is_copyable = is_copyable_within<T>();
+inline constexpr bool is_copyable = is_copyable_within<std::remove_const_t<T>>();
 
 }  // namespace heist

@@ -3,9 +3,11 @@
 
 #include <array>
 #include <heist/heist.hpp>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
+#include <queue>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -24,6 +26,14 @@ struct Dictionary : std::map<std::string, Dictionary> {};
 struct Ping;
 struct Pong : std::vector<Ping> {};
 struct Ping : std::vector<Pong> {};
+
+/// A range one can only write to.
+struct Sink {
+  using allocator_type = std::allocator<char>;
+  std::back_insert_iterator<std::string> begin() { return std::back_inserter(text); }
+  static std::unreachable_sentinel_t end() { return {}; }
+  std::string text;
+};
 
 /// Claims to be copyable, and is no container.
 struct Claims {};
@@ -45,6 +55,9 @@ static_assert(!is_copyable<std::map<int, MoveOnly>> && !is_copyable<std::map<Mov
 static_assert(!is_copyable<std::map<std::pair<int, MoveOnly>, int>>);
 static_assert(!is_copyable<std::tuple<int, MoveOnly>> && !is_copyable<std::optional<MoveOnly>>);
 static_assert(!is_copyable<std::variant<int, MoveOnly>>);
+static_assert(!is_copyable<std::queue<std::unique_ptr<int>>> && is_copyable<std::queue<int>>);
+static_assert(!is_copyable<std::optional<const std::pair<int, MoveOnly>>>);
+static_assert(is_copyable<Sink>);
 static_assert(!is_copyable<Claims> && !is_copyable<std::vector<std::pair<int, Claims>>>);
 
 // Rule: PRO-1

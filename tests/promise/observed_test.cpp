@@ -70,6 +70,19 @@ TEST_F(Pro3Observed, rejection_when_a_task_or_reaction_let_an_abort_through_then
   EXPECT_TRUE(ErrorLog::take().empty());
 }
 
+Promise<void> throw_aborted() {
+  throw Aborted(Reason(std::range_error("why")));
+  co_return;
+}
+
+// Rule: PRO-3. Also when what was aborted was so by an exception.
+TEST_F(Pro3Observed, rejection_when_aborted_carries_an_exception_then_not_reported) {
+  scheduler.post([] { static_cast<void>(throw_aborted()); });
+  static_cast<void>(scheduler.post_task([] { throw Aborted(Reason(std::range_error("why"))); }));
+  loop.run_until_idle();
+  EXPECT_TRUE(ErrorLog::take().empty());
+}
+
 // Rule: PRO-3. Looking without asking for the reason is not observing.
 TEST_F(Pro3Observed, rejection_when_only_its_status_was_asked_for_then_reported) {
   source->resolver.reject(failure());

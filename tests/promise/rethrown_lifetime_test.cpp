@@ -2,6 +2,7 @@
 // exception's destructor may do.
 #include <gtest/gtest.h>
 
+#include <exception>
 #include <functional>
 #include <heist/heist.hpp>
 #include <memory>
@@ -44,12 +45,24 @@ TEST_F(Lif2Rethrown, exception_when_its_task_is_over_then_gone_before_the_next_o
 }
 
 // Rule: LIF-2
-TEST_F(Lif2Rethrown, exception_when_its_microtask_is_over_then_gone_before_the_next_one) {
-  run_task([this] {
+TEST_F(Lif2Rethrown, exception_when_the_checkpoint_is_over_then_gone_before_the_next_task) {
+  scheduler.post([this] {
     queue_microtask([this] { swallow(rejected_with(note("gone"))); });
-    queue_microtask(note("next"));
+    queue_microtask(note("microtask"));
   });
-  EXPECT_EQ(trace, (test::Trace{"gone", "next"}));
+  scheduler.post(note("next"));
+  loop.run_until_idle();
+  EXPECT_EQ(trace, (test::Trace{"microtask", "gone", "next"}));
+}
+
+// Rule: LIF-2
+TEST_F(Lif2Rethrown,
+       exception_when_its_end_queues_a_microtask_then_that_runs_before_the_next_task) {
+  scheduler.post(
+      [this] { swallow(rejected_with([this] { queue_microtask(note("microtask")); })); });
+  scheduler.post(note("next"));
+  loop.run_until_idle();
+  EXPECT_EQ(trace, (test::Trace{"microtask", "next"}));
 }
 
 // Rule: LIF-2
@@ -101,6 +114,26 @@ TEST_F(Lif2Rethrown, reason_when_a_callbacks_captures_catch_another_then_still_t
   EXPECT_EQ(result.reason(), failed.reason());
 }
 
+Promise<int> clean_up_after(Promise<int> body, Promise<void> cleaned_up) {
+  std::exception_ptr error;
+  try {
+    const int value = co_await body;
+    co_return value;
+  } catch (...) {
+    error = std::current_exception();
+  }
+  co_await cleaned_up;
+  std::rethrow_exception(error);
+}
+
+// Rule: PRO-2
+TEST_F(Lif2Rethrown, reason_when_a_coroutine_awaits_its_clean_up_meanwhile_then_still_the_same) {
+  const auto failed = Promise<int>::rejected(Reason(std::runtime_error("no")));
+  auto result = Promise<int>::resolved(0);
+  run_task([&] { result = clean_up_after(failed, Promise<void>::resolved()); });
+  EXPECT_EQ(result.reason(), failed.reason());
+}
+
 // Rule: PRO-2
 TEST_F(Lif2Rethrown, reason_when_a_nested_loop_runs_meanwhile_then_still_the_same) {
   const auto failed = Promise<int>::rejected(Reason(std::runtime_error("no")));
@@ -110,7 +143,7 @@ TEST_F(Lif2Rethrown, reason_when_a_nested_loop_runs_meanwhile_then_still_the_sam
     } catch (const std::runtime_error&) {
       EventLoop nested(test::on_virtual_clock());
       nested.scheduler().post(
-          [] { swallow(Promise<int>::rejected(Reason(std::runtime_error("nested")))); });
+          [] { swallow(rejected_with([] { swallow(Promise<int>::rejected(Reason("inner"))); })); });
       nested.run_until_idle();
       throw;
     }

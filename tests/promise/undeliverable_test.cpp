@@ -4,6 +4,7 @@
 #include <chrono>
 #include <heist/heist.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,19 @@ TEST_F(Lif1Undeliverable, reactions_when_a_drop_drops_others_in_turn_then_oldest
   source.resolver.resolve(1);
   loop.run_until_idle();
   EXPECT_EQ(trace, (test::Trace{"first", "second", "third"}));
+}
+
+// Rule: CLU-5, LIF-1
+TEST_F(Lif1Undeliverable, wait_when_within_a_drop_for_a_sibling_then_that_is_dropped_first) {
+  bool settled = false;
+  std::optional<Promise<int>> second;
+  auto at_end =
+      std::shared_ptr<void>(nullptr, [&](void*) { settled = second->wait_for(test::patience); });
+  const auto first =
+      source.promise.then(closed, [at_end = std::move(at_end)](int value) { return value; });
+  second = then_on_closed(source.promise);
+  source.resolver.resolve(1);
+  EXPECT_TRUE(settled);
 }
 
 // Rule: CLU-5, LIF-1

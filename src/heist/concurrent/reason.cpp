@@ -53,7 +53,8 @@ Reason Reason::of(std::exception_ptr exception) noexcept {
   try {
     std::rethrow_exception(exception);
   } catch (const Aborted& aborted) {
-    return aborted.reason();  // the plain value it carries, not the carrier
+    // The plain value it carries, not the carrier.
+    if (!aborted.reason().exception()) return aborted.reason();
   } catch (...) {
   }
   try {
@@ -72,12 +73,12 @@ std::exception_ptr Reason::exception() const noexcept { return box_ ? box_->exce
 
 void Reason::rethrow() const {
   if (!exception()) throw Aborted(*this);
+  const Reason kept = *this;  // what is forgotten may be the last holder of ours
   if (rethrown != nullptr) {
-    Reason kept = *this;  // what is forgotten may be the last holder of ours
     forget(*rethrown);
-    *rethrown = std::move(kept);
+    *rethrown = kept;
   }
-  std::rethrow_exception(exception());
+  std::rethrow_exception(kept.exception());
 }
 
 std::string Reason::what() const {

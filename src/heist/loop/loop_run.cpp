@@ -32,11 +32,12 @@ Driving::Driving(LoopCore& loop) : loop_(loop) {
 }
 
 Driving::~Driving() {
-  // Ends last: an exception's destructor may use the loop.
-  const Reason forgotten = std::exchange(loop_.agent_->rethrown, {});
-  rethrown = outer_rethrown_;
+  Reason forgotten = std::exchange(loop_.agent_->rethrown, {});
+  rethrown = nullptr;
   loop_of_this_thread = loop_.outer_loop_;
   loop_.driven_.store(false, sync::edge("drive:leave", sync::release));
+  forget(forgotten);  // its destructor may use the loop
+  rethrown = outer_rethrown_;
 }
 
 bool LoopCore::run_next(bool heed_stop) noexcept {
@@ -178,8 +179,11 @@ bool LoopCore::run_task(SchedulerTask& task) noexcept {
   in_task_.store(true, sync::edge("running:publish", sync::release));
   task.ops->run(task, *this);
   agent.current = {};
-  forget(agent.rethrown);
   microtask_checkpoint();
+  if (agent.rethrown) [[unlikely]] {
+    forget(agent.rethrown);
+    microtask_checkpoint();  // what an exception's destructor has queued
+  }
   in_task_.store(false, sync::relaxed);  // relaxed: see is_running_task().
   return !may_not_start || !std::exchange(agent.not_started, false);
 }
@@ -196,7 +200,6 @@ void LoopCore::run_microtasks() noexcept {
     agent.current = captured.state();
     reaction.ops->run(reaction, *this);
     agent.current = {};
-    forget(agent.rethrown);
   }
   agent.in_checkpoint = false;
 }

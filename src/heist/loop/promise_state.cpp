@@ -93,6 +93,14 @@ void drop_all_undeliverable() noexcept {
   }
 }
 
+/// Leaves it to the outermost call.
+void drop_pushed() noexcept {
+  static thread_local constinit bool dropping = false;
+  if (std::exchange(dropping, true)) return;
+  drop_all_undeliverable();
+  dropping = false;
+}
+
 }  // namespace
 
 /// Drops a node whose loop is closed. A drop may settle a promise whose reactions are dropped in turn:
@@ -100,10 +108,7 @@ void drop_all_undeliverable() noexcept {
 void drop_undeliverable(LoopNode& node) noexcept {
   if (node.ops->kind == LoopNodeKind::message) return node.ops->drop(node);  // takes no stack
   undeliverable.push(node);
-  static thread_local constinit bool dropping = false;
-  if (std::exchange(dropping, true)) return;
-  drop_all_undeliverable();
-  dropping = false;
+  drop_pushed();
 }
 
 namespace {
@@ -153,9 +158,11 @@ void PromiseStateBase::settle(PromiseStatus status) noexcept {
     none = nullptr;
   }
   // The promise may be gone from here on.
+  if (undelivered == nullptr) return;
   for (LoopNode* node = oldest_first(undelivered); node != nullptr;) {
-    drop_undeliverable(*std::exchange(node, node->next));
+    undeliverable.push(*std::exchange(node, node->next));
   }
+  drop_pushed();
 }
 
 /// Delivers what is attached by now, oldest first. Adds those of closed loops to the list, newest first.
@@ -196,6 +203,8 @@ bool is_error(const Reason& reason) noexcept {
   try {
     std::rethrow_exception(reason.exception());
   } catch (const AbortError&) {
+    return false;
+  } catch (const Aborted&) {
     return false;
   } catch (...) {
     return true;
