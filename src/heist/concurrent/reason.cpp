@@ -36,7 +36,7 @@ thread_local constinit Reason* rethrown = nullptr;
 
 void forget_all(Reason& remembered) noexcept {
   while (remembered) {
-    const Reason gone = std::move(remembered);
+    const Reason gone = std::exchange(remembered, {});
   }
 }
 
