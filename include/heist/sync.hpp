@@ -5,8 +5,10 @@
 #include <atomic>
 #include <string_view>
 
-#ifdef HEIST_MUTANTS
+#if defined(HEIST_MUTANTS)
 #include <heist/sync_mutant.hpp>
+#elif defined(HEIST_MODEL)
+#include <heist/sync_model.hpp>
 #else
 
 namespace heist::sync {

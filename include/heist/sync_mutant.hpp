@@ -4,48 +4,19 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 #include <cstdlib>
+#include <heist/sync_weakening.hpp>
 #include <string_view>
 
 namespace heist::sync {
 
-/// What HEIST_MUTANT asks for: "structure:end:release" and "structure:end:acquire" take that half
-/// of the end's order away, "structure:end" leaves nothing of it.
-struct Weakening {
-  enum class Half : std::uint8_t { both, release, acquire };
+/// What the environment variable HEIST_MUTANT asks for.
+inline Weakening wanted_weakening() noexcept {
+  const char* text = std::getenv("HEIST_MUTANT");  // NOLINT(concurrency-mt-unsafe): before main().
+  return Weakening::named(text != nullptr ? text : "");
+}
 
-  std::string_view end;
-  Half half = Half::both;
-
-  static Weakening wanted() noexcept {
-    const char* text =
-        std::getenv("HEIST_MUTANT");  // NOLINT(concurrency-mt-unsafe): before main().
-    const std::string_view name = text != nullptr ? text : "";
-    constexpr std::string_view release = ":release";
-    constexpr std::string_view acquire = ":acquire";
-    if (name.ends_with(release)) {
-      return {name.substr(0, name.size() - release.size()), Half::release};
-    }
-    if (name.ends_with(acquire)) {
-      return {name.substr(0, name.size() - acquire.size()), Half::acquire};
-    }
-    return {name};
-  }
-
-  /// What is left of the order. A load has no release and a store no acquire to keep.
-  [[nodiscard]] std::memory_order of(std::memory_order order) const noexcept {
-    if (half == Half::acquire && order != std::memory_order_acquire) {
-      return std::memory_order_release;
-    }
-    if (half == Half::release && order != std::memory_order_release) {
-      return std::memory_order_acquire;
-    }
-    return std::memory_order_relaxed;
-  }
-};
-
-inline const Weakening weakening = Weakening::wanted();
+inline const Weakening weakening = wanted_weakening();
 
 /// As in a normal build, but at run time; weakened when the environment says so.
 [[nodiscard]] inline std::memory_order edge(std::string_view name,

@@ -1,30 +1,21 @@
 #include "parker.hpp"
 
-#include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <climits>
-#include <ctime>
 #include <system_error>
 #include <utility>
+
+#include "timespec.hpp"
 
 namespace heist {
 
 namespace {
-
-timespec to_timespec(Parker::Clock::time_point point) noexcept {
-  const auto since_boot = point.time_since_epoch();
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(since_boot);
-  return {.tv_sec = static_cast<time_t>(seconds.count()),
-          .tv_nsec = static_cast<long>((since_boot - seconds).count())};
-}
 
 int checked(int result, const char* what) {
   if (result < 0) throw std::system_error(errno, std::generic_category(), what);
@@ -48,23 +39,6 @@ class Descriptor {
 };
 
 }  // namespace
-
-void wait_on_word(sync::atomic<std::uint32_t>& word, std::uint32_t expected,
-                  std::optional<Parker::Clock::time_point> deadline) noexcept {
-  timespec limit{};
-  if (deadline) limit = to_timespec(*deadline);
-  // Any return is fine: the caller looks at the word again.
-  syscall(SYS_futex, &word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected,
-          deadline ? &limit : nullptr, nullptr, FUTEX_BITSET_MATCH_ANY);
-}
-
-void wake_word(sync::atomic<std::uint32_t>& word) noexcept {
-  syscall(SYS_futex, &word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, nullptr, nullptr, 0);
-}
-
-void wake_all_on_word(sync::atomic<std::uint32_t>& word) noexcept {
-  syscall(SYS_futex, &word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, nullptr, nullptr, 0);
-}
 
 int available_cpus() noexcept {
   cpu_set_t allowed;

@@ -6,6 +6,8 @@
 #include <heist/sync.hpp>
 #include <optional>
 
+#include "word_wait.hpp"
+
 namespace heist {
 
 // Roles   agent: prepares, then waits.  waker: the one poster that replaced the inbox's asleep
@@ -62,15 +64,6 @@ class Parker {
   int timer_fd_ = -1;
   int poll_fd_ = -1;
 };
-
-/// Blocks until the word differs from `expected`, a wake_word() on it, or the deadline.
-void wait_on_word(sync::atomic<std::uint32_t>& word, std::uint32_t expected,
-                  std::optional<Parker::Clock::time_point> deadline) noexcept;
-/// Wakes one thread that waits on the word.   Cost: one system call.
-void wake_word(sync::atomic<std::uint32_t>& word) noexcept;
-
-/// Wakes all threads that wait on the word.   Cost: one system call.
-void wake_all_on_word(sync::atomic<std::uint32_t>& word) noexcept;
 
 /// CPUs the calling thread may use.
 [[nodiscard]] int available_cpus() noexcept;

@@ -1,11 +1,18 @@
 // Identity of the calling thread as an address: cheap to read, compare and store in an atomic.
 #pragma once
 
+#include <heist/sync.hpp>
+
 namespace heist {
 
 [[nodiscard]] inline const void* this_thread_identity() noexcept {
+#ifdef HEIST_MODEL
+  return model::
+      this_thread();  // all virtual threads have their thread-local variables at one place
+#else
   static thread_local constinit char identity = 0;
   return &identity;
+#endif
 }
 
 }  // namespace heist

@@ -1,0 +1,21 @@
+// Sleeping on a word, and waking who sleeps there. With the atomics (heist/sync.hpp) the seam at which a
+// model-checking build takes over.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <heist/sync.hpp>
+#include <optional>
+
+namespace heist {
+
+/// Blocks until the word differs from `expected`, a wake_word() on it, or the deadline.
+void wait_on_word(sync::atomic<std::uint32_t>& word, std::uint32_t expected,
+                  std::optional<std::chrono::steady_clock::time_point> deadline) noexcept;
+/// Wakes one thread that waits on the word.   Cost: one system call.
+void wake_word(sync::atomic<std::uint32_t>& word) noexcept;
+
+/// Wakes all threads that wait on the word.   Cost: one system call.
+void wake_all_on_word(sync::atomic<std::uint32_t>& word) noexcept;
+
+}  // namespace heist

@@ -1,0 +1,147 @@
+#include "memory.hpp"
+
+#include <cstring>
+
+namespace heist::model {
+
+namespace {
+
+bool acquires(std::memory_order order) noexcept {
+  return order == std::memory_order_acquire || order == std::memory_order_acq_rel ||
+         order == std::memory_order_seq_cst;
+}
+
+bool releases(std::memory_order order) noexcept {
+  return order == std::memory_order_release || order == std::memory_order_acq_rel ||
+         order == std::memory_order_seq_cst;
+}
+
+}  // namespace
+
+Word read_raw(Cell cell) noexcept {
+  Word value = 0;
+  std::memcpy(&value, cell.address, cell.bytes);
+  return value;
+}
+
+void write_raw(Cell cell, Word value) noexcept { std::memcpy(cell.address, &value, cell.bytes); }
+
+Word applied(Update what, Word before, Word operand, unsigned bytes) noexcept {
+  const Word mask = bytes == sizeof(Word) ? ~Word{0} : (Word{1} << (8 * bytes)) - 1;
+  switch (what) {
+    case Update::exchange:
+      return operand;
+    case Update::add:
+      return (before + operand) & mask;
+    case Update::subtract:
+      return (before - operand) & mask;
+    case Update::bit_or:
+      return before | operand;
+    case Update::bit_and:
+      break;
+  }
+  return before & operand;
+}
+
+void Memory::History::reset() noexcept {
+  stores.clear();
+  for (auto& seen : sightings) seen.clear();
+  stale_reads.fill(0);
+  seq_cst_floor = 0;
+}
+
+Memory::History& Memory::history(Cell cell) {
+  auto [found, is_new] = histories_[reinterpret_cast<std::uintptr_t>(cell.address)];
+  // Older than the execution: everybody knows it.
+  if (is_new) found.stores.push_back({read_raw(cell), {}, false});
+  return found;
+}
+
+void Memory::created(Viewer viewer, Cell cell, Word value) {
+  History& fresh = histories_[reinterpret_cast<std::uintptr_t>(cell.address)].entry;
+  fresh.reset();
+  append(fresh, viewer, value, std::memory_order_relaxed, nullptr);
+}
+
+std::uint32_t Memory::floor(const History& history, Viewer viewer, bool seq_cst) {
+  std::uint32_t oldest = seq_cst ? history.seq_cst_floor : 0;
+  for (ThreadId thread = 0; thread < max_threads; ++thread) {
+    const auto& seen = history.sightings[static_cast<std::size_t>(thread)];
+    for (auto sighting = seen.rbegin(); sighting != seen.rend(); ++sighting) {
+      if (!viewer.clock.covers(thread, sighting->epoch)) continue;
+      oldest = std::max(oldest, sighting->store);
+      break;
+    }
+  }
+  return oldest;
+}
+
+void Memory::see(History& history, Viewer viewer, std::uint32_t store, std::memory_order order) {
+  auto& seen = history.sightings[static_cast<std::size_t>(viewer.thread)];
+  if (seen.empty() || seen.back().store < store) {
+    seen.push_back({viewer.clock[viewer.thread], store});
+  }
+  if (order == std::memory_order_seq_cst) {
+    history.seq_cst_floor = std::max(history.seq_cst_floor, store);
+  }
+  if (acquires(order)) viewer.clock.join(history.stores[store].released);
+}
+
+void Memory::append(History& history, Viewer viewer, Word value, std::memory_order order,
+                    const Store* replaced) {
+  Store store{value, {}, false};
+  if (replaced != nullptr && replaced->has_release) store = {value, replaced->released, true};
+  if (releases(order)) {
+    store.released.join(viewer.clock);
+    store.has_release = true;
+  }
+  history.stores.push_back(store);
+  see(history, viewer, history.last(),
+      order == std::memory_order_seq_cst ? order : std::memory_order_relaxed);
+}
+
+Word Memory::load(Viewer viewer, Cell cell, std::memory_order order, Path& path) {
+  History& from = history(cell);
+  const std::uint32_t oldest = floor(from, viewer, order == std::memory_order_seq_cst);
+  int& stale = from.stale_reads[static_cast<std::size_t>(viewer.thread)];
+  const auto candidates = stale < stale_limit ? from.last() - oldest + 1 : 1;
+  const auto age = static_cast<std::uint32_t>(path.choose(static_cast<int>(candidates)));
+  stale = age == 0 ? 0 : stale + 1;
+  const std::uint32_t chosen = from.last() - age;
+  see(from, viewer, chosen, order);
+  return from.stores[chosen].value;
+}
+
+void Memory::store(Viewer viewer, Cell cell, Word value, std::memory_order order) {
+  append(history(cell), viewer, value, order, nullptr);
+  write_raw(cell, value);
+}
+
+Word Memory::newest(Cell cell) { return history(cell).stores.back().value; }
+
+Word Memory::replace(Viewer viewer, Cell cell, Word value, std::memory_order order) {
+  History& of = history(cell);
+  see(of, viewer, of.last(), order);
+  const Store replaced = of.stores.back();
+  append(of, viewer, value, order, &replaced);
+  write_raw(cell, value);
+  return replaced.value;
+}
+
+Memory::Comparison Memory::compare(Viewer viewer, Cell cell, Word expected,
+                                   std::memory_order failure, Path& path) {
+  History& of = history(cell);
+  if (of.stores.back().value == expected) {
+    // It could fail only by reading an older value; a strong one that finds `expected` there, too,
+    // must succeed, so only others count. Those who retry get there by the load before.
+    return {true, expected};
+  }
+  const Word value = load(viewer, cell, failure, path);
+  if (value == expected) {  // A stale match: compare-exchange reads the newest, and that differs.
+    see(of, viewer, of.last(), failure);
+    return {false, of.stores.back().value};
+  }
+  return {false, value};
+}
+
+}  // namespace heist::model

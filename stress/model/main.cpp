@@ -1,0 +1,141 @@
+// heist_models: explores the models of the shipped code.
+#include <sys/single_threaded.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <heist/sync.hpp>
+#include <string>
+
+#include "engine/engine.hpp"
+#include "engine/model.hpp"
+
+namespace {
+
+using namespace heist::model;
+
+struct Options {
+  std::string only;
+  std::string weaken;
+  std::string replay;
+  int bound = -2;
+  std::uint64_t random = 0;
+  std::uint64_t seed = 1;
+  double seconds = 1e9;
+  bool list = false;
+  bool deeper = false;
+  bool freeze = false;
+  bool must_fail = false;
+};
+
+Plan plan_for(const Program& program, const Options& options) {
+  Plan plan;
+  plan.seconds = options.seconds;
+  int bound = options.bound == -2 ? program.bound : options.bound;
+  if (options.deeper) ++bound;
+  plan.search.preemptions = bound < 0 ? std::nullopt : std::optional(bound);
+  plan.search.seed = options.seed;
+  if (options.random != 0) {
+    plan.search.kind = Search::Kind::random;
+    plan.executions = options.random;
+  }
+  if (!options.replay.empty()) {
+    plan.search.kind = Search::Kind::replay;
+    plan.search.trace = options.replay == "-" ? "" : options.replay;
+    plan.prints_steps = true;
+  }
+  return plan;
+}
+
+void print_failure(const Program& program, const Options& options, const Outcome& outcome) {
+  const std::string weaken = options.weaken.empty() ? "" : " --weaken " + options.weaken;
+  std::printf("FAILED: %s\n  seen again with: heist_models --only %s%s --replay %s\n",
+              outcome.failure->c_str(), std::string(program.name).c_str(), weaken.c_str(),
+              outcome.trace.empty() ? "-" : outcome.trace.c_str());
+}
+
+/// In all executions; false when a promise is broken.
+bool explore(const Program& program, const Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const Outcome outcome = Engine::instance().explore(program.body, plan_for(program, options));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  std::printf("%-36s %9llu executions%s, longest %u steps, %.2f s%s\n",
+              std::string(program.name).c_str(),
+              static_cast<unsigned long long>(outcome.executions), outcome.complete ? " (all)" : "",
+              outcome.longest, took.count(), outcome.failure ? "" : ": holds");
+  if (outcome.failure) print_failure(program, options, outcome);
+  return !outcome.failure;
+}
+
+/// With each thread frozen at each of its steps: the others come to their end.
+bool explore_frozen(const Program& program, const Options& options) {
+  std::uint64_t executions = 0;
+  std::uint32_t longest = 0;
+  std::uint32_t places = 0;
+  for (ThreadId thread = 0; thread < max_threads; ++thread) {
+    for (Epoch step = 1;; ++step) {
+      Plan plan = plan_for(program, options);
+      plan.search.preemptions = std::min(plan.search.preemptions.value_or(1), 1);
+      plan.freeze = {thread, step};
+      const Outcome outcome = Engine::instance().explore(program.body, plan);
+      if (outcome.failure) {
+        std::printf("thread %d frozen before its step %u: ", thread, step);
+        print_failure(program, options, outcome);
+        return false;
+      }
+      if (!outcome.froze) break;
+      ++places;
+      executions += outcome.executions;
+      longest = std::max(longest, outcome.longest);
+    }
+  }
+  std::printf("%-36s frozen at %u places, %llu executions: the others end within %u steps\n",
+              std::string(program.name).c_str(), places,
+              static_cast<unsigned long long>(executions), longest);
+  return true;
+}
+
+bool run(const Program& program, const Options& options) {
+  if (options.list) {
+    std::printf("%s\n", std::string(program.name).c_str());
+    return true;
+  }
+  if (!options.freeze) return explore(program, options);
+  return program.blocks || explore_frozen(program, options);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Explores the models of the shipped code.");
+  Options options;
+  app.add_option("--only", options.only, "only the model of this name");
+  app.add_option("--weaken", options.weaken, "weaken this end of an edge");
+  app.add_option("--replay", options.replay, "run one execution, and print its steps");
+  app.add_option("--bound", options.bound, "preemptions at the most (else the model's own number)")
+      ->check(CLI::Range(-1, 100));
+  app.add_option("--random", options.random, "this many random executions instead of all");
+  app.add_option("--seed", options.seed, "of the random executions");
+  app.add_option("--seconds", options.seconds, "time for each model");
+  app.add_flag("--list", options.list, "print the models' names");
+  app.add_flag("--deeper", options.deeper, "one preemption more than each model's own bound");
+  app.add_flag("--freeze", options.freeze, "freeze each thread at each step");
+  app.add_flag("--must-fail", options.must_fail, "succeed if a model fails");
+  CLI11_PARSE(app, argc, argv);
+  // std::shared_ptr counts without atomics as long as the C library knows of one thread only.
+  __libc_single_threaded = 0;
+  heist::sync::weakening = heist::sync::Weakening::named(options.weaken);
+  bool all = true;
+  std::size_t explored = 0;
+  for (const Program& program : programs()) {
+    if (!options.only.empty() && options.only != program.name) continue;
+    ++explored;
+    all &= run(program, options);
+  }
+  if (explored == 0) {
+    std::fprintf(stderr, "heist_models: no model is called %s; see --list\n", options.only.c_str());
+    return 2;
+  }
+  return all != options.must_fail ? 0 : 1;
+}

@@ -1,0 +1,142 @@
+// Priority changes against picks, and against each other (PRI-3, PRI-6).
+#include <heist/heist.hpp>
+#include <vector>
+
+#include "../support.hpp"
+
+using namespace heist;
+using namespace heist::model;
+
+/// A pick that begins after set_priority() has returned uses the new value.
+HEIST_MODEL_PROGRAM(set_priority_against_pick, 2) {
+  EventLoop loop(on_virtual_clock());
+  const Scheduler scheduler = loop.scheduler();
+  TaskController controller(TaskPriority::background);
+  sync::atomic<int> raised{0};
+  bool raised_before_pick = false;
+  int dynamic = 0;
+  int visible = 0;
+  scheduler.post([&] { ++dynamic; }, {.signal = controller.signal()});
+  scheduler.post([&] { raised_before_pick = raised.load(sync::acquire) == 1; },
+                 {.priority = TaskPriority::user_blocking});
+  scheduler.post([&] {
+    ++visible;
+    if (raised_before_pick) check(dynamic == 1, "the pick after set_priority() used it");
+  });
+  spawn([&] {
+    controller.set_priority(TaskPriority::user_blocking);
+    raised.store(1, sync::release);
+  });
+  loop.run_until_idle();
+  if (!join_all()) return;
+  check(dynamic == 1 && visible == 1, "every task ran once");
+}
+
+/// The same, for a task whose post overlaps the change.
+HEIST_MODEL_PROGRAM(set_priority_against_post, 1) {
+  EventLoop loop(on_virtual_clock());
+  const Scheduler scheduler = loop.scheduler();
+  TaskController controller(TaskPriority::background);
+  sync::atomic<int> done{0};
+  int dynamic = 0;
+  spawn([&] {
+    scheduler.post([&] { ++dynamic; }, {.signal = controller.signal()});
+    done.fetch_add(1, sync::acq_rel);
+  });
+  spawn([&] {
+    controller.set_priority(TaskPriority::user_blocking);
+    done.fetch_add(1, sync::acq_rel);
+  });
+  bool both = false;
+  scheduler.post([&] { both = done.load(sync::acquire) == 2; },
+                 {.priority = TaskPriority::user_blocking});
+  scheduler.post([&] {
+    if (both) check(dynamic == 1, "it was raised before this pick");
+  });
+  loop.run_until_idle();
+  if (!join_all()) return;
+  loop.run_until_idle();
+  check(dynamic == 1, "it ran once");
+}
+
+/// Two calls: no event is lost or doubled, each begins where the last ended, and picks use the last.
+HEIST_BLOCKING_MODEL_PROGRAM(two_changes_and_their_events, 2) {
+  EventLoop loop(on_virtual_clock());
+  const Scheduler scheduler = loop.scheduler();
+  TaskController controller(TaskPriority::user_visible);
+  TaskPriority last = TaskPriority::user_visible;
+  bool in_listener = false;
+  int events = 0;
+  const Subscription subscription =
+      controller.signal().on_priority_change([&](const PriorityChangeEvent& event) {
+        check(!std::exchange(in_listener, true), "one listener call at a time");
+        check(event.previous == last, "an event begins where the last one ended");
+        last = event.current;
+        ++events;
+        in_listener = false;
+      });
+  int order = 0;
+  int dynamic_at = 0;
+  scheduler.post([&] { dynamic_at = ++order; }, {.signal = controller.signal()});
+  scheduler.post([&] { ++order; });
+  spawn([&] { controller.set_priority(TaskPriority::user_blocking); });
+  spawn([&] { controller.set_priority(TaskPriority::background); });
+  join_all();
+  check(last == controller.signal().priority() && events == 2, "the last event is the last value");
+  loop.run_until_idle();
+  const bool is_first = controller.signal().priority() == TaskPriority::user_blocking;
+  check(dynamic_at == (is_first ? 1 : 2), "picks use the last value");
+}
+
+/// Two calls while the agent picks: once both have returned, picks use the value that stays.
+HEIST_MODEL_PROGRAM(two_changes_against_pick, 1) {
+  EventLoop loop(on_virtual_clock());
+  const Scheduler scheduler = loop.scheduler();
+  TaskController controller(TaskPriority::user_visible);
+  sync::atomic<int> returned{0};
+  bool both = false;
+  int dynamic = 0;
+  scheduler.post([&] { both = returned.load(sync::acquire) == 2; },
+                 {.priority = TaskPriority::user_blocking});
+  scheduler.post([&] {
+    const bool is_first = controller.signal().priority() == TaskPriority::user_blocking;
+    if (both) check(dynamic == (is_first ? 1 : 0), "the pick used the value that stays");
+  });
+  scheduler.post([&] { ++dynamic; }, {.signal = controller.signal()});
+  for (const auto priority : {TaskPriority::user_blocking, TaskPriority::background}) {
+    spawn([&, priority] {
+      controller.set_priority(priority);
+      returned.fetch_add(1, sync::acq_rel);
+    });
+  }
+  loop.run_until_idle();
+  if (!join_all()) return;
+  loop.run_until_idle();
+  check(dynamic == 1, "it ran once");
+}
+
+/// A call that finds another one delivering returns early: picks use its value from then on all the same.
+HEIST_MODEL_PROGRAM(early_return_against_pick, 1) {
+  EventLoop loop(on_virtual_clock());
+  const Scheduler scheduler = loop.scheduler();
+  TaskController controller(TaskPriority::user_visible);
+  sync::atomic<int> returned{0};
+  bool has_returned = false;
+  int dynamic = 0;
+  scheduler.post([&] { has_returned = returned.load(sync::acquire) == 1; },
+                 {.priority = TaskPriority::user_blocking});
+  scheduler.post([&] {
+    const bool is_last = controller.signal().priority() == TaskPriority::user_blocking;
+    if (has_returned && is_last) check(dynamic == 1, "the pick used the value");
+  });
+  scheduler.post([&] { ++dynamic; }, {.signal = controller.signal()});
+  spawn([&] { controller.set_priority(TaskPriority::background); });
+  spawn([&] {
+    controller.set_priority(TaskPriority::user_blocking);
+    returned.store(1, sync::release);
+  });
+  loop.run_until_idle();
+  if (!join_all()) return;
+  loop.run_until_idle();
+  check(dynamic == 1, "it ran once");
+}

@@ -1,0 +1,119 @@
+// Storage that goes from thread to thread: nodes in a depot, registrations in a signal's registry.
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <span>
+#include <vector>
+
+#include "../support.hpp"
+#include "concurrent/depot.hpp"
+#include "concurrent/registry.hpp"
+
+namespace {
+
+using namespace heist;
+using namespace heist::model;
+
+/// One node fills a slab, so that slabs come and go with each node.
+constexpr std::size_t node_bytes = Slab::bytes - Slab::header_bytes;
+
+/// Takes nodes, writes to each, looks again, and gives them back.
+void use_nodes(Depot& depot, int mark) {
+  std::array<void*, Depot::most> nodes{};
+  const std::size_t count = depot.take(nodes.data());
+  check(count > 0, "there is memory");
+  for (std::size_t i = 0; i < count; ++i) *static_cast<int*>(nodes[i]) = mark;
+  for (std::size_t i = 0; i < count; ++i) {
+    check(*static_cast<int*>(nodes[i]) == mark, "a node has one owner");
+  }
+  depot.put(std::span<void* const>(nodes.data(), count));
+}
+
+void use_nodes_in_three_threads(std::size_t retained_bytes) {
+  Depot depot(node_bytes, retained_bytes);
+  use_nodes(depot, 1);
+  for (int i = 2; i <= 3; ++i) {
+    spawn([&depot, i] {
+      use_nodes(depot, i);
+      use_nodes(depot, -i);
+    });
+  }
+  use_nodes(depot, 4);
+  join_all();
+}
+
+}  // namespace
+
+/// Nodes are taken and given back by three threads.
+HEIST_MODEL_PROGRAM(depot_gives_each_node_to_one, 1) { use_nodes_in_three_threads(1 << 30); }
+
+/// The same, while each wholly free slab is trimmed.
+HEIST_MODEL_PROGRAM(depot_trims_free_slabs, 1) { use_nodes_in_three_threads(0); }
+
+namespace {
+
+/// A registration with plain contents, that its registry frees.
+struct Entry : Registration {
+  explicit Entry(bool is_dead) : Registration(table), dead(is_dead) {}
+
+  static Entry& of(Registration& registration) { return static_cast<Entry&>(registration); }
+  static bool claim(Registration& registration) noexcept {
+    return of(registration).dead.exchange(true, sync::acq_rel) == false;
+  }
+  static bool is_dead(const Registration& registration) noexcept {
+    return static_cast<const Entry&>(registration).dead.load(sync::acquire);
+  }
+  static void forget(Registration& registration) noexcept { delete &of(registration); }
+  static constexpr Ops table{&claim, &is_dead, &forget, false};
+
+  sync::atomic<bool> dead;
+  int contents = 1;
+};
+
+/// So many dead entries that the next death prunes.
+void add_dead(Registry& registry) {
+  for (int i = 0; i < 66; ++i) {
+    if (!registry.add(*new Entry(true))) return;
+  }
+  for (int i = 0; i < 63; ++i) registry.note_dead();
+}
+
+int live_in(Registry& registry, bool close) {
+  int live = 0;
+  const auto visit = [&live](Registration& registration) {
+    check(Entry::of(registration).contents == 1, "the entry is there");
+    if (!Entry::is_dead(registration)) ++live;
+  };
+  close ? registry.close(visit) : registry.walk(visit);
+  return live;
+}
+
+}  // namespace
+
+/// One thread prunes while another walks: it meets every live entry, and none that was freed.
+HEIST_MODEL_PROGRAM(registry_prune_against_walk, 2) {
+  Registry registry;
+  check(registry.add(*new Entry(false)), "open");
+  add_dead(registry);
+  spawn([&] { registry.note_dead(); });
+  spawn([&] { check(live_in(registry, false) == 1, "the walk met the live entry"); });
+  join_all();
+}
+
+/// One prunes, one closes, one adds: an entry is met by the close, or refused.
+HEIST_MODEL_PROGRAM(registry_close_against_add_and_prune, 1) {
+  Registry registry;
+  add_dead(registry);
+  bool added = false;
+  int met = 0;
+  spawn([&] { registry.note_dead(); });
+  spawn([&] { met = live_in(registry, true); });
+  spawn([&] {
+    auto entry = std::make_unique<Entry>(false);
+    added = registry.add(*entry);
+    if (added) static_cast<void>(entry.release());
+  });
+  if (!join_all()) return;
+  check(met == (added ? 1 : 0), "added and met, or refused");
+}

@@ -1,0 +1,29 @@
+// What the library has from the system, in model-checking builds: node memory and sleeping on words.
+// (The library is compiled without node_pool.cpp and word_wait.cpp.)
+#include <heist/node_memory.hpp>
+#include <new>
+
+#include "os/word_wait.hpp"
+
+namespace heist {
+
+void* allocate_node(std::size_t bytes) { return ::operator new(bytes, std::align_val_t{64}); }
+
+void release_node(void* node, std::size_t bytes) noexcept {
+  ::operator delete(node, bytes, std::align_val_t{64});
+}
+
+void wait_on_word(sync::atomic<std::uint32_t>& word, std::uint32_t expected,
+                  std::optional<std::chrono::steady_clock::time_point> deadline) noexcept {
+  model::sleep_on(word.cell(), expected, deadline.has_value(), model::Where::current());
+}
+
+void wake_word(sync::atomic<std::uint32_t>& word) noexcept {
+  model::wake(word.cell(), 1, model::Where::current());
+}
+
+void wake_all_on_word(sync::atomic<std::uint32_t>& word) noexcept {
+  model::wake(word.cell(), model::everybody, model::Where::current());
+}
+
+}  // namespace heist

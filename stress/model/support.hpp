@@ -1,0 +1,18 @@
+// What models share.
+#pragma once
+
+#include <heist/heist.hpp>
+
+#include "engine/model.hpp"
+
+namespace heist::model {
+
+/// Models know no real time: an execution must go the same way each time.
+inline EventLoopOptions on_virtual_clock() {
+  EventLoopOptions options;
+  options.clock = LoopClock::virtual_time;
+  options.spin = {};  // by the real clock
+  return options;
+}
+
+}  // namespace heist::model
