@@ -5,6 +5,7 @@
 #include <heist/sync.hpp>
 #include <memory>
 #include <set>
+#include <stdexcept>
 #include <string>
 
 #include "engine/engine.hpp"
@@ -14,7 +15,6 @@ namespace heist::model {
 namespace {
 
 using std::memory_order;
-using sync::acq_rel;
 using sync::acquire;
 using sync::relaxed;
 using sync::release;
@@ -170,6 +170,28 @@ void coherent_reads() {
 
 TEST(Litmus, reads_of_one_object_when_relaxed_then_never_backwards) {
   EXPECT_EQ(outcomes_of(coherent_reads), (Outcomes{"00", "01", "02", "11", "12", "22"}));
+}
+
+/// "2+2W": two objects, each written by both threads, in opposite order.
+template <memory_order store>
+void crossed_writes() {
+  sync::atomic<int> x{0};
+  sync::atomic<int> y{0};
+  spawn([&] {
+    x.store(1, store);
+    y.store(2, store);
+  });
+  spawn([&] {
+    y.store(1, store);
+    x.store(2, store);
+  });
+  join_all();
+  note({x.load(relaxed), y.load(relaxed)});
+}
+
+TEST(Litmus, crossed_writes_when_not_seq_cst_then_both_first_ones_may_stay) {
+  EXPECT_EQ(outcomes_of(crossed_writes<seq_cst>), (Outcomes{"12", "21", "22"}));
+  EXPECT_EQ(outcomes_of(crossed_writes<release>), (Outcomes{"11", "12", "21", "22"}));
 }
 
 void counting() {
@@ -333,13 +355,14 @@ void alternating_exceptions() {
   for (int i = 0; i < 2; ++i) {
     spawn([&, i] {
       try {
-        throw i;
-      } catch (int caught) {
+        throw std::out_of_range(std::to_string(i));
+      } catch (const std::out_of_range& caught) {
         step.fetch_add(1, relaxed);
         try {
           throw;
-        } catch (int again) {
-          check(caught == i && again == i, "each thread has its own exception in flight");
+        } catch (const std::out_of_range& again) {
+          check(caught.what() == std::to_string(i) && &caught == &again,
+                "each thread has its own exception in flight");
         }
       }
     });

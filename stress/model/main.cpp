@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <exception>
 #include <heist/sync.hpp>
 #include <string>
 
@@ -105,9 +106,7 @@ bool run(const Program& program, const Options& options) {
   return program.blocks || explore_frozen(program, options);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run_all(int argc, char** argv) {
   CLI::App app("Explores the models of the shipped code.");
   Options options;
   app.add_option("--only", options.only, "only the model of this name");
@@ -138,4 +137,15 @@ int main(int argc, char** argv) {
     return 2;
   }
   return all != options.must_fail ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run_all(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "heist_models: %s\n", error.what());
+    return 2;
+  }
 }

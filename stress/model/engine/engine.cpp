@@ -226,7 +226,7 @@ void Engine::store(Cell cell, Word value, std::memory_order order, Where where) 
   const Inside inside(*this);
   step(cell, true);
   touch(cell.address, cell.bytes, AccessKind::read);
-  memory_.store(viewer(), cell, value, order);
+  memory_.store(viewer(), cell, value, order, *path_);
   trace("store", cell, value, order, where);
 }
 

@@ -35,7 +35,8 @@ int compare_exchange(volatile T* at, T* expected, T desired, int success, int fa
 
 }  // namespace
 
-// NOLINTBEGIN(bugprone-reserved-identifier): the names are the compilers'.
+// NOLINTBEGIN(bugprone-reserved-identifier,bugprone-macro-parentheses): names are the compilers', and types
+// take no parentheses.
 #define HEIST_FOREIGN_UPDATE(bits, type, name, what)                              \
   type __tsan_atomic##bits##_##name(volatile type* at, type operand, int order) { \
     return update(at, Update::what, operand, order);                              \
@@ -68,4 +69,4 @@ HEIST_FOREIGN_ATOMICS(16, std::uint16_t)
 HEIST_FOREIGN_ATOMICS(32, std::uint32_t)
 HEIST_FOREIGN_ATOMICS(64, std::uint64_t)
 }
-// NOLINTEND(bugprone-reserved-identifier)
+// NOLINTEND(bugprone-reserved-identifier,bugprone-macro-parentheses)

@@ -53,14 +53,15 @@ void Memory::History::reset() noexcept {
 Memory::History& Memory::history(Cell cell) {
   auto [found, is_new] = histories_[reinterpret_cast<std::uintptr_t>(cell.address)];
   // Older than the execution: everybody knows it.
-  if (is_new) found.stores.push_back({read_raw(cell), {}, false});
+  if (is_new) found.stores.push_back({read_raw(cell), {}, false, false});
   return found;
 }
 
 void Memory::created(Viewer viewer, Cell cell, Word value) {
   History& fresh = histories_[reinterpret_cast<std::uintptr_t>(cell.address)].entry;
   fresh.reset();
-  append(fresh, viewer, value, std::memory_order_relaxed, nullptr);
+  append(fresh, viewer, made(viewer, value, std::memory_order_relaxed, nullptr),
+         std::memory_order_relaxed);
 }
 
 std::uint32_t Memory::floor(const History& history, Viewer viewer, bool seq_cst) {
@@ -87,17 +88,32 @@ void Memory::see(History& history, Viewer viewer, std::uint32_t store, std::memo
   if (acquires(order)) viewer.clock.join(history.stores[store].released);
 }
 
-void Memory::append(History& history, Viewer viewer, Word value, std::memory_order order,
-                    const Store* replaced) {
-  Store store{value, {}, false};
-  if (replaced != nullptr && replaced->has_release) store = {value, replaced->released, true};
+Memory::Store Memory::made(Viewer viewer, Word value, std::memory_order order,
+                           const Store* replaced) {
+  Store store{value, {}, false, replaced != nullptr};
+  if (replaced != nullptr && replaced->has_release) {
+    store.released = replaced->released;
+    store.has_release = true;
+  }
   if (releases(order)) {
     store.released.join(viewer.clock);
     store.has_release = true;
   }
+  return store;
+}
+
+void Memory::append(History& history, Viewer viewer, const Store& store, std::memory_order order) {
   history.stores.push_back(store);
   see(history, viewer, history.last(),
       order == std::memory_order_seq_cst ? order : std::memory_order_relaxed);
+}
+
+void Memory::History::insert(std::uint32_t place, const Store& store) {
+  stores.insert(stores.begin() + place, store);
+  for (auto& seen : sightings) {
+    for (Sighting& sighting : seen) sighting.store += sighting.store >= place ? 1 : 0;
+  }
+  if (seq_cst_floor >= place) ++seq_cst_floor;
 }
 
 Word Memory::load(Viewer viewer, Cell cell, std::memory_order order, Path& path) {
@@ -112,9 +128,25 @@ Word Memory::load(Viewer viewer, Cell cell, std::memory_order order, Path& path)
   return from.stores[chosen].value;
 }
 
-void Memory::store(Viewer viewer, Cell cell, Word value, std::memory_order order) {
-  append(history(cell), viewer, value, order, nullptr);
-  write_raw(cell, value);
+void Memory::store(Viewer viewer, Cell cell, Word value, std::memory_order order, Path& path) {
+  History& of = history(cell);
+  const bool seq_cst = order == std::memory_order_seq_cst;
+  // Where it may stand, the end first.
+  const std::uint32_t first = floor(of, viewer, seq_cst) + 1;
+  const std::uint32_t end = of.last() + 1;
+  std::array<std::uint32_t, max_places> places{end};
+  int count = 1;
+  for (std::uint32_t place = end - 1; place >= first && count < max_places; --place) {
+    if (!of.stores[place].is_update) places[static_cast<std::size_t>(count++)] = place;
+  }
+  const std::uint32_t place = places[static_cast<std::size_t>(path.choose(count))];
+  const Store store = made(viewer, value, order, nullptr);
+  if (place == end) {
+    append(of, viewer, store, order);
+    return write_raw(cell, value);
+  }
+  of.insert(place, store);
+  see(of, viewer, place, seq_cst ? order : std::memory_order_relaxed);
 }
 
 Word Memory::newest(Cell cell) { return history(cell).stores.back().value; }
@@ -123,7 +155,7 @@ Word Memory::replace(Viewer viewer, Cell cell, Word value, std::memory_order ord
   History& of = history(cell);
   see(of, viewer, of.last(), order);
   const Store replaced = of.stores.back();
-  append(of, viewer, value, order, &replaced);
+  append(of, viewer, made(viewer, value, order, &replaced), order);
   write_raw(cell, value);
   return replaced.value;
 }

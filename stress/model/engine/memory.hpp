@@ -20,17 +20,19 @@ struct Viewer {
   VectorClock& clock;  ///< what happens before this step, the step included
 };
 
-// The rules ([intro.races], [atomics.order]), with the order of steps as modification order of each
-// object and as the single total order S of seq_cst operations:
+// The rules ([intro.races], [atomics.order]), with the order of steps as the single total order S of
+// seq_cst operations:
 //   coherence      a load reads no store older than one that the thread has read or written, or that
 //                  happens before it, or that another thread had read or written before it in that sense;
 //   seq_cst        a seq_cst load reads no store older than what an earlier seq_cst operation on the
 //                  object read or wrote;
+//   modification order  a store comes behind all that the thread could not read any more, else anywhere
+//                  that parts no read-modify-write from what it read;
 //   read-modify-writes read the newest store;
 //   release/acquire  an acquiring read of a releasing store joins its clock; read-modify-writes carry
 //                  the clock of the store they replace along (release sequence).
-// What it leaves out: modification orders other than the order of steps, values out of thin air,
-// and loads that read stores of later steps (load buffering).
+// What it leaves out: read-modify-writes in the midst of a modification order, values out of thin air, and
+// loads that read stores of later steps (load buffering).
 // A seq_cst operation does not order relaxed ones of other objects: "store relaxed, seq_cst RMW
 // elsewhere, load" may read stale values, as C++ allows and x86 does not.
 class Memory {
@@ -39,7 +41,7 @@ class Memory {
 
   void created(Viewer viewer, Cell cell, Word value);
   [[nodiscard]] Word load(Viewer viewer, Cell cell, std::memory_order order, Path& path);
-  void store(Viewer viewer, Cell cell, Word value, std::memory_order order);
+  void store(Viewer viewer, Cell cell, Word value, std::memory_order order, Path& path);
   /// The newest value; the thread has then read it.
   [[nodiscard]] Word newest(Cell cell);
   /// A read-modify-write that leaves `value` there.   Returns what it read.
@@ -57,6 +59,7 @@ class Memory {
     Word value;
     VectorClock released;  ///< what an acquiring read of it learns
     bool has_release;
+    bool is_update;  ///< a read-modify-write: nothing comes between it and the store before
   };
   /// That a thread had read or written a store by one of its steps.
   struct Sighting {
@@ -64,7 +67,7 @@ class Memory {
     std::uint32_t store;
   };
   struct History {
-    std::vector<Store> stores;
+    std::vector<Store> stores;  ///< in modification order
     std::array<std::vector<Sighting>, max_threads> sightings;
     std::array<int, max_threads> stale_reads{};
     std::uint32_t seq_cst_floor = 0;
@@ -73,16 +76,19 @@ class Memory {
     [[nodiscard]] std::uint32_t last() const noexcept {
       return static_cast<std::uint32_t>(stores.size() - 1);
     }
+    void insert(std::uint32_t place, const Store& store);
   };
   /// How often in a row a thread may read a stale value of one object: stores become visible "in
   /// finite time".
   static constexpr int stale_limit = 2;
+  /// How far back a store may be put.
+  static constexpr int max_places = 3;
 
   [[nodiscard]] History& history(Cell cell);
   [[nodiscard]] static std::uint32_t floor(const History& history, Viewer viewer, bool seq_cst);
   static void see(History& history, Viewer viewer, std::uint32_t store, std::memory_order order);
-  static void append(History& history, Viewer viewer, Word value, std::memory_order order,
-                     const Store* replaced);
+  static Store made(Viewer viewer, Word value, std::memory_order order, const Store* replaced);
+  static void append(History& history, Viewer viewer, const Store& store, std::memory_order order);
 
   AddressTable<History> histories_;
 };

@@ -49,7 +49,8 @@ struct Registered {
 /// One in which threads sleep until others act.
 #define HEIST_BLOCKING_MODEL_PROGRAM(name, bound) HEIST_ANY_MODEL_PROGRAM(name, bound, true)
 
-#define HEIST_ANY_MODEL_PROGRAM(name, bound, blocks)                                      \
-  static void name();                                                                     \
-  static const heist::model::Registered registered_##name({#name, bound, &name, blocks}); \
+#define HEIST_ANY_MODEL_PROGRAM(name, bound, blocks)             \
+  static void name();                                            \
+  static const heist::model::Registered registered_##name(       \
+      heist::model::Program{#name, (bound), &(name), (blocks)}); \
   static void name()

@@ -59,7 +59,7 @@ struct Entry : Registration {
 
   static Entry& of(Registration& registration) { return static_cast<Entry&>(registration); }
   static bool claim(Registration& registration) noexcept {
-    return of(registration).dead.exchange(true, sync::acq_rel) == false;
+    return !of(registration).dead.exchange(true, sync::acq_rel);
   }
   static bool is_dead(const Registration& registration) noexcept {
     return static_cast<const Entry&>(registration).dead.load(sync::acquire);
