@@ -1,5 +1,6 @@
 // Promises: settling against awaiting, waiting and dropping (PRO-1, PRO-2, YLD-4).
 #include <heist/heist.hpp>
+#include <memory>
 #include <utility>
 
 #include "../support.hpp"
@@ -68,5 +69,18 @@ HEIST_BLOCKING_MODEL_PROGRAM(two_waiters, 2) {
     spawn([promise = pair.promise] { check(promise.get() == 7, "the value arrived"); });
   }
   pair.resolver.resolve(7);
+  join_all();
+}
+
+/// The last of several handles goes on any thread; it destroys what the others have looked at.
+HEIST_MODEL_PROGRAM(last_handle_goes_anywhere, 3) {
+  auto promise = std::make_unique<Promise<int>>(Promise<int>::resolved(7));
+  for (int i = 0; i < 2; ++i) {
+    spawn([copy = *promise]() mutable {
+      check(copy.get() == 7, "the value is there");
+      const auto gone = std::move(copy);
+    });
+  }
+  promise.reset();
   join_all();
 }

@@ -15,10 +15,10 @@ namespace {
 using namespace heist;
 using namespace heist::model;
 
-/// One node fills a slab, so that slabs come and go with each node.
-constexpr std::size_t node_bytes = Slab::bytes - Slab::header_bytes;
+/// Three nodes fill a slab, so that slabs come and go with a few.
+constexpr std::size_t node_bytes = (Slab::bytes - Slab::header_bytes) / 3 / 64 * 64;
 
-/// Takes nodes, writes to each, looks again, and gives them back.
+/// Takes nodes, writes to each, looks again, and gives them back: one, then the others.
 void use_nodes(Depot& depot, int mark) {
   std::array<void*, Depot::most> nodes{};
   const std::size_t count = depot.take(nodes.data());
@@ -27,29 +27,46 @@ void use_nodes(Depot& depot, int mark) {
   for (std::size_t i = 0; i < count; ++i) {
     check(*static_cast<int*>(nodes[i]) == mark, "a node has one owner");
   }
-  depot.put(std::span<void* const>(nodes.data(), count));
+  depot.put(std::span<void* const>(nodes.data(), 1));
+  depot.put(std::span<void* const>(nodes.data() + 1, count - 1));
 }
 
-void use_nodes_in_three_threads(std::size_t retained_bytes) {
+/// Every node of the chunks there are can be taken.
+void check_none_lost(Depot& depot) {
+  const auto chunks = depot.chunks_made();
+  const std::size_t all = chunks * Depot::slabs_in_chunk * 3;
+  std::array<void*, Depot::most> nodes{};
+  for (std::size_t found = 0; found < all;) found += depot.take(nodes.data());
+  check(depot.chunks_made() == chunks, "no node is lost");
+}
+
+void use_nodes_in_two_threads(std::size_t retained_bytes, int rounds) {
   Depot depot(node_bytes, retained_bytes);
-  use_nodes(depot, 1);
-  for (int i = 2; i <= 3; ++i) {
-    spawn([&depot, i] {
-      use_nodes(depot, i);
-      use_nodes(depot, -i);
-    });
-  }
-  use_nodes(depot, 4);
-  join_all();
+  spawn([&] {
+    for (int i = 1; i <= rounds; ++i) use_nodes(depot, i);
+  });
+  use_nodes(depot, -1);
+  if (join_all()) check_none_lost(depot);
 }
 
 }  // namespace
 
-/// Nodes are taken and given back by three threads.
-HEIST_MODEL_PROGRAM(depot_gives_each_node_to_one, 1) { use_nodes_in_three_threads(1 << 30); }
+/// Nodes are taken and given back by two threads, and slabs are made by both.
+HEIST_MODEL_PROGRAM(depot_gives_each_node_to_one, 1) { use_nodes_in_two_threads(1 << 30, 2); }
+
+/// A slab is emptied while another thread gives a node of it back: the slab is listed again by one of them.
+HEIST_MODEL_PROGRAM(depot_give_against_last_harvest, 2) {
+  Depot depot(node_bytes, 1 << 30);
+  std::array<void*, Depot::most> nodes{};
+  const std::size_t count = depot.take(nodes.data());
+  depot.put(std::span<void* const>(nodes.data(), 1));
+  spawn([&] { depot.put(std::span<void* const>(nodes.data() + 1, count - 1)); });
+  use_nodes(depot, 1);
+  if (join_all()) check_none_lost(depot);
+}
 
 /// The same, while each wholly free slab is trimmed.
-HEIST_MODEL_PROGRAM(depot_trims_free_slabs, 1) { use_nodes_in_three_threads(0); }
+HEIST_MODEL_PROGRAM(depot_trims_free_slabs, 1) { use_nodes_in_two_threads(0, 1); }
 
 namespace {
 
@@ -98,6 +115,14 @@ HEIST_MODEL_PROGRAM(registry_prune_against_walk, 2) {
   add_dead(registry);
   spawn([&] { registry.note_dead(); });
   spawn([&] { check(live_in(registry, false) == 1, "the walk met the live entry"); });
+  join_all();
+}
+
+/// One adds while another walks: what it meets is whole.
+HEIST_MODEL_PROGRAM(registry_add_against_walk, 3) {
+  Registry registry;
+  spawn([&] { check(registry.add(*new Entry(false)), "open"); });
+  spawn([&] { check(live_in(registry, false) <= 1, "met once at the most"); });
   join_all();
 }
 
