@@ -69,7 +69,8 @@ bool explore(const Program& program, const Options& options) {
   return !outcome.failure;
 }
 
-/// With each thread frozen at each of its steps: the others come to their end.
+/// With each thread frozen at each of its steps: the others come to their end. The freeze stands for one
+/// preemption of the bound.
 bool explore_frozen(const Program& program, const Options& options) {
   std::uint64_t executions = 0;
   std::uint32_t longest = 0;
@@ -77,7 +78,7 @@ bool explore_frozen(const Program& program, const Options& options) {
   for (ThreadId thread = 0; thread < max_threads; ++thread) {
     for (Epoch step = 1;; ++step) {
       Plan plan = plan_for(program, options);
-      plan.search.preemptions = std::min(plan.search.preemptions.value_or(1), 1);
+      plan.search.preemptions = std::clamp(plan.search.preemptions.value_or(2) - 1, 0, 1);
       plan.freeze = {thread, step};
       const Outcome outcome = Engine::instance().explore(program.body, plan);
       if (outcome.failure) {

@@ -1,5 +1,6 @@
 #include "engine.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cstdio>
@@ -125,15 +126,13 @@ bool Engine::join_all() {
     me().state = State::joining;
     reschedule();
   }
-  bool all = true;
   for (ThreadSet left = me().spawned; left != 0; left &= left - 1) {
     const ThreadId finished = std::countr_zero(left);
-    const Thread& thread = threads_[static_cast<std::size_t>(finished)];
-    all &= thread.state == State::done;
-    me().clock.join(thread.clock);
+    me().clock.join(threads_[static_cast<std::size_t>(finished)].clock);
     dependencies_.joined(current_, finished);
   }
-  return all;
+  return std::ranges::none_of(threads_,
+                              [](const Thread& thread) { return thread.state == State::frozen; });
 }
 
 ThreadSet Engine::enabled() const noexcept {

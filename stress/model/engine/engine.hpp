@@ -54,7 +54,7 @@ class Engine {
 
   // For models.
   ThreadId spawn(std::function<void()> body);
-  /// Waits for all threads the caller has spawned; false when one of them is frozen.
+  /// Waits for all threads the caller has spawned; false when a thread of the program is frozen.
   bool join_all();
   /// Ends the execution: no thread goes on.
   [[noreturn]] void fail(const std::string& what);

@@ -13,7 +13,8 @@ namespace heist::model {
 
 /// Starts a virtual thread.
 void spawn(std::function<void()> body);
-/// Waits for all threads spawned. False: one of them is frozen, what it was to do is not done.
+/// Waits for all threads the caller has spawned. False: a thread of the program is frozen, and what it was to
+/// do is not done.
 bool join_all();
 /// Ends the execution, and the search, when it does not hold.
 void check(bool holds, std::string_view promise);
