@@ -55,6 +55,9 @@ inline Weakening weakening;
   return !weakening.end.empty() && name == weakening.end ? weakening.of(order) : order;
 }
 
+// NOLINTBEGIN(readability-identifier-naming): as std::atomic.
+// NOLINTBEGIN(bugprone-sizeof-expression): of the pointer itself, where T is one.
+
 /// What the library uses of std::atomic.
 template <class T>
 class atomic {
@@ -115,17 +118,19 @@ class atomic {
     model::wake(cell(), model::everybody, where);
   }
 
-  [[nodiscard]] model::Cell cell() const noexcept { return {&value_, sizeof(T)}; }
+  [[nodiscard]] model::Cell cell() const noexcept {
+    return {static_cast<void*>(&value_), sizeof(T)};
+  }
 
  private:
   static model::Word to_word(T value) noexcept {
     model::Word word = 0;
-    std::memcpy(&word, &value, sizeof(T));
+    std::memcpy(&word, static_cast<const void*>(&value), sizeof(T));
     return word;
   }
   static T from_word(model::Word word) noexcept {
     T value;
-    std::memcpy(&value, &word, sizeof(T));
+    std::memcpy(static_cast<void*>(&value), &word, sizeof(T));
     return value;
   }
   T update(model::Update what, T operand, std::memory_order order, Where where) noexcept {
@@ -133,5 +138,8 @@ class atomic {
   }
   alignas(sizeof(T)) mutable T value_;
 };
+
+// NOLINTEND(bugprone-sizeof-expression)
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace heist::sync

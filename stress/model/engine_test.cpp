@@ -235,7 +235,7 @@ TEST(Litmus, store_buffering_when_only_releasing_updates_lie_between_then_both_m
 template <memory_order store>
 void hand_over() {
   sync::atomic<int> flag{0};
-  int data = 0;
+  [[maybe_unused]] int data = 0;
   spawn([&] {
     data = 1;
     flag.store(1, store);
