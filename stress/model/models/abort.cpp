@@ -46,7 +46,7 @@ void check_outcome(const Promise<int>& promise, int ran) {
   if (promise.status() == PromiseStatus::fulfilled) {
     check(ran == 1 && promise.get() == 7, "fulfilled: it ran");
   } else {
-    check(promise.reason() == Reason(promise.reason()), "rejected: with a reason");
+    check(static_cast<bool>(promise.reason()), "rejected: with a reason");
     check(ran <= 1, "it ran once at the most");
   }
 }
