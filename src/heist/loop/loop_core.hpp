@@ -191,6 +191,7 @@ class LoopCore {
   void recheck_priorities() noexcept HEIST_ON_AGENT;
   /// False: an abort came before the start, nothing ran.
   bool run_task(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool has_news() noexcept HEIST_ON_AGENT;
   [[nodiscard]] SchedulerTask* pick() noexcept HEIST_ON_AGENT;
   void discard(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   void arrive_all(LoopNode* oldest) noexcept HEIST_ON_AGENT;

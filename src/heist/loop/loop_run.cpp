@@ -42,7 +42,7 @@ Driving::~Driving() {
 
 bool LoopCore::run_next(bool heed_stop) noexcept {
   for (;;) {
-    collect_work();
+    if (has_news()) collect_work();
     if (heed_stop && on_agent().stop_requested) return false;
     if (SchedulerTask* task = pick()) {
       if (run_task(*task)) return true;
@@ -51,6 +51,15 @@ bool LoopCore::run_next(bool heed_stop) noexcept {
       return false;
     }
   }
+}
+
+/// Whether collect_work() may have something to do; most picks have not.
+inline bool LoopCore::has_news() noexcept {
+  auto& agent = on_agent();
+  const bool quiet = agent.reap == nullptr && agent.discarded.empty() && agent.released == nullptr &&
+                     agent.microtasks.empty() && agent.wheel.empty();
+  // relaxed: the exchange in recheck_priorities() orders it.
+  return !quiet || inbox_.has_posts() || recheck_.load(sync::relaxed);
 }
 
 /// Makes runnable what other threads and the clock have for us.

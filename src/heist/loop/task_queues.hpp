@@ -22,6 +22,11 @@ class TaskFifo {
     (tail_ != nullptr ? tail_->next : head_) = &task;
     tail_ = &task;
   }
+  /// Precondition: not empty.
+  void pop_front() noexcept {
+    head_ = head_->next;
+    (head_ != nullptr ? head_->prev : tail_) = nullptr;
+  }
   void erase(SchedulerTask& task) noexcept {
     (task.prev != nullptr ? task.prev->next : head_) = task.next;
     (task.next != nullptr ? task.next->prev : tail_) = task.prev;
@@ -89,15 +94,21 @@ class TaskQueues {
   /// Takes the oldest task of the highest level, or null (select_next_scheduler_task_queue).
   [[nodiscard]] SchedulerTask* pop() noexcept {
     if (occupied_ == 0) return nullptr;
-    auto& level = at(top_level());
+    const int top = top_level();
+    auto& level = at(top);
     SchedulerTask* oldest = level.fifo.front();
     DynamicQueue* queue = level.dynamic.top();
-    if (queue != nullptr && (oldest == nullptr || queue->tasks.front()->key < oldest->key)) {
+    if (queue == nullptr) {
+      level.fifo.pop_front();
+      if (level.fifo.empty()) occupied_ &= ~(1U << top);
+    } else if (oldest == nullptr || queue->tasks.front()->key < oldest->key) {
       oldest = queue->tasks.front();
+      erase_from(*queue, *oldest);
     } else {
-      queue = nullptr;
+      level.fifo.pop_front();
     }
-    erase(*oldest, queue);
+    oldest->place = TaskPlace::elsewhere;
+    --size_;
     return oldest;
   }
 
