@@ -45,6 +45,7 @@ void Engine::run_once() {
   threads_[0].fiber->resume(*outside_);
   running_ = false;
   if (!outcome_.failure) leak_check();
+  note_progress();
   inside_ = false;
   outcome_.longest = std::max(outcome_.longest, steps_);
 }
@@ -81,6 +82,7 @@ ThreadId Engine::spawn(std::function<void()> body) {
   child.state = State::ready;
   child.spawned = 0;
   child.steps = 0;
+  child.operation = nullptr;
   child.clock = id == 0 ? VectorClock() : me().clock;
   child.clock[id] = 1;
   alone_ = id == 0;
@@ -189,6 +191,7 @@ void Engine::freeze_if_due() {
   const auto& freeze = plan_->freeze;
   if (!freeze || freeze->thread != current_ || freeze->step != me().steps) return;
   outcome_.froze = true;
+  steps_when_frozen_ = steps_;
   me().state = State::frozen;
   for (Thread& thread : threads_) {
     if (thread.state == State::joining && all_done(thread.spawned)) thread.state = State::ready;
@@ -279,6 +282,14 @@ void Engine::wake(Cell cell, int how_many, Where where) {
     thread.state = State::ready;
     --how_many;
   }
+}
+
+/// How far the others came after a thread was frozen in an operation.
+void Engine::note_progress() {
+  const auto frozen = std::ranges::find(threads_, State::frozen, &Thread::state);
+  if (frozen == threads_.end() || frozen->operation == nullptr) return;
+  auto& most = outcome_.frozen_in[frozen->operation];
+  most = std::max(most, steps_ - steps_when_frozen_);
 }
 
 void Engine::touch(const void* begin, std::size_t bytes, AccessKind kind) {
