@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <heist/sync.hpp>
+#include <map>
 #include <memory>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "engine/engine.hpp"
 #include "engine/model.hpp"
@@ -372,6 +374,40 @@ void alternating_exceptions() {
 
 TEST(Threads, exceptions_when_threads_alternate_then_each_has_its_own) {
   EXPECT_EQ(failure_of(alternating_exceptions), "holds");
+}
+
+/// Waits for the other thread's word, or does not.
+template <bool waits>
+void reads_a_word() {
+  sync::atomic<int> word{0};
+  spawn([&] {
+    const Operation operation("write");
+    word.store(1, seq_cst);
+  });
+  const Operation operation("read");
+  while (word.load(seq_cst) == 0 && waits) {
+  }
+  join_all();
+}
+
+Outcome explore_frozen(void (*program)(), ThreadId thread, Epoch step) {
+  Plan plan;
+  plan.freeze = {thread, step};
+  return Engine::instance().explore(program, plan);
+}
+
+TEST(Freezing, thread_when_another_waits_for_it_then_there_is_no_end) {
+  const Outcome outcome = explore_frozen(reads_a_word<true>, 1, 1);
+  EXPECT_TRUE(outcome.failure && outcome.failure->starts_with("no end"));
+}
+TEST(Freezing, thread_when_nobody_waits_then_the_others_end_and_its_operation_is_named) {
+  const Outcome outcome = explore_frozen(reads_a_word<false>, 1, 1);
+  EXPECT_FALSE(outcome.failure);
+  EXPECT_TRUE(outcome.froze);
+  EXPECT_EQ(outcome.frozen_in, (std::map<std::string_view, std::uint32_t>{{"write", 1}}));
+}
+TEST(Freezing, step_when_beyond_the_threads_end_then_nobody_is_frozen) {
+  EXPECT_FALSE(explore_frozen(reads_a_word<false>, 1, 2).froze);
 }
 
 TEST(Search, failing_execution_when_replayed_then_fails_again) {

@@ -74,7 +74,7 @@ bool explore(const Program& program, const Options& options) {
 /// What the others could do while one thread was frozen.
 struct Progress {
   std::uint32_t places = 0;
-  std::uint32_t others = 0;  ///< steps to their end, at the most
+  std::uint32_t others = 0;  ///< steps they took in all, at the most
 };
 
 /// What all places together came to.
@@ -101,7 +101,7 @@ void print_frozen(const Program& program, const Frozen& frozen) {
               std::string(program.name).c_str(), frozen.places,
               static_cast<unsigned long long>(frozen.executions), frozen.longest);
   for (const auto& [name, progress] : frozen.operations) {
-    std::printf("  in %s: %u places, the others end within %u more steps\n",
+    std::printf("  in %s: %u places, the others end within %u steps of their own\n",
                 std::string(name).c_str(), progress.places, progress.others);
   }
 }

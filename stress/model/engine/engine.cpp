@@ -191,7 +191,6 @@ void Engine::freeze_if_due() {
   const auto& freeze = plan_->freeze;
   if (!freeze || freeze->thread != current_ || freeze->step != me().steps) return;
   outcome_.froze = true;
-  steps_when_frozen_ = steps_;
   me().state = State::frozen;
   for (Thread& thread : threads_) {
     if (thread.state == State::joining && all_done(thread.spawned)) thread.state = State::ready;
@@ -284,12 +283,12 @@ void Engine::wake(Cell cell, int how_many, Where where) {
   }
 }
 
-/// How far the others came after a thread was frozen in an operation.
+/// How far the others came while a thread was frozen in an operation.
 void Engine::note_progress() {
   const auto frozen = std::ranges::find(threads_, State::frozen, &Thread::state);
   if (frozen == threads_.end() || frozen->operation == nullptr) return;
   auto& most = outcome_.frozen_in[frozen->operation];
-  most = std::max(most, steps_ - steps_when_frozen_);
+  most = std::max(most, steps_ - (frozen->steps - 1));  // it has not taken its last
 }
 
 void Engine::touch(const void* begin, std::size_t bytes, AccessKind kind) {

@@ -46,7 +46,7 @@ struct Outcome {
   std::string trace;          ///< of the failing execution
   std::uint32_t longest = 0;  ///< steps of the longest execution
   bool froze = false;         ///< the thread to freeze got that far in some execution
-  /// The operations it was in then, each with the steps that the others took to their end, at the most.
+  /// The operations it was in then, each with the steps that the others took in all, at the most.
   std::map<std::string_view, std::uint32_t> frozen_in;
 };
 
@@ -158,7 +158,6 @@ class Engine {
   bool failed_ = false;
   bool alone_ = true;
   std::uint32_t steps_ = 0;
-  std::uint32_t steps_when_frozen_ = 0;
   Code code_ = nullptr;
 
   void (*program_)() = nullptr;

@@ -165,3 +165,30 @@ HEIST_MODEL_PROGRAM(second_change_against_pick, 2) {
   if (!join_all()) return;
   check(dynamic == 1, "it ran once");
 }
+
+/// A call finds the message of another one, that has not returned yet, in the inbox: it need not send its own.
+HEIST_MODEL_PROGRAM(early_return_against_message_under_way, 1) {
+  EventLoop loop(on_virtual_clock());
+  const Scheduler scheduler = loop.scheduler();
+  TaskController controller(TaskPriority::background);
+  sync::atomic<int> returned{0};
+  bool has_returned = false;
+  int dynamic = 0;
+  scheduler.post([&] { has_returned = returned.load(sync::acquire) == 1; },
+                 {.priority = TaskPriority::user_blocking});
+  scheduler.post([&] {
+    const bool is_last = controller.signal().priority() == TaskPriority::user_blocking;
+    if (has_returned && is_last) check(dynamic == 1, "the pick used the value");
+  });
+  scheduler.post([&] { ++dynamic; }, {.signal = controller.signal()});
+  check(loop.pending() == 3, "the inbox is empty");
+  spawn([&] {
+    controller.set_priority(TaskPriority::user_blocking);
+    returned.store(1, sync::release);
+  });
+  spawn([&] { loop.run_until_idle(); });
+  controller.set_priority(TaskPriority::user_visible);
+  if (!join_all()) return;
+  loop.run_until_idle();
+  check(dynamic == 1, "it ran once");
+}
