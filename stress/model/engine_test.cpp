@@ -376,6 +376,29 @@ TEST(Threads, exceptions_when_threads_alternate_then_each_has_its_own) {
   EXPECT_EQ(failure_of(alternating_exceptions), "holds");
 }
 
+template <memory_order order>
+void counting() {
+  sync::atomic<int> count{0};
+  for (int i = 0; i < 2; ++i) {
+    spawn([&] { count.fetch_add(1, order); });
+  }
+  join_all();
+  check(count.load(relaxed) == 2, "no count is lost");
+}
+
+TEST(Weakening, update_when_torn_then_another_comes_between) {
+  EXPECT_EQ(failure_of(counting<seq_cst>), "holds");
+  EXPECT_EQ(failure_of(counting<sync::torn(seq_cst)>), "broken promise: no count is lost");
+}
+TEST(Weakening, end_when_named_with_what_it_loses_then_that_is_lost) {
+  using sync::Weakening;
+  EXPECT_EQ(Weakening::named("a:b:release").of(memory_order::acq_rel), acquire);
+  EXPECT_EQ(Weakening::named("a:b:acquire").of(seq_cst), release);
+  EXPECT_EQ(Weakening::named("a:b:seq_cst").of(seq_cst), memory_order::acq_rel);
+  EXPECT_EQ(Weakening::named("a:b:torn").of(seq_cst), sync::torn(seq_cst));
+  EXPECT_EQ(Weakening::named("a:b").of(seq_cst), relaxed);
+}
+
 /// Waits for the other thread's word, or does not.
 template <bool waits>
 void reads_a_word() {

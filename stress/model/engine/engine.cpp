@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "describe.hpp"
 
@@ -216,6 +217,7 @@ void Engine::created(Cell cell, Word value) {
 
 Word Engine::load(Cell cell, std::memory_order order, Where where) {
   const Inside inside(*this);
+  order = sync::whole(order);
   step(cell, false);
   touch(cell.address, cell.bytes, AccessKind::read);
   const Word value = memory_.load(viewer(), cell, order, *path_);
@@ -225,6 +227,7 @@ Word Engine::load(Cell cell, std::memory_order order, Where where) {
 
 void Engine::store(Cell cell, Word value, std::memory_order order, Where where) {
   const Inside inside(*this);
+  order = sync::whole(order);
   step(cell, true);
   touch(cell.address, cell.bytes, AccessKind::read);
   memory_.store(viewer(), cell, value, order, *path_);
@@ -233,6 +236,11 @@ void Engine::store(Cell cell, Word value, std::memory_order order, Where where) 
 
 Word Engine::update(Cell cell, Update what, Word operand, std::memory_order order, Where where) {
   const Inside inside(*this);
+  if (sync::is_torn(order)) {
+    const Word read = load(cell, order, where);
+    store(cell, applied(what, read, operand, cell.bytes), order, where);
+    return read;
+  }
   step(cell, true);
   touch(cell.address, cell.bytes, AccessKind::read);
   const Word before = memory_.newest(cell);
@@ -245,9 +253,15 @@ Word Engine::update(Cell cell, Update what, Word operand, std::memory_order orde
 bool Engine::compare_exchange(Cell cell, Word& expected, Word desired, std::memory_order success,
                               std::memory_order failure, Where where) {
   const Inside inside(*this);
+  if (sync::is_torn(success)) {
+    const Word read = load(cell, success, where);
+    const bool equal = read == std::exchange(expected, read);
+    if (equal) store(cell, desired, success, where);
+    return equal;
+  }
   step(cell, true);
   touch(cell.address, cell.bytes, AccessKind::read);
-  const auto found = memory_.compare(viewer(), cell, expected, failure, *path_);
+  const auto found = memory_.compare(viewer(), cell, expected, sync::whole(failure), *path_);
   if (!found.may_succeed) {
     expected = found.value;
     trace("compare fails", cell, found.value, failure, where);
