@@ -2,6 +2,7 @@
 // is there to find. Names of the programs as in the literature on memory models.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <heist/sync.hpp>
 #include <map>
 #include <memory>
@@ -431,6 +432,27 @@ TEST(Freezing, thread_when_nobody_waits_then_the_others_end_and_its_operation_is
 }
 TEST(Freezing, step_when_beyond_the_threads_end_then_nobody_is_frozen) {
   EXPECT_FALSE(explore_frozen(reads_a_word<false>, 1, 2).froze);
+}
+
+void gives_up_when_it_reads_one() {
+  sync::atomic<int> word{0};
+  spawn([&] { word.store(1, relaxed); });
+  if (word.load(relaxed) == 1) std::abort();
+  join_all();
+}
+void follows_null_when_it_reads_one() {
+  sync::atomic<int> word{0};
+  spawn([&] { word.store(1, relaxed); });
+  int* volatile nowhere = nullptr;
+  if (word.load(relaxed) == 1) *nowhere = 1;
+  join_all();
+}
+
+TEST(Crash, program_when_it_crashes_in_one_execution_then_that_is_its_failure) {
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_TRUE(failure_of(gives_up_when_it_reads_one).starts_with("crash: the program gave up"));
+    EXPECT_EQ(failure_of(follows_null_when_it_reads_one), "crash: an invalid access");
+  }
 }
 
 TEST(Search, failing_execution_when_replayed_then_fails_again) {

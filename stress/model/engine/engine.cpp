@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "crash.hpp"
 #include "describe.hpp"
 
 namespace heist::model {
@@ -17,7 +18,10 @@ Engine& Engine::instance() {
   return engine;
 }
 
-Engine::Engine() { made_ = this; }
+Engine::Engine() {
+  made_ = this;
+  report_crashes();
+}
 
 Outcome Engine::explore(void (*program)(), const Plan& plan) {
   outcome_ = {};
