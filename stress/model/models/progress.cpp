@@ -130,6 +130,7 @@ HEIST_MODEL_PROGRAM(progress_of_promises, 1) {
     const Operation operation("get when settled");
     check(pair.promise.get() == 7, "the value is there");
   });
+  const auto adopting = loop.scheduler().post_task([&] { return pair.promise; });
   loop.scheduler().post([&] {
     {
       const Operation operation("then");
@@ -146,19 +147,16 @@ HEIST_MODEL_PROGRAM(progress_of_promises, 1) {
   if (join_all()) run(loop);
 }
 
-/// A signal is made and aborted while tasks and listeners come to it and others look at it.
+/// A signal is aborted while tasks and listeners come to it and others look at it.
 HEIST_MODEL_PROGRAM(progress_of_aborts, 2) {
   EventLoop loop(on_virtual_clock());
-  const auto controller = [] {
-    const Operation operation("make a controller");
-    return std::make_unique<TaskController>();
-  }();
-  const auto signal = controller->signal();
+  TaskController controller;
+  const auto signal = controller.signal();
   const auto task = loop.scheduler().post_task(&seven, {.signal = signal});
   for (int i = 0; i < 2; ++i) {
     spawn([&] {
       const Operation operation("abort");
-      controller->abort();
+      controller.abort();
     });
   }
   auto subscription = std::make_unique<Subscription>();
