@@ -53,7 +53,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(removal_is_seen_by_the_callbacks_end, 3) {
 }
 
 /// Whoever finds that a listener will not be called any more comes behind its call.
-HEIST_MODEL_PROGRAM(inactive_listener_is_done, 3) {
+HEIST_BLOCKING_MODEL_PROGRAM(inactive_listener_is_done, 3) {
   AbortController controller;
   int data = 0;
   const Subscription subscription = controller.signal().on_abort([&](auto&&...) { data = 1; });

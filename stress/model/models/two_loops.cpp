@@ -1,4 +1,5 @@
 // One signal on two loops: each has a part of it, made by its first post (PRI-3, ABT-2).
+// (Not run frozen: a loop cannot be destroyed while it is driven.)
 #include <heist/heist.hpp>
 
 #include "../support.hpp"
@@ -30,7 +31,7 @@ class Returned {
 
 /// A signal that the first loop knows already comes to the second one while its priority changes: once post
 /// and change have returned, picks there use the new value.
-HEIST_MODEL_PROGRAM(set_priority_against_second_loop, 1) {
+HEIST_BLOCKING_MODEL_PROGRAM(set_priority_against_second_loop, 1) {
   Side first;
   Side second;
   TaskController controller(TaskPriority::background);
@@ -49,14 +50,14 @@ HEIST_MODEL_PROGRAM(set_priority_against_second_loop, 1) {
   });
   second.scheduler().post([&] { ++second.ran; }, {.signal = controller.signal()});
   returned.note();
-  if (!join_all()) return;
+  join_all();
   first.loop.run_until_idle();
   second.loop.run_until_idle();
   check(first.ran == 1 && second.ran == 1, "every task ran once");
 }
 
 /// The same, and the change comes to the signal's first loop.
-HEIST_MODEL_PROGRAM(set_priority_against_first_loop, 1) {
+HEIST_BLOCKING_MODEL_PROGRAM(set_priority_against_first_loop, 1) {
   Side side;
   TaskController controller(TaskPriority::background);
   Returned returned;
@@ -72,13 +73,13 @@ HEIST_MODEL_PROGRAM(set_priority_against_first_loop, 1) {
   });
   side.scheduler().post([&] { ++side.ran; }, {.signal = controller.signal()});
   returned.note();
-  if (!join_all()) return;
+  join_all();
   side.loop.run_until_idle();
   check(side.ran == 1, "it ran once");
 }
 
 /// Two threads bring one signal to two further loops, one of them to both.
-HEIST_MODEL_PROGRAM(two_posters_attach_loops, 1) {
+HEIST_BLOCKING_MODEL_PROGRAM(two_posters_attach_loops, 1) {
   Side first;
   Side second;
   Side third;
@@ -90,13 +91,13 @@ HEIST_MODEL_PROGRAM(two_posters_attach_loops, 1) {
   });
   spawn([&] { second.loop.run_until_idle(); });
   second.scheduler().post([&] { ++second.ran; }, {.signal = controller.signal()});
-  if (!join_all()) return;
+  join_all();
   for (Side* side : {&first, &second, &third}) side->loop.run_until_idle();
   check(first.ran == 1 && second.ran == 2 && third.ran == 1, "every task ran once");
 }
 
 /// Posts on both loops while the signal is aborted: none starts after that, every promise settles.
-HEIST_MODEL_PROGRAM(abort_against_posts_on_two_loops, 1) {
+HEIST_BLOCKING_MODEL_PROGRAM(abort_against_posts_on_two_loops, 1) {
   Side first;
   Side second;
   AbortController controller;
@@ -118,7 +119,7 @@ HEIST_MODEL_PROGRAM(abort_against_posts_on_two_loops, 1) {
     returned.note();
   });
   const auto late = post(second);
-  if (!join_all()) return;
+  join_all();
   second.loop.run_until_idle();
   check(first.ran == 0 && early.status() == PromiseStatus::rejected, "aborted before its start");
   check(late.settled(), "the promise is settled");
