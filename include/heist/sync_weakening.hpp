@@ -9,24 +9,27 @@
 
 namespace heist::sync {
 
-/// Marks the order of a read-modify-write that is to be two steps.
+// Marks on the order of an operation that is to be done wrong.
 inline constexpr int torn_mark = 1 << 4;
-constexpr std::memory_order torn(std::memory_order order) noexcept {
-  return static_cast<std::memory_order>(static_cast<int>(order) | torn_mark);
+inline constexpr int mute_mark = 1 << 5;
+
+constexpr std::memory_order marked(std::memory_order order, int mark) noexcept {
+  return static_cast<std::memory_order>(static_cast<int>(order) | mark);
 }
-constexpr bool is_torn(std::memory_order order) noexcept {
-  return (static_cast<int>(order) & torn_mark) != 0;
+constexpr bool has_mark(std::memory_order order, int mark) noexcept {
+  return (static_cast<int>(order) & mark) != 0;
 }
-/// The order without the mark.
-constexpr std::memory_order whole(std::memory_order order) noexcept {
-  return static_cast<std::memory_order>(static_cast<int>(order) & ~torn_mark);
+/// The order without marks.
+constexpr std::memory_order unmarked(std::memory_order order) noexcept {
+  return static_cast<std::memory_order>(static_cast<int>(order) & ~(torn_mark | mute_mark));
 }
 
 /// "structure:end:release" and "structure:end:acquire" take that half of the end's order away,
 /// "structure:end:seq_cst" its place in the single total order, "structure:end" leaves nothing of it.
-/// "structure:end:torn" keeps the order and makes read-modify-writes two steps (models only).
+/// Models only: "structure:end:torn" keeps the order and makes read-modify-writes two steps; with
+/// "structure:end:mute" stores are not made, and loads read what the object was made with.
 struct Weakening {
-  enum class Half : std::uint8_t { both, release, acquire, seq_cst, torn };
+  enum class Half : std::uint8_t { both, release, acquire, seq_cst, torn, mute };
 
   std::string_view end;
   Half half = Half::both;
@@ -35,7 +38,8 @@ struct Weakening {
     constexpr std::pair<std::string_view, Half> halves[] = {{":release", Half::release},
                                                             {":acquire", Half::acquire},
                                                             {":seq_cst", Half::seq_cst},
-                                                            {":torn", Half::torn}};
+                                                            {":torn", Half::torn},
+                                                            {":mute", Half::mute}};
     for (const auto& [suffix, half] : halves) {
       if (name.ends_with(suffix)) return {name.substr(0, name.size() - suffix.size()), half};
     }
@@ -44,7 +48,8 @@ struct Weakening {
 
   /// What is left of the order. A load has no release and a store no acquire to keep.
   [[nodiscard]] std::memory_order of(std::memory_order order) const noexcept {
-    if (half == Half::torn) return torn(order);
+    if (half == Half::torn) return marked(order, torn_mark);
+    if (half == Half::mute) return marked(order, mute_mark);
     if (half == Half::seq_cst) {
       return order == std::memory_order_seq_cst ? std::memory_order_acq_rel : order;
     }

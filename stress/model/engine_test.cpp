@@ -389,14 +389,29 @@ void counting() {
 
 TEST(Weakening, update_when_torn_then_another_comes_between) {
   EXPECT_EQ(failure_of(counting<seq_cst>), "holds");
-  EXPECT_EQ(failure_of(counting<sync::torn(seq_cst)>), "broken promise: no count is lost");
+  EXPECT_EQ(failure_of(counting<sync::marked(seq_cst, sync::torn_mark)>),
+            "broken promise: no count is lost");
+}
+template <memory_order store, memory_order load>
+void hears_itself() {
+  sync::atomic<int> word{0};
+  word.store(1, store);
+  check(word.load(load) == 1, "what was stored is read");
+}
+
+TEST(Weakening, store_or_load_when_mute_then_nothing_is_heard) {
+  constexpr auto mute = sync::marked(relaxed, sync::mute_mark);
+  EXPECT_EQ(failure_of(hears_itself<relaxed, relaxed>), "holds");
+  EXPECT_EQ(failure_of(hears_itself<mute, relaxed>), "broken promise: what was stored is read");
+  EXPECT_EQ(failure_of(hears_itself<relaxed, mute>), "broken promise: what was stored is read");
 }
 TEST(Weakening, end_when_named_with_what_it_loses_then_that_is_lost) {
   using sync::Weakening;
   EXPECT_EQ(Weakening::named("a:b:release").of(memory_order::acq_rel), acquire);
   EXPECT_EQ(Weakening::named("a:b:acquire").of(seq_cst), release);
   EXPECT_EQ(Weakening::named("a:b:seq_cst").of(seq_cst), memory_order::acq_rel);
-  EXPECT_EQ(Weakening::named("a:b:torn").of(seq_cst), sync::torn(seq_cst));
+  EXPECT_EQ(Weakening::named("a:b:torn").of(seq_cst), sync::marked(seq_cst, sync::torn_mark));
+  EXPECT_EQ(Weakening::named("a:b:mute").of(seq_cst), sync::marked(seq_cst, sync::mute_mark));
   EXPECT_EQ(Weakening::named("a:b").of(seq_cst), relaxed);
 }
 

@@ -221,26 +221,27 @@ void Engine::created(Cell cell, Word value) {
 
 Word Engine::load(Cell cell, std::memory_order order, Where where) {
   const Inside inside(*this);
-  order = sync::whole(order);
   step(cell, false);
   touch(cell.address, cell.bytes, AccessKind::read);
-  const Word value = memory_.load(viewer(), cell, order, *path_);
+  const Word value = sync::has_mark(order, sync::mute_mark)
+                         ? memory_.oldest(cell)
+                         : memory_.load(viewer(), cell, sync::unmarked(order), *path_);
   trace("load", cell, value, order, where);
   return value;
 }
 
 void Engine::store(Cell cell, Word value, std::memory_order order, Where where) {
   const Inside inside(*this);
-  order = sync::whole(order);
   step(cell, true);
   touch(cell.address, cell.bytes, AccessKind::read);
-  memory_.store(viewer(), cell, value, order, *path_);
+  if (sync::has_mark(order, sync::mute_mark)) return;
+  memory_.store(viewer(), cell, value, sync::unmarked(order), *path_);
   trace("store", cell, value, order, where);
 }
 
 Word Engine::update(Cell cell, Update what, Word operand, std::memory_order order, Where where) {
   const Inside inside(*this);
-  if (sync::is_torn(order)) {
+  if (sync::has_mark(order, sync::torn_mark)) {
     const Word read = load(cell, order, where);
     store(cell, applied(what, read, operand, cell.bytes), order, where);
     return read;
@@ -249,7 +250,7 @@ Word Engine::update(Cell cell, Update what, Word operand, std::memory_order orde
   touch(cell.address, cell.bytes, AccessKind::read);
   const Word before = memory_.newest(cell);
   const Word after = applied(what, before, operand, cell.bytes);
-  memory_.replace(viewer(), cell, after, order);
+  memory_.replace(viewer(), cell, after, sync::unmarked(order));
   trace("update", cell, after, order, where);
   return before;
 }
@@ -257,7 +258,7 @@ Word Engine::update(Cell cell, Update what, Word operand, std::memory_order orde
 bool Engine::compare_exchange(Cell cell, Word& expected, Word desired, std::memory_order success,
                               std::memory_order failure, Where where) {
   const Inside inside(*this);
-  if (sync::is_torn(success)) {
+  if (sync::has_mark(success, sync::torn_mark)) {
     const Word read = load(cell, success, where);
     const bool equal = read == std::exchange(expected, read);
     if (equal) store(cell, desired, success, where);
@@ -265,13 +266,13 @@ bool Engine::compare_exchange(Cell cell, Word& expected, Word desired, std::memo
   }
   step(cell, true);
   touch(cell.address, cell.bytes, AccessKind::read);
-  const auto found = memory_.compare(viewer(), cell, expected, sync::whole(failure), *path_);
+  const auto found = memory_.compare(viewer(), cell, expected, sync::unmarked(failure), *path_);
   if (!found.may_succeed) {
     expected = found.value;
     trace("compare fails", cell, found.value, failure, where);
     return false;
   }
-  memory_.replace(viewer(), cell, desired, success);
+  memory_.replace(viewer(), cell, desired, sync::unmarked(success));
   trace("compare succeeds", cell, desired, success, where);
   return true;
 }
