@@ -27,8 +27,6 @@ struct Descriptors::File {
 
 namespace {
 
-Descriptors* current = nullptr;
-
 int open_file(Descriptors::File::Kind kind) {
   return Descriptors::current().add(*new Descriptors::File{.kind = kind});
 }
@@ -38,29 +36,29 @@ Descriptors::File& file(int descriptor) { return Descriptors::current().at(descr
 }  // namespace
 
 Descriptors::Descriptors() noexcept {
-  const Unwatched table;
-  heist::model::current = this;
+  const Unwatched unwatched;
+  current_ = this;
 }
 
 Descriptors::~Descriptors() {
-  const Unwatched table;
-  heist::model::current = nullptr;
+  const Unwatched unwatched;
+  current_ = nullptr;
 }
 
 Descriptors& Descriptors::current() noexcept {
-  const Unwatched table;
-  return *heist::model::current;
+  const Unwatched unwatched;
+  return *current_;
 }
 
 int Descriptors::add(File& file) {
-  const Unwatched table;
+  const Unwatched unwatched;
   check(count_ < most, "the table of descriptors is large enough");
   files_[count_] = &file;
   return static_cast<int>(count_++);
 }
 
 Descriptors::File& Descriptors::at(int descriptor) const {
-  const Unwatched table;
+  const Unwatched unwatched;
   const auto index = static_cast<std::size_t>(descriptor);
   check(index < count_, "a system call names a descriptor");
   return *files_[index];

@@ -30,6 +30,7 @@ class Descriptors {
 
  private:
   static constexpr std::size_t most = 16;
+  static inline Descriptors* current_ = nullptr;
 
   std::array<File*, most> files_{};
   std::size_t count_ = 0;
