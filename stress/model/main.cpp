@@ -1,4 +1,5 @@
 // heist_models: explores the models of the shipped code.
+#include <malloc.h>
 #include <sys/single_threaded.h>
 
 #include <CLI/CLI.hpp>
@@ -156,6 +157,9 @@ int run_all(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   // std::shared_ptr counts without atomics as long as the C library knows of one thread only.
   __libc_single_threaded = 0;
+  // Each execution makes chunks of nodes: not mapped anew, page by page.
+  mallopt(M_MMAP_THRESHOLD, 1 << 25);
+  mallopt(M_TRIM_THRESHOLD, 1 << 25);
   heist::sync::weakening = heist::sync::Weakening::named(options.weaken);
   bool all = true;
   std::size_t explored = 0;
