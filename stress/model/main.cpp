@@ -158,8 +158,8 @@ int run_all(int argc, char** argv) {
   // std::shared_ptr counts without atomics as long as the C library knows of one thread only.
   __libc_single_threaded = 0;
   // Each execution makes chunks of nodes: not mapped anew, page by page.
-  mallopt(M_MMAP_THRESHOLD, 1 << 25);
-  mallopt(M_TRIM_THRESHOLD, 1 << 25);
+  mallopt(M_MMAP_THRESHOLD, 1 << 25);  // NOLINT(concurrency-mt-unsafe): before all threads.
+  mallopt(M_TRIM_THRESHOLD, 1 << 25);  // NOLINT(concurrency-mt-unsafe): as above.
   heist::sync::weakening = heist::sync::Weakening::named(options.weaken);
   bool all = true;
   std::size_t explored = 0;
