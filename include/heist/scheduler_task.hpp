@@ -68,6 +68,10 @@ struct TaskOps : LoopNodeOps {
 /// Edge phase: start -> claim. Carries nothing plain, but is one half of the start/abort pair
 ///   (start: phase CAS, then load of the signal's reason; abort: CAS of the reason, then phase CAS;
 ///   all four seq_cst, so either the start sees the reason or the aborter sees the start).
+///   ABT-2 alone would hold with acquire and release: the aborter's walk meets every registered task, and
+///   since both CASes are of one word, a start that won is one that the claim finds; who comes behind
+///   an abort() that has returned reads its reason by coherence. With seq_cst a start heeds a reason also
+///   when nothing orders it behind that abort.
 class SchedulerTask : public LoopNode {
  public:
   SchedulerTask(const TaskOps& table, bool controlled) noexcept

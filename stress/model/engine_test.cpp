@@ -10,6 +10,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/model.hpp"
+#include "exploring.hpp"
 
 namespace heist::model {
 namespace {
@@ -29,22 +30,14 @@ void note(std::initializer_list<int> values) {
   outcomes.insert(line);
 }
 
-Outcome explore(void (*program)(), std::optional<int> bound = std::nullopt) {
-  outcomes.clear();
-  Plan plan;
-  plan.search.preemptions = bound;
-  return Engine::instance().explore(program, plan);
-}
-
 /// All outcomes of a program that does nothing wrong.
 std::set<std::string> outcomes_of(void (*program)()) {
+  outcomes.clear();
   const Outcome outcome = explore(program);
   EXPECT_FALSE(outcome.failure) << *outcome.failure;
   EXPECT_TRUE(outcome.complete);
   return outcomes;
 }
-
-std::string failure_of(void (*program)()) { return explore(program).failure.value_or("holds"); }
 
 using Outcomes = std::set<std::string>;
 

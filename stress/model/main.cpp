@@ -1,4 +1,5 @@
 // heist_models: explores the models of the shipped code.
+#include <malloc.h>
 #include <sys/single_threaded.h>
 
 #include <CLI/CLI.hpp>
@@ -7,7 +8,9 @@
 #include <cstdio>
 #include <exception>
 #include <heist/sync.hpp>
+#include <map>
 #include <string>
+#include <string_view>
 
 #include "engine/engine.hpp"
 #include "engine/model.hpp"
@@ -69,12 +72,45 @@ bool explore(const Program& program, const Options& options) {
   return !outcome.failure;
 }
 
+/// What the others could do while one thread was frozen.
+struct Progress {
+  std::uint32_t places = 0;
+  std::uint32_t others = 0;  ///< steps they took in all, at the most
+};
+
+/// What all places together came to.
+struct Frozen {
+  std::uint64_t executions = 0;
+  std::uint32_t places = 0;
+  std::uint32_t longest = 0;
+  std::map<std::string_view, Progress> operations;
+
+  void add(const Outcome& outcome) {
+    ++places;
+    executions += outcome.executions;
+    longest = std::max(longest, outcome.longest);
+    for (const auto& [name, others] : outcome.frozen_in) {
+      Progress& progress = operations[name];
+      ++progress.places;
+      progress.others = std::max(progress.others, others);
+    }
+  }
+};
+
+void print_frozen(const Program& program, const Frozen& frozen) {
+  std::printf("%-36s frozen at %u places, %llu executions: the others end within %u steps\n",
+              std::string(program.name).c_str(), frozen.places,
+              static_cast<unsigned long long>(frozen.executions), frozen.longest);
+  for (const auto& [name, progress] : frozen.operations) {
+    std::printf("  in %s: %u places, the others end within %u steps of their own\n",
+                std::string(name).c_str(), progress.places, progress.others);
+  }
+}
+
 /// With each thread frozen at each of its steps: the others come to their end. The freeze stands for one
 /// preemption of the bound.
 bool explore_frozen(const Program& program, const Options& options) {
-  std::uint64_t executions = 0;
-  std::uint32_t longest = 0;
-  std::uint32_t places = 0;
+  Frozen frozen;
   for (ThreadId thread = 0; thread < max_threads; ++thread) {
     for (Epoch step = 1;; ++step) {
       Plan plan = plan_for(program, options);
@@ -87,14 +123,10 @@ bool explore_frozen(const Program& program, const Options& options) {
         return false;
       }
       if (!outcome.froze) break;
-      ++places;
-      executions += outcome.executions;
-      longest = std::max(longest, outcome.longest);
+      frozen.add(outcome);
     }
   }
-  std::printf("%-36s frozen at %u places, %llu executions: the others end within %u steps\n",
-              std::string(program.name).c_str(), places,
-              static_cast<unsigned long long>(executions), longest);
+  print_frozen(program, frozen);
   return true;
 }
 
@@ -125,6 +157,9 @@ int run_all(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   // std::shared_ptr counts without atomics as long as the C library knows of one thread only.
   __libc_single_threaded = 0;
+  // Each execution makes chunks of nodes: not mapped anew, page by page.
+  mallopt(M_MMAP_THRESHOLD, 1 << 25);  // NOLINT(concurrency-mt-unsafe): before all threads.
+  mallopt(M_TRIM_THRESHOLD, 1 << 25);  // NOLINT(concurrency-mt-unsafe): as above.
   heist::sync::weakening = heist::sync::Weakening::named(options.weaken);
   bool all = true;
   std::size_t explored = 0;

@@ -61,7 +61,7 @@ void Parker::close_descriptor() noexcept {
   if (!has_descriptor()) return;
   close(std::exchange(poll_fd_, -1));
   close(std::exchange(timer_fd_, -1));
-  if (wakers_.fetch_or(closing, sync::edge("park:close", sync::acquire)) == 0) close_event();
+  if (wakers_.fetch_or(closing, sync::edge("park:close", sync::acq_rel)) == 0) close_event();
 }
 
 void Parker::close_event() noexcept {

@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
+#include "crash.hpp"
 #include "describe.hpp"
 
 namespace heist::model {
@@ -16,7 +18,10 @@ Engine& Engine::instance() {
   return engine;
 }
 
-Engine::Engine() { made_ = this; }
+Engine::Engine() {
+  made_ = this;
+  report_crashes();
+}
 
 Outcome Engine::explore(void (*program)(), const Plan& plan) {
   outcome_ = {};
@@ -45,6 +50,7 @@ void Engine::run_once() {
   threads_[0].fiber->resume(*outside_);
   running_ = false;
   if (!outcome_.failure) leak_check();
+  note_progress();
   inside_ = false;
   outcome_.longest = std::max(outcome_.longest, steps_);
 }
@@ -81,6 +87,7 @@ ThreadId Engine::spawn(std::function<void()> body) {
   child.state = State::ready;
   child.spawned = 0;
   child.steps = 0;
+  child.operation = nullptr;
   child.clock = id == 0 ? VectorClock() : me().clock;
   child.clock[id] = 1;
   alone_ = id == 0;
@@ -216,7 +223,9 @@ Word Engine::load(Cell cell, std::memory_order order, Where where) {
   const Inside inside(*this);
   step(cell, false);
   touch(cell.address, cell.bytes, AccessKind::read);
-  const Word value = memory_.load(viewer(), cell, order, *path_);
+  const Word value = sync::has_mark(order, sync::mute_mark)
+                         ? memory_.oldest(cell)
+                         : memory_.load(viewer(), cell, sync::unmarked(order), *path_);
   trace("load", cell, value, order, where);
   return value;
 }
@@ -225,17 +234,23 @@ void Engine::store(Cell cell, Word value, std::memory_order order, Where where) 
   const Inside inside(*this);
   step(cell, true);
   touch(cell.address, cell.bytes, AccessKind::read);
-  memory_.store(viewer(), cell, value, order, *path_);
+  if (sync::has_mark(order, sync::mute_mark)) return;
+  memory_.store(viewer(), cell, value, sync::unmarked(order), *path_);
   trace("store", cell, value, order, where);
 }
 
 Word Engine::update(Cell cell, Update what, Word operand, std::memory_order order, Where where) {
   const Inside inside(*this);
+  if (sync::has_mark(order, sync::torn_mark)) {
+    const Word read = load(cell, order, where);
+    store(cell, applied(what, read, operand, cell.bytes), order, where);
+    return read;
+  }
   step(cell, true);
   touch(cell.address, cell.bytes, AccessKind::read);
   const Word before = memory_.newest(cell);
   const Word after = applied(what, before, operand, cell.bytes);
-  memory_.replace(viewer(), cell, after, order);
+  memory_.replace(viewer(), cell, after, sync::unmarked(order));
   trace("update", cell, after, order, where);
   return before;
 }
@@ -243,15 +258,21 @@ Word Engine::update(Cell cell, Update what, Word operand, std::memory_order orde
 bool Engine::compare_exchange(Cell cell, Word& expected, Word desired, std::memory_order success,
                               std::memory_order failure, Where where) {
   const Inside inside(*this);
+  if (sync::has_mark(success, sync::torn_mark)) {
+    const Word read = load(cell, success, where);
+    const bool equal = read == std::exchange(expected, read);
+    if (equal) store(cell, desired, success, where);
+    return equal;
+  }
   step(cell, true);
   touch(cell.address, cell.bytes, AccessKind::read);
-  const auto found = memory_.compare(viewer(), cell, expected, failure, *path_);
+  const auto found = memory_.compare(viewer(), cell, expected, sync::unmarked(failure), *path_);
   if (!found.may_succeed) {
     expected = found.value;
     trace("compare fails", cell, found.value, failure, where);
     return false;
   }
-  memory_.replace(viewer(), cell, desired, success);
+  memory_.replace(viewer(), cell, desired, sync::unmarked(success));
   trace("compare succeeds", cell, desired, success, where);
   return true;
 }
@@ -279,6 +300,14 @@ void Engine::wake(Cell cell, int how_many, Where where) {
     thread.state = State::ready;
     --how_many;
   }
+}
+
+/// How far the others came while a thread was frozen in an operation.
+void Engine::note_progress() {
+  const auto frozen = std::ranges::find(threads_, State::frozen, &Thread::state);
+  if (frozen == threads_.end() || frozen->operation == nullptr) return;
+  auto& most = outcome_.frozen_in[frozen->operation];
+  most = std::max(most, steps_ - (frozen->steps - 1));  // it has not taken its last
 }
 
 void Engine::touch(const void* begin, std::size_t bytes, AccessKind kind) {

@@ -6,9 +6,12 @@
 #include <cstdint>
 #include <functional>
 #include <heist/sync.hpp>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "clock.hpp"
@@ -43,6 +46,8 @@ struct Outcome {
   std::string trace;          ///< of the failing execution
   std::uint32_t longest = 0;  ///< steps of the longest execution
   bool froze = false;         ///< the thread to freeze got that far in some execution
+  /// The operations it was in then, each with the steps that the others took in all, at the most.
+  std::map<std::string_view, std::uint32_t> frozen_in;
 };
 
 /// One program at a time; everything happens on the thread that calls explore().
@@ -63,6 +68,10 @@ class Engine {
     return &threads_[static_cast<std::size_t>(current_)];
   }
   void watch(bool on) noexcept { inside_ = !on; }
+  /// The running thread is in this operation from now on; says what it was in before.
+  const char* enter(const char* operation) noexcept {
+    return std::exchange(me().operation, operation);
+  }
 
   // For the hooks: steps of the running thread.
 
@@ -112,6 +121,7 @@ class Engine {
     const void* asleep_on = nullptr;
     ThreadSet spawned = 0;
     Epoch steps = 0;
+    const char* operation = nullptr;
   };
   static constexpr std::uint32_t step_limit = 20'000;
 
@@ -134,6 +144,7 @@ class Engine {
   void freeze_if_due();
   void trace(const char* what, Cell cell, Word value, std::memory_order order, Where where);
   void leak_check();
+  void note_progress();
   void report(const Conflict& conflict, const void* address, std::size_t bytes);
   void record_failure(const std::string& what);
 

@@ -22,6 +22,16 @@ using heist::model::AccessKind;
 using heist::model::Code;
 using heist::model::Engine;
 
+/// The engine, for a step on the cell. A wild address crashes here, while the program is watched.
+Engine* stepping(heist::model::Cell cell, bool writes, Code code) {
+  Engine* engine = Engine::watching(code);
+  if (engine == nullptr) return nullptr;
+  volatile auto& byte = *static_cast<volatile unsigned char*>(cell.address);
+  const unsigned char there = byte;
+  if (writes) byte = there;
+  return engine;
+}
+
 void touch(const void* begin, std::size_t bytes, AccessKind kind, Code code) {
   if (Engine* engine = Engine::watching(code)) engine->touch(begin, bytes, kind);
 }
@@ -54,15 +64,15 @@ void created(Cell cell, Word value) noexcept {
   if (Engine* engine = Engine::watching(HEIST_CALLER)) engine->created(cell, value);
 }
 Word load(Cell cell, std::memory_order order, Where where) noexcept {
-  Engine* engine = Engine::watching(HEIST_CALLER);
+  Engine* engine = stepping(cell, false, HEIST_CALLER);
   return engine != nullptr ? engine->load(cell, order, where) : read_raw(cell);
 }
 void store(Cell cell, Word value, std::memory_order order, Where where) noexcept {
-  Engine* engine = Engine::watching(HEIST_CALLER);
+  Engine* engine = stepping(cell, true, HEIST_CALLER);
   engine != nullptr ? engine->store(cell, value, order, where) : write_raw(cell, value);
 }
 Word update(Cell cell, Update what, Word operand, std::memory_order order, Where where) noexcept {
-  if (Engine* engine = Engine::watching(HEIST_CALLER)) {
+  if (Engine* engine = stepping(cell, true, HEIST_CALLER)) {
     return engine->update(cell, what, operand, order, where);
   }
   const Word before = read_raw(cell);
@@ -71,7 +81,7 @@ Word update(Cell cell, Update what, Word operand, std::memory_order order, Where
 }
 bool compare_exchange(Cell cell, Word& expected, Word desired, std::memory_order success,
                       std::memory_order failure, Where where) noexcept {
-  if (Engine* engine = Engine::watching(HEIST_CALLER)) {
+  if (Engine* engine = stepping(cell, true, HEIST_CALLER)) {
     return engine->compare_exchange(cell, expected, desired, success, failure, where);
   }
   const Word before = read_raw(cell);

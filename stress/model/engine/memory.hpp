@@ -42,6 +42,8 @@ class Memory {
   void created(Viewer viewer, Cell cell, Word value);
   [[nodiscard]] Word load(Viewer viewer, Cell cell, std::memory_order order, Path& path);
   void store(Viewer viewer, Cell cell, Word value, std::memory_order order, Path& path);
+  /// What the object was made with.
+  [[nodiscard]] Word oldest(Cell cell) { return history(cell).stores.front().value; }
   /// The newest value; the thread has then read it.
   [[nodiscard]] Word newest(Cell cell);
   /// A read-modify-write that leaves `value` there.   Returns what it read.

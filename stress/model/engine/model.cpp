@@ -17,6 +17,9 @@ void check(bool holds, std::string_view promise) {
 Unwatched::Unwatched() { Engine::instance().watch(false); }
 Unwatched::~Unwatched() { Engine::instance().watch(true); }
 
+Operation::Operation(const char* key) : outer_(Engine::instance().enter(key)) {}
+Operation::~Operation() { Engine::instance().enter(outer_); }
+
 std::vector<Program>& programs() {
   static std::vector<Program> all;
   return all;

@@ -28,6 +28,19 @@ class Unwatched {
   Unwatched& operator=(const Unwatched&) = delete;
 };
 
+/// While it lives, its thread is in this operation of the library, by its key in docs/progress.md: --freeze
+/// tells how many of the places where it freezes a thread are in it.
+class Operation {
+ public:
+  explicit Operation(const char* key);
+  ~Operation();
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+ private:
+  const char* outer_;
+};
+
 struct Program {
   std::string_view name;
   int bound;

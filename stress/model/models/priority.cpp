@@ -140,3 +140,56 @@ HEIST_MODEL_PROGRAM(early_return_against_pick, 1) {
   loop.run_until_idle();
   check(dynamic == 1, "it ran once");
 }
+
+/// A change finds the message of an earlier one under way, which the agent has taken, or will: picks use the
+/// new value either way (D1 of SignalLoop).
+HEIST_MODEL_PROGRAM(second_change_against_pick, 2) {
+  EventLoop loop(on_virtual_clock());
+  const Scheduler scheduler = loop.scheduler();
+  TaskController controller(TaskPriority::background);
+  sync::atomic<int> returned{0};
+  bool has_returned = false;
+  int dynamic = 0;
+  scheduler.post([&] { has_returned = returned.load(sync::acquire) == 1; },
+                 {.priority = TaskPriority::user_blocking});
+  scheduler.post([&] {
+    if (has_returned) check(dynamic == 1, "the pick used the new value");
+  });
+  scheduler.post([&] { ++dynamic; }, {.signal = controller.signal()});
+  controller.set_priority(TaskPriority::user_visible);
+  spawn([&] {
+    controller.set_priority(TaskPriority::user_blocking);
+    returned.store(1, sync::release);
+  });
+  loop.run_until_idle();
+  if (!join_all()) return;
+  check(dynamic == 1, "it ran once");
+}
+
+/// A call finds the message of another one, that has not returned yet, in the inbox: it need not send its own.
+/// (Not run frozen: a loop cannot be destroyed while it is driven.)
+HEIST_BLOCKING_MODEL_PROGRAM(early_return_against_message_under_way, 1) {
+  EventLoop loop(on_virtual_clock());
+  const Scheduler scheduler = loop.scheduler();
+  TaskController controller(TaskPriority::background);
+  sync::atomic<int> returned{0};
+  bool has_returned = false;
+  int dynamic = 0;
+  scheduler.post([&] { has_returned = returned.load(sync::acquire) == 1; },
+                 {.priority = TaskPriority::user_blocking});
+  scheduler.post([&] {
+    const bool is_last = controller.signal().priority() == TaskPriority::user_blocking;
+    if (has_returned && is_last) check(dynamic == 1, "the pick used the value");
+  });
+  scheduler.post([&] { ++dynamic; }, {.signal = controller.signal()});
+  check(loop.pending() == 3, "the inbox is empty");
+  spawn([&] {
+    controller.set_priority(TaskPriority::user_blocking);
+    returned.store(1, sync::release);
+  });
+  spawn([&] { loop.run_until_idle(); });
+  controller.set_priority(TaskPriority::user_visible);
+  join_all();
+  loop.run_until_idle();
+  check(dynamic == 1, "it ran once");
+}

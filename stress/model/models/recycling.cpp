@@ -18,17 +18,27 @@ using namespace heist::model;
 /// Three nodes fill a slab, so that slabs come and go with a few.
 constexpr std::size_t node_bytes = (Slab::bytes - Slab::header_bytes) / 3 / 64 * 64;
 
+std::size_t take(Depot& depot, std::array<void*, Depot::most>& nodes) {
+  const Operation operation("take nodes");
+  return depot.take(nodes.data());
+}
+
+void give(Depot& depot, std::span<void* const> nodes) {
+  const Operation operation("give nodes back");
+  depot.put(nodes);
+}
+
 /// Takes nodes, writes to each, looks again, and gives them back: one, then the others.
 void use_nodes(Depot& depot, int mark) {
   std::array<void*, Depot::most> nodes{};
-  const std::size_t count = depot.take(nodes.data());
+  const std::size_t count = take(depot, nodes);
   check(count > 0, "there is memory");
   for (std::size_t i = 0; i < count; ++i) *static_cast<int*>(nodes[i]) = mark;
   for (std::size_t i = 0; i < count; ++i) {
     check(*static_cast<int*>(nodes[i]) == mark, "a node has one owner");
   }
-  depot.put(std::span<void* const>(nodes.data(), 1));
-  depot.put(std::span<void* const>(nodes.data() + 1, count - 1));
+  give(depot, std::span<void* const>(nodes.data(), 1));
+  give(depot, std::span<void* const>(nodes.data() + 1, count - 1));
 }
 
 /// Every node of the chunks there are can be taken.
@@ -60,7 +70,7 @@ HEIST_MODEL_PROGRAM(depot_give_against_last_harvest, 2) {
   std::array<void*, Depot::most> nodes{};
   const std::size_t count = depot.take(nodes.data());
   depot.put(std::span<void* const>(nodes.data(), 1));
-  spawn([&] { depot.put(std::span<void* const>(nodes.data() + 1, count - 1)); });
+  spawn([&] { give(depot, std::span<void* const>(nodes.data() + 1, count - 1)); });
   use_nodes(depot, 1);
   if (join_all()) check_none_lost(depot);
 }

@@ -1,0 +1,61 @@
+// A loop is closed while its task runs: the closer rejects what is running (LIF-1, ABT-6).
+#include <heist/heist.hpp>
+
+#include "../support.hpp"
+#include "loop/loop_core.hpp"
+
+namespace {
+
+using namespace heist;
+using namespace heist::model;
+
+/// What Agent::close does at its deadline.
+void reject_running(EventLoop& loop) {
+  if (loop.core().is_running_task()) loop.core().reject_running();
+}
+
+/// A promise says what became of its callback, or that a close was first.
+void check_outcome(const Promise<int>& promise) {
+  check(promise.settled(), "the promise is settled");
+  if (promise.status() == PromiseStatus::fulfilled) check(promise.get() == 7, "with its value");
+}
+
+}  // namespace
+
+/// A task that the agent itself has posted runs while two closers come; then another one.
+HEIST_MODEL_PROGRAM(close_against_running_task, 2) {
+  EventLoop loop(on_virtual_clock());
+  const Scheduler scheduler = loop.scheduler();
+  Promise<int> first = Promise<int>::resolved(7);
+  Promise<int> second = Promise<int>::resolved(7);
+  int ran = 0;
+  const auto callback = [&] {
+    ++ran;
+    return 7;
+  };
+  for (int i = 0; i < 2; ++i) {
+    spawn([&] { reject_running(loop); });
+  }
+  scheduler.post([&] {
+    first = scheduler.post_task(callback);
+    second = scheduler.post_task(callback);
+  });
+  loop.run_until_idle();
+  if (!join_all()) return;
+  check(ran <= 2, "each ran once at the most");
+  check_outcome(first);
+  check_outcome(second);
+}
+
+/// The running task is aborted and its loop closed at once.
+HEIST_MODEL_PROGRAM(close_and_abort_against_running_task, 1) {
+  EventLoop loop(on_virtual_clock());
+  AbortController controller;
+  spawn([&] { reject_running(loop); });
+  spawn([&] { controller.abort(); });
+  const auto task = loop.scheduler().post_task([] { return 7; }, {.signal = controller.signal()});
+  loop.run_until_idle();
+  if (!join_all()) return;
+  loop.run_until_idle();
+  check_outcome(task);
+}
