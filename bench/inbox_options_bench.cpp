@@ -33,16 +33,8 @@
 #include <utility>
 #include <vector>
 
+#include "../stress/support/moodycamel.hpp"
 #include "heist/concurrent/node_pool.hpp"
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wtsan"  // it has fences, which do not matter to one consumer
-#endif
-#include <concurrentqueue/concurrentqueue.h>
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
 
 namespace {
 
