@@ -13,11 +13,31 @@ namespace bench {
 
 namespace {
 
-constexpr std::array columns = {"workload",     "subject",  "median",      "min",
-                                "max",          "unit",     "rounds",      "best peer",
-                                "ratio",        "low",      "high",        "shared RMWs",
-                                "remote lines", "syscalls", "allocations", "nodes"};
-constexpr std::size_t names = 2;  // these columns are aligned to the left
+enum Column : std::uint8_t {
+  workload,
+  subject,
+  median_column,
+  min,
+  max,
+  unit,
+  rounds,
+  best_peer,
+  ratio,
+  low,
+  high,
+  coverage,
+  shared_updates,
+  remote_lines,
+  system_calls,
+  allocations,
+  nodes
+};
+constexpr std::array columns = {
+    "workload",    "subject",      "median",   "min",         "max",  "unit",
+    "rounds",      "best peer",    "ratio",    "low",         "high", "coverage",
+    "shared RMWs", "remote lines", "syscalls", "allocations", "nodes"};
+/// The columns up to that one are aligned to the left.
+constexpr std::size_t last_name = subject;
 using Line = std::array<std::string, columns.size()>;
 
 /// Three digits that matter, and no exponent.
@@ -33,23 +53,24 @@ std::string text_of(double value) {
 void add_ratio(Line& line, const Row& row, const Results& results) {
   const Row* peer = results.best_peer(row.workload);
   if (peer == nullptr || peer->rounds.size() != row.rounds.size()) return;
-  const auto ratio = paired_ratio(row.rounds, peer->rounds);
-  line[7] = peer->subject;
-  line[8] = text_of(ratio.median);
-  line[9] = text_of(ratio.low);
-  line[10] = text_of(ratio.high);
+  const auto interval = paired_ratio(row.rounds, peer->rounds);
+  line[best_peer] = peer->subject;
+  line[ratio] = text_of(interval.median);
+  line[low] = text_of(interval.low);
+  line[high] = text_of(interval.high);
+  line[coverage] = text_of(interval.coverage);
 }
 
 void add_counts(Line& line, const Row& row) {
   if (!row.counts) return;
   const auto& counts = *row.counts;
   // oneTBB allocates through an allocator of its own, which is not seen.
-  if (!row.subject.starts_with("tbb_")) line[14] = text_of(counts.allocations);
+  if (!row.subject.starts_with("tbb_")) line[allocations] = text_of(counts.allocations);
   if (row.subject != "heist") return;  // the seam is heist's
-  line[11] = text_of(counts.shared_updates);
-  line[12] = text_of(counts.remote_lines);
-  line[13] = text_of(counts.system_calls);
-  line[15] = text_of(counts.nodes);
+  line[shared_updates] = text_of(counts.shared_updates);
+  line[remote_lines] = text_of(counts.remote_lines);
+  line[system_calls] = text_of(counts.system_calls);
+  line[nodes] = text_of(counts.nodes);
 }
 
 Line line_of(const Row& row, const Results& results) {
@@ -91,7 +112,8 @@ void print_aligned(const std::vector<Line>& lines, std::ostream& out) {
   }
   for (const auto& line : lines) {
     for (std::size_t i = 0; i < line.size(); ++i) {
-      out << (i < names ? std::left : std::right) << std::setw(int(widths[i])) << line[i] << "  ";
+      out << (i <= last_name ? std::left : std::right) << std::setw(int(widths[i])) << line[i]
+          << "  ";
     }
     out << '\n';
   }
@@ -104,20 +126,15 @@ void print_tabs(const std::vector<Line>& lines, std::ostream& out) {
   }
 }
 
-/// What the columns `low` and `high` are.
-void print_legend(std::size_t rounds, std::ostream& out) {
-  out << "ratio: to the best peer, median of the ratios of each round; it lies between low and "
-         "high with "
-      << std::setprecision(3) << 100 * median_rank(rounds).coverage << " %\n";
-}
-
 }  // namespace
 
 void print_table(const Results& results, TableStyle style, std::ostream& out) {
   const auto lines = lines_of(results);
   if (style == TableStyle::tabs) return print_tabs(lines, out);
   print_aligned(lines, out);
-  print_legend(results.rows.front().rounds.size(), out);
+  out << "ratio: to the best peer, median over the rounds; between low and high with that "
+         "coverage. "
+         "From \"shared RMWs\" on: per operation, heist's own but for allocations\n";
 }
 
 }  // namespace bench

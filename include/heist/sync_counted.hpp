@@ -43,14 +43,14 @@ class LineTable {
   static constexpr std::uint64_t thread_mask = 0xfffe;
 
   /// From 1; threads in excess of what the mask holds share numbers.
-  [[nodiscard]] std::uint64_t this_thread() noexcept {
+  [[nodiscard]] static std::uint64_t this_thread() noexcept {
+    static constinit std::atomic<std::uint64_t> threads{0};
     static thread_local const std::uint64_t number =
-        threads_.fetch_add(1, std::memory_order_relaxed) + 1;
+        threads.fetch_add(1, std::memory_order_relaxed) + 1;
     return number & (thread_mask >> 1);
   }
 
   std::array<std::atomic<std::uint64_t>, std::size_t{1} << 20> entries_{};
-  std::atomic<std::uint64_t> threads_{0};
   std::atomic<std::uint64_t> shared_updates_{0};
   std::atomic<std::uint64_t> remote_lines_{0};
 };

@@ -15,7 +15,7 @@ namespace bench {
 
 namespace {
 
-constexpr std::int64_t batch = 200'000;
+constexpr std::int64_t batch = 150'000;
 constexpr int measured_batches = 2;
 
 /// Calls `pass(bool measured)`: once to warm up, then to measure.
@@ -88,7 +88,7 @@ class PackagedPromises : Subject {
 class AsyncPromises {
  public:
   static constexpr const char* name = "std_async";
-  static constexpr std::int64_t batch = 2'000;
+  static constexpr std::int64_t batch = 1'000;
   using Future = std::future<std::int64_t>;
   static Future submit(std::int64_t value) {
     return std::async(std::launch::async, [value] { return value; });
