@@ -16,13 +16,6 @@ std::vector<double> sorted(std::span<const double> values) {
   return result;
 }
 
-/// P(Binomial(n, 1/2) = successes).
-double binomial(std::size_t n, std::size_t successes) {
-  const auto factorial = [](std::size_t value) { return std::lgamma(double(value) + 1); };
-  return std::exp(factorial(n) - factorial(successes) - factorial(n - successes) -
-                  double(n) * std::log(2.0));
-}
-
 }  // namespace
 
 double median(std::span<const double> values) {
@@ -41,10 +34,12 @@ double percentile(std::vector<double> values, double share) {
 }
 
 MedianRank median_rank(std::size_t n) {
-  double missed = 2 * binomial(n, 0);
+  double exactly = std::pow(0.5, double(n));  // P(Binomial(n, 1/2) = rank)
+  double missed = 2 * exactly;
   MedianRank result{0, 1 - missed};
   for (std::size_t rank = 1; 2 * rank + 1 < n; ++rank) {
-    missed += 2 * binomial(n, rank);
+    exactly *= double(n - rank + 1) / double(rank);
+    missed += 2 * exactly;
     if (1 - missed < wanted_coverage) break;
     result = {rank, 1 - missed};
   }

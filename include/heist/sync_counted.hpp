@@ -22,7 +22,7 @@ class LineTable {
  public:
   void touch(const void* address, bool is_update) noexcept {
     const auto line = reinterpret_cast<std::uintptr_t>(address) / line_bytes;
-    auto& entry = entries_[line % entries_.size()];
+    const std::atomic_ref entry(entries_[line % entries_.size()]);
     const std::uint64_t before = entry.load(std::memory_order_relaxed);
     const std::uint64_t mine = (line << line_shift) | (this_thread() << 1);
     const bool known = before >> line_shift == line;
@@ -50,7 +50,7 @@ class LineTable {
     return number & (thread_mask >> 1);
   }
 
-  std::array<std::atomic<std::uint64_t>, std::size_t{1} << 20> entries_{};
+  std::array<std::uint64_t, std::size_t{1} << 20> entries_{};
   std::atomic<std::uint64_t> shared_updates_{0};
   std::atomic<std::uint64_t> remote_lines_{0};
 };

@@ -6,12 +6,13 @@
 
 #include "counts.hpp"
 
-// The C library's names for its own functions.
 extern "C" {
+// NOLINTBEGIN(bugprone-reserved-identifier): the C library's names for its own functions.
 void* __libc_malloc(std::size_t bytes);
 void* __libc_calloc(std::size_t count, std::size_t bytes);
 void* __libc_realloc(void* block, std::size_t bytes);
 void* __libc_memalign(std::size_t alignment, std::size_t bytes);
+// NOLINTEND(bugprone-reserved-identifier)
 
 void* malloc(std::size_t bytes) {
   bench::count(bench::counts.allocations);

@@ -9,6 +9,7 @@
 
 #include "counts.hpp"
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the linker's names.
 extern "C" {
 long __real_syscall(long number, ...);
 int __real_poll(pollfd* entries, nfds_t count, int timeout);
@@ -49,3 +50,4 @@ void* __wrap__ZN5heist13allocate_nodeEm(std::size_t bytes) {
   return __real__ZN5heist13allocate_nodeEm(bytes);
 }
 }
+// NOLINTEND(bugprone-reserved-identifier)

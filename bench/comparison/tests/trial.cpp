@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   add("known", "worse_peer", [](bench::Run& run) { run.report(90); });
   add("known", "raw_floor", [](bench::Run& run) { run.report(10); });
   add("trouble", "dies", [](bench::Run&) { std::abort(); });
-  add("trouble", "fails", [](bench::Run&) { std::exit(3); });
+  add("trouble", "fails", [](bench::Run&) { std::_Exit(3); });
   add("trouble", "hangs", [](bench::Run&) { pause(); });
   add("trouble", "mumbles", [](bench::Run&) { std::printf("well "); });
   add("trouble", "forgets", [](bench::Run&) {});

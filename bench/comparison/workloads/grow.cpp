@@ -40,7 +40,7 @@ void add_grow(Registry& registry) {
        {std::pair{1'000, "/1e3"}, std::pair{100'000, "/1e5"}, std::pair{10'000'000, "/1e7"}}) {
     add_for(Subjects(), registry,
             {.workload = std::string("grow") + name, .subject = {}, .unit = "ns", .measure = {}},
-            [queued = queued]<class Subject>(Run& run) { grow<Subject>(run, queued); });
+            [count = queued]<class Subject>(Run& run) { grow<Subject>(run, count); });
   }
 }
 

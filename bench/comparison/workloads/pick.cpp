@@ -65,7 +65,7 @@ void add_pick(Registry& registry) {
     registry.add({.workload = std::string("pick") + name,
                   .subject = HeistSubject::name,
                   .unit = "ns",
-                  .measure = [queues = queues](Run& run) { pick(run, queues); }});
+                  .measure = [count = queues](Run& run) { pick(run, count); }});
   }
 }
 

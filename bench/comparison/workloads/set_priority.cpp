@@ -77,7 +77,7 @@ void add_set_priority(Registry& registry) {
     registry.add({.workload = std::string("set_priority") + name,
                   .subject = HeistSubject::name,
                   .unit = "ns",
-                  .measure = [tasks = tasks](Run& run) { set_priority(run, tasks); }});
+                  .measure = [count = tasks](Run& run) { set_priority(run, count); }});
   }
 }
 
