@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +14,8 @@ namespace bench {
 /// the last.
 class Completion {
  public:
+  using Clock = std::chrono::steady_clock;
+
   explicit Completion(std::int64_t expected) noexcept : expected_(expected) {}
 
   /// True when this was the last task.
@@ -20,22 +23,34 @@ class Completion {
     sum_ += payload;
     const auto count = count_.load(std::memory_order_relaxed) + 1;
     const bool last = count == expected_;
+    if (last) ended_ = Clock::now();
     count_.store(count, std::memory_order_release);  // the last use of this object
     return last;
   }
 
-  /// Waits for the last task and checks the sum of the payloads, which are 1 each.
-  void wait() noexcept {
-    while (count_.load(std::memory_order_acquire) != expected_) std::this_thread::yield();
+  /// Waits for the last task and checks the sum of the payloads, which are 1 each. It sleeps, so as
+  /// to leave the processors to what is measured: measure until ended(), not until it returns.
+  void wait() const noexcept {
+    for (int looks = 0; count_.load(std::memory_order_acquire) != expected_; ++looks) {
+      if (looks < 10) {
+        std::this_thread::yield();
+      } else {
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+      }
+    }
     if (sum_ == static_cast<std::uint64_t>(expected_)) return;
     std::fprintf(stderr, "wrong sum: %llu of %lld\n", static_cast<unsigned long long>(sum_),
                  static_cast<long long>(expected_));
     std::abort();
   }
 
+  /// When the last task ran. After wait().
+  [[nodiscard]] Clock::time_point ended() const noexcept { return ended_; }
+
  private:
   std::int64_t expected_;
   std::uint64_t sum_ = 0;
+  Clock::time_point ended_;
   std::atomic<std::int64_t> count_{0};
 };
 

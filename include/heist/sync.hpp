@@ -1,5 +1,5 @@
 // The atomics seam: every atomic of the runtime is declared through this header, so that a build
-// can replace it (a model checker, or the mutant builds that weaken one edge). See docs/adr/0001.
+// can replace it (a model checker, the mutant builds that weaken one edge, or one that counts). See docs/adr/0001.
 #pragma once
 
 #include <atomic>
@@ -9,6 +9,8 @@
 #include <heist/sync_mutant.hpp>
 #elif defined(HEIST_MODEL)
 #include <heist/sync_model.hpp>
+#elif defined(HEIST_COUNTED)
+#include <heist/sync_counted.hpp>
 #else
 
 namespace heist::sync {

@@ -1,0 +1,65 @@
+// Batch: tasks that several producer threads post at once, with a capture of a given size.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "../../completion.hpp"
+
+namespace bench {
+
+/// A task with a capture of `bytes` bytes in all.
+template <std::size_t bytes>
+struct Payload {
+  Completion* done;
+  std::array<std::uint64_t, (bytes - sizeof(Completion*)) / 8> words;
+  void operator()() const { done->add(words[0]); }
+};
+/// The least that a task which is counted can have.
+template <>
+struct Payload<sizeof(Completion*)> {
+  Completion* done;
+  void operator()() const { done->add(1); }
+};
+
+template <std::size_t bytes>
+[[nodiscard]] Payload<bytes> make_payload(Completion& done) noexcept {
+  if constexpr (bytes == sizeof(Completion*)) {
+    return {&done};
+  } else {
+    return {&done, {1}};
+  }
+}
+
+/// Threads that wait for start_and_join(), then each do their part.
+class Producers {
+ public:
+  template <class Part>
+  Producers(int count, Part part) {
+    for (int producer = 0; producer < count; ++producer) {
+      threads_.emplace_back([this, part, producer] {
+        ready_.fetch_add(1);
+        while (!started_.load()) std::this_thread::yield();
+        part(producer);
+      });
+    }
+    while (ready_.load() != count) std::this_thread::yield();
+  }
+  Producers(const Producers&) = delete;
+  Producers& operator=(const Producers&) = delete;
+  void start_and_join() {
+    started_.store(true);
+    for (auto& thread : threads_) thread.join();
+  }
+
+ private:
+  std::atomic<int> ready_{0};
+  std::atomic<bool> started_{false};
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace bench

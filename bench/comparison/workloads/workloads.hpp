@@ -1,0 +1,26 @@
+// All workloads; each function adds those of its file, with the subjects that they make sense for.
+#pragma once
+
+#include "../registry.hpp"
+
+namespace bench {
+
+void add_post(Registry& registry);
+void add_inside(Registry& registry);
+void add_pingpong(Registry& registry);
+void add_timer_throughput(Registry& registry);
+void add_timer_late(Registry& registry);
+void add_memory(Registry& registry);
+void add_set_priority(Registry& registry);
+void add_abort_group(Registry& registry);
+void add_pick(Registry& registry);
+void add_grow(Registry& registry);
+
+inline void add_all(Registry& registry) {
+  for (const auto add : {add_post, add_inside, add_pingpong, add_timer_throughput, add_timer_late,
+                         add_memory, add_set_priority, add_abort_group, add_pick, add_grow}) {
+    add(registry);
+  }
+}
+
+}  // namespace bench

@@ -1,0 +1,24 @@
+// Heist: one agent with the default options.
+#pragma once
+
+#include <heist/agent.hpp>
+#include <utility>
+
+namespace bench {
+
+class HeistSubject {
+ public:
+  static constexpr const char* name = "heist";
+  template <class F>
+  void post(F&& f) {
+    scheduler_.post(std::forward<F>(f));
+  }
+  [[nodiscard]] heist::Agent& agent() noexcept { return agent_; }
+  [[nodiscard]] const heist::Scheduler& scheduler() const noexcept { return scheduler_; }
+
+ private:
+  heist::Agent agent_;
+  heist::Scheduler scheduler_ = agent_.scheduler();
+};
+
+}  // namespace bench

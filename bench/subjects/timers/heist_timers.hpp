@@ -1,0 +1,40 @@
+// Heist's timers: delayed tasks. One that can be cancelled has a controller of its own, as a user
+// would have it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <heist/task_signal.hpp>
+#include <utility>
+#include <vector>
+
+#include "../../completion.hpp"
+#include "../heist.hpp"
+#include "../last_word.hpp"
+
+namespace bench {
+
+class HeistTimers : public HeistSubject {
+ public:
+  void reserve(std::int64_t) {}
+  template <class F>
+  void arm(std::chrono::nanoseconds delay, F&& f) {
+    scheduler().post(std::forward<F>(f), {.delay = delay});
+  }
+  void arm_cancellable(std::chrono::nanoseconds delay, Completion& gone) {
+    const auto& controller = controllers_.emplace_back();
+    scheduler().post([word = LastWord(gone)] { std::abort(); },
+                     {.signal = controller.signal(), .delay = delay});
+  }
+  void cancel(std::int64_t index) { controllers_[std::size_t(index)].abort(); }
+  [[nodiscard]] std::int64_t count_armed() {
+    return std::int64_t(agent().close(heist::CloseMode::abort()).aborted);
+  }
+
+ private:
+  std::vector<heist::AbortController> controllers_;
+};
+
+}  // namespace bench

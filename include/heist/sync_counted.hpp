@@ -1,0 +1,124 @@
+// The atomics of counting builds (HEIST_COUNTED): as std::atomic, and each operation is noted with its
+// cache line. bench/compare divides the counts by the tasks run. Included by heist/sync.hpp only.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace heist::counted {
+
+/// Summed over all threads; approximate while they run.
+struct LineCounts {
+  std::uint64_t shared_updates = 0;  ///< read-modify-writes on lines of several threads
+  std::uint64_t remote_lines = 0;    ///< operations on a line that another thread touched last
+};
+
+/// Who touched a cache line last, and whether somebody else did before. A line's entry is lost when
+/// another line with the same place in the table is touched; it then counts as untouched.
+class LineTable {
+ public:
+  void touch(const void* address, bool is_update) noexcept {
+    const auto line = reinterpret_cast<std::uintptr_t>(address) / line_bytes;
+    const std::atomic_ref entry(entries_[line % entries_.size()]);
+    const std::uint64_t before = entry.load(std::memory_order_relaxed);
+    const std::uint64_t mine = (line << line_shift) | (this_thread() << 1);
+    const bool known = before >> line_shift == line;
+    const bool remote = known && (before & thread_mask) != (mine & thread_mask);
+    const bool shared = remote || (known && (before & 1) != 0);
+    entry.store(mine | (shared ? 1 : 0), std::memory_order_relaxed);
+    if (remote) remote_lines_.fetch_add(1, std::memory_order_relaxed);
+    if (is_update && shared) shared_updates_.fetch_add(1, std::memory_order_relaxed);
+  }
+  [[nodiscard]] LineCounts counts() const noexcept {
+    return {shared_updates_.load(std::memory_order_relaxed),
+            remote_lines_.load(std::memory_order_relaxed)};
+  }
+
+ private:
+  static constexpr std::uintptr_t line_bytes = 64;
+  static constexpr unsigned line_shift = 16;
+  static constexpr std::uint64_t thread_mask = 0xfffe;
+
+  /// From 1; threads in excess of what the mask holds share numbers.
+  [[nodiscard]] static std::uint64_t this_thread() noexcept {
+    static constinit std::atomic<std::uint64_t> threads{0};
+    static thread_local const std::uint64_t number =
+        threads.fetch_add(1, std::memory_order_relaxed) + 1;
+    return number & (thread_mask >> 1);
+  }
+
+  std::array<std::uint64_t, std::size_t{1} << 20> entries_{};
+  std::atomic<std::uint64_t> shared_updates_{0};
+  std::atomic<std::uint64_t> remote_lines_{0};
+};
+
+inline constinit LineTable line_table;
+
+}  // namespace heist::counted
+
+namespace heist::sync {
+
+/// As in a normal build.
+[[nodiscard]] consteval std::memory_order edge(std::string_view /*name*/,
+                                               std::memory_order order) noexcept {
+  return order;
+}
+
+/// What the library uses of std::atomic, noted.
+template <class T>
+class atomic {
+ public:
+  constexpr atomic() noexcept : value_() {}
+  // NOLINTNEXTLINE(google-explicit-constructor): as std::atomic.
+  constexpr atomic(T value) noexcept : value_(value) {}
+  atomic(const atomic&) = delete;
+  atomic& operator=(const atomic&) = delete;
+
+  [[nodiscard]] T load(std::memory_order order) const noexcept { return access().load(order); }
+  void store(T value, std::memory_order order) noexcept { access().store(value, order); }
+  T exchange(T value, std::memory_order order) noexcept { return update().exchange(value, order); }
+  bool compare_exchange_strong(T& expected, T desired, std::memory_order success,
+                               std::memory_order failure) noexcept {
+    return update().compare_exchange_strong(expected, desired, success, failure);
+  }
+  bool compare_exchange_weak(T& expected, T desired, std::memory_order success,
+                             std::memory_order failure) noexcept {
+    return update().compare_exchange_weak(expected, desired, success, failure);
+  }
+  T fetch_add(T operand, std::memory_order order) noexcept {
+    return update().fetch_add(operand, order);
+  }
+  T fetch_sub(T operand, std::memory_order order) noexcept {
+    return update().fetch_sub(operand, order);
+  }
+  T fetch_or(T operand, std::memory_order order) noexcept {
+    return update().fetch_or(operand, order);
+  }
+  T fetch_and(T operand, std::memory_order order) noexcept {
+    return update().fetch_and(operand, order);
+  }
+  void wait(T old, std::memory_order order) const noexcept { access().wait(old, order); }
+  void notify_one() noexcept { value_.notify_one(); }
+  void notify_all() noexcept { value_.notify_all(); }
+
+ private:
+  [[nodiscard]] const std::atomic<T>& access() const noexcept {
+    counted::line_table.touch(this, false);
+    return value_;
+  }
+  [[nodiscard]] std::atomic<T>& access() noexcept {
+    counted::line_table.touch(this, false);
+    return value_;
+  }
+  [[nodiscard]] std::atomic<T>& update() noexcept {
+    counted::line_table.touch(this, true);
+    return value_;
+  }
+
+  std::atomic<T> value_;
+};
+
+}  // namespace heist::sync
