@@ -41,6 +41,8 @@ class Reason {
   [[nodiscard]] static Reason of_current_exception() noexcept {
     return of(std::current_exception());
   }
+  /// An AbortError, made when it is first looked at: what an abort without a reason gives.   Cost: one node.
+  [[nodiscard]] static Reason of_abort();
   /// The std::bad_alloc made ahead.
   [[nodiscard]] static const Reason& out_of_memory() noexcept;
 

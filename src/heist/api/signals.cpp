@@ -42,7 +42,7 @@ AbortController::AbortController()
     : core_(Ref<SignalCore>::adopt(
           make_node<SignalCore>(SignalCore::Kind::abort_only, TaskPriority::user_visible))) {}
 
-void AbortController::abort() { core_->abort(Reason(AbortError())); }
+void AbortController::abort() { core_->abort(Reason::of_abort()); }
 
 void AbortController::abort(const Reason& reason) {
   if (!reason) return abort();

@@ -1,6 +1,9 @@
 #include <heist/error.hpp>
+#include <heist/node_memory.hpp>
 #include <heist/reason.hpp>
+#include <heist/sync.hpp>
 
+#include <memory>
 #include <utility>
 
 #include "lasting_reason.hpp"
@@ -8,28 +11,58 @@
 
 namespace heist {
 
-/// What a Reason shares: an exception or a value, never changed.
+/// What a Reason shares: an exception or a value, never changed. The AbortError of an abort without a reason is made
+/// when somebody asks for it: most are never looked at.
+///
+/// Edge reason: make -> look. Carries the exception.
 class Reason::Box {
  public:
   Box(std::exception_ptr exception, std::any value) noexcept
       : exception_(std::move(exception)), value_(std::move(value)) {}
+  /// Of an abort without a reason.
+  Box() noexcept : is_abort_(true) {}
+  Box(const Box&) = delete;
+  Box& operator=(const Box&) = delete;
+  ~Box() { delete late_.load(sync::relaxed); }  // relaxed: no other user is left (RefCount).
 
-  [[nodiscard]] const std::exception_ptr& exception() const noexcept { return exception_; }
+  [[nodiscard]] bool has_exception() const noexcept { return is_abort_ || exception_ != nullptr; }
+  [[nodiscard]] const std::exception_ptr& exception() const noexcept {
+    return is_abort_ ? late_exception() : exception_;
+  }
   [[nodiscard]] const std::any& value() const noexcept { return value_; }
+  [[nodiscard]] bool is(const std::exception_ptr& exception) const noexcept {
+    if (!is_abort_) return exception_ == exception;
+    const auto* made = late_.load(sync::edge("reason:look", sync::acquire));
+    return made != nullptr && *made == exception;
+  }
 
   friend void retain(Box& box) noexcept;
   friend void release(Box& box) noexcept;
 
  private:
+  /// Threads that ask at the same time may make several; one stays.
+  const std::exception_ptr& late_exception() const noexcept {
+    auto* made = late_.load(sync::edge("reason:look", sync::acquire));
+    if (made != nullptr) return *made;
+    auto mine = std::make_unique<std::exception_ptr>(std::make_exception_ptr(AbortError()));
+    if (late_.compare_exchange_strong(made, mine.get(), sync::edge("reason:make", sync::release),
+                                      sync::edge("reason:look", sync::acquire))) {
+      return *mine.release();
+    }
+    return *made;
+  }
+
   RefCount shares_{1};
+  const bool is_abort_ = false;
   std::exception_ptr exception_;
   std::any value_;
+  mutable sync::atomic<std::exception_ptr*> late_{nullptr};
 };
 
 void retain(Reason::Box& box) noexcept { box.shares_.add(); }
 
 void release(Reason::Box& box) noexcept {
-  if (box.shares_.drop()) delete &box;
+  if (box.shares_.drop()) destroy_node(box);
 }
 
 thread_local constinit Reason* rethrown = nullptr;
@@ -41,13 +74,15 @@ void forget_all(Reason& remembered) noexcept {
 }
 
 Ref<Reason::Box> Reason::make(std::exception_ptr exception, std::any value) {
-  return Ref<Box>::adopt(new Box(std::move(exception), std::move(value)));
+  return Ref<Box>::adopt(make_node<Box>(std::move(exception), std::move(value)));
 }
+
+Reason Reason::of_abort() { return Reason(Ref<Box>::adopt(make_node<Box>())); }
 
 const std::any& Reason::value_of(const Box& box) noexcept { return box.value(); }
 
 Reason Reason::of(std::exception_ptr exception) noexcept {
-  if (rethrown != nullptr && *rethrown && rethrown->box_->exception() == exception) {
+  if (rethrown != nullptr && *rethrown && rethrown->box_->is(exception)) {
     return *rethrown;
   }
   try {
@@ -72,7 +107,7 @@ const Reason& Reason::out_of_memory() noexcept {
 std::exception_ptr Reason::exception() const noexcept { return box_ ? box_->exception() : nullptr; }
 
 void Reason::rethrow() const {
-  if (!exception()) throw Aborted(*this);
+  if (!box_ || !box_->has_exception()) throw Aborted(*this);
   const Reason kept = *this;  // what is forgotten may be the last holder of ours
   if (rethrown != nullptr) {
     forget(*rethrown);
@@ -83,7 +118,7 @@ void Reason::rethrow() const {
 
 std::string Reason::what() const {
   if (!box_) return "no reason";
-  if (box_->exception()) {
+  if (box_->has_exception()) {
     try {
       std::rethrow_exception(box_->exception());
     } catch (const std::exception& error) {
