@@ -124,8 +124,6 @@ class alignas(64) Depot {
   static constexpr std::size_t enough = 32;
   static constexpr std::size_t most = enough - 1 + 64;
   static constexpr std::size_t slabs_in_chunk = 8;
-  /// Who has that many chunks will need more: the next ones are huge pages, if the system has some.
-  static constexpr std::uint64_t small_chunks = 8;
 
   constexpr Depot(std::size_t node_bytes, std::size_t retained_bytes) noexcept
       : node_bytes_(node_bytes),
@@ -276,16 +274,11 @@ class alignas(64) Depot {
 
   // The first slab of a new chunk; the others are cold.
   Slab* make_chunk() noexcept {
-    const bool is_huge = chunks_made() >= small_chunks;
-    const std::size_t slabs = is_huge ? huge_page / Slab::bytes : slabs_in_chunk;
     void* memory = nullptr;
-    if (posix_memalign(&memory, is_huge ? huge_page : Slab::bytes, slabs * Slab::bytes) != 0) {
-      return nullptr;
-    }
-    if (is_huge) madvise(memory, huge_page, MADV_HUGEPAGE);  // only faster: one fault, not 512
+    if (posix_memalign(&memory, Slab::bytes, slabs_in_chunk * Slab::bytes) != 0) return nullptr;
     assert(Slab::numbered(Slab::number_of(memory)) == memory && "an address of more than 48 bits");
     auto* const bytes = static_cast<std::byte*>(memory);
-    for (std::size_t i = slabs; i-- > 1;) {
+    for (std::size_t i = slabs_in_chunk; i-- > 1;) {
       cold_.push(*new (bytes + i * Slab::bytes) Slab);
     }
     auto* const first = new (memory) Slab;
@@ -327,8 +320,6 @@ class alignas(64) Depot {
     slabs_trimmed_.fetch_add(1, sync::relaxed);
     cold_.push(slab);
   }
-
-  static constexpr std::size_t huge_page = std::size_t{1} << 21;
 
   const std::size_t node_bytes_;
   const std::size_t slots_;
