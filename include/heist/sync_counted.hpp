@@ -67,6 +67,8 @@ namespace heist::sync {
   return order;
 }
 
+// NOLINTBEGIN(readability-identifier-naming): as std::atomic.
+
 /// What the library uses of std::atomic, noted.
 template <class T>
 class atomic {
@@ -120,5 +122,7 @@ class atomic {
 
   std::atomic<T> value_;
 };
+
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace heist::sync

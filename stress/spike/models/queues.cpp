@@ -113,6 +113,21 @@ HEIST_MODEL_PROGRAM(linked_queue_gives_each_task_to_one, 2) {
   for (const int times : taken.times) check(times == 1, "each task is taken once");
 }
 
+/// One agent stays with a cell while the other one takes so many that epochs pass: it is not freed under its eyes.
+HEIST_MODEL_PROGRAM(cells_outlive_who_looks_at_them, 2) {
+  LinkedQueue<2>::CellEpochs epochs;
+  LinkedQueue<2> queue;
+  CountedTask task;
+  for (int i = 0; i < 7; ++i) queue.push(*make_node<LinkedCell>(&task));
+  const auto take = [&](unsigned agent) {
+    const LinkedQueue<2>::CellEpochs::Inside inside(epochs, agent);
+    check(queue.pop(epochs, agent) == &task, "there are enough for all");
+  };
+  spawn([&] { take(1); });
+  for (int i = 0; i < 6; ++i) take(0);
+  join_all();
+}
+
 /// More tasks than bins and rings have places for: the last bin takes what is left.
 HEIST_MODEL_PROGRAM(more_than_fits, 1) {
   ModelClock clock;
