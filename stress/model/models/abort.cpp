@@ -144,3 +144,13 @@ HEIST_BLOCKING_MODEL_PROGRAM(losing_abort_against_start, 1) {
   shared.loop.run_until_idle();
   check_outcome(task, shared.ran);
 }
+
+/// The AbortError of an abort is made when it is first looked at, by one or the other.
+HEIST_MODEL_PROGRAM(two_look_at_an_abort_error, 3) {
+  const Reason reason = Reason::of_abort();
+  std::exception_ptr theirs;
+  spawn([&theirs, mine = reason] { theirs = mine.exception(); });
+  const std::exception_ptr ours = reason.exception();
+  if (!join_all()) return;
+  check(ours != nullptr && ours == theirs, "both see the same one");
+}
