@@ -118,7 +118,8 @@ class LinkedQueue {
   template <class Visit>
   void each_item(Visit&& visit) const {
     const LinkedCell* head = head_.load(sync::relaxed);
-    for (auto* cell = tail_.load(sync::relaxed); cell != head; cell = cell->older) visit(cell->item);
+    for (auto* cell = tail_.load(sync::relaxed); cell != head; cell = cell->older)
+      visit(cell->item);
   }
 
  private:

@@ -114,9 +114,10 @@ HEIST_MODEL_PROGRAM(broken_empty_outside_an_epoch, 2) {
   check(queue.pop(epochs, 0) == nullptr, "items are null here");  // head_ is `again`
   spawn([&] { check(!queue.empty(), "the third is there all the time"); });
   bool is_head = true;
-  queue.each_word([&](sync::atomic<LinkedCell*>& word) {  // takes the second; retires `again`, which is freed
-    if (std::exchange(is_head, false)) word.store(second, sync::seq_cst);
-  });
+  queue.each_word(
+      [&](sync::atomic<LinkedCell*>& word) {  // takes the second; retires `again`, which is freed
+        if (std::exchange(is_head, false)) word.store(second, sync::seq_cst);
+      });
   again->newer.store(nullptr, sync::relaxed);
   queue.push(*again);
   join_all();
