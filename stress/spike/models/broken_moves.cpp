@@ -66,6 +66,24 @@ HEIST_MODEL_PROGRAM(broken_second_raise_undoes_the_first, 2) {
   join_all();
 }
 
+/// The raise completes behind an agent's search, and the other agent removes the old ticket before it gets there.
+HEIST_MODEL_PROGRAM(broken_raise_behind_two_searches, 3) {
+  ModelClock clock;
+  Cluster cluster(clock);
+  Signal signal;
+  CountedTask task;
+  std::array<CountedTask, 2> low;
+  cluster.post(task, signal.queue);
+  for (unsigned agent = 0; agent < 2; ++agent) cluster.post_bound(agent, low[agent], 0);
+  const auto pick = [&](unsigned agent) {
+    if (cluster.pick(agent) != &task) check(signal.queue.empty(), "the other agent has claimed it");
+  };
+  spawn([&] { cluster.set_level(signal.queue, signal.level, 2); });
+  spawn([&] { pick(1); });
+  pick(0);
+  join_all();
+}
+
 /// An agent that has nothing else finds nothing: it would sleep, until the one who moves the queue goes on.
 HEIST_MODEL_PROGRAM(broken_stopped_move_hides_the_queue, 1) {
   ModelClock clock;
