@@ -115,6 +115,12 @@ class LinkedQueue {
     }
     return false;
   }
+  template <class Visit>
+  void each_item(Visit&& visit) const {
+    const LinkedCell* head = head_.load(sync::relaxed);
+    for (auto* cell = tail_.load(sync::relaxed); cell != head; cell = cell->older)
+      visit(cell->item);
+  }
 
  private:
   /// Fills in `newer` from the newest down to `head`.   Returns the one after `head`.

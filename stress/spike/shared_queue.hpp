@@ -114,6 +114,12 @@ class TicketIndex {
     }
   }
 
+  /// A checker's view: each ticket of a level.
+  template <class Visit>
+  void each_ticket(Level level, Visit&& visit) const {
+    tickets_[static_cast<std::size_t>(level)].each_item(visit);
+  }
+
  private:
   void remove(const typename LinkedQueue<Agents>::Front& ticket, unsigned agent,
               Level level) noexcept {
