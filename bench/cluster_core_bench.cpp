@@ -127,8 +127,7 @@ void pool2_heist(benchmark::State& state) {
 
 void pool2_heist_shared(benchmark::State& state) {
   Counts counts;
-  LiveLevel level{2};
-  Core::Queue queue(level);
+  Core::Queue queue(2);
   RunningCore core;
   for (auto _ : state) {
     for (std::int64_t i = 0; i < batch; ++i) {
@@ -267,8 +266,7 @@ void post_and_pick(benchmark::State& state) {
 void post_shared_and_pick(benchmark::State& state) {
   SteadyClock clock;
   Core core(clock);
-  LiveLevel level{2};
-  Core::Queue queue(level);
+  Core::Queue queue(2);
   SpikeTask task;
   for (auto _ : state) {
     core.post(task, queue);

@@ -30,13 +30,13 @@ namespace heist::spike {
 // I4      head_ and tail_ only help: who finds one behind (the bin's round says so) moves it on.
 // D-edge  spike_bin: publish <-> search. Post, then read the hint and the sleepers; announce, then search.
 // Progress  lock-free; a frozen poster or taker stops nobody.
-// Bound   Bins * Most tasks; what comes then goes into the last bin, whatever it holds. Rounds are counted modulo
-//         2^16: a poster that stalls for exactly 2^16 * Bins bins could post into a bin not yet reached.
+// Bound   Bins * Most tasks; what comes then goes into the last bin, whatever it holds (models/broken_bins.cpp). Rounds
+//         are counted modulo 2^16: a thread that stalls for 2^15 rounds between its two looks takes old for new.
 // Proof   stress/spike/models.
 template <unsigned Bins, unsigned Most>
 class BinRing {
  public:
-  /// Any thread. One CAS unless posters meet.
+  /// Any thread. One CAS, one more behind a bin that was taken or is full, and retries where posters meet.
   void post(SpikeTask& task) noexcept {
     std::uint64_t ticket =
         tail_.load(sync::relaxed);  // relaxed: a hint, checked by the bin's round.

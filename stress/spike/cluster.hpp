@@ -32,6 +32,7 @@ struct Sizes {
 template <Sizes sizes, class Clock>
 class SpikeCluster {
   static_assert(sizes.ring >= sizes.bin);
+  static_assert(sizes.levels <= 8, "a queue's state has a bit for each");
 
  public:
   using Queue = SharedQueue<sizes.agents>;
@@ -46,12 +47,16 @@ class SpikeCluster {
   }
   void post(SpikeTask& task, Queue& queue) {
     queue.push(task);
-    publish(queue);
+    publish(queue, queue.level());
   }
-  /// The priority of a signal with this queue changes (PRI-3).
-  void set_level(Queue& queue, LiveLevel& live, Level level) {
-    live.exchange(level, sync::edge("spike_shared:level", sync::seq_cst));
-    if (!queue.empty()) publish(queue);
+  /// The priority of the queue's signal changes (PRI-3).
+  void set_level(Queue& queue, Level level) {
+    queue.start_move(level);
+    for (auto place = queue.where(); Queue::is_moving(place); place = queue.where()) {
+      publish(queue, Queue::level_of(place));
+      index_.count_move();
+      queue.end_move(place);
+    }
   }
   void arm(SpikeTimer& timer) noexcept {
     const Tick due = timer.due;
@@ -105,7 +110,7 @@ class SpikeCluster {
         if (SpikeTask* task = search_above(agent, best)) return task;
         const auto announced = hint_.announce(best);
         if (SpikeTask* task = search_above(agent, best)) return task;
-        hint_.lower(announced);
+        hint_.lower(announced, best);
       }
       if (SpikeTask* task = take_own(agent, best)) return task;
     }
@@ -126,12 +131,11 @@ class SpikeCluster {
   }
   [[nodiscard]] UrgencyHint& hint() noexcept { return hint_; }
   [[nodiscard]] SpikeTask* search_above(unsigned agent, Level level) noexcept {
-    for (Level at = top_level; at > level; --at) {
-      if (SpikeTask* task = take_bin(agent, at)) return task;
-      if (SpikeTask* task = steal(agent, at, level < 0)) return task;
-      if (SpikeTask* task = index_.take(agent, at)) return task;
+    for (;;) {
+      const auto moves = index_.moves();
+      if (SpikeTask* task = search_once(agent, level)) return task;
+      if (index_.moves() == moves) return nullptr;
     }
-    return nullptr;
   }
 
  private:
@@ -160,12 +164,19 @@ class SpikeCluster {
     hint_.published(level);
     idle_.notify();
   }
-  void publish(Queue& queue) {
-    const Level level = queue.level();
+  void publish(Queue& queue, Level level) {
     index_.ensure_ticket(queue, level);
     published(level);
   }
 
+  SpikeTask* search_once(unsigned agent, Level level) noexcept {
+    for (Level at = top_level; at > level; --at) {
+      if (SpikeTask* task = take_bin(agent, at)) return task;
+      if (SpikeTask* task = steal(agent, at, level < 0)) return task;
+      if (SpikeTask* task = index_.take(agent, at)) return task;
+    }
+    return nullptr;
+  }
   Level best_own(unsigned agent) noexcept {
     for (Level level = top_level; level >= 0; --level) {
       if (bound(agent, level) != nullptr) return level;

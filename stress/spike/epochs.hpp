@@ -11,8 +11,8 @@ namespace heist::spike {
 // What agents may still look at is retired, and freed when every agent has been elsewhere since.
 //
 // Roles   agent: one of a few, known. Posters never look at what is retired.
-// I1      An agent that is inside holds the global epoch at its own or one ahead.
-// I2      What was retired in epoch e is freed in epoch e + 2: whoever was inside when it was still reachable has left.
+// I1      While an agent is inside the global epoch passes its own by one at the most (one that entered late: stays).
+// I2      What was retired in epoch e is freed in epoch e + 3 or later: whoever was inside when it was still reachable has left.
 // D-edge  spike_epoch: enter <-> advance. Enter, then read a link; unlink, then look who is inside.
 // Progress  lock-free; an agent frozen inside stops freeing, not working.
 // Proof   stress/spike/models/shared_queues.cpp (the engine reports uses after free and leaks).

@@ -19,7 +19,7 @@ namespace heist::spike {
 // Why     A publisher that sees a searcher leaves it to that one: either it finds a task, and then wakes another one if
 //         there is more; or it announces sleep, which ends its search in the same step, and looks again afterwards.
 // D-edge  spike_idle: announce <-> notify, through the queues: publish, read this word; announce, look again.
-// Progress  lock-free.   Cost  a publisher reads one word; at most one system call, none while nobody sleeps or somebody
+// Progress  lock-free, but a searcher that is stopped holds up the wake-ups left to it.   Cost  a publisher reads one word; at most one system call, none while nobody sleeps or somebody
 //         searches.
 // Proof   stress/spike/models/sleepers.cpp.
 template <unsigned Agents>
@@ -29,11 +29,11 @@ class IdleAgents {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Any thread, after publishing: wakes one agent, unless all are awake or one searches. `avoid`: woken last.
-  void notify(std::optional<unsigned> avoid = {}) noexcept {
+  /// Any thread, after publishing: wakes one agent, unless all are awake or one searches.
+  void notify() noexcept {
     Word old = word_.load(sync::edge("spike_idle:notify", sync::seq_cst));
     while (sleeping(old) != 0 && searching(old) == 0) {
-      const unsigned agent = choose(sleeping(old), avoid);
+      const auto agent = static_cast<unsigned>(std::countr_zero(sleeping(old)));
       if (word_.compare_exchange_weak(old, (old & ~bit(agent)) + one_searcher,
                                       sync::edge("spike_idle:notify", sync::seq_cst),
                                       sync::edge("spike_idle:notify", sync::seq_cst))) {
@@ -78,10 +78,6 @@ class IdleAgents {
   static Word bit(unsigned agent) noexcept { return Word{1} << agent; }
   static Word sleeping(Word word) noexcept { return word & (one_searcher - 1); }
   static Word searching(Word word) noexcept { return word >> 32; }
-  static unsigned choose(Word sleeping, std::optional<unsigned> avoid) noexcept {
-    const Word others = avoid ? sleeping & ~bit(*avoid) : sleeping;
-    return static_cast<unsigned>(std::countr_zero(others != 0 ? others : sleeping));
-  }
   /// From sleeping to searching, unless somebody has done that.
   bool wake_up(unsigned agent) noexcept {
     Word old = word_.load(sync::edge("spike_idle:notify", sync::seq_cst));

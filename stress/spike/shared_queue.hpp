@@ -11,32 +11,60 @@
 
 namespace heist::spike {
 
-/// What a queue reads its level from: a signal's priority, changed by set_priority.
-using LiveLevel = sync::atomic<Level>;
-
 // The tasks are not touched when the priority changes: the queue moves. A level's index is a queue of tickets, each
 // of which names a queue; a ticket stays in its place while tasks are taken from its queue, so nothing is hidden.
 //
 // Roles   poster, re-prioritiser: any thread.  agent: inside an epoch.
-// States  present_: for each level whether a ticket is there, and a version that each look at an empty queue raises.
+// States  place_: (level, the level it comes from while it is on the move, version).
+//         present_: for each level whether a ticket is there, and a version that each look at an empty queue raises.
 // I1      A level's bit is set only after a ticket was put there within the same version. An agent removes a ticket
-//         only if, after it has cleared the bit, the queue was still empty or elsewhere. So a set bit means a ticket.
-// Why     poster: push, read the level, read the bit (or put a ticket there). Re-prioritiser: write the level, look
-//         for tasks, read the bit. Agent: clear the bit, look for tasks and level again, remove the ticket. Of any two
-//         the later sees what the earlier did, all being seq_cst.
-// D-edge  spike_shared: push <-> clear; push <-> level; level <-> clear.
-// Bound   a ticket for each level, and one more for each thread that put one there at the same time.
-// Proof   stress/spike/models/shared_queues.cpp.
+//         only if, after it has cleared the bit, the queue was empty, or elsewhere with a ticket there. So a set bit
+//         means a ticket.
+// I2      A queue with tasks has a ticket at its level, or is on the move and has one where it comes from: there it
+//         counts until the ticket at its level is put and the hint is raised. Whoever moves it returns when nobody's
+//         move is under way: it ends that of another thread, too.
+// Why     poster: push, read the place, read the bit (or put a ticket there). Re-prioritiser: write the place, read
+//         the bit (or put a ticket there). Agent: clear the bit, look for tasks and the place again, remove the ticket.
+//         Of any two the later sees what the earlier did, all being seq_cst.
+// D-edge  spike_shared: push <-> clear; push <-> place; place <-> clear.
+// Bound   A ticket for each level, and one more for each thread that put one there while another one did, or an agent
+//         looked; they go as they come to the front.
+// Proof   stress/spike/models/{shared_queues,tickets,moves}.cpp.
 template <unsigned Agents>
 class SharedQueue {
  public:
-  explicit SharedQueue(LiveLevel& live) noexcept : live_(live) {}
+  explicit SharedQueue(Level level) noexcept : place_(place(level, none, 0)) {}
 
   /// Any thread. The ticket comes next: ensure_ticket.
   void push(SpikeTask& task) { tasks_.push(*make_node<LinkedCell>(&task)); }
-  [[nodiscard]] Level level() const noexcept {
-    return live_.load(sync::edge("spike_shared:level", sync::seq_cst));
+  [[nodiscard]] Level level() const noexcept { return level_of(where()); }
+
+  using Place = std::uint64_t;
+  [[nodiscard]] Place where() const noexcept {
+    return place_.load(sync::edge("spike_shared:place", sync::seq_cst));
   }
+  static Level level_of(Place place) noexcept { return static_cast<Level>(place & 15) - 1; }
+  static bool is_moving(Place place) noexcept { return from_of(place) != none; }
+  /// Any thread. The ticket comes next, then end_move(); until then it counts where it was.
+  void start_move(Level to) noexcept {
+    Place old = where();
+    Place moved = 0;
+    do {
+      if (level_of(old) == to && !is_moving(old)) return;
+      const Level from = is_moving(old) ? from_of(old) : level_of(old);
+      moved = place(to, from, (old >> 8) + 1);
+    } while (!place_.compare_exchange_weak(old, moved,
+                                           sync::edge("spike_shared:place", sync::seq_cst),
+                                           sync::edge("spike_shared:place", sync::seq_cst)));
+  }
+  /// Unless it has moved on.
+  void end_move(Place moving) noexcept {
+    place_.compare_exchange_strong(moving, place(level_of(moving), none, moving >> 8),
+                                   sync::edge("spike_shared:place", sync::seq_cst),
+                                   sync::relaxed);  // relaxed: the caller reads it anew.
+  }
+
+  /// A checker's view: only exact while no cell is freed.
   [[nodiscard]] bool empty() const noexcept { return tasks_.empty(); }
 
  private:
@@ -63,12 +91,22 @@ class SharedQueue {
                                            sync::edge("spike_shared:clear", sync::seq_cst))) {
     }
   }
-  [[nodiscard]] bool has_tasks_at(Level level) const noexcept {
-    return this->level() == level && !tasks_.empty();
+  static constexpr Level none = -1;
+  static Level from_of(Place place) noexcept { return static_cast<Level>((place >> 4) & 15) - 1; }
+  static Place place(Level level, Level from, Place version) noexcept {
+    return (version << 8) | (static_cast<Place>(from + 1) << 4) | static_cast<Place>(level + 1);
+  }
+  /// Whether agents take tasks by its ticket at this level.
+  [[nodiscard]] bool counts_at(Level at) const noexcept {
+    const Place now = where();
+    return level_of(now) == at || from_of(now) == at;
+  }
+  [[nodiscard]] bool has_tasks_at(Level at) const noexcept {
+    return counts_at(at) && !tasks_.empty();
   }
 
   LinkedQueue<Agents> tasks_;
-  LiveLevel& live_;
+  sync::atomic<Place> place_;
   sync::atomic<State> present_{0};
 };
 
@@ -87,6 +125,15 @@ class TicketIndex {
     }
   }
 
+  /// A re-prioritiser, when its ticket is put and before the move ends: an agent may have searched the new level
+  /// before that, and come to the old one too late.
+  void count_move() noexcept {
+    moves_.fetch_add(1, sync::edge("spike_shared:move", sync::seq_cst));
+  }
+  [[nodiscard]] std::uint64_t moves() const noexcept {
+    return moves_.load(sync::edge("spike_shared:move", sync::seq_cst));
+  }
+
   /// An agent: the first task of the first queue that has one at this level, or null.
   [[nodiscard]] SpikeTask* take(unsigned agent, Level level) noexcept {
     const typename CellEpochs::Inside inside(epochs_, agent);
@@ -94,7 +141,7 @@ class TicketIndex {
       const auto ticket = tickets(level).front();
       if (ticket.cell == nullptr) return nullptr;
       auto& queue = *static_cast<Queue*>(ticket.cell->item);
-      if (queue.level() == level) {
+      if (queue.counts_at(level)) {
         if (void* task = queue.tasks_.pop(epochs_, agent)) return static_cast<SpikeTask*>(task);
       }
       queue.clear_bit(level);
@@ -132,6 +179,7 @@ class TicketIndex {
 
   CellEpochs epochs_;
   std::array<LinkedQueue<Agents>, Levels> tickets_;
+  sync::atomic<std::uint64_t> moves_{0};
 };
 
 }  // namespace heist::spike

@@ -54,10 +54,10 @@ class UrgencyHint {
     }
     return old;
   }
-  /// After a search that found nothing. Does nothing when a publisher came in between.
-  void lower(Word announced) noexcept {
-    const Level target = target_of(announced);
-    if (target >= level_of(announced)) return;
+  /// After a search that found nothing above `target`. Does nothing when a publisher came in between, or the
+  /// announcement is another agent's, who searched less.
+  void lower(Word announced, Level target) noexcept {
+    if (target >= level_of(announced) || target != target_of(announced)) return;
     word_.compare_exchange_strong(announced, next(announced, target, target),
                                   sync::edge("spike_hint:lower", sync::seq_cst),
                                   sync::relaxed);  // relaxed: nothing is done then.

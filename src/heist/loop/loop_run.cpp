@@ -56,8 +56,8 @@ bool LoopCore::run_next(bool heed_stop) noexcept {
 /// Whether collect_work() may have something to do; most picks have not.
 inline bool LoopCore::has_news() noexcept {
   auto& agent = on_agent();
-  const bool quiet = agent.reap == nullptr && agent.discarded.empty() && agent.released == nullptr &&
-                     agent.microtasks.empty() && agent.wheel.empty();
+  const bool quiet = agent.reap == nullptr && agent.discarded.empty() &&
+                     agent.released == nullptr && agent.microtasks.empty() && agent.wheel.empty();
   // relaxed: the exchange in recheck_priorities() orders it.
   return !quiet || inbox_.has_posts() || recheck_.load(sync::relaxed);
 }

@@ -7,7 +7,7 @@ using namespace heist::spike;
 using namespace heist;
 
 /// Two announcements of the same level with a post between them: the first must not lower for the second (versions).
-HEIST_MODEL_PROGRAM(two_announcements_of_one_level, 3) {
+HEIST_MODEL_PROGRAM(two_announcements_of_one_level, 2) {
   ModelClock clock;
   Cluster cluster(clock);
   std::array<CountedTask, 3> low;

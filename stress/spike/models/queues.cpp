@@ -90,7 +90,7 @@ HEIST_MODEL_PROGRAM(ring_gives_each_task_to_one, 3) {
 }
 
 /// Two posters and two agents on a linked queue; its cells are freed when no agent looks at them any more.
-HEIST_MODEL_PROGRAM(linked_queue_gives_each_task_to_one, 2) {
+HEIST_MODEL_PROGRAM(linked_queue_gives_each_task_to_one, 1) {
   LinkedQueue<2>::CellEpochs epochs;
   LinkedQueue<2> queue;
   std::array<CountedTask, 4> tasks;
@@ -114,7 +114,7 @@ HEIST_MODEL_PROGRAM(linked_queue_gives_each_task_to_one, 2) {
 }
 
 /// One agent stays with a cell while the other one takes so many that epochs pass: it is not freed under its eyes.
-HEIST_MODEL_PROGRAM(cells_outlive_who_looks_at_them, 2) {
+HEIST_MODEL_PROGRAM(cells_outlive_who_looks_at_them, 1) {
   LinkedQueue<2>::CellEpochs epochs;
   LinkedQueue<2> queue;
   CountedTask task;

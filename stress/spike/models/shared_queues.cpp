@@ -9,8 +9,8 @@ using namespace heist;
 namespace {
 
 struct Signal {
-  LiveLevel level{0};
-  Cluster::Queue queue{level};
+  explicit Signal(Level level = 0) noexcept : queue(level) {}
+  Cluster::Queue queue;
 };
 
 }  // namespace
@@ -38,7 +38,7 @@ HEIST_MODEL_PROGRAM(raise_against_two_picks, 2) {
     }
   };
   spawn([&] {
-    cluster.set_level(signal.queue, signal.level, 2);
+    cluster.set_level(signal.queue, 2);
     raised.store(true, sync::release);
   });
   spawn([&] { pick(1); });
@@ -60,7 +60,7 @@ HEIST_MODEL_PROGRAM(raise_against_post, 2) {
     returned.fetch_add(1, sync::acq_rel);
   });
   spawn([&] {
-    cluster.set_level(signal.queue, signal.level, 2);
+    cluster.set_level(signal.queue, 2);
     returned.fetch_add(1, sync::acq_rel);
   });
   const bool both = returned.load(sync::acquire) == 2;
@@ -74,16 +74,15 @@ HEIST_MODEL_PROGRAM(raise_against_post, 2) {
 HEIST_MODEL_PROGRAM(lower_and_raise_against_picks, 2) {
   ModelClock clock;
   Cluster cluster(clock);
-  Signal signal;
-  signal.level.store(2, sync::relaxed);
+  Signal signal(2);
   CountedTask task;
   CountedTask low;
   sync::atomic<bool> raised{false};
   cluster.post(task, signal.queue);
   cluster.post_bound(0, low, 1);
   spawn([&] {
-    cluster.set_level(signal.queue, signal.level, 0);
-    cluster.set_level(signal.queue, signal.level, 2);
+    cluster.set_level(signal.queue, 0);
+    cluster.set_level(signal.queue, 2);
     raised.store(true, sync::release);
   });
   const bool was_raised = raised.load(sync::acquire);

@@ -82,12 +82,11 @@ HEIST_BLOCKING_MODEL_PROGRAM(an_own_post_wakes_the_other_agent, 2) {
 HEIST_BLOCKING_MODEL_PROGRAM(shared_posts_wake_two_agents, 0) {
   ModelClock clock;
   Cluster cluster(clock);
-  LiveLevel level{0};
-  Cluster::Queue queue(level);
+  Cluster::Queue queue(0);
   Meeting meeting(cluster, 2);
   std::array<Meeting::Task, 2> tasks{Meeting::Task(meeting), Meeting::Task(meeting)};
   for (auto& task : tasks) spawn([&] { cluster.post(task, queue); });
-  spawn([&] { cluster.set_level(queue, level, 2); });
+  spawn([&] { cluster.set_level(queue, 2); });
   spawn([&] { cluster.run(1); });
   cluster.run(0);
   join_all();

@@ -10,8 +10,7 @@ using namespace heist;
 HEIST_MODEL_PROGRAM(a_ticket_goes_before_its_bit, 2) {
   ModelClock clock;
   Cluster cluster(clock);
-  LiveLevel level{1};
-  Cluster::Queue queue(level);
+  Cluster::Queue queue(1);
   std::array<CountedTask, 2> tasks;
   int picked = 0;
   spawn([&] {
@@ -27,8 +26,7 @@ HEIST_MODEL_PROGRAM(a_ticket_goes_before_its_bit, 2) {
 HEIST_MODEL_PROGRAM(a_bit_means_a_ticket, 2) {
   ModelClock clock;
   Cluster cluster(clock);
-  LiveLevel level{1};
-  Cluster::Queue queue(level);
+  Cluster::Queue queue(1);
   std::array<CountedTask, 2> tasks;
   CountedTask low;
   sync::atomic<bool> posted{false};
@@ -48,15 +46,14 @@ HEIST_MODEL_PROGRAM(a_bit_means_a_ticket, 2) {
 HEIST_MODEL_PROGRAM(lowered_tasks_come_later, 2) {
   ModelClock clock;
   Cluster cluster(clock);
-  LiveLevel level{2};
-  Cluster::Queue queue(level);
+  Cluster::Queue queue(2);
   CountedTask task;
   CountedTask middle;
   sync::atomic<bool> lowered{false};
   cluster.post(task, queue);
   cluster.post(middle, 1);
   spawn([&] {
-    cluster.set_level(queue, level, 0);
+    cluster.set_level(queue, 0);
     lowered.store(true, sync::release);
   });
   const bool was_lowered = lowered.load(sync::acquire);

@@ -78,3 +78,10 @@ HEIST_BLOCKING_MODEL_PROGRAM(earlier_deadline_comes, 1) {
   cluster.run(0);
   join_all();
 }
+
+/// A deadline beyond what fits beside the watcher does not pass for an early one.
+HEIST_MODEL_PROGRAM(a_far_deadline, 0) {
+  TimerKeeper keeper;
+  check(keeper.try_watch(0, (Tick{1} << 56) + 1), "nobody watches");
+  check(keeper.watch().until > 5, "who arms one for tick 5 wakes the watcher");
+}

@@ -1,4 +1,4 @@
-// CLU-1 broken by the hint: an agent lowers it to a target that another one announced.
+// CLU-1: an agent does not lower the hint by what another one announced.
 #include <array>
 
 #include "support.hpp"
@@ -7,8 +7,8 @@ using namespace heist::spike;
 using namespace heist;
 
 /// Agent 1 announces level 0. Agent 0, which has a task of its own at level 1, gets that announcement from
-/// announce(1), searches above level 1 only, and lowers to 0 over a task of level 1.
-HEIST_MODEL_PROGRAM(broken_foreign_announcement, 3) {
+/// announce(1), and has searched above level 1 only.
+HEIST_MODEL_PROGRAM(a_foreign_announcement, 3) {
   ModelClock clock;
   Cluster cluster(clock);
   std::array<CountedTask, 2> low;
