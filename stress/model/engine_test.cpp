@@ -246,12 +246,14 @@ TEST(Detection, plain_data_when_the_edge_is_relaxed_then_a_race) {
   EXPECT_TRUE(failure_of(hand_over<relaxed>).starts_with("data race"));
 }
 
+template <bool reads_first>
 void early_free() {
   auto* value = new int(1);
   sync::atomic<int> flag{0};
   spawn([&] {
+    if (reads_first) static_cast<void>(*static_cast<volatile int*>(value));
     flag.store(1, release);
-    static_cast<void>(*static_cast<volatile int*>(value));
+    if (!reads_first) static_cast<void>(*static_cast<volatile int*>(value));
   });
   while (flag.load(acquire) == 0) {
     join_all();
@@ -274,7 +276,8 @@ void use_after_free() {
 }
 
 TEST(Detection, memory_when_used_after_it_was_freed_then_found) {
-  EXPECT_EQ(failure_of(early_free), "holds");
+  EXPECT_EQ(failure_of(early_free<true>), "holds");
+  EXPECT_TRUE(failure_of(early_free<false>).starts_with("data race"));
   EXPECT_TRUE(failure_of(use_after_free).starts_with("use after free"));
 }
 

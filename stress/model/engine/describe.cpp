@@ -41,7 +41,7 @@ std::string describe(const void* code) {
 const char* name_of(std::memory_order order) noexcept {
   static constexpr const char* names[] = {"relaxed", "consume", "acquire",
                                           "release", "acq_rel", "seq_cst"};
-  return names[static_cast<std::size_t>(order)];
+  return names[static_cast<std::size_t>(sync::unmarked(order))];
 }
 
 std::string place_of(const Where& where) {

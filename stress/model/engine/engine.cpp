@@ -207,11 +207,16 @@ void Engine::step(Cell cell, bool writes) {
   freeze_if_due();
   reschedule();
   if (++steps_ > step_limit) fail("no end: more than " + std::to_string(step_limit) + " steps");
-  if (plan_->search.kind == Search::Kind::exhaustive) {
-    dependencies_.step(current_, cell.address, writes, path_->last_switch(), *path_);
-  }
-  ++me().clock[current_];
+  depend(cell, writes);
 }
+
+void Engine::depend(Cell cell, bool writes) {
+  if (plan_->search.kind != Search::Kind::exhaustive) return;
+  dependencies_.step(current_, cell.address, writes, path_->last_switch(), *path_);
+}
+
+/// What the thread does from here on does not happen before an acquiring read of what it has just stored.
+void Engine::stored() { ++me().clock[current_]; }
 
 void Engine::created(Cell cell, Word value) {
   const Inside inside(*this);
@@ -221,7 +226,8 @@ void Engine::created(Cell cell, Word value) {
 
 Word Engine::load(Cell cell, std::memory_order order, Where where) {
   const Inside inside(*this);
-  step(cell, false);
+  // A seq_cst load bounds what later ones read: their order matters.
+  step(cell, sync::unmarked(order) == std::memory_order_seq_cst);
   touch(cell.address, cell.bytes, AccessKind::read);
   const Word value = sync::has_mark(order, sync::mute_mark)
                          ? memory_.oldest(cell)
@@ -236,6 +242,7 @@ void Engine::store(Cell cell, Word value, std::memory_order order, Where where) 
   touch(cell.address, cell.bytes, AccessKind::read);
   if (sync::has_mark(order, sync::mute_mark)) return;
   memory_.store(viewer(), cell, value, sync::unmarked(order), *path_);
+  stored();
   trace("store", cell, value, order, where);
 }
 
@@ -251,6 +258,7 @@ Word Engine::update(Cell cell, Update what, Word operand, std::memory_order orde
   const Word before = memory_.newest(cell);
   const Word after = applied(what, before, operand, cell.bytes);
   memory_.replace(viewer(), cell, after, sync::unmarked(order));
+  stored();
   trace("update", cell, after, order, where);
   return before;
 }
@@ -273,6 +281,7 @@ bool Engine::compare_exchange(Cell cell, Word& expected, Word desired, std::memo
     return false;
   }
   memory_.replace(viewer(), cell, desired, sync::unmarked(success));
+  stored();
   trace("compare succeeds", cell, desired, success, where);
   return true;
 }
@@ -287,19 +296,33 @@ void Engine::sleep_on(Cell cell, Word expected, bool timed, Where where) {
   me().state = timed ? State::dozing : State::asleep;
   me().asleep_on = cell.address;
   reschedule();
+  if (timed) depend(cell, true);  // its end and a wake-up: which is first
 }
 
 void Engine::wake(Cell cell, int how_many, Where where) {
   const Inside inside(*this);
   step(cell, true);
   trace("wake", cell, 0, std::memory_order_relaxed, where);
-  for (Thread& thread : threads_) {
-    if (how_many == 0) return;
-    const bool sleeps = thread.state == State::asleep || thread.state == State::dozing;
-    if (!sleeps || thread.asleep_on != cell.address) continue;
-    thread.state = State::ready;
-    --how_many;
+  ThreadSet sleepers = sleeping_on(cell);
+  for (; how_many > 0 && sleepers != 0; --how_many) {
+    const int count = std::popcount(sleepers);
+    ThreadSet rest = sleepers;
+    // Whom, if not all.
+    for (int skip = how_many < count ? path_->choose(count) : 0; skip > 0; --skip) rest &= rest - 1;
+    const ThreadId woken = std::countr_zero(rest);
+    threads_[static_cast<std::size_t>(woken)].state = State::ready;
+    sleepers &= ~only(woken);
   }
+}
+
+ThreadSet Engine::sleeping_on(Cell cell) const noexcept {
+  ThreadSet result = 0;
+  for (ThreadId id = 0; id < max_threads; ++id) {
+    const Thread& thread = threads_[static_cast<std::size_t>(id)];
+    const bool sleeps = thread.state == State::asleep || thread.state == State::dozing;
+    if (sleeps && thread.asleep_on == cell.address) result |= only(id);
+  }
+  return result;
 }
 
 /// How far the others came while a thread was frozen in an operation.

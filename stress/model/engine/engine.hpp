@@ -141,6 +141,9 @@ class Engine {
   void nobody_can_go_on();
   void switch_to(ThreadId thread);
   void step(Cell cell, bool writes);
+  void depend(Cell cell, bool writes);
+  void stored();
+  [[nodiscard]] ThreadSet sleeping_on(Cell cell) const noexcept;
   void freeze_if_due();
   void trace(const char* what, Cell cell, Word value, std::memory_order order, Where where);
   void leak_check();

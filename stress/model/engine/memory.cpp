@@ -116,14 +116,18 @@ void Memory::History::insert(std::uint32_t place, const Store& store) {
   if (seq_cst_floor >= place) ++seq_cst_floor;
 }
 
-Word Memory::load(Viewer viewer, Cell cell, std::memory_order order, Path& path) {
-  History& from = history(cell);
-  const std::uint32_t oldest = floor(from, viewer, order == std::memory_order_seq_cst);
+std::uint32_t Memory::pick(History& from, Viewer viewer, bool seq_cst, Path& path) {
+  const std::uint32_t oldest = floor(from, viewer, seq_cst);
   int& stale = from.stale_reads[static_cast<std::size_t>(viewer.thread)];
   const auto candidates = stale < stale_limit ? from.last() - oldest + 1 : 1;
   const auto age = static_cast<std::uint32_t>(path.choose(static_cast<int>(candidates)));
   stale = age == 0 ? 0 : stale + 1;
-  const std::uint32_t chosen = from.last() - age;
+  return from.last() - age;
+}
+
+Word Memory::load(Viewer viewer, Cell cell, std::memory_order order, Path& path) {
+  History& from = history(cell);
+  const std::uint32_t chosen = pick(from, viewer, order == std::memory_order_seq_cst, path);
   see(from, viewer, chosen, order);
   return from.stores[chosen].value;
 }
@@ -163,16 +167,12 @@ Word Memory::replace(Viewer viewer, Cell cell, Word value, std::memory_order ord
 Memory::Comparison Memory::compare(Viewer viewer, Cell cell, Word expected,
                                    std::memory_order failure, Path& path) {
   History& of = history(cell);
-  if (of.stores.back().value == expected) {
-    // It could fail only by reading an older value; a strong one that finds `expected` there, too,
-    // must succeed, so only others count. Those who retry get there by the load before.
-    return {true, expected};
-  }
-  const Word value = load(viewer, cell, failure, path);
-  if (value == expected) {  // A stale match: compare-exchange reads the newest, and that differs.
-    see(of, viewer, of.last(), failure);
-    return {false, of.stores.back().value};
-  }
+  std::uint32_t read = pick(of, viewer, failure == std::memory_order_seq_cst, path);
+  // What matches is replaced, and that can be the newest only.
+  if (of.stores[read].value == expected) read = of.last();
+  const Word value = of.stores[read].value;
+  if (value == expected) return {true, expected};
+  see(of, viewer, read, failure);
   return {false, value};
 }
 

@@ -31,8 +31,12 @@ struct Viewer {
 //   read-modify-writes read the newest store;
 //   release/acquire  an acquiring read of a releasing store joins its clock; read-modify-writes carry
 //                  the clock of the store they replace along (release sequence).
-// What it leaves out: read-modify-writes in the midst of a modification order, values out of thin air, and
-// loads that read stores of later steps (load buffering).
+// What it leaves out:
+//   read-modify-writes in the midst of a modification order, values out of thin air, and loads that read
+//   stores of later steps (load buffering);
+//   an order S that is not that of the steps: "store data seq_cst, store flag relaxed" against "load flag
+//   relaxed, load data seq_cst" may miss the data in C++ and on ARM, and never does here;
+//   a third stale value in a row (stale_limit), and a store put back behind more than two (max_places).
 // A seq_cst operation does not order relaxed ones of other objects: "store relaxed, seq_cst RMW
 // elsewhere, load" may read stale values, as C++ allows and x86 does not.
 class Memory {
@@ -88,6 +92,8 @@ class Memory {
 
   [[nodiscard]] History& history(Cell cell);
   [[nodiscard]] static std::uint32_t floor(const History& history, Viewer viewer, bool seq_cst);
+  /// The store that a load reads.
+  [[nodiscard]] static std::uint32_t pick(History& from, Viewer viewer, bool seq_cst, Path& path);
   static void see(History& history, Viewer viewer, std::uint32_t store, std::memory_order order);
   static Store made(Viewer viewer, Word value, std::memory_order order, const Store* replaced);
   static void append(History& history, Viewer viewer, const Store& store, std::memory_order order);

@@ -23,6 +23,7 @@ bool conflict(const Access& earlier, const Access& later, const VectorClock& clo
 
 void Shadow::forget_all() noexcept {
   granules_.forget_all();
+  touched_.clear();
   freed_ranges_.clear();
 }
 
@@ -36,9 +37,21 @@ std::optional<Conflict> Shadow::touch(ThreadId thread, const VectorClock& clock,
   }
   if (kind == AccessKind::release && bytes > large) {
     freed_ranges_.push_back({first, end, access});
-    return std::nullopt;
+    return before_release(access, clock, first, end);
   }
   for (auto granule = first & ~std::uintptr_t{7}; granule < end; granule += 8) {
+    access.bytes = mask(granule, first, end);
+    auto [entry, is_new] = granules_[granule];
+    if (is_new) touched_.push_back(granule);
+    if (auto found = entry.touch(access, clock)) return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<Conflict> Shadow::before_release(Access access, const VectorClock& clock,
+                                               std::uintptr_t first, std::uintptr_t end) {
+  for (const std::uintptr_t granule : touched_) {
+    if (granule >= end || granule + 8 <= first) continue;
     access.bytes = mask(granule, first, end);
     if (auto found = granules_[granule].entry.touch(access, clock)) return found;
   }

@@ -59,7 +59,12 @@ class Shadow {
   };
   static constexpr std::size_t large = 1024;
 
+  /// A large range is freed: not before all that touched it.
+  [[nodiscard]] std::optional<Conflict> before_release(Access access, const VectorClock& clock,
+                                                       std::uintptr_t first, std::uintptr_t end);
+
   AddressTable<Granule> granules_;
+  std::vector<std::uintptr_t> touched_;  ///< granules, oldest first
   std::vector<FreedRange> freed_ranges_;
 };
 
