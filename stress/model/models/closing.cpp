@@ -6,8 +6,8 @@
 using namespace heist;
 using namespace heist::model;
 
-/// A task posted while the loop closes runs, is dropped, or is refused; its promise settles, its callback
-/// is destroyed.
+/// A task posted while the loop drains and closes runs or is refused; its promise settles, its callback is
+/// destroyed.
 HEIST_MODEL_PROGRAM(close_against_post, 2) {
   EventLoop loop(on_virtual_clock());
   const Scheduler scheduler = loop.scheduler();
@@ -19,7 +19,7 @@ HEIST_MODEL_PROGRAM(close_against_post, 2) {
       return 7;
     });
   });
-  loop.close(CloseMode::abort());
+  loop.close(CloseMode::drain());
   if (!join_all()) return;
   check(task.settled(), "the promise is settled");
   check((task.status() == PromiseStatus::fulfilled) == (ran == 1), "fulfilled if it ran");
