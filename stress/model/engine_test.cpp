@@ -11,6 +11,7 @@
 #include "engine/engine.hpp"
 #include "engine/model.hpp"
 #include "exploring.hpp"
+#include "outcomes.hpp"
 
 namespace heist::model {
 namespace {
@@ -20,24 +21,6 @@ using sync::acquire;
 using sync::relaxed;
 using sync::release;
 using sync::seq_cst;
-
-std::set<std::string> outcomes;
-
-void note(std::initializer_list<int> values) {
-  const Unwatched unwatched;
-  std::string line;
-  for (const int value : values) line += std::to_string(value);
-  outcomes.insert(line);
-}
-
-/// All outcomes of a program that does nothing wrong.
-std::set<std::string> outcomes_of(void (*program)()) {
-  outcomes.clear();
-  const Outcome outcome = explore(program);
-  EXPECT_FALSE(outcome.failure) << *outcome.failure;
-  EXPECT_TRUE(outcome.complete);
-  return outcomes;
-}
 
 using Outcomes = std::set<std::string>;
 

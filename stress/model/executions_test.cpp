@@ -12,6 +12,7 @@
 #include "engine/engine.hpp"
 #include "engine/model.hpp"
 #include "exploring.hpp"
+#include "outcomes.hpp"
 
 namespace heist::model {
 namespace {
@@ -21,23 +22,6 @@ using sync::acquire;
 using sync::relaxed;
 using sync::release;
 using sync::seq_cst;
-
-std::set<std::string> outcomes;
-
-void note(std::initializer_list<int> values) {
-  const Unwatched unwatched;
-  std::string line;
-  for (const int value : values) line += std::to_string(value);
-  outcomes.insert(line);
-}
-
-std::set<std::string> outcomes_of(void (*program)()) {
-  outcomes.clear();
-  const Outcome outcome = explore(program);
-  EXPECT_FALSE(outcome.failure) << *outcome.failure;
-  EXPECT_TRUE(outcome.complete);
-  return outcomes;
-}
 
 /// Writes behind its release, with no further step between that and its end.
 void writes_behind_its_release() {
