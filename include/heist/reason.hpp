@@ -48,7 +48,8 @@ class Reason {
 
   explicit operator bool() const noexcept { return static_cast<bool>(box_); }
 
-  /// The exception, or null when the reason is a plain value.
+  /// The exception, or null when the reason is a plain value. Of an abort without a reason: made now; std::bad_alloc
+  /// when there is no memory for it.
   [[nodiscard]] std::exception_ptr exception() const noexcept;
 
   /// The plain value when it is of this type, else null.

@@ -61,6 +61,14 @@ TEST_F(Lif4, post_when_there_is_no_memory_then_bad_alloc_and_nothing_is_queued) 
   EXPECT_EQ(trace.size(), 1U);
 }
 
+TEST_F(Lif4, exception_when_an_abort_error_cannot_be_made_then_bad_alloc_and_later_it_is_made) {
+  const Reason reason = Reason::of_abort();
+  std::exception_ptr seen;
+  without_memory([&] { seen = reason.exception(); });
+  EXPECT_THROW(std::rethrow_exception(seen), std::bad_alloc);
+  EXPECT_THROW(reason.rethrow(), AbortError);
+}
+
 TEST_F(Lif4, post_when_it_fails_then_the_callback_is_still_the_callers) {
   auto callback = [value = std::make_unique<int>(4)] { return *value; };
   EXPECT_TRUE(fails([&] { static_cast<void>(scheduler.post_task(std::move(callback))); }));

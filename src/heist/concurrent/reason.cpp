@@ -40,11 +40,18 @@ class Reason::Box {
   friend void release(Box& box) noexcept;
 
  private:
-  /// Threads that ask at the same time may make several; one stays.
+  /// Threads that ask at the same time may make several; one stays. Without memory it is std::bad_alloc this time.
   const std::exception_ptr& late_exception() const noexcept {
     auto* made = late_.load(sync::edge("reason:look", sync::acquire));
     if (made != nullptr) return *made;
-    auto mine = std::make_unique<std::exception_ptr>(std::make_exception_ptr(AbortError()));
+    try {
+      return keep(std::make_unique<std::exception_ptr>(std::make_exception_ptr(AbortError())));
+    } catch (...) {
+      return out_of_memory().box_->exception();
+    }
+  }
+  const std::exception_ptr& keep(std::unique_ptr<std::exception_ptr> mine) const noexcept {
+    std::exception_ptr* made = nullptr;
     if (late_.compare_exchange_strong(made, mine.get(), sync::edge("reason:make", sync::release),
                                       sync::edge("reason:look", sync::acquire))) {
       return *mine.release();
