@@ -30,7 +30,9 @@ struct Row {
 
   /// raw_…: what the machine allows, nothing that one could use instead.
   [[nodiscard]] bool is_floor() const { return subject.starts_with("raw_"); }
-  [[nodiscard]] bool is_peer() const { return subject != "heist" && !is_floor(); }
+  /// heist, or heist_…: another way to do it with heist.
+  [[nodiscard]] bool is_ours() const { return subject == "heist" || subject.starts_with("heist_"); }
+  [[nodiscard]] bool is_peer() const { return !is_ours() && !is_floor(); }
 };
 
 class Results {

@@ -66,7 +66,7 @@ void add_counts(Line& line, const Row& row) {
   const auto& counts = *row.counts;
   // oneTBB allocates through an allocator of its own, which is not seen.
   if (!row.subject.starts_with("tbb_")) line[allocations] = text_of(counts.allocations);
-  if (row.subject != "heist") return;  // the seam is heist's
+  if (!row.is_ours()) return;  // the seam is heist's
   line[shared_updates] = text_of(counts.shared_updates);
   line[remote_lines] = text_of(counts.remote_lines);
   line[system_calls] = text_of(counts.system_calls);

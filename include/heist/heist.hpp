@@ -14,3 +14,4 @@
 #include <heist/scheduler.hpp>
 #include <heist/subscription.hpp>
 #include <heist/task_signal.hpp>
+#include <heist/timeout.hpp>

@@ -9,8 +9,9 @@ namespace heist {
 
 /// A reference count that several threads may change.
 ///
-/// Edge ref: drop -> drop. Each drop is one RMW that releases the dropper's last use and acquires
-/// all earlier ones, so whoever drops last may destroy.
+/// Edge ref: drop -> drop, last. Each drop is one RMW that releases the dropper's last use and
+/// acquires all earlier ones, so whoever drops last may destroy; so may a holder that finds itself
+/// the last one.
 class RefCount {
  public:
   explicit RefCount(std::uint32_t count) noexcept : count_(count) {}
@@ -23,6 +24,11 @@ class RefCount {
   /// True for the caller that dropped the last reference.
   [[nodiscard]] bool drop() noexcept {
     return count_.fetch_sub(1, sync::edge("ref:drop", sync::acq_rel)) == 1;
+  }
+
+  /// For a holder: whether it is the last one.
+  [[nodiscard]] bool is_last() const noexcept {
+    return count_.load(sync::edge("ref:last", sync::acquire)) == 1;
   }
 
  private:

@@ -18,6 +18,7 @@
 
 namespace bench {
 
-using TimerSubjects = SubjectList<HeistTimers, AsioTimers, UvTimers, EventTimers, RawWheel>;
+using TimerSubjects =
+    SubjectList<HeistTimers, HeistDelayedTasks, AsioTimers, UvTimers, EventTimers, RawWheel>;
 
 }  // namespace bench

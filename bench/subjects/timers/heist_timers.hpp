@@ -1,5 +1,5 @@
-// Heist's timers: delayed tasks. One that can be cancelled has a controller of its own, as a user
-// would have it.
+// Heist's timers. HeistTimers: timeouts, which the user keeps to clear them, as with the peers.
+// HeistDelayedTasks: delayed posts; one that can be cancelled, by any thread, has a controller of its own.
 #pragma once
 
 #include <chrono>
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <heist/task_signal.hpp>
+#include <heist/timeout.hpp>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,28 @@ namespace bench {
 
 class HeistTimers : public HeistSubject {
  public:
+  void reserve(std::int64_t count) { timeouts_.reserve(std::size_t(count)); }
+  template <class F>
+  void arm(std::chrono::nanoseconds delay, F&& f) {
+    timeouts_.push_back(heist::set_timeout(std::forward<F>(f), delay));
+  }
+  void arm_cancellable(std::chrono::nanoseconds delay, Completion& gone) {
+    arm(delay, [word = LastWord(gone)] { std::abort(); });
+  }
+  void cancel(std::int64_t index) {
+    if (!timeouts_[std::size_t(index)].clear()) std::abort();
+  }
+  [[nodiscard]] std::int64_t count_armed() {
+    return std::int64_t(agent().close(heist::CloseMode::abort()).aborted);
+  }
+
+ private:
+  std::vector<heist::Timeout> timeouts_;
+};
+
+class HeistDelayedTasks : public HeistSubject {
+ public:
+  static constexpr const char* name = "heist_post";
   void reserve(std::int64_t) {}
   template <class F>
   void arm(std::chrono::nanoseconds delay, F&& f) {

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <heist/error.hpp>
 #include <heist/event_loop.hpp>
-#include <optional>
 #include <stdexcept>
 
 #include "../loop/loop_core.hpp"
@@ -27,17 +26,6 @@ std::size_t run_all(LoopCore& loop) HEIST_ON_AGENT {
   while (loop.run_next()) ++ran;
   return ran;
 }
-
-/// For calls that are also allowed from within a task of the loop.
-class DriveUnlessInside {
- public:
-  explicit DriveUnlessInside(LoopCore& loop) {
-    if (current_loop() != &loop) driving_.emplace(loop);
-  }
-
- private:
-  std::optional<Driving> driving_;
-};
 
 /// A foreign loop's descriptor is disarmed while we run, and armed again afterwards.
 class DescriptorScope {

@@ -13,9 +13,7 @@ namespace {
 /// delay.
 void apply_options(SchedulerTask& task, const PostTaskOptions& options, LoopCore& loop) noexcept {
   task.priority = options.priority.value_or(TaskPriority::user_visible);
-  if (options.delay.is_zero()) return;
-  task.is_delayed = true;
-  task.key = loop.time().expiry(options.delay);
+  loop.set_delay(task, options.delay);
 }
 
 /// Registers the task's abort steps and finds its dynamic queue. False: aborted meanwhile.

@@ -92,6 +92,12 @@ class LoopCore {
   /// The agent: the stop has been heeded; the next one counts anew.
   void end_stop() noexcept HEIST_ON_AGENT;
   [[nodiscard]] LoopTime& time() noexcept { return time_; }
+  /// Before a post: the task becomes runnable once the delay, counted from now, is over.
+  void set_delay(SchedulerTask& task, Delay delay) const noexcept {
+    if (delay.is_zero()) return;
+    task.is_delayed = true;
+    task.key = time_.expiry(delay);
+  }
   /// The driver: one more source of tasks.   Errors: std::bad_alloc.
   [[nodiscard]] SchedulerCore& add_scheduler();
   [[nodiscard]] SchedulerCore& first_scheduler() noexcept { return first_scheduler_; }
@@ -127,6 +133,8 @@ class LoopCore {
   void microtask_checkpoint() noexcept HEIST_ON_AGENT {
     if (!on_agent().microtasks.empty()) run_microtasks();
   }
+  /// Takes an unstarted task back from the queues or the wheel. False: it is in neither.
+  [[nodiscard]] bool withdraw(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   /// The signal's priority changed: its queues move.
   void refresh_priority(SignalLoop& part) noexcept HEIST_ON_AGENT;
   /// The signal was aborted: its chain of tasks is cleared away from the next pick on (ABT-4).
@@ -255,6 +263,17 @@ class Driving {
  private:
   LoopCore& loop_;
   Reason* outer_rethrown_;
+};
+
+/// For calls that are also allowed from within a task of the loop.
+class DriveUnlessInside {
+ public:
+  explicit DriveUnlessInside(LoopCore& loop) {
+    if (current_loop() != &loop) driving_.emplace(loop);
+  }
+
+ private:
+  std::optional<Driving> driving_;
 };
 
 }  // namespace heist

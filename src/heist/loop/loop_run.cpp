@@ -258,16 +258,22 @@ bool LoopCore::reap_one() noexcept {
   if (agent.reap == nullptr) return false;
   ControlledTask& task = *agent.reap;
   agent.reap = static_cast<ControlledTask*>(task.chain);
-  const TaskPlace place = task.place;
-  if (place == TaskPlace::queued) {
-    agent.queues.erase(task, task.is_dynamic ? &dynamic_queue_of(task) : nullptr);
-  } else if (place == TaskPlace::delayed) {
+  if (withdraw(task)) dispose(task);  // otherwise not arrived yet, or disposed of already
+  task.task_ops().unregister(task);   // the aborter's share
+  return true;
+}
+
+bool LoopCore::withdraw(SchedulerTask& task) noexcept {
+  auto& agent = on_agent();
+  if (task.place == TaskPlace::queued) {
+    agent.queues.erase(task,
+                       task.is_dynamic ? &dynamic_queue_of(ControlledTask::of(task)) : nullptr);
+  } else if (task.place == TaskPlace::delayed) {
     agent.wheel.cancel(task);
     task.place = TaskPlace::elsewhere;
+  } else {
+    return false;
   }
-  // Elsewhere: not arrived yet, or disposed of already.
-  if (place == TaskPlace::queued || place == TaskPlace::delayed) dispose(task);
-  task.task_ops().unregister(task);  // the aborter's share
   return true;
 }
 

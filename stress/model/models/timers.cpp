@@ -1,5 +1,7 @@
 // Delays that other threads arm and cancel while their agent moves the clock (DLY-1, DLY-2, ABT-4).
 #include <heist/heist.hpp>
+#include <memory>
+#include <utility>
 
 #include "../support.hpp"
 
@@ -8,6 +10,16 @@ namespace {
 using namespace heist;
 using namespace heist::model;
 using std::chrono::milliseconds;
+
+/// False: another thread drives the loop.
+bool try_advance(EventLoop& loop) {
+  try {
+    loop.advance(milliseconds(3));
+  } catch (const NotAllowedError&) {
+    return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -54,4 +66,43 @@ HEIST_MODEL_PROGRAM(delayed_post_against_abort_and_expiry, 1) {
   check(task.settled(), "the promise is settled");
   check(ran == 1 || task.status() == PromiseStatus::rejected, "fulfilled: it ran");
   check(ran <= 1 && loop.pending() == 0, "no timer is left");
+}
+
+/// Another thread clears a timeout while it expires: refused, or the timeout is over and its run is seen.
+HEIST_MODEL_PROGRAM(handle_against_its_timeout, 2) {
+  EventLoop loop(on_virtual_clock());
+  Timeout timeout;
+  int ran = 0;
+  loop.scheduler().post([&] {
+    const Operation operation("set a timeout");
+    timeout = set_timeout([&] { ++ran; }, milliseconds(2));
+  });
+  loop.run_until_idle();
+  bool is_cleared = false;
+  spawn([&] {
+    const Operation operation("clear a timeout");
+    try {
+      is_cleared = timeout.clear();
+      check(ran == (is_cleared ? 0 : 1), "it is over, or will not run");
+    } catch (const NotAllowedError&) {  // the other thread drives
+    }
+  });
+  const bool is_driving = try_advance(loop);
+  if (!join_all()) return;
+  if (!is_driving) loop.advance(milliseconds(3));
+  check(ran == (is_cleared ? 0 : 1), "it ran, or was cleared");
+  check(loop.pending() == 0, "no timer is left");
+}
+
+/// A timeout's handle goes on another thread while the timeout runs.
+HEIST_MODEL_PROGRAM(handle_goes_against_its_timeout, 3) {
+  EventLoop loop(on_virtual_clock());
+  Timeout timeout;
+  int ran = 0;
+  loop.scheduler().post([&] { timeout = set_timeout([&] { ++ran; }, milliseconds(2)); });
+  loop.run_until_idle();
+  spawn([handle = std::make_shared<Timeout>(std::move(timeout))] {});
+  loop.advance(milliseconds(3));
+  if (!join_all()) return;
+  check(ran == 1 && loop.pending() == 0, "it ran");
 }

@@ -1,0 +1,44 @@
+// Timeouts: tasks that only their loop's driver touches.
+#include <heist/error.hpp>
+#include <heist/timeout.hpp>
+
+#include "../loop/loop_core.hpp"
+
+namespace heist {
+
+namespace {
+
+/// Takes the task off its loop. False: it is over, or its callback runs.
+bool withdraw(TimeoutTask& task) {
+  if (task.is_over()) return false;
+  LoopCore& loop = *task.loop;
+  const DriveUnlessInside driving(loop);
+  loop.assert_agent();
+  return loop.withdraw(task);
+}
+
+}  // namespace
+
+Timeout arm_timeout(TimeoutTask& task, Delay delay) {
+  LoopCore* loop = current_loop();
+  if (loop == nullptr) {
+    task.destroy();
+    throw NotAllowedError("set_timeout: outside of any event loop; post a task that calls it");
+  }
+  task.loop = loop;
+  task.scheduler = &loop->first_scheduler();
+  loop->set_delay(task, delay);
+  if (loop->post(task)) return Timeout(task);
+  task.destroy();
+  return {};
+}
+
+bool Timeout::clear() {
+  if (task_ == nullptr) return false;
+  const bool withdrawn = withdraw(*task_);
+  TimeoutTask& task = *std::exchange(task_, nullptr);  // a destructor may destroy the handle
+  withdrawn ? task.destroy() : task.drop_share();
+  return withdrawn;
+}
+
+}  // namespace heist
