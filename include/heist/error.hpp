@@ -65,5 +65,7 @@ ErrorHook set_error_hook(ErrorHook hook) noexcept;
 
 /// Counts an error and hands it to the hook.
 void report_error(ErrorOrigin origin, const Reason& reason) noexcept;
+/// Within a handler.
+void report_current_exception(ErrorOrigin origin) noexcept;
 
 }  // namespace heist

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <concepts>
-#include <exception>
 #include <functional>
 #include <heist/error.hpp>
 #include <heist/promise_handle.hpp>
@@ -27,13 +26,11 @@ class CallbackMicrotask final : public Reaction {
     return static_cast<CallbackMicrotask&>(static_cast<Reaction&>(node));
   }
   static void run(LoopNode& node, LoopCore& /*loop*/) noexcept {
-    std::exception_ptr error;
     try {
       std::invoke(of(node).callback_);
     } catch (...) {
-      error = std::current_exception();
+      report_current_exception(ErrorOrigin::microtask);
     }
-    if (error) report_error(ErrorOrigin::microtask, Reason::of(std::move(error)));
     destroy_node(of(node));
   }
   static void drop(LoopNode& node) noexcept { destroy_node(of(node)); }

@@ -1,12 +1,26 @@
 // The node pool's public face: memory for tasks, reactions and coroutine frames.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <utility>
 
 namespace heist {
+
+/// The sizes in which nodes are recycled.
+inline constexpr std::array<std::size_t, 7> node_class_bytes{64, 96, 128, 192, 256, 384, 512};
+inline constexpr std::size_t largest_node_class = node_class_bytes.back();
+
+/// Number of the smallest size that holds the bytes.   Errors: precondition: they are not above the
+/// largest one.
+[[nodiscard]] constexpr std::uint8_t node_class_of(std::size_t bytes) noexcept {
+  std::uint8_t number = 0;
+  while (node_class_bytes[number] < bytes) ++number;
+  return number;
+}
 
 /// Memory for one node; recycled across threads without locks (docs/adr/0003).
 ///
@@ -19,15 +33,35 @@ namespace heist {
 /// Thread: any.   Blocks: never.   Errors: none.
 void release_node(void* node, std::size_t bytes) noexcept;
 
+/// The same, for who knows the size when compiling: `node_class` is node_class_of(bytes).
+[[nodiscard]] void* allocate_node(std::size_t bytes, std::uint8_t node_class);
+void release_node(void* node, std::size_t bytes, std::uint8_t node_class) noexcept;
+
+/// Memory for a T.   Errors: std::bad_alloc.
+template <class T>
+[[nodiscard]] void* allocate_node_for() {
+  if constexpr (sizeof(T) > largest_node_class)
+    return allocate_node(sizeof(T));
+  else
+    return allocate_node(sizeof(T), node_class_of(sizeof(T)));
+}
+template <class T>
+void release_node_for(void* node) noexcept {
+  if constexpr (sizeof(T) > largest_node_class)
+    release_node(node, sizeof(T));
+  else
+    release_node(node, sizeof(T), node_class_of(sizeof(T)));
+}
+
 /// Constructs a T in a node.
 template <class T, class... Args>
 [[nodiscard]] T* make_node(Args&&... args) {
   static_assert(alignof(T) <= 64, "nodes are aligned to 64 bytes at the most");
-  void* memory = allocate_node(sizeof(T));
+  void* memory = allocate_node_for<T>();
   try {
     return std::construct_at(static_cast<T*>(memory), std::forward<Args>(args)...);
   } catch (...) {
-    release_node(memory, sizeof(T));
+    release_node_for<T>(memory);
     throw;
   }
 }
@@ -36,7 +70,7 @@ template <class T, class... Args>
 template <class T>
 void destroy_node(T& node) noexcept {
   std::destroy_at(&node);
-  release_node(&node, sizeof(T));
+  release_node_for<T>(&node);
 }
 
 }  // namespace heist

@@ -28,13 +28,11 @@ class PlainTask final : public SchedulerTask {
   }
   static void run(LoopNode& node, LoopCore& /*loop*/) noexcept {
     auto& self = of(node);
-    std::exception_ptr error;
     try {
       std::invoke(self.callback_);
     } catch (...) {
-      error = std::current_exception();
+      report_current_exception(ErrorOrigin::task);
     }
-    if (error) report_error(ErrorOrigin::task, Reason::of(std::move(error)));
     destroy_node(self);
   }
   static void drop(LoopNode& node) noexcept { destroy_node(of(node)); }

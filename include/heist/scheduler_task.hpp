@@ -103,6 +103,11 @@ class SchedulerTask : public LoopNode {
     return phase_.load(sync::edge("phase:observe", sync::acquire));
   }
 
+  /// Claimed by an aborter before it started.
+  [[nodiscard]] bool is_aborted() const noexcept {
+    return has_control && phase() == TaskPhase::aborted;
+  }
+
   /// posted -> started. False: aborted meanwhile.
   [[nodiscard]] bool try_start() noexcept {
     auto expected = TaskPhase::posted;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <concepts>
-#include <exception>
 #include <functional>
 #include <heist/delay.hpp>
 #include <heist/error.hpp>
@@ -95,13 +94,11 @@ class CallbackTimeout final : public TimeoutTask {
     return static_cast<CallbackTimeout&>(static_cast<SchedulerTask&>(node));
   }
   static void run(LoopNode& node, LoopCore& /*loop*/) noexcept {
-    std::exception_ptr error;
     try {
       std::invoke(*of(node).callback_);
     } catch (...) {
-      error = std::current_exception();
+      report_current_exception(ErrorOrigin::task);
     }
-    if (error) report_error(ErrorOrigin::task, Reason::of(std::move(error)));
     drop(node);
   }
   static void drop(LoopNode& node) noexcept {

@@ -8,9 +8,13 @@
 namespace heist {
 
 void* allocate_node(std::size_t bytes) { return ::operator new(bytes, std::align_val_t{64}); }
+void* allocate_node(std::size_t bytes, std::uint8_t /*node_class*/) { return allocate_node(bytes); }
 
 void release_node(void* node, std::size_t bytes) noexcept {
   ::operator delete(node, bytes, std::align_val_t{64});
+}
+void release_node(void* node, std::size_t bytes, std::uint8_t /*node_class*/) noexcept {
+  release_node(node, bytes);
 }
 
 void wait_on_word(sync::atomic<std::uint32_t>& word, std::uint32_t expected,

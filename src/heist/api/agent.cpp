@@ -68,7 +68,7 @@ void Agent::Impl::run(std::promise<void> started) {
   try {
     if (options.on_stop) options.on_stop();
   } catch (...) {
-    report_error(ErrorOrigin::task, Reason::of_current_exception());
+    report_current_exception(ErrorOrigin::task);
   }
   stopped.set_value();
 }

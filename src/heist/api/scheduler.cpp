@@ -46,9 +46,7 @@ Reason Scheduler::refused(const PostTaskOptions& options) {
 
 bool Scheduler::submit_plain(SchedulerTask& task) const noexcept {
   task.scheduler = core_;
-  if (loop_->post(task)) return true;
-  task.ops->drop(task);
-  return false;
+  return loop_->post_or_drop(task);
 }
 
 bool Scheduler::submit_plain(SchedulerTask& task, const PostTaskOptions& options) const noexcept {

@@ -263,6 +263,7 @@ class alignas(64) Depot {
     Slab* slab = cold_.pop();
     if (slab == nullptr) slab = make_chunk();
     if (slab == nullptr) return 0;
+    populate(*slab);
     for (std::size_t word = 1; word < word_count_; ++word) {
       slab->free_bits[word].store(full_word(word), sync::edge("slab:give", sync::release));
     }
@@ -270,6 +271,16 @@ class alignas(64) Depot {
     free_nodes_.fetch_add(static_cast<std::int64_t>(slots_), sync::relaxed);
     list(*slab);
     return append({.slab = slab, .word = 0, .bits = full_word(0)}, out, 0);
+  }
+
+  // Asks for all pages at once, since one fault each costs half as much again. Older kernels refuse, and
+  // without memory the faults will tell.
+  static void populate(Slab& slab) noexcept {
+#if defined(MADV_POPULATE_WRITE)
+    madvise(&slab, Slab::bytes, MADV_POPULATE_WRITE);
+#else
+    static_cast<void>(slab);
+#endif
   }
 
   // The first slab of a new chunk; the others are cold.

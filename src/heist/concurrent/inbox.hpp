@@ -8,8 +8,8 @@
 namespace heist {
 
 // Roles   poster: any thread.  agent: the one thread that drives the loop.
-// States  head_: null (empty, agent awake), asleep (empty, agent asleep or about to), closed (for
-//         ever), or the newest posted node.
+// States  head_: empty (agent awake), asleep (empty, agent asleep or about to), closed (for ever), or
+//         the address of the newest posted node: one comparison tells nodes from the others.
 // I1      A node is in one list. After publish its poster never touches it (it may be freed).
 // I2      Posters never dereference the head they read; the agent takes the whole list: ABA is
 //         harmless.
@@ -32,67 +32,68 @@ class Inbox {
 
   /// Any thread. `wake`: the agent slept; the caller must wake it.
   [[nodiscard]] PostResult post(LoopNode& node) noexcept {
-    LoopNode* old = head_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+    Word old = head_.load(sync::relaxed);  // relaxed: the CAS checks it again.
     do {
-      if (old == closed_mark()) return PostResult::closed;
-      node.next = old == asleep_mark() ? nullptr : old;
-    } while (!head_.compare_exchange_weak(old, &node, sync::edge("inbox:publish", sync::acq_rel),
+      if (old == closed) return PostResult::closed;
+      node.next = newest_of(old);
+    } while (!head_.compare_exchange_weak(old, word_of(node),
+                                          sync::edge("inbox:publish", sync::acq_rel),
                                           sync::relaxed));  // relaxed: a failure only retries.
-    return old == asleep_mark() ? PostResult::wake : PostResult::posted;
+    return old == asleep ? PostResult::wake : PostResult::posted;
   }
 
   /// Agent. True when take() would give something: every post that returned before is seen.
   [[nodiscard]] bool has_posts() const noexcept {
     // relaxed: coherence shows every post that happened before; take() acquires what they carry.
-    const LoopNode* head = head_.load(sync::relaxed);
-    return head != nullptr && head != asleep_mark() && head != closed_mark();
+    return is_node(head_.load(sync::relaxed));
   }
 
   /// Agent. All posted nodes, oldest first.
   [[nodiscard]] LoopNode* take() noexcept {
     if (!has_posts()) return nullptr;
-    return oldest_first(head_.exchange(nullptr, sync::edge("inbox:take", sync::acquire)));
+    return oldest_first(newest_of(head_.exchange(empty, sync::edge("inbox:take", sync::acquire))));
   }
 
   /// Agent. Announces sleep; false when something was posted meanwhile (or the inbox is closed).
   [[nodiscard]] bool try_sleep() noexcept {
-    LoopNode* empty = nullptr;
-    return head_.compare_exchange_strong(empty, asleep_mark(),
-                                         sync::edge("inbox:sleep", sync::release),
+    Word expected = empty;
+    return head_.compare_exchange_strong(expected, asleep, sync::edge("inbox:sleep", sync::release),
                                          sync::relaxed);  // relaxed: the list is not looked at.
   }
 
   /// Agent. Takes the announcement back; false when a post has replaced it (its poster wakes, or
   /// has woken).
   [[nodiscard]] bool cancel_sleep() noexcept {
-    LoopNode* asleep = asleep_mark();
-    return head_.compare_exchange_strong(asleep, nullptr, sync::relaxed, sync::relaxed);
+    Word expected = asleep;
+    return head_.compare_exchange_strong(expected, empty, sync::relaxed, sync::relaxed);
     // relaxed: no data passes; a failure is followed by take().
   }
 
   /// Agent. Refuses every later post; gives the nodes posted before, oldest first.
   [[nodiscard]] LoopNode* close() noexcept {
-    LoopNode* head = head_.exchange(closed_mark(), sync::edge("inbox:take", sync::acquire));
-    if (head == asleep_mark() || head == closed_mark()) return nullptr;
-    return oldest_first(head);
+    return oldest_first(newest_of(head_.exchange(closed, sync::edge("inbox:take", sync::acquire))));
   }
 
   /// Any thread. Once true it stays true.
   [[nodiscard]] bool is_closed() const noexcept {
     // relaxed: a hint for callers; post() decides.
-    return head_.load(sync::relaxed) == closed_mark();
+    return head_.load(sync::relaxed) == closed;
   }
 
  private:
-  static LoopNode* asleep_mark() noexcept { return &marks()[0]; }
-  static LoopNode* closed_mark() noexcept { return &marks()[1]; }
-  static LoopNode* marks() noexcept {
-    static constinit LoopNode marks[2] = {LoopNode(no_ops), LoopNode(no_ops)};
-    return marks;
-  }
-  static constexpr LoopNodeOps no_ops{LoopNodeKind::message, nullptr, nullptr};
+  using Word = std::uintptr_t;
+  static constexpr Word empty = 0;
+  static constexpr Word asleep = 1;
+  static constexpr Word closed = 2;
 
-  sync::atomic<LoopNode*> head_{nullptr};
+  static bool is_node(Word head) noexcept { return head > closed; }
+  static Word word_of(LoopNode& node) noexcept { return reinterpret_cast<Word>(&node); }
+  static LoopNode* newest_of(Word head) noexcept {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): made by word_of()
+    return is_node(head) ? reinterpret_cast<LoopNode*>(head) : nullptr;
+  }
+
+  sync::atomic<Word> head_{empty};
 };
 
 }  // namespace heist

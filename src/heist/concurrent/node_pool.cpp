@@ -92,55 +92,67 @@ NodePoolStats large_node_stats() noexcept {
 
 // No caches: the sanitizer must see each node's own life.
 void* allocate_node(std::size_t bytes) { return counted_allocate(bytes); }
+void* allocate_node(std::size_t bytes, std::uint8_t /*node_class*/) {
+  return counted_allocate(bytes);
+}
 void release_node(void* node, std::size_t /*bytes*/) noexcept { counted_free(node); }
+void release_node(void* node, std::size_t /*bytes*/, std::uint8_t /*node_class*/) noexcept {
+  counted_free(node);
+}
 NodePoolStats node_pool_stats() noexcept { return large_node_stats(); }
 
 #else
 
 namespace {
 
-constexpr std::array<std::size_t, 7> class_bytes{64, 96, 128, 192, 256, 384, 512};
-constexpr std::size_t class_count = class_bytes.size();
-constexpr std::size_t largest_class = class_bytes.back();
+constexpr std::size_t class_count = node_class_bytes.size();
 constexpr std::uint32_t cache_nodes = 128;
 constexpr std::uint32_t batch_nodes = cache_nodes / 2;
 constexpr std::size_t retained_bytes = std::size_t{64} << 20;
 static_assert(Depot::most <= cache_nodes);
 
-constexpr std::uint8_t class_index(std::size_t bytes) noexcept {
-  std::uint8_t index = 0;
-  while (class_bytes[index] < bytes) ++index;
-  return index;
-}
-
 constexpr std::size_t granule = 32;
 constexpr auto class_by_granules = [] {
-  std::array<std::uint8_t, largest_class / granule + 1> table{};
-  for (std::size_t i = 0; i < table.size(); ++i) table[i] = class_index(i * granule);
+  std::array<std::uint8_t, largest_node_class / granule + 1> table{};
+  for (std::size_t i = 0; i < table.size(); ++i) table[i] = node_class_of(i * granule);
   return table;
 }();
 
-constexpr std::size_t class_of(std::size_t bytes) noexcept {
+constexpr std::uint8_t class_of(std::size_t bytes) noexcept {
   return class_by_granules[(bytes + granule - 1) / granule];
 }
 
 // The last node may be released after the last static destructor.
 union NeverDestroyed {
   constexpr NeverDestroyed() noexcept
-      : depots{Depot(class_bytes[0], retained_bytes), Depot(class_bytes[1], retained_bytes),
-               Depot(class_bytes[2], retained_bytes), Depot(class_bytes[3], retained_bytes),
-               Depot(class_bytes[4], retained_bytes), Depot(class_bytes[5], retained_bytes),
-               Depot(class_bytes[6], retained_bytes)} {}
+      : depots{
+            Depot(node_class_bytes[0], retained_bytes), Depot(node_class_bytes[1], retained_bytes),
+            Depot(node_class_bytes[2], retained_bytes), Depot(node_class_bytes[3], retained_bytes),
+            Depot(node_class_bytes[4], retained_bytes), Depot(node_class_bytes[5], retained_bytes),
+            Depot(node_class_bytes[6], retained_bytes)} {}
   ~NeverDestroyed() {}
 
   std::array<Depot, class_count> depots;
 };
 constinit NeverDestroyed pool;
 
-struct ClassCache {
+class ClassCache {
+ public:
   std::uint32_t count = 0;
   std::uint32_t limit = 0;
-  std::array<void*, cache_nodes> nodes{};
+
+  [[nodiscard]] void** nodes() noexcept { return slots_.data() + ahead; }
+  [[nodiscard]] void* pop() noexcept {
+    void* const node = nodes()[--count];
+    // The next ones were last written by whoever released them, most likely on another core.
+    __builtin_prefetch(slots_[count], 1);
+    return node;
+  }
+
+ private:
+  static constexpr std::uint32_t ahead = 4;
+
+  std::array<void*, ahead + cache_nodes> slots_{};  ///< the first ones stay null
 };
 
 using ThreadCache = std::array<ClassCache, class_count>;
@@ -156,7 +168,7 @@ void close_cache(void* closing) noexcept {
   thread_cache = &closed_cache;
   auto* const cache = static_cast<ThreadCache*>(closing);
   for (std::size_t i = 0; i < class_count; ++i) {
-    pool.depots[i].put(std::span((*cache)[i].nodes).first((*cache)[i].count));
+    pool.depots[i].put(std::span((*cache)[i].nodes(), (*cache)[i].count));
   }
   std::free(cache);
 }
@@ -198,10 +210,9 @@ void* allocate_without_cache(Depot& depot) {
   Depot& depot = pool.depots[class_number];
   if (!cache_ready()) return allocate_without_cache(depot);
   ClassCache& cache = (*thread_cache)[class_number];
-  const std::size_t count = depot.take(cache.nodes.data());
-  if (count == 0) throw std::bad_alloc();
-  cache.count = static_cast<std::uint32_t>(count) - 1;
-  return cache.nodes[cache.count];
+  cache.count = static_cast<std::uint32_t>(depot.take(cache.nodes()));
+  if (cache.count == 0) throw std::bad_alloc();
+  return cache.pop();
 }
 
 [[gnu::noinline]] void release_slow(void* node, std::size_t class_number) noexcept {
@@ -210,40 +221,37 @@ void* allocate_without_cache(Depot& depot) {
   ClassCache& cache = (*thread_cache)[class_number];
   if (cache.count == cache.limit) {
     cache.count -= batch_nodes;
-    depot.put(std::span(cache.nodes).subspan(cache.count));
+    depot.put(std::span(cache.nodes() + cache.count, batch_nodes));
   }
-  cache.nodes[cache.count++] = node;
-}
-
-// The next nodes were last written by whoever released them, most likely on another core.
-void prefetch_for_write(const ClassCache& cache) noexcept {
-  constexpr std::uint32_t ahead = 4;
-  const std::uint32_t next = cache.count > ahead ? cache.count - ahead : 0;
-  __builtin_prefetch(cache.nodes[next], 1);
+  cache.nodes()[cache.count++] = node;
 }
 
 }  // namespace
 
-void* allocate_node(std::size_t bytes) {
-  if (bytes > largest_class) [[unlikely]]
-    return counted_allocate(bytes);
-  const std::size_t class_number = class_of(bytes);
-  ClassCache& cache = (*thread_cache)[class_number];
+void* allocate_node(std::size_t /*bytes*/, std::uint8_t node_class) {
+  ClassCache& cache = (*thread_cache)[node_class];
   if (cache.count == 0) [[unlikely]]
-    return allocate_slow(class_number);
-  void* const node = cache.nodes[--cache.count];
-  prefetch_for_write(cache);
-  return node;
+    return allocate_slow(node_class);
+  return cache.pop();
+}
+
+void* allocate_node(std::size_t bytes) {
+  if (bytes > largest_node_class) [[unlikely]]
+    return counted_allocate(bytes);
+  return allocate_node(bytes, class_of(bytes));
+}
+
+void release_node(void* node, std::size_t /*bytes*/, std::uint8_t node_class) noexcept {
+  ClassCache& cache = (*thread_cache)[node_class];
+  if (cache.count == cache.limit) [[unlikely]]
+    return release_slow(node, node_class);
+  cache.nodes()[cache.count++] = node;
 }
 
 void release_node(void* node, std::size_t bytes) noexcept {
-  if (bytes > largest_class) [[unlikely]]
+  if (bytes > largest_node_class) [[unlikely]]
     return counted_free(node);
-  const std::size_t class_number = class_of(bytes);
-  ClassCache& cache = (*thread_cache)[class_number];
-  if (cache.count == cache.limit) [[unlikely]]
-    return release_slow(node, class_number);
-  cache.nodes[cache.count++] = node;
+  release_node(node, bytes, class_of(bytes));
 }
 
 NodePoolStats node_pool_stats() noexcept {

@@ -78,6 +78,8 @@ class LoopCore {
 
   /// Enqueues a task. False: the loop is closed, the task is still the caller's.
   [[nodiscard]] bool post(SchedulerTask& task) noexcept;
+  /// The same; when the loop is closed, the task is dropped.
+  bool post_or_drop(SchedulerTask& task) noexcept;
   /// Hands a node to the agent. False: the loop is closed, the node is still the caller's.
   [[nodiscard]] bool hand_over(LoopNode& node) noexcept;
   /// Hands a message or microtask to the agent; drops it when the loop is closed.
@@ -195,9 +197,9 @@ class LoopCore {
   void arrive(LoopNode& node) noexcept HEIST_ON_AGENT;
   void enqueue(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   void enqueue_runnable(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+  void enqueue_dynamic(ControlledTask& task) noexcept HEIST_ON_AGENT;
   void expire_timers() noexcept HEIST_ON_AGENT;
   void recheck_priorities() noexcept HEIST_ON_AGENT;
-  /// False: an abort came before the start, nothing ran.
   bool run_task(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_news() noexcept HEIST_ON_AGENT;
   [[nodiscard]] SchedulerTask* pick() noexcept HEIST_ON_AGENT;

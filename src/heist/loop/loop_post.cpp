@@ -1,10 +1,11 @@
-// What any thread does to a loop.
+// What any thread does to a loop, and how what it posts takes its place in line.
 #include <heist/error.hpp>
 #include <heist/node_memory.hpp>
 #include <stdexcept>
 #include <utility>
 
 #include "loop_core.hpp"
+#include "signal_core.hpp"
 
 namespace heist {
 
@@ -55,11 +56,83 @@ void release(LoopCore& core) noexcept {
   if (core.shares_.drop()) delete &core;
 }
 
+/// Keeps an aborted task until reap_one() disposes of it: that runs users' destructors.
+void LoopCore::discard(SchedulerTask& task) noexcept {
+  task.place = TaskPlace::discarded;
+  on_agent().discarded.push_back(task);
+}
+
+/// A signal's priority says where the task stands, while it waits.
+void LoopCore::enqueue_dynamic(ControlledTask& task) noexcept {
+  auto& queue = dynamic_queue_of(task);
+  const auto priority = queue.tasks.empty() ? task.signal->priority() : TaskPriority{};
+  on_agent().queues.push(task, queue, effective_priority(priority, task.is_continuation));
+}
+
+/// The task takes its place in line now (ORD-4).
+inline void LoopCore::enqueue_runnable(SchedulerTask& task) noexcept {
+  auto& agent = on_agent();
+  task.key = agent.next_enqueue_order++;
+  task.is_dynamic ? enqueue_dynamic(ControlledTask::of(task)) : agent.queues.push(task);
+}
+
+inline void LoopCore::enqueue(SchedulerTask& task) noexcept {
+  if (task.is_aborted()) return discard(task);
+  if (!task.is_delayed) return enqueue_runnable(task);
+  task.place = TaskPlace::delayed;
+  on_agent().wheel.arm(task, task.key);
+}
+
+inline bool LoopCore::post_from_agent(SchedulerTask& task) noexcept {
+  if (!on_agent().accepts_posts) return false;
+  drain_inbox();  // what was posted before is older (I2)
+  enqueue(task);
+  return true;
+}
+
 bool LoopCore::post(SchedulerTask& task) noexcept {
   if (loop_of_this_thread == this) return post_from_agent(task);
   // relaxed: see refuse_tasks(). A loop nested in one of our tasks is still that task.
   if (refuses_tasks_.load(sync::relaxed) && !drives_here(this)) return false;
   return hand_over(task);
+}
+
+bool LoopCore::post_or_drop(SchedulerTask& task) noexcept {
+  const bool posted = post(task);
+  if (!posted) task.ops->drop(task);
+  return posted;
+}
+
+void LoopCore::arrive(LoopNode& node) noexcept {
+  switch (node.ops->kind) {
+    case LoopNodeKind::task:
+      return enqueue(static_cast<SchedulerTask&>(node));
+    case LoopNodeKind::microtask:
+      return on_agent().microtasks.push(node);
+    case LoopNodeKind::message:
+      return node.ops->run(node, *this);
+  }
+}
+
+void LoopCore::arrive_all(LoopNode* oldest) noexcept {
+  ListWalk walk;
+  while (oldest != nullptr) {
+    LoopNode* next = oldest->next;
+    walk.step(*oldest, next);
+    arrive(*oldest);
+    oldest = next;
+  }
+}
+
+void LoopCore::expire_timers() noexcept {
+  auto& wheel = on_agent().wheel;
+  if (wheel.empty()) return;
+  const Tick now = time_.tick_now();
+  if (now < wheel.next_expiry()) return;
+  wheel.expire(now, [this](LoopNode& node) noexcept {
+    assert_agent();
+    enqueue_runnable(static_cast<SchedulerTask&>(node));
+  });
 }
 
 bool LoopCore::hand_over(LoopNode& node) noexcept {
@@ -69,13 +142,6 @@ bool LoopCore::hand_over(LoopNode& node) noexcept {
     parker_.unpark();
   }
   return result != Inbox::PostResult::closed;
-}
-
-bool LoopCore::post_from_agent(SchedulerTask& task) noexcept {
-  if (!on_agent().accepts_posts) return false;
-  drain_inbox();  // what was posted before is older (I2)
-  enqueue(task);
-  return true;
 }
 
 void LoopCore::send(LoopNode& node) noexcept {

@@ -13,10 +13,6 @@ namespace {
 /// How many aborted tasks one pick clears away while others wait (ABT-4).
 constexpr int reap_portion = 32;
 
-bool is_aborted(const SchedulerTask& task) noexcept {
-  return task.has_control && task.phase() == TaskPhase::aborted;
-}
-
 }  // namespace
 
 thread_local constinit LoopCore* loop_of_this_thread = nullptr;
@@ -40,6 +36,47 @@ Driving::~Driving() {
   rethrown = outer_rethrown_;
 }
 
+/// Whether collect_work() may have something to do; most picks have not.
+inline bool LoopCore::has_news() noexcept {
+  auto& agent = on_agent();
+  const bool quiet = agent.reap == nullptr && agent.discarded.empty() &&
+                     agent.released == nullptr && agent.microtasks.empty() && agent.wheel.empty();
+  // relaxed: the exchange in recheck_priorities() orders it.
+  return !quiet || inbox_.has_posts() || recheck_.load(sync::relaxed);
+}
+
+inline SchedulerTask* LoopCore::pick() noexcept {
+  auto& agent = on_agent();
+  for (;;) {
+    SchedulerTask* task = agent.queues.pop();
+    if (task == nullptr || !task->is_aborted()) return task;
+    discard(*task);
+  }
+}
+
+/// False: an abort came before the start, nothing ran.
+inline bool LoopCore::run_task(SchedulerTask& task) noexcept {
+  auto& agent = on_agent();
+  agent.current = {.scheduler = task.scheduler, .priority = task.priority};
+  if (task.has_control) {
+    SignalCore* signal = ControlledTask::of(task).signal;
+    agent.current.abort_source = signal;
+    agent.current.priority_source = task.is_dynamic ? signal : nullptr;
+  }
+  const bool may_not_start = task.has_control;
+  may_not_start ? publish_running(ControlledTask::of(task)) : count_run();
+  in_task_.store(true, sync::edge("running:publish", sync::release));
+  task.ops->run(task, *this);
+  agent.current = {};
+  microtask_checkpoint();
+  if (agent.rethrown) [[unlikely]] {
+    forget(agent.rethrown);
+    microtask_checkpoint();  // what an exception's destructor has queued
+  }
+  in_task_.store(false, sync::relaxed);  // relaxed: see is_running_task().
+  return !may_not_start || !std::exchange(agent.not_started, false);
+}
+
 bool LoopCore::run_next(bool heed_stop) noexcept {
   for (;;) {
     if (has_news()) collect_work();
@@ -51,15 +88,6 @@ bool LoopCore::run_next(bool heed_stop) noexcept {
       return false;
     }
   }
-}
-
-/// Whether collect_work() may have something to do; most picks have not.
-inline bool LoopCore::has_news() noexcept {
-  auto& agent = on_agent();
-  const bool quiet = agent.reap == nullptr && agent.discarded.empty() &&
-                     agent.released == nullptr && agent.microtasks.empty() && agent.wheel.empty();
-  // relaxed: the exchange in recheck_priorities() orders it.
-  return !quiet || inbox_.has_posts() || recheck_.load(sync::relaxed);
 }
 
 /// Makes runnable what other threads and the clock have for us.
@@ -96,14 +124,6 @@ void LoopCore::drain_all() noexcept {
   take_inbox();  // what the destructors posted and re-prioritised
 }
 
-void LoopCore::arrive_all(LoopNode* oldest) noexcept {
-  while (oldest != nullptr) {
-    LoopNode* next = oldest->next;
-    arrive(*oldest);
-    oldest = next;
-  }
-}
-
 /// Users' destructors may run here; what was posted before them has its order already.
 void LoopCore::release_signals() noexcept {
   SignalLoop* part = std::exchange(on_agent().released, nullptr);
@@ -118,83 +138,6 @@ void LoopCore::release_signals() noexcept {
 void LoopCore::release_later(SignalLoop& part) noexcept {
   if (part.releases++ != 0) return;
   part.next_released = std::exchange(on_agent().released, &part);
-}
-
-void LoopCore::arrive(LoopNode& node) noexcept {
-  switch (node.ops->kind) {
-    case LoopNodeKind::task:
-      return enqueue(static_cast<SchedulerTask&>(node));
-    case LoopNodeKind::microtask:
-      return on_agent().microtasks.push(node);
-    case LoopNodeKind::message:
-      return node.ops->run(node, *this);
-  }
-}
-
-void LoopCore::enqueue(SchedulerTask& task) noexcept {
-  if (is_aborted(task)) return discard(task);
-  if (!task.is_delayed) return enqueue_runnable(task);
-  task.place = TaskPlace::delayed;
-  on_agent().wheel.arm(task, task.key);
-}
-
-/// The task takes its place in line now (ORD-4).
-void LoopCore::enqueue_runnable(SchedulerTask& task) noexcept {
-  auto& agent = on_agent();
-  task.key = agent.next_enqueue_order++;
-  if (!task.is_dynamic) return agent.queues.push(task);
-  auto& controlled = ControlledTask::of(task);
-  auto& queue = dynamic_queue_of(controlled);
-  const auto priority = queue.tasks.empty() ? controlled.signal->priority() : TaskPriority{};
-  agent.queues.push(task, queue, effective_priority(priority, task.is_continuation));
-}
-
-void LoopCore::expire_timers() noexcept {
-  auto& wheel = on_agent().wheel;
-  if (wheel.empty()) return;
-  const Tick now = time_.tick_now();
-  if (now < wheel.next_expiry()) return;
-  wheel.expire(now, [this](LoopNode& node) noexcept {
-    assert_agent();
-    enqueue_runnable(static_cast<SchedulerTask&>(node));
-  });
-}
-
-SchedulerTask* LoopCore::pick() noexcept {
-  auto& agent = on_agent();
-  for (;;) {
-    SchedulerTask* task = agent.queues.pop();
-    if (task == nullptr || !is_aborted(*task)) return task;
-    discard(*task);
-  }
-}
-
-/// Keeps an aborted task until reap_one() disposes of it: that runs users' destructors.
-void LoopCore::discard(SchedulerTask& task) noexcept {
-  task.place = TaskPlace::discarded;
-  on_agent().discarded.push_back(task);
-}
-
-bool LoopCore::run_task(SchedulerTask& task) noexcept {
-  auto& agent = on_agent();
-  agent.current = {.scheduler = task.scheduler, .priority = task.priority};
-  if (task.has_control) {
-    SignalCore* signal = ControlledTask::of(task).signal;
-    agent.current.abort_source = signal;
-    agent.current.priority_source = task.is_dynamic ? signal : nullptr;
-  }
-  const bool may_not_start = task.has_control;
-  may_not_start ? publish_running(ControlledTask::of(task)) : count_run();
-  in_task_.store(true, sync::edge("running:publish", sync::release));
-  task.ops->run(task, *this);
-  agent.current = {};
-  microtask_checkpoint();
-  if (agent.rethrown) [[unlikely]] {
-    forget(agent.rethrown);
-    microtask_checkpoint();  // what an exception's destructor has queued
-  }
-  in_task_.store(false, sync::relaxed);  // relaxed: see is_running_task().
-  return !may_not_start || !std::exchange(agent.not_started, false);
 }
 
 void LoopCore::run_microtasks() noexcept {

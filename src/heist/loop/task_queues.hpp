@@ -94,7 +94,7 @@ class TaskQueues {
   /// Takes the oldest task of the highest level, or null (select_next_scheduler_task_queue).
   [[nodiscard]] SchedulerTask* pop() noexcept {
     if (occupied_ == 0) return nullptr;
-    const int top = top_level();
+    const int top = highest_level();
     auto& level = at(top);
     SchedulerTask* oldest = level.fifo.front();
     DynamicQueue* queue = level.dynamic.top();
@@ -139,11 +139,12 @@ class TaskQueues {
   [[nodiscard]] bool empty() const noexcept { return occupied_ == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// Highest occupied level, or -1.
-  [[nodiscard]] int top_level() const noexcept {
-    return static_cast<int>(std::bit_width(occupied_)) - 1;
-  }
+  [[nodiscard]] int top_level() const noexcept { return empty() ? -1 : highest_level(); }
 
  private:
+  /// Precondition: not empty.
+  [[nodiscard]] int highest_level() const noexcept { return 31 ^ std::countl_zero(occupied_); }
+
   struct Level {
     TaskFifo fifo;
     QueueIndex dynamic;

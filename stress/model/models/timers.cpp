@@ -11,6 +11,11 @@ using namespace heist;
 using namespace heist::model;
 using std::chrono::milliseconds;
 
+Timeout set_and_keep() {
+  const Operation operation("set a timeout");
+  return set_timeout([] { check(false, "a cleared timeout ran"); }, milliseconds(1));
+}
+
 /// False: another thread drives the loop.
 bool try_advance(EventLoop& loop) {
   try {
@@ -69,18 +74,15 @@ HEIST_MODEL_PROGRAM(delayed_post_against_abort_and_expiry, 1) {
 }
 
 /// Another thread clears a timeout while it expires: refused, or the timeout is over and its run is seen.
-HEIST_MODEL_PROGRAM(handle_against_its_timeout, 2) {
+/// Not frozen: no other thread can drive, or destroy, a loop that a frozen one drives.
+HEIST_BLOCKING_MODEL_PROGRAM(handle_against_its_timeout, 2) {
   EventLoop loop(on_virtual_clock());
   Timeout timeout;
   int ran = 0;
-  loop.scheduler().post([&] {
-    const Operation operation("set a timeout");
-    timeout = set_timeout([&] { ++ran; }, milliseconds(2));
-  });
+  loop.scheduler().post([&] { timeout = set_timeout([&] { ++ran; }, milliseconds(2)); });
   loop.run_until_idle();
   bool is_cleared = false;
   spawn([&] {
-    const Operation operation("clear a timeout");
     try {
       is_cleared = timeout.clear();
       check(ran == (is_cleared ? 0 : 1), "it is over, or will not run");
@@ -94,7 +96,7 @@ HEIST_MODEL_PROGRAM(handle_against_its_timeout, 2) {
   check(loop.pending() == 0, "no timer is left");
 }
 
-/// A timeout's handle goes on another thread while the timeout runs.
+/// A timeout's handle goes on another thread while the timeout runs; its loop sets and clears another one.
 HEIST_MODEL_PROGRAM(handle_goes_against_its_timeout, 3) {
   EventLoop loop(on_virtual_clock());
   Timeout timeout;
@@ -102,6 +104,11 @@ HEIST_MODEL_PROGRAM(handle_goes_against_its_timeout, 3) {
   loop.scheduler().post([&] { timeout = set_timeout([&] { ++ran; }, milliseconds(2)); });
   loop.run_until_idle();
   spawn([handle = std::make_shared<Timeout>(std::move(timeout))] {});
+  loop.scheduler().post([] {
+    Timeout cleared = set_and_keep();
+    const Operation operation("clear a timeout");
+    check(cleared.clear(), "it had not run");
+  });
   loop.advance(milliseconds(3));
   if (!join_all()) return;
   check(ran == 1 && loop.pending() == 0, "it ran");
