@@ -1,6 +1,7 @@
 #include "bars.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <fstream>
 #include <iomanip>
 #include <ostream>
@@ -24,7 +25,7 @@ double parse_limit(const std::string& text) {
   double limit = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, limit);
-  if (error != std::errc() || stop != end || !(limit > 0)) {
+  if (error != std::errc() || stop != end || !(limit > 0) || !std::isfinite(limit)) {
     throw std::runtime_error("\"" + text + "\" is no positive number");
   }
   return limit;
@@ -68,7 +69,8 @@ bool judge_one(const Bar& bar, const Results& results, std::ostream& out) {
   }
   const double measured =
       other != nullptr ? paired_ratio(row->rounds, other->rounds).median : median(row->rounds);
-  const bool reached = measured <= bar.limit;
+  // Nothing at all costs something.
+  const bool reached = median(row->rounds) > 0 && measured > 0 && measured <= bar.limit;
   out << std::setprecision(3) << measured << (reached ? " OK\n" : " SHORT\n");
   return reached;
 }
@@ -88,6 +90,7 @@ std::vector<Bar> read_bars(const std::string& file, const Registry& registry) {
       throw std::runtime_error(file + ':' + std::to_string(number) + ": " + error.what());
     }
   }
+  if (bars.empty()) throw std::runtime_error(file + ": has no bars");
   return bars;
 }
 

@@ -39,7 +39,7 @@ void declare(CLI::App& app, Options& options) {
                  "'post1/.* (heist|asio)'. Bars whose rows were not run are not judged");
   app.add_option("--rounds", options.rounds, "Rounds through all measurements")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1000));
   app.add_option("--bars", options.bars, "File of the bars to judge")->check(CLI::ExistingFile);
   // For the program itself and for its tests.
   app.add_option("--scale", options.scale)->group("");

@@ -17,7 +17,8 @@ class Run {
 
   /// That much work, or less of it when only checking that everything works.
   [[nodiscard]] std::int64_t scaled(std::int64_t count) const noexcept {
-    return std::max<std::int64_t>(16, static_cast<std::int64_t>(scale_ * double(count)));
+    const auto least = std::min<std::int64_t>(16, count);
+    return std::max(least, static_cast<std::int64_t>(scale_ * double(count)));
   }
 
   /// The measured part, which may come in pieces. One thread at a time.

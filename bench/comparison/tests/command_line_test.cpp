@@ -69,10 +69,28 @@ TEST(CommandLine, bars_when_a_row_is_unknown_then_file_and_line_are_named) {
 }
 
 TEST(CommandLine, bars_when_limit_is_no_positive_number_then_file_and_line_are_named) {
-  for (const char* limit : {"0", "-1", "x", "1x", "nan"}) {
+  for (const char* limit : {"0", "-1", "x", "1x", "nan", "inf", "1e999"}) {
     const auto ended = run("--only known" + bars(std::string("known\theist\t-\t-\t") + limit));
     EXPECT_EQ(ended.status, 2) << ended.said;
     EXPECT_THAT(ended.said, HasSubstr(".tsv:1: \"")) << limit;
+  }
+}
+
+TEST(CommandLine, bars_when_the_file_has_none_then_it_is_named) {
+  const auto ended = run("--only known" + bars("# nothing but a comment\n"));
+  EXPECT_EQ(ended.status, 2) << ended.said;
+  EXPECT_THAT(ended.said, HasSubstr(".tsv: has no bars"));
+}
+
+/// Who did nothing, or gave memory back, has not reached anything.
+TEST(CommandLine, bar_when_the_figure_is_not_positive_then_it_falls_short) {
+  for (const char* workload : {"nothing", "less"}) {
+    for (const char* other : {"-\t-", "known\tpeer"}) {
+      const auto ended = run(std::string("--rounds 1 --only 'known|nothing|less'") +
+                             bars(std::string(workload) + "\theist\t" + other + "\t9\n"));
+      EXPECT_EQ(ended.status, 1) << ended.said;
+      EXPECT_THAT(ended.said, HasSubstr("SHORT"));
+    }
   }
 }
 
@@ -90,6 +108,12 @@ TEST(CommandLine, child_when_it_misbehaves_then_it_is_named_and_status_is_2) {
 TEST(CommandLine, only_when_it_finds_nothing_then_status_is_2) {
   EXPECT_EQ(run("--only nothing_of_that_name").status, 2);
   EXPECT_EQ(run("--only '['").status, 2);
+}
+
+TEST(CommandLine, rounds_when_out_of_range_then_the_range_is_said) {
+  const auto ended = run("--rounds 0 --only known");
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.said, HasSubstr("--rounds: Value 0 not in range 1 to 1000\n"));
 }
 
 TEST(CommandLine, table_when_tsv_then_ratio_is_to_the_best_peer_not_to_the_floor) {

@@ -15,6 +15,8 @@ int main(int argc, char** argv) {
   add("known", "peer", [](bench::Run& run) { run.report(60); });
   add("known", "worse_peer", [](bench::Run& run) { run.report(90); });
   add("known", "raw_floor", [](bench::Run& run) { run.report(10); });
+  add("nothing", "heist", [](bench::Run& run) { run.report(0); });
+  add("less", "heist", [](bench::Run& run) { run.report(-5); });
   add("trouble", "dies", [](bench::Run&) { std::abort(); });
   add("trouble", "fails", [](bench::Run&) { std::_Exit(3); });
   add("trouble", "hangs", [](bench::Run&) { pause(); });
