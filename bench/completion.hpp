@@ -16,7 +16,11 @@ class Completion {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit Completion(std::int64_t expected) noexcept : expected_(expected) {}
+  /// Payloads of 1 each.
+  explicit Completion(std::int64_t expected) noexcept
+      : Completion(expected, static_cast<std::uint64_t>(expected)) {}
+  Completion(std::int64_t expected, std::uint64_t expected_sum) noexcept
+      : expected_(expected), expected_sum_(expected_sum) {}
 
   /// True when this was the last task.
   bool add(std::uint64_t payload) noexcept {
@@ -28,8 +32,8 @@ class Completion {
     return last;
   }
 
-  /// Waits for the last task and checks the sum of the payloads, which are 1 each. It sleeps, so as
-  /// to leave the processors to what is measured: measure until ended(), not until it returns.
+  /// Waits for the last task and checks the sum of the payloads. It sleeps, so as to leave the
+  /// processors to what is measured: measure until ended(), not until it returns.
   void wait() const noexcept {
     for (int looks = 0; count_.load(std::memory_order_acquire) != expected_; ++looks) {
       if (looks < 10) {
@@ -38,9 +42,9 @@ class Completion {
         std::this_thread::sleep_for(std::chrono::microseconds(50));
       }
     }
-    if (sum_ == static_cast<std::uint64_t>(expected_)) return;
-    std::fprintf(stderr, "wrong sum: %llu of %lld\n", static_cast<unsigned long long>(sum_),
-                 static_cast<long long>(expected_));
+    if (sum_ == expected_sum_) return;
+    std::fprintf(stderr, "wrong sum: %llu instead of %llu\n", static_cast<unsigned long long>(sum_),
+                 static_cast<unsigned long long>(expected_sum_));
     std::abort();
   }
 
@@ -49,6 +53,7 @@ class Completion {
 
  private:
   std::int64_t expected_;
+  std::uint64_t expected_sum_;
   std::uint64_t sum_ = 0;
   Clock::time_point ended_;
   std::atomic<std::int64_t> count_{0};

@@ -12,12 +12,13 @@
 
 namespace bench {
 
-/// A task with a capture of `bytes` bytes in all.
+/// A task with a capture of `bytes` bytes in all, whose last word says which task it is: one that runs
+/// twice in another's place shows in the sum.
 template <std::size_t bytes>
 struct Payload {
   Completion* done;
   std::array<std::uint64_t, (bytes - sizeof(Completion*)) / 8> words;
-  void operator()() const { done->add(words[0]); }
+  void operator()() const { done->add(words.back()); }
 };
 /// The least that a task which is counted can have.
 template <>
@@ -27,12 +28,21 @@ struct Payload<sizeof(Completion*)> {
 };
 
 template <std::size_t bytes>
-[[nodiscard]] Payload<bytes> make_payload(Completion& done) noexcept {
+[[nodiscard]] Payload<bytes> make_payload(Completion& done, std::int64_t number) noexcept {
   if constexpr (bytes == sizeof(Completion*)) {
     return {&done};
   } else {
-    return {&done, {1}};
+    Payload<bytes> payload{&done, {}};
+    payload.words.back() = std::uint64_t(number);
+    return payload;
   }
+}
+
+/// Of the tasks from 0 to `count` - 1.
+template <std::size_t bytes>
+[[nodiscard]] Completion completion_of(std::int64_t count) noexcept {
+  if constexpr (bytes == sizeof(Completion*)) return Completion(count);
+  return Completion(count, std::uint64_t(count) * std::uint64_t(count - 1) / 2);
 }
 
 /// Threads that wait for start_and_join(), then each do their part.

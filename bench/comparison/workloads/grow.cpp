@@ -21,10 +21,10 @@ void grow(Run& run, std::int64_t queued) {
   const auto size = repetitions == 1 ? run.scaled(queued) : queued;
   Subject subject;
   for (std::int64_t i = 0; i < repetitions; ++i) {
-    Completion done(size);
+    auto done = completion_of<16>(size);
     Gate gate(subject);
     run.start();
-    for (std::int64_t task = 0; task < size; ++task) subject.post(make_payload<16>(done));
+    for (std::int64_t task = 0; task < size; ++task) subject.post(make_payload<16>(done, task));
     gate.open();
     done.wait();
     run.stop(size, done.ended());

@@ -42,9 +42,9 @@ void chain(Run& run) {
 
 template <class Subject>
 Completion::Clock::time_point fan_out_once(Subject& subject, std::int64_t count) {
-  Completion done(count);
+  auto done = completion_of<16>(count);
   subject.post([&] {
-    for (std::int64_t i = 0; i < count; ++i) post_inside(subject, make_payload<16>(done));
+    for (std::int64_t i = 0; i < count; ++i) post_inside(subject, make_payload<16>(done, i));
   });
   done.wait();
   return done.ended();

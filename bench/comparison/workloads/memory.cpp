@@ -32,12 +32,12 @@ double resident_bytes() {
 template <class Subject, std::size_t bytes>
 void bytes_per_task(Run& run) {
   const auto count = run.scaled(tasks);
-  Completion done(count);
+  auto done = completion_of<bytes>(count);
   Subject subject;
   Gate gate(subject);
   const double before = resident_bytes();
   run.start();
-  for (std::int64_t i = 0; i < count; ++i) subject.post(make_payload<bytes>(done));
+  for (std::int64_t i = 0; i < count; ++i) subject.post(make_payload<bytes>(done, i));
   run.stop(count);
   run.report((resident_bytes() - before) / double(count));
   gate.open();

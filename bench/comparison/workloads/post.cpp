@@ -31,9 +31,10 @@ void post(Run& run, int producers) {
   const auto each = run.scaled(batch) / producers;
   Subject subject;
   warm_up_and_measure(run, [&](bool measured) {
-    Completion done(each * producers);
-    Producers threads(producers, [&](int) {
-      for (std::int64_t i = 0; i < each; ++i) subject.post(make_payload<bytes>(done));
+    auto done = completion_of<bytes>(each * producers);
+    Producers threads(producers, [&](int producer) {
+      const auto first = producer * each;
+      for (std::int64_t i = 0; i < each; ++i) subject.post(make_payload<bytes>(done, first + i));
     });
     if (measured) run.start();
     threads.start_and_join();
