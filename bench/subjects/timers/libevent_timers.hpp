@@ -9,9 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <deque>
 #include <functional>
 #include <utility>
+#include <vector>
 
 #include "../../completion.hpp"
 #include "../libevent.hpp"
@@ -25,8 +25,8 @@ class EventTimers : public EventSubject {
     finish();
     for (auto& timer : timers_) evtimer_del(&timer.timeout);
   }
-  /// A deque, since events must stay where they are: it grows by itself.
-  void reserve(std::int64_t) {}
+  /// For good, since events must stay where they are.
+  void reserve(std::int64_t count) { timers_.reserve(std::size_t(count)); }
   template <class F>
   void arm(std::chrono::nanoseconds delay, F&& f) {
     start(delay, std::forward<F>(f), nullptr);
@@ -67,7 +67,7 @@ class EventTimers : public EventSubject {
     evtimer_add(&timer.timeout, &limit);
   }
 
-  std::deque<Timer> timers_;
+  std::vector<Timer> timers_;
 };
 
 /// For lateness: by default libevent reads a cheaper clock that moves every few milliseconds.

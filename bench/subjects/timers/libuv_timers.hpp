@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <deque>
 #include <functional>
 #include <utility>
+#include <vector>
 
 #include "../../completion.hpp"
 #include "../libuv.hpp"
@@ -19,8 +19,8 @@ namespace bench {
 class UvTimers : public UvSubject {
  public:
   ~UvTimers() { close(); }
-  /// A deque, since handles must stay where they are: it grows by itself.
-  void reserve(std::int64_t) {}
+  /// For good, since handles must stay where they are.
+  void reserve(std::int64_t count) { timers_.reserve(std::size_t(count)); }
   template <class F>
   void arm(std::chrono::nanoseconds delay, F&& f) {
     start(delay, std::forward<F>(f), nullptr);
@@ -61,7 +61,7 @@ class UvTimers : public UvSubject {
         std::uint64_t(rounded), 0);
   }
 
-  std::deque<Timer> timers_;
+  std::vector<Timer> timers_;
 };
 
 }  // namespace bench
