@@ -41,7 +41,7 @@ class HeistTimers : public HeistSubject {
 class HeistDelayedTasks : public HeistSubject {
  public:
   static constexpr const char* name = "heist_post";
-  void reserve(std::int64_t) {}
+  void reserve(std::int64_t count) { controllers_.reserve(std::size_t(count)); }
   template <class F>
   void arm(std::chrono::nanoseconds delay, F&& f) {
     scheduler().post(std::forward<F>(f), {.delay = delay});
