@@ -52,6 +52,9 @@ class Reason {
   /// when there is no memory for it.
   [[nodiscard]] std::exception_ptr exception() const noexcept;
 
+  /// Whether it is an exception, and not one that says of something that it was aborted (AbortError, Aborted).
+  [[nodiscard]] bool is_error() const noexcept;
+
   /// The plain value when it is of this type, else null.
   template <class Value>
   [[nodiscard]] const Value* value() const noexcept {

@@ -238,6 +238,18 @@ TEST_F(Lif4, task_when_nobody_holds_its_promise_and_it_throws_without_memory_the
   EXPECT_EQ(reports, 1);
 }
 
+// Rule: PRO-3
+TEST_F(Lif4, promise_when_an_abort_goes_unobserved_without_memory_then_it_is_not_reported) {
+  static int reports = 0;
+  reports = 0;
+  const ErrorHook former = set_error_hook([](ErrorOrigin, const Reason&) noexcept { ++reports; });
+  auto pair = std::make_optional(Promise<int>::with_resolver());
+  pair->resolver.reject(Reason::of_abort());
+  without_memory([&] { pair.reset(); });
+  set_error_hook(former);
+  EXPECT_EQ(reports, 0);
+}
+
 TEST_F(Lif4, resolver_when_dropped_without_memory_then_the_promise_rejects_all_the_same) {
   auto pair = std::make_optional(Promise<int>::with_resolver());
   const auto promise = pair->promise;

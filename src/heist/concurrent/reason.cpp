@@ -25,6 +25,8 @@ class Reason::Box {
   Box& operator=(const Box&) = delete;
   ~Box() { delete late_.load(sync::relaxed); }  // relaxed: no other user is left (RefCount).
 
+  /// Without making its exception.
+  [[nodiscard]] bool is_abort() const noexcept { return is_abort_; }
   [[nodiscard]] bool has_exception() const noexcept { return is_abort_ || exception_ != nullptr; }
   [[nodiscard]] const std::exception_ptr& exception() const noexcept {
     return is_abort_ ? late_exception() : exception_;
@@ -112,6 +114,19 @@ const Reason& Reason::out_of_memory() noexcept {
 }
 
 std::exception_ptr Reason::exception() const noexcept { return box_ ? box_->exception() : nullptr; }
+
+bool Reason::is_error() const noexcept {
+  if (!box_ || box_->is_abort() || !box_->has_exception()) return false;
+  try {
+    std::rethrow_exception(box_->exception());
+  } catch (const AbortError&) {
+    return false;
+  } catch (const Aborted&) {
+    return false;
+  } catch (...) {
+    return true;
+  }
+}
 
 void Reason::rethrow() const {
   if (!box_ || !box_->has_exception()) throw Aborted(*this);

@@ -195,27 +195,9 @@ void PromiseStateBase::attach(Reaction& reaction) noexcept {
                                              sync::edge("promise:observe", sync::acquire)));
 }
 
-namespace {
-
-/// An exception, and not one that says of something that it was aborted (PRO-3).
-bool is_error(const Reason& reason) noexcept {
-  if (!reason.exception()) return false;
-  try {
-    std::rethrow_exception(reason.exception());
-  } catch (const AbortError&) {
-    return false;
-  } catch (const Aborted&) {
-    return false;
-  } catch (...) {
-    return true;
-  }
-}
-
-}  // namespace
-
 void PromiseStateBase::destroy_last() noexcept {
   const bool handled = handled_.load(sync::relaxed);  // relaxed: ordered by RefCount.
-  if (status() == PromiseStatus::rejected && !by_abort_ && !handled && is_error(reason_)) {
+  if (status() == PromiseStatus::rejected && !by_abort_ && !handled && reason_.is_error()) {
     report_error(ErrorOrigin::unobserved_rejection, reason_);
   }
   destroy_(*this);
