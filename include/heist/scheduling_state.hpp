@@ -7,7 +7,7 @@
 namespace heist {
 
 class SignalCore;
-class SchedulerCore;
+struct SchedulerCore;
 void retain(SignalCore& core) noexcept;
 void release(SignalCore& core) noexcept;
 

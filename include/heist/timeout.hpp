@@ -9,7 +9,7 @@
 #include <heist/promise.hpp>
 #include <heist/ref.hpp>
 #include <heist/scheduler_task.hpp>
-#include <optional>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -18,32 +18,32 @@ namespace heist {
 /// The task of a timeout. Unlike an abortable task nobody claims it: its loop's driver alone arms,
 /// clears, runs and drops it.
 ///
-/// Shares  two: the loop's, until it ran or dropped the task, and the handle's.
+/// Shares  two: the loop's, until it ran or dropped the task, and the handle's. The callback goes with
+///         the loop's, the memory with the last.
 /// Edge    ref (RefCount): the loop's last use happens before a handle that went to another thread
 ///         frees the memory, or the other way round.
 class TimeoutTask : public SchedulerTask {
  public:
-  /// Drops a share of the memory; without callback by then.
+  /// Drops a share; the memory may be gone afterwards.
   void drop_share() noexcept {
-    if (shares_.is_last() || shares_.drop()) timeout_ops().destroy(*this);
+    if (shares_.is_last() || shares_.drop()) free();
   }
   /// For the handle: whether the loop is done with the task.
   [[nodiscard]] bool is_over() const noexcept { return shares_.is_last(); }
-  /// For who has both shares: callback and memory go.
-  void destroy() noexcept { timeout_ops().destroy(*this); }
-
-  LoopCore* loop = nullptr;  ///< outlives its own share; only compared afterwards
+  /// For who has both shares of a task that has not run: callback and memory go.
+  void destroy() noexcept {
+    task_ops().discard_callback(*this);
+    free();
+  }
 
  protected:
   struct Ops : TaskOps {
-    void (*destroy)(TimeoutTask&) noexcept;
+    void (*free)(TimeoutTask&) noexcept;
   };
   explicit TimeoutTask(const Ops& table) noexcept : SchedulerTask(table, false) {}
 
  private:
-  [[nodiscard]] const Ops& timeout_ops() const noexcept {
-    return static_cast<const Ops&>(task_ops());
-  }
+  void free() noexcept { static_cast<const Ops&>(task_ops()).free(*this); }
 
   RefCount shares_{2};
 };
@@ -88,6 +88,7 @@ class CallbackTimeout final : public TimeoutTask {
   template <class F>
   explicit CallbackTimeout(F&& callback)
       : TimeoutTask(table), callback_(std::forward<F>(callback)) {}
+  ~CallbackTimeout() {}  // the callback is gone
 
  private:
   static CallbackTimeout& of(LoopNode& node) noexcept {
@@ -95,29 +96,35 @@ class CallbackTimeout final : public TimeoutTask {
   }
   static void run(LoopNode& node, LoopCore& /*loop*/) noexcept {
     try {
-      std::invoke(*of(node).callback_);
+      std::invoke(of(node).callback_);
     } catch (...) {
       report_current_exception(ErrorOrigin::task);
     }
     drop(node);
   }
   static void drop(LoopNode& node) noexcept {
-    of(node).callback_.reset();
+    discard_callback(of(node));
     of(node).drop_share();
   }
-  static void destroy_this(TimeoutTask& task) noexcept { destroy_node(of(task)); }
+  static void discard_callback(SchedulerTask& task) noexcept {
+    std::destroy_at(&of(task).callback_);
+  }
+  static void free(TimeoutTask& task) noexcept { destroy_node(of(task)); }
 
   static constexpr Ops table{{{LoopNodeKind::task, &run, &drop},
                               nullptr,
                               nullptr,
                               nullptr,
                               nullptr,
-                              nullptr,
+                              &discard_callback,
                               nullptr,
                               nullptr},
-                             &destroy_this};
+                             &free};
 
-  std::optional<Callback> callback_;
+  union {
+    // NOLINTNEXTLINE(readability-identifier-naming): private, as the union is
+    Callback callback_;  ///< until the loop's share goes
+  };
 };
 
 /// For the library: hands the task to the current loop, and gives the handle. Drops it when the loop

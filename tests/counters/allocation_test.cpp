@@ -154,6 +154,17 @@ TEST_F(Continuations, queue_microtask_when_called_then_one_allocation) {
             (Allocations{.by_pool = count}));
 }
 
+TEST_F(Continuations, set_timeout_when_called_then_one_allocation_and_clearing_none) {
+  EXPECT_EQ(allocated_in_a_task([] {
+              for (int i = 0; i < count; ++i) {
+                Timeout timeout = set_timeout(Large(), 1h);
+                EXPECT_TRUE(timeout.clear());
+                static_cast<void>(set_timeout(Large()));
+              }
+            }),
+            (Allocations{.by_pool = 2 * count}));
+}
+
 // Rule: PRO-1: adopting a returned promise is part of the task's one node.
 TEST_F(Continuations,
        post_task_when_the_callback_returns_a_promise_then_adoption_allocates_nothing) {

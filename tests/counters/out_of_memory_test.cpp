@@ -61,6 +61,14 @@ TEST_F(Lif4, post_when_there_is_no_memory_then_bad_alloc_and_nothing_is_queued) 
   EXPECT_EQ(trace.size(), 1U);
 }
 
+TEST_F(Lif4, set_timeout_when_there_is_no_memory_then_bad_alloc_and_nothing_is_armed) {
+  run_task([this] {
+    EXPECT_TRUE(fails([this] { static_cast<void>(set_timeout([probe = probe] {}, 1ms)); }));
+  });
+  EXPECT_EQ(loop.pending(), 0U);
+  EXPECT_EQ(probe.use_count(), 1);
+}
+
 TEST_F(Lif4, exception_when_an_abort_error_cannot_be_made_then_bad_alloc_and_later_it_is_made) {
   const Reason reason = Reason::of_abort();
   std::exception_ptr seen;

@@ -11,7 +11,7 @@ namespace {
 /// Takes the task off its loop. False: it is over, or its callback runs.
 bool withdraw(TimeoutTask& task) {
   if (task.is_over()) return false;
-  LoopCore& loop = *task.loop;
+  LoopCore& loop = task.scheduler->loop;
   const DriveUnlessInside driving(loop);
   loop.assert_agent();
   return loop.withdraw(task);
@@ -25,7 +25,6 @@ Timeout arm_timeout(TimeoutTask& task, Delay delay) {
     task.destroy();
     throw NotAllowedError("set_timeout: outside of any event loop; post a task that calls it");
   }
-  task.loop = loop;
   task.scheduler = &loop->first_scheduler();
   loop->set_delay(task, delay);
   if (loop->post(task)) return Timeout(task);

@@ -24,9 +24,10 @@
 
 namespace heist {
 
-/// What a Scheduler handle names: a source of tasks on one loop. Owned by the loop; its address is
-/// all there is to it.
-class SchedulerCore {};
+/// What a Scheduler handle names: a source of tasks on one loop, which owns it.
+struct SchedulerCore {
+  LoopCore& loop;
+};
 
 /// State only the agent touches; reached through LoopCore::on_agent().
 struct AgentState {
@@ -232,7 +233,7 @@ class LoopCore {
   alignas(64) RefCount shares_{1};
   LoopTime time_;
   std::chrono::nanoseconds spin_;
-  SchedulerCore first_scheduler_;
+  SchedulerCore first_scheduler_{*this};
   StopMessage stop_message_;
   sync::atomic<bool> driven_{false};
   sync::atomic<bool> rejecting_{false};

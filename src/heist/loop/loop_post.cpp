@@ -47,7 +47,7 @@ Ref<LoopCore> LoopCore::make(const EventLoopOptions& options) {
 }
 
 SchedulerCore& LoopCore::add_scheduler() {
-  return *more_schedulers_.emplace_back(std::make_unique<SchedulerCore>());
+  return *more_schedulers_.emplace_back(std::make_unique<SchedulerCore>(*this));
 }
 
 void retain(LoopCore& core) noexcept { core.shares_.add(); }
