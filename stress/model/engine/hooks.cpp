@@ -1,5 +1,6 @@
 // What compilers and the library call: the seam's operations, each access to plain memory (the program
 // under test is compiled with -fsanitize=thread, and this is its runtime), and each allocation.
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <heist/sync.hpp>
@@ -133,6 +134,13 @@ void operator delete(void* block, std::size_t, std::align_val_t) noexcept {
 extern "C" {
 // The C++ runtime allocates exceptions with malloc.
 void* malloc(std::size_t bytes) { return allocate(bytes, alignof(std::max_align_t), HEIST_CALLER); }
+// The node pool's chunks.
+int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) {
+  void* const memory = allocate(bytes, alignment, HEIST_CALLER);
+  if (memory == nullptr) return ENOMEM;
+  *block = memory;
+  return 0;
+}
 void* calloc(std::size_t count, std::size_t bytes) {
   void* block = allocate(count * bytes, alignof(std::max_align_t), HEIST_CALLER);
   return block != nullptr ? std::memset(block, 0, count * bytes) : nullptr;
