@@ -4,6 +4,8 @@
 #include <sched.h>
 
 #include <array>
+#include <chrono>
+#include <future>
 #include <heist/heist.hpp>
 #include <memory>
 #include <optional>
@@ -136,6 +138,35 @@ TEST(AgentHooks, on_stop_when_it_posts_then_refused) {
     const Agent agent(std::move(options));
   }
   EXPECT_EQ(accepted, false);
+}
+
+bool is_refused_elsewhere(Timeout& timeout) {
+  return std::async(
+             std::launch::async,
+             [&timeout] { return test::throws<NotAllowedError>([&timeout] { timeout.clear(); }); })
+      .get();
+}
+
+struct Probe {
+  std::shared_ptr<void> at_destruction;
+};
+
+// The destructor of an exception that on_start has met runs when the agent is done with on_start.
+TEST(AgentHooks, clear_when_on_another_thread_right_after_on_start_then_refused) {
+  Timeout timeout;
+  bool refused = false;
+  const auto ask = [&](void* /*nothing*/) { refused = is_refused_elsewhere(timeout); };
+  AgentOptions options;
+  options.on_start = [&timeout, &ask] {
+    timeout = set_timeout([] {}, std::chrono::hours(1));
+    const auto failed = Promise<void>::rejected(
+        Reason(std::make_exception_ptr(Probe{std::shared_ptr<void>(nullptr, ask)})));
+    EXPECT_THROW(failed.get(), Probe);
+  };
+  {
+    const Agent agent(std::move(options));
+  }
+  EXPECT_TRUE(refused);
 }
 
 TEST(AgentHooks, on_start_when_it_throws_then_the_constructor_throws_that) {

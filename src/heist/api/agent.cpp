@@ -22,6 +22,7 @@ struct Agent::Impl : LoopNode {
       : LoopNode(close_table), options(std::move(agent_options)), loop(options.loop), self(owner) {}
 
   void run(std::promise<void> started);
+  CloseReport drive(std::promise<void>& started);
   CloseReport close(const CloseMode& mode);
   bool request_close(const CloseMode& mode);
   CloseReport await_close(const CloseMode& mode);
@@ -55,22 +56,28 @@ void Agent::Impl::run(std::promise<void> started) {
     agent_of_this_thread = &self;
     name_this_thread(options.name);
     if (options.affinity) pin_this_thread(*options.affinity);
-    if (options.on_start) {
-      const Driving driving(loop.core());
-      options.on_start();
-    }
-  } catch (...) {
+    closed.set_value(drive(started));
+  } catch (...) {  // it has not started
     return started.set_exception(std::current_exception());
   }
-  started.set_value();
-  while (!close_taken) loop.run();
-  closed.set_value(loop.close(close_mode));
   try {
     if (options.on_stop) options.on_stop();
   } catch (...) {
     report_current_exception(ErrorOrigin::task);
   }
   stopped.set_value();
+}
+
+/// One scope from on_start to the end of the close: Timeout::clear() on another thread would drive the
+/// loop in any gap.
+CloseReport Agent::Impl::drive(std::promise<void>& started) {
+  LoopCore& core = loop.core();
+  const Driving driving(core);
+  core.assert_agent();
+  if (options.on_start) options.on_start();
+  started.set_value();
+  while (!close_taken) core.run();
+  return core.close(close_mode);
 }
 
 CloseReport Agent::Impl::close(const CloseMode& mode) {

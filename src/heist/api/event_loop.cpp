@@ -9,18 +9,6 @@ namespace heist {
 
 namespace {
 
-/// Runs tasks until one ran, or until stop; false when it was stopped.
-bool wait_and_run(LoopCore& loop) HEIST_ON_AGENT {
-  constexpr bool heed_stop = true;
-  auto& agent = loop.on_agent();
-  while (!agent.stop_requested) {
-    if (loop.run_next(heed_stop)) return true;
-    if (!agent.accepts_posts) return false;
-    if (!agent.stop_requested) loop.park();
-  }
-  return false;
-}
-
 std::size_t run_all(LoopCore& loop) HEIST_ON_AGENT {
   std::size_t ran = 0;
   while (loop.run_next()) ++ran;
@@ -68,16 +56,14 @@ void EventLoop::run() {
   const Driving driving(*core_);
   core_->assert_agent();
   const DescriptorScope descriptor(*core_);
-  while (wait_and_run(*core_)) {
-  }
-  core_->end_stop();
+  core_->run();
 }
 
 bool EventLoop::run_one() {
   const Driving driving(*core_);
   core_->assert_agent();
   const DescriptorScope descriptor(*core_);
-  const bool ran = wait_and_run(*core_);
+  const bool ran = core_->wait_and_run();
   if (!ran) core_->end_stop();
   return ran;
 }

@@ -117,6 +117,10 @@ class LoopCore {
   void assert_agent() noexcept HEIST_ASSERTS_AGENT { static_cast<void>(on_agent()); }
   /// Picks and runs one task; false when nothing is runnable, or (if heeded) a stop was requested.
   bool run_next(bool heed_stop = false) noexcept HEIST_ON_AGENT;
+  /// Waits for a task and runs it; false when stopped or closed instead.
+  bool wait_and_run() noexcept HEIST_ON_AGENT;
+  /// Runs tasks until a stop or a close.
+  void run() noexcept HEIST_ON_AGENT;
   /// Makes runnable what other threads and the clock have for us.
   void collect_work() noexcept HEIST_ON_AGENT;
   /// Takes what other threads handed over. Runs users' destructors.

@@ -90,6 +90,23 @@ bool LoopCore::run_next(bool heed_stop) noexcept {
   }
 }
 
+bool LoopCore::wait_and_run() noexcept {
+  constexpr bool heed_stop = true;
+  auto& agent = on_agent();
+  while (!agent.stop_requested) {
+    if (run_next(heed_stop)) return true;
+    if (!agent.accepts_posts) return false;
+    if (!agent.stop_requested) park();
+  }
+  return false;
+}
+
+void LoopCore::run() noexcept {
+  while (wait_and_run()) {
+  }
+  end_stop();
+}
+
 /// Makes runnable what other threads and the clock have for us.
 void LoopCore::collect_work() noexcept {
   auto& agent = on_agent();
