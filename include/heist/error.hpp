@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <heist/reason.hpp>
 #include <stdexcept>
+#include <utility>
 
 namespace heist {
 
@@ -65,7 +67,17 @@ ErrorHook set_error_hook(ErrorHook hook) noexcept;
 
 /// Counts an error and hands it to the hook.
 void report_error(ErrorOrigin origin, const Reason& reason) noexcept;
-/// Within a handler.
-void report_current_exception(ErrorOrigin origin) noexcept;
+/// Calls it, and reports what it throws; by then no handler holds the exception, only its reason.
+template <class Callback>
+void invoke_and_report(Callback& callback, ErrorOrigin origin) noexcept {
+  Reason thrown;
+  try {
+    std::invoke(callback);
+    return;
+  } catch (...) {
+    thrown = Reason::of_current_exception();
+  }
+  report_error(origin, Reason(std::move(thrown)));  // moved: `thrown` stays in a register
+}
 
 }  // namespace heist

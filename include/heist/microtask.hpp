@@ -26,11 +26,7 @@ class CallbackMicrotask final : public Reaction {
     return static_cast<CallbackMicrotask&>(static_cast<Reaction&>(node));
   }
   static void run(LoopNode& node, LoopCore& /*loop*/) noexcept {
-    try {
-      std::invoke(of(node).callback_);
-    } catch (...) {
-      report_current_exception(ErrorOrigin::microtask);
-    }
+    invoke_and_report(of(node).callback_, ErrorOrigin::microtask);
     destroy_node(of(node));
   }
   static void drop(LoopNode& node) noexcept { destroy_node(of(node)); }

@@ -27,13 +27,8 @@ class PlainTask final : public SchedulerTask {
     return static_cast<PlainTask&>(static_cast<SchedulerTask&>(node));
   }
   static void run(LoopNode& node, LoopCore& /*loop*/) noexcept {
-    auto& self = of(node);
-    try {
-      std::invoke(self.callback_);
-    } catch (...) {
-      report_current_exception(ErrorOrigin::task);
-    }
-    destroy_node(self);
+    invoke_and_report(of(node).callback_, ErrorOrigin::task);
+    destroy_node(of(node));
   }
   static void drop(LoopNode& node) noexcept { destroy_node(of(node)); }
 

@@ -95,11 +95,7 @@ class CallbackTimeout final : public TimeoutTask {
     return static_cast<CallbackTimeout&>(static_cast<SchedulerTask&>(node));
   }
   static void run(LoopNode& node, LoopCore& /*loop*/) noexcept {
-    try {
-      std::invoke(of(node).callback_);
-    } catch (...) {
-      report_current_exception(ErrorOrigin::task);
-    }
+    invoke_and_report(of(node).callback_, ErrorOrigin::task);
     drop(node);
   }
   static void drop(LoopNode& node) noexcept {

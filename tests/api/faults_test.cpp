@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <exception>
 #include <heist/heist.hpp>
 #include <memory>
 #include <stdexcept>
@@ -105,6 +106,24 @@ TEST(Lif3Hook, set_error_hook_when_called_then_gives_the_former_one_back) {
   EXPECT_NE(standard, nullptr);
   EXPECT_EQ(set_error_hook(nullptr), mine);
   EXPECT_EQ(set_error_hook(nullptr), standard);
+}
+
+// Only its reason does, whose holders ThreadSanitizer sees.
+TEST(Lif3Hook, hook_when_a_callback_throws_then_no_handler_holds_the_exception) {
+  static int held = 0;
+  static int released = 0;
+  const ErrorHook former = set_error_hook(
+      [](ErrorOrigin, const Reason&) noexcept { ++(std::current_exception() ? held : released); });
+  EventLoop loop(test::on_virtual_clock());
+  loop.scheduler().post([] {
+    queue_microtask(fail);
+    set_timeout(fail);
+    fail();
+  });
+  loop.run_until_idle();
+  set_error_hook(former);
+  EXPECT_EQ(held, 0);
+  EXPECT_EQ(released, 3);
 }
 
 TEST(Lif3Hook, standard_hook_when_a_task_throws_then_one_line_on_standard_error) {

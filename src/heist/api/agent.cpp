@@ -60,11 +60,7 @@ void Agent::Impl::run(std::promise<void> started) {
   } catch (...) {  // it has not started
     return started.set_exception(std::current_exception());
   }
-  try {
-    if (options.on_stop) options.on_stop();
-  } catch (...) {
-    report_current_exception(ErrorOrigin::task);
-  }
+  if (options.on_stop) invoke_and_report(options.on_stop, ErrorOrigin::task);
   stopped.set_value();
 }
 

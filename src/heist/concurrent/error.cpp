@@ -48,8 +48,4 @@ void report_error(ErrorOrigin origin, const Reason& reason) noexcept {
   error_hook.load(sync::edge("error_hook:call", sync::acquire))(origin, reason);
 }
 
-void report_current_exception(ErrorOrigin origin) noexcept {
-  report_error(origin, Reason::of_current_exception());
-}
-
 }  // namespace heist
