@@ -52,7 +52,8 @@ class TimeoutTask : public SchedulerTask {
 ///
 /// Spec:     [html#dom-cleartimeout].   Differs: the handle is an object instead of a number.
 /// Thread:   the loop's driver. A handle may be moved to and destroyed on any thread.
-/// Lifetime: destroying it leaves the timeout armed. It may outlive its loop.
+/// Lifetime: destroying it leaves the timeout armed. It may outlive its loop; clear() must not be
+///           called while another thread destroys that.
 class Timeout {
  public:
   /// No timeout.
@@ -103,7 +104,7 @@ class CallbackTimeout final : public TimeoutTask {
     of(node).drop_share();
   }
   static void discard_callback(SchedulerTask& task) noexcept {
-    std::destroy_at(&of(task).callback_);
+    std::destroy_at(std::addressof(of(task).callback_));
   }
   static void free(TimeoutTask& task) noexcept { destroy_node(of(task)); }
 

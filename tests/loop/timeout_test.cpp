@@ -75,6 +75,19 @@ TEST_F(TimeoutTest, set_timeout_when_in_a_microtask_then_is_set) {
   EXPECT_THAT(trace.take(), ElementsAre("timeout"));
 }
 
+TEST_F(TimeoutTest, set_timeout_when_its_callback_has_no_address_operator_then_runs) {
+  struct Callback {
+    void operator&() const = delete;  // NOLINT(google-runtime-operator): on purpose
+    void operator()() { ++*runs; }
+    std::shared_ptr<int> runs;
+  };
+  const auto runs = std::make_shared<int>(0);
+  in_task([&] { set_timeout(Callback{runs}); });
+  run();
+  EXPECT_EQ(*runs, 1);
+  EXPECT_EQ(runs.use_count(), 1);
+}
+
 TEST_F(TimeoutTest, handle_when_destroyed_then_the_timeout_stays) {
   static_cast<void>(set("timeout", 1ms));
   loop.advance(1ms);
