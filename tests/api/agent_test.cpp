@@ -151,7 +151,8 @@ struct Probe {
   std::shared_ptr<void> at_destruction;
 };
 
-// The destructor of an exception that on_start has met runs when the agent is done with on_start.
+// The destructor of an exception that on_start has met runs when the agent is done with on_start, and
+// before it is done with its first task.
 TEST(AgentHooks, clear_when_on_another_thread_right_after_on_start_then_refused) {
   Timeout timeout;
   bool refused = false;
@@ -165,6 +166,7 @@ TEST(AgentHooks, clear_when_on_another_thread_right_after_on_start_then_refused)
   };
   {
     const Agent agent(std::move(options));
+    agent.scheduler().post_task([] {}).get();
   }
   EXPECT_TRUE(refused);
 }
