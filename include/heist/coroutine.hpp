@@ -4,6 +4,7 @@
 #include <coroutine>
 #include <exception>
 #include <heist/promise_handle.hpp>
+#include <heist/suspended_coroutine.hpp>
 #include <utility>
 
 namespace heist {
@@ -111,8 +112,7 @@ class PromiseAwaiter : private Reaction {
   template <class Awaiting>
   void await_suspend(std::coroutine_handle<Awaiting> coroutine) {
     bind_to_current_loop();
-    coroutine_ = coroutine;
-    destroy_frame_ = &destroy_frame<Awaiting>;
+    coroutine_ = SuspendedCoroutine(coroutine);
     promise_.state().attach(*this);
   }
 
@@ -132,21 +132,11 @@ class PromiseAwaiter : private Reaction {
     return static_cast<PromiseAwaiter&>(static_cast<Reaction&>(node));
   }
   static void resume(LoopNode& node, LoopCore& /*loop*/) noexcept { of(node).coroutine_.resume(); }
-  static void destroy(LoopNode& node) noexcept { of(node).destroy_frame_(of(node).coroutine_); }
-  template <class Awaiting>
-  static void destroy_frame(std::coroutine_handle<> coroutine) noexcept {
-    if constexpr (requires(Awaiting& awaiting) { Awaiting::destroy_frame(coroutine, awaiting); }) {
-      auto& awaiting = std::coroutine_handle<Awaiting>::from_address(coroutine.address()).promise();
-      Awaiting::destroy_frame(coroutine, awaiting);
-    } else {
-      coroutine.destroy();
-    }
-  }
+  static void destroy(LoopNode& node) noexcept { of(node).coroutine_.destroy(); }
   static constexpr LoopNodeOps table{LoopNodeKind::microtask, &resume, &destroy};
 
   Promise<T> promise_;
-  std::coroutine_handle<> coroutine_;
-  void (*destroy_frame_)(std::coroutine_handle<>) noexcept = nullptr;
+  SuspendedCoroutine coroutine_;
   bool may_take_;
 };
 

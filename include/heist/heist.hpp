@@ -15,3 +15,4 @@
 #include <heist/subscription.hpp>
 #include <heist/task_signal.hpp>
 #include <heist/timeout.hpp>
+#include <heist/yield.hpp>

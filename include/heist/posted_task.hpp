@@ -104,6 +104,9 @@ class PromiseTask final : public ControlledTask,
   explicit PromiseTask(F&& callback)
       : ControlledTask(table), State(&destroy, 2), callback_(std::forward<F>(callback)) {}
 
+  /// Precondition: the task has not ended.
+  [[nodiscard]] const Callback& callback() const noexcept { return *callback_; }
+
  private:
   struct Returning {
     Promise<Result> promise;

@@ -42,6 +42,20 @@ enum class TaskPriority : std::uint8_t { background, user_visible, user_blocking
 /// Number of levels of effective priority.
 inline constexpr int level_count = 6;
 
+/// Priority of a continuation: a task's, or that of the running task (contract YLD-2).
+///
+/// Spec: [sched#enumdef-continuationpriority].
+enum class ContinuationPriority : std::uint8_t {
+  background,
+  user_visible,
+  user_blocking,
+  inherit,  ///< the originating task's, be it fixed or a signal's
+};
+
+/// Says that a continuation takes something from the running task.
+struct Inherit {};
+inline constexpr Inherit inherit{};
+
 /// Effective priority of a scheduler task queue; higher runs first.
 ///
 /// Spec:   [sched#sec-scheduling-tasks-processing-model], the table.

@@ -68,6 +68,8 @@ class [[nodiscard]] Promise {
 
   /// A promise rejected with the reason.
   static Promise rejected(Reason reason);
+  /// The same, by an abort or a close: nobody need observe it (PRO-3).
+  static Promise rejected_by_abort(Reason reason);
 
   [[nodiscard]] PromiseStatus status() const noexcept { return state_->status(); }
   [[nodiscard]] bool settled() const noexcept { return state_->is_settled(); }
@@ -222,6 +224,13 @@ Promise<T> Promise<T>::resolved(Args&&... args) {
   auto [promise, resolver] = with_resolver();
   resolver.resolve(std::forward<Args>(args)...);
   return promise;
+}
+
+template <class T>
+Promise<T> Promise<T>::rejected_by_abort(Reason reason) {
+  PromiseState<T>* state = make_node<StandaloneState<T>>(1U);
+  state->settle_rejected(std::move(reason), true);
+  return Promise(Ref<PromiseState<T>>::adopt(state));
 }
 
 template <class T>

@@ -9,6 +9,7 @@
 #include <heist/priority.hpp>
 #include <heist/promise.hpp>
 #include <heist/task_signal.hpp>
+#include <heist/yield.hpp>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -47,7 +48,9 @@ class Scheduler {
   auto post_task(Callback&& callback, const PostTaskOptions& options = {}) const {
     using Task = PromiseTask<std::decay_t<Callback>>;
     using Result = typename Task::Result;
-    if (auto refusal = refused(options)) return rejected<Result>(std::move(refusal));
+    if (auto refusal = refused(options)) {
+      return Promise<Result>::rejected_by_abort(std::move(refusal));
+    }
     Task* task = make_node<Task>(std::forward<Callback>(callback));
     Promise<Result> promise(Ref<typename Task::State>::adopt(task));
     task->set_home(loop_.get());
@@ -83,6 +86,19 @@ class Scheduler {
         *make_node<PlainTask<std::decay_t<Callback>>>(std::forward<Callback>(callback)), options);
   }
 
+  /// Lets others run: `co_await scheduler.yield()` goes on as a continuation, one level above the
+  /// tasks of its priority, where the coroutine ran before (off any agent: on this scheduler's). Abort and
+  /// priority are those of the running task, unless the options say otherwise.
+  ///
+  /// Spec:   [sched#schedule-a-yield-continuation], contract YLD-1…3.
+  /// Thread: any.   Blocks: never.
+  /// Errors: of the `co_await`: the abort reason; InvalidStateError when the loop is closed;
+  ///         std::bad_alloc; std::invalid_argument for a value that is no ContinuationPriority.
+  ///         A close that drops the continuation of its own coroutine destroys that one's frame.
+  /// Cost:   no allocation and nothing atomic on the coroutine's own agent without an abort source and
+  ///         with a fixed priority; otherwise as post_task.
+  Yield yield(YieldOptions options = {}) const;
+
   /// The scheduler of the running task or continuation; nothing outside any (YLD-5).
   ///
   /// Thread: any.   Cost: a thread-local load and one reference.
@@ -97,13 +113,6 @@ class Scheduler {
   [[nodiscard]] SchedulerCore* core() const noexcept { return core_; }
 
  private:
-  template <class Result>
-  static Promise<Result> rejected(Reason reason) {
-    PromiseState<Result>* state = make_node<StandaloneState<Result>>(1U);
-    state->settle_rejected(std::move(reason), true);
-    return Promise<Result>(Ref<PromiseState<Result>>::adopt(state));
-  }
-
   /// Checks the options; a reason when the task must be rejected at once (spec step 4).
   static Reason refused(const PostTaskOptions& options);
   bool submit_plain(SchedulerTask& task) const noexcept;

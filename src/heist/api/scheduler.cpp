@@ -4,35 +4,16 @@
 
 #include "../loop/loop_core.hpp"
 #include "../loop/signal_core.hpp"
+#include "../loop/submit.hpp"
 
 namespace heist {
 
 namespace {
 
-/// Steps of [sched#compute-the-scheduling-state-from-options] that need no signal part, and the
-/// delay.
+/// [sched#compute-the-scheduling-state-from-options] without a signal, and the delay.
 void apply_options(SchedulerTask& task, const PostTaskOptions& options, LoopCore& loop) noexcept {
   task.priority = options.priority.value_or(TaskPriority::user_visible);
   loop.set_delay(task, options.delay);
-}
-
-/// Registers the task's abort steps and finds its dynamic queue. False: aborted meanwhile.
-bool apply_signal(ControlledTask& task, const PostTaskOptions& options, LoopCore& loop) {
-  SignalCore& signal = options.signal->core();
-  task.signal_loop = &signal.part_for(loop);
-  retain(signal);
-  task.signal = &signal;
-  task.is_dynamic = !options.priority && signal.has_dynamic_priority();
-  task.memory.add();
-  if (signal.add(task)) return true;
-  task.task_ops().unregister(task);
-  return false;
-}
-
-/// Rejects a task that its poster still holds.
-void refuse(ControlledTask& task, const Reason& reason) noexcept {
-  if (task.try_drop()) task.task_ops().reject(task, reason);
-  dispose(task);
 }
 
 }  // namespace
@@ -57,18 +38,12 @@ bool Scheduler::submit_plain(SchedulerTask& task, const PostTaskOptions& options
 bool Scheduler::submit_controlled(ControlledTask& task, const PostTaskOptions& options) const {
   task.scheduler = core_;
   apply_options(task, options, *loop_);
-  try {
-    if (options.signal && !apply_signal(task, options, *loop_)) {
-      refuse(task, options.signal->reason());
-      return false;
-    }
-  } catch (...) {
-    refuse(task, loop_closed_reason());
-    throw;
+  SignalCore* signal = options.signal ? &options.signal->core() : nullptr;
+  if (signal != nullptr && !options.priority) {
+    task.is_dynamic = signal->has_dynamic_priority();
+    task.priority = signal->fixed_priority();
   }
-  if (loop_->post(task)) return true;
-  refuse(task, loop_closed_reason());
-  return false;
+  return submit(task, signal);
 }
 
 std::optional<Scheduler> Scheduler::current() noexcept {

@@ -186,7 +186,7 @@ void LoopCore::recheck_priorities() noexcept {
   if (!recheck_.exchange(false, sync::edge("recheck:take", sync::seq_cst))) return;
   on_agent().queues.relevel([](DynamicQueue& queue) noexcept {
     const auto& first = ControlledTask::of(*queue.tasks.front());
-    return effective_priority(first.signal->priority(), first.is_continuation);
+    return effective_priority(priority_part_of(first).signal->priority(), first.is_continuation);
   });
 }
 

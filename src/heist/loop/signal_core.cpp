@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "../os/thread_id.hpp"
+#include "continuation.hpp"
 #include "loop_core.hpp"
 
 namespace heist {
@@ -254,8 +255,13 @@ SignalLoop& SignalCore::part_for(LoopCore& loop) {
   return *part;
 }
 
+SignalLoop& priority_part_of(const ControlledTask& task) noexcept {
+  if (!task.is_continuation) return task.signal_loop->priority_part();
+  return *static_cast<const ContinuationTask&>(task).callback().priority_part;
+}
+
 DynamicQueue& dynamic_queue_of(ControlledTask& task) noexcept {
-  return task.signal_loop->queues[task.is_continuation ? 1 : 0];
+  return priority_part_of(task).queues[task.is_continuation ? 1 : 0];
 }
 
 }  // namespace heist

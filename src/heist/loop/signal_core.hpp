@@ -44,6 +44,8 @@ struct SignalMessage : LoopNode {
 struct SignalLoop {
   explicit SignalLoop(SignalCore& owner) noexcept;
 
+  /// Whose dynamic queues hold the tasks that take their priority from this signal.
+  [[nodiscard]] SignalLoop& priority_part() noexcept { return *this; }
   /// Any thread: the priority has changed.
   void send_priority_change() noexcept;
   /// The aborter: adds a claimed task to the chain to clear away.
@@ -113,6 +115,8 @@ class SignalCore {
   // Priority half.
   /// Whether tasks that take their priority from here move when it changes.
   [[nodiscard]] bool has_dynamic_priority() const noexcept { return kind_ == Kind::task; }
+  /// Priority of tasks that take theirs from here, when it is not dynamic.
+  [[nodiscard]] TaskPriority fixed_priority() const noexcept { return TaskPriority::user_visible; }
   [[nodiscard]] TaskPriority priority() const noexcept;
   void set_priority(TaskPriority priority);
   [[nodiscard]] bool add_priority_listener(Listener& listener) noexcept {
@@ -147,5 +151,8 @@ class SignalCore {
   SignalLoop first_part_;
   sync::atomic<SignalLoop*> more_parts_{nullptr};
 };
+
+/// Of a task with a dynamic priority: the part whose queues it stands in.
+[[nodiscard]] SignalLoop& priority_part_of(const ControlledTask& task) noexcept;
 
 }  // namespace heist

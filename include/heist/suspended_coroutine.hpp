@@ -1,0 +1,35 @@
+// SuspendedCoroutine: what a loop needs to know of a coroutine that waits.
+#pragma once
+
+#include <coroutine>
+
+namespace heist {
+
+/// A suspended coroutine of any promise type: it goes on, or its frame is destroyed.
+class SuspendedCoroutine {
+ public:
+  SuspendedCoroutine() noexcept = default;
+  template <class Awaiting>
+  explicit SuspendedCoroutine(std::coroutine_handle<Awaiting> coroutine) noexcept
+      : handle_(coroutine), destroy_(&destroy_frame<Awaiting>) {}
+
+  void resume() const { handle_.resume(); }
+  void destroy() const noexcept { destroy_(handle_); }
+
+ private:
+  /// Coroutines of ours want to end their promise after the frame.
+  template <class Awaiting>
+  static void destroy_frame(std::coroutine_handle<> coroutine) noexcept {
+    if constexpr (requires(Awaiting& awaiting) { Awaiting::destroy_frame(coroutine, awaiting); }) {
+      auto& awaiting = std::coroutine_handle<Awaiting>::from_address(coroutine.address()).promise();
+      Awaiting::destroy_frame(coroutine, awaiting);
+    } else {
+      coroutine.destroy();
+    }
+  }
+
+  std::coroutine_handle<> handle_;
+  void (*destroy_)(std::coroutine_handle<>) noexcept = nullptr;
+};
+
+}  // namespace heist

@@ -1,0 +1,141 @@
+// yield: a coroutine lets others run, and goes on as a continuation.
+#pragma once
+
+#include <coroutine>
+#include <heist/abort_signal.hpp>
+#include <heist/coroutine.hpp>
+#include <heist/priority.hpp>
+#include <heist/promise_handle.hpp>
+#include <heist/scheduler_task.hpp>
+#include <heist/scheduling_state.hpp>
+#include <heist/suspended_coroutine.hpp>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace heist {
+
+/// Whose abort ends a yield, and whose priority it takes if none is named: nobody's, the running
+/// task's (`heist::inherit`), or a signal's.
+class YieldSignal {
+ public:
+  YieldSignal() noexcept = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): `yield({heist::inherit, …})` is the point.
+  YieldSignal(Inherit /*inherit*/) noexcept : inherits_(true) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): as above.
+  YieldSignal(const AbortSignal& signal) noexcept
+      : signal_(Ref<SignalCore>::share(&signal.core())) {}
+
+  [[nodiscard]] bool inherits() const noexcept { return inherits_; }
+  /// The named signal, or null.
+  [[nodiscard]] SignalCore* signal() const noexcept { return signal_.get(); }
+
+ private:
+  Ref<SignalCore> signal_;
+  bool inherits_ = false;
+};
+
+/// Options of yield: `{signal, priority}`, both optional. Neither: both are inherited. Only
+/// `heist::inherit` as the signal: the priority is inherited too. Only a TaskSignal: it gives both.
+/// Without a priority from anywhere it is user-visible.
+///
+/// Spec: [sched#dictdef-scheduleryieldoptions].   Differs: no aggregate, which g++ 12 would destroy
+///       twice within a `co_await` expression.
+class YieldOptions {
+ public:
+  YieldOptions() noexcept = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): `yield({signal})` is the point.
+  YieldOptions(YieldSignal signal, std::optional<ContinuationPriority> priority = {}) noexcept
+      : signal_(std::move(signal)), priority_(priority) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): as above.
+  YieldOptions(ContinuationPriority priority) noexcept : priority_(priority) {}
+
+  [[nodiscard]] const YieldSignal& signal() const noexcept { return signal_; }
+  [[nodiscard]] const std::optional<ContinuationPriority>& priority() const noexcept {
+    return priority_;
+  }
+
+ private:
+  YieldSignal signal_;
+  std::optional<ContinuationPriority> priority_;
+};
+
+/// A continuation that lives in the frame of its coroutine: it has no signal, so nobody but its loop
+/// ever touches it.
+class FrameContinuation final : public SchedulerTask {
+ public:
+  FrameContinuation(SchedulerCore& to, TaskPriority fixed, SuspendedCoroutine coroutine) noexcept;
+
+ private:
+  static void run(LoopNode& node, LoopCore& loop) noexcept;
+  static void drop(LoopNode& node) noexcept;
+  static const TaskOps table;
+
+  CapturedState captured_;
+  SuspendedCoroutine coroutine_;
+};
+
+/// A coroutine that waits for the promise of a continuation.
+class ContinuationReaction final : public Reaction {
+ public:
+  ContinuationReaction(Promise<void> continuation, SuspendedCoroutine coroutine) noexcept;
+  /// Where the coroutine goes on: here, or off any loop where the continuation ran.
+  void attach(SchedulerCore& to);
+  void throw_if_rejected() const;
+
+ private:
+  static ContinuationReaction& of(LoopNode& node) noexcept;
+  static void run(LoopNode& node, LoopCore& loop) noexcept;
+  static void drop(LoopNode& node) noexcept;
+  static const LoopNodeOps table;
+
+  Promise<void> continuation_;
+  SuspendedCoroutine coroutine_;
+};
+
+/// What yield() gives. `co_await` schedules the continuation and goes on in it; as a Promise<void> it is
+/// scheduled at once, whoever waits for it:  `Promise<void> turn = scheduler.yield();`
+///
+/// Thread: that of the call; await it where it was made.
+class [[nodiscard]] Yield {
+ public:
+  Yield(const Yield&) = delete;
+  Yield& operator=(const Yield&) = delete;
+
+  /// Schedules the continuation.   Errors: std::bad_alloc; std::invalid_argument.
+  // NOLINTNEXTLINE(google-explicit-constructor): what JavaScript's yield() returns.
+  operator Promise<void>() &&;
+
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
+  template <class Awaiting>
+  void await_suspend(std::coroutine_handle<Awaiting> coroutine) {
+    suspend(SuspendedCoroutine(coroutine));
+  }
+  void await_resume() const {
+    if (const auto* waiting = std::get_if<ContinuationReaction>(&waiting_)) {
+      waiting->throw_if_rejected();
+    }
+  }
+
+  /// For the library. `loop` keeps the scheduler alive; null: it is that of the running task.
+  Yield(Ref<LoopCore> loop, SchedulerCore& scheduler, YieldOptions options) noexcept
+      : loop_(std::move(loop)), scheduler_(scheduler), options_(std::move(options)) {}
+
+ private:
+  void suspend(SuspendedCoroutine coroutine);
+
+  Ref<LoopCore> loop_;
+  SchedulerCore& scheduler_;
+  YieldOptions options_;
+  std::variant<std::monostate, FrameContinuation, ContinuationReaction> waiting_;
+};
+
+/// As Scheduler::yield, of the scheduler of the running task; outside of any task, of the loop's first
+/// one.
+///
+/// Spec:   contract YLD-1, YLD-2, YLD-5.   Thread: an agent.
+/// Errors: NotAllowedError off an agent: name a scheduler.
+Yield yield(YieldOptions options = {});
+
+}  // namespace heist

@@ -1,0 +1,136 @@
+#include "continuation.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+#include "loop_core.hpp"
+#include "signal_core.hpp"
+#include "submit.hpp"
+
+namespace heist {
+
+namespace {
+
+/// The priority option, once the defaults of the yield steps are applied; nothing: the signal's.
+std::optional<ContinuationPriority> effective_option(const YieldOptions& options) {
+  if (options.priority()) {
+    if (*options.priority() > ContinuationPriority::inherit) {
+      throw std::invalid_argument("YieldOptions: the value is not a ContinuationPriority");
+    }
+    return options.priority();
+  }
+  if (options.signal().signal() != nullptr) return std::nullopt;
+  return ContinuationPriority::inherit;
+}
+
+}  // namespace
+
+ContinuationSources sources_of(const YieldOptions& options, const SchedulingState& current) {
+  const YieldSignal& signal = options.signal();
+  const auto priority = effective_option(options);
+  ContinuationSources sources{.abort_source = signal.signal()};
+  if (signal.inherits() || (signal.signal() == nullptr && !options.priority())) {
+    sources.abort_source = current.abort_source;
+  }
+  if (priority == ContinuationPriority::inherit) {
+    sources.priority_source = current.priority_source;
+    sources.priority = current.priority;
+  } else if (priority) {
+    sources.priority = static_cast<TaskPriority>(*priority);
+  } else {
+    sources.priority_source = signal.signal()->has_dynamic_priority() ? signal.signal() : nullptr;
+    sources.priority = signal.signal()->fixed_priority();
+  }
+  return sources;
+}
+
+Promise<void> schedule_continuation(SchedulerCore& scheduler, const ContinuationSources& sources) {
+  SignalCore* abort_source = sources.abort_source;
+  if (abort_source != nullptr && abort_source->aborted()) {
+    return Promise<void>::rejected_by_abort(abort_source->reason());
+  }
+  Turn turn{Ref<SignalCore>::share(sources.priority_source), nullptr};
+  if (turn.priority_source) {
+    turn.priority_part = &turn.priority_source->part_for(scheduler.loop).priority_part();
+  }
+  auto* task = make_node<ContinuationTask>(std::move(turn));
+  Promise<void> promise(Ref<ContinuationTask::State>::adopt(task));
+  task->set_home(&scheduler.loop);
+  task->scheduler = &scheduler;
+  task->is_continuation = true;
+  task->is_dynamic = sources.priority_source != nullptr;
+  task->priority = sources.priority;
+  submit(*task, abort_source);
+  return promise;
+}
+
+const TaskOps FrameContinuation::table{{LoopNodeKind::task, &run, &drop},
+                                       nullptr,
+                                       nullptr,
+                                       nullptr,
+                                       nullptr,
+                                       nullptr,
+                                       nullptr,
+                                       nullptr};
+
+FrameContinuation::FrameContinuation(SchedulerCore& to, TaskPriority fixed,
+                                     SuspendedCoroutine coroutine) noexcept
+    : SchedulerTask(table, false), coroutine_(coroutine) {
+  scheduler = &to;
+  priority = fixed;
+  is_continuation = true;
+  LoopCore* loop = current_loop();
+  captured_ = loop != nullptr ? CapturedState(loop->on_agent().current)
+                              : CapturedState(SchedulingState{.scheduler = &to});
+}
+
+/// Resumes with the state of the `co_await`, as the reaction to the continuation's promise would: there
+/// is nothing between the two.
+void FrameContinuation::run(LoopNode& node, LoopCore& loop) noexcept {
+  auto& self = static_cast<FrameContinuation&>(static_cast<SchedulerTask&>(node));
+  // Kept here: the frame may go while the coroutine runs.
+  const CapturedState captured = std::move(self.captured_);
+  loop.on_agent().current = captured.state();
+  self.coroutine_.resume();
+}
+
+void FrameContinuation::drop(LoopNode& node) noexcept {
+  static_cast<FrameContinuation&>(static_cast<SchedulerTask&>(node)).coroutine_.destroy();
+}
+
+const LoopNodeOps ContinuationReaction::table{LoopNodeKind::microtask, &run, &drop};
+
+ContinuationReaction::ContinuationReaction(Promise<void> continuation,
+                                           SuspendedCoroutine coroutine) noexcept
+    : Reaction(table), continuation_(std::move(continuation)), coroutine_(coroutine) {}
+
+void ContinuationReaction::attach(SchedulerCore& to) {
+  if (current_loop() != nullptr) {
+    bind_to_current_loop();
+  } else {
+    loop = Ref<LoopCore>::share(&to.loop);
+    captured = CapturedState(SchedulingState{.scheduler = &to});
+  }
+  continuation_.state().attach(*this);
+}
+
+void ContinuationReaction::throw_if_rejected() const {
+  if (continuation_.status() == PromiseStatus::rejected) continuation_.state().reason().rethrow();
+}
+
+ContinuationReaction& ContinuationReaction::of(LoopNode& node) noexcept {
+  return static_cast<ContinuationReaction&>(static_cast<Reaction&>(node));
+}
+
+/// Like a continuation in its frame, one that its closing loop has dropped does not go on.
+void ContinuationReaction::run(LoopNode& node, LoopCore& loop) noexcept {
+  auto& self = of(node);
+  const auto& state = self.continuation_.state();
+  const bool dropped = loop.is_closed() && state.status() == PromiseStatus::rejected &&
+                       state.reason() == close_abort_reason();
+  dropped ? self.coroutine_.destroy() : self.coroutine_.resume();
+}
+
+void ContinuationReaction::drop(LoopNode& node) noexcept { of(node).coroutine_.destroy(); }
+
+}  // namespace heist

@@ -1,0 +1,40 @@
+// What a yield takes from whom, and the continuation it schedules.
+#pragma once
+
+#include <heist/posted_task.hpp>
+#include <heist/promise.hpp>
+#include <heist/scheduling_state.hpp>
+#include <heist/yield.hpp>
+
+namespace heist {
+
+struct SignalLoop;
+
+/// Where a continuation's abort and its priority come from; borrowed.
+struct ContinuationSources {
+  SignalCore* abort_source = nullptr;
+  SignalCore* priority_source = nullptr;  ///< null: the priority is fixed
+  TaskPriority priority = TaskPriority::user_visible;
+};
+
+/// [sched#compute-the-scheduling-state-from-options] for yield; `current` is the state to inherit
+/// from.   Errors: std::invalid_argument.
+[[nodiscard]] ContinuationSources sources_of(const YieldOptions& options,
+                                             const SchedulingState& current);
+
+/// What a continuation calls: nothing. Its promise is what somebody waits for.
+struct Turn {
+  void operator()() const noexcept {}
+
+  Ref<SignalCore> priority_source;
+  SignalLoop* priority_part = nullptr;  ///< of a dynamic priority: whose queue it stands in
+};
+
+/// A continuation that may be aborted or moved.
+using ContinuationTask = PromiseTask<Turn>;
+
+/// Schedules one; its promise.   Errors: std::bad_alloc.
+[[nodiscard]] Promise<void> schedule_continuation(SchedulerCore& scheduler,
+                                                  const ContinuationSources& sources);
+
+}  // namespace heist

@@ -1,0 +1,16 @@
+// submit: a task that can be aborted goes to its loop.
+#pragma once
+
+#include <heist/scheduler_task.hpp>
+
+namespace heist {
+
+class SignalCore;
+
+/// Registers the task's abort steps with its abort source (or null) and posts it. False: refused, as it
+/// was aborted meanwhile or the loop is closed: its promise is rejected, and the poster's share gone.
+///
+/// Precondition: its scheduler is set.   Errors: std::bad_alloc; the task is refused.
+bool submit(ControlledTask& task, SignalCore* abort_source);
+
+}  // namespace heist

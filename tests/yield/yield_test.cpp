@@ -1,0 +1,168 @@
+// Rule: YLD-1, YLD-3, YLD-5, LIF-1. How a coroutine goes on after yield(), and how it does not.
+#include <gmock/gmock.h>
+
+#include <heist/agent.hpp>
+#include <heist/heist.hpp>
+#include <thread>
+
+#include "support/virtual_loop_fixture.hpp"
+
+namespace heist::support {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class Yielding : public VirtualLoopFixture {
+ protected:
+  /// Adds `label` after each of `turns` yields.
+  Promise<void> yielder(std::string label, int turns, YieldOptions options = {}) {
+    const auto alive = callbacks.probe();
+    for (int turn = 1; turn <= turns; ++turn) {
+      co_await heist::yield(options);
+      trace.add(label + std::to_string(turn));
+    }
+  }
+};
+
+TEST_F(Yielding, yield_when_tasks_of_its_level_wait_then_before_them_and_behind_higher_ones) {
+  static_cast<void>(scheduler.post_task([this] { return yielder("y", 2); }));
+  post("visible");
+  post("blocking", {.priority = user_blocking});
+  post("background", {.priority = background});
+  EXPECT_THAT(run(), ElementsAre("blocking", "y1", "y2", "visible", "background"));
+}
+
+TEST_F(Yielding, yield_when_two_yield_at_a_level_then_in_turns) {
+  static_cast<void>(scheduler.post_task([this] { return yielder("a", 2); }));
+  static_cast<void>(scheduler.post_task([this] { return yielder("b", 2); }));
+  EXPECT_THAT(run(), ElementsAre("a1", "a2", "b1", "b2"));
+  in_task([this] {
+    static_cast<void>(yielder("a", 2));
+    static_cast<void>(yielder("b", 2));
+  });
+  EXPECT_THAT(run(), ElementsAre("a1", "b1", "a2", "b2"));
+}
+
+TEST_F(Yielding, yield_when_signal_moves_then_pending_continuation_moves) {
+  TaskController controller(user_blocking);
+  static_cast<void>(
+      scheduler.post_task([this] { return yielder("y", 2); }, {.signal = controller.signal()}));
+  in_task([&] { post("visible"); });
+  loop.run_one();  // the task, up to its first yield
+  controller.set_priority(background);
+  EXPECT_THAT(run(), ElementsAre("visible", "y1", "y2"));
+}
+
+TEST_F(Yielding, yield_when_aborted_while_pending_then_rejects_in_a_microtask) {
+  TaskController controller(background);
+  auto result =
+      scheduler.post_task([this] { return yielder("y", 1); }, {.signal = controller.signal()});
+  loop.poll();
+  in_task([&] {
+    controller.abort("enough");
+    queue_microtask([&] { trace.add(result.settled() ? "settled" : "pending"); });
+  });
+  post("after", {.priority = user_blocking});
+  EXPECT_THAT(run(), ElementsAre("pending", "after"));
+  ASSERT_EQ(result.status(), PromiseStatus::rejected);
+  EXPECT_EQ(*result.reason().value<std::string>(), "enough");
+}
+
+TEST_F(Yielding, yield_as_a_promise_then_scheduled_at_the_call) {
+  in_task([this] {
+    const Promise<void> turn = heist::yield();
+    post("later");
+    static_cast<void>(turn.then([this] { trace.add("turn"); }));
+  });
+  EXPECT_THAT(run(), ElementsAre("turn", "later"));
+}
+
+TEST_F(Yielding, yield_when_it_resumes_then_with_the_state_of_its_await) {
+  TaskController controller(background);
+  const auto coroutine = [this](TaskSignal) -> Promise<void> {
+    co_await heist::yield(ContinuationPriority::user_blocking);
+    co_await heist::yield();
+    trace.add("inherits background");
+  };
+  static_cast<void>(scheduler.post_task([&] { return coroutine(controller.signal()); },
+                                        {.priority = background}));
+  post("visible");
+  EXPECT_THAT(run(), ElementsAre("visible", "inherits background"));
+  in_task([this] { static_cast<void>(yielder("later", 1)); });
+  EXPECT_THAT(run(), ElementsAre("later1"));
+}
+
+TEST_F(Yielding, close_when_continuation_waits_then_frame_is_destroyed) {
+  const TaskController controller;
+  Promise<void> plain = Promise<void>::resolved();
+  Promise<void> signalled = plain;
+  in_task([&] {
+    plain = yielder("plain", 1);
+    signalled = yielder("signalled", 1, YieldSignal(controller.signal()));
+  });
+  loop.close(CloseMode::abort());
+  EXPECT_THAT(trace.take(), IsEmpty());
+  EXPECT_EQ(callbacks.alive(), 0);
+  EXPECT_EQ(plain.status(), PromiseStatus::rejected);
+  EXPECT_EQ(signalled.status(), PromiseStatus::rejected);
+}
+
+TEST_F(Yielding, yield_when_loop_is_closed_then_invalid_state) {
+  EventLoop other;
+  const Scheduler closed = other.scheduler();
+  other.close(CloseMode::abort());
+  const auto coroutine = [this](Scheduler to) -> Promise<void> {
+    co_await to.yield();
+    trace.add("went on");
+  };
+  auto off_loop = coroutine(closed);
+  auto in_loop = Promise<void>::resolved();
+  in_task([&] { in_loop = coroutine(closed); });
+  loop.run_until_idle();
+  EXPECT_THROW(std::move(off_loop).get(), InvalidStateError);
+  EXPECT_THROW(std::move(in_loop).get(), InvalidStateError);
+  EXPECT_THAT(trace.take(), IsEmpty());
+}
+
+TEST_F(Yielding, yield_off_any_loop_then_goes_on_as_user_visible_continuation_there) {
+  const auto coroutine = [this]() -> Promise<void> {
+    co_await scheduler.yield();
+    trace.add(current_loop() == &loop.core() ? "there" : "elsewhere");
+    co_await heist::yield();
+    trace.add("again");
+  };
+  post("visible");
+  post("blocking", {.priority = user_blocking});
+  auto result = coroutine();
+  EXPECT_THAT(run(), ElementsAre("blocking", "there", "again", "visible"));
+  EXPECT_TRUE(result.settled());
+  EXPECT_THROW(static_cast<void>(heist::yield()), NotAllowedError);
+}
+
+TEST_F(Yielding, yield_to_another_loop_then_comes_back) {
+  EventLoop other{{.clock = LoopClock::virtual_time}};
+  const auto coroutine = [](Scheduler there) -> Promise<LoopCore*> {
+    co_await there.yield();
+    co_return current_loop();
+  };
+  auto result = Promise<LoopCore*>::resolved(nullptr);
+  in_task([&] { result = coroutine(other.scheduler()); });
+  loop.run_until_idle();
+  EXPECT_FALSE(result.settled());
+  EXPECT_EQ(other.run_until_idle(), 1U);
+  loop.run_until_idle();
+  EXPECT_EQ(result.get(), &loop.core());
+}
+
+TEST_F(Yielding, yield_when_priority_is_no_priority_then_refused) {
+  const auto coroutine = []() -> Promise<void> {
+    co_await heist::yield(static_cast<ContinuationPriority>(9));
+  };
+  auto result = Promise<void>::resolved();
+  in_task([&] { result = coroutine(); });
+  EXPECT_THROW(std::move(result).get(), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace heist::support
