@@ -2,15 +2,20 @@
 #pragma once
 
 #include <concepts>
+#include <heist/delay.hpp>
 #include <heist/error.hpp>
 #include <heist/listener.hpp>
 #include <heist/reason.hpp>
 #include <heist/scheduling_state.hpp>
 #include <heist/subscription.hpp>
+#include <initializer_list>
+#include <span>
 #include <type_traits>
 #include <utility>
 
 namespace heist {
+
+class Scheduler;
 
 /// Observes whether something was aborted, and why; shared handle. Only its controller aborts
 /// (SEC-1).
@@ -20,6 +25,42 @@ namespace heist {
 /// Lifetime: any order of destruction with controllers, schedulers, promises (LIF-2).
 class AbortSignal {
  public:
+  /// A signal that is aborted already, with AbortError or with the given reason; it never has an event.
+  ///
+  /// Spec: [dom#dom-abortsignal-abort].   Thread: any.   Errors: std::bad_alloc.
+  [[nodiscard]] static AbortSignal abort();
+  [[nodiscard]] static AbortSignal abort(const Reason& reason);
+  template <class Value>
+    requires(!std::same_as<std::remove_cvref_t<Value>, Reason>)
+  [[nodiscard]] static AbortSignal abort(Value&& reason) {
+    return abort(Reason(std::forward<Value>(reason)));
+  }
+
+  /// A signal that aborts with TimeoutError once the delay, counted from the call, is over. The current
+  /// loop's timer, in a plain task of its own; or that of the scheduler's loop. The timer lives as long as
+  /// the signal is observed, and does not keep a loop from being idle; a closed loop's never fires.
+  ///
+  /// Spec:   [dom#dom-abortsignal-timeout], contract DLY-2.
+  /// Thread: an agent; with a scheduler any.   Blocks: never.
+  /// Errors: std::bad_alloc; NotAllowedError off an agent.   Cost: one allocation; dropping it O(1).
+  [[nodiscard]] static AbortSignal timeout(Delay delay);
+  [[nodiscard]] static AbortSignal timeout(const Scheduler& scheduler, Delay delay);
+
+  /// A signal that aborts when the first of these does, with its reason; born aborted when some are
+  /// already, with the reason of the first in the list. Destroying it costs the others nothing: a server
+  /// may combine its shutdown signal with every request's (ABT-5).
+  ///
+  /// When one of them aborts, all that depend on it are marked aborted first; then events are delivered,
+  /// its own before theirs, theirs in order of creation (ABT-3).
+  ///
+  /// Spec:   [dom#dom-abortsignal-any].   Thread: any, lock-free.   Blocks: never.
+  /// Errors: std::bad_alloc; std::invalid_argument for a moved-from signal. Nothing is changed then.
+  /// Cost:   one allocation; for n signals n registrations, dropped with amortised O(n).
+  [[nodiscard]] static AbortSignal any(std::span<const AbortSignal> signals);
+  [[nodiscard]] static AbortSignal any(std::initializer_list<AbortSignal> signals) {
+    return any(std::span<const AbortSignal>(signals.begin(), signals.size()));
+  }
+
   /// True once aborted; never false again.   Cost: one load.
   [[nodiscard]] bool aborted() const noexcept;
 
@@ -49,6 +90,9 @@ class AbortSignal {
     };
     return add_abort_listener(*make_node<CallbackListener<decltype(call)>>(std::move(call)));
   }
+
+  /// False once moved from; nothing else may be asked of such a handle.
+  [[nodiscard]] bool valid() const noexcept { return static_cast<bool>(core_); }
 
   friend bool operator==(const AbortSignal&, const AbortSignal&) noexcept = default;
 

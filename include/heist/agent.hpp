@@ -1,12 +1,15 @@
 // Agent: a thread that owns one event loop.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <heist/close.hpp>
 #include <heist/event_loop.hpp>
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace heist {
 
@@ -40,6 +43,13 @@ class Agent {
   /// Scheduler bound to this agent.   Cost: one reference.
   [[nodiscard]] Scheduler scheduler() const noexcept;
 
+  /// As EventLoop::queue_task, on the agent's loop.
+  template <class Callback>
+    requires std::invocable<std::decay_t<Callback>&>
+  bool queue_task(TaskSource source, Callback&& callback) const {
+    return queue_task_on(core(), source, std::forward<Callback>(callback));
+  }
+
   [[nodiscard]] const std::string& name() const noexcept;
 
   /// The agent whose thread this is, or null.
@@ -54,6 +64,8 @@ class Agent {
   [[nodiscard]] EventLoopStats stats() const noexcept;
 
  private:
+  [[nodiscard]] LoopCore& core() const noexcept;
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -7,6 +7,7 @@
 #include <heist/close.hpp>
 #include <heist/delay.hpp>
 #include <heist/scheduler.hpp>
+#include <heist/task_source.hpp>
 
 namespace heist {
 
@@ -30,6 +31,7 @@ struct EventLoopStats {
   std::uint64_t tasks_run = 0;
   std::uint64_t wakeups_sent = 0;  ///< system calls made to wake it
   std::uint64_t sleeps = 0;
+  SourceCounts source_tasks_run = {};  ///< of tasks_run, those of each TaskSource
 };
 
 /// An event loop to embed: whoever calls run(), run_one(), poll(), run_until_idle() or advance() is
@@ -54,6 +56,18 @@ class EventLoop {
   ///
   /// Thread: the driving thread.   Errors: std::bad_alloc.
   [[nodiscard]] Scheduler create_scheduler();
+
+  /// Queues `callback()` as a plain task of a source: beside user-visible tasks, by age, and with no
+  /// scheduling state. Exceptions go to the error hook. False: refused, because the loop is closed.
+  ///
+  /// Spec:   [html#queue-a-task].   Thread: any, lock-free.   Blocks: never.
+  /// Errors: std::bad_alloc; std::invalid_argument for a value that is no TaskSource.
+  /// Cost:   one allocation, from a recycled pool.
+  template <class Callback>
+    requires std::invocable<std::decay_t<Callback>&>
+  bool queue_task(TaskSource source, Callback&& callback) const {
+    return queue_task_on(*core_, source, std::forward<Callback>(callback));
+  }
 
   /// Runs tasks until stop() or close; sleeps while there is none.   Thread: the driver.   Blocks:
   /// yes.

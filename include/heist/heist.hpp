@@ -14,5 +14,6 @@
 #include <heist/scheduler.hpp>
 #include <heist/subscription.hpp>
 #include <heist/task_signal.hpp>
+#include <heist/task_source.hpp>
 #include <heist/timeout.hpp>
 #include <heist/yield.hpp>

@@ -26,6 +26,21 @@ class RefCount {
     return count_.fetch_sub(1, sync::edge("ref:drop", sync::acq_rel)) == 1;
   }
 
+  /// For who holds the memory but no reference: one more reference, unless none is left.
+  [[nodiscard]] bool try_add() noexcept {
+    std::uint32_t count = count_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+    // relaxed: where the target is known from has published it, and its end waits for this reference.
+    while (count != 0 &&
+           !count_.compare_exchange_weak(count, count + 1, sync::relaxed, sync::relaxed)) {
+    }
+    return count != 0;
+  }
+
+  /// Whether no reference is left; then there will be none again.
+  [[nodiscard]] bool is_zero() const noexcept {
+    return count_.load(sync::relaxed) == 0;  // relaxed: nothing is read on the strength of it.
+  }
+
   /// For a holder: whether it is the last one.
   [[nodiscard]] bool is_last() const noexcept {
     return count_.load(sync::edge("ref:last", sync::acquire)) == 1;

@@ -169,9 +169,10 @@ class SchedulerTask : public LoopNode {
   }
 };
 
-/// A registration with a signal: the abort steps of a task, or a listener. Node of the signal's
-/// registry.
+/// A registration with a signal: the abort steps of a task, a listener, or the link of a signal that
+/// depends on it. Node of the signal's registry.
 struct Registration {
+  enum class Kind : std::uint8_t { task, listener, dependent };
   struct Ops {
     /// Takes the right to act on it at this abort or dispatch. False: dead, or taken already.
     bool (*claim)(Registration&) noexcept;
@@ -179,7 +180,7 @@ struct Registration {
     bool (*is_dead)(const Registration&) noexcept;
     /// Drops the registry's share of the memory.
     void (*forget)(Registration&) noexcept;
-    bool is_listener;
+    Kind kind;
   };
 
   constexpr explicit Registration(const Ops& table) noexcept : ops(&table) {}

@@ -21,6 +21,25 @@ struct PriorityChangeEvent;
 /// Spec:   [sched#sec-task-signal].   Thread: as AbortSignal.
 class TaskSignal : public AbortSignal {
  public:
+  /// As AbortSignal::any, with a priority: a fixed one, or that of another signal, whose later changes it
+  /// follows: picks use them at once, its event comes after that signal's own (PRI-6). That signal does
+  /// not abort it unless it is in the list, too.
+  ///
+  /// Spec:   [sched#dom-tasksignal-any].   Thread, Blocks, Cost: as AbortSignal::any.
+  /// Errors: the same; std::invalid_argument for a value that is no TaskPriority.
+  [[nodiscard]] static TaskSignal any(std::span<const AbortSignal> signals,
+                                      TaskPriority priority = TaskPriority::user_visible);
+  [[nodiscard]] static TaskSignal any(std::span<const AbortSignal> signals,
+                                      const TaskSignal& priority_source);
+  [[nodiscard]] static TaskSignal any(std::initializer_list<AbortSignal> signals,
+                                      TaskPriority priority = TaskPriority::user_visible) {
+    return any(std::span<const AbortSignal>(signals.begin(), signals.size()), priority);
+  }
+  [[nodiscard]] static TaskSignal any(std::initializer_list<AbortSignal> signals,
+                                      const TaskSignal& priority_source) {
+    return any(std::span<const AbortSignal>(signals.begin(), signals.size()), priority_source);
+  }
+
   /// The current priority; with calls of set_priority under way it may already be newer than the
   /// event being delivered (PRI-6).   Cost: one load.
   [[nodiscard]] TaskPriority priority() const noexcept;

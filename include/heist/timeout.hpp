@@ -9,6 +9,7 @@
 #include <heist/promise.hpp>
 #include <heist/ref.hpp>
 #include <heist/scheduler_task.hpp>
+#include <heist/task_source.hpp>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -95,7 +96,8 @@ class CallbackTimeout final : public TimeoutTask {
   static CallbackTimeout& of(LoopNode& node) noexcept {
     return static_cast<CallbackTimeout&>(static_cast<SchedulerTask&>(node));
   }
-  static void run(LoopNode& node, LoopCore& /*loop*/) noexcept {
+  static void run(LoopNode& node, LoopCore& loop) noexcept {
+    count_plain_task(loop, TaskSource::timer);
     invoke_and_report(of(node).callback_, ErrorOrigin::task);
     drop(node);
   }

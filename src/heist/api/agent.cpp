@@ -148,6 +148,7 @@ Agent::~Agent() {  // NOLINT(bugprone-exception-escape)
 
 Scheduler Agent::scheduler() const noexcept { return impl_->loop.scheduler(); }
 const std::string& Agent::name() const noexcept { return impl_->options.name; }
+LoopCore& Agent::core() const noexcept { return impl_->loop.core(); }
 Agent* Agent::current() noexcept { return agent_of_this_thread; }
 CloseReport Agent::close(const CloseMode& mode) { return impl_->close(mode); }
 EventLoopStats Agent::stats() const noexcept { return impl_->loop.stats(); }

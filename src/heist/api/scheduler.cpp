@@ -48,8 +48,10 @@ bool Scheduler::submit_controlled(ControlledTask& task, const PostTaskOptions& o
 
 std::optional<Scheduler> Scheduler::current() noexcept {
   LoopCore* loop = current_loop();
-  if (loop == nullptr || loop->on_agent().current.scheduler == nullptr) return std::nullopt;
-  return Scheduler(Ref<LoopCore>::share(loop), loop->on_agent().current.scheduler);
+  if (loop == nullptr) return std::nullopt;
+  SchedulerCore* scheduler = loop->on_agent().current.scheduler;
+  if (scheduler == nullptr || scheduler == &loop->plain_source()) return std::nullopt;
+  return Scheduler(Ref<LoopCore>::share(loop), scheduler);
 }
 
 void enqueue_microtask(Reaction& reaction) {

@@ -1,8 +1,11 @@
 #include <heist/node_memory.hpp>
+#include <heist/scheduler.hpp>
 #include <heist/task_signal.hpp>
 #include <stdexcept>
 
+#include "../loop/dependent_signal.hpp"
 #include "../loop/signal_core.hpp"
+#include "../loop/timeout_signal.hpp"
 
 namespace heist {
 
@@ -38,9 +41,46 @@ Subscription AbortSignal::add_abort_listener(Listener& listener) const {
   return subscribe(core_->add(listener), listener, *core_, Subscription::Event::abort);
 }
 
+AbortSignal AbortSignal::abort() { return abort(Reason::of_abort()); }
+
+AbortSignal AbortSignal::abort(const Reason& reason) {
+  if (!reason) return abort();
+  auto core =
+      Ref<SignalCore>::adopt(make_node<SignalCore>(PriorityKind::none, TaskPriority::user_visible));
+  core->abort_at_birth(reason);
+  return AbortSignal(std::move(core));
+}
+
+AbortSignal AbortSignal::timeout(Delay delay) {
+  LoopCore* loop = current_loop();
+  if (loop == nullptr) {
+    throw NotAllowedError("AbortSignal::timeout: outside of any event loop; name a scheduler");
+  }
+  return AbortSignal(TimeoutSignal::make(*loop, delay));
+}
+
+AbortSignal AbortSignal::timeout(const Scheduler& scheduler, Delay delay) {
+  return AbortSignal(TimeoutSignal::make(*scheduler.loop(), delay));
+}
+
+AbortSignal AbortSignal::any(std::span<const AbortSignal> signals) {
+  return AbortSignal(DependentSignal::make(signals, {}));
+}
+
+TaskSignal TaskSignal::any(std::span<const AbortSignal> signals, TaskPriority priority) {
+  return TaskSignal(
+      DependentSignal::make(signals, {.kind = PriorityKind::fixed, .value = checked(priority)}));
+}
+
+TaskSignal TaskSignal::any(std::span<const AbortSignal> signals,
+                           const TaskSignal& priority_source) {
+  return TaskSignal(
+      DependentSignal::make(signals, DependentSignal::following(priority_source.core())));
+}
+
 AbortController::AbortController()
     : core_(Ref<SignalCore>::adopt(
-          make_node<SignalCore>(SignalCore::Kind::abort_only, TaskPriority::user_visible))) {}
+          make_node<SignalCore>(PriorityKind::none, TaskPriority::user_visible))) {}
 
 void AbortController::abort() { core_->abort(Reason::of_abort()); }
 
@@ -52,13 +92,13 @@ void AbortController::abort(const Reason& reason) {
 TaskPriority TaskSignal::priority() const noexcept { return core().priority(); }
 
 Subscription TaskSignal::add_priority_listener(Listener& listener) const {
-  return subscribe(core().add_priority_listener(listener), listener, core(),
+  return subscribe(core().add_priority_registration(listener), listener, core(),
                    Subscription::Event::priority_change);
 }
 
 TaskController::TaskController(TaskPriority priority)
-    : AbortController(Ref<SignalCore>::adopt(
-          make_node<SignalCore>(SignalCore::Kind::task, checked(priority)))) {}
+    : AbortController(
+          Ref<SignalCore>::adopt(make_node<SignalCore>(PriorityKind::own, checked(priority)))) {}
 
 void TaskController::set_priority(TaskPriority priority) { core().set_priority(checked(priority)); }
 

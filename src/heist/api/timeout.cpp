@@ -25,7 +25,7 @@ Timeout arm_timeout(TimeoutTask& task, Delay delay) {
     task.destroy();
     throw NotAllowedError("set_timeout: outside of any event loop; post a task that calls it");
   }
-  task.scheduler = &loop->first_scheduler();
+  task.scheduler = &loop->plain_source();
   loop->set_delay(task, delay);
   if (loop->post(task)) return Timeout(task);
   task.destroy();

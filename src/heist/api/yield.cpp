@@ -31,7 +31,8 @@ Yield yield(YieldOptions options) {
   LoopCore* loop = current_loop();
   if (loop == nullptr) throw NotAllowedError("yield: no event loop runs on this thread");
   SchedulerCore* scheduler = loop->on_agent().current.scheduler;
-  return {{}, scheduler != nullptr ? *scheduler : loop->first_scheduler(), std::move(options)};
+  const bool outside = scheduler == nullptr || scheduler == &loop->plain_source();
+  return {{}, outside ? loop->first_scheduler() : *scheduler, std::move(options)};
 }
 
 Yield::operator Promise<void>() && {

@@ -31,13 +31,13 @@ bool Registry::add(Registration& registration) noexcept {
     if (head == &closed_mark) return false;
     registration.older.store(head, sync::relaxed);  // relaxed: published by the CAS.
   } while (!head_.compare_exchange_weak(head, &registration,
-                                        sync::edge("registry:add", sync::release),
+                                        sync::edge("registry:add", sync::seq_cst),
                                         sync::edge("registry:refuse", sync::acquire)));
   return true;
 }
 
 Registration* Registry::newest() const noexcept {
-  return head_.load(sync::edge("registry:walk", sync::acquire));
+  return head_.load(sync::edge("registry:walk", sync::seq_cst));
 }
 
 Registration* Registry::close_list() noexcept {

@@ -20,7 +20,8 @@ namespace heist {
 // I3      No pruner enters while a walker is inside. Of a walker and a pruner that are inside
 //         together, the first to leave leaves its nodes to the other. Nodes are freed by who is
 //         alone inside, before it takes its bit out of gate_: nobody else can enter the same role.
-// Edge registry: add -> walk, close, prune. Carries the registration.
+// Edge registry: add -> walk, close, prune. Carries the registration. add and the first load of a walk are
+//         seq_cst: one half of D2 of SignalCore.
 // Edge registry: close -> refuse. Carries the abort reason to who comes too late.
 // Edge registry: unlink -> walk. Carries the shortened list (a walker may follow either pointer).
 // Edge registry: leave -> leave, enter. Carries the unlinked and the closed nodes to who frees them,

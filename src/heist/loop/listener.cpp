@@ -8,7 +8,7 @@
 namespace heist {
 
 const Registration::Ops Listener::listener_ops{&Listener::claim, &Listener::is_dead,
-                                               &Listener::forget, true};
+                                               &Listener::forget, Kind::listener};
 
 Listener::Listener(void (*call)(Listener&, SignalEvent&), void (*discard)(Listener&) noexcept,
                    void (*destroy)(Listener&) noexcept) noexcept

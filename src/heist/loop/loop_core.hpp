@@ -1,6 +1,7 @@
 // LoopCore: one event loop. What any thread may touch, and what only its agent may.
 #pragma once
 
+#include <array>
 #include <cassert>
 #include <cstdint>
 #include <heist/close.hpp>
@@ -10,6 +11,7 @@
 #include <heist/scheduler_task.hpp>
 #include <heist/scheduling_state.hpp>
 #include <heist/sync.hpp>
+#include <heist/task_source.hpp>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -104,6 +106,8 @@ class LoopCore {
   /// The driver: one more source of tasks.   Errors: std::bad_alloc.
   [[nodiscard]] SchedulerCore& add_scheduler();
   [[nodiscard]] SchedulerCore& first_scheduler() noexcept { return first_scheduler_; }
+  /// What plain tasks are posted through (timers, timeouts, other task sources): no scheduler's.
+  [[nodiscard]] SchedulerCore& plain_source() noexcept { return plain_source_; }
   [[nodiscard]] EventLoopStats stats() const noexcept;
   [[nodiscard]] Parker& parker() noexcept { return parker_; }
 
@@ -155,6 +159,11 @@ class LoopCore {
   void count_run() noexcept HEIST_ON_AGENT {
     // relaxed: a statistic with one writer.
     tasks_run_.store(tasks_run_.load(sync::relaxed) + 1, sync::relaxed);
+  }
+  void count_source(TaskSource source) noexcept HEIST_ON_AGENT {
+    auto& count = source_tasks_run_[static_cast<std::size_t>(source)];
+    // relaxed: a statistic with one writer.
+    count.store(count.load(sync::relaxed) + 1, sync::relaxed);
   }
   /// Also when a close has taken it meanwhile: the task's memory then lasts until that is done.
   void withdraw_running(ControlledTask& task) noexcept HEIST_ON_AGENT;
@@ -238,6 +247,7 @@ class LoopCore {
   LoopTime time_;
   std::chrono::nanoseconds spin_;
   SchedulerCore first_scheduler_{*this};
+  SchedulerCore plain_source_{*this};
   StopMessage stop_message_;
   sync::atomic<bool> driven_{false};
   sync::atomic<bool> rejecting_{false};
@@ -248,6 +258,7 @@ class LoopCore {
   sync::atomic<bool> in_task_{false};
   sync::atomic<std::uint64_t> tasks_run_{0};
   sync::atomic<std::uint64_t> sleeps_{0};
+  std::array<sync::atomic<std::uint64_t>, task_source_count> source_tasks_run_{};
   LoopCore* outer_loop_ = nullptr;  ///< the loop whose task drives this one; the driver's
   std::unique_ptr<AgentState> agent_;
   std::vector<std::unique_ptr<SchedulerCore>> more_schedulers_;  ///< the driver's

@@ -66,7 +66,7 @@ void LoopCore::discard(SchedulerTask& task) noexcept {
 void LoopCore::enqueue_dynamic(ControlledTask& task) noexcept {
   auto& queue = dynamic_queue_of(task);
   const auto priority =
-      queue.tasks.empty() ? priority_part_of(task).signal->priority() : TaskPriority{};
+      queue.tasks.empty() ? priority_part_of(task).signal->picked() : TaskPriority{};
   on_agent().queues.push(task, queue, effective_priority(priority, task.is_continuation));
 }
 
@@ -166,10 +166,14 @@ void LoopCore::end_stop() noexcept {
 }
 
 EventLoopStats LoopCore::stats() const noexcept {
-  // relaxed: statistics.
-  return {.tasks_run = tasks_run_.load(sync::relaxed),
-          .wakeups_sent = wakeups_sent_.load(sync::relaxed),  // relaxed: as above.
-          .sleeps = sleeps_.load(sync::relaxed)};             // relaxed: as above.
+  // relaxed, here and below: statistics.
+  EventLoopStats stats{.tasks_run = tasks_run_.load(sync::relaxed),
+                       .wakeups_sent = wakeups_sent_.load(sync::relaxed),  // relaxed: as above.
+                       .sleeps = sleeps_.load(sync::relaxed)};             // relaxed: as above.
+  for (std::size_t i = 0; i < task_source_count; ++i) {
+    stats.source_tasks_run[i] = source_tasks_run_[i].load(sync::relaxed);  // relaxed: as above.
+  }
+  return stats;
 }
 
 }  // namespace heist

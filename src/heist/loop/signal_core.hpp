@@ -44,8 +44,12 @@ struct SignalMessage : LoopNode {
 struct SignalLoop {
   explicit SignalLoop(SignalCore& owner) noexcept;
 
-  /// Whose dynamic queues hold the tasks that take their priority from this signal.
-  [[nodiscard]] SignalLoop& priority_part() noexcept { return *this; }
+  /// Whose dynamic queues hold the tasks that take their priority from this signal: its own, or those of
+  /// the signal it follows.
+  [[nodiscard]] SignalLoop& priority_part() noexcept {
+    SignalLoop* part = followed.load(sync::edge("signal:notify", sync::acquire));
+    return part != nullptr ? *part : *this;
+  }
   /// Any thread: the priority has changed.
   void send_priority_change() noexcept;
   /// The aborter: adds a claimed task to the chain to clear away.
@@ -56,6 +60,7 @@ struct SignalLoop {
   SignalCore* signal;
   sync::atomic<LoopCore*> loop{nullptr};  ///< owned reference, set once
   sync::atomic<SignalLoop*> next{nullptr};
+  sync::atomic<SignalLoop*> followed{nullptr};  ///< for the same loop, of the signal it follows
 
   ControlledTask* reap_head = nullptr;  ///< the aborter's until send_reap(), then the agent's
   ControlledTask* reap_tail = nullptr;
@@ -78,24 +83,43 @@ struct SignalLoop {
   SignalMessage reap_message_;
 };
 
+/// Where a signal's priority comes from.
+enum class PriorityKind : std::uint8_t {
+  none,      ///< an AbortSignal
+  own,       ///< a TaskController
+  followed,  ///< another TaskSignal (any)
+  fixed,     ///< a value (any)
+};
+
+struct Claimed;
+struct SourceLink;
+
 /// Shared state of a signal.
 ///
 /// I1   reason_ goes from null to a box once; aborted means not null. The winner of that step is
 ///      the aborter.
 /// I2   Tasks register before they are enqueued; the registry is closed after the reason is set. So
 ///      a task is refused, or claimed by the aborter, or sees the reason at its start (Edge phase).
+/// I3   Signals that depend on others (dependent_signal.hpp) depend on roots only. A root's aborter
+///      sets the reasons of its dependents while it walks its registry, before anybody is notified; who
+///      set a reason runs that signal's abort steps.
+/// D2   A change of priority stores delivered_, then walks the registry for dependents; a new dependent
+///      adds itself to the registry, then reads delivered_. All seq_cst: the walk meets it, or it has
+///      read the new value.
 /// Edge signal: abort -> observe, start. Carries the reason.
 /// Edge signal: attach -> notify. Carries a loop's part.
 /// Edge signal: change -> observe, deliver. Carries the chain of changes left to the deliverer.
+/// Edge signal: visible -> follow. Carries nothing: the value is an atomic.
 class SignalCore {
  public:
-  enum class Kind : std::uint8_t { abort_only, task };
+  using End = void (*)(SignalCore&) noexcept;
 
-  SignalCore(Kind kind, TaskPriority priority) noexcept;
+  /// `end`: what to do when the last reference goes.
+  SignalCore(PriorityKind kind, TaskPriority priority, End end = &destroy_root) noexcept;
   SignalCore(const SignalCore&) = delete;
   SignalCore& operator=(const SignalCore&) = delete;
 
-  // Abort half.
+  // Abort half (signal_core.cpp).
   [[nodiscard]] bool aborted() const noexcept {
     return reason_.load(sync::edge("signal:observe", sync::acquire)) != nullptr;
   }
@@ -104,42 +128,85 @@ class SignalCore {
     return reason_.load(sync::edge("signal:start", sync::seq_cst)) != nullptr;
   }
   [[nodiscard]] Reason reason() const noexcept;
-  void abort(const Reason& reason) noexcept;
+  /// `outermost_on`: the loop whose plain task aborts; every listener is then an outermost callback,
+  /// and a checkpoint follows it (FORMAT.md 3.3).
+  void abort(const Reason& reason, LoopCore* outermost_on = nullptr) noexcept;
+  /// For a signal that nobody has yet: aborted from birth, without an event.
+  void abort_at_birth(const Reason& reason) noexcept;
   /// False: aborted, the registration was not added.
   [[nodiscard]] bool add(Registration& registration) noexcept {
     return abort_registry_.add(registration);
   }
-  void note_dead_task() noexcept { abort_registry_.note_dead(); }
+  void note_dead() noexcept { abort_registry_.note_dead(); }
   void note_dead_listener(Subscription::Event event) noexcept;
 
-  // Priority half.
+  // Priority half (signal_priority.cpp).
+  [[nodiscard]] bool is_task_signal() const noexcept { return kind_ != PriorityKind::none; }
   /// Whether tasks that take their priority from here move when it changes.
-  [[nodiscard]] bool has_dynamic_priority() const noexcept { return kind_ == Kind::task; }
-  /// Priority of tasks that take theirs from here, when it is not dynamic.
-  [[nodiscard]] TaskPriority fixed_priority() const noexcept { return TaskPriority::user_visible; }
-  [[nodiscard]] TaskPriority priority() const noexcept;
-  void set_priority(TaskPriority priority);
-  [[nodiscard]] bool add_priority_listener(Listener& listener) noexcept {
-    return priority_registry_.add(listener);
+  [[nodiscard]] bool has_dynamic_priority() const noexcept {
+    return kind_ == PriorityKind::own || kind_ == PriorityKind::followed;
   }
+  /// Priority of tasks that take theirs from here, when it is not dynamic.
+  [[nodiscard]] TaskPriority fixed_priority() const noexcept {
+    return kind_ == PriorityKind::fixed ? delivered() : TaskPriority::user_visible;
+  }
+  /// What a handle shows: of a controller's signal what picks use; of a dependent one what its listeners
+  /// have been told.
+  [[nodiscard]] TaskPriority priority() const noexcept {
+    return kind_ == PriorityKind::own ? picked() : delivered();
+  }
+  /// What picks use.   Precondition: a controller's signal.
+  [[nodiscard]] TaskPriority picked() const noexcept;
+  void set_priority(TaskPriority priority);
+  [[nodiscard]] bool add_priority_registration(Registration& registration) noexcept {
+    return priority_registry_.add(registration);
+  }
+  void note_dead_follower() noexcept { priority_registry_.note_dead(); }
+  /// The value whose event is being delivered, or was last.
+  [[nodiscard]] TaskPriority delivered() const noexcept;
+  /// A new dependent of this priority, unless a change has reached it already.
+  void start_following(TaskPriority priority) noexcept;
 
   /// The part for a loop; made when it is the first time.   Errors: std::bad_alloc.
   [[nodiscard]] SignalLoop& part_for(LoopCore& loop);
 
+  /// One more reference for who holds the memory only; false when the last one has gone.
+  [[nodiscard]] bool try_retain() noexcept { return shares_.try_add(); }
+  [[nodiscard]] bool has_ended() const noexcept { return shares_.is_zero(); }
+  /// Which kind of signal it is.
+  [[nodiscard]] bool ends_by(End end) const noexcept { return end_ == end; }
+
   friend void retain(SignalCore& core) noexcept;
   friend void release(SignalCore& core) noexcept;
 
- private:
-  struct Change;
+ protected:
   ~SignalCore();
+  /// Lets go of everything but the memory. Nobody else uses it any more.
+  void drop_contents() noexcept;
 
+ private:
+  friend struct Claimed;
+  struct Change;
+  static void destroy_root(SignalCore& core) noexcept;
+
+  static constexpr std::uint8_t not_delivered = 3;  ///< a follower that no value has reached yet
+
+  [[nodiscard]] bool mark_aborted(const Reason& reason) noexcept;
+  [[nodiscard]] SourceLink* run_abort_steps(const Reason& reason, LoopCore* outermost_on) noexcept;
   [[nodiscard]] SignalLoop* find_part(const LoopCore& loop) noexcept;
+  [[nodiscard]] SignalLoop& make_part(LoopCore& loop);
   void reject_claimed(ControlledTask* oldest, const Reason& reason) noexcept;
-  static void dispatch(Listener* oldest, SignalEvent& event, bool is_last) noexcept;
+  static void dispatch(Listener* oldest, SignalEvent& event, bool is_last,
+                       LoopCore* outermost_on) noexcept;
   void notify_loops() noexcept;
   void deliver_changes(TaskPriority previous, TaskPriority current) noexcept;
+  void deliver(TaskPriority previous, TaskPriority current) noexcept;
+  [[nodiscard]] SourceLink* notify_priority_listeners(TaskPriority previous,
+                                                      TaskPriority current) noexcept;
+  void follow(TaskPriority current) noexcept;
 
-  const Kind kind_;
+  const PriorityKind kind_;
+  sync::atomic<std::uint8_t> delivered_;
   RefCount shares_{1};
   sync::atomic<Reason::Box*> reason_{nullptr};  ///< owned reference
   Registry abort_registry_;
@@ -148,6 +215,7 @@ class SignalCore {
   /// word, so that the order of values is the order of events (PRI-6).
   sync::atomic<std::uintptr_t> change_word_;
   sync::atomic<const void*> deliverer_{nullptr};  ///< identity of the delivering thread
+  const End end_;
   SignalLoop first_part_;
   sync::atomic<SignalLoop*> more_parts_{nullptr};
 };

@@ -21,13 +21,14 @@ void forget(Registration& registration) noexcept {
   auto& task = static_cast<ControlledTask&>(registration);
   task.task_ops().unregister(task);
 }
-constexpr Registration::Ops task_registration{&claim_task, &is_done, &forget, false};
+constexpr Registration::Ops task_registration{&claim_task, &is_done, &forget,
+                                              Registration::Kind::task};
 
 /// The task needs its signal no more: its registration may go.
 void leave_signal(ControlledTask& task) noexcept {
   SignalCore* signal = std::exchange(task.signal, nullptr);
   if (signal == nullptr) return;
-  signal->note_dead_task();
+  signal->note_dead();
   release(*signal);
 }
 

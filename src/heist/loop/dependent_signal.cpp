@@ -1,0 +1,168 @@
+#include "dependent_signal.hpp"
+
+#include <algorithm>
+#include <heist/node_memory.hpp>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+namespace heist {
+
+const Registration::Ops SourceLink::link_ops{&claim, &is_dead, &forget, Kind::dependent};
+
+SourceLink::SourceLink(DependentSignal& owner, SignalCore& root) noexcept
+    : Registration(link_ops), dependent(owner), source(Ref<SignalCore>::share(&root)) {}
+
+bool SourceLink::claim(Registration& registration) noexcept {
+  return static_cast<SourceLink&>(registration).dependent.try_retain();
+}
+bool SourceLink::is_dead(const Registration& registration) noexcept {
+  return static_cast<const SourceLink&>(registration).dependent.has_ended();
+}
+void SourceLink::forget(Registration& registration) noexcept {
+  static_cast<SourceLink&>(registration).dependent.drop_memory();
+}
+
+void Claimed::operator()(Registration& registration) noexcept {
+  if (!registration.ops->claim(registration)) return;
+  switch (registration.ops->kind) {
+    case Registration::Kind::task: {
+      auto& task = static_cast<ControlledTask&>(registration);
+      task.chain = std::exchange(tasks, &task);
+      return;
+    }
+    case Registration::Kind::listener: {
+      auto& listener = static_cast<Listener&>(registration);
+      listener.dispatch_next = std::exchange(listeners, &listener);
+      return;
+    }
+    case Registration::Kind::dependent: {
+      auto& link = static_cast<SourceLink&>(registration);
+      link.marked = reason != nullptr && link.dependent.mark_aborted(*reason);
+      link.claimed = std::exchange(dependents, &link);
+      return;
+    }
+  }
+}
+
+DependentSignal::DependentSignal(const Priority& priority, std::size_t room) noexcept
+    : SignalCore(priority.kind, priority.value, &end), room_(static_cast<std::uint32_t>(room)) {}
+
+DependentSignal::~DependentSignal() { std::destroy(links().begin(), links().end()); }
+
+std::size_t DependentSignal::bytes_for(std::size_t room) noexcept {
+  static_assert(sizeof(DependentSignal) % alignof(SourceLink) == 0);
+  return sizeof(DependentSignal) + room * sizeof(SourceLink);
+}
+
+std::span<SourceLink> DependentSignal::links() noexcept {
+  return {std::launder(reinterpret_cast<SourceLink*>(this + 1)), count_};
+}
+std::span<const SourceLink> DependentSignal::links() const noexcept {
+  return {std::launder(reinterpret_cast<const SourceLink*>(this + 1)), count_};
+}
+std::span<const SourceLink> DependentSignal::abort_links() const noexcept {
+  return links().first(follows_ ? count_ - 1 : count_);
+}
+
+const DependentSignal* DependentSignal::from(const SignalCore& core) noexcept {
+  return core.ends_by(&end) ? static_cast<const DependentSignal*>(&core) : nullptr;
+}
+
+SignalCore& DependentSignal::priority_root(SignalCore& follower) noexcept {
+  return *static_cast<DependentSignal&>(follower).links().back().source;
+}
+
+DependentSignal::Priority DependentSignal::following(SignalCore& source) noexcept {
+  if (!source.has_dynamic_priority()) {
+    return {.kind = PriorityKind::fixed, .value = source.fixed_priority()};
+  }
+  SignalCore& root = from(source) != nullptr ? priority_root(source) : source;
+  return {.kind = PriorityKind::followed, .root = &root};
+}
+
+std::size_t DependentSignal::count_roots(std::span<const AbortSignal> signals) {
+  std::size_t count = 0;
+  for (const AbortSignal& signal : signals) {
+    if (!signal.valid()) throw std::invalid_argument("any: a signal in the list was moved from");
+    const DependentSignal* dependent = from(signal.core());
+    count += dependent != nullptr ? dependent->abort_links().size() : 1;
+  }
+  return count;
+}
+
+Ref<SignalCore> DependentSignal::make(std::span<const AbortSignal> signals,
+                                      const Priority& priority) {
+  const auto aborted = std::ranges::find_if(
+      signals, [](const AbortSignal& signal) { return signal.valid() && signal.aborted(); });
+  const bool is_born_aborted = aborted != signals.end();
+  const std::size_t roots = count_roots(signals);
+  const std::size_t room = (is_born_aborted ? 0 : roots) + (priority.root != nullptr ? 1 : 0);
+  auto* made = ::new (allocate_node(bytes_for(room))) DependentSignal(priority, room);
+  auto result = Ref<SignalCore>::adopt(made);
+  if (is_born_aborted) {
+    made->abort_at_birth(aborted->reason());
+  } else {
+    made->link_all(signals);
+  }
+  if (priority.root != nullptr) made->follow_priority_of(*priority.root);
+  return result;
+}
+
+/// Chains and diamonds are flat: what a named signal depends on is linked in its stead.
+void DependentSignal::link_all(std::span<const AbortSignal> signals) noexcept {
+  for (const AbortSignal& signal : signals) {
+    const DependentSignal* dependent = from(signal.core());
+    if (dependent == nullptr) {
+      if (!link_to(signal.core())) return;
+      continue;
+    }
+    for (const SourceLink& link : dependent->abort_links()) {
+      if (!link_to(*link.source)) return;
+    }
+  }
+}
+
+/// False: the root was aborted meanwhile, and so is this.
+bool DependentSignal::link_to(SignalCore& root) noexcept {
+  const auto is_root = [&root](const SourceLink& link) { return link.source.get() == &root; };
+  if (std::ranges::any_of(links(), is_root)) return true;
+  SourceLink& link = make_link(root);
+  if (root.add(link)) return true;
+  drop_memory();  // the registry's share
+  abort_at_birth(root.reason());
+  return false;
+}
+
+SourceLink& DependentSignal::make_link(SignalCore& root) noexcept {
+  auto* place = reinterpret_cast<SourceLink*>(this + 1) + count_;
+  auto* link = std::construct_at(place, *this, root);
+  ++count_;
+  memory_.add();
+  return *link;
+}
+
+void DependentSignal::follow_priority_of(SignalCore& root) noexcept {
+  SourceLink& link = make_link(root);
+  follows_ = true;
+  static_cast<void>(root.add_priority_registration(link));  // never closed
+  start_following(root.delivered());
+}
+
+void DependentSignal::end(SignalCore& core) noexcept {
+  auto& self = static_cast<DependentSignal&>(core);
+  for (const SourceLink& link : self.abort_links()) link.source->note_dead();
+  if (self.follows_) self.links().back().source->note_dead_follower();
+  for (SourceLink& link : self.links()) link.source.reset();
+  self.drop_contents();
+  self.drop_memory();
+}
+
+void DependentSignal::drop_memory() noexcept {
+  if (!memory_.drop()) return;
+  const std::size_t bytes = bytes_for(room_);
+  this->~DependentSignal();
+  release_node(this, bytes);
+}
+
+}  // namespace heist

@@ -1,0 +1,96 @@
+// DependentSignal: a signal made by any(), which follows others.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <heist/abort_signal.hpp>
+#include <heist/ref.hpp>
+#include <span>
+
+#include "signal_core.hpp"
+
+namespace heist {
+
+class DependentSignal;
+
+/// A place of a dependent signal in the registry of one of its roots.
+struct SourceLink : Registration {
+  SourceLink(DependentSignal& owner, SignalCore& root) noexcept;
+
+  DependentSignal& dependent;
+  Ref<SignalCore> source;         ///< until the dependent ends
+  bool marked = false;            ///< the walker's: it has set the dependent's reason
+  SourceLink* claimed = nullptr;  ///< the walker's: next in its chain
+
+ private:
+  static bool claim(Registration& registration) noexcept;
+  static bool is_dead(const Registration& registration) noexcept;
+  static void forget(Registration& registration) noexcept;
+  static const Ops link_ops;
+};
+
+/// The state of a signal made by any(): it depends on roots, and is linked from them weakly.
+///
+/// Shares   references (SignalCore): handles, tasks, subscriptions, and a walker that has claimed a
+///          link. They go: the signal ends, and lets go of its roots. Memory: its own share until then,
+///          and one for each registry it is linked from, until that has pruned or dropped the link.
+/// I1       A dependent holds its roots; a root holds a dependent's memory only. So whatever goes first,
+///          nothing is kept alive by a long-lived root (ABT-5) but the memory of a bounded number of
+///          dead dependents (Registry).
+/// I2       Whoever claims a link has a reference: a dependent that has ended is never touched again.
+/// Proof    stress/model/models/any.cpp, stress/any_stress.cpp
+class DependentSignal final : public SignalCore {
+ public:
+  struct Priority {
+    PriorityKind kind = PriorityKind::none;
+    TaskPriority value = TaskPriority::user_visible;  ///< when fixed
+    SignalCore* root = nullptr;                       ///< when followed
+  };
+  /// Aborted by the first of the signals that is aborted; born aborted when one is already.
+  ///
+  /// Errors: std::bad_alloc; std::invalid_argument for a moved-from handle. Nothing is linked then.
+  [[nodiscard]] static Ref<SignalCore> make(std::span<const AbortSignal> signals,
+                                            const Priority& priority);
+  /// The priority of a signal that follows this one.
+  [[nodiscard]] static Priority following(SignalCore& source) noexcept;
+
+  /// The root whose priority a signal follows.   Precondition: it follows one.
+  [[nodiscard]] static SignalCore& priority_root(SignalCore& follower) noexcept;
+
+  void drop_memory() noexcept;
+
+ private:
+  DependentSignal(const Priority& priority, std::size_t room) noexcept;
+  ~DependentSignal();
+
+  static void end(SignalCore& core) noexcept;
+  [[nodiscard]] static std::size_t bytes_for(std::size_t room) noexcept;
+  [[nodiscard]] static const DependentSignal* from(const SignalCore& core) noexcept;
+  [[nodiscard]] static std::size_t count_roots(std::span<const AbortSignal> signals);
+  [[nodiscard]] std::span<SourceLink> links() noexcept;
+  [[nodiscard]] std::span<const SourceLink> links() const noexcept;
+  /// Of the links, those for aborts; one for the priority may follow.
+  [[nodiscard]] std::span<const SourceLink> abort_links() const noexcept;
+  void link_all(std::span<const AbortSignal> signals) noexcept;
+  bool link_to(SignalCore& root) noexcept;
+  void follow_priority_of(SignalCore& root) noexcept;
+  SourceLink& make_link(SignalCore& root) noexcept;
+
+  RefCount memory_{1};
+  const std::uint32_t room_;
+  std::uint32_t count_ = 0;
+  bool follows_ = false;  ///< the last link is the priority's
+};
+
+/// What a walk has claimed, each oldest first (walks go newest first).
+struct Claimed {
+  /// Of an abort: dependents get it at once (I3 of SignalCore).
+  const Reason* reason = nullptr;
+  ControlledTask* tasks = nullptr;
+  Listener* listeners = nullptr;
+  SourceLink* dependents = nullptr;
+
+  void operator()(Registration& registration) noexcept;
+};
+
+}  // namespace heist

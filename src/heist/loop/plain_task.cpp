@@ -1,0 +1,26 @@
+#include <heist/task_source.hpp>
+#include <stdexcept>
+
+#include "loop_core.hpp"
+
+namespace heist {
+
+void check_source(TaskSource source) {
+  if (static_cast<std::size_t>(source) >= task_source_count) {
+    throw std::invalid_argument("queue_task: the value is not a TaskSource");
+  }
+}
+
+bool queue_plain_task(LoopCore& loop, SchedulerTask& task) noexcept {
+  task.scheduler = &loop.plain_source();
+  return loop.post_or_drop(task);
+}
+
+/// The task runs: its thread is the loop's.
+void count_plain_task(LoopCore& loop, TaskSource source) noexcept {
+  loop.assert_agent();
+  loop.on_agent().current = {};
+  loop.count_source(source);
+}
+
+}  // namespace heist

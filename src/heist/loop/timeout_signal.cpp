@@ -1,0 +1,98 @@
+#include "timeout_signal.hpp"
+
+#include <heist/error.hpp>
+#include <heist/node_memory.hpp>
+#include <heist/task_source.hpp>
+
+#include "loop_core.hpp"
+
+namespace heist {
+
+const TaskOps TimeoutSignal::timer_table{{LoopNodeKind::task, &expire, &drop_timer},
+                                         nullptr,
+                                         nullptr,
+                                         nullptr,
+                                         nullptr,
+                                         nullptr,
+                                         nullptr,
+                                         nullptr};
+const LoopNodeOps TimeoutSignal::cancellation_table{LoopNodeKind::message, &take_cancellation,
+                                                    &lose_cancellation};
+
+TimeoutSignal::Timer::Timer(TimeoutSignal& owner) noexcept
+    : SchedulerTask(timer_table, false), signal(owner) {}
+
+TimeoutSignal::Cancellation::Cancellation(TimeoutSignal& owner) noexcept
+    : LoopNode(cancellation_table), signal(owner) {}
+
+TimeoutSignal::TimeoutSignal(LoopCore& loop)
+    : SignalCore(PriorityKind::none, TaskPriority::user_visible, &end),
+      loop_(Ref<LoopCore>::share(&loop)),
+      timer_(*this),
+      cancellation_(*this) {}
+
+Ref<SignalCore> TimeoutSignal::make(LoopCore& loop, Delay delay) {
+  auto* made = make_node<TimeoutSignal>(loop);
+  auto result = Ref<SignalCore>::adopt(made);
+  made->timer_.scheduler = &loop.plain_source();
+  loop.set_delay(made->timer_, delay);
+  static_cast<void>(loop.post_or_drop(made->timer_));
+  return result;
+}
+
+void TimeoutSignal::expire(LoopNode& node, LoopCore& loop) noexcept {
+  auto& self = static_cast<Timer&>(static_cast<SchedulerTask&>(node)).signal;
+  count_plain_task(loop, TaskSource::timer);
+  if (self.try_retain()) {
+    self.abort_by_timeout(loop);
+    release(self);
+  }
+  self.drop_memory();
+}
+
+/// Without memory for its own reason it is the one made ahead.
+void TimeoutSignal::abort_by_timeout(LoopCore& loop) noexcept {
+  Reason reason;
+  try {
+    reason = Reason(TimeoutError());
+  } catch (...) {
+    reason = Reason::out_of_memory();
+  }
+  abort(reason, &loop);
+}
+
+void TimeoutSignal::drop_timer(LoopNode& node) noexcept {
+  static_cast<Timer&>(static_cast<SchedulerTask&>(node)).signal.drop_memory();
+}
+
+void TimeoutSignal::end(SignalCore& core) noexcept {
+  auto& self = static_cast<TimeoutSignal&>(core);
+  self.drop_contents();
+  self.cancel_timer();
+}
+
+/// Takes the timer off its loop, and gives up the references' share of the memory.
+void TimeoutSignal::cancel_timer() noexcept {
+  if (memory_.is_last()) return drop_memory();  // it is over
+  if (current_loop() != loop_.get()) return Ref<LoopCore>(loop_)->send(cancellation_);
+  take_cancellation(cancellation_, *loop_);
+}
+
+/// A timer that is not there runs at the moment, is over, or (on the loop's own thread only) is still in
+/// the inbox: then it goes when it comes up.
+void TimeoutSignal::take_cancellation(LoopNode& node, LoopCore& loop) noexcept {
+  auto& self = static_cast<Cancellation&>(node).signal;
+  loop.assert_agent();
+  if (loop.withdraw(self.timer_)) self.drop_memory();
+  self.drop_memory();
+}
+
+void TimeoutSignal::lose_cancellation(LoopNode& node) noexcept {
+  static_cast<Cancellation&>(node).signal.drop_memory();
+}
+
+void TimeoutSignal::drop_memory() noexcept {
+  if (memory_.drop()) destroy_node(*this);
+}
+
+}  // namespace heist

@@ -1,0 +1,57 @@
+// TimeoutSignal: a signal that a timer aborts.
+#pragma once
+
+#include <heist/delay.hpp>
+#include <heist/loop_node.hpp>
+#include <heist/ref.hpp>
+#include <heist/scheduler_task.hpp>
+
+#include "signal_core.hpp"
+
+namespace heist {
+
+/// The state of AbortSignal::timeout, with its timer.
+///
+/// Shares   references (SignalCore): handles, tasks, subscriptions, signals that depend on it. They go:
+///          the timer is cancelled, by the loop's thread or by a message to it. Memory: one share of the
+///          references (then of that message), one of the timer until it has run or was dropped.
+/// I1       The timer touches the signal with a reference only, which it gets unless the last one has
+///          gone. Between that and the end of the abort nothing ends.
+/// Proof    tests/signals/timeout_signal_test.cpp, stress/timeout_signal_stress.cpp
+class TimeoutSignal final : public SignalCore {
+ public:
+  /// Aborts once the delay, counted from now, is over, in a plain task of the loop.
+  /// Errors: std::bad_alloc. Of a closed loop it never aborts.
+  [[nodiscard]] static Ref<SignalCore> make(LoopCore& loop, Delay delay);
+
+  explicit TimeoutSignal(LoopCore& loop);
+  ~TimeoutSignal() = default;
+
+ private:
+  struct Timer : SchedulerTask {
+    explicit Timer(TimeoutSignal& owner) noexcept;
+    TimeoutSignal& signal;
+  };
+  struct Cancellation : LoopNode {
+    explicit Cancellation(TimeoutSignal& owner) noexcept;
+    TimeoutSignal& signal;
+  };
+
+  static void end(SignalCore& core) noexcept;
+  void cancel_timer() noexcept;
+  void abort_by_timeout(LoopCore& loop) noexcept;
+  void drop_memory() noexcept;
+  static void expire(LoopNode& node, LoopCore& loop) noexcept;
+  static void drop_timer(LoopNode& node) noexcept;
+  static void take_cancellation(LoopNode& node, LoopCore& loop) noexcept;
+  static void lose_cancellation(LoopNode& node) noexcept;
+  static const TaskOps timer_table;
+  static const LoopNodeOps cancellation_table;
+
+  const Ref<LoopCore> loop_;
+  Timer timer_;
+  Cancellation cancellation_;
+  RefCount memory_{2};
+};
+
+}  // namespace heist
