@@ -61,11 +61,20 @@ class YieldOptions {
   std::optional<ContinuationPriority> priority_;
 };
 
+struct ContinuationSources;
+
 /// A continuation that lives in the frame of its coroutine: it has no signal, so nobody but its loop
 /// ever touches it.
 class FrameContinuation final : public SchedulerTask {
  public:
-  FrameContinuation(SchedulerCore& to, TaskPriority fixed, SuspendedCoroutine coroutine) noexcept;
+  /// It goes on with the state `captured`.
+  FrameContinuation(SchedulerCore& to, TaskPriority fixed, const SchedulingState& captured,
+                    SuspendedCoroutine coroutine) noexcept
+      : SchedulerTask(table, false), captured_(captured), coroutine_(coroutine) {
+    scheduler = &to;
+    priority = fixed;
+    is_continuation = true;
+  }
 
  private:
   static void run(LoopNode& node, LoopCore& loop) noexcept;
@@ -118,15 +127,20 @@ class [[nodiscard]] Yield {
     }
   }
 
-  /// For the library. `loop` keeps the scheduler alive; null: it is that of the running task.
-  Yield(Ref<LoopCore> loop, SchedulerCore& scheduler, YieldOptions options) noexcept
+  /// For the library. `loop` keeps the scheduler alive; without both it is that of the running task.
+  Yield(Ref<LoopCore> loop, SchedulerCore* scheduler, YieldOptions options) noexcept
       : loop_(std::move(loop)), scheduler_(scheduler), options_(std::move(options)) {}
+  explicit Yield(YieldOptions options) noexcept : options_(std::move(options)) {}
+  Yield() noexcept = default;
 
  private:
   void suspend(SuspendedCoroutine coroutine);
+  void suspend_off_agent(SuspendedCoroutine coroutine);
+  void suspend_with_promise(SchedulerCore& to, const ContinuationSources& sources,
+                            SuspendedCoroutine coroutine);
 
   Ref<LoopCore> loop_;
-  SchedulerCore& scheduler_;
+  SchedulerCore* scheduler_ = nullptr;
   YieldOptions options_;
   std::variant<std::monostate, FrameContinuation, ContinuationReaction> waiting_;
 };
@@ -135,7 +149,8 @@ class [[nodiscard]] Yield {
 /// one.
 ///
 /// Spec:   contract YLD-1, YLD-2, YLD-5.   Thread: an agent.
-/// Errors: NotAllowedError off an agent: name a scheduler.
-Yield yield(YieldOptions options = {});
+/// Errors: of the `co_await`: NotAllowedError off an agent: name a scheduler.
+inline Yield yield() noexcept { return {}; }
+inline Yield yield(YieldOptions options) noexcept { return Yield(std::move(options)); }
 
 }  // namespace heist

@@ -10,47 +10,60 @@ namespace heist {
 
 namespace {
 
-/// What a yield inherits here.
-SchedulingState current_state() noexcept {
-  LoopCore* loop = current_loop();
-  return loop != nullptr ? loop->on_agent().current : SchedulingState();
+/// The running task's, or outside of any the loop's first.
+SchedulerCore& current_scheduler(LoopCore& loop) noexcept {
+  SchedulerCore* scheduler = loop.on_agent().current.scheduler;
+  const bool outside = scheduler == nullptr || scheduler == &loop.plain_source();
+  return outside ? loop.first_scheduler() : *scheduler;
 }
 
-/// Whether nobody else touches the continuation: its coroutine's frame may hold it.
-bool fits_in_frame(const ContinuationSources& sources, const LoopCore& loop) noexcept {
-  const LoopCore* here = current_loop();
-  return sources.abort_source == nullptr && sources.priority_source == nullptr &&
-         (here == &loop || here == nullptr);
+[[noreturn]] void refuse_off_agent() {
+  throw NotAllowedError("yield: no event loop runs on this thread; name a scheduler");
 }
 
 }  // namespace
 
-Yield Scheduler::yield(YieldOptions options) const { return {loop_, *core_, std::move(options)}; }
-
-Yield yield(YieldOptions options) {
-  LoopCore* loop = current_loop();
-  if (loop == nullptr) throw NotAllowedError("yield: no event loop runs on this thread");
-  SchedulerCore* scheduler = loop->on_agent().current.scheduler;
-  const bool outside = scheduler == nullptr || scheduler == &loop->plain_source();
-  return {{}, outside ? loop->first_scheduler() : *scheduler, std::move(options)};
-}
+Yield Scheduler::yield(YieldOptions options) const { return {loop_, core_, std::move(options)}; }
 
 Yield::operator Promise<void>() && {
-  return schedule_continuation(scheduler_, sources_of(options_, current_state()));
+  LoopCore* here = loop_of_this_thread;
+  if (scheduler_ == nullptr && here == nullptr) refuse_off_agent();
+  const auto state = here != nullptr ? here->on_agent().current : SchedulingState();
+  return schedule_continuation(scheduler_ != nullptr ? *scheduler_ : current_scheduler(*here),
+                               sources_of(options_, state));
 }
 
 void Yield::suspend(SuspendedCoroutine coroutine) {
-  const ContinuationSources sources = sources_of(options_, current_state());
-  if (fits_in_frame(sources, scheduler_.loop)) {
-    const bool off_agent = current_loop() == nullptr;
-    // Off an agent the frame, and this object with it, may be gone as soon as the task is posted.
-    const auto loop = off_agent ? loop_ : Ref<LoopCore>();
-    auto& task = waiting_.emplace<FrameContinuation>(scheduler_, sources.priority, coroutine);
-    if (scheduler_.loop.post(task)) return;
-    if (off_agent) throw InvalidStateError("yield: the event loop is closed");
+  LoopCore* here = loop_of_this_thread;
+  if (here == nullptr) return suspend_off_agent(coroutine);
+  const SchedulingState& state = here->on_agent().current;
+  const ContinuationSources sources = sources_of(options_, state);
+  SchedulerCore& to = scheduler_ != nullptr ? *scheduler_ : current_scheduler(*here);
+  // Nobody else touches it: the frame of its coroutine may hold it.
+  if (sources.abort_source == nullptr && sources.priority_source == nullptr && &to.loop == here) {
+    auto& task = waiting_.emplace<FrameContinuation>(to, sources.priority, state, coroutine);
+    if (here->post(task)) return;
   }
-  waiting_.emplace<ContinuationReaction>(schedule_continuation(scheduler_, sources), coroutine)
-      .attach(scheduler_);
+  suspend_with_promise(to, sources, coroutine);
+}
+
+/// Goes on where the scheduler is. The frame, and this object with it, may be gone as soon as the
+/// continuation is posted.
+void Yield::suspend_off_agent(SuspendedCoroutine coroutine) {
+  if (scheduler_ == nullptr) refuse_off_agent();
+  const auto loop = loop_;
+  const SchedulingState state{.scheduler = scheduler_};
+  const ContinuationSources sources = sources_of(options_, state);
+  if (sources.abort_source != nullptr || sources.priority_source != nullptr) {
+    return suspend_with_promise(*scheduler_, sources, coroutine);
+  }
+  auto& task = waiting_.emplace<FrameContinuation>(*scheduler_, sources.priority, state, coroutine);
+  if (!loop->post(task)) throw InvalidStateError("yield: the event loop is closed");
+}
+
+void Yield::suspend_with_promise(SchedulerCore& to, const ContinuationSources& sources,
+                                 SuspendedCoroutine coroutine) {
+  waiting_.emplace<ContinuationReaction>(schedule_continuation(to, sources), coroutine).attach(to);
 }
 
 }  // namespace heist

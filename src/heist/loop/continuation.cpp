@@ -25,13 +25,11 @@ std::optional<ContinuationPriority> effective_option(const YieldOptions& options
 
 }  // namespace
 
-ContinuationSources sources_of(const YieldOptions& options, const SchedulingState& current) {
+ContinuationSources named_sources(const YieldOptions& options, const SchedulingState& current) {
   const YieldSignal& signal = options.signal();
   const auto priority = effective_option(options);
   ContinuationSources sources{.abort_source = signal.signal()};
-  if (signal.inherits() || (signal.signal() == nullptr && !options.priority())) {
-    sources.abort_source = current.abort_source;
-  }
+  if (signal.inherits()) sources.abort_source = current.abort_source;
   if (priority == ContinuationPriority::inherit) {
     sources.priority_source = current.priority_source;
     sources.priority = current.priority;
@@ -72,17 +70,6 @@ const TaskOps FrameContinuation::table{{LoopNodeKind::task, &run, &drop},
                                        nullptr,
                                        nullptr,
                                        nullptr};
-
-FrameContinuation::FrameContinuation(SchedulerCore& to, TaskPriority fixed,
-                                     SuspendedCoroutine coroutine) noexcept
-    : SchedulerTask(table, false), coroutine_(coroutine) {
-  scheduler = &to;
-  priority = fixed;
-  is_continuation = true;
-  LoopCore* loop = current_loop();
-  captured_ = loop != nullptr ? CapturedState(loop->on_agent().current)
-                              : CapturedState(SchedulingState{.scheduler = &to});
-}
 
 /// Resumes with the state of the `co_await`, as the reaction to the continuation's promise would: there
 /// is nothing between the two.

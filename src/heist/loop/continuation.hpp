@@ -17,10 +17,18 @@ struct ContinuationSources {
   TaskPriority priority = TaskPriority::user_visible;
 };
 
-/// [sched#compute-the-scheduling-state-from-options] for yield; `current` is the state to inherit
-/// from.   Errors: std::invalid_argument.
-[[nodiscard]] ContinuationSources sources_of(const YieldOptions& options,
-                                             const SchedulingState& current);
+/// [sched#compute-the-scheduling-state-from-options] for a yield with options; `current` is the state to
+/// inherit from.   Errors: std::invalid_argument.
+[[nodiscard]] ContinuationSources named_sources(const YieldOptions& options,
+                                                const SchedulingState& current);
+/// The same; most yields have none and inherit everything.
+[[nodiscard]] inline ContinuationSources sources_of(const YieldOptions& options,
+                                                    const SchedulingState& current) {
+  const bool has_options =
+      options.priority() || options.signal().inherits() || options.signal().signal() != nullptr;
+  if (has_options) return named_sources(options, current);
+  return {current.abort_source, current.priority_source, current.priority};
+}
 
 /// What a continuation calls: nothing. Its promise is what somebody waits for.
 struct Turn {
