@@ -99,6 +99,18 @@ class Scheduler {
   ///         with a fixed priority; otherwise as post_task.
   Yield yield(YieldOptions options = {}) const;
 
+  /// Suspends the scheduler: its tasks and continuations are not runnable, and keep their order; its delays
+  /// stop counting. What runs goes on. Every pick that begins after the return heeds it. resume() ends it;
+  /// several suspensions are one.
+  ///
+  /// Spec:   "not fully active" of [html#fully-active], contract SUS-1.   Differs: a delay posted by
+  ///         another thread during a suspension counts until its agent takes it from the inbox.
+  /// Thread: any, lock-free.   Blocks: never.   Errors: std::bad_alloc, nothing changed.
+  /// Cost:   one allocation; the agent visits the loop's delayed tasks once, and sets queued ones
+  ///         aside as they come up. resume() costs as many steps as tasks are held back.
+  void suspend() const;
+  void resume() const;
+
   /// The scheduler of the running task or continuation; nothing outside any (YLD-5).
   ///
   /// Thread: any.   Cost: a thread-local load and one reference.

@@ -26,7 +26,14 @@ enum class TaskPhase : std::uint8_t {
 };
 
 /// Where the agent keeps a task. Agent only, once the task has arrived.
-enum class TaskPlace : std::uint8_t { elsewhere, queued, delayed, discarded };
+enum class TaskPlace : std::uint8_t {
+  elsewhere,
+  queued,
+  delayed,
+  discarded,
+  held,          ///< runnable, but its scheduler is suspended
+  held_delayed,  ///< delayed, but its scheduler is suspended
+};
 
 /// How a callback ended.
 enum class TaskOutcome : std::uint8_t {

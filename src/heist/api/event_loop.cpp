@@ -133,7 +133,7 @@ std::size_t EventLoop::pending() {
   const DriveUnlessInside driving(*core_);
   auto& agent = core_->on_agent();
   core_->take_inbox();  // no users' code: that could make work nobody looks for
-  return agent.queues.size() + agent.wheel.size();
+  return agent.queues.size() + agent.wheel.size() + agent.held_tasks;
 }
 
 EventLoopStats EventLoop::stats() const noexcept { return core_->stats(); }

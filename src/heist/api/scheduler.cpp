@@ -46,6 +46,10 @@ bool Scheduler::submit_controlled(ControlledTask& task, const PostTaskOptions& o
   return submit(task, signal);
 }
 
+void Scheduler::suspend() const { loop_->send(*make_node<SuspensionMessage>(*core_, true)); }
+
+void Scheduler::resume() const { loop_->send(*make_node<SuspensionMessage>(*core_, false)); }
+
 std::optional<Scheduler> Scheduler::current() noexcept {
   LoopCore* loop = current_loop();
   if (loop == nullptr) return std::nullopt;

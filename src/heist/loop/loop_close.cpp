@@ -28,9 +28,14 @@ void LoopCore::drain_until(const CloseMode& mode) noexcept {
   refuse_tasks();
   while (!is_over(mode)) {
     if (run_next()) continue;
-    if (!mode.wait_for_delayed || !next_deadline()) return;
+    if (!mode.wait_for_delayed || !has_more_to_come()) return;
     park(mode.deadline);
   }
+}
+
+/// By the clock, or (another thread being there to do it) by resuming a scheduler.
+bool LoopCore::has_more_to_come() noexcept {
+  return next_deadline() || (on_agent().held_tasks != 0 && !time_.is_virtual());
 }
 
 /// Refuses everything from other threads, and takes what they had handed over.
@@ -49,6 +54,8 @@ void LoopCore::drop_everything() noexcept {
     drop_task(static_cast<SchedulerTask&>(node));
   });
   while (SchedulerTask* task = agent.queues.pop()) drop_task(*task);
+  drop_held(first_scheduler_);
+  for (const auto& scheduler : more_schedulers_) drop_held(*scheduler);
   while (reap_one()) {
   }
   microtask_checkpoint();  // the reactions to these rejections

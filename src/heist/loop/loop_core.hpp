@@ -21,15 +21,11 @@
 #include "agent_role.hpp"
 #include "loop_clock.hpp"
 #include "microtask_queue.hpp"
+#include "scheduler_core.hpp"
 #include "task_queues.hpp"
 #include "timer_wheel.hpp"
 
 namespace heist {
-
-/// What a Scheduler handle names: a source of tasks on one loop, which owns it.
-struct SchedulerCore {
-  LoopCore& loop;
-};
 
 /// State only the agent touches; reached through LoopCore::on_agent().
 struct AgentState {
@@ -48,7 +44,9 @@ struct AgentState {
   TaskFifo discarded;              ///< aborted tasks that arrived, or came up for a pick
   SignalLoop* released = nullptr;  ///< parts whose messages' references are to be dropped
   std::uint64_t tasks_dropped = 0;
-  Reason rethrown;  ///< see rethrown.hpp
+  std::size_t suspended_schedulers = 0;
+  std::size_t held_tasks = 0;  ///< by suspended schedulers
+  Reason rethrown;             ///< see rethrown.hpp
 };
 
 /// The loop the calling thread drives; current_loop() for code that sees this header.
@@ -146,6 +144,8 @@ class LoopCore {
   }
   /// Takes an unstarted task back from the queues or the wheel. False: it is in neither.
   [[nodiscard]] bool withdraw(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+  void suspend(SchedulerCore& scheduler) noexcept HEIST_ON_AGENT;
+  void resume(SchedulerCore& scheduler) noexcept HEIST_ON_AGENT;
   /// The signal's priority changed: its queues move.
   void refresh_priority(SignalLoop& part) noexcept HEIST_ON_AGENT;
   /// The signal was aborted: its chain of tasks is cleared away from the next pick on (ABT-4).
@@ -218,6 +218,10 @@ class LoopCore {
   [[nodiscard]] bool has_news() noexcept HEIST_ON_AGENT;
   [[nodiscard]] SchedulerTask* pick() noexcept HEIST_ON_AGENT;
   void discard(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+  void hold(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+  void hold_delayed(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+  void release_held(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+  void drop_held(SchedulerCore& scheduler) noexcept HEIST_ON_AGENT;
   void arrive_all(LoopNode* oldest) noexcept HEIST_ON_AGENT;
   void run_microtasks() noexcept HEIST_ON_AGENT;
   void reap_some() noexcept HEIST_ON_AGENT;
@@ -226,6 +230,7 @@ class LoopCore {
   void spin_for_work() noexcept HEIST_ON_AGENT;
   [[nodiscard]] std::optional<LoopTime::Clock::time_point> next_deadline() noexcept HEIST_ON_AGENT;
   void drain_until(const CloseMode& mode) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool has_more_to_come() noexcept HEIST_ON_AGENT;
   void close_inbox() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_garbage() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_loose_ends() noexcept HEIST_ON_AGENT;

@@ -80,6 +80,7 @@ inline void LoopCore::enqueue_runnable(SchedulerTask& task) noexcept {
 inline void LoopCore::enqueue(SchedulerTask& task) noexcept {
   if (task.is_aborted()) return discard(task);
   if (!task.is_delayed) return enqueue_runnable(task);
+  if (task.scheduler->suspended) return hold_delayed(task);
   task.place = TaskPlace::delayed;
   on_agent().wheel.arm(task, task.key);
 }

@@ -49,8 +49,14 @@ inline SchedulerTask* LoopCore::pick() noexcept {
   auto& agent = on_agent();
   for (;;) {
     SchedulerTask* task = agent.queues.pop();
-    if (task == nullptr || !task->is_aborted()) return task;
-    discard(*task);
+    if (task == nullptr) return nullptr;
+    if (task->is_aborted()) {
+      discard(*task);
+    } else if (agent.suspended_schedulers != 0 && task->scheduler->suspended) [[unlikely]] {
+      hold(*task);
+    } else {
+      return task;
+    }
   }
 }
 
@@ -231,6 +237,8 @@ bool LoopCore::withdraw(SchedulerTask& task) noexcept {
   } else if (task.place == TaskPlace::delayed) {
     agent.wheel.cancel(task);
     task.place = TaskPlace::elsewhere;
+  } else if (task.place == TaskPlace::held || task.place == TaskPlace::held_delayed) {
+    release_held(task);
   } else {
     return false;
   }

@@ -12,6 +12,16 @@ bool older(const DynamicQueue& a, const DynamicQueue& b) noexcept {
 
 }  // namespace
 
+void TaskFifo::insert_by_age(SchedulerTask& task) noexcept {
+  LoopNode* younger = head_;
+  while (younger != nullptr && younger->key < task.key) younger = younger->next;
+  if (younger == nullptr) return push_back(task);
+  task.next = younger;
+  task.prev = younger->prev;
+  (task.prev != nullptr ? task.prev->next : head_) = &task;
+  younger->prev = &task;
+}
+
 DynamicQueue* QueueIndex::meld(DynamicQueue* a, DynamicQueue* b) noexcept {
   if (a == nullptr) return b;
   if (b == nullptr) return a;
@@ -75,6 +85,22 @@ void TaskQueues::push(SchedulerTask& task, DynamicQueue& queue, int level) noexc
   queue.tasks.push_back(task);
   ++size_;
   if (was_empty) enter(queue, level);
+}
+
+void TaskQueues::restore(SchedulerTask& task) noexcept {
+  const int level = task.static_level();
+  task.place = TaskPlace::queued;
+  at(level).fifo.insert_by_age(task);
+  mark(level);
+  ++size_;
+}
+
+void TaskQueues::restore(SchedulerTask& task, DynamicQueue& queue, int level) noexcept {
+  if (queue.tasks.empty()) return push(task, queue, level);
+  task.place = TaskPlace::queued;
+  queue.tasks.insert_by_age(task);
+  ++size_;
+  if (queue.tasks.front() == &task) at(queue.level).dynamic.first_changed(queue);
 }
 
 void TaskQueues::enter(DynamicQueue& queue, int level) noexcept {

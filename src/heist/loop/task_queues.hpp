@@ -16,12 +16,15 @@ class TaskFifo {
  public:
   [[nodiscard]] bool empty() const noexcept { return head_ == nullptr; }
   [[nodiscard]] SchedulerTask* front() const noexcept { return static_cast<SchedulerTask*>(head_); }
+  [[nodiscard]] SchedulerTask* back() const noexcept { return static_cast<SchedulerTask*>(tail_); }
   void push_back(SchedulerTask& task) noexcept {
     task.next = nullptr;
     task.prev = tail_;
     (tail_ != nullptr ? tail_->next : head_) = &task;
     tail_ = &task;
   }
+  /// To where its enqueue order belongs.   Cost: O(older ones).
+  void insert_by_age(SchedulerTask& task) noexcept;
   /// Precondition: not empty.
   void pop_front() noexcept {
     head_ = head_->next;
@@ -62,7 +65,7 @@ class QueueIndex {
   [[nodiscard]] DynamicQueue* top() const noexcept { return root_; }
   void insert(DynamicQueue& queue) noexcept;
   void erase(DynamicQueue& queue) noexcept;
-  /// The first task of `queue` was removed, and it has another one.
+  /// Another task of `queue` is its first one now.
   void first_changed(DynamicQueue& queue) noexcept;
 
  private:
@@ -90,6 +93,10 @@ class TaskQueues {
   }
   /// Appends to a dynamic queue; an empty one enters the index at `level`.
   void push(SchedulerTask& task, DynamicQueue& queue, int level) noexcept;
+
+  /// The same for a task that has been queued before: it goes where its age belongs.
+  void restore(SchedulerTask& task) noexcept;
+  void restore(SchedulerTask& task, DynamicQueue& queue, int level) noexcept;
 
   /// Takes the oldest task of the highest level, or null (select_next_scheduler_task_queue).
   [[nodiscard]] SchedulerTask* pop() noexcept {

@@ -25,6 +25,7 @@
 #include <heist/loop_node.hpp>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 namespace heist {
 
@@ -106,6 +107,24 @@ class TimerWheel {
     while (LoopNode* node = any_node()) {
       cancel(*node);
       f(*node);
+    }
+  }
+
+  /// Takes out every node for which `wanted(const LoopNode&)` holds, and hands it to `f(LoopNode&)`, those
+  /// of one tick in their arming order.
+  ///
+  /// Errors:  precondition: not inside expire(); `f` arms and cancels nothing.   Cost: walks the wheel.
+  template <class Wanted, class F>
+  void take_if(Wanted&& wanted, F&& f) {
+    assert(!expiring_ && "take_if() inside expire()");
+    for (unsigned position = due_position; position < due_position + slot_count; ++position) {
+      for (LoopNode *node = slot_at(position).list.head, *next = nullptr; node != nullptr;
+           node = next) {
+        next = node->next;
+        if (!wanted(std::as_const(*node))) continue;
+        cancel(*node);
+        f(*node);
+      }
     }
   }
 
