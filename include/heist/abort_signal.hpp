@@ -10,6 +10,7 @@
 #include <heist/subscription.hpp>
 #include <initializer_list>
 #include <span>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 
@@ -60,6 +61,18 @@ class AbortSignal {
   [[nodiscard]] static AbortSignal any(std::initializer_list<AbortSignal> signals) {
     return any(std::span<const AbortSignal>(signals.begin(), signals.size()));
   }
+
+  /// A signal that aborts, with AbortError, when a stop of the token is requested; within that call, on its
+  /// thread. Born aborted when it was requested before.
+  ///
+  /// Thread: any.   Errors: std::bad_alloc.   Cost: one allocation; the standard library's spin lock.
+  [[nodiscard]] static AbortSignal from(const std::stop_token& token);
+
+  /// A token whose stop is requested by the abort, in the place of a listener that was added at the first
+  /// call; the reason is not passed on.
+  ///
+  /// Thread: any.   Errors: std::bad_alloc.   Cost: the first call of a signal allocates twice.
+  [[nodiscard]] std::stop_token stop_token() const;
 
   /// True once aborted; never false again.   Cost: one load.
   [[nodiscard]] bool aborted() const noexcept;

@@ -5,6 +5,7 @@
 
 #include "../loop/dependent_signal.hpp"
 #include "../loop/signal_core.hpp"
+#include "../loop/stop_signal.hpp"
 #include "../loop/timeout_signal.hpp"
 
 namespace heist {
@@ -28,6 +29,12 @@ Subscription subscribe(bool added, Listener& listener, SignalCore& signal,
 }
 
 }  // namespace
+
+AbortSignal AbortSignal::from(const std::stop_token& token) {
+  return AbortSignal(StopSignal::make(token));
+}
+
+std::stop_token AbortSignal::stop_token() const { return core_->stop_token(); }
 
 bool AbortSignal::aborted() const noexcept { return core_->aborted(); }
 

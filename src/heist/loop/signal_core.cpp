@@ -22,6 +22,7 @@ SignalCore::SignalCore(PriorityKind kind, TaskPriority priority, End end) noexce
 SignalCore::~SignalCore() { drop_contents(); }
 
 void SignalCore::drop_contents() noexcept {
+  drop_stop_bridge();
   // relaxed, here and below: no other user is left (RefCount).
   if (Reason::Box* box = reason_.exchange(nullptr, sync::relaxed)) release(*box);
   if (LoopCore* loop = first_part_.loop.exchange(nullptr, sync::relaxed)) {  // relaxed: as above.

@@ -10,6 +10,7 @@
 #include <heist/scheduler_task.hpp>
 #include <heist/subscription.hpp>
 #include <heist/sync.hpp>
+#include <stop_token>
 
 #include "../concurrent/registry.hpp"
 #include "task_queues.hpp"
@@ -93,6 +94,7 @@ enum class PriorityKind : std::uint8_t {
 
 struct Claimed;
 struct SourceLink;
+class StopBridge;
 
 /// Shared state of a signal.
 ///
@@ -139,6 +141,9 @@ class SignalCore {
   }
   void note_dead() noexcept { abort_registry_.note_dead(); }
   void note_dead_listener(Subscription::Event event) noexcept;
+  /// A token that is stopped by the abort; all of a signal share one stop state.
+  /// Errors: std::bad_alloc.
+  [[nodiscard]] std::stop_token stop_token();
 
   // Priority half (signal_priority.cpp).
   [[nodiscard]] bool is_task_signal() const noexcept { return kind_ != PriorityKind::none; }
@@ -188,6 +193,7 @@ class SignalCore {
   friend struct Claimed;
   struct Change;
   static void destroy_root(SignalCore& core) noexcept;
+  void drop_stop_bridge() noexcept;
 
   static constexpr std::uint8_t not_delivered = 3;  ///< a follower that no value has reached yet
 
@@ -218,6 +224,7 @@ class SignalCore {
   const End end_;
   SignalLoop first_part_;
   sync::atomic<SignalLoop*> more_parts_{nullptr};
+  sync::atomic<StopBridge*> stop_{nullptr};  ///< owned share, made when first asked for
 };
 
 /// Of a task with a dynamic priority: the part whose queues it stands in.

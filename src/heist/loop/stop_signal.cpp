@@ -1,0 +1,67 @@
+#include "stop_signal.hpp"
+
+#include <heist/abort_signal.hpp>
+#include <heist/node_memory.hpp>
+
+namespace heist {
+
+Ref<SignalCore> StopSignal::make(const std::stop_token& token) {
+  auto* made = make_node<StopSignal>();
+  auto result = Ref<SignalCore>::adopt(made);
+  made->callback_.emplace(token, Callback{made});
+  return result;
+}
+
+void StopSignal::Callback::operator()() const noexcept {
+  StopSignal& self = *signal;  // this object may go with the signal
+  if (!self.try_retain()) return;
+  Reason reason;
+  try {
+    reason = Reason::of_abort();
+  } catch (...) {
+    reason = Reason::out_of_memory();
+  }
+  self.abort(reason);
+  release(self);
+}
+
+void StopSignal::end(SignalCore& core) noexcept {
+  auto& self = static_cast<StopSignal&>(core);
+  self.callback_.reset();
+  destroy_node(self);
+}
+
+void StopBridge::call(Listener& listener, SignalEvent& /*event*/) {
+  static_cast<StopBridge&>(listener).request_stop();
+}
+void StopBridge::discard(Listener& /*listener*/) noexcept {}
+void StopBridge::destroy(Listener& listener) noexcept {
+  destroy_node(static_cast<StopBridge&>(listener));
+}
+
+std::stop_token SignalCore::stop_token() {
+  if (const auto* made = stop_.load(sync::edge("signal:notify", sync::acquire))) {
+    return made->token();
+  }
+  auto* bridge = make_node<StopBridge>();
+  StopBridge* none = nullptr;
+  if (!stop_.compare_exchange_strong(none, bridge, sync::edge("signal:attach", sync::acq_rel),
+                                     sync::edge("signal:notify", sync::acquire))) {
+    destroy_node(*bridge);
+    return none->token();
+  }
+  if (!add(*bridge)) {
+    release(static_cast<Listener&>(*bridge));  // the registry's share
+    bridge->request_stop();
+  }
+  return bridge->token();
+}
+
+void SignalCore::drop_stop_bridge() noexcept {
+  // relaxed: no other user is left (RefCount).
+  if (auto* bridge = stop_.exchange(nullptr, sync::relaxed)) {
+    release(static_cast<Listener&>(*bridge));
+  }
+}
+
+}  // namespace heist
