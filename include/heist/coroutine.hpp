@@ -3,11 +3,16 @@
 
 #include <coroutine>
 #include <exception>
+#include <heist/kept_state.hpp>
 #include <heist/promise_handle.hpp>
 #include <heist/suspended_coroutine.hpp>
+#include <type_traits>
 #include <utility>
 
 namespace heist {
+
+template <class T>
+inline constexpr bool restores_state<Promise<T>> = true;
 
 /// What both kinds of coroutine promise (value, void) share. The state is separate from the frame,
 /// so the frame and its parameters go when the body ends, whoever still holds the promise.
@@ -41,6 +46,17 @@ class CoroutinePromiseBase {
     if (!error_) error_ = no_reason_given();
   }
 
+  /// Awaitables of other libraries resume the coroutine with the state of its `co_await`, too (YLD-3).
+  template <class Awaitable>
+  decltype(auto) await_transform(Awaitable&& awaitable) {
+    if constexpr (restores_state<std::remove_cvref_t<Awaitable>>) {
+      return std::forward<Awaitable>(awaitable);
+    } else {
+      return StateKeepingAwaiter<Awaitable>(kept_state_, std::forward<Awaitable>(awaitable));
+    }
+  }
+  [[nodiscard]] KeptState& kept_state() noexcept { return kept_state_; }
+
   static void* operator new(std::size_t bytes) { return allocate_node(bytes); }
   static void operator delete(void* frame, std::size_t bytes) noexcept {
     release_node(frame, bytes);
@@ -59,6 +75,7 @@ class CoroutinePromiseBase {
     template <class Derived>
     void await_suspend(std::coroutine_handle<Derived> frame) const noexcept {
       CoroutinePromiseBase& self = frame.promise();
+      self.kept_state_.leave();
       StandaloneState<T>* const state = std::exchange(self.state_, nullptr);
       Reason error = std::move(self.error_);
       frame.destroy();  // with this object; only the locals are left
@@ -74,6 +91,7 @@ class CoroutinePromiseBase {
 
   StandaloneState<T>* state_;  ///< null once the frame has ended
   Reason error_;
+  KeptState kept_state_;
 };
 
 template <class T>
@@ -113,6 +131,7 @@ class PromiseAwaiter : private Reaction {
   void await_suspend(std::coroutine_handle<Awaiting> coroutine) {
     bind_to_current_loop();
     coroutine_ = SuspendedCoroutine(coroutine);
+    leave_kept_state(coroutine);
     promise_.state().attach(*this);
   }
 

@@ -116,16 +116,28 @@ class [[nodiscard]] Yield {
   // NOLINTNEXTLINE(google-explicit-constructor): what JavaScript's yield() returns.
   operator Promise<void>() &&;
 
-  [[nodiscard]] bool await_ready() const noexcept { return false; }
-  template <class Awaiting>
-  void await_suspend(std::coroutine_handle<Awaiting> coroutine) {
-    suspend(SuspendedCoroutine(coroutine));
-  }
-  void await_resume() const {
-    if (const auto* waiting = std::get_if<ContinuationReaction>(&waiting_)) {
-      waiting->throw_if_rejected();
+  /// An awaiter that refers to this object, which lasts as long as the `co_await` expression.
+  class Awaiter {
+   public:
+    explicit Awaiter(Yield& yield) noexcept : yield_(yield) {}
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    template <class Awaiting>
+    void await_suspend(std::coroutine_handle<Awaiting> coroutine) const {
+      const bool on_agent = current_loop() != nullptr;
+      yield_.suspend(SuspendedCoroutine(coroutine));
+      // Off an agent it may run elsewhere by now; there it had no state of anybody to give back.
+      if (on_agent) leave_kept_state(coroutine);
     }
-  }
+    void await_resume() const {
+      if (const auto* waiting = std::get_if<ContinuationReaction>(&yield_.waiting_)) {
+        waiting->throw_if_rejected();
+      }
+    }
+
+   private:
+    Yield& yield_;
+  };
+  Awaiter operator co_await() && noexcept { return Awaiter(*this); }
 
   /// For the library. `loop` keeps the scheduler alive; without both it is that of the running task.
   Yield(Ref<LoopCore> loop, SchedulerCore* scheduler, YieldOptions options) noexcept
@@ -144,6 +156,9 @@ class [[nodiscard]] Yield {
   YieldOptions options_;
   std::variant<std::monostate, FrameContinuation, ContinuationReaction> waiting_;
 };
+
+template <>
+inline constexpr bool restores_state<Yield> = true;
 
 /// As Scheduler::yield, of the scheduler of the running task; outside of any task, of the loop's first
 /// one.

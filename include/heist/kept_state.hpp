@@ -1,0 +1,88 @@
+// KeptState: a coroutine's scheduling state across awaitables that are not the library's.
+#pragma once
+
+#include <coroutine>
+#include <heist/scheduling_state.hpp>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace heist {
+
+/// Awaitables that resume a coroutine with its state themselves.
+template <class Awaitable>
+inline constexpr bool restores_state = false;
+
+/// Whoever resumes a coroutine out of an awaitable of another library does so within a state of its own, or
+/// none. Here is the coroutine's (contract YLD-3), and the resumer's while the coroutine runs.
+///
+/// Thread: whoever runs the coroutine.   Cost: nothing until such an awaitable suspends it; then one
+///         allocation for the coroutine.
+class KeptState {
+ public:
+  /// The coroutine is about to suspend: keeps its state.   Errors: std::bad_alloc.
+  void keep();
+  /// It goes on: with its state, on the loop where it was kept; with none on any other.
+  void enter() noexcept;
+  /// It suspends or ends: its resumer has its own state back.
+  void leave() noexcept {
+    if (kept_ != nullptr) [[unlikely]]
+      leave_entered();
+  }
+
+ private:
+  struct Kept;
+  struct Delete {
+    void operator()(Kept* kept) const noexcept;
+  };
+  void leave_entered() noexcept;
+
+  std::unique_ptr<Kept, Delete> kept_;
+};
+
+/// Lets the promise of a coroutine, if it is ours, give its resumer's state back.
+template <class Awaiting>
+void leave_kept_state(std::coroutine_handle<Awaiting> coroutine) noexcept {
+  if constexpr (requires { coroutine.promise().kept_state(); }) {
+    coroutine.promise().kept_state().leave();
+  }
+}
+
+template <class Awaitable>
+decltype(auto) awaiter_of(Awaitable&& awaitable) {
+  if constexpr (requires { std::forward<Awaitable>(awaitable).operator co_await(); }) {
+    return std::forward<Awaitable>(awaitable).operator co_await();
+  } else if constexpr (requires { operator co_await(std::forward<Awaitable>(awaitable)); }) {
+    return operator co_await(std::forward<Awaitable>(awaitable));
+  } else {
+    return std::forward<Awaitable>(awaitable);
+  }
+}
+
+/// An awaiter of another library, with the coroutine's state kept across its suspension.
+template <class Awaitable>
+class StateKeepingAwaiter {
+ public:
+  StateKeepingAwaiter(KeptState& state, Awaitable&& awaitable)
+      : state_(state), awaiter_(awaiter_of(std::forward<Awaitable>(awaitable))) {}
+
+  bool await_ready() { return static_cast<bool>(awaiter_.await_ready()); }
+  template <class Awaiting>
+  auto await_suspend(std::coroutine_handle<Awaiting> coroutine) {
+    state_.keep();
+    suspended_ = true;
+    state_.leave();
+    return awaiter_.await_suspend(coroutine);
+  }
+  decltype(auto) await_resume() {
+    if (suspended_) state_.enter();
+    return awaiter_.await_resume();
+  }
+
+ private:
+  KeptState& state_;
+  decltype(awaiter_of(std::declval<Awaitable>())) awaiter_;
+  bool suspended_ = false;
+};
+
+}  // namespace heist

@@ -1,0 +1,43 @@
+#include <heist/kept_state.hpp>
+#include <optional>
+
+#include "loop_core.hpp"
+
+namespace heist {
+
+struct KeptState::Kept {
+  const LoopCore* loop = nullptr;  ///< where it was kept; for comparison only
+  CapturedState state;
+  LoopCore* entered = nullptr;  ///< the loop that runs the coroutine by way of enter()
+  SchedulingState resumer;      ///< what that one's state was; borrowed, as it is
+};
+
+void KeptState::Delete::operator()(Kept* kept) const noexcept { delete kept; }
+
+void KeptState::keep() {
+  LoopCore* loop = current_loop();
+  if (loop == nullptr) return;
+  if (kept_ == nullptr) kept_.reset(new Kept());
+  kept_->loop = loop;
+  // In a new object first: the old one may hold the last references to what is current.
+  CapturedState state(loop->on_agent().current);
+  leave();
+  kept_->state = std::move(state);
+}
+
+void KeptState::enter() noexcept {
+  LoopCore* loop = current_loop();
+  if (kept_ == nullptr || loop == nullptr) return;
+  auto& current = loop->on_agent().current;
+  kept_->resumer = current;
+  kept_->entered = loop;
+  current = loop == kept_->loop ? kept_->state.state() : SchedulingState();
+}
+
+void KeptState::leave_entered() noexcept {
+  if (LoopCore* loop = std::exchange(kept_->entered, nullptr)) {
+    loop->on_agent().current = kept_->resumer;
+  }
+}
+
+}  // namespace heist
