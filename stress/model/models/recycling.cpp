@@ -92,7 +92,7 @@ struct Entry : Registration {
     return static_cast<const Entry&>(registration).dead.load(sync::acquire);
   }
   static void forget(Registration& registration) noexcept { delete &of(registration); }
-  static constexpr Ops table{&claim, &is_dead, &forget, false};
+  static constexpr Ops table{&claim, &is_dead, &forget, Registration::Kind::task};
 
   sync::atomic<bool> dead;
   int contents = 1;
