@@ -89,6 +89,12 @@ class EventLoop {
   /// Errors: NotAllowedError on a steady clock, or from within a task of this loop;
   /// std::invalid_argument for a negative duration.
   void advance(std::chrono::nanoseconds duration);
+  /// Moves the virtual clock as if the running task took that long: what expires meanwhile runs after
+  /// it.
+  ///
+  /// Thread: the driver, also within a task.   Errors: NotAllowedError on a steady clock;
+  /// std::invalid_argument for a negative duration.
+  void spend(std::chrono::nanoseconds duration);
 
   /// Time on the loop's clock since it was made.   Thread: any.
   [[nodiscard]] std::chrono::nanoseconds now() const noexcept;

@@ -97,7 +97,7 @@ TEST_F(Dly1, task_when_posted_within_a_tick_then_its_expiry_is_rounded_up_to_the
 // Rule: DLY-1
 TEST_F(Dly1, delay_when_the_agent_looks_late_then_it_was_counted_from_the_call) {
   post("task", {.delay = 10ms});
-  loop.core().time().set_virtual(7ms);
+  loop.spend(7ms);
   loop.run_until_idle();
   loop.advance(3ms - 1ns);
   EXPECT_THAT(trace.take(), ElementsAre());
@@ -338,18 +338,14 @@ TEST_P(Dly4From, set_priority_when_changed_during_the_delay_then_the_task_goes_t
   EXPECT_THAT(trace.take(), ElementsAre("fixed", "uv", "dynamic"));
 }
 
-class Ord4 : public VirtualLoopFixture {
- protected:
-  /// Keeps the agent busy for a while: time passes within a task.
-  void spend(nanoseconds duration) { loop.core().time().set_virtual(loop.now() + duration); }
-};
+class Ord4 : public VirtualLoopFixture {};
 
 // Rule: ORD-4, WPT:DLY-04
 TEST_F(Ord4, delayed_task_when_others_were_posted_during_its_delay_then_it_is_younger) {
   post("delayed", {.delay = 10ms});
   loop.advance(10ms - 1ns);
   post("posted meanwhile");
-  spend(1ns);
+  loop.spend(1ns);
   EXPECT_THAT(run(), ElementsAre("posted meanwhile", "delayed"));
 }
 
@@ -366,7 +362,7 @@ TEST_F(Ord4, delayed_task_when_of_lower_priority_then_it_overtakes_nothing_poste
 TEST_F(Ord4, delayed_task_when_it_expired_during_a_task_then_behind_what_was_posted_meanwhile) {
   post("delayed", {.delay = 10ms});
   scheduler.post(tracked([&] {
-    spend(20ms);
+    loop.spend(20ms);
     post("posted by the task");
     on_thread([&] { post("posted by another thread"); });
   }));
@@ -376,7 +372,7 @@ TEST_F(Ord4, delayed_task_when_it_expired_during_a_task_then_behind_what_was_pos
 // Rule: ORD-4, ORD-3
 TEST_F(Ord4, delayed_task_when_it_expired_during_a_task_and_is_higher_then_it_is_next) {
   post("delayed", {.priority = user_blocking, .delay = 10ms});
-  scheduler.post(tracked([&] { spend(20ms); }));
+  scheduler.post(tracked([&] { loop.spend(20ms); }));
   post("older");
   EXPECT_THAT(run(), ElementsAre("delayed", "older"));
 }
@@ -387,14 +383,14 @@ TEST_F(Ord4, delayed_tasks_when_several_expired_during_a_task_then_in_order_of_e
   post("10, first", {.delay = 10ms});
   post("15", {.delay = 15ms});
   post("10, second", {.delay = 10ms});
-  scheduler.post(tracked([&] { spend(1h); }));
+  scheduler.post(tracked([&] { loop.spend(1h); }));
   EXPECT_THAT(run(), ElementsAre("10, first", "10, second", "15", "20"));
 }
 
 // Rule: ORD-4
 TEST_F(Ord4, delayed_task_when_it_expired_on_its_way_then_it_runs_at_the_next_pick) {
   on_thread([&] { post("delayed", {.delay = 1ms}); });
-  spend(5ms);
+  loop.spend(5ms);
   EXPECT_THAT(run(), ElementsAre("delayed"));
 }
 

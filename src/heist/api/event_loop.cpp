@@ -15,6 +15,16 @@ std::size_t run_all(LoopCore& loop) HEIST_ON_AGENT {
   return ran;
 }
 
+void check_virtual_step(LoopCore& loop, std::chrono::nanoseconds duration) {
+  if (!loop.time().is_virtual()) throw NotAllowedError("this loop follows the steady clock");
+  if (duration < duration.zero()) throw std::invalid_argument("time cannot go back");
+}
+
+/// The virtual time after a duration, at most the end of the clock.
+std::chrono::nanoseconds later_by(const LoopTime& time, std::chrono::nanoseconds duration) {
+  return time.now() + std::min(duration, duration.max() - time.now());
+}
+
 /// A foreign loop's descriptor is disarmed while we run, and armed again afterwards.
 class DescriptorScope {
  public:
@@ -93,21 +103,26 @@ void EventLoop::stop() noexcept {
 }
 
 void EventLoop::advance(std::chrono::nanoseconds duration) {
+  check_virtual_step(*core_, duration);
   auto& time = core_->time();
-  if (!time.is_virtual()) throw NotAllowedError("advance: this loop follows the steady clock");
-  if (duration < duration.zero()) throw std::invalid_argument("advance: time cannot go back");
   const Driving driving(*core_);
   auto& agent = core_->on_agent();
   const DescriptorScope descriptor(*core_);
-  const auto end = time.now() + std::min(duration, duration.max() - time.now());
+  const auto end = later_by(time, duration);
   run_all(*core_);
   for (Tick next = agent.wheel.next_expiry(); next <= time.tick_at(end);
        next = agent.wheel.next_expiry()) {
     time.set_virtual(std::max(time.now(), time.start_of(next)));
     run_all(*core_);
   }
-  time.set_virtual(end);
+  time.set_virtual(std::max(time.now(), end));  // a task may have spent more
   run_all(*core_);
+}
+
+void EventLoop::spend(std::chrono::nanoseconds duration) {
+  check_virtual_step(*core_, duration);
+  const DriveUnlessInside driving(*core_);
+  core_->time().set_virtual(later_by(core_->time(), duration));
 }
 
 std::chrono::nanoseconds EventLoop::now() const noexcept { return core_->time().now(); }

@@ -1,4 +1,4 @@
-#include "corpus/scenario_values.hpp"
+#include "scenarios/replay/values.hpp"
 
 #include <heist/error.hpp>
 

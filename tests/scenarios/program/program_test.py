@@ -1,0 +1,148 @@
+"""heist_conformance as it is called: what it says, and its exit status."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, CORPUS = sys.argv[1], pathlib.Path(sys.argv[2])
+
+
+def run(*arguments):
+    done = subprocess.run(
+        [PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=240
+    )
+    return done.returncode, done.stdout
+
+
+def a_sensitive_scenario():
+    """One of the corpus that an implementation may be allowed to fail."""
+    lines = (CORPUS / "nesting.ndjson").read_text().splitlines()
+    return next(s for s in map(json.loads, lines) if "sensitive" in s)
+
+
+class ProgramTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.file = self.folder / "sample.ndjson"
+        self.scenario = a_sensitive_scenario()
+
+    def write(self, *scenarios):
+        self.file.write_text("".join(json.dumps(s) + "\n" for s in scenarios))
+
+    def corrupt(self):
+        self.scenario["trace"][1] = ["log", "something else"]
+
+
+class Passing(ProgramTest):
+    def test_file_when_as_in_the_corpus_then_exactly_the_closing_line(self):
+        self.write(self.scenario)
+        self.assertEqual(run(self.file), (0, "1 passed, 0 failed\n"))
+
+    def test_paths_when_several_then_all_are_replayed(self):
+        self.write(self.scenario)
+        count = sum(len(file.read_text().splitlines()) for file in CORPUS.glob("*.ndjson"))
+        self.assertEqual(run(CORPUS, self.file), (0, f"{count + 1} passed, 0 failed\n"))
+
+
+class Failing(ProgramTest):
+    def assert_fails(self, said, *arguments, passed=0):
+        code, output = run(*arguments)
+        self.assertIn(said, output)
+        self.assertEqual(output.splitlines()[-1], f"{passed} passed, 1 failed")
+        self.assertEqual(code, 1)
+        return output
+
+    def test_trace_when_corrupted_then_the_first_difference_side_by_side(self):
+        was = json.dumps(self.scenario["trace"][1], separators=(",", ":"))
+        self.corrupt()
+        self.write(self.scenario, a_sensitive_scenario())
+        output = self.assert_fails(f"{self.file}:1", self.file, passed=1)
+        marked = [line for line in output.splitlines() if line.startswith("> ")]
+        self.assertEqual([line.split("  ", 1)[0] for line in marked], ["> 1"])
+        self.assertIn('["log","something else"]', marked[0])
+        self.assertTrue(marked[0].endswith(was))
+
+    def test_trace_when_an_event_is_missing_then_the_end_is_shown(self):
+        self.scenario["trace"].pop()
+        self.write(self.scenario)
+        self.assert_fails("  (end)", self.file)
+
+    def test_line_when_malformed_then_file_and_line_and_what(self):
+        for wrong, said in (
+            ("{", "not JSON"),
+            ("[]", "scenario: not an object"),
+            (json.dumps(self.scenario | {"main": [{"op": "jump"}]}), "main[0]: unknown jump"),
+        ):
+            self.file.write_text(json.dumps(self.scenario) + "\n" + wrong + "\n")
+            self.assert_fails(f"{self.file}:2: {said}", self.file, passed=1)
+
+    def test_scenario_when_it_uses_what_is_not_there_yet_then_a_failure_that_nothing_allows(self):
+        self.scenario["main"] = [{"op": "await", "id": "A"}, {"op": "post", "id": "A"}]
+        self.write(self.scenario)
+        kind = self.scenario["sensitive"][0]
+        self.assert_fails(f"{self.file}:1: A is not posted yet", self.file, "--allow", kind)
+
+    def test_path_when_missing_then_a_failure(self):
+        self.assert_fails(f"{self.file}: no such file", self.file)
+
+    def test_path_when_empty_then_a_failure(self):
+        self.assert_fails("no .ndjson file in this folder", self.folder)
+        self.file.write_text("")
+        self.assert_fails("no scenario in this file", self.file)
+        self.assert_fails("no scenario in this file", self.folder)
+
+
+class Allowing(ProgramTest):
+    def test_failure_when_its_kind_is_allowed_then_listed_and_not_counted(self):
+        self.corrupt()
+        self.write(self.scenario)
+        kinds = self.scenario["sensitive"]
+        code, output = run(self.file, "--allow", kinds[0])
+        self.assertEqual(code, 0)
+        self.assertIn("ALLOWED " + self.scenario["id"], output)
+        self.assertEqual(output.splitlines()[-2:], ["1 allowed to fail", "0 passed, 0 failed"])
+
+    def test_failure_when_another_kind_is_allowed_then_counted(self):
+        self.corrupt()
+        self.scenario["sensitive"] = ["adopt-fast"]
+        self.write(self.scenario)
+        allowed = ("--allow", "early-resolve", "--allow", "no-listener-checkpoint")
+        self.assertEqual(run(*allowed, self.file)[0], 1)
+        self.assertEqual(run(*allowed, "--allow", "adopt-fast", self.file)[0], 0)
+
+    def test_success_when_its_kind_is_allowed_then_passed(self):
+        self.write(self.scenario)
+        kind = self.scenario["sensitive"][0]
+        self.assertEqual(run("--allow", kind, self.file), (0, "1 passed, 0 failed\n"))
+
+
+class CommandLine(ProgramTest):
+    def test_command_line_when_wrong_then_2(self):
+        self.write(self.scenario)
+        for wrong in ([], ["--allow", "anything", self.file], ["--strange", self.file]):
+            self.assertEqual(run(*wrong)[0], 2)
+
+
+class ForeignMain(ProgramTest):
+    def test_corpus_when_main_is_foreign_then_most_scenarios_are_determined(self):
+        code, output = run("--foreign-main", CORPUS)
+        self.assertEqual(code, 0)
+        determined, closing = output.splitlines()
+        count, _, all_of_them = determined.split()[:3]
+        self.assertGreater(2 * int(count), int(all_of_them))
+        self.assertEqual(closing, f"{count} passed, 0 failed")
+
+    def test_scenario_when_not_determined_then_neither_passed_nor_failed(self):
+        self.scenario["main"] = [{"op": "microtask", "label": "m"}]
+        self.write(self.scenario)
+        said = "0 of 1 scenarios are determined with main on a foreign thread\n"
+        self.assertEqual(run("--foreign-main", self.file), (0, said + "0 passed, 0 failed\n"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,73 @@
+#include "scenarios/program/report.hpp"
+
+#include <algorithm>
+#include <exception>
+
+#include "scenarios/replay/broken_scenario.hpp"
+#include "scenarios/replay/difference.hpp"
+
+namespace heist::test {
+
+using Json = nlohmann::json;
+
+void Report::add(const ScenarioEntry& entry) {
+  if (!entry.error.empty()) return reject(entry, entry.error);
+  ++scenarios_;
+  if (options_.main_thread == MainThread::foreign && !main_may_be_foreign(entry.scenario)) {
+    ++left_out_;
+    return;
+  }
+  try {
+    judge(entry, failure_of(entry.scenario));
+  } catch (const BrokenScenario& error) {
+    reject(entry, error.what());
+  }
+}
+
+bool Report::close() {
+  if (options_.main_thread == MainThread::foreign) {
+    out_ << scenarios_ - left_out_ << " of " << scenarios_
+         << " scenarios are determined with main on a foreign thread\n";
+  }
+  if (allowed_failures_ > 0) out_ << allowed_failures_ << " allowed to fail\n";
+  out_ << passed_ << " passed, " << failed_ << " failed" << std::endl;
+  return failed_ == 0;
+}
+
+/// What is wrong, in whole lines; empty when the trace is as expected.
+std::string Report::failure_of(const Json& scenario) const {
+  try {
+    return difference(scenario["trace"], replay(scenario, options_));
+  } catch (const BrokenScenario&) {
+    throw;
+  } catch (const std::exception& error) {
+    return std::string("  ") + error.what() + "\n";
+  }
+}
+
+bool Report::is_allowed(const Json& scenario) const {
+  return std::ranges::any_of(scenario.value("sensitive", Json::array()), [this](const Json& kind) {
+    return allowed_.contains(kind.get<std::string>());
+  });
+}
+
+void Report::reject(const ScenarioEntry& entry, const std::string& error) {
+  out_ << "FAILED " << entry.place << ": " << error << '\n';
+  ++failed_;
+}
+
+void Report::judge(const ScenarioEntry& entry, const std::string& failure) {
+  if (failure.empty()) {
+    ++passed_;
+    return;
+  }
+  const Json& scenario = entry.scenario;
+  const bool allowed = is_allowed(scenario);
+  ++(allowed ? allowed_failures_ : failed_);
+  out_ << (allowed ? "ALLOWED " : "FAILED ") << scenario["id"].get<std::string>() << " ("
+       << entry.place << "): " << scenario["title"].get<std::string>() << '\n';
+  if (scenario.contains("sensitive")) out_ << "  sensitive: " << scenario["sensitive"] << '\n';
+  out_ << failure;
+}
+
+}  // namespace heist::test

@@ -1,0 +1,38 @@
+// The step listen (FORMAT.md 6).
+#include "scenarios/replay/interpreter.hpp"
+#include "scenarios/replay/values.hpp"
+
+namespace heist::test {
+
+void Interpreter::listen(const Json& step) {
+  if (step["event"] == "abort") return listen_to_abort(step);
+  listen_to_priority_change(step);
+}
+
+void Interpreter::listen_to_abort(const Json& step) {
+  const AbortSignal signal = signal_of(step).signal;
+  Subscription& own = subscriptions_.emplace_back();
+  own = signal.on_abort([this, &step, &own](const AbortSignal& aborted) {
+    heard(step, own, {"abort", step["signal"], shown(aborted.reason())});
+  });
+}
+
+void Interpreter::listen_to_priority_change(const Json& step) {
+  const auto signal = signal_of(step).task_signal;
+  if (!signal) return;  // an event that an AbortSignal never has
+  Subscription& own = subscriptions_.emplace_back();
+  own = signal->on_priority_change([this, &step, &own](const PriorityChangeEvent& event) {
+    heard(step, own,
+          {"prioritychange", step["signal"], to_string(event.previous),
+           to_string(event.signal.priority())});
+  });
+}
+
+void Interpreter::heard(const Json& step, Subscription& own, Json event) {
+  if (has_flag(step, "once")) own.reset();
+  if (step.contains("label")) event.push_back(step["label"]);
+  trace_.push_back(std::move(event));
+  run_body(body_of(step), label_of(step));
+}
+
+}  // namespace heist::test
