@@ -18,6 +18,6 @@
 #include <heist/task_signal.hpp>
 #include <heist/task_source.hpp>
 #include <heist/timeout.hpp>
-#include <heist/yield.hpp>
 #include <heist/when_all.hpp>
 #include <heist/when_any.hpp>
+#include <heist/yield.hpp>

@@ -37,15 +37,10 @@ HEIST_MODEL_PROGRAM(two_inputs_settle, 2) {
     const Operation operation("combine promises");
     return when_all(loop.scheduler(), first.pair.promise, second.pair.promise);
   }();
-  const auto winner = [&] {
-    const Operation operation("combine promises");
-    return race(loop.scheduler(), first.pair.promise, second.pair.promise);
-  }();
   loop.run_until_idle();
   if (!join_all()) return;
   loop.run_until_idle();
   check(all.get() == std::tuple(1, 2), "all values");
-  check(winner.settled(), "one of them");
 }
 
 /// The loop is closed: both threads drop their reactions, and one of them settles, once.
