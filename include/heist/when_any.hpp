@@ -24,7 +24,7 @@ using AnyOf = FirstOfInputs<PromiseStatus::rejected, Inputs...>;
 /// Errors: NotAllowedError off an agent; std::bad_alloc. The inputs are then untouched. No memory for the
 ///         AggregateError: rejects with std::bad_alloc.
 /// Cost:   one allocation; of a vector two. O(inputs).
-/// Lifetime: as when_all. An input that stays pending keeps some hundred bytes, also when the result is gone:
+/// Lifetime: as when_all. An input that stays pending keeps a few hundred bytes, also when the result is gone:
 ///         let what lives long abort through a signal.
 template <class... Inputs>
   requires CombinableSome<Inputs...>
