@@ -5,8 +5,10 @@
 #include <exception>
 #include <functional>
 #include <heist/reason.hpp>
+#include <memory>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 namespace heist {
 
@@ -33,6 +35,21 @@ class NotAllowedError : public std::logic_error {
 class InvalidStateError : public std::logic_error {
  public:
   explicit InvalidStateError(const char* what) : logic_error(what) {}
+};
+
+/// None of several promises fulfilled: the reasons, in the order of the promises.
+///
+/// Spec: [ecma262#sec-aggregate-error-objects].
+class AggregateError : public std::runtime_error {
+ public:
+  explicit AggregateError(std::vector<Reason> reasons)
+      : runtime_error("all promises were rejected"),
+        reasons_(std::make_shared<const std::vector<Reason>>(std::move(reasons))) {}
+  [[nodiscard]] const std::vector<Reason>& reasons() const noexcept { return *reasons_; }
+
+ private:
+  std::shared_ptr<const std::vector<Reason>>
+      reasons_;  ///< shared: copying an exception must not throw
 };
 
 /// Thrown in place of a reason that is a plain value rather than an exception.

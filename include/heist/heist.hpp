@@ -10,10 +10,14 @@
 #include <heist/microtask.hpp>
 #include <heist/priority.hpp>
 #include <heist/promise.hpp>
+#include <heist/race.hpp>
 #include <heist/reason.hpp>
 #include <heist/scheduler.hpp>
+#include <heist/sleep_for.hpp>
 #include <heist/subscription.hpp>
 #include <heist/task_signal.hpp>
 #include <heist/task_source.hpp>
 #include <heist/timeout.hpp>
+#include <heist/when_all.hpp>
+#include <heist/when_any.hpp>
 #include <heist/yield.hpp>

@@ -129,6 +129,7 @@ class [[nodiscard]] Promise {
   /// For the library.
   explicit Promise(Ref<PromiseState<T>> state) noexcept : state_(std::move(state)) {}
   [[nodiscard]] PromiseState<T>& state() const noexcept { return *state_; }
+  [[nodiscard]] Ref<PromiseState<T>> into_state() && noexcept { return std::move(state_); }
 
  private:
   friend class PromiseAwaiter<T>;

@@ -201,6 +201,17 @@ class PromiseState : public PromiseStateBase {
   sync::atomic<bool> taken_{false};
 };
 
+/// The value of a fulfilled promise for who is to keep it: to be copied, or itself when it is move-only.
+/// Errors: InvalidStateError when it was taken before.
+template <class T>
+[[nodiscard]] decltype(auto) value_to_keep(PromiseState<T>& source) {
+  if constexpr (is_copyable<typename PromiseState<T>::Stored>) {
+    return source.value();
+  } else {
+    return source.take_value();
+  }
+}
+
 /// Settles `target` as `source` is settled. A move-only value goes to the first who takes it; a later
 /// `target` rejects with InvalidStateError.
 template <class T>
@@ -211,11 +222,7 @@ void settle_as(PromiseState<T>& target, PromiseState<T>& source) noexcept {
     return;
   }
   try {
-    if constexpr (is_copyable<typename PromiseState<T>::Stored>) {
-      target.emplace(source.value());
-    } else {
-      target.emplace(source.take_value());
-    }
+    target.emplace(value_to_keep(source));
   } catch (...) {
     target.settle_rejected(Reason::of_current_exception(), false);
     return;

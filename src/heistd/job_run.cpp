@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <heist/yield.hpp>
 #include <heistd/job_run.hpp>
 #include <heistd/limits.hpp>
 #include <utility>
@@ -29,37 +30,41 @@ JobRun::JobRun(JobStart start, heist::Scheduler scheduler, const EndSink& on_end
       on_end_(on_end),
       runnable_at_(Clock::now() + start_.delay) {}
 
-bool JobRun::post_first() { return post_chunk(start_.delay); }
-
-bool JobRun::post_chunk(heist::Delay delay) {
+bool JobRun::post_first() {
   heist::PostTaskOptions options;
   options.signal = start_.group ? *start_.group : start_.own_signal;
   options.priority = start_.priority;
-  options.delay = delay;
-  return scheduler_.post([self = shared_from_this()] { self->run_chunk(); }, options);
+  options.delay = start_.delay;
+  const auto ran =
+      scheduler_.post_task([self = shared_from_this()] { return self->run(); }, options);
+  return ran.status() != heist::PromiseStatus::rejected;
 }
 
-void JobRun::run_chunk() {
-  // A job of a group may have been aborted alone; the group's tasks stay queued then.
-  if (start_.own_signal.aborted()) return end({});
+/// Between two chunks an abort of the task's signal, or the close of the loop, ends it.
+heist::Promise<void> JobRun::run() {
   try {
-    if (auto result = work_on()) return end(std::move(*result));
-    // Refused: aborted meanwhile, or the loop is closed.
-    if (!post_chunk({})) end({});
-  } catch (const JobFailure& failure) {
-    end(failure);
-  } catch (const std::exception& error) {
+    // A job of a group may have been aborted alone; the group's continuations stay queued then.
+    while (!start_.own_signal.aborted()) {
+      if (auto outcome = work_on()) co_return end(std::move(*outcome));
+      co_await heist::yield();
+    }
+    end({});
+  } catch (const std::bad_alloc& error) {  // no memory to go on
     end(JobFailure("internal", error.what()));
   }
 }
 
-std::optional<JobResult> JobRun::work_on() {
+std::optional<JobOutcome> JobRun::work_on() {
   const ChunkTimer timer(times_);
   if (times_.chunks == 1) note_start(timer.start);
-  if (!start_.work->step(chunk_budget)) return std::nullopt;
-  auto result = start_.work->take_result();
-  start_.work.reset();
-  return result;
+  try {
+    if (!start_.work->step(chunk_budget)) return std::nullopt;
+    return start_.work->take_result();
+  } catch (const JobFailure& failure) {
+    return failure;
+  } catch (const std::exception& error) {
+    return JobFailure("internal", error.what());
+  }
 }
 
 void JobRun::note_start(Clock::time_point now) noexcept {
@@ -68,7 +73,7 @@ void JobRun::note_start(Clock::time_point now) noexcept {
   start_.progress->start(times_.queue_delay);
 }
 
-void JobRun::end(decltype(JobEnd::outcome) outcome) {
+void JobRun::end(JobOutcome outcome) {
   start_.work.reset();
   on_end_({start_.client, start_.id, times_, std::move(outcome)});
 }

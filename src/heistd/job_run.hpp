@@ -46,13 +46,15 @@ struct JobTimes {
   heist::TaskPriority started_at{};  ///< priority at the first chunk
 };
 
+/// How a job ended. Empty when it was given up, as it was aborted.
+using JobOutcome = std::variant<std::monostate, JobResult, JobFailure>;
+
 /// The last word of the agent on a job.
 struct JobEnd {
   Client* client = nullptr;
   JobId id;
   JobTimes times;
-  /// Empty when the job was given up, as it was aborted.
-  std::variant<std::monostate, JobResult, JobFailure> outcome;
+  JobOutcome outcome;
 };
 
 /// What it takes to run a job.
@@ -68,9 +70,9 @@ struct JobStart {
   std::shared_ptr<JobProgress> progress;
 };
 
-/// Runs one job: each chunk is a task, which posts the next one, with the job's signal and priority.
+/// Runs one job: a task whose coroutine yields between chunks, with the job's signal and priority.
 ///
-/// Owned by its one queued task, so it goes when that task is aborted or dropped.
+/// Owned by that task until the coroutine has ended, so it goes when an abort or a close ends that.
 /// Thread: the agent, but for post_first().
 class JobRun : public std::enable_shared_from_this<JobRun> {
  public:
@@ -79,7 +81,7 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
 
   JobRun(JobStart start, heist::Scheduler scheduler, const EndSink& on_end);
 
-  /// Posts the first chunk; false when the loop is closed or the signal aborted.   Thread: any.
+  /// Posts the task; false when the loop is closed or the signal aborted.   Thread: any.
   bool post_first();
 
   [[nodiscard]] Clock::time_point runnable_at() const noexcept { return runnable_at_; }
@@ -91,12 +93,11 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
   }
 
  private:
-  bool post_chunk(heist::Delay delay);
-  void run_chunk();
-  /// One chunk; the result, when it was the last.
-  std::optional<JobResult> work_on();
+  heist::Promise<void> run();
+  /// One chunk; how the job ended, when it was the last.
+  std::optional<JobOutcome> work_on();
   void note_start(Clock::time_point now) noexcept;
-  void end(decltype(JobEnd::outcome) outcome);
+  void end(JobOutcome outcome);
 
   JobStart start_;
   heist::Scheduler scheduler_;

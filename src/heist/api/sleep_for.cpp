@@ -1,0 +1,31 @@
+#include <heist/error.hpp>
+#include <heist/sleep_for.hpp>
+
+#include "../loop/loop_core.hpp"
+
+namespace heist {
+
+namespace {
+
+/// The running task's scheduler, or the loop's first one outside of any task.
+Scheduler scheduler_here() {
+  if (auto scheduler = Scheduler::current()) return *std::move(scheduler);
+  LoopCore* loop = current_loop();
+  if (loop == nullptr) {
+    throw NotAllowedError("no event loop runs on this thread: name a scheduler");
+  }
+  return {Ref<LoopCore>::share(loop), &loop->first_scheduler()};
+}
+
+}  // namespace
+
+Promise<void> sleep_for(Delay delay, const std::optional<AbortSignal>& signal) {
+  return sleep_for(scheduler_here(), delay, signal);
+}
+
+Promise<void> sleep_for(const Scheduler& scheduler, Delay delay,
+                        const std::optional<AbortSignal>& signal) {
+  return scheduler.post_task([] {}, {.signal = signal, .delay = delay});
+}
+
+}  // namespace heist
