@@ -24,6 +24,9 @@ struct EventLoopOptions {
   /// How long run() looks for work before it sleeps. Zero sleeps at once; with one CPU it is always
   /// zero.
   std::chrono::nanoseconds spin = std::chrono::microseconds(20);
+  /// For how long continuations may go before the waiting tasks of their own priority: after that one such
+  /// task is picked, and the time counts anew (contract YLD-6). Zero: for ever, as the specification has it.
+  std::chrono::nanoseconds continuation_cap = {};
 };
 
 /// What a loop has done so far; exact on its own thread, approximate elsewhere.
@@ -43,8 +46,8 @@ struct EventLoopStats {
 /// Lifetime: the destructor closes with abort. It must not run inside a task of this loop.
 class EventLoop {
  public:
-  /// Errors: std::bad_alloc; std::invalid_argument for a tick that is not positive or a negative
-  /// spin, or when one of them is above an hour.
+  /// Errors: std::bad_alloc; std::invalid_argument for a tick that is not positive, a negative spin or
+  /// cap, or when one of them is above an hour.
   explicit EventLoop(const EventLoopOptions& options = {});
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;

@@ -45,8 +45,10 @@ struct AgentState {
   SignalLoop* released = nullptr;  ///< parts whose messages' references are to be dropped
   std::uint64_t tasks_dropped = 0;
   std::size_t suspended_schedulers = 0;
-  std::size_t held_tasks = 0;  ///< by suspended schedulers
-  Reason rethrown;             ///< see rethrown.hpp
+  std::size_t held_tasks = 0;   ///< by suspended schedulers
+  int continuation_level = -1;  ///< of the continuations picked one after another; -1: none (YLD-6)
+  std::chrono::nanoseconds continuations_since{};
+  Reason rethrown;  ///< see rethrown.hpp
 };
 
 /// The loop the calling thread drives; current_loop() for code that sees this header.
@@ -217,6 +219,7 @@ class LoopCore {
   bool run_task(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_news() noexcept HEIST_ON_AGENT;
   [[nodiscard]] SchedulerTask* pick() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] SchedulerTask* pop_capped() noexcept HEIST_ON_AGENT;
   void discard(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   void hold(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   void hold_delayed(SchedulerTask& task) noexcept HEIST_ON_AGENT;
@@ -251,6 +254,7 @@ class LoopCore {
   alignas(64) RefCount shares_{1};
   LoopTime time_;
   std::chrono::nanoseconds spin_;
+  const std::chrono::nanoseconds continuation_cap_;
   SchedulerCore first_scheduler_{*this};
   SchedulerCore plain_source_{*this};
   StopMessage stop_message_;

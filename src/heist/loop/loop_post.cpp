@@ -19,6 +19,11 @@ EventLoopOptions checked(const EventLoopOptions& options) {
     throw std::invalid_argument(
         "EventLoopOptions::spin must not be negative, and an hour at the most");
   }
+  if (options.continuation_cap < options.continuation_cap.zero() ||
+      options.continuation_cap > std::chrono::hours(1)) {
+    throw std::invalid_argument(
+        "EventLoopOptions::continuation_cap must not be negative, and an hour at the most");
+  }
   return options;
 }
 
@@ -38,6 +43,7 @@ void LoopCore::StopMessage::ignore(LoopNode& /*node*/) noexcept {}
 LoopCore::LoopCore(const EventLoopOptions& options)
     : time_(options.clock, options.tick),
       spin_(available_cpus() > 1 ? options.spin : std::chrono::nanoseconds::zero()),
+      continuation_cap_(options.continuation_cap),
       agent_(std::make_unique<AgentState>()) {}
 
 LoopCore::~LoopCore() = default;

@@ -45,10 +45,27 @@ inline bool LoopCore::has_news() noexcept {
   return !quiet || inbox_.has_posts() || recheck_.load(sync::relaxed);
 }
 
+/// Continuations that have gone first for the whole cap let one task of their priority pass (YLD-6).
+SchedulerTask* LoopCore::pop_capped() noexcept {
+  auto& agent = on_agent();
+  const int top = agent.queues.top_level();
+  const bool is_continuation = top >= 0 && top % 2 == 1;
+  if (!is_continuation || top != std::exchange(agent.continuation_level, top)) {
+    agent.continuation_level = is_continuation ? top : -1;
+    if (is_continuation) agent.continuations_since = time_.now();
+    return agent.queues.pop();
+  }
+  const bool is_over = time_.now() - agent.continuations_since >= continuation_cap_;
+  if (!is_over || !agent.queues.has_tasks_at(top - 1)) return agent.queues.pop();
+  agent.continuation_level = -1;
+  return agent.queues.pop_from(top - 1);
+}
+
 inline SchedulerTask* LoopCore::pick() noexcept {
   auto& agent = on_agent();
   for (;;) {
-    SchedulerTask* task = agent.queues.pop();
+    SchedulerTask* task =
+        continuation_cap_ == continuation_cap_.zero() ? agent.queues.pop() : pop_capped();
     if (task == nullptr) return nullptr;
     if (task->is_aborted()) {
       discard(*task);

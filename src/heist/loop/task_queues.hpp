@@ -100,8 +100,10 @@ class TaskQueues {
 
   /// Takes the oldest task of the highest level, or null (select_next_scheduler_task_queue).
   [[nodiscard]] SchedulerTask* pop() noexcept {
-    if (occupied_ == 0) return nullptr;
-    const int top = highest_level();
+    return occupied_ == 0 ? nullptr : pop_from(highest_level());
+  }
+  /// Takes the oldest task of an occupied level.
+  [[nodiscard]] SchedulerTask* pop_from(int top) noexcept {
     auto& level = at(top);
     SchedulerTask* oldest = level.fifo.front();
     DynamicQueue* queue = level.dynamic.top();
@@ -117,6 +119,9 @@ class TaskQueues {
     oldest->place = TaskPlace::elsewhere;
     --size_;
     return oldest;
+  }
+  [[nodiscard]] bool has_tasks_at(int level) const noexcept {
+    return (occupied_ >> level & 1U) != 0;
   }
 
   /// Takes a queued task out. `queue`: its dynamic queue, or null.
