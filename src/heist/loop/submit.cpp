@@ -7,35 +7,33 @@ namespace heist {
 
 namespace {
 
-/// False: aborted meanwhile.
-bool register_abort_steps(ControlledTask& task, SignalCore& signal) {
-  task.signal_loop = &signal.part_for(task.scheduler->loop);
-  retain(signal);
-  task.signal = &signal;
-  task.memory.add();
-  if (signal.add(task)) return true;
-  task.task_ops().unregister(task);
-  return false;
-}
-
 /// Rejects a task that its poster still holds.
 void refuse(ControlledTask& task, const Reason& reason) noexcept {
   if (task.try_drop()) task.task_ops().reject(task, reason);
   dispose(task);
 }
 
-}  // namespace
-
-bool submit(ControlledTask& task, SignalCore* abort_source) {
+/// False: aborted meanwhile, and refused.
+bool register_abort_steps(ControlledTask& task, SignalCore& signal) {
   try {
-    if (abort_source != nullptr && !register_abort_steps(task, *abort_source)) {
-      refuse(task, abort_source->reason());
-      return false;
-    }
+    task.signal_loop = &signal.part_for(task.scheduler->loop);
   } catch (...) {
     refuse(task, loop_closed_reason());
     throw;
   }
+  retain(signal);
+  task.signal = &signal;
+  task.memory.add();
+  if (signal.add(task)) return true;
+  task.task_ops().unregister(task);
+  refuse(task, signal.reason());
+  return false;
+}
+
+}  // namespace
+
+bool submit(ControlledTask& task, SignalCore* abort_source) {
+  if (abort_source != nullptr && !register_abort_steps(task, *abort_source)) return false;
   if (task.scheduler->loop.post(task)) return true;
   refuse(task, loop_closed_reason());
   return false;
