@@ -1,6 +1,7 @@
 #include "support/reference/model.hpp"
 
 #include "support/reference/interpreter.hpp"
+#include "support/reference/names.hpp"
 
 namespace heist::reference {
 
@@ -19,6 +20,7 @@ Verdict run(const Json& scenario, Notice notice) {
 }  // namespace
 
 Verdict judge(const Json& scenario) {
+  if (!names_what_it_has(scenario)) return {{}, "a name that nothing has"};
   Verdict verdict = run(scenario, Notice::after_the_task);
   if (verdict.is_sound() && run(scenario, Notice::during_the_task).trace != verdict.trace) {
     verdict.objection = "the moment in which the end of a delay is noticed";
