@@ -14,7 +14,7 @@ ScenarioWriter::ScenarioWriter(std::uint64_t seed)
       seed_(seed),
       has_delays_(random_.chance(40)),
       longest_delay_(random_.chance(50) ? 5 : 60),
-      steps_left_(random_.between(4, 40)) {
+      steps_left_(random_.chance(10) ? random_.between(40, 120) : random_.between(4, 40)) {
   choose_weights();
 }
 
@@ -22,7 +22,7 @@ ScenarioWriter::ScenarioWriter(std::uint64_t seed)
 void ScenarioWriter::choose_weights() {
   const Weights steps{{"abort", 3},  {"setPriority", 4}, {"yield", 6},  {"await", 3},
                       {"then", 2},   {"call", 2},        {"listen", 6}, {"microtask", 3},
-                      {"create", 1}, {"read", 1},        {"log", 1},    {"throwIfAborted", 1}};
+                      {"create", 2}, {"read", 2},        {"log", 1},    {"throwIfAborted", 1}};
   const std::vector<std::size_t> factors{0, 1, 1, 3};
   for (const auto& [op, weight] : steps) step_weights_[op] = weight * random_.one_of(factors);
   step_weights_["post"] = 12;
@@ -31,7 +31,7 @@ void ScenarioWriter::choose_weights() {
   for (const auto* kind : {"abort", "abort-any", "task-any"}) {
     signal_weights_[kind] = 2 * random_.one_of(factors);
   }
-  signal_weights_["aborted"] = random_.below(2);
+  signal_weights_["aborted"] = random_.chance(15) ? 6 : random_.below(2);
   signal_weights_["task"] = 5;
   if (has_delays_) signal_weights_["timeout"] = random_.below(3);
 }
@@ -39,7 +39,8 @@ void ScenarioWriter::choose_weights() {
 nlohmann::json ScenarioWriter::write() {
   Scope scope;
   Json signals = Json::array();
-  for (std::size_t left = random_.below(7); left > 0; --left) signals.push_back(signal(scope));
+  for (std::size_t left = random_.chance(85) ? random_.below(7) : 10; left > 0; --left)
+    signals.push_back(signal(scope));
   Json main = listeners(scope);
   for (Json& step : body(scope, 10)) main.push_back(std::move(step));
   const auto seed = std::to_string(seed_);

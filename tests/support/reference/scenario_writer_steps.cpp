@@ -18,14 +18,6 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-bool is_asynchronous(const nlohmann::json& post) {
-  const auto waits = [](const auto& step) {
-    return step["op"] == "yield" || step["op"] == "await" || step.contains("wait");
-  };
-  return post.contains("async") ||
-         (post.contains("body") && std::ranges::any_of(post["body"], waits));
-}
-
 }  // namespace
 
 nlohmann::json ScenarioWriter::post(Scope& scope) {
@@ -43,14 +35,13 @@ void ScenarioWriter::add_options(Json& post, const Scope& scope) {
   if (!scope.signals.empty() && random_.chance(65))
     post["signal"] = random_.early_of(scope.signals);
   if (has_delays_ && random_.chance(25)) post["delay"] = milliseconds();
-  if (!post.contains("delay") && random_.chance(3)) post["delay"] = 0;
+  if (!post.contains("delay") && random_.chance(3)) post["delay"] = 0U;
 }
 
-/// The promise of a task is returned by plain bodies only: the format does not say what another's would be.
 void ScenarioWriter::add_result(Json& post, const Scope& scope) {
   if (random_.chance(10)) {
     post["throws"] = "err" + post["id"].get<std::string>();
-  } else if (!scope.tasks.empty() && !is_asynchronous(post) && random_.chance(8)) {
+  } else if (!scope.tasks.empty() && random_.chance(8)) {
     post["returns"] = {{"task", random_.one_of(scope.tasks)}};
   } else if (random_.chance(40)) {
     post["returns"] = value();

@@ -43,7 +43,7 @@ const std::vector<std::string>& optional_members_of(const Json& object) {
 /// steps are needed that change from one to another.
 const std::vector<std::pair<std::string, Json>>& plain_values() {
   static const std::vector<std::pair<std::string, Json>> values{
-      {"delay", 60}, {"ms", 60}, {"priority", "user-blocking"}};
+      {"delay", 60U}, {"ms", 60U}, {"priority", "user-blocking"}};
   return values;
 }
 
