@@ -1,0 +1,142 @@
+#include "support/reference/shrinker.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/reference/model.hpp"
+
+namespace heist::reference {
+
+namespace {
+
+using Json = nlohmann::json;
+using Pointer = Json::json_pointer;
+using Difference = Json::difference_type;
+
+/// What FORMAT.md marks as optional, of each step and each kind of signal.
+const std::vector<std::string>& optional_members_of(const Json& object) {
+  static const std::map<std::string, std::vector<std::string>> table{
+      {"post", {"body", "delay", "signal", "priority", "returns", "throws", "async"}},
+      {"abort", {"reason"}},
+      {"yield", {"catch"}},
+      {"await", {"rethrow"}},
+      {"then", {"body"}},
+      {"call", {"wait", "catch"}},
+      {"microtask", {"body"}},
+      {"timer", {"body"}},
+      {"listen", {"body", "label", "once"}},
+      {"throwIfAborted", {"catch"}},
+      {"task", {"priority"}},
+      {"aborted", {"reason"}},
+      {"task-any", {"priority"}}};
+  static const std::vector<std::string> none;
+  // `abort` is a step and a kind of signal; the signal has no `reason`.
+  const auto found = table.find(object.value("kind", object.value("op", "")));
+  return found == table.end() ? none : found->second;
+}
+
+/// What a member may be replaced by. Times are on the format's grid of 60 ms; with one value for all, fewer
+/// steps are needed that change from one to another.
+const std::vector<std::pair<std::string, Json>>& plain_values() {
+  static const std::vector<std::pair<std::string, Json>> values{
+      {"delay", 60U}, {"ms", 60U}, {"priority", "user-blocking"}};
+  return values;
+}
+
+/// One round: every scenario that is one edit smaller, the boldest edits first, until one fails.
+class Round {
+ public:
+  Round(const Json& scenario, const Fails& fails) : scenario_(scenario), fails_(fails) {}
+
+  [[nodiscard]] std::optional<Json> smaller() {
+    if (shrink_list(Pointer("/main")) || shrink_list(Pointer("/signals"))) return found_;
+    return {};
+  }
+
+ private:
+  bool shrink_list(const Pointer& place) {
+    const std::size_t size = scenario_[place].size();
+    for (std::size_t part = size; part > 0; part /= 2) {
+      for (std::size_t begin = 0; begin < size; begin += part) {
+        if (without_elements(place, begin, std::min(part, size - begin))) return true;
+      }
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+      if (shrink_element(place, i)) return true;
+    }
+    return false;
+  }
+
+  bool shrink_element(const Pointer& list, std::size_t index) {
+    const Pointer place = list / index;
+    const Json& element = scenario_[place];
+    if (!element.is_object()) return false;
+    for (const auto& member : optional_members_of(element)) {
+      if (element.contains(member) && without_member(place, member)) return true;
+    }
+    for (const auto& [member, value] : plain_values()) {
+      if (element.contains(member) && with_value(place / member, value)) return true;
+    }
+    if (element.contains("body")) {
+      return with_body_instead(list, index) || shrink_list(place / "body");
+    }
+    return element.contains("of") && shrink_list(place / "of");
+  }
+
+  bool without_elements(const Pointer& list, std::size_t begin, std::size_t count) {
+    Json candidate = scenario_;
+    Json& elements = candidate[list];
+    const auto first = elements.begin() + static_cast<Difference>(begin);
+    elements.erase(first, first + static_cast<Difference>(count));
+    return accept(std::move(candidate));
+  }
+
+  bool without_member(const Pointer& place, const std::string& member) {
+    Json candidate = scenario_;
+    candidate[place].erase(member);
+    return accept(std::move(candidate));
+  }
+
+  bool with_value(const Pointer& place, const Json& value) {
+    if (scenario_[place] == value) return false;
+    Json candidate = scenario_;
+    candidate[place] = value;
+    return accept(std::move(candidate));
+  }
+
+  bool with_body_instead(const Pointer& list, std::size_t index) {
+    Json candidate = scenario_;
+    Json& steps = candidate[list];
+    const Json body = steps[index]["body"];
+    const auto place = steps.erase(steps.begin() + static_cast<Difference>(index));
+    steps.insert(place, body.begin(), body.end());
+    return accept(std::move(candidate));
+  }
+
+  bool accept(Json candidate) {
+    const Verdict verdict = judge(candidate);
+    if (!verdict.is_sound()) return false;
+    candidate["trace"] = verdict.trace;
+    if (!fails_(candidate)) return false;
+    found_ = std::move(candidate);
+    return true;
+  }
+
+  const Json& scenario_;
+  const Fails& fails_;
+  Json found_;
+};
+
+}  // namespace
+
+Json shrink(Json scenario, const Fails& fails) {
+  scenario["trace"] = judge(scenario).trace;
+  while (auto smaller = Round(scenario, fails).smaller()) scenario = *std::move(smaller);
+  return scenario;
+}
+
+}  // namespace heist::reference
