@@ -156,8 +156,8 @@ std::string name_of(const testing::TestParamInfo<Case>& test) {
 
 INSTANTIATE_TEST_SUITE_P(All, Lif2, testing::ValuesIn(all_cases()), name_of);
 
-// WPT:DET-04: a signal that outlives its agent still works.
-TEST(Lif2Signal, signal_when_its_agent_is_gone_then_still_aborts_and_changes_priority) {
+// A signal that outlives its agent still works.
+TEST(Lif2Signal, WPT_DET_04_signal_when_its_agent_is_gone_then_still_aborts_and_changes_priority) {
   TaskController controller;
   {
     const Agent agent;

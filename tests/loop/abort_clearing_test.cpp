@@ -75,8 +75,9 @@ TEST_P(Abt4Clearing, run_until_idle_when_the_aborted_tasks_were_on_their_way_the
   EXPECT_EQ(callbacks.alive(), 0);
 }
 
-// Rule: ABT-4, WPT:DLY-06
-TEST_P(Abt4Clearing, run_until_idle_when_the_aborted_tasks_were_delayed_then_none_is_left) {
+// Rule: ABT-4
+TEST_P(Abt4Clearing,
+       WPT_DLY_06_run_until_idle_when_the_aborted_tasks_were_delayed_then_none_is_left) {
   post_many(GetParam(), {.signal = controller.signal(), .delay = 1h});
   post_many(GetParam(), {.signal = controller.signal(), .delay = Delay::never()});
   arrive();
@@ -258,8 +259,8 @@ class Abt5 : public VirtualLoopFixture {
 /// A round's tasks and a few batches of the pool; far less than the tasks that ran.
 constexpr std::int64_t few = 500;
 
-// Rule: ABT-5, WPT:SP-06
-TEST_F(Abt5, signal_when_a_million_tasks_used_it_then_memory_is_flat) {
+// Rule: ABT-5
+TEST_F(Abt5, WPT_SP_06_signal_when_a_million_tasks_used_it_then_memory_is_flat) {
   int ran = 0;
   EXPECT_LE(
       growth_by_tasks([&] { scheduler.post([&] { ++ran; }, {.signal = long_lived.signal()}); }),
@@ -267,8 +268,8 @@ TEST_F(Abt5, signal_when_a_million_tasks_used_it_then_memory_is_flat) {
   EXPECT_EQ(ran, rounds * tasks_a_round);
 }
 
-// Rule: ABT-5, WPT:SP-06
-TEST_F(Abt5, signal_when_many_promises_and_delays_used_it_then_memory_is_flat) {
+// Rule: ABT-5
+TEST_F(Abt5, WPT_SP_06_signal_when_many_promises_and_delays_used_it_then_memory_is_flat) {
   int i = 0;
   EXPECT_LE(growth_by_tasks([&] {
               const Delay delay = ++i % 2 == 0 ? Delay(1ms) : Delay();
