@@ -122,7 +122,7 @@ struct Case {
 
 class Lif2 : public testing::TestWithParam<Case> {};
 
-TEST_P(Lif2, parts_when_destroyed_in_each_of_the_120_orders_then_nothing_is_left) {
+TEST_P(Lif2, WPT_MT_14_parts_when_destroyed_in_each_of_the_120_orders_then_nothing_is_left) {
   Order order{signal, controller, scheduler, promise, host};
   int orders = 0;
   do {
