@@ -44,6 +44,25 @@ TEST_F(WptNormative, WPT_SP_13_idle_work_when_it_goes_on_then_with_background_st
   EXPECT_THAT(run(), as_background());
 }
 
+TEST_F(WptNormative, WPT_SP_14_plain_tasks_when_among_others_then_beside_user_visible_ones_by_age) {
+  post("visible 1");
+  for (const auto source :
+       {TaskSource::timer, TaskSource::io, TaskSource::message, TaskSource::user}) {
+    loop.queue_task(source, note("source " + std::to_string(static_cast<int>(source))));
+  }
+  post_one_of_each_level();
+  static_cast<void>(
+      scheduler.post_task([this] { return yielder("y", 1); }, {.priority = user_blocking}));
+  EXPECT_THAT(run(), ElementsAre("blocking", "y0", "y1", "visible 1", "source 0", "source 1",
+                                 "source 2", "source 3", "visible", "background"));
+}
+
+TEST_F(WptNormative, WPT_SP_14_plain_tasks_when_they_yield_then_as_user_visible_continuations) {
+  loop.queue_task(TaskSource::io, [this] { static_cast<void>(compete()); });
+  loop.queue_task(TaskSource::io, note("next"));
+  EXPECT_THAT(run(), ElementsAre("blocking", "continuation", "next", "visible", "background"));
+}
+
 // docs/policies.md: no bound, unless one is asked for.
 TEST_F(WptNormative, WPT_SP_15_continuations_when_without_end_then_their_level_waits_by_default) {
   static_cast<void>(scheduler.post_task([this] { return yielder("y", 10000); }));
