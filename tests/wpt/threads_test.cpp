@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <heist/agent.hpp>
 #include <thread>
 
@@ -60,6 +61,33 @@ TEST_F(WptForeignResolver,
       .post_task([&resolver] { resolver.resolve(); }, {.priority = user_blocking})
       .get();
   EXPECT_THAT(run(), as_background());
+}
+
+/// Two sources of one composite, aborted on two threads.
+class WptTwoAborts : public RuntimeFixture {
+ protected:
+  void abort_both() {
+    AbortController first;
+    AbortController second;
+    const auto composite = AbortSignal::any({first.signal(), second.signal()});
+    const auto outer = AbortSignal::any({composite});
+    std::atomic<int> events{0};
+    const auto subscription = composite.on_abort([&events] { ++events; });
+    const auto all_are_marked = [&] { EXPECT_TRUE(composite.aborted() && outer.aborted()); };
+    const auto of_first = first.signal().on_abort(all_are_marked);
+    const auto of_second = second.signal().on_abort(all_are_marked);
+    std::thread other([&second] { second.abort("second"); });
+    first.abort("first");
+    other.join();
+    EXPECT_EQ(events, 1);
+    EXPECT_TRUE(composite.reason() == first.signal().reason() ||
+                composite.reason() == second.signal().reason());
+    EXPECT_TRUE(outer.aborted());
+  }
+};
+
+TEST_F(WptTwoAborts, WPT_MT_09_any_when_two_sources_abort_at_once_then_one_reason_and_one_event) {
+  for (int round = 0; round < 500; ++round) abort_both();
 }
 
 // docs/policies.md: fork is not supported beyond exec.
