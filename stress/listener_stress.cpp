@@ -11,8 +11,7 @@
 //     that (ABT-7).
 // I5  However many have come and gone, nothing is left: every callback is destroyed exactly once
 //     (ABT-5).
-// I6  A listener for one event is called once at the most; none is called when its signal's abort has
-//     returned.
+// I6  A listener for one event is called once at the most.
 // Some rounds are churn: one thread subscribes and removes hundreds beside many that stay, so that
 // the registry is pruned while others walk it for an event.
 #include <array>
