@@ -1,5 +1,5 @@
 // Listeners: two threads subscribe and remove while two threads change the priority and one of them
-// aborts.
+// aborts; the other one aborts a signal to which some of the listeners are bound.
 //
 // I1  Once a removal has returned, the callback does not run, what it did is seen, and it has been
 //     destroyed (ABT-7); one that removes itself is destroyed when it has returned.
@@ -11,6 +11,7 @@
 //     that (ABT-7).
 // I5  However many have come and gone, nothing is left: every callback is destroyed exactly once
 //     (ABT-5).
+// I6  A listener for one event is called once at the most.
 // Some rounds are churn: one thread subscribes and removes hundreds beside many that stay, so that
 // the registry is pruned while others walk it for an event.
 #include <array>
@@ -41,8 +42,11 @@ struct Slot {
   std::uint32_t calls = 0;
   std::uint32_t calls_when_destroyed = 0;
   std::uint32_t destroyed = 0;
-  bool is_for_abort = false;   ///< the abort ends it, too, if nobody removes it before
-  bool being_removed = false;  ///< the remover's word to the destructor, unless it is for abort
+  bool is_for_abort = false;
+  bool is_once = false;
+  bool ends_by_itself = false;  ///< an event or a signal ends it, too, if nobody removes it before
+  bool being_removed =
+      false;  ///< the remover's word to the destructor, unless it may end by itself
   bool told_when_destroyed = false;
   bool removed_here = false;  ///< not by the callback itself
   bool removed = false;
@@ -67,7 +71,7 @@ class Marker {
     if (slot_ == nullptr) return;
     ++slot_->destroyed;
     slot_->calls_when_destroyed = slot_->calls;
-    if (!slot_->is_for_abort) slot_->told_when_destroyed = slot_->being_removed;
+    if (!slot_->ends_by_itself) slot_->told_when_destroyed = slot_->being_removed;
   }
   [[nodiscard]] Slot& slot() const { return *slot_; }
 
@@ -79,6 +83,7 @@ class ListenerStress {
  public:
   void round(Random& random) {
     controller_.emplace();
+    bond_.emplace();
     const std::uint64_t seed = random();
     if (random.one_in(4)) {
       churn_round(seed);
@@ -103,7 +108,7 @@ class ListenerStress {
       controller_->set_priority(priorities[random.below(3)]);
       dither(random);
     }
-    if (member == 0 && random.one_in(2)) controller_->abort();
+    if (random.one_in(2)) member == 0 ? controller_->abort() : bond_->abort();
   }
 
   /// Keeps a few subscriptions at a time.
@@ -173,18 +178,20 @@ class ListenerStress {
     slot.removes_itself = random.one_in(4);
     const TaskSignal signal = controller_->signal();
     slot.is_for_abort = random.one_in(2);
+    ListenerOptions options{.once = random.one_in(4)};
+    if (random.one_in(2)) options.signal = bond_->signal();
+    slot.is_once = slot.is_for_abort || options.once;
+    slot.ends_by_itself = slot.is_once || options.signal;
     if (slot.is_for_abort) {
-      slot.subscription = signal.on_abort([marker = Marker(slot)] {
-        run(marker.slot());
-        check(marker.slot().calls == 1, "an abort listener ran twice");
-      });
+      slot.subscription = signal.on_abort([marker = Marker(slot)] { run(marker.slot()); }, options);
     } else {
       slot.subscription = signal.on_priority_change(
           [this, marker = Marker(slot)](const PriorityChangeEvent& event) {
             check(event.previous != event.current, "an event for the same value");
             if (marker.slot().calls == 0) expect_refusal();
             run(marker.slot());
-          });
+          },
+          options);
     }
     slot.to_remove.store(&slot.subscription, sync::edge("stress:give_subscription", sync::release));
   }
@@ -192,6 +199,7 @@ class ListenerStress {
   static void run(Slot& slot) {
     check(!slot.removed, "a callback ran after its removal");
     ++slot.calls;
+    check(slot.calls == 1 || !slot.is_once, "a listener for one event ran twice");
     slot.is_running.store(true, sync::relaxed);  // relaxed: a hint, carries nothing.
     const volatile int steps = 15;
     for (int step = 0; step < steps; ++step) {
@@ -213,7 +221,7 @@ class ListenerStress {
   }
 
   static void reset(Slot& slot, Subscription& subscription) {
-    if (!slot.is_for_abort) slot.being_removed = true;
+    if (!slot.ends_by_itself) slot.being_removed = true;
     subscription.reset();
   }
 
@@ -232,13 +240,14 @@ class ListenerStress {
     check(slot.destroyed == 1, "a callback was not destroyed exactly once");
     check(slot.removed, "a subscription was lost");
     check(slot.calls == slot.calls_when_destroyed, "a callback ran after its destruction");
-    check(slot.is_for_abort || slot.told_when_destroyed,
+    check(slot.ends_by_itself || slot.told_when_destroyed,
           "a destructor missed what came before the removal");
     counts_.calls += slot.calls;
     if (!slot.removed_here) ++counts_.self_removed;
   }
 
   std::optional<TaskController> controller_;
+  std::optional<AbortController> bond_;
   Slot churned_;  ///< of all that come and go in a churn
   std::uint64_t made_ = 0;
   sync::atomic<bool> churning_{false};

@@ -35,7 +35,7 @@ struct Entry : Registration {
         .dead.load(sync::edge("stress:is_dead", sync::acquire));
   }
   static void forget(Registration& registration) noexcept { ++of(registration).forgotten; }
-  static constexpr Ops table{&claim, &is_dead, &forget, false};
+  static constexpr Ops table{&claim, &is_dead, &forget, Kind::task};
 
   sync::atomic<bool> dead{false};
   bool must_be_met = false;  ///< added before the round, and stays

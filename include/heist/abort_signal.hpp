@@ -9,6 +9,7 @@
 #include <heist/scheduling_state.hpp>
 #include <heist/subscription.hpp>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <type_traits>
@@ -17,6 +18,7 @@
 namespace heist {
 
 class Scheduler;
+struct ListenerOptions;
 
 /// Observes whether something was aborted, and why; shared handle. Only its controller aborts
 /// (SEC-1).
@@ -91,17 +93,13 @@ class AbortSignal {
     requires std::invocable<std::decay_t<Callback>&> ||
              std::invocable<std::decay_t<Callback>&, AbortSignal>
   Subscription on_abort(Callback&& listener) const {
-    static_assert(!listener_returns_promise<std::decay_t<Callback>, AbortSignal>,
-                  "a coroutine outlives the listener: post it as a task instead");
-    auto call = [callback = std::decay_t<Callback>(std::forward<Callback>(listener))](
-                    SignalEvent& event) mutable {
-      if constexpr (std::invocable<std::decay_t<Callback>&>) {
-        callback();
-      } else {
-        callback(AbortSignal(Ref<SignalCore>::share(&event.signal)));
-      }
-    };
-    return add_abort_listener(*make_node<CallbackListener<decltype(call)>>(std::move(call)));
+    return add_abort_listener(abort_listener(std::forward<Callback>(listener)));
+  }
+  template <class Callback>
+    requires std::invocable<std::decay_t<Callback>&> ||
+             std::invocable<std::decay_t<Callback>&, AbortSignal>
+  Subscription on_abort(Callback&& listener, const ListenerOptions& options) const {
+    return add_abort_listener(abort_listener(std::forward<Callback>(listener)), options);
   }
 
   /// False once moved from; nothing else may be asked of such a handle.
@@ -114,9 +112,35 @@ class AbortSignal {
   [[nodiscard]] SignalCore& core() const noexcept { return *core_; }
 
  private:
+  template <class Callback>
+  static Listener& abort_listener(Callback&& listener) {
+    static_assert(!listener_returns_promise<std::decay_t<Callback>, AbortSignal>,
+                  "a coroutine outlives the listener: post it as a task instead");
+    auto call = [callback = std::decay_t<Callback>(std::forward<Callback>(listener))](
+                    SignalEvent& event) mutable {
+      if constexpr (std::invocable<std::decay_t<Callback>&>) {
+        callback();
+      } else {
+        callback(AbortSignal(Ref<SignalCore>::share(&event.signal)));
+      }
+    };
+    return *make_node<CallbackListener<decltype(call)>>(std::move(call));
+  }
   Subscription add_abort_listener(Listener& listener) const;
+  Subscription add_abort_listener(Listener& listener, const ListenerOptions& options) const;
 
   Ref<SignalCore> core_;
+};
+
+/// Options of on_abort and on_priority_change.
+///
+/// Spec: [dom#dictdef-addeventlisteneroptions].
+struct ListenerOptions {
+  /// Called for one event at the most: removed before that call.
+  bool once = false;
+  /// Removes the listener when it aborts. No call begins after that; one that runs on another thread is
+  /// not waited for, unlike when the Subscription goes. Aborted already: the listener is not added.
+  std::optional<AbortSignal> signal = {};
 };
 
 /// Aborts its signal.

@@ -8,6 +8,7 @@
 #include <heist/priority.hpp>
 #include <heist/promise_handle.hpp>
 #include <heist/scheduler_task.hpp>
+#include <heist/subscription.hpp>
 #include <heist/sync.hpp>
 #include <optional>
 #include <type_traits>
@@ -35,26 +36,39 @@ struct SignalEvent {
 /// A callback in a signal's registry, with the protocol of running it against removing it.
 ///
 /// Roles   dispatcher: the one thread that delivers an event.  remover: the owner of the
-///         Subscription.
-/// States  idle -> running -> idle (or gone, when removal was asked for meanwhile); idle -> gone.
-/// I1      The callback is destroyed by whoever makes it gone, which happens once.
+///         Subscription.  aborter: who aborts the signal that the listener is bound to (bond_).
+/// States  idle -> running -> idle (or gone, when removal was asked for meanwhile); idle -> gone; by the
+///         aborter, and for the one run of a once listener: idle -> leaving -> gone.
+/// I1      The callback is destroyed by whoever makes it gone, which happens once; the bond goes with it.
+/// I2      bond_ is set before the listener is registered anywhere, read by the dispatcher while it runs
+///         the listener, and given up by who destroys the callback.
+/// I3      Whoever takes it out of idle or running for ever tells its registry, once.
 /// Edge listener: finish -> remove, removed, claim, observe. What the callback did happened before
 ///   the removal returns, and before its next run. (Its first run sees it by the registry's edge.)
 /// Edge listener: remove -> taken. What the remover did happened before the dispatcher destroys the
 ///   callback in its stead.
-/// Progress  removal blocks only while another thread runs the callback; all else lock-free.
-/// Proof   stress/listener_stress.cpp
+/// Progress  removal blocks only while another thread runs or destroys the callback; the aborter and
+///         all else never wait.
+/// Proof   stress/listener_stress.cpp, stress/model/models/listeners.cpp
 class Listener : public Registration {
  public:
-  /// Runs it if it is idle. Called by the dispatcher, in order.
-  void dispatch(SignalEvent& event) noexcept;
+  /// For one event only. Before it is registered.
+  void run_once() noexcept { ops = &once_ops; }
+  /// Ends it when `signal` aborts; `own` is where it will be registered for `event`. Before that. False:
+  /// aborted already.   Errors: std::bad_alloc, nothing changed.
+  [[nodiscard]] bool bind(SignalCore& own, Subscription::Event event, SignalCore& signal);
+
+  /// Runs it if it is idle. Called by the dispatcher, in order. True: that was its one run.
+  [[nodiscard]] bool dispatch(SignalEvent& event) noexcept;
   /// Ends it: its event will not come again.
   void retire() noexcept;
   /// The next listener of the event being delivered; the dispatcher's.
   Listener* dispatch_next = nullptr;
 
-  /// Removes it; waits while another thread runs it.
-  void remove() noexcept;
+  /// Removes it; waits while another thread runs it. False: something else had ended it.
+  [[nodiscard]] bool remove() noexcept;
+  /// The same without waiting: who runs it destroys the callback.
+  [[nodiscard]] bool withdraw() noexcept;
   [[nodiscard]] bool active() const noexcept;
 
   friend void retain(Listener& listener) noexcept;
@@ -67,15 +81,20 @@ class Listener : public Registration {
 
  private:
   enum class Phase : std::uint32_t { idle, running, leaving, gone };
+  class Bond;
+  void run(SignalEvent& event) noexcept;
   void end() noexcept;
+  void destroy_callback() noexcept;
   static bool claim(Registration& registration) noexcept;
   static bool is_dead(const Registration& registration) noexcept;
   static void forget(Registration& registration) noexcept;
   static const Ops listener_ops;
+  static const Ops once_ops;
 
   sync::atomic<Phase> phase_{Phase::idle};
+  RefCount shares_{2};  ///< the subscription's, the registry's; and its bond's
   sync::atomic<const void*> runner_{nullptr};  ///< identity of the thread that runs it
-  RefCount shares_{2};                         ///< the subscription's and the registry's
+  Bond* bond_ = nullptr;                       ///< a share of it
   void (*call_)(Listener&, SignalEvent&);
   void (*discard_)(Listener&) noexcept;
   void (*destroy_)(Listener&) noexcept;

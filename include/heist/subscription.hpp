@@ -36,7 +36,7 @@ class [[nodiscard]] Subscription {
   /// Removes the listener now.
   void reset() noexcept;
 
-  /// True while the listener may still be called.
+  /// True while the listener may still be called, or its last call is under way.
   [[nodiscard]] bool active() const noexcept;
 
   /// For the library.

@@ -50,13 +50,13 @@ class TaskSignal : public AbortSignal {
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&> ||
              std::invocable<std::decay_t<Callback>&, const PriorityChangeEvent&>
-  Subscription on_priority_change(Callback&& listener) const;
+  Subscription on_priority_change(Callback&& listener, const ListenerOptions& options = {}) const;
 
   /// For the library.
   explicit TaskSignal(Ref<SignalCore> core) noexcept : AbortSignal(std::move(core)) {}
 
  private:
-  Subscription add_priority_listener(Listener& listener) const;
+  Subscription add_priority_listener(Listener& listener, const ListenerOptions& options) const;
 };
 
 struct PriorityChangeEvent {
@@ -91,7 +91,8 @@ class TaskController : public AbortController {
 template <class Callback>
   requires std::invocable<std::decay_t<Callback>&> ||
            std::invocable<std::decay_t<Callback>&, const PriorityChangeEvent&>
-Subscription TaskSignal::on_priority_change(Callback&& listener) const {
+Subscription TaskSignal::on_priority_change(Callback&& listener,
+                                            const ListenerOptions& options) const {
   static_assert(!listener_returns_promise<std::decay_t<Callback>, const PriorityChangeEvent&>,
                 "a coroutine outlives the listener: post it as a task instead");
   auto call = [callback = std::decay_t<Callback>(std::forward<Callback>(listener))](
@@ -103,7 +104,8 @@ Subscription TaskSignal::on_priority_change(Callback&& listener) const {
       callback();
     }
   };
-  return add_priority_listener(*make_node<CallbackListener<decltype(call)>>(std::move(call)));
+  return add_priority_listener(*make_node<CallbackListener<decltype(call)>>(std::move(call)),
+                               options);
 }
 
 }  // namespace heist

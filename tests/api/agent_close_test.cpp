@@ -402,8 +402,9 @@ class Lif1Matrix : public testing::TestWithParam<Case> {
   Scheduler scheduler = busy.scheduler;
 };
 
-// WPT:MT-12: every result settles, nothing leaks, nothing hangs.
-TEST_P(Lif1Matrix, close_when_in_any_mode_then_every_promise_settles_and_nothing_is_left) {
+// Every result settles, nothing leaks, nothing hangs.
+TEST_P(Lif1Matrix,
+       WPT_MT_12_close_when_in_any_mode_then_every_promise_settles_and_nothing_is_left) {
   auto promise = std::make_optional(start());
   std::thread closer([this] { busy.agent.close(mode()); });
   busy.let_go();
@@ -427,8 +428,8 @@ std::vector<Case> all_cases() {
 
 INSTANTIATE_TEST_SUITE_P(All, Lif1Matrix, testing::ValuesIn(all_cases()), name_of);
 
-// WPT:MT-13: posts that race with a close are run or refused, never lost.
-TEST(Lif1Race, post_when_an_agent_closes_meanwhile_then_every_promise_settles) {
+// Posts that race with a close are run or refused, never lost.
+TEST(Lif1Race, WPT_MT_13_post_when_an_agent_closes_meanwhile_then_every_promise_settles) {
   for (int round = 0; round < 20; ++round) {
     Agent agent;
     std::vector<std::thread> posters;

@@ -257,8 +257,8 @@ TEST(AgentClose, agent_when_made_and_destroyed_by_a_task_of_another_then_harmles
   EXPECT_EQ(on_agent(outer, [] { return 4; }), 4);
 }
 
-// Rule: LIF-3, WPT:PT-04
-TEST(AgentFaults, agent_when_tasks_throw_then_its_thread_survives) {
+// Rule: LIF-3
+TEST(AgentFaults, WPT_PT_04_agent_when_tasks_throw_then_its_thread_survives) {
   const ErrorLog log;
   const Agent agent;
   const auto before = on_agent(agent, [] { return std::this_thread::get_id(); });

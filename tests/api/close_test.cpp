@@ -219,8 +219,8 @@ TEST_F(Lif1Deadline, close_when_everything_is_done_before_the_deadline_then_does
 
 class Lif1Abort : public LoopTest {};
 
-// WPT:DET-01
-TEST_F(Lif1Abort, close_when_aborting_then_nothing_runs_and_all_is_rejected_and_destroyed) {
+TEST_F(Lif1Abort,
+       WPT_DET_01_close_when_aborting_then_nothing_runs_and_all_is_rejected_and_destroyed) {
   const auto probe = std::make_shared<int>();
   AbortController controller;
   std::vector<Promise<void>> promises;
@@ -355,8 +355,8 @@ class Lif1Closed : public LoopTest {
   Lif1Closed() { loop.close(CloseMode::drain()); }
 };
 
-// WPT:DET-03, MT-13
-TEST_F(Lif1Closed, post_task_when_the_loop_is_closed_then_rejects_with_invalid_state) {
+TEST_F(Lif1Closed,
+       WPT_DET_03_WPT_MT_13_post_task_when_the_loop_is_closed_then_rejects_with_invalid_state) {
   const auto probe = std::make_shared<int>();
   const TaskController controller;
   for (const PostTaskOptions& options :
@@ -369,8 +369,8 @@ TEST_F(Lif1Closed, post_task_when_the_loop_is_closed_then_rejects_with_invalid_s
   }
 }
 
-// WPT:DET-03, MT-13
-TEST_F(Lif1Closed, post_when_the_loop_is_closed_then_false_and_the_callback_is_destroyed) {
+TEST_F(Lif1Closed,
+       WPT_DET_03_WPT_MT_13_post_when_the_loop_is_closed_then_false_and_the_callback_is_destroyed) {
   const auto probe = std::make_shared<int>();
   const TaskController controller;
   EXPECT_FALSE(scheduler.post([probe] {}));

@@ -39,9 +39,8 @@ class Lif1ClosedReactions : public test::LoopTest {
   Promise<int> result = Promise<int>::resolved(0);
 };
 
-// WPT:DET-02
 TEST_F(Lif1ClosedReactions,
-       coroutine_when_its_loop_went_while_it_waited_then_destroyed_and_rejected) {
+       WPT_DET_02_coroutine_when_its_loop_went_while_it_waited_then_destroyed_and_rejected) {
   run_on_victim([&] { result = follow(source.promise, probe); });
   destroy_loop();
   source.resolver.resolve(1);

@@ -122,7 +122,7 @@ struct Case {
 
 class Lif2 : public testing::TestWithParam<Case> {};
 
-TEST_P(Lif2, parts_when_destroyed_in_each_of_the_120_orders_then_nothing_is_left) {
+TEST_P(Lif2, WPT_MT_14_parts_when_destroyed_in_each_of_the_120_orders_then_nothing_is_left) {
   Order order{signal, controller, scheduler, promise, host};
   int orders = 0;
   do {
@@ -156,8 +156,8 @@ std::string name_of(const testing::TestParamInfo<Case>& test) {
 
 INSTANTIATE_TEST_SUITE_P(All, Lif2, testing::ValuesIn(all_cases()), name_of);
 
-// WPT:DET-04: a signal that outlives its agent still works.
-TEST(Lif2Signal, signal_when_its_agent_is_gone_then_still_aborts_and_changes_priority) {
+// A signal that outlives its agent still works.
+TEST(Lif2Signal, WPT_DET_04_signal_when_its_agent_is_gone_then_still_aborts_and_changes_priority) {
   TaskController controller;
   {
     const Agent agent;

@@ -76,8 +76,8 @@ TEST_F(Embedding, descriptor_when_poll_leaves_tasks_behind_then_still_readable) 
   EXPECT_FALSE(is_readable(descriptor));
 }
 
-// Rule: CLU-4, WPT:MT-15
-TEST_F(Embedding, descriptor_when_many_posts_arrive_then_one_wake_up) {
+// Rule: CLU-4
+TEST_F(Embedding, WPT_MT_15_descriptor_when_many_posts_arrive_then_one_wake_up) {
   test::on_plain_thread([this] {
     for (int i = 0; i < 100; ++i) scheduler.post([] {});
   });

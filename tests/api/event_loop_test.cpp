@@ -297,8 +297,8 @@ INSTANTIATE_TEST_SUITE_P(All, EventLoopBadOptions,
 
 class EventLoopAdvance : public LoopTest {};
 
-// WPT:MT-17
-TEST_F(EventLoopAdvance, advance_when_delays_expire_on_the_way_then_each_runs_at_its_time) {
+TEST_F(EventLoopAdvance,
+       WPT_MT_17_advance_when_delays_expire_on_the_way_then_each_runs_at_its_time) {
   std::vector<std::chrono::nanoseconds> times;
   for (const auto delay : {7ms, 2ms, 20ms}) {
     scheduler.post([&] { times.push_back(loop.now()); }, {.delay = delay});
@@ -308,8 +308,8 @@ TEST_F(EventLoopAdvance, advance_when_delays_expire_on_the_way_then_each_runs_at
   EXPECT_EQ(loop.now(), 10ms);
 }
 
-// WPT:MT-17
-TEST_F(EventLoopAdvance, advance_when_a_task_posts_a_delay_that_ends_on_the_way_then_it_runs_too) {
+TEST_F(EventLoopAdvance,
+       WPT_MT_17_advance_when_a_task_posts_a_delay_that_ends_on_the_way_then_it_runs_too) {
   scheduler.post([this] { scheduler.post(note("second"), {.delay = 3ms}); }, {.delay = 3ms});
   loop.advance(5ms);
   EXPECT_EQ(trace, Trace{});
@@ -355,8 +355,7 @@ TEST_F(EventLoopAdvance, advance_when_on_the_steady_clock_then_not_allowed) {
   EXPECT_THROW(steady.advance(1ms), NotAllowedError);
 }
 
-// WPT:MT-17
-TEST_F(EventLoopAdvance, virtual_clock_when_not_advanced_then_delays_do_not_expire) {
+TEST_F(EventLoopAdvance, WPT_MT_17_virtual_clock_when_not_advanced_then_delays_do_not_expire) {
   scheduler.post(note("delayed"), {.delay = 1ns});
   loop.run_until_idle();
   EXPECT_EQ(trace, Trace{});
@@ -407,8 +406,8 @@ class RandomProgram {
   Scheduler scheduler_ = loop_.scheduler();
 };
 
-// WPT:MT-17: on one thread and a virtual clock everything is deterministic.
-TEST(EventLoopDeterminism, program_when_run_again_then_the_same_trace) {
+// On one thread and a virtual clock everything is deterministic.
+TEST(EventLoopDeterminism, WPT_MT_17_program_when_run_again_then_the_same_trace) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     const Trace first = RandomProgram(seed).run();
     EXPECT_GE(first.size(), 100U);

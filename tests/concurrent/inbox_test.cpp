@@ -255,8 +255,8 @@ class InboxThreads : public testing::TestWithParam<int> {
 };
 INSTANTIATE_TEST_SUITE_P(Posters, InboxThreads, testing::Values(0, 1, 2, 4));
 
-// Rule: ORD-2, WPT:MT-01
-TEST_P(InboxThreads, take_when_many_post_then_every_node_once_and_each_posters_in_order) {
+// Rule: ORD-2
+TEST_P(InboxThreads, WPT_MT_01_take_when_many_post_then_every_node_once_and_each_posters_in_order) {
   start();
   std::vector<int> next(static_cast<std::size_t>(GetParam()), 0);
   int taken = 0;

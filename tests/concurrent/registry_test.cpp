@@ -41,7 +41,7 @@ struct TestRegistration : Registration {
   static void forget(Registration& registration) noexcept {
     of(registration).forgotten.fetch_add(1, std::memory_order_relaxed);
   }
-  static constexpr Ops table{&claim, &is_dead, &forget, false};
+  static constexpr Ops table{&claim, &is_dead, &forget, Kind::task};
 
   int id;
   std::atomic<bool> dead{false};

@@ -28,14 +28,14 @@ class RefusedPost : public test::LoopTest {
   AbortController controller;
 };
 
-// Rule: ABT-2, WPT:SP-12
-TEST_F(RefusedPost, post_when_the_signal_is_aborted_then_nothing_is_allocated) {
+// Rule: ABT-2
+TEST_F(RefusedPost, WPT_SP_12_post_when_the_signal_is_aborted_then_nothing_is_allocated) {
   const PostTaskOptions options{.signal = controller.signal(), .delay = 1ms};
   EXPECT_EQ(allocated_by([&] { EXPECT_FALSE(scheduler.post(Large(), options)); }), Allocations{});
 }
 
-// Rule: ABT-2, WPT:SP-12. The promise is allocated, the task is not: it would be a large node.
-TEST_F(RefusedPost, post_task_when_the_signal_is_aborted_then_no_task_is_allocated) {
+// Rule: ABT-2. The promise is allocated, the task is not: it would be a large node.
+TEST_F(RefusedPost, WPT_SP_12_post_task_when_the_signal_is_aborted_then_no_task_is_allocated) {
   const PostTaskOptions options{.signal = controller.signal()};
   static_cast<void>(scheduler.post_task(Large(), options));  // fills the pool
   if (!test::pool_recycles()) GTEST_SKIP() << "this build's pool keeps nothing";

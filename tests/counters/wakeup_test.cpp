@@ -169,8 +169,8 @@ TEST(Clu3WakeUp, set_priority_when_the_signal_has_no_task_on_the_agent_then_no_s
 // Real time on purpose: that nothing happens can only be seen while time passes.
 constexpr auto while_idle = 300ms;
 
-// Rule: CLU-4, DLY-1, WPT:MT-15
-TEST(Clu4Idle, agent_when_it_has_only_far_timers_then_it_does_not_wake) {
+// Rule: CLU-4, DLY-1
+TEST(Clu4Idle, WPT_MT_15_agent_when_it_has_only_far_timers_then_it_does_not_wake) {
   const WatchedAgent watched;
   const auto far = watched.scheduler.post_task([] {}, {.delay = 1h});
   for (int i = 1; i < 100; ++i) watched.scheduler.post([] {}, {.delay = i * 1h});
@@ -182,8 +182,8 @@ TEST(Clu4Idle, agent_when_it_has_only_far_timers_then_it_does_not_wake) {
   EXPECT_EQ(watched.agent.stats().sleeps, sleeps);
 }
 
-// Rule: CLU-4, WPT:MT-15
-TEST(Clu4Idle, agent_when_it_has_nothing_then_it_does_not_wake) {
+// Rule: CLU-4
+TEST(Clu4Idle, WPT_MT_15_agent_when_it_has_nothing_then_it_does_not_wake) {
   const WatchedAgent watched;
   watched.fall_asleep();
   const auto switches = watched.switches();

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "heist/concurrent/node_pool.hpp"
+#include "support/pool_memory.hpp"
 #include "support/posted_from.hpp"
 #include "support/sleeping_agent.hpp"
 
@@ -75,8 +75,9 @@ TEST_P(Abt4Clearing, run_until_idle_when_the_aborted_tasks_were_on_their_way_the
   EXPECT_EQ(callbacks.alive(), 0);
 }
 
-// Rule: ABT-4, WPT:DLY-06
-TEST_P(Abt4Clearing, run_until_idle_when_the_aborted_tasks_were_delayed_then_none_is_left) {
+// Rule: ABT-4
+TEST_P(Abt4Clearing,
+       WPT_DLY_06_run_until_idle_when_the_aborted_tasks_were_delayed_then_none_is_left) {
   post_many(GetParam(), {.signal = controller.signal(), .delay = 1h});
   post_many(GetParam(), {.signal = controller.signal(), .delay = Delay::never()});
   arrive();
@@ -220,12 +221,6 @@ TEST_F(Abt4Asleep, abort_when_the_signal_has_no_unstarted_task_there_then_it_sle
   EXPECT_EQ(agent.stats().wakeups_sent, wakeups);
 }
 
-/// Nodes in use or kept by the pool.
-std::uint64_t nodes_held() {
-  const NodePoolStats stats = node_pool_stats();
-  return stats.backing_allocations - stats.backing_releases;
-}
-
 class Abt5 : public VirtualLoopFixture {
  protected:
 #if defined(HEIST_SANITIZER_THREAD) || defined(HEIST_SANITIZER_ADDRESS)
@@ -235,14 +230,14 @@ class Abt5 : public VirtualLoopFixture {
 #endif
   static constexpr int tasks_a_round = 100;
 
-  /// Runs the rounds; by how much the nodes held grew after the first hundred of them.
+  /// Runs the rounds; by how much the pool grew after the first hundred of them.
   std::int64_t growth(const std::function<void()>& round) {
-    std::uint64_t begin = 0;
+    std::int64_t begin = 0;
     for (int i = 0; i < rounds; ++i) {
-      if (i == 100) begin = nodes_held();
+      if (i == 100) begin = held_by_pool();
       round();
     }
-    return static_cast<std::int64_t>(nodes_held() - begin);
+    return held_by_pool() - begin;
   }
   /// Runs rounds of posts, each to the end.
   std::int64_t growth_by_tasks(const std::function<void()>& post_one) {
@@ -255,33 +250,30 @@ class Abt5 : public VirtualLoopFixture {
   TaskController long_lived;
 };
 
-/// A round's tasks and a few batches of the pool; far less than the tasks that ran.
-constexpr std::int64_t few = 500;
-
-// Rule: ABT-5, WPT:SP-06
-TEST_F(Abt5, signal_when_a_million_tasks_used_it_then_memory_is_flat) {
+// Rule: ABT-5
+TEST_F(Abt5, WPT_SP_06_signal_when_a_million_tasks_used_it_then_memory_is_flat) {
   int ran = 0;
   EXPECT_LE(
       growth_by_tasks([&] { scheduler.post([&] { ++ran; }, {.signal = long_lived.signal()}); }),
-      few);
+      flat);
   EXPECT_EQ(ran, rounds * tasks_a_round);
 }
 
-// Rule: ABT-5, WPT:SP-06
-TEST_F(Abt5, signal_when_many_promises_and_delays_used_it_then_memory_is_flat) {
+// Rule: ABT-5
+TEST_F(Abt5, WPT_SP_06_signal_when_many_promises_and_delays_used_it_then_memory_is_flat) {
   int i = 0;
   EXPECT_LE(growth_by_tasks([&] {
               const Delay delay = ++i % 2 == 0 ? Delay(1ms) : Delay();
               static_cast<void>(
                   scheduler.post_task([] {}, {.signal = long_lived.signal(), .delay = delay}));
             }),
-            few);
+            flat);
 }
 
 // Rule: ABT-5
 TEST_F(Abt5, signal_when_some_of_its_tasks_wait_for_long_then_the_finished_ones_are_let_go) {
   for (int i = 0; i < 50; ++i) post("later", {.signal = long_lived.signal(), .delay = 1h});
-  EXPECT_LE(growth_by_tasks([&] { scheduler.post([] {}, {.signal = long_lived.signal()}); }), few);
+  EXPECT_LE(growth_by_tasks([&] { scheduler.post([] {}, {.signal = long_lived.signal()}); }), flat);
   loop.advance(1h);
   EXPECT_EQ(trace.take().size(), 50U);
 }
@@ -294,7 +286,7 @@ TEST_F(Abt5, signal_when_listeners_come_and_go_then_memory_is_flat) {
       const auto on_change = long_lived.signal().on_priority_change([] {});
     }
   });
-  EXPECT_LE(growth_by_listeners, few);
+  EXPECT_LE(growth_by_listeners, flat);
 }
 
 // Rule: ABT-5
@@ -308,7 +300,7 @@ TEST_F(Abt5, scheduler_when_many_signals_come_and_go_then_memory_is_flat) {
     controller.abort();
     loop.run_until_idle();
   });
-  EXPECT_LE(growth_by_signals, few);
+  EXPECT_LE(growth_by_signals, flat);
 }
 
 }  // namespace

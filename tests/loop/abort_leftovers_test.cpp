@@ -52,8 +52,8 @@ TEST_F(Abt5Large, growth_when_something_is_kept_then_seen) {
   loop.run_until_idle();
 }
 
-// Rule: ABT-5, WPT:SP-06
-TEST_F(Abt5Large, signal_when_many_tasks_of_every_kind_used_it_then_memory_is_flat) {
+// Rule: ABT-5
+TEST_F(Abt5Large, WPT_SP_06_signal_when_many_tasks_of_every_kind_used_it_then_memory_is_flat) {
   const PostTaskOptions options{.signal = long_lived.signal()};
   const PostTaskOptions delayed{.signal = long_lived.signal(), .delay = 1ms};
   EXPECT_LE(growth(rounds,

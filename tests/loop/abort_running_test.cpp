@@ -28,8 +28,9 @@ class Abt6 : public VirtualLoopFixture {
   TaskController controller;
 };
 
-// Rule: ABT-6, WPT:ABT-07
-TEST_F(Abt6, abort_when_within_the_callback_then_rejects_although_the_callback_returned) {
+// Rule: ABT-6
+TEST_F(Abt6,
+       WPT_ABT_07_abort_when_within_the_callback_then_rejects_although_the_callback_returned) {
   const auto promise = post_with_signal([&] {
     controller.abort();
     return 1;
@@ -113,8 +114,8 @@ TEST_F(Abt6, abort_when_the_callback_and_its_checkpoint_are_over_then_the_value_
   EXPECT_EQ(promise.get(), 1);
 }
 
-// Rule: ABT-6, WPT:ABT-08
-TEST_F(Abt6, abort_when_the_callback_has_returned_a_promise_then_that_one_fulfils) {
+// Rule: ABT-6
+TEST_F(Abt6, WPT_ABT_08_abort_when_the_callback_has_returned_a_promise_then_that_one_fulfils) {
   auto inner = Promise<int>::with_resolver();
   const Promise<int> outer = post_with_signal([promise = inner.promise] { return promise; });
   loop.run_until_idle();
@@ -126,8 +127,8 @@ TEST_F(Abt6, abort_when_the_callback_has_returned_a_promise_then_that_one_fulfil
   EXPECT_EQ(outer.get(), 4);
 }
 
-// Rule: ABT-6, WPT:ABT-08
-TEST_F(Abt6, abort_when_the_callback_has_returned_a_promise_then_that_one_rejects) {
+// Rule: ABT-6
+TEST_F(Abt6, WPT_ABT_08_abort_when_the_callback_has_returned_a_promise_then_that_one_rejects) {
   auto inner = Promise<int>::with_resolver();
   const Promise<int> outer = post_with_signal([promise = inner.promise] { return promise; });
   loop.run_until_idle();
@@ -137,8 +138,8 @@ TEST_F(Abt6, abort_when_the_callback_has_returned_a_promise_then_that_one_reject
   EXPECT_THROW(static_cast<void>(outer.get()), std::range_error);
 }
 
-// Rule: ABT-6, WPT:ABT-08
-TEST_F(Abt6, abort_when_a_coroutine_waits_then_its_own_end_decides) {
+// Rule: ABT-6
+TEST_F(Abt6, WPT_ABT_08_abort_when_a_coroutine_waits_then_its_own_end_decides) {
   auto timer = Promise<void>::with_resolver();
   auto coroutine = [this, expiry = timer.promise]() -> Promise<int> {
     co_await expiry;
@@ -212,8 +213,9 @@ TEST_F(Abt6, abort_when_one_task_runs_and_others_wait_then_each_is_rejected_with
   EXPECT_EQ(waiting.reason(), controller.signal().reason());
 }
 
-// Rule: ABT-6, WPT:MT-04
-TEST_F(Abt6, abort_when_another_thread_calls_it_during_the_callback_then_rejects_at_once) {
+// Rule: ABT-6
+TEST_F(Abt6,
+       WPT_MT_04_abort_when_another_thread_calls_it_during_the_callback_then_rejects_at_once) {
   const LiveCount values;
   std::optional<Promise<LiveCount::Probe>> promise;
   promise = post_with_signal([&] {
@@ -229,8 +231,9 @@ TEST_F(Abt6, abort_when_another_thread_calls_it_during_the_callback_then_rejects
   EXPECT_EQ(values.alive(), 0);
 }
 
-// Rule: ABT-6, WPT:MT-04
-TEST_F(Abt6, get_when_an_agents_task_is_aborted_while_it_runs_then_does_not_wait_for_its_end) {
+// Rule: ABT-6
+TEST_F(Abt6,
+       WPT_MT_04_get_when_an_agents_task_is_aborted_while_it_runs_then_does_not_wait_for_its_end) {
   Gate started;
   Gate may_end;
   Agent agent;

@@ -21,8 +21,8 @@ class Abt1 : public VirtualLoopFixture {
   TaskController controller;
 };
 
-// Rule: ABT-1, WPT:ABT-12
-TEST_F(Abt1, abort_when_the_task_has_run_then_its_value_stays) {
+// Rule: ABT-1
+TEST_F(Abt1, WPT_ABT_12_abort_when_the_task_has_run_then_its_value_stays) {
   const auto promise = scheduler.post_task([] { return 1; }, {.signal = controller.signal()});
   loop.run_until_idle();
   controller.abort();
@@ -30,8 +30,8 @@ TEST_F(Abt1, abort_when_the_task_has_run_then_its_value_stays) {
   EXPECT_EQ(promise.get(), 1);
 }
 
-// Rule: ABT-1, WPT:ABT-12
-TEST_F(Abt1, abort_when_the_task_has_thrown_then_its_exception_stays) {
+// Rule: ABT-1
+TEST_F(Abt1, WPT_ABT_12_abort_when_the_task_has_thrown_then_its_exception_stays) {
   const auto promise =
       scheduler.post_task([] { throw std::range_error("own"); }, {.signal = controller.signal()});
   loop.run_until_idle();
@@ -63,8 +63,8 @@ TEST_F(Abt1, abort_when_reactions_are_registered_then_each_runs_once) {
   EXPECT_THAT(run(), ElementsAre("first", "second"));
 }
 
-// Rule: ABT-1, WPT:ABT-12
-TEST_F(Abt1, abort_when_the_promise_was_dropped_then_harmless) {
+// Rule: ABT-1
+TEST_F(Abt1, WPT_ABT_12_abort_when_the_promise_was_dropped_then_harmless) {
   static_cast<void>(post_task("dropped", {.signal = controller.signal()}));
   static_cast<void>(post_task("dropped, delayed", {.signal = controller.signal(), .delay = 1ms}));
   controller.abort();
@@ -109,8 +109,10 @@ INSTANTIATE_TEST_SUITE_P(Everywhere, Abt2,
                                                           Place::wheel_for_ever)),
                          place_name);
 
-// Rule: ABT-2, WPT:ABT-03, WPT:ABT-09, WPT:DLY-06
-TEST_P(Abt2, abort_when_it_returns_then_the_promise_is_rejected_and_the_task_never_starts) {
+// Rule: ABT-2
+TEST_P(
+    Abt2,
+    WPT_ABT_03_WPT_ABT_09_WPT_DLY_06_abort_when_it_returns_then_the_promise_is_rejected_and_the_task_never_starts) {
   const Reason reason(std::string("enough"));
   const auto promise = post_task("aborted", options());
   put_in_place();
@@ -135,8 +137,10 @@ TEST_P(Abt2, abort_when_the_task_was_posted_without_a_promise_then_it_never_star
   EXPECT_THAT(trace.take(), ElementsAre());
 }
 
-// Rule: ABT-2, WPT:ABT-13
-TEST_P(Abt2, abort_when_many_tasks_wait_then_exactly_the_signals_go_and_the_rest_keeps_its_order) {
+// Rule: ABT-2
+TEST_P(
+    Abt2,
+    WPT_ABT_13_abort_when_many_tasks_wait_then_exactly_the_signals_go_and_the_rest_keeps_its_order) {
   std::vector<Promise<void>> aborted;
   for (const auto* label : {"1", "2", "3"}) {
     post(label);
@@ -152,8 +156,10 @@ TEST_P(Abt2, abort_when_many_tasks_wait_then_exactly_the_signals_go_and_the_rest
 
 class Abt2At : public VirtualLoopFixture {};
 
-// Rule: ABT-2, WPT:ABT-01, WPT:SP-12
-TEST_F(Abt2At, post_task_when_the_task_signal_is_aborted_then_rejects_and_enqueues_nothing) {
+// Rule: ABT-2
+TEST_F(
+    Abt2At,
+    WPT_ABT_01_WPT_SP_12_post_task_when_the_task_signal_is_aborted_then_rejects_and_enqueues_nothing) {
   TaskController controller;
   const Reason reason(std::range_error("gone"));
   controller.abort(reason);
@@ -164,8 +170,9 @@ TEST_F(Abt2At, post_task_when_the_task_signal_is_aborted_then_rejects_and_enqueu
   EXPECT_THROW(promise.get(), std::range_error);
 }
 
-// Rule: ABT-2, WPT:ABT-02
-TEST_F(Abt2At, post_task_when_the_abort_signal_is_aborted_then_rejects_and_enqueues_nothing) {
+// Rule: ABT-2
+TEST_F(Abt2At,
+       WPT_ABT_02_post_task_when_the_abort_signal_is_aborted_then_rejects_and_enqueues_nothing) {
   AbortController controller;
   controller.abort(5);
   const auto promise =
@@ -184,8 +191,8 @@ TEST_F(Abt2At, post_when_the_signal_is_aborted_then_returns_false_and_drops_the_
   EXPECT_EQ(loop.pending(), 0U);
 }
 
-// Rule: ABT-2, WPT:ABT-04, WPT:ABT-05
-TEST_F(Abt2At, abort_when_without_a_reason_then_rejects_with_abort_error) {
+// Rule: ABT-2
+TEST_F(Abt2At, WPT_ABT_04_WPT_ABT_05_abort_when_without_a_reason_then_rejects_with_abort_error) {
   AbortController controller;
   const auto promise = post_task("never", {.signal = controller.signal()});
   controller.abort();
@@ -193,8 +200,8 @@ TEST_F(Abt2At, abort_when_without_a_reason_then_rejects_with_abort_error) {
   EXPECT_EQ(promise.reason(), controller.signal().reason());
 }
 
-// Rule: ABT-2, WPT:ABT-10
-TEST_F(Abt2At, abort_when_one_of_five_controllers_then_only_its_task_goes) {
+// Rule: ABT-2
+TEST_F(Abt2At, WPT_ABT_10_abort_when_one_of_five_controllers_then_only_its_task_goes) {
   std::array<TaskController, 5> controllers;
   std::vector<Promise<void>> promises;
   for (std::size_t i = 0; i < controllers.size(); ++i) {
@@ -207,8 +214,8 @@ TEST_F(Abt2At, abort_when_one_of_five_controllers_then_only_its_task_goes) {
   }
 }
 
-// Rule: ABT-2, PRI-2, WPT:ABT-11
-TEST_F(Abt2At, abort_when_the_priority_is_explicit_then_it_is_honoured_all_the_same) {
+// Rule: ABT-2, PRI-2
+TEST_F(Abt2At, WPT_ABT_11_abort_when_the_priority_is_explicit_then_it_is_honoured_all_the_same) {
   TaskController with_priority;
   AbortController without;
   const auto first = post_task("1", {.signal = with_priority.signal(), .priority = user_blocking});
@@ -280,8 +287,9 @@ class Abt3 : public VirtualLoopFixture {
   AbortController controller;
 };
 
-// Rule: ABT-3, WPT:SP-04
-TEST_F(Abt3, abort_when_listeners_run_then_the_reason_is_visible_and_every_task_rejected) {
+// Rule: ABT-3
+TEST_F(Abt3,
+       WPT_SP_04_abort_when_listeners_run_then_the_reason_is_visible_and_every_task_rejected) {
   const auto early = post_task("never", {.signal = controller.signal()});
   std::vector<bool> seen;
   const auto subscription = controller.signal().on_abort([&] {
@@ -294,8 +302,9 @@ TEST_F(Abt3, abort_when_listeners_run_then_the_reason_is_visible_and_every_task_
   EXPECT_THAT(seen, ElementsAre(true, true, true));
 }
 
-// Rule: ABT-3, WPT:SP-05
-TEST_F(Abt3, abort_when_several_tasks_wait_then_they_are_rejected_in_order_of_registration) {
+// Rule: ABT-3
+TEST_F(Abt3,
+       WPT_SP_05_abort_when_several_tasks_wait_then_they_are_rejected_in_order_of_registration) {
   std::vector<Promise<void>> reactions;
   const auto add = [&](std::string label, const PostTaskOptions& options) {
     const auto promise = post_task("never", options);

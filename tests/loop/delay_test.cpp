@@ -26,8 +26,8 @@ using testing::ElementsAreArray;
 
 using Years = std::chrono::years;
 
-// Rule: DLY-3, WPT:DLY-03
-TEST(Dly3Type, delay_when_zero_or_negative_then_zero) {
+// Rule: DLY-3
+TEST(Dly3Type, WPT_DLY_03_delay_when_zero_or_negative_then_zero) {
   static_assert(Delay().is_zero());
   static_assert(Delay(0ms).is_zero());
   static_assert(Delay(-1ns).is_zero());
@@ -38,14 +38,14 @@ TEST(Dly3Type, delay_when_zero_or_negative_then_zero) {
   EXPECT_FALSE(Delay(-1ns).is_never());
 }
 
-// Rule: DLY-3, WPT:DLY-03
-TEST(Dly3Type, delay_when_not_a_number_then_zero) {
+// Rule: DLY-3
+TEST(Dly3Type, WPT_DLY_03_delay_when_not_a_number_then_zero) {
   EXPECT_TRUE(Delay(std::chrono::duration<double>(std::nan(""))).is_zero());
   EXPECT_TRUE(Delay(std::chrono::duration<float, std::milli>(-std::nanf(""))).is_zero());
 }
 
-// Rule: DLY-3, WPT:DLY-03
-TEST(Dly3Type, delay_when_beyond_the_clocks_range_then_never) {
+// Rule: DLY-3
+TEST(Dly3Type, WPT_DLY_03_delay_when_beyond_the_clocks_range_then_never) {
   static_assert(Delay::never().is_never());
   static_assert(Delay(nanoseconds::max()).is_never());
   static_assert(Delay(std::chrono::hours::max()).is_never());
@@ -75,8 +75,8 @@ TEST(Dly1Type, delay_when_finer_than_a_nanosecond_then_rounded_up) {
 
 class Dly1 : public VirtualLoopFixture {};
 
-// Rule: DLY-1, WPT:DLY-01
-TEST_F(Dly1, task_when_its_delay_is_not_over_then_does_not_run) {
+// Rule: DLY-1
+TEST_F(Dly1, WPT_DLY_01_task_when_its_delay_is_not_over_then_does_not_run) {
   post("task", {.delay = 10ms});
   loop.advance(10ms - 1ns);
   EXPECT_THAT(trace.take(), ElementsAre());
@@ -268,8 +268,8 @@ TEST_F(Dly2, tasks_when_some_of_a_tick_are_aborted_then_the_rest_keeps_its_order
 
 class Dly3 : public VirtualLoopFixture {};
 
-// Rule: DLY-3, WPT:SP-16
-TEST_F(Dly3, task_when_the_delay_is_zero_or_negative_then_it_is_enqueued_at_once) {
+// Rule: DLY-3
+TEST_F(Dly3, WPT_SP_16_task_when_the_delay_is_zero_or_negative_then_it_is_enqueued_at_once) {
   post("1");
   post("2", {.delay = 0ms});
   post("3", {.delay = -1h});
@@ -315,8 +315,8 @@ class Dly4From : public PostedFrom {
 };
 INSTANTIATE_TEST_SUITE_P(Origins, Dly4From, every_origin, origin_name);
 
-// Rule: DLY-4, WPT:DLY-02
-TEST_P(Dly4From, set_priority_when_raised_during_the_delay_then_the_task_is_no_earlier) {
+// Rule: DLY-4
+TEST_P(Dly4From, WPT_DLY_02_set_priority_when_raised_during_the_delay_then_the_task_is_no_earlier) {
   post("task", {.signal = controller.signal(), .delay = 20ms});
   post("shorter", {.priority = background, .delay = 10ms});
   arrive();
@@ -340,8 +340,8 @@ TEST_P(Dly4From, set_priority_when_changed_during_the_delay_then_the_task_goes_t
 
 class Ord4 : public VirtualLoopFixture {};
 
-// Rule: ORD-4, WPT:DLY-04
-TEST_F(Ord4, delayed_task_when_others_were_posted_during_its_delay_then_it_is_younger) {
+// Rule: ORD-4
+TEST_F(Ord4, WPT_DLY_04_delayed_task_when_others_were_posted_during_its_delay_then_it_is_younger) {
   post("delayed", {.delay = 10ms});
   loop.advance(10ms - 1ns);
   post("posted meanwhile");
@@ -349,8 +349,9 @@ TEST_F(Ord4, delayed_task_when_others_were_posted_during_its_delay_then_it_is_yo
   EXPECT_THAT(run(), ElementsAre("posted meanwhile", "delayed"));
 }
 
-// Rule: ORD-4, WPT:DLY-05
-TEST_F(Ord4, delayed_task_when_of_lower_priority_then_it_overtakes_nothing_posted_later) {
+// Rule: ORD-4
+TEST_F(Ord4,
+       WPT_DLY_05_delayed_task_when_of_lower_priority_then_it_overtakes_nothing_posted_later) {
   post("delayed", {.priority = background, .delay = 10ms});
   scheduler.post(tracked([&] { post("posted after expiry"); }), {.delay = 10ms});
   loop.advance(10ms);

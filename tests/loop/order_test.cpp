@@ -37,8 +37,8 @@ TEST_F(Ord1, loop_when_its_queues_ran_empty_then_orders_are_not_given_again) {
   }
 }
 
-// Rule: ORD-1, WPT:ORD-03
-TEST_F(Ord1, schedulers_when_of_one_loop_then_share_its_order) {
+// Rule: ORD-1
+TEST_F(Ord1, WPT_ORD_03_schedulers_when_of_one_loop_then_share_its_order) {
   const Scheduler second = loop.create_scheduler();
   scheduler.post(note("first 1"));
   second.post(note("second 1"));
@@ -51,8 +51,8 @@ class Ord2 : public VirtualLoopFixture {};
 class Ord2From : public PostedFrom {};
 INSTANTIATE_TEST_SUITE_P(Origins, Ord2From, every_origin, origin_name);
 
-// Rule: ORD-2, WPT:ORD-02
-TEST_P(Ord2From, post_when_priorities_are_equal_then_runs_in_order_of_posting) {
+// Rule: ORD-2
+TEST_P(Ord2From, WPT_ORD_02_post_when_priorities_are_equal_then_runs_in_order_of_posting) {
   for (const auto priority : {background, user_visible, user_blocking}) {
     from_origin([&] {
       for (const auto* label : {"a", "b", "c", "d"}) post(label, {.priority = priority});
@@ -145,8 +145,8 @@ class Ord3 : public VirtualLoopFixture {};
 class Ord3From : public PostedFrom {};
 INSTANTIATE_TEST_SUITE_P(Origins, Ord3From, every_origin, origin_name);
 
-// Rule: ORD-3, PRI-1, WPT:ORD-01
-TEST_P(Ord3From, pick_when_priorities_differ_then_the_highest_level_first) {
+// Rule: ORD-3, PRI-1
+TEST_P(Ord3From, WPT_ORD_01_pick_when_priorities_differ_then_the_highest_level_first) {
   from_origin([&] {
     post("bg 1", {.priority = background});
     post("bg 2", {.priority = background});
@@ -158,8 +158,8 @@ TEST_P(Ord3From, pick_when_priorities_differ_then_the_highest_level_first) {
   EXPECT_THAT(run(), ElementsAre("ub 1", "ub 2", "uv 1", "uv 2", "bg 1", "bg 2"));
 }
 
-// Rule: ORD-3, WPT:ORD-04
-TEST_P(Ord3From, pick_when_schedulers_differ_then_priority_decides_across_them) {
+// Rule: ORD-3
+TEST_P(Ord3From, WPT_ORD_04_pick_when_schedulers_differ_then_priority_decides_across_them) {
   const Scheduler second = loop.create_scheduler();
   from_origin([&] {
     scheduler.post(note("first bg"), {.priority = background});
@@ -224,8 +224,8 @@ class Ord6 : public VirtualLoopFixture {
   TaskController controller{user_visible};
 };
 
-// Rule: ORD-6, WPT:SP-03
-TEST_F(Ord6, queue_when_its_last_task_posts_to_it_then_no_task_is_lost) {
+// Rule: ORD-6
+TEST_F(Ord6, WPT_SP_03_queue_when_its_last_task_posts_to_it_then_no_task_is_lost) {
   int rounds = 0;
   const std::function<void()> again = [&] {
     if (++rounds < 100) scheduler.post(again, {.signal = controller.signal()});
@@ -235,8 +235,8 @@ TEST_F(Ord6, queue_when_its_last_task_posts_to_it_then_no_task_is_lost) {
   EXPECT_EQ(rounds, 100);
 }
 
-// Rule: ORD-6, WPT:SP-03
-TEST_F(Ord6, queue_when_emptied_by_an_abort_then_other_queues_keep_their_tasks) {
+// Rule: ORD-6
+TEST_F(Ord6, WPT_SP_03_queue_when_emptied_by_an_abort_then_other_queues_keep_their_tasks) {
   TaskController other(user_visible);
   post("aborted", {.signal = controller.signal()});
   post("other 1", {.signal = other.signal()});

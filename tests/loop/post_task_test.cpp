@@ -21,8 +21,7 @@ class PostTask : public VirtualLoopFixture {};
 class PostTaskFrom : public PostedFrom {};
 INSTANTIATE_TEST_SUITE_P(Origins, PostTaskFrom, every_origin, origin_name);
 
-// WPT:PT-01
-TEST_P(PostTaskFrom, post_task_when_of_any_priority_then_gives_the_callbacks_value) {
+TEST_P(PostTaskFrom, WPT_PT_01_post_task_when_of_any_priority_then_gives_the_callbacks_value) {
   for (const auto priority : every_priority) {
     std::optional<Promise<std::string>> promise;
     from_origin([&] {
@@ -35,8 +34,7 @@ TEST_P(PostTaskFrom, post_task_when_of_any_priority_then_gives_the_callbacks_val
   }
 }
 
-// WPT:PT-02
-TEST_F(PostTask, post_task_when_the_value_is_of_any_kind_then_gives_it) {
+TEST_F(PostTask, WPT_PT_02_post_task_when_the_value_is_of_any_kind_then_gives_it) {
   int target = 1;
   const auto nothing = scheduler.post_task(tracked([] {}));
   auto movable = scheduler.post_task(tracked([] { return std::make_unique<int>(7); }));
@@ -52,8 +50,7 @@ struct CustomError : std::runtime_error {
   int code;
 };
 
-// WPT:PT-03
-TEST_F(PostTask, post_task_when_the_callback_throws_then_gives_the_very_exception) {
+TEST_F(PostTask, WPT_PT_03_post_task_when_the_callback_throws_then_gives_the_very_exception) {
   const void* thrown = nullptr;
   const auto promise = scheduler.post_task(tracked([&] {
     try {
@@ -73,15 +70,14 @@ TEST_F(PostTask, post_task_when_the_callback_throws_then_gives_the_very_exceptio
   }
 }
 
-// WPT:PT-03
-TEST_F(PostTask, post_task_when_something_else_is_thrown_then_gives_it) {
+TEST_F(PostTask, WPT_PT_03_post_task_when_something_else_is_thrown_then_gives_it) {
   const auto promise = scheduler.post_task(tracked([] { throw 42; }));
   loop.run_until_idle();
   EXPECT_THROW(promise.get(), int);
 }
 
-// Rule: LIF-3, WPT:PT-04
-TEST_F(PostTask, post_task_when_the_callback_throws_then_the_next_task_runs) {
+// Rule: LIF-3
+TEST_F(PostTask, WPT_PT_04_post_task_when_the_callback_throws_then_the_next_task_runs) {
   const auto failing = scheduler.post_task(tracked([] { throw CustomError(1); }));
   post("next");
   EXPECT_THAT(run(), ElementsAre("next"));
@@ -98,8 +94,7 @@ TEST_F(PostTask, post_when_the_callback_throws_then_the_hook_hears_of_it_and_the
                                          RecordedError{ErrorOrigin::task, "custom"}));
 }
 
-// WPT:PT-05
-TEST_F(PostTask, post_task_when_the_callback_returns_a_promise_then_settles_as_that_one) {
+TEST_F(PostTask, WPT_PT_05_post_task_when_the_callback_returns_a_promise_then_settles_as_that_one) {
   auto inner = Promise<int>::with_resolver();
   const Promise<int> outer =
       scheduler.post_task(tracked([promise = inner.promise] { return promise; }));

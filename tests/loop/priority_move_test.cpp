@@ -32,8 +32,8 @@ TEST_F(Pri2, post_when_without_options_then_user_visible) {
   EXPECT_THAT(run(), ElementsAre("ub", "task", "uv", "bg"));
 }
 
-// Rule: PRI-2, WPT:ABT-06
-TEST_F(Pri2, post_when_the_signal_is_a_plain_abort_signal_then_user_visible) {
+// Rule: PRI-2
+TEST_F(Pri2, WPT_ABT_06_post_when_the_signal_is_a_plain_abort_signal_then_user_visible) {
   const AbortController controller;
   post("task", {.signal = controller.signal()});
   post_landmarks();
@@ -52,8 +52,8 @@ TEST_F(Pri2, post_when_the_signal_has_a_priority_then_that) {
   EXPECT_THAT(run(), ElementsAre("high", "ub", "middle", "uv", "low", "bg"));
 }
 
-// Rule: PRI-2, WPT:ORD-08
-TEST_F(Pri2, post_when_signal_and_explicit_priority_then_the_explicit_one) {
+// Rule: PRI-2
+TEST_F(Pri2, WPT_ORD_08_post_when_signal_and_explicit_priority_then_the_explicit_one) {
   const TaskController controller(background);
   post_landmarks();
   post("task", {.signal = controller.signal(), .priority = user_blocking});
@@ -88,8 +88,8 @@ class Pri3 : public PostedFrom {
 };
 INSTANTIATE_TEST_SUITE_P(Origins, Pri3, every_origin, origin_name);
 
-// Rule: PRI-3, WPT:PRI-01
-TEST_P(Pri3, set_priority_when_tasks_are_queued_then_the_next_pick_uses_it) {
+// Rule: PRI-3
+TEST_P(Pri3, WPT_PRI_01_set_priority_when_tasks_are_queued_then_the_next_pick_uses_it) {
   TaskController controller;
   for (const auto* label : {"1", "2", "3", "4", "5"}) post(label, {.signal = controller.signal()});
   post("ub", {.priority = user_blocking});
@@ -123,8 +123,8 @@ TEST_P(Pri3, set_priority_when_tasks_come_before_and_after_then_all_are_at_the_n
   EXPECT_THAT(run(), ElementsAre("before, arrived", "before, on its way", "after", "uv"));
 }
 
-// Rule: PRI-3, WPT:PRI-02
-TEST_P(Pri3, set_priority_when_one_of_many_signals_then_only_its_tasks_move) {
+// Rule: PRI-3
+TEST_P(Pri3, WPT_PRI_02_set_priority_when_one_of_many_signals_then_only_its_tasks_move) {
   std::vector<std::unique_ptr<TaskController>> controllers;
   for (int i = 0; i < 5; ++i) {
     controllers.push_back(std::make_unique<TaskController>(background));
@@ -134,8 +134,8 @@ TEST_P(Pri3, set_priority_when_one_of_many_signals_then_only_its_tasks_move) {
   EXPECT_THAT(run(), ElementsAre("2", "0", "1", "3", "4"));
 }
 
-// Rule: PRI-3, WPT:PRI-03
-TEST_P(Pri3, set_priority_when_repeated_between_runs_then_each_reorders) {
+// Rule: PRI-3
+TEST_P(Pri3, WPT_PRI_03_set_priority_when_repeated_between_runs_then_each_reorders) {
   TaskController controller;
   for (const auto priority : {background, user_blocking, background}) {
     post("dynamic", {.signal = controller.signal()});
@@ -150,8 +150,8 @@ TEST_P(Pri3, set_priority_when_repeated_between_runs_then_each_reorders) {
   }
 }
 
-// Rule: PRI-3, WPT:PRI-04
-TEST_P(Pri3, set_priority_when_changed_three_times_then_only_the_last_counts) {
+// Rule: PRI-3
+TEST_P(Pri3, WPT_PRI_04_set_priority_when_changed_three_times_then_only_the_last_counts) {
   TaskController controller;
   post("dynamic", {.signal = controller.signal()});
   post("ub", {.priority = user_blocking});
@@ -206,8 +206,8 @@ TEST_F(Pri3While, post_when_a_listener_posts_during_the_change_then_the_task_has
   EXPECT_THAT(run(), ElementsAre("dynamic", "uv"));
 }
 
-// Rule: PRI-3, WPT:PRI-10
-TEST_F(Pri3While, pick_when_within_a_listener_of_the_change_then_uses_the_new_level) {
+// Rule: PRI-3
+TEST_F(Pri3While, WPT_PRI_10_pick_when_within_a_listener_of_the_change_then_uses_the_new_level) {
   TaskController controller(background);
   post("dynamic", {.signal = controller.signal()});
   post("uv");
@@ -232,8 +232,10 @@ TEST_F(Pri3While, set_priority_when_the_controller_is_gone_at_once_then_the_chan
 
 class Pri4 : public VirtualLoopFixture {};
 
-// Rule: PRI-4, WPT:PRI-04
-TEST_F(Pri4, set_priority_when_raised_then_the_older_task_runs_before_a_younger_one_of_that_level) {
+// Rule: PRI-4
+TEST_F(
+    Pri4,
+    WPT_PRI_04_set_priority_when_raised_then_the_older_task_runs_before_a_younger_one_of_that_level) {
   TaskController controller(background);
   post("older", {.signal = controller.signal()});
   post("younger", {.priority = user_blocking});
@@ -241,8 +243,8 @@ TEST_F(Pri4, set_priority_when_raised_then_the_older_task_runs_before_a_younger_
   EXPECT_THAT(run(), ElementsAre("older", "younger"));
 }
 
-// Rule: PRI-4, WPT:PRI-05
-TEST_F(Pri4, set_priority_when_raised_then_tasks_slot_in_between_by_age) {
+// Rule: PRI-4
+TEST_F(Pri4, WPT_PRI_05_set_priority_when_raised_then_tasks_slot_in_between_by_age) {
   TaskController controller(background);
   post("1", {.priority = user_visible});
   post("2", {.signal = controller.signal()});
@@ -253,8 +255,8 @@ TEST_F(Pri4, set_priority_when_raised_then_tasks_slot_in_between_by_age) {
   EXPECT_THAT(run(), ElementsAre("1", "2", "3", "4", "5"));
 }
 
-// Rule: PRI-4, WPT:PRI-05
-TEST_F(Pri4, set_priority_when_lowered_then_tasks_slot_in_between_by_age) {
+// Rule: PRI-4
+TEST_F(Pri4, WPT_PRI_05_set_priority_when_lowered_then_tasks_slot_in_between_by_age) {
   TaskController controller(user_blocking);
   post("1", {.priority = background});
   post("2", {.signal = controller.signal()});
@@ -264,8 +266,8 @@ TEST_F(Pri4, set_priority_when_lowered_then_tasks_slot_in_between_by_age) {
   EXPECT_THAT(run(), ElementsAre("1", "2", "3", "4"));
 }
 
-// Rule: PRI-4, WPT:SP-02
-TEST_F(Pri4, set_priority_when_several_signals_meet_at_a_level_then_all_merge_by_age) {
+// Rule: PRI-4
+TEST_F(Pri4, WPT_SP_02_set_priority_when_several_signals_meet_at_a_level_then_all_merge_by_age) {
   TaskController low(background);
   TaskController high(user_blocking);
   post("1", {.signal = low.signal()});
@@ -306,8 +308,8 @@ TEST_F(Pri4, set_priority_when_some_tasks_ran_already_then_the_rest_merges_by_ag
 
 class Pri7 : public VirtualLoopFixture {};
 
-// Rule: PRI-7, WPT:PRI-09
-TEST_F(Pri7, set_priority_when_the_value_is_the_same_then_the_order_does_not_change) {
+// Rule: PRI-7
+TEST_F(Pri7, WPT_PRI_09_set_priority_when_the_value_is_the_same_then_the_order_does_not_change) {
   TaskController controller;
   post("1");
   post("2", {.signal = controller.signal()});
@@ -316,8 +318,8 @@ TEST_F(Pri7, set_priority_when_the_value_is_the_same_then_the_order_does_not_cha
   EXPECT_THAT(run(), ElementsAre("1", "2", "3"));
 }
 
-// Rule: PRI-7, WPT:PRI-09
-TEST_F(Pri7, set_priority_when_the_value_is_the_same_then_the_loop_is_sent_nothing) {
+// Rule: PRI-7
+TEST_F(Pri7, WPT_PRI_09_set_priority_when_the_value_is_the_same_then_the_loop_is_sent_nothing) {
   SleepingAgent agent;
   TaskController controller;
   agent.scheduler().post_task([] {}, {.signal = controller.signal()}).get();

@@ -10,8 +10,8 @@ namespace {
 constexpr TaskPriority every_priority[] = {TaskPriority::background, TaskPriority::user_visible,
                                            TaskPriority::user_blocking};
 
-// Rule: PRI-1, WPT:SP-01
-TEST(Pri1, effective_priority_when_any_then_the_rank_of_the_specifications_table) {
+// Rule: PRI-1
+TEST(Pri1, WPT_SP_01_effective_priority_when_any_then_the_rank_of_the_specifications_table) {
   EXPECT_EQ(effective_priority(TaskPriority::background, false), 0);
   EXPECT_EQ(effective_priority(TaskPriority::background, true), 1);
   EXPECT_EQ(effective_priority(TaskPriority::user_visible, false), 2);
@@ -37,8 +37,7 @@ TEST(PriorityText, parse_when_a_specification_word_then_its_priority) {
   }
 }
 
-// WPT:PRI-08
-TEST(PriorityText, parse_when_any_other_text_then_nothing) {
+TEST(PriorityText, WPT_PRI_08_parse_when_any_other_text_then_nothing) {
   for (const std::string_view text :
        {"", " ", "invalid", "Background", "BACKGROUND", "user_visible", "user visible",
         "user-visible ", " user-visible", "user-blockin", "user-blockingg", "0", "1"}) {

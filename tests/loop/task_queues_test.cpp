@@ -76,8 +76,9 @@ TEST_F(TaskQueuesPri1, pop_when_empty_then_null) {
   EXPECT_EQ(queues.top_level(), -1);
 }
 
-// Rule: PRI-1, ORD-3, WPT:SP-01
-TEST_F(TaskQueuesPri1, pop_when_all_six_levels_then_the_highest_first_and_fifo_within_each) {
+// Rule: PRI-1, ORD-3
+TEST_F(TaskQueuesPri1,
+       WPT_SP_01_pop_when_all_six_levels_then_the_highest_first_and_fifo_within_each) {
   for (int round = 0; round < 2; ++round) {
     for (int level = 0; level < level_count; ++level) push(level);
   }
@@ -104,8 +105,8 @@ class TaskQueuesPri4 : public TaskQueuesFixture {
   DynamicQueue c;
 };
 
-// Rule: PRI-4, ORD-3, WPT:SP-02
-TEST_F(TaskQueuesPri4, pop_when_queues_share_a_level_then_the_oldest_first_task_wins) {
+// Rule: PRI-4, ORD-3
+TEST_F(TaskQueuesPri4, WPT_SP_02_pop_when_queues_share_a_level_then_the_oldest_first_task_wins) {
   push(a, user_visible);
   push(b, user_visible);
   push(user_visible);
@@ -116,8 +117,8 @@ TEST_F(TaskQueuesPri4, pop_when_queues_share_a_level_then_the_oldest_first_task_
   EXPECT_THAT(pop_all(), ElementsAre(1, 2, 3, 4, 5, 6, 7));
 }
 
-// Rule: PRI-4, WPT:PRI-05
-TEST_F(TaskQueuesPri4, move_when_up_then_the_queue_merges_by_age) {
+// Rule: PRI-4
+TEST_F(TaskQueuesPri4, WPT_PRI_05_move_when_up_then_the_queue_merges_by_age) {
   push(user_visible);
   push(a, background);
   push(user_visible);
@@ -179,8 +180,8 @@ class TaskQueuesOrd6 : public TaskQueuesFixture {
   DynamicQueue b;
 };
 
-// Rule: ORD-6, WPT:SP-03
-TEST_F(TaskQueuesOrd6, pop_when_a_queue_runs_empty_then_it_leaves_its_level) {
+// Rule: ORD-6
+TEST_F(TaskQueuesOrd6, WPT_SP_03_pop_when_a_queue_runs_empty_then_it_leaves_its_level) {
   push(a, user_blocking);
   push(b, background);
   EXPECT_EQ(queues.pop()->key, 1U);
@@ -188,8 +189,8 @@ TEST_F(TaskQueuesOrd6, pop_when_a_queue_runs_empty_then_it_leaves_its_level) {
   EXPECT_THAT(pop_all(), ElementsAre(2));
 }
 
-// Rule: ORD-6, WPT:SP-03
-TEST_F(TaskQueuesOrd6, erase_when_it_empties_a_queue_then_only_that_queue_leaves) {
+// Rule: ORD-6
+TEST_F(TaskQueuesOrd6, WPT_SP_03_erase_when_it_empties_a_queue_then_only_that_queue_leaves) {
   TestTask& only = push(a, user_visible);
   push(b, user_visible);
   queues.erase(only, &a);

@@ -174,8 +174,8 @@ TEST_F(Pro1Adoption, post_task_when_aborted_after_it_returned_a_promise_then_tha
   EXPECT_EQ(promise.get(), 3);
 }
 
-// Rule: PRO-1, WPT:PT-05
-TEST_F(Pro1Adoption, post_task_when_the_returned_promise_rejects_then_the_same_reason) {
+// Rule: PRO-1
+TEST_F(Pro1Adoption, WPT_PT_05_post_task_when_the_returned_promise_rejects_then_the_same_reason) {
   const auto inner = Promise<int>::rejected(Reason(std::out_of_range("inner")));
   const auto promise = scheduler.post_task([inner] { return inner; });
   loop.run_until_idle();

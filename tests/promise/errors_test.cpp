@@ -24,8 +24,8 @@ struct DetailedError : std::runtime_error {
 
 class Pro2Errors : public LoopTest {};
 
-// Rule: PRO-2, WPT:PT-03
-TEST_F(Pro2Errors, get_when_callback_threw_then_it_throws_the_same_object) {
+// Rule: PRO-2
+TEST_F(Pro2Errors, WPT_PT_03_get_when_callback_threw_then_it_throws_the_same_object) {
   std::exception_ptr thrown;
   const auto promise = scheduler.post_task([&thrown] {
     try {
@@ -55,8 +55,8 @@ TEST_F(Pro2Errors, get_when_exception_is_derived_then_not_sliced) {
   }
 }
 
-// Rule: PRO-2, WPT:PT-03
-TEST_F(Pro2Errors, get_when_callback_threw_what_is_no_std_exception_then_it_throws_that) {
+// Rule: PRO-2
+TEST_F(Pro2Errors, WPT_PT_03_get_when_callback_threw_what_is_no_std_exception_then_it_throws_that) {
   const auto promise = scheduler.post_task([] { throw 42; });
   loop.run_until_idle();
   try {

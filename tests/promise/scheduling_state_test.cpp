@@ -50,8 +50,7 @@ class Yld3 : public LoopTest {
   std::optional<SchedulingState> seen;
 };
 
-// WPT:SP-11
-TEST_F(Yld3, state_when_task_has_options_then_they_are_its_state) {
+TEST_F(Yld3, WPT_SP_11_state_when_task_has_options_then_they_are_its_state) {
   const TaskController controller(TaskPriority::background);
   const auto signal = controller.signal();
   scheduler.post(look());
@@ -71,8 +70,8 @@ TEST_F(Yld3, state_when_task_has_options_then_they_are_its_state) {
   EXPECT_EQ(seen, expected);
 }
 
-// Rule: YLD-3, WPT:Y-I7
-TEST_F(Yld3, microtask_when_queued_in_a_task_then_has_the_tasks_state) {
+// Rule: YLD-3
+TEST_F(Yld3, WPT_Y_I7_microtask_when_queued_in_a_task_then_has_the_tasks_state) {
   const TaskController controller;
   static_cast<void>(
       scheduler.post_task([this] { queue_microtask(look()); }, {.signal = controller.signal()}));
@@ -116,9 +115,9 @@ TEST_F(Yld3, then_when_the_promise_is_settled_already_then_has_the_state_of_its_
   EXPECT_EQ(seen, fixed(TaskPriority::background));
 }
 
-// WPT:Y-I6
-TEST_F(Yld3,
-       then_when_registered_outside_any_task_then_keeps_its_state_though_an_urgent_task_settles) {
+TEST_F(
+    Yld3,
+    WPT_Y_I6_then_when_registered_outside_any_task_then_keeps_its_state_though_an_urgent_task_settles) {
   auto [promise, resolver] = Promise<int>::with_resolver();
   static_cast<void>(promise.then(std::as_const(scheduler), look()));
   scheduler.post([&] { resolver.resolve(1); }, urgent);
@@ -126,8 +125,9 @@ TEST_F(Yld3,
   EXPECT_EQ(seen, fixed(TaskPriority::user_visible));
 }
 
-// WPT:Y-I7: an older reaction that runs in the same checkpoint keeps its own state.
-TEST_F(Yld3, checkpoint_when_it_runs_reactions_of_several_tasks_then_each_has_its_own_state) {
+// An older reaction that runs in the same checkpoint keeps its own state.
+TEST_F(Yld3,
+       WPT_Y_I7_checkpoint_when_it_runs_reactions_of_several_tasks_then_each_has_its_own_state) {
   auto [promise, resolver] = Promise<int>::with_resolver();
   std::optional<SchedulingState> of_reaction;
   scheduler.post(
@@ -205,15 +205,15 @@ TEST_F(Yld3, state_when_no_task_runs_then_none) {
   EXPECT_EQ(current_state(), SchedulingState{});
 }
 
-// Rule: YLD-3, WPT:Y-C1
-TEST_F(Yld3, post_when_in_a_task_then_does_not_inherit) {
+// Rule: YLD-3
+TEST_F(Yld3, WPT_Y_C1_post_when_in_a_task_then_does_not_inherit) {
   scheduler.post([this] { scheduler.post(look()); }, background);
   loop.run_until_idle();
   EXPECT_EQ(seen, fixed(TaskPriority::user_visible));
 }
 
-// Rule: YLD-3, WPT:Y-C1
-TEST_F(Yld3, post_task_when_in_a_task_with_a_signal_then_does_not_inherit) {
+// Rule: YLD-3
+TEST_F(Yld3, WPT_Y_C1_post_task_when_in_a_task_with_a_signal_then_does_not_inherit) {
   const TaskController controller(TaskPriority::background);
   scheduler.post([this] { static_cast<void>(scheduler.post_task(look())); },
                  {.signal = controller.signal()});
@@ -221,8 +221,8 @@ TEST_F(Yld3, post_task_when_in_a_task_with_a_signal_then_does_not_inherit) {
   EXPECT_EQ(seen, fixed(TaskPriority::user_visible));
 }
 
-// Rule: YLD-3, WPT:Y-C1 (timers)
-TEST_F(Yld3, post_when_delayed_and_in_a_task_then_does_not_inherit) {
+// Rule: YLD-3
+TEST_F(Yld3, WPT_Y_C1_post_when_delayed_and_in_a_task_then_does_not_inherit) {
   scheduler.post([this] { scheduler.post(look(), {.delay = 5ms}); }, background);
   loop.run_until_idle();
   loop.advance(5ms);

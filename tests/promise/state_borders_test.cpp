@@ -49,8 +49,9 @@ class Yld3Borders : public test::LoopTest {
   std::optional<SchedulingState> seen;
 };
 
-// Rule: YLD-3, WPT:Y-X1
-TEST_F(Yld3Borders, state_when_a_coroutine_awaits_another_scheduler_of_its_loop_then_survives) {
+// Rule: YLD-3
+TEST_F(Yld3Borders,
+       WPT_Y_X1_state_when_a_coroutine_awaits_another_scheduler_of_its_loop_then_survives) {
   const Scheduler second = loop.create_scheduler();
   static_cast<void>(second.post_task(
       [&]() -> Promise<void> {
@@ -63,8 +64,9 @@ TEST_F(Yld3Borders, state_when_a_coroutine_awaits_another_scheduler_of_its_loop_
   expect_seen_is_of(second);
 }
 
-// Rule: YLD-3, WPT:Y-X1
-TEST_F(Yld3Borders, reaction_when_another_schedulers_task_settles_then_has_the_state_of_its_own) {
+// Rule: YLD-3
+TEST_F(Yld3Borders,
+       WPT_Y_X1_reaction_when_another_schedulers_task_settles_then_has_the_state_of_its_own) {
   const Scheduler second = loop.create_scheduler();
   auto [promise, resolver] = Promise<void>::with_resolver();
   scheduler.post([&, p = promise] { static_cast<void>(p.then(look())); }, with_signal);
@@ -74,8 +76,8 @@ TEST_F(Yld3Borders, reaction_when_another_schedulers_task_settles_then_has_the_s
   expect_seen_is_of(scheduler);
 }
 
-// Rule: YLD-3, WPT:Y-X2
-TEST_F(Yld3Borders, post_when_to_another_loop_then_does_not_inherit) {
+// Rule: YLD-3
+TEST_F(Yld3Borders, WPT_Y_X2_post_when_to_another_loop_then_does_not_inherit) {
   const auto post_there = [&] {
     other.scheduler().post(look(), PostTaskOptions{});
     static_cast<void>(other.scheduler().post_task(look()));
@@ -89,8 +91,8 @@ TEST_F(Yld3Borders, post_when_to_another_loop_then_does_not_inherit) {
   }
 }
 
-// Rule: YLD-3, YLD-4, WPT:Y-X2
-TEST_F(Yld3Borders, reaction_when_a_task_of_another_loop_settles_then_none_of_its_state) {
+// Rule: YLD-3, YLD-4
+TEST_F(Yld3Borders, WPT_Y_X2_reaction_when_a_task_of_another_loop_settles_then_none_of_its_state) {
   auto [promise, resolver] = Promise<void>::with_resolver();
   other.scheduler().post([&, p = promise] { static_cast<void>(p.then(look())); });
   other.run_until_idle();
@@ -101,8 +103,8 @@ TEST_F(Yld3Borders, reaction_when_a_task_of_another_loop_settles_then_none_of_it
   expect_seen_is_plain(other.scheduler());
 }
 
-// Rule: YLD-3, WPT:Y-X2
-TEST_F(Yld3Borders, state_when_a_task_drives_another_loop_then_each_loop_has_its_own) {
+// Rule: YLD-3
+TEST_F(Yld3Borders, WPT_Y_X2_state_when_a_task_drives_another_loop_then_each_loop_has_its_own) {
   other.scheduler().post(look());
   std::optional<SchedulingState> outer;
   scheduler.post(
@@ -117,8 +119,8 @@ TEST_F(Yld3Borders, state_when_a_task_drives_another_loop_then_each_loop_has_its
   expect_seen_is_of(scheduler);
 }
 
-// Rule: YLD-3 ("cleared between tasks"), WPT:SP-11
-TEST_F(Yld3Borders, state_when_a_task_and_its_microtasks_are_over_then_none) {
+// Rule: YLD-3 ("cleared between tasks")
+TEST_F(Yld3Borders, WPT_SP_11_state_when_a_task_and_its_microtasks_are_over_then_none) {
   static_cast<void>(scheduler.post_task([] { queue_microtask([] {}); }, with_signal));
   scheduler.post([] { queue_microtask([] {}); }, {.priority = TaskPriority::background});
   for (int task = 0; task < 2; ++task) {
@@ -146,8 +148,8 @@ TEST_F(Yld3Borders, state_when_an_aborted_callback_is_destroyed_between_tasks_th
   EXPECT_EQ(in_destructor, std::nullopt);
 }
 
-// Rule: YLD-3, WPT:SP-11. Each microtask has its own state only, also after one that had another.
-TEST_F(Yld3Borders, microtask_when_it_follows_one_of_another_state_then_has_its_own) {
+// Rule: YLD-3. Each microtask has its own state only, also after one that had another.
+TEST_F(Yld3Borders, WPT_SP_11_microtask_when_it_follows_one_of_another_state_then_has_its_own) {
   auto [promise, resolver] = Promise<void>::with_resolver();
   scheduler.post([&, p = promise] { static_cast<void>(p.then([] {})); }, with_signal);
   loop.run_until_idle();

@@ -39,8 +39,9 @@ class Pro1PriorityAndPoster : public LoopTest,
   }
 };
 
-// Rule: PRO-1, WPT:PT-01
-TEST_P(Pro1PriorityAndPoster, post_task_when_callback_returns_then_promise_has_its_value) {
+// Rule: PRO-1
+TEST_P(Pro1PriorityAndPoster,
+       WPT_PT_01_post_task_when_callback_returns_then_promise_has_its_value) {
   const auto promise = post_answer();
   loop.run_until_idle();
   ASSERT_EQ(promise.status(), PromiseStatus::fulfilled);
@@ -65,8 +66,8 @@ TEST_F(Pro1Values, promise_when_task_has_not_run_then_pending) {
   EXPECT_TRUE(promise.settled());
 }
 
-// Rule: PRO-1, WPT:PT-02
-TEST_F(Pro1Values, post_task_when_callback_returns_void_then_promise_fulfils) {
+// Rule: PRO-1
+TEST_F(Pro1Values, WPT_PT_02_post_task_when_callback_returns_void_then_promise_fulfils) {
   bool ran = false;
   const Promise<void> promise = scheduler.post_task([&ran] { ran = true; });
   loop.run_until_idle();
@@ -74,8 +75,8 @@ TEST_F(Pro1Values, post_task_when_callback_returns_void_then_promise_fulfils) {
   EXPECT_TRUE(ran);
 }
 
-// Rule: PRO-1, WPT:PT-02
-TEST_F(Pro1Values, get_when_value_is_move_only_then_a_temporary_handle_moves_it_out) {
+// Rule: PRO-1
+TEST_F(Pro1Values, WPT_PT_02_get_when_value_is_move_only_then_a_temporary_handle_moves_it_out) {
   auto promise = scheduler.post_task([] { return std::make_unique<int>(7); });
   loop.run_until_idle();
   const std::unique_ptr<int> value = std::move(promise).get();
@@ -91,8 +92,8 @@ TEST_F(Pro1Values, get_when_value_is_move_only_then_a_kept_handle_gives_a_refere
   EXPECT_EQ(&promise.get(), &promise.get());
 }
 
-// Rule: PRO-1, WPT:PT-02
-TEST_F(Pro1Values, get_when_callback_returns_a_reference_then_it_is_the_same_object) {
+// Rule: PRO-1
+TEST_F(Pro1Values, WPT_PT_02_get_when_callback_returns_a_reference_then_it_is_the_same_object) {
   std::string target = "here";
   const Promise<std::string&> promise =
       scheduler.post_task([&target]() -> std::string& { return target; });

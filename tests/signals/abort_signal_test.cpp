@@ -22,8 +22,7 @@ class AbortSignalTest : public RuntimeFixture {
   AbortSignal signal = controller.signal();
 };
 
-// WPT:SIG-01
-TEST_F(AbortSignalTest, signal_when_new_then_not_aborted_and_without_a_reason) {
+TEST_F(AbortSignalTest, WPT_SIG_01_signal_when_new_then_not_aborted_and_without_a_reason) {
   EXPECT_FALSE(signal.aborted());
   EXPECT_FALSE(signal.reason());
   const TaskController task_controller;
@@ -31,8 +30,8 @@ TEST_F(AbortSignalTest, signal_when_new_then_not_aborted_and_without_a_reason) {
   EXPECT_FALSE(task_controller.signal().reason());
 }
 
-// WPT:SIG-02
-TEST_F(AbortSignalTest, abort_when_called_then_listeners_run_within_and_see_the_new_state) {
+TEST_F(AbortSignalTest,
+       WPT_SIG_02_abort_when_called_then_listeners_run_within_and_see_the_new_state) {
   std::vector<std::string> seen;
   const auto subscription = signal.on_abort([&] {
     seen.emplace_back(signal.aborted() ? "aborted" : "not aborted");
@@ -42,16 +41,14 @@ TEST_F(AbortSignalTest, abort_when_called_then_listeners_run_within_and_see_the_
   EXPECT_THAT(seen, ElementsAre("aborted", "why"));
 }
 
-// WPT:SIG-03
-TEST_F(AbortSignalTest, signal_when_asked_for_twice_then_is_the_same) {
+TEST_F(AbortSignalTest, WPT_SIG_03_signal_when_asked_for_twice_then_is_the_same) {
   EXPECT_EQ(controller.signal(), signal);
   EXPECT_NE(AbortController().signal(), signal);
   const TaskController task_controller;
   EXPECT_EQ(task_controller.signal(), task_controller.signal());
 }
 
-// WPT:SIG-04
-TEST_F(AbortSignalTest, abort_when_called_twice_then_the_second_does_nothing) {
+TEST_F(AbortSignalTest, WPT_SIG_04_abort_when_called_twice_then_the_second_does_nothing) {
   int calls = 0;
   const auto subscription = signal.on_abort([&] { ++calls; });
   controller.abort();
@@ -69,8 +66,8 @@ TEST_F(AbortSignalTest, abort_when_the_controller_was_copied_then_either_aborts)
   EXPECT_EQ(*signal.reason().value<int>(), 1);
 }
 
-// WPT:SIG-05
-TEST_F(AbortSignalTest, on_abort_when_aborted_already_then_never_called_and_dropped_at_once) {
+TEST_F(AbortSignalTest,
+       WPT_SIG_05_on_abort_when_aborted_already_then_never_called_and_dropped_at_once) {
   controller.abort();
   const auto subscription = signal.on_abort(tracked([] { ADD_FAILURE() << "called"; }));
   EXPECT_FALSE(subscription.active());
@@ -78,8 +75,8 @@ TEST_F(AbortSignalTest, on_abort_when_aborted_already_then_never_called_and_drop
   controller.abort();
 }
 
-// WPT:SIG-06
-TEST_F(AbortSignalTest, listener_when_it_takes_the_signal_then_is_given_the_aborted_one) {
+TEST_F(AbortSignalTest,
+       WPT_SIG_06_listener_when_it_takes_the_signal_then_is_given_the_aborted_one) {
   std::optional<AbortSignal> given;
   const auto subscription =
       signal.on_abort([&](AbortSignal aborted) { given = std::move(aborted); });
@@ -87,21 +84,18 @@ TEST_F(AbortSignalTest, listener_when_it_takes_the_signal_then_is_given_the_abor
   EXPECT_EQ(given, signal);
 }
 
-// WPT:SIG-07
-TEST_F(AbortSignalTest, abort_when_given_an_exception_then_that_is_the_reason) {
+TEST_F(AbortSignalTest, WPT_SIG_07_abort_when_given_an_exception_then_that_is_the_reason) {
   controller.abort(std::range_error("why"));
   EXPECT_EQ(signal.reason().what(), "why");
   EXPECT_THROW(std::rethrow_exception(signal.reason().exception()), std::range_error);
 }
 
-// WPT:SIG-07
-TEST_F(AbortSignalTest, abort_when_given_an_exception_pointer_then_that_is_the_reason) {
+TEST_F(AbortSignalTest, WPT_SIG_07_abort_when_given_an_exception_pointer_then_that_is_the_reason) {
   controller.abort(std::make_exception_ptr(std::range_error("why")));
   EXPECT_THROW(signal.throw_if_aborted(), std::range_error);
 }
 
-// WPT:SIG-07
-TEST_F(AbortSignalTest, abort_when_given_a_plain_value_then_that_is_the_reason) {
+TEST_F(AbortSignalTest, WPT_SIG_07_abort_when_given_a_plain_value_then_that_is_the_reason) {
   controller.abort(0);
   EXPECT_TRUE(signal.aborted());
   EXPECT_EQ(*signal.reason().value<int>(), 0);
@@ -109,26 +103,22 @@ TEST_F(AbortSignalTest, abort_when_given_a_plain_value_then_that_is_the_reason) 
   EXPECT_EQ(signal.reason().exception(), nullptr);
 }
 
-// WPT:SIG-07
-TEST_F(AbortSignalTest, abort_when_given_text_then_the_reason_is_a_string) {
+TEST_F(AbortSignalTest, WPT_SIG_07_abort_when_given_text_then_the_reason_is_a_string) {
   controller.abort("why");
   EXPECT_EQ(*signal.reason().value<std::string>(), "why");
 }
 
-// WPT:SIG-08
-TEST_F(AbortSignalTest, abort_when_without_a_reason_then_abort_error) {
+TEST_F(AbortSignalTest, WPT_SIG_08_abort_when_without_a_reason_then_abort_error) {
   controller.abort();
   EXPECT_THROW(signal.throw_if_aborted(), AbortError);
 }
 
-// WPT:SIG-09
-TEST_F(AbortSignalTest, abort_when_given_an_empty_reason_then_abort_error) {
+TEST_F(AbortSignalTest, WPT_SIG_09_abort_when_given_an_empty_reason_then_abort_error) {
   controller.abort(Reason());
   EXPECT_THROW(signal.throw_if_aborted(), AbortError);
 }
 
-// WPT:SIG-14
-TEST_F(AbortSignalTest, throw_if_aborted_when_aborted_then_throws_the_very_exception) {
+TEST_F(AbortSignalTest, WPT_SIG_14_throw_if_aborted_when_aborted_then_throws_the_very_exception) {
   controller.abort(std::range_error("why"));
   const void* thrown = nullptr;
   for (int i = 0; i < 2; ++i) {
@@ -142,8 +132,8 @@ TEST_F(AbortSignalTest, throw_if_aborted_when_aborted_then_throws_the_very_excep
   }
 }
 
-// WPT:SIG-15
-TEST_F(AbortSignalTest, throw_if_aborted_when_the_reason_is_a_plain_value_then_aborted_carries_it) {
+TEST_F(AbortSignalTest,
+       WPT_SIG_15_throw_if_aborted_when_the_reason_is_a_plain_value_then_aborted_carries_it) {
   controller.abort(7);
   try {
     signal.throw_if_aborted();
@@ -153,20 +143,18 @@ TEST_F(AbortSignalTest, throw_if_aborted_when_the_reason_is_a_plain_value_then_a
   }
 }
 
-// WPT:SIG-16
-TEST_F(AbortSignalTest, throw_if_aborted_when_not_aborted_then_does_nothing) {
+TEST_F(AbortSignalTest, WPT_SIG_16_throw_if_aborted_when_not_aborted_then_does_nothing) {
   EXPECT_NO_THROW(signal.throw_if_aborted());
 }
 
-// WPT:SIG-17, WPT:SIG-18
-TEST_F(AbortSignalTest, reason_when_asked_for_twice_then_is_the_same_object) {
+TEST_F(AbortSignalTest, WPT_SIG_17_WPT_SIG_18_reason_when_asked_for_twice_then_is_the_same_object) {
   controller.abort();
   EXPECT_EQ(signal.reason(), controller.signal().reason());
   EXPECT_NE(signal.reason(), Reason(AbortError()));
 }
 
-// WPT:SIG-20
-TEST_F(AbortSignalTest, abort_when_several_listeners_then_each_is_called_in_order_of_registration) {
+TEST_F(AbortSignalTest,
+       WPT_SIG_20_abort_when_several_listeners_then_each_is_called_in_order_of_registration) {
   std::vector<Subscription> subscriptions;
   for (const auto* label : {"1", "2", "3", "4"}) {
     subscriptions.push_back(signal.on_abort(note(label)));
@@ -233,8 +221,7 @@ TEST_F(AbortSignalTest, abort_when_a_listener_drops_everything_then_harmless) {
   EXPECT_EQ(all, nullptr);
 }
 
-// WPT:PRI-07
-TEST_F(AbortSignalTest, task_controller_when_made_then_has_the_given_priority) {
+TEST_F(AbortSignalTest, WPT_PRI_07_task_controller_when_made_then_has_the_given_priority) {
   EXPECT_EQ(TaskController().signal().priority(), TaskPriority::user_visible);
   for (const auto priority :
        {TaskPriority::background, TaskPriority::user_visible, TaskPriority::user_blocking}) {
@@ -242,8 +229,7 @@ TEST_F(AbortSignalTest, task_controller_when_made_then_has_the_given_priority) {
   }
 }
 
-// WPT:PRI-08
-TEST_F(AbortSignalTest, task_controller_when_the_priority_is_invalid_then_throws) {
+TEST_F(AbortSignalTest, WPT_PRI_08_task_controller_when_the_priority_is_invalid_then_throws) {
   EXPECT_THROW(TaskController(static_cast<TaskPriority>(3)), std::invalid_argument);
   TaskController task_controller(TaskPriority::background);
   EXPECT_THROW(task_controller.set_priority(static_cast<TaskPriority>(4)), std::invalid_argument);

@@ -31,8 +31,9 @@ class Lst : public RuntimeFixture {
   TaskSignal signal = controller.signal();
 };
 
-// WPT:LST-01
-TEST_F(Lst, subscription_when_it_lives_then_its_listener_is_called_each_time_and_then_no_more) {
+TEST_F(
+    Lst,
+    WPT_LST_01_subscription_when_it_lives_then_its_listener_is_called_each_time_and_then_no_more) {
   {
     const auto subscription = signal.on_priority_change(note("change"));
     change_twice();
@@ -43,8 +44,7 @@ TEST_F(Lst, subscription_when_it_lives_then_its_listener_is_called_each_time_and
   EXPECT_THAT(trace.take(), ElementsAre());
 }
 
-// WPT:LST-02
-TEST_F(Lst, reset_when_called_then_the_listener_is_gone_and_a_later_abort_is_harmless) {
+TEST_F(Lst, WPT_LST_02_reset_when_called_then_the_listener_is_gone_and_a_later_abort_is_harmless) {
   auto subscription = signal.on_abort(note("abort"));
   EXPECT_TRUE(subscription.active());
   subscription.reset();
@@ -55,8 +55,7 @@ TEST_F(Lst, reset_when_called_then_the_listener_is_gone_and_a_later_abort_is_har
   EXPECT_THAT(trace.take(), ElementsAre());
 }
 
-// WPT:LST-02
-TEST_F(Lst, reset_when_after_the_abort_then_harmless) {
+TEST_F(Lst, WPT_LST_02_reset_when_after_the_abort_then_harmless) {
   auto subscription = signal.on_abort(note("abort"));
   controller.abort();
   subscription.reset();
@@ -64,8 +63,7 @@ TEST_F(Lst, reset_when_after_the_abort_then_harmless) {
   EXPECT_THAT(trace.take(), ElementsAre("abort"));
 }
 
-// WPT:LST-03
-TEST_F(Lst, listener_when_it_removes_itself_then_is_called_once) {
+TEST_F(Lst, WPT_LST_03_listener_when_it_removes_itself_then_is_called_once) {
   Subscription once;
   once = signal.on_priority_change([&] {
     trace.add("once");
@@ -75,8 +73,7 @@ TEST_F(Lst, listener_when_it_removes_itself_then_is_called_once) {
   EXPECT_THAT(trace.take(), ElementsAre("once"));
 }
 
-// WPT:LST-04
-TEST_F(Lst, reset_when_a_listener_has_removed_itself_then_harmless) {
+TEST_F(Lst, WPT_LST_04_reset_when_a_listener_has_removed_itself_then_harmless) {
   Subscription once;
   once = signal.on_abort([&] { once.reset(); });
   controller.abort();
@@ -84,8 +81,9 @@ TEST_F(Lst, reset_when_a_listener_has_removed_itself_then_harmless) {
   EXPECT_FALSE(once.active());
 }
 
-// WPT:LST-05
-TEST_F(Lst, signal_when_it_has_several_listeners_of_both_kinds_then_each_hears_its_own_event) {
+TEST_F(
+    Lst,
+    WPT_LST_05_signal_when_it_has_several_listeners_of_both_kinds_then_each_hears_its_own_event) {
   const std::array subscriptions{
       signal.on_abort(note("abort 1")), signal.on_priority_change(note("change 1")),
       signal.on_abort(note("abort 2")), signal.on_priority_change(note("change 2"))};
@@ -95,8 +93,7 @@ TEST_F(Lst, signal_when_it_has_several_listeners_of_both_kinds_then_each_hears_i
   EXPECT_THAT(trace.take(), ElementsAre("abort 1", "abort 2"));
 }
 
-// WPT:LST-07
-TEST_F(Lst, reset_when_an_earlier_listener_removes_a_later_one_then_it_is_not_called) {
+TEST_F(Lst, WPT_LST_07_reset_when_an_earlier_listener_removes_a_later_one_then_it_is_not_called) {
   Subscription later;
   const auto first = signal.on_abort([&] { later.reset(); });
   later = signal.on_abort(note("later"));
@@ -105,25 +102,23 @@ TEST_F(Lst, reset_when_an_earlier_listener_removes_a_later_one_then_it_is_not_ca
   EXPECT_THAT(trace.take(), ElementsAre("last"));
 }
 
-// WPT:LST-07
-TEST_F(Lst,
-       reset_when_a_later_listener_removes_an_earlier_one_then_it_was_called_for_the_last_time) {
+TEST_F(
+    Lst,
+    WPT_LST_07_reset_when_a_later_listener_removes_an_earlier_one_then_it_was_called_for_the_last_time) {
   auto earlier = signal.on_priority_change(note("earlier"));
   const auto later = signal.on_priority_change([&] { earlier.reset(); });
   change_twice();
   EXPECT_THAT(trace.take(), ElementsAre("earlier"));
 }
 
-// WPT:LST-08
-TEST_F(Lst, listener_when_added_and_removed_within_a_listener_then_is_never_called) {
+TEST_F(Lst, WPT_LST_08_listener_when_added_and_removed_within_a_listener_then_is_never_called) {
   const auto outer =
       signal.on_priority_change([&] { auto inner = signal.on_priority_change(note("inner")); });
   change_twice();
   EXPECT_THAT(trace.take(), ElementsAre());
 }
 
-// WPT:LST-08
-TEST_F(Lst, listener_when_added_within_a_listener_then_hears_only_later_events) {
+TEST_F(Lst, WPT_LST_08_listener_when_added_within_a_listener_then_hears_only_later_events) {
   Subscription inner;
   const auto outer = signal.on_priority_change([&] {
     if (!inner.active()) inner = signal.on_priority_change(note("inner"));
@@ -133,8 +128,8 @@ TEST_F(Lst, listener_when_added_within_a_listener_then_hears_only_later_events) 
   EXPECT_THAT(trace.take(), ElementsAre("outer", "outer", "inner"));
 }
 
-// WPT:LST-08, WPT:SIG-05
-TEST_F(Lst, listener_when_added_within_an_abort_listener_then_is_never_called) {
+TEST_F(Lst,
+       WPT_LST_08_WPT_SIG_05_listener_when_added_within_an_abort_listener_then_is_never_called) {
   Subscription inner;
   const auto outer = signal.on_abort([&] { inner = signal.on_abort(note("inner")); });
   controller.abort();
@@ -142,8 +137,9 @@ TEST_F(Lst, listener_when_added_within_an_abort_listener_then_is_never_called) {
   EXPECT_THAT(trace.take(), ElementsAre());
 }
 
-// WPT:LST-09
-TEST_F(Lst, reset_when_a_nested_dispatch_removes_the_running_listener_then_not_called_next_time) {
+TEST_F(
+    Lst,
+    WPT_LST_09_reset_when_a_nested_dispatch_removes_the_running_listener_then_not_called_next_time) {
   TaskController nested;
   Subscription running;
   const auto remover = nested.signal().on_priority_change([&] { running.reset(); });
@@ -249,8 +245,9 @@ class Abt7Running : public Abt7 {
   std::thread aborter;
 };
 
-// Rule: ABT-7, WPT:MT-05
-TEST_F(Abt7Running, reset_when_the_listener_runs_on_another_thread_then_waits_for_its_end) {
+// Rule: ABT-7
+TEST_F(Abt7Running,
+       WPT_MT_05_reset_when_the_listener_runs_on_another_thread_then_waits_for_its_end) {
   may_end.open();
   subscription.reset();
   removed = true;
@@ -303,8 +300,8 @@ class Abt8 : public VirtualLoopFixture {
   TaskSignal signal = controller.signal();
 };
 
-// Rule: ABT-8, WPT:MT-06
-TEST_F(Abt8, listeners_when_called_then_on_the_thread_of_the_caller_within_the_call) {
+// Rule: ABT-8
+TEST_F(Abt8, WPT_MT_06_listeners_when_called_then_on_the_thread_of_the_caller_within_the_call) {
   std::optional<std::thread::id> aborted_on;
   std::optional<std::thread::id> changed_on;
   const auto on_abort = signal.on_abort([&] { aborted_on = std::this_thread::get_id(); });
@@ -318,8 +315,8 @@ TEST_F(Abt8, listeners_when_called_then_on_the_thread_of_the_caller_within_the_c
   });
 }
 
-// Rule: ABT-8, WPT:EVT-04
-TEST_F(Abt8, abort_when_a_listener_throws_then_it_is_reported_and_the_others_run) {
+// Rule: ABT-8
+TEST_F(Abt8, WPT_EVT_04_abort_when_a_listener_throws_then_it_is_reported_and_the_others_run) {
   const auto first = signal.on_abort([] { throw std::range_error("first"); });
   const auto second = signal.on_abort(note("second"));
   const auto third = signal.on_abort([] { throw 3; });
@@ -332,8 +329,8 @@ TEST_F(Abt8, abort_when_a_listener_throws_then_it_is_reported_and_the_others_run
   EXPECT_EQ(reported[1].origin, ErrorOrigin::listener);
 }
 
-// Rule: ABT-8, WPT:EVT-04
-TEST_F(Abt8, set_priority_when_a_listener_throws_then_reported_and_the_signal_works_on) {
+// Rule: ABT-8
+TEST_F(Abt8, WPT_EVT_04_set_priority_when_a_listener_throws_then_reported_and_the_signal_works_on) {
   const auto first = signal.on_priority_change([] { throw std::range_error("first"); });
   const auto second = signal.on_priority_change(note("second"));
   EXPECT_NO_THROW(controller.set_priority(background));
@@ -343,8 +340,8 @@ TEST_F(Abt8, set_priority_when_a_listener_throws_then_reported_and_the_signal_wo
 }
 
 /// Everything a listener may do to the signal whose event it hears.
-// Rule: ABT-8, WPT:MT-06
-TEST_F(Abt8, abort_listener_when_it_uses_the_signal_then_no_lock_is_in_its_way) {
+// Rule: ABT-8
+TEST_F(Abt8, WPT_MT_06_abort_listener_when_it_uses_the_signal_then_no_lock_is_in_its_way) {
   TaskController other;
   post("aborted with the other", {.signal = other.signal()});
   Subscription added;
@@ -366,8 +363,8 @@ TEST_F(Abt8, abort_listener_when_it_uses_the_signal_then_no_lock_is_in_its_way) 
   EXPECT_EQ(other.signal().reason(), signal.reason());
 }
 
-// Rule: ABT-8, WPT:MT-06
-TEST_F(Abt8, priority_listener_when_it_uses_the_signal_then_no_lock_is_in_its_way) {
+// Rule: ABT-8
+TEST_F(Abt8, WPT_MT_06_priority_listener_when_it_uses_the_signal_then_no_lock_is_in_its_way) {
   TaskController other;
   const auto subscription = signal.on_priority_change([&] {
     other.set_priority(signal.priority());

@@ -51,8 +51,9 @@ class PriorityChangeTest : public VirtualLoopFixture {
 
 class Evt : public PriorityChangeTest {};
 
-// WPT:EVT-01
-TEST_F(Evt, set_priority_when_the_value_changes_then_the_event_has_both_values_and_the_signal) {
+TEST_F(
+    Evt,
+    WPT_EVT_01_set_priority_when_the_value_changes_then_the_event_has_both_values_and_the_signal) {
   int calls = 0;
   const auto subscription = signal.on_priority_change([&](const PriorityChangeEvent& event) {
     ++calls;
@@ -65,8 +66,8 @@ TEST_F(Evt, set_priority_when_the_value_changes_then_the_event_has_both_values_a
   EXPECT_EQ(calls, 1);
 }
 
-// WPT:EVT-02
-TEST_F(Evt, set_priority_when_several_listeners_then_each_once_in_order_of_registration) {
+TEST_F(Evt,
+       WPT_EVT_02_set_priority_when_several_listeners_then_each_once_in_order_of_registration) {
   const std::vector<std::string> labels{"1", "2", "3"};
   std::vector<Subscription> subscriptions;
   for (const auto& label : labels) subscriptions.push_back(signal.on_priority_change(note(label)));
@@ -74,15 +75,16 @@ TEST_F(Evt, set_priority_when_several_listeners_then_each_once_in_order_of_regis
   EXPECT_THAT(trace.take(), testing::ElementsAreArray(labels));
 }
 
-// Rule: PRI-7, WPT:PRI-09
-TEST_F(Evt, set_priority_when_the_value_is_the_same_then_no_event) {
+// Rule: PRI-7
+TEST_F(Evt, WPT_PRI_09_set_priority_when_the_value_is_the_same_then_no_event) {
   const auto subscription = record();
   controller.set_priority(user_visible);
   EXPECT_THAT(changes, IsEmpty());
 }
 
-// Rule: PRI-7, WPT:PRI-11
-TEST_F(Evt, set_priority_when_the_signal_is_aborted_then_it_changes_and_the_event_comes) {
+// Rule: PRI-7
+TEST_F(Evt,
+       WPT_PRI_11_set_priority_when_the_signal_is_aborted_then_it_changes_and_the_event_comes) {
   const auto subscription = record();
   controller.abort();
   controller.set_priority(background);
@@ -92,8 +94,8 @@ TEST_F(Evt, set_priority_when_the_signal_is_aborted_then_it_changes_and_the_even
 
 class Pri6 : public PriorityChangeTest {};
 
-// Rule: PRI-6, WPT:PRI-06
-TEST_F(Pri6, set_priority_when_within_its_own_listener_then_not_allowed) {
+// Rule: PRI-6
+TEST_F(Pri6, WPT_PRI_06_set_priority_when_within_its_own_listener_then_not_allowed) {
   const auto subscription = record([&](std::size_t) {
     EXPECT_THROW(controller.set_priority(background), NotAllowedError);
     EXPECT_EQ(signal.priority(), user_blocking);
@@ -199,8 +201,9 @@ class Pri6Overlap : public PriorityChangeTest {
   Worker b;
 };
 
-// Rule: PRI-6, ABT-8, WPT:MT-07
-TEST_F(Pri6Overlap, set_priority_when_another_thread_delivers_then_that_one_delivers_this_too) {
+// Rule: PRI-6, ABT-8
+TEST_F(Pri6Overlap,
+       WPT_MT_07_set_priority_when_another_thread_delivers_then_that_one_delivers_this_too) {
   std::vector<std::thread::id> delivered_on;
   const auto subscription = record([&](std::size_t number) {
     delivered_on.push_back(std::this_thread::get_id());
@@ -224,8 +227,9 @@ TEST_F(Pri6Overlap, priority_when_an_overlapping_call_returned_then_is_newer_tha
   EXPECT_EQ(changes[0].current, user_blocking);
 }
 
-// Rule: PRI-6, WPT:MT-07
-TEST_F(Pri6Overlap, set_priority_when_many_calls_overlap_then_all_are_delivered_in_order) {
+// Rule: PRI-6
+TEST_F(Pri6Overlap,
+       WPT_MT_07_set_priority_when_many_calls_overlap_then_all_are_delivered_in_order) {
   const auto subscription = record([&](std::size_t number) {
     if (number != 1) return;
     set_on(a, background);
@@ -348,8 +352,9 @@ TEST_F(Pri6Overlap, set_priority_when_a_listener_drops_the_controller_then_all_i
   EXPECT_THAT(heard, ElementsAre(user_blocking, background));
 }
 
-// Rule: PRI-6, WPT:MT-07. Whatever the interleaving, the events are one unbroken chain to the last value.
-TEST_F(Pri6Overlap, set_priority_when_two_threads_call_at_will_then_the_events_form_a_chain) {
+// Rule: PRI-6. Whatever the interleaving, the events are one unbroken chain to the last value.
+TEST_F(Pri6Overlap,
+       WPT_MT_07_set_priority_when_two_threads_call_at_will_then_the_events_form_a_chain) {
   constexpr int calls = 2000;
   const auto subscription = record();
   const auto call_often = [&](unsigned seed) {

@@ -19,13 +19,21 @@ TaskPriority checked(TaskPriority priority) {
   return priority;
 }
 
-/// A subscription for a listener that was registered, or refused.
-Subscription subscribe(bool added, Listener& listener, SignalCore& signal,
-                       Subscription::Event event) noexcept {
-  if (!added) release(listener);  // the registry's share
+/// Registers a new listener. Refused, it is gone and the subscription inactive.
+Subscription subscribe(Listener& listener, SignalCore& signal, Subscription::Event event,
+                       const ListenerOptions& options = {}) {
   auto owned = Ref<Listener>::adopt(&listener);
-  if (!added) return {};
-  return {std::move(owned), Ref<SignalCore>::share(&signal), event};
+  auto registered = Ref<Listener>::adopt(&listener);
+  if (options.once) listener.run_once();
+  const bool may_live = !options.signal || listener.bind(signal, event, options.signal->core());
+  const bool is_for_abort = event == Subscription::Event::abort;
+  if (may_live &&
+      (is_for_abort ? signal.add(listener) : signal.add_priority_registration(listener))) {
+    static_cast<void>(registered.detach());
+    return {std::move(owned), Ref<SignalCore>::share(&signal), event};
+  }
+  static_cast<void>(listener.withdraw());  // a bond would keep it
+  return {};
 }
 
 }  // namespace
@@ -45,7 +53,12 @@ void AbortSignal::throw_if_aborted() const {
 }
 
 Subscription AbortSignal::add_abort_listener(Listener& listener) const {
-  return subscribe(core_->add(listener), listener, *core_, Subscription::Event::abort);
+  return subscribe(listener, *core_, Subscription::Event::abort);
+}
+
+Subscription AbortSignal::add_abort_listener(Listener& listener,
+                                             const ListenerOptions& options) const {
+  return subscribe(listener, *core_, Subscription::Event::abort, options);
 }
 
 AbortSignal AbortSignal::abort() { return abort(Reason::of_abort()); }
@@ -98,9 +111,9 @@ void AbortController::abort(const Reason& reason) {
 
 TaskPriority TaskSignal::priority() const noexcept { return core().priority(); }
 
-Subscription TaskSignal::add_priority_listener(Listener& listener) const {
-  return subscribe(core().add_priority_registration(listener), listener, core(),
-                   Subscription::Event::priority_change);
+Subscription TaskSignal::add_priority_listener(Listener& listener,
+                                               const ListenerOptions& options) const {
+  return subscribe(listener, core(), Subscription::Event::priority_change, options);
 }
 
 TaskController::TaskController(TaskPriority priority)

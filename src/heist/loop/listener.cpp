@@ -1,5 +1,6 @@
 #include <heist/error.hpp>
 #include <heist/listener.hpp>
+#include <heist/node_memory.hpp>
 #include <heist/subscription.hpp>
 
 #include "../os/thread_id.hpp"
@@ -9,6 +10,38 @@ namespace heist {
 
 const Registration::Ops Listener::listener_ops{&Listener::claim, &Listener::is_dead,
                                                &Listener::forget, Kind::listener};
+const Registration::Ops Listener::once_ops{&Listener::claim, &Listener::is_dead, &Listener::forget,
+                                           Kind::listener};
+
+/// What ends a listener when the signal it is bound to aborts: a listener of that signal.
+class Listener::Bond final : public Listener {
+ public:
+  Bond(Listener& target, SignalCore& own, Subscription::Event event, SignalCore& bound_to) noexcept
+      : Listener(&call, &discard_target, &destroy),
+        signal(Ref<SignalCore>::share(&bound_to)),
+        target_(Ref<Listener>::share(&target)),
+        own_(Ref<SignalCore>::share(&own)),
+        event_(event) {}
+
+  /// The target's, who lets go of it: the signal's registry holds us.
+  Ref<SignalCore> signal;
+
+ private:
+  static Bond& of(Listener& listener) noexcept { return static_cast<Bond&>(listener); }
+  static void call(Listener& listener, SignalEvent& /*event*/) {
+    Bond& self = of(listener);
+    if (self.target_->withdraw()) self.own_->note_dead_listener(self.event_);
+  }
+  static void discard_target(Listener& listener) noexcept {
+    const auto target = std::move(of(listener).target_);
+    const auto own = std::move(of(listener).own_);
+  }
+  static void destroy(Listener& listener) noexcept { destroy_node(of(listener)); }
+
+  Ref<Listener> target_;
+  Ref<SignalCore> own_;
+  Subscription::Event event_;
+};
 
 Listener::Listener(void (*call)(Listener&, SignalEvent&), void (*discard)(Listener&) noexcept,
                    void (*destroy)(Listener&) noexcept) noexcept
@@ -39,13 +72,34 @@ bool Listener::active() const noexcept {
   return phase_.load(sync::edge("listener:observe", sync::acquire)) != Phase::gone;
 }
 
-void Listener::dispatch(SignalEvent& event) noexcept {
+bool Listener::bind(SignalCore& own, Subscription::Event event, SignalCore& signal) {
+  bond_ = make_node<Bond>(*this, own, event, signal);
+  if (signal.add(*bond_)) return true;  // from now on an abort may end this
+  release(*bond_);
+  return false;
+}
+
+bool Listener::dispatch(SignalEvent& event) noexcept {
+  const bool once = ops == &once_ops;
   auto idle = Phase::idle;
-  if (!phase_.compare_exchange_strong(idle, Phase::running,
+  if (!phase_.compare_exchange_strong(idle, once ? Phase::leaving : Phase::running,
                                       sync::edge("listener:claim", sync::acquire),
                                       sync::relaxed)) {  // relaxed: removed, nothing is read.
-    return;
+    return false;
   }
+  // The bond may still have its turn to come: listeners of one abort run one after another.
+  if (bond_ == nullptr || !bond_->signal->aborted()) run(event);
+  auto running = Phase::running;
+  if (!once && phase_.compare_exchange_strong(running, Phase::idle,
+                                              sync::edge("listener:finish", sync::release),
+                                              sync::edge("listener:taken", sync::acquire))) {
+    return false;
+  }
+  end();
+  return once;
+}
+
+void Listener::run(SignalEvent& event) noexcept {
   runner_.store(this_thread_identity(), sync::relaxed);  // relaxed: compared with one's own only.
   std::exception_ptr error;
   try {
@@ -55,13 +109,6 @@ void Listener::dispatch(SignalEvent& event) noexcept {
   }
   if (error) report_error(ErrorOrigin::listener, Reason::of(std::move(error)));
   runner_.store(nullptr, sync::relaxed);  // relaxed: as above.
-  auto running = Phase::running;
-  if (phase_.compare_exchange_strong(running, Phase::idle,
-                                     sync::edge("listener:finish", sync::release),
-                                     sync::edge("listener:taken", sync::acquire))) {
-    return;
-  }
-  end();
 }
 
 void Listener::retire() noexcept {
@@ -78,13 +125,33 @@ void Listener::retire() noexcept {
 /// callback's own destructor calls does not.
 void Listener::end() noexcept {
   runner_.store(this_thread_identity(), sync::relaxed);  // relaxed: compared with one's own only.
-  discard_(*this);
+  destroy_callback();
   runner_.store(nullptr, sync::relaxed);  // relaxed: as above.
   phase_.store(Phase::gone, sync::edge("listener:finish", sync::release));
   phase_.notify_all();
 }
 
-void Listener::remove() noexcept {
+/// The callback, and the bond.
+void Listener::destroy_callback() noexcept {
+  discard_(*this);
+  if (bond_ == nullptr) return;
+  const auto bond = Ref<Listener>::adopt(bond_);
+  const auto signal = std::move(std::exchange(bond_, nullptr)->signal);
+  if (bond->withdraw()) signal->note_dead_listener(Subscription::Event::abort);
+}
+
+bool Listener::withdraw() noexcept {
+  auto seen = Phase::idle;
+  while (!phase_.compare_exchange_weak(seen, Phase::leaving,
+                                       sync::edge("listener:remove", sync::acq_rel),
+                                       sync::relaxed)) {  // relaxed: a failure only retries.
+    if (seen == Phase::gone || seen == Phase::leaving) return false;
+  }
+  if (seen == Phase::idle) end();
+  return true;
+}
+
+bool Listener::remove() noexcept {
   auto seen = Phase::idle;
   // From idle: what an earlier run did is acquired, then the callback is ours to destroy.
   while (!phase_.compare_exchange_weak(seen, seen == Phase::idle ? Phase::gone : Phase::leaving,
@@ -92,11 +159,16 @@ void Listener::remove() noexcept {
                                        sync::relaxed)) {  // relaxed: a failure only retries.
     if (seen == Phase::gone || seen == Phase::leaving) break;
   }
-  if (seen == Phase::idle) return discard_(*this);
-  if (runner_.load(sync::relaxed) == this_thread_identity()) return;  // relaxed: one's own or not.
+  if (seen == Phase::idle) {
+    destroy_callback();
+    return true;
+  }
+  const bool removed = seen == Phase::running;
+  if (runner_.load(sync::relaxed) == this_thread_identity()) return removed;  // relaxed: one's own?
   while ((seen = phase_.load(sync::edge("listener:removed", sync::acquire))) != Phase::gone) {
     phase_.wait(seen, sync::edge("listener:removed", sync::acquire));
   }
+  return removed;
 }
 
 void Subscription::reset() noexcept {
@@ -105,8 +177,7 @@ void Subscription::reset() noexcept {
   const Ref<SignalCore> signal = std::move(signal_);
   const Event event = event_;
   if (!listener) return;
-  listener->remove();
-  signal->note_dead_listener(event);
+  if (listener->remove()) signal->note_dead_listener(event);
 }
 
 bool Subscription::active() const noexcept { return listener_ && listener_->active(); }

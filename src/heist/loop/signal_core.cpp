@@ -118,8 +118,12 @@ void SignalCore::dispatch(Listener* oldest, SignalEvent& event, bool is_last,
   while (oldest != nullptr) {
     Listener& listener = *oldest;
     oldest = listener.dispatch_next;
-    listener.dispatch(event);
-    if (is_last) listener.retire();
+    const bool is_over = listener.dispatch(event);
+    if (is_last) {
+      listener.retire();
+    } else if (is_over) {
+      event.signal.priority_registry_.note_dead();
+    }
     release(listener);
     if (outermost_on == nullptr) continue;
     outermost_on->assert_agent();

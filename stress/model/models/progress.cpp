@@ -175,15 +175,16 @@ HEIST_MODEL_PROGRAM(progress_of_aborts, 2) {
   static_cast<void>(subscription.release());  // its end waits for a listener that is frozen
 }
 
-/// Listeners come and go while none of them runs.
+/// Listeners come and go while none of them runs, bound to another signal.
 HEIST_MODEL_PROGRAM(progress_of_subscriptions, 2) {
   const TaskController controller;
+  const AbortController bond;
   const auto signal = controller.signal();
   for (int i = 0; i < 2; ++i) {
     spawn([&] {
       auto subscription = [&] {
         const Operation operation("subscribe");
-        return signal.on_priority_change(&nothing);
+        return signal.on_priority_change(&nothing, {.signal = bond.signal()});
       }();
       const Operation operation("unsubscribe");
       subscription.reset();

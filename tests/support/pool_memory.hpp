@@ -1,0 +1,24 @@
+// What the node pool holds: whether memory stays flat.
+#pragma once
+
+#include <cstdint>
+
+#include "heist/concurrent/node_pool.hpp"
+
+namespace heist::support {
+
+/// Memory that the pool has from the system: nodes with AddressSanitizer, which has each for itself; else
+/// chunks of 512 KiB, and nodes above 512 bytes.
+inline std::int64_t held_by_pool() {
+  const NodePoolStats stats = node_pool_stats();
+  return static_cast<std::int64_t>(stats.backing_allocations - stats.backing_releases);
+}
+
+/// By how much that may grow while memory is flat; what a test works on is far more.
+#if defined(HEIST_SANITIZER_ADDRESS)
+inline constexpr std::int64_t flat = 500;
+#else
+inline constexpr std::int64_t flat = 3;
+#endif
+
+}  // namespace heist::support
