@@ -2,7 +2,7 @@
 #pragma once
 
 #include <heist/priority.hpp>
-#include <heist/ref.hpp>
+#include <utility>
 
 namespace heist {
 
@@ -16,10 +16,12 @@ void release(SignalCore& core) noexcept;
 /// Spec: [sched#scheduling-state]. A null scheduler means "no state" (outside any task).
 struct SchedulingState {
   SchedulerCore* scheduler = nullptr;
+  TaskPriority priority = TaskPriority::user_visible;
+  // These two are read together right after a state was stored: in one half of it, so that the processor
+  // need not wait for the store.
   SignalCore* abort_source = nullptr;
   /// Null: the priority is fixed.
   SignalCore* priority_source = nullptr;
-  TaskPriority priority = TaskPriority::user_visible;
 };
 
 /// A scheduling state that owns its signals: captured where a continuation is created (contract
@@ -27,17 +29,24 @@ struct SchedulingState {
 class CapturedState {
  public:
   CapturedState() noexcept = default;
-  explicit CapturedState(const SchedulingState& state) noexcept
-      : state_(state),
-        abort_source_(Ref<SignalCore>::share(state.abort_source)),
-        priority_source_(Ref<SignalCore>::share(state.priority_source)) {}
+  explicit CapturedState(const SchedulingState& state) noexcept : state_(state) {
+    if (state_.abort_source != nullptr) retain(*state_.abort_source);
+    if (state_.priority_source != nullptr) retain(*state_.priority_source);
+  }
+  CapturedState(CapturedState&& other) noexcept : state_(std::exchange(other.state_, {})) {}
+  CapturedState& operator=(CapturedState&& other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~CapturedState() {
+    if (state_.priority_source != nullptr) release(*state_.priority_source);
+    if (state_.abort_source != nullptr) release(*state_.abort_source);
+  }
 
   [[nodiscard]] const SchedulingState& state() const noexcept { return state_; }
 
  private:
   SchedulingState state_;
-  Ref<SignalCore> abort_source_;
-  Ref<SignalCore> priority_source_;
 };
 
 }  // namespace heist

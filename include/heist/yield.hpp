@@ -123,8 +123,7 @@ class [[nodiscard]] Yield {
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     template <class Awaiting>
     void await_suspend(std::coroutine_handle<Awaiting> coroutine) const {
-      const bool on_agent = current_loop() != nullptr;
-      yield_.suspend(SuspendedCoroutine(coroutine));
+      const bool on_agent = yield_.suspend(SuspendedCoroutine(coroutine));
       // Off an agent it may run elsewhere by now; there it had no state of anybody to give back.
       if (on_agent) leave_kept_state(coroutine);
     }
@@ -143,10 +142,12 @@ class [[nodiscard]] Yield {
   Yield(Ref<LoopCore> loop, SchedulerCore* scheduler, YieldOptions options) noexcept
       : loop_(std::move(loop)), scheduler_(scheduler), options_(std::move(options)) {}
   explicit Yield(YieldOptions options) noexcept : options_(std::move(options)) {}
-  Yield() noexcept = default;
+  // NOLINTNEXTLINE(modernize-use-equals-default): that would clear the whole object beforehand.
+  Yield() noexcept {}
 
  private:
-  void suspend(SuspendedCoroutine coroutine);
+  /// Returns whether this is an agent.
+  bool suspend(SuspendedCoroutine coroutine);
   void suspend_off_agent(SuspendedCoroutine coroutine);
   void suspend_with_promise(SchedulerCore& to, const ContinuationSources& sources,
                             SuspendedCoroutine coroutine);

@@ -1,14 +1,11 @@
 // bytes_task: growth of the resident set while a million tasks queue up, for each. bytes_timer: while
 // timers are armed, for each, with whatever the user has to keep for one.
-#include <sys/types.h>
-#include <unistd.h>
-
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 
 #include "../../gate.hpp"
 #include "batch.hpp"
+#include "resident.hpp"
 #include "subjects.hpp"
 #include "timers.hpp"
 #include "workloads.hpp"
@@ -19,15 +16,6 @@ namespace {
 
 constexpr std::int64_t tasks = 1'000'000;
 constexpr std::int64_t timers = 300'000;
-
-double resident_bytes() {
-  std::FILE* file = std::fopen("/proc/self/statm", "r");
-  long total = 0;
-  long resident = 0;
-  if (file == nullptr || std::fscanf(file, "%ld %ld", &total, &resident) != 2) std::abort();
-  std::fclose(file);
-  return double(resident) * double(sysconf(_SC_PAGESIZE));
-}
 
 template <class Subject, std::size_t bytes>
 void bytes_per_task(Run& run) {

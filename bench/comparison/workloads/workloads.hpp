@@ -15,10 +15,13 @@ void add_set_priority(Registry& registry);
 void add_abort_group(Registry& registry);
 void add_pick(Registry& registry);
 void add_grow(Registry& registry);
+void add_yield(Registry& registry);
+void add_any_drop(Registry& registry);
 
 inline void add_all(Registry& registry) {
-  for (const auto add : {add_post, add_inside, add_pingpong, add_timer_throughput, add_timer_late,
-                         add_memory, add_set_priority, add_abort_group, add_pick, add_grow}) {
+  for (const auto add :
+       {add_post, add_inside, add_pingpong, add_timer_throughput, add_timer_late, add_memory,
+        add_set_priority, add_abort_group, add_pick, add_grow, add_yield, add_any_drop}) {
     add(registry);
   }
 }

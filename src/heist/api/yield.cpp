@@ -33,18 +33,22 @@ Yield::operator Promise<void>() && {
                                sources_of(options_, state));
 }
 
-void Yield::suspend(SuspendedCoroutine coroutine) {
+bool Yield::suspend(SuspendedCoroutine coroutine) {
   LoopCore* here = loop_of_this_thread;
-  if (here == nullptr) return suspend_off_agent(coroutine);
+  if (here == nullptr) {
+    suspend_off_agent(coroutine);
+    return false;
+  }
   const SchedulingState& state = here->on_agent().current;
   const ContinuationSources sources = sources_of(options_, state);
   SchedulerCore& to = scheduler_ != nullptr ? *scheduler_ : current_scheduler(*here);
   // Nobody else touches it: the frame of its coroutine may hold it.
   if (sources.abort_source == nullptr && sources.priority_source == nullptr && &to.loop == here) {
     auto& task = waiting_.emplace<FrameContinuation>(to, sources.priority, state, coroutine);
-    if (here->post(task)) return;
+    if (here->post(task)) return true;
   }
   suspend_with_promise(to, sources, coroutine);
+  return true;
 }
 
 /// Goes on where the scheduler is. The frame, and this object with it, may be gone as soon as the

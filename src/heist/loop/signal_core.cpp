@@ -8,8 +8,22 @@
 #include "continuation.hpp"
 #include "dependent_signal.hpp"
 #include "loop_core.hpp"
+#include "stop_signal.hpp"
 
 namespace heist {
+
+namespace {
+
+/// What a pointer holds, which is null then: mostly it is already, and nobody else looks.
+template <class T>
+T* take_alone(sync::atomic<T*>& pointer) noexcept {
+  // relaxed, both: no other user is left (RefCount).
+  T* taken = pointer.load(sync::relaxed);
+  if (taken != nullptr) pointer.store(nullptr, sync::relaxed);
+  return taken;
+}
+
+}  // namespace
 
 SignalCore::SignalCore(PriorityKind kind, TaskPriority priority, End end) noexcept
     : kind_(kind),
@@ -22,15 +36,12 @@ SignalCore::SignalCore(PriorityKind kind, TaskPriority priority, End end) noexce
 SignalCore::~SignalCore() { drop_contents(); }
 
 void SignalCore::drop_contents() noexcept {
-  drop_stop_bridge();
-  // relaxed, here and below: no other user is left (RefCount).
-  if (Reason::Box* box = reason_.exchange(nullptr, sync::relaxed)) release(*box);
-  if (LoopCore* loop = first_part_.loop.exchange(nullptr, sync::relaxed)) {  // relaxed: as above.
-    release(*loop);
-  }
-  SignalLoop* part = more_parts_.exchange(nullptr, sync::relaxed);  // relaxed: as above.
+  if (StopBridge* bridge = take_alone(stop_)) release(static_cast<Listener&>(*bridge));
+  if (Reason::Box* box = take_alone(reason_)) release(*box);
+  if (LoopCore* loop = take_alone(first_part_.loop)) release(*loop);
+  SignalLoop* part = take_alone(more_parts_);
   while (part != nullptr) {
-    SignalLoop* next = part->next.load(sync::relaxed);  // relaxed: as above.
+    SignalLoop* next = part->next.load(sync::relaxed);  // relaxed: as in take_alone().
     release(*part->loop.load(sync::relaxed));           // relaxed: as above.
     destroy_node(*part);
     part = next;

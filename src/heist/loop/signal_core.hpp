@@ -193,7 +193,6 @@ class SignalCore {
   friend struct Claimed;
   struct Change;
   static void destroy_root(SignalCore& core) noexcept;
-  void drop_stop_bridge() noexcept;
 
   static constexpr std::uint8_t not_delivered = 3;  ///< a follower that no value has reached yet
 

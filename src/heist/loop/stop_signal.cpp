@@ -57,11 +57,4 @@ std::stop_token SignalCore::stop_token() {
   return bridge->token();
 }
 
-void SignalCore::drop_stop_bridge() noexcept {
-  // relaxed: no other user is left (RefCount).
-  if (auto* bridge = stop_.exchange(nullptr, sync::relaxed)) {
-    release(static_cast<Listener&>(*bridge));
-  }
-}
-
 }  // namespace heist
