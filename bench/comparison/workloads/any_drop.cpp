@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <deque>
 #include <heist/abort_signal.hpp>
-#include <heist/ref.hpp>
 #include <stop_token>
 
 #include "resident.hpp"
@@ -77,14 +76,16 @@ void drop_requests(const typename Signals::Shutdown& shutdown, std::int64_t coun
   }
 }
 
-/// `shutdown` must reach each request that is kept.
 template <class Signals>
 using Kept = std::deque<typename Signals::Request>;
+
 template <class Signals>
 void keep_requests(Kept<Signals>& kept, const typename Signals::Shutdown& shutdown,
                    std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) kept.emplace_back(shutdown);
 }
+
+/// `shutdown` must reach each request that is kept.
 template <class Signals>
 void check_shutdown(const Kept<Signals>& kept, typename Signals::Shutdown& shutdown) {
   shutdown.begin();

@@ -1,5 +1,5 @@
-// Asio's equivalent of a yield: a coroutine defers its own continuation. With the executor's own type
-// everywhere, which spares the type-erased any_io_executor.
+// Asio's equivalent of a yield: a coroutine defers its own continuation. With the executor's own type,
+// which spares the type-erased any_io_executor, and without naming it again, which costs twice as much.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -16,17 +16,16 @@ namespace bench {
 class AsioYields : public AsioSubject {
  public:
   void begin(Turns& turns, int player) {
-    const auto executor = context().get_executor();
-    boost::asio::co_spawn(executor, play(executor, turns, player), boost::asio::detached);
+    boost::asio::co_spawn(context().get_executor(), play(turns, player), boost::asio::detached);
   }
 
  private:
   using Executor = boost::asio::io_context::executor_type;
 
-  static boost::asio::awaitable<void, Executor> play(Executor executor, Turns& turns, int player) {
+  static boost::asio::awaitable<void, Executor> play(Turns& turns, int player) {
     const boost::asio::use_awaitable_t<Executor> awaitable;
     for (auto left = turns.each(); left > 0; --left) {
-      co_await boost::asio::defer(executor, awaitable);
+      co_await boost::asio::defer(awaitable);
       turns.take(player);
     }
   }
