@@ -72,7 +72,12 @@ class StateKeepingAwaiter {
     state_.keep();
     suspended_ = true;
     state_.leave();
-    return awaiter_.await_suspend(coroutine);
+    try {
+      return awaiter_.await_suspend(coroutine);
+    } catch (...) {
+      state_.enter();  // it has not suspended
+      throw;
+    }
   }
   decltype(auto) await_resume() {
     if (suspended_) state_.enter();

@@ -89,8 +89,10 @@ class FrameContinuation final : public SchedulerTask {
 class ContinuationReaction final : public Reaction {
  public:
   ContinuationReaction(Promise<void> continuation, SuspendedCoroutine coroutine) noexcept;
-  /// Where the coroutine goes on: here, or off any loop where the continuation ran.
-  void attach(SchedulerCore& to);
+  /// Where the coroutine goes on: here, or off any loop where the continuation runs.
+  void bind(SchedulerCore& to);
+  /// It may go on, or be destroyed, on another thread from here on.
+  void attach() noexcept { continuation_.state().attach(*this); }
   void throw_if_rejected() const;
 
  private:
@@ -125,7 +127,9 @@ class [[nodiscard]] Yield {
     void await_suspend(std::coroutine_handle<Awaiting> coroutine) const {
       const bool on_agent = yield_.suspend(SuspendedCoroutine(coroutine));
       // Off an agent it may run elsewhere by now; there it had no state of anybody to give back.
-      if (on_agent) leave_kept_state(coroutine);
+      if (!on_agent) return;
+      leave_kept_state(coroutine);
+      yield_.wait();
     }
     void await_resume() const {
       if (const auto* waiting = std::get_if<ContinuationReaction>(&yield_.waiting_)) {
@@ -146,8 +150,11 @@ class [[nodiscard]] Yield {
   Yield() noexcept {}
 
  private:
-  /// Returns whether this is an agent.
+  /// Schedules the continuation. Returns whether this is an agent: wait() is then to follow.
   bool suspend(SuspendedCoroutine coroutine);
+  void wait() noexcept {
+    if (auto* reaction = std::get_if<ContinuationReaction>(&waiting_)) reaction->attach();
+  }
   void suspend_off_agent(SuspendedCoroutine coroutine);
   void suspend_with_promise(SchedulerCore& to, const ContinuationSources& sources,
                             SuspendedCoroutine coroutine);

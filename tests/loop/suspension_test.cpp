@@ -129,6 +129,20 @@ TEST_F(Sus1, close_when_held_back_then_every_promise_rejects) {
   scheduler.suspend();
 }
 
+TEST_F(Sus1, close_when_what_is_dropped_creates_schedulers_then_every_task_is_dropped) {
+  const auto creates = [this] {
+    for (int i = 0; i < 8; ++i) static_cast<void>(loop.create_scheduler());
+  };
+  other.post([at_end = AtDestruction(creates)] {});
+  const Scheduler last = loop.create_scheduler();
+  const auto held = last.post_task(note("held"));
+  other.suspend();
+  last.suspend();
+  EXPECT_THAT(run(), IsEmpty());
+  loop.close(CloseMode::abort());
+  EXPECT_TRUE(held.settled());
+}
+
 TEST(Sus1Agent, suspend_when_returned_then_no_later_pick_starts_a_task_of_it) {
   Agent agent;
   const Scheduler scheduler = agent.scheduler();

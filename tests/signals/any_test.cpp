@@ -3,6 +3,7 @@
 
 #include <array>
 #include <heist/heist.hpp>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -67,6 +68,17 @@ TEST_F(Any, abort_when_another_source_is_aborted_by_a_listener_then_first_reason
   a.abort("first");
   EXPECT_THAT(trace.take(), ElementsAre("dependent"));
   EXPECT_EQ(*dependent.reason().value<std::string>(), "first");
+}
+
+TEST_F(Any, abort_when_a_listener_destroys_the_reason_it_was_called_with_then_dependents_have_it) {
+  AbortController a;
+  const auto dependent = AbortSignal::any({a.signal()});
+  const auto result = post_task("task", {.signal = dependent});
+  auto reason = std::make_unique<Reason>("why");
+  const auto on_root = a.signal().on_abort([&] { reason.reset(); });
+  a.abort(*reason);
+  EXPECT_EQ(*result.reason().value<std::string>(), "why");
+  EXPECT_THAT(run(), IsEmpty());
 }
 
 TEST_F(Any, tasks_when_a_source_aborts_then_rejected_and_never_run) {

@@ -5,6 +5,7 @@
 #include <coroutine>
 #include <heist/heist.hpp>
 #include <optional>
+#include <stdexcept>
 
 #include "support/virtual_loop_fixture.hpp"
 
@@ -117,6 +118,50 @@ TEST_F(ForeignAwaitable, state_when_resumed_on_another_loop_then_none) {
       {.priority = background});
   other.run_until_idle();
   EXPECT_THAT(trace.take(), ElementsAre("resumed with 7", "turn", "visible there"));
+}
+
+TEST_F(ForeignAwaitable, state_when_started_off_any_loop_then_none_whoever_resumes_it) {
+  TaskController controller(background);
+  const auto result = waits(1);
+  scheduler.post(
+      [this] {
+        event.resume();
+        post("visible");
+      },
+      {.signal = controller.signal()});
+  loop.run_one();
+  controller.abort();
+  EXPECT_THAT(run(), ElementsAre("resumed with 7", "turn", "visible"));
+  EXPECT_EQ(result.status(), PromiseStatus::fulfilled);
+}
+
+TEST_F(ForeignAwaitable, awaiter_when_it_throws_instead_of_suspending_then_the_state_is_kept) {
+  struct Throws {
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> /*coroutine*/) const {
+      throw std::runtime_error("it cannot wait");
+    }
+    void await_resume() const noexcept {}
+  };
+  const auto coroutine = [this]() -> Promise<void> {
+    co_await event;
+    try {
+      co_await Throws();
+    } catch (const std::runtime_error&) {
+      trace.add("refused");
+    }
+    co_await heist::yield();
+    trace.add("turn");
+  };
+  static_cast<void>(scheduler.post_task(coroutine, {.priority = background}));
+  static_cast<void>(run());
+  scheduler.post(
+      [this] {
+        event.resume();
+        post("visible");
+      },
+      {.priority = user_blocking});
+  EXPECT_THAT(run(), ElementsAre("refused", "visible", "turn"));
 }
 
 TEST_F(ForeignAwaitable, awaiter_when_it_is_ready_or_declines_to_suspend_then_nothing_changes) {

@@ -3,6 +3,8 @@
 
 #include <heist/agent.hpp>
 #include <heist/heist.hpp>
+#include <memory>
+#include <optional>
 #include <thread>
 
 #include "support/virtual_loop_fixture.hpp"
@@ -153,6 +155,40 @@ TEST_F(Yielding, yield_to_another_loop_then_comes_back) {
   EXPECT_EQ(other.run_until_idle(), 1U);
   loop.run_until_idle();
   EXPECT_EQ(result.get(), &loop.core());
+}
+
+TEST_F(Yielding, yield_when_a_signal_goes_with_the_state_then_its_end_may_queue_microtasks) {
+  const auto queues = [this] { queue_microtask(note("queued")); };
+  auto controller = std::make_optional<AbortController>();
+  const auto coroutine = [&]() -> Promise<void> {
+    controller->abort(std::make_shared<AtDestruction<decltype(queues)>>(queues));
+    controller.reset();
+    co_await heist::yield(ContinuationPriority::user_visible);
+    trace.add("went on");
+  };
+  scheduler.post([&] { static_cast<void>(coroutine()); }, {.signal = controller->signal()});
+  EXPECT_THAT(run(), ElementsAre("went on", "queued"));
+}
+
+TEST_F(Yielding, yield_elsewhere_when_its_own_loop_closes_then_goes_on_or_is_destroyed_there) {
+  Agent agent;
+  for (int round = 0; round < 200; ++round) {
+    EventLoop closing;
+    auto begins = Promise<void>::with_resolver();
+    const auto coroutine = [&]() -> Promise<void> {
+      const auto alive = callbacks.probe();
+      co_await begins.promise;
+      co_await agent.scheduler().yield();
+    };
+    auto result = Promise<void>::resolved();
+    closing.scheduler().post([&] { result = coroutine(); });
+    closing.run_until_idle();
+    // Resolved by the close: the yield takes place in its last checkpoint.
+    const auto resolve = [&] { begins.resolver.resolve(); };
+    closing.scheduler().post([at_end = AtDestruction(resolve)] {});
+    closing.close(CloseMode::abort());
+    EXPECT_TRUE(result.wait_for(std::chrono::minutes(1)));
+  }
 }
 
 TEST_F(Yielding, yield_when_priority_is_no_priority_then_refused) {

@@ -59,7 +59,8 @@ void Yield::suspend_off_agent(SuspendedCoroutine coroutine) {
   const SchedulingState state{.scheduler = scheduler_};
   const ContinuationSources sources = sources_of(options_, state);
   if (sources.abort_source != nullptr || sources.priority_source != nullptr) {
-    return suspend_with_promise(*scheduler_, sources, coroutine);
+    suspend_with_promise(*scheduler_, sources, coroutine);
+    return wait();
   }
   auto& task = waiting_.emplace<FrameContinuation>(*scheduler_, sources.priority, state, coroutine);
   if (!loop->post(task)) throw InvalidStateError("yield: the event loop is closed");
@@ -67,7 +68,7 @@ void Yield::suspend_off_agent(SuspendedCoroutine coroutine) {
 
 void Yield::suspend_with_promise(SchedulerCore& to, const ContinuationSources& sources,
                                  SuspendedCoroutine coroutine) {
-  waiting_.emplace<ContinuationReaction>(schedule_continuation(to, sources), coroutine).attach(to);
+  waiting_.emplace<ContinuationReaction>(schedule_continuation(to, sources), coroutine).bind(to);
 }
 
 }  // namespace heist

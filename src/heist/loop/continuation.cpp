@@ -79,6 +79,7 @@ void FrameContinuation::run(LoopNode& node, LoopCore& loop) noexcept {
   const CapturedState captured = std::move(self.captured_);
   loop.on_agent().current = captured.state();
   self.coroutine_.resume();
+  loop.on_agent().current = {};  // a signal that goes with the state may run users' destructors
 }
 
 void FrameContinuation::drop(LoopNode& node) noexcept {
@@ -91,14 +92,10 @@ ContinuationReaction::ContinuationReaction(Promise<void> continuation,
                                            SuspendedCoroutine coroutine) noexcept
     : Reaction(table), continuation_(std::move(continuation)), coroutine_(coroutine) {}
 
-void ContinuationReaction::attach(SchedulerCore& to) {
-  if (current_loop() != nullptr) {
-    bind_to_current_loop();
-  } else {
-    loop = Ref<LoopCore>::share(&to.loop);
-    captured = CapturedState(SchedulingState{.scheduler = &to});
-  }
-  continuation_.state().attach(*this);
+void ContinuationReaction::bind(SchedulerCore& to) {
+  if (current_loop() != nullptr) return bind_to_current_loop();
+  loop = Ref<LoopCore>::share(&to.loop);
+  captured = CapturedState(SchedulingState{.scheduler = &to});
 }
 
 void ContinuationReaction::throw_if_rejected() const {

@@ -6,7 +6,7 @@
 namespace heist {
 
 struct KeptState::Kept {
-  const LoopCore* loop = nullptr;  ///< where it was kept; for comparison only
+  Ref<LoopCore> loop;  ///< where it was kept: the state names a scheduler of it
   CapturedState state;
   LoopCore* entered = nullptr;  ///< the loop that runs the coroutine by way of enter()
   SchedulingState resumer;      ///< what that one's state was; borrowed, as it is
@@ -15,10 +15,10 @@ struct KeptState::Kept {
 void KeptState::Delete::operator()(Kept* kept) const noexcept { delete kept; }
 
 void KeptState::keep() {
-  LoopCore* loop = current_loop();
-  if (loop == nullptr) return;
   if (kept_ == nullptr) kept_.reset(new Kept());
-  kept_->loop = loop;
+  LoopCore* loop = current_loop();
+  if (loop == nullptr) return;  // what it had before, or none
+  if (kept_->loop.get() != loop) kept_->loop = Ref<LoopCore>::share(loop);
   // In a new object first: the old one may hold the last references to what is current.
   CapturedState state(loop->on_agent().current);
   leave();
@@ -31,7 +31,7 @@ void KeptState::enter() noexcept {
   auto& current = loop->on_agent().current;
   kept_->resumer = current;
   kept_->entered = loop;
-  current = loop == kept_->loop ? kept_->state.state() : SchedulingState();
+  current = loop == kept_->loop.get() ? kept_->state.state() : SchedulingState();
 }
 
 void KeptState::leave_entered() noexcept {

@@ -55,7 +55,8 @@ void LoopCore::drop_everything() noexcept {
   });
   while (SchedulerTask* task = agent.queues.pop()) drop_task(*task);
   drop_held(first_scheduler_);
-  for (const auto& scheduler : more_schedulers_) drop_held(*scheduler);
+  // By index: a callback's destructor may create one.
+  for (std::size_t i = 0; i < more_schedulers_.size(); ++i) drop_held(*more_schedulers_[i]);
   while (reap_one()) {
   }
   microtask_checkpoint();  // the reactions to these rejections

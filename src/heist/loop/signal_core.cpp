@@ -79,11 +79,13 @@ bool SignalCore::mark_aborted(const Reason& reason) noexcept {
 
 void SignalCore::abort(const Reason& reason, LoopCore* outermost_on) noexcept {
   if (!mark_aborted(reason)) return;
-  const auto self = Ref<SignalCore>::share(this);  // a listener may drop the last handle
-  SourceLink* dependents = run_abort_steps(reason, outermost_on);
+  // A listener may drop the last handle, and the caller's reason.
+  const auto self = Ref<SignalCore>::share(this);
+  const Reason kept = reason;
+  SourceLink* dependents = run_abort_steps(kept, outermost_on);
   while (dependents != nullptr) {
     SourceLink& link = *std::exchange(dependents, dependents->claimed);
-    if (link.marked) static_cast<void>(link.dependent.run_abort_steps(reason, outermost_on));
+    if (link.marked) static_cast<void>(link.dependent.run_abort_steps(kept, outermost_on));
     release(link.dependent);
   }
 }
