@@ -80,7 +80,8 @@ class TimeoutSignalStress {
       if (member == 0 && closed) close(*closed, own);
       use(*batches_[member], own);
     });
-    for (std::size_t i = 0; i < 2; ++i) wait_for(i, closed, *local[i]);
+    for (const auto& promise : local) wait_for(*promise);
+    outlast_timers(closed);
     for (auto& batch : batches_) judge(*batch, closed);
     clear(closed);
     memory_.look();
@@ -130,14 +131,21 @@ class TimeoutSignalStress {
     check(armed.listener.destroyed == 1, "I2: a removed listener's callback is still there");
   }
 
-  void wait_for(std::size_t agent, std::optional<std::size_t> closed, const Promise<void>& local) {
+  static void wait_for(const Promise<void>& local) {
     static_cast<void>(local.wait_for(std::chrono::seconds(60)));
     check(local.status() != PromiseStatus::pending, "an agent is stuck");
-    if (agent == closed) return;
-    schedulers_[agent]
-        ->post_task([] {}, {.priority = TaskPriority::background, .delay = longest + 2 * tick})
-        .get();
-    fence(*schedulers_[agent]);
+  }
+  /// Then the tasks that each agent's timers have aborted on the other one.
+  void outlast_timers(std::optional<std::size_t> closed) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (i == closed) continue;
+      schedulers_[i]
+          ->post_task([] {}, {.priority = TaskPriority::background, .delay = longest + 2 * tick})
+          .get();
+    }
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (i != closed) fence(*schedulers_[i]);
+    }
   }
 
   void judge(const Batch& batch, std::optional<std::size_t> closed) {
