@@ -1,8 +1,10 @@
 #include "counters/counting.hpp"
 
 #include <dlfcn.h>
+#include <malloc.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdlib>
@@ -11,12 +13,20 @@
 
 #include "heist/concurrent/node_pool.hpp"
 
+#if defined(HEIST_SANITIZER_ADDRESS) || defined(HEIST_SANITIZER_THREAD)
+#include <sanitizer/allocator_interface.h>
+#else
+#include <oneapi/tbb/scalable_allocator.h>
+#endif
+
 namespace heist::test {
 namespace {
 
 constinit thread_local bool refuse_memory = false;
 constinit thread_local std::uint64_t news = 0;
 constinit thread_local std::uint64_t calls = 0;
+[[maybe_unused]] constinit std::atomic<std::int64_t> large_nodes_bytes =
+    0;  ///< of scalable_aligned_malloc
 
 void* counted_new(std::size_t bytes, std::size_t alignment) noexcept {
   if (refuse_memory) return nullptr;
@@ -42,6 +52,17 @@ Function* hidden(const char* name) noexcept {
 }  // namespace
 
 Allocations allocations() noexcept { return {news, node_pool_stats().backing_allocations}; }
+
+#if defined(HEIST_SANITIZER_ADDRESS) || defined(HEIST_SANITIZER_THREAD)
+std::int64_t live_bytes() noexcept {
+  return static_cast<std::int64_t>(__sanitizer_get_current_allocated_bytes());
+}
+#else
+std::int64_t live_bytes() noexcept {
+  const auto heap = mallinfo2();
+  return static_cast<std::int64_t>(heap.uordblks + heap.hblkhd) + large_nodes_bytes.load();
+}
+#endif
 
 std::uint64_t system_calls() noexcept { return calls; }
 
@@ -147,7 +168,15 @@ int posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) noex
 void* scalable_aligned_malloc(std::size_t bytes, std::size_t alignment) {
   static auto* const real =
       heist::test::hidden<void*(std::size_t, std::size_t)>("scalable_aligned_malloc");
-  return heist::test::refuse_memory ? nullptr : real(bytes, alignment);
+  if (heist::test::refuse_memory) return nullptr;
+  void* const memory = real(bytes, alignment);
+  heist::test::large_nodes_bytes += static_cast<std::int64_t>(scalable_msize(memory));
+  return memory;
+}
+void scalable_aligned_free(void* memory) {
+  static auto* const real = heist::test::hidden<void(void*)>("scalable_aligned_free");
+  heist::test::large_nodes_bytes -= static_cast<std::int64_t>(scalable_msize(memory));
+  real(memory);
 }
 #endif
 

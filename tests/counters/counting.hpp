@@ -28,6 +28,9 @@ template <class Work>
   return allocations() - before;
 }
 
+/// Bytes that are allocated at the moment, by any thread and in any way.
+[[nodiscard]] std::int64_t live_bytes() noexcept;
+
 /// Calls of syscall(2) by this thread so far.
 [[nodiscard]] std::uint64_t system_calls() noexcept;
 
