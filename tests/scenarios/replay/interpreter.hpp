@@ -2,12 +2,12 @@
 #pragma once
 
 #include <heist/heist.hpp>
-#include <list>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "scenarios/replay/replay.hpp"
 #include "scenarios/replay/signals.hpp"
@@ -88,14 +88,14 @@ class Interpreter {
   void listen(const Json& step);
   void listen_to_abort(const Json& step);
   void listen_to_priority_change(const Json& step);
-  void heard(const Json& step, Subscription& own, Json event);
+  void heard(const Json& step, Json event);
 
   const Json& scenario_;
   ReplayOptions options_;
   Json trace_ = Json::array();
   std::string broken_;  ///< why the scenario is; bodies would take an exception for theirs
   std::map<std::string, Promise<Json>> tasks_;
-  std::list<Subscription> subscriptions_;
+  std::vector<Subscription> subscriptions_;
   EventLoop loop_{{.clock = LoopClock::virtual_time}};
   Scheduler scheduler_ = loop_.scheduler();
   Signals signals_{scheduler_};
