@@ -107,7 +107,8 @@ class Scheduler {
   ///         another thread during a suspension counts until its agent takes it from the inbox.
   /// Thread: any, lock-free.   Blocks: never.   Errors: std::bad_alloc, nothing changed.
   /// Cost:   one allocation; the agent visits the loop's delayed tasks once, and sets queued ones
-  ///         aside as they come up. resume() costs as many steps as tasks are held back.
+  ///         aside as they come up. resume() costs a step for each task held back, and one for each older
+  ///         task of the same queue that another suspension had held back.
   void suspend() const;
   void resume() const;
 
