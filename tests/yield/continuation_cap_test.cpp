@@ -60,6 +60,21 @@ TEST_F(Yld6, continuations_when_a_higher_task_comes_between_then_the_time_counts
   EXPECT_THAT(trace.take(), ElementsAre("blocking", "y1", "y2", "visible", "y3"));
 }
 
+TEST_F(Yld6, continuations_when_held_back_tasks_come_up_then_a_runnable_one_passes_all_the_same) {
+  const Scheduler other = loop.create_scheduler();
+  static_cast<void>(scheduler.post_task([this] { return busy("y", 4); }));
+  other.post(note("held"));
+  other.post(note("held"));
+  post("a");
+  loop.run_one();
+  other.suspend();
+  loop.run_until_idle();
+  EXPECT_THAT(trace.take(), ElementsAre("y1", "y2", "a", "y3", "y4"));
+  other.resume();
+  loop.run_until_idle();
+  EXPECT_THAT(trace.take(), ElementsAre("held", "held"));
+}
+
 TEST_F(Yld6, cap_when_negative_or_above_an_hour_then_refused) {
   EXPECT_THROW(EventLoop({.continuation_cap = -1ns}), std::invalid_argument);
   EXPECT_THROW(EventLoop({.continuation_cap = 2h}), std::invalid_argument);

@@ -64,6 +64,7 @@ SchedulerTask* LoopCore::pop_capped() noexcept {
 inline SchedulerTask* LoopCore::pick() noexcept {
   auto& agent = on_agent();
   for (;;) {
+    const int continuation_level = agent.continuation_level;
     SchedulerTask* task =
         continuation_cap_ == continuation_cap_.zero() ? agent.queues.pop() : pop_capped();
     if (task == nullptr) return nullptr;
@@ -74,6 +75,7 @@ inline SchedulerTask* LoopCore::pick() noexcept {
     } else {
       return task;
     }
+    agent.continuation_level = continuation_level;  // what does not run has not been picked
   }
 }
 
