@@ -160,7 +160,7 @@ class YieldStress {
       Job& job = *slot;
       job.agent = random.below(2);
       job.signal = random.below(signal_count);
-      job.left = random.below(12);
+      job.left = random.below(40);
       start(job, random());
     }
   }

@@ -74,8 +74,9 @@ class AbortSignal {
   /// A token whose stop is requested by the abort, in the place of a listener that was added at the first
   /// call; the reason is not passed on.
   ///
-  /// Thread: any.   Errors: std::bad_alloc.   Cost: the first call of a signal allocates twice.
-  /// Lifetime: the token does not keep the signal: of one made by any(), timeout() or from() keep a handle.
+  /// Thread:   any.   Errors: std::bad_alloc.   Cost: the first call of a signal allocates twice.
+  /// Lifetime: a token does not keep the signal: keep a handle of one that any(), timeout() or from() made. Without the
+  ///           signal no stop is possible any more.
   [[nodiscard]] std::stop_token stop_token() const;
 
   /// True once aborted; never false again.   Cost: one load.

@@ -14,7 +14,9 @@
 #include "heist/concurrent/node_pool.hpp"
 
 #if defined(HEIST_SANITIZER_ADDRESS) || defined(HEIST_SANITIZER_THREAD)
-#include <sanitizer/allocator_interface.h>
+/// As in <sanitizer/allocator_interface.h>, which g++ does not bring along.
+// NOLINTNEXTLINE(bugprone-reserved-identifier, cert-dcl37-c, cert-dcl51-cpp): the run-time library's name.
+extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
 #else
 #include <oneapi/tbb/scalable_allocator.h>
 #endif
