@@ -31,11 +31,14 @@ class AbortSignal {
   /// A signal that is aborted already, with AbortError or with the given reason; it never has an event.
   ///
   /// Spec: [dom#dom-abortsignal-abort].   Thread: any.   Errors: std::bad_alloc.
-  [[nodiscard]] static AbortSignal abort();
-  [[nodiscard]] static AbortSignal abort(const Reason& reason);
+  [[nodiscard("this makes another signal; an AbortController aborts one")]]
+  static AbortSignal abort();
+  [[nodiscard("this makes another signal; an AbortController aborts one")]]
+  static AbortSignal abort(const Reason& reason);
   template <class Value>
     requires(!std::same_as<std::remove_cvref_t<Value>, Reason>)
-  [[nodiscard]] static AbortSignal abort(Value&& reason) {
+  [[nodiscard("this makes another signal; an AbortController aborts one")]]
+  static AbortSignal abort(Value&& reason) {
     return abort(Reason(std::forward<Value>(reason)));
   }
 
