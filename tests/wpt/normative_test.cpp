@@ -5,7 +5,6 @@ namespace heist::support {
 namespace {
 
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 class WptNormative : public YieldFixture {
  protected:

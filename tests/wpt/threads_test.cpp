@@ -12,7 +12,6 @@ namespace heist::support {
 namespace {
 
 using testing::Each;
-using testing::ElementsAre;
 
 class WptHomeAgent : public RuntimeFixture {
  protected:

@@ -56,6 +56,7 @@ void LoopCore::drop_everything() noexcept {
   while (SchedulerTask* task = agent.queues.pop()) drop_task(*task);
   drop_held(first_scheduler_);
   // By index: a callback's destructor may create one.
+  // NOLINTNEXTLINE(modernize-loop-convert)
   for (std::size_t i = 0; i < more_schedulers_.size(); ++i) drop_held(*more_schedulers_[i]);
   while (reap_one()) {
   }
