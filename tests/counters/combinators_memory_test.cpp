@@ -46,8 +46,9 @@ TEST_F(Lif4Combinators,
        call_when_of_promises_then_nodes_only_and_of_a_vector_its_inputs_and_values) {
   EXPECT_EQ(allocated_by([this] { combine_all(); }).by_new, 0U);
   const auto inputs = both();
-  EXPECT_EQ(allocated_by([&] { static_cast<void>(when_all(scheduler, inputs)); }).by_new, 2U);
-  EXPECT_EQ(allocated_by([&] { static_cast<void>(race(scheduler, inputs)); }).by_new, 1U);
+  // At the most: compilers may do without a vector whose end they see.
+  EXPECT_LE(allocated_by([&] { static_cast<void>(when_all(scheduler, inputs)); }).by_new, 2U);
+  EXPECT_LE(allocated_by([&] { static_cast<void>(race(scheduler, inputs)); }).by_new, 1U);
 }
 
 TEST_F(Lif4Combinators, promises_when_they_settle_then_nothing_is_allocated) {
