@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "../os/cpu_limit.hpp"
 #include "loop_core.hpp"
 #include "signal_core.hpp"
 

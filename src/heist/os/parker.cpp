@@ -1,7 +1,6 @@
 #include "parker.hpp"
 
 #include <poll.h>
-#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -39,13 +38,6 @@ class Descriptor {
 };
 
 }  // namespace
-
-int available_cpus() noexcept {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
-  return CPU_COUNT(&allowed);
-}
 
 void spin_pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)

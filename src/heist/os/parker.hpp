@@ -67,9 +67,6 @@ class Parker {
   int poll_fd_ = -1;
 };
 
-/// CPUs the calling thread may use.
-[[nodiscard]] int available_cpus() noexcept;
-
 /// One step of a timed spin.
 void spin_pause() noexcept;
 
