@@ -130,7 +130,7 @@ TEST_F(CgroupV2Quota, cgroup_cpu_quota_when_cpu_max_is_odd_then_none) {
 }
 
 TEST_F(CgroupV2Quota, cgroup_cpu_quota_when_vast_then_the_largest_number) {
-  limit("18446744073709551615 1\n");
+  limit("4294967296 1\n");
   EXPECT_EQ(quota(), 4294967295U);
 }
 
@@ -216,9 +216,13 @@ TEST_F(CgroupV2Quota, cgroup_cpu_quota_when_files_are_cut_anywhere_then_quota_or
 
 TEST_F(CgroupV2Quota, cgroup_cpu_quota_when_lines_are_garbage_then_they_are_passed_over) {
   limit("300000 100000\n");
-  own_cgroup("\n:\n::\nx\n0:\n0:/\n:::\n0::\n1:cpu\n\001\377\n0::/jobs/one\n");
-  mounts("\n \n-\n - - - - - - - - - -\n1 2 3 4 5 6 - cgroup2\n1 2 3 / 5 6 7 8 9 cgroup2 10\n" +
-         std::string(v2_mount));
+  own_cgroup("\n:\n::\nx\n0:\n0:/\n:::\n0::\n1:cpu\n\001\377\n1::/odd\n0:x:/odd\n0::/jobs/one\n");
+  mounts(
+      "\n \n-\n - - - - - - - - - -\n1 2 3 4 5 6 - cgroup2\n1 2 3 / /odd 6 7 cgroup2 9 10\n"
+      "1 2 3 / /odd - cgroup2 8 9\n1 2 3 / /odd - cgroup2 8 9 - proc 12 13\n" +
+      std::string(v2_mount));
+  write("odd/jobs/one/cpu.max", "100000 100000\n");
+  write("sys/fs/cgroup/odd/cpu.max", "100000 100000\n");
   EXPECT_EQ(quota(), 3U);
 }
 
@@ -278,6 +282,7 @@ TEST_F(CgroupV1Quota, cgroup_cpu_quota_when_another_controller_has_files_then_no
   v1_quota("sys/fs/cgroup/cpuset/jobs/one", "100000\n", "100000\n");
   v1_quota("sys/fs/cgroup/cpuset", "100000\n", "100000\n");
   v1_quota("sys/fs/cgroup/systemd/jobs/one", "100000\n", "100000\n");
+  v1_quota("sys/fs/cgroup/cpu,cpuacct/user", "100000\n", "100000\n");
   EXPECT_EQ(quota(), 0U);
 }
 
@@ -292,7 +297,8 @@ TEST_F(CgroupV1Quota, cgroup_cpu_quota_when_hybrid_then_v1) {
   own_cgroup(std::string(v1_cgroups) + "0::/user\n");
   mounts(std::string(v1_mount) + "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n");
   v1_quota(folder, "200000\n", "100000\n");
-  write("sys/fs/cgroup/unified/user/cgroup.procs", "1\n");
+  v1_quota("sys/fs/cgroup/cpu,cpuacct/user", "100000\n", "100000\n");
+  write("sys/fs/cgroup/unified/jobs/one/cpu.max", "100000 100000\n");
   EXPECT_EQ(quota(), 2U);
 }
 
