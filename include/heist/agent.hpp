@@ -64,7 +64,15 @@ class Agent {
   [[nodiscard]] EventLoopStats stats() const noexcept;
 
  private:
+  friend class AgentCluster;
+  struct NotStarted {};
+  /// What start() has to follow.
+  Agent(AgentOptions options, NotStarted);
+  void start();
   [[nodiscard]] LoopCore& core() const noexcept;
+  /// Asks it to close; its report comes by close().
+  void request_close(const CloseMode& mode);
+  [[nodiscard]] CloseReport close_as_member(const CloseMode& mode);
 
   struct Impl;
   std::unique_ptr<Impl> impl_;

@@ -40,12 +40,20 @@ class KeptState {
   std::unique_ptr<Kept, Delete> kept_;
 };
 
+/// That of a coroutine, if it is ours.
+template <class Awaiting>
+KeptState* kept_state_of(std::coroutine_handle<Awaiting> coroutine) noexcept {
+  if constexpr (requires { coroutine.promise().kept_state(); }) {
+    return &coroutine.promise().kept_state();
+  } else {
+    return nullptr;
+  }
+}
+
 /// Lets the promise of a coroutine, if it is ours, give its resumer's state back.
 template <class Awaiting>
 void leave_kept_state(std::coroutine_handle<Awaiting> coroutine) noexcept {
-  if constexpr (requires { coroutine.promise().kept_state(); }) {
-    coroutine.promise().kept_state().leave();
-  }
+  if (KeptState* kept = kept_state_of(coroutine)) kept->leave();
 }
 
 template <class Awaitable>

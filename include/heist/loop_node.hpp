@@ -25,9 +25,10 @@ struct LoopNodeOps {
 /// A node of the inbox, a scheduler task queue, the timer wheel, the microtask queue, or (a
 /// reaction) of a pending promise.
 ///
-/// Invariant: a node is in one list at a time. In the inbox and in a promise only `next` is
-/// meaningful; every other list belongs to the agent.
-struct LoopNode {
+/// Invariant: a node is in one list at a time. In the inbox, in a promise and in a cluster's queues only
+/// `next` is meaningful; every other list belongs to the agent. Aligned so that its address leaves bits for a
+/// bin's word (BinRing).
+struct alignas(16) LoopNode {
   LoopNode* next = nullptr;
   LoopNode* prev = nullptr;
   /// Enqueue order while in a scheduler task queue, expiry tick while in the timer wheel.

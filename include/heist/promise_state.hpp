@@ -12,6 +12,7 @@
 #include <heist/node_memory.hpp>
 #include <heist/reason.hpp>
 #include <heist/ref.hpp>
+#include <heist/scheduler_task.hpp>
 #include <heist/scheduling_state.hpp>
 #include <heist/sync.hpp>
 #include <memory>
@@ -54,10 +55,17 @@ struct Reaction : LoopNode {
   Ref<LoopCore> loop;  ///< where it runs
   /// The scheduling state it runs with.
   CapturedState captured;
+  /// Stealable, with a priority that may change: its place in the signal's queue.
+  SharedCellOwner cell;
 
-  /// Binds it to the calling thread's loop and its current scheduling state.
-  /// Errors: NotAllowedError when no loop runs on this thread.
+  /// It is one with what settles its promise: on an agent of its cluster it runs there, as a microtask.
+  bool follows_settler = false;
+
+  /// Binds it to the calling thread's loop (stealable: its cluster) and its current scheduling state.
+  /// Errors: NotAllowedError when no loop runs on this thread; std::bad_alloc.
   void bind_to_current_loop();
+  /// The same, always to the thread's own loop.   Errors: NotAllowedError.
+  void bind_to_current_agent();
   /// Binds it to the loop of a scheduler, with that scheduler's initial state.
   void bind_to(const Scheduler& scheduler);
 };

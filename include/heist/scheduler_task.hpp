@@ -8,10 +8,18 @@
 #include <heist/ref.hpp>
 #include <heist/scheduling_state.hpp>
 #include <heist/sync.hpp>
+#include <memory>
 
 namespace heist {
 
+struct SharedCell;
 struct SignalLoop;
+
+/// A place for a queue that moves with a signal, made ahead.
+struct FreeSharedCell {
+  void operator()(SharedCell* cell) const noexcept;
+};
+using SharedCellOwner = std::unique_ptr<SharedCell, FreeSharedCell>;
 
 /// Phases of a task; docs/lifetime.md has the table of phases x events. Unstarted tasks are
 /// `posted` wherever they are (inbox, queue, wheel).
@@ -97,6 +105,9 @@ class SchedulerTask : public LoopNode {
   bool is_continuation = false;
   bool is_dynamic = false;  ///< priority follows the signal
   bool is_delayed = false;  ///< key is an expiry tick on arrival
+
+  /// Runs on any agent of a cluster.   Precondition: its scheduler is set.
+  [[nodiscard]] bool is_stealable() const noexcept;
 
   [[nodiscard]] const TaskOps& task_ops() const noexcept {
     return *static_cast<const TaskOps*>(ops);
@@ -211,9 +222,19 @@ class ControlledTask : public SchedulerTask, public Registration {
   SignalCore* signal = nullptr;  ///< owned reference, or null
   ///< the signal's part for this loop; lives as long as the signal
   SignalLoop* signal_loop = nullptr;
+  SharedCellOwner cell;  ///< stealable and dynamic, until it is in its queue
 
   /// Shares of the node's memory: the task's own, and the registry's when there is a signal.
   RefCount memory{1};
+
+  /// Of an aborted stealable task: true for the one who destroys its callback and leaves its signal.
+  [[nodiscard]] bool take_contents() noexcept {
+    return !contents_taken_.exchange(true, sync::edge("contents:take", sync::acq_rel));
+  }
+  bool is_withdrawn = false;  ///< the keeper took it out of the wheel
+
+ private:
+  sync::atomic<bool> contents_taken_{false};
 };
 
 /// `run` of every controlled task: start, callback, checkpoint, settle, checkpoint (lifetime.md).

@@ -125,9 +125,8 @@ class [[nodiscard]] Yield {
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     template <class Awaiting>
     void await_suspend(std::coroutine_handle<Awaiting> coroutine) const {
-      const bool on_agent = yield_.suspend(SuspendedCoroutine(coroutine));
-      // Off an agent it may run elsewhere by now; there it had no state of anybody to give back.
-      if (!on_agent) return;
+      // False: it may run elsewhere by now.
+      if (!yield_.suspend(SuspendedCoroutine(coroutine), kept_state_of(coroutine))) return;
       leave_kept_state(coroutine);
       yield_.wait();
     }
@@ -150,8 +149,8 @@ class [[nodiscard]] Yield {
   Yield() noexcept {}
 
  private:
-  /// Schedules the continuation. Returns whether this is an agent: wait() is then to follow.
-  bool suspend(SuspendedCoroutine coroutine);
+  /// Schedules the continuation. True: the coroutine is to leave its kept state, and wait() to follow.
+  bool suspend(SuspendedCoroutine coroutine, KeptState* kept);
   void wait() noexcept {
     if (auto* reaction = std::get_if<ContinuationReaction>(&waiting_)) reaction->attach();
   }

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "../loop/cluster_hub.hpp"
 #include "../loop/loop_core.hpp"
 #include "../os/thread.hpp"
 
@@ -73,7 +74,9 @@ CloseReport Agent::Impl::drive(std::promise<void>& started) {
   if (options.on_start) options.on_start();
   started.set_value();
   while (!close_taken) core.run();
-  return core.close(close_mode);
+  CloseReport left = core.close(close_mode);
+  if (ClusterHub* hub = core.membership().hub) left.aborted += hub->leave(core);
+  return left;
 }
 
 CloseReport Agent::Impl::close(const CloseMode& mode) {
@@ -123,11 +126,16 @@ CloseReport Agent::Impl::leave_behind() {
       .ran = runs && begun > 0 ? begun - 1 : begun, .aborted = 0, .still_running = runs ? 1U : 0};
 }
 
-Agent::Agent(AgentOptions options) {
+Agent::Agent(AgentOptions options) : Agent(std::move(options), NotStarted()) { start(); }
+
+Agent::Agent(AgentOptions options, NotStarted /*not_started*/) {
   if (options.loop.clock == LoopClock::virtual_time) {
     throw std::invalid_argument("AgentOptions::loop.clock: an agent cannot follow a virtual clock");
   }
   impl_ = std::make_unique<Impl>(*this, std::move(options));
+}
+
+void Agent::start() {
   std::promise<void> started;
   auto start = started.get_future();
   impl_->thread = std::thread(
@@ -142,6 +150,7 @@ Agent::Agent(AgentOptions options) {
 
 // Throws, and so terminates, only on the agent's own thread, which is documented as forbidden.
 Agent::~Agent() {  // NOLINT(bugprone-exception-escape)
+  if (!impl_->thread.joinable()) return;  // never started
   static_cast<void>(impl_->close(CloseMode::abort()));
   impl_->thread.join();
 }
@@ -150,7 +159,14 @@ Scheduler Agent::scheduler() const noexcept { return impl_->loop.scheduler(); }
 const std::string& Agent::name() const noexcept { return impl_->options.name; }
 LoopCore& Agent::core() const noexcept { return impl_->loop.core(); }
 Agent* Agent::current() noexcept { return agent_of_this_thread; }
-CloseReport Agent::close(const CloseMode& mode) { return impl_->close(mode); }
+CloseReport Agent::close(const CloseMode& mode) {
+  if (core().membership().hub != nullptr) {
+    throw NotAllowedError("Agent::close: it belongs to a cluster; close that");
+  }
+  return impl_->close(mode);
+}
+void Agent::request_close(const CloseMode& mode) { impl_->request_close(mode); }
+CloseReport Agent::close_as_member(const CloseMode& mode) { return impl_->await_close(mode); }
 EventLoopStats Agent::stats() const noexcept { return impl_->loop.stats(); }
 
 }  // namespace heist

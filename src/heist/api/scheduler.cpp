@@ -55,11 +55,11 @@ std::optional<Scheduler> Scheduler::current() noexcept {
   if (loop == nullptr) return std::nullopt;
   SchedulerCore* scheduler = loop->on_agent().current.scheduler;
   if (scheduler == nullptr || scheduler == &loop->plain_source()) return std::nullopt;
-  return Scheduler(Ref<LoopCore>::share(loop), scheduler);
+  return Scheduler(Ref<LoopCore>::share(&scheduler->loop), scheduler);
 }
 
 void enqueue_microtask(Reaction& reaction) {
-  reaction.bind_to_current_loop();
+  reaction.bind_to_current_agent();
   deliver(reaction);
 }
 

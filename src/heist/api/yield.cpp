@@ -33,19 +33,25 @@ Yield::operator Promise<void>() && {
                                sources_of(options_, state));
 }
 
-bool Yield::suspend(SuspendedCoroutine coroutine) {
+bool Yield::suspend(SuspendedCoroutine coroutine, KeptState* kept) {
   LoopCore* here = loop_of_this_thread;
   if (here == nullptr) {
-    suspend_off_agent(coroutine);
+    suspend_off_agent(coroutine);  // there it had no state of anybody to give back
     return false;
   }
   const SchedulingState& state = here->on_agent().current;
   const ContinuationSources sources = sources_of(options_, state);
   SchedulerCore& to = scheduler_ != nullptr ? *scheduler_ : current_scheduler(*here);
-  // Nobody else touches it: the frame of its coroutine may hold it.
-  if (sources.abort_source == nullptr && sources.priority_source == nullptr && &to.loop == here) {
-    auto& task = waiting_.emplace<FrameContinuation>(to, sources.priority, state, coroutine);
-    if (here->post(task)) return true;
+  // Only its loop, or its cluster, touches it: the frame of its coroutine may hold it.
+  if (sources.abort_source == nullptr && sources.priority_source == nullptr) {
+    if (&to.loop == here) {
+      auto& task = waiting_.emplace<FrameContinuation>(to, sources.priority, state, coroutine);
+      if (here->post(task)) return true;
+    } else if (here->is_member_of(to.loop)) {
+      auto& task = waiting_.emplace<FrameContinuation>(to, sources.priority, state, coroutine);
+      if (kept != nullptr) kept->leave();
+      if (to.loop.post(task)) return false;
+    }
   }
   suspend_with_promise(to, sources, coroutine);
   return true;

@@ -22,6 +22,7 @@ namespace heist {
 //         read-modify-write, so it extends earlier releases: one acquire covers every node of the
 //         list.
 // Edge inbox: sleep -> publish. Carries the wake-up word the agent prepared (parker).
+// D-edge inbox: publish <-> look. A cluster's: arm, then look for the watcher; become the watcher, then look.
 // Reclamation  none: nodes belong to who takes them.
 // Progress  post lock-free, take one exchange.   Bound none (bounded posting is the scheduler's
 //           business).
@@ -37,7 +38,7 @@ class Inbox {
       if (old == closed) return PostResult::closed;
       node.next = newest_of(old);
     } while (!head_.compare_exchange_weak(old, word_of(node),
-                                          sync::edge("inbox:publish", sync::acq_rel),
+                                          sync::edge("inbox:publish", sync::seq_cst),
                                           sync::relaxed));  // relaxed: a failure only retries.
     return old == asleep ? PostResult::wake : PostResult::posted;
   }
@@ -46,6 +47,11 @@ class Inbox {
   [[nodiscard]] bool has_posts() const noexcept {
     // relaxed: coherence shows every post that happened before; take() acquires what they carry.
     return is_node(head_.load(sync::relaxed));
+  }
+
+  /// Any thread. The same, after something of its own was published (seq_cst: see Keeper).
+  [[nodiscard]] bool has_posts_by_now() const noexcept {
+    return is_node(head_.load(sync::edge("inbox:look", sync::seq_cst)));
   }
 
   /// Agent. All posted nodes, oldest first.

@@ -90,7 +90,9 @@ const LoopNodeOps ContinuationReaction::table{LoopNodeKind::microtask, &run, &dr
 
 ContinuationReaction::ContinuationReaction(Promise<void> continuation,
                                            SuspendedCoroutine coroutine) noexcept
-    : Reaction(table), continuation_(std::move(continuation)), coroutine_(coroutine) {}
+    : Reaction(table), continuation_(std::move(continuation)), coroutine_(coroutine) {
+  follows_settler = true;
+}
 
 void ContinuationReaction::bind(SchedulerCore& to) {
   if (current_loop() != nullptr) return bind_to_current_loop();

@@ -5,8 +5,17 @@
 
 namespace heist {
 
+namespace {
+
+/// Whether tasks of `kept` run on `loop`.
+bool is_home(const LoopCore& loop, const LoopCore* kept) noexcept {
+  return &loop == kept || (kept != nullptr && loop.is_member_of(*kept));
+}
+
+}  // namespace
+
 struct KeptState::Kept {
-  Ref<LoopCore> loop;  ///< where it was kept: the state names a scheduler of it
+  Ref<LoopCore> loop;  ///< where it was kept (stealable: its cluster's): the state names a scheduler of it
   CapturedState state;
   LoopCore* entered = nullptr;  ///< the loop that runs the coroutine by way of enter()
   SchedulingState resumer;      ///< what that one's state was; borrowed, as it is
@@ -18,9 +27,10 @@ void KeptState::keep() {
   if (kept_ == nullptr) kept_.reset(new Kept());
   LoopCore* loop = current_loop();
   if (loop == nullptr) return;  // what it had before, or none
-  if (kept_->loop.get() != loop) kept_->loop = Ref<LoopCore>::share(loop);
   // In a new object first: the old one may hold the last references to what is current.
   CapturedState state(loop->on_agent().current);
+  LoopCore* home = state.state().scheduler != nullptr ? &state.state().scheduler->loop : loop;
+  if (kept_->loop.get() != home) kept_->loop = Ref<LoopCore>::share(home);
   leave();
   kept_->state = std::move(state);
 }
@@ -31,7 +41,7 @@ void KeptState::enter() noexcept {
   auto& current = loop->on_agent().current;
   kept_->resumer = current;
   kept_->entered = loop;
-  current = loop == kept_->loop.get() ? kept_->state.state() : SchedulingState();
+  current = is_home(*loop, kept_->loop.get()) ? kept_->state.state() : SchedulingState();
 }
 
 void KeptState::leave_entered() noexcept {

@@ -58,6 +58,11 @@ void LoopCore::drop_everything() noexcept {
   // By index: a callback's destructor may create one.
   // NOLINTNEXTLINE(modernize-loop-convert)
   for (std::size_t i = 0; i < more_schedulers_.size(); ++i) drop_held(*more_schedulers_[i]);
+  finish_garbage();
+}
+
+void LoopCore::finish_garbage() noexcept {
+  release_signals();
   while (reap_one()) {
   }
   microtask_checkpoint();  // the reactions to these rejections

@@ -51,6 +51,16 @@ struct AgentState {
   Reason rethrown;  ///< see rethrown.hpp
 };
 
+class ClusterHub;
+
+/// A loop's place in a cluster.
+struct Membership {
+  ClusterHub* hub = nullptr;  ///< null: in none
+  unsigned index = 0;
+  bool searching = false;                  ///< agent only: see IdleAgents
+  sync::atomic<Tick> next_due{no_tick};  ///< of the loop's own delays, as it went to sleep
+};
+
 /// The loop the calling thread drives; current_loop() for code that sees this header.
 extern thread_local constinit LoopCore* loop_of_this_thread;
 
@@ -74,6 +84,9 @@ extern thread_local constinit LoopCore* loop_of_this_thread;
 class LoopCore {
  public:
   static Ref<LoopCore> make(const EventLoopOptions& options);
+  /// One that stands for a cluster of these loops, which are not driven yet.
+  static Ref<LoopCore> make_cluster(const EventLoopOptions& options,
+                                    std::vector<Ref<LoopCore>> members);
   LoopCore(const LoopCore&) = delete;
   LoopCore& operator=(const LoopCore&) = delete;
 
@@ -110,6 +123,23 @@ class LoopCore {
   [[nodiscard]] SchedulerCore& plain_source() noexcept { return plain_source_; }
   [[nodiscard]] EventLoopStats stats() const noexcept;
   [[nodiscard]] Parker& parker() noexcept { return parker_; }
+  /// What makes it stand for a cluster; null for others.
+  [[nodiscard]] ClusterHub* hub() const noexcept { return hub_.get(); }
+  /// Before it is driven.
+  void join_cluster(ClusterHub& hub, unsigned index) noexcept {
+    member_.hub = &hub;
+    member_.index = index;
+  }
+  [[nodiscard]] const Membership& membership() const noexcept { return member_; }
+  /// Whether `cluster` stands for a cluster that this loop is in.
+  [[nodiscard]] bool is_member_of(const LoopCore& cluster) const noexcept {
+    return member_.hub != nullptr && member_.hub == cluster.hub();
+  }
+  /// Whoever has got it up from sleep (Inbox, IdleAgents).
+  void wake_up() noexcept {
+    wakeups_sent_.fetch_add(1, sync::relaxed);  // relaxed: a statistic.
+    parker_.unpark();
+  }
 
   // The agent (loop_run.cpp).
 
@@ -173,6 +203,8 @@ class LoopCore {
   // Closing (loop_close.cpp).
   /// The agent: runs or drops everything, for good.
   CloseReport close(const CloseMode& mode) noexcept HEIST_ON_AGENT;
+  /// What was aborted and not cleared away yet.
+  void finish_garbage() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool is_closed() const noexcept { return inbox_.is_closed(); }
   /// The owner, after close and outside of any Driving scope: signals and promises may keep this object
   /// for long, but not what only an agent needs.
@@ -198,6 +230,7 @@ class LoopCore {
 
  private:
   friend class Driving;
+  friend class ClusterHub;
   struct StopMessage : LoopNode {
     StopMessage() noexcept;
     static void take(LoopNode& node, LoopCore& loop) noexcept;
@@ -219,6 +252,11 @@ class LoopCore {
   bool run_task(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_news() noexcept HEIST_ON_AGENT;
   [[nodiscard]] SchedulerTask* pick() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] LoopNode* pick_in_cluster() noexcept HEIST_ON_AGENT;
+  bool run_picked(LoopNode& node) noexcept HEIST_ON_AGENT;
+  void end_task() noexcept HEIST_ON_AGENT;
+  void run_reaction(Reaction& reaction) noexcept HEIST_ON_AGENT;
+  void count_sleep() noexcept;
   [[nodiscard]] SchedulerTask* pop_capped() noexcept HEIST_ON_AGENT;
   void discard(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   void hold(SchedulerTask& task) noexcept HEIST_ON_AGENT;
@@ -271,10 +309,14 @@ class LoopCore {
   LoopCore* outer_loop_ = nullptr;  ///< the loop whose task drives this one; the driver's
   std::unique_ptr<AgentState> agent_;
   std::vector<std::unique_ptr<SchedulerCore>> more_schedulers_;  ///< the driver's
+  Membership member_;
+  std::unique_ptr<ClusterHub> hub_;
 };
 
 /// Disposes of a task that will never start: callback, signal, the agent's share. Whoever holds it.
 void dispose(ControlledTask& task) noexcept;
+/// The same without the share; for who does not hold it. Does nothing when that was done before.
+void discard_contents(ControlledTask& task) noexcept;
 
 /// Makes the calling thread the loop's agent for a scope. Scopes of different loops nest: a task of
 /// one loop may drive, or destroy, another one.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "../os/cpu_limit.hpp"
+#include "cluster_hub.hpp"
 #include "loop_core.hpp"
 #include "signal_core.hpp"
 
@@ -51,6 +52,13 @@ LoopCore::~LoopCore() = default;
 
 Ref<LoopCore> LoopCore::make(const EventLoopOptions& options) {
   return Ref<LoopCore>::adopt(new LoopCore(checked(options)));
+}
+
+Ref<LoopCore> LoopCore::make_cluster(const EventLoopOptions& options,
+                                     std::vector<Ref<LoopCore>> members) {
+  auto loop = make(options);
+  loop->hub_ = std::make_unique<ClusterHub>(*loop, std::move(members));
+  return loop;
 }
 
 SchedulerCore& LoopCore::add_scheduler() {
@@ -101,6 +109,7 @@ inline bool LoopCore::post_from_agent(SchedulerTask& task) noexcept {
 
 bool LoopCore::post(SchedulerTask& task) noexcept {
   if (loop_of_this_thread == this) return post_from_agent(task);
+  if (hub_ != nullptr) return hub_->post(task);
   // relaxed: see refuse_tasks(). A loop nested in one of our tasks is still that task.
   if (refuses_tasks_.load(sync::relaxed) && !drives_here(this)) return false;
   return hand_over(task);
@@ -146,15 +155,13 @@ void LoopCore::expire_timers() noexcept {
 
 bool LoopCore::hand_over(LoopNode& node) noexcept {
   const auto result = inbox_.post(node);
-  if (result == Inbox::PostResult::wake) {
-    wakeups_sent_.fetch_add(1, sync::relaxed);  // relaxed: a statistic.
-    parker_.unpark();
-  }
+  if (result == Inbox::PostResult::wake) wake_up();
   return result != Inbox::PostResult::closed;
 }
 
 void LoopCore::send(LoopNode& node) noexcept {
-  if (!hand_over(node)) drop_undeliverable(node);
+  if (!hand_over(node)) return drop_undeliverable(node);
+  if (hub_ != nullptr) hub_->notify_keeper();
 }
 
 void LoopCore::request_recheck() noexcept {

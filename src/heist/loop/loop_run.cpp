@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "../concurrent/rethrown.hpp"
+#include "cluster_hub.hpp"
 #include "loop_core.hpp"
 #include "signal_core.hpp"
 
@@ -79,19 +80,22 @@ inline SchedulerTask* LoopCore::pick() noexcept {
   }
 }
 
-/// False: an abort came before the start, nothing ran.
-inline bool LoopCore::run_task(SchedulerTask& task) noexcept {
+/// Of all agents' tasks and continuations and this loop's own tasks.
+LoopNode* LoopCore::pick_in_cluster() noexcept {
   auto& agent = on_agent();
-  agent.current = {.scheduler = task.scheduler, .priority = task.priority};
-  if (task.has_control) {
-    SignalCore* signal = ControlledTask::of(task).signal;
-    agent.current.abort_source = signal;
-    agent.current.priority_source = task.is_dynamic ? signal : nullptr;
+  if (member_.hub->wants_keeper()) member_.hub->keep(*this);
+  for (;;) {
+    LoopNode* node = member_.hub->pick(*this, agent.queues.top_level());
+    if (node == nullptr) return pick();
+    if (node->ops->kind != LoopNodeKind::task) return node;
+    auto& task = static_cast<SchedulerTask&>(*node);
+    if (!task.is_aborted()) return node;
+    agent.discarded.push_back(task);
   }
-  const bool may_not_start = task.has_control;
-  may_not_start ? publish_running(ControlledTask::of(task)) : count_run();
-  in_task_.store(true, sync::edge("running:publish", sync::release));
-  task.ops->run(task, *this);
+}
+
+inline void LoopCore::end_task() noexcept {
+  auto& agent = on_agent();
   agent.current = {};
   microtask_checkpoint();
   if (agent.rethrown) [[unlikely]] {
@@ -99,6 +103,31 @@ inline bool LoopCore::run_task(SchedulerTask& task) noexcept {
     microtask_checkpoint();  // what an exception's destructor has queued
   }
   in_task_.store(false, sync::relaxed);  // relaxed: see is_running_task().
+}
+
+/// False: an abort came before the start, nothing ran.
+bool LoopCore::run_picked(LoopNode& node) noexcept {
+  if (member_.searching) member_.hub->end_search(*this);
+  if (node.ops->kind == LoopNodeKind::task) return run_task(static_cast<SchedulerTask&>(node));
+  in_task_.store(true, sync::edge("running:publish", sync::release));
+  run_reaction(static_cast<Reaction&>(node));
+  end_task();
+  return true;
+}
+
+/// False: an abort came before the start, nothing ran.
+inline bool LoopCore::run_task(SchedulerTask& task) noexcept {
+  auto& agent = on_agent();
+  const bool may_not_start = task.has_control;
+  if (may_not_start) {
+    publish_running(ControlledTask::of(task));  // its state is set when it has started
+  } else {
+    agent.current = {.scheduler = task.scheduler, .priority = task.priority};
+    count_run();
+  }
+  in_task_.store(true, sync::edge("running:publish", sync::release));
+  task.ops->run(task, *this);
+  end_task();
   return !may_not_start || !std::exchange(agent.not_started, false);
 }
 
@@ -106,9 +135,16 @@ bool LoopCore::run_next(bool heed_stop) noexcept {
   for (;;) {
     if (has_news()) collect_work();
     if (heed_stop && on_agent().stop_requested) return false;
-    if (SchedulerTask* task = pick()) {
+    if (member_.hub != nullptr) {
+      if (LoopNode* node = pick_in_cluster()) {
+        if (run_picked(*node)) return true;
+        continue;
+      }
+    } else if (SchedulerTask* task = pick()) {
       if (run_task(*task)) return true;
-    } else if (!has_loose_ends()) {
+      continue;
+    }
+    if (!has_loose_ends()) {
       // (Clearing garbage away runs users' destructors, which may make something runnable.)
       return false;
     }
@@ -187,15 +223,19 @@ void LoopCore::run_microtasks() noexcept {
   if (agent.in_checkpoint) return;
   agent.in_checkpoint = true;
   while (!agent.microtasks.empty()) {
-    auto& reaction = static_cast<Reaction&>(agent.microtasks.pop());
-    // Kept here: the reaction may be gone before its continuation is done with the state.
-    const CapturedState captured = std::move(reaction.captured);
-    const auto loop = std::move(reaction.loop);
-    agent.current = captured.state();
-    reaction.ops->run(reaction, *this);
-    agent.current = {};
+    run_reaction(static_cast<Reaction&>(agent.microtasks.pop()));
   }
   agent.in_checkpoint = false;
+}
+
+void LoopCore::run_reaction(Reaction& reaction) noexcept {
+  auto& agent = on_agent();
+  // Kept here: the reaction may be gone before its continuation is done with the state.
+  const CapturedState captured = std::move(reaction.captured);
+  const auto loop = std::move(reaction.loop);
+  agent.current = captured.state();
+  reaction.ops->run(reaction, *this);
+  agent.current = {};
 }
 
 void LoopCore::refresh_priority(SignalLoop& part) noexcept {
@@ -235,15 +275,19 @@ void LoopCore::reap_some() noexcept {
 bool LoopCore::reap_one() noexcept {
   auto& agent = on_agent();
   if (SchedulerTask* task = agent.discarded.front()) {
-    agent.discarded.erase(*task);
-    task->place = TaskPlace::elsewhere;
+    agent.discarded.pop_front();
+    if (!task->is_stealable()) task->place = TaskPlace::elsewhere;
     dispose(ControlledTask::of(*task));
     return true;
   }
   if (agent.reap == nullptr) return false;
   ControlledTask& task = *agent.reap;
   agent.reap = static_cast<ControlledTask*>(task.chain);
-  if (withdraw(task)) dispose(task);  // otherwise not arrived yet, or disposed of already
+  if (task.is_stealable()) {
+    task.is_withdrawn ? dispose(task) : discard_contents(task);
+  } else if (withdraw(task)) {
+    dispose(task);  // otherwise not arrived yet, or disposed of already
+  }
   task.task_ops().unregister(task);   // the aborter's share
   return true;
 }
@@ -282,14 +326,19 @@ std::optional<LoopTime::Clock::time_point> LoopCore::next_deadline() noexcept {
   return time_.steady_start_of(on_agent().wheel.next_expiry());
 }
 
+void LoopCore::count_sleep() noexcept {
+  // relaxed: one writer, a statistic.
+  sleeps_.store(sleeps_.load(sync::relaxed) + 1, sync::relaxed);
+}
+
 void LoopCore::park(std::optional<LoopTime::Clock::time_point> limit) noexcept {
+  if (member_.hub != nullptr) return member_.hub->park(*this, limit);
   spin_for_work();
   forget(on_agent().rethrown);
   if (has_work()) return;  // also what an exception's destructor has posted
   parker_.prepare();
   if (!inbox_.try_sleep()) return;
-  // relaxed: one writer, a statistic.
-  sleeps_.store(sleeps_.load(sync::relaxed) + 1, sync::relaxed);
+  count_sleep();
   auto deadline = next_deadline();
   if (limit && (!deadline || *limit < *deadline)) deadline = limit;
   parker_.wait(deadline);

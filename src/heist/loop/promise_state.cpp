@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "../concurrent/lasting_reason.hpp"
+#include "cluster_hub.hpp"
 #include "loop_core.hpp"
+#include "signal_core.hpp"
 
 namespace heist {
 
@@ -67,13 +69,34 @@ namespace {
 
 }  // namespace
 
-void Reaction::bind_to_current_loop() {
+namespace {
+
+LoopCore& current_loop_or_throw() {
   LoopCore* current = current_loop();
   if (current == nullptr) {
     throw NotAllowedError("no event loop runs on this thread: name a scheduler");
   }
-  loop = Ref<LoopCore>::share(current);
-  captured = CapturedState(current->on_agent().current);
+  return *current;
+}
+
+}  // namespace
+
+void Reaction::bind_to_current_loop() {
+  LoopCore& current = current_loop_or_throw();
+  const SchedulingState& state = current.on_agent().current;
+  LoopCore* home = state.scheduler != nullptr ? &state.scheduler->loop : &current;
+  if (home->hub() != nullptr && state.priority_source != nullptr) {
+    cell.reset(home->hub()->make_cell(state.priority_source->part_for(*home).priority_part(), *this,
+                                      true));
+  }
+  loop = Ref<LoopCore>::share(home);
+  captured = CapturedState(state);
+}
+
+void Reaction::bind_to_current_agent() {
+  LoopCore& current = current_loop_or_throw();
+  loop = Ref<LoopCore>::share(&current);
+  captured = CapturedState(current.on_agent().current);
 }
 
 void Reaction::bind_to(const Scheduler& scheduler) {
@@ -117,9 +140,15 @@ namespace {
 bool try_deliver(Reaction& reaction) noexcept {
   // Kept here: once sent, the reaction may be gone, and the loop with it.
   const Ref<LoopCore> loop = std::move(reaction.loop);
-  if (loop.get() != current_loop()) return loop->hand_over(reaction);
-  auto& agent = loop->on_agent();
-  loop->take_inbox();  // what others delivered before goes first
+  LoopCore* here = current_loop();
+  if (ClusterHub* hub = loop->hub()) {
+    const bool stays = reaction.follows_settler && here != nullptr && here->is_member_of(*loop);
+    if (!stays) return hub->deliver(reaction);
+  } else if (loop.get() != here) {
+    return loop->hand_over(reaction);
+  }
+  auto& agent = here->on_agent();
+  here->take_inbox();  // what others delivered before goes first
   agent.microtasks.push(reaction);
   return true;
 }

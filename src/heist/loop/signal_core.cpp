@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "../cluster/shared_pair.hpp"
 #include "continuation.hpp"
 #include "dependent_signal.hpp"
 #include "loop_core.hpp"
@@ -25,6 +26,11 @@ T* take_alone(sync::atomic<T*>& pointer) noexcept {
 
 }  // namespace
 
+void SignalLoop::drop_contents() noexcept {
+  if (SharedPair* pair = take_alone(pair_)) release(*pair);
+  if (LoopCore* target = take_alone(loop)) release(*target);
+}
+
 SignalCore::SignalCore(PriorityKind kind, TaskPriority priority, End end) noexcept
     : kind_(kind),
       delivered_(kind == PriorityKind::followed ? not_delivered
@@ -38,11 +44,11 @@ SignalCore::~SignalCore() { drop_contents(); }
 void SignalCore::drop_contents() noexcept {
   if (StopBridge* bridge = take_alone(stop_)) release(static_cast<Listener&>(*bridge));
   if (Reason::Box* box = take_alone(reason_)) release(*box);
-  if (LoopCore* loop = take_alone(first_part_.loop)) release(*loop);
+  first_part_.drop_contents();
   SignalLoop* part = take_alone(more_parts_);
   while (part != nullptr) {
     SignalLoop* next = part->next.load(sync::relaxed);  // relaxed: as in take_alone().
-    release(*part->loop.load(sync::relaxed));           // relaxed: as above.
+    part->drop_contents();
     destroy_node(*part);
     part = next;
   }

@@ -18,6 +18,7 @@
 namespace heist {
 
 class LoopCore;
+class SharedPair;
 class SignalCore;
 
 /// A message from a signal to a loop, embedded in the part it concerns.
@@ -41,6 +42,8 @@ struct SignalMessage : LoopNode {
 /// Edge notice: take -> mark. Carries the message: the agent is done with it, it may be sent again.
 /// Edge notice: queue -> mark. Orders the push of the message with later senders, who rely on it.
 /// Edge notice: mark -> take. Carries nothing but the order of D1 (the value is an atomic).
+/// Edge pair: make -> find. Carries the pair. As D1: who changes the priority looks for the pair then; who makes it reads
+/// the priority again.
 /// Lifetime  as long as its signal; a message under way holds a reference to the signal.
 struct SignalLoop {
   explicit SignalLoop(SignalCore& owner) noexcept;
@@ -58,6 +61,12 @@ struct SignalLoop {
   /// The aborter, once: hands the chain to the agent.
   void send_reap() noexcept;
 
+  /// In a cluster: the queues of the tasks that take their priority from this signal; made when first asked for.
+  /// Errors: std::bad_alloc.
+  [[nodiscard]] SharedPair& shared_pair();
+  /// Its signal's end.
+  void drop_contents() noexcept;
+
   SignalCore* signal;
   sync::atomic<LoopCore*> loop{nullptr};  ///< owned reference, set once
   sync::atomic<SignalLoop*> next{nullptr};
@@ -72,6 +81,7 @@ struct SignalLoop {
   int releases = 0;                     ///< references to drop
 
  private:
+  [[nodiscard]] SharedPair* make_pair();
   static void take_priority_change(LoopNode& node, LoopCore& loop) noexcept;
   static void take_reap(LoopNode& node, LoopCore& loop) noexcept;
   static void lose_priority_change(LoopNode& node) noexcept;
@@ -79,6 +89,7 @@ struct SignalLoop {
   static const LoopNodeOps priority_table;
   static const LoopNodeOps reap_table;
 
+  sync::atomic<SharedPair*> pair_{nullptr};  ///< owned share, set once
   sync::atomic<std::uint32_t> notice_{0};
   SignalMessage priority_message_;
   SignalMessage reap_message_;

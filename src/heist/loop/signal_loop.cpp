@@ -1,3 +1,6 @@
+#include <heist/node_memory.hpp>
+
+#include "cluster_hub.hpp"
 #include "loop_core.hpp"
 #include "signal_core.hpp"
 
@@ -26,6 +29,10 @@ SignalLoop::SignalLoop(SignalCore& owner) noexcept
 void SignalLoop::send_priority_change() noexcept {
   LoopCore* target = loop.load(sync::edge("signal:notify", sync::seq_cst));
   if (target == nullptr) return;
+  if (SharedPair* pair = pair_.load(sync::edge("pair:find", sync::seq_cst))) {
+    return target->hub()->move(*this, *pair);
+  }
+  if (target->hub() != nullptr) return;  // no task of it has come yet
   std::uint32_t word = notice_.load(sync::edge("notice:mark", sync::seq_cst));
   while ((word & state_mask) == idle) {
     if (!notice_.compare_exchange_weak(word, word | pushing,
@@ -42,6 +49,26 @@ void SignalLoop::send_priority_change() noexcept {
     return;
   }
   if ((word & state_mask) == pushing) target->request_recheck();
+}
+
+SharedPair& SignalLoop::shared_pair() {
+  SharedPair* pair = pair_.load(sync::edge("pair:find", sync::seq_cst));
+  return pair != nullptr ? *pair : *make_pair();
+}
+
+SharedPair* SignalLoop::make_pair() {
+  const TaskPriority priority = signal->picked();
+  auto* made = make_node<SharedPair>(effective_priority(priority, false),
+                                     effective_priority(priority, true));
+  SharedPair* pair = nullptr;
+  if (!pair_.compare_exchange_strong(pair, made, sync::edge("pair:make", sync::seq_cst),
+                                     sync::edge("pair:find", sync::seq_cst))) {
+    destroy_node(*made);
+    return pair;
+  }
+  // relaxed: set before this part was found.
+  loop.load(sync::relaxed)->hub()->move(*this, *made);
+  return made;
 }
 
 void SignalLoop::take_priority_change(LoopNode& node, LoopCore& loop) noexcept {

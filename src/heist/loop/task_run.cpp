@@ -59,9 +59,15 @@ void finish(ControlledTask& task, TaskOutcome outcome, Reason& error) noexcept {
 ControlledTask::ControlledTask(const TaskOps& table) noexcept
     : SchedulerTask(table, true), Registration(task_registration) {}
 
-void dispose(ControlledTask& task) noexcept {
+void discard_contents(ControlledTask& task) noexcept {
+  if (task.is_stealable() && !task.take_contents()) return;
   task.task_ops().discard_callback(task);
+  task.cell.reset();
   leave_signal(task);
+}
+
+void dispose(ControlledTask& task) noexcept {
+  discard_contents(task);
   task.task_ops().retire(task);
 }
 
@@ -71,9 +77,12 @@ void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept {
   if (!start(task)) {
     agent.not_started = true;
     loop.withdraw_running(task);
-    agent.current = {};
     return dispose(task);
   }
+  agent.current = {.scheduler = task.scheduler,
+                   .priority = task.priority,
+                   .abort_source = task.signal,
+                   .priority_source = task.is_dynamic ? task.signal : nullptr};
   loop.count_run();
   Reason error;
   const TaskOutcome outcome = task.task_ops().invoke(task, error);

@@ -1,0 +1,75 @@
+// AgentCluster: agents that share stealable tasks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <heist/agent.hpp>
+#include <heist/close.hpp>
+#include <heist/event_loop.hpp>
+#include <heist/scheduler.hpp>
+#include <memory>
+#include <string>
+
+namespace heist {
+
+struct AgentClusterOptions {
+  /// How many agents. Zero: the environment variable HEIST_AGENTS, else as many CPUs as this process may use (hardware,
+  /// the thread's affinity, the quota of its cgroup); 56 at the most.
+  unsigned agents = 0;
+  /// Of the threads: "heist-0", "heist-1" ...
+  std::string name = "heist";
+  /// Agent i runs on the i-th CPU that the calling thread may use, over and over.
+  bool pin = false;
+  /// Called on each agent's thread, with its index, before its first task and after its last one.
+  std::function<void(unsigned)> on_start = {};
+  std::function<void(unsigned)> on_stop = {};
+  /// Of each agent's loop, and of the cluster's delays. A virtual clock is refused.
+  EventLoopOptions loop = {};
+};
+
+/// What a cluster has done so far; approximate while it runs.
+struct ClusterStats {
+  std::uint64_t tasks_run = 0;
+  std::uint64_t stolen = 0;  ///< tasks that an agent took from another one's queue
+  std::uint64_t wakeups_sent = 0;
+  std::uint64_t sleeps = 0;
+};
+
+/// A number of agents, with stealable tasks that any of them runs: always the most urgent first, in the whole cluster.
+/// With one agent its tasks are that agent's, in exact order.
+///
+/// Spec:     [html#agents-and-agent-clusters], contract CLU-1...4.
+/// Thread:   any.   Lifetime: the destructor closes with abort and joins the threads; it must not run on one of them.
+class AgentCluster {
+ public:
+  /// Starts the threads; returns once each on_start has run.
+  ///
+  /// Errors: as Agent; std::invalid_argument for more than 56 agents, and for a HEIST_AGENTS that is no such number.
+  explicit AgentCluster(AgentClusterOptions options = {});
+  AgentCluster(const AgentCluster&) = delete;
+  AgentCluster& operator=(const AgentCluster&) = delete;
+  ~AgentCluster();
+
+  /// Its tasks run on any agent. Within a priority they start nearly in the order of their posts (CLU-2).
+  ///
+  /// Cost: one reference.
+  [[nodiscard]] Scheduler scheduler() const noexcept;
+
+  /// One of its agents; agent(i).scheduler() is bound to it.   Errors: std::out_of_range.
+  [[nodiscard]] Agent& agent(unsigned index) const;
+  [[nodiscard]] unsigned size() const noexcept;
+
+  /// Ends the cluster and waits for its agents, as Agent::close; while draining, tasks may go on posting to all
+  /// schedulers of the cluster. Idempotent.
+  ///
+  /// Thread: any but its agents' own.   Blocks: yes.   Errors: NotAllowedError on an agent's thread.
+  CloseReport close(const CloseMode& mode);
+
+  [[nodiscard]] ClusterStats stats() const noexcept;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace heist

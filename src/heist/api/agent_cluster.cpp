@@ -1,0 +1,140 @@
+#include <heist/agent_cluster.hpp>
+#include <heist/error.hpp>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "../loop/cluster_hub.hpp"
+#include "../loop/loop_core.hpp"
+#include "../os/cpu_limit.hpp"
+
+namespace heist {
+
+namespace {
+
+unsigned checked_size(unsigned agents) {
+  if (agents == 0) return default_agents(IdleAgents::most_agents);
+  if (agents > IdleAgents::most_agents) {
+    throw std::invalid_argument("AgentClusterOptions::agents: " + std::to_string(agents) +
+                                " is more than " + std::to_string(IdleAgents::most_agents));
+  }
+  return agents;
+}
+
+/// But for what ran.
+CloseReport& operator+=(CloseReport& sum, const CloseReport& report) noexcept {
+  sum.aborted += report.aborted;
+  sum.still_running += report.still_running;
+  return sum;
+}
+
+}  // namespace
+
+/// The mutex orders closers only; tasks never meet it.
+struct AgentCluster::Impl {
+  explicit Impl(AgentClusterOptions options);
+  ~Impl();
+
+  [[nodiscard]] AgentOptions options_of(unsigned index) const;
+  [[nodiscard]] bool is_own_thread() const noexcept;
+  CloseReport close(const CloseMode& mode);
+  void drain(const CloseMode& mode);
+  [[nodiscard]] std::uint64_t tasks_run() const noexcept;
+
+  AgentClusterOptions options;
+  std::vector<std::unique_ptr<Agent>> agents;
+  Ref<LoopCore> loop;  ///< stands for the cluster; with one agent, that one's
+  std::mutex closing;
+  bool is_closed = false;  ///< guarded by closing
+};
+
+AgentCluster::Impl::Impl(AgentClusterOptions given) : options(std::move(given)) {
+  options.agents = checked_size(options.agents);
+  std::vector<Ref<LoopCore>> members;
+  for (unsigned index = 0; index < options.agents; ++index) {
+    agents.push_back(std::unique_ptr<Agent>(new Agent(options_of(index), Agent::NotStarted())));
+    members.push_back(Ref<LoopCore>::share(&agents.back()->core()));
+  }
+  loop = members.size() == 1 ? members[0]
+                             : LoopCore::make_cluster(options.loop, std::move(members));
+  for (const auto& agent : agents) agent->start();
+}
+
+AgentOptions AgentCluster::Impl::options_of(unsigned index) const {
+  AgentOptions result{.name = options.name + "-" + std::to_string(index), .loop = options.loop};
+  if (options.on_start) result.on_start = [this, index] { options.on_start(index); };
+  if (options.on_stop) result.on_stop = [this, index] { options.on_stop(index); };
+  return result;
+}
+
+AgentCluster::Impl::~Impl() {
+  agents.clear();
+  if (loop && loop->hub() != nullptr) loop->free_agent_state();
+}
+
+bool AgentCluster::Impl::is_own_thread() const noexcept {
+  for (const auto& agent : agents) {
+    if (Agent::current() == agent.get()) return true;
+  }
+  return false;
+}
+
+CloseReport AgentCluster::Impl::close(const CloseMode& mode) {
+  if (is_own_thread()) {
+    throw NotAllowedError("AgentCluster::close on an agent's own thread would wait for itself");
+  }
+  const std::lock_guard lock(closing);
+  if (std::exchange(is_closed, true)) return {};
+  if (loop->hub() == nullptr) return agents[0]->close(mode);
+  const std::uint64_t ran_before = tasks_run();
+  if (mode.kind == CloseMode::Kind::drain) drain(mode);
+  CloseMode now = CloseMode::abort();
+  now.deadline = mode.deadline;
+  for (const auto& agent : agents) agent->request_close(now);
+  CloseReport report;
+  for (const auto& agent : agents) report += agent->close_as_member(now);
+  report.ran = tasks_run() - ran_before - report.still_running;
+  return report;
+}
+
+std::uint64_t AgentCluster::Impl::tasks_run() const noexcept {
+  std::uint64_t sum = 0;
+  for (const auto& agent : agents) sum += agent->stats().tasks_run;
+  return sum;
+}
+
+void AgentCluster::Impl::drain(const CloseMode& mode) {
+  loop->refuse_tasks();
+  for (const auto& agent : agents) agent->core().refuse_tasks();
+  loop->hub()->wait_until_quiet(mode.deadline, mode.wait_for_delayed);
+}
+
+AgentCluster::AgentCluster(AgentClusterOptions options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {}
+
+// Throws, and so terminates, only on an agent's own thread, which is documented as forbidden.
+AgentCluster::~AgentCluster() {  // NOLINT(bugprone-exception-escape)
+  static_cast<void>(impl_->close(CloseMode::abort()));
+}
+
+Scheduler AgentCluster::scheduler() const noexcept {
+  return Scheduler(impl_->loop, &impl_->loop->first_scheduler());
+}
+Agent& AgentCluster::agent(unsigned index) const { return *impl_->agents.at(index); }
+unsigned AgentCluster::size() const noexcept { return impl_->options.agents; }
+CloseReport AgentCluster::close(const CloseMode& mode) { return impl_->close(mode); }
+
+ClusterStats AgentCluster::stats() const noexcept {
+  ClusterStats sum;
+  for (unsigned index = 0; index < size(); ++index) {
+    const EventLoopStats stats = impl_->agents[index]->stats();
+    sum.tasks_run += stats.tasks_run;
+    sum.wakeups_sent += stats.wakeups_sent;
+    sum.sleeps += stats.sleeps;
+    if (const ClusterHub* hub = impl_->loop->hub()) sum.stolen += hub->stolen(index);
+  }
+  return sum;
+}
+
+}  // namespace heist

@@ -1,0 +1,262 @@
+// ClusterQueues: all stealable tasks of a cluster, and how an agent picks among them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <heist/loop_node.hpp>
+#include <heist/priority.hpp>
+#include <heist/sync.hpp>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "bin_ring.hpp"
+#include "stealable_ring.hpp"
+#include "ticket_index.hpp"
+#include "urgency_hint.hpp"
+
+namespace heist {
+
+/// Everything that has a size.
+struct ClusterSizes {
+  unsigned bins = 1U << 14;
+  unsigned bin = 31;          ///< K: the most tasks that are in transfer at once
+  unsigned ring = 256;        ///< at least two bins
+  unsigned others_turn = 61;  ///< every so manieth pick an agent looks at the others' tasks of its level first
+};
+
+// Roles   poster: any thread.  agent: one of a few, by its index.
+// I1      (CLU-1) pick() gives no task while one of a higher level, or above `bound`, stays unclaimed that had been
+//         published, hint and all, before it began.
+// I2      What a thief took along with the task that it starts is in its own ring before it starts it.
+// Order   Within a level (CLU-2): bins, rings and shared queues are first in, first out; an agent goes by its own ring,
+//         then the bins, the others' rings, the shared queues; at every `others_turn`th pick the others' come first.
+// Progress  lock-free; a frozen poster, agent or re-prioritiser stops nobody.
+// Proof   stress/model/models/cluster_*.cpp, docs/adr/0011.
+/// `Sleepers`: notify() wakes an agent, if all may be asleep, for a task that was published.
+template <ClusterSizes sizes, class Sleepers>
+class ClusterQueues {
+  static_assert(sizes.ring >= 2 * sizes.bin);
+
+ public:
+  /// Errors: std::bad_alloc.
+  ClusterQueues(unsigned agents, Sleepers& sleepers)
+      : sleepers_(sleepers), index_(agents), agents_(agents) {}
+
+  // Any thread.
+
+  void post(LoopNode& task, int level) noexcept {
+    inject(level).post(task);
+    published(level);
+  }
+  /// To the queue of a signal.
+  void post(LinkedCell& task, SharedPair& pair, SharedQueue& queue) noexcept {
+    queue.push(task);
+    const auto place = queue.where();
+    publish(pair, queue, SharedQueue::level_of(place));
+    // The next move may go back to where this one came from.
+    if (SharedQueue::is_moving(place)) publish(pair, queue, SharedQueue::from_of(place));
+  }
+  /// Every pick that begins after the return goes by the level that `level()` reads (PRI-3).
+  template <class Level>
+  void move(SharedPair& pair, SharedQueue& queue, Level&& level) noexcept {
+    queue.start_move(level);
+    for (auto place = queue.where(); SharedQueue::is_moving(place); place = queue.where()) {
+      publish(pair, queue, SharedQueue::level_of(place));
+      index_.count_move();
+      queue.end_move(place);
+    }
+  }
+
+  // One of the agents.
+
+  /// A task that runs on `agent` posts another one.
+  void post_from(unsigned agent, LoopNode& task, int level) noexcept {
+    if (!own(agent, level).push(task)) return post(task, level);
+    agents_[agent].occupied |= 1U << level;
+    published(level);
+  }
+  /// Takes what is to be started next; null when that is a bound task, whose highest level is `bound` (-1: none), or
+  /// nothing is runnable.
+  [[nodiscard]] LoopNode* pick(unsigned agent, int bound) noexcept {
+    for (;;) {
+      const int hint = hint_.level();
+      const int stealable = best_own(agent);
+      const int best = std::max(bound, stealable);
+      // With nothing of its own it searches whatever the hint says: a poster may be about to raise it.
+      if (hint > best || best < 0) {
+        if (LoopNode* task = search_above(agent, best)) return task;
+      }
+      if (hint > best) {
+        const auto announced = hint_.announce(best);
+        if (LoopNode* task = search_above(agent, best)) return task;
+        hint_.lower(announced, best);
+      }
+      if (best < 0) return nullptr;
+      if (is_others_turn(agent)) {
+        if (LoopNode* task = search_level(agent, best)) return task;
+      }
+      if (stealable < bound || (stealable == bound && is_bounds_turn(agent))) return nullptr;
+      if (LoopNode* task = own(agent, best).claim_one()) return task;
+    }
+  }
+  /// Whether a search would find something; every publication that was complete before is seen.
+  [[nodiscard]] bool has_tasks(unsigned agent) noexcept {
+    const TicketIndex::Inside inside(index_, agent);
+    for (int level = top_level; level >= 0; --level) {
+      if (inject(level).has_tasks() || index_.has_tasks(agent, level)) return true;
+      for (unsigned other = 0; other < agents_.size(); ++other) {
+        if (own(other, level).has_tasks()) return true;
+      }
+    }
+    return false;
+  }
+  /// Takes everything out, once nobody picks any more. `agent`: a place of the caller's.
+  template <class Drop>
+  void drain(unsigned agent, Drop&& drop) noexcept {
+    for (int level = top_level; level >= 0; --level) {
+      while (LoopNode* task = inject(level).take()) {
+        while (task != nullptr) drop(*std::exchange(task, task->next));
+      }
+      for (unsigned other = 0; other < agents_.size(); ++other) {
+        while (LoopNode* task = own(other, level).claim_one()) drop(*task);
+      }
+      while (LoopNode* task = take_shared(agent, level)) drop(*task);
+    }
+  }
+  /// The same at the cost of a load: it may say yes for nothing.
+  [[nodiscard]] bool may_have_tasks() const noexcept { return hint_.level() >= 0; }
+  /// How many tasks this agent has taken from other agents' rings.
+  [[nodiscard]] std::uint64_t stolen(unsigned agent) const noexcept {
+    return agents_[agent].stolen.load(sync::relaxed);  // relaxed: a statistic.
+  }
+
+  // Checkers.
+
+  /// All words that say whether `task` is queued at `level`.
+  template <class Visit>
+  void each_word(int level, Visit&& visit) {
+    inject(level).each_word(visit);
+    for (unsigned agent = 0; agent < agents_.size(); ++agent) own(agent, level).each_word(visit);
+  }
+  [[nodiscard]] bool holds(int level, const LoopNode& task) {
+    bool found = inject(level).holds(task);
+    for (unsigned agent = 0; agent < agents_.size(); ++agent) found |= own(agent, level).holds(task);
+    return found;
+  }
+  [[nodiscard]] UrgencyHint& hint() noexcept { return hint_; }
+
+  /// An agent: takes a task above this level, or null.
+  [[nodiscard]] LoopNode* search_above(unsigned agent, int level) noexcept {
+    const TicketIndex::Inside inside(index_, agent);
+    for (;;) {
+      const auto moves = index_.moves();
+      for (int at = top_level; at > level; --at) {
+        if (LoopNode* task = take_at(agent, at, level < 0)) return task;
+      }
+      if (index_.moves() == moves) return nullptr;
+    }
+  }
+
+ private:
+  using Ring = StealableRing<sizes.ring, sizes.bin>;
+  using Bins = BinRing<sizes.bins, sizes.bin>;
+  static constexpr int top_level = static_cast<int>(level_count) - 1;
+
+  struct alignas(64) Agent {
+    std::array<Ring, level_count> rings;
+    // The agent's own.
+    alignas(64) unsigned occupied = 0;  ///< levels whose ring may hold something
+    unsigned picks = 0;
+    sync::atomic<std::uint64_t> stolen{0};
+  };
+
+  Bins& inject(int level) noexcept { return inject_[static_cast<std::size_t>(level)]; }
+  Ring& own(unsigned agent, int level) noexcept {
+    return agents_[agent].rings[static_cast<std::size_t>(level)];
+  }
+
+  void published(int level) noexcept {
+    hint_.published(level);
+    sleepers_.notify();
+  }
+  void publish(SharedPair& pair, SharedQueue& queue, int level) noexcept {
+    index_.ensure(pair, queue, level);
+    published(level);
+  }
+
+  bool is_others_turn(unsigned agent) noexcept {
+    return ++agents_[agent].picks % sizes.others_turn == 0;
+  }
+  bool is_bounds_turn(unsigned agent) const noexcept { return agents_[agent].picks % 2 == 0; }
+
+  int best_own(unsigned agent) noexcept {
+    auto& occupied = agents_[agent].occupied;
+    while (occupied != 0) {
+      const int level = static_cast<int>(std::bit_width(occupied)) - 1;
+      if (own(agent, level).has_tasks()) return level;
+      occupied &= ~(1U << level);
+    }
+    return -1;
+  }
+
+  /// An agent inside.
+  LoopNode* take_at(unsigned agent, int level, bool several) noexcept {
+    if (LoopNode* task = take_bin(agent, level)) return task;
+    if (LoopNode* task = steal(agent, level, several)) return task;
+    return index_.take(agent, level);
+  }
+  LoopNode* search_level(unsigned agent, int level) noexcept {
+    const TicketIndex::Inside inside(index_, agent);
+    return take_at(agent, level, false);
+  }
+  LoopNode* take_shared(unsigned agent, int level) noexcept {
+    const TicketIndex::Inside inside(index_, agent);
+    return index_.take(agent, level);
+  }
+  LoopNode* take_bin(unsigned agent, int level) noexcept {
+    LoopNode* first = inject(level).take();
+    if (first != nullptr) publish_rest(agent, level, first->next);
+    return first;
+  }
+  LoopNode* steal(unsigned agent, int level, bool several) noexcept {
+    const auto agents = static_cast<unsigned>(agents_.size());
+    for (unsigned i = 1; i < agents; ++i) {
+      std::array<LoopNode*, sizes.bin> loot;
+      const std::span wanted(loot.data(), several ? loot.size() : 1);
+      const auto count = own((agent + i) % agents, level).claim(wanted);
+      if (count == 0) continue;
+      count_stolen(agent, count);
+      for (unsigned at = 0; at < count; ++at) {
+        loot[at]->next = at + 1 < count ? loot[at + 1] : nullptr;
+      }
+      publish_rest(agent, level, loot[0]->next);
+      return loot[0];
+    }
+    return nullptr;
+  }
+  void count_stolen(unsigned agent, std::uint32_t count) noexcept {
+    auto& stolen = agents_[agent].stolen;
+    stolen.store(stolen.load(sync::relaxed) + count, sync::relaxed);  // relaxed: one writer, a statistic.
+  }
+  /// What came with a task that is to be started, before it is (I2). Only an overfull bin holds more than fits, and
+  /// what is left goes back.
+  void publish_rest(unsigned agent, int level, LoopNode* oldest) noexcept {
+    if (oldest == nullptr) return;
+    LoopNode* left = own(agent, level).push_chain(oldest);
+    while (left != nullptr) inject(level).post(*std::exchange(left, left->next));
+    agents_[agent].occupied |= 1U << level;
+    published(level);
+  }
+
+  Sleepers& sleepers_;
+  UrgencyHint hint_;
+  TicketIndex index_;
+  std::array<Bins, level_count> inject_;
+  std::vector<Agent> agents_;
+};
+
+}  // namespace heist

@@ -1,0 +1,92 @@
+// Epochs: when memory that only agents look at may be freed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <heist/sync.hpp>
+#include <vector>
+
+namespace heist {
+
+// What agents may still look at is retired, and freed when every agent has been elsewhere since.
+//
+// Roles   agent: one of a few, known. Posters never look at what is retired.
+// I1      While an agent is inside the global epoch passes its own by one at the most (one that entered late: stays).
+// I2      What was retired in epoch e is freed in epoch e + 3 or later: whoever was inside when it was still reachable has left.
+// D-edge  epoch: enter <-> advance. Enter, then read a link; unlink, then look who is inside.
+// Progress  lock-free; an agent frozen inside stops freeing, not working.
+// Proof   stress/model/models/cluster_queues.cpp (the engine reports uses after free and leaks).
+/// `T`: has a link `retired`, and end() to be freed.
+template <class T>
+class Epochs {
+ public:
+  explicit Epochs(unsigned agents) : agents_(agents) {}
+  Epochs(const Epochs&) = delete;
+  Epochs& operator=(const Epochs&) = delete;
+  /// Nobody is inside any more.
+  ~Epochs() {
+    for (auto& agent : agents_) {
+      for (auto& bag : agent.bags) empty(bag);
+    }
+  }
+
+  /// A scope in which what the agent reads is not freed.
+  class Inside {
+   public:
+    Inside(Epochs& epochs, unsigned agent) noexcept : word_(epochs.agents_[agent].epoch) {
+      const auto now = epochs.global_.load(sync::edge("epoch:enter", sync::seq_cst));
+      word_.exchange(now, sync::edge("epoch:enter", sync::seq_cst));
+    }
+    ~Inside() { word_.store(outside, sync::edge("epoch:leave", sync::release)); }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+   private:
+    sync::atomic<std::uint64_t>& word_;
+  };
+
+  /// An agent inside: nobody can reach `node` any more who has not reached it already.
+  void retire(unsigned agent, T& node) noexcept {
+    auto& mine = agents_[agent];
+    const auto now = global_.load(sync::edge("epoch:retire", sync::seq_cst));
+    auto& bag = mine.bags[now % bag_count];
+    if (bag.epoch != now) empty(bag);
+    bag.epoch = now;
+    node.retired = bag.first;
+    bag.first = &node;
+    advance(now);
+  }
+
+ private:
+  static constexpr std::uint64_t outside = 0;
+  static constexpr unsigned bag_count = 3;
+  struct Bag {
+    std::uint64_t epoch = 0;
+    T* first = nullptr;
+  };
+  struct alignas(64) Agent {
+    sync::atomic<std::uint64_t> epoch{outside};
+    std::array<Bag, bag_count> bags;
+  };
+
+  static void empty(Bag& bag) noexcept {
+    while (bag.first != nullptr) {
+      T* node = bag.first;
+      bag.first = node->retired;
+      node->end();
+    }
+  }
+  void advance(std::uint64_t now) noexcept {
+    for (auto& agent : agents_) {
+      const auto seen = agent.epoch.load(sync::edge("epoch:advance", sync::seq_cst));
+      if (seen != outside && seen != now) return;
+    }
+    global_.compare_exchange_strong(now, now + 1, sync::edge("epoch:advance", sync::seq_cst),
+                                    sync::relaxed);  // relaxed: another agent did it.
+  }
+
+  alignas(64) sync::atomic<std::uint64_t> global_{1};
+  std::vector<Agent> agents_;
+};
+
+}  // namespace heist

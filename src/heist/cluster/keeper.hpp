@@ -1,0 +1,77 @@
+// Keeper: which agent looks after the delays of a cluster, and which one sleeps no longer than the first of them.
+#pragma once
+
+#include <cstdint>
+#include <heist/sync.hpp>
+#include <optional>
+
+namespace heist {
+
+// What is armed goes to an inbox; the wheel behind it belongs to whoever has the keeper's role, which is given back before
+// any task is started. While agents sleep one of them is the watcher: it sleeps no longer than the first deadline.
+//
+// Roles   armer: any thread.  keeper: the agent that has the role, one at a time.  watcher: a sleeping agent, one at a time.
+// States  role_: free or taken.  watch_: nobody, or (watcher, when it wakes).  next_due_: the first deadline of what
+//         keepers took over, or never.
+// I1      Whoever gives the role back looks at the inbox again: what was armed meanwhile is not overlooked.
+// I2      While agents sleep and a delay is armed: the watcher wakes in time, or an agent is awake that has not started
+//         a task, or a wake-up is in flight.
+// Why     Whoever made the first deadline earlier (an armer by its push, a keeper by next_due_) reads watch_ then, and
+//         wakes the watcher, or somebody if there is none. Who becomes the watcher reads both then.
+// D-edge  keeper: arm (the inbox) <-> watch; keep <-> watch; arm <-> give_back.
+// Progress  lock-free for armers. An agent stopped in the role stops the delays, and, if it is a searcher, the
+//         wake-ups left to it.
+// Proof   stress/model/models/cluster_timers.cpp.
+class Keeper {
+ public:
+  using Due = std::uint64_t;
+  static constexpr Due never = ~Due{0};
+
+  struct Watch {
+    Due until = never;
+    std::optional<unsigned> watcher;
+  };
+  [[nodiscard]] Watch watch() const noexcept {
+    const Word word = watch_.load(sync::edge("keeper:watch", sync::seq_cst));
+    if (word == 0) return {};
+    return {word >> 8, static_cast<unsigned>(word & 255) - 1};
+  }
+
+  /// An agent: takes the role, unless somebody has it.
+  [[nodiscard]] bool try_begin() noexcept {
+    return role_.exchange(1, sync::edge("keeper:take_role", sync::seq_cst)) == 0;
+  }
+  /// The keeper, when the wheel is as it leaves it. It looks at the inbox again then.
+  void end(Due first) noexcept {
+    next_due_.store(first, sync::edge("keeper:keep", sync::seq_cst));
+    role_.store(0, sync::edge("keeper:give_back", sync::seq_cst));
+  }
+  /// Read after what needs one: the keeper there is looks again when it has given the role back.
+  [[nodiscard]] bool has_keeper() const noexcept {
+    return role_.load(sync::edge("keeper:give_back", sync::seq_cst)) != 0;
+  }
+  [[nodiscard]] Due next_due() const noexcept {
+    return next_due_.load(sync::edge("keeper:keep", sync::seq_cst));
+  }
+
+  /// An agent that announced sleep. True: it is the watcher; what follows is a last look, and a sleep until `until`.
+  [[nodiscard]] bool try_watch(unsigned agent, Due until) noexcept {
+    Word nobody = 0;
+    const Due kept = until < latest ? until : latest;
+    return watch_.compare_exchange_strong(nobody, (kept << 8) | (agent + 1),
+                                          sync::edge("keeper:watch", sync::seq_cst),
+                                          sync::edge("keeper:watch", sync::seq_cst));
+  }
+  void stop_watching() noexcept { watch_.store(0, sync::edge("keeper:watch", sync::seq_cst)); }
+
+ private:
+  using Word = std::uint64_t;
+  /// What fits beside the watcher: it wakes that early for later ones.
+  static constexpr Due latest = never >> 8;
+
+  alignas(64) sync::atomic<Due> next_due_{never};
+  sync::atomic<unsigned> role_{0};
+  sync::atomic<Word> watch_{0};  ///< until << 8 | watcher + 1
+};
+
+}  // namespace heist

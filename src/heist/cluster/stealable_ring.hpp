@@ -1,0 +1,100 @@
+// StealableRing: the tasks of one level that an agent made runnable itself, or took over.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <heist/sync.hpp>
+#include <span>
+
+#include <heist/loop_node.hpp>
+
+namespace heist {
+
+// Roles   owner: the agent; pushes, and pops as anybody.  thief: any other agent.
+// I1      Places head_..tail_ hold tasks; head_ and tail_ only grow, so a CAS of head_ that succeeds proves that the
+//         places read before it were still held.
+// I2      The owner reuses a place only after it has seen head_ behind it.
+// Edge    ring: publish -> search. Carries the tasks.
+// Edge    ring: claim -> reuse. The thief has read the place.
+// D-edge  ring: publish <-> search, as BinRing's.
+// Progress  lock-free; push wait-free. No thread writes to the owner's tail_ line.
+// Bound   Capacity; a full ring refuses. `Kept` places are for push_chain() only.
+// Proof   stress/model/models/cluster.
+template <unsigned Capacity, unsigned Kept>
+class StealableRing {
+ public:
+  /// Owner. False when only the places kept for what it takes over are free.
+  [[nodiscard]] bool push(LoopNode& task) noexcept {
+    const std::uint64_t tail = tail_.load(sync::relaxed);  // relaxed: the owner's own.
+    const std::uint64_t held = tail - head_.load(sync::edge("ring:reuse", sync::acquire));
+    if (held >= Capacity - Kept) return false;
+    place(tail).store(&task, sync::relaxed);  // relaxed: tail_ publishes it.
+    publish(tail + 1);
+    return true;
+  }
+
+  /// Owner: as much of a chain as there is room for, published at once.   Returns the rest.
+  [[nodiscard]] LoopNode* push_chain(LoopNode* oldest) noexcept {
+    std::uint64_t tail = tail_.load(sync::relaxed);  // relaxed: the owner's own.
+    const std::uint64_t end = head_.load(sync::edge("ring:reuse", sync::acquire)) + Capacity;
+    for (; oldest != nullptr && tail != end; oldest = oldest->next) {
+      place(tail++).store(oldest, sync::relaxed);  // relaxed: tail_ publishes it.
+    }
+    publish(tail);
+    return oldest;
+  }
+
+  /// Any agent: the oldest, at most half of them when several are wanted.   Returns how many.
+  std::uint32_t claim(std::span<LoopNode*> out) noexcept {
+    std::uint64_t head = head_.load(sync::edge("ring:search", sync::seq_cst));
+    for (;;) {
+      const std::uint64_t tail = tail_.load(sync::edge("ring:search", sync::seq_cst));
+      // A head_ read before a tail_ may be behind by more than there are places: the CAS fails then.
+      const std::uint64_t most = std::min<std::uint64_t>((tail - head + 1) / 2, out.size());
+      if (tail <= head) return 0;
+      for (std::uint64_t i = 0; i < most; ++i) {
+        out[i] = place(head + i).load(sync::relaxed);  // relaxed: used only if the CAS succeeds.
+      }
+      if (head_.compare_exchange_weak(head, head + most,
+                                      sync::edge("ring:claim", sync::seq_cst),
+                                      sync::edge("ring:search", sync::seq_cst))) {
+        return static_cast<std::uint32_t>(most);
+      }
+    }
+  }
+  [[nodiscard]] LoopNode* claim_one() noexcept {
+    LoopNode* one = nullptr;
+    return claim({&one, 1}) == 1 ? one : nullptr;
+  }
+  [[nodiscard]] bool has_tasks() const noexcept {
+    const auto head = head_.load(sync::edge("ring:search", sync::seq_cst));
+    return tail_.load(sync::edge("ring:search", sync::seq_cst)) > head;
+  }
+
+  /// A checker's view.
+  template <class Visit>
+  void each_word(Visit&& visit) {
+    visit(head_);
+    visit(tail_);
+  }
+  [[nodiscard]] bool holds(const LoopNode& task) const {
+    for (auto at = head_.load(sync::relaxed); at < tail_.load(sync::relaxed); ++at) {
+      if (places_[at % Capacity].load(sync::relaxed) == &task) return true;
+    }
+    return false;
+  }
+
+ private:
+  sync::atomic<LoopNode*>& place(std::uint64_t at) noexcept { return places_[at % Capacity]; }
+  /// A read-modify-write, so that the loads of hint and sleepers that follow cannot come before it.
+  void publish(std::uint64_t tail) noexcept {
+    tail_.exchange(tail, sync::edge("ring:publish", sync::seq_cst));
+  }
+
+  alignas(64) sync::atomic<std::uint64_t> head_{0};
+  alignas(64) sync::atomic<std::uint64_t> tail_{0};
+  alignas(64) std::array<sync::atomic<LoopNode*>, Capacity> places_{};
+};
+
+}  // namespace heist

@@ -1,0 +1,93 @@
+// TicketIndex: the shared queues of a cluster with tasks, by level.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <heist/priority.hpp>
+#include <heist/sync.hpp>
+
+#include "shared_pair.hpp"
+
+namespace heist {
+
+
+/// See SharedQueue.
+class TicketIndex {
+ public:
+  using CellEpochs = SharedQueue::CellEpochs;
+
+  /// Errors: std::bad_alloc.
+  explicit TicketIndex(unsigned agents) : epochs_(agents) {}
+
+  /// Any thread, after a push or a change of level: puts a ticket where agents look for this level.
+  void ensure(SharedPair& pair, SharedQueue& queue, int level) noexcept {
+    for (auto before = queue.state(); !SharedQueue::has_bit(before, level);
+         before = queue.state()) {
+      tickets(level).push(pair.make_ticket(queue));
+      if (queue.set_bit(before, level)) return;
+    }
+  }
+
+  /// A re-prioritiser, when its ticket is put and before the move ends: an agent may have searched the new level
+  /// before that, and come to the old one too late.
+  void count_move() noexcept { moves_.fetch_add(1, sync::edge("shared:move", sync::seq_cst)); }
+  [[nodiscard]] std::uint64_t moves() const noexcept {
+    return moves_.load(sync::edge("shared:move", sync::seq_cst));
+  }
+
+  /// An agent's scope in which it looks.
+  class Inside : public CellEpochs::Inside {
+   public:
+    Inside(TicketIndex& index, unsigned agent) noexcept
+        : CellEpochs::Inside(index.epochs_, agent) {}
+  };
+
+  /// An agent inside: the first task of the first queue that has one at this level, or null.
+  [[nodiscard]] LoopNode* take(unsigned agent, int level) noexcept {
+    for (;;) {
+      const auto ticket = tickets(level).front();
+      if (ticket.cell == nullptr) return nullptr;
+      auto& queue = *static_cast<SharedQueue*>(ticket.cell->item);
+      if (queue.counts_at(level)) {
+        if (LoopNode* task = queue.pop(epochs_, agent)) return task;
+      }
+      clean(ticket, queue, agent, level);
+    }
+  }
+  /// An agent inside: whether take() would give something.
+  [[nodiscard]] bool has_tasks(unsigned agent, int level) noexcept {
+    for (;;) {
+      const auto ticket = tickets(level).front();
+      if (ticket.cell == nullptr) return false;
+      auto& queue = *static_cast<SharedQueue*>(ticket.cell->item);
+      if (queue.has_tasks_at(level)) return true;
+      clean(ticket, queue, agent, level);
+    }
+  }
+
+  /// A checker's view: each ticket of a level.
+  template <class Visit>
+  void each_ticket(int level, Visit&& visit) const {
+    tickets_[static_cast<std::size_t>(level)].each_item(visit);
+  }
+
+ private:
+  /// Removes the ticket of a queue that is empty, or elsewhere, unless that has changed.
+  void clean(const LinkedQueue::Front& ticket, SharedQueue& queue, unsigned agent,
+             int level) noexcept {
+    queue.clear_bit(level);
+    if (queue.has_tasks_at(level)) return;
+    // Otherwise another agent has removed it.
+    static_cast<void>(tickets(level).take(epochs_, agent, ticket));
+  }
+  [[nodiscard]] LinkedQueue& tickets(int level) noexcept {
+    return tickets_[static_cast<std::size_t>(level)];
+  }
+
+  CellEpochs epochs_;
+  std::array<LinkedQueue, level_count> tickets_;
+  sync::atomic<std::uint64_t> moves_{0};
+};
+
+}  // namespace heist

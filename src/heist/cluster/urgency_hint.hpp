@@ -1,0 +1,87 @@
+// UrgencyHint: no stealable task above this level is runnable and unclaimed.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <heist/sync.hpp>
+
+#include <heist/loop_node.hpp>
+
+namespace heist {
+
+// Roles   publisher: whoever made a task runnable at a level.  agent: reads at the start of a pick, and lowers.
+// States  (level, target, version): `target` below `level` while somebody intends to lower to it, else equal.
+// I1      level() is at least the level of every task that is published, unclaimed, and whose publisher has
+//         returned from published().
+// Why     A publisher that reads the word after the intent was announced ends it: the lowering CAS fails. One that
+//         read before had published before: the search, which comes after the announcement, finds its task. So the
+//         level is lowered only after a search that nothing has overtaken. (To lower first and search again
+//         afterwards is not enough: between the two, others go by the low level; models/naive_hint.cpp.)
+// D-edge  hint: published <-> announce, through the queues: publish, read the hint; announce, search.
+// Progress  lock-free. Anybody may finish what anybody announced.
+// Proof   stress/model/models/cluster.
+class UrgencyHint {
+ public:
+  using Word = std::uint64_t;
+
+  [[nodiscard]] int level() const noexcept {
+    return level_of(word_.load(sync::edge("hint:read", sync::seq_cst)));
+  }
+
+  /// After a task was published at `level`.   Cost: a load, unless it is more urgent than what is there.
+  void published(int level) noexcept {
+    Word old = word_.load(sync::edge("hint:published", sync::seq_cst));
+    while (level > level_of(old) || level > target_of(old)) {
+      const int top = std::max(level, level_of(old));
+      if (word_.compare_exchange_weak(old, next(old, top, top),
+                                      sync::edge("hint:published", sync::seq_cst),
+                                      sync::edge("hint:published", sync::seq_cst))) {
+        return;
+      }
+    }
+  }
+
+  /// An agent, before it searches everything above `target` for the last time.   Returns what lower() needs.
+  [[nodiscard]] Word announce(int target) noexcept {
+    Word old = word_.load(sync::edge("hint:announce", sync::seq_cst));
+    while (target < level_of(old) && target_of(old) != target) {
+      const Word announced = next(old, level_of(old), target);
+      if (word_.compare_exchange_weak(old, announced,
+                                      sync::edge("hint:announce", sync::seq_cst),
+                                      sync::edge("hint:announce", sync::seq_cst))) {
+        return announced;
+      }
+    }
+    return old;
+  }
+  /// After a search that found nothing above `target`. Does nothing when a publisher came in between, or the
+  /// announcement is another agent's, who searched less.
+  void lower(Word announced, int target) noexcept {
+    if (target >= level_of(announced) || target != target_of(announced)) return;
+    word_.compare_exchange_strong(announced, next(announced, target, target),
+                                  sync::edge("hint:lower", sync::seq_cst),
+                                  sync::relaxed);  // relaxed: nothing is done then.
+  }
+
+  /// The mistaken way, for the model that shows why: lowers before it has searched.
+  void lower_unannounced(int target) noexcept {
+    Word old = word_.load(sync::edge("hint:announce", sync::seq_cst));
+    if (target >= level_of(old)) return;
+    word_.compare_exchange_strong(old, next(old, target, target),
+                                  sync::edge("hint:lower", sync::seq_cst),
+                                  sync::relaxed);  // relaxed: nothing is done then.
+  }
+
+ private:
+  // Four bits of level + 1, four of target + 1, the rest a version.
+  static int level_of(Word word) noexcept { return static_cast<int>(word & 15) - 1; }
+  static int target_of(Word word) noexcept { return static_cast<int>((word >> 4) & 15) - 1; }
+  static Word next(Word word, int level, int target) noexcept {
+    return (((word >> 8) + 1) << 8) | (static_cast<Word>(target + 1) << 4) |
+           static_cast<Word>(level + 1);
+  }
+
+  alignas(64) sync::atomic<Word> word_{0};
+};
+
+}  // namespace heist

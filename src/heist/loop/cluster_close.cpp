@@ -1,0 +1,97 @@
+// Closing a cluster: what is runnable runs, or everything is dropped; nothing new is taken.
+#include <heist/promise_state.hpp>
+#include <utility>
+
+#include "cluster_hub.hpp"
+#include "signal_core.hpp"
+
+namespace heist {
+
+// Draining.
+
+void ClusterHub::wait_until_quiet(std::optional<LoopTime::Clock::time_point> deadline,
+                                  bool also_delayed) noexcept {
+  is_awaited_.fetch_add(1, sync::edge("hub:await", sync::seq_cst));
+  for (;;) {
+    const auto seen = quiet_.load(sync::edge("hub:sleep", sync::seq_cst));
+    if (is_quiet(also_delayed)) break;
+    if (deadline && LoopTime::Clock::now() >= *deadline) break;
+    wait_on_word(quiet_, seen, deadline);
+  }
+  is_awaited_.fetch_sub(1, sync::edge("hub:await", sync::seq_cst));
+}
+
+/// All slept at one moment, with nothing to wake them: who sleeps posts nothing, and others are refused.
+bool ClusterHub::is_quiet(bool also_delayed) noexcept {
+  const auto sleeps = count_sleeps();
+  if (sleepers_.idle().asleep() != size()) return false;
+  if (queues_.has_tasks(size()) || loop_.inbox_.has_posts_by_now()) return false;
+  if (also_delayed && keeper_.next_due() != Keeper::never) return false;
+  for (const auto& loop : sleepers_.loops()) {
+    if (loop->inbox_.has_posts_by_now()) return false;
+    // relaxed: IdleAgents' announcement has published it.
+    if (also_delayed && loop->member_.next_due.load(sync::relaxed) != no_tick) return false;
+  }
+  return sleepers_.idle().asleep() == size() && count_sleeps() == sleeps;
+}
+
+std::uint64_t ClusterHub::count_sleeps() const noexcept {
+  std::uint64_t sum = 0;
+  // relaxed: IdleAgents' announcement has published it.
+  for (const auto& loop : sleepers_.loops()) sum += loop->sleeps_.load(sync::relaxed);
+  return sum;
+}
+
+// Dropping.
+
+std::uint64_t ClusterHub::leave(LoopCore& agent) noexcept {
+  if (agent.member_.searching) end_search(agent);
+  if (members_left_.fetch_sub(1, sync::edge("hub:leave", sync::acq_rel)) != 1) return 0;
+  return drop_all(agent);
+}
+
+/// The last member: nobody picks any more.
+std::uint64_t ClusterHub::drop_all(LoopCore& agent) noexcept {
+  const auto before = loop_.agent_->tasks_dropped;
+  closed_.store(true, sync::edge("hub:close", sync::seq_cst));
+  static_cast<void>(keeper_.try_begin());  // for good: whoever had it has left
+  {
+    const Keeping keeping(loop_);
+    loop_.assert_agent();
+    loop_.arrive_all(loop_.inbox_.close());
+  }
+  hand_on(agent);
+  loop_.agent_->wheel.drain([this](LoopNode& node) noexcept {
+    ++loop_.agent_->tasks_dropped;
+    node.ops->drop(node);
+  });
+  drop_found();
+  agent.finish_garbage();
+  return loop_.agent_->tasks_dropped - before;
+}
+
+void ClusterHub::drop_if_closed() noexcept {
+  if (closed_.load(sync::edge("hub:post", sync::seq_cst))) [[unlikely]]
+    drop_found();
+}
+
+/// One thread at a time; who finds another one at it leaves it to that one.
+void ClusterHub::drop_found() noexcept {
+  if (drop_requests_.fetch_add(1, sync::edge("hub:drop", sync::seq_cst)) != 0) return;
+  for (;;) {
+    auto seen = drop_requests_.load(sync::edge("hub:drop", sync::seq_cst));
+    queues_.drain(size(), [this](LoopNode& node) noexcept { drop(node); });
+    if (drop_requests_.compare_exchange_strong(seen, 0, sync::edge("hub:drop", sync::seq_cst),
+                                               sync::relaxed)) {  // relaxed: it looks again.
+      return;
+    }
+  }
+}
+
+void ClusterHub::drop(LoopNode& node) noexcept {
+  if (node.ops->kind != LoopNodeKind::task) return drop_undeliverable(node);
+  ++loop_.agent_->tasks_dropped;
+  node.ops->drop(node);
+}
+
+}  // namespace heist

@@ -1,0 +1,168 @@
+// ClusterHub: what makes a loop stand for a cluster: its tasks are stealable, and run on the cluster's agents.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <heist/loop_node.hpp>
+#include <heist/ref.hpp>
+#include <heist/scheduler_task.hpp>
+#include <heist/sync.hpp>
+#include <optional>
+#include <vector>
+
+#include "../cluster/cluster_queues.hpp"
+#include "../cluster/idle_agents.hpp"
+#include "../cluster/keeper.hpp"
+#include "../os/word_wait.hpp"
+#include "agent_role.hpp"
+#include "loop_core.hpp"
+
+namespace heist {
+
+struct Reaction;
+struct SignalLoop;
+
+/// Sizes of the shipped queues; models have everything full at once.
+#if defined(HEIST_MODEL)
+inline constexpr ClusterSizes hub_sizes{.bins = 2, .bin = 2, .ring = 4, .others_turn = 61};
+#else
+inline constexpr ClusterSizes hub_sizes{};
+#endif
+
+/// Who sleeps, and how to get them up.
+class ClusterSleepers {
+ public:
+  explicit ClusterSleepers(std::vector<Ref<LoopCore>> loops) noexcept : loops_(std::move(loops)) {}
+
+  /// Any thread, after publishing: wakes one agent, unless all are awake or one searches.
+  void notify() noexcept {
+    if (const auto agent = idle_.notify()) unpark(*agent);
+  }
+  /// Any thread: wakes this agent if it sleeps.
+  void wake(unsigned agent) noexcept {
+    if (idle_.wake(agent)) unpark(agent);
+  }
+  [[nodiscard]] IdleAgents& idle() noexcept { return idle_; }
+  [[nodiscard]] const std::vector<Ref<LoopCore>>& loops() const noexcept { return loops_; }
+
+ private:
+  void unpark(unsigned agent) noexcept;
+
+  IdleAgents idle_;
+  std::vector<Ref<LoopCore>> loops_;
+};
+
+/// The part of a cluster's loop that no other loop has. Runnable tasks go to queues that all agents pick from; delayed
+/// ones and messages go to the loop's inbox and wheel, which belong to whichever agent is the keeper.
+///
+/// Roles   poster: any thread.  agent: a member, on its own loop's thread.  keeper: see Keeper; it is the agent of the
+///         cluster's loop meanwhile, and runs no user code.  closer: the last member that closes, then any late poster.
+/// I1      A task is in the inbox, in the wheel, or in the queues; whoever takes it from the queues disposes of it. Who
+///         destroys its callback, the holder or the abort's reaper, is who takes its contents (ControlledTask).
+/// I2      A post that the close has not met sees closed_ behind its own publication, and drops what is left.
+/// Edge hub: close <-> post. Publish, then read closed_; set closed_, then drop what is found.
+/// Lifetime  the cluster's loop owns it; it shares the members' loops, which know it until they are closed.
+/// Proof   stress/model/models/cluster_*.cpp.
+class ClusterHub {
+ public:
+  /// `loop`: the cluster's.   Errors: std::bad_alloc.
+  ClusterHub(LoopCore& loop, std::vector<Ref<LoopCore>> members);
+  ClusterHub(const ClusterHub&) = delete;
+  ClusterHub& operator=(const ClusterHub&) = delete;
+
+  // Any thread (cluster_post.cpp).
+
+  /// Enqueues a task. False: the cluster is closed, the task is still the caller's.
+  [[nodiscard]] bool post(SchedulerTask& task) noexcept;
+  /// Enqueues a continuation that waits for a promise. False: the cluster is closed.
+  [[nodiscard]] bool deliver(Reaction& reaction) noexcept;
+  /// A message is in the loop's inbox.
+  void notify_keeper() noexcept { notify_watcher(0); }
+  /// The priority of a signal changes: its queues move (PRI-3).
+  void move(SignalLoop& part, SharedPair& pair) noexcept;
+  /// For a task or continuation that takes its priority from this part's signal.   Errors: std::bad_alloc.
+  [[nodiscard]] SharedCell* make_cell(SignalLoop& part, LoopNode& node, bool is_continuation);
+  [[nodiscard]] unsigned size() const noexcept {
+    return static_cast<unsigned>(sleepers_.loops().size());
+  }
+  [[nodiscard]] const Ref<LoopCore>& member(unsigned agent) const noexcept {
+    return sleepers_.loops()[agent];
+  }
+  [[nodiscard]] std::uint64_t stolen(unsigned agent) const noexcept { return queues_.stolen(agent); }
+  /// Agents without work look for some, until end_hot_phase() was called as often.
+  void begin_hot_phase() noexcept;
+  void end_hot_phase() noexcept;
+
+  // A member, on its thread (cluster_run.cpp).
+
+  /// Takes what is to be run next; null when that is a bound task of the highest level `bound` (-1: none), or nothing is
+  /// runnable.
+  [[nodiscard]] LoopNode* pick(LoopCore& agent, int bound) noexcept HEIST_ON_AGENT;
+  /// Sleeps until there may be something to do, or `limit`.
+  void park(LoopCore& agent, std::optional<LoopTime::Clock::time_point> limit) noexcept HEIST_ON_AGENT;
+  /// The agent is about to run something.
+  void end_search(LoopCore& agent) noexcept HEIST_ON_AGENT;
+  /// Whether keep() has something to do.
+  [[nodiscard]] bool wants_keeper() const noexcept;
+  /// Takes over what was armed and publishes what is due, unless another agent is at it.
+  void keep(LoopCore& agent) noexcept HEIST_ON_AGENT;
+
+  // Closing (cluster_close.cpp).
+
+  /// Any thread: waits until nothing is runnable or about to be, or the deadline. `also_delayed`: nor delayed.
+  void wait_until_quiet(std::optional<LoopTime::Clock::time_point> deadline, bool also_delayed) noexcept;
+  /// A member, once its own loop is closed: the last one drops what is left. How many tasks that were.
+  std::uint64_t leave(LoopCore& agent) noexcept HEIST_ON_AGENT;
+
+ private:
+  using Queues = ClusterQueues<hub_sizes, ClusterSleepers>;
+
+  /// Makes the calling agent that of the cluster's loop. No user code runs meanwhile.
+  class Keeping {
+   public:
+    explicit Keeping(LoopCore& loop) noexcept : outer_(std::exchange(loop_of_this_thread, &loop)) {}
+    ~Keeping() { loop_of_this_thread = outer_; }
+    Keeping(const Keeping&) = delete;
+    Keeping& operator=(const Keeping&) = delete;
+
+   private:
+    LoopCore* outer_;
+  };
+
+  /// The member that the calling thread is, if any.
+  [[nodiscard]] std::optional<unsigned> agent_here() const noexcept;
+  void publish(LoopNode& node, int level) noexcept;
+  void publish_runnable(SchedulerTask& task) noexcept;
+  void publish_dynamic(SharedCell& cell) noexcept;
+  [[nodiscard]] bool arm(SchedulerTask& task) noexcept;
+  void notify_watcher(Keeper::Due due) noexcept;
+  void drop_if_closed() noexcept;
+
+  [[nodiscard]] bool needs_keeper() const noexcept;
+  void take_over() noexcept;
+  void hand_on(LoopCore& agent) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool has_work(LoopCore& agent) noexcept HEIST_ON_AGENT;
+  void spin(LoopCore& agent) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool announce_sleep(LoopCore& agent) noexcept HEIST_ON_AGENT;
+  void wait(LoopCore& agent, std::optional<LoopTime::Clock::time_point> limit) noexcept HEIST_ON_AGENT;
+
+  [[nodiscard]] bool is_quiet(bool also_delayed) noexcept;
+  [[nodiscard]] std::uint64_t count_sleeps() const noexcept;
+  void note_sleep() noexcept;
+  std::uint64_t drop_all(LoopCore& agent) noexcept HEIST_ON_AGENT;
+  void drop_found() noexcept;
+  void drop(LoopNode& node) noexcept;
+
+  LoopCore& loop_;
+  ClusterSleepers sleepers_;
+  Queues queues_;
+  Keeper keeper_;
+  alignas(64) sync::atomic<bool> closed_{false};
+  sync::atomic<std::uint32_t> hot_phases_{0};
+  sync::atomic<std::uint32_t> members_left_;
+  sync::atomic<std::uint32_t> drop_requests_{0};
+  sync::atomic<std::uint32_t> quiet_{0};       ///< counts sleeps that a waiting closer looks at
+  sync::atomic<std::uint32_t> is_awaited_{0};  ///< closers in wait_until_quiet()
+};
+
+}  // namespace heist

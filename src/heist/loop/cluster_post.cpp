@@ -1,0 +1,108 @@
+// How stealable tasks and continuations get into a cluster.
+#include <heist/node_memory.hpp>
+#include <heist/promise_state.hpp>
+#include <utility>
+
+#include "cluster_hub.hpp"
+#include "signal_core.hpp"
+
+namespace heist {
+
+bool SchedulerTask::is_stealable() const noexcept { return scheduler->loop.hub() != nullptr; }
+
+void FreeSharedCell::operator()(SharedCell* cell) const noexcept { cell->end(); }
+
+void ClusterSleepers::unpark(unsigned agent) noexcept { loops_[agent]->wake_up(); }
+
+ClusterHub::ClusterHub(LoopCore& loop, std::vector<Ref<LoopCore>> members)
+    : loop_(loop),
+      sleepers_(std::move(members)),
+      queues_(size() + 1, sleepers_),  // one place more: a closer's
+      members_left_(size()) {
+  for (unsigned agent = 0; agent < size(); ++agent) member(agent)->join_cluster(*this, agent);
+}
+
+std::optional<unsigned> ClusterHub::agent_here() const noexcept {
+  const LoopCore* here = loop_of_this_thread;
+  if (here == nullptr || here->membership().hub != this) return std::nullopt;
+  return here->membership().index;
+}
+
+bool ClusterHub::post(SchedulerTask& task) noexcept {
+  // relaxed, twice: posts that overlap a close may fall either way.
+  if (closed_.load(sync::relaxed)) return false;
+  if (loop_.refuses_tasks_.load(sync::relaxed) && !agent_here()) return false;
+  if (task.is_delayed) return arm(task);
+  publish_runnable(task);
+  drop_if_closed();
+  return true;
+}
+
+bool ClusterHub::deliver(Reaction& reaction) noexcept {
+  if (closed_.load(sync::relaxed)) return false;  // relaxed: as above.
+  const SchedulingState& state = reaction.captured.state();
+  if (SharedCell* cell = reaction.cell.release()) {
+    publish_dynamic(*cell);
+  } else {
+    publish(reaction, effective_priority(state.priority, true));
+  }
+  drop_if_closed();
+  return true;
+}
+
+void ClusterHub::publish(LoopNode& node, int level) noexcept {
+  if (const auto agent = agent_here()) return queues_.post_from(*agent, node, level);
+  queues_.post(node, level);
+}
+
+/// It may be gone afterwards.
+void ClusterHub::publish_runnable(SchedulerTask& task) noexcept {
+  if (!task.is_dynamic) return publish(task, task.static_level());
+  publish_dynamic(*ControlledTask::of(task).cell.release());
+}
+
+/// Keeps the pair: once the task can be found its signal may go, and the cell too.
+void ClusterHub::publish_dynamic(SharedCell& cell) noexcept {
+  const auto pair = Ref<SharedPair>::share(&cell.pair);
+  queues_.post(cell, *pair, cell.queue);
+}
+
+bool ClusterHub::arm(SchedulerTask& task) noexcept {
+  const Keeper::Due due = task.key;
+  if (!loop_.hand_over(task)) return false;
+  notify_watcher(due);
+  return true;
+}
+
+/// The first deadline may be earlier than it was.
+void ClusterHub::notify_watcher(Keeper::Due due) noexcept {
+  const auto watch = keeper_.watch();
+  if (due >= watch.until) return;
+  if (watch.watcher) return sleepers_.wake(*watch.watcher);
+  sleepers_.notify();
+}
+
+SharedCell* ClusterHub::make_cell(SignalLoop& part, LoopNode& node, bool is_continuation) {
+  SharedPair& pair = part.shared_pair();
+  pair.reserve();
+  return make_node<SharedCell>(node, pair, pair.queue(is_continuation));
+}
+
+void ClusterHub::move(SignalLoop& part, SharedPair& pair) noexcept {
+  for (const bool is_continuation : {false, true}) {
+    queues_.move(pair, pair.queue(is_continuation), [&]() noexcept {
+      return effective_priority(part.signal->picked(), is_continuation);
+    });
+  }
+}
+
+void ClusterHub::begin_hot_phase() noexcept {
+  hot_phases_.fetch_add(1, sync::relaxed);  // relaxed: agents see it in time.
+  for (unsigned agent = 0; agent < size(); ++agent) sleepers_.wake(agent);
+}
+
+void ClusterHub::end_hot_phase() noexcept {
+  hot_phases_.fetch_sub(1, sync::relaxed);  // relaxed: as above.
+}
+
+}  // namespace heist

@@ -1,0 +1,143 @@
+// An agent of a cluster: how it picks, sleeps, and keeps the delays.
+#include <utility>
+
+#include "../concurrent/rethrown.hpp"
+#include "cluster_hub.hpp"
+#include "signal_core.hpp"
+
+namespace heist {
+
+// Picking.
+
+LoopNode* ClusterHub::pick(LoopCore& agent, int bound) noexcept {
+  return queues_.pick(agent.member_.index, bound);
+}
+
+void ClusterHub::end_search(LoopCore& agent) noexcept {
+  agent.member_.searching = false;
+  const bool others_sleep = sleepers_.idle().end_search();
+  if (!others_sleep) return;
+  if (queues_.has_tasks(agent.member_.index) || loop_.inbox_.has_posts_by_now()) {
+    sleepers_.notify();
+  }
+  notify_watcher(keeper_.next_due());
+}
+
+// Delays.
+
+bool ClusterHub::needs_keeper() const noexcept {
+  if (loop_.inbox_.has_posts_by_now()) return true;
+  const Keeper::Due due = keeper_.next_due();
+  return due != Keeper::never && due <= loop_.time_.tick_now();
+}
+
+bool ClusterHub::wants_keeper() const noexcept { return needs_keeper() && !keeper_.has_keeper(); }
+
+void ClusterHub::keep(LoopCore& agent) noexcept {
+  bool kept = false;
+  while (needs_keeper() && keeper_.try_begin()) {
+    take_over();
+    hand_on(agent);
+    keeper_.end(loop_.agent_->wheel.next_expiry());
+    kept = true;
+  }
+  if (kept) notify_watcher(keeper_.next_due());
+}
+
+/// The keeper: what has arrived goes into the wheel, what is due to the queues, and what was aborted leaves.
+void ClusterHub::take_over() noexcept {
+  const Keeping keeping(loop_);
+  auto& state = loop_.on_agent();
+  loop_.take_inbox();
+  for (Registration* at = state.reap; at != nullptr; at = at->chain) {
+    auto& task = *static_cast<ControlledTask*>(at);
+    if (task.place == TaskPlace::delayed) task.is_withdrawn = loop_.withdraw(task);
+  }
+  state.wheel.expire(loop_.time_.tick_now(), [this](LoopNode& node) noexcept {
+    auto& task = static_cast<SchedulerTask&>(node);
+    task.place = TaskPlace::elsewhere;
+    publish_runnable(task);
+  });
+}
+
+/// The keeper: what runs users' code becomes the agent's, who sees to it before it sleeps.
+void ClusterHub::hand_on(LoopCore& agent) noexcept {
+  auto& from = *loop_.agent_;
+  auto& to = agent.on_agent();
+  while (SchedulerTask* task = from.discarded.front()) {
+    from.discarded.pop_front();
+    to.discarded.push_back(*task);
+  }
+  if (from.reap != nullptr) {
+    from.reap_tail->chain = std::exchange(to.reap, std::exchange(from.reap, nullptr));
+    if (from.reap_tail->chain == nullptr) to.reap_tail = from.reap_tail;
+  }
+  while (SignalLoop* part = from.released) {
+    from.released = std::exchange(part->next_released, to.released);
+    to.released = part;
+  }
+}
+
+// Sleeping.
+
+bool ClusterHub::has_work(LoopCore& agent) noexcept {
+  return agent.has_work() || queues_.may_have_tasks() || wants_keeper();
+}
+
+void ClusterHub::spin(LoopCore& agent) noexcept {
+  const auto end = LoopTime::Clock::now() + agent.spin_;
+  // relaxed: the end of a hot phase is seen in time.
+  while (!has_work(agent) &&
+         (hot_phases_.load(sync::relaxed) != 0 || LoopTime::Clock::now() < end)) {
+    spin_pause();
+  }
+}
+
+void ClusterHub::park(LoopCore& agent,
+                      std::optional<LoopTime::Clock::time_point> limit) noexcept {
+  auto& member = agent.member_;
+  if (!std::exchange(member.searching, true)) sleepers_.idle().begin_search();
+  spin(agent);
+  forget(agent.on_agent().rethrown);
+  if (has_work(agent)) return;
+  agent.parker_.prepare();
+  agent.count_sleep();
+  if (announce_sleep(agent)) wait(agent, limit);
+  static_cast<void>(sleepers_.idle().wake(member.index));
+}
+
+/// False: there may be something to do.
+bool ClusterHub::announce_sleep(LoopCore& agent) noexcept {
+  auto& member = agent.member_;
+  // relaxed: the announcement publishes it.
+  member.next_due.store(agent.on_agent().wheel.next_expiry(), sync::relaxed);
+  sleepers_.idle().announce(member.index);
+  note_sleep();
+  return !queues_.has_tasks(member.index) && !wants_keeper() && agent.inbox_.try_sleep();
+}
+
+void ClusterHub::wait(LoopCore& agent,
+                      std::optional<LoopTime::Clock::time_point> limit) noexcept {
+  auto deadline = agent.next_deadline();
+  if (limit && (!deadline || *limit < *deadline)) deadline = limit;
+  const Keeper::Due until = keeper_.next_due();
+  // A keeper at work looks for a watcher when it has done.
+  const bool watches = until != Keeper::never && !keeper_.has_keeper() &&
+                       keeper_.try_watch(agent.member_.index, until);
+  if (watches) {
+    const auto first = loop_.time_.steady_start_of(until);
+    if (first && (!deadline || *first < *deadline)) deadline = first;
+  }
+  const bool overtaken = watches && (wants_keeper() || keeper_.next_due() < until);
+  if (!overtaken) agent.parker_.wait(deadline);
+  static_cast<void>(agent.inbox_.cancel_sleep());
+  if (watches) keeper_.stop_watching();
+}
+
+void ClusterHub::note_sleep() noexcept {
+  if (is_awaited_.load(sync::edge("hub:await", sync::seq_cst)) == 0) return;
+  quiet_.fetch_add(1, sync::edge("hub:sleep", sync::seq_cst));
+  wake_all_on_word(quiet_);
+}
+
+}  // namespace heist
