@@ -137,4 +137,10 @@ ClusterStats AgentCluster::stats() const noexcept {
   return sum;
 }
 
+AgentCluster::HotPhase::HotPhase(const AgentCluster& cluster) noexcept
+    : loop_(cluster.impl_->loop) {
+  loop_->begin_hot_phase();
+}
+AgentCluster::HotPhase::~HotPhase() { loop_->end_hot_phase(); }
+
 }  // namespace heist

@@ -14,6 +14,7 @@
 #include <heist/task_source.hpp>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "../concurrent/inbox.hpp"
@@ -107,6 +108,14 @@ class LoopCore {
   /// Asks the agent to read the priority of its runnable dynamic queues again.
   void request_recheck() noexcept;
   void request_stop() noexcept;
+  /// Whoever waits for work here does not sleep, until end_hot_phase() was called as often.
+  void begin_hot_phase() noexcept {
+    hot_phases_.fetch_add(1, sync::relaxed);  // relaxed: seen in time.
+  }
+  void end_hot_phase() noexcept { hot_phases_.fetch_sub(1, sync::relaxed); }  // relaxed: as above.
+  [[nodiscard]] bool is_hot() const noexcept {
+    return hot_phases_.load(sync::relaxed) != 0;  // relaxed: as above.
+  }
   /// The agent: the stop has been heeded; the next one counts anew.
   void end_stop() noexcept HEIST_ON_AGENT;
   [[nodiscard]] LoopTime& time() noexcept { return time_; }
@@ -297,6 +306,7 @@ class LoopCore {
   SchedulerCore plain_source_{*this};
   StopMessage stop_message_;
   sync::atomic<bool> driven_{false};
+  sync::atomic<std::uint32_t> hot_phases_{0};
   sync::atomic<bool> rejecting_{false};
   sync::atomic<std::uint32_t> stolen_ends_{0};
 
@@ -312,6 +322,22 @@ class LoopCore {
   Membership member_;
   std::unique_ptr<ClusterHub> hub_;
 };
+
+/// Waits for `done()` for the budget, and for as long as it is hot there; then no other thread is kept off the CPU.
+template <class Done>
+void spin_until(std::chrono::nanoseconds budget, const LoopCore& hot, Done&& done) {
+  if (budget <= budget.zero() && !hot.is_hot()) return;
+  const auto end = LoopTime::Clock::now() + budget;
+  while (!done()) {
+    if (LoopTime::Clock::now() < end) {
+      spin_pause();
+    } else if (hot.is_hot()) {
+      std::this_thread::yield();
+    } else {
+      return;
+    }
+  }
+}
 
 /// Disposes of a task that will never start: callback, signal, the agent's share. Whoever holds it.
 void dispose(ControlledTask& task) noexcept;
