@@ -37,14 +37,16 @@ struct AgentCluster::Impl {
   ~Impl();
 
   [[nodiscard]] AgentOptions options_of(unsigned index) const;
+  void start();
+  void leave_unstarted(LoopCore& core);
   [[nodiscard]] bool is_own_thread() const noexcept;
   CloseReport close(const CloseMode& mode);
   void drain(const CloseMode& mode);
   [[nodiscard]] std::uint64_t tasks_run() const noexcept;
 
   AgentClusterOptions options;
-  std::vector<std::unique_ptr<Agent>> agents;
   Ref<LoopCore> loop;  ///< stands for the cluster; with one agent, that one's
+  std::vector<std::unique_ptr<Agent>> agents;
   std::mutex closing;
   bool is_closed = false;  ///< guarded by closing
 };
@@ -58,7 +60,26 @@ AgentCluster::Impl::Impl(AgentClusterOptions given) : options(std::move(given)) 
   }
   loop = members.size() == 1 ? members[0]
                              : LoopCore::make_cluster(options.loop, std::move(members));
-  for (const auto& agent : agents) agent->start();
+  start();
+}
+
+void AgentCluster::Impl::start() {
+  std::size_t started = 0;
+  try {
+    for (; started < agents.size(); ++started) agents[started]->start();
+  } catch (...) {
+    for (; started < agents.size(); ++started) leave_unstarted(agents[started]->core());
+    throw;
+  }
+}
+
+/// What the others have left is dropped by the last member, be it one that never ran.
+void AgentCluster::Impl::leave_unstarted(LoopCore& core) {
+  ClusterHub* hub = loop->hub();
+  if (hub == nullptr) return;
+  const Driving driving(core);
+  core.assert_agent();
+  hub->leave(core);
 }
 
 AgentOptions AgentCluster::Impl::options_of(unsigned index) const {
