@@ -82,13 +82,14 @@ TEST_P(Sus1Cluster, bound_schedulers_of_its_agents_go_on) {
 }
 
 TEST_P(Sus1Cluster, a_continuation_waits_too) {
-  Resolver<int> resolver;
-  const auto coroutine = [&]() -> Promise<int> {
-    const int value = co_await resolver.promise();
+  auto [promise, resolver] = Promise<int>::with_resolver();
+  const auto coroutine = [this](Promise<int> awaited) -> Promise<int> {
+    const int value = co_await awaited;
     ran.fetch_add(1);
     co_return value;
   };
-  const auto result = scheduler.post_task([&] { return coroutine(); });
+  const auto result =
+      scheduler.post_task([&coroutine, awaited = promise] { return coroutine(awaited); });
   scheduler.post_task([] {}).get();
   scheduler.suspend();
   resolver.resolve(5);

@@ -46,6 +46,7 @@ struct AgentCluster::Impl {
 
   AgentClusterOptions options;
   Ref<LoopCore> loop;  ///< stands for the cluster; with one agent, that one's
+  SchedulerCore* scheduler = nullptr;  ///< of that loop; another one than the agent's
   std::vector<std::unique_ptr<Agent>> agents;
   std::mutex closing;
   bool is_closed = false;  ///< guarded by closing
@@ -58,8 +59,9 @@ AgentCluster::Impl::Impl(AgentClusterOptions given) : options(std::move(given)) 
     agents.push_back(std::unique_ptr<Agent>(new Agent(options_of(index), Agent::NotStarted())));
     members.push_back(Ref<LoopCore>::share(&agents.back()->core()));
   }
-  loop = members.size() == 1 ? members[0]
-                             : LoopCore::make_cluster(options.loop, std::move(members));
+  const bool is_single = members.size() == 1;
+  loop = is_single ? members[0] : LoopCore::make_cluster(options.loop, std::move(members));
+  scheduler = is_single ? &loop->add_scheduler() : &loop->first_scheduler();
   start();
 }
 
@@ -140,7 +142,7 @@ AgentCluster::~AgentCluster() {  // NOLINT(bugprone-exception-escape)
 }
 
 Scheduler AgentCluster::scheduler() const noexcept {
-  return Scheduler(impl_->loop, &impl_->loop->first_scheduler());
+  return Scheduler(impl_->loop, impl_->scheduler);
 }
 Agent& AgentCluster::agent(unsigned index) const { return *impl_->agents.at(index); }
 unsigned AgentCluster::size() const noexcept { return impl_->options.agents; }
