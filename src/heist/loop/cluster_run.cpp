@@ -82,7 +82,10 @@ void ClusterHub::park(LoopCore& agent,
                       std::optional<LoopTime::Clock::time_point> limit) noexcept {
   auto& member = agent.member_;
   if (!std::exchange(member.searching, true)) sleepers_.idle().begin_search();
-  spin_until(agent.spin_, loop_, [&] { return has_work(agent); });
+  spin_until(agent.spin_, loop_, [&] {
+    agent.assert_agent();
+    return has_work(agent);
+  });
   forget(agent.on_agent().rethrown);
   if (has_work(agent)) return;
   agent.parker_.prepare();
