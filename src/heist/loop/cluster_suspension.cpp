@@ -25,6 +25,7 @@ void ClusterHub::suspend(SchedulerCore& scheduler) noexcept {
 void ClusterHub::resume(SchedulerCore& scheduler) noexcept {
   scheduler.stealable.resume();
   publish_held(scheduler.stealable);
+  drop_if_closed();
 }
 
 /// An agent that has picked it. True: it is not to run now.
@@ -47,7 +48,6 @@ void ClusterHub::publish_held(StealableHold& hold) noexcept {
       publish_held(static_cast<Reaction&>(node));
     }
   }
-  drop_if_closed();
 }
 
 /// Its place in the queue that moves with a signal was used up when it was picked.
