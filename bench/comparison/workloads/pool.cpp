@@ -4,6 +4,7 @@
 #include <string>
 
 #include "../../pool_completion.hpp"
+#include "../../subjects/heist_pool.hpp"
 #include "../../subjects/moodycamel.hpp"
 #include "batch.hpp"
 #include "promises.hpp"
@@ -29,15 +30,15 @@ void post_to_pool(Run& run) {
 
 template <std::size_t bytes>
 void add_pool_posts(Registry& registry, const std::string& workload) {
-  using Pools = SubjectList<AsioPool<2>, TbbArena<2>, Moodycamel<2>, MutexDeque<2>>;
+  using Pools = SubjectList<HeistPool<2>, AsioPool<2>, TbbArena<2>, Moodycamel<2>, MutexDeque<2>>;
   add_for(Pools(), registry, {.workload = workload, .subject = {}, .unit = "ns", .measure = {}},
           []<class Pool>(Run& run) { post_to_pool<Pool, bytes>(run); });
 }
 
 void add_pool_promises(Registry& registry) {
-  using Pools = SubjectList<AsioPromises<AsioPool<2>>, AsioPackagedPromises<AsioPool<2>>,
-                            TbbPromises<TbbArena<2>>, PackagedPromises<Moodycamel<2>>,
-                            PackagedPromises<MutexDeque<2>>>;
+  using Pools = SubjectList<HeistPromises<HeistPool<2>>, AsioPromises<AsioPool<2>>,
+                            AsioPackagedPromises<AsioPool<2>>, TbbPromises<TbbArena<2>>,
+                            PackagedPromises<Moodycamel<2>>, PackagedPromises<MutexDeque<2>>>;
   add_for(Pools(), registry,
           {.workload = "pool2/promise", .subject = {}, .unit = "ns", .measure = {}},
           []<class Pool>(Run& run) { post_promises<Pool>(run, 1); });

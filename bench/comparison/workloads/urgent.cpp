@@ -131,7 +131,8 @@ void urgent(Run& run) {
 }  // namespace
 
 void add_urgent(Registry& registry) {
-  using Subjects = SubjectList<HeistBoundUrgencies, TbbUrgencies, AsioUrgencies, MutexUrgencies>;
+  using Subjects =
+      SubjectList<HeistUrgencies, HeistBoundUrgencies, TbbUrgencies, AsioUrgencies, MutexUrgencies>;
   add_for(Subjects(), registry,
           {.workload = "urgent",
            .subject = {},

@@ -1,5 +1,4 @@
-// Heist: two agents with a half of the background each, to which urgent tasks are posted in turn. What one
-// gets from bound schedulers: the agent whose turn it is may be the busier one.
+// Heist: a cluster of two agents, and two agents by themselves.
 #pragma once
 
 #include <array>
@@ -8,8 +7,26 @@
 #include <heist/event_loop.hpp>
 #include <utility>
 
+#include "../heist_pool.hpp"
+
 namespace bench {
 
+/// Whichever agent is free first takes an urgent task.
+class HeistUrgencies : HeistPool<2> {
+ public:
+  using HeistPool::name;
+  template <class F>
+  void post_urgent(F&& f) {
+    scheduler().post(std::forward<F>(f), {.priority = heist::TaskPriority::user_blocking});
+  }
+  template <class F>
+  void post_background(F&& f) {
+    scheduler().post(std::forward<F>(f), {.priority = heist::TaskPriority::background});
+  }
+};
+
+/// Each has a half of the background, and urgent tasks are posted to them in turn: what one gets from bound
+/// schedulers. The agent whose turn it is may be the busier one.
 class HeistBoundUrgencies {
  public:
   static constexpr const char* name = "heist_bound";
