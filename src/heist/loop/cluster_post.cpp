@@ -31,7 +31,7 @@ std::optional<unsigned> ClusterHub::agent_here() const noexcept {
 bool ClusterHub::post(SchedulerTask& task) noexcept {
   // relaxed, twice: posts that overlap a close may fall either way.
   if (closed_.load(sync::relaxed)) return false;
-  if (loop_.refuses_tasks_.load(sync::relaxed) && !agent_here()) return false;
+  if (loop_.refuses_tasks_.load(sync::relaxed) && !LoopCore::drives_member_here(this)) return false;
   if (task.is_delayed) return arm(task);
   publish_runnable(task);
   drop_if_closed();

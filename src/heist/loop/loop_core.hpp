@@ -221,6 +221,12 @@ class LoopCore {
     while (driven != nullptr && driven != loop) driven = driven->outer_loop_;
     return driven != nullptr;
   }
+  /// Whether the calling thread is an agent of this cluster, be it outside of another loop.
+  [[nodiscard]] static bool drives_member_here(const ClusterHub* hub) noexcept {
+    const LoopCore* driven = loop_of_this_thread;
+    while (driven != nullptr && driven->member_.hub != hub) driven = driven->outer_loop_;
+    return driven != nullptr;
+  }
   [[nodiscard]] bool is_running_task() const noexcept {
     return in_task_.load(sync::edge("running:steal", sync::acquire));
   }
@@ -242,6 +248,7 @@ class LoopCore {
   ~LoopCore();
 
   bool post_from_agent(SchedulerTask& task) noexcept;
+  [[nodiscard]] bool is_ours_here() const noexcept;
   void drain_all() noexcept HEIST_ON_AGENT;
   void arrive(LoopNode& node) noexcept HEIST_ON_AGENT;
   void enqueue(SchedulerTask& task) noexcept HEIST_ON_AGENT;
