@@ -65,33 +65,33 @@ std::uint64_t ClusterHub::drop_all(LoopCore& agent) noexcept {
     ++loop_.agent_->tasks_dropped;
     node.ops->drop(node);
   });
-  drop_found();
+  const std::uint64_t found = drop_found();
   agent.finish_garbage();
-  return loop_.agent_->tasks_dropped - before;
+  return loop_.agent_->tasks_dropped - before + found;
 }
 
 void ClusterHub::drop_if_closed() noexcept {
   if (closed_.load(sync::edge("hub:post", sync::seq_cst))) [[unlikely]]
-    drop_found();
+    static_cast<void>(drop_found());
 }
 
-/// One thread at a time; who finds another one at it leaves it to that one.
-void ClusterHub::drop_found() noexcept {
-  if (drop_requests_.fetch_add(1, sync::edge("hub:drop", sync::seq_cst)) != 0) return;
+/// One thread at a time; who finds another one at it leaves it to that one. How many tasks were dropped here. (A late
+/// poster touches no agent's state: it may be gone.)
+std::uint64_t ClusterHub::drop_found() noexcept {
+  std::uint64_t tasks = 0;
+  if (drop_requests_.fetch_add(1, sync::edge("hub:drop", sync::seq_cst)) != 0) return tasks;
   for (;;) {
     auto seen = drop_requests_.load(sync::edge("hub:drop", sync::seq_cst));
-    queues_.drain(size(), [this](LoopNode& node) noexcept { drop(node); });
+    queues_.drain(size(), [&tasks](LoopNode& node) noexcept {
+      if (node.ops->kind != LoopNodeKind::task) return drop_undeliverable(node);
+      ++tasks;
+      node.ops->drop(node);
+    });
     if (drop_requests_.compare_exchange_strong(seen, 0, sync::edge("hub:drop", sync::seq_cst),
                                                sync::relaxed)) {  // relaxed: it looks again.
-      return;
+      return tasks;
     }
   }
-}
-
-void ClusterHub::drop(LoopNode& node) noexcept {
-  if (node.ops->kind != LoopNodeKind::task) return drop_undeliverable(node);
-  ++loop_.agent_->tasks_dropped;
-  node.ops->drop(node);
 }
 
 }  // namespace heist

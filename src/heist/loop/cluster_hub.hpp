@@ -150,8 +150,7 @@ class ClusterHub {
   [[nodiscard]] std::uint64_t count_sleeps() const noexcept;
   void note_sleep() noexcept;
   std::uint64_t drop_all(LoopCore& agent) noexcept HEIST_ON_AGENT;
-  void drop_found() noexcept;
-  void drop(LoopNode& node) noexcept;
+  std::uint64_t drop_found() noexcept;
 
   LoopCore& loop_;
   ClusterSleepers sleepers_;
