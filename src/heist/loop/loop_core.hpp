@@ -242,6 +242,11 @@ class LoopCore {
   ~LoopCore();
 
   bool post_from_agent(SchedulerTask& task) noexcept;
+  /// Whether the calling thread is an agent of the same cluster: a draining one's tasks may post to each of its loops.
+  [[nodiscard]] bool is_clustermate_here() const noexcept {
+    const LoopCore* here = loop_of_this_thread;
+    return member_.hub != nullptr && here != nullptr && here->member_.hub == member_.hub;
+  }
   void drain_all() noexcept HEIST_ON_AGENT;
   void arrive(LoopNode& node) noexcept HEIST_ON_AGENT;
   void enqueue(SchedulerTask& task) noexcept HEIST_ON_AGENT;

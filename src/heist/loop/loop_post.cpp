@@ -111,7 +111,9 @@ bool LoopCore::post(SchedulerTask& task) noexcept {
   if (loop_of_this_thread == this) return post_from_agent(task);
   if (hub_ != nullptr) return hub_->post(task);
   // relaxed: see refuse_tasks(). A loop nested in one of our tasks is still that task.
-  if (refuses_tasks_.load(sync::relaxed) && !drives_here(this)) return false;
+  if (refuses_tasks_.load(sync::relaxed) && !drives_here(this) && !is_clustermate_here()) {
+    return false;
+  }
   return hand_over(task);
 }
 
