@@ -66,6 +66,8 @@ struct Reaction : LoopNode {
   void bind_to_current_loop();
   /// The same, always to the thread's own loop.   Errors: NotAllowedError.
   void bind_to_current_agent();
+  /// Binds it to the loop of a state's scheduler, with that state.   Errors: std::bad_alloc.
+  void bind_to(const SchedulingState& state);
   /// Binds it to the loop of a scheduler, with that scheduler's initial state.
   void bind_to(const Scheduler& scheduler);
 };

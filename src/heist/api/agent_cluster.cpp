@@ -37,14 +37,17 @@ struct AgentCluster::Impl {
   ~Impl();
 
   [[nodiscard]] AgentOptions options_of(unsigned index) const;
+  void start();
+  void leave_unstarted(LoopCore& core);
   [[nodiscard]] bool is_own_thread() const noexcept;
   CloseReport close(const CloseMode& mode);
   void drain(const CloseMode& mode);
   [[nodiscard]] std::uint64_t tasks_run() const noexcept;
 
   AgentClusterOptions options;
-  std::vector<std::unique_ptr<Agent>> agents;
   Ref<LoopCore> loop;  ///< stands for the cluster; with one agent, that one's
+  SchedulerCore* scheduler = nullptr;  ///< of that loop; another one than the agent's
+  std::vector<std::unique_ptr<Agent>> agents;
   std::mutex closing;
   bool is_closed = false;  ///< guarded by closing
 };
@@ -56,9 +59,29 @@ AgentCluster::Impl::Impl(AgentClusterOptions given) : options(std::move(given)) 
     agents.push_back(std::unique_ptr<Agent>(new Agent(options_of(index), Agent::NotStarted())));
     members.push_back(Ref<LoopCore>::share(&agents.back()->core()));
   }
-  loop = members.size() == 1 ? members[0]
-                             : LoopCore::make_cluster(options.loop, std::move(members));
-  for (const auto& agent : agents) agent->start();
+  const bool is_single = members.size() == 1;
+  loop = is_single ? members[0] : LoopCore::make_cluster(options.loop, std::move(members));
+  scheduler = is_single ? &loop->add_scheduler() : &loop->first_scheduler();
+  start();
+}
+
+void AgentCluster::Impl::start() {
+  std::size_t started = 0;
+  try {
+    for (; started < agents.size(); ++started) agents[started]->start();
+  } catch (...) {
+    for (; started < agents.size(); ++started) leave_unstarted(agents[started]->core());
+    throw;
+  }
+}
+
+/// What the others have left is dropped by the last member, be it one that never ran.
+void AgentCluster::Impl::leave_unstarted(LoopCore& core) {
+  ClusterHub* hub = loop->hub();
+  if (hub == nullptr) return;
+  const Driving driving(core);
+  core.assert_agent();
+  hub->leave(core);
 }
 
 AgentOptions AgentCluster::Impl::options_of(unsigned index) const {
@@ -119,7 +142,7 @@ AgentCluster::~AgentCluster() {  // NOLINT(bugprone-exception-escape)
 }
 
 Scheduler AgentCluster::scheduler() const noexcept {
-  return Scheduler(impl_->loop, &impl_->loop->first_scheduler());
+  return Scheduler(impl_->loop, impl_->scheduler);
 }
 Agent& AgentCluster::agent(unsigned index) const { return *impl_->agents.at(index); }
 unsigned AgentCluster::size() const noexcept { return impl_->options.agents; }
@@ -136,5 +159,11 @@ ClusterStats AgentCluster::stats() const noexcept {
   }
   return sum;
 }
+
+AgentCluster::HotPhase::HotPhase(const AgentCluster& cluster) noexcept
+    : loop_(cluster.impl_->loop) {
+  loop_->begin_hot_phase();
+}
+AgentCluster::HotPhase::~HotPhase() { loop_->end_hot_phase(); }
 
 }  // namespace heist

@@ -26,7 +26,10 @@ bool ClusterHub::is_quiet(bool also_delayed) noexcept {
   const auto sleeps = count_sleeps();
   if (sleepers_.idle().asleep() != size()) return false;
   if (queues_.has_tasks(size()) || loop_.inbox_.has_posts_by_now()) return false;
-  if (also_delayed && keeper_.next_due() != Keeper::never) return false;
+  if (also_delayed && (keeper_.next_due() != Keeper::never ||
+                       !loop_.first_scheduler().stealable.empty())) {
+    return false;
+  }
   for (const auto& loop : sleepers_.loops()) {
     if (loop->inbox_.has_posts_by_now()) return false;
     // relaxed: IdleAgents' announcement has published it.
@@ -61,10 +64,20 @@ std::uint64_t ClusterHub::drop_all(LoopCore& agent) noexcept {
     loop_.arrive_all(loop_.inbox_.close());
   }
   hand_on(agent);
-  loop_.agent_->wheel.drain([this](LoopNode& node) noexcept {
+  const auto drop = [this](LoopNode& node) noexcept {
     ++loop_.agent_->tasks_dropped;
     node.ops->drop(node);
+<<<<<<< HEAD
   });
+=======
+  };
+  loop_.agent_->wheel.drain(drop);
+  while (SchedulerTask* task = loop_.first_scheduler().held_delayed.front()) {
+    loop_.first_scheduler().held_delayed.pop_front();
+    drop(*task);
+  }
+  publish_held(loop_.first_scheduler().stealable);
+>>>>>>> main
   const std::uint64_t found = drop_found();
   agent.finish_garbage();
   return loop_.agent_->tasks_dropped - before + found;

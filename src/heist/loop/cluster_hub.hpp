@@ -85,6 +85,9 @@ class ClusterHub {
   void move(SignalLoop& part, SharedPair& pair) noexcept;
   /// For a task or continuation that takes its priority from this part's signal.   Errors: std::bad_alloc.
   [[nodiscard]] SharedCell* make_cell(SignalLoop& part, LoopNode& node, bool is_continuation);
+  /// Its tasks are not started by any pick that begins after the return, until resume().
+  void suspend(SchedulerCore& scheduler) noexcept;
+  void resume(SchedulerCore& scheduler) noexcept;
   [[nodiscard]] unsigned size() const noexcept {
     return static_cast<unsigned>(sleepers_.loops().size());
   }
@@ -92,15 +95,19 @@ class ClusterHub {
     return sleepers_.loops()[agent];
   }
   [[nodiscard]] std::uint64_t stolen(unsigned agent) const noexcept { return queues_.stolen(agent); }
-  /// Agents without work look for some, until end_hot_phase() was called as often.
-  void begin_hot_phase() noexcept;
-  void end_hot_phase() noexcept;
 
   // A member, on its thread (cluster_run.cpp).
 
   /// Takes what is to be run next; null when that is a bound task of the highest level `bound` (-1: none), or nothing is
   /// runnable.
-  [[nodiscard]] LoopNode* pick(LoopCore& agent, int bound) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] LoopNode* pick(LoopCore& agent, int bound) noexcept HEIST_ON_AGENT {
+    for (;;) {
+      LoopNode* node = queues_.pick(agent.member_.index, bound);
+      // seq_cst: what suspend() wrote before it returned is seen.
+      const bool may_wait = may_be_suspended_.load(sync::edge("hold:suspended", sync::seq_cst));
+      if (!may_wait || node == nullptr || !hold_back(*node)) return node;
+    }
+  }
   /// Sleeps until there may be something to do, or `limit`.
   void park(LoopCore& agent, std::optional<LoopTime::Clock::time_point> limit) noexcept HEIST_ON_AGENT;
   /// The agent is about to run something.
@@ -136,6 +143,13 @@ class ClusterHub {
   [[nodiscard]] std::optional<unsigned> agent_here() const noexcept;
   void publish(LoopNode& node, int level) noexcept;
   void publish_runnable(SchedulerTask& task) noexcept;
+  void publish_continuation(Reaction& reaction) noexcept;
+  void publish_held(StealableHold& hold) noexcept;
+  void publish_held(SchedulerTask& task) noexcept;
+  void publish_held(Reaction& reaction) noexcept;
+  int give_place(SharedCellOwner& cell, SignalLoop& part, LoopNode& node,
+                 bool is_continuation) noexcept;
+  [[nodiscard]] bool hold_back(LoopNode& node) noexcept;
   void publish_dynamic(SharedCell& cell) noexcept;
   [[nodiscard]] bool arm(SchedulerTask& task) noexcept;
   void notify_watcher(Keeper::Due due) noexcept;
@@ -145,7 +159,6 @@ class ClusterHub {
   void take_over() noexcept;
   void hand_on(LoopCore& agent) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_work(LoopCore& agent) noexcept HEIST_ON_AGENT;
-  void spin(LoopCore& agent) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool announce_sleep(LoopCore& agent) noexcept HEIST_ON_AGENT;
   void wait(LoopCore& agent, std::optional<LoopTime::Clock::time_point> limit) noexcept HEIST_ON_AGENT;
 
@@ -160,7 +173,7 @@ class ClusterHub {
   Queues queues_;
   Keeper keeper_;
   alignas(64) sync::atomic<bool> closed_{false};
-  sync::atomic<std::uint32_t> hot_phases_{0};
+  sync::atomic<bool> may_be_suspended_{false};  ///< some scheduler has been
   sync::atomic<std::uint32_t> members_left_;
   sync::atomic<std::uint32_t> drop_requests_{0};
   sync::atomic<std::uint32_t> quiet_{0};       ///< counts sleeps that a waiting closer looks at

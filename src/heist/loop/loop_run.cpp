@@ -315,9 +315,10 @@ bool LoopCore::has_work() noexcept {
 }
 
 void LoopCore::spin_for_work() noexcept {
-  if (spin_ <= spin_.zero()) return;
-  const auto end = LoopTime::Clock::now() + spin_;
-  while (!has_work() && LoopTime::Clock::now() < end) spin_pause();
+  spin_until(spin_, *this, [this] {
+    assert_agent();
+    return has_work();
+  });
 }
 
 /// When the clock will next have something for us; never on a virtual clock, which others move.

@@ -62,12 +62,12 @@ ControlledTask::ControlledTask(const TaskOps& table) noexcept
 void discard_contents(ControlledTask& task) noexcept {
   if (task.is_stealable() && !task.take_contents()) return;
   task.task_ops().discard_callback(task);
-  task.cell.reset();
   leave_signal(task);
 }
 
 void dispose(ControlledTask& task) noexcept {
   discard_contents(task);
+  task.cell.reset();
   task.task_ops().retire(task);
 }
 
