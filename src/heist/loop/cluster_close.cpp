@@ -67,9 +67,6 @@ std::uint64_t ClusterHub::drop_all(LoopCore& agent) noexcept {
   const auto drop = [this](LoopNode& node) noexcept {
     ++loop_.agent_->tasks_dropped;
     node.ops->drop(node);
-<<<<<<< HEAD
-  });
-=======
   };
   loop_.agent_->wheel.drain(drop);
   while (SchedulerTask* task = loop_.first_scheduler().held_delayed.front()) {
@@ -77,7 +74,6 @@ std::uint64_t ClusterHub::drop_all(LoopCore& agent) noexcept {
     drop(*task);
   }
   publish_held(loop_.first_scheduler().stealable);
->>>>>>> main
   const std::uint64_t found = drop_found();
   agent.finish_garbage();
   return loop_.agent_->tasks_dropped - before + found;
