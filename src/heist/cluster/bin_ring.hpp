@@ -20,7 +20,7 @@ namespace heist {
 //         of post(), at most `Most` at once.
 // I3      Posters never dereference what they find in a bin.
 // I4      head_ and tail_ only help: who finds one behind (the bin's round says so) moves it on.
-// Edge bin: publish -> take. Carries the tasks.
+// Edge bin: publish -> search. Carries the tasks.
 // Edge bin: publish <-> search. Post, then read the hint and the sleepers; announce, then search.
 // Progress  lock-free; a frozen poster or taker stops nobody.
 // Bound   Bins * Most tasks; what comes then goes into the last bin, whatever it holds (cluster_broken.cpp). Rounds are
@@ -55,9 +55,9 @@ class BinRing {
       std::uint64_t ticket = 0;
       Word old = first(ticket);
       if (chain(old) == nullptr) return nullptr;
+      // relaxed, both: first() has acquired what it takes, and who wins is the order of one word; a failure retries.
       if (bin(ticket).compare_exchange_strong(old, word(nullptr, 0, round_of(ticket) + 1U),
-                                              sync::edge("bin:take", sync::seq_cst),
-                                              sync::relaxed)) {  // relaxed: a failure retries.
+                                              sync::relaxed, sync::relaxed)) {
         move_on(head_, ticket);
         return oldest_first(chain(old));
       }
