@@ -12,8 +12,7 @@
 namespace heist::model {
 
 /// Three levels, and so small that everything is full at once.
-inline constexpr ClusterSizes small{
-    .bins = 2, .bin = 2, .ring = 4, .others_turn = 61, .levels = 3};
+inline constexpr ClusterSizes small{.bins = 2, .bin = 2, .ring = 4, .others_turn = 61, .levels = 3};
 
 /// Nobody sleeps.
 struct NoSleepers {

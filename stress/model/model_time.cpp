@@ -19,8 +19,7 @@ ModelTime::Clock::time_point ModelTime::now() const noexcept {
 void ModelTime::slept_until(Clock::time_point deadline) noexcept {
   const std::int64_t then = std::chrono::nanoseconds(deadline.time_since_epoch()).count();
   std::int64_t now = now_.load(sync::relaxed);
-  while (now < then &&
-         !now_.compare_exchange_weak(now, then, sync::seq_cst, sync::relaxed)) {
+  while (now < then && !now_.compare_exchange_weak(now, then, sync::seq_cst, sync::relaxed)) {
   }
 }
 

@@ -23,9 +23,10 @@ namespace heist {
 /// Everything that has a size.
 struct ClusterSizes {
   unsigned bins = 1U << 14;
-  unsigned bin = 31;          ///< K: the most tasks that are in transfer at once
-  unsigned ring = 256;        ///< at least two bins
-  unsigned others_turn = 61;  ///< every so manieth pick an agent looks at the others' tasks of its level first
+  unsigned bin = 31;    ///< K: the most tasks that are in transfer at once
+  unsigned ring = 256;  ///< at least two bins
+  unsigned others_turn =
+      61;  ///< every so manieth pick an agent looks at the others' tasks of its level first
   unsigned levels = level_count;
 };
 
@@ -146,7 +147,8 @@ class ClusterQueues {
   }
   [[nodiscard]] bool holds(int level, const LoopNode& task) {
     bool found = inject(level).holds(task);
-    for (unsigned agent = 0; agent < agents_.size(); ++agent) found |= own(agent, level).holds(task);
+    for (unsigned agent = 0; agent < agents_.size(); ++agent)
+      found |= own(agent, level).holds(task);
     return found;
   }
   [[nodiscard]] UrgencyHint& hint() noexcept { return hint_; }
@@ -242,7 +244,8 @@ class ClusterQueues {
   }
   void count_stolen(unsigned agent, std::uint32_t count) noexcept {
     auto& stolen = agents_[agent].stolen;
-    stolen.store(stolen.load(sync::relaxed) + count, sync::relaxed);  // relaxed: one writer, a statistic.
+    stolen.store(stolen.load(sync::relaxed) + count,
+                 sync::relaxed);  // relaxed: one writer, a statistic.
   }
   /// What came with a task that is to be started, before it is (I2). Only an overfull bin holds more than fits, and
   /// what is left goes back.

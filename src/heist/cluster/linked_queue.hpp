@@ -68,8 +68,7 @@ class LinkedQueue {
     LinkedCell* old = tail_.load(sync::relaxed);  // relaxed: the CAS checks it again.
     do {
       cell.older = old;
-    } while (!tail_.compare_exchange_weak(old, &cell,
-                                          sync::edge("linked:push", sync::seq_cst),
+    } while (!tail_.compare_exchange_weak(old, &cell, sync::edge("linked:push", sync::seq_cst),
                                           sync::relaxed));  // relaxed: a failure only retries.
   }
 
@@ -95,8 +94,7 @@ class LinkedQueue {
   /// An agent inside: takes the cell that front() gave; false when another agent has.
   [[nodiscard]] bool take(CellEpochs& epochs, unsigned agent, const Front& front) noexcept {
     LinkedCell* before = front.before;
-    if (!head_.compare_exchange_strong(before, front.cell,
-                                       sync::edge("linked:take", sync::seq_cst),
+    if (!head_.compare_exchange_strong(before, front.cell, sync::edge("linked:take", sync::seq_cst),
                                        sync::relaxed)) {  // relaxed: a failure only retries.
       return false;
     }

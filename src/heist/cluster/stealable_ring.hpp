@@ -56,8 +56,7 @@ class StealableRing {
       for (std::uint64_t i = 0; i < most; ++i) {
         out[i] = place(head + i).load(sync::relaxed);  // relaxed: used only if the CAS succeeds.
       }
-      if (head_.compare_exchange_weak(head, head + most,
-                                      sync::edge("ring:claim", sync::seq_cst),
+      if (head_.compare_exchange_weak(head, head + most, sync::edge("ring:claim", sync::seq_cst),
                                       sync::edge("ring:search", sync::seq_cst))) {
         return static_cast<std::uint32_t>(most);
       }

@@ -46,8 +46,7 @@ class UrgencyHint {
     Word old = word_.load(sync::edge("hint:announce", sync::seq_cst));
     while (target < level_of(old) && target_of(old) != target) {
       const Word announced = next(old, level_of(old), target);
-      if (word_.compare_exchange_weak(old, announced,
-                                      sync::edge("hint:announce", sync::seq_cst),
+      if (word_.compare_exchange_weak(old, announced, sync::edge("hint:announce", sync::seq_cst),
                                       sync::edge("hint:announce", sync::seq_cst))) {
         return announced;
       }

@@ -117,9 +117,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(the_last_member_against_a_keeper, 2) {
 HEIST_BLOCKING_MODEL_PROGRAM(a_drain_waits_for_what_tasks_post, 0) {
   HubCluster cluster;
   bool has_run = false;
-  cluster.scheduler().post([&] {
-    cluster.bound(1).post([&] { has_run = true; });
-  });
+  cluster.scheduler().post([&] { cluster.bound(1).post([&] { has_run = true; }); });
   cluster.core().refuse_tasks();
   for (unsigned index = 0; index < 2; ++index) {
     cluster.loop(index).core().refuse_tasks();

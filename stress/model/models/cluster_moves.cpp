@@ -61,7 +61,8 @@ HEIST_MODEL_PROGRAM(a_raise_behind_two_searches, 2) {
   signal.post(cluster, task);
   for (unsigned agent = 0; agent < 2; ++agent) cluster.post_bound(agent, low[agent], 0);
   const auto pick = [&](unsigned agent) {
-    if (cluster.pick(agent) != &task) check(signal.queue().empty(), "the other agent has claimed it");
+    if (cluster.pick(agent) != &task)
+      check(signal.queue().empty(), "the other agent has claimed it");
   };
   spawn([&] { signal.set_level(cluster, 2); });
   spawn([&] { pick(1); });
@@ -116,7 +117,8 @@ HEIST_MODEL_PROGRAM(two_levels_against_picks, 2) {
   for (int i = 0; i < 2; ++i) {
     const bool both = returned.load(sync::acquire) == 2;
     const bool is_mine = cluster.pick(0) == &task;
-    if (both && !is_taken) check(is_mine == (signal.level() == 2), "the pick goes by the last value");
+    if (both && !is_taken)
+      check(is_mine == (signal.level() == 2), "the pick goes by the last value");
     is_taken |= is_mine;
   }
   if (!join_all()) return;

@@ -77,7 +77,8 @@ HEIST_MODEL_PROGRAM(two_changes_in_a_cluster, 1) {
   cluster.scheduler().post([&] { ++ran; }, {.signal = controller.signal()});
   cluster.bound(0).post([&] {
     const auto last = controller.signal().priority();
-    if (returned.all()) check(ran == (last == TaskPriority::user_blocking ? 1 : 0), "the last wins");
+    if (returned.all())
+      check(ran == (last == TaskPriority::user_blocking ? 1 : 0), "the last wins");
   });
   for (const auto priority : {TaskPriority::user_blocking, TaskPriority::background}) {
     spawn([&, priority] {

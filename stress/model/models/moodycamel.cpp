@@ -2,7 +2,6 @@
 #include "../abstract_queue.hpp"
 #include "../cluster_queues.hpp"
 
-
 using namespace heist::model;
 using namespace heist;
 
