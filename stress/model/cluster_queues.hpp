@@ -18,8 +18,6 @@ inline constexpr ClusterSizes small{.bins = 2, .bin = 2, .ring = 4, .others_turn
 struct NoSleepers {
   void notify() noexcept {}
 };
-using Queues = ClusterQueues<small, NoSleepers>;
-
 /// A task that counts its runs.
 struct CountedNode : LoopNode {
   CountedNode() noexcept : LoopNode(table) {}
@@ -47,14 +45,15 @@ class Taken {
 };
 
 /// The queues of two agents, and what is bound to each of them.
-class Cluster {
+template <ClusterSizes sizes>
+class BasicCluster {
  public:
   void post_bound(unsigned agent, LoopNode& task, int level) noexcept {
     task.next = std::exchange(bound(agent, level), &task);
   }
   /// As LoopCore's pick.
   [[nodiscard]] LoopNode* pick(unsigned agent) noexcept {
-    int level = static_cast<int>(small.levels) - 1;
+    int level = static_cast<int>(sizes.levels) - 1;
     while (level >= 0 && bound(agent, level) == nullptr) --level;
     LoopNode* task = queues.pick(agent, level);
     if (task != nullptr || level < 0) return task;
@@ -64,14 +63,15 @@ class Cluster {
   void post(LoopNode& task, int level) noexcept { queues.post(task, level); }
 
   NoSleepers nobody;
-  Queues queues{2, nobody};
+  ClusterQueues<sizes, NoSleepers> queues{2, nobody};
 
  private:
   LoopNode*& bound(unsigned agent, int level) noexcept {
     return bound_[agent][static_cast<std::size_t>(level)];
   }
-  std::array<std::array<LoopNode*, small.levels>, 2> bound_{};
+  std::array<std::array<LoopNode*, sizes.levels>, 2> bound_{};
 };
+using Cluster = BasicCluster<small>;
 
 /// A signal's priority in a cluster, and its queue of tasks.
 class Signal {
@@ -107,9 +107,10 @@ void touch(sync::atomic<T>& word) {
 
 /// A task of a high level, the only one there, posted by another thread: no pick that begins afterwards may give a lower
 /// one while it stays where it was posted (CLU-1). (No thief carries it: it is alone in its bin.)
+template <class Where>
 class Urgent {
  public:
-  Urgent(Cluster& cluster, int level) noexcept : cluster_(cluster), level_(level) {}
+  Urgent(Where& cluster, int level) noexcept : cluster_(cluster), level_(level) {}
 
   void post() {
     cluster_.post(task, level_);
@@ -128,7 +129,7 @@ class Urgent {
   CountedNode task;
 
  private:
-  Cluster& cluster_;
+  Where& cluster_;
   int level_;
   sync::atomic<bool> posted_{false};
 };

@@ -8,8 +8,12 @@ using namespace heist::model;
 
 namespace {
 
+/// Where a search above level 0 looks at one level only.
+constexpr ClusterSizes two_levels{.bins = 2, .bin = 2, .ring = 4, .others_turn = 61, .levels = 2};
+using LowCluster = BasicCluster<two_levels>;
+
 /// One pick of an agent that has a bound task of level 0.
-void pick_once(Cluster& cluster, unsigned agent, Urgent& urgent) {
+void pick_once(LowCluster& cluster, unsigned agent, Urgent<LowCluster>& urgent) {
   const bool was_posted = urgent.is_posted();
   LoopNode* task = cluster.pick(agent);
   if (task == &urgent.task || task == nullptr) return;
@@ -17,7 +21,8 @@ void pick_once(Cluster& cluster, unsigned agent, Urgent& urgent) {
 }
 
 /// The hint says `level`, although nothing is there any more.
-void leave_hint_high(Cluster& cluster, CountedNode& passed, int level = 1) {
+template <class Where>
+void leave_hint_high(Where& cluster, CountedNode& passed, int level = 1) {
   cluster.post(passed, level);
   check(cluster.pick(0) == &passed, "it is there");
 }
@@ -26,7 +31,7 @@ void leave_hint_high(Cluster& cluster, CountedNode& passed, int level = 1) {
 
 /// Two agents are about to lower the hint while a task comes that is above it.
 HEIST_MODEL_PROGRAM(urgent_post_against_lowering, 3) {
-  Cluster cluster;
+  LowCluster cluster;
   std::array<CountedNode, 2> low;
   CountedNode passed;
   Urgent urgent(cluster, 1);
@@ -59,8 +64,8 @@ HEIST_MODEL_PROGRAM(urgent_own_post_against_lowering, 3) {
 }
 
 /// An agent that has nothing lowers the hint to nothing, while tasks come: each is found by the pick behind its post.
-HEIST_MODEL_PROGRAM(post_against_lowering_to_nothing, 3) {
-  Cluster cluster;
+HEIST_MODEL_PROGRAM(post_against_lowering_to_nothing, 2) {
+  LowCluster cluster;
   CountedNode passed;
   CountedNode task;
   sync::atomic<bool> posted{false};
@@ -163,7 +168,7 @@ HEIST_MODEL_PROGRAM(loot_in_transfer, 2) {
 
 /// Two announcements of the same level with a post between them: the first must not lower for the second (versions).
 HEIST_MODEL_PROGRAM(two_announcements_of_one_level, 2) {
-  Cluster cluster;
+  LowCluster cluster;
   std::array<CountedNode, 3> low;
   CountedNode passed;
   Urgent urgent(cluster, 1);
@@ -233,7 +238,7 @@ HEIST_MODEL_PROGRAM(a_foreign_announcement, 3) {
 
 /// The mistaken protocol: lowers the hint, then searches once more. A test runs it and expects that it fails.
 HEIST_MODEL_PROGRAM(naive_lowering, 3) {
-  Cluster cluster;
+  LowCluster cluster;
   CountedNode passed;
   Urgent urgent(cluster, 1);
   leave_hint_high(cluster, passed);
