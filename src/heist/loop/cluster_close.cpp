@@ -63,7 +63,8 @@ std::uint64_t ClusterHub::drop_all(LoopCore& agent) noexcept {
   loop_.agent_->wheel.drain([this](LoopNode& node) noexcept { drop(node); });
   drop_found();
   agent.finish_garbage();
-  return dropped_.load(sync::relaxed);  // relaxed: a statistic; what others drop meanwhile may be missed.
+  // relaxed: a statistic; what others drop meanwhile may be missed.
+  return dropped_.load(sync::relaxed);
 }
 
 void ClusterHub::drop_if_closed() noexcept {

@@ -161,7 +161,7 @@ class ClusterHub {
   sync::atomic<std::uint32_t> hot_phases_{0};
   sync::atomic<std::uint32_t> members_left_;
   sync::atomic<std::uint32_t> drop_requests_{0};
-  sync::atomic<std::uint64_t> dropped_{0};  ///< tasks that no signal had aborted
+  sync::atomic<std::uint64_t> dropped_{0};     ///< tasks that no signal had aborted
   sync::atomic<std::uint32_t> quiet_{0};       ///< counts sleeps that a waiting closer looks at
   sync::atomic<std::uint32_t> is_awaited_{0};  ///< closers in wait_until_quiet()
 };
