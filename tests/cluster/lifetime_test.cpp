@@ -1,4 +1,5 @@
 // Rules: LIF-2: handles, signals and promises in any order of destruction against a cluster; how it starts.
+#include <sched.h>
 #include <stdlib.h>
 
 #include <stdexcept>
@@ -205,6 +206,24 @@ TEST_F(ClusterStart, constructor_when_on_start_throws_then_the_others_end_and_it
       EXPECT_EQ(stopped.load(), failing);
       EXPECT_EQ(callbacks.alive(), 0);
     }
+  }
+}
+
+TEST_F(ClusterStart, constructor_when_pinned_then_each_agent_has_a_cpu_of_the_callers_in_turn) {
+  const AgentCluster own({.agents = 3, .pin = true});
+  const auto cpus = [] {
+    cpu_set_t set;
+    EXPECT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+    std::vector<unsigned> found;
+    for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(cpu, &set)) found.push_back(cpu);
+    }
+    return found;
+  };
+  const auto allowed = cpus();
+  for (unsigned agent = 0; agent < 3; ++agent) {
+    EXPECT_THAT(own.agent(agent).scheduler().post_task(cpus).get(),
+                testing::ElementsAre(allowed[agent % allowed.size()]));
   }
 }
 
