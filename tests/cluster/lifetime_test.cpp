@@ -135,6 +135,32 @@ TEST_P(ClusterLifetime, callback_when_its_destructor_aborts_and_settles_then_the
   ASSERT_TRUE(settles(reaction));
 }
 
+TEST_P(ClusterLifetime, set_priority_when_the_cluster_closes_meanwhile_then_every_promise_settles) {
+  for (int round = 0; round < 100; ++round) {
+    auto own = std::make_optional<AgentCluster>(AgentClusterOptions{.agents = size()});
+    std::vector<TaskController> controllers(3);
+    std::vector<Promise<void>> promises;
+    std::atomic<bool> closed{false};
+    {
+      const HeldAgents held(*own);
+      for (std::size_t i = 0; i < 60; ++i) {
+        promises.push_back(
+            own->scheduler().post_task(tracked([] {}), {.signal = controllers[i % 3].signal()}));
+      }
+    }
+    std::thread changer([&] {
+      for (int turn = 0; !closed; ++turn) {
+        for (auto& each : controllers)
+          each.set_priority(turn % 2 == 0 ? background : user_blocking);
+      }
+    });
+    own.reset();
+    closed = true;
+    changer.join();
+    for (const auto& promise : promises) EXPECT_TRUE(promise.settled());
+  }
+}
+
 TEST_P(ClusterLifetime, cluster_when_many_come_and_go_then_memory_is_flat) {
   const auto rounds = [this](int count) {
     for (int i = 0; i < count; ++i) {
