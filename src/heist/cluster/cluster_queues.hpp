@@ -120,15 +120,11 @@ class ClusterQueues {
   /// Takes everything out, once nobody picks any more. `agent`: a place of the caller's.
   template <class Drop>
   void drain(unsigned agent, Drop&& drop) noexcept {
-    for (int level = top_level; level >= 0; --level) {
-      while (LoopNode* task = inject(level).take()) {
-        while (task != nullptr) drop(*std::exchange(task, task->next));
-      }
-      for (unsigned other = 0; other < agents_.size(); ++other) {
-        while (LoopNode* task = own(other, level).claim_one()) drop(*task);
-      }
-      while (LoopNode* task = take_shared(agent, level)) drop(*task);
-    }
+    std::uint64_t moves = 0;
+    do {  // A queue may move to a level that has been drained.
+      moves = index_.moves();
+      drain_once(agent, drop);
+    } while (index_.moves() != moves);
   }
   /// The same at the cost of a load: it may say yes for nothing.
   [[nodiscard]] bool may_have_tasks() const noexcept { return hint_.level() >= 0; }
@@ -190,6 +186,19 @@ class ClusterQueues {
   void publish(SharedPair& pair, SharedQueue& queue, int level) noexcept {
     index_.ensure(pair, queue, level);
     published(level);
+  }
+
+  template <class Drop>
+  void drain_once(unsigned agent, Drop& drop) noexcept {
+    for (int level = top_level; level >= 0; --level) {
+      while (LoopNode* task = inject(level).take()) {
+        while (task != nullptr) drop(*std::exchange(task, task->next));
+      }
+      for (unsigned other = 0; other < agents_.size(); ++other) {
+        while (LoopNode* task = own(other, level).claim_one()) drop(*task);
+      }
+      while (LoopNode* task = take_shared(agent, level)) drop(*task);
+    }
   }
 
   bool is_others_turn(unsigned agent) noexcept {
