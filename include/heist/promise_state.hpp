@@ -28,6 +28,9 @@ void release(LoopCore& core) noexcept;
 
 /// The loop that runs on the calling thread, or null.
 [[nodiscard]] LoopCore* current_loop() noexcept;
+/// The loop where what runs on the calling thread goes on: the thread's own, or that of the cluster whose stealable task
+/// it is; null off any loop.
+[[nodiscard]] LoopCore* current_home() noexcept;
 
 /// What a promise is: not settled yet, settled with a value, settled with a reason.
 enum class PromiseStatus : std::uint8_t { pending, fulfilled, rejected };

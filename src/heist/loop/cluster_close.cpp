@@ -55,7 +55,6 @@ std::uint64_t ClusterHub::leave(LoopCore& agent) noexcept {
 
 /// The last member: nobody picks any more.
 std::uint64_t ClusterHub::drop_all(LoopCore& agent) noexcept {
-  const auto before = loop_.agent_->tasks_dropped;
   closed_.store(true, sync::edge("hub:close", sync::seq_cst));
   static_cast<void>(keeper_.try_begin());  // for good: whoever had it has left
   {
@@ -64,43 +63,41 @@ std::uint64_t ClusterHub::drop_all(LoopCore& agent) noexcept {
     loop_.arrive_all(loop_.inbox_.close());
   }
   hand_on(agent);
-  const auto drop = [this](LoopNode& node) noexcept {
-    ++loop_.agent_->tasks_dropped;
-    node.ops->drop(node);
-  };
-  loop_.agent_->wheel.drain(drop);
+  loop_.agent_->wheel.drain([this](LoopNode& node) noexcept { drop(node); });
   while (SchedulerTask* task = loop_.first_scheduler().held_delayed.front()) {
     loop_.first_scheduler().held_delayed.pop_front();
     drop(*task);
   }
   publish_held(loop_.first_scheduler().stealable);
-  const std::uint64_t found = drop_found();
+  drop_found();
   agent.finish_garbage();
-  return loop_.agent_->tasks_dropped - before + found;
+  return dropped_.load(sync::relaxed);  // relaxed: a statistic; what others drop meanwhile may be missed.
 }
 
 void ClusterHub::drop_if_closed() noexcept {
   if (closed_.load(sync::edge("hub:post", sync::seq_cst))) [[unlikely]]
-    static_cast<void>(drop_found());
+    drop_found();
 }
 
-/// One thread at a time; who finds another one at it leaves it to that one. How many tasks were dropped here. (A late
-/// poster touches no agent's state: it may be gone.)
-std::uint64_t ClusterHub::drop_found() noexcept {
-  std::uint64_t tasks = 0;
-  if (drop_requests_.fetch_add(1, sync::edge("hub:drop", sync::seq_cst)) != 0) return tasks;
+/// One thread at a time; who finds another one at it leaves it to that one. (A late poster touches no agent's state: it
+/// may be gone.)
+void ClusterHub::drop_found() noexcept {
+  if (drop_requests_.fetch_add(1, sync::edge("hub:drop", sync::seq_cst)) != 0) return;
   for (;;) {
     auto seen = drop_requests_.load(sync::edge("hub:drop", sync::seq_cst));
-    queues_.drain(size(), [&tasks](LoopNode& node) noexcept {
-      if (node.ops->kind != LoopNodeKind::task) return drop_undeliverable(node);
-      ++tasks;
-      node.ops->drop(node);
-    });
+    queues_.drain(size(), [this](LoopNode& node) noexcept { drop(node); });
     if (drop_requests_.compare_exchange_strong(seen, 0, sync::edge("hub:drop", sync::seq_cst),
                                                sync::relaxed)) {  // relaxed: it looks again.
-      return tasks;
+      return;
     }
   }
+}
+
+void ClusterHub::drop(LoopNode& node) noexcept {
+  if (node.ops->kind != LoopNodeKind::task) return drop_undeliverable(node);
+  // relaxed: a statistic. By any thread, so that it is not the agent's count.
+  if (!static_cast<SchedulerTask&>(node).is_aborted()) dropped_.fetch_add(1, sync::relaxed);
+  node.ops->drop(node);
 }
 
 }  // namespace heist

@@ -166,7 +166,8 @@ class ClusterHub {
   [[nodiscard]] std::uint64_t count_sleeps() const noexcept;
   void note_sleep() noexcept;
   std::uint64_t drop_all(LoopCore& agent) noexcept HEIST_ON_AGENT;
-  std::uint64_t drop_found() noexcept;
+  void drop_found() noexcept;
+  void drop(LoopNode& node) noexcept;
 
   LoopCore& loop_;
   ClusterSleepers sleepers_;
@@ -176,6 +177,7 @@ class ClusterHub {
   sync::atomic<bool> may_be_suspended_{false};  ///< some scheduler has been
   sync::atomic<std::uint32_t> members_left_;
   sync::atomic<std::uint32_t> drop_requests_{0};
+  sync::atomic<std::uint64_t> dropped_{0};  ///< tasks that no signal had aborted
   sync::atomic<std::uint32_t> quiet_{0};       ///< counts sleeps that a waiting closer looks at
   sync::atomic<std::uint32_t> is_awaited_{0};  ///< closers in wait_until_quiet()
 };

@@ -282,6 +282,7 @@ class LoopCore {
   void arrive_all(LoopNode* oldest) noexcept HEIST_ON_AGENT;
   void run_microtasks() noexcept HEIST_ON_AGENT;
   void reap_some() noexcept HEIST_ON_AGENT;
+  void end_search() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool reap_one() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_work() noexcept HEIST_ON_AGENT;
   void spin_for_work() noexcept HEIST_ON_AGENT;

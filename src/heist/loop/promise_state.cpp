@@ -81,6 +81,13 @@ LoopCore& current_loop_or_throw() {
 
 }  // namespace
 
+LoopCore* current_home() noexcept {
+  LoopCore* current = current_loop();
+  if (current == nullptr) return nullptr;
+  const SchedulerCore* scheduler = current->on_agent().current.scheduler;
+  return scheduler != nullptr ? &scheduler->loop : current;
+}
+
 void Reaction::bind_to_current_loop() {
   LoopCore& current = current_loop_or_throw();
   const SchedulingState& state = current.on_agent().current;
