@@ -244,8 +244,8 @@ class ClusterQueues {
   }
   void count_stolen(unsigned agent, std::uint32_t count) noexcept {
     auto& stolen = agents_[agent].stolen;
-    stolen.store(stolen.load(sync::relaxed) + count,
-                 sync::relaxed);  // relaxed: one writer, a statistic.
+    // relaxed, both: one writer, a statistic.
+    stolen.store(stolen.load(sync::relaxed) + count, sync::relaxed);
   }
   /// What came with a task that is to be started, before it is (I2). Only an overfull bin holds more than fits, and
   /// what is left goes back.
