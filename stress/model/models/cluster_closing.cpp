@@ -56,6 +56,19 @@ HEIST_BLOCKING_MODEL_PROGRAM(close_of_a_cluster_against_shared_post, 2) {
   task.check_outcome();
 }
 
+/// A task with a dynamic priority, which changes: its queue moves while the last member looks for what is left.
+HEIST_BLOCKING_MODEL_PROGRAM(close_of_a_cluster_against_change, 2) {
+  HubCluster cluster;
+  LateTask task;
+  TaskController controller;
+  task.post(cluster, {.signal = controller.signal()});
+  cluster.close(1);
+  spawn([&] { controller.set_priority(TaskPriority::user_blocking); });
+  cluster.close(0);
+  join_all();
+  task.check_outcome();
+}
+
 /// A delayed one.
 HEIST_BLOCKING_MODEL_PROGRAM(close_of_a_cluster_against_delay, 2) {
   HubCluster cluster;

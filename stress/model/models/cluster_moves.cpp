@@ -70,6 +70,17 @@ HEIST_MODEL_PROGRAM(a_raise_behind_two_searches, 2) {
   join_all();
 }
 
+/// One search: it comes to the new level too early, and to the old one too late, unless it counts moves.
+HEIST_MODEL_PROGRAM(a_raise_behind_a_search, 2) {
+  Cluster cluster;
+  Signal signal(1);
+  CountedNode task;
+  signal.post(cluster, task);
+  spawn([&] { signal.set_level(cluster, 2); });
+  check(cluster.queues.search_above(0, 0) == &task, "it is at one level or the other");
+  join_all();
+}
+
 /// An agent that has nothing else finds nothing: it would sleep, until the one who moves the queue goes on.
 HEIST_MODEL_PROGRAM(a_stopped_move_hides_nothing, 1) {
   Cluster cluster;

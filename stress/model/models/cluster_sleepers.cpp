@@ -5,7 +5,7 @@ using namespace heist;
 using namespace heist::model;
 
 /// Each of two tasks, from two posters, gets an agent at once.
-HEIST_BLOCKING_MODEL_PROGRAM(two_posts_wake_two_agents, 1) {
+HEIST_BLOCKING_MODEL_PROGRAM(two_posts_wake_two_agents, 0) {
   HubCluster cluster;
   Meeting meeting(2);
   for (int i = 0; i < 2; ++i) {
