@@ -110,7 +110,11 @@ bool LoopCore::run_picked(LoopNode& node) noexcept {
   if (member_.searching) member_.hub->end_search(*this);
   if (node.ops->kind == LoopNodeKind::task) return run_task(static_cast<SchedulerTask&>(node));
   in_task_.store(true, sync::edge("running:publish", sync::release));
-  run_reaction(static_cast<Reaction&>(node));
+  if (node.ops->kind == LoopNodeKind::forked) {
+    node.ops->run(node, *this);
+  } else {
+    run_reaction(static_cast<Reaction&>(node));
+  }
   end_task();
   return true;
 }
