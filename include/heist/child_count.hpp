@@ -13,7 +13,7 @@ namespace heist {
 // I2      ended_ gets from -1 to 0 only while the parent waits, with its last child: that one runs the parent from there on.
 // Edge    children: end -> end, wait, look. Carries the child's result to the parent; RMWs extend each other's releases.
 // Edge    children: wait -> end. Carries the parent's frame to the last child.
-// Progress  wait-free.   Proof  stress/model/models/fork_join.cpp
+// Progress  wait-free.   Proof  stress/model/models/fork_deque.cpp
 class ChildCount {
  public:
   /// The parent: its continuation was stolen, so that one child more runs beside it.

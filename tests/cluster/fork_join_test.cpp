@@ -309,8 +309,7 @@ TEST_F(ForkJoinOnTwo, parent_when_it_throws_while_a_child_runs_then_ends_after_i
   };
   Flag flag;
   std::atomic<int> done{0};
-  const auto promise =
-      cluster.scheduler().post_task([&] { return Tree::parent(flag, done); });
+  const auto promise = cluster.scheduler().post_task([&] { return Tree::parent(flag, done); });
   EXPECT_EQ(what_comes_of(promise), "parent");
   EXPECT_EQ(done.load(), 1);
 }
@@ -379,7 +378,7 @@ TEST_F(ForkJoinOnTwo, state_when_a_continuation_was_stolen_then_the_roots) {
       const bool same = Scheduler::current() == scheduler;
       flag.set();
       co_await join();
-      co_return same && Scheduler::current() == scheduler;
+      co_return same&& Scheduler::current() == scheduler;
     }
   };
   Flag flag;
@@ -415,8 +414,7 @@ TEST_F(ForkJoinOnTwo, continuation_when_something_is_more_urgent_then_after_it) 
   const auto tree =
       cluster.scheduler().post_task([&] { return Tree::parent(begun, flag, urgent); });
   begun.wait();
-  cluster.scheduler().post([&] { urgent.fetch_add(1); },
-                           {.priority = TaskPriority::user_blocking});
+  cluster.scheduler().post([&] { urgent.fetch_add(1); }, {.priority = TaskPriority::user_blocking});
   hold.set();
   tree.get();
 }
