@@ -1,4 +1,4 @@
-// Boost.Asio: an io_context, and a thread pool, each with one thread.
+// Boost.Asio: an io_context, with one thread, and a thread pool.
 #pragma once
 
 #include <boost/asio/defer.hpp>
@@ -6,6 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <cstddef>
 #include <thread>
 #include <utility>
 
@@ -40,10 +41,11 @@ class AsioSubject {
   std::thread thread_{[this] { context_.run(); }};
 };
 
-class AsioPoolSubject {
+template <std::size_t threads>
+class AsioPool {
  public:
   static constexpr const char* name = "asio_thread_pool";
-  ~AsioPoolSubject() { pool_.join(); }
+  ~AsioPool() { pool_.join(); }
   template <class F>
   void post(F&& f) {
     boost::asio::post(pool_, std::forward<F>(f));
@@ -52,9 +54,11 @@ class AsioPoolSubject {
   void post_inside(F&& f) {
     boost::asio::defer(pool_, std::forward<F>(f));
   }
+  [[nodiscard]] boost::asio::thread_pool& context() noexcept { return pool_; }
 
  private:
-  boost::asio::thread_pool pool_{1};
+  boost::asio::thread_pool pool_{threads};
 };
+using AsioPoolSubject = AsioPool<1>;
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// oneTBB: arenas with one worker each, which the caller never joins.
+// oneTBB: arenas whose slots are all for workers (none is reserved), as the caller never joins.
 #pragma once
 
 #include <oneapi/tbb/global_control.h>
@@ -9,14 +9,15 @@
 
 namespace bench {
 
-/// Lets oneTBB have a worker for each arena of a measurement, also on two cores. Otherwise one
-/// worker would go to and fro between the two arenas of a ping-pong.
+/// Lets oneTBB have two workers, also on two cores: the limit counts the thread that made the arenas.
+/// Otherwise one worker would go to and fro between the two arenas of a ping-pong.
 struct TbbWorkers {
   tbb::global_control workers{tbb::global_control::max_allowed_parallelism, 3};
 };
 
 /// enqueue(): the documented way in for tasks that nobody waits for; first in, first out.
-class TbbSubject : TbbWorkers {
+template <int slots>
+class TbbArena : TbbWorkers {
  public:
   static constexpr const char* name = "tbb_enqueue";
   template <class F>
@@ -25,8 +26,9 @@ class TbbSubject : TbbWorkers {
   }
 
  private:
-  tbb::task_arena arena_{1, 0};
+  tbb::task_arena arena_{slots, 0};
 };
+using TbbSubject = TbbArena<1>;
 
 /// A task_group: run() puts tasks into the worker's own deque, so it is for posts from inside; from
 /// outside a deferred task is enqueued, as the reference of task_group::defer shows.

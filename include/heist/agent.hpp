@@ -58,7 +58,8 @@ class Agent {
   /// Ends the agent and waits for it, until the mode's deadline at the latest; a task still running
   /// then has its promise rejected (ABT-6) and is waited for by the destructor. Idempotent.
   ///
-  /// Thread: any but the agent's own.   Blocks: yes.   Errors: NotAllowedError on its own thread.
+  /// Thread: any but the agent's own.   Blocks: yes.   Errors: NotAllowedError on its own thread; for one of a
+  /// cluster, which is to be closed instead.
   CloseReport close(const CloseMode& mode);
 
   [[nodiscard]] EventLoopStats stats() const noexcept;
@@ -66,7 +67,7 @@ class Agent {
  private:
   friend class AgentCluster;
   struct NotStarted {};
-  /// What start() has to follow.
+  /// One of a cluster; start() has to follow.
   Agent(AgentOptions options, NotStarted);
   void start();
   [[nodiscard]] LoopCore& core() const noexcept;

@@ -6,6 +6,7 @@
 #include <heist/agent.hpp>
 #include <heist/close.hpp>
 #include <heist/event_loop.hpp>
+#include <heist/ref.hpp>
 #include <heist/scheduler.hpp>
 #include <memory>
 #include <string>
@@ -66,6 +67,22 @@ class AgentCluster {
   CloseReport close(const CloseMode& mode);
 
   [[nodiscard]] ClusterStats stats() const noexcept;
+
+  /// While it lives, agents with nothing to do look for work instead of sleeping: they answer sooner, and take all of
+  /// their CPUs. For a short time in which work is known to come.
+  ///
+  /// Thread: any.   Blocks: never.   Cost: a system call for each sleeping agent.
+  class HotPhase {
+   public:
+    explicit HotPhase(const AgentCluster& cluster) noexcept;
+    HotPhase(const HotPhase&) = delete;
+    HotPhase& operator=(const HotPhase&) = delete;
+    ~HotPhase();
+
+   private:
+    Ref<LoopCore> loop_;
+  };
+  [[nodiscard]] HotPhase hot_phase() const noexcept { return HotPhase(*this); }
 
  private:
   struct Impl;

@@ -20,7 +20,7 @@ template <class T>
 class CoroutinePromiseBase {
  public:
   CoroutinePromiseBase() : state_(make_node<StandaloneState<T>>(2U)) {
-    state_->set_home(current_loop());
+    state_->set_home(current_home());
   }
   CoroutinePromiseBase(const CoroutinePromiseBase&) = delete;
   CoroutinePromiseBase& operator=(const CoroutinePromiseBase&) = delete;

@@ -3,6 +3,7 @@
 
 #include <heist/abort_signal.hpp>
 #include <heist/agent.hpp>
+#include <heist/agent_cluster.hpp>
 #include <heist/close.hpp>
 #include <heist/delay.hpp>
 #include <heist/error.hpp>
@@ -13,6 +14,7 @@
 #include <heist/promise.hpp>
 #include <heist/race.hpp>
 #include <heist/reason.hpp>
+#include <heist/resume_on.hpp>
 #include <heist/scheduler.hpp>
 #include <heist/sleep_for.hpp>
 #include <heist/subscription.hpp>

@@ -24,18 +24,15 @@ class KeptState {
   void keep();
   /// It goes on: with its state, on the loop where it was kept; with none on any other.
   void enter() noexcept;
-  /// It suspends or ends: its resumer has its own state back.
-  void leave() noexcept {
-    if (kept_ != nullptr) [[unlikely]]
-      leave_entered();
-  }
+  /// It suspends or ends: its resumer has its own state back. False: it had it.
+  bool leave() noexcept { return kept_ != nullptr && leave_entered(); }
 
  private:
   struct Kept;
   struct Delete {
     void operator()(Kept* kept) const noexcept;
   };
-  void leave_entered() noexcept;
+  bool leave_entered() noexcept;
 
   std::unique_ptr<Kept, Delete> kept_;
 };

@@ -28,6 +28,9 @@ void release(LoopCore& core) noexcept;
 
 /// The loop that runs on the calling thread, or null.
 [[nodiscard]] LoopCore* current_loop() noexcept;
+/// The loop where what runs on the calling thread goes on: the thread's own, or that of the cluster whose stealable task
+/// it is; null off any loop.
+[[nodiscard]] LoopCore* current_home() noexcept;
 
 /// What a promise is: not settled yet, settled with a value, settled with a reason.
 enum class PromiseStatus : std::uint8_t { pending, fulfilled, rejected };
@@ -66,6 +69,8 @@ struct Reaction : LoopNode {
   void bind_to_current_loop();
   /// The same, always to the thread's own loop.   Errors: NotAllowedError.
   void bind_to_current_agent();
+  /// Binds it to the loop of a state's scheduler, with that state.   Errors: std::bad_alloc.
+  void bind_to(const SchedulingState& state);
   /// Binds it to the loop of a scheduler, with that scheduler's initial state.
   void bind_to(const Scheduler& scheduler);
 };

@@ -232,6 +232,10 @@ class ControlledTask : public SchedulerTask, public Registration {
   [[nodiscard]] bool take_contents() noexcept {
     return !contents_taken_.exchange(true, sync::edge("contents:take", sync::acq_rel));
   }
+  /// The holder, who had taken them only to keep the signal; if it was aborted meanwhile, its pick disposes of them.
+  void return_contents() noexcept {
+    contents_taken_.store(false, sync::edge("contents:return", sync::release));
+  }
   bool is_withdrawn = false;  ///< the keeper took it out of the wheel
 
  private:

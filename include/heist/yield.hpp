@@ -89,8 +89,8 @@ class FrameContinuation final : public SchedulerTask {
 class ContinuationReaction final : public Reaction {
  public:
   ContinuationReaction(Promise<void> continuation, SuspendedCoroutine coroutine) noexcept;
-  /// Where the coroutine goes on: here, or off any loop where the continuation runs.
-  void bind(SchedulerCore& to);
+  /// The coroutine goes on with this state, where its scheduler is.   Errors: std::bad_alloc.
+  void bind(const SchedulingState& state);
   /// It may go on, or be destroyed, on another thread from here on.
   void attach() noexcept { continuation_.state().attach(*this); }
   void throw_if_rejected() const;
@@ -145,6 +145,10 @@ class [[nodiscard]] Yield {
   Yield(Ref<LoopCore> loop, SchedulerCore* scheduler, YieldOptions options) noexcept
       : loop_(std::move(loop)), scheduler_(scheduler), options_(std::move(options)) {}
   explicit Yield(YieldOptions options) noexcept : options_(std::move(options)) {}
+  /// With the state it has, but on this scheduler from here on (resume_on).
+  struct Hop {};
+  Yield(Ref<LoopCore> loop, SchedulerCore* scheduler, Hop /*hop*/) noexcept
+      : loop_(std::move(loop)), scheduler_(scheduler), hops_(true) {}
   // NOLINTNEXTLINE(modernize-use-equals-default): that would clear the whole object beforehand.
   Yield() noexcept {}
 
@@ -154,12 +158,15 @@ class [[nodiscard]] Yield {
   void wait() noexcept {
     if (auto* reaction = std::get_if<ContinuationReaction>(&waiting_)) reaction->attach();
   }
-  void suspend_off_agent(SuspendedCoroutine coroutine);
+  bool post_frame(SchedulerCore& to, const ContinuationSources& sources,
+                  const SchedulingState& state, SuspendedCoroutine coroutine, KeptState* kept);
+  void hop(SuspendedCoroutine coroutine, KeptState* kept);
   void suspend_with_promise(SchedulerCore& to, const ContinuationSources& sources,
-                            SuspendedCoroutine coroutine);
+                            const SchedulingState& state, SuspendedCoroutine coroutine);
 
   Ref<LoopCore> loop_;
   SchedulerCore* scheduler_ = nullptr;
+  bool hops_ = false;
   YieldOptions options_;
   std::variant<std::monostate, FrameContinuation, ContinuationReaction> waiting_;
 };

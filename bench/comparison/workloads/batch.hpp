@@ -13,36 +13,36 @@
 namespace bench {
 
 /// A task with a capture of `bytes` bytes in all, whose last word says which task it is: one that runs
-/// twice in another's place shows in the sum.
-template <std::size_t bytes>
+/// twice in another's place shows in the sum. `Done` is a Completion or a PoolCompletion.
+template <std::size_t bytes, class Done>
 struct Payload {
-  Completion* done;
-  std::array<std::uint64_t, (bytes - sizeof(Completion*)) / 8> words;
+  Done* done;
+  std::array<std::uint64_t, (bytes - sizeof(Done*)) / 8> words;
   void operator()() const { done->add(words.back()); }
 };
 /// The least that a task which is counted can have.
-template <>
-struct Payload<sizeof(Completion*)> {
-  Completion* done;
+template <class Done>
+struct Payload<sizeof(Done*), Done> {
+  Done* done;
   void operator()() const { done->add(1); }
 };
 
-template <std::size_t bytes>
-[[nodiscard]] Payload<bytes> make_payload(Completion& done, std::int64_t number) noexcept {
-  if constexpr (bytes == sizeof(Completion*)) {
+template <std::size_t bytes, class Done>
+[[nodiscard]] Payload<bytes, Done> make_payload(Done& done, std::int64_t number) noexcept {
+  if constexpr (bytes == sizeof(Done*)) {
     return {&done};
   } else {
-    Payload<bytes> payload{&done, {}};
+    Payload<bytes, Done> payload{&done, {}};
     payload.words.back() = std::uint64_t(number);
     return payload;
   }
 }
 
 /// Of the tasks from 0 to `count` - 1.
-template <std::size_t bytes>
-[[nodiscard]] Completion completion_of(std::int64_t count) noexcept {
-  if constexpr (bytes == sizeof(Completion*)) return Completion(count);
-  return Completion(count, std::uint64_t(count) * std::uint64_t(count - 1) / 2);
+template <std::size_t bytes, class Done = Completion>
+[[nodiscard]] Done completion_of(std::int64_t count) noexcept {
+  if constexpr (bytes == sizeof(Done*)) return Done(count);
+  return Done(count, std::uint64_t(count) * std::uint64_t(count - 1) / 2);
 }
 
 /// Threads that wait for start_and_join(), then each do their part.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../../completion.hpp"
+#include "../../subjects/moodycamel.hpp"
 #include "../statistics.hpp"
 #include "raw_rally.hpp"
 #include "subjects.hpp"
@@ -75,9 +76,10 @@ const auto with_gaps = []<class Player>(Run& run) {
   run.report(percentile(play<Player>(run, gap_trips, gap), 0.5));
 };
 
-using Players = SubjectList<Rally<HeistSubject>, Rally<AsioSubject>, Rally<AsioPoolSubject>,
-                            Rally<TbbSubject>, Rally<UvSubject>, Rally<EventSubject>,
-                            Rally<FiberSubject>, Rally<MutexDequeSubject>, Rally<MutexSwapSubject>>;
+using Players =
+    SubjectList<Rally<HeistSubject>, Rally<AsioSubject>, Rally<AsioPoolSubject>, Rally<TbbSubject>,
+                Rally<UvSubject>, Rally<EventSubject>, Rally<FiberSubject>, Rally<Moodycamel<1>>,
+                Rally<MutexDequeSubject>, Rally<MutexSwapSubject>>;
 
 }  // namespace
 

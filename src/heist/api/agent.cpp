@@ -40,6 +40,7 @@ struct Agent::Impl : LoopNode {
   AgentOptions options;
   EventLoop loop;
   Agent& self;
+  bool is_member = true;             ///< of a cluster, which closes it
   bool close_taken = false;          ///< agent only
   CloseMode close_mode;              ///< closer's, then (by the close message) the agent's
   std::promise<CloseReport> closed;  ///< the loop; then on_stop runs, then the agent has stopped
@@ -126,7 +127,10 @@ CloseReport Agent::Impl::leave_behind() {
       .ran = runs && begun > 0 ? begun - 1 : begun, .aborted = 0, .still_running = runs ? 1U : 0};
 }
 
-Agent::Agent(AgentOptions options) : Agent(std::move(options), NotStarted()) { start(); }
+Agent::Agent(AgentOptions options) : Agent(std::move(options), NotStarted()) {
+  impl_->is_member = false;
+  start();
+}
 
 Agent::Agent(AgentOptions options, NotStarted /*not_started*/) {
   if (options.loop.clock == LoopClock::virtual_time) {
@@ -160,7 +164,7 @@ const std::string& Agent::name() const noexcept { return impl_->options.name; }
 LoopCore& Agent::core() const noexcept { return impl_->loop.core(); }
 Agent* Agent::current() noexcept { return agent_of_this_thread; }
 CloseReport Agent::close(const CloseMode& mode) {
-  if (core().membership().hub != nullptr) {
+  if (impl_->is_member) {
     throw NotAllowedError("Agent::close: it belongs to a cluster; close that");
   }
   return impl_->close(mode);

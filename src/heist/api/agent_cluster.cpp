@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <heist/agent_cluster.hpp>
 #include <heist/error.hpp>
 #include <mutex>
@@ -22,13 +24,6 @@ unsigned checked_size(unsigned agents) {
   return agents;
 }
 
-/// But for what ran.
-CloseReport& operator+=(CloseReport& sum, const CloseReport& report) noexcept {
-  sum.aborted += report.aborted;
-  sum.still_running += report.still_running;
-  return sum;
-}
-
 }  // namespace
 
 /// The mutex orders closers only; tasks never meet it.
@@ -37,14 +32,16 @@ struct AgentCluster::Impl {
   ~Impl();
 
   [[nodiscard]] AgentOptions options_of(unsigned index) const;
+  void start();
+  void leave_unstarted(LoopCore& core);
   [[nodiscard]] bool is_own_thread() const noexcept;
   CloseReport close(const CloseMode& mode);
   void drain(const CloseMode& mode);
-  [[nodiscard]] std::uint64_t tasks_run() const noexcept;
 
   AgentClusterOptions options;
-  std::vector<std::unique_ptr<Agent>> agents;
   Ref<LoopCore> loop;  ///< stands for the cluster; with one agent, that one's
+  SchedulerCore* scheduler = nullptr;  ///< of that loop; another one than the agent's
+  std::vector<std::unique_ptr<Agent>> agents;  ///< go first, also when one of them does not start
   std::mutex closing;
   bool is_closed = false;  ///< guarded by closing
 };
@@ -56,9 +53,29 @@ AgentCluster::Impl::Impl(AgentClusterOptions given) : options(std::move(given)) 
     agents.push_back(std::unique_ptr<Agent>(new Agent(options_of(index), Agent::NotStarted())));
     members.push_back(Ref<LoopCore>::share(&agents.back()->core()));
   }
-  loop = members.size() == 1 ? members[0]
-                             : LoopCore::make_cluster(options.loop, std::move(members));
-  for (const auto& agent : agents) agent->start();
+  const bool is_single = members.size() == 1;
+  loop = is_single ? members[0] : LoopCore::make_cluster(options.loop, std::move(members));
+  scheduler = is_single ? &loop->add_scheduler() : &loop->first_scheduler();
+  start();
+}
+
+void AgentCluster::Impl::start() {
+  std::size_t started = 0;
+  try {
+    for (; started < agents.size(); ++started) agents[started]->start();
+  } catch (...) {
+    for (; started < agents.size(); ++started) leave_unstarted(agents[started]->core());
+    throw;
+  }
+}
+
+/// What the others have left is dropped by the last member, be it one that never ran.
+void AgentCluster::Impl::leave_unstarted(LoopCore& core) {
+  ClusterHub* hub = loop->hub();
+  if (hub == nullptr) return;
+  const Driving driving(core);
+  core.assert_agent();
+  hub->leave(core);
 }
 
 AgentOptions AgentCluster::Impl::options_of(unsigned index) const {
@@ -86,22 +103,25 @@ CloseReport AgentCluster::Impl::close(const CloseMode& mode) {
   }
   const std::lock_guard lock(closing);
   if (std::exchange(is_closed, true)) return {};
-  if (loop->hub() == nullptr) return agents[0]->close(mode);
-  const std::uint64_t ran_before = tasks_run();
+  if (loop->hub() == nullptr) {
+    agents[0]->request_close(mode);
+    return agents[0]->close_as_member(mode);
+  }
+  std::array<std::uint64_t, IdleAgents::most_agents> ran_before;
+  for (unsigned i = 0; i < agents.size(); ++i) ran_before[i] = agents[i]->stats().tasks_run;
   if (mode.kind == CloseMode::Kind::drain) drain(mode);
   CloseMode now = CloseMode::abort();
   now.deadline = mode.deadline;
   for (const auto& agent : agents) agent->request_close(now);
   CloseReport report;
-  for (const auto& agent : agents) report += agent->close_as_member(now);
-  report.ran = tasks_run() - ran_before - report.still_running;
+  for (unsigned i = 0; i < agents.size(); ++i) {
+    const CloseReport part = agents[i]->close_as_member(now);
+    report.aborted += part.aborted;
+    report.still_running += part.still_running;
+    const auto begun = agents[i]->stats().tasks_run - ran_before[i];
+    report.ran += begun - std::min(begun, part.still_running);  // that may have begun before
+  }
   return report;
-}
-
-std::uint64_t AgentCluster::Impl::tasks_run() const noexcept {
-  std::uint64_t sum = 0;
-  for (const auto& agent : agents) sum += agent->stats().tasks_run;
-  return sum;
 }
 
 void AgentCluster::Impl::drain(const CloseMode& mode) {
@@ -119,7 +139,7 @@ AgentCluster::~AgentCluster() {  // NOLINT(bugprone-exception-escape)
 }
 
 Scheduler AgentCluster::scheduler() const noexcept {
-  return Scheduler(impl_->loop, &impl_->loop->first_scheduler());
+  return Scheduler(impl_->loop, impl_->scheduler);
 }
 Agent& AgentCluster::agent(unsigned index) const { return *impl_->agents.at(index); }
 unsigned AgentCluster::size() const noexcept { return impl_->options.agents; }
@@ -136,5 +156,11 @@ ClusterStats AgentCluster::stats() const noexcept {
   }
   return sum;
 }
+
+AgentCluster::HotPhase::HotPhase(const AgentCluster& cluster) noexcept
+    : loop_(cluster.impl_->loop) {
+  loop_->begin_hot_phase();
+}
+AgentCluster::HotPhase::~HotPhase() { loop_->end_hot_phase(); }
 
 }  // namespace heist

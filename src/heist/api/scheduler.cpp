@@ -2,6 +2,7 @@
 #include <heist/scheduler.hpp>
 #include <stdexcept>
 
+#include "../loop/cluster_hub.hpp"
 #include "../loop/loop_core.hpp"
 #include "../loop/signal_core.hpp"
 #include "../loop/submit.hpp"
@@ -46,9 +47,17 @@ bool Scheduler::submit_controlled(ControlledTask& task, const PostTaskOptions& o
   return submit(task, signal);
 }
 
-void Scheduler::suspend() const { loop_->send(*make_node<SuspensionMessage>(*core_, true)); }
+void Scheduler::suspend() const {
+  auto* message = make_node<SuspensionMessage>(*core_, true);
+  if (ClusterHub* hub = loop_->hub()) hub->suspend(*core_);
+  loop_->send(*message);
+}
 
-void Scheduler::resume() const { loop_->send(*make_node<SuspensionMessage>(*core_, false)); }
+void Scheduler::resume() const {
+  auto* message = make_node<SuspensionMessage>(*core_, false);
+  loop_->send(*message);
+  if (ClusterHub* hub = loop_->hub()) hub->resume(*core_);
+}
 
 std::optional<Scheduler> Scheduler::current() noexcept {
   LoopCore* loop = current_loop();

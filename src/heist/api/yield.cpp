@@ -35,8 +35,8 @@ Yield::operator Promise<void>() && {
 
 bool Yield::suspend(SuspendedCoroutine coroutine, KeptState* kept) {
   LoopCore* here = loop_of_this_thread;
-  if (here == nullptr) {
-    suspend_off_agent(coroutine);  // there it had no state of anybody to give back
+  if (hops_ || here == nullptr) {
+    hop(coroutine, kept);
     return false;
   }
   const SchedulingState& state = here->on_agent().current;
@@ -47,34 +47,46 @@ bool Yield::suspend(SuspendedCoroutine coroutine, KeptState* kept) {
     if (&to.loop == here) {
       auto& task = waiting_.emplace<FrameContinuation>(to, sources.priority, state, coroutine);
       if (here->post(task)) return true;
-    } else if (here->is_member_of(to.loop)) {
-      auto& task = waiting_.emplace<FrameContinuation>(to, sources.priority, state, coroutine);
-      if (kept != nullptr) kept->leave();
-      if (to.loop.post(task)) return false;
+    } else if (here->is_member_of(to.loop) && state.scheduler == &to) {
+      if (post_frame(to, sources, state, coroutine, kept)) return false;
     }
   }
-  suspend_with_promise(to, sources, coroutine);
+  suspend_with_promise(to, sources, state, coroutine);
   return true;
 }
 
-/// Goes on where the scheduler is. The frame, and this object with it, may be gone as soon as the
-/// continuation is posted.
-void Yield::suspend_off_agent(SuspendedCoroutine coroutine) {
+/// It may run, on another thread, as soon as it is posted.
+bool Yield::post_frame(SchedulerCore& to, const ContinuationSources& sources,
+                       const SchedulingState& state, SuspendedCoroutine coroutine,
+                       KeptState* kept) {
+  auto& task = waiting_.emplace<FrameContinuation>(to, sources.priority, state, coroutine);
+  const bool left = kept != nullptr && kept->leave();
+  if (to.loop.post(task)) return true;
+  if (left) kept->enter();  // it has not suspended
+  return false;
+}
+
+/// Goes on where the scheduler is. The frame, and this object with it, may be gone as soon as the continuation is
+/// posted.
+void Yield::hop(SuspendedCoroutine coroutine, KeptState* kept) {
   if (scheduler_ == nullptr) refuse_off_agent();
   const auto loop = loop_;
-  const SchedulingState state{.scheduler = scheduler_};
+  LoopCore* here = loop_of_this_thread;
+  SchedulingState state = here != nullptr ? here->on_agent().current : SchedulingState();
+  state.scheduler = scheduler_;
   const ContinuationSources sources = sources_of(options_, state);
-  if (sources.abort_source != nullptr || sources.priority_source != nullptr) {
-    suspend_with_promise(*scheduler_, sources, coroutine);
-    return wait();
+  if (sources.abort_source == nullptr && sources.priority_source == nullptr) {
+    if (post_frame(*scheduler_, sources, state, coroutine, kept)) return;
+    throw InvalidStateError("yield: the event loop is closed");
   }
-  auto& task = waiting_.emplace<FrameContinuation>(*scheduler_, sources.priority, state, coroutine);
-  if (!loop->post(task)) throw InvalidStateError("yield: the event loop is closed");
+  suspend_with_promise(*scheduler_, sources, state, coroutine);
+  if (kept != nullptr) kept->leave();
+  wait();
 }
 
 void Yield::suspend_with_promise(SchedulerCore& to, const ContinuationSources& sources,
-                                 SuspendedCoroutine coroutine) {
-  waiting_.emplace<ContinuationReaction>(schedule_continuation(to, sources), coroutine).bind(to);
+                                 const SchedulingState& state, SuspendedCoroutine coroutine) {
+  waiting_.emplace<ContinuationReaction>(schedule_continuation(to, sources), coroutine).bind(state);
 }
 
 }  // namespace heist

@@ -250,9 +250,9 @@ class ClusterQueues {
   }
   LoopNode* steal(unsigned agent, int level, bool several) noexcept {
     const auto agents = static_cast<unsigned>(agents_.size());
+    std::array<LoopNode*, sizes.bin> loot{};
+    const std::span wanted(loot.data(), several ? loot.size() : 1);
     for (unsigned i = 1; i < agents; ++i) {
-      std::array<LoopNode*, sizes.bin> loot;
-      const std::span wanted(loot.data(), several ? loot.size() : 1);
       const auto count = own((agent + i) % agents, level).claim(wanted);
       if (count == 0) continue;
       count_stolen(agent, count);

@@ -65,17 +65,14 @@ class SharedPair {
       release_node_for<TicketCell>(memory);
     }
   }
-  /// When memory has run out: from what was kept. (More than one is wanted only where another agent looks at an empty
-  /// queue at each try; it is tried again then until there is memory.)
-  [[nodiscard]] TicketCell& make_ticket(SharedQueue& queue) noexcept {
-    for (;;) {
-      try {
-        return *make_node<TicketCell>(queue, *this);
-      } catch (const std::bad_alloc&) {
-        if (void* memory = take_spare()) {
-          return *std::construct_at(static_cast<TicketCell*>(memory), queue, *this);
-        }
-      }
+  /// When memory has run out: from what was kept. Null: another thread has that.
+  [[nodiscard]] TicketCell* make_ticket(SharedQueue& queue) noexcept {
+    try {
+      return make_node<TicketCell>(queue, *this);
+    } catch (const std::bad_alloc&) {
+      void* memory = take_spare();
+      if (memory == nullptr) return nullptr;
+      return std::construct_at(static_cast<TicketCell*>(memory), queue, *this);
     }
   }
 

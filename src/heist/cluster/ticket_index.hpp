@@ -11,7 +11,6 @@
 
 namespace heist {
 
-
 /// See SharedQueue.
 class TicketIndex {
  public:
@@ -20,11 +19,14 @@ class TicketIndex {
   /// Errors: std::bad_alloc.
   explicit TicketIndex(unsigned agents) : epochs_(agents) {}
 
-  /// Any thread, after a push or a change of level: puts a ticket where agents look for this level.
+  /// Any thread, after a push or a change of level: puts a ticket where agents look for this level. When memory has run
+  /// out, and what was kept is used up, it tries until there is some, or another thread has put one.
   void ensure(SharedPair& pair, SharedQueue& queue, int level) noexcept {
     for (auto before = queue.state(); !SharedQueue::has_bit(before, level);
          before = queue.state()) {
-      tickets(level).push(pair.make_ticket(queue));
+      TicketCell* ticket = pair.make_ticket(queue);
+      if (ticket == nullptr) continue;
+      tickets(level).push(*ticket);
       if (queue.set_bit(before, level)) return;
     }
   }

@@ -26,7 +26,10 @@ bool ClusterHub::is_quiet(bool also_delayed) noexcept {
   const auto sleeps = count_sleeps();
   if (sleepers_.idle().asleep() != size()) return false;
   if (queues_.has_tasks(size()) || loop_.inbox_.has_posts_by_now()) return false;
-  if (also_delayed && keeper_.next_due() != Keeper::never) return false;
+  if (also_delayed && (keeper_.next_due() != Keeper::never ||
+                       !loop_.first_scheduler().stealable.empty())) {
+    return false;
+  }
   for (const auto& loop : sleepers_.loops()) {
     if (loop->inbox_.has_posts_by_now()) return false;
     // relaxed: IdleAgents' announcement has published it.
@@ -52,7 +55,6 @@ std::uint64_t ClusterHub::leave(LoopCore& agent) noexcept {
 
 /// The last member: nobody picks any more.
 std::uint64_t ClusterHub::drop_all(LoopCore& agent) noexcept {
-  const auto before = loop_.agent_->tasks_dropped;
   closed_.store(true, sync::edge("hub:close", sync::seq_cst));
   static_cast<void>(keeper_.try_begin());  // for good: whoever had it has left
   {
@@ -61,13 +63,15 @@ std::uint64_t ClusterHub::drop_all(LoopCore& agent) noexcept {
     loop_.arrive_all(loop_.inbox_.close());
   }
   hand_on(agent);
-  loop_.agent_->wheel.drain([this](LoopNode& node) noexcept {
-    ++loop_.agent_->tasks_dropped;
-    node.ops->drop(node);
-  });
+  loop_.agent_->wheel.drain([this](LoopNode& node) noexcept { drop(node); });
+  while (SchedulerTask* task = loop_.first_scheduler().held_delayed.front()) {
+    loop_.first_scheduler().held_delayed.pop_front();
+    drop(*task);
+  }
+  publish_held(loop_.first_scheduler().stealable);
   drop_found();
   agent.finish_garbage();
-  return loop_.agent_->tasks_dropped - before;
+  return dropped_.load(sync::relaxed);  // relaxed: a statistic; what others drop meanwhile may be missed.
 }
 
 void ClusterHub::drop_if_closed() noexcept {
@@ -75,7 +79,8 @@ void ClusterHub::drop_if_closed() noexcept {
     drop_found();
 }
 
-/// One thread at a time; who finds another one at it leaves it to that one.
+/// One thread at a time; who finds another one at it leaves it to that one. (A late poster touches no agent's state: it
+/// may be gone.)
 void ClusterHub::drop_found() noexcept {
   if (drop_requests_.fetch_add(1, sync::edge("hub:drop", sync::seq_cst)) != 0) return;
   for (;;) {
@@ -90,7 +95,8 @@ void ClusterHub::drop_found() noexcept {
 
 void ClusterHub::drop(LoopNode& node) noexcept {
   if (node.ops->kind != LoopNodeKind::task) return drop_undeliverable(node);
-  ++loop_.agent_->tasks_dropped;
+  // relaxed: a statistic. By any thread, so that it is not the agent's count.
+  if (!static_cast<SchedulerTask&>(node).is_aborted()) dropped_.fetch_add(1, sync::relaxed);
   node.ops->drop(node);
 }
 

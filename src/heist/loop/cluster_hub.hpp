@@ -82,6 +82,9 @@ class ClusterHub {
   void move(SignalLoop& part, SharedPair& pair) noexcept;
   /// For a task or continuation that takes its priority from this part's signal.   Errors: std::bad_alloc.
   [[nodiscard]] SharedCell* make_cell(SignalLoop& part, LoopNode& node, bool is_continuation);
+  /// Its tasks are not started by any pick that begins after the return, until resume().
+  void suspend(SchedulerCore& scheduler) noexcept;
+  void resume(SchedulerCore& scheduler) noexcept;
   [[nodiscard]] unsigned size() const noexcept {
     return static_cast<unsigned>(sleepers_.loops().size());
   }
@@ -89,15 +92,19 @@ class ClusterHub {
     return sleepers_.loops()[agent];
   }
   [[nodiscard]] std::uint64_t stolen(unsigned agent) const noexcept { return queues_.stolen(agent); }
-  /// Agents without work look for some, until end_hot_phase() was called as often.
-  void begin_hot_phase() noexcept;
-  void end_hot_phase() noexcept;
 
   // A member, on its thread (cluster_run.cpp).
 
   /// Takes what is to be run next; null when that is a bound task of the highest level `bound` (-1: none), or nothing is
   /// runnable.
-  [[nodiscard]] LoopNode* pick(LoopCore& agent, int bound) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] LoopNode* pick(LoopCore& agent, int bound) noexcept HEIST_ON_AGENT {
+    for (;;) {
+      LoopNode* node = queues_.pick(agent.member_.index, bound);
+      // seq_cst: what suspend() wrote before it returned is seen.
+      const bool may_wait = may_be_suspended_.load(sync::edge("hold:suspended", sync::seq_cst));
+      if (!may_wait || node == nullptr || !hold_back(*node)) return node;
+    }
+  }
   /// The running task leaves its continuation behind for other agents, until unfork(). False: there is no room for it.
   [[nodiscard]] bool fork(LoopCore& agent, LoopNode& continuation, int level) noexcept
       HEIST_ON_AGENT {
@@ -142,6 +149,13 @@ class ClusterHub {
   [[nodiscard]] std::optional<unsigned> agent_here() const noexcept;
   void publish(LoopNode& node, int level) noexcept;
   void publish_runnable(SchedulerTask& task) noexcept;
+  void publish_continuation(Reaction& reaction) noexcept;
+  void publish_held(StealableHold& hold) noexcept;
+  void publish_held(SchedulerTask& task) noexcept;
+  void publish_held(Reaction& reaction) noexcept;
+  int give_place(SharedCellOwner& cell, SignalLoop& part, LoopNode& node,
+                 bool is_continuation) noexcept;
+  [[nodiscard]] bool hold_back(LoopNode& node) noexcept;
   void publish_dynamic(SharedCell& cell) noexcept;
   [[nodiscard]] bool arm(SchedulerTask& task) noexcept;
   void notify_watcher(Keeper::Due due) noexcept;
@@ -151,7 +165,6 @@ class ClusterHub {
   void take_over() noexcept;
   void hand_on(LoopCore& agent) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_work(LoopCore& agent) noexcept HEIST_ON_AGENT;
-  void spin(LoopCore& agent) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool announce_sleep(LoopCore& agent) noexcept HEIST_ON_AGENT;
   void wait(LoopCore& agent, std::optional<LoopTime::Clock::time_point> limit) noexcept HEIST_ON_AGENT;
 
@@ -167,9 +180,10 @@ class ClusterHub {
   Queues queues_;
   Keeper keeper_;
   alignas(64) sync::atomic<bool> closed_{false};
-  sync::atomic<std::uint32_t> hot_phases_{0};
+  sync::atomic<bool> may_be_suspended_{false};  ///< some scheduler has been
   sync::atomic<std::uint32_t> members_left_;
   sync::atomic<std::uint32_t> drop_requests_{0};
+  sync::atomic<std::uint64_t> dropped_{0};  ///< tasks that no signal had aborted
   sync::atomic<std::uint32_t> quiet_{0};       ///< counts sleeps that a waiting closer looks at
   sync::atomic<std::uint32_t> is_awaited_{0};  ///< closers in wait_until_quiet()
 };

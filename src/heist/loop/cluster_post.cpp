@@ -31,7 +31,7 @@ std::optional<unsigned> ClusterHub::agent_here() const noexcept {
 bool ClusterHub::post(SchedulerTask& task) noexcept {
   // relaxed, twice: posts that overlap a close may fall either way.
   if (closed_.load(sync::relaxed)) return false;
-  if (loop_.refuses_tasks_.load(sync::relaxed) && !agent_here()) return false;
+  if (loop_.refuses_tasks_.load(sync::relaxed) && !LoopCore::drives_member_here(this)) return false;
   if (task.is_delayed) return arm(task);
   publish_runnable(task);
   drop_if_closed();
@@ -40,14 +40,16 @@ bool ClusterHub::post(SchedulerTask& task) noexcept {
 
 bool ClusterHub::deliver(Reaction& reaction) noexcept {
   if (closed_.load(sync::relaxed)) return false;  // relaxed: as above.
-  const SchedulingState& state = reaction.captured.state();
-  if (SharedCell* cell = reaction.cell.release()) {
-    publish_dynamic(*cell);
-  } else {
-    publish(reaction, effective_priority(state.priority, true));
-  }
+  publish_continuation(reaction);
   drop_if_closed();
   return true;
+}
+
+/// It may be gone afterwards.
+void ClusterHub::publish_continuation(Reaction& reaction) noexcept {
+  const SchedulingState& state = reaction.captured.state();
+  if (SharedCell* cell = reaction.cell.release()) return publish_dynamic(*cell);
+  publish(reaction, effective_priority(state.priority, true));
 }
 
 void ClusterHub::publish(LoopNode& node, int level) noexcept {
@@ -94,15 +96,6 @@ void ClusterHub::move(SignalLoop& part, SharedPair& pair) noexcept {
       return effective_priority(part.signal->picked(), is_continuation);
     });
   }
-}
-
-void ClusterHub::begin_hot_phase() noexcept {
-  hot_phases_.fetch_add(1, sync::relaxed);  // relaxed: agents see it in time.
-  for (unsigned agent = 0; agent < size(); ++agent) sleepers_.wake(agent);
-}
-
-void ClusterHub::end_hot_phase() noexcept {
-  hot_phases_.fetch_sub(1, sync::relaxed);  // relaxed: as above.
 }
 
 }  // namespace heist

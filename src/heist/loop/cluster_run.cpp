@@ -7,12 +7,6 @@
 
 namespace heist {
 
-// Picking.
-
-LoopNode* ClusterHub::pick(LoopCore& agent, int bound) noexcept {
-  return queues_.pick(agent.member_.index, bound);
-}
-
 void ClusterHub::end_search(LoopCore& agent) noexcept {
   agent.member_.searching = false;
   const bool others_sleep = sleepers_.idle().end_search();
@@ -84,20 +78,14 @@ bool ClusterHub::has_work(LoopCore& agent) noexcept {
   return agent.has_work() || queues_.may_have_tasks() || wants_keeper();
 }
 
-void ClusterHub::spin(LoopCore& agent) noexcept {
-  const auto end = LoopTime::Clock::now() + agent.spin_;
-  // relaxed: the end of a hot phase is seen in time.
-  while (!has_work(agent) &&
-         (hot_phases_.load(sync::relaxed) != 0 || LoopTime::Clock::now() < end)) {
-    spin_pause();
-  }
-}
-
 void ClusterHub::park(LoopCore& agent,
                       std::optional<LoopTime::Clock::time_point> limit) noexcept {
   auto& member = agent.member_;
   if (!std::exchange(member.searching, true)) sleepers_.idle().begin_search();
-  spin(agent);
+  spin_until(agent.spin_, loop_, [&] {
+    agent.assert_agent();
+    return has_work(agent);
+  });
   forget(agent.on_agent().rethrown);
   if (has_work(agent)) return;
   agent.parker_.prepare();

@@ -94,10 +94,8 @@ ContinuationReaction::ContinuationReaction(Promise<void> continuation,
   follows_settler = true;
 }
 
-void ContinuationReaction::bind(SchedulerCore& to) {
-  if (current_loop() != nullptr) return bind_to_current_loop();
-  loop = Ref<LoopCore>::share(&to.loop);
-  captured = CapturedState(SchedulingState{.scheduler = &to});
+void ContinuationReaction::bind(const SchedulingState& state) {
+  state.scheduler != nullptr ? bind_to(state) : bind_to_current_loop();
 }
 
 void ContinuationReaction::throw_if_rejected() const {

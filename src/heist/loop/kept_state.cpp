@@ -44,10 +44,10 @@ void KeptState::enter() noexcept {
   current = is_home(*loop, kept_->loop.get()) ? kept_->state.state() : SchedulingState();
 }
 
-void KeptState::leave_entered() noexcept {
-  if (LoopCore* loop = std::exchange(kept_->entered, nullptr)) {
-    loop->on_agent().current = kept_->resumer;
-  }
+bool KeptState::leave_entered() noexcept {
+  LoopCore* loop = std::exchange(kept_->entered, nullptr);
+  if (loop != nullptr) loop->on_agent().current = kept_->resumer;
+  return loop != nullptr;
 }
 
 }  // namespace heist

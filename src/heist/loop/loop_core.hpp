@@ -14,6 +14,7 @@
 #include <heist/task_source.hpp>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "../concurrent/inbox.hpp"
@@ -107,6 +108,14 @@ class LoopCore {
   /// Asks the agent to read the priority of its runnable dynamic queues again.
   void request_recheck() noexcept;
   void request_stop() noexcept;
+  /// Whoever waits for work here does not sleep, until end_hot_phase() was called as often.
+  void begin_hot_phase() noexcept {
+    hot_phases_.fetch_add(1, sync::relaxed);  // relaxed: seen in time.
+  }
+  void end_hot_phase() noexcept { hot_phases_.fetch_sub(1, sync::relaxed); }  // relaxed: as above.
+  [[nodiscard]] bool is_hot() const noexcept {
+    return hot_phases_.load(sync::relaxed) != 0;  // relaxed: as above.
+  }
   /// The agent: the stop has been heeded; the next one counts anew.
   void end_stop() noexcept HEIST_ON_AGENT;
   [[nodiscard]] LoopTime& time() noexcept { return time_; }
@@ -221,6 +230,12 @@ class LoopCore {
     while (driven != nullptr && driven != loop) driven = driven->outer_loop_;
     return driven != nullptr;
   }
+  /// Whether the calling thread is an agent of this cluster, be it outside of another loop.
+  [[nodiscard]] static bool drives_member_here(const ClusterHub* hub) noexcept {
+    const LoopCore* driven = loop_of_this_thread;
+    while (driven != nullptr && driven->member_.hub != hub) driven = driven->outer_loop_;
+    return driven != nullptr;
+  }
   [[nodiscard]] bool is_running_task() const noexcept {
     return in_task_.load(sync::edge("running:steal", sync::acquire));
   }
@@ -242,6 +257,7 @@ class LoopCore {
   ~LoopCore();
 
   bool post_from_agent(SchedulerTask& task) noexcept;
+  [[nodiscard]] bool is_ours_here() const noexcept;
   void drain_all() noexcept HEIST_ON_AGENT;
   void arrive(LoopNode& node) noexcept HEIST_ON_AGENT;
   void enqueue(SchedulerTask& task) noexcept HEIST_ON_AGENT;
@@ -266,6 +282,7 @@ class LoopCore {
   void arrive_all(LoopNode* oldest) noexcept HEIST_ON_AGENT;
   void run_microtasks() noexcept HEIST_ON_AGENT;
   void reap_some() noexcept HEIST_ON_AGENT;
+  void end_search() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool reap_one() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_work() noexcept HEIST_ON_AGENT;
   void spin_for_work() noexcept HEIST_ON_AGENT;
@@ -297,6 +314,7 @@ class LoopCore {
   SchedulerCore plain_source_{*this};
   StopMessage stop_message_;
   sync::atomic<bool> driven_{false};
+  sync::atomic<std::uint32_t> hot_phases_{0};
   sync::atomic<bool> rejecting_{false};
   sync::atomic<std::uint32_t> stolen_ends_{0};
 
@@ -312,6 +330,22 @@ class LoopCore {
   Membership member_;
   std::unique_ptr<ClusterHub> hub_;
 };
+
+/// Waits for `done()` for the budget, and for as long as it is hot there; then no other thread is kept off the CPU.
+template <class Done>
+void spin_until(std::chrono::nanoseconds budget, const LoopCore& hot, Done&& done) {
+  if (budget <= budget.zero() && !hot.is_hot()) return;
+  const auto end = LoopTime::Clock::now() + budget;
+  while (!done()) {
+    if (LoopTime::Clock::now() < end) {
+      spin_pause();
+    } else if (hot.is_hot()) {
+      std::this_thread::yield();
+    } else {
+      return;
+    }
+  }
+}
 
 /// Disposes of a task that will never start: callback, signal, the agent's share. Whoever holds it.
 void dispose(ControlledTask& task) noexcept;

@@ -107,11 +107,16 @@ inline bool LoopCore::post_from_agent(SchedulerTask& task) noexcept {
   return true;
 }
 
+/// Whether the caller is a task of this loop, or of its cluster. A loop nested in one of those is still that task.
+bool LoopCore::is_ours_here() const noexcept {
+  return drives_here(this) || (member_.hub != nullptr && drives_member_here(member_.hub));
+}
+
 bool LoopCore::post(SchedulerTask& task) noexcept {
   if (loop_of_this_thread == this) return post_from_agent(task);
   if (hub_ != nullptr) return hub_->post(task);
-  // relaxed: see refuse_tasks(). A loop nested in one of our tasks is still that task.
-  if (refuses_tasks_.load(sync::relaxed) && !drives_here(this)) return false;
+  // relaxed: see refuse_tasks().
+  if (refuses_tasks_.load(sync::relaxed) && !is_ours_here()) return false;
   return hand_over(task);
 }
 

@@ -105,9 +105,14 @@ inline void LoopCore::end_task() noexcept {
   in_task_.store(false, sync::relaxed);  // relaxed: see is_running_task().
 }
 
+/// Before users' code runs, which may take long: others look for what is published meanwhile (CLU-3, DLY-5).
+inline void LoopCore::end_search() noexcept {
+  if (member_.searching) member_.hub->end_search(*this);
+}
+
 /// False: an abort came before the start, nothing ran.
 bool LoopCore::run_picked(LoopNode& node) noexcept {
-  if (member_.searching) member_.hub->end_search(*this);
+  end_search();
   if (node.ops->kind == LoopNodeKind::task) return run_task(static_cast<SchedulerTask&>(node));
   in_task_.store(true, sync::edge("running:publish", sync::release));
   if (node.ops->kind == LoopNodeKind::forked) {
@@ -209,6 +214,7 @@ void LoopCore::drain_all() noexcept {
 /// Users' destructors may run here; what was posted before them has its order already.
 void LoopCore::release_signals() noexcept {
   SignalLoop* part = std::exchange(on_agent().released, nullptr);
+  if (part != nullptr) end_search();
   while (part != nullptr) {
     SignalLoop* next = part->next_released;
     SignalCore& signal = *part->signal;
@@ -225,6 +231,7 @@ void LoopCore::release_later(SignalLoop& part) noexcept {
 void LoopCore::run_microtasks() noexcept {
   auto& agent = on_agent();
   if (agent.in_checkpoint) return;
+  end_search();
   agent.in_checkpoint = true;
   while (!agent.microtasks.empty()) {
     run_reaction(static_cast<Reaction&>(agent.microtasks.pop()));
@@ -271,6 +278,7 @@ void LoopCore::reap_later(SignalLoop& part) noexcept {
 }
 
 void LoopCore::reap_some() noexcept {
+  end_search();
   for (int done = 0; done < reap_portion && reap_one(); ++done) {
   }
 }
@@ -319,9 +327,10 @@ bool LoopCore::has_work() noexcept {
 }
 
 void LoopCore::spin_for_work() noexcept {
-  if (spin_ <= spin_.zero()) return;
-  const auto end = LoopTime::Clock::now() + spin_;
-  while (!has_work() && LoopTime::Clock::now() < end) spin_pause();
+  spin_until(spin_, *this, [this] {
+    assert_agent();
+    return has_work();
+  });
 }
 
 /// When the clock will next have something for us; never on a virtual clock, which others move.

@@ -81,15 +81,28 @@ LoopCore& current_loop_or_throw() {
 
 }  // namespace
 
+LoopCore* current_home() noexcept {
+  LoopCore* current = current_loop();
+  if (current == nullptr) return nullptr;
+  const SchedulerCore* scheduler = current->on_agent().current.scheduler;
+  return scheduler != nullptr ? &scheduler->loop : current;
+}
+
 void Reaction::bind_to_current_loop() {
   LoopCore& current = current_loop_or_throw();
   const SchedulingState& state = current.on_agent().current;
-  LoopCore* home = state.scheduler != nullptr ? &state.scheduler->loop : &current;
-  if (home->hub() != nullptr && state.priority_source != nullptr) {
-    cell.reset(home->hub()->make_cell(state.priority_source->part_for(*home).priority_part(), *this,
-                                      true));
+  if (state.scheduler != nullptr) return bind_to(state);
+  loop = Ref<LoopCore>::share(&current);
+  captured = CapturedState(state);
+}
+
+void Reaction::bind_to(const SchedulingState& state) {
+  LoopCore& home = state.scheduler->loop;
+  if (home.hub() != nullptr && state.priority_source != nullptr) {
+    cell.reset(home.hub()->make_cell(state.priority_source->part_for(home).priority_part(), *this,
+                                     true));
   }
-  loop = Ref<LoopCore>::share(home);
+  loop = Ref<LoopCore>::share(&home);
   captured = CapturedState(state);
 }
 

@@ -2,12 +2,48 @@
 #pragma once
 
 #include <heist/loop_node.hpp>
+#include <heist/sync.hpp>
 
 #include "task_queues.hpp"
 
 namespace heist {
 
 class LoopCore;
+
+/// What agents of a cluster have taken from the queues while its scheduler was suspended.
+///
+/// Roles   suspender: any thread.  agent: a member that has picked one of its tasks.
+/// Why     An agent that holds a task back looks again whether the scheduler is suspended; who resumes it takes what is held
+///         afterwards. Of the two the later publishes the task. All are seq_cst.
+/// Edge hold: push -> take. Carries the tasks.
+/// D-edge  hold: push, resume <-> suspended, take.
+/// Progress  lock-free.
+class StealableHold {
+ public:
+  void suspend() noexcept { suspended_.store(true, sync::edge("hold:resume", sync::seq_cst)); }
+  void resume() noexcept { suspended_.store(false, sync::edge("hold:resume", sync::seq_cst)); }
+  [[nodiscard]] bool is_suspended() const noexcept {
+    return suspended_.load(sync::edge("hold:suspended", sync::seq_cst));
+  }
+  void push(LoopNode& node) noexcept {
+    LoopNode* old = newest_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+    do {
+      node.next = old;
+    } while (!newest_.compare_exchange_weak(old, &node, sync::edge("hold:push", sync::seq_cst),
+                                            sync::relaxed));  // relaxed: a failure only retries.
+  }
+  /// All, oldest first.
+  [[nodiscard]] LoopNode* take() noexcept {
+    return oldest_first(newest_.exchange(nullptr, sync::edge("hold:take", sync::seq_cst)));
+  }
+  [[nodiscard]] bool empty() const noexcept {
+    return newest_.load(sync::edge("hold:take", sync::seq_cst)) == nullptr;
+  }
+
+ private:
+  sync::atomic<bool> suspended_{false};
+  sync::atomic<LoopNode*> newest_{nullptr};
+};
 
 /// A source of tasks on one loop, which owns it. Everything but `loop` is the agent's.
 struct SchedulerCore {
@@ -19,6 +55,7 @@ struct SchedulerCore {
   bool suspended = false;
   TaskFifo held;          ///< came up while suspended; of one queue in enqueue order
   TaskFifo held_delayed;  ///< key: nanoseconds left; equal ones in the order of their posts
+  StealableHold stealable;
 };
 
 /// Asks the agent to suspend or resume a scheduler (SUS-1): in the inbox, so behind what was posted

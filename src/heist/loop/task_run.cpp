@@ -60,12 +60,12 @@ ControlledTask::ControlledTask(const TaskOps& table) noexcept
 void discard_contents(ControlledTask& task) noexcept {
   if (task.is_stealable() && !task.take_contents()) return;
   task.task_ops().discard_callback(task);
-  task.cell.reset();
   leave_signal(task);
 }
 
 void dispose(ControlledTask& task) noexcept {
   discard_contents(task);
+  task.cell.reset();  // the holder's: a poster that an abort has overtaken publishes it all the same
   task.task_ops().retire(task);
 }
 

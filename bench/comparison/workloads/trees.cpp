@@ -1,0 +1,86 @@
+// skynet1, skynet2, fib1, fib2: trees of tasks on one thread, and on two, where some must be stolen. Each node
+// waits for its children, which may run elsewhere, and adds up what they return. Per node.
+// skynet: ten children each, a million leaves with their numbers. fib: Fibonacci numbers without memory.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "../../subjects/trees/tbb_trees.hpp"
+#include "subjects.hpp"
+#include "workloads.hpp"
+
+namespace bench {
+
+namespace {
+
+constexpr int measured_trees = 3;
+/// Of a smaller one, all may be done before the other thread is awake.
+constexpr std::int64_t least_stolen_from = 500'000;
+
+/// A million leaves, or fewer.
+struct Skynet {
+  explicit Skynet(const Run& run) noexcept {
+    while (leaves * 10 <= run.scaled(1'000'000)) leaves *= 10;
+  }
+  [[nodiscard]] std::int64_t nodes() const noexcept { return (leaves * 10 - 1) / 9; }
+  [[nodiscard]] std::int64_t expected() const noexcept { return leaves * (leaves - 1) / 2; }
+  template <class Trees>
+  [[nodiscard]] std::int64_t grow(Trees& trees) const {
+    return trees.skynet(leaves);
+  }
+  std::int64_t leaves = 1;
+};
+
+/// The largest Fibonacci number with at most that many nodes.
+struct Fib {
+  explicit Fib(const Run& run) noexcept {
+    const auto most = run.scaled(1'000'000);
+    while (2 * (next + value) - 1 <= most) {
+      const auto after = next + value;
+      value = next;
+      next = after;
+      ++n;
+    }
+  }
+  [[nodiscard]] std::int64_t nodes() const noexcept { return 2 * next - 1; }
+  [[nodiscard]] std::int64_t expected() const noexcept { return value; }
+  template <class Trees>
+  [[nodiscard]] std::int64_t grow(Trees& trees) const {
+    return trees.fib(n);
+  }
+  int n = 0;
+  std::int64_t value = 0;
+  std::int64_t next = 1;
+};
+
+template <class Trees, class Tree>
+void grow_trees(Run& run, int threads) {
+  const Tree tree(run);
+  Trees trees(threads);
+  if (tree.grow(trees) != tree.expected()) std::abort();
+  for (int i = 0; i < measured_trees; ++i) {
+    run.start();
+    const auto result = tree.grow(trees);
+    run.stop(tree.nodes());
+    if (result != tree.expected()) std::abort();
+  }
+  if (threads > 1 && tree.nodes() >= least_stolen_from && !trees.has_stolen()) std::abort();
+  run.report_time();
+}
+
+template <class Tree>
+void add_tree(Registry& registry, const std::string& name, int threads) {
+  using Subjects = SubjectList<TbbTrees<LastChild::is_task>, TbbTrees<LastChild::is_called>>;
+  add_for(Subjects(), registry,
+          {.workload = name + std::to_string(threads), .subject = {}, .unit = "ns", .measure = {}},
+          [threads]<class Trees>(Run& run) { grow_trees<Trees, Tree>(run, threads); });
+}
+
+}  // namespace
+
+void add_trees(Registry& registry) {
+  for (const int threads : {1, 2}) add_tree<Skynet>(registry, "skynet", threads);
+  for (const int threads : {1, 2}) add_tree<Fib>(registry, "fib", threads);
+}
+
+}  // namespace bench

@@ -1,0 +1,85 @@
+// Suspending a stealable scheduler: agents set its tasks aside as they come up (SUS-1).
+#include <heist/promise_state.hpp>
+#include <new>
+#include <utility>
+
+#include "cluster_hub.hpp"
+#include "signal_core.hpp"
+
+namespace heist {
+
+namespace {
+
+/// Null: it is part of a task that runs.
+SchedulerCore* scheduler_of(LoopNode& node) noexcept {
+  if (node.ops->kind == LoopNodeKind::forked) return nullptr;
+  if (node.ops->kind == LoopNodeKind::task) return static_cast<SchedulerTask&>(node).scheduler;
+  return static_cast<Reaction&>(node).captured.state().scheduler;
+}
+
+}  // namespace
+
+void ClusterHub::suspend(SchedulerCore& scheduler) noexcept {
+  may_be_suspended_.store(true, sync::edge("hold:resume", sync::seq_cst));
+  scheduler.stealable.suspend();
+}
+
+void ClusterHub::resume(SchedulerCore& scheduler) noexcept {
+  scheduler.stealable.resume();
+  publish_held(scheduler.stealable);
+  drop_if_closed();
+}
+
+/// An agent that has picked it. True: it is not to run now.
+bool ClusterHub::hold_back(LoopNode& node) noexcept {
+  SchedulerCore* scheduler = scheduler_of(node);
+  if (scheduler == nullptr || !scheduler->stealable.is_suspended()) return false;
+  StealableHold& hold = scheduler->stealable;
+  hold.push(node);
+  if (!hold.is_suspended()) publish_held(hold);
+  return true;
+}
+
+void ClusterHub::publish_held(StealableHold& hold) noexcept {
+  LoopNode* oldest = hold.take();
+  while (oldest != nullptr) {
+    LoopNode& node = *std::exchange(oldest, oldest->next);
+    if (node.ops->kind == LoopNodeKind::task) {
+      publish_held(static_cast<SchedulerTask&>(node));
+    } else {
+      publish_held(static_cast<Reaction&>(node));
+    }
+  }
+}
+
+/// Its place in the queue that moves with a signal was used up when it was picked.
+void ClusterHub::publish_held(SchedulerTask& task) noexcept {
+  if (!task.is_dynamic) return publish(task, task.static_level());
+  auto& dynamic = ControlledTask::of(task);
+  // Whose contents are taken has been aborted: it only wants to be picked, and disposed of.
+  if (!dynamic.take_contents()) return publish(task, task.static_level());
+  const int level = give_place(dynamic.cell, priority_part_of(dynamic), task, task.is_continuation);
+  dynamic.return_contents();
+  dynamic.cell ? publish_runnable(task) : publish(task, level);
+}
+
+void ClusterHub::publish_held(Reaction& reaction) noexcept {
+  SignalCore* source = reaction.captured.state().priority_source;
+  if (source == nullptr) return publish_continuation(reaction);
+  // Found, as it was there when the reaction was bound.
+  const int level =
+      give_place(reaction.cell, source->part_for(loop_).priority_part(), reaction, true);
+  reaction.cell ? publish_continuation(reaction) : publish(reaction, level);
+}
+
+/// Without memory for a place it stands at its level of now, for good.   Returns that level.
+int ClusterHub::give_place(SharedCellOwner& cell, SignalLoop& part, LoopNode& node,
+                           bool is_continuation) noexcept {
+  try {
+    cell.reset(make_cell(part, node, is_continuation));
+  } catch (const std::bad_alloc&) {
+  }
+  return effective_priority(part.signal->picked(), is_continuation);
+}
+
+}  // namespace heist

@@ -1,0 +1,186 @@
+// HistorySweep: joins the notes of all threads to records, and walks through what they say in the
+// order of time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <queue>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "task_record.hpp"
+
+namespace heist::stress {
+
+/// What happens to a task, at one moment. Of one moment, in this order: no claim rests on a tie.
+enum class HistoryEvent : std::uint8_t { pick_begins, withdrawn, published, posted, started };
+
+/// A task between its first note and its last event.
+struct TrackedTask {
+  TaskRecord record;
+
+  /// Of HistoryChecker.
+  struct {
+    std::uint64_t place = 0;
+    std::uint64_t left_above = 0;  ///< how many had left the higher levels when its pick began
+    std::uint32_t transfers = 0;   ///< it is in
+    bool is_posted = false;
+    bool is_picked = false;
+    bool is_waiting = false;
+  } check;
+
+  /// Of RankError.
+  struct {
+    std::uint64_t place = 0;
+    bool is_waiting = false;
+    bool has_started = false;
+  } rank;
+
+  std::uint32_t events_to_come = 0;  ///< of the sweep, as what follows
+  bool has_started = false;
+};
+
+/// Tasks whose notes do not fit together; each count is zero for a right history.
+struct ExactlyOnce {
+  std::uint64_t started = 0;        ///< that is no fault
+  std::uint64_t posted_again = 0;   ///< a second note of its post
+  std::uint64_t started_again = 0;  ///< a second note of a start, while the first was in the window
+  std::uint64_t started_unposted = 0;  ///< never posted, or started before and done with
+  std::uint64_t never_started = 0;     ///< known at the end only
+  std::uint64_t late_notes = 0;        ///< of moments gone by: the lanes are used wrongly
+  TaskId example;                      ///< of the last fault
+
+  [[nodiscard]] bool holds() const noexcept {
+    return posted_again + started_again + started_unposted + never_started + late_notes == 0;
+  }
+  [[nodiscard]] std::string text() const;
+};
+
+/// Not for several threads.
+/// Bound:  memory for the tasks that wait or run and the notes that are not below the lowest floor.
+/// Cost:   O(log window) for a note.
+class HistorySweep {
+ public:
+  void add(const Note& note) {
+    TrackedTask& task = track(note.id);
+    switch (note.kind) {
+      case Note::Kind::post:
+        add_post(task, note);
+        break;
+      case Note::Kind::start:
+        add_start(task, note);
+        break;
+      case Note::Kind::transfer:
+        await(note.begin, HistoryEvent::withdrawn, task);
+        await(note.end, HistoryEvent::published, task);
+        break;
+    }
+  }
+
+  /// Calls `visit(HistoryEvent, TrackedTask&, Moment)` for everything before `floor`, in order. No
+  /// note with a moment before it comes later. When a task starts its record is complete: its post
+  /// began before.
+  template <class Visit>
+  void advance(Moment floor, Visit&& visit) {
+    while (!coming_.empty() && coming_.top().at < floor) {
+      const Coming next = coming_.top();
+      coming_.pop();
+      visit(next.event, *next.task, next.at);
+      happened(next);
+    }
+    if (floor > reached_) reached_ = floor;
+  }
+
+  /// All notes are in: the rest, and the tasks that never started.
+  template <class Visit>
+  void finish(Visit&& visit) {
+    advance(never, visit);
+    for (const auto& [key, task] : tracked_) fault(once_.never_started, *task);
+  }
+
+  [[nodiscard]] const ExactlyOnce& exactly_once() const noexcept { return once_; }
+  /// The most tasks it held at once.
+  [[nodiscard]] std::size_t widest_window() const noexcept { return tasks_.size(); }
+
+ private:
+  struct Coming {
+    Moment at;
+    TrackedTask* task;
+    HistoryEvent event;
+    bool operator>(const Coming& other) const noexcept {
+      return at != other.at ? at > other.at : event > other.event;
+    }
+  };
+
+  TrackedTask& track(TaskId id) {
+    TrackedTask*& task = tracked_[id.key()];
+    if (task == nullptr) {
+      task = make_task();
+      task->record.id = id;
+    }
+    return *task;
+  }
+  TrackedTask* make_task() {
+    if (free_.empty()) return &tasks_.emplace_back();
+    TrackedTask* const task = free_.back();
+    free_.pop_back();
+    *task = {};
+    return task;
+  }
+
+  void add_post(TrackedTask& task, const Note& note) {
+    if (task.record.post_begin != never) return fault(once_.posted_again, task);
+    task.record.post_begin = note.begin;
+    task.record.post_end = note.end;
+    await(note.end, HistoryEvent::posted, task);
+  }
+  void add_start(TrackedTask& task, const Note& note) {
+    if (task.record.start != never) return fault(once_.started_again, task);
+    task.record.pick_begin = note.begin;
+    task.record.start = note.end;
+    await(note.begin, HistoryEvent::pick_begins, task);
+    await(note.end, HistoryEvent::started, task);
+  }
+  void await(Moment at, HistoryEvent event, TrackedTask& task) {
+    if (at < reached_) fault(once_.late_notes, task);
+    ++task.events_to_come;
+    coming_.push({at, &task, event});
+  }
+
+  void happened(const Coming& what) {
+    TrackedTask& task = *what.task;
+    --task.events_to_come;
+    if (what.event == HistoryEvent::started) {
+      task.has_started = true;
+      ++once_.started;
+      if (task.record.post_begin == never) fault(once_.started_unposted, task);
+    }
+    if (!task.has_started || task.events_to_come != 0) return;
+    tracked_.erase(task.record.id.key());
+    free_.push_back(&task);
+  }
+  void fault(std::uint64_t& count, const TrackedTask& task) {
+    ++count;
+    once_.example = task.record.id;
+  }
+
+  std::deque<TrackedTask> tasks_;
+  std::vector<TrackedTask*> free_;
+  std::unordered_map<std::uint64_t, TrackedTask*> tracked_;
+  std::priority_queue<Coming, std::vector<Coming>, std::greater<>> coming_;
+  Moment reached_ = 0;
+  ExactlyOnce once_;
+};
+
+inline std::string ExactlyOnce::text() const {
+  return "not exactly once: posted again " + std::to_string(posted_again) + ", started again " +
+         std::to_string(started_again) + ", started but not posted (or again) " +
+         std::to_string(started_unposted) + ", never started " + std::to_string(never_started) +
+         ", late notes " + std::to_string(late_notes) + "; the last one is task " +
+         to_text(example);
+}
+
+}  // namespace heist::stress

@@ -1,0 +1,63 @@
+// LogHistogram: counts of values of any size, in little memory.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace heist::stress {
+
+/// Values below 64 exactly, larger ones to a part in 32. Not for several threads.
+class LogHistogram {
+ public:
+  void add(std::uint64_t value) noexcept {
+    ++counts_[index_of(value)];
+    ++total_;
+    max_ = std::max(max_, value);
+  }
+
+  [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
+  [[nodiscard]] std::uint64_t max() const noexcept { return max_; }
+
+  /// The least bound that `share` of the values, at the least, keep; 0 without any.
+  [[nodiscard]] std::uint64_t quantile(double share) const noexcept {
+    const double wanted = share * static_cast<double>(total_);
+    std::uint64_t seen = 0;
+    for (std::size_t index = 0; index < counts_.size(); ++index) {
+      seen += counts_[index];
+      if (seen != 0 && static_cast<double>(seen) >= wanted) return std::min(max_, last_of(index));
+    }
+    return max_;
+  }
+
+  /// Calls `sink(largest value, count)` for each class of values that were seen, in order.
+  template <class Sink>
+  void for_each(Sink&& sink) const {
+    for (std::size_t index = 0; index < counts_.size(); ++index) {
+      if (counts_[index] != 0) sink(std::min(max_, last_of(index)), counts_[index]);
+    }
+  }
+
+ private:
+  static constexpr std::size_t steps = 32;  ///< in each power of two
+
+  static std::size_t index_of(std::uint64_t value) noexcept {
+    if (value < 2 * steps) return value;
+    const auto shift = static_cast<std::size_t>(std::bit_width(value)) - 6;
+    return shift * steps + static_cast<std::size_t>(value >> shift);
+  }
+  static std::uint64_t last_of(std::size_t index) noexcept {
+    if (index < 2 * steps) return index;
+    const std::size_t shift = index / steps - 1;
+    const std::uint64_t first = std::uint64_t{index % steps + steps} << shift;
+    return first + ((std::uint64_t{1} << shift) - 1);
+  }
+
+  std::array<std::uint64_t, 60 * steps> counts_{};
+  std::uint64_t total_ = 0;
+  std::uint64_t max_ = 0;
+};
+
+}  // namespace heist::stress

@@ -1,0 +1,159 @@
+// Rule: SUS-1 on a cluster. A suspended stealable scheduler's tasks start on no agent, and its delays stop.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <heist/heist.hpp>
+#include <vector>
+
+#include "support/runtime_fixture.hpp"
+#include "support/threads.hpp"
+
+namespace heist::support {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Sus1Cluster : public RuntimeFixture, public testing::WithParamInterface<unsigned> {
+ protected:
+  /// A task that each agent runs of its own: every pick that had begun before is over then.
+  void pass_all_agents() {
+    for (unsigned i = 0; i < cluster.size(); ++i) {
+      cluster.agent(i)
+          .scheduler()
+          .post_task([] {}, {.priority = TaskPriority::background})
+          .get();
+    }
+  }
+  /// Posts callbacks that count, one for each of some ways to post.
+  std::vector<Promise<void>> post_each_way() {
+    const auto count = [this] { ran.fetch_add(1); };
+    std::vector<Promise<void>> promises;
+    promises.push_back(scheduler.post_task(tracked(count)));
+    promises.push_back(
+        scheduler.post_task(tracked(count), {.priority = TaskPriority::user_blocking}));
+    promises.push_back(scheduler.post_task(tracked(count), {.signal = controller.signal()}));
+    promises.push_back(scheduler.post_task(tracked(count), {.delay = 1ms}));
+    promises.push_back(
+        scheduler.post_task(tracked(count), {.signal = controller.signal(), .delay = 1ms}));
+    return promises;
+  }
+
+  TaskController controller;
+  std::atomic<int> ran{0};
+  AgentCluster cluster{{.agents = GetParam()}};
+  Scheduler scheduler = cluster.scheduler();
+};
+
+INSTANTIATE_TEST_SUITE_P(Agents, Sus1Cluster, testing::Values(1U, 2U, 8U));
+
+TEST_P(Sus1Cluster, suspended_then_nothing_starts_and_resumed_then_all_does) {
+  scheduler.suspend();
+  const auto promises = post_each_way();
+  pass_all_agents();
+  EXPECT_EQ(ran.load(), 0);
+  scheduler.resume();
+  for (const auto& promise : promises) promise.get();
+  EXPECT_EQ(ran.load(), 5);
+}
+
+TEST_P(Sus1Cluster, queued_before_then_the_next_pick_heeds_it) {
+  std::vector<Promise<void>> promises;
+  scheduler
+      .post_task([&] {
+        scheduler.suspend();
+        promises = post_each_way();
+      })
+      .get();
+  pass_all_agents();
+  EXPECT_EQ(ran.load(), 0);
+  scheduler.resume();
+  for (const auto& promise : promises) promise.get();
+}
+
+TEST_P(Sus1Cluster, bound_schedulers_of_its_agents_go_on) {
+  scheduler.suspend();
+  const auto held = scheduler.post_task(note("held"));
+  for (unsigned i = 0; i < cluster.size(); ++i) {
+    EXPECT_EQ(cluster.agent(i).scheduler().post_task([] { return 7; }).get(), 7);
+  }
+  scheduler.resume();
+  held.get();
+}
+
+TEST_P(Sus1Cluster, a_continuation_waits_too) {
+  auto [promise, resolver] = Promise<int>::with_resolver();
+  const auto coroutine = [this](Promise<int> awaited) -> Promise<int> {
+    const int value = co_await awaited;
+    ran.fetch_add(1);
+    co_return value;
+  };
+  const auto result =
+      scheduler.post_task([&coroutine, awaited = promise] { return coroutine(awaited); });
+  scheduler.post_task([] {}).get();
+  scheduler.suspend();
+  resolver.resolve(5);
+  pass_all_agents();
+  EXPECT_EQ(ran.load(), GetParam() == 1 ? 1 : 0) << "on one agent it is a reaction, and goes on";
+  scheduler.resume();
+  EXPECT_EQ(result.get(), 5);
+}
+
+TEST_P(Sus1Cluster, priority_changed_meanwhile_then_it_counts_afterwards) {
+  scheduler.suspend();
+  const auto promises = post_each_way();
+  pass_all_agents();
+  controller.set_priority(TaskPriority::background);
+  controller.set_priority(TaskPriority::user_blocking);
+  scheduler.resume();
+  controller.set_priority(TaskPriority::background);
+  for (const auto& promise : promises) promise.get();
+}
+
+TEST_P(Sus1Cluster, aborted_meanwhile_then_rejected_at_once_and_cleared_away) {
+  scheduler.suspend();
+  const auto promises = post_each_way();
+  pass_all_agents();
+  controller.abort();
+  EXPECT_EQ(promises[2].status(), PromiseStatus::rejected);
+  EXPECT_EQ(promises[4].status(), PromiseStatus::rejected);
+  scheduler.resume();
+  promises[0].get();
+  promises[3].get();
+  EXPECT_EQ(ran.load(), 3);
+}
+
+TEST_P(Sus1Cluster, closed_meanwhile_then_what_is_held_rejects) {
+  scheduler.suspend();
+  const auto promises = post_each_way();
+  pass_all_agents();
+  cluster.close(CloseMode::drain());
+  for (const auto& promise : promises) EXPECT_EQ(promise.status(), PromiseStatus::rejected);
+  EXPECT_EQ(ran.load(), 0);
+}
+
+TEST_P(Sus1Cluster, several_threads_suspend_and_resume_then_no_task_is_lost) {
+  std::vector<Promise<void>> promises;
+  {
+    const std::vector<std::jthread> threads = [&] {
+      std::vector<std::jthread> made;
+      for (int t = 0; t < 2; ++t) {
+        made.emplace_back([this] {
+          for (int i = 0; i < 200; ++i) {
+            scheduler.suspend();
+            scheduler.resume();
+          }
+        });
+      }
+      return made;
+    }();
+    for (int i = 0; i < 200; ++i) {
+      for (auto& promise : post_each_way()) promises.push_back(std::move(promise));
+    }
+  }
+  for (const auto& promise : promises) promise.get();
+  EXPECT_EQ(ran.load(), 1000);
+}
+
+}  // namespace
+}  // namespace heist::support
