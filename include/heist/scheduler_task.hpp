@@ -212,6 +212,8 @@ struct Registration {
 };
 
 /// A task that can be aborted: with a signal, or with a promise.
+///
+/// Edge contents: take, return -> take. Who comes second finds the callback destroyed, or the signal still there.
 class ControlledTask : public SchedulerTask, public Registration {
  public:
   explicit ControlledTask(const TaskOps& table) noexcept;

@@ -7,7 +7,7 @@
 #include <heist/sync.hpp>
 #include <optional>
 
-namespace heist::spike {
+namespace heist::model {
 
 // First in, first out for each producer; each item goes to one consumer. With several consumers it may look empty when
 // it is not: a consumer counts itself in before it knows whether there is an item for it, and until it has taken that
@@ -57,4 +57,4 @@ class AbstractQueue {
   std::array<Lane, Producers> lanes_;
 };
 
-}  // namespace heist::spike
+}  // namespace heist::model

@@ -3,11 +3,16 @@
 #include <heist/node_memory.hpp>
 #include <new>
 
+#include "model_time.hpp"
 #include "os/word_wait.hpp"
+#include "out_of_memory.hpp"
 
 namespace heist {
 
-void* allocate_node(std::size_t bytes) { return ::operator new(bytes, std::align_val_t{64}); }
+void* allocate_node(std::size_t bytes) {
+  if (model::OutOfMemory::takes_effect()) throw std::bad_alloc();
+  return ::operator new(bytes, std::align_val_t{64});
+}
 void* allocate_node(std::size_t bytes, std::uint8_t /*node_class*/) { return allocate_node(bytes); }
 
 void release_node(void* node, std::size_t bytes) noexcept {
@@ -20,6 +25,9 @@ void release_node(void* node, std::size_t bytes, std::uint8_t /*node_class*/) no
 void wait_on_word(sync::atomic<std::uint32_t>& word, std::uint32_t expected,
                   std::optional<std::chrono::steady_clock::time_point> deadline) noexcept {
   model::sleep_on(word.cell(), expected, deadline.has_value(), model::Where::current());
+  auto* time = model::ModelTime::current();
+  if (time == nullptr || !deadline) return;
+  if (word.load(sync::relaxed) == expected) time->slept_until(*deadline);
 }
 
 void wake_word(sync::atomic<std::uint32_t>& word) noexcept {

@@ -36,7 +36,7 @@ TEST_F(ResumeOn, a_stealable_scheduler_then_its_state_says_so) {
     const bool first = Scheduler::current() == anywhere;
     co_await yield();
     const bool second = Scheduler::current() == anywhere;
-    co_return first && second;
+    co_return first&& second;
   };
   EXPECT_TRUE(cluster.agent(1).scheduler().post_task([&] { return coroutine(); }).get());
 }

@@ -19,10 +19,7 @@ class Sus1Cluster : public RuntimeFixture, public testing::WithParamInterface<un
   /// A task that each agent runs of its own: every pick that had begun before is over then.
   void pass_all_agents() {
     for (unsigned i = 0; i < cluster.size(); ++i) {
-      cluster.agent(i)
-          .scheduler()
-          .post_task([] {}, {.priority = TaskPriority::background})
-          .get();
+      cluster.agent(i).scheduler().post_task([] {}, {.priority = TaskPriority::background}).get();
     }
   }
   /// Posts callbacks that count, one for each of some ways to post.

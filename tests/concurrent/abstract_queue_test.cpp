@@ -1,5 +1,5 @@
 // The abstraction that models use for moodycamel's queue, held against the real one: the same properties of both.
-#include "../../stress/spike/abstract_queue.hpp"
+#include "../../stress/model/abstract_queue.hpp"
 
 #include <gmock/gmock.h>
 
@@ -52,7 +52,7 @@ class Abstract {
   std::optional<int> try_dequeue() { return queue_.try_dequeue(); }
 
  private:
-  heist::spike::AbstractQueue<producers, items_each> queue_;
+  heist::model::AbstractQueue<producers, items_each> queue_;
 };
 
 int producer_of(int item) { return item / items_each; }

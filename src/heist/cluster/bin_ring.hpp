@@ -20,11 +20,12 @@ namespace heist {
 //         of post(), at most `Most` at once.
 // I3      Posters never dereference what they find in a bin.
 // I4      head_ and tail_ only help: who finds one behind (the bin's round says so) moves it on.
-// D-edge  bin: publish <-> search. Post, then read the hint and the sleepers; announce, then search.
+// Edge bin: publish -> search. Carries the tasks.
+// Edge bin: publish <-> search. Post, then read the hint and the sleepers; announce, then search.
 // Progress  lock-free; a frozen poster or taker stops nobody.
-// Bound   Bins * Most tasks; what comes then goes into the last bin, whatever it holds (broken_bins.cpp). Rounds are
+// Bound   Bins * Most tasks; what comes then goes into the last bin, whatever it holds (cluster_broken.cpp). Rounds are
 //         counted modulo 2^15: a thread that stalls for 2^14 rounds between its two looks takes old for new.
-// Proof   stress/model/models/cluster.
+// Proof   stress/model/models/cluster_{queues,hint}.cpp.
 template <unsigned Bins, unsigned Most>
 class BinRing {
  public:
@@ -54,9 +55,9 @@ class BinRing {
       std::uint64_t ticket = 0;
       Word old = first(ticket);
       if (chain(old) == nullptr) return nullptr;
+      // relaxed, both: first() has acquired what it takes, and who wins is the order of one word; a failure retries.
       if (bin(ticket).compare_exchange_strong(old, word(nullptr, 0, round_of(ticket) + 1U),
-                                              sync::edge("bin:take", sync::seq_cst),
-                                              sync::relaxed)) {  // relaxed: a failure retries.
+                                              sync::relaxed, sync::relaxed)) {
         move_on(head_, ticket);
         return oldest_first(chain(old));
       }
@@ -77,6 +78,7 @@ class BinRing {
   }
   [[nodiscard]] bool holds(const LoopNode& task) const {
     for (const auto& each : bins_) {
+      // relaxed: a checker's.
       for (auto* at = chain(each.load(sync::relaxed)); at != nullptr; at = at->next) {
         if (at == &task) return true;
       }
@@ -134,8 +136,8 @@ class BinRing {
 
   /// From `ticket` to the next, unless another thread did. Where it is now.
   static std::uint64_t move_on(sync::atomic<std::uint64_t>& end, std::uint64_t ticket) noexcept {
-    if (end.compare_exchange_strong(ticket, ticket + 1, sync::edge("bin:move", sync::acq_rel),
-                                    sync::edge("bin:move", sync::acquire))) {
+    // relaxed, both: a hint, checked by the bin's round.
+    if (end.compare_exchange_strong(ticket, ticket + 1, sync::relaxed, sync::relaxed)) {
       return ticket + 1;
     }
     return ticket;

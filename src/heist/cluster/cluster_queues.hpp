@@ -24,10 +24,12 @@ namespace heist {
 /// Everything that has a size.
 struct ClusterSizes {
   unsigned bins = 1U << 14;
-  unsigned bin = 31;          ///< K: the most tasks that are in transfer at once
-  unsigned ring = 256;        ///< at least two bins
-  unsigned forks = 256;       ///< the most calls on an agent's stack whose callers may go on elsewhere
-  unsigned others_turn = 61;  ///< every so manieth pick an agent looks at the others' tasks of its level first
+  unsigned bin = 31;     ///< K: the most tasks that are in transfer at once
+  unsigned ring = 256;   ///< at least two bins
+  unsigned forks = 256;  ///< the most calls on an agent's stack whose callers may go on elsewhere
+  unsigned others_turn =
+      61;  ///< every so manieth pick an agent looks at the others' tasks of its level first
+  unsigned levels = level_count;
 };
 
 // Roles   poster: any thread.  agent: one of a few, by its index.
@@ -42,6 +44,7 @@ struct ClusterSizes {
 template <ClusterSizes sizes, class Sleepers>
 class ClusterQueues {
   static_assert(sizes.ring >= 2 * sizes.bin);
+  static_assert(sizes.levels <= level_count);
 
  public:
   /// Errors: std::bad_alloc.
@@ -160,7 +163,8 @@ class ClusterQueues {
   }
   [[nodiscard]] bool holds(int level, const LoopNode& task) {
     bool found = inject(level).holds(task);
-    for (unsigned agent = 0; agent < agents_.size(); ++agent) found |= own(agent, level).holds(task);
+    for (unsigned agent = 0; agent < agents_.size(); ++agent)
+      found |= own(agent, level).holds(task);
     return found;
   }
   [[nodiscard]] UrgencyHint& hint() noexcept { return hint_; }
@@ -181,11 +185,11 @@ class ClusterQueues {
   using Ring = StealableRing<sizes.ring, sizes.bin>;
   using Bins = BinRing<sizes.bins, sizes.bin>;
   using Forks = ForkDeque<sizes.forks>;
-  static constexpr int top_level = static_cast<int>(level_count) - 1;
+  static constexpr int top_level = static_cast<int>(sizes.levels) - 1;
 
   struct alignas(64) Agent {
-    std::array<Ring, level_count> rings;
-    std::array<Forks, level_count / 2> forks;  ///< only continuations are left behind
+    std::array<Ring, sizes.levels> rings;
+    std::array<Forks, sizes.levels / 2> forks;  ///< only continuations are left behind
     // The agent's own.
     alignas(64) unsigned occupied = 0;  ///< levels whose ring may hold something
     unsigned picks = 0;
@@ -277,7 +281,8 @@ class ClusterQueues {
   }
   void count_stolen(unsigned agent, std::uint32_t count) noexcept {
     auto& stolen = agents_[agent].stolen;
-    stolen.store(stolen.load(sync::relaxed) + count, sync::relaxed);  // relaxed: one writer, a statistic.
+    stolen.store(stolen.load(sync::relaxed) + count,
+                 sync::relaxed);  // relaxed: one writer, a statistic.
   }
   /// What came with a task that is to be started, before it is (I2). Only an overfull bin holds more than fits, and
   /// what is left goes back.
@@ -292,7 +297,7 @@ class ClusterQueues {
   Sleepers& sleepers_;
   UrgencyHint hint_;
   TicketIndex index_;
-  std::array<Bins, level_count> inject_;
+  std::array<Bins, sizes.levels> inject_;
   std::vector<Agent> agents_;
 };
 

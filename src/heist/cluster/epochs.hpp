@@ -13,7 +13,9 @@ namespace heist {
 // Roles   agent: one of a few, known. Posters never look at what is retired.
 // I1      While an agent is inside the global epoch passes its own by one at the most (one that entered late: stays).
 // I2      What was retired in epoch e is freed in epoch e + 3 or later: whoever was inside when it was still reachable has left.
-// D-edge  epoch: enter <-> advance. Enter, then read a link; unlink, then look who is inside.
+// Edge epoch: leave -> advance. What an agent looked at, it looked at before that is freed.
+// Edge epoch: advance -> retire. Carries on what the one who advanced has seen.
+// Edge epoch: enter <-> advance. Enter, then read a link; unlink, then look who is inside.
 // Progress  lock-free; an agent frozen inside stops freeing, not working.
 // Proof   stress/model/models/cluster_queues.cpp (the engine reports uses after free and leaks).
 /// `T`: has a link `retired`, and end() to be freed.
@@ -50,8 +52,8 @@ class Epochs {
     auto& mine = agents_[agent];
     const auto now = global_.load(sync::edge("epoch:retire", sync::seq_cst));
     auto& bag = mine.bags[now % bag_count];
-    if (bag.epoch != now) empty(bag);
-    bag.epoch = now;
+    if (bag.retired_in != now) empty(bag);
+    bag.retired_in = now;
     node.retired = bag.first;
     bag.first = &node;
     advance(now);
@@ -61,7 +63,7 @@ class Epochs {
   static constexpr std::uint64_t outside = 0;
   static constexpr unsigned bag_count = 3;
   struct Bag {
-    std::uint64_t epoch = 0;
+    std::uint64_t retired_in = 0;
     T* first = nullptr;
   };
   struct alignas(64) Agent {

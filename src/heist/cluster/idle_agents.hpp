@@ -17,7 +17,7 @@ namespace heist {
 //         somebody.
 // Why     A publisher that sees a searcher leaves it to that one: either it finds a task, and then wakes another one if
 //         there is more; or it announces sleep, which ends its search in the same step, and looks again afterwards.
-// D-edge  idle: announce <-> notify, through the queues: publish, read this word; announce, look again.
+// Edge idle: announce <-> notify. Through the queues: publish, read this word; announce, look again.
 // Progress  lock-free, but a searcher that is stopped holds up the wake-ups left to it.   Cost  a publisher reads one
 //         word; at most one system call, none while nobody sleeps or somebody searches.
 // Proof   stress/model/models/cluster_sleepers.cpp.

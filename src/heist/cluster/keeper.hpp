@@ -18,7 +18,9 @@ namespace heist {
 //         a task, or a wake-up is in flight.
 // Why     Whoever made the first deadline earlier (an armer by its push, a keeper by next_due_) reads watch_ then, and
 //         wakes the watcher, or somebody if there is none. Who becomes the watcher reads both then.
-// D-edge  keeper: arm (the inbox) <-> watch; keep <-> watch; arm <-> give_back.
+// Edge keeper: give_back -> take_role. Carries the wheel.
+// Edge keeper: keep <-> watch. Keep, then look who watches; watch, then read what is kept. (And Inbox's: arm, watch.)
+// Edge keeper: give_back <-> ask. Give back, then look at the inbox; see it not empty, then ask for a keeper.
 // Progress  lock-free for armers. An agent stopped in the role stops the delays, and, if it is a searcher, the
 //         wake-ups left to it.
 // Proof   stress/model/models/cluster_timers.cpp.
@@ -48,7 +50,7 @@ class Keeper {
   }
   /// Read after what needs one: the keeper there is looks again when it has given the role back.
   [[nodiscard]] bool has_keeper() const noexcept {
-    return role_.load(sync::edge("keeper:give_back", sync::seq_cst)) != 0;
+    return role_.load(sync::edge("keeper:ask", sync::seq_cst)) != 0;
   }
   [[nodiscard]] Due next_due() const noexcept {
     return next_due_.load(sync::edge("keeper:keep", sync::seq_cst));

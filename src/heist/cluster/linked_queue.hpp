@@ -33,8 +33,9 @@ inline void free_cell(LinkedCell& cell) noexcept { destroy_node(cell); }
 // States  head_: the cell taken last (at first a stub); head_ == tail_ is empty.
 // I1      The chain of `older` from tail_ reaches head_. `newer` is null or the cell whose `older` this one is.
 // I2      The order is that of the CASes on tail_: one publication point.
-// Edge    linked: push -> look. Carries the cells.
-// Edge    linked: link -> look. A cell reached by `newer`.
+// Edge linked: push, take -> look. Carries the cells.
+// Edge linked: link -> next. A cell reached by `newer`.
+// Edge linked: push <-> look. With the words of SharedQueue, or of BinRing's search.
 // Reclamation  epochs: a cell is retired by who moves head_ away from it.
 // Progress  lock-free; linking repeats what others have begun, bounded by what is queued.
 // Proof   stress/model/models/cluster_queues.cpp.
@@ -52,8 +53,9 @@ class LinkedQueue {
   LinkedQueue& operator=(const LinkedQueue&) = delete;
   /// Nobody uses it any more.
   ~LinkedQueue() {
-    LinkedCell* head = head_.load(sync::acquire);
-    for (LinkedCell* cell = tail_.load(sync::acquire); cell != head;) {
+    // relaxed, both: who held the last share has seen all others go.
+    LinkedCell* head = head_.load(sync::relaxed);
+    for (LinkedCell* cell = tail_.load(sync::relaxed); cell != head;) {
       LinkedCell* older = cell->older;
       cell->end();
       cell = older;
@@ -66,8 +68,7 @@ class LinkedQueue {
     LinkedCell* old = tail_.load(sync::relaxed);  // relaxed: the CAS checks it again.
     do {
       cell.older = old;
-    } while (!tail_.compare_exchange_weak(old, &cell,
-                                          sync::edge("linked:push", sync::seq_cst),
+    } while (!tail_.compare_exchange_weak(old, &cell, sync::edge("linked:push", sync::seq_cst),
                                           sync::relaxed));  // relaxed: a failure only retries.
   }
 
@@ -86,15 +87,14 @@ class LinkedQueue {
     LinkedCell* head = head_.load(sync::edge("linked:look", sync::seq_cst));
     LinkedCell* tail = tail_.load(sync::edge("linked:look", sync::seq_cst));
     if (head == tail) return {};
-    LinkedCell* first = head->newer.load(sync::edge("linked:look", sync::acquire));
+    LinkedCell* first = head->newer.load(sync::edge("linked:next", sync::acquire));
     if (first == nullptr) first = link(tail, head);
     return {head, first};
   }
   /// An agent inside: takes the cell that front() gave; false when another agent has.
   [[nodiscard]] bool take(CellEpochs& epochs, unsigned agent, const Front& front) noexcept {
     LinkedCell* before = front.before;
-    if (!head_.compare_exchange_strong(before, front.cell,
-                                       sync::edge("linked:take", sync::seq_cst),
+    if (!head_.compare_exchange_strong(before, front.cell, sync::edge("linked:take", sync::seq_cst),
                                        sync::relaxed)) {  // relaxed: a failure only retries.
       return false;
     }
@@ -108,26 +108,6 @@ class LinkedQueue {
       if (first.cell == nullptr) return nullptr;
       if (take(epochs, agent, first)) return first.cell->item;
     }
-  }
-
-  /// A checker's view.
-  template <class Visit>
-  void each_word(Visit&& visit) {
-    visit(head_);
-    visit(tail_);
-  }
-  [[nodiscard]] bool holds(const void* item) const {
-    const LinkedCell* head = head_.load(sync::relaxed);
-    for (auto* cell = tail_.load(sync::relaxed); cell != head; cell = cell->older) {
-      if (cell->item == item) return true;
-    }
-    return false;
-  }
-  template <class Visit>
-  void each_item(Visit&& visit) const {
-    const LinkedCell* head = head_.load(sync::relaxed);
-    for (auto* cell = tail_.load(sync::relaxed); cell != head; cell = cell->older)
-      visit(cell->item);
   }
 
  private:

@@ -28,10 +28,10 @@ namespace heist {
 // Why     poster: push, read the place, read the bit (or put a ticket there). Re-prioritiser: write the place, read
 //         the bit (or put a ticket there). Agent: clear the bit, look for tasks and the place again, remove the ticket.
 //         Of any two the later sees what the earlier did, all being seq_cst.
-// D-edge  shared: push <-> clear; push <-> place; place <-> clear.
+// Edge shared: place, bit <-> clear. Why, above; tasks come and are found by LinkedQueue's push and look.
 // Bound   A ticket for each level, and one more for each thread that put one there while another one did, or an agent
 //         looked; they go as they come to the front.
-// Proof   stress/model/models/cluster_{queues,tickets,moves}.cpp.
+// Proof   stress/model/models/cluster_{shared,moves}.cpp.
 class SharedQueue {
  public:
   using CellEpochs = LinkedQueue::CellEpochs;
@@ -81,7 +81,9 @@ class SharedQueue {
     return level_of(now) == at || from_of(now) == at;
   }
   /// An agent inside.
-  [[nodiscard]] bool has_tasks_at(int at) const noexcept { return counts_at(at) && !tasks_.empty(); }
+  [[nodiscard]] bool has_tasks_at(int at) const noexcept {
+    return counts_at(at) && !tasks_.empty();
+  }
   /// An agent inside: takes the oldest, or null.
   [[nodiscard]] LoopNode* pop(CellEpochs& epochs, unsigned agent) noexcept {
     return static_cast<LoopNode*>(tasks_.pop(epochs, agent));

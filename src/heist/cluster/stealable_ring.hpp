@@ -15,12 +15,12 @@ namespace heist {
 // I1      Places head_..tail_ hold tasks; head_ and tail_ only grow, so a CAS of head_ that succeeds proves that the
 //         places read before it were still held.
 // I2      The owner reuses a place only after it has seen head_ behind it.
-// Edge    ring: publish -> search. Carries the tasks.
-// Edge    ring: claim -> reuse. The thief has read the place.
-// D-edge  ring: publish <-> search, as BinRing's.
+// Edge ring: publish -> search. Carries the tasks.
+// Edge ring: claim -> reuse. The thief has read the place.
+// Edge ring: publish <-> search. As BinRing's.
 // Progress  lock-free; push wait-free. No thread writes to the owner's tail_ line.
 // Bound   Capacity; a full ring refuses. `Kept` places are for push_chain() only.
-// Proof   stress/model/models/cluster.
+// Proof   stress/model/models/cluster_{queues,hint}.cpp.
 template <unsigned Capacity, unsigned Kept>
 class StealableRing {
  public:
@@ -56,8 +56,7 @@ class StealableRing {
       for (std::uint64_t i = 0; i < most; ++i) {
         out[i] = place(head + i).load(sync::relaxed);  // relaxed: used only if the CAS succeeds.
       }
-      if (head_.compare_exchange_weak(head, head + most,
-                                      sync::edge("ring:claim", sync::seq_cst),
+      if (head_.compare_exchange_weak(head, head + most, sync::edge("ring:claim", sync::seq_cst),
                                       sync::edge("ring:search", sync::seq_cst))) {
         return static_cast<std::uint32_t>(most);
       }
@@ -79,8 +78,9 @@ class StealableRing {
     visit(tail_);
   }
   [[nodiscard]] bool holds(const LoopNode& task) const {
+    // relaxed, all: a checker's.
     for (auto at = head_.load(sync::relaxed); at < tail_.load(sync::relaxed); ++at) {
-      if (places_[at % Capacity].load(sync::relaxed) == &task) return true;
+      if (places_[at % Capacity].load(sync::relaxed) == &task) return true;  // relaxed: as above.
     }
     return false;
   }

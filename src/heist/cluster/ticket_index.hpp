@@ -12,6 +12,8 @@
 namespace heist {
 
 /// See SharedQueue.
+///
+/// Edge moves: count <-> look. Put the ticket, count, end the move; look, search from the highest level down, look again.
 class TicketIndex {
  public:
   using CellEpochs = SharedQueue::CellEpochs;
@@ -33,9 +35,9 @@ class TicketIndex {
 
   /// A re-prioritiser, when its ticket is put and before the move ends: an agent may have searched the new level
   /// before that, and come to the old one too late.
-  void count_move() noexcept { moves_.fetch_add(1, sync::edge("shared:move", sync::seq_cst)); }
+  void count_move() noexcept { moves_.fetch_add(1, sync::edge("moves:count", sync::seq_cst)); }
   [[nodiscard]] std::uint64_t moves() const noexcept {
-    return moves_.load(sync::edge("shared:move", sync::seq_cst));
+    return moves_.load(sync::edge("moves:look", sync::seq_cst));
   }
 
   /// An agent's scope in which it looks.
@@ -66,12 +68,6 @@ class TicketIndex {
       if (queue.has_tasks_at(level)) return true;
       clean(ticket, queue, agent, level);
     }
-  }
-
-  /// A checker's view: each ticket of a level.
-  template <class Visit>
-  void each_ticket(int level, Visit&& visit) const {
-    tickets_[static_cast<std::size_t>(level)].each_item(visit);
   }
 
  private:

@@ -16,10 +16,10 @@ namespace heist {
 // Why     A publisher that reads the word after the intent was announced ends it: the lowering CAS fails. One that
 //         read before had published before: the search, which comes after the announcement, finds its task. So the
 //         level is lowered only after a search that nothing has overtaken. (To lower first and search again
-//         afterwards is not enough: between the two, others go by the low level; models/naive_hint.cpp.)
-// D-edge  hint: published <-> announce, through the queues: publish, read the hint; announce, search.
+//         afterwards is not enough: between the two, others go by the low level; the model naive_lowering.)
+// Edge hint: published <-> read, announce, lower. Through the queues: publish, read the hint; announce, search, lower.
 // Progress  lock-free. Anybody may finish what anybody announced.
-// Proof   stress/model/models/cluster.
+// Proof   stress/model/models/cluster_hint.cpp.
 class UrgencyHint {
  public:
   using Word = std::uint64_t;
@@ -46,8 +46,7 @@ class UrgencyHint {
     Word old = word_.load(sync::edge("hint:announce", sync::seq_cst));
     while (target < level_of(old) && target_of(old) != target) {
       const Word announced = next(old, level_of(old), target);
-      if (word_.compare_exchange_weak(old, announced,
-                                      sync::edge("hint:announce", sync::seq_cst),
+      if (word_.compare_exchange_weak(old, announced, sync::edge("hint:announce", sync::seq_cst),
                                       sync::edge("hint:announce", sync::seq_cst))) {
         return announced;
       }
@@ -59,15 +58,6 @@ class UrgencyHint {
   void lower(Word announced, int target) noexcept {
     if (target >= level_of(announced) || target != target_of(announced)) return;
     word_.compare_exchange_strong(announced, next(announced, target, target),
-                                  sync::edge("hint:lower", sync::seq_cst),
-                                  sync::relaxed);  // relaxed: nothing is done then.
-  }
-
-  /// The mistaken way, for the model that shows why: lowers before it has searched.
-  void lower_unannounced(int target) noexcept {
-    Word old = word_.load(sync::edge("hint:announce", sync::seq_cst));
-    if (target >= level_of(old)) return;
-    word_.compare_exchange_strong(old, next(old, target, target),
                                   sync::edge("hint:lower", sync::seq_cst),
                                   sync::relaxed);  // relaxed: nothing is done then.
   }

@@ -22,7 +22,7 @@ namespace heist {
 //         read-modify-write, so it extends earlier releases: one acquire covers every node of the
 //         list.
 // Edge inbox: sleep -> publish. Carries the wake-up word the agent prepared (parker).
-// D-edge inbox: publish <-> look. A cluster's: arm, then look for the watcher; become the watcher, then look.
+// Edge inbox: publish <-> look. A cluster's: arm, then look for the watcher; become the watcher, then look.
 // Reclamation  none: nodes belong to who takes them.
 // Progress  post lock-free, take one exchange.   Bound none (bounded posting is the scheduler's
 //           business).

@@ -61,6 +61,9 @@ class ClusterSleepers {
 ///         destroys its callback, the holder or the abort's reaper, is who takes its contents (ControlledTask).
 /// I2      A post that the close has not met sees closed_ behind its own publication, and drops what is left.
 /// Edge hub: close <-> post. Publish, then read closed_; set closed_, then drop what is found.
+/// Edge hub: leave -> leave. Carries what the members did to the cluster's loop to the last one.
+/// Edge hub: drop -> drop. One after another drops; who leaves it to another one has published before.
+/// Edge hub: await <-> sleep. Announce (IdleAgents), then see who awaits; await, then see who sleeps.
 /// Lifetime  the cluster's loop owns it; it shares the members' loops, which know it until they are closed.
 /// Proof   stress/model/models/cluster_*.cpp.
 class ClusterHub {

@@ -96,6 +96,7 @@ void ClusterHub::move(SignalLoop& part, SharedPair& pair) noexcept {
       return effective_priority(part.signal->picked(), is_continuation);
     });
   }
+  drop_if_closed();  // who drops everything may have looked at the new level before, and at the old one too late
 }
 
 }  // namespace heist

@@ -16,7 +16,7 @@ class LoopCore;
 /// Why     An agent that holds a task back looks again whether the scheduler is suspended; who resumes it takes what is held
 ///         afterwards. Of the two the later publishes the task. All are seq_cst.
 /// Edge hold: push -> take. Carries the tasks.
-/// D-edge  hold: push, resume <-> suspended, take.
+/// Edge hold: push, resume <-> suspended, take. Hold, then look; resume, then take.
 /// Progress  lock-free.
 class StealableHold {
  public:

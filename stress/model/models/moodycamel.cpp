@@ -1,8 +1,8 @@
 // Why moodycamel's queue is no stealable queue (CLU-1, CLU-3): with several consumers it may look empty when it is not.
 #include "../abstract_queue.hpp"
-#include "support.hpp"
+#include "../cluster_queues.hpp"
 
-using namespace heist::spike;
+using namespace heist::model;
 using namespace heist;
 
 /// A test runs it and expects that it fails: two items, one of which has been there all along; three agents look.

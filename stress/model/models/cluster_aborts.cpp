@@ -1,0 +1,141 @@
+// Aborts of stealable tasks: in the queues, in the inbox, in the wheel, while one is picked, and when the cluster closes
+// (ABT-1, ABT-2, ABT-4). Who holds a task and the reaper of the abort meet: one of them destroys its callback.
+#include "../cluster.hpp"
+
+using namespace heist;
+using namespace heist::model;
+using std::chrono::milliseconds;
+
+namespace {
+
+/// Two agents, and a task that another thread aborts.
+class AbortedTask {
+ public:
+  void post(const PostTaskOptions& more = {}) {
+    PostTaskOptions options = more;
+    options.signal = controller.signal();
+    task_ = cluster.scheduler().post_task(
+        [this, kept = kept_] {
+          check(!returned_, "no start after abort() has returned");
+          ++ran_;
+          return 7;
+        },
+        options);
+  }
+  void abort() {
+    controller.abort();
+    aborted_.store(true, sync::release);
+  }
+  /// An agent, before a pick.
+  void look() { returned_ = aborted_.load(sync::acquire); }
+  /// At the end, when all agents have nothing to do.
+  void check_outcome() const {
+    check(task_.settled() && ran_ <= 1, "settled, and run once at the most");
+    check(ran_ == 1 || task_.status() == PromiseStatus::rejected, "run, or rejected");
+    check(kept_.use_count() == 1, "the callback is destroyed");
+  }
+
+  HubCluster cluster;
+  TaskController controller{TaskPriority::user_visible};
+
+ private:
+  Promise<int> task_ = Promise<int>::resolved(0);
+  std::shared_ptr<int> kept_ = std::make_shared<int>(0);
+  int ran_ = 0;
+  sync::atomic<bool> aborted_{false};
+  bool returned_ = false;
+};
+
+void run_both(const HubCluster& cluster) {
+  spawn([&] { cluster.run_until_idle(1); });
+  cluster.run_until_idle(0);
+  join_all();
+  cluster.run_until_idle(0);
+  cluster.run_until_idle(1);
+}
+
+}  // namespace
+
+/// In the bins, or in the hands of an agent.
+HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_stealable_task, 1) {
+  AbortedTask shared;
+  shared.post({.priority = TaskPriority::user_visible});
+  spawn([&] { shared.abort(); });
+  run_both(shared.cluster);
+  shared.check_outcome();
+}
+
+/// In the queue of its signal.
+HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_task_in_a_shared_queue, 1) {
+  AbortedTask shared;
+  shared.post();
+  spawn([&] { shared.abort(); });
+  run_both(shared.cluster);
+  shared.check_outcome();
+}
+
+/// When abort() has returned nothing of the signal starts.
+HEIST_BLOCKING_MODEL_PROGRAM(no_start_behind_an_abort, 2) {
+  AbortedTask shared;
+  shared.post();
+  spawn([&] { shared.abort(); });
+  shared.look();
+  shared.cluster.run_until_idle(0);
+  join_all();
+  shared.cluster.run_until_idle(0);
+  shared.check_outcome();
+}
+
+/// The post finds the signal open or closed.
+HEIST_BLOCKING_MODEL_PROGRAM(abort_against_a_stealable_post, 1) {
+  AbortedTask shared;
+  spawn([&] { shared.post(); });
+  spawn([&] { shared.abort(); });
+  shared.cluster.run_until_idle(1);
+  join_all();
+  shared.cluster.run_until_idle(0);
+  shared.check_outcome();
+}
+
+/// On its way to the wheel, in it, or due.
+HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_delayed_task, 1) {
+  AbortedTask shared;
+  shared.post({.delay = milliseconds(2)});
+  spawn([&] { shared.abort(); });
+  shared.cluster.run_until_idle(1);
+  shared.cluster.pass_time(milliseconds(3));
+  run_both(shared.cluster);
+  shared.check_outcome();
+}
+
+/// In the wheel when the keeper learns of it.
+HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_task_in_the_wheel, 1) {
+  AbortedTask shared;
+  shared.post({.delay = milliseconds(2)});
+  shared.cluster.run_until_idle(0);
+  spawn([&] { shared.abort(); });
+  run_both(shared.cluster);
+  shared.check_outcome();
+}
+
+/// The cluster closes: who drops the task, its agent and the reaper meet.
+HEIST_BLOCKING_MODEL_PROGRAM(abort_against_a_closing_cluster, 1) {
+  AbortedTask shared;
+  shared.post();
+  spawn([&] { shared.abort(); });
+  spawn([&] { shared.cluster.close(1); });
+  shared.cluster.close(0);
+  join_all();
+  shared.check_outcome();
+}
+
+/// The same for a delayed one.
+HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_delay_against_a_close, 1) {
+  AbortedTask shared;
+  shared.post({.delay = milliseconds(2)});
+  spawn([&] { shared.abort(); });
+  spawn([&] { shared.cluster.close(1); });
+  shared.cluster.close(0);
+  join_all();
+  shared.check_outcome();
+}

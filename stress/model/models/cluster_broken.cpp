@@ -1,0 +1,46 @@
+// Limits of a cluster that ADR 0011 and 0014 state: these models must fail.
+#include <array>
+#include <utility>
+
+#include "../cluster_queues.hpp"
+#include "cluster/idle_agents.hpp"
+
+using namespace heist;
+using namespace heist::model;
+
+/// More than K tasks in transfer: a thief that took an overfull bin holds them all (CLU-1's "at most K").
+HEIST_MODEL_PROGRAM(broken_more_than_a_bin_in_transfer, 0) {
+  BinRing<2, 2> bins;
+  std::array<CountedNode, 8> tasks;
+  for (auto& task : tasks) bins.post(task);
+  for (LoopNode* first = bins.take(); first != nullptr; first = bins.take()) {
+    int count = 0;
+    for (; first != nullptr; first = first->next) ++count;
+    check(count <= 2, "at most K are in transfer");
+  }
+}
+
+/// Any stall of 2^14 to 2^15 rounds, not of exactly 2^15 of them, makes a poster post where nobody looks: the words are
+/// set as so many rounds leave them, and tail_ is what the poster had read. (The fewer rounds, the longer it walks.)
+HEIST_MODEL_PROGRAM(broken_stall_of_many_rounds, 0) {
+  constexpr std::uint64_t rounds = (1U << 15) - 9;
+  constexpr unsigned round_shift = 49;
+  BinRing<2, 2> bins;
+  CountedNode task;
+  bool is_head = true;
+  bins.each_word([&](sync::atomic<std::uint64_t>& word) {
+    word.store(std::exchange(is_head, false) ? rounds * 2 : rounds << round_shift, sync::relaxed);
+  });
+  bins.post(task);
+  check(bins.has_tasks(), "what was posted is found");
+}
+
+/// A searcher that is stopped (agent 1, by the system, or while it keeps the delays) holds up the wake-ups that posters
+/// leave to it: agent 0 sleeps on (CLU-3's "a wake-up is in flight").
+HEIST_MODEL_PROGRAM(broken_stopped_searcher, 0) {
+  IdleAgents idle;
+  idle.begin_search();
+  idle.announce(0);
+  idle.begin_search();
+  check(idle.notify().has_value(), "who posts wakes a sleeper");
+}

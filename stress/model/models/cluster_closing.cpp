@@ -1,0 +1,146 @@
+// Closing a cluster (LIF-1, LIF-2): each task runs, is dropped or refused, once.
+#include "../cluster.hpp"
+
+using namespace heist;
+using namespace heist::model;
+using std::chrono::milliseconds;
+
+namespace {
+
+/// A task that is posted while the cluster closes.
+class LateTask {
+ public:
+  void post(HubCluster& cluster, const PostTaskOptions& options = {}) {
+    task_ = cluster.scheduler().post_task(
+        [this, kept = kept_] {
+          ++ran_;
+          return 7;
+        },
+        options);
+  }
+  void check_outcome() const {
+    check(task_.settled() && ran_ <= 1, "settled, and run once at the most");
+    check((task_.status() == PromiseStatus::fulfilled) == (ran_ == 1), "fulfilled if it ran");
+    check(kept_.use_count() == 1, "the callback is destroyed");
+  }
+
+ private:
+  Promise<int> task_ = Promise<int>::resolved(0);
+  std::shared_ptr<int> kept_ = std::make_shared<int>(0);
+  int ran_ = 0;
+};
+
+}  // namespace
+
+/// Both members close, one of which has run what it found.
+HEIST_BLOCKING_MODEL_PROGRAM(close_of_a_cluster_against_post, 2) {
+  HubCluster cluster;
+  LateTask task;
+  spawn([&] { task.post(cluster); });
+  spawn([&] { cluster.close(1); });
+  cluster.run_until_idle(0);
+  cluster.close(0);
+  join_all();
+  task.check_outcome();
+}
+
+/// A task with a dynamic priority.
+HEIST_BLOCKING_MODEL_PROGRAM(close_of_a_cluster_against_shared_post, 2) {
+  HubCluster cluster;
+  LateTask task;
+  const TaskController controller;
+  spawn([&] { task.post(cluster, {.signal = controller.signal()}); });
+  spawn([&] { cluster.close(1); });
+  cluster.close(0);
+  join_all();
+  task.check_outcome();
+}
+
+/// A delayed one.
+HEIST_BLOCKING_MODEL_PROGRAM(close_of_a_cluster_against_delay, 2) {
+  HubCluster cluster;
+  LateTask task;
+  spawn([&] { task.post(cluster, {.delay = milliseconds(2)}); });
+  spawn([&] { cluster.close(1); });
+  cluster.close(0);
+  join_all();
+  task.check_outcome();
+}
+
+/// Two late posters, and the last member: all of them drop what they find, one at a time.
+HEIST_MODEL_PROGRAM(two_late_posts_against_the_last_member, 2) {
+  HubCluster cluster;
+  std::array<LateTask, 2> tasks;
+  cluster.close(1);
+  for (auto& task : tasks) {
+    spawn([&] { task.post(cluster); });
+  }
+  cluster.close(0);
+  if (!join_all()) return;
+  for (const auto& task : tasks) task.check_outcome();
+}
+
+/// A promise settles whose reaction is the cluster's, which closes.
+HEIST_BLOCKING_MODEL_PROGRAM(close_of_a_cluster_against_settle, 2) {
+  HubCluster cluster;
+  auto pair = Promise<int>::with_resolver();
+  Promise<int> result = Promise<int>::resolved(0);
+  cluster.scheduler().post([&] { result = pair.promise.then([](int value) { return value; }); });
+  cluster.run_until_idle(0);
+  spawn([resolver = std::make_shared<Resolver<int>>(std::move(pair.resolver))] {
+    resolver->resolve(7);
+  });
+  spawn([&] { cluster.close(1); });
+  cluster.close(0);
+  join_all();
+  check(result.settled(), "the dependent promise is settled");
+}
+
+/// One member leaves while the other one keeps the delays; then that one, the last, drops them.
+HEIST_BLOCKING_MODEL_PROGRAM(the_last_member_against_a_keeper, 2) {
+  HubCluster cluster;
+  std::array<LateTask, 2> tasks;
+  tasks[0].post(cluster, {.delay = milliseconds(2)});
+  spawn([&] { tasks[1].post(cluster, {.delay = milliseconds(1)}); });
+  spawn([&] {
+    cluster.run_until_idle(1);
+    cluster.close(1);
+  });
+  cluster.run_until_idle(0);
+  cluster.close(0);
+  join_all();
+  for (const auto& task : tasks) task.check_outcome();
+}
+
+/// Draining: tasks go on posting, to the cluster and to what is bound to the other agent; all of it has run when it is
+/// quiet.
+HEIST_BLOCKING_MODEL_PROGRAM(a_drain_waits_for_what_tasks_post, 0) {
+  HubCluster cluster;
+  bool has_run = false;
+  cluster.scheduler().post([&] { cluster.bound(1).post([&] { has_run = true; }); });
+  cluster.core().refuse_tasks();
+  for (unsigned index = 0; index < 2; ++index) {
+    cluster.loop(index).core().refuse_tasks();
+    spawn([&, index] { cluster.run(index); });
+  }
+  cluster.hub().wait_until_quiet({}, false);
+  check(has_run, "what tasks post while it drains runs");
+  cluster.stop();
+  join_all();
+}
+
+/// The same with what is delayed.
+HEIST_BLOCKING_MODEL_PROGRAM(a_drain_waits_for_delays, 0) {
+  const ModelTime time;
+  HubCluster cluster(2, on_model_time());
+  bool has_run = false;
+  cluster.scheduler().post([&] { has_run = true; }, {.delay = milliseconds(1)});
+  cluster.core().refuse_tasks();
+  for (unsigned index = 0; index < 2; ++index) {
+    spawn([&, index] { cluster.run(index); });
+  }
+  cluster.hub().wait_until_quiet({}, true);
+  check(has_run, "what is delayed runs");
+  cluster.stop();
+  join_all();
+}

@@ -1,0 +1,218 @@
+// The queues of a cluster by themselves: each task leaves once, in order, and none is lost (CLU-2).
+#include <array>
+#include <span>
+
+#include "../cluster_queues.hpp"
+
+using namespace heist;
+using namespace heist::model;
+
+/// Two posters fill bins, two agents take them; the ring goes round.
+HEIST_MODEL_PROGRAM(bins_give_each_task_to_one, 2) {
+  BinRing<2, 2> bins;
+  std::array<CountedNode, 4> tasks;
+  Taken<4> taken;
+  const auto take = [&] {
+    for (LoopNode* task = bins.take(); task != nullptr;) {
+      LoopNode* next = task->next;
+      taken.add(tasks, task);
+      task = next;
+    }
+  };
+  spawn([&] {
+    bins.post(tasks[0]);
+    bins.post(tasks[1]);
+  });
+  spawn([&] {
+    bins.post(tasks[2]);
+    bins.post(tasks[3]);
+  });
+  spawn(take);
+  take();
+  if (!join_all()) return;
+  for (int i = 0; i < 3; ++i) take();
+  taken.check_once();
+}
+
+/// One poster, an agent: whoever takes later gets younger tasks, also when the ring is full and goes round.
+HEIST_MODEL_PROGRAM(bins_keep_their_order, 2) {
+  BinRing<2, 1> bins;
+  std::array<CountedNode, 4> tasks;
+  sync::atomic<int> last{-1};
+  const auto take_one = [&] {
+    const int before = last.load(sync::acquire);
+    for (LoopNode* task = bins.take(); task != nullptr; task = task->next) {
+      const int index = static_cast<int>(static_cast<CountedNode*>(task) - tasks.data());
+      check(index > before, "what was taken before is older");
+      last.store(index, sync::release);
+    }
+  };
+  spawn([&] {
+    for (auto& task : tasks) bins.post(task);
+  });
+  for (int i = 0; i < 3; ++i) take_one();
+  if (!join_all()) return;
+  for (int i = 0; i < 4; ++i) take_one();
+  check(last.load(sync::relaxed) == 3, "none is lost");
+}
+
+/// The owner pushes and pops while a thief takes one, or half; the ring is full at once and goes round.
+HEIST_MODEL_PROGRAM(ring_gives_each_task_to_one, 3) {
+  StealableRing<2, 0> ring;
+  std::array<CountedNode, 4> tasks;
+  Taken<4> taken;
+  spawn([&] {
+    std::array<LoopNode*, 2> loot{};
+    const auto count = ring.claim(loot);
+    for (unsigned i = 0; i < count; ++i) taken.add(tasks, loot[i]);
+    if (LoopNode* one = ring.claim_one()) taken.add(tasks, one);
+  });
+  for (auto& task : tasks) {
+    while (!ring.push(task)) {
+      if (LoopNode* own = ring.claim_one()) taken.add(tasks, own);
+    }
+  }
+  if (!join_all()) return;
+  while (LoopNode* rest = ring.claim_one()) taken.add(tasks, rest);
+  taken.check_once();
+}
+
+/// Own posts leave the kept places free: what the owner takes over always fits there, whatever the thief does.
+HEIST_MODEL_PROGRAM(ring_keeps_places_for_a_chain, 3) {
+  StealableRing<4, 2> ring;
+  std::array<CountedNode, 5> tasks;
+  Taken<5> taken;
+  spawn([&] {
+    for (int i = 0; i < 2; ++i) {
+      if (LoopNode* one = ring.claim_one()) taken.add(tasks, one);
+    }
+  });
+  std::size_t pushed = 0;
+  while (pushed < 3 && ring.push(tasks[pushed])) ++pushed;
+  for (std::size_t i = pushed; i < 3; ++i) taken.add(tasks, &tasks[i]);
+  tasks[3].next = &tasks[4];
+  tasks[4].next = nullptr;
+  check(ring.push_chain(&tasks[3]) == nullptr, "two places are kept");
+  if (!join_all()) return;
+  while (LoopNode* rest = ring.claim_one()) taken.add(tasks, rest);
+  taken.check_once();
+}
+
+/// Two posters and two agents on a linked queue; its cells are freed when no agent looks at them any more.
+HEIST_MODEL_PROGRAM(linked_queue_gives_each_task_to_one, 1) {
+  LinkedQueue::CellEpochs epochs(2);
+  LinkedQueue queue;
+  std::array<CountedNode, 4> tasks;
+  Taken<4> taken;
+  const auto push = [&](std::size_t index) {
+    queue.push(*make_node<LinkedCell>(&tasks[index], &free_cell));
+  };
+  const auto take = [&](unsigned agent) {
+    for (int i = 0; i < 2; ++i) {
+      const LinkedQueue::CellEpochs::Inside inside(epochs, agent);
+      if (void* item = queue.pop(epochs, agent)) taken.add(tasks, static_cast<LoopNode*>(item));
+    }
+  };
+  push(0);
+  push(1);
+  spawn([&] { push(2); });
+  spawn([&] { push(3); });
+  spawn([&] { take(1); });
+  take(0);
+  if (!join_all()) return;
+  take(0);
+  take(1);
+  taken.check_once();
+}
+
+HEIST_MODEL_PROGRAM(cells_outlive_who_looks_at_them, 1) {
+  LinkedQueue::CellEpochs epochs(2);
+  LinkedQueue queue;
+  CountedNode task;
+  for (int i = 0; i < 7; ++i) queue.push(*make_node<LinkedCell>(&task, &free_cell));
+  const auto take = [&](unsigned agent) {
+    const LinkedQueue::CellEpochs::Inside inside(epochs, agent);
+    check(queue.pop(epochs, agent) == &task, "there are enough for all");
+  };
+  spawn([&] { take(1); });
+  for (int i = 0; i < 6; ++i) take(0);
+  join_all();
+}
+
+/// Epochs: one agent is inside while the other one retires more cells than there are bags.
+HEIST_MODEL_PROGRAM(an_agent_inside_stops_freeing, 2) {
+  LinkedQueue::CellEpochs epochs(2);
+  LinkedQueue queue;
+  std::array<CountedNode, 6> tasks;
+  for (auto& task : tasks) queue.push(*make_node<LinkedCell>(&task, &free_cell));
+  const auto take = [&](unsigned agent) {
+    const LinkedQueue::CellEpochs::Inside inside(epochs, agent);
+    if (void* item = queue.pop(epochs, agent)) run(*static_cast<CountedNode*>(item));
+  };
+  spawn([&] { take(1); });
+  for (int i = 0; i < 5; ++i) take(0);
+  if (!join_all()) return;
+  take(0);
+  for (const auto& task : tasks) check(task.runs == 1, "each task is taken once");
+}
+
+/// More tasks than bins and rings have places for: the last bin takes what is left.
+HEIST_MODEL_PROGRAM(more_than_fits, 1) {
+  Cluster cluster;
+  std::array<CountedNode, 9> tasks;
+  for (std::size_t i = 0; i < 6; ++i) cluster.post(tasks[i], 1);
+  spawn([&] {
+    for (std::size_t i = 6; i < tasks.size(); ++i) cluster.post(tasks[i], 1);
+  });
+  const auto run_all = [&](unsigned agent) {
+    while (LoopNode* task = cluster.pick(agent)) run(*task);
+  };
+  run_all(0);
+  if (!join_all()) return;
+  run_all(1);
+  for (const auto& task : tasks) check(task.runs == 1, "every task runs once");
+}
+
+/// An agent posts itself more than its ring takes, while another one steals: what does not fit goes to the bins.
+HEIST_MODEL_PROGRAM(own_posts_beyond_the_ring, 1) {
+  Cluster cluster;
+  std::array<CountedNode, 5> tasks;
+  const auto run_all = [&](unsigned agent) {
+    while (LoopNode* task = cluster.pick(agent)) run(*task);
+  };
+  spawn([&] { run_all(1); });
+  for (auto& task : tasks) cluster.queues.post_from(0, task, 1);
+  run_all(0);
+  if (!join_all()) return;
+  run_all(0);
+  for (const auto& task : tasks) check(task.runs == 1, "every task runs once");
+}
+
+namespace {
+
+/// Sizes with which an agent looks at the others' tasks at every second pick.
+constexpr ClusterSizes sharing{.bins = 2, .bin = 2, .ring = 4, .others_turn = 2, .levels = 2};
+
+}  // namespace
+
+/// The others' turn: an agent with tasks of its own takes one of the bins, or of the other agent's ring.
+HEIST_MODEL_PROGRAM(others_have_their_turn, 2) {
+  NoSleepers nobody;
+  ClusterQueues<sharing, NoSleepers> queues(2, nobody);
+  std::array<CountedNode, 4> tasks;
+  for (unsigned agent = 0; agent < 2; ++agent) queues.post_from(agent, tasks[agent], 1);
+  const auto run_two = [&](unsigned agent) {
+    for (int i = 0; i < 2; ++i) {
+      if (LoopNode* task = queues.pick(agent, -1)) run(*task);
+    }
+  };
+  spawn([&] {
+    queues.post(tasks[2], 1);
+    queues.post(tasks[3], 0);
+  });
+  spawn([&] { run_two(1); });
+  run_two(0);
+  if (!join_all()) return;
+  while (LoopNode* task = queues.pick(0, -1)) run(*task);
+  for (const auto& task : tasks) check(task.runs == 1, "every task runs once");
+}
