@@ -37,7 +37,8 @@ struct ClusterSizes {
 //         published, hint and all, before it began.
 // I2      What a thief took along with the task that it starts is in its own ring before it starts it.
 // Order   Within a level (CLU-2): bins, rings and shared queues are first in, first out; an agent goes by its own ring,
-//         then what forks have left behind, the bins, the others' rings, the shared queues; at every `others_turn`th pick the others' come first.
+//         then what forks have left behind, the bins, the others' rings, the shared queues; at every `others_turn`th
+//         pick the others' come first.
 // Progress  lock-free; a frozen poster, agent or re-prioritiser stops nobody.
 // Proof   stress/model/models/cluster_*.cpp, docs/adr/0011.
 /// `Sleepers`: notify() wakes an agent, if all may be asleep, for a task that was published.
@@ -281,8 +282,8 @@ class ClusterQueues {
   }
   void count_stolen(unsigned agent, std::uint32_t count) noexcept {
     auto& stolen = agents_[agent].stolen;
-    stolen.store(stolen.load(sync::relaxed) + count,
-                 sync::relaxed);  // relaxed: one writer, a statistic.
+    // relaxed: a statistic with one writer.
+    stolen.store(stolen.load(sync::relaxed) + count, sync::relaxed);
   }
   /// What came with a task that is to be started, before it is (I2). Only an overfull bin holds more than fits, and
   /// what is left goes back.

@@ -47,7 +47,7 @@ class ForkDeque {
     const bool ours =
         top == last && top_.compare_exchange_strong(
                            top, last + 1, sync::edge("forks:take", sync::seq_cst),
-                           sync::relaxed);  // relaxed: nothing is read on the strength of it.
+                           sync::relaxed);   // relaxed: nothing is read on the strength of it.
     bottom_.store(last + 1, sync::relaxed);  // relaxed: it says "empty", as what top_ is now does.
     return ours ? youngest : nullptr;
   }
