@@ -48,7 +48,8 @@ class ChildCount {
  private:
   void restart() noexcept {
     away_ = 0;
-    ended_.store(0, sync::relaxed);  // relaxed: no child is left; the next ones come behind a theft.
+    ended_.store(0,
+                 sync::relaxed);  // relaxed: no child is left; the next ones come behind a theft.
   }
 
   std::int32_t away_ = 0;

@@ -57,7 +57,8 @@ class ForkablePromiseBase : public ForkFrame {
   template <class Awaitable>
   void await_transform(Awaitable&& /*awaitable*/) {
     static_assert(!sizeof(Awaitable),
-                  "a Forkable awaits Forkables, fork() and join() only: await promises and yields before or after the "
+                  "a Forkable awaits Forkables, fork() and join() only: await promises and yields "
+                  "before or after the "
                   "root of the tree, and move Forkables in");
   }
 
