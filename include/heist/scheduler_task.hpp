@@ -25,7 +25,7 @@ using SharedCellOwner = std::unique_ptr<SharedCell, FreeSharedCell>;
 /// `posted` wherever they are (inbox, queue, wheel).
 enum class TaskPhase : std::uint8_t {
   posted,           ///< not started; may still be aborted
-  started,          ///< its callback, the microtask checkpoint after it, or the tree it returned, runs
+  started,          ///< its callback, the checkpoint after it, or the tree that it returned runs
   adopting,         ///< the callback returned a promise, which alone decides
   finished,         ///< its outcome settled the promise
   aborted,          ///< claimed before it started: never starts
