@@ -24,7 +24,8 @@ struct SignalLoop;
 
 /// Sizes of the shipped queues; models have everything full at once.
 #if defined(HEIST_MODEL)
-inline constexpr ClusterSizes hub_sizes{.bins = 2, .bin = 2, .ring = 4, .forks = 2, .others_turn = 61};
+inline constexpr ClusterSizes hub_sizes{
+    .bins = 2, .bin = 2, .ring = 4, .forks = 2, .others_turn = 61};
 #else
 inline constexpr ClusterSizes hub_sizes{};
 #endif
@@ -111,8 +112,8 @@ class ClusterHub {
     }
   }
   /// The running task leaves its continuation behind for other agents, until unfork(). False: there is no room for it.
-  [[nodiscard]] bool fork(LoopCore& agent, LoopNode& continuation, int level) noexcept
-      HEIST_ON_AGENT {
+  [[nodiscard]] bool fork(LoopCore& agent, LoopNode& continuation,
+                          int level) noexcept HEIST_ON_AGENT {
     return queues_.fork(agent.member_.index, continuation, level);
   }
   /// Takes the youngest back. False: it was stolen, and everything older too.
