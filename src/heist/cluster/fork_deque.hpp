@@ -24,7 +24,7 @@ namespace heist {
 // D-edge  forks: publish <-> steal, as BinRing's: what follows a push reads hint and sleepers behind it.
 // Progress  push and pop wait-free; steal lock-free: it tries again only when another one took something.
 // Bound   Capacity; a full deque refuses.
-// Proof   stress/model/models/fork_deque.cpp, stress/fork_join_stress.cpp
+// Proof   stress/model/models/fork_deque.cpp, stress/fork_join_stress.cpp, docs/adr/0015
 template <unsigned Capacity>
 class ForkDeque {
  public:
