@@ -126,7 +126,7 @@ TEST_P(ForkJoin, calls_when_nothing_is_stolen_then_depth_first) {
   EXPECT_EQ(order, (std::vector{1, 2, 4, 5, 3, 6, 7}));
 }
 
-TEST_P(ForkJoin, forks_when_a_million_in_one_call_then_constant_stack_and_memory) {
+TEST_P(ForkJoin, forks_when_a_million_in_one_call_then_constant_stack) {
   std::atomic<int> sum{0};
   struct Many {
     static Forkable<> fork_all(std::atomic<int>& sum, int count) {
