@@ -31,21 +31,24 @@ class Forked {
   /// What the call returned; by reference, as it stays here.
   ///
   /// Preconditions: join() came after the fork.   Errors: InvalidStateError when the call threw: join() has said what.
-  [[nodiscard]] std::add_lvalue_reference_t<T> value() &
-          requires(!std::is_void_v<T>) {
-            if constexpr (std::is_reference_v<T>) {
-              return *result();
-            } else {
-              return result();
-            }
-          }
-          /// The same, to be moved from.
-          [[nodiscard]] std::add_rvalue_reference_t<T> value() &&
-      requires(!std::is_void_v<T>) { return static_cast<std::add_rvalue_reference_t<T>>(value()); }
+  template <class Value = T>
+    requires(!std::is_void_v<Value>)
+  [[nodiscard]] std::add_lvalue_reference_t<Value> value() & {
+    if constexpr (std::is_reference_v<Value>) {
+      return *result();
+    } else {
+      return result();
+    }
+  }
+  /// The same, to be moved from.
+  template <class Value = T>
+    requires(!std::is_void_v<Value>)
+  [[nodiscard]] std::add_rvalue_reference_t<Value> value() && {
+    return static_cast<std::add_rvalue_reference_t<Value>>(value());
+  }
 
-      /// For the library.
-      explicit Forked(ForkablePromise<T>& frame) noexcept
-      : frame_(&frame) {}
+  /// For the library.
+  explicit Forked(ForkablePromise<T>& frame) noexcept : frame_(&frame) {}
 
  private:
   auto& result() const {
