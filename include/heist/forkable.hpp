@@ -63,7 +63,7 @@ class ForkablePromiseBase : public ForkFrame {
   }
 
   /// Precondition: it has ended, and not failed.
-  [[nodiscard]] Stored& value() noexcept { return *value_; }
+  [[nodiscard]] Stored& value() noexcept { return *stored; }
   /// Precondition: it has ended.   Errors: what it threw.
   T take() {
     if (this->has_failed()) [[unlikely]]
@@ -81,7 +81,7 @@ class ForkablePromiseBase : public ForkFrame {
   }
 
  protected:
-  std::optional<Stored> value_;
+  std::optional<Stored> stored;
 
  private:
   struct End {
@@ -101,9 +101,9 @@ class ForkablePromise final : public ForkablePromiseBase<T> {
   template <class Value>
   void return_value(Value&& value) {
     if constexpr (std::is_reference_v<T>) {
-      this->value_ = std::addressof(value);
+      this->stored = std::addressof(value);
     } else {
-      this->value_.emplace(std::forward<Value>(value));
+      this->stored.emplace(std::forward<Value>(value));
     }
   }
 };

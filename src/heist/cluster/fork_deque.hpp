@@ -23,15 +23,15 @@ namespace heist {
 // Edge    forks: take <-> steal. The pair above.
 // D-edge  forks: publish <-> steal, as BinRing's: what follows a push reads hint and sleepers behind it.
 // Progress  push and pop wait-free; steal lock-free: it tries again only when another one took something.
-// Bound   Capacity; a full deque refuses.
+// Bound   capacity; a full deque refuses.
 // Proof   stress/model/models/fork_deque.cpp, stress/fork_join_stress.cpp, docs/adr/0015
-template <unsigned Capacity>
+template <unsigned capacity>
 class ForkDeque {
  public:
   /// Owner. False: full.
   [[nodiscard]] bool push(LoopNode& continuation) noexcept {
     const std::uint64_t bottom = bottom_.load(sync::relaxed);  // relaxed: the owner's own.
-    if (bottom - top_.load(sync::edge("forks:reuse", sync::acquire)) >= Capacity) return false;
+    if (bottom - top_.load(sync::edge("forks:reuse", sync::acquire)) >= capacity) return false;
     place(bottom).store(&continuation, sync::relaxed);  // relaxed: bottom_ publishes it.
     bottom_.exchange(bottom + 1, sync::edge("forks:publish", sync::seq_cst));
     return true;
@@ -78,12 +78,12 @@ class ForkDeque {
   }
 
  private:
-  sync::atomic<LoopNode*>& place(std::uint64_t at) noexcept { return places_[at % Capacity]; }
+  sync::atomic<LoopNode*>& place(std::uint64_t at) noexcept { return places_[at % capacity]; }
 
   // From 1: an owner that takes from an empty deque goes one below.
   alignas(64) sync::atomic<std::uint64_t> top_{1};
   alignas(64) sync::atomic<std::uint64_t> bottom_{1};
-  alignas(64) std::array<sync::atomic<LoopNode*>, Capacity> places_{};
+  alignas(64) std::array<sync::atomic<LoopNode*>, capacity> places_{};
 };
 
 }  // namespace heist
