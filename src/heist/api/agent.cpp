@@ -153,7 +153,7 @@ void Agent::start() {
 }
 
 // Throws, and so terminates, only on the agent's own thread, which is documented as forbidden.
-Agent::~Agent() {  // NOLINT(bugprone-exception-escape)
+Agent::~Agent() {                         // NOLINT(bugprone-exception-escape)
   if (!impl_->thread.joinable()) return;  // never started
   static_cast<void>(impl_->close(CloseMode::abort()));
   impl_->thread.join();

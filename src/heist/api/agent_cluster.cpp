@@ -39,7 +39,7 @@ struct AgentCluster::Impl {
   void drain(const CloseMode& mode);
 
   AgentClusterOptions options;
-  Ref<LoopCore> loop;  ///< stands for the cluster; with one agent, that one's
+  Ref<LoopCore> loop;                  ///< stands for the cluster; with one agent, that one's
   SchedulerCore* scheduler = nullptr;  ///< of that loop; another one than the agent's
   std::vector<std::unique_ptr<Agent>> agents;  ///< go first, also when one of them does not start
   std::mutex closing;

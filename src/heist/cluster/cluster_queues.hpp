@@ -244,7 +244,7 @@ class ClusterQueues {
   }
   void count_stolen(unsigned agent, std::uint32_t count) noexcept {
     auto& stolen = agents_[agent].stolen;
-    // relaxed, both: one writer, a statistic.
+    // relaxed: a statistic with one writer.
     stolen.store(stolen.load(sync::relaxed) + count, sync::relaxed);
   }
   /// What came with a task that is to be started, before it is (I2). Only an overfull bin holds more than fits, and

@@ -26,8 +26,8 @@ bool ClusterHub::is_quiet(bool also_delayed) noexcept {
   const auto sleeps = count_sleeps();
   if (sleepers_.idle().asleep() != size()) return false;
   if (queues_.has_tasks(size()) || loop_.inbox_.has_posts_by_now()) return false;
-  if (also_delayed && (keeper_.next_due() != Keeper::never ||
-                       !loop_.first_scheduler().stealable.empty())) {
+  if (also_delayed &&
+      (keeper_.next_due() != Keeper::never || !loop_.first_scheduler().stealable.empty())) {
     return false;
   }
   for (const auto& loop : sleepers_.loops()) {
@@ -71,7 +71,8 @@ std::uint64_t ClusterHub::drop_all(LoopCore& agent) noexcept {
   publish_held(loop_.first_scheduler().stealable);
   drop_found();
   agent.finish_garbage();
-  return dropped_.load(sync::relaxed);  // relaxed: a statistic; what others drop meanwhile may be missed.
+  return dropped_.load(
+      sync::relaxed);  // relaxed: a statistic; what others drop meanwhile may be missed.
 }
 
 void ClusterHub::drop_if_closed() noexcept {

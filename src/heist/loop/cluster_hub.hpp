@@ -94,7 +94,9 @@ class ClusterHub {
   [[nodiscard]] const Ref<LoopCore>& member(unsigned agent) const noexcept {
     return sleepers_.loops()[agent];
   }
-  [[nodiscard]] std::uint64_t stolen(unsigned agent) const noexcept { return queues_.stolen(agent); }
+  [[nodiscard]] std::uint64_t stolen(unsigned agent) const noexcept {
+    return queues_.stolen(agent);
+  }
 
   // A member, on its thread (cluster_run.cpp).
 
@@ -109,7 +111,8 @@ class ClusterHub {
     }
   }
   /// Sleeps until there may be something to do, or `limit`.
-  void park(LoopCore& agent, std::optional<LoopTime::Clock::time_point> limit) noexcept HEIST_ON_AGENT;
+  void park(LoopCore& agent,
+            std::optional<LoopTime::Clock::time_point> limit) noexcept HEIST_ON_AGENT;
   /// The agent is about to run something.
   void end_search(LoopCore& agent) noexcept HEIST_ON_AGENT;
   /// Whether keep() has something to do.
@@ -120,7 +123,8 @@ class ClusterHub {
   // Closing (cluster_close.cpp).
 
   /// Any thread: waits until nothing is runnable or about to be, or the deadline. `also_delayed`: nor delayed.
-  void wait_until_quiet(std::optional<LoopTime::Clock::time_point> deadline, bool also_delayed) noexcept;
+  void wait_until_quiet(std::optional<LoopTime::Clock::time_point> deadline,
+                        bool also_delayed) noexcept;
   /// A member, once its own loop is closed: the last one drops what is left. How many tasks that were.
   std::uint64_t leave(LoopCore& agent) noexcept HEIST_ON_AGENT;
 
@@ -160,7 +164,8 @@ class ClusterHub {
   void hand_on(LoopCore& agent) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_work(LoopCore& agent) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool announce_sleep(LoopCore& agent) noexcept HEIST_ON_AGENT;
-  void wait(LoopCore& agent, std::optional<LoopTime::Clock::time_point> limit) noexcept HEIST_ON_AGENT;
+  void wait(LoopCore& agent,
+            std::optional<LoopTime::Clock::time_point> limit) noexcept HEIST_ON_AGENT;
 
   [[nodiscard]] bool is_quiet(bool also_delayed) noexcept;
   [[nodiscard]] std::uint64_t count_sleeps() const noexcept;
@@ -177,7 +182,7 @@ class ClusterHub {
   sync::atomic<bool> may_be_suspended_{false};  ///< some scheduler has been
   sync::atomic<std::uint32_t> members_left_;
   sync::atomic<std::uint32_t> drop_requests_{0};
-  sync::atomic<std::uint64_t> dropped_{0};  ///< tasks that no signal had aborted
+  sync::atomic<std::uint64_t> dropped_{0};     ///< tasks that no signal had aborted
   sync::atomic<std::uint32_t> quiet_{0};       ///< counts sleeps that a waiting closer looks at
   sync::atomic<std::uint32_t> is_awaited_{0};  ///< closers in wait_until_quiet()
 };

@@ -78,8 +78,7 @@ bool ClusterHub::has_work(LoopCore& agent) noexcept {
   return agent.has_work() || queues_.may_have_tasks() || wants_keeper();
 }
 
-void ClusterHub::park(LoopCore& agent,
-                      std::optional<LoopTime::Clock::time_point> limit) noexcept {
+void ClusterHub::park(LoopCore& agent, std::optional<LoopTime::Clock::time_point> limit) noexcept {
   auto& member = agent.member_;
   if (!std::exchange(member.searching, true)) sleepers_.idle().begin_search();
   spin_until(agent.spin_, loop_, [&] {
@@ -104,8 +103,7 @@ bool ClusterHub::announce_sleep(LoopCore& agent) noexcept {
   return !queues_.has_tasks(member.index) && !wants_keeper() && agent.inbox_.try_sleep();
 }
 
-void ClusterHub::wait(LoopCore& agent,
-                      std::optional<LoopTime::Clock::time_point> limit) noexcept {
+void ClusterHub::wait(LoopCore& agent, std::optional<LoopTime::Clock::time_point> limit) noexcept {
   auto deadline = agent.next_deadline();
   if (limit && (!deadline || *limit < *deadline)) deadline = limit;
   const Keeper::Due until = keeper_.next_due();

@@ -15,7 +15,8 @@ bool is_home(const LoopCore& loop, const LoopCore* kept) noexcept {
 }  // namespace
 
 struct KeptState::Kept {
-  Ref<LoopCore> loop;  ///< where it was kept (stealable: its cluster's): the state names a scheduler of it
+  Ref<LoopCore>
+      loop;  ///< where it was kept (stealable: its cluster's): the state names a scheduler of it
   CapturedState state;
   LoopCore* entered = nullptr;  ///< the loop that runs the coroutine by way of enter()
   SchedulingState resumer;      ///< what that one's state was; borrowed, as it is

@@ -58,7 +58,7 @@ class ClusterHub;
 struct Membership {
   ClusterHub* hub = nullptr;  ///< null: in none
   unsigned index = 0;
-  bool searching = false;                  ///< agent only: see IdleAgents
+  bool searching = false;                ///< agent only: see IdleAgents
   sync::atomic<Tick> next_due{no_tick};  ///< of the loop's own delays, as it went to sleep
 };
 

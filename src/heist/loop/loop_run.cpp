@@ -296,7 +296,7 @@ bool LoopCore::reap_one() noexcept {
   } else if (withdraw(task)) {
     dispose(task);  // otherwise not arrived yet, or disposed of already
   }
-  task.task_ops().unregister(task);   // the aborter's share
+  task.task_ops().unregister(task);  // the aborter's share
   return true;
 }
 

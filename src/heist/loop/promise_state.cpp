@@ -99,8 +99,8 @@ void Reaction::bind_to_current_loop() {
 void Reaction::bind_to(const SchedulingState& state) {
   LoopCore& home = state.scheduler->loop;
   if (home.hub() != nullptr && state.priority_source != nullptr) {
-    cell.reset(home.hub()->make_cell(state.priority_source->part_for(home).priority_part(), *this,
-                                     true));
+    cell.reset(
+        home.hub()->make_cell(state.priority_source->part_for(home).priority_part(), *this, true));
   }
   loop = Ref<LoopCore>::share(&home);
   captured = CapturedState(state);

@@ -67,7 +67,8 @@ void discard_contents(ControlledTask& task) noexcept {
 
 void dispose(ControlledTask& task) noexcept {
   discard_contents(task);
-  task.cell.reset();  // the holder's: a poster that an abort has overtaken publishes it all the same
+  task.cell
+      .reset();  // the holder's: a poster that an abort has overtaken publishes it all the same
   task.task_ops().retire(task);
 }
 
