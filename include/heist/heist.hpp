@@ -8,6 +8,7 @@
 #include <heist/delay.hpp>
 #include <heist/error.hpp>
 #include <heist/event_loop.hpp>
+#include <heist/fork.hpp>
 #include <heist/microtask.hpp>
 #include <heist/priority.hpp>
 #include <heist/promise.hpp>

@@ -10,8 +10,8 @@ class LoopCore;
 struct LoopNode;
 
 /// What a loop does with a node that arrives in its inbox: enqueue it, queue it as a microtask, or
-/// run it while the inbox is drained.
-enum class LoopNodeKind : std::uint8_t { task, microtask, message };
+/// run it while the inbox is drained. The rest of a task that forked (ForkFrame) never arrives: agents pick it.
+enum class LoopNodeKind : std::uint8_t { task, microtask, message, forked };
 
 /// One constant table a concrete node type.
 struct LoopNodeOps {

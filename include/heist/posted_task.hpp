@@ -7,6 +7,7 @@
 #include <heist/error.hpp>
 #include <heist/promise.hpp>
 #include <heist/scheduler_task.hpp>
+#include <heist/task_tree.hpp>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -91,7 +92,7 @@ class SignalledTask final : public ControlledTask {
 };
 
 /// A task of post_task: callable and promise. A callback that returns a promise lives until that
-/// promise settles, so that a coroutine lambda may use its captures.
+/// promise settles, so that a coroutine lambda may use its captures; likewise one that returns a Forkable.
 template <class Callback>
 class PromiseTask final : public ControlledTask,
                           public PromiseState<SettledType<std::invoke_result_t<Callback&>>> {
@@ -114,6 +115,13 @@ class PromiseTask final : public ControlledTask,
   };
   struct NotReturning {};
   static constexpr bool adopts = is_promise<Returned>;
+  static constexpr bool forks = is_forkable<Returned>;
+  /// Finds its task from the tree.
+  struct Tree : TaskTree<Result> {
+    Tree(PromiseTask& owner, Returned&& call) noexcept
+        : TaskTree<Result>(std::move(call), &end_tree), task(owner) {}
+    PromiseTask& task;
+  };
 
   static PromiseTask& of(SchedulerTask& task) noexcept {
     return static_cast<PromiseTask&>(ControlledTask::of(task));
@@ -133,6 +141,10 @@ class PromiseTask final : public ControlledTask,
     if constexpr (adopts) {
       returned_.emplace(std::invoke(*callback_), std::nullopt);
       return TaskOutcome::promise;
+    } else if constexpr (forks) {
+      returned_.emplace(*this, std::invoke(*callback_));
+      run_tree_of_task(*returned_);
+      return TaskOutcome::forked;
     } else if constexpr (std::is_void_v<Returned>) {
       std::invoke(*callback_);
       this->emplace();
@@ -151,12 +163,52 @@ class PromiseTask final : public ControlledTask,
         return self.adopt(outcome == TaskOutcome::promise);
       }
     }
+    if constexpr (forks) {
+      if (outcome == TaskOutcome::forked) return self.leave_tree();
+    }
     if (outcome == TaskOutcome::exception) {
       self.settle_rejected(std::move(error), false);
     } else {
       self.settle_fulfilled();
     }
     retire(task);
+  }
+  static void end_tree(ForkTree& tree) noexcept
+    requires forks
+  {
+    static_cast<Tree&>(tree).task.leave_tree();
+  }
+  void leave_tree() noexcept
+    requires forks
+  {
+    if (!returned_->is_last()) return;
+    Reason error;
+    const TaskOutcome outcome = keep_result(error);
+    returned_.reset();
+    callback_.reset();
+    finish_task(*this, outcome, error);
+  }
+  TaskOutcome keep_result(Reason& error) noexcept
+    requires forks
+  {
+    if (returned_->root->has_failed()) {
+      error = returned_->root->error();
+      return TaskOutcome::exception;
+    }
+    try {
+      if constexpr (std::is_void_v<Result>) {
+        returned_->take();
+        this->emplace();
+      } else if constexpr (std::is_reference_v<Result>) {
+        this->emplace(std::addressof(returned_->take()));
+      } else {
+        this->emplace(returned_->take());
+      }
+    } catch (...) {
+      error = Reason::of_current_exception();
+      return TaskOutcome::exception;
+    }
+    return TaskOutcome::value;
   }
   void adopt(bool decides) noexcept
     requires adopts
@@ -205,7 +257,9 @@ class PromiseTask final : public ControlledTask,
                                  &unregister};
 
   std::optional<Callback> callback_;
-  std::conditional_t<adopts, std::optional<Returning>, NotReturning> returned_;
+  std::conditional_t<adopts, std::optional<Returning>,
+                     std::conditional_t<forks, std::optional<Tree>, NotReturning>>
+      returned_;
 };
 
 }  // namespace heist

@@ -36,7 +36,7 @@ struct PostTaskOptions {
 class Scheduler {
  public:
   /// Runs `callback()` as a task; the promise gives its result, its exception or the abort reason.
-  /// A promise that the callback returns is adopted.
+  /// A promise that the callback returns is adopted; a Forkable is run as part of the task.
   ///
   /// Spec:   [sched#schedule-a-posttask-task].
   /// Thread: any, lock-free.   Blocks: never.   Cost: one allocation, from a recycled pool.
@@ -68,6 +68,8 @@ class Scheduler {
   bool post(Callback&& callback) const {
     static_assert(!is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
                   "a coroutine outlives the callback that post() destroys: use post_task");
+    static_assert(!is_forkable<std::invoke_result_t<std::decay_t<Callback>&>>,
+                  "nobody would run what the callback returns: use post_task");
     return submit_plain(
         *make_node<PlainTask<std::decay_t<Callback>>>(std::forward<Callback>(callback)));
   }
@@ -76,6 +78,8 @@ class Scheduler {
   bool post(Callback&& callback, const PostTaskOptions& options) const {
     static_assert(!is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
                   "a coroutine outlives the callback that post() destroys: use post_task");
+    static_assert(!is_forkable<std::invoke_result_t<std::decay_t<Callback>&>>,
+                  "nobody would run what the callback returns: use post_task");
     if (refused(options)) return false;
     if (options.signal) {
       return submit_controlled(

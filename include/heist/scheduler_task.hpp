@@ -25,7 +25,7 @@ using SharedCellOwner = std::unique_ptr<SharedCell, FreeSharedCell>;
 /// `posted` wherever they are (inbox, queue, wheel).
 enum class TaskPhase : std::uint8_t {
   posted,           ///< not started; may still be aborted
-  started,          ///< its callback, or the microtask checkpoint after it, runs
+  started,          ///< its callback, the checkpoint after it, or the tree that it returned runs
   adopting,         ///< the callback returned a promise, which alone decides
   finished,         ///< its outcome settled the promise
   aborted,          ///< claimed before it started: never starts
@@ -49,6 +49,7 @@ enum class TaskOutcome : std::uint8_t {
   exception,
   promise,       ///< returned; it decides
   late_promise,  ///< returned, but an abort came first: only waited for, as the callback lives on
+  forked,        ///< the callback returned a Forkable, with whose end the task ends
 };
 
 class SchedulerTask;
@@ -58,7 +59,7 @@ struct TaskOps : LoopNodeOps {
   /// Calls the callback and keeps its value; an exception is stored in `error`.
   TaskOutcome (*invoke)(SchedulerTask&, Reason& error) noexcept;
   /// Settles the promise with the kept outcome. Called by the winner of try_finish or try_adopt; also
-  /// with a late promise, which settles nothing.
+  /// with a late promise, which settles nothing, and with a Forkable, once the callback's part is over.
   void (*settle)(SchedulerTask&, TaskOutcome, Reason& error) noexcept;
   /// Destroys a kept outcome that came too late.
   void (*discard_outcome)(SchedulerTask&, TaskOutcome) noexcept;
@@ -245,6 +246,8 @@ class ControlledTask : public SchedulerTask, public Registration {
 
 /// `run` of every controlled task: start, callback, checkpoint, settle, checkpoint (lifetime.md).
 void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept;
+/// A task that had forked has ended, on any agent: settles it, unless an abort came first.
+void finish_task(ControlledTask& task, TaskOutcome outcome, Reason& error) noexcept;
 /// `drop` of every controlled task: it never starts; its promise rejects with AbortError.
 void drop_controlled_task(LoopNode& node) noexcept;
 

@@ -1,4 +1,5 @@
 // Rules: LIF-2: handles, signals and promises in any order of destruction against a cluster; how it starts.
+#include <sched.h>
 #include <stdlib.h>
 
 #include <stdexcept>
@@ -134,6 +135,32 @@ TEST_P(ClusterLifetime, callback_when_its_destructor_aborts_and_settles_then_the
   ASSERT_TRUE(settles(reaction));
 }
 
+TEST_P(ClusterLifetime, set_priority_when_the_cluster_closes_meanwhile_then_every_promise_settles) {
+  for (int round = 0; round < 100; ++round) {
+    auto own = std::make_optional<AgentCluster>(AgentClusterOptions{.agents = size()});
+    std::vector<TaskController> controllers(3);
+    std::vector<Promise<void>> promises;
+    std::atomic<bool> closed{false};
+    {
+      const HeldAgents held(*own);
+      for (std::size_t i = 0; i < 60; ++i) {
+        promises.push_back(
+            own->scheduler().post_task(tracked([] {}), {.signal = controllers[i % 3].signal()}));
+      }
+    }
+    std::thread changer([&] {
+      for (int turn = 0; !closed; ++turn) {
+        for (auto& each : controllers)
+          each.set_priority(turn % 2 == 0 ? background : user_blocking);
+      }
+    });
+    own.reset();
+    closed = true;
+    changer.join();
+    for (const auto& promise : promises) EXPECT_TRUE(promise.settled());
+  }
+}
+
 TEST_P(ClusterLifetime, cluster_when_many_come_and_go_then_memory_is_flat) {
   const auto rounds = [this](int count) {
     for (int i = 0; i < count; ++i) {
@@ -205,6 +232,24 @@ TEST_F(ClusterStart, constructor_when_on_start_throws_then_the_others_end_and_it
       EXPECT_EQ(stopped.load(), failing);
       EXPECT_EQ(callbacks.alive(), 0);
     }
+  }
+}
+
+TEST_F(ClusterStart, constructor_when_pinned_then_each_agent_has_a_cpu_of_the_callers_in_turn) {
+  const AgentCluster own({.agents = 3, .pin = true});
+  const auto cpus = [] {
+    cpu_set_t set;
+    EXPECT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+    std::vector<unsigned> found;
+    for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(cpu, &set)) found.push_back(cpu);
+    }
+    return found;
+  };
+  const auto allowed = cpus();
+  for (unsigned agent = 0; agent < 3; ++agent) {
+    EXPECT_THAT(own.agent(agent).scheduler().post_task(cpus).get(),
+                testing::ElementsAre(allowed[agent % allowed.size()]));
   }
 }
 

@@ -24,6 +24,9 @@ extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
 namespace heist::test {
 namespace {
 
+constexpr std::size_t most_kept_bytes = 512;
+constexpr std::size_t kept_step = 32;
+
 constinit thread_local bool refuse_memory = false;
 constinit thread_local std::uint64_t news = 0;
 constinit thread_local std::uint64_t calls = 0;
@@ -84,8 +87,10 @@ bool memory_can_fail() noexcept {
 #endif
 }
 
-NoMemory::NoMemory() {
+NoMemory::NoMemory(std::size_t nodes) {
   constexpr std::array<std::size_t, 7> kept_sizes{64, 96, 128, 192, 256, 384, 512};
+  // The pool has some of each size then.
+  for (const std::size_t bytes : kept_sizes) release_node(allocate_node(bytes), bytes);
   refuse_memory = true;
   for (const std::size_t bytes : kept_sizes) {
     try {
@@ -93,6 +98,20 @@ NoMemory::NoMemory() {
     } catch (const std::bad_alloc&) {
       // This thread's cache and the shared store of the size are empty now.
     }
+  }
+  give_back(nodes);
+}
+
+void NoMemory::give_back(std::size_t nodes) noexcept {
+  std::array<std::size_t, most_kept_bytes / kept_step + 1> given{};
+  for (Hoarded** at = &hoard_; *at != nullptr;) {
+    Hoarded* const node = *at;
+    if (given[node->bytes / kept_step]++ >= nodes) {
+      at = &node->next;
+      continue;
+    }
+    *at = node->next;
+    release_node(node, node->bytes);
   }
 }
 

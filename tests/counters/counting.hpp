@@ -44,7 +44,8 @@ template <class Work>
 /// Precondition: memory_can_fail().
 class NoMemory {
  public:
-  NoMemory();
+  /// `nodes`: so many of each size after all.
+  explicit NoMemory(std::size_t nodes = 0);
   ~NoMemory();
   NoMemory(const NoMemory&) = delete;
   NoMemory& operator=(const NoMemory&) = delete;
@@ -55,6 +56,8 @@ class NoMemory {
     Hoarded* next;
     std::size_t bytes;
   };
+  void give_back(std::size_t nodes) noexcept;
+
   Hoarded* hoard_ = nullptr;
 };
 

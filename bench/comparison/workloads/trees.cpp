@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "../../subjects/trees/heist_trees.hpp"
 #include "../../subjects/trees/tbb_trees.hpp"
 #include "subjects.hpp"
 #include "workloads.hpp"
@@ -70,7 +71,8 @@ void grow_trees(Run& run, int threads) {
 
 template <class Tree>
 void add_tree(Registry& registry, const std::string& name, int threads) {
-  using Subjects = SubjectList<TbbTrees<LastChild::is_task>, TbbTrees<LastChild::is_called>>;
+  using Subjects = SubjectList<HeistTrees<LastChild::is_task>, HeistTrees<LastChild::is_called>,
+                               TbbTrees<LastChild::is_task>, TbbTrees<LastChild::is_called>>;
   add_for(Subjects(), registry,
           {.workload = name + std::to_string(threads), .subject = {}, .unit = "ns", .measure = {}},
           [threads]<class Trees>(Run& run) { grow_trees<Trees, Tree>(run, threads); });

@@ -10,6 +10,7 @@
 #include "../loop/cluster_hub.hpp"
 #include "../loop/loop_core.hpp"
 #include "../os/cpu_limit.hpp"
+#include "../os/thread.hpp"
 
 namespace heist {
 
@@ -80,6 +81,7 @@ void AgentCluster::Impl::leave_unstarted(LoopCore& core) {
 
 AgentOptions AgentCluster::Impl::options_of(unsigned index) const {
   AgentOptions result{.name = options.name + "-" + std::to_string(index), .loop = options.loop};
+  if (options.pin) result.affinity = allowed_cpu(index);
   if (options.on_start) result.on_start = [this, index] { options.on_start(index); };
   if (options.on_stop) result.on_stop = [this, index] { options.on_stop(index); };
   return result;

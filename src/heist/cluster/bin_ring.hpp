@@ -3,30 +3,29 @@
 
 #include <array>
 #include <cstdint>
-#include <heist/sync.hpp>
-
 #include <heist/loop_node.hpp>
+#include <heist/sync.hpp>
 
 namespace heist {
 
-// A ring of bins; a bin holds a chain of at most `Most` tasks, newest first, in one word. Tickets number the
-// bins of all rounds: ticket t is bin t % Bins in round t / Bins.
+// A ring of bins; a bin holds a chain of at most `most` tasks, newest first, in one word. Tickets number the
+// bins of all rounds: ticket t is bin t % bins in round t / bins.
 //
 // Roles   poster: any thread.  taker: any agent.
 // States  of a bin's word: (round, chain, count). A bin of an earlier round than its ticket's has not been taken
 //         yet (the ring is full); of a later round, it has been taken.
 // I1      A word never comes back within a round: each post lengthens the chain, a take ends the round.
 // I2      A bin gets tasks only when every bin before it is full or taken: tasks leave in the order of the CASes
-//         of post(), at most `Most` at once.
+//         of post(), at most `most` at once.
 // I3      Posters never dereference what they find in a bin.
 // I4      head_ and tail_ only help: who finds one behind (the bin's round says so) moves it on.
 // Edge bin: publish -> search. Carries the tasks.
 // Edge bin: publish <-> search. Post, then read the hint and the sleepers; announce, then search.
 // Progress  lock-free; a frozen poster or taker stops nobody.
-// Bound   Bins * Most tasks; what comes then goes into the last bin, whatever it holds (cluster_broken.cpp). Rounds are
+// Bound   bins * most tasks; what comes then goes into the last bin, whatever it holds (cluster_broken.cpp). Rounds are
 //         counted modulo 2^15: a thread that stalls for 2^14 rounds between its two looks takes old for new.
 // Proof   stress/model/models/cluster_{queues,hint}.cpp.
-template <unsigned Bins, unsigned Most>
+template <unsigned bins, unsigned most>
 class BinRing {
  public:
   /// Any thread. One CAS, one more behind a bin that was taken or is full, and retries where posters meet.
@@ -40,7 +39,7 @@ class BinRing {
       if (lag < 0) {
         --ticket;
         overfill = true;
-      } else if (lag > 0 || (count(old) == Most && !overfill)) {
+      } else if (lag > 0 || (count(old) == most && !overfill)) {
         ticket = move_on(tail_, ticket);
         overfill = false;
       } else if (push(bin(ticket), old, task)) {
@@ -93,7 +92,7 @@ class BinRing {
   static constexpr unsigned round_shift = 49;
   static constexpr Word count_mask = 31;
   static constexpr Word address_mask = ((Word{1} << address_bits) - 1) & ~Word{15};
-  static_assert(Most <= count_mask);
+  static_assert(most <= count_mask);
   static_assert(alignof(LoopNode) >= 16);
 
   static Word word(LoopNode* newest, Word count, Word round) noexcept {
@@ -105,7 +104,7 @@ class BinRing {
   }
   static Word count(Word word) noexcept { return word & count_mask; }
   static Word round(Word word) noexcept { return word >> round_shift; }
-  static Word round_of(std::uint64_t ticket) noexcept { return ticket / Bins; }
+  static Word round_of(std::uint64_t ticket) noexcept { return ticket / bins; }
   /// Of the bin's word, before (negative) or behind its ticket's round.
   static int rounds_ahead(Word word, std::uint64_t ticket) noexcept {
     constexpr unsigned spare = 32 - (64 - round_shift);
@@ -114,11 +113,11 @@ class BinRing {
            spare;
   }
 
-  sync::atomic<Word>& bin(std::uint64_t ticket) noexcept { return bins_[ticket % Bins]; }
+  sync::atomic<Word>& bin(std::uint64_t ticket) noexcept { return bins_[ticket % bins]; }
 
   bool push(sync::atomic<Word>& to, Word& old, LoopNode& task) noexcept {
     task.next = chain(old);
-    const Word longer = count(old) < Most ? count(old) + 1 : Most;
+    const Word longer = count(old) < most ? count(old) + 1 : most;
     return to.compare_exchange_weak(old, word(&task, longer, round(old)),
                                     sync::edge("bin:publish", sync::seq_cst),
                                     sync::relaxed);  // relaxed: a failure retries.
@@ -145,7 +144,7 @@ class BinRing {
 
   alignas(64) sync::atomic<std::uint64_t> tail_{0};
   alignas(64) sync::atomic<std::uint64_t> head_{0};
-  alignas(64) std::array<sync::atomic<Word>, Bins> bins_{};
+  alignas(64) std::array<sync::atomic<Word>, bins> bins_{};
 };
 
 }  // namespace heist

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bin_ring.hpp"
+#include "fork_deque.hpp"
 #include "stealable_ring.hpp"
 #include "ticket_index.hpp"
 #include "urgency_hint.hpp"
@@ -23,8 +24,9 @@ namespace heist {
 /// Everything that has a size.
 struct ClusterSizes {
   unsigned bins = 1U << 14;
-  unsigned bin = 31;    ///< K: the most tasks that are in transfer at once
-  unsigned ring = 256;  ///< at least two bins
+  unsigned bin = 31;     ///< K: the most tasks that are in transfer at once
+  unsigned ring = 256;   ///< at least two bins
+  unsigned forks = 256;  ///< the most calls on an agent's stack whose callers may go on elsewhere
   unsigned others_turn =
       61;  ///< every so manieth pick an agent looks at the others' tasks of its level first
   unsigned levels = level_count;
@@ -35,7 +37,8 @@ struct ClusterSizes {
 //         published, hint and all, before it began.
 // I2      What a thief took along with the task that it starts is in its own ring before it starts it.
 // Order   Within a level (CLU-2): bins, rings and shared queues are first in, first out; an agent goes by its own ring,
-//         then the bins, the others' rings, the shared queues; at every `others_turn`th pick the others' come first.
+//         then what forks have left behind, the bins, the others' rings, the shared queues; at every `others_turn`th
+//         pick the others' come first.
 // Progress  lock-free; a frozen poster, agent or re-prioritiser stops nobody.
 // Proof   stress/model/models/cluster_*.cpp, docs/adr/0011.
 /// `Sleepers`: notify() wakes an agent, if all may be asleep, for a task that was published.
@@ -82,6 +85,16 @@ class ClusterQueues {
     agents_[agent].occupied |= 1U << level;
     published(level);
   }
+  /// A task that runs on `agent` leaves its continuation behind, until unfork(). False: there is no room for it.
+  [[nodiscard]] bool fork(unsigned agent, LoopNode& continuation, int level) noexcept {
+    if (!forks(agent, level).push(continuation)) return false;
+    published(level);
+    return true;
+  }
+  /// Takes the youngest back. False: it was stolen, and everything older too.
+  [[nodiscard]] bool unfork(unsigned agent, int level) noexcept {
+    return forks(agent, level).pop() != nullptr;
+  }
   /// Takes what is to be started next; null when that is a bound task, whose highest level is `bound` (-1: none), or
   /// nothing is runnable.
   [[nodiscard]] LoopNode* pick(unsigned agent, int bound) noexcept {
@@ -113,6 +126,7 @@ class ClusterQueues {
       if (inject(level).has_tasks() || index_.has_tasks(agent, level)) return true;
       for (unsigned other = 0; other < agents_.size(); ++other) {
         if (own(other, level).has_tasks()) return true;
+        if (has_forks(level) && forks(other, level).has_tasks()) return true;
       }
     }
     return false;
@@ -120,15 +134,11 @@ class ClusterQueues {
   /// Takes everything out, once nobody picks any more. `agent`: a place of the caller's.
   template <class Drop>
   void drain(unsigned agent, Drop&& drop) noexcept {
-    for (int level = top_level; level >= 0; --level) {
-      while (LoopNode* task = inject(level).take()) {
-        while (task != nullptr) drop(*std::exchange(task, task->next));
-      }
-      for (unsigned other = 0; other < agents_.size(); ++other) {
-        while (LoopNode* task = own(other, level).claim_one()) drop(*task);
-      }
-      while (LoopNode* task = take_shared(agent, level)) drop(*task);
-    }
+    std::uint64_t moves = 0;
+    do {  // A queue may move to a level that has been drained.
+      moves = index_.moves();
+      drain_once(agent, drop);
+    } while (index_.moves() != moves);
   }
   /// The same at the cost of a load: it may say yes for nothing.
   [[nodiscard]] bool may_have_tasks() const noexcept { return hint_.level() >= 0; }
@@ -143,7 +153,10 @@ class ClusterQueues {
   template <class Visit>
   void each_word(int level, Visit&& visit) {
     inject(level).each_word(visit);
-    for (unsigned agent = 0; agent < agents_.size(); ++agent) own(agent, level).each_word(visit);
+    for (unsigned agent = 0; agent < agents_.size(); ++agent) {
+      own(agent, level).each_word(visit);
+      if (has_forks(level)) forks(agent, level).each_word(visit);
+    }
   }
   [[nodiscard]] bool holds(int level, const LoopNode& task) {
     bool found = inject(level).holds(task);
@@ -168,10 +181,12 @@ class ClusterQueues {
  private:
   using Ring = StealableRing<sizes.ring, sizes.bin>;
   using Bins = BinRing<sizes.bins, sizes.bin>;
+  using Forks = ForkDeque<sizes.forks>;
   static constexpr int top_level = static_cast<int>(sizes.levels) - 1;
 
   struct alignas(64) Agent {
     std::array<Ring, sizes.levels> rings;
+    std::array<Forks, sizes.levels / 2> forks;  ///< only continuations are left behind
     // The agent's own.
     alignas(64) unsigned occupied = 0;  ///< levels whose ring may hold something
     unsigned picks = 0;
@@ -183,6 +198,11 @@ class ClusterQueues {
     return agents_[agent].rings[static_cast<std::size_t>(level)];
   }
 
+  static bool has_forks(int level) noexcept { return level % 2 == 1; }
+  Forks& forks(unsigned agent, int level) noexcept {
+    return agents_[agent].forks[static_cast<std::size_t>(level / 2)];
+  }
+
   void published(int level) noexcept {
     hint_.published(level);
     sleepers_.notify();
@@ -190,6 +210,19 @@ class ClusterQueues {
   void publish(SharedPair& pair, SharedQueue& queue, int level) noexcept {
     index_.ensure(pair, queue, level);
     published(level);
+  }
+
+  template <class Drop>
+  void drain_once(unsigned agent, Drop& drop) noexcept {
+    for (int level = top_level; level >= 0; --level) {
+      while (LoopNode* task = inject(level).take()) {
+        while (task != nullptr) drop(*std::exchange(task, task->next));
+      }
+      for (unsigned other = 0; other < agents_.size(); ++other) {
+        while (LoopNode* task = own(other, level).claim_one()) drop(*task);
+      }
+      while (LoopNode* task = take_shared(agent, level)) drop(*task);
+    }
   }
 
   bool is_others_turn(unsigned agent) noexcept {
@@ -209,6 +242,9 @@ class ClusterQueues {
 
   /// An agent inside.
   LoopNode* take_at(unsigned agent, int level, bool several) noexcept {
+    if (has_forks(level)) {
+      if (LoopNode* continuation = steal_fork(agent, level)) return continuation;
+    }
     if (LoopNode* task = take_bin(agent, level)) return task;
     if (LoopNode* task = steal(agent, level, several)) return task;
     return index_.take(agent, level);
@@ -239,6 +275,17 @@ class ClusterQueues {
       }
       publish_rest(agent, level, loot[0]->next);
       return loot[0];
+    }
+    return nullptr;
+  }
+  /// Not its own: an agent that picks has left nothing behind (ForkRun).
+  LoopNode* steal_fork(unsigned agent, int level) noexcept {
+    const auto agents = static_cast<unsigned>(agents_.size());
+    for (unsigned i = 1; i < agents; ++i) {
+      if (LoopNode* continuation = forks((agent + i) % agents, level).steal()) {
+        count_stolen(agent, 1);
+        return continuation;
+      }
     }
     return nullptr;
   }

@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <heist/loop_node.hpp>
 #include <heist/sync.hpp>
 #include <span>
-
-#include <heist/loop_node.hpp>
 
 namespace heist {
 
@@ -19,16 +18,16 @@ namespace heist {
 // Edge ring: claim -> reuse. The thief has read the place.
 // Edge ring: publish <-> search. As BinRing's.
 // Progress  lock-free; push wait-free. No thread writes to the owner's tail_ line.
-// Bound   Capacity; a full ring refuses. `Kept` places are for push_chain() only.
+// Bound   capacity; a full ring refuses. `kept` places are for push_chain() only.
 // Proof   stress/model/models/cluster_{queues,hint}.cpp.
-template <unsigned Capacity, unsigned Kept>
+template <unsigned capacity, unsigned kept>
 class StealableRing {
  public:
   /// Owner. False when only the places kept for what it takes over are free.
   [[nodiscard]] bool push(LoopNode& task) noexcept {
     const std::uint64_t tail = tail_.load(sync::relaxed);  // relaxed: the owner's own.
     const std::uint64_t held = tail - head_.load(sync::edge("ring:reuse", sync::acquire));
-    if (held >= Capacity - Kept) return false;
+    if (held >= capacity - kept) return false;
     place(tail).store(&task, sync::relaxed);  // relaxed: tail_ publishes it.
     publish(tail + 1);
     return true;
@@ -37,7 +36,7 @@ class StealableRing {
   /// Owner: as much of a chain as there is room for, published at once.   Returns the rest.
   [[nodiscard]] LoopNode* push_chain(LoopNode* oldest) noexcept {
     std::uint64_t tail = tail_.load(sync::relaxed);  // relaxed: the owner's own.
-    const std::uint64_t end = head_.load(sync::edge("ring:reuse", sync::acquire)) + Capacity;
+    const std::uint64_t end = head_.load(sync::edge("ring:reuse", sync::acquire)) + capacity;
     for (; oldest != nullptr && tail != end; oldest = oldest->next) {
       place(tail++).store(oldest, sync::relaxed);  // relaxed: tail_ publishes it.
     }
@@ -80,13 +79,13 @@ class StealableRing {
   [[nodiscard]] bool holds(const LoopNode& task) const {
     // relaxed, all: a checker's.
     for (auto at = head_.load(sync::relaxed); at < tail_.load(sync::relaxed); ++at) {
-      if (places_[at % Capacity].load(sync::relaxed) == &task) return true;  // relaxed: as above.
+      if (places_[at % capacity].load(sync::relaxed) == &task) return true;  // relaxed: as above.
     }
     return false;
   }
 
  private:
-  sync::atomic<LoopNode*>& place(std::uint64_t at) noexcept { return places_[at % Capacity]; }
+  sync::atomic<LoopNode*>& place(std::uint64_t at) noexcept { return places_[at % capacity]; }
   /// A read-modify-write, so that the loads of hint and sleepers that follow cannot come before it.
   void publish(std::uint64_t tail) noexcept {
     tail_.exchange(tail, sync::edge("ring:publish", sync::seq_cst));
@@ -94,7 +93,7 @@ class StealableRing {
 
   alignas(64) sync::atomic<std::uint64_t> head_{0};
   alignas(64) sync::atomic<std::uint64_t> tail_{0};
-  alignas(64) std::array<sync::atomic<LoopNode*>, Capacity> places_{};
+  alignas(64) std::array<sync::atomic<LoopNode*>, capacity> places_{};
 };
 
 }  // namespace heist

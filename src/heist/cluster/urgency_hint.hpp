@@ -3,9 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <heist/sync.hpp>
-
 #include <heist/loop_node.hpp>
+#include <heist/sync.hpp>
 
 namespace heist {
 

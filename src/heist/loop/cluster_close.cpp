@@ -71,8 +71,8 @@ std::uint64_t ClusterHub::drop_all(LoopCore& agent) noexcept {
   publish_held(loop_.first_scheduler().stealable);
   drop_found();
   agent.finish_garbage();
-  return dropped_.load(
-      sync::relaxed);  // relaxed: a statistic; what others drop meanwhile may be missed.
+  // relaxed: a statistic; what others drop meanwhile may be missed.
+  return dropped_.load(sync::relaxed);
 }
 
 void ClusterHub::drop_if_closed() noexcept {

@@ -24,7 +24,8 @@ struct SignalLoop;
 
 /// Sizes of the shipped queues; models have everything full at once.
 #if defined(HEIST_MODEL)
-inline constexpr ClusterSizes hub_sizes{.bins = 2, .bin = 2, .ring = 4, .others_turn = 61};
+inline constexpr ClusterSizes hub_sizes{
+    .bins = 2, .bin = 2, .ring = 4, .forks = 2, .others_turn = 61};
 #else
 inline constexpr ClusterSizes hub_sizes{};
 #endif
@@ -109,6 +110,15 @@ class ClusterHub {
       const bool may_wait = may_be_suspended_.load(sync::edge("hold:suspended", sync::seq_cst));
       if (!may_wait || node == nullptr || !hold_back(*node)) return node;
     }
+  }
+  /// The running task leaves its continuation behind for other agents, until unfork(). False: there is no room for it.
+  [[nodiscard]] bool fork(LoopCore& agent, LoopNode& continuation,
+                          int level) noexcept HEIST_ON_AGENT {
+    return queues_.fork(agent.member_.index, continuation, level);
+  }
+  /// Takes the youngest back. False: it was stolen, and everything older too.
+  [[nodiscard]] bool unfork(LoopCore& agent, int level) noexcept HEIST_ON_AGENT {
+    return queues_.unfork(agent.member_.index, level);
   }
   /// Sleeps until there may be something to do, or `limit`.
   void park(LoopCore& agent,

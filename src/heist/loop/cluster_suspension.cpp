@@ -10,7 +10,9 @@ namespace heist {
 
 namespace {
 
+/// Null: it is part of a task that runs.
 SchedulerCore* scheduler_of(LoopNode& node) noexcept {
+  if (node.ops->kind == LoopNodeKind::forked) return nullptr;
   if (node.ops->kind == LoopNodeKind::task) return static_cast<SchedulerTask&>(node).scheduler;
   return static_cast<Reaction&>(node).captured.state().scheduler;
 }

@@ -132,6 +132,8 @@ void LoopCore::arrive(LoopNode& node) noexcept {
       return enqueue(static_cast<SchedulerTask&>(node));
     case LoopNodeKind::microtask:
       return on_agent().microtasks.push(node);
+    case LoopNodeKind::forked:  // not here: agents pick it
+      break;
     case LoopNodeKind::message:
       return node.ops->run(node, *this);
   }

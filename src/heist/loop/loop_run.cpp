@@ -115,7 +115,11 @@ bool LoopCore::run_picked(LoopNode& node) noexcept {
   end_search();
   if (node.ops->kind == LoopNodeKind::task) return run_task(static_cast<SchedulerTask&>(node));
   in_task_.store(true, sync::edge("running:publish", sync::release));
-  run_reaction(static_cast<Reaction&>(node));
+  if (node.ops->kind == LoopNodeKind::forked) {
+    node.ops->run(node, *this);
+  } else {
+    run_reaction(static_cast<Reaction&>(node));
+  }
   end_task();
   return true;
 }

@@ -38,9 +38,9 @@ bool start(ControlledTask& task) noexcept {
   return task.try_start() && (task.signal == nullptr || !task.signal->aborted_at_start());
 }
 
-/// The callback has returned and the checkpoint after it is done: settles, unless an abort came
-/// first.
-void finish(ControlledTask& task, TaskOutcome outcome, Reason& error) noexcept {
+}  // namespace
+
+void finish_task(ControlledTask& task, TaskOutcome outcome, Reason& error) noexcept {
   const auto& ops = task.task_ops();
   const bool adopts = outcome == TaskOutcome::promise;
   // A callback may have seen the abort before the aborter's walk has claimed the task: the abort was
@@ -54,8 +54,6 @@ void finish(ControlledTask& task, TaskOutcome outcome, Reason& error) noexcept {
   ops.retire(task);
 }
 
-}  // namespace
-
 ControlledTask::ControlledTask(const TaskOps& table) noexcept
     : SchedulerTask(table, true), Registration(task_registration) {}
 
@@ -67,8 +65,7 @@ void discard_contents(ControlledTask& task) noexcept {
 
 void dispose(ControlledTask& task) noexcept {
   discard_contents(task);
-  task.cell
-      .reset();  // the holder's: a poster that an abort has overtaken publishes it all the same
+  task.cell.reset();  // the holder's: a poster that an abort overtakes publishes it all the same
   task.task_ops().retire(task);
 }
 
@@ -87,11 +84,14 @@ void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept {
   loop.count_run();
   Reason error;
   const TaskOutcome outcome = task.task_ops().invoke(task, error);
-  if (outcome != TaskOutcome::promise) task.task_ops().discard_callback(task);
+  const bool has_returned = outcome != TaskOutcome::promise && outcome != TaskOutcome::forked;
+  if (has_returned) task.task_ops().discard_callback(task);
   agent.current = {};
   loop.microtask_checkpoint();
   loop.withdraw_running(task);
-  finish(task, outcome, error);
+  // The callback and the checkpoint after it are done.
+  if (outcome == TaskOutcome::forked) return task.task_ops().settle(task, outcome, error);
+  finish_task(task, outcome, error);
 }
 
 void drop_controlled_task(LoopNode& node) noexcept {

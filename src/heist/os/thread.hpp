@@ -11,4 +11,7 @@ void name_this_thread(const std::string& name) noexcept;
 /// Binds the calling thread to one CPU.   Errors: std::system_error that names the CPU.
 void pin_this_thread(int cpu);
 
+/// The `index`-th CPU that the calling thread may use, over and over.   Errors: std::system_error.
+[[nodiscard]] int allowed_cpu(unsigned index);
+
 }  // namespace heist

@@ -1,0 +1,40 @@
+// TaskTree: the tree of a task whose callback returned a Forkable.
+#pragma once
+
+#include <heist/fork_frame.hpp>
+#include <heist/forkable.hpp>
+#include <heist/sync.hpp>
+#include <utility>
+
+namespace heist {
+
+/// Runs a tree with the scheduling state of the running task.   Thread: an agent.
+void run_tree_of_task(ForkTree& tree) noexcept;
+
+/// The task goes on until its callback has returned and the tree has ended, be it on another agent.
+///
+/// Roles   starter: the agent that runs the task.  ender: the one on which the root ends, perhaps the same.
+/// I1      Each calls is_last() once, and touches the task no more unless it is the last.
+/// Edge    tree: meet -> meet. Carries the first one's side to the last.
+template <class T>
+class TaskTree : public ForkTree {
+ public:
+  /// `on_end`: see ForkTree::ended.
+  TaskTree(Forkable<T>&& call, void (*on_end)(ForkTree&) noexcept) noexcept
+      : call_(std::move(call)) {
+    root = &call_.frame();
+    ended = on_end;
+  }
+
+  [[nodiscard]] bool is_last() noexcept {
+    return met_.exchange(true, sync::edge("tree:meet", sync::acq_rel));
+  }
+  /// The last.   Precondition: the root has not failed.
+  T take() { return call_.frame().take(); }
+
+ private:
+  Forkable<T> call_;
+  sync::atomic<bool> met_{false};
+};
+
+}  // namespace heist

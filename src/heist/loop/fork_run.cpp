@@ -1,0 +1,137 @@
+// How an agent runs its part of a tree of forked calls.
+#include <heist/fork_frame.hpp>
+#include <heist/task_tree.hpp>
+#include <utility>
+
+#include "cluster_hub.hpp"
+#include "loop_core.hpp"
+#include "signal_core.hpp"
+
+namespace heist {
+
+namespace {
+
+/// A root, or what was stolen, and everything below it, until nothing is left that this agent could go on with.
+///
+/// I1  A call that ends finds its caller's continuation at the end of the deque, or the deque empty: while it ran, this
+///     agent left behind and took back only what belongs to it, also in trees that calls begin in their bodies.
+///     Thieves take from the other end.
+/// I2  So whenever an agent picks, it has left nothing behind.
+class ForkRun {
+ public:
+  ForkRun(LoopCore& loop, ForkTree& tree) noexcept
+      : loop_(loop), tree_(tree), hub_(hub_of(loop, tree.state)), level_(level_of(tree.state)) {}
+
+  void run(ForkFrame& first) noexcept HEIST_ON_AGENT {
+    outer_ = std::exchange(loop_.on_agent().current, tree_.state);
+    for (ForkFrame* frame = &first; frame != nullptr;) frame = run_until_it_stops(*frame);
+    loop_.on_agent().current = outer_;
+  }
+
+ private:
+  /// Who may steal from this tree: null for nobody.
+  static ClusterHub* hub_of(LoopCore& loop, const SchedulingState& state) noexcept {
+    const bool is_stealable =
+        state.scheduler != nullptr && loop.is_member_of(state.scheduler->loop);
+    return is_stealable ? loop.membership().hub : nullptr;
+  }
+  static int level_of(const SchedulingState& state) noexcept {
+    const SignalCore* source = state.priority_source;
+    return effective_priority(source != nullptr ? source->priority() : state.priority, true);
+  }
+
+  /// Returns what is to run next; null: nothing here.
+  ForkFrame* run_until_it_stops(ForkFrame& frame) noexcept HEIST_ON_AGENT {
+    frame.coroutine.resume();
+    switch (frame.step) {
+      case ForkFrame::Step::call:
+        return &begin_child(frame, ForkFrame::Way::called);
+      case ForkFrame::Step::fork:
+        return &fork_child(frame);
+      case ForkFrame::Step::join:
+        return frame.children.wait() ? &frame : nullptr;
+      case ForkFrame::Step::end:
+        break;
+    }
+    return end(frame);
+  }
+  ForkFrame& begin_child(ForkFrame& parent, ForkFrame::Way way) noexcept {
+    ForkFrame& child = *parent.to_run;
+    child.parent = &parent;
+    child.tree = &tree_;
+    child.way = way;
+    return child;
+  }
+  /// Another agent may have the parent afterwards.
+  ForkFrame& fork_child(ForkFrame& parent) noexcept HEIST_ON_AGENT {
+    ForkFrame& child = begin_child(parent, ForkFrame::Way::forked_in_place);
+    if (hub_ != nullptr && hub_->fork(loop_, parent, level_)) child.way = ForkFrame::Way::forked;
+    return child;
+  }
+
+  /// Of a parent that waited for its last child with its own end, that one's end too.
+  ForkFrame* end(ForkFrame& last) noexcept HEIST_ON_AGENT {
+    for (ForkFrame* ended = &last;;) {
+      ended->has_ended = true;
+      if (!ended->children.wait()) return nullptr;
+      ended->destroy_dropped();
+      ForkFrame* const parent = ended->parent;
+      if (parent == nullptr) return end_tree();
+      if (!leave(*ended)) return nullptr;
+      if (!parent->has_ended) return parent;
+      ended = parent;
+    }
+  }
+  /// True: the parent is to go on here. The child may be gone afterwards.
+  bool leave(ForkFrame& child) noexcept HEIST_ON_AGENT {
+    if (child.way == ForkFrame::Way::called) return true;
+    if (child.has_failed()) [[unlikely]]
+      child.hand_error_to_parent();
+    if (child.way == ForkFrame::Way::forked_in_place || hub_->unfork(loop_, level_)) return true;
+    return child.parent->children.end_child();
+  }
+  ForkFrame* end_tree() noexcept HEIST_ON_AGENT {
+    loop_.on_agent().current = outer_;  // what the state borrows may go with the tree
+    tree_.ended(tree_);
+    return nullptr;
+  }
+
+  LoopCore& loop_;
+  ForkTree& tree_;
+  ClusterHub* const hub_;
+  const int level_;
+  SchedulingState outer_;
+};
+
+}  // namespace
+
+const LoopNodeOps ForkFrame::stolen{LoopNodeKind::forked, &run_stolen, nullptr};
+
+void ForkFrame::run_stolen(LoopNode& node, LoopCore& loop) noexcept {
+  auto& frame = static_cast<ForkFrame&>(node);
+  loop.assert_agent();
+  frame.children.add();
+  ForkRun(loop, *frame.tree).run(frame);
+}
+
+void ForkFrame::fail_with(Reason error) noexcept {
+  if (!error) error = no_reason_given();
+  // relaxed: the winner's error comes to the parent by way of ChildCount, or the deque.
+  if (!failed_.exchange(true, sync::relaxed)) error_ = std::move(error);
+}
+
+void run_tree(ForkTree& tree) noexcept {
+  LoopCore& loop = *loop_of_this_thread;
+  loop.assert_agent();
+  tree.root->tree = &tree;
+  ForkRun(loop, tree).run(*tree.root);
+}
+
+void run_tree_of_task(ForkTree& tree) noexcept {
+  LoopCore& loop = *loop_of_this_thread;
+  loop.assert_agent();
+  tree.state = loop.on_agent().current;
+  run_tree(tree);
+}
+
+}  // namespace heist

@@ -1,0 +1,503 @@
+// fork and join: calls that run depth-first, and whose continuations other agents take. Rule: CLU-6.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <heist/agent_cluster.hpp>
+#include <heist/heist.hpp>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "support/live_count.hpp"
+#include "support/pool_memory.hpp"
+
+namespace heist {
+namespace {
+
+using support::LiveCount;
+
+Forkable<int> fib(int n) {
+  if (n < 2) co_return n;
+  const int before = n - 1;
+  Forked<int> a = co_await fork(fib(before));
+  const int b = co_await fib(n - 2);
+  co_await join();
+  co_return a.value() + b;
+}
+
+/// What two calls tell each other while both are on a stack: it comes true only when they run on two agents.
+class Flag {
+ public:
+  void set() { set_.store(true); }
+  void wait() const {
+    while (!set_.load()) std::this_thread::yield();
+  }
+
+ private:
+  std::atomic<bool> set_{false};
+};
+
+template <class T>
+Forkable<T> returning(T value) {
+  co_return value;
+}
+Forkable<> throwing(std::string what) {
+  throw std::runtime_error(what);
+  co_return;
+}
+Forkable<> adding(std::atomic<int>& sum) {
+  sum.fetch_add(1);
+  co_return;
+}
+Forkable<> waiting_for(const Flag& flag, std::atomic<int>& done) {
+  flag.wait();
+  done.fetch_add(1);
+  co_return;
+}
+
+class ForkJoin : public testing::TestWithParam<unsigned> {
+ protected:
+  /// As a task of the cluster.
+  template <class Call>
+  auto run(Call call) {
+    return cluster.scheduler().post_task(std::move(call)).get();
+  }
+
+  AgentCluster cluster{{.agents = GetParam()}};
+};
+INSTANTIATE_TEST_SUITE_P(Agents, ForkJoin, testing::Values(1U, 2U, 8U));
+
+/// With an agent to spare.
+class ForkJoinOnTwo : public testing::Test {
+ protected:
+  AgentCluster cluster{{.agents = 2}};
+};
+
+TEST_P(ForkJoin, tree_when_a_callback_returns_it_then_its_result) {
+  EXPECT_EQ(run([] { return fib(20); }), 6765);
+}
+
+TEST_P(ForkJoin, tree_when_awaited_in_a_coroutine_then_its_result) {
+  const auto sum = [this]() -> Promise<int> {
+    const int first = co_await fib(15);
+    co_await cluster.scheduler().yield();
+    co_return first + co_await fib(10);
+  };
+  EXPECT_EQ(run(sum), 610 + 55);
+}
+
+TEST_P(ForkJoin, trees_when_several_then_each_has_its_result) {
+  std::vector<Promise<int>> promises;
+  for (int n = 0; n < 18; ++n) {
+    promises.push_back(cluster.scheduler().post_task([n] { return fib(n); }));
+  }
+  for (std::size_t n = 2; n < promises.size(); ++n) {
+    EXPECT_EQ(promises[n].get(), promises[n - 1].get() + promises[n - 2].get());
+  }
+}
+
+Forkable<> count_nodes(std::vector<std::atomic<int>>& visits, std::size_t node) {
+  visits[node].fetch_add(1);
+  for (std::size_t child = 4 * node + 1; child <= 4 * node + 4 && child < visits.size(); ++child) {
+    co_await fork(count_nodes(visits, child));
+  }
+}
+
+TEST_P(ForkJoin, node_when_its_tree_has_ended_then_it_ran_once) {
+  std::vector<std::atomic<int>> visits(20'000);
+  run([&visits] { return count_nodes(visits, 0); });
+  for (const auto& count : visits) ASSERT_EQ(count.load(), 1);
+}
+
+TEST_P(ForkJoin, calls_when_nothing_is_stolen_then_depth_first) {
+  std::vector<int> order;
+  struct Tree {
+    static Forkable<> visit(std::vector<int>& order, int node) {
+      order.push_back(node);
+      for (int child = 2 * node; child <= 2 * node + 1 && child < 8; ++child) {
+        co_await fork(visit(order, child));
+      }
+    }
+  };
+  cluster.agent(0).scheduler().post_task([&order] { return Tree::visit(order, 1); }).get();
+  EXPECT_EQ(order, (std::vector{1, 2, 4, 5, 3, 6, 7}));
+}
+
+TEST_P(ForkJoin, forks_when_a_million_in_one_call_then_constant_stack) {
+  std::atomic<int> sum{0};
+  struct Many {
+    static Forkable<> fork_all(std::atomic<int>& sum, int count) {
+      for (int i = 0; i < count; ++i) co_await fork(adding(sum));
+    }
+  };
+  run([&sum] { return Many::fork_all(sum, 1'000'000); });
+  EXPECT_EQ(sum.load(), 1'000'000);
+}
+
+Forkable<int> called_deep(int depth) {
+  if (depth == 0) co_return 0;
+  co_return 1 + co_await called_deep(depth - 1);
+}
+Forkable<int> forked_deep(int depth) {
+  if (depth == 0) co_return 0;
+  Forked<int> below = co_await fork(forked_deep(depth - 1));
+  co_await join();
+  co_return 1 + below.value();
+}
+
+TEST_P(ForkJoin, calls_when_nested_deep_then_constant_stack) {
+  EXPECT_EQ(run([] { return called_deep(100'000); }), 100'000);
+  EXPECT_EQ(run([] { return forked_deep(100'000); }), 100'000);
+}
+
+TEST_P(ForkJoin, tree_when_run_again_then_memory_is_flat) {
+  static_cast<void>(run([] { return fib(16); }));
+  const auto held = support::held_by_pool();
+  for (int i = 0; i < 20; ++i) static_cast<void>(run([] { return fib(16); }));
+  EXPECT_LE(support::held_by_pool() - held, 8 * support::flat);
+}
+
+// Results.
+
+TEST_P(ForkJoin, result_when_move_only_then_moved) {
+  struct Tree {
+    static Forkable<std::unique_ptr<int>> both() {
+      Forked<std::unique_ptr<int>> a = co_await fork(returning(std::make_unique<int>(1)));
+      const std::unique_ptr<int> b = co_await returning(std::make_unique<int>(2));
+      co_await join();
+      std::unique_ptr<int> sum = std::move(a).value();
+      *sum += *b;
+      co_return sum;
+    }
+  };
+  const auto promise = cluster.scheduler().post_task([] { return Tree::both(); });
+  EXPECT_EQ(*promise.get(), 3);
+}
+
+TEST_P(ForkJoin, result_when_a_reference_then_the_object_itself) {
+  struct Tree {
+    static Forkable<int&> same(int& object) { co_return object; }
+    static Forkable<int&> forked(int& object) {
+      Forked<int&> child = co_await fork(same(object));
+      co_await join();
+      co_return child.value();
+    }
+  };
+  int object = 0;
+  const auto promise = cluster.scheduler().post_task([&object] { return Tree::forked(object); });
+  EXPECT_EQ(&promise.get(), &object);
+}
+
+// Exceptions.
+
+template <class Call>
+std::string what_comes_of(Promise<Call> promise) {
+  try {
+    promise.get();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST_P(ForkJoin, join_when_a_child_threw_then_throws_that) {
+  struct Tree {
+    static Forkable<std::string> caught() {
+      co_await fork(throwing("child"));
+      try {
+        co_await join();
+      } catch (const std::runtime_error& error) {
+        co_return error.what();
+      }
+      co_return "nothing";
+    }
+  };
+  EXPECT_EQ(run([] { return Tree::caught(); }), "child");
+}
+
+TEST_P(ForkJoin, join_when_it_has_thrown_then_not_again) {
+  struct Tree {
+    static Forkable<int> joined_twice() {
+      Forked<int> good = co_await fork(returning(7));
+      co_await fork(throwing("child"));
+      bool threw = false;
+      try {
+        co_await join();
+      } catch (const std::runtime_error&) {
+        threw = true;
+      }
+      co_await join();
+      co_return threw ? good.value() : 0;
+    }
+  };
+  EXPECT_EQ(run([] { return Tree::joined_twice(); }), 7);
+}
+
+TEST_P(ForkJoin, value_when_the_call_threw_then_refused) {
+  struct Tree {
+    static Forkable<int> throws() {
+      throw std::runtime_error("child");
+      co_return 1;
+    }
+    static Forkable<bool> refused() {
+      Forked<int> child = co_await fork(throws());
+      try {
+        co_await join();
+      } catch (const std::runtime_error&) {
+      }
+      try {
+        static_cast<void>(child.value());
+      } catch (const InvalidStateError&) {
+        co_return true;
+      }
+      co_return false;
+    }
+  };
+  EXPECT_TRUE(run([] { return Tree::refused(); }));
+}
+
+TEST_P(ForkJoin, call_when_it_throws_then_at_its_co_await) {
+  struct Tree {
+    static Forkable<> middle() { co_await throwing("leaf"); }
+    static Forkable<> top() {
+      co_await fork(middle());
+      co_await join();
+    }
+  };
+  EXPECT_EQ(what_comes_of(cluster.scheduler().post_task([] { return Tree::top(); })), "leaf");
+}
+
+TEST_P(ForkJoin, parent_when_it_ends_unjoined_then_throws_what_its_child_threw) {
+  struct Tree {
+    static Forkable<int> unjoined() {
+      co_await fork(throwing("child"));
+      co_return 1;
+    }
+  };
+  EXPECT_EQ(what_comes_of(cluster.scheduler().post_task([] { return Tree::unjoined(); })), "child");
+}
+
+TEST_P(ForkJoin, awaiting_coroutine_when_the_root_throws_then_at_its_co_await) {
+  const auto caught = []() -> Promise<std::string> {
+    try {
+      co_await throwing("root");
+    } catch (const std::runtime_error& error) {
+      co_return error.what();
+    }
+    co_return "nothing";
+  };
+  EXPECT_EQ(run(caught), "root");
+}
+
+TEST_F(ForkJoinOnTwo, parent_when_it_throws_while_a_child_runs_then_ends_after_it) {
+  struct SetAtEnd {
+    explicit SetAtEnd(Flag& to_set) : flag(to_set) {}
+    SetAtEnd(const SetAtEnd&) = delete;
+    SetAtEnd& operator=(const SetAtEnd&) = delete;
+    ~SetAtEnd() { flag.set(); }
+    Flag& flag;
+  };
+  struct Tree {
+    static Forkable<> parent(Flag& flag, std::atomic<int>& done) {
+      const SetAtEnd unwound(flag);
+      co_await fork(waiting_for(flag, done));
+      throw std::runtime_error("parent");
+    }
+  };
+  Flag flag;
+  std::atomic<int> done{0};
+  const auto promise = cluster.scheduler().post_task([&] { return Tree::parent(flag, done); });
+  EXPECT_EQ(what_comes_of(promise), "parent");
+  EXPECT_EQ(done.load(), 1);
+}
+
+// Thefts.
+
+TEST_F(ForkJoinOnTwo, continuation_when_an_agent_is_idle_then_stolen) {
+  struct Tree {
+    static Forkable<> parent(Flag& flag, std::atomic<int>& done) {
+      const auto before = std::this_thread::get_id();
+      co_await fork(waiting_for(flag, done));
+      EXPECT_NE(std::this_thread::get_id(), before);
+      flag.set();
+      co_await join();
+      EXPECT_EQ(done.load(), 1);
+    }
+  };
+  Flag flag;
+  std::atomic<int> done{0};
+  cluster.scheduler().post_task([&] { return Tree::parent(flag, done); }).get();
+  EXPECT_GE(cluster.stats().stolen, 1U);
+}
+
+TEST_F(ForkJoinOnTwo, result_when_dropped_while_the_child_runs_then_destroyed_by_the_join) {
+  struct Tree {
+    static Forkable<LiveCount::Probe> child(Flag& flag, LiveCount::Probe probe) {
+      flag.wait();
+      co_return probe;
+    }
+    static Forkable<> parent(Flag& flag, const LiveCount& count) {
+      co_await fork(child(flag, count.probe()));
+      EXPECT_GE(count.alive(), 1);
+      flag.set();
+      co_await join();
+      EXPECT_EQ(count.alive(), 0);
+    }
+  };
+  Flag flag;
+  const LiveCount count;
+  cluster.scheduler().post_task([&] { return Tree::parent(flag, count); }).get();
+}
+
+TEST_F(ForkJoinOnTwo, children_when_several_throw_beside_each_other_then_join_throws_one) {
+  struct Tree {
+    static Forkable<> thrower(Flag& flag) {
+      flag.wait();
+      throw std::runtime_error("child");
+      co_return;
+    }
+    static Forkable<> parent(Flag& flag) {
+      co_await fork(thrower(flag));
+      flag.set();
+      co_await fork(throwing("child"));
+      co_await join();
+    }
+  };
+  Flag flag;
+  EXPECT_EQ(what_comes_of(cluster.scheduler().post_task([&] { return Tree::parent(flag); })),
+            "child");
+}
+
+TEST_F(ForkJoinOnTwo, state_when_a_continuation_was_stolen_then_the_roots) {
+  struct Tree {
+    static Forkable<bool> parent(Flag& flag, std::atomic<int>& done, Scheduler scheduler) {
+      co_await fork(waiting_for(flag, done));
+      const bool same = Scheduler::current() == scheduler;
+      flag.set();
+      co_await join();
+      co_return same&& Scheduler::current() == scheduler;
+    }
+  };
+  Flag flag;
+  std::atomic<int> done{0};
+  EXPECT_TRUE(cluster.scheduler()
+                  .post_task([&] { return Tree::parent(flag, done, cluster.scheduler()); })
+                  .get());
+}
+
+TEST_F(ForkJoinOnTwo, continuation_when_something_is_more_urgent_then_after_it) {
+  struct Tree {
+    static Forkable<> parent(Flag& begun, Flag& flag, std::atomic<int>& urgent) {
+      co_await fork(child(begun, flag));
+      EXPECT_EQ(urgent.load(), 1);
+      flag.set();
+    }
+    static Forkable<> child(Flag& begun, Flag& flag) {
+      begun.set();
+      flag.wait();
+      co_return;
+    }
+  };
+  Flag held;
+  Flag hold;
+  cluster.scheduler().post([&] {
+    held.set();
+    hold.wait();
+  });
+  held.wait();
+  Flag begun;
+  Flag flag;
+  std::atomic<int> urgent{0};
+  const auto tree =
+      cluster.scheduler().post_task([&] { return Tree::parent(begun, flag, urgent); });
+  begun.wait();
+  cluster.scheduler().post([&] { urgent.fetch_add(1); }, {.priority = TaskPriority::user_blocking});
+  hold.set();
+  tree.get();
+}
+
+TEST_F(ForkJoinOnTwo, tree_when_aborted_while_it_runs_then_rejects_at_once_and_runs_on) {
+  // Rule: ABT-6
+  struct Tree {
+    static Forkable<int> parent(Flag& begun, Flag& flag, std::atomic<int>& done,
+                                AbortSignal signal) {
+      co_await fork(waiting_for(flag, done));
+      begun.set();
+      flag.wait();
+      EXPECT_TRUE(signal.aborted());
+      co_await join();
+      done.fetch_add(1);
+      co_return 1;
+    }
+  };
+  Flag begun;
+  Flag flag;
+  std::atomic<int> done{0};
+  AbortController controller;
+  const auto tree = cluster.scheduler().post_task(
+      [&] { return Tree::parent(begun, flag, done, controller.signal()); },
+      {.signal = controller.signal()});
+  begun.wait();
+  controller.abort();
+  EXPECT_EQ(tree.status(), PromiseStatus::rejected);
+  EXPECT_EQ(done.load(), 0);
+  flag.set();
+  cluster.close(CloseMode::drain());
+  EXPECT_EQ(done.load(), 2);
+}
+
+TEST_F(ForkJoinOnTwo, tree_when_begun_within_a_call_of_another_then_both_end) {
+  struct Trees {
+    static Promise<int> inner() { co_return co_await fib(12); }
+    static Forkable<int> outer(int depth) {
+      if (depth == 0) co_return 0;
+      Forked<int> a = co_await fork(outer(depth - 1));
+      Promise<int> other = inner();
+      const int b = co_await outer(depth - 1);
+      co_await join();
+      static_cast<void>(other);
+      co_return a.value() + b + 1;
+    }
+  };
+  EXPECT_EQ(cluster.scheduler().post_task([] { return Trees::outer(6); }).get(), 63);
+}
+
+// Elsewhere.
+
+TEST(ForkJoinElsewhere, tree_when_on_an_agent_or_a_loop_then_a_program_without_forks) {
+  const Agent agent;
+  EXPECT_EQ(agent.scheduler().post_task([] { return fib(10); }).get(), 55);
+  EventLoop loop;
+  const auto promise = loop.scheduler().post_task([] { return fib(10); });
+  loop.run_until_idle();
+  EXPECT_EQ(promise.get(), 55);
+}
+
+TEST(ForkJoinElsewhere, tree_when_awaited_off_an_agent_then_refused) {
+  const auto coroutine = []() -> Promise<int> { co_return co_await fib(3); };
+  EXPECT_THROW(static_cast<void>(coroutine().get()), NotAllowedError);
+}
+
+TEST(ForkJoinElsewhere, call_when_never_run_then_destroyed_with_its_parameters) {
+  const LiveCount count;
+  {
+    const Forkable<LiveCount::Probe> call = returning(count.probe());
+    EXPECT_GE(count.alive(), 1);
+  }
+  EXPECT_EQ(count.alive(), 0);
+}
+
+TEST(ForkJoinElsewhere, callback_when_its_tree_has_ended_then_destroyed) {
+  const LiveCount count;
+  AgentCluster cluster({.agents = 2});
+  const auto task = count.track([] { return fib(5); });
+  EXPECT_EQ(cluster.scheduler().post_task(task).get(), 5);
+  cluster.close(CloseMode::drain());
+  EXPECT_EQ(count.alive(), 1);
+}
+
+}  // namespace
+}  // namespace heist
