@@ -11,7 +11,7 @@ namespace {
 struct HeldTask {
   void post(const PostTaskOptions& options = {}) {
     promise = cluster.scheduler().post_task(
-        [this, kept = this->kept] {
+        [this, share = kept] {
           ++ran;
           return 7;
         },
