@@ -45,6 +45,7 @@ TEST_F(ResumeOn, with_a_signal_then_it_is_inherited_there) {
   TaskController controller(TaskPriority::background);
   const auto coroutine = [&]() -> Promise<int> {
     co_await resume_on(cluster.agent(0));
+    cluster.agent(1).scheduler().post_task([] {}).get();  // our task's callback has returned
     controller.abort(std::string("enough"));
     bool refused = false;
     try {
