@@ -126,7 +126,9 @@ TEST_P(ClusterClose, close_when_waiting_for_delayed_tasks_then_they_run) {
   const auto stealable = scheduler().post_task([] { return 1; }, {.delay = 5ms});
   const auto on_agent = bound(size() - 1).post_task([] { return 2; }, {.delay = 10ms});
   const auto never = scheduler().post_task([] { return 3; }, {.delay = Delay::never()});
-  EXPECT_EQ(cluster().close(drain_also_delayed()), (CloseReport{.ran = 2, .aborted = 1}));
+  const CloseReport report = cluster().close(drain_also_delayed());
+  EXPECT_EQ(report.aborted, 1U);
+  EXPECT_LE(report.ran, 2U);  // on a slow machine they have run before
   EXPECT_EQ(stealable.get(), 1);
   EXPECT_EQ(on_agent.get(), 2);
   EXPECT_TRUE(test::is<AbortError>(never.reason()));
@@ -225,15 +227,18 @@ TEST_P(ClusterClose, close_when_tasks_were_aborted_before_then_they_are_not_coun
 
 TEST_P(ClusterClose, close_when_a_coroutine_waits_then_its_frame_goes_and_its_promise_rejects) {
   const auto awaited = later<void>();
-  const auto waiting = scheduler().post_task([this, &awaited]() -> Promise<void> {
+  Countdown to_start(2);
+  const auto waiting = scheduler().post_task([this, &awaited, &to_start]() -> Promise<void> {
     const auto alive = callbacks.probe();
+    to_start.done();
     co_await awaited.promise;
   });
-  const auto sleeping = scheduler().post_task([this]() -> Promise<void> {
+  const auto sleeping = scheduler().post_task([this, &to_start]() -> Promise<void> {
     const auto alive = callbacks.probe();
+    to_start.done();
     co_await sleep_for(1h);
   });
-  ASSERT_TRUE(settles(scheduler().post_task([] {}, {.delay = 2ms})));
+  ASSERT_TRUE(to_start.ends());
   cluster().close(CloseMode::abort());
   EXPECT_EQ(sleeping.status(), PromiseStatus::rejected);
   EXPECT_FALSE(waiting.settled());  // until what it awaits settles (LIF-1)

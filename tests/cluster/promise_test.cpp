@@ -135,6 +135,7 @@ TEST_P(ClusterPromise, queue_microtask_when_it_throws_then_the_hook_hears) {
 
 // Rule: DLY-2
 TEST_P(ClusterPromise, timeout_when_its_delay_is_over_then_aborts_in_a_plain_task_of_an_agent) {
+  HeldAgents held(cluster());  // until somebody listens
   const auto signal = AbortSignal::timeout(scheduler(), 1ms);
   std::atomic<bool> plain{false};
   test::Gate heard;
@@ -143,6 +144,7 @@ TEST_P(ClusterPromise, timeout_when_its_delay_is_over_then_aborts_in_a_plain_tas
     heard.open();
   });
   const auto aborted = scheduler().post_task(note("ran"), {.signal = signal, .delay = 1h});
+  held.let_go();
   ASSERT_TRUE(settles(aborted));
   EXPECT_TRUE(test::is<TimeoutError>(aborted.reason()));
   heard.wait();

@@ -115,8 +115,7 @@ TEST_P(Sus1Cluster, aborted_meanwhile_then_rejected_at_once_and_cleared_away) {
   EXPECT_EQ(promises[2].status(), PromiseStatus::rejected);
   EXPECT_EQ(promises[4].status(), PromiseStatus::rejected);
   scheduler.resume();
-  promises[0].get();
-  promises[3].get();
+  for (const int i : {0, 1, 3}) promises[static_cast<std::size_t>(i)].get();
   EXPECT_EQ(ran.load(), 3);
 }
 
