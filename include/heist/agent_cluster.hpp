@@ -68,10 +68,10 @@ class AgentCluster {
 
   [[nodiscard]] ClusterStats stats() const noexcept;
 
-  /// While it lives, agents with nothing to do look for work instead of sleeping: they answer sooner, and take all of
-  /// their CPUs. For a short time in which work is known to come.
+  /// While it lives, agents that run out of work look for some instead of going to sleep: they answer sooner, and take all
+  /// of their CPUs. For a short time in which work is known to come. Those that sleep do so until they are woken.
   ///
-  /// Thread: any.   Blocks: never.   Cost: a system call for each sleeping agent.
+  /// Thread: any.   Blocks: never.   Cost: one atomic operation.
   class HotPhase {
    public:
     explicit HotPhase(const AgentCluster& cluster) noexcept;
