@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <heist/loop_node.hpp>
 #include <heist/priority.hpp>
+#include <heist/ref.hpp>
 #include <heist/sync.hpp>
 #include <span>
 #include <utility>
@@ -58,20 +59,26 @@ class ClusterQueues {
     inject(level).post(task);
     published(level);
   }
-  /// To the queue of a signal.
-  void post(LinkedCell& task, SharedPair& pair, SharedQueue& queue) noexcept {
+  /// To the queue of a signal, which may go once the task can be found.
+  void post(SharedCell& task) noexcept {
+    const auto pair = Ref<SharedPair>::share(&task.pair);
+    const auto make_ticket = [&task]() noexcept { return task.make_ticket(); };
+    SharedQueue& queue = task.queue;
     queue.push(task);
     const auto place = queue.where();
-    publish(pair, queue, SharedQueue::level_of(place));
+    publish(queue, SharedQueue::level_of(place), make_ticket);
     // The next move may go back to where this one came from.
-    if (SharedQueue::is_moving(place)) publish(pair, queue, SharedQueue::from_of(place));
+    if (SharedQueue::is_moving(place)) publish(queue, SharedQueue::from_of(place), make_ticket);
+    task.end_post();
   }
-  /// Every pick that begins after the return goes by the level that `level()` reads (PRI-3).
+  /// Every pick that begins after the return goes by the level that `level()` reads (PRI-3). Without memory, beyond
+  /// what the pair has kept, a move that meets another one of its queue may wait for that one.
   template <class Level>
   void move(SharedPair& pair, SharedQueue& queue, Level&& level) noexcept {
+    const auto make_ticket = [&pair, &queue]() noexcept { return pair.make_ticket(queue); };
     queue.start_move(level);
     for (auto place = queue.where(); SharedQueue::is_moving(place); place = queue.where()) {
-      publish(pair, queue, SharedQueue::level_of(place));
+      publish(queue, SharedQueue::level_of(place), make_ticket);
       index_.count_move();
       queue.end_move(place);
     }
@@ -207,8 +214,9 @@ class ClusterQueues {
     hint_.published(level);
     sleepers_.notify();
   }
-  void publish(SharedPair& pair, SharedQueue& queue, int level) noexcept {
-    index_.ensure(pair, queue, level);
+  template <class Make>
+  void publish(SharedQueue& queue, int level, Make&& make_ticket) noexcept {
+    index_.ensure(queue, level, make_ticket);
     published(level);
   }
 

@@ -94,11 +94,11 @@ class SharedQueue {
     return present_.load(sync::edge("shared:bit", sync::seq_cst));
   }
   static bool has_bit(State state, int level) noexcept { return (state & bit(level)) != 0; }
-  /// False when an agent has looked since `before` was read.
-  [[nodiscard]] bool set_bit(State before, int level) noexcept {
-    return present_.compare_exchange_strong(before, before | bit(level),
-                                            sync::edge("shared:bit", sync::seq_cst),
-                                            sync::relaxed);  // relaxed: the caller reads it anew.
+  /// Unless an agent has looked since `before` was read.
+  void set_bit(State before, int level) noexcept {
+    present_.compare_exchange_strong(before, before | bit(level),
+                                     sync::edge("shared:bit", sync::seq_cst),
+                                     sync::relaxed);  // relaxed: nothing is read then.
   }
   void clear_bit(int level) noexcept {
     State before = state();

@@ -164,7 +164,6 @@ class ClusterHub {
   int give_place(SharedCellOwner& cell, SignalLoop& part, LoopNode& node,
                  bool is_continuation) noexcept;
   [[nodiscard]] bool hold_back(LoopNode& node) noexcept;
-  void publish_dynamic(SharedCell& cell) noexcept;
   [[nodiscard]] bool arm(SchedulerTask& task) noexcept;
   void notify_watcher(Keeper::Due due) noexcept;
   void drop_if_closed() noexcept;

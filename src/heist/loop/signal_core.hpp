@@ -54,6 +54,8 @@ struct SignalLoop {
     SignalLoop* part = followed.load(sync::edge("signal:notify", sync::acquire));
     return part != nullptr ? *part : *this;
   }
+  /// Before the priority changes: what send_priority_change() will need.   Errors: std::bad_alloc.
+  void reserve_move();
   /// Any thread: the priority has changed.
   void send_priority_change() noexcept;
   /// The aborter: adds a claimed task to the chain to clear away.
@@ -215,6 +217,9 @@ class SignalCore {
   static void dispatch(Listener* oldest, SignalEvent& event, bool is_last,
                        LoopCore* outermost_on) noexcept;
   void notify_loops() noexcept;
+  /// Of each loop that knows the signal.
+  template <class Visit>
+  void each_part(Visit&& visit);
   void deliver_changes(TaskPriority previous, TaskPriority current) noexcept;
   void deliver(TaskPriority previous, TaskPriority current) noexcept;
   [[nodiscard]] SourceLink* notify_priority_listeners(TaskPriority previous,

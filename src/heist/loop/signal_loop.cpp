@@ -51,6 +51,10 @@ void SignalLoop::send_priority_change() noexcept {
   if ((word & state_mask) == pushing) target->request_recheck();
 }
 
+void SignalLoop::reserve_move() {
+  if (SharedPair* pair = pair_.load(sync::edge("pair:find", sync::seq_cst))) pair->reserve();
+}
+
 SharedPair& SignalLoop::shared_pair() {
   SharedPair* pair = pair_.load(sync::edge("pair:find", sync::seq_cst));
   return pair != nullptr ? *pair : *make_pair();
@@ -58,17 +62,18 @@ SharedPair& SignalLoop::shared_pair() {
 
 SharedPair* SignalLoop::make_pair() {
   const TaskPriority priority = signal->picked();
-  auto* made = make_node<SharedPair>(effective_priority(priority, false),
-                                     effective_priority(priority, true));
+  auto made = Ref<SharedPair>::adopt(make_node<SharedPair>(effective_priority(priority, false),
+                                                           effective_priority(priority, true)));
+  made->reserve();
   SharedPair* pair = nullptr;
-  if (!pair_.compare_exchange_strong(pair, made, sync::edge("pair:make", sync::seq_cst),
+  if (!pair_.compare_exchange_strong(pair, made.get(), sync::edge("pair:make", sync::seq_cst),
                                      sync::edge("pair:find", sync::seq_cst))) {
-    destroy_node(*made);
     return pair;
   }
+  pair = made.detach();
   // relaxed: set before this part was found.
-  loop.load(sync::relaxed)->hub()->move(*this, *made);
-  return made;
+  loop.load(sync::relaxed)->hub()->move(*this, *pair);
+  return pair;
 }
 
 void SignalLoop::take_priority_change(LoopNode& node, LoopCore& loop) noexcept {
