@@ -177,6 +177,7 @@ class ClusterHub {
             std::optional<LoopTime::Clock::time_point> limit) noexcept HEIST_ON_AGENT;
 
   [[nodiscard]] bool is_quiet(bool also_delayed) noexcept;
+  [[nodiscard]] bool is_holding() noexcept;
   [[nodiscard]] std::uint64_t count_sleeps() const noexcept;
   void note_sleep() noexcept;
   std::uint64_t drop_all(LoopCore& agent) noexcept HEIST_ON_AGENT;

@@ -85,9 +85,8 @@ SharedCell* ClusterHub::make_cell(SignalLoop& part, LoopNode& node, bool is_cont
 
 void ClusterHub::move(SignalLoop& part, SharedPair& pair) noexcept {
   for (const bool is_continuation : {false, true}) {
-    queues_.move(pair, pair.queue(is_continuation), [&]() noexcept {
-      return effective_priority(part.signal->picked(), is_continuation);
-    });
+    queues_.move(pair, pair.queue(is_continuation),
+                 [&]() noexcept { return effective_priority(part.priority(), is_continuation); });
   }
   drop_if_closed();  // who drops everything may have looked at the new level before, and at the old one too late
 }

@@ -251,7 +251,7 @@ void LoopCore::run_reaction(Reaction& reaction) noexcept {
 
 void LoopCore::refresh_priority(SignalLoop& part) noexcept {
   auto& queues = on_agent().queues;
-  const TaskPriority priority = part.signal->picked();
+  const TaskPriority priority = part.priority();
   for (const bool continuation : {false, true}) {
     queues.move(part.queues[continuation ? 1 : 0], effective_priority(priority, continuation));
   }
@@ -262,7 +262,7 @@ void LoopCore::recheck_priorities() noexcept {
   if (!recheck_.exchange(false, sync::edge("recheck:take", sync::seq_cst))) return;
   on_agent().queues.relevel([](DynamicQueue& queue) noexcept {
     const auto& first = ControlledTask::of(*queue.tasks.front());
-    return effective_priority(priority_part_of(first).signal->picked(), first.is_continuation);
+    return effective_priority(priority_part_of(first).priority(), first.is_continuation);
   });
 }
 

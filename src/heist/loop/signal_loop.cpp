@@ -23,8 +23,13 @@ const LoopNodeOps SignalLoop::priority_table{LoopNodeKind::message, &take_priori
                                              &lose_priority_change};
 const LoopNodeOps SignalLoop::reap_table{LoopNodeKind::message, &take_reap, &lose_reap};
 
-SignalLoop::SignalLoop(SignalCore& owner) noexcept
-    : signal(&owner), priority_message_(priority_table, *this), reap_message_(reap_table, *this) {}
+SignalLoop::SignalLoop(SignalCore& owner, TaskPriority highest) noexcept
+    : signal(&owner),
+      ceiling(highest),
+      priority_message_(priority_table, *this),
+      reap_message_(reap_table, *this) {}
+
+TaskPriority SignalLoop::priority() const noexcept { return std::min(signal->picked(), ceiling); }
 
 void SignalLoop::send_priority_change() noexcept {
   LoopCore* target = loop.load(sync::edge("signal:notify", sync::seq_cst));
@@ -61,9 +66,9 @@ SharedPair& SignalLoop::shared_pair() {
 }
 
 SharedPair* SignalLoop::make_pair() {
-  const TaskPriority priority = signal->picked();
-  auto made = Ref<SharedPair>::adopt(make_node<SharedPair>(effective_priority(priority, false),
-                                                           effective_priority(priority, true)));
+  const TaskPriority now = priority();
+  auto made = Ref<SharedPair>::adopt(
+      make_node<SharedPair>(effective_priority(now, false), effective_priority(now, true)));
   made->reserve();
   SharedPair* pair = nullptr;
   if (!pair_.compare_exchange_strong(pair, made.get(), sync::edge("pair:make", sync::seq_cst),

@@ -17,7 +17,7 @@ void refuse(ControlledTask& task, const Reason& reason) noexcept {
 /// False: aborted meanwhile, and refused.
 bool register_abort_steps(ControlledTask& task, SignalCore& signal) {
   try {
-    task.signal_loop = &signal.part_for(task.scheduler->loop);
+    task.signal_loop = &signal.part_for(*task.scheduler);
   } catch (...) {
     refuse(task, loop_closed_reason());
     throw;
