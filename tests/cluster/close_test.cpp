@@ -122,6 +122,15 @@ TEST_P(ClusterClose, close_when_draining_then_delayed_tasks_reject) {
   EXPECT_TRUE(test::is<AbortError>(on_agent.reason()));
 }
 
+TEST_P(ClusterClose, close_when_draining_and_a_far_delay_has_woken_nobody_then_it_returns) {
+  scheduler().post(note("ran"), {.delay = 1h});
+  fall_asleep();
+  scheduler().post(note("ran"), {.delay = 2h});
+  const auto never = scheduler().post_task(note("ran"), {.delay = Delay::never()});
+  EXPECT_EQ(cluster().close(CloseMode::drain()), (CloseReport{.aborted = 3}));
+  EXPECT_TRUE(test::is<AbortError>(never.reason()));
+}
+
 TEST_P(ClusterClose, close_when_waiting_for_delayed_tasks_then_they_run) {
   const auto stealable = scheduler().post_task([] { return 1; }, {.delay = 5ms});
   const auto on_agent = bound(size() - 1).post_task([] { return 2; }, {.delay = 10ms});
