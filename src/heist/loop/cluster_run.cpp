@@ -84,7 +84,8 @@ void ClusterHub::park(LoopCore& agent, std::optional<LoopTime::Clock::time_point
   if (!std::exchange(member.searching, true)) sleepers_.idle().begin_search();
   spin_until(agent.spin_, loop_, [&] {
     agent.assert_agent();
-    return has_work(agent);
+    // relaxed: seen in time. Who drains waits until all sleep.
+    return has_work(agent) || loop_.refuses_tasks_.load(sync::relaxed);
   });
   forget(agent.on_agent().rethrown);
   if (has_work(agent)) return;
