@@ -213,6 +213,18 @@ TEST_P(ClusterClose, close_when_aborting_then_promises_reject_and_callbacks_go) 
   EXPECT_GE(report.aborted, promises.size());
 }
 
+TEST_P(ClusterClose, post_when_a_close_by_abort_waits_for_an_agent_then_refused) {
+  HeldAgents held(cluster());
+  std::thread closer([&] { cluster().close(CloseMode::abort()); });
+  for (unsigned agent = 0; agent < size(); ++agent) {
+    EXPECT_TRUE(comes_true([&] { return !bound(agent).post([] {}); }));
+  }
+  const auto promise = scheduler().post_task(note("ran"));
+  held.let_go();
+  closer.join();
+  EXPECT_TRUE(test::is<InvalidStateError>(promise.reason()));
+}
+
 // What a signal aborted is not the close's.
 TEST_P(ClusterClose, close_when_tasks_were_aborted_before_then_they_are_not_counted) {
   CloseReport report;
