@@ -54,6 +54,9 @@ class SharedPair {
     return queues_[is_continuation ? 1 : 0];
   }
 
+  /// Until it has been moved for the first time.
+  [[nodiscard]] bool is_new() const noexcept { return queues_[1].is_new(); }
+
   /// Before a post: keeps memory for a ticket, for make_ticket().   Errors: std::bad_alloc.
   void reserve() {
     // relaxed: only whether there is some.

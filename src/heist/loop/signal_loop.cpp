@@ -53,7 +53,10 @@ void SignalLoop::send_priority_change() noexcept {
 
 SharedPair& SignalLoop::shared_pair() {
   SharedPair* pair = pair_.load(sync::edge("pair:find", sync::seq_cst));
-  return pair != nullptr ? *pair : *make_pair();
+  if (pair == nullptr) pair = make_pair();
+  // relaxed: set before this part was found. (Not only its maker, who may have been stopped here.)
+  if (pair->is_new()) loop.load(sync::relaxed)->hub()->move(*this, *pair);
+  return *pair;
 }
 
 SharedPair* SignalLoop::make_pair() {
@@ -66,8 +69,6 @@ SharedPair* SignalLoop::make_pair() {
     destroy_node(*made);
     return pair;
   }
-  // relaxed: set before this part was found.
-  loop.load(sync::relaxed)->hub()->move(*this, *made);
   return made;
 }
 
