@@ -71,6 +71,24 @@ TEST_P(ClusterPriority, pick_when_bound_and_stealable_mix_then_strictly_by_level
   EXPECT_EQ(run_on(held, last), expected);
 }
 
+// Rules: CLU-1, ABT-4: what the abort's portions have not cleared away yet.
+TEST_P(ClusterPriority, pick_when_the_most_urgent_bound_ones_were_aborted_then_strictly_by_level) {
+  HeldAgents held(cluster());
+  TaskController controller;
+  Countdown left(2);
+  bound(0).post([&] {
+    for (int i = 0; i < 100; ++i) {
+      bound(0).post([] {}, {.signal = controller.signal(), .priority = user_blocking});
+    }
+    bound(0).post([&] { trace.add("0"), left.done(); }, {.priority = background});
+    scheduler().post([&] { trace.add("2"), left.done(); });
+    controller.abort();
+  });
+  held.let_go(0);
+  ASSERT_TRUE(left.ends());
+  EXPECT_THAT(trace.take(), ElementsAre("2", "0"));
+}
+
 TEST_P(ClusterPriority, pick_when_a_task_posts_a_more_urgent_one_then_that_is_next) {
   HeldAgents held(cluster());
   for (int i = 0; i < 5; ++i) {

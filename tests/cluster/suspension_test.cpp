@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <heist/heist.hpp>
+#include <memory>
 #include <vector>
 
 #include "support/runtime_fixture.hpp"
@@ -117,6 +118,21 @@ TEST_P(Sus1Cluster, aborted_meanwhile_then_rejected_at_once_and_cleared_away) {
   scheduler.resume();
   for (const int i : {0, 1, 3}) promises[static_cast<std::size_t>(i)].get();
   EXPECT_EQ(ran.load(), 3);
+}
+
+TEST_P(Sus1Cluster, aborted_during_its_delay_and_its_signal_gone_then_resumed_without_it) {
+  scheduler.suspend();
+  auto own = std::make_unique<TaskController>();
+  const auto promise = scheduler.post_task(tracked([] {}), {.signal = own->signal(), .delay = 1ms});
+  pass_all_agents();
+  own->abort();
+  own.reset();
+  pass_all_agents();
+  wait_until([this] { return callbacks.alive() == 0; });
+  pass_all_agents();
+  scheduler.resume();
+  scheduler.post_task([] {}, {.delay = 3ms}).get();  // it would be due by now
+  EXPECT_EQ(promise.status(), PromiseStatus::rejected);
 }
 
 TEST_P(Sus1Cluster, closed_meanwhile_then_what_is_held_rejects) {

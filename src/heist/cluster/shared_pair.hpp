@@ -84,6 +84,9 @@ class SharedPair {
     return queues_[is_continuation ? 1 : 0];
   }
 
+  /// Until it has been moved for the first time.
+  [[nodiscard]] bool is_new() const noexcept { return queues_[1].is_new(); }
+
   /// Before a move: keeps memory for a ticket of each queue.   Errors: std::bad_alloc.
   void reserve() {
     for (auto& spare : spares_) reserve(spare);

@@ -51,6 +51,8 @@ class SharedQueue {
   static bool is_moving(Place place) noexcept { return from_of(place) != none; }
   /// Where it comes from.   Precondition: it is moving.
   static int from_of(Place place) noexcept { return static_cast<int>((place >> 4) & 15) - 1; }
+  /// Nobody has read the priority since it can be found.
+  [[nodiscard]] bool is_new() const noexcept { return (where() >> 8) == 0; }
   /// Any thread: to the level that `level()` reads, as often as another thread moves it. The ticket comes next,
   /// then end_move(); until then it counts where it was.
   template <class Level>

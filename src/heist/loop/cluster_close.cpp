@@ -25,7 +25,11 @@ void ClusterHub::wait_until_quiet(std::optional<LoopTime::Clock::time_point> dea
 bool ClusterHub::is_quiet(bool also_delayed) noexcept {
   const auto sleeps = count_sleeps();
   if (sleepers_.idle().asleep() != size()) return false;
-  if (queues_.has_tasks(size()) || loop_.inbox_.has_posts_by_now()) return false;
+  if (queues_.has_tasks(size())) return false;
+  if (loop_.inbox_.has_posts_by_now()) {
+    notify_keeper();  // what is due later than all else wakes nobody
+    return false;
+  }
   if (also_delayed && (keeper_.next_due() != Keeper::never || is_holding())) return false;
   for (const auto& loop : sleepers_.loops()) {
     if (loop->inbox_.has_posts_by_now()) return false;

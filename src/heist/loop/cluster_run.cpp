@@ -45,7 +45,8 @@ void ClusterHub::take_over() noexcept {
   loop_.take_inbox();
   for (Registration* at = state.reap; at != nullptr; at = at->chain) {
     auto& task = *static_cast<ControlledTask*>(at);
-    if (task.place == TaskPlace::delayed) task.is_withdrawn = loop_.withdraw(task);
+    // Nowhere else: its signal's queues may go with its callback, and it would come due in one of them.
+    task.is_withdrawn = loop_.withdraw(task);
   }
   state.wheel.expire(loop_.time_.tick_now(), [this](LoopNode& node) noexcept {
     auto& task = static_cast<SchedulerTask&>(node);
@@ -83,7 +84,8 @@ void ClusterHub::park(LoopCore& agent, std::optional<LoopTime::Clock::time_point
   if (!std::exchange(member.searching, true)) sleepers_.idle().begin_search();
   spin_until(agent.spin_, loop_, [&] {
     agent.assert_agent();
-    return has_work(agent);
+    // relaxed: seen in time. Who drains waits until all sleep.
+    return has_work(agent) || loop_.refuses_tasks_.load(sync::relaxed);
   });
   forget(agent.on_agent().rethrown);
   if (has_work(agent)) return;

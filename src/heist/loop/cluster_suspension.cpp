@@ -59,6 +59,8 @@ void ClusterHub::publish_held(SchedulerTask& task) noexcept {
   // Whose contents are taken has been aborted: it only wants to be picked, and disposed of.
   if (!dynamic.take_contents()) return publish(task, task.static_level());
   const int level = give_place(dynamic.cell, priority_part_of(dynamic), task, task.is_continuation);
+  // The signal may go with the contents.
+  const auto pair = Ref<SharedPair>::share(dynamic.cell ? &dynamic.cell->pair : nullptr);
   dynamic.return_contents();
   dynamic.cell ? publish_runnable(task) : publish(task, level);
 }

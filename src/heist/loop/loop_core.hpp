@@ -267,6 +267,7 @@ class LoopCore {
   void recheck_priorities() noexcept HEIST_ON_AGENT;
   bool run_task(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_news() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] SchedulerTask* try_pick() noexcept HEIST_ON_AGENT;
   [[nodiscard]] SchedulerTask* pick() noexcept HEIST_ON_AGENT;
   [[nodiscard]] LoopNode* pick_in_cluster() noexcept HEIST_ON_AGENT;
   bool run_picked(LoopNode& node) noexcept HEIST_ON_AGENT;

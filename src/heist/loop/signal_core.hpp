@@ -43,8 +43,8 @@ struct SignalMessage : LoopNode {
 /// Edge notice: take -> mark. Carries the message: the agent is done with it, it may be sent again.
 /// Edge notice: queue -> mark. Orders the push of the message with later senders, who rely on it.
 /// Edge notice: mark -> take. Carries nothing but the order of D1 (the value is an atomic).
-/// Edge pair: make -> find. Carries the pair. As D1: who changes the priority looks for the pair then; who makes it reads
-/// the priority again.
+/// Edge pair: make -> find. Carries the pair. As D1: who changes the priority looks for the pair then; who makes it, or
+/// finds it new, reads the priority again.
 /// Lifetime  as long as its signal; a message under way holds a reference to the signal.
 struct SignalLoop {
   explicit SignalLoop(SignalCore& owner,

@@ -62,23 +62,25 @@ void SignalLoop::reserve_move() {
 
 SharedPair& SignalLoop::shared_pair() {
   SharedPair* pair = pair_.load(sync::edge("pair:find", sync::seq_cst));
-  return pair != nullptr ? *pair : *make_pair();
+  if (pair == nullptr) pair = make_pair();
+  if (pair->is_new()) {  // its maker may have been stopped here
+    pair->reserve();
+    // relaxed: set before this part was found.
+    loop.load(sync::relaxed)->hub()->move(*this, *pair);
+  }
+  return *pair;
 }
 
 SharedPair* SignalLoop::make_pair() {
   const TaskPriority now = priority();
   auto made = Ref<SharedPair>::adopt(
       make_node<SharedPair>(effective_priority(now, false), effective_priority(now, true)));
-  made->reserve();
   SharedPair* pair = nullptr;
   if (!pair_.compare_exchange_strong(pair, made.get(), sync::edge("pair:make", sync::seq_cst),
                                      sync::edge("pair:find", sync::seq_cst))) {
     return pair;
   }
-  pair = made.detach();
-  // relaxed: set before this part was found.
-  loop.load(sync::relaxed)->hub()->move(*this, *pair);
-  return pair;
+  return made.detach();
 }
 
 void SignalLoop::take_priority_change(LoopNode& node, LoopCore& loop) noexcept {

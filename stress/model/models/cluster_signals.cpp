@@ -68,6 +68,27 @@ HEIST_MODEL_PROGRAM(two_first_stealable_tasks, 1) {
   check(ran == 2, "each ran once");
 }
 
+/// Who finds the pair new does not rely on its maker: what it posts is where the priority is.
+HEIST_MODEL_PROGRAM(second_stealable_task_against_first, 2) {
+  HubCluster cluster(1);
+  TaskController controller(TaskPriority::background);
+  sync::atomic<bool> raised{false};
+  int ran = 0;
+  spawn([&] { cluster.scheduler().post([] {}, {.signal = controller.signal()}); });
+  spawn([&] {
+    controller.set_priority(TaskPriority::user_blocking);
+    raised.store(true, sync::release);
+  });
+  spawn([&] {
+    if (!raised.load(sync::acquire)) return;
+    cluster.scheduler().post([&] { ++ran; }, {.signal = controller.signal()});
+    cluster.bound(0).post([&] { check(ran == 1, "it was raised before it was posted"); });
+    cluster.run_until_idle(0);
+  });
+  if (!join_all()) return;
+  cluster.run_until_idle(0);
+}
+
 /// Two changes while an agent picks: when both have returned, picks use the value that stays.
 HEIST_MODEL_PROGRAM(two_changes_in_a_cluster, 1) {
   HubCluster cluster;
