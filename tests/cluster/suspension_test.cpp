@@ -144,6 +144,25 @@ TEST_P(Sus1Cluster, closed_meanwhile_then_what_is_held_rejects) {
   EXPECT_EQ(ran.load(), 0);
 }
 
+// Rule: LIF-1
+TEST_P(Sus1Cluster, closed_with_a_wait_for_delayed_ones_then_it_waits_until_resumed) {
+  const Scheduler last = cluster.agent(GetParam() - 1).scheduler();
+  scheduler.suspend();
+  last.suspend();
+  const auto delayed = scheduler.post_task(note("delayed"), {.delay = 1ms});
+  const auto bound = last.post_task(note("bound"));
+  CloseMode mode = CloseMode::drain();
+  mode.wait_for_delayed = true;
+  std::thread closer([&] { cluster.close(mode); });
+  wait_until([&] { return !last.post([] {}, {.priority = TaskPriority::background}); });
+  scheduler.resume();
+  last.resume();
+  closer.join();
+  EXPECT_EQ(delayed.status(), PromiseStatus::fulfilled);
+  EXPECT_EQ(bound.status(), PromiseStatus::fulfilled);
+  EXPECT_EQ(trace.take().size(), 2U);
+}
+
 TEST_P(Sus1Cluster, several_threads_suspend_and_resume_then_no_task_is_lost) {
   std::vector<Promise<void>> promises;
   {

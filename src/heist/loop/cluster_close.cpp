@@ -1,4 +1,5 @@
 // Closing a cluster: what is runnable runs, or everything is dropped; nothing new is taken.
+#include <algorithm>
 #include <heist/promise_state.hpp>
 #include <utility>
 
@@ -30,12 +31,10 @@ bool ClusterHub::is_quiet(bool also_delayed) noexcept {
     notify_keeper();  // what is due later than all else wakes nobody
     return false;
   }
-  if (also_delayed && (keeper_.next_due() != Keeper::never || is_holding())) return false;
   for (const auto& loop : sleepers_.loops()) {
     if (loop->inbox_.has_posts_by_now()) return false;
-    // relaxed: IdleAgents' announcement has published it.
-    if (also_delayed && loop->member_.next_due.load(sync::relaxed) != no_tick) return false;
   }
+  if (also_delayed && has_more_to_come()) return false;
   return sleepers_.idle().asleep() == size() && count_sleeps() == sleeps;
 }
 
@@ -45,6 +44,18 @@ bool ClusterHub::is_holding() noexcept {
   loop_.first_scheduler().each(
       [&](SchedulerCore& scheduler) noexcept { holds |= !scheduler.stealable.empty(); });
   return holds;
+}
+
+/// All sleep: by the clock, or by resuming a scheduler.
+bool ClusterHub::has_more_to_come() noexcept {
+  // relaxed: IdleAgents' announcement has published it, as what follows.
+  if (keeper_.next_due() != Keeper::never || holds_delayed_.load(sync::relaxed)) return true;
+  if (is_holding()) return true;
+  return std::ranges::any_of(sleepers_.loops(), [](const Ref<LoopCore>& loop) {
+    const Membership& member = loop->member_;
+    // relaxed, both: as above.
+    return member.next_due.load(sync::relaxed) != no_tick || member.holds.load(sync::relaxed);
+  });
 }
 
 std::uint64_t ClusterHub::count_sleeps() const noexcept {

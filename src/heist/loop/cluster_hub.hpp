@@ -178,6 +178,7 @@ class ClusterHub {
 
   [[nodiscard]] bool is_quiet(bool also_delayed) noexcept;
   [[nodiscard]] bool is_holding() noexcept;
+  [[nodiscard]] bool has_more_to_come() noexcept;
   [[nodiscard]] std::uint64_t count_sleeps() const noexcept;
   void note_sleep() noexcept;
   std::uint64_t drop_all(LoopCore& agent) noexcept HEIST_ON_AGENT;
@@ -190,6 +191,7 @@ class ClusterHub {
   Keeper keeper_;
   alignas(64) sync::atomic<bool> closed_{false};
   sync::atomic<bool> may_be_suspended_{false};  ///< some scheduler has been
+  sync::atomic<bool> holds_delayed_{false};     ///< of a suspended scheduler; the keeper's
   sync::atomic<std::uint32_t> members_left_;
   sync::atomic<std::uint32_t> drop_requests_{0};
   sync::atomic<std::uint64_t> dropped_{0};     ///< tasks that no signal had aborted

@@ -32,6 +32,8 @@ void ClusterHub::keep(LoopCore& agent) noexcept {
   while (needs_keeper() && keeper_.try_begin()) {
     take_over();
     hand_on(agent);
+    // relaxed: the keeper's announcement of sleep publishes it.
+    holds_delayed_.store(loop_.agent_->held_tasks != 0, sync::relaxed);
     keeper_.end(loop_.agent_->wheel.next_expiry());
     kept = true;
   }
@@ -98,8 +100,9 @@ void ClusterHub::park(LoopCore& agent, std::optional<LoopTime::Clock::time_point
 /// False: there may be something to do.
 bool ClusterHub::announce_sleep(LoopCore& agent) noexcept {
   auto& member = agent.member_;
-  // relaxed: the announcement publishes it.
+  // relaxed, both: the announcement publishes them.
   member.next_due.store(agent.on_agent().wheel.next_expiry(), sync::relaxed);
+  member.holds.store(agent.on_agent().held_tasks != 0, sync::relaxed);
   sleepers_.idle().announce(member.index);
   note_sleep();
   return !queues_.has_tasks(member.index) && !wants_keeper() && agent.inbox_.try_sleep();

@@ -60,6 +60,7 @@ struct Membership {
   unsigned index = 0;
   bool searching = false;                ///< agent only: see IdleAgents
   sync::atomic<Tick> next_due{no_tick};  ///< of the loop's own delays, as it went to sleep
+  sync::atomic<bool> holds{false};       ///< tasks of a suspended scheduler, as it went to sleep
 };
 
 /// The loop the calling thread drives; current_loop() for code that sees this header.
