@@ -1,11 +1,13 @@
 // What every stress program shares: options, checks, the seed, rounds until the time is up.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <thread>
@@ -74,8 +76,24 @@ struct StressOptions {
   std::uint64_t seed = 1;
 };
 
-/// Reads `--seconds N --seed N`; without a seed, the clock gives one. Prints it.
-inline StressOptions parse(std::string_view program, std::span<char*> arguments) {
+/// One more option of a program, with a value.
+struct MoreOption {
+  std::string_view name;
+  std::string_view* value;
+};
+
+inline void print_usage(std::string_view program, std::initializer_list<MoreOption> more) {
+  std::fprintf(stderr, "usage: %.*s [--seconds N] [--seed N]", static_cast<int>(program.size()),
+               program.data());
+  for (const MoreOption& option : more) {
+    std::fprintf(stderr, " [%.*s VALUE]", static_cast<int>(option.name.size()), option.name.data());
+  }
+  std::fputc('\n', stderr);
+}
+
+/// Reads `--seconds N --seed N`, and what else the program has; without a seed, the clock gives one. Prints it.
+inline StressOptions parse(std::string_view program, std::span<char*> arguments,
+                           std::initializer_list<MoreOption> more = {}) {
   StressOptions options{
       .seed = static_cast<std::uint64_t>(
           std::chrono::system_clock::now().time_since_epoch().count() / 1000 % 1'000'000'000)};
@@ -89,9 +107,11 @@ inline StressOptions parse(std::string_view program, std::span<char*> arguments)
       options.duration = std::chrono::seconds(value);
     } else if (name == "--seed" && is_number) {
       options.seed = value;
+    } else if (const auto* other = std::ranges::find(more, name, &MoreOption::name);
+               other != more.end() && i + 1 < arguments.size()) {
+      *other->value = arguments[i + 1];
     } else {
-      std::fprintf(stderr, "usage: %.*s [--seconds N] [--seed N]\n",
-                   static_cast<int>(program.size()), program.data());
+      print_usage(program, more);
       std::exit(2);  // NOLINT(concurrency-mt-unsafe): no other thread yet.
     }
   }
