@@ -61,14 +61,27 @@ inline void dither(Random& random) {
   }
 }
 
-/// Waits for a condition that another thread brings about; gives up with a message.
+/// After which a condition is taken for one that never holds; a mutant that breaks it on purpose has less.
+#if defined(HEIST_STRESS_PATIENCE)
+inline constexpr std::chrono::seconds patience{HEIST_STRESS_PATIENCE};
+#else
+inline constexpr std::chrono::seconds patience{60};
+#endif
+
+/// Waits for a condition that another thread brings about. False: it gives up.
 template <std::predicate Condition>
-void await(Condition&& condition, const char* what) {
-  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+bool comes_true(Condition&& condition) {
+  const auto end = std::chrono::steady_clock::now() + patience;
   for (std::uint32_t turn = 1; !condition(); ++turn) {
     std::this_thread::yield();
-    if (turn % 4096 == 0) check(std::chrono::steady_clock::now() < patience, what);
+    if (turn % 4096 == 0 && std::chrono::steady_clock::now() >= end) return false;
   }
+  return true;
+}
+/// The same; gives up with a message.
+template <std::predicate Condition>
+void await(Condition&& condition, const char* what) {
+  check(comes_true(condition), what);
 }
 
 struct StressOptions {

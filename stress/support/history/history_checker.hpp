@@ -252,8 +252,8 @@ class HistoryChecker {
 };
 
 inline std::string LevelViolation::text() const {
-  return "CLU-1 violated: chosen " + to_text(chosen) + "; passed over at level " +
-         std::to_string(level) + " " + to_text(passed);
+  return "CLU-1 violated: chosen " + to_text(chosen) + "; passed over " + to_text(passed) +
+         ", waited at level " + std::to_string(level);
 }
 
 inline void LevelVerdict::add(const LevelVerdict& other) {

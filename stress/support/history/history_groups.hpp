@@ -13,7 +13,6 @@ namespace heist::stress {
 /// The tasks of one signal, from their first event to their last one. While a change of priority is under way nobody
 /// can say where they are.
 struct HistoryGroup {
-  std::uint32_t number = 0;
   int level = -1;    ///< of its tasks; -1: not known
   int highest = -1;  ///< at which its tasks may be
   unsigned moves = 0;
@@ -32,7 +31,7 @@ struct HistoryGroup {
   }
 };
 
-/// Not for several threads.   Cost: O(1) for a task, O(members) for a move.
+/// Not for several threads.   Cost: O(1) for a task, O(members) for a move. Bound: all groups there have been.
 class HistoryGroups {
  public:
   void join(TrackedTask& task) {
@@ -50,7 +49,6 @@ class HistoryGroups {
     last->check.member = task.check.member;
     group->members.pop_back();
     task.check.group = nullptr;
-    if (group->is_dead && group->members.empty()) groups_.erase(group->number);
   }
 
   /// Calls `changed(task)` for each task whose place may have changed.
@@ -82,9 +80,7 @@ class HistoryGroups {
     return command.record.id.level == no_priority ? -1 : 2 * command.record.id.level;
   }
   HistoryGroup& find(std::uint32_t number) {
-    HistoryGroup& group = groups_[number];
-    group.number = number;
-    return group;
+    return groups_[number];  // for good: a task of an aborted one may still come
   }
 
   std::unordered_map<std::uint32_t, HistoryGroup> groups_;
