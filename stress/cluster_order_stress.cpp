@@ -29,7 +29,7 @@ struct Totals {
   std::uint64_t dropped = 0;
   std::uint64_t stolen = 0;
   std::uint64_t sleeps = 0;
-  std::uint64_t max_rank = 0;               ///< of tasks from outside, where it is bounded
+  std::uint64_t max_rank = 0;              ///< of tasks from outside, where it is bounded
   std::map<std::string, RankError> ranks;  ///< by agents and mix, in real time
 };
 

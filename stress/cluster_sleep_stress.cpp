@@ -155,8 +155,7 @@ class SleepStress {
     Begun begun;
     Begun ended;
     const auto arm = [&](Random& own) {
-      cluster_->scheduler().post([&] { begun.count(); },
-                                 {.delay = microseconds(own.below(200))});
+      cluster_->scheduler().post([&] { begun.count(); }, {.delay = microseconds(own.below(200))});
     };
     const bool from_inside = busy != 0 && random.one_in(2);
     const bool are_bound = random.one_in(2);  // all or none, so that none stands behind another one

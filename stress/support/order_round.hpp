@@ -32,8 +32,9 @@ enum class OrderMix : std::uint8_t {
 struct OrderPlan {
   unsigned agents = 1;
   OrderMix mix = OrderMix::outside;
-  std::uint64_t posts = 0;      ///< from outside
-  std::uint64_t under_way = 0;  ///< the most tasks that have been posted and not ended, but for what tasks post
+  std::uint64_t posts = 0;  ///< from outside
+  std::uint64_t under_way =
+      0;  ///< the most tasks that have been posted and not ended, but for what tasks post
   std::uint64_t seed = 0;
 };
 
@@ -184,9 +185,10 @@ class OrderRound {
   }
   [[noreturn]] void fail(const char* what) {
     history_.print(stdout);
-    std::printf("%u agents, mix %d, at most %llu under way, clock in %s: posted %llu, finished %llu\n",
-                plan_.agents, static_cast<int>(plan_.mix), printable(plan_.under_way), Clock::unit,
-                printable(posted()), printable(finished()));
+    std::printf(
+        "%u agents, mix %d, at most %llu under way, clock in %s: posted %llu, finished %llu\n",
+        plan_.agents, static_cast<int>(plan_.mix), printable(plan_.under_way), Clock::unit,
+        printable(posted()), printable(finished()));
     if (cluster_) print_stats();
     check(false, what);
     std::abort();
@@ -252,7 +254,9 @@ class OrderRound {
     task.id.level = level_of(give_priority(options));
     post(std::move(task), options, bound_[here->random.below(bound_.size())]);
   }
-  void post(Task task, const PostTaskOptions& options) { post(std::move(task), options, *scheduler_); }
+  void post(Task task, const PostTaskOptions& options) {
+    post(std::move(task), options, *scheduler_);
+  }
   void post(Task task, const PostTaskOptions& options, const Scheduler& to) {
     task.id = here->next(task.id.level);
     const TaskId id = task.id;
@@ -261,9 +265,10 @@ class OrderRound {
     if (task.group) {
       to.post(Abortable(*this, std::move(task)), options);
     } else {
-      const bool is_posted = to.post([this, id, traits, job = task.job] {
-        run({.id = id, .traits = traits, .job = job, .group = {}});
-      }, options);
+      const bool is_posted =
+          to.post([this, id, traits,
+                   job = task.job] { run({.id = id, .traits = traits, .job = job, .group = {}}); },
+                  options);
       check(is_posted, "a running cluster refused a task");
     }
     here->lane().posted(id, begin, traits);
@@ -305,8 +310,8 @@ class OrderRound {
   void renew_group(GroupRef& group) {
     const auto begin = here->lane().before();
     const TaskPriority priority = priorities[here->random.below(3)];
-    group = std::make_shared<Group>(priority, 1 + posters * next_group_[here->number()]++ +
-                                                  here->number());
+    group = std::make_shared<Group>(priority,
+                                    1 + posters * next_group_[here->number()]++ + here->number());
     group->is_abortable = here->random.one_in(2);
     here->lane().moved(group->number, static_cast<std::uint8_t>(priority), begin);
   }
@@ -333,7 +338,8 @@ class OrderRound {
     if (random.one_in(40)) move(*group);
     if (group->is_abortable && random.one_in(400)) abort(group);
     if (plan_.mix != OrderMix::disturbed || here->number() != 0) return;
-    if (is_suspended_ ? random.one_in(50) : random.one_in(2000)) is_suspended_ ? resume() : suspend();
+    if (is_suspended_ ? random.one_in(50) : random.one_in(2000))
+      is_suspended_ ? resume() : suspend();
   }
   void suspend() {
     const auto begin = here->lane().before();

@@ -35,9 +35,10 @@ TEST(HistoryChecker, check_when_higher_task_waits_all_through_a_pick_then_violat
   EXPECT_EQ(levels.violating_pairs, 1U);
   EXPECT_EQ(levels.pairs_excused, 0U);
   ASSERT_EQ(levels.examples.size(), 1U);
-  EXPECT_EQ(levels.examples[0].text(),
-            "CLU-1 violated: chosen 0/1 of level 2: post 10..20, pick begins 100, starts 110; "
-            "passed over 1/2 of level 3: post 30..99, pick begins 111, starts 130, waited at level 3");
+  EXPECT_EQ(
+      levels.examples[0].text(),
+      "CLU-1 violated: chosen 0/1 of level 2: post 10..20, pick begins 100, starts 110; "
+      "passed over 1/2 of level 3: post 30..99, pick begins 111, starts 130, waited at level 3");
 }
 
 // Rule: CLU-1

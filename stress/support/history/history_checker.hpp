@@ -50,8 +50,8 @@ struct LevelVerdict {
   std::uint64_t violating_pairs = 0;
   /// Of a task that was started, and a higher one that began or ceased to wait during its pick.
   std::uint64_t pairs_excused = 0;
-  std::uint64_t pairs_in_transfer = 0;   ///< and one that may have been in transfer (TransferRule)
-  std::uint64_t dropped_unaborted = 0;   ///< a fault
+  std::uint64_t pairs_in_transfer = 0;  ///< and one that may have been in transfer (TransferRule)
+  std::uint64_t dropped_unaborted = 0;  ///< a fault
   std::uint64_t moves = 0;
   std::vector<LevelViolation> examples;  ///< the first few
 

@@ -73,8 +73,8 @@ struct ExactlyOnce {
   std::uint64_t never_started = 0;     ///< known at the end only
   std::uint64_t dropped = 0;           ///< that is no fault either
   std::uint64_t started_and_dropped = 0;
-  std::uint64_t late_notes = 0;        ///< of moments gone by: the lanes are used wrongly
-  TaskId example;                      ///< of the last fault
+  std::uint64_t late_notes = 0;  ///< of moments gone by: the lanes are used wrongly
+  TaskId example;                ///< of the last fault
 
   [[nodiscard]] bool holds() const noexcept {
     return posted_again + started_again + started_unposted + never_started + started_and_dropped +
@@ -227,9 +227,8 @@ inline std::string ExactlyOnce::text() const {
   return "not exactly once: posted again " + std::to_string(posted_again) + ", started again " +
          std::to_string(started_again) + ", started but not posted (or again) " +
          std::to_string(started_unposted) + ", never started " + std::to_string(never_started) +
-         ", started and dropped " + std::to_string(started_and_dropped) +
-         ", late notes " + std::to_string(late_notes) + "; the last one is task " +
-         to_text(example);
+         ", started and dropped " + std::to_string(started_and_dropped) + ", late notes " +
+         std::to_string(late_notes) + "; the last one is task " + to_text(example);
 }
 
 }  // namespace heist::stress
