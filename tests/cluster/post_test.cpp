@@ -236,7 +236,7 @@ struct WithUrgentOnes {
 TEST_F(ClusterTurns, tasks_when_bound_and_stealable_of_one_level_then_they_take_turns) {
   start(2);
   HeldAgents held(cluster());
-  int left = 200;
+  int left = 1000;
   WithUrgentOnes own{.own = bound(0), .cluster = scheduler(), .left = left};
   WithUrgentOnes stealable{.own = scheduler(), .cluster = scheduler(), .left = left};
   for (WithUrgentOnes* tasks : {&own, &stealable}) {
@@ -245,8 +245,8 @@ TEST_F(ClusterTurns, tasks_when_bound_and_stealable_of_one_level_then_they_take_
   held.let_go(0);
   own.done.wait();
   stealable.done.wait();
-  EXPECT_GE(own.runs, 80);
-  EXPECT_GE(stealable.runs, 80);
+  EXPECT_GE(own.runs, 400);
+  EXPECT_GE(stealable.runs, 400);
 }
 
 }  // namespace
