@@ -29,8 +29,9 @@ struct Totals {
   std::uint64_t dropped = 0;
   std::uint64_t stolen = 0;
   std::uint64_t sleeps = 0;
-  std::uint64_t max_rank = 0;              ///< of tasks from outside, where it is bounded
-  std::map<std::string, RankError> ranks;  ///< by agents and mix, in real time
+  std::uint64_t max_rank = 0;  ///< of tasks from outside, where it is bounded
+  std::map<std::string, RankError>
+      ranks;  ///< by agents and mix, of rounds in real time with many tasks
 };
 
 class OrderStress {
@@ -66,13 +67,13 @@ class OrderStress {
     if (plan.mix == OrderMix::outside) {
       totals_.max_rank = std::max(totals_.max_rank, history.rank_error().max_rank());
     }
-    if (std::is_same_v<Clock, SteadyClock> && plan.under_way >= 1000) {
+    const bool has_order = plan.mix != OrderMix::disturbed && plan.under_way >= 1000;
+    if (std::is_same_v<Clock, SteadyClock> && has_order) {
       totals_.ranks[name_of(plan)].add(history.rank_error());
     }
   }
   static std::string name_of(const OrderPlan& plan) {
-    static constexpr std::array<const char*, 3> mixes{"outside", "mixed", "disturbed"};
-    return std::to_string(plan.agents) + "\t" + mixes.at(static_cast<std::size_t>(plan.mix));
+    return std::to_string(plan.agents) + (plan.mix == OrderMix::outside ? "\toutside" : "\tmixed");
   }
 
   std::uint64_t posts_each_;
@@ -128,7 +129,10 @@ int main(int argc, char** argv) {
   const Totals& totals = stress.totals();
   for (; totals.started < wanted; ++more) {
     stress.round(random);
-    if (more % 64 == 0) std::printf("%llu tasks\n", printable(totals.started));
+    if (more % 16 != 0) continue;
+    std::printf("%llu of %llu tasks, pairs compared %llu\n", printable(totals.started),
+                printable(wanted), printable(totals.levels.pairs_compared));
+    std::fflush(stdout);
   }
   if (!data.empty()) write_data(totals, data);
   print(rounds + more, totals);

@@ -215,7 +215,9 @@ int main(int argc, char** argv) {
   const Counts& counts = stress.counts();
   for (; counts.sleeps < wanted; ++rounds) {
     stress.round(random);
-    if (rounds % 64 == 0) std::printf("%llu sleeps\n", printable(counts.sleeps));
+    if (rounds % 16 != 0) continue;
+    std::printf("%llu of %llu sleeps\n", printable(counts.sleeps), printable(wanted));
+    std::fflush(stdout);
   }
   std::printf("rounds %llu, cycles %llu, sleeps %llu, wake-ups %llu\n", printable(rounds),
               printable(counts.cycles), printable(counts.sleeps), printable(counts.wakeups));

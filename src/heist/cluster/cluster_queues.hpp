@@ -188,7 +188,7 @@ class ClusterQueues {
     std::array<Ring, sizes.levels> rings;
     std::array<Forks, sizes.levels / 2> forks;  ///< only continuations are left behind
     // The agent's own.
-    alignas(64) unsigned occupied = 0;  ///< levels whose ring may hold something
+    alignas(64) unsigned occupied = 0;           ///< levels whose ring may hold something
     std::array<unsigned, sizes.levels> picks{};  ///< of each level, whatever runs between them
     sync::atomic<std::uint64_t> stolen{0};
   };
