@@ -10,7 +10,6 @@
 // usage: [--tasks N]    at least so many tasks, however long that takes
 //        [--data FILE]  writes rank errors and delays for scripts/plot_order
 #include <array>
-#include <charconv>
 #include <map>
 #include <memory>
 #include <string>
@@ -39,12 +38,14 @@ class OrderStress {
   explicit OrderStress(std::uint64_t posts_each) : posts_each_(posts_each) {}
 
   void round(Random& random) {
-    static constexpr std::array<unsigned, 7> agents{1, 2, 3, 4, 8, 12, 16};
-    static constexpr std::array<std::uint64_t, 4> under_way{3, 60, 1000, 30'000};
+    // All in turn, in all combinations; what a short run needs to see comes first.
+    static constexpr std::array<unsigned, 7> agents{4, 1, 2, 3, 8, 12, 16};
+    static constexpr std::array mixes{OrderMix::disturbed, OrderMix::mixed, OrderMix::outside};
+    static constexpr std::array<std::uint64_t, 4> under_way{1000, 3, 60, 30'000};
     const OrderPlan plan{.agents = agents[number_ % agents.size()],
-                         .mix = static_cast<OrderMix>(random.below(3)),
+                         .mix = mixes[number_ % mixes.size()],
                          .posts = posts_each_,
-                         .under_way = under_way[random.below(under_way.size())],
+                         .under_way = under_way[number_ / 2 % under_way.size()],
                          .seed = random()};
     // A count of events orders what it observes; real time does not, but is coarser.
     if (++number_ % 2 == 0) return run<CounterClock>(plan);
@@ -81,13 +82,6 @@ class OrderStress {
   Totals totals_;
 };
 
-std::uint64_t number_of(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  check(error == std::errc() && end == text.data() + text.size(), "--tasks wants a number");
-  return number;
-}
-
 void write_data(const Totals& totals, std::string_view file) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(
       std::fopen(std::string(file).c_str(), "w"), std::fclose);
@@ -120,7 +114,7 @@ int main(int argc, char** argv) {
   std::string_view data;
   const auto options = parse("cluster_order_stress", {argv, static_cast<std::size_t>(argc)},
                              {{"--tasks", &tasks}, {"--data", &data}});
-  const std::uint64_t wanted = number_of(tasks);
+  const std::uint64_t wanted = number_of("--tasks", tasks);
   const bool is_long = options.duration >= std::chrono::seconds(60) || wanted != 0;
   OrderStress stress(is_long ? 200'000 : 10'000);
   Random random(options.seed);

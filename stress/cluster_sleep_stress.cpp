@@ -8,7 +8,6 @@
 //
 // usage: [--sleeps N]   until agents have slept so often, however long that takes
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <heist/agent_cluster.hpp>
@@ -195,20 +194,13 @@ class SleepStress {
   Counts counts_;
 };
 
-std::uint64_t number_of(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  check(error == std::errc() && end == text.data() + text.size(), "--sleeps wants a number");
-  return number;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   std::string_view sleeps = "0";
   const auto options = parse("cluster_sleep_stress", {argv, static_cast<std::size_t>(argc)},
                              {{"--sleeps", &sleeps}});
-  const std::uint64_t wanted = number_of(sleeps);
+  const std::uint64_t wanted = number_of("--sleeps", sleeps);
   SleepStress stress(wanted == 0 ? 1000 : 20'000);
   Random random(options.seed);
   auto rounds = run_rounds(options, [&stress](Random& own) { stress.round(own); });

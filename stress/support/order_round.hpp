@@ -18,6 +18,7 @@
 #include "fence.hpp"
 #include "heist/cluster/cluster_queues.hpp"
 #include "history/history.hpp"
+#include "order_group.hpp"
 #include "order_teller.hpp"
 
 namespace heist::stress {
@@ -81,16 +82,7 @@ class OrderRound {
 
   enum class Job : std::uint8_t { leaf, parent, fan_out, coroutine };
 
-  /// The tasks of one signal.
-  struct Group {
-    explicit Group(TaskPriority initial, std::uint32_t of) : controller(initial), number(of) {}
-
-    TaskController controller;
-    std::uint32_t number;
-    bool is_abortable = false;
-    sync::atomic<bool> is_taken{false};  ///< by who changes its priority, or has aborted it
-  };
-  using GroupRef = std::shared_ptr<Group>;
+  using GroupRef = std::shared_ptr<OrderGroup>;
 
   struct Task {
     TaskId id{};
@@ -283,8 +275,8 @@ class OrderRound {
   }
   void give_group(Task& task, PostTaskOptions& options) {
     task.group = own_group(here->random.below(groups_each));
-    task.traits.group = task.group->number;
-    options.signal = task.group->controller.signal();
+    task.traits.group = task.group->number();
+    options.signal = task.group->signal();
     const bool is_fixed = plan_.mix == OrderMix::disturbed && here->random.one_in(2);
     if (is_fixed) return;
     options.priority.reset();
@@ -297,7 +289,7 @@ class OrderRound {
   }
   Job random_job(const Task& task) {
     Random& random = here->random;
-    const bool may_yield = !task.group || !task.group->is_abortable;
+    const bool may_yield = !task.group || !task.group->is_abortable();
     if (random.one_in(2000)) return Job::fan_out;
     if (random.one_in(8)) return Job::parent;
     return may_yield && random.one_in(8) ? Job::coroutine : Job::leaf;
@@ -308,35 +300,15 @@ class OrderRound {
   GroupRef& own_group(std::size_t i) { return groups_[here->number() * groups_each + i]; }
 
   void renew_group(GroupRef& group) {
-    const auto begin = here->lane().before();
-    const TaskPriority priority = priorities[here->random.below(3)];
-    group = std::make_shared<Group>(priority,
-                                    1 + posters * next_group_[here->number()]++ + here->number());
-    group->is_abortable = here->random.one_in(2);
-    here->lane().moved(group->number, static_cast<std::uint8_t>(priority), begin);
-  }
-  /// From any thread, one at a time.
-  void move(Group& group) {
-    if (group.is_taken.exchange(true, sync::edge("stress:enter", sync::acquire))) return;
-    const TaskPriority priority = priorities[here->random.below(3)];
-    const auto begin = here->lane().before();
-    group.controller.set_priority(priority);
-    here->lane().moved(group.number, static_cast<std::uint8_t>(priority), begin);
-    group.is_taken.store(false, sync::edge("stress:open", sync::release));
-  }
-  void abort(GroupRef& group) {
-    if (group->is_taken.exchange(true, sync::edge("stress:enter", sync::acquire))) return;
-    const auto begin = here->lane().before();
-    group->controller.abort();
-    here->lane().moved(group->number, no_priority, begin);
-    renew_group(group);
+    const std::uint32_t number = 1 + posters * next_group_[here->number()]++ + here->number();
+    group = OrderGroup::make(*here, number);
   }
 
   void disturb() {
     Random& random = here->random;
     GroupRef& group = own_group(random.below(groups_each));
-    if (random.one_in(40)) move(*group);
-    if (group->is_abortable && random.one_in(400)) abort(group);
+    if (random.one_in(40)) group->move(*here);
+    if (group->is_abortable() && random.one_in(400) && group->abort(*here)) renew_group(group);
     if (plan_.mix != OrderMix::disturbed || here->number() != 0) return;
     if (is_suspended_ ? random.one_in(50) : random.one_in(2000))
       is_suspended_ ? resume() : suspend();
@@ -364,7 +336,7 @@ class OrderRound {
         break;
       case Job::parent:
         for (auto left = 1 + here->random.below(3); left > 0; --left) post_child(task);
-        if (task.group && task.traits.is_dynamic) move(*task.group);
+        if (task.group && task.traits.is_dynamic) task.group->move(*here);
         break;
       case Job::fan_out:
         for (int left = 300; left > 0; --left) post_child(task);
@@ -381,9 +353,9 @@ class OrderRound {
     child.id.level = level_of(give_priority(options));
     if (parent.traits.is_dynamic && here->random.one_in(2)) {
       child.group = parent.group;
-      child.traits = {.group = parent.group->number, .is_dynamic = true};
+      child.traits = {.group = parent.group->number(), .is_dynamic = true};
       child.id.level = 0;
-      options = {.signal = parent.group->controller.signal()};
+      options = {.signal = parent.group->signal()};
     }
     post(std::move(child), options);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <concepts>
 #include <cstdint>
@@ -133,6 +134,15 @@ inline StressOptions parse(std::string_view program, std::span<char*> arguments,
               static_cast<unsigned long long>(options.seed));
   std::fflush(stdout);
   return options;
+}
+
+/// The value of an option that wants a number.
+inline std::uint64_t number_of(std::string_view option, std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) return number;
+  std::fprintf(stderr, "%.*s wants a number\n", static_cast<int>(option.size()), option.data());
+  std::exit(2);  // NOLINT(concurrency-mt-unsafe): no other thread yet.
 }
 
 /// Calls `round(Random&)` until the time is up, at least once; says now and then how far it is.
