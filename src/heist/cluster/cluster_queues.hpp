@@ -29,7 +29,7 @@ struct ClusterSizes {
   unsigned ring = 256;   ///< at least two bins
   unsigned forks = 256;  ///< the most calls on an agent's stack whose callers may go on elsewhere
   unsigned others_turn =
-      61;  ///< every so manieth pick an agent looks at the others' tasks of its level first
+      61;  ///< at every so manieth pick of a level an agent looks at the others' tasks of it first
   unsigned levels = level_count;
 };
 
@@ -39,7 +39,7 @@ struct ClusterSizes {
 // I2      What a thief took along with the task that it starts is in its own ring before it starts it.
 // Order   Within a level (CLU-2): bins, rings and shared queues are first in, first out; an agent goes by its own ring,
 //         then what forks have left behind, the bins, the others' rings, the shared queues; at every `others_turn`th
-//         pick the others' come first.
+//         pick of the level the others' come first.
 // Progress  lock-free; a frozen poster, agent or re-prioritiser stops nobody.
 // Proof   stress/model/models/cluster_*.cpp, docs/adr/0011.
 /// `Sleepers`: notify() wakes an agent, if all may be asleep, for a task that was published.
@@ -119,10 +119,10 @@ class ClusterQueues {
         hint_.lower(announced, best);
       }
       if (best < 0) return nullptr;
-      if (is_others_turn(agent)) {
+      if (is_others_turn(agent, best)) {
         if (LoopNode* task = search_level(agent, best)) return task;
       }
-      if (stealable < bound || (stealable == bound && is_bounds_turn(agent))) return nullptr;
+      if (stealable < bound || (stealable == bound && is_bounds_turn(agent, best))) return nullptr;
       if (LoopNode* task = own(agent, best).claim_one()) return task;
     }
   }
@@ -195,8 +195,8 @@ class ClusterQueues {
     std::array<Ring, sizes.levels> rings;
     std::array<Forks, sizes.levels / 2> forks;  ///< only continuations are left behind
     // The agent's own.
-    alignas(64) unsigned occupied = 0;  ///< levels whose ring may hold something
-    unsigned picks = 0;
+    alignas(64) unsigned occupied = 0;           ///< levels whose ring may hold something
+    std::array<unsigned, sizes.levels> picks{};  ///< of each level, whatever runs between them
     sync::atomic<std::uint64_t> stolen{0};
   };
 
@@ -233,10 +233,12 @@ class ClusterQueues {
     }
   }
 
-  bool is_others_turn(unsigned agent) noexcept {
-    return ++agents_[agent].picks % sizes.others_turn == 0;
+  bool is_others_turn(unsigned agent, int level) noexcept {
+    return ++agents_[agent].picks[static_cast<std::size_t>(level)] % sizes.others_turn == 0;
   }
-  bool is_bounds_turn(unsigned agent) const noexcept { return agents_[agent].picks % 2 == 0; }
+  bool is_bounds_turn(unsigned agent, int level) const noexcept {
+    return agents_[agent].picks[static_cast<std::size_t>(level)] % 2 == 0;
+  }
 
   int best_own(unsigned agent) noexcept {
     auto& occupied = agents_[agent].occupied;
