@@ -269,5 +269,41 @@ TEST_P(ClusterPriority, post_when_dynamic_then_first_in_first_out_within_a_signa
   EXPECT_EQ(run_on(held, 0), expected);
 }
 
+// Rule: CLU-2: nobody waits behind what is younger, as long as that keeps coming.
+TEST_P(ClusterPriority, pick_when_many_are_posted_behind_a_signals_task_then_its_turn_comes) {
+  HeldAgents held(cluster());
+  const TaskController controller;
+  std::atomic<int> rank{-1};
+  std::atomic<int> started{0};
+  constexpr int count = 3000;
+  scheduler().post([&] { rank = started.fetch_add(1); }, {.signal = controller.signal()});
+  for (int i = 0; i < count; ++i) scheduler().post([&] { ++started; });
+  held.let_go();
+  ASSERT_TRUE(comes_true([&] { return started == count + 1; }));
+  EXPECT_LE(rank.load(), 500) << "younger ones that started before it";
+}
+
+TEST_P(ClusterPriority, pick_when_a_busy_agent_has_older_ones_then_their_turn_comes) {
+  if (size() == 1) GTEST_SKIP() << "there is no other agent";
+  std::atomic<int> rank{-1};
+  std::atomic<int> started{0};
+  constexpr int count = 3000;
+  test::Gate posted;
+  test::Gate end;
+  HeldAgents held(cluster());
+  bound(1).post([&] {
+    scheduler().post([&] { rank = started.fetch_add(1); });
+    posted.open();
+    end.wait();
+  });
+  held.let_go(1);
+  EXPECT_TRUE(posted.opens());
+  for (int i = 0; i < count; ++i) scheduler().post([&] { ++started; });
+  held.let_go(0);
+  EXPECT_TRUE(comes_true([&] { return started == count + 1; }));
+  end.open();
+  EXPECT_LE(rank.load(), 500) << "younger ones that started before it";
+}
+
 }  // namespace
 }  // namespace heist::support

@@ -18,6 +18,7 @@
 #include "fork_deque.hpp"
 #include "stealable_ring.hpp"
 #include "ticket_index.hpp"
+#include "turns.hpp"
 #include "urgency_hint.hpp"
 
 namespace heist {
@@ -38,8 +39,8 @@ struct ClusterSizes {
 //         published, hint and all, before it began.
 // I2      What a thief took along with the task that it starts is in its own ring before it starts it.
 // Order   Within a level (CLU-2): bins, rings and shared queues are first in, first out; an agent goes by its own ring,
-//         then what forks have left behind, the bins, the others' rings, the shared queues; at every `others_turn`th
-//         pick of the level the others' come first.
+//         then what forks have left behind, then bins, shared queues and the others' rings by turns (Turns); at every
+//         `others_turn`th pick of the level its own ring comes last.
 // Progress  lock-free; a frozen poster, agent or re-prioritiser stops nobody.
 // Proof   stress/model/models/cluster_*.cpp, docs/adr/0011.
 /// `Sleepers`: notify() wakes an agent, if all may be asleep, for a task that was published.
@@ -119,10 +120,11 @@ class ClusterQueues {
         hint_.lower(announced, best);
       }
       if (best < 0) return nullptr;
-      if (is_others_turn(agent, best)) {
+      Turns& turns = this->turns(agent, best);
+      if (turns.begin_pick(sizes.others_turn)) {
         if (LoopNode* task = search_level(agent, best)) return task;
       }
-      if (stealable < bound || (stealable == bound && is_bounds_turn(agent, best))) return nullptr;
+      if (stealable < bound || (stealable == bound && turns.is_bounds_turn())) return nullptr;
       if (LoopNode* task = own(agent, best).claim_one()) return task;
     }
   }
@@ -195,8 +197,8 @@ class ClusterQueues {
     std::array<Ring, sizes.levels> rings;
     std::array<Forks, sizes.levels / 2> forks;  ///< only continuations are left behind
     // The agent's own.
-    alignas(64) unsigned occupied = 0;           ///< levels whose ring may hold something
-    std::array<unsigned, sizes.levels> picks{};  ///< of each level, whatever runs between them
+    alignas(64) unsigned occupied = 0;  ///< levels whose ring may hold something
+    std::array<Turns, sizes.levels> turns;
     sync::atomic<std::uint64_t> stolen{0};
   };
 
@@ -233,11 +235,8 @@ class ClusterQueues {
     }
   }
 
-  bool is_others_turn(unsigned agent, int level) noexcept {
-    return ++agents_[agent].picks[static_cast<std::size_t>(level)] % sizes.others_turn == 0;
-  }
-  bool is_bounds_turn(unsigned agent, int level) const noexcept {
-    return agents_[agent].picks[static_cast<std::size_t>(level)] % 2 == 0;
+  Turns& turns(unsigned agent, int level) noexcept {
+    return agents_[agent].turns[static_cast<std::size_t>(level)];
   }
 
   int best_own(unsigned agent) noexcept {
@@ -255,8 +254,24 @@ class ClusterQueues {
     if (has_forks(level)) {
       if (LoopNode* continuation = steal_fork(agent, level)) return continuation;
     }
-    if (LoopNode* task = take_bin(agent, level)) return task;
-    if (LoopNode* task = steal(agent, level, several)) return task;
+    Turns& turns = this->turns(agent, level);
+    for (const auto place : turns.order()) {
+      LoopNode* task = take_from(place, agent, level, several);
+      if (task == nullptr) continue;
+      turns.found(place, sizes.bin);
+      return task;
+    }
+    return nullptr;
+  }
+  LoopNode* take_from(Turns::Place place, unsigned agent, int level, bool several) noexcept {
+    switch (place) {
+      case Turns::Place::bins:
+        return take_bin(agent, level);
+      case Turns::Place::rings:
+        return steal(agent, level, several);
+      case Turns::Place::shared:
+        break;
+    }
     return index_.take(agent, level);
   }
   LoopNode* search_level(unsigned agent, int level) noexcept {

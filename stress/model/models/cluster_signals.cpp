@@ -32,7 +32,7 @@ void post_middle(const HubCluster& cluster, const Returned& returned, const int&
 
 /// The first task of a signal in this cluster comes while the priority changes: the pair of queues is made with the old
 /// level, or the new one.
-HEIST_MODEL_PROGRAM(set_priority_against_first_stealable_task, 2) {
+HEIST_MODEL_PROGRAM(set_priority_against_first_stealable_task, 1) {
   HubCluster cluster;
   TaskController controller(TaskPriority::background);
   int ran = 0;
@@ -69,7 +69,7 @@ HEIST_MODEL_PROGRAM(two_first_stealable_tasks, 1) {
 }
 
 /// Who finds the pair new does not rely on its maker: what it posts is where the priority is.
-HEIST_MODEL_PROGRAM(second_stealable_task_against_first, 2) {
+HEIST_MODEL_PROGRAM(second_stealable_task_against_first, 1) {
   HubCluster cluster(1);
   TaskController controller(TaskPriority::background);
   sync::atomic<bool> raised{false};
