@@ -42,7 +42,7 @@ class Heistd:
     """The server, and what is asked of it."""
 
     def __init__(self, program):
-        options = ["--port", "0", "--max-queued-bytes", "2GB", "--max-queued", str(2 * JOBS)]
+        options = ["--port", "0", "--agents", "1", "--max-queued-bytes", "2GB", "--max-queued", str(2 * JOBS)]
         self.process = subprocess.Popen(
             [program, *options, "--drain-deadline", "0"], stdout=subprocess.PIPE, text=True
         )

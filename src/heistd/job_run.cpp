@@ -54,7 +54,20 @@ heist::Promise<void> JobRun::run() {
   }
 }
 
+void JobRun::discard() noexcept {
+  if (!take_work()) return;
+  start_.work.reset();
+  start_.ticket.give_back_bytes();
+}
+
 std::optional<JobOutcome> JobRun::work_on() {
+  if (!take_work()) return JobOutcome();
+  auto outcome = next_chunk();
+  return_work();
+  return outcome;
+}
+
+std::optional<JobOutcome> JobRun::next_chunk() {
   const ChunkTimer timer(times_);
   if (times_.chunks == 1) note_start(timer.start);
   try {

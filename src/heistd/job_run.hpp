@@ -1,4 +1,4 @@
-// JobRun: a job as the agent sees it.
+// JobRun: a job as its agents see it.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 /// What the network thread may look at while the job runs.
 class JobProgress {
  public:
-  /// The agent, once: how long the job had been runnable when its first chunk started.
+  /// An agent, once: how long the job had been runnable when its first chunk started.
   void start(std::chrono::nanoseconds queue_delay) noexcept {
     // relaxed, also below: the number itself is all that is passed on.
     queue_delay_.store(queue_delay.count(), heist::sync::relaxed);
@@ -49,7 +49,7 @@ struct JobTimes {
 /// How a job ended. Empty when it was given up, as it was aborted.
 using JobOutcome = std::variant<std::monostate, JobResult, JobFailure>;
 
-/// The last word of the agent on a job.
+/// The last word of the agents on a job.
 struct JobEnd {
   Client* client = nullptr;
   JobId id;
@@ -73,10 +73,12 @@ struct JobStart {
 /// Runs one job: a task whose coroutine yields between chunks, with the job's signal and priority.
 ///
 /// Owned by that task until the coroutine has ended, so it goes when an abort or a close ends that.
-/// Thread: the agent, but for post_first().
+/// Thread: one agent after another runs its chunks; discard() may come on another one meanwhile.
+/// Edge work: take -> take. Of a chunk and discard() the one that comes first has the work. A chunk that ends behind a
+/// discard() sees the abort that led to it.
 class JobRun : public std::enable_shared_from_this<JobRun> {
  public:
-  /// Hears of the end of each job that started; called on the agent.
+  /// Hears of the end of each job that started; called on an agent.
   using EndSink = std::function<void(JobEnd)>;
 
   JobRun(JobStart start, heist::Scheduler scheduler, const EndSink& on_end);
@@ -86,16 +88,20 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
 
   [[nodiscard]] Clock::time_point runnable_at() const noexcept { return runnable_at_; }
 
-  /// Frees what the job holds, before its task would come up.
-  void discard() noexcept {
-    start_.work.reset();
-    start_.ticket.give_back_bytes();
-  }
+  /// Frees what the aborted job holds, before its task would come up. If a chunk runs, that one's end does it.
+  void discard() noexcept;
 
  private:
   heist::Promise<void> run();
+  [[nodiscard]] bool take_work() noexcept {
+    return !work_taken_.exchange(true, heist::sync::edge("work:take", heist::sync::acq_rel));
+  }
+  void return_work() noexcept {
+    work_taken_.exchange(false, heist::sync::edge("work:take", heist::sync::acq_rel));
+  }
   /// One chunk; how the job ended, when it was the last.
   std::optional<JobOutcome> work_on();
+  std::optional<JobOutcome> next_chunk();
   void note_start(Clock::time_point now) noexcept;
   void end(JobOutcome outcome);
 
@@ -104,6 +110,7 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
   const EndSink& on_end_;
   const Clock::time_point runnable_at_;
   JobTimes times_;
+  heist::sync::atomic<bool> work_taken_{false};
 };
 
 }  // namespace heistd

@@ -104,7 +104,9 @@ std::shared_ptr<JobRun> JobService::make_run(Client& client, const Job& job,
                  job.fixed_priority,
                  request.delay,
                  job.progress};
-  return std::make_shared<JobRun>(std::move(start), scheduler_, end_sink_);
+  // Requests ask for no more than that, either: this is where it holds whatever they ask for (SEC-1).
+  return std::make_shared<JobRun>(std::move(start), scheduler_.with_ceiling(client.ceiling),
+                                  end_sink_);
 }
 
 void JobService::abort(Client& client, const std::shared_ptr<Job>& job, std::string reason) {
@@ -150,7 +152,7 @@ std::size_t JobService::abort_all(Client& client, const std::string& reason) {
 void JobService::on_end(JobEnd end) {
   if (end.times.chunks > 0) count(end.client->stats_of(end.times.started_at), end);
   const auto job = end.client->jobs.find(end.id);
-  if (!job || job->finished()) return;  // aborted before the agent's word came
+  if (!job || job->finished()) return;  // aborted before its agent's word came
   if (auto* result = std::get_if<JobResult>(&end.outcome)) {
     finish(
         *end.client, job,

@@ -24,9 +24,9 @@ struct JobRequest {
   bool wait = false;
 };
 
-/// Posts jobs on the agent and keeps their records.
+/// Posts jobs on the agents and keeps their records.
 ///
-/// Thread: the network's, which `to_network` reaches from the agent.
+/// Thread: the network's, which `to_network` reaches from the agents.
 class JobService {
  public:
   using Callback = std::function<void()>;

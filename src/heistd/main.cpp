@@ -1,4 +1,4 @@
-// heistd: a job server on one agent.
+// heistd: a job server on a cluster of agents.
 #include <csignal>
 #include <exception>
 #include <heistd/options.hpp>

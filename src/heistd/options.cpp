@@ -21,6 +21,9 @@ void add_network(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--address", options.address, "Address to listen on");
   app.add_option("--port", options.port, "Port to listen on; 0 takes a free one")
       ->check(CLI::Range(0, 65535));
+  app.add_option("--agents", options.agents,
+                 "Threads that run jobs; 0 takes as many as there are CPUs for this process")
+      ->check(CLI::Range(0, 56));
   app.add_option("--max-connections", options.limits.max_connections, "Connections at a time")
       ->check(CLI::PositiveNumber);
   app.add_option("--header-timeout", raw.header_timeout, "Milliseconds a header may take")

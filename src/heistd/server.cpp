@@ -21,8 +21,9 @@ constexpr std::chrono::milliseconds accept_pause{100};
 /// How long the last answers may take to leave, once all jobs have ended.
 constexpr std::chrono::seconds farewell_time{1};
 
-heist::AgentOptions agent_options() {
-  heist::AgentOptions options;
+heist::AgentClusterOptions cluster_options(unsigned agents) {
+  heist::AgentClusterOptions options;
+  options.agents = agents;
   options.name = "heistd-agent";
   return options;
 }
@@ -44,15 +45,15 @@ Server::Server(Options options)
       signals_(io_, SIGTERM, SIGINT),
       pause_(io_),
       clients_(options_.clients, options_.anonymous_ceiling, options_.limits),
-      agent_(std::in_place, agent_options()),
-      service_(agent_->scheduler(),
+      cluster_(std::in_place, cluster_options(options_.agents)),
+      service_(cluster_->scheduler(),
                [this](JobService::Callback call) { asio::post(io_, std::move(call)); }),
       api_(clients_, service_, options_.limits) {}
 
 Server::~Server() {
   if (closer_.joinable()) closer_.join();
   // First of all, as its last words go to the service and the io_context.
-  agent_.reset();
+  cluster_.reset();
 }
 
 Server::Tcp::endpoint Server::endpoint() const { return acceptor_.local_endpoint(); }
@@ -118,7 +119,7 @@ void Server::start_drain(int signal_number) {
   service_.start_shutdown();
   for (const auto& session : sessions_) session->stop();
   closer_ = std::thread([this, deadline = drain_start_ + options_.drain_deadline] {
-    const auto report = agent_->close(heist::CloseMode::drain_until(deadline));
+    const auto report = cluster_->close(heist::CloseMode::drain_until(deadline));
     asio::post(io_, [this, report] { finish_drain(report); });
   });
 }
@@ -134,7 +135,7 @@ std::size_t Server::abort_all_jobs() {
 
 void Server::finish_drain(const heist::CloseReport& report) {
   drained_ = true;
-  // The agent's last words were posted before this: what is unfinished now never will be finished.
+  // The agents' last words were posted before this: what is unfinished now never will be finished.
   abort_all_jobs();
   const auto took =
       std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - drain_start_);

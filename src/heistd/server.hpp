@@ -6,7 +6,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <heist/agent.hpp>
+#include <heist/agent_cluster.hpp>
 #include <heistd/api.hpp>
 #include <heistd/client.hpp>
 #include <heistd/http_session.hpp>
@@ -54,7 +54,7 @@ class Server {
   boost::asio::signal_set signals_;
   boost::asio::steady_timer pause_;  ///< of accepting, and before the end
   ClientTable clients_;
-  std::optional<heist::Agent> agent_;
+  std::optional<heist::AgentCluster> cluster_;
   JobService service_;
   Api api_;
   std::unordered_set<std::shared_ptr<HttpSession>> sessions_;

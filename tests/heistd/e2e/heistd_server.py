@@ -113,7 +113,7 @@ class Server:
 
     def __init__(self, *options, environment=None):
         self.process = subprocess.Popen(
-            [HEISTD, "--port", "0", *options],
+            [HEISTD, "--port", "0", "--agents", "2", *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env={**os.environ, **(environment or {})},

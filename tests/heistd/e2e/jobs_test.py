@@ -135,6 +135,18 @@ class Order(ServerTest):
         self.assertEqual(self.server.get(job).status, 404)
 
 
+    def test_delete_when_jobs_of_a_name_run_on_several_agents_then_each_stops_alone(self):
+        text = heistd_server.costly_text(MIB)
+        target = f"/jobs/search?pattern={heistd_server.COSTLY}&signal=several"
+        jobs = [self.server.accepted(target, text) for _ in range(6)]
+        running = lambda: [job for job in jobs if self.server.state(job) == "running"]
+        heistd_server.until(lambda: len(running()) >= 2, "two jobs to run at a time")
+        for job in jobs[:-1]:
+            self.server.request("DELETE", job)
+        self.assertEqual(self.server.finished(jobs[-1])["state"], "done")
+        heistd_server.until(lambda: self.server.stats()["jobs_held"] == 0, "their memory to go")
+
+
 class Curl(ServerTest):
     """What a user types."""
 
