@@ -53,18 +53,24 @@ class BlockingFixture : public ClusterFixture {
     ClusterFixture::TearDown();
   }
 
-  /// Tasks that block until the gate opens; returns when they do.
+  /// A task that blocks until the gate opens; returns when it does.
+  void block(const Scheduler& to) {
+    auto entered = std::make_shared<test::Gate>();
+    blocked.push_back(to.post_task([this, entered] {
+      blocking([&] {
+        entered->open();
+        gate.wait();
+      });
+    }));
+    entered->wait();
+  }
+  /// So many agents or reserves.
   void block(unsigned count) {
-    for (unsigned i = 0; i < count; ++i) {
-      auto entered = std::make_shared<test::Gate>();
-      blocked.push_back(scheduler().post_task([this, entered] {
-        blocking([&] {
-          entered->open();
-          gate.wait();
-        });
-      }));
-      ASSERT_TRUE(entered->opens());
-    }
+    for (unsigned i = 0; i < count; ++i) block(scheduler());
+  }
+  /// All agents, but none of the reserves.
+  void block_agents() {
+    for (unsigned agent = 0; agent < size(); ++agent) block(bound(agent));
   }
   void let_go() {
     gate.open();
@@ -112,7 +118,7 @@ TEST_P(Blocking, blocking_when_more_than_all_threads_do_then_tasks_wait_and_no_t
 
 TEST_P(Blocking, blocking_when_done_again_and_again_then_threads_are_used_again) {
   for (int round = 0; round < 20; ++round) {
-    block(size());
+    block_agents();
     EXPECT_TRUE(settles(scheduler().post_task([] {})));
     let_go();
   }
@@ -158,7 +164,7 @@ TEST_P(Blocking, blocking_when_it_throws_then_the_task_fails_and_the_agent_is_ba
 TEST_P(Blocking, blocking_then_what_is_bound_to_the_agent_waits_for_it) {
   std::vector<Promise<bool>> bound_tasks;
   std::atomic<bool> is_open{false};
-  block(size());
+  block_agents();
   for (unsigned agent = 0; agent < size(); ++agent) {
     bound_tasks.push_back(bound(agent).post_task([&] { return is_open.load(); }));
   }
@@ -169,7 +175,7 @@ TEST_P(Blocking, blocking_then_what_is_bound_to_the_agent_waits_for_it) {
 }
 
 TEST_P(Blocking, blocking_when_all_agents_do_then_delays_fire) {
-  block(size());
+  block_agents();
   EXPECT_TRUE(settles(scheduler().post_task([] {}, {.delay = 1ms})));
 }
 
@@ -219,13 +225,13 @@ TEST_P(Blocking, blocking_in_a_forked_call_then_its_caller_goes_on_elsewhere) {
 }
 
 TEST_P(Blocking, stats_then_what_reserves_ran_is_in_them) {
-  block(size());
+  block_agents();
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(settles(scheduler().post_task([] {})));
   EXPECT_EQ(cluster().stats().tasks_run, size() + 10);
 }
 
 TEST_P(Blocking, close_when_draining_then_waits_for_who_blocks_and_what_they_post) {
-  block(size());
+  block_agents();
   scheduler().post_task([] {}).get();
   auto last = scheduler().post_task([this] {
     blocking([this] { gate.wait(); });
@@ -296,19 +302,17 @@ class BlockingThreads : public BlockingFixture {};
 TEST_F(BlockingThreads, reserve_when_it_slept_long_enough_then_its_thread_ends_and_another_follows) {
   start_watched({.agents = 2, .reserves = 2, .reserve_idle = 1ms});
   for (int round = 1; round <= 3; ++round) {
-    block(2);
+    block_agents();
     ASSERT_TRUE(settles(scheduler().post_task([] {})));
     let_go();
-    ASSERT_TRUE(comes_true([&] {
-      return threads.stopped(2) == threads.started(2) && threads.stopped(3) == threads.started(3);
-    }));
-    EXPECT_GE(threads.started(2), round);
+    ASSERT_TRUE(comes_true([&] { return threads.stopped(2) == round; }));
+    EXPECT_EQ(threads.started(2), round);
   }
 }
 
 TEST_F(BlockingThreads, reserve_when_agents_block_for_long_then_sleeps_and_still_comes) {
   start_watched({.agents = 2, .reserves = 1, .reserve_idle = 0ms});
-  block(2);
+  block_agents();
   const auto sleeps = cluster().stats().sleeps;
   ASSERT_TRUE(comes_true([&] { return cluster().stats().sleeps > sleeps + 2; }));
   EXPECT_TRUE(settles(scheduler().post_task([] {})));
@@ -317,7 +321,7 @@ TEST_F(BlockingThreads, reserve_when_agents_block_for_long_then_sleeps_and_still
 
 TEST_F(BlockingThreads, reserve_when_it_has_timers_then_they_run_though_nobody_blocks) {
   start_watched({.agents = 2, .reserve_idle = 0ms});
-  block(2);
+  block_agents();
   auto fired = later<unsigned>();
   auto timeout = scheduler()
                      .post_task([&] {
@@ -334,7 +338,7 @@ TEST_F(BlockingThreads, reserve_when_it_has_timers_then_they_run_though_nobody_b
 
 TEST_F(BlockingThreads, reserve_when_its_loop_is_known_then_serves_it) {
   start_watched({.agents = 2, .reserves = 1, .reserve_idle = 0ms});
-  block(2);
+  block_agents();
   auto its_own = scheduler().post_task([] { return Agent::current()->scheduler(); }).get();
   let_go();
   for (int i = 0; i < 100; ++i) {
@@ -348,7 +352,7 @@ TEST_F(BlockingThreads, reserve_when_its_loop_is_known_then_serves_it) {
 
 TEST_F(BlockingThreads, reserve_when_it_has_work_of_its_own_then_more_urgent_stealable_tasks_come_first) {
   start({.agents = 2, .reserves = 1});
-  block(2);
+  block_agents();
   auto its_own = scheduler().post_task([] { return Agent::current()->scheduler(); }).get();
   let_go();
   HeldAgents held(cluster());
@@ -365,7 +369,7 @@ TEST_F(BlockingThreads, reserve_when_it_has_work_of_its_own_then_more_urgent_ste
 
 TEST_F(BlockingThreads, reserve_then_picks_the_most_urgent_first) {
   start({.agents = 2, .reserves = 1});
-  block(2);
+  block_agents();
   test::Gate held;
   test::Gate holds;
   scheduler().post([&] {
@@ -386,7 +390,7 @@ TEST_F(BlockingThreads, reserve_when_on_start_throws_then_the_error_is_reported_
   start({.agents = 2, .reserves = 1, .on_start = [](unsigned index) {
            if (index == 2) throw std::runtime_error("on_start");
          }});
-  block(2);
+  block_agents();
   EXPECT_TRUE(settles(scheduler().post_task([] {})));
   EXPECT_THAT(errors.take(), testing::SizeIs(1));
 }
