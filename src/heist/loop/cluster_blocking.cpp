@@ -110,7 +110,11 @@ bool ClusterHub::has_ended(LoopCore& reserve) noexcept {
 }
 
 bool ClusterHub::try_retire(LoopCore& reserve) noexcept {
-  return !reserve.inbox_.has_posts() && reserves_.try_rest(rank_of(reserve));
+  if (reserve.inbox_.has_posts()) return false;
+  reserve.count_sleep();
+  if (!reserves_.try_rest(rank_of(reserve))) return false;
+  note_sleep();
+  return true;
 }
 
 void ClusterHub::give_up(LoopCore& reserve) noexcept { reserves_.give_up(rank_of(reserve)); }
