@@ -246,7 +246,7 @@ int main(int argc, char** argv) {
   std::printf("rounds %llu, ran %llu, dropped %llu, blocked %llu, threads of reserves %llu\n",
               printable(rounds), printable(counts.ran), printable(counts.dropped),
               printable(counts.blocked), printable(counts.threads));
-  check(options.duration.count() == 0 || (counts.ran > 0 && counts.dropped > 0 &&
-                                          counts.blocked > 0 && counts.threads > 0),
+  check(options.duration.count() == 0 ||
+            (counts.ran > 0 && counts.dropped > 0 && counts.blocked > 0 && counts.threads > 0),
         "one outcome of the race was never seen");
 }

@@ -129,11 +129,10 @@ TEST_P(Blocking, blocking_when_done_again_and_again_then_threads_are_used_again)
 }
 
 TEST_P(Blocking, blocking_when_within_another_one_then_counts_once) {
-  const int result = scheduler()
-                         .post_task([] {
-                           return blocking([] { return blocking([] { return 1; }) + 1; });
-                         })
-                         .get();
+  const int result =
+      scheduler()
+          .post_task([] { return blocking([] { return blocking([] { return 1; }) + 1; }); })
+          .get();
   EXPECT_EQ(result, 2);
   const unsigned agents = size();
   end();
@@ -144,9 +143,8 @@ TEST_P(Blocking, blocking_when_in_a_loop_that_a_task_drives_then_counts_for_the_
   block(size() - 1);
   auto nested = scheduler().post_task([this] {
     EventLoop inner;
-    inner.scheduler().post([this] {
-      blocking([this] { ASSERT_TRUE(settles(scheduler().post_task([] {}))); });
-    });
+    inner.scheduler().post(
+        [this] { blocking([this] { ASSERT_TRUE(settles(scheduler().post_task([] {}))); }); });
     inner.run_until_idle();
   });
   EXPECT_TRUE(settles(nested));
@@ -299,7 +297,8 @@ TEST_P(Blocking, destruction_while_they_block_then_waits_for_them) {
 
 class BlockingThreads : public BlockingFixture {};
 
-TEST_F(BlockingThreads, reserve_when_it_slept_long_enough_then_its_thread_ends_and_another_follows) {
+TEST_F(BlockingThreads,
+       reserve_when_it_slept_long_enough_then_its_thread_ends_and_another_follows) {
   start_watched({.agents = 2, .reserves = 2, .reserve_idle = 1ms});
   for (int round = 1; round <= 3; ++round) {
     block_agents();
@@ -323,13 +322,13 @@ TEST_F(BlockingThreads, reserve_when_it_has_timers_then_they_run_though_nobody_b
   start_watched({.agents = 2, .reserve_idle = 0ms});
   block_agents();
   auto fired = later<unsigned>();
-  auto timeout = scheduler()
-                     .post_task([&] {
-                       return std::make_shared<Timeout>(set_timeout(
-                           [this, fired] { fired.resolve(agent_here(cluster()).value_or(99)); },
-                           10ms));
-                     })
-                     .get();
+  auto timeout =
+      scheduler()
+          .post_task([&] {
+            return std::make_shared<Timeout>(set_timeout(
+                [this, fired] { fired.resolve(agent_here(cluster()).value_or(99)); }, 10ms));
+          })
+          .get();
   let_go();
   EXPECT_EQ(fired.promise.get(), 99U) << "on a thread that is no agent's";
   timeout.reset();
@@ -350,7 +349,8 @@ TEST_F(BlockingThreads, reserve_when_its_loop_is_known_then_serves_it) {
   EXPECT_TRUE(comes_true([this] { return threads.stopped(2) == 1; }));
 }
 
-TEST_F(BlockingThreads, reserve_when_it_has_work_of_its_own_then_more_urgent_stealable_tasks_come_first) {
+TEST_F(BlockingThreads,
+       reserve_when_it_has_work_of_its_own_then_more_urgent_stealable_tasks_come_first) {
   start({.agents = 2, .reserves = 1});
   block_agents();
   auto its_own = scheduler().post_task([] { return Agent::current()->scheduler(); }).get();
@@ -441,16 +441,18 @@ TEST(BlockingCall, blocking_then_gives_what_the_callable_gives) {
   EXPECT_EQ(&blocking([&]() -> int& { return here; }), &here);
   auto moved = std::make_unique<int>(4);
   EXPECT_EQ(*blocking([&] { return std::move(moved); }), 4);
-  EXPECT_EQ(blocking([own = std::make_unique<int>(5)]() mutable { return std::move(own); }) == nullptr,
-            false);
+  EXPECT_EQ(
+      blocking([own = std::make_unique<int>(5)]() mutable { return std::move(own); }) == nullptr,
+      false);
   EXPECT_THROW(blocking([] { throw std::runtime_error("no"); }), std::runtime_error);
 }
 
 TEST(BlockingCall, blocking_when_on_a_single_agent_then_is_a_call) {
   Agent agent;
-  const auto here =
-      agent.scheduler().post_task([] { return blocking([] { return std::this_thread::get_id(); }); });
-  EXPECT_EQ(here.get(), agent.scheduler().post_task([] { return std::this_thread::get_id(); }).get());
+  const auto here = agent.scheduler().post_task(
+      [] { return blocking([] { return std::this_thread::get_id(); }); });
+  EXPECT_EQ(here.get(),
+            agent.scheduler().post_task([] { return std::this_thread::get_id(); }).get());
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ struct Agent::Impl : LoopNode {
   std::mutex closing;
   bool close_requested = false;        ///< guarded by closing
   std::uint64_t ran_before_close = 0;  ///< guarded by closing
-  bool has_thread = false;             ///< a reserve, guarded by closing: one that has not decided to end
+  bool has_thread = false;  ///< a reserve, guarded by closing: one that has not decided to end
   std::thread thread;
 };
 

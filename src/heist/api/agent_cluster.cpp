@@ -3,6 +3,8 @@
 #include <heist/agent_cluster.hpp>
 #include <heist/error.hpp>
 #include <mutex>
+#include <optional>
+#include <ranges>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -60,7 +62,8 @@ struct AgentCluster::Impl final : ReserveThreads {
   Ref<LoopCore> loop;                  ///< stands for the cluster; with one agent, that one's
   SchedulerCore* scheduler = nullptr;  ///< of that loop; another one than the agent's
   std::optional<CpuSet> all_cpus;      ///< the agents are pinned, reserves are not
-  std::vector<std::unique_ptr<Agent>> agents;  ///< and reserves; go first, also when one of them does not start
+  std::vector<std::unique_ptr<Agent>>
+      agents;  ///< and reserves; go first, also when one of them does not start
   std::mutex closing;
   bool is_closed = false;  ///< guarded by closing
 };
@@ -72,7 +75,8 @@ AgentCluster::Impl::Impl(AgentClusterOptions given) : options(std::move(given)) 
   std::vector<Ref<LoopCore>> members;
   for (const auto& agent : agents) members.push_back(Ref<LoopCore>::share(&agent->core()));
   const bool is_single = members.size() == 1;
-  loop = is_single ? members[0] : LoopCore::make_cluster(options.loop, std::move(members), reserves);
+  loop =
+      is_single ? members[0] : LoopCore::make_cluster(options.loop, std::move(members), reserves);
   scheduler = is_single ? &loop->add_scheduler() : &loop->first_scheduler();
   start();
 }
@@ -101,7 +105,7 @@ void AgentCluster::Impl::start() {
 /// Before any of them goes: their tasks may get reserves up. Those without a thread end here; the last member to leave,
 /// who drops what is left, is to be another one.
 void AgentCluster::Impl::join() {
-  for (auto agent = agents.rbegin(); agent != agents.rend(); ++agent) (*agent)->join();
+  for (const auto& agent : std::views::reverse(agents)) agent->join();
 }
 
 /// What the others have left is dropped by the last member, be it one that never ran.
@@ -155,7 +159,7 @@ CloseReport AgentCluster::Impl::close(const CloseMode& mode) {
   if (mode.kind == CloseMode::Kind::drain) drain(mode);
   CloseMode now = CloseMode::abort();
   now.deadline = mode.deadline;
-  for (auto agent = agents.rbegin(); agent != agents.rend(); ++agent) (*agent)->request_close(now);
+  for (const auto& agent : std::views::reverse(agents)) agent->request_close(now);
   CloseReport report;
   for (unsigned i = 0; i < agents.size(); ++i) {
     const CloseReport part = agents[i]->close_as_member(now);

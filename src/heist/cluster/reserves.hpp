@@ -48,7 +48,8 @@ class Reserves {
 
   /// The reserve, before it picks: true if it was present and is not needed any more: now it is absent.
   [[nodiscard]] bool stand_down(unsigned rank) noexcept {
-    Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it; a late look picks once more.
+    Word old =
+        word_.load(sync::relaxed);  // relaxed: the CAS checks it; a late look picks once more.
     while ((old & present_bit(rank)) != 0 && has_surplus(old)) {
       // relaxed, both: only the bits count.
       if (word_.compare_exchange_weak(old, old & ~present_bit(rank), sync::relaxed, sync::relaxed))
@@ -103,7 +104,9 @@ class Reserves {
 
   static Word present_bit(unsigned rank) noexcept { return Word{1} << rank; }
   static Word resting_bit(unsigned rank) noexcept { return present_bit(rank) << resting_shift; }
-  static unsigned blocked(Word word) noexcept { return static_cast<unsigned>(word >> blocked_shift); }
+  static unsigned blocked(Word word) noexcept {
+    return static_cast<unsigned>(word >> blocked_shift);
+  }
   [[nodiscard]] unsigned present(Word word) const noexcept {
     return static_cast<unsigned>(std::popcount(word & all_));
   }

@@ -75,7 +75,8 @@ void ClusterHub::park_reserve(LoopCore& reserve, Moment limit) noexcept {
   Moment until;
   if (member.patience != member.patience.max()) until = LoopTime::Clock::now() + member.patience;
   const bool is_present = reserves_.is_present(rank_of(reserve));
-  is_present ? park_among_all(reserve, earlier(limit, until)) : rest(reserve, earlier(limit, until));
+  is_present ? park_among_all(reserve, earlier(limit, until))
+             : rest(reserve, earlier(limit, until));
   member.is_rested = until && LoopTime::Clock::now() >= *until;
   if (!member.is_rested) {
     member.patience = reserve_setup_.idle;

@@ -69,6 +69,7 @@ class ReserveThreads {
 ///
 /// Roles   poster: any thread.  agent: a member, on its own loop's thread.  keeper: see Keeper; it is the agent of the
 ///         cluster's loop meanwhile, and runs no user code.  closer: the last member that closes, then any late poster.
+///         reserve: one of the last members; an agent while another member blocks (Reserves).
 /// I1      A task is in the inbox, in the wheel, or in the queues; whoever takes it from the queues disposes of it. Who
 ///         destroys its callback, the holder or the abort's reaper, is who takes its contents (ControlledTask).
 /// I2      A post that the close has not met sees closed_ behind its own publication, and drops what is left.

@@ -63,8 +63,8 @@ struct Membership {
   bool searching = false;                ///< agent only: see IdleAgents
   sync::atomic<Tick> next_due{no_tick};  ///< of the loop's own delays, as it went to sleep
   // A reserve's own.
-  bool is_rested = false;                ///< it slept for all its patience
-  std::chrono::nanoseconds patience{};   ///< how long it sleeps before it looks whether it is needed
+  bool is_rested = false;               ///< it slept for all its patience
+  std::chrono::nanoseconds patience{};  ///< how long it sleeps before it looks whether it is needed
 };
 
 /// The last members of a cluster that is being made.
