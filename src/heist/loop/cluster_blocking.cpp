@@ -14,6 +14,7 @@ namespace {
 /// Sleeps grow longer as long as nobody ends them, from here; no need to grow for ever.
 constexpr std::chrono::milliseconds short_sleep{1};
 constexpr std::chrono::hours long_sleep{1};
+constexpr std::chrono::hours for_ever{24 * 365};
 
 using Moment = std::optional<LoopTime::Clock::time_point>;
 
@@ -73,7 +74,7 @@ void ClusterHub::park_reserve(LoopCore& reserve, Moment limit) noexcept {
     return;
   }
   Moment until;
-  if (member.patience != member.patience.max()) until = LoopTime::Clock::now() + member.patience;
+  if (member.patience < for_ever) until = LoopTime::Clock::now() + member.patience;
   const bool is_present = reserves_.is_present(rank_of(reserve));
   is_present ? park_among_all(reserve, earlier(limit, until))
              : rest(reserve, earlier(limit, until));
