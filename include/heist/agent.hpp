@@ -70,7 +70,13 @@ class Agent {
   /// One of a cluster; start() has to follow.
   Agent(AgentOptions options, NotStarted);
   void start();
+  /// Instead, for one of its reserves: whenever it is needed.
+  void make_reserve() noexcept;
+  /// A reserve: wakes its thread, or starts one. Without one its cluster gives it up.   Blocks: meanwhile.
+  void get_up() noexcept;
   [[nodiscard]] LoopCore& core() const noexcept;
+  /// Closes it, unless that was done, and waits for its thread.
+  void join();
   /// Asks it to close; its report comes by close().
   void request_close(const CloseMode& mode);
   [[nodiscard]] CloseReport close_as_member(const CloseMode& mode);

@@ -1,6 +1,7 @@
 // AgentCluster: agents that share stealable tasks.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <heist/agent.hpp>
@@ -9,6 +10,7 @@
 #include <heist/ref.hpp>
 #include <heist/scheduler.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace heist {
@@ -21,7 +23,14 @@ struct AgentClusterOptions {
   std::string name = "heist";
   /// Agent i runs on the i-th CPU that the calling thread may use, over and over.
   bool pin = false;
-  /// Called on each agent's thread, with its index, before its first task and after its last one.
+  /// The most extra threads that run stealable tasks in place of agents that are in blocking(); each is started when it
+  /// is needed for the first time. Absent: as many as there are agents. At the most 28, and 56 threads in all; none in a
+  /// cluster of one agent.
+  std::optional<unsigned> reserves = {};
+  /// How long such a thread sleeps before it ends. A later need starts another one.
+  std::chrono::nanoseconds reserve_idle = std::chrono::seconds(10);
+  /// Called on each agent's thread, with its index, before its first task and after its last one. Also on extra threads:
+  /// their indices follow the agents', and come again with each new thread. There an exception goes to the error hook.
   std::function<void(unsigned)> on_start = {};
   std::function<void(unsigned)> on_stop = {};
   /// Of each agent's loop, and of the cluster's delays. A virtual clock is refused.
@@ -45,7 +54,8 @@ class AgentCluster {
  public:
   /// Starts the threads; returns once each on_start has run.
   ///
-  /// Errors: as Agent; std::invalid_argument for more than 56 agents, and for a HEIST_AGENTS that is no such number.
+  /// Errors: as Agent; std::invalid_argument for more than 56 agents, too many reserves, a negative reserve_idle, and for a
+  /// HEIST_AGENTS that is no such number.
   explicit AgentCluster(AgentClusterOptions options = {});
   AgentCluster(const AgentCluster&) = delete;
   AgentCluster& operator=(const AgentCluster&) = delete;

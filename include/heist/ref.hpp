@@ -41,6 +41,12 @@ class RefCount {
     return count_.load(sync::relaxed) == 0;  // relaxed: nothing is read on the strength of it.
   }
 
+  /// For a holder: whether there are more references than these.
+  [[nodiscard]] bool is_more_than(std::uint32_t count) const noexcept {
+    // relaxed: nothing that others did is read on the strength of it.
+    return count_.load(sync::relaxed) > count;
+  }
+
   /// For a holder: whether it is the last one.
   [[nodiscard]] bool is_last() const noexcept {
     return count_.load(sync::edge("ref:last", sync::acquire)) == 1;

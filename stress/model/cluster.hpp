@@ -18,16 +18,17 @@ inline EventLoopOptions on_model_time() {
   return options;
 }
 
-/// A cluster as AgentCluster makes it, of loops that a model's threads drive.
+/// A cluster as AgentCluster makes it, of loops that a model's threads drive; the last ones are reserves.
 class HubCluster {
  public:
-  explicit HubCluster(unsigned size = 2, const EventLoopOptions& options = on_virtual_clock()) {
+  explicit HubCluster(unsigned size = 2, const EventLoopOptions& options = on_virtual_clock(),
+                      ReserveSetup reserves = {}) {
     std::vector<Ref<LoopCore>> members;
-    for (unsigned index = 0; index < size; ++index) {
+    for (unsigned index = 0; index < size + reserves.count; ++index) {
       loops_.push_back(std::make_unique<EventLoop>(options));
       members.push_back(Ref<LoopCore>::share(&loops_.back()->core()));
     }
-    core_ = LoopCore::make_cluster(options, std::move(members));
+    core_ = LoopCore::make_cluster(options, std::move(members), reserves);
   }
   HubCluster(const HubCluster&) = delete;
   HubCluster& operator=(const HubCluster&) = delete;
@@ -52,6 +53,11 @@ class HubCluster {
 
   // A member's thread.
   void run(unsigned index) const { loops_[index]->run(); }
+  /// Of a reserve, until a stop.
+  void run_reserve(unsigned index) const {
+    hub().enlist(loops_[index]->core());
+    run(index);
+  }
   void run_one(unsigned index) const { loops_[index]->run_one(); }
   void run_until_idle(unsigned index) const { loops_[index]->run_until_idle(); }
   /// All members, this thread being the first one: each waits for a task and runs it.

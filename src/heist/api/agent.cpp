@@ -24,6 +24,12 @@ struct Agent::Impl : LoopNode {
 
   void run(std::promise<void> started);
   CloseReport drive(std::promise<void>& started);
+  void run_as_reserve();
+  bool serve();
+  void get_up() noexcept;
+  bool try_retire();
+  CloseReport leave();
+  void close_without_thread();
   CloseReport close(const CloseMode& mode);
   bool request_close(const CloseMode& mode);
   CloseReport await_close(const CloseMode& mode);
@@ -41,6 +47,7 @@ struct Agent::Impl : LoopNode {
   EventLoop loop;
   Agent& self;
   bool is_member = true;             ///< of a cluster, which closes it
+  bool is_reserve = false;           ///< of that cluster
   bool close_taken = false;          ///< agent only
   CloseMode close_mode;              ///< closer's, then (by the close message) the agent's
   std::promise<CloseReport> closed;  ///< the loop; then on_stop runs, then the agent has stopped
@@ -50,6 +57,7 @@ struct Agent::Impl : LoopNode {
   std::mutex closing;
   bool close_requested = false;        ///< guarded by closing
   std::uint64_t ran_before_close = 0;  ///< guarded by closing
+  bool has_thread = false;  ///< a reserve, guarded by closing: one that has not decided to end
   std::thread thread;
 };
 
@@ -66,6 +74,28 @@ void Agent::Impl::run(std::promise<void> started) {
   stopped.set_value();
 }
 
+/// For as long as it is needed; another thread may follow this one.
+void Agent::Impl::run_as_reserve() {
+  agent_of_this_thread = &self;
+  name_this_thread(options.name);
+  const bool is_over = serve();
+  if (options.on_stop) invoke_and_report(options.on_stop, ErrorOrigin::task);
+  if (is_over) stopped.set_value();
+}
+
+/// True when it was closed.
+bool Agent::Impl::serve() {
+  LoopCore& core = loop.core();
+  const Driving driving(core);
+  core.assert_agent();
+  core.membership().hub->enlist(core);
+  if (options.on_start) invoke_and_report(options.on_start, ErrorOrigin::task);
+  do core.run();
+  while (!close_taken && !try_retire());
+  if (close_taken) closed.set_value(leave());
+  return close_taken;
+}
+
 /// One scope from on_start to the end of the close: Timeout::clear() on another thread would drive the
 /// loop in any gap.
 CloseReport Agent::Impl::drive(std::promise<void>& started) {
@@ -75,9 +105,51 @@ CloseReport Agent::Impl::drive(std::promise<void>& started) {
   if (options.on_start) options.on_start();
   started.set_value();
   while (!close_taken) core.run();
+  return leave();
+}
+
+/// Inside of a Driving scope.
+CloseReport Agent::Impl::leave() {
+  LoopCore& core = loop.core();
+  core.assert_agent();
   CloseReport left = core.close(close_mode);
   if (ClusterHub* hub = core.membership().hub) left.aborted += hub->leave(core);
   return left;
+}
+
+/// A reserve whose run() ended. False: it is closed, or wanted again.
+bool Agent::Impl::try_retire() {
+  LoopCore& core = loop.core();
+  core.assert_agent();
+  const std::lock_guard lock(closing);
+  if (close_requested || !core.membership().hub->try_retire(core)) return false;
+  has_thread = false;
+  return true;
+}
+
+/// Who makes a thread waits for the one before it, which has nothing left to do but on_stop.
+void Agent::Impl::get_up() noexcept {
+  LoopCore& core = loop.core();
+  const std::lock_guard lock(closing);
+  if (has_thread) return core.wake_up();
+  if (close_requested) return;
+  try {
+    if (thread.joinable()) thread.join();
+    thread = std::thread([this] { run_as_reserve(); });
+    has_thread = true;
+  } catch (const std::exception&) {  // no thread, or no memory
+    core.membership().hub->give_up(core);
+  }
+}
+
+/// A reserve, once no thread will be made any more.
+void Agent::Impl::close_without_thread() {
+  if (thread.joinable()) thread.join();
+  {
+    const Driving driving(loop.core());
+    closed.set_value(leave());
+  }
+  stopped.set_value();
 }
 
 CloseReport Agent::Impl::close(const CloseMode& mode) {
@@ -93,13 +165,19 @@ CloseReport Agent::Impl::close(const CloseMode& mode) {
 
 /// False when another close came first.
 bool Agent::Impl::request_close(const CloseMode& mode) {
-  const std::lock_guard lock(closing);
-  if (close_requested) return false;
-  close_requested = true;
-  close_mode = mode;
-  ran_before_close = loop.stats().tasks_run;
-  loop.core().refuse_tasks();
-  loop.core().send(*this);
+  {
+    const std::lock_guard lock(closing);
+    if (close_requested) return false;
+    close_requested = true;
+    close_mode = mode;
+    ran_before_close = loop.stats().tasks_run;
+    loop.core().refuse_tasks();
+    if (!is_reserve || has_thread) {
+      loop.core().send(*this);
+      return true;
+    }
+  }
+  close_without_thread();
   return true;
 }
 
@@ -153,11 +231,18 @@ void Agent::start() {
 }
 
 // Throws, and so terminates, only on the agent's own thread, which is documented as forbidden.
-Agent::~Agent() {                         // NOLINT(bugprone-exception-escape)
-  if (!impl_->thread.joinable()) return;  // never started
-  static_cast<void>(impl_->close(CloseMode::abort()));
-  impl_->thread.join();
+Agent::~Agent() {  // NOLINT(bugprone-exception-escape)
+  join();
 }
+
+void Agent::join() {
+  if (!impl_->thread.joinable() && !impl_->is_reserve) return;  // never started
+  static_cast<void>(impl_->close(CloseMode::abort()));
+  if (impl_->thread.joinable()) impl_->thread.join();
+}
+
+void Agent::make_reserve() noexcept { impl_->is_reserve = true; }
+void Agent::get_up() noexcept { impl_->get_up(); }
 
 Scheduler Agent::scheduler() const noexcept { return impl_->loop.scheduler(); }
 const std::string& Agent::name() const noexcept { return impl_->options.name; }

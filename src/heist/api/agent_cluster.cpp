@@ -3,6 +3,8 @@
 #include <heist/agent_cluster.hpp>
 #include <heist/error.hpp>
 #include <mutex>
+#include <optional>
+#include <ranges>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -25,15 +27,32 @@ unsigned checked_size(unsigned agents) {
   return agents;
 }
 
+unsigned checked_reserves(const AgentClusterOptions& options) {
+  const unsigned room = IdleAgents::most_agents - options.agents;
+  const unsigned most = std::min(room, Reserves::most);
+  const unsigned wanted = options.reserves.value_or(std::min(options.agents, most));
+  if (wanted > most) {
+    throw std::invalid_argument("AgentClusterOptions::reserves: " + std::to_string(wanted) +
+                                " is more than " + std::to_string(most));
+  }
+  if (options.reserve_idle < options.reserve_idle.zero()) {
+    throw std::invalid_argument("AgentClusterOptions::reserve_idle must not be negative");
+  }
+  return options.agents == 1 ? 0 : wanted;
+}
+
 }  // namespace
 
 /// The mutex orders closers only; tasks never meet it.
-struct AgentCluster::Impl {
+struct AgentCluster::Impl final : ReserveThreads {
   explicit Impl(AgentClusterOptions options);
   ~Impl();
 
   [[nodiscard]] AgentOptions options_of(unsigned index) const;
+  [[nodiscard]] ReserveSetup make_members();
   void start();
+  void join();
+  void get_up(unsigned member) noexcept override { agents[member]->get_up(); }
   void leave_unstarted(LoopCore& core);
   [[nodiscard]] bool is_own_thread() const noexcept;
   CloseReport close(const CloseMode& mode);
@@ -42,32 +61,51 @@ struct AgentCluster::Impl {
   AgentClusterOptions options;
   Ref<LoopCore> loop;                  ///< stands for the cluster; with one agent, that one's
   SchedulerCore* scheduler = nullptr;  ///< of that loop; another one than the agent's
-  std::vector<std::unique_ptr<Agent>> agents;  ///< go first, also when one of them does not start
+  std::optional<CpuSet> all_cpus;      ///< the agents are pinned, reserves are not
+  std::vector<std::unique_ptr<Agent>>
+      agents;  ///< and reserves; go first, also when one of them does not start
   std::mutex closing;
   bool is_closed = false;  ///< guarded by closing
 };
 
 AgentCluster::Impl::Impl(AgentClusterOptions given) : options(std::move(given)) {
   options.agents = checked_size(options.agents);
+  if (options.pin) all_cpus.emplace();
+  const ReserveSetup reserves = make_members();
   std::vector<Ref<LoopCore>> members;
-  for (unsigned index = 0; index < options.agents; ++index) {
-    agents.push_back(std::unique_ptr<Agent>(new Agent(options_of(index), Agent::NotStarted())));
-    members.push_back(Ref<LoopCore>::share(&agents.back()->core()));
-  }
+  for (const auto& agent : agents) members.push_back(Ref<LoopCore>::share(&agent->core()));
   const bool is_single = members.size() == 1;
-  loop = is_single ? members[0] : LoopCore::make_cluster(options.loop, std::move(members));
+  loop =
+      is_single ? members[0] : LoopCore::make_cluster(options.loop, std::move(members), reserves);
   scheduler = is_single ? &loop->add_scheduler() : &loop->first_scheduler();
   start();
+}
+
+ReserveSetup AgentCluster::Impl::make_members() {
+  const ReserveSetup reserves{
+      .count = checked_reserves(options), .idle = options.reserve_idle, .threads = this};
+  for (unsigned index = 0; index < options.agents + reserves.count; ++index) {
+    agents.push_back(std::unique_ptr<Agent>(new Agent(options_of(index), Agent::NotStarted())));
+    if (index >= options.agents) agents.back()->make_reserve();
+  }
+  return reserves;
 }
 
 void AgentCluster::Impl::start() {
   std::size_t started = 0;
   try {
-    for (; started < agents.size(); ++started) agents[started]->start();
+    for (; started < options.agents; ++started) agents[started]->start();
   } catch (...) {
-    for (; started < agents.size(); ++started) leave_unstarted(agents[started]->core());
+    for (; started < options.agents; ++started) leave_unstarted(agents[started]->core());
+    join();
     throw;
   }
+}
+
+/// Before any of them goes: their tasks may get reserves up. Those without a thread end here; the last member to leave,
+/// who drops what is left, is to be another one.
+void AgentCluster::Impl::join() {
+  for (const auto& agent : std::views::reverse(agents)) agent->join();
 }
 
 /// What the others have left is dropped by the last member, be it one that never ran.
@@ -81,13 +119,20 @@ void AgentCluster::Impl::leave_unstarted(LoopCore& core) {
 
 AgentOptions AgentCluster::Impl::options_of(unsigned index) const {
   AgentOptions result{.name = options.name + "-" + std::to_string(index), .loop = options.loop};
-  if (options.pin) result.affinity = allowed_cpu(index);
-  if (options.on_start) result.on_start = [this, index] { options.on_start(index); };
+  const bool is_reserve = index >= options.agents;
+  if (options.pin && !is_reserve) result.affinity = allowed_cpu(index);
+  if (options.on_start || (options.pin && is_reserve)) {
+    result.on_start = [this, index, is_reserve] {
+      if (all_cpus && is_reserve) all_cpus->use();
+      if (options.on_start) options.on_start(index);
+    };
+  }
   if (options.on_stop) result.on_stop = [this, index] { options.on_stop(index); };
   return result;
 }
 
 AgentCluster::Impl::~Impl() {
+  join();
   agents.clear();
   if (loop && loop->hub() != nullptr) loop->free_agent_state();
 }
@@ -115,7 +160,7 @@ CloseReport AgentCluster::Impl::close(const CloseMode& mode) {
   if (mode.kind == CloseMode::Kind::drain) drain(mode);
   CloseMode now = CloseMode::abort();
   now.deadline = mode.deadline;
-  for (const auto& agent : agents) agent->request_close(now);
+  for (const auto& agent : std::views::reverse(agents)) agent->request_close(now);
   CloseReport report;
   for (unsigned i = 0; i < agents.size(); ++i) {
     const CloseReport part = agents[i]->close_as_member(now);
@@ -143,13 +188,16 @@ AgentCluster::~AgentCluster() {  // NOLINT(bugprone-exception-escape)
 Scheduler AgentCluster::scheduler() const noexcept {
   return Scheduler(impl_->loop, impl_->scheduler);
 }
-Agent& AgentCluster::agent(unsigned index) const { return *impl_->agents.at(index); }
+Agent& AgentCluster::agent(unsigned index) const {
+  if (index >= size()) throw std::out_of_range("AgentCluster::agent: there are fewer");
+  return *impl_->agents[index];
+}
 unsigned AgentCluster::size() const noexcept { return impl_->options.agents; }
 CloseReport AgentCluster::close(const CloseMode& mode) { return impl_->close(mode); }
 
 ClusterStats AgentCluster::stats() const noexcept {
   ClusterStats sum;
-  for (unsigned index = 0; index < size(); ++index) {
+  for (unsigned index = 0; index < impl_->agents.size(); ++index) {
     const EventLoopStats stats = impl_->agents[index]->stats();
     sum.tasks_run += stats.tasks_run;
     sum.wakeups_sent += stats.wakeups_sent;

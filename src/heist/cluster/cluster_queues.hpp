@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "bin_ring.hpp"
+#include "enlisted.hpp"
 #include "fork_deque.hpp"
 #include "stealable_ring.hpp"
 #include "ticket_index.hpp"
@@ -51,8 +52,10 @@ class ClusterQueues {
 
  public:
   /// Errors: std::bad_alloc.
-  ClusterQueues(unsigned agents, Sleepers& sleepers)
-      : sleepers_(sleepers), index_(agents), agents_(agents) {}
+  ClusterQueues(unsigned agents, Sleepers& sleepers) : ClusterQueues(agents, agents, sleepers) {}
+  /// Only the first `enlisted` pick from the beginning; the last one never does, see drain().
+  ClusterQueues(unsigned agents, unsigned enlisted, Sleepers& sleepers)
+      : sleepers_(sleepers), enlisted_(enlisted), index_(agents, enlisted), agents_(agents) {}
 
   // Any thread.
 
@@ -87,6 +90,11 @@ class ClusterQueues {
 
   // One of the agents.
 
+  /// The agents before `count` pick from now on.
+  void enlist(unsigned count) noexcept {
+    index_.enlist(count);
+    enlisted_.raise(count);
+  }
   /// A task that runs on `agent` posts another one.
   void post_from(unsigned agent, LoopNode& task, int level) noexcept {
     if (!own(agent, level).push(task)) return post(task, level);
@@ -131,9 +139,10 @@ class ClusterQueues {
   /// Whether a search would find something; every publication that was complete before is seen.
   [[nodiscard]] bool has_tasks(unsigned agent) noexcept {
     const TicketIndex::Inside inside(index_, agent);
+    const unsigned agents = enlisted_.count();
     for (int level = top_level; level >= 0; --level) {
       if (inject(level).has_tasks() || index_.has_tasks(agent, level)) return true;
-      for (unsigned other = 0; other < agents_.size(); ++other) {
+      for (unsigned other = 0; other < agents; ++other) {
         if (own(other, level).has_tasks()) return true;
         if (has_forks(level) && forks(other, level).has_tasks()) return true;
       }
@@ -178,10 +187,11 @@ class ClusterQueues {
   /// An agent: takes a task above this level, or null.
   [[nodiscard]] LoopNode* search_above(unsigned agent, int level) noexcept {
     const TicketIndex::Inside inside(index_, agent);
+    const unsigned agents = enlisted_.count();
     for (;;) {
       const auto moves = index_.moves();
       for (int at = top_level; at > level; --at) {
-        if (LoopNode* task = take_at(agent, at, level < 0)) return task;
+        if (LoopNode* task = take_at(agent, agents, at, level < 0)) return task;
       }
       if (index_.moves() == moves) return nullptr;
     }
@@ -249,26 +259,27 @@ class ClusterQueues {
     return -1;
   }
 
-  /// An agent inside.
-  LoopNode* take_at(unsigned agent, int level, bool several) noexcept {
+  /// An agent inside; one of so many.
+  LoopNode* take_at(unsigned agent, unsigned agents, int level, bool several) noexcept {
     if (has_forks(level)) {
-      if (LoopNode* continuation = steal_fork(agent, level)) return continuation;
+      if (LoopNode* continuation = steal_fork(agent, agents, level)) return continuation;
     }
     Turns& turns = this->turns(agent, level);
     for (const auto place : turns.order()) {
-      LoopNode* task = take_from(place, agent, level, several);
+      LoopNode* task = take_from(place, agent, agents, level, several);
       if (task == nullptr) continue;
       turns.found(place, sizes.bin);
       return task;
     }
     return nullptr;
   }
-  LoopNode* take_from(Turns::Place place, unsigned agent, int level, bool several) noexcept {
+  LoopNode* take_from(Turns::Place place, unsigned agent, unsigned agents, int level,
+                      bool several) noexcept {
     switch (place) {
       case Turns::Place::bins:
         return take_bin(agent, level);
       case Turns::Place::rings:
-        return steal(agent, level, several);
+        return steal(agent, agents, level, several);
       case Turns::Place::shared:
         break;
     }
@@ -276,7 +287,7 @@ class ClusterQueues {
   }
   LoopNode* search_level(unsigned agent, int level) noexcept {
     const TicketIndex::Inside inside(index_, agent);
-    return take_at(agent, level, false);
+    return take_at(agent, enlisted_.count(), level, false);
   }
   LoopNode* take_shared(unsigned agent, int level) noexcept {
     const TicketIndex::Inside inside(index_, agent);
@@ -287,8 +298,7 @@ class ClusterQueues {
     if (first != nullptr) publish_rest(agent, level, first->next);
     return first;
   }
-  LoopNode* steal(unsigned agent, int level, bool several) noexcept {
-    const auto agents = static_cast<unsigned>(agents_.size());
+  LoopNode* steal(unsigned agent, unsigned agents, int level, bool several) noexcept {
     std::array<LoopNode*, sizes.bin> loot{};
     const std::span wanted(loot.data(), several ? loot.size() : 1);
     for (unsigned i = 1; i < agents; ++i) {
@@ -304,8 +314,7 @@ class ClusterQueues {
     return nullptr;
   }
   /// Not its own: an agent that picks has left nothing behind (ForkRun).
-  LoopNode* steal_fork(unsigned agent, int level) noexcept {
-    const auto agents = static_cast<unsigned>(agents_.size());
+  LoopNode* steal_fork(unsigned agent, unsigned agents, int level) noexcept {
     for (unsigned i = 1; i < agents; ++i) {
       if (LoopNode* continuation = forks((agent + i) % agents, level).steal()) {
         count_stolen(agent, 1);
@@ -330,6 +339,7 @@ class ClusterQueues {
   }
 
   Sleepers& sleepers_;
+  Enlisted enlisted_;
   UrgencyHint hint_;
   TicketIndex index_;
   std::array<Bins, sizes.levels> inject_;

@@ -6,11 +6,13 @@
 #include <heist/sync.hpp>
 #include <vector>
 
+#include "enlisted.hpp"
+
 namespace heist {
 
 // What agents may still look at is retired, and freed when every agent has been elsewhere since.
 //
-// Roles   agent: one of a few, known. Posters never look at what is retired.
+// Roles   agent: one of a few, known; some of them from a later time on (enlist). Posters never look at what is retired.
 // I1      While an agent is inside the global epoch passes its own by one at the most (one that entered late: stays).
 // I2      What was retired in epoch e is freed in epoch e + 3 or later: whoever was inside when it was still reachable has left.
 // Edge epoch: leave -> advance. What an agent looked at, it looked at before that is freed.
@@ -22,7 +24,9 @@ namespace heist {
 template <class T>
 class Epochs {
  public:
-  explicit Epochs(unsigned agents) : agents_(agents) {}
+  explicit Epochs(unsigned agents) : Epochs(agents, agents) {}
+  /// Only the first `enlisted`, and the last one, are agents from the beginning.
+  Epochs(unsigned agents, unsigned enlisted) : agents_(agents), enlisted_(enlisted) {}
   Epochs(const Epochs&) = delete;
   Epochs& operator=(const Epochs&) = delete;
   /// Nobody is inside any more.
@@ -31,6 +35,9 @@ class Epochs {
       for (auto& bag : agent.bags) empty(bag);
     }
   }
+
+  /// The agents before `count` may enter from now on.
+  void enlist(unsigned count) noexcept { enlisted_.raise(count); }
 
   /// A scope in which what the agent reads is not freed.
   class Inside {
@@ -78,17 +85,23 @@ class Epochs {
       node->end();
     }
   }
+  static bool holds_back(const Agent& agent, std::uint64_t now) noexcept {
+    const auto seen = agent.epoch.load(sync::edge("epoch:advance", sync::seq_cst));
+    return seen != outside && seen != now;
+  }
   void advance(std::uint64_t now) noexcept {
-    for (auto& agent : agents_) {
-      const auto seen = agent.epoch.load(sync::edge("epoch:advance", sync::seq_cst));
-      if (seen != outside && seen != now) return;
+    const unsigned enlisted = enlisted_.count();
+    for (unsigned agent = 0; agent < enlisted; ++agent) {
+      if (holds_back(agents_[agent], now)) return;
     }
+    if (holds_back(agents_.back(), now)) return;
     global_.compare_exchange_strong(now, now + 1, sync::edge("epoch:advance", sync::seq_cst),
                                     sync::relaxed);  // relaxed: another agent did it.
   }
 
   alignas(64) sync::atomic<std::uint64_t> global_{1};
   std::vector<Agent> agents_;
+  Enlisted enlisted_;
 };
 
 }  // namespace heist

@@ -66,10 +66,10 @@ class IdleAgents {
     return sleeping(word_.fetch_sub(one_searcher, sync::edge("idle:announce", sync::seq_cst))) != 0;
   }
 
-  /// For a close: how many sleep, with nobody searching; nothing while somebody searches.
-  [[nodiscard]] unsigned asleep() const noexcept {
+  /// For a close: a bit for each that sleeps, with nobody searching; none while somebody searches.
+  [[nodiscard]] std::uint64_t asleep() const noexcept {
     const Word now = word_.load(sync::edge("idle:notify", sync::seq_cst));
-    return searching(now) != 0 ? 0 : static_cast<unsigned>(std::popcount(sleeping(now)));
+    return searching(now) != 0 ? 0 : sleeping(now);
   }
 
  private:

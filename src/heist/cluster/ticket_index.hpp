@@ -19,7 +19,10 @@ class TicketIndex {
   using CellEpochs = SharedQueue::CellEpochs;
 
   /// Errors: std::bad_alloc.
-  explicit TicketIndex(unsigned agents) : epochs_(agents) {}
+  explicit TicketIndex(unsigned agents) : TicketIndex(agents, agents) {}
+  /// See Epochs.
+  TicketIndex(unsigned agents, unsigned enlisted) : epochs_(agents, enlisted) {}
+  void enlist(unsigned count) noexcept { epochs_.enlist(count); }
 
   /// Any thread, after a push or a change of level: sees to it that there is a ticket where agents look for this level.
   /// `make()`: one of the queue's, or null, upon which it looks again whether one is needed.

@@ -25,7 +25,7 @@ void ClusterHub::wait_until_quiet(std::optional<LoopTime::Clock::time_point> dea
 /// All slept at one moment, with nothing to wake them: who sleeps posts nothing, and others are refused.
 bool ClusterHub::is_quiet(bool also_delayed) noexcept {
   const auto sleeps = count_sleeps();
-  if (sleepers_.idle().asleep() != size()) return false;
+  if (!all_sleep()) return false;
   if (queues_.has_tasks(size())) return false;
   if (loop_.inbox_.has_posts_by_now()) {
     notify_keeper();  // what is due later than all else wakes nobody
@@ -35,7 +35,13 @@ bool ClusterHub::is_quiet(bool also_delayed) noexcept {
     if (loop->inbox_.has_posts_by_now()) return false;
   }
   if (also_delayed && has_more_to_come()) return false;
-  return sleepers_.idle().asleep() == size() && count_sleeps() == sleeps;
+  return all_sleep() && count_sleeps() == sleeps;
+}
+
+/// Each of them did, at some time during the call.
+bool ClusterHub::all_sleep() noexcept {
+  const std::uint64_t everybody = (std::uint64_t{1} << size()) - 1;
+  return (sleepers_.idle().asleep() | reserves_.resting() << agents()) == everybody;
 }
 
 /// Whether tasks of a suspended scheduler wait.

@@ -13,6 +13,7 @@
 #include "../cluster/cluster_queues.hpp"
 #include "../cluster/idle_agents.hpp"
 #include "../cluster/keeper.hpp"
+#include "../cluster/reserves.hpp"
 #include "../os/word_wait.hpp"
 #include "agent_role.hpp"
 #include "loop_core.hpp"
@@ -53,11 +54,22 @@ class ClusterSleepers {
   std::vector<Ref<LoopCore>> loops_;
 };
 
+/// Who has the reserves' threads.
+class ReserveThreads {
+ public:
+  /// A member that is about to block: gets this one up, or starts its thread.
+  virtual void get_up(unsigned member) noexcept = 0;
+
+ protected:
+  ~ReserveThreads() = default;
+};
+
 /// The part of a cluster's loop that no other loop has. Runnable tasks go to queues that all agents pick from; delayed
 /// ones and messages go to the loop's inbox and wheel, which belong to whichever agent is the keeper.
 ///
 /// Roles   poster: any thread.  agent: a member, on its own loop's thread.  keeper: see Keeper; it is the agent of the
 ///         cluster's loop meanwhile, and runs no user code.  closer: the last member that closes, then any late poster.
+///         reserve: one of the last members; an agent while another member blocks (Reserves).
 /// I1      A task is in the inbox, in the wheel, or in the queues; whoever takes it from the queues disposes of it. Who
 ///         destroys its callback, the holder or the abort's reaper, is who takes its contents (ControlledTask).
 /// I2      A post that the close has not met sees closed_ behind its own publication, and drops what is left.
@@ -70,7 +82,7 @@ class ClusterSleepers {
 class ClusterHub {
  public:
   /// `loop`: the cluster's.   Errors: std::bad_alloc.
-  ClusterHub(LoopCore& loop, std::vector<Ref<LoopCore>> members);
+  ClusterHub(LoopCore& loop, std::vector<Ref<LoopCore>> members, const ReserveSetup& reserves);
   ClusterHub(const ClusterHub&) = delete;
   ClusterHub& operator=(const ClusterHub&) = delete;
 
@@ -89,9 +101,11 @@ class ClusterHub {
   /// Its tasks are not started by any pick that begins after the return, until resume().
   void suspend(SchedulerCore& scheduler) noexcept;
   void resume(SchedulerCore& scheduler) noexcept;
+  /// Agents and reserves.
   [[nodiscard]] unsigned size() const noexcept {
     return static_cast<unsigned>(sleepers_.loops().size());
   }
+  [[nodiscard]] unsigned agents() const noexcept { return size() - reserve_setup_.count; }
   [[nodiscard]] const Ref<LoopCore>& member(unsigned agent) const noexcept {
     return sleepers_.loops()[agent];
   }
@@ -129,6 +143,21 @@ class ClusterHub {
   [[nodiscard]] bool wants_keeper() const noexcept;
   /// Takes over what was armed and publishes what is due, unless another agent is at it.
   void keep(LoopCore& agent) noexcept HEIST_ON_AGENT;
+
+  // Members that block, and reserves (cluster_blocking.cpp).
+
+  /// A member's thread, from within its task: a reserve picks in its place until end_blocking(). False: it does so
+  /// already, or there are no reserves.
+  [[nodiscard]] bool begin_blocking(LoopCore& agent) noexcept;
+  void end_blocking(LoopCore& agent) noexcept;
+  /// A reserve whose thread begins.
+  void enlist(LoopCore& reserve) noexcept;
+  /// A reserve: whether it looks for what is stealable now. It stands down when it is not needed any more.
+  [[nodiscard]] bool may_pick(LoopCore& reserve) noexcept HEIST_ON_AGENT;
+  /// A reserve whose run() has ended without a close: whether its thread may end.
+  [[nodiscard]] bool try_retire(LoopCore& reserve) noexcept HEIST_ON_AGENT;
+  /// Of one that was to get up, and cannot.
+  void give_up(LoopCore& reserve) noexcept;
 
   // Closing (cluster_close.cpp).
 
@@ -175,7 +204,20 @@ class ClusterHub {
   [[nodiscard]] bool announce_sleep(LoopCore& agent) noexcept HEIST_ON_AGENT;
   void wait(LoopCore& agent,
             std::optional<LoopTime::Clock::time_point> limit) noexcept HEIST_ON_AGENT;
+  void park_among_all(LoopCore& agent,
+                      std::optional<LoopTime::Clock::time_point> limit) noexcept HEIST_ON_AGENT;
 
+  [[nodiscard]] unsigned rank_of(const LoopCore& reserve) const noexcept {
+    return reserve.member_.index - agents();
+  }
+  void get_up(unsigned reserve) noexcept;
+  void park_reserve(LoopCore& reserve,
+                    std::optional<LoopTime::Clock::time_point> limit) noexcept HEIST_ON_AGENT;
+  void rest(LoopCore& reserve,
+            std::optional<LoopTime::Clock::time_point> limit) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool has_ended(LoopCore& reserve) noexcept HEIST_ON_AGENT;
+
+  [[nodiscard]] bool all_sleep() noexcept;
   [[nodiscard]] bool is_quiet(bool also_delayed) noexcept;
   [[nodiscard]] bool is_holding() noexcept;
   [[nodiscard]] bool has_more_to_come() noexcept;
@@ -187,6 +229,8 @@ class ClusterHub {
 
   LoopCore& loop_;
   ClusterSleepers sleepers_;
+  const ReserveSetup reserve_setup_;
+  Reserves reserves_;
   Queues queues_;
   Keeper keeper_;
   alignas(64) sync::atomic<bool> closed_{false};

@@ -14,12 +14,17 @@ void FreeSharedCell::operator()(SharedCell* cell) const noexcept { cell->abandon
 
 void ClusterSleepers::unpark(unsigned agent) noexcept { loops_[agent]->wake_up(); }
 
-ClusterHub::ClusterHub(LoopCore& loop, std::vector<Ref<LoopCore>> members)
+ClusterHub::ClusterHub(LoopCore& loop, std::vector<Ref<LoopCore>> members,
+                       const ReserveSetup& reserves)
     : loop_(loop),
       sleepers_(std::move(members)),
-      queues_(size() + 1, sleepers_),  // one place more: a closer's
+      reserve_setup_(reserves),
+      reserves_(reserves.count),
+      queues_(size() + 1, agents(), sleepers_),  // one place more: a closer's
       members_left_(size()) {
-  for (unsigned agent = 0; agent < size(); ++agent) member(agent)->join_cluster(*this, agent);
+  for (unsigned agent = 0; agent < size(); ++agent) {
+    member(agent)->join_cluster(*this, agent, agent >= agents());
+  }
 }
 
 std::optional<unsigned> ClusterHub::agent_here() const noexcept {

@@ -82,12 +82,18 @@ bool ClusterHub::has_work(LoopCore& agent) noexcept {
 }
 
 void ClusterHub::park(LoopCore& agent, std::optional<LoopTime::Clock::time_point> limit) noexcept {
+  agent.member_.is_reserve ? park_reserve(agent, limit) : park_among_all(agent, limit);
+}
+
+void ClusterHub::park_among_all(LoopCore& agent,
+                                std::optional<LoopTime::Clock::time_point> limit) noexcept {
   auto& member = agent.member_;
   if (!std::exchange(member.searching, true)) sleepers_.idle().begin_search();
   spin_until(agent.spin_, loop_, [&] {
     agent.assert_agent();
     // relaxed: seen in time. Who drains waits until all sleep.
-    return has_work(agent) || loop_.refuses_tasks_.load(sync::relaxed);
+    return has_work(agent) || loop_.refuses_tasks_.load(sync::relaxed) ||
+           (member.is_reserve && reserves_.has_surplus());
   });
   forget(agent.on_agent().rethrown);
   if (has_work(agent)) return;

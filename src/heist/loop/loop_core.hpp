@@ -58,9 +58,22 @@ class ClusterHub;
 struct Membership {
   ClusterHub* hub = nullptr;  ///< null: in none
   unsigned index = 0;
+  bool is_reserve = false;               ///< it picks in the place of one that is blocked
+  bool is_blocked = false;               ///< agent only: in blocking()
   bool searching = false;                ///< agent only: see IdleAgents
   sync::atomic<Tick> next_due{no_tick};  ///< of the loop's own delays, as it went to sleep
   sync::atomic<bool> holds{false};       ///< tasks of a suspended scheduler, as it went to sleep
+  // A reserve's own.
+  bool is_rested = false;               ///< it slept for all its patience
+  std::chrono::nanoseconds patience{};  ///< how long it sleeps before it looks whether it is needed
+};
+
+/// The last members of a cluster that is being made.
+struct ReserveSetup {
+  unsigned count = 0;
+  /// How long one sleeps before it ends.
+  std::chrono::nanoseconds idle = std::chrono::nanoseconds::max();
+  class ReserveThreads* threads = nullptr;  ///< null: all of them are driven from the beginning
 };
 
 /// The loop the calling thread drives; current_loop() for code that sees this header.
@@ -88,7 +101,7 @@ class LoopCore {
   static Ref<LoopCore> make(const EventLoopOptions& options);
   /// One that stands for a cluster of these loops, which are not driven yet.
   static Ref<LoopCore> make_cluster(const EventLoopOptions& options,
-                                    std::vector<Ref<LoopCore>> members);
+                                    std::vector<Ref<LoopCore>> members, ReserveSetup reserves = {});
   LoopCore(const LoopCore&) = delete;
   LoopCore& operator=(const LoopCore&) = delete;
 
@@ -136,9 +149,10 @@ class LoopCore {
   /// What makes it stand for a cluster; null for others.
   [[nodiscard]] ClusterHub* hub() const noexcept { return hub_.get(); }
   /// Before it is driven.
-  void join_cluster(ClusterHub& hub, unsigned index) noexcept {
+  void join_cluster(ClusterHub& hub, unsigned index, bool is_reserve) noexcept {
     member_.hub = &hub;
     member_.index = index;
+    member_.is_reserve = is_reserve;
   }
   [[nodiscard]] const Membership& membership() const noexcept { return member_; }
   /// Whether `cluster` stands for a cluster that this loop is in.
@@ -230,6 +244,12 @@ class LoopCore {
     const LoopCore* driven = loop_of_this_thread;
     while (driven != nullptr && driven != loop) driven = driven->outer_loop_;
     return driven != nullptr;
+  }
+  /// The loop among those that the calling thread drives that is in a cluster; null: none.
+  [[nodiscard]] static LoopCore* member_here() noexcept {
+    LoopCore* driven = loop_of_this_thread;
+    while (driven != nullptr && driven->member_.hub == nullptr) driven = driven->outer_loop_;
+    return driven;
   }
   /// Whether the calling thread is an agent of this cluster, be it outside of another loop.
   [[nodiscard]] static bool drives_member_here(const ClusterHub* hub) noexcept {

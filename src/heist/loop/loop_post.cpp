@@ -55,9 +55,9 @@ Ref<LoopCore> LoopCore::make(const EventLoopOptions& options) {
 }
 
 Ref<LoopCore> LoopCore::make_cluster(const EventLoopOptions& options,
-                                     std::vector<Ref<LoopCore>> members) {
+                                     std::vector<Ref<LoopCore>> members, ReserveSetup reserves) {
   auto loop = make(options);
-  loop->hub_ = std::make_unique<ClusterHub>(*loop, std::move(members));
+  loop->hub_ = std::make_unique<ClusterHub>(*loop, std::move(members), reserves);
   return loop;
 }
 

@@ -89,6 +89,7 @@ inline SchedulerTask* LoopCore::pick() noexcept {
 /// Of all agents' tasks and continuations and this loop's own tasks.
 LoopNode* LoopCore::pick_in_cluster() noexcept {
   auto& agent = on_agent();
+  if (member_.is_reserve && !member_.hub->may_pick(*this)) return nullptr;
   if (member_.hub->wants_keeper()) member_.hub->keep(*this);
   for (;;) {
     LoopNode* node = member_.hub->pick(*this, agent.queues.top_level());

@@ -27,11 +27,18 @@ void pin_this_thread(int cpu) {
   }
 }
 
-int allowed_cpu(unsigned index) {
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
+CpuSet::CpuSet() {
+  if (sched_getaffinity(0, sizeof cpus_, &cpus_) != 0) {
     throw std::system_error(errno, std::generic_category(), "sched_getaffinity");
   }
+}
+
+void CpuSet::use() const noexcept {
+  static_cast<void>(pthread_setaffinity_np(pthread_self(), sizeof cpus_, &cpus_));
+}
+
+int allowed_cpu(unsigned index) {
+  const cpu_set_t allowed = CpuSet().native();
   unsigned left = index % static_cast<unsigned>(CPU_COUNT(&allowed));
   for (unsigned cpu = 0;; ++cpu) {
     if (CPU_ISSET(cpu, &allowed) && left-- == 0) return static_cast<int>(cpu);

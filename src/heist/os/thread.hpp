@@ -1,6 +1,8 @@
 // Thread names and affinity.
 #pragma once
 
+#include <sched.h>
+
 #include <string>
 
 namespace heist {
@@ -13,5 +15,17 @@ void pin_this_thread(int cpu);
 
 /// The `index`-th CPU that the calling thread may use, over and over.   Errors: std::system_error.
 [[nodiscard]] int allowed_cpu(unsigned index);
+
+/// The CPUs that a thread may use; made of the calling thread's.   Errors: std::system_error.
+class CpuSet {
+ public:
+  CpuSet();
+  /// For the calling thread, if the system still allows them.
+  void use() const noexcept;
+  [[nodiscard]] const cpu_set_t& native() const noexcept { return cpus_; }
+
+ private:
+  cpu_set_t cpus_;
+};
 
 }  // namespace heist

@@ -1,0 +1,130 @@
+// Reserves: how many agents of a cluster are blocked, and which extra ones take part in their places.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <heist/sync.hpp>
+#include <optional>
+
+namespace heist {
+
+// One word. A reserve that is present picks and sleeps as every agent does; one that is absent has its own loop only.
+//
+// Roles   member: an agent, or a reserve; blocks, and goes on.  reserve: by its rank; stands down, rests.
+// States  (present: a bit for each reserve; resting: a bit for each that is absent, and sleeps or has no thread;
+//         blocked: how many members are).
+// I1      While members block there are as many reserves present, or all of them are: enter() makes up for it.
+// I2      Only enter() makes a reserve present, only the reserve itself makes it absent, and only if there are more
+//         than are needed. It rests only if it is absent: either it sees that it is needed, or enter() that it rests.
+// Edge reserves: rest -> enter. Carries the wake-up word that the reserve prepared.
+// Edge reserves: rest <-> quiet. Rest, then see who awaits (ClusterHub); await, then see who rests.
+// Progress  lock-free.   Cost  one read-modify-write each.
+// Proof   stress/model/models/cluster_blocking.cpp, docs/adr/0016
+class Reserves {
+ public:
+  static constexpr unsigned most = 28;
+
+  /// All of them rest.
+  explicit Reserves(unsigned count) noexcept
+      : all_((Word{1} << count) - 1), word_(all_ << resting_shift) {}
+
+  /// A member begins to block; `own` is its rank if it is a reserve.   Returns the reserve to be got up.
+  [[nodiscard]] std::optional<unsigned> enter(std::optional<unsigned> own) noexcept {
+    Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+    for (;;) {
+      Word now = old + one_blocked;
+      if (own) now |= present_bit(*own);  // which takes no other place
+      const auto resting = fill(now);
+      if (word_.compare_exchange_weak(old, now, sync::edge("reserves:enter", sync::seq_cst),
+                                      sync::relaxed)) {  // relaxed: a failure retries.
+        return resting;
+      }
+    }
+  }
+  /// It goes on.
+  void leave() noexcept {
+    word_.fetch_sub(one_blocked, sync::relaxed);  // relaxed: only the number counts.
+  }
+
+  /// The reserve, before it picks: true if it was present and is not needed any more: now it is absent.
+  [[nodiscard]] bool stand_down(unsigned rank) noexcept {
+    Word old =
+        word_.load(sync::relaxed);  // relaxed: the CAS checks it; a late look picks once more.
+    while ((old & present_bit(rank)) != 0 && has_surplus(old)) {
+      // relaxed, both: only the bits count.
+      if (word_.compare_exchange_weak(old, old & ~present_bit(rank), sync::relaxed, sync::relaxed))
+        return true;
+    }
+    return false;
+  }
+  /// The reserve.
+  [[nodiscard]] bool is_present(unsigned rank) const noexcept {
+    // relaxed: try_rest() looks again.
+    return (word_.load(sync::relaxed) & present_bit(rank)) != 0;
+  }
+  /// Whether more are present than are needed.
+  [[nodiscard]] bool has_surplus() const noexcept {
+    return has_surplus(word_.load(sync::relaxed));  // relaxed: stand_down() looks again.
+  }
+  /// The reserve, before it sleeps. False: it is present.
+  [[nodiscard]] bool try_rest(unsigned rank) noexcept {
+    Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+    while ((old & present_bit(rank)) == 0) {
+      if (word_.compare_exchange_weak(old, old | resting_bit(rank),
+                                      sync::edge("reserves:rest", sync::seq_cst),
+                                      sync::relaxed)) {  // relaxed: a failure retries.
+        return true;
+      }
+    }
+    return false;
+  }
+  /// The reserve, awake for whatever reason.
+  void end_rest(unsigned rank) noexcept {
+    word_.fetch_and(~resting_bit(rank), sync::edge("reserves:rest", sync::seq_cst));
+  }
+  /// Of one that enter() gave, and that cannot come.
+  void give_up(unsigned rank) noexcept {
+    Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+    while (!word_.compare_exchange_weak(old, (old & ~present_bit(rank)) | resting_bit(rank),
+                                        sync::edge("reserves:rest", sync::seq_cst),
+                                        sync::relaxed)) {  // relaxed: a failure retries.
+    }
+  }
+
+  /// For a close: a bit for each that rests, by rank.
+  [[nodiscard]] std::uint64_t resting() const noexcept {
+    return word_.load(sync::edge("reserves:quiet", sync::seq_cst)) >> resting_shift & all_;
+  }
+
+ private:
+  using Word = std::uint64_t;
+  static constexpr unsigned resting_shift = most;
+  static constexpr unsigned blocked_shift = 2 * most;
+  static constexpr Word one_blocked = Word{1} << blocked_shift;
+
+  static Word present_bit(unsigned rank) noexcept { return Word{1} << rank; }
+  static Word resting_bit(unsigned rank) noexcept { return present_bit(rank) << resting_shift; }
+  static unsigned blocked(Word word) noexcept {
+    return static_cast<unsigned>(word >> blocked_shift);
+  }
+  [[nodiscard]] unsigned present(Word word) const noexcept {
+    return static_cast<unsigned>(std::popcount(word & all_));
+  }
+  [[nodiscard]] bool has_surplus(Word word) const noexcept { return present(word) > blocked(word); }
+
+  /// One more is present, if one is missing and there is one.   Returns it if it rested.
+  std::optional<unsigned> fill(Word& word) const noexcept {
+    const Word absent = all_ & ~word;
+    if (present(word) >= blocked(word) || absent == 0) return std::nullopt;
+    const auto rank = static_cast<unsigned>(std::countr_zero(absent));
+    word |= present_bit(rank);
+    if ((word & resting_bit(rank)) == 0) return std::nullopt;
+    word &= ~resting_bit(rank);
+    return rank;
+  }
+
+  const Word all_;
+  alignas(64) sync::atomic<Word> word_;
+};
+
+}  // namespace heist

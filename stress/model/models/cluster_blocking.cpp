@@ -1,0 +1,205 @@
+// blocking() in a cluster: a reserve picks in the place of a member that blocks, and stands down when that one is back.
+#include <heist/blocking.hpp>
+
+#include "../cluster.hpp"
+
+using namespace heist;
+using namespace heist::model;
+using std::chrono::milliseconds;
+
+namespace {
+
+/// Closed, then open for good.
+class Door {
+ public:
+  void open() {
+    open_.store(1, sync::release);
+    wake_all_on_word(open_);
+  }
+  void pass() {
+    while (open_.load(sync::acquire) == 0) wait_on_word(open_, 0, {});
+  }
+
+ private:
+  sync::atomic<std::uint32_t> open_{0};
+};
+
+/// Agents, and reserves behind them that have their threads.
+struct Blocked {
+  explicit Blocked(unsigned agents, unsigned reserves = 1,
+                   const EventLoopOptions& options = on_virtual_clock())
+      : cluster(agents, options, {.count = reserves}) {
+    for (unsigned index = agents; index < agents + reserves; ++index) {
+      spawn([this, index] { cluster.run_reserve(index); });
+    }
+  }
+  /// A task that blocks until the door opens.
+  void post_blocking(const Scheduler& to) {
+    to.post([this] { blocking([this] { door.pass(); }); });
+  }
+  /// One that opens it.
+  void post_opening(const PostTaskOptions& options = {}) {
+    cluster.scheduler().post([this] { door.open(); }, options);
+  }
+  /// The first agent: one task.
+  void run_one_and_stop() {
+    cluster.run_one(0);
+    cluster.stop();
+    join_all();
+  }
+
+  HubCluster cluster;
+  Door door;
+};
+
+}  // namespace
+
+/// The only agent blocks until a task has run that another thread posts: the reserve runs it, whenever it comes.
+HEIST_BLOCKING_MODEL_PROGRAM(block_against_post, 1) {
+  Blocked blocked(1);
+  blocked.post_blocking(blocked.cluster.bound(0));
+  spawn([&] { blocked.post_opening(); });
+  blocked.run_one_and_stop();
+}
+
+/// The task lies behind the one that blocks, in the same bin: the agent has it in its ring.
+HEIST_BLOCKING_MODEL_PROGRAM(block_before_a_task_in_the_own_ring, 2) {
+  Blocked blocked(1);
+  blocked.post_blocking(blocked.cluster.scheduler());
+  blocked.post_opening();
+  blocked.run_one_and_stop();
+}
+
+/// It blocks twice: the reserve may be standing down, or going to sleep, as it is needed again.
+HEIST_BLOCKING_MODEL_PROGRAM(block_again_against_stand_down, 1) {
+  Blocked blocked(1);
+  blocked.cluster.bound(0).post([&] {
+    blocking([] {});
+    blocked.post_opening();
+    blocking([&] { blocked.door.pass(); });
+  });
+  blocked.run_one_and_stop();
+}
+
+/// The agent is back before the reserve has come: whichever of the two runs the tasks, they run.
+HEIST_BLOCKING_MODEL_PROGRAM(return_against_posts, 1) {
+  Blocked blocked(1);
+  sync::atomic<int> ran{0};
+  blocked.cluster.bound(0).post([] { blocking([] {}); });
+  spawn([&] {
+    for (int i = 0; i < 2; ++i) {
+      blocked.cluster.scheduler().post([&] {
+        if (ran.fetch_add(1, sync::acq_rel) == 1) blocked.cluster.stop();
+      });
+    }
+  });
+  blocked.cluster.run(0);
+  join_all();
+  check(ran.load(sync::acquire) == 2, "both ran");
+}
+
+/// A reserve that is not needed any more was woken for a task, or has taken it: another agent sleeps no longer.
+HEIST_BLOCKING_MODEL_PROGRAM(stand_down_leaves_nothing, 0) {
+  Blocked blocked(2);
+  Meeting meeting(2);
+  sync::atomic<int> ran{0};
+  blocked.cluster.bound(0).post([&] {
+    blocking([] {});
+    for (int i = 0; i < 2; ++i) {
+      blocked.cluster.scheduler().post([&] {
+        meeting();
+        if (ran.fetch_add(1, sync::acq_rel) == 1) blocked.cluster.stop();
+      });
+    }
+  });
+  spawn([&] { blocked.cluster.run(1); });
+  blocked.cluster.run(0);
+  join_all();
+}
+
+/// More block than there are reserves for: one is back, and so the reserve goes on for the other one.
+HEIST_BLOCKING_MODEL_PROGRAM(one_reserve_for_two, 0) {
+  Blocked blocked(2);
+  Door first;
+  blocked.cluster.bound(0).post([&] { blocking([&] { first.pass(); }); });
+  blocked.cluster.bound(1).post([&] {
+    blocking([&] {
+      first.open();
+      blocked.door.pass();
+    });
+  });
+  spawn([&] { blocked.cluster.run_one(1); });
+  blocked.cluster.run_one(0);
+  blocked.post_opening();
+  blocked.door.pass();
+  blocked.cluster.stop();
+  join_all();
+}
+
+/// What is delayed comes on time while the only agent blocks.
+HEIST_BLOCKING_MODEL_PROGRAM(block_against_timer, 1) {
+  const ModelTime time;
+  Blocked blocked(1, 1, on_model_time());
+  blocked.post_blocking(blocked.cluster.bound(0));
+  spawn([&] { blocked.post_opening({.delay = milliseconds(5)}); });
+  blocked.run_one_and_stop();
+}
+
+/// What is bound to a reserve runs though it is not needed.
+HEIST_BLOCKING_MODEL_PROGRAM(bound_post_against_rest, 0) {
+  Blocked blocked(1);
+  blocked.cluster.bound(1).post([&] { blocked.door.open(); });
+  spawn([&] { blocked.cluster.bound(0).post([] { blocking([] {}); }); });
+  blocked.cluster.run_one(0);
+  blocked.door.pass();
+  blocked.cluster.stop();
+  join_all();
+}
+
+/// Draining: all of it has run, also what a task posts after it has blocked, or what a reserve's does.
+HEIST_BLOCKING_MODEL_PROGRAM(a_drain_waits_for_who_blocks, 0) {
+  Blocked blocked(1);
+  bool has_run = false;
+  blocked.cluster.bound(0).post([&] {
+    blocking([] {});
+    blocked.cluster.bound(1).post([&] { has_run = true; });
+  });
+  spawn([&] { blocked.cluster.run(0); });
+  blocked.cluster.hub().wait_until_quiet({}, false);
+  check(has_run, "what tasks post while it drains runs");
+  blocked.cluster.stop();
+  join_all();
+}
+
+namespace {
+
+/// The system has no thread to give.
+class NoThreads final : public ReserveThreads {
+ public:
+  explicit NoThreads(HubCluster*& cluster) : cluster_(cluster) {}
+  void get_up(unsigned member) noexcept override {
+    ++asked_;
+    cluster_->hub().give_up(cluster_->loop(member).core());
+  }
+  [[nodiscard]] int asked() const { return asked_; }
+
+ private:
+  HubCluster*& cluster_;
+  int asked_ = 0;
+};
+
+}  // namespace
+
+/// Then blocking() is a call, and the next one asks again.
+HEIST_MODEL_PROGRAM(a_thread_that_does_not_start, 0) {
+  HubCluster* at = nullptr;
+  NoThreads threads(at);
+  HubCluster cluster(1, on_virtual_clock(), {.count = 1, .threads = &threads});
+  at = &cluster;
+  int ran = 0;
+  for (int i = 0; i < 2; ++i) {
+    cluster.scheduler().post([&] { blocking([&] { ++ran; }); });
+  }
+  cluster.run_until_idle(0);
+  check(ran == 2 && threads.asked() == 2, "both ran");
+}
