@@ -7,6 +7,7 @@ cmake_dependent_option(HEIST_BUILD_BENCH "Build the benchmarks (Google Benchmark
   HEIST_DEV_MODE OFF)
 option(HEIST_MUTANTS "Let the environment variable HEIST_MUTANT weaken one named edge" OFF)
 set(HEIST_SANITIZE "" CACHE STRING "Sanitizers of this build: empty, thread, or address,undefined")
+option(HEIST_TBB_IS_SANITIZED "The oneTBB that is found was built with the sanitizer of this build" OFF)
 
 if(NOT PROJECT_IS_TOP_LEVEL)
   return()
