@@ -15,8 +15,8 @@ namespace heist {
 /// Why     All is in one word: of an offer and a leave one comes first, and the other sees it.
 /// Edge help: offer -> enter. Carries the region's fields.
 /// Edge help: leave -> reuse. The helper has done with the fields.
-/// Edge waiting: take <-> offered. The last offer is taken, then those who wait are let go; a helper announces that it
-///         waits, then looks whether anything is offered.
+/// The order of takes and looks with announcements: WaitingHelpers.
+/// Proof   stress/model/models/parallel_helpers.cpp, stress/parallel_helpers_stress.cpp.
 /// Progress  lock-free.
 class HelperCount {
  public:

@@ -159,7 +159,7 @@ void ParallelRegion::take_parts(Helper& helper) {
     Group turn;
     const unsigned agent = Helpers::agent_here();
     helper.token = turn->defer([] {});
-    waiting_[agent].store(&helper, sync::edge("waiting:announce", sync::seq_cst));
+    waiting_.announce(agent, helper);
     if (!count_.has_offers()) let_go(agent);
     turn->wait();
   });
@@ -167,7 +167,7 @@ void ParallelRegion::take_parts(Helper& helper) {
 
 /// The helper may be gone as soon as its token is.
 void ParallelRegion::let_go(unsigned agent) noexcept {
-  Helper* helper = waiting_[agent].exchange(nullptr, sync::edge("waiting:let_go", sync::seq_cst));
+  Helper* helper = waiting_.let_go(agent);
   if (helper == nullptr) return;
   const tbb::task_handle token = std::move(helper->token);
 }

@@ -13,9 +13,9 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "helper_count.hpp"
+#include "waiting_helpers.hpp"
 
 namespace heist {
 
@@ -31,7 +31,6 @@ namespace heist {
 /// I1      A helper waits in the arena only while something is offered: it announces that it waits, then looks; who takes
 ///         the last offer lets go whoever waits.
 /// I2      What belongs to a call is touched by who runs a part, while the caller waits.
-/// Edge waiting: announce -> let_go. Carries the helper's token; announced before it looks, let go after the last take.
 /// Lifetime  shared by the thread and the helpers that were called.
 class ParallelRegion : public std::enable_shared_from_this<ParallelRegion> {
  public:
@@ -93,9 +92,9 @@ class ParallelRegion : public std::enable_shared_from_this<ParallelRegion> {
   const unsigned agents_;
   tbb::task_arena arena_;
   HelperCount count_;
-  std::vector<sync::atomic<Helper*>> waiting_;  ///< by agent
-  alignas(64) Call* call_ = nullptr;            ///< the caller's, while it waits
-  tbb::task_group* parts_ = nullptr;            ///< the same; null: it is alone
+  WaitingHelpers<Helper> waiting_;
+  alignas(64) Call* call_ = nullptr;  ///< the caller's, while it waits
+  tbb::task_group* parts_ = nullptr;  ///< the same; null: it is alone
 };
 
 }  // namespace heist

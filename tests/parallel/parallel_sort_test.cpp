@@ -61,7 +61,8 @@ TEST_P(ParallelSortOn, parallel_sort_when_given_an_order_then_it_is_used) {
 
 TEST_P(ParallelSortOn, parallel_sort_when_elements_only_move_then_they_are_sorted) {
   std::vector<std::unique_ptr<int>> pointers;
-  for (const int number : shapes(20'000)[3]) pointers.push_back(std::make_unique<int>(number));
+  const auto numbers = shapes(20'000)[3];
+  for (const int number : numbers) pointers.push_back(std::make_unique<int>(number));
   const auto is_less = [](const auto& a, const auto& b) { return *a < *b; };
   in_task(cluster.scheduler(), [&] { parallel_sort(pointers.begin(), pointers.end(), is_less); });
   EXPECT_TRUE(std::is_sorted(pointers.begin(), pointers.end(), is_less));
@@ -69,7 +70,8 @@ TEST_P(ParallelSortOn, parallel_sort_when_elements_only_move_then_they_are_sorte
 
 TEST_P(ParallelSortOn, parallel_sort_when_a_comparison_throws_then_the_error_is_passed_on) {
   auto texts = std::vector<std::string>();
-  for (const int number : shapes(20'000)[3]) texts.push_back(std::to_string(number));
+  const auto numbers = shapes(20'000)[3];
+  for (const int number : numbers) texts.push_back(std::to_string(number));
   std::atomic<int> comparisons{0};
   const auto throw_late = [&](const std::string& a, const std::string& b) {
     if (++comparisons == 100'000) throw std::runtime_error("enough");
