@@ -191,6 +191,25 @@ TEST(ParallelHelpers, body_when_it_runs_on_a_helper_then_it_has_the_state_of_the
   EXPECT_EQ(rejected.load(), 2);
 }
 
+TEST(ParallelHelpers, region_when_nobody_comes_to_help_then_calls_leave_nothing_behind) {
+  AgentCluster cluster({.agents = 2});
+  std::atomic<bool> is_held{false};
+  std::atomic<bool> is_let_go{false};
+  cluster.scheduler().post([&] {
+    is_held = true;
+    wait_for([&] { return is_let_go.load(); });
+  });
+  wait_for([&] { return is_held.load(); });
+  in_task(cluster.scheduler(), [] {
+    for (int call = 0; call < 1'000; ++call) {
+      parallel_for(0, 2, [](int) { parallel_for(0, 2, [](int) {}); });
+    }
+  });
+  is_let_go = true;
+  cluster.close(CloseMode::drain());
+  EXPECT_LE(cluster.stats().tasks_run, 4U);  // two, and a helper for each of the two regions
+}
+
 TEST(ParallelHelpers, region_when_regions_come_and_go_then_no_thread_is_added) {
   const auto threads = [] {
     int count = 0;

@@ -93,7 +93,7 @@ void add_loops(Registry& registry) {
   add_loops_of(registry, "for2/1000",
                []<class Loops>(Run& run) { loop<Loops>(run, 1'000, 1, 2'000'000); });
   add_loops_of(registry, "for2/8",
-               []<class Loops>(Run& run) { loop<Loops>(run, 8, 10'000, 8'000); });
+               []<class Loops>(Run& run) { loop<Loops>(run, 8, 100'000, 800); });
   add_loops_of(registry, "reduce2", []<class Loops>(Run& run) { reduce<Loops>(run); });
   add_loops_of(registry, "sort2", []<class Loops>(Run& run) { sort<Loops>(run); });
 }
