@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 
 set(heist_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/heist")
 
-install(TARGETS heist EXPORT heist_targets FILE_SET HEADERS)
+install(TARGETS heist heist_parallel EXPORT heist_targets FILE_SET HEADERS)
 install(EXPORT heist_targets NAMESPACE heist:: FILE heist-targets.cmake
   DESTINATION "${heist_config_dir}")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
@@ -16,13 +16,19 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/heist-config-version.cma
 install(FILES "${PROJECT_BINARY_DIR}/heist-config.cmake"
   "${PROJECT_BINARY_DIR}/heist-config-version.cmake" DESTINATION "${heist_config_dir}")
 
-# A static library hands what it needs to whoever links it; a shared one keeps it.
-if(BUILD_SHARED_LIBS)
-  set(heist_pc_private "-ltbbmalloc -pthread")
-else()
-  set(heist_pc_public "-ltbbmalloc -pthread")
-endif()
-file(RELATIVE_PATH heist_pc_to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
-string(REGEX REPLACE "/$" "" heist_pc_to_prefix "${heist_pc_to_prefix}")
-configure_file("${CMAKE_CURRENT_LIST_DIR}/heist.pc.in" "${PROJECT_BINARY_DIR}/heist.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/heist.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+# heist_install_pc(<name> <description> <library> <requires> <what it links>): a static library hands what it needs to
+# whoever links it; a shared one keeps it.
+function(heist_install_pc pc_name pc_description pc_library pc_requires links)
+  if(BUILD_SHARED_LIBS)
+    set(pc_private "${links}")
+  else()
+    set(pc_public "${links}")
+  endif()
+  file(RELATIVE_PATH pc_to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+  string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
+  configure_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/heist.pc.in" "${PROJECT_BINARY_DIR}/${pc_name}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${pc_name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endfunction()
+heist_install_pc(heist "${PROJECT_DESCRIPTION}" heist "" "-ltbbmalloc -pthread")
+heist_install_pc(heist-parallel "Parallel loops on the agents of heist" heist_parallel
+  "heist = ${PROJECT_VERSION}" "-ltbb")

@@ -7,6 +7,12 @@ cmake_dependent_option(HEIST_BUILD_BENCH "Build the benchmarks (Google Benchmark
   HEIST_DEV_MODE OFF)
 option(HEIST_MUTANTS "Let the environment variable HEIST_MUTANT weaken one named edge" OFF)
 set(HEIST_SANITIZE "" CACHE STRING "Sanitizers of this build: empty, thread, or address,undefined")
+option(HEIST_TBB_IS_SANITIZED "The oneTBB that tests load was built with the thread sanitizer" OFF)
+# What runs oneTBB's tasks gives false reports otherwise: see scripts/tsan_parallel.
+set(heist_runs_tbb ON)
+if(HEIST_SANITIZE STREQUAL "thread" AND NOT HEIST_TBB_IS_SANITIZED)
+  set(heist_runs_tbb OFF)
+endif()
 
 if(NOT PROJECT_IS_TOP_LEVEL)
   return()

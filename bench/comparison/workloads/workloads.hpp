@@ -11,6 +11,7 @@ void add_urgent(Registry& registry);
 void add_inside(Registry& registry);
 void add_pingpong(Registry& registry);
 void add_trees(Registry& registry);
+void add_loops(Registry& registry);
 void add_timer_throughput(Registry& registry);
 void add_timer_late(Registry& registry);
 void add_memory(Registry& registry);
@@ -22,9 +23,10 @@ void add_yield(Registry& registry);
 void add_any_drop(Registry& registry);
 
 inline void add_all(Registry& registry) {
-  for (const auto add : {add_post, add_pool, add_urgent, add_inside, add_trees, add_pingpong,
-                         add_timer_throughput, add_timer_late, add_memory, add_set_priority,
-                         add_abort_group, add_pick, add_grow, add_yield, add_any_drop}) {
+  for (const auto add :
+       {add_post, add_pool, add_urgent, add_inside, add_trees, add_loops, add_pingpong,
+        add_timer_throughput, add_timer_late, add_memory, add_set_priority, add_abort_group,
+        add_pick, add_grow, add_yield, add_any_drop}) {
     add(registry);
   }
 }

@@ -159,7 +159,8 @@ class ClusterQueues {
     } while (index_.moves() != moves);
   }
   /// The same at the cost of a load: it may say yes for nothing.
-  [[nodiscard]] bool may_have_tasks() const noexcept { return hint_.level() >= 0; }
+  [[nodiscard]] bool may_have_tasks() const noexcept { return may_have_above(-1); }
+  [[nodiscard]] bool may_have_above(int level) const noexcept { return hint_.level() > level; }
   /// How many tasks this agent has taken from other agents' rings.
   [[nodiscard]] std::uint64_t stolen(unsigned agent) const noexcept {
     return agents_[agent].stolen.load(sync::relaxed);  // relaxed: a statistic.

@@ -109,6 +109,11 @@ class ClusterHub {
   [[nodiscard]] const Ref<LoopCore>& member(unsigned agent) const noexcept {
     return sleepers_.loops()[agent];
   }
+  [[nodiscard]] LoopCore& loop() const noexcept { return loop_; }
+  /// Whether something above this level may be runnable and unclaimed; it may say yes for nothing.   Cost: a load.
+  [[nodiscard]] bool may_have_above(int level) const noexcept {
+    return queues_.may_have_above(level);
+  }
   [[nodiscard]] std::uint64_t stolen(unsigned agent) const noexcept {
     return queues_.stolen(agent);
   }

@@ -190,6 +190,8 @@ class LoopCore {
   void take_inbox() noexcept HEIST_ON_AGENT {
     if (inbox_.has_posts()) arrive_all(inbox_.take());
   }
+  /// For what runs long: whether there may be something to do above this level, or something to look after.
+  [[nodiscard]] bool has_more_urgent(int level) noexcept HEIST_ON_AGENT;
   /// Sleeps until there may be something to do, or `limit`; at once awake when there is.
   void park(std::optional<LoopTime::Clock::time_point> limit = {}) noexcept HEIST_ON_AGENT;
   /// For foreign loops: announces sleep and arms the descriptor, or makes it readable at once.
@@ -307,6 +309,7 @@ class LoopCore {
   void end_search() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool reap_one() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_work() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool has_due_delay() noexcept HEIST_ON_AGENT;
   void spin_for_work() noexcept HEIST_ON_AGENT;
   [[nodiscard]] std::optional<LoopTime::Clock::time_point> next_deadline() noexcept HEIST_ON_AGENT;
   void drain_until(const CloseMode& mode) noexcept HEIST_ON_AGENT;

@@ -331,10 +331,20 @@ bool LoopCore::withdraw(SchedulerTask& task) noexcept {
   return true;
 }
 
+bool LoopCore::has_due_delay() noexcept {
+  const auto& wheel = on_agent().wheel;
+  return !wheel.empty() && wheel.next_expiry() <= time_.tick_now();
+}
+
 bool LoopCore::has_work() noexcept {
-  auto& agent = on_agent();
-  if (has_loose_ends() || !agent.queues.empty()) return true;
-  return !agent.wheel.empty() && agent.wheel.next_expiry() <= time_.tick_now();
+  return has_loose_ends() || !on_agent().queues.empty() || has_due_delay();
+}
+
+bool LoopCore::has_more_urgent(int level) noexcept {
+  const bool looks = has_loose_ends() || has_due_delay();
+  const bool cluster_looks =
+      member_.hub != nullptr && (member_.hub->wants_keeper() || member_.hub->may_have_above(level));
+  return looks || cluster_looks || on_agent().queues.top_level() > level;
 }
 
 void LoopCore::spin_for_work() noexcept {

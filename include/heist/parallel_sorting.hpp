@@ -1,0 +1,93 @@
+// Sorting: the work of parallel_sort.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <functional>
+#include <heist/parallel_work.hpp>
+#include <iterator>
+#include <utility>
+
+namespace heist {
+
+/// Quicksort: what is right of the pivot is offered, what is left of it gone on with. Short parts are std::ranges::sort's,
+/// and long ones that bad pivots have cut too often.
+template <class Iterator, class Compare>
+class Sorting final : public ParallelWork {
+ public:
+  Sorting(Iterator first, std::size_t count, const Compare& compare)
+      : first_(first),
+        most_cuts_(static_cast<std::size_t>(std::bit_width(count))),
+        compare_(compare) {}
+
+  /// `step` counts the cuts that led to the part.
+  void run(ParallelRegion& region, ParallelPart part) override {
+    const bool is_whole = part.step == 1;
+    if (is_whole && std::ranges::is_sorted(at(part.begin), at(part.end), std::ref(compare_)))
+      return;
+    while (part.size() > short_part && part.step <= most_cuts_) {
+      if (hand_on(region, part)) return;
+      const Pivots pivots = partition(part);
+      const ParallelPart right{pivots.end, part.end, ++part.step};
+      part.end = pivots.begin;
+      if (!offer(region, right)) run(region, right);
+    }
+    std::ranges::sort(at(part.begin), at(part.end), std::ref(compare_));
+  }
+
+ private:
+  static constexpr std::size_t short_part = 2048;
+  /// Where elements are that are equal to the pivot.
+  struct Pivots {
+    std::size_t begin;
+    std::size_t end;
+  };
+
+  Pivots partition(const ParallelPart& part) {
+    const Iterator first = at(part.begin);
+    const Iterator last = at(part.end);
+    std::ranges::iter_swap(first, median_of(part));
+    const Iterator middle = std::ranges::partition(first + 1, last, [&](const auto& element) {
+                              return std::invoke(compare_, element, *first);
+                            }).begin();
+    const Iterator pivot = middle - 1;
+    std::ranges::iter_swap(first, pivot);
+    const bool has_few_on_the_left = static_cast<std::size_t>(middle - first) < part.size() / 8;
+    const Iterator right = has_few_on_the_left ? end_of_equals(pivot, last) : middle;
+    return {offset_of(pivot), offset_of(right)};
+  }
+  /// Many may be equal; without this they would all be on the right.
+  Iterator end_of_equals(Iterator pivot, Iterator last) {
+    return std::ranges::partition(
+               pivot + 1, last,
+               [&](const auto& element) { return !std::invoke(compare_, *pivot, element); })
+        .begin();
+  }
+
+  Iterator median_of(const ParallelPart& part) const {
+    const std::size_t eighth = part.size() / 8;
+    const auto of = [&](std::size_t i) {
+      return median(at(part.begin + i * eighth), at(part.begin + (i + 1) * eighth),
+                    at(part.begin + (i + 2) * eighth - (i == 6 ? 1 : 0)));
+    };
+    return median(of(0), of(3), of(6));
+  }
+  Iterator median(Iterator a, Iterator b, Iterator c) const {
+    const auto is_less = [&](Iterator x, Iterator y) { return std::invoke(compare_, *x, *y); };
+    if (is_less(b, a)) std::swap(a, b);
+    if (!is_less(c, b)) return b;
+    return is_less(c, a) ? a : c;
+  }
+
+  Iterator at(std::size_t offset) const {
+    return first_ + static_cast<std::iter_difference_t<Iterator>>(offset);
+  }
+  std::size_t offset_of(Iterator at) const { return static_cast<std::size_t>(at - first_); }
+
+  const Iterator first_;
+  const std::size_t most_cuts_;
+  const Compare& compare_;
+};
+
+}  // namespace heist

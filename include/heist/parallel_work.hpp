@@ -1,0 +1,77 @@
+// ParallelWork: work that is cut into parts while it runs, for the algorithms of parallel.hpp. For the library.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace heist {
+
+class ParallelRegion;
+
+/// A part of the work, [begin, end) of its indexes.
+struct ParallelPart {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::size_t step = 1;    ///< how many indexes take about as long as ParallelLoop wants
+  void* result = nullptr;  ///< the work's own
+
+  [[nodiscard]] std::size_t size() const noexcept { return end - begin; }
+};
+
+/// Work that says itself how it is cut.
+class ParallelWork {
+ public:
+  /// Does a part, or offers what is left of it to the others.
+  ///
+  /// Thread: several at once, each with another part.   Errors: any; the first one ends the region.
+  virtual void run(ParallelRegion& region, ParallelPart part) = 0;
+
+ protected:
+  ParallelWork() = default;
+  ParallelWork(const ParallelWork&) = default;
+  ParallelWork& operator=(const ParallelWork&) = default;
+  ~ParallelWork() = default;
+};
+
+/// Work whose indexes are done one by one. It is cut in halves as long as somebody has nothing to do, and looks around
+/// (for aborts, for more urgent tasks, for others without work) every 20 microseconds or so.
+class ParallelLoop : public ParallelWork {
+ public:
+  void run(ParallelRegion& region, ParallelPart part) final;
+  /// Does all of it.   Errors: as run_parallel.
+  void run_all(std::size_t count);
+
+ protected:
+  ParallelLoop() = default;
+  ParallelLoop(const ParallelLoop&) = default;
+  ParallelLoop& operator=(const ParallelLoop&) = default;
+  ~ParallelLoop() = default;
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+
+  void offer_half(ParallelRegion& region, ParallelPart& part);
+  void run_briefly(ParallelPart& part);
+  Time run_step(ParallelPart& part, Time started);
+  /// Does these indexes, in order; `result` is the part's.
+  virtual void run_indexes(std::size_t begin, std::size_t end, void* result) = 0;
+  /// The result of the second half of a part.
+  virtual void* cut(void* /*result*/) { return nullptr; }
+};
+
+/// Does all of it, with the help of other agents if there are any.
+///
+/// Errors: the first of the work; the reason when the calling task is aborted; std::bad_alloc.
+void run_parallel(ParallelWork& work, std::size_t count);
+
+/// Looks around. True: the part is to be gone on with no more: the region is stopped (aborted, or something failed), or the
+/// thread, a helper, has something more urgent to do, and has left the part to the others.
+///
+/// Thread: who runs the part.   Cost: a few loads.   Errors: std::bad_alloc.
+[[nodiscard]] bool hand_on(ParallelRegion& region, const ParallelPart& part);
+/// Leaves a part to whoever is free, be it the caller later. False: nobody would take it.
+///
+/// Thread: who runs a part.   Cost: a task of oneTBB.
+[[nodiscard]] bool offer(ParallelRegion& region, const ParallelPart& part);
+
+}  // namespace heist

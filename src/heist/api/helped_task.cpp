@@ -1,0 +1,76 @@
+#include <heist/abort_signal.hpp>
+#include <heist/helped_task.hpp>
+
+#include "../loop/cluster_hub.hpp"
+#include "../loop/loop_core.hpp"
+#include "../loop/signal_core.hpp"
+
+namespace heist {
+
+namespace {
+
+Ref<LoopCore> cluster_of(const LoopCore* loop) noexcept {
+  if (loop == nullptr || loop->membership().hub == nullptr) return {};
+  return Ref<LoopCore>::share(&loop->membership().hub->loop());
+}
+
+SchedulingState state_here() noexcept {
+  LoopCore* loop = loop_of_this_thread;
+  if (loop == nullptr) return {};
+  loop->assert_agent();
+  SchedulingState state = loop->on_agent().current;
+  // Helpers run on other agents: their scheduler is the cluster's, also for a task that is bound to one.
+  if (const auto cluster = cluster_of(loop)) state.scheduler = &cluster->first_scheduler();
+  return state;
+}
+
+}  // namespace
+
+Helpers::Helpers() noexcept : cluster_(cluster_of(loop_of_this_thread)) {}
+
+unsigned Helpers::agents() const noexcept { return cluster_ ? cluster_->hub()->size() : 1; }
+
+bool Helpers::post(TaskPriority priority, SchedulerTask& helper) const noexcept {
+  helper.scheduler = &cluster_->first_scheduler();
+  helper.priority = priority;
+  helper.is_continuation = true;
+  return cluster_->post_or_drop(helper);
+}
+
+unsigned Helpers::agent_here() noexcept { return loop_of_this_thread->membership().index; }
+
+HelpedTask::HelpedTask() noexcept : captured_(state_here()) {}
+
+bool HelpedTask::aborted() const noexcept {
+  const SignalCore* source = captured_.state().abort_source;
+  return source != nullptr && source->aborted();
+}
+
+void HelpedTask::throw_if_aborted() const {
+  if (aborted()) captured_.state().abort_source->reason().rethrow();
+}
+
+TaskPriority HelpedTask::priority() const noexcept {
+  const SignalCore* source = captured_.state().priority_source;
+  return source != nullptr ? source->priority() : captured_.state().priority;
+}
+
+bool HelpedTask::may_help() const noexcept {
+  LoopCore& loop = *loop_of_this_thread;
+  loop.assert_agent();
+  return !loop.has_more_urgent(effective_priority(priority(), true));
+}
+
+HelpedTask::Scope::Scope(const HelpedTask& task) noexcept {
+  LoopCore& loop = *loop_of_this_thread;
+  loop.assert_agent();
+  outer_ = std::exchange(loop.on_agent().current, task.captured_.state());
+}
+
+HelpedTask::Scope::~Scope() {
+  LoopCore& loop = *loop_of_this_thread;
+  loop.assert_agent();
+  loop.on_agent().current = outer_;
+}
+
+}  // namespace heist

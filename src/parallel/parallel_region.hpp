@@ -1,0 +1,100 @@
+// ParallelRegion: one call of a parallel algorithm, its parts, and who helps.
+#pragma once
+
+#include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_group.h>
+
+#include <cstddef>
+#include <heist/helped_task.hpp>
+#include <heist/parallel_work.hpp>
+#include <heist/priority.hpp>
+#include <heist/reason.hpp>
+#include <heist/sync.hpp>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "helper_count.hpp"
+#include "waiting_helpers.hpp"
+
+namespace heist {
+
+/// Parts that wait for somebody are tasks of oneTBB, in an arena that has a place for each agent and none for a worker:
+/// so there are no threads but the cluster's. The caller waits there to the end. A helper is a stealable continuation
+/// that enters the arena while something is offered, and leaves when nothing is, or when its agent has something more
+/// urgent to do: it never waits there for work that may come (CLU-3).
+///
+/// The object is the caller's thread's, for one call after another (RegionsHere): helpers that were called for a call and
+/// have not come by its end are there for the next one. So calls that nobody helps with leave nothing behind.
+///
+/// Roles   caller: the thread of the call.  helper: any of the cluster's agents.
+/// I1      A helper waits in the arena only while something is offered: it announces that it waits, then looks; who takes
+///         the last offer lets go whoever waits.
+/// I2      What belongs to a call is touched by who runs a part, while the caller waits.
+/// Lifetime  shared by the thread and the helpers that were called.
+class ParallelRegion : public std::enable_shared_from_this<ParallelRegion> {
+ public:
+  explicit ParallelRegion(Helpers helpers);
+  ParallelRegion(const ParallelRegion&) = delete;
+  ParallelRegion& operator=(const ParallelRegion&) = delete;
+
+  // The caller.
+  void run(ParallelWork& work, HelpedTask task, const ParallelPart& whole);
+  [[nodiscard]] bool may_run_for(const Helpers& helpers) const noexcept {
+    return helpers_ == helpers && !count_.has_helpers_inside();
+  }
+
+  // Who runs a part.
+
+  /// Whether more parts should wait for somebody: one, so that who has nothing to do finds something; where indexes take
+  /// long, or how long is not known, one for each agent, as the next look around is far away.
+  [[nodiscard]] bool wants_offer_of(const ParallelPart& part) const noexcept;
+  [[nodiscard]] bool hand_on(const ParallelPart& part);
+  [[nodiscard]] bool offer(const ParallelPart& part);
+
+ private:
+  /// An agent that helps, on its stack.
+  struct Helper {
+    explicit Helper(ParallelRegion& helped) noexcept : region(helped) {}
+    ParallelRegion& region;
+    tbb::task_handle token;                   ///< as long as it lasts, the helper takes parts
+    std::optional<TaskPriority> leaves = {};  ///< with this priority it is to be called anew
+  };
+  /// What belongs to one call.
+  struct Call {
+    ParallelWork& work;
+    const HelpedTask task;
+    sync::atomic<bool> is_stopped{false};
+    Reason error = {};  ///< written by who stops it
+  };
+  class Helping;
+
+  void run_all(const ParallelPart& whole);
+  void run_offered(const ParallelPart& part) noexcept;
+  void run_part(const ParallelPart& part) noexcept;
+  [[nodiscard]] bool is_stopped() noexcept;
+  void fail(Reason error) noexcept;
+  void take_offer() noexcept;
+
+  void call_helper(TaskPriority priority) noexcept;
+  [[nodiscard]] bool try_call_helper(TaskPriority priority) noexcept;
+  void help() noexcept;
+  void take_parts(Helper& helper);
+  void let_go(unsigned agent) noexcept;
+  [[nodiscard]] Helper* helper_here() const noexcept;
+  /// Whether this thread should leave the rest of its part to the others.
+  [[nodiscard]] bool wants_to_leave() noexcept;
+
+  /// The helper that the calling thread is, in its innermost region.
+  static thread_local constinit Helper* innermost_helper;
+
+  const Helpers helpers_;
+  const unsigned agents_;
+  tbb::task_arena arena_;
+  HelperCount count_;
+  WaitingHelpers<Helper> waiting_;
+  alignas(64) Call* call_ = nullptr;  ///< the caller's, while it waits
+  tbb::task_group* parts_ = nullptr;  ///< the same; null: it is alone
+};
+
+}  // namespace heist

@@ -1,0 +1,35 @@
+// RegionsHere: the regions of a thread, for one call after another.
+#pragma once
+
+#include <heist/helped_task.hpp>
+#include <memory>
+#include <vector>
+
+#include "parallel_region.hpp"
+
+namespace heist {
+
+/// A region for a call, and for those that the thread makes later. Nested calls have regions of their own.
+///
+/// Thread: the caller's.
+class RegionHere {
+ public:
+  /// Errors: std::bad_alloc.
+  RegionHere(const Helpers& helpers, TaskPriority priority);
+  ~RegionHere();
+  RegionHere(const RegionHere&) = delete;
+  RegionHere& operator=(const RegionHere&) = delete;
+
+  [[nodiscard]] ParallelRegion& operator*() const noexcept { return *region_; }
+
+ private:
+  using Regions = std::vector<std::shared_ptr<ParallelRegion>>;
+
+  /// By priority: helpers that have been called for one are of no use for another.
+  static Regions& free_regions(TaskPriority priority) noexcept;
+
+  Regions& free_;
+  std::shared_ptr<ParallelRegion> region_;
+};
+
+}  // namespace heist

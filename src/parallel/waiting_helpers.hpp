@@ -1,0 +1,33 @@
+// WaitingHelpers: which helpers may be let go.
+#pragma once
+
+#include <heist/sync.hpp>
+#include <vector>
+
+namespace heist {
+
+/// Roles   helper: an agent, which waits.  taker: who takes the last offer, or the helper itself.
+/// I1      Of the takers one gets the helper. Until then it is there.
+/// Edge waiting: announce -> let_go. Carries what the helper has made.
+/// Edge waiting: announce, take <-> let_go, offered. A helper announces that it waits, then looks whether anything is
+///         offered; the last offer is taken (HelperCount), then those who wait are let go: none waits without an offer.
+/// Progress  wait-free.
+template <class Helper>
+class WaitingHelpers {
+ public:
+  /// Errors: std::bad_alloc.
+  explicit WaitingHelpers(unsigned agents) : helpers_(agents) {}
+
+  void announce(unsigned agent, Helper& helper) noexcept {
+    helpers_[agent].store(&helper, sync::edge("waiting:announce", sync::seq_cst));
+  }
+  /// Null: it does not wait, or another one has it.
+  [[nodiscard]] Helper* let_go(unsigned agent) noexcept {
+    return helpers_[agent].exchange(nullptr, sync::edge("waiting:let_go", sync::seq_cst));
+  }
+
+ private:
+  std::vector<sync::atomic<Helper*>> helpers_;
+};
+
+}  // namespace heist
