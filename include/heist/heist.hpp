@@ -5,6 +5,7 @@
 #include <heist/agent.hpp>
 #include <heist/agent_cluster.hpp>
 #include <heist/blocking.hpp>
+#include <heist/bounded_scheduler.hpp>
 #include <heist/close.hpp>
 #include <heist/delay.hpp>
 #include <heist/error.hpp>

@@ -1,11 +1,14 @@
 // What every stress program shares: options, checks, the seed, rounds until the time is up.
 #pragma once
 
+#include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <thread>
@@ -59,14 +62,27 @@ inline void dither(Random& random) {
   }
 }
 
-/// Waits for a condition that another thread brings about; gives up with a message.
+/// After which a condition is taken for one that never holds; a mutant that breaks it on purpose has less.
+#if defined(HEIST_STRESS_PATIENCE)
+inline constexpr std::chrono::seconds patience{HEIST_STRESS_PATIENCE};
+#else
+inline constexpr std::chrono::seconds patience{60};
+#endif
+
+/// Waits for a condition that another thread brings about. False: it gives up.
 template <std::predicate Condition>
-void await(Condition&& condition, const char* what) {
-  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+bool comes_true(Condition&& condition) {
+  const auto end = std::chrono::steady_clock::now() + patience;
   for (std::uint32_t turn = 1; !condition(); ++turn) {
     std::this_thread::yield();
-    if (turn % 4096 == 0) check(std::chrono::steady_clock::now() < patience, what);
+    if (turn % 4096 == 0 && std::chrono::steady_clock::now() >= end) return false;
   }
+  return true;
+}
+/// The same; gives up with a message.
+template <std::predicate Condition>
+void await(Condition&& condition, const char* what) {
+  check(comes_true(condition), what);
 }
 
 struct StressOptions {
@@ -74,8 +90,24 @@ struct StressOptions {
   std::uint64_t seed = 1;
 };
 
-/// Reads `--seconds N --seed N`; without a seed, the clock gives one. Prints it.
-inline StressOptions parse(std::string_view program, std::span<char*> arguments) {
+/// One more option of a program, with a value.
+struct MoreOption {
+  std::string_view name;
+  std::string_view* value;
+};
+
+inline void print_usage(std::string_view program, std::initializer_list<MoreOption> more) {
+  std::fprintf(stderr, "usage: %.*s [--seconds N] [--seed N]", static_cast<int>(program.size()),
+               program.data());
+  for (const MoreOption& option : more) {
+    std::fprintf(stderr, " [%.*s VALUE]", static_cast<int>(option.name.size()), option.name.data());
+  }
+  std::fputc('\n', stderr);
+}
+
+/// Reads `--seconds N --seed N`, and what else the program has; without a seed, the clock gives one. Prints it.
+inline StressOptions parse(std::string_view program, std::span<char*> arguments,
+                           std::initializer_list<MoreOption> more = {}) {
   StressOptions options{
       .seed = static_cast<std::uint64_t>(
           std::chrono::system_clock::now().time_since_epoch().count() / 1000 % 1'000'000'000)};
@@ -89,9 +121,11 @@ inline StressOptions parse(std::string_view program, std::span<char*> arguments)
       options.duration = std::chrono::seconds(value);
     } else if (name == "--seed" && is_number) {
       options.seed = value;
+    } else if (const auto* other = std::ranges::find(more, name, &MoreOption::name);
+               other != more.end() && i + 1 < arguments.size()) {
+      *other->value = arguments[i + 1];
     } else {
-      std::fprintf(stderr, "usage: %.*s [--seconds N] [--seed N]\n",
-                   static_cast<int>(program.size()), program.data());
+      print_usage(program, more);
       std::exit(2);  // NOLINT(concurrency-mt-unsafe): no other thread yet.
     }
   }
@@ -100,6 +134,15 @@ inline StressOptions parse(std::string_view program, std::span<char*> arguments)
               static_cast<unsigned long long>(options.seed));
   std::fflush(stdout);
   return options;
+}
+
+/// The value of an option that wants a number.
+inline std::uint64_t number_of(std::string_view option, std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) return number;
+  std::fprintf(stderr, "%.*s wants a number\n", static_cast<int>(option.size()), option.data());
+  std::exit(2);  // NOLINT(concurrency-mt-unsafe): no other thread yet.
 }
 
 /// Calls `round(Random&)` until the time is up, at least once; says now and then how far it is.

@@ -214,5 +214,40 @@ TEST_P(ClusterPost, post_when_a_task_drives_a_loop_of_its_own_then_both_go_on) {
   EXPECT_TRUE(promise.get());
 }
 
+class ClusterTurns : public ClusterFixture {};
+
+/// A background task that posts itself again, and a more urgent one, while any are left.
+struct WithUrgentOnes {
+  void run() {
+    ++runs;
+    if (--left <= 0) return done.open();
+    cluster.post([] {}, {.priority = user_blocking});
+    own.post([this] { run(); }, {.priority = background});
+  }
+
+  Scheduler own;
+  Scheduler cluster;
+  int& left;  ///< of all of them, on one agent
+  int runs = 0;
+  test::Gate done = {};
+};
+
+// Rule: CLU-2: whatever runs between them.
+TEST_F(ClusterTurns, tasks_when_bound_and_stealable_of_one_level_then_they_take_turns) {
+  start(2);
+  HeldAgents held(cluster());
+  int left = 1000;
+  WithUrgentOnes own{.own = bound(0), .cluster = scheduler(), .left = left};
+  WithUrgentOnes stealable{.own = scheduler(), .cluster = scheduler(), .left = left};
+  for (WithUrgentOnes* tasks : {&own, &stealable}) {
+    tasks->own.post([tasks] { tasks->run(); }, {.priority = background});
+  }
+  held.let_go(0);
+  own.done.wait();
+  stealable.done.wait();
+  EXPECT_GE(own.runs, 400);
+  EXPECT_GE(stealable.runs, 400);
+}
+
 }  // namespace
 }  // namespace heist::support

@@ -35,9 +35,10 @@ TEST(HistoryChecker, check_when_higher_task_waits_all_through_a_pick_then_violat
   EXPECT_EQ(levels.violating_pairs, 1U);
   EXPECT_EQ(levels.pairs_excused, 0U);
   ASSERT_EQ(levels.examples.size(), 1U);
-  EXPECT_EQ(levels.examples[0].text(),
-            "CLU-1 violated: chosen 0/1 of level 2: post 10..20, pick begins 100, starts 110; "
-            "passed over 1/2 of level 3: post 30..99, pick begins 111, starts 130");
+  EXPECT_EQ(
+      levels.examples[0].text(),
+      "CLU-1 violated: chosen 0/1 of level 2: post 10..20, pick begins 100, starts 110; "
+      "passed over 1/2 of level 3: post 30..99, pick begins 111, starts 130, waited at level 3");
 }
 
 // Rule: CLU-1
@@ -152,8 +153,8 @@ struct Heard {
 TEST(HistorySweep, advance_when_floor_is_reached_then_only_what_came_before_it) {
   stress::HistorySweep sweep;
   Heard heard;
-  sweep.add({100, 110, low, Note::Kind::start});
-  sweep.add({10, 105, low, Note::Kind::post});
+  sweep.add({100, 110, low, {}, Note::Kind::start});
+  sweep.add({10, 105, low, {}, Note::Kind::post});
   sweep.advance(105, heard.listener());
   EXPECT_THAT(heard.events, ElementsAre(HistoryEvent::pick_begins));
   sweep.advance(106, heard.listener());
@@ -166,8 +167,8 @@ TEST(HistorySweep, window_when_tasks_come_and_go_then_it_holds_those_that_wait) 
   for (std::uint32_t i = 0; i < 10'000; ++i) {
     const TaskId id{.sequence = i, .poster = 0, .level = 0};
     const Moment at = 10 * Moment{i};
-    sweep.add({at, at + 1, id, Note::Kind::post});
-    sweep.add({at + 2, at + 3, id, Note::Kind::start});
+    sweep.add({at, at + 1, id, {}, Note::Kind::post});
+    sweep.add({at + 2, at + 3, id, {}, Note::Kind::start});
     sweep.advance(at + 4, heard.listener());
   }
   EXPECT_EQ(sweep.widest_window(), 1U);
@@ -198,8 +199,8 @@ TEST(ExactlyOnce, history_when_a_started_task_was_never_posted_then_not_once) {
 
 TEST(ExactlyOnce, history_when_a_task_is_posted_again_then_not_once) {
   stress::HistorySweep sweep;
-  sweep.add({10, 20, low, Note::Kind::post});
-  sweep.add({30, 40, low, Note::Kind::post});
+  sweep.add({10, 20, low, {}, Note::Kind::post});
+  sweep.add({30, 40, low, {}, Note::Kind::post});
   EXPECT_EQ(sweep.exactly_once().posted_again, 1U);
 }
 
@@ -207,9 +208,9 @@ TEST(ExactlyOnce, note_when_its_moment_has_gone_by_then_not_valid) {
   stress::HistorySweep sweep;
   Heard heard;
   sweep.advance(100, heard.listener());
-  sweep.add({100, 110, low, Note::Kind::post});
+  sweep.add({100, 110, low, {}, Note::Kind::post});
   EXPECT_TRUE(sweep.exactly_once().holds());
-  sweep.add({99, 110, low, Note::Kind::start});
+  sweep.add({99, 110, low, {}, Note::Kind::start});
   EXPECT_EQ(sweep.exactly_once().late_notes, 1U);
 }
 

@@ -87,7 +87,8 @@ TEST(HistoryProperty, example_when_reported_then_it_is_a_violation_by_definition
   for (std::uint64_t seed = 1; seed <= histories && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     SimulatedCluster cluster = make_cluster(Fault::one_inversion, seed);
-    for (const auto& [chosen, passed] : judge(cluster.run(), seed).levels.examples) {
+    for (const auto& [chosen, passed, level] : judge(cluster.run(), seed).levels.examples) {
+      EXPECT_EQ(passed.id.level, level);
       EXPECT_GT(passed.id.level, chosen.id.level);
       EXPECT_LT(passed.post_end, chosen.pick_begin);
       EXPECT_GT(passed.pick_begin, chosen.start);

@@ -1,4 +1,5 @@
 // RankError on histories made by hand, and its histogram.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -73,17 +74,27 @@ std::string tsv_of(const stress::RankError& ranks) {
   std::string text(10'000, '\0');
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(fmemopen(text.data(), text.size(), "w"),
                                                             std::fclose);
-  ranks.write_tsv(out.get(), "events");
+  ranks.write_tsv(out.get(), "4", "events");
   std::fflush(out.get());
   return text.c_str();
 }
 
-TEST(RankError, tsv_when_written_then_a_line_for_each_value_with_the_share_up_to_it) {
+TEST(RankError, tsv_when_written_then_what_each_share_of_the_tasks_exceeds) {
   const std::string text = tsv_of(judge(posted_then_started({2, 1})).ranks);
-  EXPECT_EQ(text.substr(0, text.find("3\tdelay")),
-            "level\tmeasure\tunit\tup_to\tcount\tshare\n"
-            "3\trank_error\ttasks\t0\t1\t0.500000000\n"
-            "3\trank_error\ttasks\t1\t1\t1.000000000\n");
+  EXPECT_THAT(text, testing::StartsWith("4\toutside\t3\trank_error\ttasks\t0.5\t0\n"
+                                        "4\toutside\t3\trank_error\ttasks\t0.2\t1\n"));
+  EXPECT_THAT(text, testing::HasSubstr("4\toutside\t3\tdelay\tevents\t0\t"));
+}
+
+// Rule: CLU-2
+TEST(RankError, start_when_posted_inside_then_counted_apart) {
+  auto tasks = posted_then_started({2, 1});
+  tasks[0].record.id.poster = 9;
+  const auto ranks = judge(tasks, 1, {}, 9).ranks;
+  using Origin = stress::RankError::Origin;
+  EXPECT_EQ(ranks.max_rank(Origin::inside), 1U);
+  EXPECT_EQ(ranks.max_rank(Origin::outside), 0U);
+  EXPECT_EQ(ranks.level(3, Origin::inside).rank.total(), 1U);
 }
 
 /// The end of the class of a value, as seen from outside.

@@ -45,27 +45,28 @@ inline std::vector<std::vector<stress::Note>> notes_of(const std::vector<ToldTas
     posters = std::max(posters, task.record.id.poster + std::size_t{1});
   for (const auto& [record, agent, transfers] : tasks) {
     if (record.post_begin != stress::never) {
-      tell(record.id.poster, {record.post_begin, record.post_end, record.id, Kind::post});
+      tell(record.id.poster, {record.post_begin, record.post_end, record.id, {}, Kind::post});
     }
     for (const auto& transfer : transfers) {
-      tell(posters + transfer.agent, {transfer.begin, transfer.end, record.id, Kind::transfer});
+      tell(posters + transfer.agent, {transfer.begin, transfer.end, record.id, {}, Kind::transfer});
     }
     if (record.start == stress::never) continue;
-    tell(posters + agent, {record.pick_begin, record.start, record.id, Kind::start});
+    tell(posters + agent, {record.pick_begin, record.start, record.id, {}, Kind::start});
   }
   for (auto& notes : threads) std::ranges::sort(notes, {}, &stress::Note::end);
   return threads;
 }
 
 /// Streams a history in portions of random sizes from threads in random order, as lanes do.
-inline Judged judge(const std::vector<ToldTask>& tasks, std::uint64_t seed = 1) {
+inline Judged judge(const std::vector<ToldTask>& tasks, std::uint64_t seed = 1,
+                    stress::TransferRule rule = {}, std::uint16_t first_inside = UINT16_MAX) {
   const auto threads = notes_of(tasks);
   std::vector<std::size_t> told(threads.size());
   std::vector<stress::Moment> floors(threads.size());
   stress::Random random(seed);
   stress::HistorySweep sweep;
-  stress::HistoryChecker checker;
-  Judged judged;
+  stress::HistoryChecker checker(rule);
+  Judged judged{.levels = {}, .ranks = stress::RankError(first_inside), .once = {}};
   const auto visit = [&](stress::HistoryEvent event, stress::TrackedTask& task,
                          stress::Moment now) {
     checker.see(event, task, now);
@@ -80,7 +81,7 @@ inline Judged judge(const std::vector<ToldTask>& tasks, std::uint64_t seed = 1) 
       }
       const stress::Note& note = threads[thread][told[thread]++];
       sweep.add(note);
-      if (note.kind != stress::Note::Kind::transfer) floors[thread] = note.begin;
+      if (note.is_in_order()) floors[thread] = note.begin;
     }
     sweep.advance(std::ranges::min(floors), visit);
   }

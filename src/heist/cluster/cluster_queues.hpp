@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <heist/loop_node.hpp>
 #include <heist/priority.hpp>
+#include <heist/ref.hpp>
 #include <heist/sync.hpp>
 #include <span>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "fork_deque.hpp"
 #include "stealable_ring.hpp"
 #include "ticket_index.hpp"
+#include "turns.hpp"
 #include "urgency_hint.hpp"
 
 namespace heist {
@@ -29,7 +31,7 @@ struct ClusterSizes {
   unsigned ring = 256;   ///< at least two bins
   unsigned forks = 256;  ///< the most calls on an agent's stack whose callers may go on elsewhere
   unsigned others_turn =
-      61;  ///< every so manieth pick an agent looks at the others' tasks of its level first
+      61;  ///< at every so manieth pick of a level an agent looks at the others' tasks of it first
   unsigned levels = level_count;
 };
 
@@ -38,8 +40,8 @@ struct ClusterSizes {
 //         published, hint and all, before it began.
 // I2      What a thief took along with the task that it starts is in its own ring before it starts it.
 // Order   Within a level (CLU-2): bins, rings and shared queues are first in, first out; an agent goes by its own ring,
-//         then what forks have left behind, the bins, the others' rings, the shared queues; at every `others_turn`th
-//         pick the others' come first.
+//         then what forks have left behind, then bins, shared queues and the others' rings by turns (Turns); at every
+//         `others_turn`th pick of the level its own ring comes last.
 // Progress  lock-free; a frozen poster, agent or re-prioritiser stops nobody.
 // Proof   stress/model/models/cluster_*.cpp, docs/adr/0011.
 /// `Sleepers`: notify() wakes an agent, if all may be asleep, for a task that was published.
@@ -61,20 +63,26 @@ class ClusterQueues {
     inject(level).post(task);
     published(level);
   }
-  /// To the queue of a signal.
-  void post(LinkedCell& task, SharedPair& pair, SharedQueue& queue) noexcept {
+  /// To the queue of a signal, which may go once the task can be found.
+  void post(SharedCell& task) noexcept {
+    const auto pair = Ref<SharedPair>::share(&task.pair);
+    const auto make_ticket = [&task]() noexcept { return task.make_ticket(); };
+    SharedQueue& queue = task.queue;
     queue.push(task);
     const auto place = queue.where();
-    publish(pair, queue, SharedQueue::level_of(place));
+    publish(queue, SharedQueue::level_of(place), make_ticket);
     // The next move may go back to where this one came from.
-    if (SharedQueue::is_moving(place)) publish(pair, queue, SharedQueue::from_of(place));
+    if (SharedQueue::is_moving(place)) publish(queue, SharedQueue::from_of(place), make_ticket);
+    task.end_post();
   }
-  /// Every pick that begins after the return goes by the level that `level()` reads (PRI-3).
+  /// Every pick that begins after the return goes by the level that `level()` reads (PRI-3). Without memory, beyond
+  /// what the pair has kept, a move that meets another one of its queue may wait for that one.
   template <class Level>
   void move(SharedPair& pair, SharedQueue& queue, Level&& level) noexcept {
+    const auto make_ticket = [&pair, &queue]() noexcept { return pair.make_ticket(queue); };
     queue.start_move(level);
     for (auto place = queue.where(); SharedQueue::is_moving(place); place = queue.where()) {
-      publish(pair, queue, SharedQueue::level_of(place));
+      publish(queue, SharedQueue::level_of(place), make_ticket);
       index_.count_move();
       queue.end_move(place);
     }
@@ -120,10 +128,11 @@ class ClusterQueues {
         hint_.lower(announced, best);
       }
       if (best < 0) return nullptr;
-      if (is_others_turn(agent)) {
+      Turns& turns = this->turns(agent, best);
+      if (turns.begin_pick(sizes.others_turn)) {
         if (LoopNode* task = search_level(agent, best)) return task;
       }
-      if (stealable < bound || (stealable == bound && is_bounds_turn(agent))) return nullptr;
+      if (stealable < bound || (stealable == bound && turns.is_bounds_turn())) return nullptr;
       if (LoopNode* task = own(agent, best).claim_one()) return task;
     }
   }
@@ -199,7 +208,7 @@ class ClusterQueues {
     std::array<Forks, sizes.levels / 2> forks;  ///< only continuations are left behind
     // The agent's own.
     alignas(64) unsigned occupied = 0;  ///< levels whose ring may hold something
-    unsigned picks = 0;
+    std::array<Turns, sizes.levels> turns;
     sync::atomic<std::uint64_t> stolen{0};
   };
 
@@ -217,8 +226,9 @@ class ClusterQueues {
     hint_.published(level);
     sleepers_.notify();
   }
-  void publish(SharedPair& pair, SharedQueue& queue, int level) noexcept {
-    index_.ensure(pair, queue, level);
+  template <class Make>
+  void publish(SharedQueue& queue, int level, Make&& make_ticket) noexcept {
+    index_.ensure(queue, level, make_ticket);
     published(level);
   }
 
@@ -235,10 +245,9 @@ class ClusterQueues {
     }
   }
 
-  bool is_others_turn(unsigned agent) noexcept {
-    return ++agents_[agent].picks % sizes.others_turn == 0;
+  Turns& turns(unsigned agent, int level) noexcept {
+    return agents_[agent].turns[static_cast<std::size_t>(level)];
   }
-  bool is_bounds_turn(unsigned agent) const noexcept { return agents_[agent].picks % 2 == 0; }
 
   int best_own(unsigned agent) noexcept {
     auto& occupied = agents_[agent].occupied;
@@ -255,8 +264,25 @@ class ClusterQueues {
     if (has_forks(level)) {
       if (LoopNode* continuation = steal_fork(agent, agents, level)) return continuation;
     }
-    if (LoopNode* task = take_bin(agent, level)) return task;
-    if (LoopNode* task = steal(agent, agents, level, several)) return task;
+    Turns& turns = this->turns(agent, level);
+    for (const auto place : turns.order()) {
+      LoopNode* task = take_from(place, agent, agents, level, several);
+      if (task == nullptr) continue;
+      turns.found(place, sizes.bin);
+      return task;
+    }
+    return nullptr;
+  }
+  LoopNode* take_from(Turns::Place place, unsigned agent, unsigned agents, int level,
+                      bool several) noexcept {
+    switch (place) {
+      case Turns::Place::bins:
+        return take_bin(agent, level);
+      case Turns::Place::rings:
+        return steal(agent, agents, level, several);
+      case Turns::Place::shared:
+        break;
+    }
     return index_.take(agent, level);
   }
   LoopNode* search_level(unsigned agent, int level) noexcept {

@@ -32,6 +32,8 @@ void ClusterHub::keep(LoopCore& agent) noexcept {
   while (needs_keeper() && keeper_.try_begin()) {
     take_over();
     hand_on(agent);
+    // relaxed: the keeper's announcement of sleep publishes it.
+    holds_delayed_.store(loop_.agent_->held_tasks != 0, sync::relaxed);
     keeper_.end(loop_.agent_->wheel.next_expiry());
     kept = true;
   }
@@ -45,7 +47,8 @@ void ClusterHub::take_over() noexcept {
   loop_.take_inbox();
   for (Registration* at = state.reap; at != nullptr; at = at->chain) {
     auto& task = *static_cast<ControlledTask*>(at);
-    if (task.place == TaskPlace::delayed) task.is_withdrawn = loop_.withdraw(task);
+    // Nowhere else: its signal's queues may go with its callback, and it would come due in one of them.
+    task.is_withdrawn = loop_.withdraw(task);
   }
   state.wheel.expire(loop_.time_.tick_now(), [this](LoopNode& node) noexcept {
     auto& task = static_cast<SchedulerTask&>(node);
@@ -88,7 +91,9 @@ void ClusterHub::park_among_all(LoopCore& agent,
   if (!std::exchange(member.searching, true)) sleepers_.idle().begin_search();
   spin_until(agent.spin_, loop_, [&] {
     agent.assert_agent();
-    return has_work(agent) || (member.is_reserve && reserves_.has_surplus());
+    if (member.is_reserve && reserves_.has_surplus()) return true;
+    // relaxed: seen in time. Who drains waits until all sleep.
+    return has_work(agent) || loop_.refuses_tasks_.load(sync::relaxed);
   });
   forget(agent.on_agent().rethrown);
   if (has_work(agent)) return;
@@ -98,14 +103,21 @@ void ClusterHub::park_among_all(LoopCore& agent,
   static_cast<void>(sleepers_.idle().wake(member.index));
 }
 
+/// Before it says that it sleeps.
+void ClusterHub::note_what_is_left(LoopCore& agent) noexcept {
+  auto& member = agent.member_;
+  // relaxed, both: what says that it sleeps publishes them.
+  member.next_due.store(agent.on_agent().wheel.next_expiry(), sync::relaxed);
+  member.holds.store(agent.on_agent().held_tasks != 0, sync::relaxed);
+}
+
 /// False: there may be something to do.
 bool ClusterHub::announce_sleep(LoopCore& agent) noexcept {
-  auto& member = agent.member_;
-  // relaxed: the announcement publishes it.
-  member.next_due.store(agent.on_agent().wheel.next_expiry(), sync::relaxed);
-  sleepers_.idle().announce(member.index);
+  const unsigned index = agent.member_.index;
+  note_what_is_left(agent);
+  sleepers_.idle().announce(index);
   note_sleep();
-  return !queues_.has_tasks(member.index) && !wants_keeper() && agent.inbox_.try_sleep();
+  return !queues_.has_tasks(index) && !wants_keeper() && agent.inbox_.try_sleep();
 }
 
 void ClusterHub::wait(LoopCore& agent, std::optional<LoopTime::Clock::time_point> limit) noexcept {

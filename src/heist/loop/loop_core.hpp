@@ -62,6 +62,7 @@ struct Membership {
   bool is_blocked = false;               ///< agent only: in blocking()
   bool searching = false;                ///< agent only: see IdleAgents
   sync::atomic<Tick> next_due{no_tick};  ///< of the loop's own delays, as it went to sleep
+  sync::atomic<bool> holds{false};       ///< tasks of a suspended scheduler, as it went to sleep
   // A reserve's own.
   bool is_rested = false;               ///< it slept for all its patience
   std::chrono::nanoseconds patience{};  ///< how long it sleeps before it looks whether it is needed
@@ -287,6 +288,7 @@ class LoopCore {
   void recheck_priorities() noexcept HEIST_ON_AGENT;
   bool run_task(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_news() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] SchedulerTask* try_pick() noexcept HEIST_ON_AGENT;
   [[nodiscard]] SchedulerTask* pick() noexcept HEIST_ON_AGENT;
   [[nodiscard]] LoopNode* pick_in_cluster() noexcept HEIST_ON_AGENT;
   bool run_picked(LoopNode& node) noexcept HEIST_ON_AGENT;

@@ -11,13 +11,14 @@
 //   if (is_posted) lane.posted(id, begin);
 //   … lane.rest() before it waits for anything, and at its end.
 //
-//   // An agent. `cluster.on_pick` runs on it before every pick, also each time it looks again after it woke.
-//   cluster.on_pick = [] { last_pick = own_lane().before(); };   // last_pick: thread-local
-//   void run(TaskId id) { own_lane().started(id, last_pick); … }  // first thing of the callback
-//   … own_lane().rest() before it sleeps.
-//   … own_lane().transferred(id, begin) for each task of a batch it took and published again,
-//     where begin = own_lane().before() before it took the batch. Without these notes a task in
-//     transfer counts as unclaimed, and a pick that goes by it is reported.
+//   // An agent. A pick begins after whatever its agent did last: on_start, or the end of the task before.
+//   options.on_start = [&](unsigned) { last_pick = own_lane().before(); };   // last_pick: thread-local
+//   void run(TaskId id) {
+//     own_lane().started(id, last_pick);  // first thing of the callback
+//     …
+//     last_pick = own_lane().before();  // last thing
+//   }
+//   options.on_stop = [&](unsigned) { own_lane().rest(); };
 //
 //   // The checker: until all is done, then finish() once all others are quiet.
 //   while (!done) if (!history.check_some()) std::this_thread::yield();
@@ -28,9 +29,8 @@
 //
 // Bound: a full lane makes its thread wait for the checker, so the notes on their way are bounded. What the
 // checker holds grows with the tasks that wait, and while a lane stands still that is not at rest.
-// A task starts its own pick: if an agent starts several after one on_pick, what higher tasks were
-// posted since is excused for all of them, and last_pick may be older than the lane's last post,
-// which exactly_once() reports as late notes.
+// An agent that sleeps stands still: whoever posts sees to it that each agent gets a bound task now and then.
+// Batches in transfer need no hook in the runtime: see TransferRule.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,10 @@ namespace heist::stress {
 template <class Clock>
 class History {
  public:
-  explicit History(std::size_t lanes) {
+  /// Lanes below `first_inside` are threads outside, for CLU-2.
+  explicit History(std::size_t lanes, TransferRule rule = {},
+                   std::uint16_t first_inside = UINT16_MAX)
+      : checker_(rule), rank_error_(first_inside) {
     for (std::size_t i = 0; i < lanes; ++i) {
       lanes_.push_back(std::make_unique<HistoryLane<Clock>>(clock_));
     }

@@ -11,16 +11,23 @@
 // Sound: a wait is told by an after() at its begin and a before() at its end, a pick by a before() and an
 // after() (history_clock.hpp). What the checker takes for a wait is no longer than the true one, what it
 // takes for a pick no shorter. A task whose pick never begins waits until the end.
-// Tell it of stealable tasks only, whose level stays and that nobody aborts: a bound task would seem
-// to wait for every agent, a moved one at its old level, an aborted one for ever.
+//
+// Whose level changes with its signal's priority waits from the return of the change on; while one is under way it does
+// not wait, and when it is chosen meanwhile it counts as of the higher level. An abort ends all waits when it begins. A
+// bound task, and one whose delay's expiry nobody tells, is judged when it is chosen, and never waits.
+//
+// Transfers that nobody tells: with a TransferRule each pick of a level may, as long as it lasts, have that many tasks
+// of its level in transfer; so many that seem to be passed over are excused.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "history_groups.hpp"
 #include "history_sweep.hpp"
 #include "waiting_list.hpp"
 
@@ -29,7 +36,8 @@ namespace heist::stress {
 /// Two tasks that were started in the wrong order.
 struct LevelViolation {
   TaskRecord chosen;
-  TaskRecord passed;  ///< the oldest one of the highest level that was passed over
+  TaskRecord passed;      ///< the oldest one of the highest level that was passed over
+  std::size_t level = 0;  ///< at which it waited
 
   [[nodiscard]] std::string text() const;
 };
@@ -42,7 +50,19 @@ struct LevelVerdict {
   std::uint64_t violating_pairs = 0;
   /// Of a task that was started, and a higher one that began or ceased to wait during its pick.
   std::uint64_t pairs_excused = 0;
+  std::uint64_t pairs_in_transfer = 0;  ///< and one that may have been in transfer (TransferRule)
+  std::uint64_t dropped_unaborted = 0;  ///< a fault
+  std::uint64_t moves = 0;
   std::vector<LevelViolation> examples;  ///< the first few
+
+  [[nodiscard]] bool holds() const noexcept { return violating_pairs + dropped_unaborted == 0; }
+  void add(const LevelVerdict& other);
+};
+
+/// What may be in transfer without a note.
+struct TransferRule {
+  std::uint64_t most = 0;     ///< tasks for each pick
+  bool of_any_level = false;  ///< a pick may end with a task of another level than its transfer's
 };
 
 /// Hears the events of a HistorySweep.   Cost: O(levels) for an event, and WaitingList::count_before.
@@ -50,7 +70,12 @@ class HistoryChecker {
  public:
   static constexpr std::size_t most_examples = 8;
 
+  HistoryChecker() = default;
+  explicit HistoryChecker(TransferRule rule) : rule_(rule) {}
+
   void see(HistoryEvent event, TrackedTask& task, Moment now) {
+    if (task.command) return see_command(event, task, now);
+    if (!task.has_started && !task.has_dropped) groups_.join(task);
     auto& state = task.check;
     switch (event) {
       case HistoryEvent::posted:
@@ -63,68 +88,148 @@ class HistoryChecker {
         --state.transfers;
         break;
       case HistoryEvent::pick_begins:
-        state.is_picked = true;
-        state.left_above = sum_above(task, left_);
+        begin_pick(task);
         break;
       case HistoryEvent::started:
         judge(task);
+        groups_.leave(task);
         return;
+      case HistoryEvent::dropped:
+        state.is_picked = true;
+        if (state.group == nullptr || !state.group->is_dead) ++verdict_.dropped_unaborted;
+        break;
+      default:
+        break;
     }
-    const bool waits = state.is_posted && state.transfers == 0 && !state.is_picked;
-    if (waits && !state.is_waiting) enter(task, now);
-    if (!waits && state.is_waiting) leave(task);
+    place(task, now);
+    if (event == HistoryEvent::dropped) groups_.leave(task);
   }
 
   [[nodiscard]] const LevelVerdict& verdict() const noexcept { return verdict_; }
 
  private:
   using Counts = std::array<std::uint64_t, history_levels>;
+  using Waiting = std::array<WaitingList<const TrackedTask*>, history_levels>;
 
-  void enter(TrackedTask& task, Moment now) {
-    const std::size_t level = task.record.id.level;
-    task.check.place = waiting_[level].add(now, &task);
-    task.check.is_waiting = true;
-    ++entered_[level];
-  }
-  void leave(TrackedTask& task) {
-    const std::size_t level = task.record.id.level;
-    waiting_[level].remove(task.check.place);
-    task.check.is_waiting = false;
-    ++left_[level];
+  void see_command(HistoryEvent event, const TrackedTask& command, Moment now) {
+    const auto changed = [this, now](TrackedTask& task) {
+      if (task.check.is_picked) raise_top(task);
+      place(task, now);
+    };
+    const bool begins = event == HistoryEvent::command_begins;
+    switch (*command.command) {
+      case Note::Kind::move:
+        verdict_.moves += begins ? 0 : 1;
+        begins ? groups_.begin_move(command, changed) : groups_.end_move(command, changed);
+        break;
+      case Note::Kind::suspend:
+        if (begins) is_suspended_ = true;
+        break;
+      default:
+        if (begins) break;
+        is_suspended_ = false;
+        resumed_at_ = now;
+    }
   }
 
-  void judge(const TrackedTask& task) {
+  static bool is_fixed(const TrackedTask& task) noexcept { return !task.traits.is_dynamic; }
+  Waiting& waiting_of(const TrackedTask& task) noexcept {
+    return is_fixed(task) ? fixed_ : dynamic_;
+  }
+
+  /// Puts it where it waits by now, if it does.
+  void place(TrackedTask& task, Moment now) {
+    auto& state = task.check;
+    const bool waits =
+        state.is_posted && state.transfers == 0 && !state.is_picked && !task.traits.is_hidden;
+    const int level = !waits                   ? -1
+                      : state.group == nullptr ? task.record.id.level
+                                               : state.group->level_of(task);
+    if (level == state.waits_at) return;
+    if (state.waits_at >= 0) {
+      const auto old = static_cast<std::size_t>(state.waits_at);
+      waiting_of(task)[old].remove(state.place);
+      ++left_[old];
+    }
+    state.waits_at = level;
+    if (level < 0) return;
+    state.place = waiting_of(task)[static_cast<std::size_t>(level)].add(now, &task);
+    ++entered_[static_cast<std::size_t>(level)];
+  }
+
+  static void raise_top(TrackedTask& task) {
+    const auto& state = task.check;
+    const int now = state.group == nullptr ? task.record.id.level : state.group->highest_of(task);
+    task.check.top = std::max(state.top, now);
+  }
+  void begin_pick(TrackedTask& task) {
+    auto& state = task.check;
+    state.is_picked = true;
+    raise_top(task);
+    state.first_top = state.top;
+    state.left_above = sum_above(state.top, left_);
+    state.ended = ended_;
+    if (is_fixed(task)) ++begun_[task.record.id.level];
+  }
+
+  void judge(TrackedTask& task) {
+    ++verdict_.tasks;
+    if (is_fixed(task)) ++ended_[task.record.id.level];
     const Moment pick_begin = task.record.pick_begin;
-    const std::size_t own = task.record.id.level;
+    const bool was_suspended = is_suspended_ || pick_begin <= resumed_at_;
+    if (was_suspended || task.check.top < 0) return;
+    const auto own = static_cast<std::size_t>(task.check.top);
     std::uint64_t higher = 0;
+    std::uint64_t passed = 0;
     for (std::size_t level = own + 1; level < history_levels; ++level) {
-      higher += waiting_[level].count_before(pick_begin);
+      const std::uint64_t fixed = fixed_[level].count_before(pick_begin);
+      const std::uint64_t dynamic = dynamic_[level].count_before(pick_begin);
+      const std::uint64_t excused = fixed == 0 ? 0 : std::min(fixed, may_be_moving(task, level));
+      higher += fixed + dynamic;
+      passed += fixed + dynamic - excused;
     }
     for (std::size_t level = 0; level < own; ++level) {
-      verdict_.pairs_compared += waiting_[level].count_before(pick_begin);
+      verdict_.pairs_compared +=
+          fixed_[level].count_before(pick_begin) + dynamic_[level].count_before(pick_begin);
     }
-    ++verdict_.tasks;
-    verdict_.pairs_compared += higher;
-    verdict_.violating_pairs += higher;
-    verdict_.pairs_excused += sum_above(task, entered_) - task.check.left_above - higher;
-    if (higher != 0) add_example(task);
+    verdict_.pairs_compared += passed;
+    verdict_.violating_pairs += passed;
+    verdict_.pairs_in_transfer += higher - passed;
+    if (task.check.top == task.check.first_top) {
+      verdict_.pairs_excused +=
+          sum_above(task.check.top, entered_) - task.check.left_above - higher;
+    }
+    if (passed != 0) add_example(task, own);
     complete_examples(task);
   }
 
-  static std::uint64_t sum_above(const TrackedTask& task, const Counts& counts) {
+  /// How many of a level may have been in transfer at some time of its pick.
+  [[nodiscard]] std::uint64_t may_be_moving(const TrackedTask& task, std::size_t level) const {
+    if (rule_.most == 0) return 0;
+    std::uint64_t picks = 0;
+    for (std::size_t at = 0; at < history_levels; ++at) {
+      if (at == level || rule_.of_any_level) picks += begun_[at] - task.check.ended[at];
+    }
+    return rule_.most * picks;
+  }
+
+  static std::uint64_t sum_above(int above, const Counts& counts) {
     std::uint64_t sum = 0;
-    for (std::size_t level = task.record.id.level + std::size_t{1}; level < history_levels;
-         ++level) {
+    for (auto level = static_cast<std::size_t>(above + 1); level < history_levels; ++level) {
       sum += counts[level];
     }
     return sum;
   }
 
-  void add_example(const TrackedTask& task) {
+  void add_example(const TrackedTask& task, std::size_t own) {
     if (verdict_.examples.size() == most_examples) return;
-    std::size_t level = history_levels - 1;
-    while (waiting_[level].count_before(task.record.pick_begin) == 0) --level;
-    verdict_.examples.push_back({task.record, waiting_[level].oldest()->record});
+    for (std::size_t level = history_levels - 1; level > own; --level) {
+      for (const Waiting* waiting : {&dynamic_, &fixed_}) {
+        if ((*waiting)[level].count_before(task.record.pick_begin) == 0) continue;
+        verdict_.examples.push_back({task.record, (*waiting)[level].oldest()->record, level});
+        return;
+      }
+    }
   }
   /// How it went on with a task that had been passed over.
   void complete_examples(const TrackedTask& task) {
@@ -133,14 +238,32 @@ class HistoryChecker {
     }
   }
 
-  std::array<WaitingList<const TrackedTask*>, history_levels> waiting_;
+  TransferRule rule_;
+  HistoryGroups groups_;
+  Waiting fixed_;
+  Waiting dynamic_;
   Counts entered_{};
   Counts left_{};
+  Counts begun_{};  ///< picks that ended with a task of this level, fixed
+  Counts ended_{};
+  bool is_suspended_ = false;
+  Moment resumed_at_ = 0;
   LevelVerdict verdict_;
 };
 
 inline std::string LevelViolation::text() const {
-  return "CLU-1 violated: chosen " + to_text(chosen) + "; passed over " + to_text(passed);
+  return "CLU-1 violated: chosen " + to_text(chosen) + "; passed over " + to_text(passed) +
+         ", waited at level " + std::to_string(level);
+}
+
+inline void LevelVerdict::add(const LevelVerdict& other) {
+  tasks += other.tasks;
+  pairs_compared += other.pairs_compared;
+  violating_pairs += other.violating_pairs;
+  pairs_excused += other.pairs_excused;
+  pairs_in_transfer += other.pairs_in_transfer;
+  dropped_unaborted += other.dropped_unaborted;
+  moves += other.moves;
 }
 
 }  // namespace heist::stress

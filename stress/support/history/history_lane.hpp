@@ -28,10 +28,25 @@ class HistoryLane {
     return clock_.before();
   }
   /// A post that began after `begin` has returned.
-  void posted(TaskId id, Moment begin) noexcept { tell(id, begin, Note::Kind::post); }
+  void posted(TaskId id, Moment begin, TaskTraits traits = {}) noexcept {
+    tell(id, begin, Note::Kind::post, traits);
+  }
   /// A callback has begun. Its pick began after `pick_begin`, which is no earlier than the begin of
   /// any post or start this lane has noted before.
-  void started(TaskId id, Moment pick_begin) noexcept { tell(id, pick_begin, Note::Kind::start); }
+  void started(TaskId id, Moment pick_begin, TaskTraits traits = {}) noexcept {
+    tell(id, pick_begin, Note::Kind::start, traits);
+  }
+  /// A callback has been destroyed that never began.
+  void dropped(TaskId id, TaskTraits traits) noexcept {
+    tell(id, clock_.before(), Note::Kind::drop, traits);
+  }
+  /// A change of a group's priority that began after `begin` has returned; no_priority: its abort. One at a time.
+  void moved(std::uint32_t group, std::uint8_t priority, Moment begin) noexcept {
+    tell({.level = priority}, begin, Note::Kind::move, {.group = group});
+  }
+  /// Everything stealable has been suspended, or resumed. One at a time.
+  void suspended(Moment begin) noexcept { tell({}, begin, Note::Kind::suspend); }
+  void resumed(Moment begin) noexcept { tell({}, begin, Note::Kind::resume); }
   /// A batch that was taken after `begin`, with this task in it, has been published again.
   void transferred(TaskId id, Moment begin) noexcept { tell(id, begin, Note::Kind::transfer); }
 
@@ -48,8 +63,8 @@ class HistoryLane {
   Moment drain(Moment now, Sink&& sink) {
     const bool is_resting = is_resting_.load(sync::edge("lane:look", sync::seq_cst));
     ring_.take([&](const Note& note) {
-      // A transfer is part of a pick that began earlier.
-      if (note.kind != Note::Kind::transfer) floor_ = std::max(floor_, note.begin);
+      // Others are part of something that began earlier.
+      if (note.is_in_order()) floor_ = std::max(floor_, note.begin);
       sink(note);
     });
     if (is_resting) floor_ = std::max(floor_, now);
@@ -61,8 +76,9 @@ class HistoryLane {
     rests_ = false;
     is_resting_.store(false, sync::edge("lane:wake", sync::seq_cst));
   }
-  void tell(TaskId id, Moment begin, Note::Kind kind) noexcept {
-    const Note note{.begin = begin, .end = clock_.after(), .id = id, .kind = kind};
+  void tell(TaskId id, Moment begin, Note::Kind kind, TaskTraits traits = {}) noexcept {
+    const Note note{
+        .begin = begin, .end = clock_.after(), .id = id, .traits = traits, .kind = kind};
     while (!ring_.try_push(note)) std::this_thread::yield();
   }
 

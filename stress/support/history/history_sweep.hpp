@@ -2,10 +2,12 @@
 // order of time.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <queue>
 #include <string>
 #include <unordered_map>
@@ -16,20 +18,38 @@
 namespace heist::stress {
 
 /// What happens to a task, at one moment. Of one moment, in this order: no claim rests on a tie.
-enum class HistoryEvent : std::uint8_t { pick_begins, withdrawn, published, posted, started };
+enum class HistoryEvent : std::uint8_t {
+  pick_begins,
+  withdrawn,
+  published,
+  posted,
+  started,
+  dropped,
+  command_begins,
+  command_ends
+};
 
-/// A task between its first note and its last event.
+struct HistoryGroup;
+
+/// A task between its first note and its last event; or a command.
 struct TrackedTask {
   TaskRecord record;
+  TaskTraits traits;
+  std::optional<Note::Kind> command;
 
   /// Of HistoryChecker.
   struct {
     std::uint64_t place = 0;
     std::uint64_t left_above = 0;  ///< how many had left the higher levels when its pick began
-    std::uint32_t transfers = 0;   ///< it is in
+    std::array<std::uint64_t, history_levels> ended{};  ///< picks of each level by then
+    HistoryGroup* group = nullptr;
+    std::size_t member = 0;       ///< its place among the group's
+    std::uint32_t transfers = 0;  ///< it is in
+    int waits_at = -1;            ///< the level at which it waits
+    int top = -1;                 ///< the highest level it had during its pick
+    int first_top = -1;           ///< and when that began
     bool is_posted = false;
     bool is_picked = false;
-    bool is_waiting = false;
   } check;
 
   /// Of RankError.
@@ -41,6 +61,7 @@ struct TrackedTask {
 
   std::uint32_t events_to_come = 0;  ///< of the sweep, as what follows
   bool has_started = false;
+  bool has_dropped = false;
 };
 
 /// Tasks whose notes do not fit together; each count is zero for a right history.
@@ -50,11 +71,15 @@ struct ExactlyOnce {
   std::uint64_t started_again = 0;  ///< a second note of a start, while the first was in the window
   std::uint64_t started_unposted = 0;  ///< never posted, or started before and done with
   std::uint64_t never_started = 0;     ///< known at the end only
-  std::uint64_t late_notes = 0;        ///< of moments gone by: the lanes are used wrongly
-  TaskId example;                      ///< of the last fault
+  std::uint64_t dropped = 0;           ///< that is no fault either
+  std::uint64_t started_and_dropped = 0;
+  std::uint64_t late_notes = 0;  ///< of moments gone by: the lanes are used wrongly
+  TaskId example;                ///< of the last fault
 
   [[nodiscard]] bool holds() const noexcept {
-    return posted_again + started_again + started_unposted + never_started + late_notes == 0;
+    return posted_again + started_again + started_unposted + never_started + started_and_dropped +
+               late_notes ==
+           0;
   }
   [[nodiscard]] std::string text() const;
 };
@@ -65,7 +90,7 @@ struct ExactlyOnce {
 class HistorySweep {
  public:
   void add(const Note& note) {
-    TrackedTask& task = track(note.id);
+    TrackedTask& task = note.is_command() ? make_command(note) : track(note);
     switch (note.kind) {
       case Note::Kind::post:
         add_post(task, note);
@@ -76,6 +101,15 @@ class HistorySweep {
       case Note::Kind::transfer:
         await(note.begin, HistoryEvent::withdrawn, task);
         await(note.end, HistoryEvent::published, task);
+        break;
+      case Note::Kind::drop:
+        await(note.end, HistoryEvent::dropped, task);
+        break;
+      case Note::Kind::move:
+      case Note::Kind::suspend:
+      case Note::Kind::resume:
+        await(note.begin, HistoryEvent::command_begins, task);
+        await(note.end, HistoryEvent::command_ends, task);
         break;
     }
   }
@@ -115,19 +149,23 @@ class HistorySweep {
     }
   };
 
-  TrackedTask& track(TaskId id) {
-    TrackedTask*& task = tracked_[id.key()];
-    if (task == nullptr) {
-      task = make_task();
-      task->record.id = id;
-    }
+  TrackedTask& track(const Note& note) {
+    TrackedTask*& task = tracked_[note.id.key()];
+    if (task == nullptr) task = &make_task(note);
     return *task;
   }
-  TrackedTask* make_task() {
-    if (free_.empty()) return &tasks_.emplace_back();
-    TrackedTask* const task = free_.back();
+  TrackedTask& make_command(const Note& note) {
+    TrackedTask& command = make_task(note);
+    command.command = note.kind;
+    return command;
+  }
+  TrackedTask& make_task(const Note& note) {
+    if (free_.empty()) free_.push_back(&tasks_.emplace_back());
+    TrackedTask& task = *free_.back();
     free_.pop_back();
-    *task = {};
+    task = {};
+    task.record.id = note.id;
+    task.traits = note.traits;
     return task;
   }
 
@@ -158,9 +196,19 @@ class HistorySweep {
       ++once_.started;
       if (task.record.post_begin == never) fault(once_.started_unposted, task);
     }
-    if (!task.has_started || task.events_to_come != 0) return;
-    tracked_.erase(task.record.id.key());
+    if (what.event == HistoryEvent::dropped) {
+      task.has_dropped = true;
+      ++once_.dropped;
+    }
+    if (task.has_started && task.has_dropped) fault(once_.started_and_dropped, task);
+    if (!is_done_with(task)) return;
+    if (!task.command) tracked_.erase(task.record.id.key());
     free_.push_back(&task);
+  }
+  static bool is_done_with(const TrackedTask& task) noexcept {
+    if (task.events_to_come != 0) return false;
+    const bool is_posted = task.record.post_begin != never;
+    return task.command || task.has_started || (task.has_dropped && is_posted);
   }
   void fault(std::uint64_t& count, const TrackedTask& task) {
     ++count;
@@ -179,8 +227,8 @@ inline std::string ExactlyOnce::text() const {
   return "not exactly once: posted again " + std::to_string(posted_again) + ", started again " +
          std::to_string(started_again) + ", started but not posted (or again) " +
          std::to_string(started_unposted) + ", never started " + std::to_string(never_started) +
-         ", late notes " + std::to_string(late_notes) + "; the last one is task " +
-         to_text(example);
+         ", started and dropped " + std::to_string(started_and_dropped) + ", late notes " +
+         std::to_string(late_notes) + "; the last one is task " + to_text(example);
 }
 
 }  // namespace heist::stress

@@ -18,6 +18,14 @@ class LogHistogram {
     max_ = std::max(max_, value);
   }
 
+  void add(const LogHistogram& other) noexcept {
+    for (std::size_t index = 0; index < counts_.size(); ++index) {
+      counts_[index] += other.counts_[index];
+    }
+    total_ += other.total_;
+    max_ = std::max(max_, other.max_);
+  }
+
   [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
   [[nodiscard]] std::uint64_t max() const noexcept { return max_; }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <string>
 
 #include "history_sweep.hpp"
 #include "log_histogram.hpp"
@@ -18,15 +19,24 @@ namespace heist::stress {
 /// Rank error of a task: how many older ones of its level had not started when it did, where older
 /// means that their posts had completed before its own began. Never more than the true one, but for
 /// starts at the same nanosecond of a SteadyClock. Delay: from the end of its post to its start, in
-/// units of the history's clock; 0 when it started before its post returned.
+/// units of the history's clock; 0 when it started before its post returned. Tasks that belong to a signal, or whose
+/// delay or agent decides when they start, are left out.
 class RankError {
  public:
   struct OfLevel {
     LogHistogram rank;
     LogHistogram delay;
   };
+  /// Who posted: a thread outside, or an agent's task.
+  enum class Origin : std::uint8_t { outside, inside };
+  static constexpr std::array origins{Origin::outside, Origin::inside};
+
+  RankError() = default;
+  /// Posters with lower numbers are threads outside.
+  explicit RankError(std::uint16_t first_inside) : first_inside_(first_inside) {}
 
   void see(HistoryEvent event, TrackedTask& task, Moment now) {
+    if (task.command || task.traits.group != 0 || task.traits.is_hidden) return;
     if (event == HistoryEvent::posted && !task.rank.has_started) {
       task.rank.place = unstarted_[task.record.id.level].add(now, {});
       task.rank.is_waiting = true;
@@ -34,19 +44,32 @@ class RankError {
     if (event == HistoryEvent::started) start(task, now);
   }
 
-  [[nodiscard]] const OfLevel& level(std::size_t level) const { return levels_[level]; }
+  [[nodiscard]] const OfLevel& level(std::size_t level, Origin origin = Origin::outside) const {
+    return levels_[static_cast<std::size_t>(origin)][level];
+  }
   /// The largest of all levels: what a program holds against the bound it states.
-  [[nodiscard]] std::uint64_t max_rank() const noexcept {
+  [[nodiscard]] std::uint64_t max_rank(Origin origin = Origin::outside) const noexcept {
     std::uint64_t max = 0;
-    for (const OfLevel& level : levels_) max = std::max(max, level.rank.max());
+    for (const OfLevel& level : levels_[static_cast<std::size_t>(origin)]) {
+      max = std::max(max, level.rank.max());
+    }
     return max;
   }
+  /// What another history has measured.
+  void add(const RankError& other) noexcept {
+    for (std::size_t origin = 0; origin < origins.size(); ++origin) {
+      for (std::size_t level = 0; level < history_levels; ++level) {
+        levels_[origin][level].rank.add(other.levels_[origin][level].rank);
+        levels_[origin][level].delay.add(other.levels_[origin][level].delay);
+      }
+    }
+  }
 
-  /// One line for each level that had tasks.
+  /// One line for each level and origin that had tasks.
   void print_summary(std::FILE* out, const char* unit) const;
-  /// Tab-separated: level, measure (rank_error, delay), unit, the value, how many had it or less than
-  /// it and more than the line before, and the share of all up to here.
-  void write_tsv(std::FILE* out, const char* unit) const;
+  /// Tab-separated: what is given, origin, level, measure (rank_error, delay), unit, a share of the tasks, and the value
+  /// that only this share exceeds.
+  void write_tsv(std::FILE* out, const std::string& what, const char* unit) const;
 
  private:
   struct Nothing {};
@@ -56,14 +79,20 @@ class RankError {
     task.rank.has_started = true;
     if (task.rank.is_waiting) unstarted_[level].remove(task.rank.place);
     if (task.record.post_begin == never) return;  // the sweep reports it
-    levels_[level].rank.add(unstarted_[level].count_before(task.record.post_begin));
-    levels_[level].delay.add(task.rank.is_waiting ? now - task.record.post_end : 0);
+    OfLevel& seen = levels_[task.record.id.poster < first_inside_ ? 0 : 1][level];
+    seen.rank.add(unstarted_[level].count_before(task.record.post_begin));
+    seen.delay.add(task.rank.is_waiting ? now - task.record.post_end : 0);
     task.rank.is_waiting = false;
   }
 
   std::array<WaitingList<Nothing>, history_levels> unstarted_;
-  std::array<OfLevel, history_levels> levels_;
+  std::uint16_t first_inside_ = UINT16_MAX;
+  std::array<std::array<OfLevel, history_levels>, origins.size()> levels_;
 };
+
+inline const char* to_text(RankError::Origin origin) noexcept {
+  return origin == RankError::Origin::outside ? "outside" : "inside";
+}
 
 inline void print_quantiles(std::FILE* out, const char* what, const char* unit,
                             const LogHistogram& histogram) {
@@ -75,33 +104,35 @@ inline void print_quantiles(std::FILE* out, const char* what, const char* unit,
 }
 
 inline void RankError::print_summary(std::FILE* out, const char* unit) const {
-  for (std::size_t level = 0; level < history_levels; ++level) {
-    const OfLevel& seen = levels_[level];
-    if (seen.rank.total() == 0) continue;
-    std::fprintf(out, "level %zu, %llu tasks: ", level,
-                 static_cast<unsigned long long>(seen.rank.total()));
-    print_quantiles(out, "rank error", "tasks", seen.rank);
-    print_quantiles(out, "; delay", unit, seen.delay);
-    std::fputc('\n', out);
+  for (const Origin origin : origins) {
+    for (std::size_t at = 0; at < history_levels; ++at) {
+      const OfLevel& seen = level(at, origin);
+      if (seen.rank.total() == 0) continue;
+      std::fprintf(out, "level %zu, %llu tasks from %s: ", at,
+                   static_cast<unsigned long long>(seen.rank.total()), to_text(origin));
+      print_quantiles(out, "rank error", "tasks", seen.rank);
+      print_quantiles(out, "; delay", unit, seen.delay);
+      std::fputc('\n', out);
+    }
   }
 }
 
-inline void write_lines(std::FILE* out, std::size_t level, const char* measure, const char* unit,
-                        const LogHistogram& histogram) {
-  std::uint64_t seen = 0;
-  histogram.for_each([&](std::uint64_t value, std::uint64_t count) {
-    seen += count;
-    std::fprintf(out, "%zu\t%s\t%s\t%llu\t%llu\t%.9f\n", level, measure, unit,
-                 static_cast<unsigned long long>(value), static_cast<unsigned long long>(count),
-                 static_cast<double>(seen) / static_cast<double>(histogram.total()));
-  });
+inline void write_quantiles(std::FILE* out, const std::string& of, const char* measure,
+                            const char* unit, const LogHistogram& histogram) {
+  if (histogram.total() == 0) return;
+  for (const double above : {0.5, 0.2, 0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5, 0.0}) {
+    std::fprintf(out, "%s\t%s\t%s\t%g\t%llu\n", of.c_str(), measure, unit, above,
+                 static_cast<unsigned long long>(histogram.quantile(1 - above)));
+  }
 }
 
-inline void RankError::write_tsv(std::FILE* out, const char* unit) const {
-  std::fputs("level\tmeasure\tunit\tup_to\tcount\tshare\n", out);
-  for (std::size_t level = 0; level < history_levels; ++level) {
-    write_lines(out, level, "rank_error", "tasks", levels_[level].rank);
-    write_lines(out, level, "delay", unit, levels_[level].delay);
+inline void RankError::write_tsv(std::FILE* out, const std::string& what, const char* unit) const {
+  for (const Origin origin : origins) {
+    for (std::size_t at = 0; at < history_levels; ++at) {
+      const std::string of = what + "\t" + to_text(origin) + "\t" + std::to_string(at);
+      write_quantiles(out, of, "rank_error", "tasks", level(at, origin).rank);
+      write_quantiles(out, of, "delay", unit, level(at, origin).delay);
+    }
   }
 }
 

@@ -24,6 +24,16 @@ struct TaskId {
   }
 };
 
+/// What else is known of a task, by its poster and by whoever starts it.
+struct TaskTraits {
+  /// Its signal, if it has one: a number of its own. Its notes are `move`.
+  std::uint32_t group = 0;
+  /// The group's priority gives the level, of which `TaskId::level` says only whether it is a continuation's (1).
+  bool is_dynamic = false;
+  /// Nobody can be said to have passed it over: a bound task, and a delayed one, whose expiry nobody tells.
+  bool is_hidden = false;
+};
+
 /// One task; `never` stands for what has not been noted. A task may start before its post has
 /// returned, so that post_end is any time after post_begin.
 struct TaskRecord {
@@ -41,12 +51,27 @@ struct Note {
     post,      ///< [post_begin, post_end]
     start,     ///< [pick_begin, start]
     transfer,  ///< claimed as part of a batch at `begin`; published in its thief's ring by `end`
+    drop,      ///< destroyed by `end` without a start
+    move,  ///< the group got the priority id.level, or was aborted (no_priority), within [begin, end]
+    suspend,  ///< of all that is stealable, after `begin`
+    resume,   ///< of the same, by `end`
   };
   Moment begin = 0;
   Moment end = 0;
   TaskId id{};
+  TaskTraits traits{};
   Kind kind = Kind::post;
+
+  /// Not of a task.
+  [[nodiscard]] bool is_command() const noexcept { return kind >= Kind::move; }
+  /// Whether what comes later from the same thread may begin no earlier.
+  [[nodiscard]] bool is_in_order() const noexcept {
+    return kind == Kind::post || kind == Kind::start;
+  }
 };
+
+/// As a move's priority: the group's tasks that have not started never will.
+inline constexpr std::uint8_t no_priority = 255;
 
 inline std::string to_text(Moment moment) {
   return moment == never ? "never" : std::to_string(moment);
