@@ -21,6 +21,8 @@ class Helpers {
 
   /// How many agents may take part, the calling one included; one: nobody else.
   [[nodiscard]] unsigned agents() const noexcept;
+  /// The same with those that take the places of blocked ones (blocking.hpp).
+  [[nodiscard]] unsigned places() const noexcept;
   /// Posts `help`, to be called on any of the agents: as a continuation, so that what was begun goes before tasks of the
   /// same priority that were not.
   ///
@@ -30,7 +32,7 @@ class Helpers {
     return post(priority,
                 *make_node<PlainTask<std::decay_t<Callback>>>(std::forward<Callback>(help)));
   }
-  /// A helper: which agent it is.
+  /// A helper: which agent it is, of places().
   [[nodiscard]] static unsigned agent_here() noexcept;
 
   friend bool operator==(const Helpers&, const Helpers&) noexcept = default;
@@ -47,8 +49,8 @@ class Helpers {
 /// Lifetime: owns the task's signals.
 class HelpedTask {
  public:
-  /// Off any agent nothing aborts it.
-  HelpedTask() noexcept;
+  /// Off any agent nothing aborts it.   Errors: std::bad_alloc.
+  HelpedTask();
 
   [[nodiscard]] bool aborted() const noexcept;
   void throw_if_aborted() const;

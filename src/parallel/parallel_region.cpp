@@ -37,8 +37,9 @@ class ParallelRegion::Helping {
 ParallelRegion::ParallelRegion(Helpers helpers)
     : helpers_(std::move(helpers)),
       agents_(helpers_.agents()),
-      arena_(static_cast<int>(agents_), agents_),
-      waiting_(agents_) {}
+      places_(helpers_.places()),
+      arena_(static_cast<int>(places_), places_),
+      waiting_(places_) {}
 
 void ParallelRegion::run(ParallelWork& work, HelpedTask task, const ParallelPart& whole) {
   Call call{.work = work, .task = std::move(task)};
@@ -120,7 +121,7 @@ void ParallelRegion::run_offered(const ParallelPart& part) noexcept {
 
 void ParallelRegion::take_offer() noexcept {
   if (!count_.take()) return;
-  for (unsigned agent = 0; agent < agents_; ++agent) let_go(agent);
+  for (unsigned agent = 0; agent < places_; ++agent) let_go(agent);
 }
 
 // Helpers.

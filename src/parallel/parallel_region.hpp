@@ -89,7 +89,8 @@ class ParallelRegion : public std::enable_shared_from_this<ParallelRegion> {
   static thread_local constinit Helper* innermost_helper;
 
   const Helpers helpers_;
-  const unsigned agents_;
+  const unsigned agents_;  ///< that take part at a time
+  const unsigned places_;
   tbb::task_arena arena_;
   HelperCount count_;
   WaitingHelpers<Helper> waiting_;

@@ -91,14 +91,15 @@ TEST_P(ClusterCoroutine, yield_when_bound_then_it_stays_on_its_agent) {
 // Rule: YLD-1
 TEST_P(ClusterCoroutine, yield_when_stealable_and_its_agent_is_taken_then_it_goes_on_elsewhere) {
   if (size() == 1) return;
-  test::Gate yielded;
-  const auto promise = scheduler().post_task([this, &yielded]() -> Promise<bool> {
+  // The task that waits may start when all else is over.
+  const auto yielded = std::make_shared<test::Gate>();
+  const auto promise = scheduler().post_task([this, yielded]() -> Promise<bool> {
     const auto here = agent_here(cluster());
     // What keeps its agent busy until it has gone on.
-    bound(*here).post([&] { yielded.wait(); }, {.priority = user_blocking});
+    bound(*here).post([yielded] { yielded->wait(); }, {.priority = user_blocking});
     co_await heist::yield();
     const bool moved = agent_here(cluster()) != here;
-    yielded.open();
+    yielded->open();
     co_return moved;
   });
   ASSERT_TRUE(settles(promise));

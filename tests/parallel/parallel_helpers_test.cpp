@@ -227,5 +227,47 @@ TEST(ParallelHelpers, region_when_regions_come_and_go_then_no_thread_is_added) {
   EXPECT_EQ(threads(), before);
 }
 
+// Rule: SEC-1.
+TEST(ParallelHelpers, scheduler_when_the_caller_has_a_ceiling_then_helpers_have_it_too) {
+  AgentCluster cluster({.agents = 2});
+  const Scheduler low = cluster.scheduler().with_ceiling(TaskPriority::background);
+  for (const Scheduler& caller :
+       {low, cluster.agent(0).scheduler().with_ceiling(TaskPriority::background)}) {
+    std::atomic<bool> is_helped{false};
+    std::atomic<int> others{0};
+    in_task(caller, [&] {
+      const auto thread = std::this_thread::get_id();
+      parallel_for(0, 2, [&](int) {
+        if (std::this_thread::get_id() == thread) return wait_for([&] { return is_helped.load(); });
+        if (Scheduler::current() != low) ++others;
+        is_helped = true;
+      });
+    });
+    EXPECT_EQ(others.load(), 0);
+  }
+}
+
+TEST(ParallelHelpers, region_when_the_other_agent_is_blocked_then_a_reserve_helps) {
+  AgentCluster cluster({.agents = 2});
+  std::atomic<bool> is_blocked{false};
+  std::atomic<bool> is_over{false};
+  auto blocked = cluster.scheduler().post_task([&] {
+    blocking([&] {
+      is_blocked = true;
+      wait_for([&] { return is_over.load(); });
+    });
+  });
+  wait_for([&] { return is_blocked.load(); });
+  std::atomic<int> inside{0};
+  in_task(cluster.scheduler(), [&] {
+    parallel_for(0, 2, [&](int) {
+      ++inside;
+      wait_for([&] { return inside.load() == 2; });
+    });
+  });
+  is_over = true;
+  blocked.get();
+}
+
 }  // namespace
 }  // namespace heist

@@ -14,13 +14,19 @@ Ref<LoopCore> cluster_of(const LoopCore* loop) noexcept {
   return Ref<LoopCore>::share(&loop->membership().hub->loop());
 }
 
-SchedulingState state_here() noexcept {
+SchedulingState state_here() {
   LoopCore* loop = loop_of_this_thread;
   if (loop == nullptr) return {};
   loop->assert_agent();
   SchedulingState state = loop->on_agent().current;
   // Helpers run on other agents: their scheduler is the cluster's, also for a task that is bound to one.
-  if (const auto cluster = cluster_of(loop)) state.scheduler = &cluster->first_scheduler();
+  const auto cluster = cluster_of(loop);
+  if (!cluster || (state.scheduler != nullptr && &state.scheduler->loop == cluster.get())) {
+    return state;
+  }
+  SchedulerCore& uncapped = cluster->first_scheduler();
+  state.scheduler =
+      state.scheduler == nullptr ? &uncapped : &uncapped.with_ceiling(state.scheduler->ceiling);
   return state;
 }
 
@@ -28,7 +34,8 @@ SchedulingState state_here() noexcept {
 
 Helpers::Helpers() noexcept : cluster_(cluster_of(loop_of_this_thread)) {}
 
-unsigned Helpers::agents() const noexcept { return cluster_ ? cluster_->hub()->size() : 1; }
+unsigned Helpers::agents() const noexcept { return cluster_ ? cluster_->hub()->agents() : 1; }
+unsigned Helpers::places() const noexcept { return cluster_ ? cluster_->hub()->size() : 1; }
 
 bool Helpers::post(TaskPriority priority, SchedulerTask& helper) const noexcept {
   helper.scheduler = &cluster_->first_scheduler();
@@ -39,7 +46,7 @@ bool Helpers::post(TaskPriority priority, SchedulerTask& helper) const noexcept 
 
 unsigned Helpers::agent_here() noexcept { return loop_of_this_thread->membership().index; }
 
-HelpedTask::HelpedTask() noexcept : captured_(state_here()) {}
+HelpedTask::HelpedTask() : captured_(state_here()) {}
 
 bool HelpedTask::aborted() const noexcept {
   const SignalCore* source = captured_.state().abort_source;
@@ -51,8 +58,10 @@ void HelpedTask::throw_if_aborted() const {
 }
 
 TaskPriority HelpedTask::priority() const noexcept {
-  const SignalCore* source = captured_.state().priority_source;
-  return source != nullptr ? source->priority() : captured_.state().priority;
+  const SchedulingState& state = captured_.state();
+  const TaskPriority now =
+      state.priority_source != nullptr ? state.priority_source->priority() : state.priority;
+  return state.scheduler != nullptr ? state.scheduler->capped(now) : now;
 }
 
 bool HelpedTask::may_help() const noexcept {

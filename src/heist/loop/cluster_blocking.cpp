@@ -92,8 +92,7 @@ void ClusterHub::rest(LoopCore& reserve, Moment limit) noexcept {
   if (reserve.has_work()) return;
   reserve.parker_.prepare();
   reserve.count_sleep();
-  // relaxed: try_rest() publishes it.
-  reserve.member_.next_due.store(reserve.on_agent().wheel.next_expiry(), sync::relaxed);
+  note_what_is_left(reserve);
   if (!reserves_.try_rest(rank_of(reserve))) return;
   note_sleep();
   if (reserve.inbox_.try_sleep()) {
@@ -114,6 +113,7 @@ bool ClusterHub::has_ended(LoopCore& reserve) noexcept {
 bool ClusterHub::try_retire(LoopCore& reserve) noexcept {
   if (reserve.inbox_.has_posts()) return false;
   reserve.count_sleep();
+  note_what_is_left(reserve);
   if (!reserves_.try_rest(rank_of(reserve))) return false;
   note_sleep();
   return true;

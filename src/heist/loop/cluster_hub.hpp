@@ -206,6 +206,7 @@ class ClusterHub {
   void take_over() noexcept;
   void hand_on(LoopCore& agent) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_work(LoopCore& agent) noexcept HEIST_ON_AGENT;
+  void note_what_is_left(LoopCore& agent) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool announce_sleep(LoopCore& agent) noexcept HEIST_ON_AGENT;
   void wait(LoopCore& agent,
             std::optional<LoopTime::Clock::time_point> limit) noexcept HEIST_ON_AGENT;

@@ -91,9 +91,9 @@ void ClusterHub::park_among_all(LoopCore& agent,
   if (!std::exchange(member.searching, true)) sleepers_.idle().begin_search();
   spin_until(agent.spin_, loop_, [&] {
     agent.assert_agent();
+    if (member.is_reserve && reserves_.has_surplus()) return true;
     // relaxed: seen in time. Who drains waits until all sleep.
-    return has_work(agent) || loop_.refuses_tasks_.load(sync::relaxed) ||
-           (member.is_reserve && reserves_.has_surplus());
+    return has_work(agent) || loop_.refuses_tasks_.load(sync::relaxed);
   });
   forget(agent.on_agent().rethrown);
   if (has_work(agent)) return;
@@ -103,15 +103,21 @@ void ClusterHub::park_among_all(LoopCore& agent,
   static_cast<void>(sleepers_.idle().wake(member.index));
 }
 
-/// False: there may be something to do.
-bool ClusterHub::announce_sleep(LoopCore& agent) noexcept {
+/// Before it says that it sleeps.
+void ClusterHub::note_what_is_left(LoopCore& agent) noexcept {
   auto& member = agent.member_;
-  // relaxed, both: the announcement publishes them.
+  // relaxed, both: what says that it sleeps publishes them.
   member.next_due.store(agent.on_agent().wheel.next_expiry(), sync::relaxed);
   member.holds.store(agent.on_agent().held_tasks != 0, sync::relaxed);
-  sleepers_.idle().announce(member.index);
+}
+
+/// False: there may be something to do.
+bool ClusterHub::announce_sleep(LoopCore& agent) noexcept {
+  const unsigned index = agent.member_.index;
+  note_what_is_left(agent);
+  sleepers_.idle().announce(index);
   note_sleep();
-  return !queues_.has_tasks(member.index) && !wants_keeper() && agent.inbox_.try_sleep();
+  return !queues_.has_tasks(index) && !wants_keeper() && agent.inbox_.try_sleep();
 }
 
 void ClusterHub::wait(LoopCore& agent, std::optional<LoopTime::Clock::time_point> limit) noexcept {
