@@ -17,7 +17,8 @@
 // bound task, and one whose delay's expiry nobody tells, is judged when it is chosen, and never waits.
 //
 // Transfers that nobody tells: with a TransferRule each pick of a level may, as long as it lasts, have that many tasks
-// of its level in transfer; so many that seem to be passed over are excused.
+// of its level in transfer; so many that seem to be passed over are excused. Where suspensions end, a pick may have held
+// anything: then only what no other pick overlaps is judged.
 #pragma once
 
 #include <algorithm>
