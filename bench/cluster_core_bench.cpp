@@ -60,7 +60,7 @@ void post_shared_and_pick(benchmark::State& state) {
   const auto pair = Ref<SharedPair>::adopt(make_node<SharedPair>(2, 3));
   for (auto _ : state) {
     auto& queue = pair->queue(false);
-    cluster.queues->post(*make_node<SharedCell>(task, *pair, queue), *pair, queue);
+    cluster.queues->post(*make_node<SharedCell>(task, *pair, queue));
     check(cluster.queues->pick(0, -1) == &task);
   }
 }

@@ -37,6 +37,12 @@ class InvalidStateError : public std::logic_error {
   explicit InvalidStateError(const char* what) : logic_error(what) {}
 };
 
+/// A bounded scheduler is full.
+class QuotaExceededError : public std::runtime_error {
+ public:
+  explicit QuotaExceededError(const char* what) : runtime_error(what) {}
+};
+
 /// None of several promises fulfilled: the reasons, in the order of the promises.
 ///
 /// Spec: [ecma262#sec-aggregate-error-objects].

@@ -4,6 +4,7 @@
 #include <heist/abort_signal.hpp>
 #include <heist/agent.hpp>
 #include <heist/agent_cluster.hpp>
+#include <heist/bounded_scheduler.hpp>
 #include <heist/close.hpp>
 #include <heist/delay.hpp>
 #include <heist/error.hpp>

@@ -44,6 +44,7 @@ enum class PromiseStatus : std::uint8_t { pending, fulfilled, rejected };
 [[nodiscard]] const Reason& resolver_dropped_reason() noexcept;
 /// Why a promise rejects that was told to follow itself (InvalidStateError).
 [[nodiscard]] const Reason& follows_itself_reason() noexcept;
+[[nodiscard]] const Reason& queue_full_reason() noexcept;
 /// Stands for an empty reason (a plain value): a rejected promise always has one.
 [[nodiscard]] const Reason& no_reason_given() noexcept;
 /// Why a promise rejects that was to follow a moved-from handle (InvalidStateError).

@@ -90,6 +90,15 @@ class Scheduler {
         *make_node<PlainTask<std::decay_t<Callback>>>(std::forward<Callback>(callback)), options);
   }
 
+  /// A scheduler of the same loop whose tasks and continuations never have a priority above `highest`: what asks for
+  /// more, be it by a signal, gets that. For whom higher ones are not meant (current() gives it, too). It is suspended by
+  /// itself; the same call gives the same one.
+  ///
+  /// Spec:   contract SEC-1.   Thread: any, lock-free.   Blocks: never.
+  /// Errors: std::invalid_argument for a value that is no TaskPriority; std::bad_alloc.
+  /// Cost:   one allocation in the loop's life.
+  [[nodiscard]] Scheduler with_ceiling(TaskPriority highest) const;
+
   /// Lets others run: `co_await scheduler.yield()` goes on as a continuation, one level above the
   /// tasks of its priority, where the coroutine ran before (off any agent: on this scheduler's). Abort and
   /// priority are those of the running task, unless the options say otherwise.

@@ -79,9 +79,7 @@ class Signal {
   explicit Signal(int level) : level_(level) {}
 
   void post(Cluster& cluster, LoopNode& task) {
-    pair_->reserve();
-    auto* cell = make_node<SharedCell>(task, *pair_, queue());
-    cluster.queues.post(*cell, *pair_, queue());
+    cluster.queues.post(*make_node<SharedCell>(task, *pair_, queue()));
   }
   void set_level(Cluster& cluster, int level) {
     level_.store(level, sync::seq_cst);

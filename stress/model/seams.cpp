@@ -1,8 +1,11 @@
-// What the library has from the system, in model-checking builds: node memory and sleeping on words.
-// (The library is compiled without node_pool.cpp and word_wait.cpp.)
+// What the library has from elsewhere, in model-checking builds: node memory, sleeping on words, moodycamel's queue.
+// (The library is compiled without node_pool.cpp, word_wait.cpp and waiting_line.cpp.)
 #include <heist/node_memory.hpp>
+#include <memory>
 #include <new>
+#include <utility>
 
+#include "concurrent/waiting_line.hpp"
 #include "model_time.hpp"
 #include "os/word_wait.hpp"
 #include "out_of_memory.hpp"
@@ -20,6 +23,43 @@ void release_node(void* node, std::size_t bytes) noexcept {
 }
 void release_node(void* node, std::size_t bytes, std::uint8_t /*node_class*/) noexcept {
   release_node(node, bytes);
+}
+
+/// First in, first out: joined to one end of a list, taken from its other one.
+struct WaitingLine::Queue {
+  struct Place {
+    void* waiter;
+    Place* before;
+  };
+  sync::atomic<Place*> last{nullptr};
+};
+
+WaitingLine::WaitingLine() : queue_(std::make_unique<Queue>()) {}
+WaitingLine::~WaitingLine() = default;
+
+void WaitingLine::join(void* waiter) {
+  if (model::OutOfMemory::takes_effect()) throw std::bad_alloc();
+  auto* place = new Queue::Place{waiter, queue_->last.load(sync::relaxed)};
+  while (!queue_->last.compare_exchange_weak(place->before, place, sync::acq_rel, sync::relaxed)) {
+  }
+}
+
+void* WaitingLine::next() noexcept {
+  for (;;) {
+    Queue::Place* place = queue_->last.load(sync::acquire);
+    if (place == nullptr) return nullptr;
+    if (place->before == nullptr) {
+      Queue::Place* only = place;
+      if (!queue_->last.compare_exchange_strong(only, nullptr, sync::acquire, sync::relaxed))
+        continue;
+    } else {
+      while (place->before->before != nullptr) place = place->before;
+      place = std::exchange(place->before, nullptr);
+    }
+    void* waiter = place->waiter;
+    delete place;
+    return waiter;
+  }
 }
 
 void wait_on_word(sync::atomic<std::uint32_t>& word, std::uint32_t expected,

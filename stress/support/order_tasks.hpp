@@ -165,6 +165,7 @@ class OrderTasks {
     Task task;
     task.traits.is_hidden = true;
     task.id.level = level_of(give_priority(options));
+    if (plan_.mix != OrderMix::outside && here->random.one_in(3)) give_group(task, options);
     post(std::move(task), options, bound_[here->random.below(bound_.size())]);
   }
   void post(Task task, const PostTaskOptions& options) {

@@ -122,6 +122,15 @@ TEST_P(ClusterClose, close_when_draining_then_delayed_tasks_reject) {
   EXPECT_TRUE(test::is<AbortError>(on_agent.reason()));
 }
 
+TEST_P(ClusterClose, close_when_draining_and_a_far_delay_has_woken_nobody_then_it_returns) {
+  scheduler().post(note("ran"), {.delay = 1h});
+  fall_asleep();
+  scheduler().post(note("ran"), {.delay = 2h});
+  const auto never = scheduler().post_task(note("ran"), {.delay = Delay::never()});
+  EXPECT_EQ(cluster().close(CloseMode::drain()), (CloseReport{.aborted = 3}));
+  EXPECT_TRUE(test::is<AbortError>(never.reason()));
+}
+
 TEST_P(ClusterClose, close_when_waiting_for_delayed_tasks_then_they_run) {
   const auto stealable = scheduler().post_task([] { return 1; }, {.delay = 5ms});
   const auto on_agent = bound(size() - 1).post_task([] { return 2; }, {.delay = 10ms});
@@ -202,6 +211,18 @@ TEST_P(ClusterClose, close_when_aborting_then_promises_reject_and_callbacks_go) 
   for (const auto& promise : promises) EXPECT_TRUE(test::is<AbortError>(promise.reason()));
   EXPECT_EQ(report.ran, 0U);
   EXPECT_GE(report.aborted, promises.size());
+}
+
+TEST_P(ClusterClose, post_when_a_close_by_abort_waits_for_an_agent_then_refused) {
+  HeldAgents held(cluster());
+  std::thread closer([&] { cluster().close(CloseMode::abort()); });
+  for (unsigned agent = 0; agent < size(); ++agent) {
+    EXPECT_TRUE(comes_true([&] { return !bound(agent).post([] {}); }));
+  }
+  const auto promise = scheduler().post_task(note("ran"));
+  held.let_go();
+  closer.join();
+  EXPECT_TRUE(test::is<InvalidStateError>(promise.reason()));
 }
 
 // What a signal aborted is not the close's.

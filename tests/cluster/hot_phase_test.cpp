@@ -38,5 +38,14 @@ TEST_P(HotPhase, hot_phase_when_there_are_two_then_the_last_one_counts) {
   EXPECT_EQ(cluster().stats().sleeps, before);
 }
 
+// Rule: LIF-1
+TEST_P(HotPhase, close_when_draining_in_a_hot_phase_then_it_ends) {
+  const auto hot = cluster().hot_phase();
+  wake_all();
+  const auto promise = scheduler().post_task([] { return 7; });
+  cluster().close(CloseMode::drain());
+  EXPECT_EQ(promise.get(), 7);
+}
+
 }  // namespace
 }  // namespace heist::support

@@ -71,6 +71,24 @@ TEST_P(ClusterPriority, pick_when_bound_and_stealable_mix_then_strictly_by_level
   EXPECT_EQ(run_on(held, last), expected);
 }
 
+// Rules: CLU-1, ABT-4: what the abort's portions have not cleared away yet.
+TEST_P(ClusterPriority, pick_when_the_most_urgent_bound_ones_were_aborted_then_strictly_by_level) {
+  HeldAgents held(cluster());
+  TaskController controller;
+  Countdown left(2);
+  bound(0).post([&] {
+    for (int i = 0; i < 100; ++i) {
+      bound(0).post([] {}, {.signal = controller.signal(), .priority = user_blocking});
+    }
+    bound(0).post([&] { trace.add("0"), left.done(); }, {.priority = background});
+    scheduler().post([&] { trace.add("2"), left.done(); });
+    controller.abort();
+  });
+  held.let_go(0);
+  ASSERT_TRUE(left.ends());
+  EXPECT_THAT(trace.take(), ElementsAre("2", "0"));
+}
+
 TEST_P(ClusterPriority, pick_when_a_task_posts_a_more_urgent_one_then_that_is_next) {
   HeldAgents held(cluster());
   for (int i = 0; i < 5; ++i) {
@@ -249,6 +267,42 @@ TEST_P(ClusterPriority, post_when_dynamic_then_first_in_first_out_within_a_signa
     post(expected.back(), {.signal = controller.signal()});
   }
   EXPECT_EQ(run_on(held, 0), expected);
+}
+
+// Rule: CLU-2: nobody waits behind what is younger, as long as that keeps coming.
+TEST_P(ClusterPriority, pick_when_many_are_posted_behind_a_signals_task_then_its_turn_comes) {
+  HeldAgents held(cluster());
+  const TaskController controller;
+  std::atomic<int> rank{-1};
+  std::atomic<int> started{0};
+  constexpr int count = 3000;
+  scheduler().post([&] { rank = started.fetch_add(1); }, {.signal = controller.signal()});
+  for (int i = 0; i < count; ++i) scheduler().post([&] { ++started; });
+  held.let_go();
+  ASSERT_TRUE(comes_true([&] { return started == count + 1; }));
+  EXPECT_LE(rank.load(), 500) << "younger ones that started before it";
+}
+
+TEST_P(ClusterPriority, pick_when_a_busy_agent_has_older_ones_then_their_turn_comes) {
+  if (size() == 1) GTEST_SKIP() << "there is no other agent";
+  std::atomic<int> rank{-1};
+  std::atomic<int> started{0};
+  constexpr int count = 3000;
+  test::Gate posted;
+  test::Gate end;
+  HeldAgents held(cluster());
+  bound(1).post([&] {
+    scheduler().post([&] { rank = started.fetch_add(1); });
+    posted.open();
+    end.wait();
+  });
+  held.let_go(1);
+  EXPECT_TRUE(posted.opens());
+  for (int i = 0; i < count; ++i) scheduler().post([&] { ++started; });
+  held.let_go(0);
+  EXPECT_TRUE(comes_true([&] { return started == count + 1; }));
+  end.open();
+  EXPECT_LE(rank.load(), 500) << "younger ones that started before it";
 }
 
 }  // namespace

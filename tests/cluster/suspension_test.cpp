@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <heist/heist.hpp>
+#include <memory>
 #include <vector>
 
 #include "support/runtime_fixture.hpp"
@@ -119,6 +120,21 @@ TEST_P(Sus1Cluster, aborted_meanwhile_then_rejected_at_once_and_cleared_away) {
   EXPECT_EQ(ran.load(), 3);
 }
 
+TEST_P(Sus1Cluster, aborted_during_its_delay_and_its_signal_gone_then_resumed_without_it) {
+  scheduler.suspend();
+  auto own = std::make_unique<TaskController>();
+  const auto promise = scheduler.post_task(tracked([] {}), {.signal = own->signal(), .delay = 1ms});
+  pass_all_agents();
+  own->abort();
+  own.reset();
+  pass_all_agents();
+  wait_until([this] { return callbacks.alive() == 0; });
+  pass_all_agents();
+  scheduler.resume();
+  scheduler.post_task([] {}, {.delay = 3ms}).get();  // it would be due by now
+  EXPECT_EQ(promise.status(), PromiseStatus::rejected);
+}
+
 TEST_P(Sus1Cluster, closed_meanwhile_then_what_is_held_rejects) {
   scheduler.suspend();
   const auto promises = post_each_way();
@@ -126,6 +142,25 @@ TEST_P(Sus1Cluster, closed_meanwhile_then_what_is_held_rejects) {
   cluster.close(CloseMode::drain());
   for (const auto& promise : promises) EXPECT_EQ(promise.status(), PromiseStatus::rejected);
   EXPECT_EQ(ran.load(), 0);
+}
+
+// Rule: LIF-1
+TEST_P(Sus1Cluster, closed_with_a_wait_for_delayed_ones_then_it_waits_until_resumed) {
+  const Scheduler last = cluster.agent(GetParam() - 1).scheduler();
+  scheduler.suspend();
+  last.suspend();
+  const auto delayed = scheduler.post_task(note("delayed"), {.delay = 1ms});
+  const auto bound = last.post_task(note("bound"));
+  CloseMode mode = CloseMode::drain();
+  mode.wait_for_delayed = true;
+  std::thread closer([&] { cluster.close(mode); });
+  wait_until([&] { return !last.post([] {}, {.priority = TaskPriority::background}); });
+  scheduler.resume();
+  last.resume();
+  closer.join();
+  EXPECT_EQ(delayed.status(), PromiseStatus::fulfilled);
+  EXPECT_EQ(bound.status(), PromiseStatus::fulfilled);
+  EXPECT_EQ(trace.take().size(), 2U);
 }
 
 TEST_P(Sus1Cluster, several_threads_suspend_and_resume_then_no_task_is_lost) {

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "../../stress/support/moodycamel.hpp"
+#include "concurrent/moodycamel.hpp"
 
 namespace {
 

@@ -134,6 +134,33 @@ TEST_P(ClusterMemory, tasks_when_memory_is_gone_then_they_run_expire_and_settle)
   for (const auto& promise : promises) EXPECT_TRUE(settles(promise));
 }
 
+TEST_P(ClusterMemory, delays_of_a_signal_when_memory_is_gone_then_each_expires) {
+  std::vector<Promise<void>> promises;
+  for (const auto delay : {100ms, 200ms, 300ms, 400ms}) {
+    promises.push_back(
+        scheduler().post_task([] {}, {.signal = controller.signal(), .delay = delay}));
+  }
+  const NoneHasMemory none(cluster());
+  for (const auto& promise : promises) EXPECT_TRUE(settles(promise));
+}
+
+TEST_P(ClusterMemory, set_priority_when_memory_ends_at_any_step_then_bad_alloc_or_it_is_done) {
+  HeldAgents held(cluster());
+  Countdown left(2);
+  for (int i = 0; i < 2; ++i)
+    scheduler().post([&] { left.done(); }, {.signal = controller.signal()});
+  for (const auto priority : {background, user_blocking, user_visible, background}) {
+    const auto before = controller.signal().priority();
+    needs([&] {
+      EXPECT_EQ(controller.signal().priority(), before);
+      controller.set_priority(priority);
+    });
+    EXPECT_EQ(controller.signal().priority(), priority);
+  }
+  held.let_go();
+  EXPECT_TRUE(left.ends());
+}
+
 TEST_P(ClusterMemory, abort_when_memory_is_gone_then_tasks_reject_and_go) {
   std::vector<Promise<void>> promises;
   for (int i = 0; i < 10; ++i) {

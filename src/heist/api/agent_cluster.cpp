@@ -111,6 +111,7 @@ CloseReport AgentCluster::Impl::close(const CloseMode& mode) {
   }
   std::array<std::uint64_t, IdleAgents::most_agents> ran_before;
   for (unsigned i = 0; i < agents.size(); ++i) ran_before[i] = agents[i]->stats().tasks_run;
+  loop->refuse_tasks();
   if (mode.kind == CloseMode::Kind::drain) drain(mode);
   CloseMode now = CloseMode::abort();
   now.deadline = mode.deadline;
@@ -127,7 +128,6 @@ CloseReport AgentCluster::Impl::close(const CloseMode& mode) {
 }
 
 void AgentCluster::Impl::drain(const CloseMode& mode) {
-  loop->refuse_tasks();
   for (const auto& agent : agents) agent->core().refuse_tasks();
   loop->hub()->wait_until_quiet(mode.deadline, mode.wait_for_delayed);
 }

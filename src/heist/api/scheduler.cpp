@@ -1,6 +1,7 @@
 #include <heist/node_memory.hpp>
 #include <heist/scheduler.hpp>
 #include <stdexcept>
+#include <string>
 
 #include "../loop/cluster_hub.hpp"
 #include "../loop/loop_core.hpp"
@@ -12,39 +13,52 @@ namespace heist {
 namespace {
 
 /// [sched#compute-the-scheduling-state-from-options] without a signal, and the delay.
-void apply_options(SchedulerTask& task, const PostTaskOptions& options, LoopCore& loop) noexcept {
-  task.priority = options.priority.value_or(TaskPriority::user_visible);
-  loop.set_delay(task, options.delay);
+void apply_options(SchedulerTask& task, const PostTaskOptions& options) noexcept {
+  SchedulerCore& scheduler = *task.scheduler;
+  task.priority = scheduler.capped(options.priority.value_or(TaskPriority::user_visible));
+  scheduler.loop.set_delay(task, options.delay);
+}
+
+void check_priority(TaskPriority priority, const char* what) {
+  if (priority > TaskPriority::user_blocking) {
+    throw std::invalid_argument(std::string(what) + " is not a TaskPriority");
+  }
 }
 
 }  // namespace
 
 Reason Scheduler::refused(const PostTaskOptions& options) {
-  if (options.priority && *options.priority > TaskPriority::user_blocking) {
-    throw std::invalid_argument("PostTaskOptions::priority is not a TaskPriority");
-  }
+  if (options.priority) check_priority(*options.priority, "PostTaskOptions::priority");
   return options.signal ? options.signal->reason() : Reason();
 }
 
+/// As user-visible.
 bool Scheduler::submit_plain(SchedulerTask& task) const noexcept {
   task.scheduler = core_;
+  task.priority = core_->capped(task.priority);
   return loop_->post_or_drop(task);
 }
 
 bool Scheduler::submit_plain(SchedulerTask& task, const PostTaskOptions& options) const noexcept {
-  apply_options(task, options, *loop_);
-  return submit_plain(task);
+  task.scheduler = core_;
+  apply_options(task, options);
+  return loop_->post_or_drop(task);
 }
 
 bool Scheduler::submit_controlled(ControlledTask& task, const PostTaskOptions& options) const {
   task.scheduler = core_;
-  apply_options(task, options, *loop_);
+  apply_options(task, options);
   SignalCore* signal = options.signal ? &options.signal->core() : nullptr;
   if (signal != nullptr && !options.priority) {
     task.is_dynamic = signal->has_dynamic_priority();
-    task.priority = signal->fixed_priority();
+    task.priority = core_->capped(signal->fixed_priority());
   }
   return submit(task, signal);
+}
+
+Scheduler Scheduler::with_ceiling(TaskPriority highest) const {
+  check_priority(highest, "with_ceiling: the value");
+  return {loop_, &core_->with_ceiling(highest)};
 }
 
 void Scheduler::suspend() const {

@@ -45,7 +45,8 @@ bool Yield::suspend(SuspendedCoroutine coroutine, KeptState* kept) {
   // Only its loop, or its cluster, touches it: the frame of its coroutine may hold it.
   if (sources.abort_source == nullptr && sources.priority_source == nullptr) {
     if (&to.loop == here) {
-      auto& task = waiting_.emplace<FrameContinuation>(to, sources.priority, state, coroutine);
+      auto& task =
+          waiting_.emplace<FrameContinuation>(to, to.capped(sources.priority), state, coroutine);
       if (here->post(task)) return true;
     } else if (here->is_member_of(to.loop) && state.scheduler == &to) {
       if (post_frame(to, sources, state, coroutine, kept)) return false;
@@ -59,7 +60,8 @@ bool Yield::suspend(SuspendedCoroutine coroutine, KeptState* kept) {
 bool Yield::post_frame(SchedulerCore& to, const ContinuationSources& sources,
                        const SchedulingState& state, SuspendedCoroutine coroutine,
                        KeptState* kept) {
-  auto& task = waiting_.emplace<FrameContinuation>(to, sources.priority, state, coroutine);
+  auto& task =
+      waiting_.emplace<FrameContinuation>(to, to.capped(sources.priority), state, coroutine);
   const bool left = kept != nullptr && kept->leave();
   if (to.loop.post(task)) return true;
   if (left) kept->enter();  // it has not suspended
@@ -74,6 +76,7 @@ void Yield::hop(SuspendedCoroutine coroutine, KeptState* kept) {
   LoopCore* here = loop_of_this_thread;
   SchedulingState state = here != nullptr ? here->on_agent().current : SchedulingState();
   state.scheduler = scheduler_;
+  state.priority = scheduler_->capped(state.priority);
   const ContinuationSources sources = sources_of(options_, state);
   if (sources.abort_source == nullptr && sources.priority_source == nullptr) {
     if (post_frame(*scheduler_, sources, state, coroutine, kept)) return;

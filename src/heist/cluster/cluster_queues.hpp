@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <heist/loop_node.hpp>
 #include <heist/priority.hpp>
+#include <heist/ref.hpp>
 #include <heist/sync.hpp>
 #include <span>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "fork_deque.hpp"
 #include "stealable_ring.hpp"
 #include "ticket_index.hpp"
+#include "turns.hpp"
 #include "urgency_hint.hpp"
 
 namespace heist {
@@ -37,8 +39,8 @@ struct ClusterSizes {
 //         published, hint and all, before it began.
 // I2      What a thief took along with the task that it starts is in its own ring before it starts it.
 // Order   Within a level (CLU-2): bins, rings and shared queues are first in, first out; an agent goes by its own ring,
-//         then what forks have left behind, the bins, the others' rings, the shared queues; at every `others_turn`th
-//         pick of the level the others' come first.
+//         then what forks have left behind, then bins, shared queues and the others' rings by turns (Turns); at every
+//         `others_turn`th pick of the level its own ring comes last.
 // Progress  lock-free; a frozen poster, agent or re-prioritiser stops nobody.
 // Proof   stress/model/models/cluster_*.cpp, docs/adr/0011.
 /// `Sleepers`: notify() wakes an agent, if all may be asleep, for a task that was published.
@@ -58,20 +60,26 @@ class ClusterQueues {
     inject(level).post(task);
     published(level);
   }
-  /// To the queue of a signal.
-  void post(LinkedCell& task, SharedPair& pair, SharedQueue& queue) noexcept {
+  /// To the queue of a signal, which may go once the task can be found.
+  void post(SharedCell& task) noexcept {
+    const auto pair = Ref<SharedPair>::share(&task.pair);
+    const auto make_ticket = [&task]() noexcept { return task.make_ticket(); };
+    SharedQueue& queue = task.queue;
     queue.push(task);
     const auto place = queue.where();
-    publish(pair, queue, SharedQueue::level_of(place));
+    publish(queue, SharedQueue::level_of(place), make_ticket);
     // The next move may go back to where this one came from.
-    if (SharedQueue::is_moving(place)) publish(pair, queue, SharedQueue::from_of(place));
+    if (SharedQueue::is_moving(place)) publish(queue, SharedQueue::from_of(place), make_ticket);
+    task.end_post();
   }
-  /// Every pick that begins after the return goes by the level that `level()` reads (PRI-3).
+  /// Every pick that begins after the return goes by the level that `level()` reads (PRI-3). Without memory, beyond
+  /// what the pair has kept, a move that meets another one of its queue may wait for that one.
   template <class Level>
   void move(SharedPair& pair, SharedQueue& queue, Level&& level) noexcept {
+    const auto make_ticket = [&pair, &queue]() noexcept { return pair.make_ticket(queue); };
     queue.start_move(level);
     for (auto place = queue.where(); SharedQueue::is_moving(place); place = queue.where()) {
-      publish(pair, queue, SharedQueue::level_of(place));
+      publish(queue, SharedQueue::level_of(place), make_ticket);
       index_.count_move();
       queue.end_move(place);
     }
@@ -112,10 +120,11 @@ class ClusterQueues {
         hint_.lower(announced, best);
       }
       if (best < 0) return nullptr;
-      if (is_others_turn(agent, best)) {
+      Turns& turns = this->turns(agent, best);
+      if (turns.begin_pick(sizes.others_turn)) {
         if (LoopNode* task = search_level(agent, best)) return task;
       }
-      if (stealable < bound || (stealable == bound && is_bounds_turn(agent, best))) return nullptr;
+      if (stealable < bound || (stealable == bound && turns.is_bounds_turn())) return nullptr;
       if (LoopNode* task = own(agent, best).claim_one()) return task;
     }
   }
@@ -188,8 +197,8 @@ class ClusterQueues {
     std::array<Ring, sizes.levels> rings;
     std::array<Forks, sizes.levels / 2> forks;  ///< only continuations are left behind
     // The agent's own.
-    alignas(64) unsigned occupied = 0;           ///< levels whose ring may hold something
-    std::array<unsigned, sizes.levels> picks{};  ///< of each level, whatever runs between them
+    alignas(64) unsigned occupied = 0;  ///< levels whose ring may hold something
+    std::array<Turns, sizes.levels> turns;
     sync::atomic<std::uint64_t> stolen{0};
   };
 
@@ -207,8 +216,9 @@ class ClusterQueues {
     hint_.published(level);
     sleepers_.notify();
   }
-  void publish(SharedPair& pair, SharedQueue& queue, int level) noexcept {
-    index_.ensure(pair, queue, level);
+  template <class Make>
+  void publish(SharedQueue& queue, int level, Make&& make_ticket) noexcept {
+    index_.ensure(queue, level, make_ticket);
     published(level);
   }
 
@@ -225,11 +235,8 @@ class ClusterQueues {
     }
   }
 
-  bool is_others_turn(unsigned agent, int level) noexcept {
-    return ++agents_[agent].picks[static_cast<std::size_t>(level)] % sizes.others_turn == 0;
-  }
-  bool is_bounds_turn(unsigned agent, int level) const noexcept {
-    return agents_[agent].picks[static_cast<std::size_t>(level)] % 2 == 0;
+  Turns& turns(unsigned agent, int level) noexcept {
+    return agents_[agent].turns[static_cast<std::size_t>(level)];
   }
 
   int best_own(unsigned agent) noexcept {
@@ -247,8 +254,24 @@ class ClusterQueues {
     if (has_forks(level)) {
       if (LoopNode* continuation = steal_fork(agent, level)) return continuation;
     }
-    if (LoopNode* task = take_bin(agent, level)) return task;
-    if (LoopNode* task = steal(agent, level, several)) return task;
+    Turns& turns = this->turns(agent, level);
+    for (const auto place : turns.order()) {
+      LoopNode* task = take_from(place, agent, level, several);
+      if (task == nullptr) continue;
+      turns.found(place, sizes.bin);
+      return task;
+    }
+    return nullptr;
+  }
+  LoopNode* take_from(Turns::Place place, unsigned agent, int level, bool several) noexcept {
+    switch (place) {
+      case Turns::Place::bins:
+        return take_bin(agent, level);
+      case Turns::Place::rings:
+        return steal(agent, level, several);
+      case Turns::Place::shared:
+        break;
+    }
     return index_.take(agent, level);
   }
   LoopNode* search_level(unsigned agent, int level) noexcept {

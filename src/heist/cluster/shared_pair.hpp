@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <heist/node_memory.hpp>
 #include <heist/ref.hpp>
 #include <heist/sync.hpp>
@@ -13,25 +14,54 @@
 namespace heist {
 
 class SharedPair;
+struct SharedCell;
 
-/// A task's or continuation's place in a queue.
+/// Names a queue, and holds a share of its pair.
+struct TicketCell : LinkedCell {
+  /// `holder`: in whose memory it is; null: in a node of its own.
+  TicketCell(SharedQueue& queue, SharedPair& owner, SharedCell* holder) noexcept;
+  SharedPair& pair;
+  SharedCell* in;
+
+ private:
+  static void end_ticket(LinkedCell& cell) noexcept;
+};
+
+/// A task's or continuation's place in a queue, with memory for the tickets that its post may need: whoever posts it when
+/// it expires, settles or is resumed has none (LIF-4).
+///
+/// Shares of its memory: the queue's, the poster's, and one of each ticket.
 struct SharedCell : LinkedCell {
-  SharedCell(LoopNode& node, SharedPair& owner, SharedQueue& in) noexcept
-      : LinkedCell(&node, &end_cell), pair(owner), queue(in) {}
+  SharedCell(LoopNode& node, SharedPair& owner, SharedQueue& where) noexcept
+      : LinkedCell(&node, &end_cell), pair(owner), queue(where) {}
+
+  /// The poster: at most two, one for each level (ClusterQueues::post).
+  [[nodiscard]] TicketCell* make_ticket() noexcept {
+    shares_.add();
+    return std::construct_at(reinterpret_cast<TicketCell*>(&tickets_[made_++]), queue, pair, this);
+  }
+  /// The poster, when it has found its place.
+  void end_post() noexcept { drop_share(); }
+  /// Instead of a post.
+  void abandon() noexcept { destroy_node(*this); }
+
   SharedPair& pair;
   SharedQueue& queue;
 
  private:
-  static void end_cell(LinkedCell& cell) noexcept { destroy_node(static_cast<SharedCell&>(cell)); }
-};
+  friend struct TicketCell;
+  struct alignas(TicketCell) TicketMemory {
+    std::array<std::byte, sizeof(TicketCell)> bytes;
+  };
 
-/// Names a queue, and holds a share of its pair.
-struct TicketCell : LinkedCell {
-  TicketCell(SharedQueue& queue, SharedPair& owner) noexcept;
-  SharedPair& pair;
+  static void end_cell(LinkedCell& cell) noexcept { static_cast<SharedCell&>(cell).drop_share(); }
+  void drop_share() noexcept {
+    if (shares_.drop()) destroy_node(*this);
+  }
 
- private:
-  static void end_ticket(LinkedCell& cell) noexcept;
+  RefCount shares_{2};
+  unsigned made_ = 0;
+  std::array<TicketMemory, 2> tickets_;
 };
 
 /// One queue for tasks, one for continuations. Tickets hold shares, so that a queue with tasks lasts.
@@ -41,39 +71,35 @@ class SharedPair {
  public:
   /// Errors: std::bad_alloc.
   SharedPair(int level, int continuation_level)
-      : queues_{SharedQueue(level), SharedQueue(continuation_level)} {
-    reserve();
-  }
+      : queues_{SharedQueue(level), SharedQueue(continuation_level)} {}
   SharedPair(const SharedPair&) = delete;
   SharedPair& operator=(const SharedPair&) = delete;
   ~SharedPair() {
-    if (void* memory = take_spare()) release_node_for<TicketCell>(memory);
+    for (auto& spare : spares_) {
+      if (void* memory = take(spare)) release_node_for<TicketCell>(memory);
+    }
   }
 
   [[nodiscard]] SharedQueue& queue(bool is_continuation) noexcept {
     return queues_[is_continuation ? 1 : 0];
   }
 
-  /// Before a post: keeps memory for a ticket, for make_ticket().   Errors: std::bad_alloc.
+  /// Until it has been moved for the first time.
+  [[nodiscard]] bool is_new() const noexcept { return queues_[1].is_new(); }
+
+  /// Before a move: keeps memory for a ticket of each queue.   Errors: std::bad_alloc.
   void reserve() {
-    // relaxed: only whether there is some.
-    if (spare_.load(sync::relaxed) != nullptr) return;
-    void* memory = allocate_node_for<TicketCell>();
-    void* none = nullptr;
-    if (!spare_.compare_exchange_strong(none, memory, sync::edge("pair:give_spare", sync::release),
-                                        sync::relaxed)) {  // relaxed: another thread has given one.
-      release_node_for<TicketCell>(memory);
-    }
+    for (auto& spare : spares_) reserve(spare);
   }
-  /// When memory has run out: from what was kept. Null: another thread has that.
+  /// For a move. Null: memory has run out, and another thread's move has what was kept.
   [[nodiscard]] TicketCell* make_ticket(SharedQueue& queue) noexcept {
+    void* memory = take(spares_[&queue == queues_.data() ? 0 : 1]);
     try {
-      return make_node<TicketCell>(queue, *this);
+      if (memory == nullptr) memory = allocate_node_for<TicketCell>();
     } catch (const std::bad_alloc&) {
-      void* memory = take_spare();
-      if (memory == nullptr) return nullptr;
-      return std::construct_at(static_cast<TicketCell*>(memory), queue, *this);
+      return nullptr;
     }
+    return std::construct_at(static_cast<TicketCell*>(memory), queue, *this, nullptr);
   }
 
   friend void retain(SharedPair& pair) noexcept { pair.shares_.add(); }
@@ -82,24 +108,41 @@ class SharedPair {
   }
 
  private:
-  [[nodiscard]] void* take_spare() noexcept {
-    return spare_.exchange(nullptr, sync::edge("pair:take_spare", sync::acquire));
+  using Spare = sync::atomic<void*>;
+
+  static void reserve(Spare& spare) {
+    // relaxed: only whether there is some.
+    if (spare.load(sync::relaxed) != nullptr) return;
+    void* memory = allocate_node_for<TicketCell>();
+    void* none = nullptr;
+    if (!spare.compare_exchange_strong(none, memory, sync::edge("pair:give_spare", sync::release),
+                                       sync::relaxed)) {  // relaxed: another thread has given one.
+      release_node_for<TicketCell>(memory);
+    }
+  }
+  [[nodiscard]] static void* take(Spare& spare) noexcept {
+    return spare.exchange(nullptr, sync::edge("pair:take_spare", sync::acquire));
   }
 
   RefCount shares_{1};
-  sync::atomic<void*> spare_{nullptr};
+  std::array<Spare, 2> spares_{};
   std::array<SharedQueue, 2> queues_;
 };
 
-inline TicketCell::TicketCell(SharedQueue& queue, SharedPair& owner) noexcept
-    : LinkedCell(&queue, &end_ticket), pair(owner) {
+inline TicketCell::TicketCell(SharedQueue& queue, SharedPair& owner, SharedCell* holder) noexcept
+    : LinkedCell(&queue, &end_ticket), pair(owner), in(holder) {
   retain(owner);
 }
 
 inline void TicketCell::end_ticket(LinkedCell& cell) noexcept {
   auto& ticket = static_cast<TicketCell&>(cell);
   SharedPair& pair = ticket.pair;
-  destroy_node(ticket);
+  if (SharedCell* holder = ticket.in) {
+    std::destroy_at(&ticket);
+    holder->drop_share();
+  } else {
+    destroy_node(ticket);
+  }
   release(pair);
 }
 

@@ -51,6 +51,8 @@ class SharedQueue {
   static bool is_moving(Place place) noexcept { return from_of(place) != none; }
   /// Where it comes from.   Precondition: it is moving.
   static int from_of(Place place) noexcept { return static_cast<int>((place >> 4) & 15) - 1; }
+  /// Nobody has read the priority since it can be found.
+  [[nodiscard]] bool is_new() const noexcept { return (where() >> 8) == 0; }
   /// Any thread: to the level that `level()` reads, as often as another thread moves it. The ticket comes next,
   /// then end_move(); until then it counts where it was.
   template <class Level>
@@ -94,11 +96,11 @@ class SharedQueue {
     return present_.load(sync::edge("shared:bit", sync::seq_cst));
   }
   static bool has_bit(State state, int level) noexcept { return (state & bit(level)) != 0; }
-  /// False when an agent has looked since `before` was read.
-  [[nodiscard]] bool set_bit(State before, int level) noexcept {
-    return present_.compare_exchange_strong(before, before | bit(level),
-                                            sync::edge("shared:bit", sync::seq_cst),
-                                            sync::relaxed);  // relaxed: the caller reads it anew.
+  /// Unless an agent has looked since `before` was read.
+  void set_bit(State before, int level) noexcept {
+    present_.compare_exchange_strong(before, before | bit(level),
+                                     sync::edge("shared:bit", sync::seq_cst),
+                                     sync::relaxed);  // relaxed: nothing is read then.
   }
   void clear_bit(int level) noexcept {
     State before = state();

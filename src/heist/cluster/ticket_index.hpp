@@ -21,15 +21,17 @@ class TicketIndex {
   /// Errors: std::bad_alloc.
   explicit TicketIndex(unsigned agents) : epochs_(agents) {}
 
-  /// Any thread, after a push or a change of level: puts a ticket where agents look for this level. When memory has run
-  /// out, and what was kept is used up, it tries until there is some, or another thread has put one.
-  void ensure(SharedPair& pair, SharedQueue& queue, int level) noexcept {
+  /// Any thread, after a push or a change of level: sees to it that there is a ticket where agents look for this level.
+  /// `make()`: one of the queue's, or null, upon which it looks again whether one is needed.
+  template <class Make>
+  void ensure(SharedQueue& queue, int level, Make&& make) noexcept {
     for (auto before = queue.state(); !SharedQueue::has_bit(before, level);
          before = queue.state()) {
-      TicketCell* ticket = pair.make_ticket(queue);
+      TicketCell* ticket = make();
       if (ticket == nullptr) continue;
       tickets(level).push(*ticket);
-      if (queue.set_bit(before, level)) return;
+      // If an agent has looked since, there is a ticket all the same: it saw what came before.
+      return queue.set_bit(before, level);
     }
   }
 

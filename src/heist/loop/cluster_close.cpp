@@ -1,4 +1,5 @@
 // Closing a cluster: what is runnable runs, or everything is dropped; nothing new is taken.
+#include <algorithm>
 #include <heist/promise_state.hpp>
 #include <utility>
 
@@ -25,17 +26,36 @@ void ClusterHub::wait_until_quiet(std::optional<LoopTime::Clock::time_point> dea
 bool ClusterHub::is_quiet(bool also_delayed) noexcept {
   const auto sleeps = count_sleeps();
   if (sleepers_.idle().asleep() != size()) return false;
-  if (queues_.has_tasks(size()) || loop_.inbox_.has_posts_by_now()) return false;
-  if (also_delayed &&
-      (keeper_.next_due() != Keeper::never || !loop_.first_scheduler().stealable.empty())) {
+  if (queues_.has_tasks(size())) return false;
+  if (loop_.inbox_.has_posts_by_now()) {
+    notify_keeper();  // what is due later than all else wakes nobody
     return false;
   }
   for (const auto& loop : sleepers_.loops()) {
     if (loop->inbox_.has_posts_by_now()) return false;
-    // relaxed: IdleAgents' announcement has published it.
-    if (also_delayed && loop->member_.next_due.load(sync::relaxed) != no_tick) return false;
   }
+  if (also_delayed && has_more_to_come()) return false;
   return sleepers_.idle().asleep() == size() && count_sleeps() == sleeps;
+}
+
+/// Whether tasks of a suspended scheduler wait.
+bool ClusterHub::is_holding() noexcept {
+  bool holds = false;
+  loop_.first_scheduler().each(
+      [&](SchedulerCore& scheduler) noexcept { holds |= !scheduler.stealable.empty(); });
+  return holds;
+}
+
+/// All sleep: by the clock, or by resuming a scheduler.
+bool ClusterHub::has_more_to_come() noexcept {
+  // relaxed: IdleAgents' announcement has published it, as what follows.
+  if (keeper_.next_due() != Keeper::never || holds_delayed_.load(sync::relaxed)) return true;
+  if (is_holding()) return true;
+  return std::ranges::any_of(sleepers_.loops(), [](const Ref<LoopCore>& loop) {
+    const Membership& member = loop->member_;
+    // relaxed, both: as above.
+    return member.next_due.load(sync::relaxed) != no_tick || member.holds.load(sync::relaxed);
+  });
 }
 
 std::uint64_t ClusterHub::count_sleeps() const noexcept {
@@ -64,11 +84,13 @@ std::uint64_t ClusterHub::drop_all(LoopCore& agent) noexcept {
   }
   hand_on(agent);
   loop_.agent_->wheel.drain([this](LoopNode& node) noexcept { drop(node); });
-  while (SchedulerTask* task = loop_.first_scheduler().held_delayed.front()) {
-    loop_.first_scheduler().held_delayed.pop_front();
-    drop(*task);
-  }
-  publish_held(loop_.first_scheduler().stealable);
+  loop_.first_scheduler().each([this](SchedulerCore& scheduler) noexcept {
+    while (SchedulerTask* task = scheduler.held_delayed.front()) {
+      scheduler.held_delayed.pop_front();
+      drop(*task);
+    }
+    publish_held(scheduler.stealable);
+  });
   drop_found();
   agent.finish_garbage();
   // relaxed: a statistic; what others drop meanwhile may be missed.

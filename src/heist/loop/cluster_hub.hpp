@@ -164,7 +164,6 @@ class ClusterHub {
   int give_place(SharedCellOwner& cell, SignalLoop& part, LoopNode& node,
                  bool is_continuation) noexcept;
   [[nodiscard]] bool hold_back(LoopNode& node) noexcept;
-  void publish_dynamic(SharedCell& cell) noexcept;
   [[nodiscard]] bool arm(SchedulerTask& task) noexcept;
   void notify_watcher(Keeper::Due due) noexcept;
   void drop_if_closed() noexcept;
@@ -178,6 +177,8 @@ class ClusterHub {
             std::optional<LoopTime::Clock::time_point> limit) noexcept HEIST_ON_AGENT;
 
   [[nodiscard]] bool is_quiet(bool also_delayed) noexcept;
+  [[nodiscard]] bool is_holding() noexcept;
+  [[nodiscard]] bool has_more_to_come() noexcept;
   [[nodiscard]] std::uint64_t count_sleeps() const noexcept;
   void note_sleep() noexcept;
   std::uint64_t drop_all(LoopCore& agent) noexcept HEIST_ON_AGENT;
@@ -190,6 +191,7 @@ class ClusterHub {
   Keeper keeper_;
   alignas(64) sync::atomic<bool> closed_{false};
   sync::atomic<bool> may_be_suspended_{false};  ///< some scheduler has been
+  sync::atomic<bool> holds_delayed_{false};     ///< of a suspended scheduler; the keeper's
   sync::atomic<std::uint32_t> members_left_;
   sync::atomic<std::uint32_t> drop_requests_{0};
   sync::atomic<std::uint64_t> dropped_{0};     ///< tasks that no signal had aborted

@@ -10,7 +10,7 @@ namespace heist {
 
 bool SchedulerTask::is_stealable() const noexcept { return scheduler->loop.hub() != nullptr; }
 
-void FreeSharedCell::operator()(SharedCell* cell) const noexcept { cell->end(); }
+void FreeSharedCell::operator()(SharedCell* cell) const noexcept { cell->abandon(); }
 
 void ClusterSleepers::unpark(unsigned agent) noexcept { loops_[agent]->wake_up(); }
 
@@ -48,7 +48,7 @@ bool ClusterHub::deliver(Reaction& reaction) noexcept {
 /// It may be gone afterwards.
 void ClusterHub::publish_continuation(Reaction& reaction) noexcept {
   const SchedulingState& state = reaction.captured.state();
-  if (SharedCell* cell = reaction.cell.release()) return publish_dynamic(*cell);
+  if (SharedCell* cell = reaction.cell.release()) return queues_.post(*cell);
   publish(reaction, effective_priority(state.priority, true));
 }
 
@@ -60,13 +60,7 @@ void ClusterHub::publish(LoopNode& node, int level) noexcept {
 /// It may be gone afterwards.
 void ClusterHub::publish_runnable(SchedulerTask& task) noexcept {
   if (!task.is_dynamic) return publish(task, task.static_level());
-  publish_dynamic(*ControlledTask::of(task).cell.release());
-}
-
-/// Keeps the pair: once the task can be found its signal may go, and the cell too.
-void ClusterHub::publish_dynamic(SharedCell& cell) noexcept {
-  const auto pair = Ref<SharedPair>::share(&cell.pair);
-  queues_.post(cell, *pair, cell.queue);
+  queues_.post(*ControlledTask::of(task).cell.release());
 }
 
 bool ClusterHub::arm(SchedulerTask& task) noexcept {
@@ -86,15 +80,13 @@ void ClusterHub::notify_watcher(Keeper::Due due) noexcept {
 
 SharedCell* ClusterHub::make_cell(SignalLoop& part, LoopNode& node, bool is_continuation) {
   SharedPair& pair = part.shared_pair();
-  pair.reserve();
   return make_node<SharedCell>(node, pair, pair.queue(is_continuation));
 }
 
 void ClusterHub::move(SignalLoop& part, SharedPair& pair) noexcept {
   for (const bool is_continuation : {false, true}) {
-    queues_.move(pair, pair.queue(is_continuation), [&]() noexcept {
-      return effective_priority(part.signal->picked(), is_continuation);
-    });
+    queues_.move(pair, pair.queue(is_continuation),
+                 [&]() noexcept { return effective_priority(part.priority(), is_continuation); });
   }
   drop_if_closed();  // who drops everything may have looked at the new level before, and at the old one too late
 }

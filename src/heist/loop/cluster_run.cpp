@@ -32,6 +32,8 @@ void ClusterHub::keep(LoopCore& agent) noexcept {
   while (needs_keeper() && keeper_.try_begin()) {
     take_over();
     hand_on(agent);
+    // relaxed: the keeper's announcement of sleep publishes it.
+    holds_delayed_.store(loop_.agent_->held_tasks != 0, sync::relaxed);
     keeper_.end(loop_.agent_->wheel.next_expiry());
     kept = true;
   }
@@ -45,7 +47,8 @@ void ClusterHub::take_over() noexcept {
   loop_.take_inbox();
   for (Registration* at = state.reap; at != nullptr; at = at->chain) {
     auto& task = *static_cast<ControlledTask*>(at);
-    if (task.place == TaskPlace::delayed) task.is_withdrawn = loop_.withdraw(task);
+    // Nowhere else: its signal's queues may go with its callback, and it would come due in one of them.
+    task.is_withdrawn = loop_.withdraw(task);
   }
   state.wheel.expire(loop_.time_.tick_now(), [this](LoopNode& node) noexcept {
     auto& task = static_cast<SchedulerTask&>(node);
@@ -83,7 +86,8 @@ void ClusterHub::park(LoopCore& agent, std::optional<LoopTime::Clock::time_point
   if (!std::exchange(member.searching, true)) sleepers_.idle().begin_search();
   spin_until(agent.spin_, loop_, [&] {
     agent.assert_agent();
-    return has_work(agent);
+    // relaxed: seen in time. Who drains waits until all sleep.
+    return has_work(agent) || loop_.refuses_tasks_.load(sync::relaxed);
   });
   forget(agent.on_agent().rethrown);
   if (has_work(agent)) return;
@@ -96,8 +100,9 @@ void ClusterHub::park(LoopCore& agent, std::optional<LoopTime::Clock::time_point
 /// False: there may be something to do.
 bool ClusterHub::announce_sleep(LoopCore& agent) noexcept {
   auto& member = agent.member_;
-  // relaxed: the announcement publishes it.
+  // relaxed, both: the announcement publishes them.
   member.next_due.store(agent.on_agent().wheel.next_expiry(), sync::relaxed);
+  member.holds.store(agent.on_agent().held_tasks != 0, sync::relaxed);
   sleepers_.idle().announce(member.index);
   note_sleep();
   return !queues_.has_tasks(member.index) && !wants_keeper() && agent.inbox_.try_sleep();

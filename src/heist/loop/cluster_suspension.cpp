@@ -59,16 +59,19 @@ void ClusterHub::publish_held(SchedulerTask& task) noexcept {
   // Whose contents are taken has been aborted: it only wants to be picked, and disposed of.
   if (!dynamic.take_contents()) return publish(task, task.static_level());
   const int level = give_place(dynamic.cell, priority_part_of(dynamic), task, task.is_continuation);
+  // The signal may go with the contents.
+  const auto pair = Ref<SharedPair>::share(dynamic.cell ? &dynamic.cell->pair : nullptr);
   dynamic.return_contents();
   dynamic.cell ? publish_runnable(task) : publish(task, level);
 }
 
 void ClusterHub::publish_held(Reaction& reaction) noexcept {
-  SignalCore* source = reaction.captured.state().priority_source;
+  const SchedulingState& state = reaction.captured.state();
+  SignalCore* source = state.priority_source;
   if (source == nullptr) return publish_continuation(reaction);
   // Found, as it was there when the reaction was bound.
   const int level =
-      give_place(reaction.cell, source->part_for(loop_).priority_part(), reaction, true);
+      give_place(reaction.cell, source->part_for(*state.scheduler).priority_part(), reaction, true);
   reaction.cell ? publish_continuation(reaction) : publish(reaction, level);
 }
 
@@ -79,7 +82,7 @@ int ClusterHub::give_place(SharedCellOwner& cell, SignalLoop& part, LoopNode& no
     cell.reset(make_cell(part, node, is_continuation));
   } catch (const std::bad_alloc&) {
   }
-  return effective_priority(part.signal->picked(), is_continuation);
+  return effective_priority(part.priority(), is_continuation);
 }
 
 }  // namespace heist

@@ -49,7 +49,7 @@ Promise<void> schedule_continuation(SchedulerCore& scheduler, const Continuation
   }
   Turn turn{Ref<SignalCore>::share(sources.priority_source), nullptr};
   if (turn.priority_source) {
-    turn.priority_part = &turn.priority_source->part_for(scheduler.loop).priority_part();
+    turn.priority_part = &turn.priority_source->part_for(scheduler).priority_part();
   }
   auto* task = make_node<ContinuationTask>(std::move(turn));
   Promise<void> promise(Ref<ContinuationTask::State>::adopt(task));
@@ -57,7 +57,7 @@ Promise<void> schedule_continuation(SchedulerCore& scheduler, const Continuation
   task->scheduler = &scheduler;
   task->is_continuation = true;
   task->is_dynamic = sources.priority_source != nullptr;
-  task->priority = sources.priority;
+  task->priority = scheduler.capped(sources.priority);
   submit(*task, abort_source);
   return promise;
 }

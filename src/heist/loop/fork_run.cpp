@@ -37,7 +37,9 @@ class ForkRun {
   }
   static int level_of(const SchedulingState& state) noexcept {
     const SignalCore* source = state.priority_source;
-    return effective_priority(source != nullptr ? source->priority() : state.priority, true);
+    TaskPriority priority = source != nullptr ? source->priority() : state.priority;
+    if (state.scheduler != nullptr) priority = state.scheduler->capped(priority);
+    return effective_priority(priority, true);
   }
 
   /// Returns what is to run next; null: nothing here.

@@ -54,10 +54,16 @@ void LoopCore::drop_everything() noexcept {
     drop_task(static_cast<SchedulerTask&>(node));
   });
   while (SchedulerTask* task = agent.queues.pop()) drop_task(*task);
-  drop_held(first_scheduler_);
+  const auto drop_those_of = [this](SchedulerCore& scheduler) noexcept {
+    assert_agent();
+    drop_held(scheduler);
+  };
+  first_scheduler_.each(drop_those_of);
   // By index: a callback's destructor may create one.
   // NOLINTNEXTLINE(modernize-loop-convert)
-  for (std::size_t i = 0; i < more_schedulers_.size(); ++i) drop_held(*more_schedulers_[i]);
+  for (std::size_t i = 0; i < more_schedulers_.size(); ++i) {
+    more_schedulers_[i]->each(drop_those_of);
+  }
   finish_garbage();
 }
 

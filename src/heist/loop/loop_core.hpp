@@ -60,6 +60,7 @@ struct Membership {
   unsigned index = 0;
   bool searching = false;                ///< agent only: see IdleAgents
   sync::atomic<Tick> next_due{no_tick};  ///< of the loop's own delays, as it went to sleep
+  sync::atomic<bool> holds{false};       ///< tasks of a suspended scheduler, as it went to sleep
 };
 
 /// The loop the calling thread drives; current_loop() for code that sees this header.
@@ -267,6 +268,7 @@ class LoopCore {
   void recheck_priorities() noexcept HEIST_ON_AGENT;
   bool run_task(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_news() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] SchedulerTask* try_pick() noexcept HEIST_ON_AGENT;
   [[nodiscard]] SchedulerTask* pick() noexcept HEIST_ON_AGENT;
   [[nodiscard]] LoopNode* pick_in_cluster() noexcept HEIST_ON_AGENT;
   bool run_picked(LoopNode& node) noexcept HEIST_ON_AGENT;

@@ -80,8 +80,7 @@ void LoopCore::discard(SchedulerTask& task) noexcept {
 /// A signal's priority says where the task stands, while it waits.
 void LoopCore::enqueue_dynamic(ControlledTask& task) noexcept {
   auto& queue = dynamic_queue_of(task);
-  const auto priority =
-      queue.tasks.empty() ? priority_part_of(task).signal->picked() : TaskPriority{};
+  const auto priority = queue.tasks.empty() ? priority_part_of(task).priority() : TaskPriority{};
   on_agent().queues.push(task, queue, effective_priority(priority, task.is_continuation));
 }
 

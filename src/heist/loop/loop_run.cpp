@@ -62,22 +62,28 @@ SchedulerTask* LoopCore::pop_capped() noexcept {
   return agent.queues.pop_from(top - 1);
 }
 
-inline SchedulerTask* LoopCore::pick() noexcept {
+/// Null: the first one is not to run now, and has been set aside.   Precondition: there is one.
+inline SchedulerTask* LoopCore::try_pick() noexcept {
   auto& agent = on_agent();
-  for (;;) {
-    const int continuation_level = agent.continuation_level;
-    SchedulerTask* task =
-        continuation_cap_ == continuation_cap_.zero() ? agent.queues.pop() : pop_capped();
-    if (task == nullptr) return nullptr;
-    if (task->is_aborted()) {
-      discard(*task);
-    } else if (agent.suspended_schedulers != 0 && task->scheduler->suspended) [[unlikely]] {
-      hold(*task);
-    } else {
-      return task;
-    }
-    agent.continuation_level = continuation_level;  // what does not run has not been picked
+  const int continuation_level = agent.continuation_level;
+  SchedulerTask* task =
+      continuation_cap_ == continuation_cap_.zero() ? agent.queues.pop() : pop_capped();
+  if (task->is_aborted()) {
+    discard(*task);
+  } else if (agent.suspended_schedulers != 0 && task->scheduler->suspended) [[unlikely]] {
+    hold(*task);
+  } else {
+    return task;
   }
+  agent.continuation_level = continuation_level;  // what does not run has not been picked
+  return nullptr;
+}
+
+inline SchedulerTask* LoopCore::pick() noexcept {
+  while (!on_agent().queues.empty()) {
+    if (SchedulerTask* task = try_pick()) return task;
+  }
+  return nullptr;
 }
 
 /// Of all agents' tasks and continuations and this loop's own tasks.
@@ -86,7 +92,11 @@ LoopNode* LoopCore::pick_in_cluster() noexcept {
   if (member_.hub->wants_keeper()) member_.hub->keep(*this);
   for (;;) {
     LoopNode* node = member_.hub->pick(*this, agent.queues.top_level());
-    if (node == nullptr) return pick();
+    if (node == nullptr) {
+      if (agent.queues.empty()) return nullptr;
+      if (SchedulerTask* task = try_pick()) return task;
+      continue;  // what comes next may be of a lower level
+    }
     if (node->ops->kind != LoopNodeKind::task) return node;
     auto& task = static_cast<SchedulerTask&>(*node);
     if (!task.is_aborted()) return node;
@@ -251,7 +261,7 @@ void LoopCore::run_reaction(Reaction& reaction) noexcept {
 
 void LoopCore::refresh_priority(SignalLoop& part) noexcept {
   auto& queues = on_agent().queues;
-  const TaskPriority priority = part.signal->picked();
+  const TaskPriority priority = part.priority();
   for (const bool continuation : {false, true}) {
     queues.move(part.queues[continuation ? 1 : 0], effective_priority(priority, continuation));
   }
@@ -262,7 +272,7 @@ void LoopCore::recheck_priorities() noexcept {
   if (!recheck_.exchange(false, sync::edge("recheck:take", sync::seq_cst))) return;
   on_agent().queues.relevel([](DynamicQueue& queue) noexcept {
     const auto& first = ControlledTask::of(*queue.tasks.front());
-    return effective_priority(priority_part_of(first).signal->picked(), first.is_continuation);
+    return effective_priority(priority_part_of(first).priority(), first.is_continuation);
   });
 }
 

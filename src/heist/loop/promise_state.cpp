@@ -49,6 +49,12 @@ const Reason& follows_itself_reason() noexcept {
   return reason.get();
 }
 
+const Reason& queue_full_reason() noexcept {
+  static const LastingReason reason{
+      QuotaExceededError("as many tasks as the scheduler's bound allows are waiting")};
+  return reason.get();
+}
+
 const Reason& no_reason_given() noexcept {
   static const LastingReason reason{std::string("rejected without a reason")};
   return reason.get();
@@ -65,7 +71,7 @@ namespace {
 [[maybe_unused]] const std::array made_ahead{&loop_closed_reason(),    &close_abort_reason(),
                                              &follows_itself_reason(), &resolver_dropped_reason(),
                                              &no_reason_given(),       &moved_from_reason(),
-                                             &Reason::out_of_memory()};
+                                             &queue_full_reason(),     &Reason::out_of_memory()};
 
 }  // namespace
 
@@ -99,8 +105,8 @@ void Reaction::bind_to_current_loop() {
 void Reaction::bind_to(const SchedulingState& state) {
   LoopCore& home = state.scheduler->loop;
   if (home.hub() != nullptr && state.priority_source != nullptr) {
-    cell.reset(
-        home.hub()->make_cell(state.priority_source->part_for(home).priority_part(), *this, true));
+    cell.reset(home.hub()->make_cell(
+        state.priority_source->part_for(*state.scheduler).priority_part(), *this, true));
   }
   loop = Ref<LoopCore>::share(&home);
   captured = CapturedState(state);
@@ -114,7 +120,9 @@ void Reaction::bind_to_current_agent() {
 
 void Reaction::bind_to(const Scheduler& scheduler) {
   loop = scheduler.loop();
-  captured = CapturedState(SchedulingState{.scheduler = scheduler.core()});
+  SchedulerCore& core = *scheduler.core();
+  captured = CapturedState(
+      SchedulingState{.scheduler = &core, .priority = core.capped(TaskPriority::user_visible)});
 }
 
 namespace {

@@ -1,7 +1,10 @@
 // SchedulerCore: what a Scheduler handle names, and what it keeps while it is suspended.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <heist/loop_node.hpp>
+#include <heist/priority.hpp>
 #include <heist/sync.hpp>
 
 #include "task_queues.hpp"
@@ -45,17 +48,44 @@ class StealableHold {
   sync::atomic<LoopNode*> newest_{nullptr};
 };
 
-/// A source of tasks on one loop, which owns it. Everything but `loop` is the agent's.
+/// A source of tasks on one loop, which owns it. Everything but `loop` and the ceiling is the agent's.
+///
+/// Edge ceiling: make -> find. Carries the scheduler.
 struct SchedulerCore {
   explicit SchedulerCore(LoopCore& owner) noexcept : loop(owner) {}
   SchedulerCore(const SchedulerCore&) = delete;
   SchedulerCore& operator=(const SchedulerCore&) = delete;
+  ~SchedulerCore();
+
+  /// Any thread: the one whose tasks have no higher priority than this one's, and none above `highest`.
+  /// Errors: std::bad_alloc.
+  [[nodiscard]] SchedulerCore& with_ceiling(TaskPriority highest);
+  /// The priority that its tasks have when they ask for this one (SEC-1).
+  [[nodiscard]] TaskPriority capped(TaskPriority asked) const noexcept {
+    return std::min(asked, ceiling);
+  }
+  /// This one, and those made of it.
+  template <class Visit>
+  void each(Visit&& visit) {
+    visit(*this);
+    for (auto& place : lower_) {
+      if (auto* lower = place.load(sync::edge("ceiling:find", sync::acquire))) visit(*lower);
+    }
+  }
 
   LoopCore& loop;
+  const TaskPriority ceiling = TaskPriority::user_blocking;
   bool suspended = false;
   TaskFifo held;          ///< came up while suspended; of one queue in enqueue order
   TaskFifo held_delayed;  ///< key: nanoseconds left; equal ones in the order of their posts
   StealableHold stealable;
+
+ private:
+  SchedulerCore(SchedulerCore& from, TaskPriority highest) noexcept
+      : loop(from.loop), ceiling(highest), base_(&from) {}
+
+  SchedulerCore* base_ = this;                           ///< which owns it
+  std::array<sync::atomic<SchedulerCore*>, 2> lower_{};  ///< by ceiling
 };
 
 /// Asks the agent to suspend or resume a scheduler (SUS-1): in the inbox, so behind what was posted

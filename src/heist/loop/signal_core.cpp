@@ -154,29 +154,34 @@ void SignalCore::note_dead_listener(Subscription::Event event) noexcept {
   (event == Subscription::Event::abort ? abort_registry_ : priority_registry_).note_dead();
 }
 
-SignalLoop* SignalCore::find_part(const LoopCore& loop) noexcept {
-  if (first_part_.loop.load(sync::edge("signal:notify", sync::acquire)) == &loop) {
+SignalLoop* SignalCore::find_part(const SchedulerCore& scheduler) noexcept {
+  const LoopCore* loop = &scheduler.loop;
+  if (scheduler.ceiling == first_part_.ceiling &&
+      first_part_.loop.load(sync::edge("signal:notify", sync::acquire)) == loop) {
     return &first_part_;
   }
   SignalLoop* part = more_parts_.load(sync::edge("signal:notify", sync::acquire));
   // relaxed: both were set before the part was linked.
-  while (part != nullptr && part->loop.load(sync::relaxed) != &loop) {
+  while (part != nullptr &&
+         (part->loop.load(sync::relaxed) != loop || part->ceiling != scheduler.ceiling)) {
     part = part->next.load(sync::relaxed);  // relaxed: as above.
   }
   return part;
 }
 
-SignalLoop& SignalCore::part_for(LoopCore& loop) {
-  SignalLoop* found = find_part(loop);
-  SignalLoop& part = found != nullptr ? *found : make_part(loop);
+SignalLoop& SignalCore::part_for(const SchedulerCore& scheduler) {
+  SignalLoop* found = find_part(scheduler);
+  SignalLoop& part = found != nullptr ? *found : make_part(scheduler);
   if (kind_ == PriorityKind::followed && &part.priority_part() == &part) {
-    SignalLoop& followed = DependentSignal::priority_root(*this).part_for(loop);
+    SignalLoop& followed = DependentSignal::priority_root(*this).part_for(scheduler);
     part.followed.store(&followed, sync::edge("signal:attach", sync::release));
   }
   return part;
 }
 
-SignalLoop& SignalCore::make_part(LoopCore& loop) {
+SignalLoop& SignalCore::make_part(const SchedulerCore& scheduler) {
+  if (scheduler.ceiling != first_part_.ceiling) return link_part(scheduler);
+  LoopCore& loop = scheduler.loop;
   LoopCore* unused = nullptr;
   retain(loop);
   if (first_part_.loop.compare_exchange_strong(unused, &loop,
@@ -184,13 +189,17 @@ SignalLoop& SignalCore::make_part(LoopCore& loop) {
                                                sync::edge("signal:notify", sync::acquire))) {
     return first_part_;
   }
-  auto loop_share = Ref<LoopCore>::adopt(&loop);
-  if (unused == &loop) return first_part_;
-  SignalLoop* part = make_node<SignalLoop>(*this);
-  part->loop.store(&loop, sync::relaxed);               // relaxed: published by the CAS below.
+  release(loop);
+  return unused == &loop ? first_part_ : link_part(scheduler);
+}
+
+SignalLoop& SignalCore::link_part(const SchedulerCore& scheduler) {
+  auto loop = Ref<LoopCore>::share(&scheduler.loop);
+  SignalLoop* part = make_node<SignalLoop>(*this, scheduler.ceiling);
+  part->loop.store(loop.get(), sync::relaxed);          // relaxed: published by the CAS below.
   SignalLoop* first = more_parts_.load(sync::relaxed);  // relaxed: the CAS checks it again.
   do {
-    if (SignalLoop* made = find_part(loop)) {
+    if (SignalLoop* made = find_part(scheduler)) {
       destroy_node(*part);
       return *made;
     }
@@ -198,7 +207,7 @@ SignalLoop& SignalCore::make_part(LoopCore& loop) {
   } while (!more_parts_.compare_exchange_weak(first, part,
                                               sync::edge("signal:attach", sync::seq_cst),
                                               sync::relaxed));  // relaxed: a failure only retries.
-  static_cast<void>(loop_share.detach());
+  static_cast<void>(loop.detach());
   return *part;
 }
 

@@ -28,7 +28,8 @@ struct SignalMessage : LoopNode {
   SignalLoop* part;
 };
 
-/// What a signal keeps for one loop: the dynamic queues there, and the messages it sends.
+/// What a signal keeps for one loop, and for the schedulers of one ceiling there: the dynamic queues, and the messages it
+/// sends.
 ///
 /// Roles   sender: any thread that changes the priority, or the one that aborts.  agent: the
 ///         loop's.
@@ -42,11 +43,15 @@ struct SignalMessage : LoopNode {
 /// Edge notice: take -> mark. Carries the message: the agent is done with it, it may be sent again.
 /// Edge notice: queue -> mark. Orders the push of the message with later senders, who rely on it.
 /// Edge notice: mark -> take. Carries nothing but the order of D1 (the value is an atomic).
-/// Edge pair: make -> find. Carries the pair. As D1: who changes the priority looks for the pair then; who makes it reads
-/// the priority again.
+/// Edge pair: make -> find. Carries the pair. As D1: who changes the priority looks for the pair then; who makes it, or
+/// finds it new, reads the priority again.
 /// Lifetime  as long as its signal; a message under way holds a reference to the signal.
 struct SignalLoop {
-  explicit SignalLoop(SignalCore& owner) noexcept;
+  explicit SignalLoop(SignalCore& owner,
+                      TaskPriority highest = TaskPriority::user_blocking) noexcept;
+
+  /// Of its tasks: its signal's, as far as their schedulers allow (SEC-1).   Precondition: a controller's signal.
+  [[nodiscard]] TaskPriority priority() const noexcept;
 
   /// Whose dynamic queues hold the tasks that take their priority from this signal: its own, or those of
   /// the signal it follows.
@@ -54,6 +59,8 @@ struct SignalLoop {
     SignalLoop* part = followed.load(sync::edge("signal:notify", sync::acquire));
     return part != nullptr ? *part : *this;
   }
+  /// Before the priority changes: what send_priority_change() will need.   Errors: std::bad_alloc.
+  void reserve_move();
   /// Any thread: the priority has changed.
   void send_priority_change() noexcept;
   /// The aborter: adds a claimed task to the chain to clear away.
@@ -68,6 +75,7 @@ struct SignalLoop {
   void drop_contents() noexcept;
 
   SignalCore* signal;
+  const TaskPriority ceiling;
   sync::atomic<LoopCore*> loop{nullptr};  ///< owned reference, set once
   sync::atomic<SignalLoop*> next{nullptr};
   sync::atomic<SignalLoop*> followed{nullptr};  ///< for the same loop, of the signal it follows
@@ -183,8 +191,8 @@ class SignalCore {
   /// A new dependent of this priority, unless a change has reached it already.
   void start_following(TaskPriority priority) noexcept;
 
-  /// The part for a loop; made when it is the first time.   Errors: std::bad_alloc.
-  [[nodiscard]] SignalLoop& part_for(LoopCore& loop);
+  /// The part for a scheduler's loop and ceiling; made when it is the first time.   Errors: std::bad_alloc.
+  [[nodiscard]] SignalLoop& part_for(const SchedulerCore& scheduler);
 
   /// One more reference for who holds the memory only; false when the last one has gone.
   [[nodiscard]] bool try_retain() noexcept { return shares_.try_add(); }
@@ -209,12 +217,16 @@ class SignalCore {
 
   [[nodiscard]] bool mark_aborted(const Reason& reason) noexcept;
   [[nodiscard]] SourceLink* run_abort_steps(const Reason& reason, LoopCore* outermost_on) noexcept;
-  [[nodiscard]] SignalLoop* find_part(const LoopCore& loop) noexcept;
-  [[nodiscard]] SignalLoop& make_part(LoopCore& loop);
+  [[nodiscard]] SignalLoop* find_part(const SchedulerCore& scheduler) noexcept;
+  [[nodiscard]] SignalLoop& make_part(const SchedulerCore& scheduler);
+  [[nodiscard]] SignalLoop& link_part(const SchedulerCore& scheduler);
   void reject_claimed(ControlledTask* oldest, const Reason& reason) noexcept;
   static void dispatch(Listener* oldest, SignalEvent& event, bool is_last,
                        LoopCore* outermost_on) noexcept;
   void notify_loops() noexcept;
+  /// Of each loop that knows the signal.
+  template <class Visit>
+  void each_part(Visit&& visit);
   void deliver_changes(TaskPriority previous, TaskPriority current) noexcept;
   void deliver(TaskPriority previous, TaskPriority current) noexcept;
   [[nodiscard]] SourceLink* notify_priority_listeners(TaskPriority previous,

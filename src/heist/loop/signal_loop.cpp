@@ -23,8 +23,13 @@ const LoopNodeOps SignalLoop::priority_table{LoopNodeKind::message, &take_priori
                                              &lose_priority_change};
 const LoopNodeOps SignalLoop::reap_table{LoopNodeKind::message, &take_reap, &lose_reap};
 
-SignalLoop::SignalLoop(SignalCore& owner) noexcept
-    : signal(&owner), priority_message_(priority_table, *this), reap_message_(reap_table, *this) {}
+SignalLoop::SignalLoop(SignalCore& owner, TaskPriority highest) noexcept
+    : signal(&owner),
+      ceiling(highest),
+      priority_message_(priority_table, *this),
+      reap_message_(reap_table, *this) {}
+
+TaskPriority SignalLoop::priority() const noexcept { return std::min(signal->picked(), ceiling); }
 
 void SignalLoop::send_priority_change() noexcept {
   LoopCore* target = loop.load(sync::edge("signal:notify", sync::seq_cst));
@@ -51,24 +56,31 @@ void SignalLoop::send_priority_change() noexcept {
   if ((word & state_mask) == pushing) target->request_recheck();
 }
 
+void SignalLoop::reserve_move() {
+  if (SharedPair* pair = pair_.load(sync::edge("pair:find", sync::seq_cst))) pair->reserve();
+}
+
 SharedPair& SignalLoop::shared_pair() {
   SharedPair* pair = pair_.load(sync::edge("pair:find", sync::seq_cst));
-  return pair != nullptr ? *pair : *make_pair();
+  if (pair == nullptr) pair = make_pair();
+  if (pair->is_new()) {  // its maker may have been stopped here
+    pair->reserve();
+    // relaxed: set before this part was found.
+    loop.load(sync::relaxed)->hub()->move(*this, *pair);
+  }
+  return *pair;
 }
 
 SharedPair* SignalLoop::make_pair() {
-  const TaskPriority priority = signal->picked();
-  auto* made = make_node<SharedPair>(effective_priority(priority, false),
-                                     effective_priority(priority, true));
+  const TaskPriority now = priority();
+  auto made = Ref<SharedPair>::adopt(
+      make_node<SharedPair>(effective_priority(now, false), effective_priority(now, true)));
   SharedPair* pair = nullptr;
-  if (!pair_.compare_exchange_strong(pair, made, sync::edge("pair:make", sync::seq_cst),
+  if (!pair_.compare_exchange_strong(pair, made.get(), sync::edge("pair:make", sync::seq_cst),
                                      sync::edge("pair:find", sync::seq_cst))) {
-    destroy_node(*made);
     return pair;
   }
-  // relaxed: set before this part was found.
-  loop.load(sync::relaxed)->hub()->move(*this, *made);
-  return made;
+  return made.detach();
 }
 
 void SignalLoop::take_priority_change(LoopNode& node, LoopCore& loop) noexcept {

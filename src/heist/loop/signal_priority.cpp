@@ -32,6 +32,16 @@ std::uintptr_t as_word(TaskPriority priority) noexcept {
 
 }  // namespace
 
+template <class Visit>
+void SignalCore::each_part(Visit&& visit) {
+  visit(first_part_);
+  for (SignalLoop* part = more_parts_.load(sync::edge("signal:notify", sync::seq_cst));
+       // relaxed: set before it was linked.
+       part != nullptr; part = part->next.load(sync::relaxed)) {
+    visit(*part);
+  }
+}
+
 TaskPriority SignalCore::picked() const noexcept {
   // seq_cst: the agent's half of D1 (SignalLoop).
   return value_of(change_word_.load(sync::edge("signal:observe", sync::seq_cst)));
@@ -43,6 +53,7 @@ void SignalCore::set_priority(TaskPriority priority) {
         "set_priority: a change of this signal is being delivered on this thread");
   }
   const auto self = Ref<SignalCore>::share(this);
+  each_part([](SignalLoop& part) { part.reserve_move(); });
   Change* left = nullptr;
   std::uintptr_t word = change_word_.load(sync::edge("signal:observe", sync::acquire));
   for (;;) {
@@ -150,12 +161,7 @@ void SignalCore::start_following(TaskPriority priority) noexcept {
 }
 
 void SignalCore::notify_loops() noexcept {
-  first_part_.send_priority_change();
-  for (SignalLoop* part = more_parts_.load(sync::edge("signal:notify", sync::seq_cst));
-       // relaxed: set before it was linked.
-       part != nullptr; part = part->next.load(sync::relaxed)) {
-    part->send_priority_change();
-  }
+  each_part([](SignalLoop& part) noexcept { part.send_priority_change(); });
 }
 
 }  // namespace heist

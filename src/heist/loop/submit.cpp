@@ -14,14 +14,16 @@ void refuse(ControlledTask& task, const Reason& reason) noexcept {
   dispose(task);
 }
 
-/// False: aborted meanwhile, and refused.
-bool register_abort_steps(ControlledTask& task, SignalCore& signal) {
-  try {
-    task.signal_loop = &signal.part_for(task.scheduler->loop);
-  } catch (...) {
-    refuse(task, loop_closed_reason());
-    throw;
-  }
+/// What the task will need when it is aborted, or becomes runnable, which cannot fail (LIF-4).
+void reserve(ControlledTask& task, SignalCore* abort_source) {
+  if (abort_source != nullptr) task.signal_loop = &abort_source->part_for(*task.scheduler);
+  ClusterHub* hub = task.scheduler->loop.hub();
+  if (!task.is_dynamic || hub == nullptr) return;
+  task.cell.reset(hub->make_cell(priority_part_of(task), task, task.is_continuation));
+}
+
+/// False: aborted meanwhile, and refused. From here on an abort may dispose of the callback.
+bool register_abort_steps(ControlledTask& task, SignalCore& signal) noexcept {
   retain(signal);
   task.signal = &signal;
   task.memory.add();
@@ -31,23 +33,16 @@ bool register_abort_steps(ControlledTask& task, SignalCore& signal) {
   return false;
 }
 
-/// A stealable task will need it when it becomes runnable, which cannot fail (LIF-4).
-void reserve_place(ControlledTask& task) {
-  ClusterHub* hub = task.scheduler->loop.hub();
-  if (hub == nullptr) return;
+}  // namespace
+
+bool submit(ControlledTask& task, SignalCore* abort_source) {
   try {
-    task.cell.reset(hub->make_cell(priority_part_of(task), task, task.is_continuation));
+    reserve(task, abort_source);
   } catch (...) {
     refuse(task, loop_closed_reason());
     throw;
   }
-}
-
-}  // namespace
-
-bool submit(ControlledTask& task, SignalCore* abort_source) {
   if (abort_source != nullptr && !register_abort_steps(task, *abort_source)) return false;
-  if (task.is_dynamic) reserve_place(task);
   if (task.scheduler->loop.post(task)) return true;
   refuse(task, loop_closed_reason());
   return false;

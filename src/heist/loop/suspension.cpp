@@ -68,7 +68,7 @@ void LoopCore::resume(SchedulerCore& scheduler) noexcept {
     release_held(*task);
     if (task->is_dynamic) {
       auto& part = priority_part_of(ControlledTask::of(*task));
-      const int level = effective_priority(part.signal->picked(), task->is_continuation);
+      const int level = effective_priority(part.priority(), task->is_continuation);
       agent.queues.restore(*task, part.queues[task->is_continuation ? 1 : 0], level);
     } else {
       agent.queues.restore(*task);

@@ -169,15 +169,15 @@ HEIST_MODEL_PROGRAM(a_pair_outlives_its_signal, 2) {
   check(task.runs + picked == 1, "it is picked once");
 }
 
-/// Memory has run out for who posts: the ticket comes from what was kept for it.
-HEIST_MODEL_PROGRAM(a_ticket_from_spare_memory, 2) {
+/// Memory has run out for who posts: the ticket is in its cell's.
+HEIST_MODEL_PROGRAM(a_ticket_without_memory, 2) {
   Cluster cluster;
   Signal signal(1);
   CountedNode task;
   spawn([&] {
     auto* cell = make_node<SharedCell>(task, signal.pair(), signal.queue());
     const OutOfMemory scope;
-    cluster.queues.post(*cell, signal.pair(), signal.queue());
+    cluster.queues.post(*cell);
   });
   if (LoopNode* picked = cluster.pick(0)) run(*picked);
   if (!join_all()) return;
@@ -185,22 +185,43 @@ HEIST_MODEL_PROGRAM(a_ticket_from_spare_memory, 2) {
   check(task.runs == 1, "it is picked once");
 }
 
-/// Two posters have kept memory for one ticket: who gets none looks again whether it needs one.
-HEIST_MODEL_PROGRAM(two_posters_and_spare_memory, 2) {
+/// A post and a move without memory, where agents take tickets away: both tickets of the cell may be needed.
+HEIST_MODEL_PROGRAM(a_move_without_memory, 2) {
   Cluster cluster;
   Signal signal(1);
-  std::array<CountedNode, 2> tasks;
-  for (auto& task : tasks) {
-    spawn([&] {
+  CountedNode task;
+  signal.pair().reserve();
+  spawn([&] {
+    auto* cell = make_node<SharedCell>(task, signal.pair(), signal.queue());
+    const OutOfMemory scope;
+    cluster.queues.post(*cell);
+  });
+  spawn([&] {
+    const OutOfMemory scope;
+    signal.set_level(cluster, 0);
+  });
+  if (LoopNode* picked = cluster.pick(0)) run(*picked);
+  if (!join_all()) return;
+  if (LoopNode* picked = cluster.pick(0)) run(*picked);
+  check(task.runs == 1, "it is picked once");
+}
+
+/// Two moves have kept memory for one ticket: who gets none looks again whether it needs one.
+HEIST_MODEL_PROGRAM(two_moves_and_spare_memory, 2) {
+  Cluster cluster;
+  Signal signal(1);
+  CountedNode task;
+  signal.post(cluster, task);
+  for (int level = 0; level < 3; level += 2) {
+    spawn([&, level] {
       signal.pair().reserve();
-      auto* cell = make_node<SharedCell>(task, signal.pair(), signal.queue());
       const OutOfMemory scope(1);
-      cluster.queues.post(*cell, signal.pair(), signal.queue());
+      signal.set_level(cluster, level);
     });
   }
   if (!join_all()) return;
-  while (LoopNode* task = cluster.pick(0)) run(*task);
-  for (const auto& task : tasks) check(task.runs == 1, "every task runs once");
+  while (LoopNode* picked = cluster.pick(0)) run(*picked);
+  check(task.runs == 1, "it runs once");
 }
 
 /// Threads give and take spare memory: each goes to one.

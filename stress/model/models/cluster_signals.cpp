@@ -32,7 +32,7 @@ void post_middle(const HubCluster& cluster, const Returned& returned, const int&
 
 /// The first task of a signal in this cluster comes while the priority changes: the pair of queues is made with the old
 /// level, or the new one.
-HEIST_MODEL_PROGRAM(set_priority_against_first_stealable_task, 2) {
+HEIST_MODEL_PROGRAM(set_priority_against_first_stealable_task, 1) {
   HubCluster cluster;
   TaskController controller(TaskPriority::background);
   int ran = 0;
@@ -66,6 +66,27 @@ HEIST_MODEL_PROGRAM(two_first_stealable_tasks, 1) {
   cluster.bound(0).post([&] { check(ran == 2, "the raised ones come before"); });
   cluster.run_until_idle(0);
   check(ran == 2, "each ran once");
+}
+
+/// Who finds the pair new does not rely on its maker: what it posts is where the priority is.
+HEIST_MODEL_PROGRAM(second_stealable_task_against_first, 1) {
+  HubCluster cluster(1);
+  TaskController controller(TaskPriority::background);
+  sync::atomic<bool> raised{false};
+  int ran = 0;
+  spawn([&] { cluster.scheduler().post([] {}, {.signal = controller.signal()}); });
+  spawn([&] {
+    controller.set_priority(TaskPriority::user_blocking);
+    raised.store(true, sync::release);
+  });
+  spawn([&] {
+    if (!raised.load(sync::acquire)) return;
+    cluster.scheduler().post([&] { ++ran; }, {.signal = controller.signal()});
+    cluster.bound(0).post([&] { check(ran == 1, "it was raised before it was posted"); });
+    cluster.run_until_idle(0);
+  });
+  if (!join_all()) return;
+  cluster.run_until_idle(0);
 }
 
 /// Two changes while an agent picks: when both have returned, picks use the value that stays.

@@ -109,6 +109,27 @@ HEIST_BLOCKING_MODEL_PROGRAM(abort_against_resume_on_two_agents, 1) {
   task.check_outcome();
 }
 
+/// It is aborted, and its signal goes with what the reaper destroys, while it is published again.
+HEIST_BLOCKING_MODEL_PROGRAM(signal_goes_against_resume, 1) {
+  HubCluster cluster;
+  auto controller = std::make_unique<TaskController>();
+  cluster.scheduler().suspend();
+  cluster.scheduler().post([] {}, {.signal = controller->signal()});
+  cluster.run_until_idle(0);
+  // The ticket of its queue holds them, until others' have come behind it.
+  for (int i = 0; i < 8; ++i) {
+    const TaskController other;
+    cluster.scheduler().post([] {}, {.signal = other.signal()});
+    cluster.run_until_idle(0);
+  }
+  controller->abort();
+  controller.reset();
+  spawn([&] { cluster.scheduler().resume(); });
+  spawn([&] { cluster.run_until_idle(0); });
+  join_all();
+  cluster.run_until_idle(0);
+}
+
 /// The cluster closes while its scheduler is resumed.
 HEIST_BLOCKING_MODEL_PROGRAM(resume_against_close, 2) {
   HeldTask task;

@@ -1,0 +1,110 @@
+// BoundedScheduler: a scheduler that refuses, or lets wait, what goes beyond a number of waiting tasks.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <heist/error.hpp>
+#include <heist/post_bound.hpp>
+#include <heist/scheduler.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace heist {
+
+/// A callback, and the place it takes until it starts.
+template <class Callback>
+class InRoom {
+ public:
+  template <class F>
+  InRoom(Room room, F&& callback) : room_(std::move(room)), callback_(std::forward<F>(callback)) {}
+  decltype(auto) operator()() {
+    room_.leave();
+    return std::invoke(callback_);
+  }
+
+ private:
+  Room room_;
+  Callback callback_;
+};
+
+/// What became of a post without a promise.
+enum class PostResult : std::uint8_t {
+  posted,
+  full,     ///< as many tasks as are allowed wait to be started
+  refused,  ///< the loop is closed, or the signal aborted
+};
+
+/// A scheduler of which at most so many tasks wait at a time: posted or delayed, and not yet started, aborted or dropped.
+/// What goes beyond that is refused, or its poster waits: nothing grows without end.
+///
+///     BoundedScheduler bounded(cluster.scheduler().with_ceiling(TaskPriority::user_visible), 1000);
+///     auto result = bounded.post_task(work);           // rejected with QuotaExceededError when it is full
+///     auto room = co_await bounded.room();             // waits in line
+///     bounded.post_task(std::move(room), work);        // never full
+///
+/// Copies share the bound. Yields and reactions are not counted: they belong to tasks that have started.
+///
+/// Spec:     contract LIF-5, SEC-1.
+/// Thread:   any; one handle is used by one thread at a time, copies may be anywhere.
+/// Lifetime: as a Scheduler's; who waits for room when the loop is closed gets it, and posting is refused.
+class BoundedScheduler {
+ public:
+  /// Errors: std::invalid_argument for a bound of 0, or above 2^31; std::bad_alloc.
+  BoundedScheduler(Scheduler scheduler, std::size_t most_waiting)
+      : scheduler_(std::move(scheduler)), bound_(make_post_bound(most_waiting)) {}
+
+  /// As Scheduler::post_task; when it is full a promise rejected with QuotaExceededError.
+  ///
+  /// Thread: any, lock-free.   Blocks: never.   Cost: as that, and two atomic operations.
+  template <class Callback>
+    requires std::invocable<std::decay_t<Callback>&>
+  auto post_task(Callback&& callback, const PostTaskOptions& options = {}) const {
+    using Result = SettledType<std::invoke_result_t<std::decay_t<Callback>&>>;
+    Room room = Room::try_take(bound_);
+    if (!room) return Promise<Result>::rejected(full_reason());
+    return post_task(std::move(room), std::forward<Callback>(callback), options);
+  }
+  /// As Scheduler::post.
+  template <class Callback>
+    requires std::invocable<std::decay_t<Callback>&>
+  PostResult post(Callback&& callback, const PostTaskOptions& options = {}) const {
+    Room room = Room::try_take(bound_);
+    if (!room) return PostResult::full;
+    return post(std::move(room), std::forward<Callback>(callback), options);
+  }
+
+  /// A place for one task, once there is one: `co_await` it, and post with it. Who asked first gets one first (threads
+  /// that ask at once in any order); posts without a place are refused meanwhile.
+  ///
+  /// Thread: any, lock-free.   Blocks: never.   Errors: std::bad_alloc, nothing changed.
+  [[nodiscard]] Promise<Room> room() const { return Room::wait_for(bound_); }
+
+  /// As the posts above, with a place that room() gave.   Errors: std::invalid_argument for one of another bound, or
+  /// one that is used up.
+  template <class Callback>
+    requires std::invocable<std::decay_t<Callback>&>
+  auto post_task(Room room, Callback&& callback, const PostTaskOptions& options = {}) const {
+    return scheduler_.post_task(put(std::move(room), std::forward<Callback>(callback)), options);
+  }
+  template <class Callback>
+    requires std::invocable<std::decay_t<Callback>&>
+  PostResult post(Room room, Callback&& callback, const PostTaskOptions& options = {}) const {
+    const bool posted =
+        scheduler_.post(put(std::move(room), std::forward<Callback>(callback)), options);
+    return posted ? PostResult::posted : PostResult::refused;
+  }
+
+ private:
+  template <class Callback>
+  InRoom<std::decay_t<Callback>> put(Room room, Callback&& callback) const {
+    check(room);
+    return {std::move(room), std::forward<Callback>(callback)};
+  }
+  void check(const Room& room) const;
+  static Reason full_reason();
+
+  Scheduler scheduler_;
+  Ref<PostBound> bound_;
+};
+
+}  // namespace heist

@@ -1,0 +1,26 @@
+#include "waiting_line.hpp"
+
+#include <new>
+
+#include "moodycamel.hpp"
+
+namespace heist {
+
+struct WaitingLine::Queue {
+  /// Not its default for the first memory, which is for many thousands.
+  moodycamel::ConcurrentQueue<void*> waiters{1};
+};
+
+WaitingLine::WaitingLine() : queue_(std::make_unique<Queue>()) {}
+WaitingLine::~WaitingLine() = default;
+
+void WaitingLine::join(void* waiter) {
+  if (!queue_->waiters.enqueue(waiter)) throw std::bad_alloc();
+}
+
+void* WaitingLine::next() noexcept {
+  void* waiter = nullptr;
+  return queue_->waiters.try_dequeue(waiter) ? waiter : nullptr;
+}
+
+}  // namespace heist

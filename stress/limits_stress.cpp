@@ -1,0 +1,60 @@
+// Bounded schedulers and ceilings: threads take places, wait for them and give them back; each loop's ceilings are asked
+// for at once.
+//
+// I1  Who has a place of a bound of one is alone.
+// I2  Whoever waits gets a place; in the end all are free.
+// I3  All who ask for a ceiling get the same scheduler.
+#include <array>
+#include <heist/heist.hpp>
+#include <utility>
+
+#include "support/crew.hpp"
+#include "support/stress_run.hpp"
+
+namespace {
+
+using namespace heist;
+using namespace heist::stress;
+
+constexpr std::size_t threads = 3;
+constexpr int turns = 16;
+
+class LimitsStress {
+ public:
+  void round(Random& random) {
+    const std::uint64_t seed = random();
+    EventLoop loop;
+    std::array<std::optional<Scheduler>, threads> low;
+    crew_.run([&](std::size_t member) {
+      Random own(seed + member);
+      low[member] = loop.scheduler().with_ceiling(TaskPriority::background);
+      for (int turn = 0; turn < turns; ++turn) use(own);
+    });
+    for (const auto& scheduler : low) check(scheduler == low[0], "two schedulers of one ceiling");
+    check(static_cast<bool>(Room::try_take(bound_)), "a place was lost");
+  }
+  [[nodiscard]] std::uint64_t uses() const noexcept { return uses_; }
+
+ private:
+  void use(Random& random) {
+    for (auto pauses = random.below(32); pauses > 0; --pauses) dither(random);
+    Room room = random.one_in(2) ? Room::try_take(bound_) : Room::wait_for(bound_).get();
+    if (!room) return;
+    ++uses_;
+    dither(random);
+    if (random.one_in(2)) room.leave();
+  }
+
+  const Ref<PostBound> bound_ = make_post_bound(1);
+  std::uint64_t uses_ = 0;  ///< plain: of who has the place
+  Crew crew_{threads};
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto options = parse("limits_stress", {argv, static_cast<std::size_t>(argc)});
+  LimitsStress stress;
+  const auto rounds = run_rounds(options, [&stress](Random& random) { stress.round(random); });
+  std::printf("rounds %llu, places used %llu\n", printable(rounds), printable(stress.uses()));
+}
