@@ -33,7 +33,7 @@
 #include <utility>
 #include <vector>
 
-#include "concurrent/moodycamel.hpp"
+#include "heist/concurrent/moodycamel.hpp"
 #include "heist/concurrent/node_pool.hpp"
 
 namespace {

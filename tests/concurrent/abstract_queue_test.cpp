@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "concurrent/moodycamel.hpp"
+#include "heist/concurrent/moodycamel.hpp"
 
 namespace {
 

@@ -194,9 +194,11 @@ TEST(TransferRule, check_when_a_pick_of_the_level_overlaps_then_so_many_are_excu
 }
 
 // Rule: CLU-1
-TEST(TransferRule, check_when_a_pick_of_another_level_overlaps_then_only_if_it_may_have_any) {
+TEST(TransferRule, check_when_a_pick_of_another_level_overlaps_then_only_if_it_may_hold_anything) {
   EXPECT_EQ(violations_beside_a_pick({.most = 2}, 2, 5, 90, 105), 2U);
-  EXPECT_EQ(violations_beside_a_pick({.most = 2, .of_any_level = true}, 2, 5, 90, 105), 0U);
+  constexpr stress::TransferRule anything{.most = 2, .holds_anything = true};
+  EXPECT_EQ(violations_beside_a_pick(anything, 3, 5, 90, 105), 0U);
+  EXPECT_EQ(violations_beside_a_pick(anything, 3, 5, 90, 99), 3U);
 }
 
 }  // namespace

@@ -17,7 +17,8 @@
 // bound task, and one whose delay's expiry nobody tells, is judged when it is chosen, and never waits.
 //
 // Transfers that nobody tells: with a TransferRule each pick of a level may, as long as it lasts, have that many tasks
-// of its level in transfer; so many that seem to be passed over are excused.
+// of its level in transfer; so many that seem to be passed over are excused. Where suspensions end, a pick may have held
+// anything: then only what no other pick overlaps is judged.
 #pragma once
 
 #include <algorithm>
@@ -61,8 +62,11 @@ struct LevelVerdict {
 
 /// What may be in transfer without a note.
 struct TransferRule {
-  std::uint64_t most = 0;     ///< tasks for each pick
-  bool of_any_level = false;  ///< a pick may end with a task of another level than its transfer's
+  std::uint64_t most =
+      0;  ///< tasks for each pick that starts one of their level, all of fixed levels
+  /// A pick may have held anything, and go on to a task of another level: who picks what is suspended puts it aside,
+  /// and publishes all that is there when it sees that it need not have.
+  bool holds_anything = false;
 };
 
 /// Hears the events of a HistorySweep.   Cost: O(levels) for an event, and WaitingList::count_before.
@@ -133,6 +137,10 @@ class HistoryChecker {
   }
 
   static bool is_fixed(const TrackedTask& task) noexcept { return !task.traits.is_dynamic; }
+  /// Picks that start tasks of this level, fixed; the last class is all others.
+  static std::size_t pick_class(const TrackedTask& task) noexcept {
+    return is_fixed(task) ? task.record.id.level : history_levels;
+  }
   Waiting& waiting_of(const TrackedTask& task) noexcept {
     return is_fixed(task) ? fixed_ : dynamic_;
   }
@@ -169,12 +177,12 @@ class HistoryChecker {
     state.first_top = state.top;
     state.left_above = sum_above(state.top, left_);
     state.ended = ended_;
-    if (is_fixed(task)) ++begun_[task.record.id.level];
+    ++begun_[pick_class(task)];
   }
 
   void judge(TrackedTask& task) {
     ++verdict_.tasks;
-    if (is_fixed(task)) ++ended_[task.record.id.level];
+    ++ended_[pick_class(task)];
     const Moment pick_begin = task.record.pick_begin;
     const bool was_suspended = is_suspended_ || pick_begin <= resumed_at_;
     if (was_suspended || task.check.top < 0) return;
@@ -184,9 +192,8 @@ class HistoryChecker {
     for (std::size_t level = own + 1; level < history_levels; ++level) {
       const std::uint64_t fixed = fixed_[level].count_before(pick_begin);
       const std::uint64_t dynamic = dynamic_[level].count_before(pick_begin);
-      const std::uint64_t excused = fixed == 0 ? 0 : std::min(fixed, may_be_moving(task, level));
       higher += fixed + dynamic;
-      passed += fixed + dynamic - excused;
+      if (fixed + dynamic != 0) passed += passed_over(task, level, fixed, dynamic);
     }
     for (std::size_t level = 0; level < own; ++level) {
       verdict_.pairs_compared +=
@@ -203,14 +210,18 @@ class HistoryChecker {
     complete_examples(task);
   }
 
-  /// How many of a level may have been in transfer at some time of its pick.
-  [[nodiscard]] std::uint64_t may_be_moving(const TrackedTask& task, std::size_t level) const {
-    if (rule_.most == 0) return 0;
+  /// Those of a level that waited all through its pick, but for what may have been in transfer meanwhile.
+  [[nodiscard]] std::uint64_t passed_over(const TrackedTask& task, std::size_t level,
+                                          std::uint64_t fixed, std::uint64_t dynamic) const {
+    if (rule_.holds_anything && overlaps(task)) return 0;
+    const std::uint64_t picks = begun_[level] - task.check.ended[level];
+    return fixed - std::min(fixed, rule_.most * picks) + dynamic;
+  }
+  /// Whether another pick overlaps its own.
+  [[nodiscard]] bool overlaps(const TrackedTask& task) const {
     std::uint64_t picks = 0;
-    for (std::size_t at = 0; at < history_levels; ++at) {
-      if (at == level || rule_.of_any_level) picks += begun_[at] - task.check.ended[at];
-    }
-    return rule_.most * picks;
+    for (std::size_t at = 0; at < begun_.size(); ++at) picks += begun_[at] - task.check.ended[at];
+    return picks > 1;
   }
 
   static std::uint64_t sum_above(int above, const Counts& counts) {
@@ -244,8 +255,8 @@ class HistoryChecker {
   Waiting dynamic_;
   Counts entered_{};
   Counts left_{};
-  Counts begun_{};  ///< picks that ended with a task of this level, fixed
-  Counts ended_{};
+  PickCounts begun_{};
+  PickCounts ended_{};
   bool is_suspended_ = false;
   Moment resumed_at_ = 0;
   LevelVerdict verdict_;

@@ -31,6 +31,9 @@ enum class HistoryEvent : std::uint8_t {
 
 struct HistoryGroup;
 
+/// Picks that end with a task of each level, if that is fixed; and all others.
+using PickCounts = std::array<std::uint64_t, history_levels + 1>;
+
 /// A task between its first note and its last event; or a command.
 struct TrackedTask {
   TaskRecord record;
@@ -41,7 +44,7 @@ struct TrackedTask {
   struct {
     std::uint64_t place = 0;
     std::uint64_t left_above = 0;  ///< how many had left the higher levels when its pick began
-    std::array<std::uint64_t, history_levels> ended{};  ///< picks of each level by then
+    PickCounts ended{};            ///< by then
     HistoryGroup* group = nullptr;
     std::size_t member = 0;       ///< its place among the group's
     std::uint32_t transfers = 0;  ///< it is in
