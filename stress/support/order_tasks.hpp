@@ -198,12 +198,17 @@ class OrderTasks {
   void give_group(Task& task, PostTaskOptions& options) {
     task.group = own_group(here->random.below(groups_each));
     task.traits.group = task.group->number();
+    hide_if_abortable(task);
     options.signal = task.group->signal();
     const bool is_fixed = plan_.mix == OrderMix::disturbed && here->random.one_in(2);
     if (is_fixed) return;
     options.priority.reset();
     task.traits.is_dynamic = true;
     task.id.level = 0;
+  }
+  /// Until it is aborted it may be in the hands of an agent that has picked it, and that nobody hears of.
+  static void hide_if_abortable(Task& task) noexcept {
+    if (task.group->is_abortable()) task.traits.is_hidden = true;
   }
   void give_delay(Task& task, PostTaskOptions& options) {
     task.traits.is_hidden = true;
@@ -276,6 +281,7 @@ class OrderTasks {
     if (parent.traits.is_dynamic && here->random.one_in(2)) {
       child.group = parent.group;
       child.traits = {.group = parent.group->number(), .is_dynamic = true};
+      hide_if_abortable(child);
       child.id.level = 0;
       options = {.signal = parent.group->signal()};
     }
