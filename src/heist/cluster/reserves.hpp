@@ -30,10 +30,10 @@ class Reserves {
 
   /// A member begins to block; `own` is its rank if it is a reserve.   Returns the reserve to be got up.
   [[nodiscard]] std::optional<unsigned> enter(std::optional<unsigned> own) noexcept {
+    const Word own_bit = own ? present_bit(*own) : 0;
     Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
     for (;;) {
-      Word now = old + one_blocked;
-      if (own) now |= present_bit(*own);  // which takes no other place
+      Word now = (old + one_blocked) | own_bit;  // which takes no other place
       const auto resting = fill(now);
       if (word_.compare_exchange_weak(old, now, sync::edge("reserves:enter", sync::seq_cst),
                                       sync::relaxed)) {  // relaxed: a failure retries.
