@@ -118,16 +118,16 @@ class ClusterQueues {
       const int hint = hint_.level();
       const int stealable = best_own(agent);
       const int best = std::max(bound, stealable);
-      // With nothing of its own it searches whatever the hint says: a poster may be about to raise it.
-      if (hint > best || best < 0) {
-        if (LoopNode* task = search_above(agent, best)) return task;
-      }
+      // Nothing is above the hint but what is about to raise it: with nothing of its own it looks for that, too.
       if (hint > best) {
+        if (LoopNode* task = search_above(agent, best, hint)) return task;
         const auto announced = hint_.announce(best);
         if (LoopNode* task = search_above(agent, best)) return task;
         hint_.lower(announced, best);
+        if (best < 0) return nullptr;
+      } else if (best < 0) {
+        return search_above(agent, best);
       }
-      if (best < 0) return nullptr;
       Turns& turns = this->turns(agent, best);
       if (turns.begin_pick(sizes.others_turn)) {
         if (LoopNode* task = search_level(agent, best)) return task;
@@ -185,13 +185,14 @@ class ClusterQueues {
   }
   [[nodiscard]] UrgencyHint& hint() noexcept { return hint_; }
 
-  /// An agent: takes a task above this level, or null.
-  [[nodiscard]] LoopNode* search_above(unsigned agent, int level) noexcept {
+  /// An agent: takes a task above this level, and not above `highest`, or null.
+  [[nodiscard]] LoopNode* search_above(unsigned agent, int level,
+                                       int highest = top_level) noexcept {
     const TicketIndex::Inside inside(index_, agent);
     const unsigned agents = enlisted_.count();
     for (;;) {
       const auto moves = index_.moves();
-      for (int at = top_level; at > level; --at) {
+      for (int at = highest; at > level; --at) {
         if (LoopNode* task = take_at(agent, agents, at, level < 0)) return task;
       }
       if (index_.moves() == moves) return nullptr;

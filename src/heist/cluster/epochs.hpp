@@ -10,6 +10,13 @@
 
 namespace heist {
 
+/// How many cells an agent retires until it looks at the epochs of all agents again, a cache line of each.
+#if defined(HEIST_MODEL)
+inline constexpr unsigned retired_between_looks = 1;
+#else
+inline constexpr unsigned retired_between_looks = 16;
+#endif
+
 // What agents may still look at is retired, and freed when every agent has been elsewhere since.
 //
 // Roles   agent: one of a few, known; some of them from a later time on (enlist). Posters never look at what is retired.
@@ -63,7 +70,7 @@ class Epochs {
     bag.retired_in = now;
     node.retired = bag.first;
     bag.first = &node;
-    advance(now);
+    if (++mine.retired % retired_between_looks == 0) advance(now);
   }
 
  private:
@@ -76,6 +83,7 @@ class Epochs {
   struct alignas(64) Agent {
     sync::atomic<std::uint64_t> epoch{outside};
     std::array<Bag, bag_count> bags;
+    unsigned retired = 0;
   };
 
   static void empty(Bag& bag) noexcept {

@@ -69,7 +69,7 @@ HEIST_MODEL_PROGRAM(two_first_stealable_tasks, 1) {
 }
 
 /// Who finds the pair new does not rely on its maker: what it posts is where the priority is.
-HEIST_MODEL_PROGRAM(second_stealable_task_against_first, 1) {
+HEIST_MODEL_PROGRAM(second_stealable_task_against_first, 2) {
   HubCluster cluster(1);
   TaskController controller(TaskPriority::background);
   sync::atomic<bool> raised{false};
@@ -79,14 +79,12 @@ HEIST_MODEL_PROGRAM(second_stealable_task_against_first, 1) {
     controller.set_priority(TaskPriority::user_blocking);
     raised.store(true, sync::release);
   });
-  spawn([&] {
-    if (!raised.load(sync::acquire)) return;
+  if (raised.load(sync::acquire)) {
     cluster.scheduler().post([&] { ++ran; }, {.signal = controller.signal()});
     cluster.bound(0).post([&] { check(ran == 1, "it was raised before it was posted"); });
     cluster.run_until_idle(0);
-  });
-  if (!join_all()) return;
-  cluster.run_until_idle(0);
+  }
+  if (join_all()) cluster.run_until_idle(0);
 }
 
 /// Two changes while an agent picks: when both have returned, picks use the value that stays.
