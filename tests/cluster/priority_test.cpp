@@ -291,7 +291,7 @@ TEST_P(ClusterPriority, pick_when_a_busy_agent_has_older_ones_then_their_turn_co
   test::Gate posted;
   test::Gate end;
   HeldAgents held(cluster());
-  bound(1).post([&] {
+  const auto busy = bound(1).post_task([&] {
     scheduler().post([&] { rank = started.fetch_add(1); });
     posted.open();
     end.wait();
@@ -302,6 +302,7 @@ TEST_P(ClusterPriority, pick_when_a_busy_agent_has_older_ones_then_their_turn_co
   held.let_go(0);
   EXPECT_TRUE(comes_true([&] { return started == count + 1; }));
   end.open();
+  EXPECT_TRUE(settles(busy));
   EXPECT_LE(rank.load(), 500) << "younger ones that started before it";
 }
 
