@@ -28,6 +28,7 @@ class LimitsStress {
     crew_.run([&](std::size_t member) {
       Random own(seed + member);
       low[member] = loop.scheduler().with_ceiling(TaskPriority::background);
+      check(low[member]->post([] {}), "an open loop refused a task");  // which looks at the ceiling
       for (int turn = 0; turn < turns; ++turn) use(own);
     });
     for (const auto& scheduler : low) check(scheduler == low[0], "two schedulers of one ceiling");
