@@ -97,7 +97,6 @@ class BlockingStress {
     cluster_.emplace(std::move(options));
     scheduler_ = cluster_->scheduler();
     closes_ = random.one_in(2);
-    gives_up_.store(false);
     mode_ = random_mode(random);
     for (auto& part : parts_) {
       for (auto left = 1 + random.below(40); left > 0; --left)
@@ -122,8 +121,7 @@ class BlockingStress {
   }
   void close(Random& random) {
     for (auto steps = random.below(60); steps > 0; --steps) dither(random);
-    gives_up_.store(!mode_.wait_for_delayed);
-    if (gives_up_.load() && random.one_in(4)) return;  // the destructor does it
+    if (random.one_in(4)) return;  // the destructor does it
     cluster_->close(mode_);
   }
   void disturb(Random& random) {
@@ -169,7 +167,7 @@ class BlockingStress {
     if (random.one_in(4)) blocking([&random] { dither(random); });
     return random.one_in(3) ? 0 : block_for_another(random);
   }
-  /// Not when nobody would be left to run the other one.
+  /// Not when nobody would be left to run the other one, which a close may drop.
   int block_for_another(Random& random) {
     int result = 0;
     if (may_block_.fetch_sub(1) > 0) {
@@ -178,12 +176,7 @@ class BlockingStress {
         return 1;
       });
       blocked_.fetch_add(1);
-      // What nobody runs any more is dropped when all members have left: a close that leaves something would wait for ever.
-      result = blocking([this, &other] {
-        while (!other.wait_for(std::chrono::milliseconds(1)) && !gives_up_.load()) {
-        }
-        return 1;
-      });
+      result = blocking([&other] { return other.wait_for(std::chrono::hours(1)) ? 1 : 0; });
     }
     may_block_.fetch_add(1);
     return result;
@@ -224,7 +217,6 @@ class BlockingStress {
   CloseMode mode_;
   PromiseWithResolver<void> never_ = Promise<void>::with_resolver();
   std::array<std::vector<std::unique_ptr<Job>>, posters> parts_;
-  std::atomic<bool> gives_up_{false};
   std::atomic<int> may_block_{0};  ///< how many members more
   std::atomic<unsigned> alive_{0};
   std::atomic<std::uint64_t> blocked_{0};

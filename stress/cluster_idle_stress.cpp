@@ -3,14 +3,17 @@
 // I1  Between two looks no agent's thread was switched to, nor took any CPU time.
 // I2  The look would notice one that polls.
 // I3  They wake up when there is something to do.
+// I4  Reserves that were needed before are gone: none of them runs, or waits for its time.
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <heist/heist.hpp>
+#include <latch>
 #include <limits>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "support/stress_run.hpp"
 
@@ -75,6 +78,23 @@ void arm_far_timers(const Scheduler& scheduler, std::uint64_t count, Random& ran
   }
 }
 
+/// All agents block at once, so that each reserve's thread is started; returns when those have ended.
+void use_reserves(const AgentCluster& cluster) {
+  std::latch all_block(agents);
+  std::vector<Promise<void>> ends;
+  for (unsigned i = 0; i < agents; ++i) {
+    ends.push_back(cluster.agent(i).scheduler().post_task(
+        [&all_block] { blocking([&all_block] { all_block.arrive_and_wait(); }); }));
+  }
+  for (const auto& end : ends) end.get();
+  await(
+      [] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return look().threads == agents;
+      },
+      "I4: a reserve does not end");
+}
+
 void poll_for_ever(const Agent& agent) {
   agent.scheduler().post([&agent] { poll_for_ever(agent); },
                          {.delay = std::chrono::milliseconds(5)});
@@ -86,7 +106,9 @@ int main(int argc, char** argv) {
   const auto options = parse("cluster_idle_stress", {argv, static_cast<std::size_t>(argc)});
   const std::uint64_t timers = options.duration >= std::chrono::seconds(60) ? 1'000'000 : 20'000;
   Random random(options.seed);
-  AgentCluster cluster({.agents = agents, .name = std::string(name)});
+  AgentCluster cluster(
+      {.agents = agents, .name = std::string(name), .reserve_idle = std::chrono::milliseconds(1)});
+  use_reserves(cluster);
   arm_far_timers(cluster.scheduler(), timers, random);
   for (unsigned i = 0; i < agents; ++i) arm_far_timers(cluster.agent(i).scheduler(), 100, random);
 

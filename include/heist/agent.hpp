@@ -79,7 +79,12 @@ class Agent {
   void join();
   /// Asks it to close; its report comes by close().
   void request_close(const CloseMode& mode);
-  [[nodiscard]] CloseReport close_as_member(const CloseMode& mode);
+  struct Closed {
+    CloseReport report;
+    /// At the deadline; the same for agents that run parts of one tree.
+    const void* running = nullptr;
+  };
+  [[nodiscard]] Closed close_as_member(const CloseMode& mode);
 
   struct Impl;
   std::unique_ptr<Impl> impl_;

@@ -71,7 +71,7 @@ class AgentCluster {
   [[nodiscard]] unsigned size() const noexcept;
 
   /// Ends the cluster and waits for its agents, as Agent::close; while draining, tasks may go on posting to all
-  /// schedulers of the cluster. Idempotent.
+  /// schedulers of the cluster. Idempotent. What is dropped may be destroyed on the calling thread, and must not call it.
   ///
   /// Thread: any but its agents' own.   Blocks: yes.   Errors: NotAllowedError on an agent's thread.
   CloseReport close(const CloseMode& mode);

@@ -36,7 +36,7 @@ struct CloseReport {
   std::uint64_t ran = 0;            ///< tasks that ran after the loop took the close
   std::uint64_t aborted = 0;        ///< tasks that will never start (of an agent that is still busy
                                     ///< at the deadline: not known yet, 0)
-  std::uint64_t still_running = 0;  ///< tasks whose callback had not returned at the deadline
+  std::uint64_t still_running = 0;  ///< tasks that had not ended then: callback, or tree of calls
 
   friend bool operator==(const CloseReport&, const CloseReport&) = default;
 };

@@ -25,7 +25,8 @@ struct EventLoopOptions {
   /// zero.
   std::chrono::nanoseconds spin = std::chrono::microseconds(20);
   /// For how long continuations may go before the waiting tasks of their own priority: after that one such
-  /// task is picked, and the time counts anew (contract YLD-6). Zero: for ever, as the specification has it.
+  /// task is picked, and the time counts anew (contract YLD-6); each agent of a cluster counts for itself. Zero: for ever,
+  /// as the specification has it.
   std::chrono::nanoseconds continuation_cap = {};
 };
 

@@ -13,6 +13,7 @@
 
 namespace heist {
 
+class ControlledTask;
 class ForkFrame;
 
 /// A root and its descendants: what is the same for all of them, and who is told of the root's end.
@@ -20,6 +21,8 @@ struct ForkTree {
   /// Of whoever awaits the root, which outlives the tree.
   SchedulingState state = {};
   ForkFrame* root = nullptr;
+  /// Whose callback has returned the root, and which ends with it; null: a coroutine awaits the root.
+  ControlledTask* task = nullptr;
   /// The root has ended, on the calling agent; the tree may be gone afterwards.
   void (*ended)(ForkTree&) noexcept = nullptr;
 };

@@ -116,12 +116,6 @@ class PromiseTask final : public ControlledTask,
   struct NotReturning {};
   static constexpr bool adopts = is_promise<Returned>;
   static constexpr bool forks = is_forkable<Returned>;
-  /// Finds its task from the tree.
-  struct Tree : TaskTree<Result> {
-    Tree(PromiseTask& owner, Returned&& call) noexcept
-        : TaskTree<Result>(std::move(call), &end_tree), task(owner) {}
-    PromiseTask& task;
-  };
 
   static PromiseTask& of(SchedulerTask& task) noexcept {
     return static_cast<PromiseTask&>(ControlledTask::of(task));
@@ -142,7 +136,7 @@ class PromiseTask final : public ControlledTask,
       returned_.emplace(std::invoke(*callback_), std::nullopt);
       return TaskOutcome::promise;
     } else if constexpr (forks) {
-      returned_.emplace(*this, std::invoke(*callback_));
+      returned_.emplace(*this, std::invoke(*callback_), &end_tree);
       run_tree_of_task(*returned_);
       return TaskOutcome::forked;
     } else if constexpr (std::is_void_v<Returned>) {
@@ -176,7 +170,7 @@ class PromiseTask final : public ControlledTask,
   static void end_tree(ForkTree& tree) noexcept
     requires forks
   {
-    static_cast<Tree&>(tree).task.leave_tree();
+    of(*tree.task).leave_tree();
   }
   void leave_tree() noexcept
     requires forks
@@ -258,7 +252,7 @@ class PromiseTask final : public ControlledTask,
 
   std::optional<Callback> callback_;
   std::conditional_t<adopts, std::optional<Returning>,
-                     std::conditional_t<forks, std::optional<Tree>, NotReturning>>
+                     std::conditional_t<forks, std::optional<TaskTree<Result>>, NotReturning>>
       returned_;
 };
 

@@ -38,6 +38,8 @@ enum class PromiseStatus : std::uint8_t { pending, fulfilled, rejected };
 /// Why promises of a closed loop reject (InvalidStateError); made once, so that closing never
 /// allocates.
 [[nodiscard]] const Reason& loop_closed_reason() noexcept;
+/// Why a child of fork cannot post where its parent's agent runs (InvalidStateError).
+[[nodiscard]] const Reason& agent_lost_reason() noexcept;
 /// Why a close rejects what it drops (AbortError); made once as well.
 [[nodiscard]] const Reason& close_abort_reason() noexcept;
 /// Why a promise rejects whose resolver was dropped (InvalidStateError).

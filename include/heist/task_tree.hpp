@@ -20,9 +20,10 @@ template <class T>
 class TaskTree : public ForkTree {
  public:
   /// `on_end`: see ForkTree::ended.
-  TaskTree(Forkable<T>&& call, void (*on_end)(ForkTree&) noexcept) noexcept
+  TaskTree(ControlledTask& of, Forkable<T>&& call, void (*on_end)(ForkTree&) noexcept) noexcept
       : call_(std::move(call)) {
     root = &call_.frame();
+    task = &of;
     ended = on_end;
   }
 

@@ -87,7 +87,7 @@ void JobRun::note_start(Clock::time_point now) noexcept {
 }
 
 void JobRun::end(JobOutcome outcome) {
-  start_.work.reset();
+  if (take_work()) start_.work.reset();  // else discard() is at it
   on_end_({start_.client, start_.id, times_, std::move(outcome)});
 }
 

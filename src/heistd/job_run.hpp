@@ -74,8 +74,8 @@ struct JobStart {
 ///
 /// Owned by that task until the coroutine has ended, so it goes when an abort or a close ends that.
 /// Thread: one agent after another runs its chunks; discard() may come on another one meanwhile.
-/// Edge work: take -> take. Of a chunk and discard() the one that comes first has the work. A chunk that ends behind a
-/// discard() sees the abort that led to it.
+/// Edge work: take -> take. Of a chunk (or the end) and discard() the one that comes first has the work. A chunk that ends
+/// behind a discard() sees the abort that led to it.
 class JobRun : public std::enable_shared_from_this<JobRun> {
  public:
   /// Hears of the end of each job that started; called on an agent.

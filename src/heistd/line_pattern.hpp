@@ -14,7 +14,7 @@ namespace heistd {
 /// Only RE2's automaton is used, never its slow path for automata that outgrow their memory: such a match is
 /// refused instead, so that no pattern can hold the agent for long.
 ///
-/// Thread: one at a time.
+/// Thread: any; agents that match with it at once share its automaton, which has locks of its own.
 class LinePattern {
  public:
   /// Bound of the compiled program and its automaton together.

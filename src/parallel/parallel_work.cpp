@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <heist/parallel_work.hpp>
+#include <limits>
 #include <utility>
 
 #include "parallel_region.hpp"
@@ -20,8 +21,12 @@ constexpr std::chrono::microseconds brief_time{5};
 /// For each agent: with more, it does not matter that the first one is done before others are called.
 constexpr std::size_t few_indexes = 16;
 
+/// With more, the next step could not be counted; they may take no time at all.
+constexpr std::size_t many_indexes = std::numeric_limits<std::size_t>::max() / 4;
+
 /// How many indexes take about the wanted time, after `step` of them took `taken`.
 std::size_t next_step(std::size_t step, Clock::duration taken) noexcept {
+  if (step > many_indexes) return step;
   if (taken * 8 < wanted_time) return step * 4;
   if (taken * 2 < wanted_time) return step * 2;
   if (taken > wanted_time * 2 && step > 1) return step / 2;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "loop/cluster_hub.hpp"
+#include "loop/driving.hpp"
 #include "model_time.hpp"
 #include "support.hpp"
 

@@ -275,6 +275,25 @@ TEST_P(Blocking, close_when_aborting_then_drops_what_waits_and_waits_for_who_blo
   gate = {};
 }
 
+TEST_P(Blocking, close_when_aborting_then_who_waits_for_a_task_that_never_ran_goes_on) {
+  block(2 * size() - 2);
+  std::latch all_threads_are_taken(3);
+  const auto wait_for_another = [&] {
+    all_threads_are_taken.arrive_and_wait();
+    return settles(scheduler().post_task(note("ran")));
+  };
+  const auto waits = scheduler().post_task(wait_for_another);
+  const auto blocks = scheduler().post_task([&] { return blocking(wait_for_another); });
+  all_threads_are_taken.arrive_and_wait();
+  std::thread closer([this] { cluster().close(CloseMode::abort()); });
+  ASSERT_TRUE(comes_true([this] { return !bound(0).post([] {}); }));
+  gate.open();
+  closer.join();
+  EXPECT_TRUE(waits.get());
+  EXPECT_TRUE(blocks.get());
+  gate = {};
+}
+
 TEST_P(Blocking, close_when_the_deadline_comes_then_who_blocks_is_still_running) {
   block(size());
   const auto report = cluster().close(CloseMode::drain_until(std::chrono::steady_clock::now()));

@@ -182,6 +182,7 @@ TEST_P(ClusterClose, close_when_the_deadline_comes_then_running_tasks_reject_at_
   end.open();
   ASSERT_TRUE(settles(*queued));
   EXPECT_TRUE(test::is<AbortError>(queued->reason()));
+  this->end();  // all are done with the gate
 }
 
 TEST_P(ClusterClose, close_when_the_deadline_is_far_then_it_does_not_wait_for_it) {

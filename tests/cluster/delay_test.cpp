@@ -193,5 +193,24 @@ TEST_P(ClusterDelayFree,
   }
 }
 
+// Rule: CLU-4: nobody's code has to be run for it, and nothing is late.
+TEST_P(ClusterDelayFree, timeout_when_dropped_by_another_thread_while_all_sleep_then_nobody_wakes) {
+  auto timeout = std::make_optional(AbortSignal::timeout(scheduler(), 1h));
+  fall_asleep();
+  const auto before = cluster().stats().wakeups_sent;
+  timeout.reset();
+  EXPECT_EQ(cluster().stats().wakeups_sent, before);
+}
+
+// Rule: ABT-5: what was dropped does not wait in memory without a bound.
+TEST_P(ClusterDelayFree, timeouts_when_many_are_dropped_while_all_sleep_then_an_agent_wakes) {
+  std::vector<AbortSignal> timeouts;
+  for (int i = 0; i < 64; ++i) timeouts.push_back(AbortSignal::timeout(scheduler(), 1h));
+  fall_asleep();
+  const auto before = cluster().stats().wakeups_sent;
+  timeouts.clear();
+  EXPECT_EQ(cluster().stats().wakeups_sent, before + 1);
+}
+
 }  // namespace
 }  // namespace heist::support

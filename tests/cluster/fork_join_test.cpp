@@ -11,6 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "api/probes.hpp"
+#include "cluster/cluster_fixture.hpp"
+#include "cluster/fib.hpp"
 #include "support/live_count.hpp"
 #include "support/pool_memory.hpp"
 
@@ -18,22 +21,15 @@ namespace heist {
 namespace {
 
 using support::LiveCount;
-
-Forkable<int> fib(int n) {
-  if (n < 2) co_return n;
-  const int before = n - 1;
-  Forked<int> a = co_await fork(fib(before));
-  const int b = co_await fib(n - 2);
-  co_await join();
-  co_return a.value() + b;
-}
+using test::fib;
 
 /// What two calls tell each other while both are on a stack: it comes true only when they run on two agents.
 class Flag {
  public:
   void set() { set_.store(true); }
+  [[nodiscard]] bool is_set() const { return set_.load(); }
   void wait() const {
-    while (!set_.load()) std::this_thread::yield();
+    while (!is_set()) std::this_thread::yield();
   }
 
  private:
@@ -417,6 +413,41 @@ TEST_F(ForkJoinOnTwo, continuation_when_something_is_more_urgent_then_after_it) 
   cluster.scheduler().post([&] { urgent.fetch_add(1); }, {.priority = TaskPriority::user_blocking});
   hold.set();
   tree.get();
+}
+
+// Rule: PRI-6: what picks use has changed at once, also where a dependent signal still shows what its listeners know.
+TEST_F(ForkJoinOnTwo, continuation_when_a_change_is_being_told_then_by_what_picks_use) {
+  struct Tree {
+    static Forkable<> parent(test::Gate& begun, Flag& started, std::atomic<bool>& was_first) {
+      co_await fork(child(begun, started));
+      if (!started.is_set()) was_first = true;
+      started.set();
+    }
+    static Forkable<> child(test::Gate& begun, Flag& started) {
+      begun.open();
+      started.wait();
+      co_return;
+    }
+  };
+  test::Gate begun;
+  Flag started;
+  std::atomic<bool> was_first{false};
+  support::HeldAgents held(cluster);
+  TaskController controller(TaskPriority::background);
+  const auto dependent = TaskSignal::any({controller.signal()}, controller.signal());
+  const auto tree = cluster.scheduler().post_task(
+      [&] { return Tree::parent(begun, started, was_first); }, {.signal = dependent});
+  const auto told = controller.signal().on_priority_change([&] {
+    EXPECT_EQ(dependent.priority(), TaskPriority::background);
+    held.let_go(0);
+    begun.wait();
+  });
+  controller.set_priority(TaskPriority::user_blocking);
+  const auto other = cluster.scheduler().post_task([&] { started.set(); });
+  held.let_go(1);
+  tree.get();
+  other.get();
+  EXPECT_TRUE(was_first.load());
 }
 
 TEST_F(ForkJoinOnTwo, tree_when_aborted_while_it_runs_then_rejects_at_once_and_runs_on) {

@@ -16,7 +16,7 @@ class HotPhase : public ClusterOf {
     for (unsigned agent = 0; agent < size(); ++agent) bound(agent).post_task([] {}).get();
   }
 };
-INSTANTIATE_TEST_SUITE_P(Sizes, HotPhase, sizes);
+INSTANTIATE_TEST_SUITE_P(Sizes, HotPhase, sizes, size_name);
 
 TEST_P(HotPhase, hot_phase_while_it_lives_then_nobody_goes_to_sleep) {
   std::optional<AgentCluster::HotPhase> hot(std::in_place, cluster());
@@ -45,6 +45,17 @@ TEST_P(HotPhase, close_when_draining_in_a_hot_phase_then_it_ends) {
   const auto promise = scheduler().post_task([] { return 7; });
   cluster().close(CloseMode::drain());
   EXPECT_EQ(promise.get(), 7);
+}
+
+// Rule: LIF-1: its agents are awake, but look at the deadline.
+TEST_P(HotPhase, close_when_draining_until_a_deadline_in_a_hot_phase_then_it_ends) {
+  const auto hot = cluster().hot_phase();
+  const auto promise = scheduler().post_task(tracked([] {}), {.delay = std::chrono::hours(1)});
+  auto mode =
+      CloseMode::drain_until(std::chrono::steady_clock::now() + std::chrono::milliseconds(5));
+  mode.wait_for_delayed = true;
+  cluster().close(mode);
+  EXPECT_TRUE(settles(promise));
 }
 
 }  // namespace

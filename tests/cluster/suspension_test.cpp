@@ -4,9 +4,14 @@
 #include <atomic>
 #include <chrono>
 #include <heist/heist.hpp>
+#include <latch>
 #include <memory>
+#include <optional>
+#include <thread>
 #include <vector>
 
+#include "cluster/cluster_fixture.hpp"
+#include "support/pool_memory.hpp"
 #include "support/runtime_fixture.hpp"
 #include "support/threads.hpp"
 
@@ -19,9 +24,10 @@ class Sus1Cluster : public RuntimeFixture, public testing::WithParamInterface<un
  protected:
   /// A task that each agent runs of its own: every pick that had begun before is over then.
   void pass_all_agents() {
-    for (unsigned i = 0; i < cluster.size(); ++i) {
-      cluster.agent(i).scheduler().post_task([] {}, {.priority = TaskPriority::background}).get();
-    }
+    for (unsigned i = 0; i < cluster.size(); ++i) pass_agent(i);
+  }
+  void pass_agent(unsigned index) {
+    cluster.agent(index).scheduler().post_task([] {}, {.priority = TaskPriority::background}).get();
   }
   /// Posts callbacks that count, one for each of some ways to post.
   std::vector<Promise<void>> post_each_way() {
@@ -161,6 +167,126 @@ TEST_P(Sus1Cluster, closed_with_a_wait_for_delayed_ones_then_it_waits_until_resu
   EXPECT_EQ(delayed.status(), PromiseStatus::fulfilled);
   EXPECT_EQ(bound.status(), PromiseStatus::fulfilled);
   EXPECT_EQ(trace.take().size(), 2U);
+}
+
+// Rules: LIF-1, ABT-4
+TEST_P(Sus1Cluster, closed_with_a_wait_for_delayed_ones_then_not_for_aborted_ones) {
+  scheduler.suspend();
+  for (int i = 0; i < 5; ++i) {
+    scheduler.post(tracked([] {}), {.signal = controller.signal()});
+    scheduler.post(tracked([] {}), {.signal = controller.signal(), .delay = 1h});
+  }
+  pass_all_agents();
+  controller.abort();
+  std::atomic<bool> is_closed{false};
+  std::thread closer([&] {
+    CloseMode mode = CloseMode::drain();
+    mode.wait_for_delayed = true;
+    cluster.close(mode);
+    is_closed.store(true);
+  });
+  EXPECT_TRUE(comes_true([&] { return is_closed.load(); }));
+  scheduler.resume();
+  closer.join();
+}
+
+// Rule: ABT-5
+TEST_P(Sus1Cluster, aborted_meanwhile_again_and_again_then_memory_is_flat) {
+  const auto round = [this] {
+    TaskController own;
+    for (int i = 0; i < 100; ++i) scheduler.post(tracked([] {}), {.signal = own.signal()});
+    pass_all_agents();
+    own.abort();
+    wait_until([this] { return callbacks.alive() == 0; });
+    pass_all_agents();
+  };
+  scheduler.suspend();
+  scheduler.post([] {});
+  for (int i = 0; i < 5; ++i) round();
+  const auto held = held_by_pool();
+  for (int i = 0; i < 200; ++i) round();
+  EXPECT_LE(held_by_pool() - held, flat);
+  scheduler.resume();
+}
+
+TEST_P(Sus1Cluster, some_aborted_meanwhile_then_the_others_keep_their_order) {
+  std::optional<HeldAgents> held_agents(cluster);
+  held_agents->let_go(0);
+  scheduler.suspend();
+  std::vector<int> order;
+  std::vector<int> expected;
+  for (int part = 0; part < 5; ++part) {
+    AbortController own;
+    for (int i = 4 * part; i < 4 * part + 4; ++i) {
+      PostTaskOptions options{.priority = TaskPriority::user_visible};
+      if (i % 4 == part % 4) options.signal = own.signal();
+      if (i % 4 != part % 4) expected.push_back(i);
+      scheduler.post([&order, i] { order.push_back(i); }, options);
+    }
+    pass_agent(0);
+    own.abort();
+  }
+  pass_agent(0);
+  scheduler.resume();
+  pass_agent(0);
+  held_agents.reset();
+  EXPECT_EQ(order, expected);
+}
+
+// What is runnable and what is delayed go by the same call, whichever was the last.
+TEST_P(Sus1Cluster, one_thread_suspends_while_another_resumes_then_all_its_tasks_wait_or_none) {
+  for (int round = 0; round < 500; ++round) {
+    std::latch start(2);
+    std::thread other([&] {
+      start.arrive_and_wait();
+      scheduler.suspend();
+    });
+    start.arrive_and_wait();
+    scheduler.resume();
+    other.join();
+    const auto runnable = scheduler.post_task([] {});
+    const auto delayed = scheduler.post_task([] {}, {.delay = 1us});
+    pass_all_agents();
+    const bool goes_on = runnable.settled();
+    ASSERT_TRUE(!goes_on || settles(delayed));
+    scheduler.resume();
+    ASSERT_TRUE(settles(runnable));
+    ASSERT_TRUE(settles(delayed));
+  }
+}
+
+// Rules: ABT-1, ABT-4
+TEST_P(Sus1Cluster, aborted_while_another_thread_suspends_and_resumes_then_each_settles) {
+  std::vector<Promise<void>> promises;
+  std::atomic<bool> is_over{false};
+  std::thread suspender([&] {
+    while (!is_over.load()) {
+      scheduler.suspend();
+      std::this_thread::yield();
+      scheduler.resume();
+    }
+  });
+  for (int round = 0; round < 300; ++round) {
+    TaskController own;
+    for (int i = 0; i < 8; ++i) {
+      PostTaskOptions options;
+      if (i % 4 != 0) options.signal = own.signal();
+      if (i % 4 == 1) options.priority = TaskPriority::user_blocking;
+      if (i % 4 == 2) options.delay = 1us;
+      promises.push_back(scheduler.post_task(tracked([this] { ran.fetch_add(1); }), options));
+    }
+    if (round % 2 == 0) own.abort();
+  }
+  is_over.store(true);
+  suspender.join();
+  int fulfilled = 0;
+  for (const auto& promise : promises) {
+    ASSERT_TRUE(settles(promise));
+    if (promise.status() == PromiseStatus::fulfilled) ++fulfilled;
+  }
+  EXPECT_GE(fulfilled, 300 * 8 / 4 + 150 * 6);
+  wait_until([this] { return callbacks.alive() == 0; });
+  EXPECT_GE(ran.load(), fulfilled);  // some were aborted as they ran
 }
 
 TEST_P(Sus1Cluster, several_threads_suspend_and_resume_then_no_task_is_lost) {

@@ -28,11 +28,11 @@ class Lif4 : public test::LoopTest {
     trace.reserve(100);
   }
 
-  /// Whether the call throws std::bad_alloc when there is no memory.
+  /// Whether the call throws std::bad_alloc when there is no memory but for so many nodes of each size.
   template <class Call>
-  static bool fails(Call call) {
+  static bool fails(Call call, std::size_t nodes = 0) {
     bool failed = false;
-    const NoMemory none;
+    const NoMemory none(nodes);
     try {
       call();
     } catch (const std::bad_alloc&) {
@@ -59,6 +59,20 @@ TEST_F(Lif4, post_when_there_is_no_memory_then_bad_alloc_and_nothing_is_queued) 
   EXPECT_EQ(probe.use_count(), 1);
   run_task(note("the loop goes on"));
   EXPECT_EQ(trace.size(), 1U);
+}
+
+TEST_F(Lif4, room_when_there_is_no_memory_then_bad_alloc_no_place_is_lost_and_nothing_reported) {
+  const BoundedScheduler bounded(scheduler, 1);
+  const auto ask = [&] { static_cast<void>(bounded.room()); };
+  const auto reports_before = reported_error_count();
+  EXPECT_TRUE(fails(ask));
+  EXPECT_TRUE(fails(ask, 1));  // the promise has its node
+  EXPECT_EQ(reported_error_count(), reports_before);
+  EXPECT_TRUE(fails([&] { bounded.post([probe = probe] {}); }));
+  EXPECT_EQ(bounded.post(note("posted")), PostResult::posted);
+  run_task([] {});
+  EXPECT_EQ(trace.size(), 1U);
+  EXPECT_EQ(probe.use_count(), 1);
 }
 
 TEST_F(Lif4, set_timeout_when_there_is_no_memory_then_bad_alloc_and_nothing_is_armed) {

@@ -39,6 +39,7 @@ TEST_F(Abt4, abort_when_called_then_callbacks_live_until_the_next_pick) {
 
 // Rule: ABT-4
 TEST_F(Abt4, abort_when_on_another_thread_then_callbacks_are_destroyed_on_the_agent) {
+  loop.needs_driver();
   std::vector<std::thread::id> destroyed_on;
   for (const Delay delay : {Delay(), Delay(1h), Delay::never()}) {
     scheduler.post(

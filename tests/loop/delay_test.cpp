@@ -131,6 +131,7 @@ TEST_F(Dly1, advance_when_a_task_arms_itself_again_then_it_runs_at_every_interva
 
 // Rule: DLY-1
 TEST_F(Dly1, advance_when_within_a_task_then_not_allowed) {
+  loop.needs_driver();
   in_task([&] { EXPECT_THROW(loop.advance(1ms), NotAllowedError); });
 }
 

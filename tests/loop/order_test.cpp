@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "heist/loop/driving.hpp"
 #include "heist/loop/loop_core.hpp"
 #include "support/posted_from.hpp"
 #include "support/threads.hpp"
@@ -19,6 +20,7 @@ using testing::ElementsAreArray;
 class Ord1 : public VirtualLoopFixture {
  protected:
   std::uint64_t next_enqueue_order() {
+    loop.needs_driver();
     const Driving driving(loop.core());
     return loop.core().on_agent().next_enqueue_order;
   }

@@ -130,6 +130,7 @@ TEST_F(Sus1, close_when_held_back_then_every_promise_rejects) {
 }
 
 TEST_F(Sus1, close_when_what_is_dropped_creates_schedulers_then_every_task_is_dropped) {
+  loop.needs_driver();
   const auto creates = [this] {
     for (int i = 0; i < 8; ++i) static_cast<void>(loop.create_scheduler());
   };

@@ -151,6 +151,7 @@ TEST_F(TimeoutTest, clear_when_its_own_callback_runs_then_the_callback_lives_to_
 }
 
 TEST_F(TimeoutTest, clear_when_the_driver_is_outside_of_any_task_then_allowed) {
+  loop.needs_driver();
   Timeout timeout = set("timeout", 1h);
   EXPECT_TRUE(timeout.clear());
   EXPECT_EQ(loop.pending(), 0U);
@@ -232,6 +233,7 @@ TEST_F(TimeoutTest, timeout_when_it_never_ends_then_can_be_cleared) {
 
 // Rule: LIF-1
 TEST_F(TimeoutTest, close_when_timeouts_are_armed_then_they_are_dropped_and_handles_stay_harmless) {
+  loop.needs_driver();
   Timeout timeout = set("timeout", 1ms);
   std::optional<EventLoop> closing(EventLoopOptions{.clock = LoopClock::virtual_time});
   Timeout of_closed;

@@ -258,5 +258,16 @@ TEST(ParallelFor, parallel_for_when_called_on_a_loop_of_its_own_then_the_thread_
   EXPECT_EQ(calls, 1'000);
 }
 
+/// A loop whose body does nothing: the compiler leaves nothing of it.
+class Nothing final : public ParallelLoop {
+  void run_indexes(std::size_t /*begin*/, std::size_t /*end*/, void* /*result*/) override {}
+};
+
+TEST_P(ParallelForOn, parallel_for_when_all_indexes_there_are_take_no_time_then_it_ends) {
+  Nothing nothing;
+  in_task(cluster.scheduler(), [&] { nothing.run_all(std::numeric_limits<std::size_t>::max()); });
+  nothing.run_all(std::numeric_limits<std::size_t>::max());
+}
+
 }  // namespace
 }  // namespace heist

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "api/probes.hpp"
+#include "heist/loop/driving.hpp"
 #include "heist/loop/loop_core.hpp"
 #include "heist/loop/signal_core.hpp"
 

@@ -157,6 +157,7 @@ TEST_F(Pri6, set_priority_when_re_entered_by_way_of_another_signal_then_not_allo
 
 // Rule: PRI-6
 TEST_F(Pri6, set_priority_when_re_entered_by_a_task_run_in_the_listener_then_not_allowed) {
+  loop.needs_driver();
   const auto subscription = record([&](std::size_t) {
     const auto task = scheduler.post_task([&] { controller.set_priority(background); });
     loop.run_until_idle();

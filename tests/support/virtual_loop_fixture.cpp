@@ -4,10 +4,25 @@
 #include <heist/node_memory.hpp>
 #include <heist/posted_task.hpp>
 
+#include "heist/loop/driving.hpp"
 #include "heist/loop/loop_core.hpp"
 #include "support/threads.hpp"
 
 namespace heist::support {
+
+namespace {
+
+void expect_nothing_left(LoopCore& core) {
+  const AgentState& agent = core.on_agent();
+  EXPECT_TRUE(agent.queues.empty());
+  EXPECT_TRUE(agent.wheel.empty());
+  EXPECT_TRUE(agent.microtasks.empty());
+  EXPECT_EQ(agent.reap, nullptr) << "aborted tasks not cleared away";
+  EXPECT_TRUE(agent.discarded.empty()) << "aborted tasks not cleared away";
+  EXPECT_TRUE(agent.wheel.check_invariants());
+}
+
+}  // namespace
 
 void VirtualLoopFixture::in_task(const std::function<void()>& body) {
   std::exception_ptr error;
@@ -22,8 +37,8 @@ void VirtualLoopFixture::in_task(const std::function<void()>& body) {
   task.scheduler = scheduler.core();
   task.priority = user_blocking;
   task.is_continuation = true;  // the level above every posted task's
-  ASSERT_TRUE(loop.core().post(task));
-  loop.run_one();
+  ASSERT_TRUE(scheduler.loop()->post(task));
+  loop.run_most_urgent();
   if (error) std::rethrow_exception(std::move(error));
 }
 
@@ -39,19 +54,10 @@ void VirtualLoopFixture::from(Origin origin, const std::function<void()>& work) 
 }
 
 void VirtualLoopFixture::TearDown() {
+  if (IsSkipped()) return;
   loop.run_until_idle();
   EXPECT_EQ(loop.pending(), 0U) << "tasks left";
-  {
-    LoopCore& core = loop.core();
-    const Driving driving(core);
-    const AgentState& agent = core.on_agent();
-    EXPECT_TRUE(agent.queues.empty());
-    EXPECT_TRUE(agent.wheel.empty());
-    EXPECT_TRUE(agent.microtasks.empty());
-    EXPECT_EQ(agent.reap, nullptr) << "aborted tasks not cleared away";
-    EXPECT_TRUE(agent.discarded.empty()) << "aborted tasks not cleared away";
-    EXPECT_TRUE(agent.wheel.check_invariants());
-  }
+  loop.on_agent(&expect_nothing_left);
   RuntimeFixture::TearDown();
 }
 

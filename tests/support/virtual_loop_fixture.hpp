@@ -1,8 +1,8 @@
-// VirtualLoopFixture: one event loop on a virtual clock, driven by the test's own thread.
+// VirtualLoopFixture: one event loop on a virtual clock, driven by the test's own thread; or, with
+// HEIST_TEST_AGENTS, an agent of a cluster.
 #pragma once
 
 #include <functional>
-#include <heist/event_loop.hpp>
 #include <heist/microtask.hpp>
 #include <heist/scheduler.hpp>
 #include <string>
@@ -11,6 +11,7 @@
 
 #include "support/origin.hpp"
 #include "support/runtime_fixture.hpp"
+#include "support/tested_loop.hpp"
 
 namespace heist::support {
 
@@ -55,7 +56,7 @@ class VirtualLoopFixture : public RuntimeFixture {
     return trace.take();
   }
 
-  EventLoop loop{{.clock = LoopClock::virtual_time}};
+  TestedLoop loop;
   Scheduler scheduler = loop.scheduler();
 };
 

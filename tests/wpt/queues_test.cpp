@@ -2,6 +2,7 @@
 #include <heist/task_signal.hpp>
 #include <optional>
 
+#include "heist/loop/driving.hpp"
 #include "heist/loop/loop_core.hpp"
 #include "support/virtual_loop_fixture.hpp"
 
@@ -15,12 +16,12 @@ class WptQueues : public VirtualLoopFixture {
   /// Those that hold tasks.
   int dynamic_queues() {
     arrive();
-    LoopCore& core = loop.core();
-    const Driving driving(core);
     int count = 0;
-    core.on_agent().queues.relevel([&count](DynamicQueue& queue) {
-      ++count;
-      return queue.level;
+    loop.on_agent([&count](LoopCore& core) {
+      core.on_agent().queues.relevel([&count](DynamicQueue& queue) {
+        ++count;
+        return queue.level;
+      });
     });
     return count;
   }

@@ -89,7 +89,7 @@ TEST_F(WptTwoAborts, WPT_MT_09_any_when_two_sources_abort_at_once_then_one_reaso
   for (int round = 0; round < 500; ++round) abort_both();
 }
 
-// docs/policies.md: fork is not supported beyond exec.
+// What a child does without exec: tests/api/fork_test.cpp.
 TEST(WptFork, WPT_MT_18_fork_when_exec_follows_then_the_child_starts_and_the_agent_works_on) {
   const Agent agent;
   agent.scheduler().post_task([] {}).get();

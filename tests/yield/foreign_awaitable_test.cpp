@@ -84,6 +84,7 @@ TEST_F(ForeignAwaitable,
 }
 
 TEST_F(ForeignAwaitable, abort_source_when_resumed_outside_of_any_task_then_kept) {
+  loop.needs_driver();
   TaskController controller;
   auto result = scheduler.post_task([this] { return waits(1); }, {.signal = controller.signal()});
   static_cast<void>(run());
@@ -121,6 +122,7 @@ TEST_F(ForeignAwaitable, state_when_resumed_on_another_loop_then_none) {
 }
 
 TEST_F(ForeignAwaitable, state_when_started_off_any_loop_then_none_whoever_resumes_it) {
+  loop.needs_driver();
   TaskController controller(background);
   const auto result = waits(1);
   scheduler.post(

@@ -1,3 +1,5 @@
+#include <cstdio>
+#include <cstdlib>
 #include <future>
 #include <heist/agent.hpp>
 #include <heist/error.hpp>
@@ -6,7 +8,9 @@
 #include <thread>
 
 #include "../loop/cluster_hub.hpp"
+#include "../loop/driving.hpp"
 #include "../loop/loop_core.hpp"
+#include "../os/fork_watch.hpp"
 #include "../os/thread.hpp"
 
 namespace heist {
@@ -32,8 +36,8 @@ struct Agent::Impl : LoopNode {
   void close_without_thread();
   CloseReport close(const CloseMode& mode);
   bool request_close(const CloseMode& mode);
-  CloseReport await_close(const CloseMode& mode);
-  CloseReport leave_behind();
+  Closed await_close(const CloseMode& mode);
+  Closed leave_behind();
 
   static Impl& of(LoopNode& node) noexcept { return static_cast<Impl&>(node); }
   static void take_close(LoopNode& node, LoopCore& core) noexcept {
@@ -41,6 +45,7 @@ struct Agent::Impl : LoopNode {
     core.on_agent().stop_requested = true;
   }
   static void ignore(LoopNode& /*node*/) noexcept {}
+  void end_if_lost() const noexcept;
   static constexpr LoopNodeOps close_table{LoopNodeKind::message, &take_close, &ignore};
 
   AgentOptions options;
@@ -59,7 +64,16 @@ struct Agent::Impl : LoopNode {
   std::uint64_t ran_before_close = 0;  ///< guarded by closing
   bool has_thread = false;  ///< a reserve, guarded by closing: one that has not decided to end
   std::thread thread;
+  ForkWatch fork_watch{&loop.core(), &LoopCore::lose_agent};
 };
+
+/// The parent's agent runs what is left: going on would run it twice.
+void Agent::Impl::end_if_lost() const noexcept {
+  if (!fork_watch.is_lost()) return;
+  static_cast<void>(std::fputs(
+      "heist: a task called fork() and went on in the child: call exec or _exit there\n", stderr));
+  std::abort();
+}
 
 void Agent::Impl::run(std::promise<void> started) {
   try {
@@ -90,8 +104,10 @@ bool Agent::Impl::serve() {
   core.assert_agent();
   core.membership().hub->enlist(core);
   if (options.on_start) invoke_and_report(options.on_start, ErrorOrigin::task);
-  do core.run();
-  while (!close_taken && !try_retire());
+  do {
+    core.run();
+    end_if_lost();
+  } while (!close_taken && !try_retire());
   if (close_taken) closed.set_value(leave());
   return close_taken;
 }
@@ -104,7 +120,10 @@ CloseReport Agent::Impl::drive(std::promise<void>& started) {
   core.assert_agent();
   if (options.on_start) options.on_start();
   started.set_value();
-  while (!close_taken) core.run();
+  while (!close_taken) {
+    core.run();
+    end_if_lost();
+  }
   return leave();
 }
 
@@ -153,6 +172,10 @@ void Agent::Impl::close_without_thread() {
 }
 
 CloseReport Agent::Impl::close(const CloseMode& mode) {
+  if (fork_watch.is_lost()) {
+    throw NotAllowedError(
+        "Agent::close in a child of fork: only the parent has the agent's thread");
+  }
   if (agent_of_this_thread == &self) {
     throw NotAllowedError("Agent::close on its own thread would wait for itself");
   }
@@ -160,7 +183,7 @@ CloseReport Agent::Impl::close(const CloseMode& mode) {
     static_cast<void>(await_close(mode));
     return {};
   }
-  return await_close(mode);
+  return await_close(mode).report;
 }
 
 /// False when another close came first.
@@ -181,28 +204,30 @@ bool Agent::Impl::request_close(const CloseMode& mode) {
   return true;
 }
 
-CloseReport Agent::Impl::await_close(const CloseMode& mode) {
+Agent::Closed Agent::Impl::await_close(const CloseMode& mode) {
   if (!mode.deadline) {
     stop.wait();
-    return report.get();
+    return {.report = report.get()};
   }
   static_cast<void>(stop.wait_until(*mode.deadline));
   // An agent that is between tasks drops the rest now: that takes a moment.
-  const auto patience = std::chrono::milliseconds(loop.core().is_running_task() ? 0 : 10);
-  if (report.wait_for(patience) == std::future_status::ready) return report.get();
+  const auto patience = std::chrono::milliseconds(loop.core().running() != nullptr ? 0 : 10);
+  if (report.wait_for(patience) == std::future_status::ready) return {.report = report.get()};
   return leave_behind();
 }
 
 /// The deadline has come, and the agent is not done.
-CloseReport Agent::Impl::leave_behind() {
-  const bool runs = loop.core().is_running_task();
+Agent::Closed Agent::Impl::leave_behind() {
+  const void* const running = loop.core().running();
+  const bool runs = running != nullptr;
   // Runs users' code: not under the mutex.
   if (runs) loop.core().reject_running();
   const std::lock_guard lock(closing);
   const auto begun = loop.stats().tasks_run - ran_before_close;
   // The running one may have begun before.
-  return {
+  const CloseReport left{
       .ran = runs && begun > 0 ? begun - 1 : begun, .aborted = 0, .still_running = runs ? 1U : 0};
+  return {.report = left, .running = running};
 }
 
 Agent::Agent(AgentOptions options) : Agent(std::move(options), NotStarted()) {
@@ -232,6 +257,10 @@ void Agent::start() {
 
 // Throws, and so terminates, only on the agent's own thread, which is documented as forbidden.
 Agent::~Agent() {  // NOLINT(bugprone-exception-escape)
+  if (impl_->fork_watch.is_lost()) {
+    static_cast<void>(impl_.release());  // stays as fork() found it
+    return;
+  }
   join();
 }
 
@@ -255,7 +284,7 @@ CloseReport Agent::close(const CloseMode& mode) {
   return impl_->close(mode);
 }
 void Agent::request_close(const CloseMode& mode) { impl_->request_close(mode); }
-CloseReport Agent::close_as_member(const CloseMode& mode) { return impl_->await_close(mode); }
+Agent::Closed Agent::close_as_member(const CloseMode& mode) { return impl_->await_close(mode); }
 EventLoopStats Agent::stats() const noexcept { return impl_->loop.stats(); }
 
 }  // namespace heist

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "../loop/cluster_hub.hpp"
+#include "../loop/driving.hpp"
 #include "../loop/loop_core.hpp"
 #include "../os/cpu_limit.hpp"
+#include "../os/fork_watch.hpp"
 #include "../os/thread.hpp"
 
 namespace heist {
@@ -57,6 +59,9 @@ struct AgentCluster::Impl final : ReserveThreads {
   [[nodiscard]] bool is_own_thread() const noexcept;
   CloseReport close(const CloseMode& mode);
   void drain(const CloseMode& mode);
+  [[nodiscard]] bool is_lost() const noexcept { return ForkWatch::has_lost(loop.get()); }
+  [[nodiscard]] std::uint64_t tasks_run() const noexcept;
+  CloseReport await_members(const CloseMode& mode);
 
   AgentClusterOptions options;
   Ref<LoopCore> loop;                  ///< stands for the cluster; with one agent, that one's
@@ -65,7 +70,8 @@ struct AgentCluster::Impl final : ReserveThreads {
   std::vector<std::unique_ptr<Agent>>
       agents;  ///< and reserves; go first, also when one of them does not start
   std::mutex closing;
-  bool is_closed = false;  ///< guarded by closing
+  bool is_closed = false;               ///< guarded by closing
+  std::optional<ForkWatch> fork_watch;  ///< when the loop is no agent's
 };
 
 AgentCluster::Impl::Impl(AgentClusterOptions given) : options(std::move(given)) {
@@ -77,6 +83,7 @@ AgentCluster::Impl::Impl(AgentClusterOptions given) : options(std::move(given)) 
   const bool is_single = members.size() == 1;
   loop =
       is_single ? members[0] : LoopCore::make_cluster(options.loop, std::move(members), reserves);
+  if (!is_single) fork_watch.emplace(loop.get(), &LoopCore::lose_agent);
   scheduler = is_single ? &loop->add_scheduler() : &loop->first_scheduler();
   start();
 }
@@ -145,6 +152,10 @@ bool AgentCluster::Impl::is_own_thread() const noexcept {
 }
 
 CloseReport AgentCluster::Impl::close(const CloseMode& mode) {
+  if (is_lost()) {
+    throw NotAllowedError(
+        "AgentCluster::close in a child of fork: only the parent has its threads");
+  }
   if (is_own_thread()) {
     throw NotAllowedError("AgentCluster::close on an agent's own thread would wait for itself");
   }
@@ -152,24 +163,37 @@ CloseReport AgentCluster::Impl::close(const CloseMode& mode) {
   if (std::exchange(is_closed, true)) return {};
   if (loop->hub() == nullptr) {
     agents[0]->request_close(mode);
-    return agents[0]->close_as_member(mode);
+    return agents[0]->close_as_member(mode).report;
   }
-  std::array<std::uint64_t, IdleAgents::most_agents> ran_before;
-  for (unsigned i = 0; i < agents.size(); ++i) ran_before[i] = agents[i]->stats().tasks_run;
+  const auto ran_before = tasks_run();
   loop->refuse_tasks();
   if (mode.kind == CloseMode::Kind::drain) drain(mode);
   CloseMode now = CloseMode::abort();
   now.deadline = mode.deadline;
   for (const auto& agent : std::views::reverse(agents)) agent->request_close(now);
-  CloseReport report;
-  for (unsigned i = 0; i < agents.size(); ++i) {
-    const CloseReport part = agents[i]->close_as_member(now);
-    report.aborted += part.aborted;
-    report.still_running += part.still_running;
-    const auto begun = agents[i]->stats().tasks_run - ran_before[i];
-    report.ran += begun - std::min(begun, part.still_running);  // that may have begun before
-  }
+  CloseReport report = await_members(now);
+  const auto begun = tasks_run() - ran_before;
+  report.ran = begun - std::min(begun, report.still_running);  // those may have begun before
   return report;
+}
+
+std::uint64_t AgentCluster::Impl::tasks_run() const noexcept {
+  std::uint64_t sum = 0;
+  for (const auto& agent : agents) sum += agent->stats().tasks_run;
+  return sum;
+}
+
+/// Of those that run parts of one tree, one counts.
+CloseReport AgentCluster::Impl::await_members(const CloseMode& mode) {
+  CloseReport sum;
+  std::array<const void*, IdleAgents::most_agents> running{};
+  for (const auto& agent : agents) {
+    const auto [report, runs] = agent->close_as_member(mode);
+    sum.aborted += report.aborted;
+    if (runs == nullptr || std::ranges::find(running, runs) != running.end()) continue;
+    running.at(sum.still_running++) = runs;
+  }
+  return sum;
 }
 
 void AgentCluster::Impl::drain(const CloseMode& mode) {
@@ -182,6 +206,10 @@ AgentCluster::AgentCluster(AgentClusterOptions options)
 
 // Throws, and so terminates, only on an agent's own thread, which is documented as forbidden.
 AgentCluster::~AgentCluster() {  // NOLINT(bugprone-exception-escape)
+  if (impl_->is_lost()) {
+    static_cast<void>(impl_.release());  // stays as fork() found it
+    return;
+  }
   static_cast<void>(impl_->close(CloseMode::abort()));
 }
 

@@ -3,6 +3,7 @@
 #include <heist/event_loop.hpp>
 #include <stdexcept>
 
+#include "../loop/driving.hpp"
 #include "../loop/loop_core.hpp"
 
 namespace heist {

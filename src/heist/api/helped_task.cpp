@@ -60,7 +60,7 @@ void HelpedTask::throw_if_aborted() const {
 TaskPriority HelpedTask::priority() const noexcept {
   const SchedulingState& state = captured_.state();
   const TaskPriority now =
-      state.priority_source != nullptr ? state.priority_source->priority() : state.priority;
+      state.priority_source != nullptr ? state.priority_source->picked_through() : state.priority;
   return state.scheduler != nullptr ? state.scheduler->capped(now) : now;
 }
 

@@ -69,8 +69,8 @@ void Scheduler::suspend() const {
 
 void Scheduler::resume() const {
   auto* message = make_node<SuspensionMessage>(*core_, false);
-  loop_->send(*message);
   if (ClusterHub* hub = loop_->hub()) hub->resume(*core_);
+  loop_->send(*message);
 }
 
 std::optional<Scheduler> Scheduler::current() noexcept {

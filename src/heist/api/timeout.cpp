@@ -2,6 +2,7 @@
 #include <heist/error.hpp>
 #include <heist/timeout.hpp>
 
+#include "../loop/driving.hpp"
 #include "../loop/loop_core.hpp"
 
 namespace heist {

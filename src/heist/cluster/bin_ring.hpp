@@ -20,7 +20,10 @@ namespace heist {
 // I3      Posters never dereference what they find in a bin.
 // I4      head_ and tail_ only help: who finds one behind (the bin's round says so) moves it on.
 // Edge bin: publish -> search. Carries the tasks.
-// Edge bin: publish <-> search. Post, then read the hint and the sleepers; announce, then search.
+// Edge bin: publish <-> search. Post, then read the hint and the sleepers; announce, then search. A search that reads a
+//         bin before its first post stops there, so that post must come before those to later bins in S: who posts
+//         behind a bin has searched it, or comes behind one who has (move_on -> find).
+// Edge bin: move_on -> find. Carries nothing but that order. (No model shows its need: S is the order of steps there.)
 // Progress  lock-free; a frozen poster or taker stops nobody.
 // Bound   bins * most tasks; what comes then goes into the last bin, whatever it holds (cluster_broken.cpp). Rounds are
 //         counted modulo 2^15: a thread that stalls for 2^14 rounds between its two looks takes old for new.
@@ -30,11 +33,10 @@ class BinRing {
  public:
   /// Any thread. One CAS, one more behind a bin that was taken or is full, and retries where posters meet.
   void post(LoopNode& task) noexcept {
-    std::uint64_t ticket =
-        tail_.load(sync::relaxed);  // relaxed: a hint, checked by the bin's round.
+    std::uint64_t ticket = tail_.load(sync::edge("bin:find", sync::acquire));
     bool overfill = false;
     for (;;) {
-      Word old = bin(ticket).load(sync::relaxed);  // relaxed: the CAS checks it again.
+      Word old = bin(ticket).load(sync::edge("bin:search", sync::seq_cst));
       const int lag = rounds_ahead(old, ticket);
       if (lag < 0) {
         --ticket;
@@ -135,8 +137,8 @@ class BinRing {
 
   /// From `ticket` to the next, unless another thread did. Where it is now.
   static std::uint64_t move_on(sync::atomic<std::uint64_t>& end, std::uint64_t ticket) noexcept {
-    // relaxed, both: a hint, checked by the bin's round.
-    if (end.compare_exchange_strong(ticket, ticket + 1, sync::relaxed, sync::relaxed)) {
+    if (end.compare_exchange_strong(ticket, ticket + 1, sync::edge("bin:move_on", sync::release),
+                                    sync::edge("bin:find", sync::acquire))) {
       return ticket + 1;
     }
     return ticket;

@@ -3,37 +3,22 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <heist/loop_node.hpp>
-#include <heist/priority.hpp>
 #include <heist/ref.hpp>
 #include <heist/sync.hpp>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "agent_queues.hpp"
 #include "bin_ring.hpp"
 #include "enlisted.hpp"
-#include "fork_deque.hpp"
-#include "stealable_ring.hpp"
 #include "ticket_index.hpp"
-#include "turns.hpp"
 #include "urgency_hint.hpp"
 
 namespace heist {
-
-/// Everything that has a size.
-struct ClusterSizes {
-  unsigned bins = 1U << 14;
-  unsigned bin = 31;     ///< K: the most tasks that are in transfer at once
-  unsigned ring = 256;   ///< at least two bins
-  unsigned forks = 256;  ///< the most calls on an agent's stack whose callers may go on elsewhere
-  unsigned others_turn =
-      61;  ///< at every so manieth pick of a level an agent looks at the others' tasks of it first
-  unsigned levels = level_count;
-};
 
 // Roles   poster: any thread.  agent: one of a few, by its index.
 // I1      (CLU-1) pick() gives no task while one of a higher level, or above `bound`, stays unclaimed that had been
@@ -75,8 +60,8 @@ class ClusterQueues {
     if (SharedQueue::is_moving(place)) publish(queue, SharedQueue::from_of(place), make_ticket);
     task.end_post();
   }
-  /// Every pick that begins after the return goes by the level that `level()` reads (PRI-3). Without memory, beyond
-  /// what the pair has kept, a move that meets another one of its queue may wait for that one.
+  /// Every pick that begins after the return goes by the level that `level()` reads (PRI-3). When memory has run
+  /// out, a move that meets another one of its queue may wait for that one, or for memory: the pair keeps enough for one.
   template <class Level>
   void move(SharedPair& pair, SharedQueue& queue, Level&& level) noexcept {
     const auto make_ticket = [&pair, &queue]() noexcept { return pair.make_ticket(queue); };
@@ -98,7 +83,7 @@ class ClusterQueues {
   /// A task that runs on `agent` posts another one.
   void post_from(unsigned agent, LoopNode& task, int level) noexcept {
     if (!own(agent, level).push(task)) return post(task, level);
-    agents_[agent].occupied |= 1U << level;
+    agents_[agent].note_tasks(level);
     published(level);
   }
   /// A task that runs on `agent` leaves its continuation behind, until unfork(). False: there is no room for it.
@@ -116,7 +101,7 @@ class ClusterQueues {
   [[nodiscard]] LoopNode* pick(unsigned agent, int bound) noexcept {
     for (;;) {
       const int hint = hint_.level();
-      const int stealable = best_own(agent);
+      const int stealable = agents_[agent].best_level();
       const int best = std::max(bound, stealable);
       // Nothing is above the hint but what is about to raise it: with nothing of its own it looks for that, too.
       if (hint > best) {
@@ -128,13 +113,22 @@ class ClusterQueues {
       } else if (best < 0) {
         return search_above(agent, best);
       }
-      Turns& turns = this->turns(agent, best);
+      Turns& turns = agents_[agent].turns(best);
       if (turns.begin_pick(sizes.others_turn)) {
         if (LoopNode* task = search_level(agent, best)) return task;
       }
       if (stealable < bound || (stealable == bound && turns.is_bounds_turn())) return nullptr;
-      if (LoopNode* task = own(agent, best).claim_one()) return task;
+      if (LoopNode* task = agents_[agent].claim(best)) return task;
     }
+  }
+  /// The same of one level, whatever there is above it.
+  [[nodiscard]] LoopNode* pick_at(unsigned agent, int level) noexcept {
+    if (LoopNode* task = agents_[agent].claim(level)) return task;
+    return search_level(agent, level);
+  }
+  /// The level of what this agent took last.
+  [[nodiscard]] int picked_level(unsigned agent) const noexcept {
+    return agents_[agent].picked_level();
   }
   /// Whether a search would find something; every publication that was complete before is seen.
   [[nodiscard]] bool has_tasks(unsigned agent) noexcept {
@@ -144,12 +138,12 @@ class ClusterQueues {
       if (inject(level).has_tasks() || index_.has_tasks(agent, level)) return true;
       for (unsigned other = 0; other < agents; ++other) {
         if (own(other, level).has_tasks()) return true;
-        if (has_forks(level) && forks(other, level).has_tasks()) return true;
+        if (Agent::has_forks(level) && forks(other, level).has_tasks()) return true;
       }
     }
     return false;
   }
-  /// Takes everything out, once nobody picks any more. `agent`: a place of the caller's.
+  /// Takes out what has been published, which is everything once nobody picks any more. `agent`: a place of the caller's.
   template <class Drop>
   void drain(unsigned agent, Drop&& drop) noexcept {
     std::uint64_t moves = 0;
@@ -163,7 +157,7 @@ class ClusterQueues {
   [[nodiscard]] bool may_have_above(int level) const noexcept { return hint_.level() > level; }
   /// How many tasks this agent has taken from other agents' rings.
   [[nodiscard]] std::uint64_t stolen(unsigned agent) const noexcept {
-    return agents_[agent].stolen.load(sync::relaxed);  // relaxed: a statistic.
+    return agents_[agent].stolen();
   }
 
   // Checkers.
@@ -174,7 +168,7 @@ class ClusterQueues {
     inject(level).each_word(visit);
     for (unsigned agent = 0; agent < agents_.size(); ++agent) {
       own(agent, level).each_word(visit);
-      if (has_forks(level)) forks(agent, level).each_word(visit);
+      if (Agent::has_forks(level)) forks(agent, level).each_word(visit);
     }
   }
   [[nodiscard]] bool holds(int level, const LoopNode& task) {
@@ -200,29 +194,13 @@ class ClusterQueues {
   }
 
  private:
-  using Ring = StealableRing<sizes.ring, sizes.bin>;
+  using Agent = AgentQueues<sizes>;
   using Bins = BinRing<sizes.bins, sizes.bin>;
-  using Forks = ForkDeque<sizes.forks>;
   static constexpr int top_level = static_cast<int>(sizes.levels) - 1;
 
-  struct alignas(64) Agent {
-    std::array<Ring, sizes.levels> rings;
-    std::array<Forks, sizes.levels / 2> forks;  ///< only continuations are left behind
-    // The agent's own.
-    alignas(64) unsigned occupied = 0;  ///< levels whose ring may hold something
-    std::array<Turns, sizes.levels> turns;
-    sync::atomic<std::uint64_t> stolen{0};
-  };
-
   Bins& inject(int level) noexcept { return inject_[static_cast<std::size_t>(level)]; }
-  Ring& own(unsigned agent, int level) noexcept {
-    return agents_[agent].rings[static_cast<std::size_t>(level)];
-  }
-
-  static bool has_forks(int level) noexcept { return level % 2 == 1; }
-  Forks& forks(unsigned agent, int level) noexcept {
-    return agents_[agent].forks[static_cast<std::size_t>(level / 2)];
-  }
+  Agent::Ring& own(unsigned agent, int level) noexcept { return agents_[agent].ring(level); }
+  Agent::Forks& forks(unsigned agent, int level) noexcept { return agents_[agent].forks(level); }
 
   void published(int level) noexcept {
     hint_.published(level);
@@ -247,26 +225,13 @@ class ClusterQueues {
     }
   }
 
-  Turns& turns(unsigned agent, int level) noexcept {
-    return agents_[agent].turns[static_cast<std::size_t>(level)];
-  }
-
-  int best_own(unsigned agent) noexcept {
-    auto& occupied = agents_[agent].occupied;
-    while (occupied != 0) {
-      const int level = static_cast<int>(std::bit_width(occupied)) - 1;
-      if (own(agent, level).has_tasks()) return level;
-      occupied &= ~(1U << level);
-    }
-    return -1;
-  }
-
   /// An agent inside; one of so many.
   LoopNode* take_at(unsigned agent, unsigned agents, int level, bool several) noexcept {
-    if (has_forks(level)) {
+    agents_[agent].note_pick(level);
+    if (Agent::has_forks(level)) {
       if (LoopNode* continuation = steal_fork(agent, agents, level)) return continuation;
     }
-    Turns& turns = this->turns(agent, level);
+    Turns& turns = agents_[agent].turns(level);
     for (const auto place : turns.order()) {
       LoopNode* task = take_from(place, agent, agents, level, several);
       if (task == nullptr) continue;
@@ -306,7 +271,7 @@ class ClusterQueues {
     for (unsigned i = 1; i < agents; ++i) {
       const auto count = own((agent + i) % agents, level).claim(wanted);
       if (count == 0) continue;
-      count_stolen(agent, count);
+      agents_[agent].count_stolen(count);
       for (unsigned at = 0; at < count; ++at) {
         loot[at]->next = at + 1 < count ? loot[at + 1] : nullptr;
       }
@@ -319,16 +284,11 @@ class ClusterQueues {
   LoopNode* steal_fork(unsigned agent, unsigned agents, int level) noexcept {
     for (unsigned i = 1; i < agents; ++i) {
       if (LoopNode* continuation = forks((agent + i) % agents, level).steal()) {
-        count_stolen(agent, 1);
+        agents_[agent].count_stolen(1);
         return continuation;
       }
     }
     return nullptr;
-  }
-  void count_stolen(unsigned agent, std::uint32_t count) noexcept {
-    auto& stolen = agents_[agent].stolen;
-    // relaxed: a statistic with one writer.
-    stolen.store(stolen.load(sync::relaxed) + count, sync::relaxed);
   }
   /// What came with a task that is to be started, before it is (I2). Only an overfull bin holds more than fits, and
   /// what is left goes back.
@@ -336,7 +296,7 @@ class ClusterQueues {
     if (oldest == nullptr) return;
     LoopNode* left = own(agent, level).push_chain(oldest);
     while (left != nullptr) inject(level).post(*std::exchange(left, left->next));
-    agents_[agent].occupied |= 1U << level;
+    agents_[agent].note_tasks(level);
     published(level);
   }
 

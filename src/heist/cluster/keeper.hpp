@@ -13,7 +13,8 @@ namespace heist {
 // Roles   armer: any thread.  keeper: the agent that has the role, one at a time.  watcher: a sleeping agent, one at a time.
 // States  role_: free or taken.  watch_: nobody, or (watcher, when it wakes).  next_due_: the first deadline of what
 //         keepers took over, or never.
-// I1      Whoever gives the role back looks at the inbox again: what was armed meanwhile is not overlooked.
+// I1      Whoever gives the role back looks at the inbox again, and wakes somebody for what was armed meanwhile, unless
+//         somebody searches: a searcher looks for it too, before it sleeps or when it ends its search.
 // I2      While agents sleep and a delay is armed: the watcher wakes in time, or an agent is awake that has not started
 //         a task, or a wake-up is in flight.
 // Why     Whoever made the first deadline earlier (an armer by its push, a keeper by next_due_) reads watch_ then, and

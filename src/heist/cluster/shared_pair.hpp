@@ -91,7 +91,7 @@ class SharedPair {
   void reserve() {
     for (auto& spare : spares_) reserve(spare);
   }
-  /// For a move. Null: memory has run out, and another thread's move has what was kept.
+  /// For a move. Null: memory has run out, and another thread's move has what was kept (broken_two_moves_without_memory).
   [[nodiscard]] TicketCell* make_ticket(SharedQueue& queue) noexcept {
     void* memory = take(spares_[&queue == queues_.data() ? 0 : 1]);
     try {

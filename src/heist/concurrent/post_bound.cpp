@@ -8,12 +8,21 @@ namespace heist {
 
 Promise<Room> PostBound::wait() {
   auto pair = Promise<Room>::with_resolver();
-  auto waiter = std::make_unique<Resolver<Room>>(std::move(pair.resolver));
-  line_.join(waiter.get());
-  static_cast<void>(waiter.release());  // the line has it
+  try {
+    join(std::move(pair.resolver));
+  } catch (...) {
+    static_cast<void>(pair.promise.reason());  // nobody else observes it
+    throw;
+  }
   // A free place goes through the line, too: to whoever is first in it.
   if (free_.fetch_sub(1, sync::edge("room:join", sync::acq_rel)) > 0) owe();
   return std::move(pair.promise);
+}
+
+void PostBound::join(Resolver<Room> resolver) {
+  auto waiter = std::make_unique<Resolver<Room>>(std::move(resolver));
+  line_.join(waiter.get());
+  static_cast<void>(waiter.release());  // the line has it
 }
 
 void PostBound::owe() noexcept {

@@ -22,7 +22,7 @@ namespace heist {
 // Edge room: leave -> take, join. What was done with a place is over.
 // Lifetime  every place taken, and so everybody in the line, holds a share: nobody waits when it ends.
 // Progress  taking and leaving are lock-free; a frozen server delays who waits.
-// Proof   stress/model/models/room.cpp.
+// Proof   stress/model/models/limits.cpp, stress/limits_stress.cpp.
 class PostBound {
  public:
   /// Errors: std::bad_alloc.
@@ -49,6 +49,7 @@ class PostBound {
   friend void release(PostBound& bound) noexcept;
 
  private:
+  void join(Resolver<Room> resolver);
   void owe() noexcept;
   void serve() noexcept;
   void serve_some() noexcept;

@@ -3,7 +3,6 @@
 #include <heist/blocking.hpp>
 #include <utility>
 
-#include "../concurrent/rethrown.hpp"
 #include "cluster_hub.hpp"
 #include "signal_core.hpp"
 
@@ -35,6 +34,7 @@ BlockingScope::~BlockingScope() {
 
 bool ClusterHub::begin_blocking(LoopCore& agent) noexcept {
   auto& member = agent.member_;
+  drop_if_left();
   if (reserve_setup_.count == 0 || std::exchange(member.is_blocked, true)) return false;
   const auto own = member.is_reserve ? std::optional(rank_of(agent)) : std::nullopt;
   if (const auto resting = reserves_.enter(own)) get_up(agents() + *resting);
@@ -88,7 +88,7 @@ void ClusterHub::park_reserve(LoopCore& reserve, Moment limit) noexcept {
 
 /// Sleeps aside from the others.
 void ClusterHub::rest(LoopCore& reserve, Moment limit) noexcept {
-  forget(reserve.on_agent().rethrown);
+  reserve.forget_rethrown();
   if (reserve.has_work()) return;
   reserve.parker_.prepare();
   reserve.count_sleep();

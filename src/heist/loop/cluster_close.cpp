@@ -75,13 +75,16 @@ std::uint64_t ClusterHub::count_sleeps() const noexcept {
 
 std::uint64_t ClusterHub::leave(LoopCore& agent) noexcept {
   if (agent.member_.searching) end_search(agent);
+  drops_.store(true, sync::edge("hub:close", sync::seq_cst));
+  drop_found();
+  agent.finish_garbage();
   if (members_left_.fetch_sub(1, sync::edge("hub:leave", sync::acq_rel)) != 1) return 0;
   return drop_all(agent);
 }
 
 /// The last member: nobody picks any more.
 std::uint64_t ClusterHub::drop_all(LoopCore& agent) noexcept {
-  closed_.store(true, sync::edge("hub:close", sync::seq_cst));
+  closed_.store(true, sync::relaxed);      // relaxed: posts that overlap may fall either way.
   static_cast<void>(keeper_.try_begin());  // for good: whoever had it has left
   {
     const Keeping keeping(loop_);
@@ -104,8 +107,28 @@ std::uint64_t ClusterHub::drop_all(LoopCore& agent) noexcept {
 }
 
 void ClusterHub::drop_if_closed() noexcept {
-  if (closed_.load(sync::edge("hub:post", sync::seq_cst))) [[unlikely]]
-    drop_found();
+  if (drops_.load(sync::edge("hub:post", sync::seq_cst))) [[unlikely]]
+    drop_posted();
+}
+
+void ClusterHub::drop_posted() noexcept {
+  const LoopCore* member = LoopCore::member_here();
+  const bool by_task =
+      member != nullptr && member->member_.hub == this && member->running() != nullptr;
+  if (!by_task) return drop_found();
+  if (member->member_.is_blocked) drop_for_waiter();
+}
+
+void ClusterHub::drop_if_left() noexcept {
+  if (drops_.load(sync::edge("hub:post", sync::seq_cst))) [[unlikely]]
+    drop_for_waiter();
+}
+
+/// As on a thread of no loop: microtasks would wait for the end of the task that waits.
+void ClusterHub::drop_for_waiter() noexcept {
+  LoopCore* here = std::exchange(loop_of_this_thread, nullptr);
+  drop_found();
+  loop_of_this_thread = here;
 }
 
 /// One thread at a time; who finds another one at it leaves it to that one. (A late poster touches no agent's state: it

@@ -68,12 +68,14 @@ class ReserveThreads {
 /// ones and messages go to the loop's inbox and wheel, which belong to whichever agent is the keeper.
 ///
 /// Roles   poster: any thread.  agent: a member, on its own loop's thread.  keeper: see Keeper; it is the agent of the
-///         cluster's loop meanwhile, and runs no user code.  closer: the last member that closes, then any late poster.
+///         cluster's loop meanwhile, and runs no user code.  closer: a member that leaves, then any late poster.
 ///         reserve: one of the last members; an agent while another member blocks (Reserves).
 /// I1      A task is in the inbox, in the wheel, or in the queues; whoever takes it from the queues disposes of it. Who
 ///         destroys its callback, the holder or the abort's reaper, is who takes its contents (ControlledTask).
-/// I2      A post that the close has not met sees closed_ behind its own publication, and drops what is left.
-/// Edge hub: close <-> post. Publish, then read closed_; set closed_, then drop what is found.
+/// I2      Once a member begins to leave, what is runnable is dropped: by those that leave, by posters, by members that
+///         wait. (A task that waits for another one could never end otherwise, and its agent never leave.) A task that
+///         only posts leaves it to them: what is dropped runs users' destructors.
+/// Edge hub: close <-> post. Publish, then read drops_; set drops_, then drop what is found.
 /// Edge hub: leave -> leave. Carries what the members did to the cluster's loop to the last one.
 /// Edge hub: drop -> drop. One after another drops; who leaves it to another one has published before.
 /// Edge hub: await <-> sleep. Announce (IdleAgents), then see who awaits; await, then see who sleeps.
@@ -94,6 +96,11 @@ class ClusterHub {
   [[nodiscard]] bool deliver(Reaction& reaction) noexcept;
   /// A message is in the loop's inbox.
   void notify_keeper() noexcept { notify_watcher(0); }
+  /// One is there that only clears away: agents that sleep are not got up for each (CLU-4), but memory has a bound (ABT-5).
+  void count_to_clear() noexcept {
+    // relaxed: only a number.
+    if (to_clear_.fetch_add(1, sync::relaxed) % most_to_clear == most_to_clear - 1) notify_keeper();
+  }
   /// The priority of a signal changes: its queues move (PRI-3).
   void move(SignalLoop& part, SharedPair& pair) noexcept;
   /// For a task or continuation that takes its priority from this part's signal.   Errors: std::bad_alloc.
@@ -125,10 +132,19 @@ class ClusterHub {
   [[nodiscard]] LoopNode* pick(LoopCore& agent, int bound) noexcept HEIST_ON_AGENT {
     for (;;) {
       LoopNode* node = queues_.pick(agent.member_.index, bound);
-      // seq_cst: what suspend() wrote before it returned is seen.
-      const bool may_wait = may_be_suspended_.load(sync::edge("hold:suspended", sync::seq_cst));
-      if (!may_wait || node == nullptr || !hold_back(*node)) return node;
+      if (node == nullptr || may_run(*node)) return node;
     }
+  }
+  /// The same of one level, whatever there is above; null: nothing is runnable there.
+  [[nodiscard]] LoopNode* pick_at(LoopCore& agent, int level) noexcept HEIST_ON_AGENT {
+    for (;;) {
+      LoopNode* node = queues_.pick_at(agent.member_.index, level);
+      if (node == nullptr || may_run(*node)) return node;
+    }
+  }
+  /// The level at which the last one stood.
+  [[nodiscard]] int picked_level(LoopCore& agent) noexcept HEIST_ON_AGENT {
+    return queues_.picked_level(agent.member_.index);
   }
   /// The running task leaves its continuation behind for other agents, until unfork(). False: there is no room for it.
   [[nodiscard]] bool fork(LoopCore& agent, LoopNode& continuation,
@@ -166,14 +182,18 @@ class ClusterHub {
 
   // Closing (cluster_close.cpp).
 
+  /// A member that is about to wait: drops what nobody may run any more.   Cost: a load.
+  void drop_if_left() noexcept;
   /// Any thread: waits until nothing is runnable or about to be, or the deadline. `also_delayed`: nor delayed.
   void wait_until_quiet(std::optional<LoopTime::Clock::time_point> deadline,
                         bool also_delayed) noexcept;
-  /// A member, once its own loop is closed: the last one drops what is left. How many tasks that were.
+  /// A member, once its own loop is closed: from now on what is runnable is dropped. The last one drops all that is left,
+  /// and says how many tasks all have dropped.
   std::uint64_t leave(LoopCore& agent) noexcept HEIST_ON_AGENT;
 
  private:
   using Queues = ClusterQueues<hub_sizes, ClusterSleepers>;
+  static constexpr std::uint32_t most_to_clear = 64;
 
   /// Makes the calling agent that of the cluster's loop. No user code runs meanwhile.
   class Keeping {
@@ -197,10 +217,19 @@ class ClusterHub {
   void publish_held(Reaction& reaction) noexcept;
   int give_place(SharedCellOwner& cell, SignalLoop& part, LoopNode& node,
                  bool is_continuation) noexcept;
+  /// False: it waits for a resume.
+  [[nodiscard]] bool may_run(LoopNode& node) noexcept {
+    // seq_cst: what suspend() wrote before it returned is seen.
+    return !may_be_suspended_.load(sync::edge("hold:suspended", sync::seq_cst)) || !hold_back(node);
+  }
   [[nodiscard]] bool hold_back(LoopNode& node) noexcept;
+  void sweep(StealableHold& hold) noexcept;
+  void count_aborts(const Registration* reaped) noexcept;
   [[nodiscard]] bool arm(SchedulerTask& task) noexcept;
   void notify_watcher(Keeper::Due due) noexcept;
   void drop_if_closed() noexcept;
+  void drop_posted() noexcept;
+  void drop_for_waiter() noexcept;
 
   [[nodiscard]] bool needs_keeper() const noexcept;
   void take_over() noexcept;
@@ -239,14 +268,16 @@ class ClusterHub {
   Reserves reserves_;
   Queues queues_;
   Keeper keeper_;
-  alignas(64) sync::atomic<bool> closed_{false};
-  sync::atomic<bool> may_be_suspended_{false};  ///< some scheduler has been
-  sync::atomic<bool> holds_delayed_{false};     ///< of a suspended scheduler; the keeper's
+  alignas(64) sync::atomic<bool> drops_{false};  ///< some member leaves
+  sync::atomic<bool> closed_{false};             ///< all have
+  sync::atomic<bool> may_be_suspended_{false};   ///< some scheduler has been
+  sync::atomic<bool> holds_delayed_{false};      ///< of a suspended scheduler; the keeper's
   sync::atomic<std::uint32_t> members_left_;
   sync::atomic<std::uint32_t> drop_requests_{0};
   sync::atomic<std::uint64_t> dropped_{0};     ///< tasks that no signal had aborted
   sync::atomic<std::uint32_t> quiet_{0};       ///< counts sleeps that a waiting closer looks at
   sync::atomic<std::uint32_t> is_awaited_{0};  ///< closers in wait_until_quiet()
+  sync::atomic<std::uint32_t> to_clear_{0};    ///< counts messages that woke nobody
 };
 
 }  // namespace heist

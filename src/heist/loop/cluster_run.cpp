@@ -1,11 +1,13 @@
 // An agent of a cluster: how it picks, sleeps, and keeps the delays.
 #include <utility>
 
-#include "../concurrent/rethrown.hpp"
 #include "cluster_hub.hpp"
 #include "signal_core.hpp"
+#include "spin_until.hpp"
 
 namespace heist {
+
+void LoopCore::end_search_in_cluster() noexcept { member_.hub->end_search(*this); }
 
 void ClusterHub::end_search(LoopCore& agent) noexcept {
   agent.member_.searching = false;
@@ -27,17 +29,15 @@ bool ClusterHub::needs_keeper() const noexcept {
 
 bool ClusterHub::wants_keeper() const noexcept { return needs_keeper() && !keeper_.has_keeper(); }
 
+/// What comes meanwhile is for this agent's next pick, or for whoever is free until then: it is not kept from its tasks.
 void ClusterHub::keep(LoopCore& agent) noexcept {
-  bool kept = false;
-  while (needs_keeper() && keeper_.try_begin()) {
-    take_over();
-    hand_on(agent);
-    // relaxed: the keeper's announcement of sleep publishes it.
-    holds_delayed_.store(loop_.agent_->held_tasks != 0, sync::relaxed);
-    keeper_.end(loop_.agent_->wheel.next_expiry());
-    kept = true;
-  }
-  if (kept) notify_watcher(keeper_.next_due());
+  if (!keeper_.try_begin()) return;
+  take_over();
+  hand_on(agent);
+  // relaxed: the keeper's announcement of sleep publishes it.
+  holds_delayed_.store(loop_.agent_->held_tasks != 0, sync::relaxed);
+  keeper_.end(loop_.agent_->wheel.next_expiry());
+  notify_watcher(needs_keeper() ? 0 : keeper_.next_due());
 }
 
 /// The keeper: what has arrived goes into the wheel, what is due to the queues, and what was aborted leaves.
@@ -50,6 +50,7 @@ void ClusterHub::take_over() noexcept {
     // Nowhere else: its signal's queues may go with its callback, and it would come due in one of them.
     task.is_withdrawn = loop_.withdraw(task);
   }
+  count_aborts(state.reap);
   state.wheel.expire(loop_.time_.tick_now(), [this](LoopNode& node) noexcept {
     auto& task = static_cast<SchedulerTask&>(node);
     task.place = TaskPlace::elsewhere;
@@ -88,14 +89,14 @@ void ClusterHub::park(LoopCore& agent, std::optional<LoopTime::Clock::time_point
 void ClusterHub::park_among_all(LoopCore& agent,
                                 std::optional<LoopTime::Clock::time_point> limit) noexcept {
   auto& member = agent.member_;
+  agent.forget_rethrown();
   if (!std::exchange(member.searching, true)) sleepers_.idle().begin_search();
-  spin_until(agent.spin_, loop_, [&] {
+  spin_until(agent.spin_, loop_, limit, [&] {
     agent.assert_agent();
     if (member.is_reserve && reserves_.has_surplus()) return true;
     // relaxed: seen in time. Who drains waits until all sleep.
     return has_work(agent) || loop_.refuses_tasks_.load(sync::relaxed);
   });
-  forget(agent.on_agent().rethrown);
   if (has_work(agent)) return;
   agent.parker_.prepare();
   agent.count_sleep();

@@ -1,4 +1,5 @@
 // Suspending a stealable scheduler: agents set its tasks aside as they come up (SUS-1).
+#include <cstdint>
 #include <heist/promise_state.hpp>
 #include <new>
 #include <utility>
@@ -15,6 +16,11 @@ SchedulerCore* scheduler_of(LoopNode& node) noexcept {
   if (node.ops->kind == LoopNodeKind::forked) return nullptr;
   if (node.ops->kind == LoopNodeKind::task) return static_cast<SchedulerTask&>(node).scheduler;
   return static_cast<Reaction&>(node).captured.state().scheduler;
+}
+
+bool is_aborted(const LoopNode& node) noexcept {
+  return node.ops->kind == LoopNodeKind::task &&
+         static_cast<const SchedulerTask&>(node).is_aborted();
 }
 
 }  // namespace
@@ -35,9 +41,45 @@ bool ClusterHub::hold_back(LoopNode& node) noexcept {
   SchedulerCore* scheduler = scheduler_of(node);
   if (scheduler == nullptr || !scheduler->stealable.is_suspended()) return false;
   StealableHold& hold = scheduler->stealable;
+  const auto aborts = hold.aborts();
+  if (is_aborted(node)) return false;  // the pick discards it
   hold.push(node);
   if (!hold.is_suspended()) publish_held(hold);
+  if (hold.aborts() != aborts) {
+    hold.count_abort();  // perhaps its own, for which it came too late
+    sweep(hold);
+  }
   return true;
+}
+
+/// An agent: what was aborted leaves, to be picked once more, and disposed of.
+void ClusterHub::sweep(StealableHold& hold) noexcept {
+  while (hold.wants_sweep() && hold.try_begin_sweep()) {
+    const auto aborts = hold.aborts();
+    std::uint64_t count = 0;
+    LoopNode* left = hold.take();
+    for (LoopNode** at = &left; *at != nullptr;) {
+      if (is_aborted(**at)) {
+        publish_held(static_cast<SchedulerTask&>(*std::exchange(*at, (*at)->next)));
+      } else {
+        at = &(*at)->next;
+        ++count;
+      }
+    }
+    hold.end_sweep(left, count, aborts);
+    if (!hold.is_suspended()) publish_held(hold);
+  }
+}
+
+/// The keeper: those of a suspended scheduler leave what is held back.
+void ClusterHub::count_aborts(const Registration* reaped) noexcept {
+  if (reaped == nullptr) return;
+  for (; reaped != nullptr; reaped = reaped->chain) {
+    const auto& task = static_cast<const ControlledTask&>(*reaped);
+    if (!task.is_withdrawn) task.scheduler->stealable.count_abort();
+  }
+  loop_.first_scheduler().each(
+      [this](SchedulerCore& scheduler) noexcept { sweep(scheduler.stealable); });
 }
 
 void ClusterHub::publish_held(StealableHold& hold) noexcept {
@@ -54,7 +96,7 @@ void ClusterHub::publish_held(StealableHold& hold) noexcept {
 
 /// Its place in the queue that moves with a signal was used up when it was picked.
 void ClusterHub::publish_held(SchedulerTask& task) noexcept {
-  if (!task.is_dynamic) return publish(task, task.static_level());
+  if (!task.is_dynamic || task.is_aborted()) return publish(task, task.static_level());
   auto& dynamic = ControlledTask::of(task);
   // Whose contents are taken has been aborted: it only wants to be picked, and disposed of.
   if (!dynamic.take_contents()) return publish(task, task.static_level());

@@ -36,8 +36,8 @@ class ForkRun {
     return is_stealable ? loop.membership().hub : nullptr;
   }
   static int level_of(const SchedulingState& state) noexcept {
-    const SignalCore* source = state.priority_source;
-    TaskPriority priority = source != nullptr ? source->priority() : state.priority;
+    SignalCore* source = state.priority_source;
+    TaskPriority priority = source != nullptr ? source->picked_through() : state.priority;
     if (state.scheduler != nullptr) priority = state.scheduler->capped(priority);
     return effective_priority(priority, true);
   }
@@ -105,6 +105,43 @@ class ForkRun {
   SchedulingState outer_;
 };
 
+/// See LoopCore::running().
+const void* identity_of(const ForkTree& tree) noexcept {
+  if (tree.task != nullptr) return static_cast<const SchedulerTask*>(tree.task);
+  return &tree;
+}
+
+/// While an agent runs a stolen part of a task's tree, a close finds the task there (LIF-1), and its memory lasts: the
+/// tree may end, on another agent, as soon as this one has done its part.
+class PublishedPart {
+ public:
+  PublishedPart(LoopCore& loop, const ForkTree& tree) noexcept : loop_(loop), task_(tree.task) {
+    loop_.assert_agent();
+    if (task_ != nullptr) {
+      task_->memory.add();
+      loop_.publish_running(*task_);
+    }
+    loop_.say_what_runs(identity_of(tree));
+  }
+  ~PublishedPart() {
+    if (task_ == nullptr) return;
+    loop_.assert_agent();
+    loop_.withdraw_running(*task_);
+    task_->task_ops().unregister(*task_);
+  }
+  PublishedPart(const PublishedPart&) = delete;
+  PublishedPart& operator=(const PublishedPart&) = delete;
+
+ private:
+  LoopCore& loop_;
+  ControlledTask* const task_;
+};
+
+void run_root(LoopCore& loop, ForkTree& tree) noexcept HEIST_ON_AGENT {
+  tree.root->tree = &tree;
+  ForkRun(loop, tree).run(*tree.root);
+}
+
 }  // namespace
 
 const LoopNodeOps ForkFrame::stolen{LoopNodeKind::forked, &run_stolen, nullptr};
@@ -113,7 +150,9 @@ void ForkFrame::run_stolen(LoopNode& node, LoopCore& loop) noexcept {
   auto& frame = static_cast<ForkFrame&>(node);
   loop.assert_agent();
   frame.children.add();
-  ForkRun(loop, *frame.tree).run(frame);
+  ForkTree& tree = *frame.tree;
+  const PublishedPart part(loop, tree);
+  ForkRun(loop, tree).run(frame);
 }
 
 void ForkFrame::fail_with(Reason error) noexcept {
@@ -125,15 +164,17 @@ void ForkFrame::fail_with(Reason error) noexcept {
 void run_tree(ForkTree& tree) noexcept {
   LoopCore& loop = *loop_of_this_thread;
   loop.assert_agent();
-  tree.root->tree = &tree;
-  ForkRun(loop, tree).run(*tree.root);
+  const void* const outer = loop.running();
+  loop.say_what_runs(identity_of(tree));
+  run_root(loop, tree);
+  loop.say_what_runs(outer);
 }
 
 void run_tree_of_task(ForkTree& tree) noexcept {
   LoopCore& loop = *loop_of_this_thread;
   loop.assert_agent();
   tree.state = loop.on_agent().current;
-  run_tree(tree);
+  run_root(loop, tree);
 }
 
 }  // namespace heist

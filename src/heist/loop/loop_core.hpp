@@ -14,67 +14,16 @@
 #include <heist/task_source.hpp>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "../concurrent/inbox.hpp"
 #include "../os/parker.hpp"
 #include "agent_role.hpp"
+#include "agent_state.hpp"
 #include "loop_clock.hpp"
-#include "microtask_queue.hpp"
 #include "scheduler_core.hpp"
-#include "task_queues.hpp"
-#include "timer_wheel.hpp"
 
 namespace heist {
-
-/// State only the agent touches; reached through LoopCore::on_agent().
-struct AgentState {
-  TaskQueues queues;
-  TimerWheel wheel;
-  MicrotaskQueue microtasks;
-  std::uint64_t next_enqueue_order = 1;
-  SchedulingState current;  ///< scheduling state of what runs now
-  bool in_checkpoint = false;
-  bool accepts_posts = true;  ///< from the agent itself; the inbox decides for others
-  bool stop_requested = false;
-  bool stop_taken = false;         ///< the stop message is in hand
-  bool not_started = false;        ///< the task that was to run met its abort
-  ControlledTask* reap = nullptr;  ///< chain of aborted tasks to clear away, in portions
-  ControlledTask* reap_tail = nullptr;
-  TaskFifo discarded;              ///< aborted tasks that arrived, or came up for a pick
-  SignalLoop* released = nullptr;  ///< parts whose messages' references are to be dropped
-  std::uint64_t tasks_dropped = 0;
-  std::size_t suspended_schedulers = 0;
-  std::size_t held_tasks = 0;   ///< by suspended schedulers
-  int continuation_level = -1;  ///< of the continuations picked one after another; -1: none (YLD-6)
-  std::chrono::nanoseconds continuations_since{};
-  Reason rethrown;  ///< see rethrown.hpp
-};
-
-class ClusterHub;
-
-/// A loop's place in a cluster.
-struct Membership {
-  ClusterHub* hub = nullptr;  ///< null: in none
-  unsigned index = 0;
-  bool is_reserve = false;               ///< it picks in the place of one that is blocked
-  bool is_blocked = false;               ///< agent only: in blocking()
-  bool searching = false;                ///< agent only: see IdleAgents
-  sync::atomic<Tick> next_due{no_tick};  ///< of the loop's own delays, as it went to sleep
-  sync::atomic<bool> holds{false};       ///< tasks of a suspended scheduler, as it went to sleep
-  // A reserve's own.
-  bool is_rested = false;               ///< it slept for all its patience
-  std::chrono::nanoseconds patience{};  ///< how long it sleeps before it looks whether it is needed
-};
-
-/// The last members of a cluster that is being made.
-struct ReserveSetup {
-  unsigned count = 0;
-  /// How long one sleeps before it ends.
-  std::chrono::nanoseconds idle = std::chrono::nanoseconds::max();
-  class ReserveThreads* threads = nullptr;  ///< null: all of them are driven from the beginning
-};
 
 /// The loop the calling thread drives; current_loop() for code that sees this header.
 extern thread_local constinit LoopCore* loop_of_this_thread;
@@ -87,7 +36,8 @@ extern thread_local constinit LoopCore* loop_of_this_thread;
 ///         inbox holds: enqueue order extends the real-time order of posts (ORD-1, ORD-2).
 /// I3      Whoever holds a task disposes of it: the poster until its post succeeded, then the
 ///         agent. Aborters only claim, and tell (SignalLoop::send_reap).
-/// Edge running: publish -> steal. Carries the running task to a close whose deadline came.
+/// Edge running: publish -> steal. Carries the running task, or the one whose tree it runs a stolen part of, to a close
+///         whose deadline came.
 /// Edge running: withdraw -> steal. The slot is emptied by exactly one of the two; the last to be
 ///         done with a stolen task drops the share the agent added for it (stolen_ends_).
 /// Edge running: rejected -> reject. One closer is done with its stolen task before the next steals.
@@ -115,10 +65,16 @@ class LoopCore {
   [[nodiscard]] bool hand_over(LoopNode& node) noexcept;
   /// Hands a message or microtask to the agent; drops it when the loop is closed.
   void send(LoopNode& node) noexcept;
+  /// The same for a message that only clears away, and runs no users' code: in a cluster it waits for an agent that is
+  /// awake, until so many have come.
+  void send_to_clear(LoopNode& node) noexcept;
   /// Refuses tasks from other threads from now on; messages still come.
   void refuse_tasks() noexcept {
     refuses_tasks_.store(true, sync::relaxed);  // relaxed: posts that overlap may fall either way.
   }
+  /// For ForkWatch: in this child of fork nobody drives the loop, or a copy of the thread that did. It takes no tasks, and
+  /// stops.
+  static void lose_agent(void* loop) noexcept;
   /// Asks the agent to read the priority of its runnable dynamic queues again.
   void request_recheck() noexcept;
   void request_stop() noexcept;
@@ -225,6 +181,10 @@ class LoopCore {
   }
   /// Also when a close has taken it meanwhile: the task's memory then lasts until that is done.
   void withdraw_running(ControlledTask& task) noexcept HEIST_ON_AGENT;
+  /// See running(); the task, if any, is published before.
+  void say_what_runs(const void* what) noexcept HEIST_ON_AGENT {
+    runs_.store(what, sync::edge("running:publish", sync::release));
+  }
 
   // Closing (loop_close.cpp).
   /// The agent: runs or drops everything, for good.
@@ -259,8 +219,10 @@ class LoopCore {
     while (driven != nullptr && driven->member_.hub != hub) driven = driven->outer_loop_;
     return driven != nullptr;
   }
-  [[nodiscard]] bool is_running_task() const noexcept {
-    return in_task_.load(sync::edge("running:steal", sync::acquire));
+  /// Any thread: what its agent runs, null for nothing. To be compared only: it is the same on all agents that run parts of
+  /// one tree.
+  [[nodiscard]] const void* running() const noexcept {
+    return runs_.load(sync::edge("running:steal", sync::acquire));
   }
 
   friend void retain(LoopCore& core) noexcept;
@@ -294,10 +256,16 @@ class LoopCore {
   [[nodiscard]] SchedulerTask* pick() noexcept HEIST_ON_AGENT;
   [[nodiscard]] LoopNode* pick_in_cluster() noexcept HEIST_ON_AGENT;
   bool run_picked(LoopNode& node) noexcept HEIST_ON_AGENT;
+  void run_rest(LoopNode& node) noexcept HEIST_ON_AGENT;
   void end_task() noexcept HEIST_ON_AGENT;
   void run_reaction(Reaction& reaction) noexcept HEIST_ON_AGENT;
   void count_sleep() noexcept;
+  [[nodiscard]] bool is_capped() const noexcept {
+    return continuation_cap_ != continuation_cap_.zero();
+  }
   [[nodiscard]] SchedulerTask* pop_capped() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] LoopNode* pick_stealable() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] LoopNode* pick_stealable_capped() noexcept HEIST_ON_AGENT;
   void discard(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   void hold(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   void hold_delayed(SchedulerTask& task) noexcept HEIST_ON_AGENT;
@@ -306,11 +274,16 @@ class LoopCore {
   void arrive_all(LoopNode* oldest) noexcept HEIST_ON_AGENT;
   void run_microtasks() noexcept HEIST_ON_AGENT;
   void reap_some() noexcept HEIST_ON_AGENT;
-  void end_search() noexcept HEIST_ON_AGENT;
+  /// Before users' code runs, which may take long: others look for what is published meanwhile (CLU-3, DLY-5).
+  void end_search() noexcept HEIST_ON_AGENT {
+    if (member_.searching) end_search_in_cluster();
+  }
+  void end_search_in_cluster() noexcept HEIST_ON_AGENT;
+  void forget_rethrown() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool reap_one() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_work() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_due_delay() noexcept HEIST_ON_AGENT;
-  void spin_for_work() noexcept HEIST_ON_AGENT;
+  void spin_for_work(std::optional<LoopTime::Clock::time_point> limit) noexcept HEIST_ON_AGENT;
   [[nodiscard]] std::optional<LoopTime::Clock::time_point> next_deadline() noexcept HEIST_ON_AGENT;
   void drain_until(const CloseMode& mode) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_more_to_come() noexcept HEIST_ON_AGENT;
@@ -345,7 +318,7 @@ class LoopCore {
 
   // Written by the agent.
   alignas(64) sync::atomic<ControlledTask*> running_{nullptr};
-  sync::atomic<bool> in_task_{false};
+  sync::atomic<const void*> runs_{nullptr};
   sync::atomic<std::uint64_t> tasks_run_{0};
   sync::atomic<std::uint64_t> sleeps_{0};
   std::array<sync::atomic<std::uint64_t>, task_source_count> source_tasks_run_{};
@@ -356,52 +329,9 @@ class LoopCore {
   std::unique_ptr<ClusterHub> hub_;
 };
 
-/// Waits for `done()` for the budget, and for as long as it is hot there; then no other thread is kept off the CPU.
-template <class Done>
-void spin_until(std::chrono::nanoseconds budget, const LoopCore& hot, Done&& done) {
-  if (budget <= budget.zero() && !hot.is_hot()) return;
-  const auto end = LoopTime::Clock::now() + budget;
-  while (!done()) {
-    if (LoopTime::Clock::now() < end) {
-      spin_pause();
-    } else if (hot.is_hot()) {
-      std::this_thread::yield();
-    } else {
-      return;
-    }
-  }
-}
-
 /// Disposes of a task that will never start: callback, signal, the agent's share. Whoever holds it.
 void dispose(ControlledTask& task) noexcept;
 /// The same without the share; for who does not hold it. Does nothing when that was done before.
 void discard_contents(ControlledTask& task) noexcept;
-
-/// Makes the calling thread the loop's agent for a scope. Scopes of different loops nest: a task of
-/// one loop may drive, or destroy, another one.
-///
-/// Errors: NotAllowedError when this loop is being driven already.
-class Driving {
- public:
-  explicit Driving(LoopCore& loop);
-  ~Driving();
-  Driving(const Driving&) = delete;
-  Driving& operator=(const Driving&) = delete;
-
- private:
-  LoopCore& loop_;
-  Reason* outer_rethrown_;
-};
-
-/// For calls that are also allowed from within a task of the loop.
-class DriveUnlessInside {
- public:
-  explicit DriveUnlessInside(LoopCore& loop) {
-    if (current_loop() != &loop) driving_.emplace(loop);
-  }
-
- private:
-  std::optional<Driving> driving_;
-};
 
 }  // namespace heist

@@ -170,12 +170,23 @@ void LoopCore::send(LoopNode& node) noexcept {
   if (hub_ != nullptr) hub_->notify_keeper();
 }
 
+void LoopCore::send_to_clear(LoopNode& node) noexcept {
+  if (!hand_over(node)) return drop_undeliverable(node);
+  if (hub_ != nullptr) hub_->count_to_clear();
+}
+
 void LoopCore::request_recheck() noexcept {
   recheck_.store(true, sync::edge("recheck:request", sync::seq_cst));
 }
 
 void LoopCore::request_stop() noexcept {
   if (!stop_sent_.exchange(true, sync::edge("stop:send", sync::acq_rel))) send(stop_message_);
+}
+
+void LoopCore::lose_agent(void* loop) noexcept {
+  auto& lost = *static_cast<LoopCore*>(loop);
+  lost.refuse_tasks();
+  if (drives_here(&lost)) lost.request_stop();
 }
 
 void LoopCore::end_stop() noexcept {

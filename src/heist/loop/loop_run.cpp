@@ -4,17 +4,11 @@
 
 #include "../concurrent/rethrown.hpp"
 #include "cluster_hub.hpp"
+#include "driving.hpp"
 #include "loop_core.hpp"
 #include "signal_core.hpp"
 
 namespace heist {
-
-namespace {
-
-/// How many aborted tasks one pick clears away while others wait (ABT-4).
-constexpr int reap_portion = 32;
-
-}  // namespace
 
 thread_local constinit LoopCore* loop_of_this_thread = nullptr;
 
@@ -46,28 +40,17 @@ inline bool LoopCore::has_news() noexcept {
   return !quiet || inbox_.has_posts() || recheck_.load(sync::relaxed);
 }
 
-/// Continuations that have gone first for the whole cap let one task of their priority pass (YLD-6).
-SchedulerTask* LoopCore::pop_capped() noexcept {
-  auto& agent = on_agent();
-  const int top = agent.queues.top_level();
-  const bool is_continuation = top >= 0 && top % 2 == 1;
-  if (!is_continuation || top != std::exchange(agent.continuation_level, top)) {
-    agent.continuation_level = is_continuation ? top : -1;
-    if (is_continuation) agent.continuations_since = time_.now();
-    return agent.queues.pop();
-  }
-  const bool is_over = time_.now() - agent.continuations_since >= continuation_cap_;
-  if (!is_over || !agent.queues.has_tasks_at(top - 1)) return agent.queues.pop();
-  agent.continuation_level = -1;
-  return agent.queues.pop_from(top - 1);
+/// Null: what is to be run is bound, or there is nothing.
+inline LoopNode* LoopCore::pick_stealable() noexcept {
+  if (is_capped()) [[unlikely]]
+    return pick_stealable_capped();
+  return member_.hub->pick(*this, on_agent().queues.top_level());
 }
 
 /// Null: the first one is not to run now, and has been set aside.   Precondition: there is one.
 inline SchedulerTask* LoopCore::try_pick() noexcept {
   auto& agent = on_agent();
-  const int continuation_level = agent.continuation_level;
-  SchedulerTask* task =
-      continuation_cap_ == continuation_cap_.zero() ? agent.queues.pop() : pop_capped();
+  SchedulerTask* task = is_capped() ? pop_capped() : agent.queues.pop();
   if (task->is_aborted()) {
     discard(*task);
   } else if (agent.suspended_schedulers != 0 && task->scheduler->suspended) [[unlikely]] {
@@ -75,7 +58,7 @@ inline SchedulerTask* LoopCore::try_pick() noexcept {
   } else {
     return task;
   }
-  agent.continuation_level = continuation_level;  // what does not run has not been picked
+  agent.continuations.forget_pick();
   return nullptr;
 }
 
@@ -92,7 +75,7 @@ LoopNode* LoopCore::pick_in_cluster() noexcept {
   if (member_.is_reserve && !member_.hub->may_pick(*this)) return nullptr;
   if (member_.hub->wants_keeper()) member_.hub->keep(*this);
   for (;;) {
-    LoopNode* node = member_.hub->pick(*this, agent.queues.top_level());
+    LoopNode* node = pick_stealable();
     if (node == nullptr) {
       if (agent.queues.empty()) return nullptr;
       if (SchedulerTask* task = try_pick()) return task;
@@ -113,25 +96,33 @@ inline void LoopCore::end_task() noexcept {
     forget(agent.rethrown);
     microtask_checkpoint();  // what an exception's destructor has queued
   }
-  in_task_.store(false, sync::relaxed);  // relaxed: see is_running_task().
+  runs_.store(nullptr, sync::relaxed);  // relaxed: nothing is read on the strength of it.
 }
 
-/// Before users' code runs, which may take long: others look for what is published meanwhile (CLU-3, DLY-5).
-inline void LoopCore::end_search() noexcept {
-  if (member_.searching) member_.hub->end_search(*this);
-}
-
-/// False: an abort came before the start, nothing ran.
-bool LoopCore::run_picked(LoopNode& node) noexcept {
+/// Before the agent sleeps: users' code, too.
+void LoopCore::forget_rethrown() noexcept {
+  auto& agent = on_agent();
+  if (!agent.rethrown) return;
   end_search();
-  if (node.ops->kind == LoopNodeKind::task) return run_task(static_cast<SchedulerTask&>(node));
-  in_task_.store(true, sync::edge("running:publish", sync::release));
+  forget(agent.rethrown);
+}
+
+/// A continuation, or the rest of a task that forked.
+void LoopCore::run_rest(LoopNode& node) noexcept {
   if (node.ops->kind == LoopNodeKind::forked) {
-    node.ops->run(node, *this);
+    node.ops->run(node, *this);  // says itself what it is a part of
   } else {
+    say_what_runs(&node);
     run_reaction(static_cast<Reaction&>(node));
   }
   end_task();
+}
+
+/// False: an abort came before the start, nothing ran.
+inline bool LoopCore::run_picked(LoopNode& node) noexcept {
+  end_search();
+  if (node.ops->kind == LoopNodeKind::task) return run_task(static_cast<SchedulerTask&>(node));
+  run_rest(node);
   return true;
 }
 
@@ -145,7 +136,7 @@ inline bool LoopCore::run_task(SchedulerTask& task) noexcept {
     agent.current = {.scheduler = task.scheduler, .priority = task.priority};
     count_run();
   }
-  in_task_.store(true, sync::edge("running:publish", sync::release));
+  say_what_runs(&task);
   task.ops->run(task, *this);
   end_task();
   return !may_not_start || !std::exchange(agent.not_started, false);
@@ -185,6 +176,7 @@ bool LoopCore::wait_and_run() noexcept {
 void LoopCore::run() noexcept {
   while (wait_and_run()) {
   }
+  end_search();  // what comes next, a close or the driver's own code, looks for nothing
   end_stop();
 }
 
@@ -222,23 +214,6 @@ void LoopCore::drain_all() noexcept {
   take_inbox();  // what the destructors posted and re-prioritised
 }
 
-/// Users' destructors may run here; what was posted before them has its order already.
-void LoopCore::release_signals() noexcept {
-  SignalLoop* part = std::exchange(on_agent().released, nullptr);
-  if (part != nullptr) end_search();
-  while (part != nullptr) {
-    SignalLoop* next = part->next_released;
-    SignalCore& signal = *part->signal;
-    for (int count = std::exchange(part->releases, 0); count > 0; --count) release(signal);
-    part = next;
-  }
-}
-
-void LoopCore::release_later(SignalLoop& part) noexcept {
-  if (part.releases++ != 0) return;
-  part.next_released = std::exchange(on_agent().released, &part);
-}
-
 void LoopCore::run_microtasks() noexcept {
   auto& agent = on_agent();
   if (agent.in_checkpoint) return;
@@ -258,136 +233,6 @@ void LoopCore::run_reaction(Reaction& reaction) noexcept {
   agent.current = captured.state();
   reaction.ops->run(reaction, *this);
   agent.current = {};
-}
-
-void LoopCore::refresh_priority(SignalLoop& part) noexcept {
-  auto& queues = on_agent().queues;
-  const TaskPriority priority = part.priority();
-  for (const bool continuation : {false, true}) {
-    queues.move(part.queues[continuation ? 1 : 0], effective_priority(priority, continuation));
-  }
-}
-
-/// Rare: a priority message was on its way while its sender had to return (D1 of SignalLoop).
-void LoopCore::recheck_priorities() noexcept {
-  if (!recheck_.exchange(false, sync::edge("recheck:take", sync::seq_cst))) return;
-  on_agent().queues.relevel([](DynamicQueue& queue) noexcept {
-    const auto& first = ControlledTask::of(*queue.tasks.front());
-    return effective_priority(priority_part_of(first).priority(), first.is_continuation);
-  });
-}
-
-void LoopCore::reap_later(SignalLoop& part) noexcept {
-  auto& agent = on_agent();
-  if (agent.reap == nullptr) {
-    agent.reap = part.reap_head;
-  } else {
-    agent.reap_tail->chain = part.reap_head;
-  }
-  agent.reap_tail = part.reap_tail;
-  part.reap_head = nullptr;
-}
-
-void LoopCore::reap_some() noexcept {
-  end_search();
-  for (int done = 0; done < reap_portion && reap_one(); ++done) {
-  }
-}
-
-/// Disposes of one aborted task; false when none is left.
-bool LoopCore::reap_one() noexcept {
-  auto& agent = on_agent();
-  if (SchedulerTask* task = agent.discarded.front()) {
-    agent.discarded.pop_front();
-    if (!task->is_stealable()) task->place = TaskPlace::elsewhere;
-    dispose(ControlledTask::of(*task));
-    return true;
-  }
-  if (agent.reap == nullptr) return false;
-  ControlledTask& task = *agent.reap;
-  agent.reap = static_cast<ControlledTask*>(task.chain);
-  if (task.is_stealable()) {
-    task.is_withdrawn ? dispose(task) : discard_contents(task);
-  } else if (withdraw(task)) {
-    dispose(task);  // otherwise not arrived yet, or disposed of already
-  }
-  task.task_ops().unregister(task);  // the aborter's share
-  return true;
-}
-
-bool LoopCore::withdraw(SchedulerTask& task) noexcept {
-  auto& agent = on_agent();
-  if (task.place == TaskPlace::queued) {
-    agent.queues.erase(task,
-                       task.is_dynamic ? &dynamic_queue_of(ControlledTask::of(task)) : nullptr);
-  } else if (task.place == TaskPlace::delayed) {
-    agent.wheel.cancel(task);
-    task.place = TaskPlace::elsewhere;
-  } else if (task.place == TaskPlace::held || task.place == TaskPlace::held_delayed) {
-    release_held(task);
-  } else {
-    return false;
-  }
-  return true;
-}
-
-bool LoopCore::has_due_delay() noexcept {
-  const auto& wheel = on_agent().wheel;
-  return !wheel.empty() && wheel.next_expiry() <= time_.tick_now();
-}
-
-bool LoopCore::has_work() noexcept {
-  return has_loose_ends() || !on_agent().queues.empty() || has_due_delay();
-}
-
-bool LoopCore::has_more_urgent(int level) noexcept {
-  const bool looks = has_loose_ends() || has_due_delay();
-  const bool cluster_looks =
-      member_.hub != nullptr && (member_.hub->wants_keeper() || member_.hub->may_have_above(level));
-  return looks || cluster_looks || on_agent().queues.top_level() > level;
-}
-
-void LoopCore::spin_for_work() noexcept {
-  spin_until(spin_, *this, [this] {
-    assert_agent();
-    return has_work();
-  });
-}
-
-/// When the clock will next have something for us; never on a virtual clock, which others move.
-std::optional<LoopTime::Clock::time_point> LoopCore::next_deadline() noexcept {
-  if (time_.is_virtual()) return std::nullopt;
-  return time_.steady_start_of(on_agent().wheel.next_expiry());
-}
-
-void LoopCore::count_sleep() noexcept {
-  // relaxed: one writer, a statistic.
-  sleeps_.store(sleeps_.load(sync::relaxed) + 1, sync::relaxed);
-}
-
-void LoopCore::park(std::optional<LoopTime::Clock::time_point> limit) noexcept {
-  if (member_.hub != nullptr) return member_.hub->park(*this, limit);
-  spin_for_work();
-  forget(on_agent().rethrown);
-  if (has_work()) return;  // also what an exception's destructor has posted
-  parker_.prepare();
-  if (!inbox_.try_sleep()) return;
-  count_sleep();
-  auto deadline = next_deadline();
-  if (limit && (!deadline || *limit < *deadline)) deadline = limit;
-  parker_.wait(deadline);
-  static_cast<void>(inbox_.cancel_sleep());
-}
-
-void LoopCore::arm_descriptor() noexcept {
-  parker_.prepare();
-  if (has_work() || !inbox_.try_sleep()) return parker_.unpark();
-  parker_.arm_descriptor(next_deadline());
-}
-
-void LoopCore::disarm_descriptor() noexcept {
-  static_cast<void>(inbox_.cancel_sleep());
-  parker_.clear_descriptor();
 }
 
 }  // namespace heist

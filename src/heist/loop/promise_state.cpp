@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "../concurrent/lasting_reason.hpp"
+#include "../os/fork_watch.hpp"
 #include "cluster_hub.hpp"
 #include "loop_core.hpp"
 #include "signal_core.hpp"
@@ -24,12 +25,22 @@ void refuse_wait_on(const LoopCore* home) {
   if (home != nullptr && LoopCore::drives_here(home)) {
     throw NotAllowedError("waiting here would never end: only this agent can settle the promise");
   }
+  if (ForkWatch::has_lost(home)) {
+    throw NotAllowedError(
+        "waiting here would never end: after fork() only the parent process has the agent");
+  }
 }
 
 }  // namespace
 
 const Reason& loop_closed_reason() noexcept {
   static const LastingReason reason{InvalidStateError("the event loop is closed")};
+  return reason.get();
+}
+
+const Reason& agent_lost_reason() noexcept {
+  static const LastingReason reason{InvalidStateError(
+      "after fork() only the parent process has this scheduler's agent: make one in the child")};
   return reason.get();
 }
 
@@ -68,10 +79,10 @@ const Reason& moved_from_reason() noexcept {
 namespace {
 
 /// Made before main, so that closing, dropping and catching never allocate (LIF-4).
-[[maybe_unused]] const std::array made_ahead{&loop_closed_reason(),    &close_abort_reason(),
-                                             &follows_itself_reason(), &resolver_dropped_reason(),
-                                             &no_reason_given(),       &moved_from_reason(),
-                                             &queue_full_reason(),     &Reason::out_of_memory()};
+[[maybe_unused]] const std::array made_ahead{
+    &loop_closed_reason(),      &close_abort_reason(), &follows_itself_reason(),
+    &resolver_dropped_reason(), &no_reason_given(),    &moved_from_reason(),
+    &queue_full_reason(),       &agent_lost_reason(),  &Reason::out_of_memory()};
 
 }  // namespace
 
@@ -266,6 +277,7 @@ bool PromiseStateBase::wait_for(Delay timeout) {
 bool PromiseStateBase::wait_until(std::optional<std::chrono::steady_clock::time_point> deadline) {
   refuse_wait_on(home_);
   drop_all_undeliverable();  // within a drop: what settles the promise may be behind it
+  if (const LoopCore* member = LoopCore::member_here()) member->membership().hub->drop_if_left();
   std::uint32_t nobody = 0;
   // Fails when others wait already, which serves as well.
   waiting_.compare_exchange_strong(nobody, someone_waits, sync::edge("promise:wait", sync::seq_cst),

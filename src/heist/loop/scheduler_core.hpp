@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <heist/loop_node.hpp>
 #include <heist/priority.hpp>
 #include <heist/sync.hpp>
@@ -15,12 +16,23 @@ class LoopCore;
 
 /// What agents of a cluster have taken from the queues while its scheduler was suspended.
 ///
-/// Roles   suspender: any thread.  agent: a member that has picked one of its tasks.
+/// Roles   suspender: any thread.  agent: a member that has picked one of its tasks.  sweeper: one agent at a time, mostly the
+///         keeper; takes out what was aborted.
+/// States  kept_: what the last sweep has left, oldest first; then newest_: what was held back since.
+/// I1      What is aborted leaves: at the latest when as many were aborted as half of what the last sweep has left. So a
+///         sweep costs no more than the aborts that led to it, and when all were aborted nothing is held (ABT-4, ABT-5).
 /// Why     An agent that holds a task back looks again whether the scheduler is suspended; who resumes it takes what is held
-///         afterwards. Of the two the later publishes the task. All are seq_cst.
-/// Edge hold: push -> take. Carries the tasks.
-/// Edge hold: push, resume <-> suspended, take. Hold, then look; resume, then take.
-/// Progress  lock-free.
+///         afterwards. Of the two the later publishes the task; likewise a sweeper that puts back what it leaves.
+///         An agent reads aborts_, looks whether its task is aborted, holds it back, and reads aborts_ again; who learns
+///         of an abort counts it, then sweeps. If the sweep came too early for the task, the agent sees the count change.
+///         Who counts finds that a sweep pays, or the sweeper does, who looks again when it has done. All are seq_cst.
+/// Order   Tasks keep theirs, but for a resume() during a sweep: what was held back since the sweep began comes first.
+/// Edge hold: push, keep -> take. Carries the tasks.
+/// Edge hold: push, keep, resume <-> suspended, take. Hold, then look; resume, then take.
+/// Edge hold: abort <-> look. The count, and what is held.
+/// Edge hold: swept -> sweep. One sweeper after the other.
+/// Progress  lock-free; what a stopped sweeper has in hand waits for it.
+/// Proof   stress/model/models/cluster_suspension.cpp
 class StealableHold {
  public:
   void suspend() noexcept { suspended_.store(true, sync::edge("hold:resume", sync::seq_cst)); }
@@ -37,15 +49,43 @@ class StealableHold {
   }
   /// All, oldest first.
   [[nodiscard]] LoopNode* take() noexcept {
-    return oldest_first(newest_.exchange(nullptr, sync::edge("hold:take", sync::seq_cst)));
+    LoopNode* oldest = kept_.exchange(nullptr, sync::edge("hold:take", sync::seq_cst));
+    LoopNode** end = &oldest;
+    while (*end != nullptr) end = &(*end)->next;
+    *end = oldest_first(newest_.exchange(nullptr, sync::edge("hold:take", sync::seq_cst)));
+    return oldest;
   }
   [[nodiscard]] bool empty() const noexcept {
-    return newest_.load(sync::edge("hold:take", sync::seq_cst)) == nullptr;
+    return kept_.load(sync::edge("hold:take", sync::seq_cst)) == nullptr &&
+           newest_.load(sync::edge("hold:take", sync::seq_cst)) == nullptr;
+  }
+
+  /// One that may be held was aborted; wants_sweep() is to be looked at.
+  void count_abort() noexcept { aborts_.fetch_add(1, sync::edge("hold:abort", sync::seq_cst)); }
+  [[nodiscard]] std::uint64_t aborts() const noexcept {
+    return aborts_.load(sync::edge("hold:look", sync::seq_cst));
+  }
+  [[nodiscard]] bool wants_sweep() const noexcept {
+    return aborts() >= sweep_at_.load(sync::edge("hold:look", sync::seq_cst)) && !empty();
+  }
+  /// False: somebody is at it, and looks again.
+  [[nodiscard]] bool try_begin_sweep() noexcept {
+    return !sweeping_.exchange(true, sync::edge("hold:sweep", sync::seq_cst));
+  }
+  /// The sweeper, which has taken all after it had read `aborts`: puts back what it leaves, so many, oldest first.
+  void end_sweep(LoopNode* left, std::uint64_t count, std::uint64_t aborts) noexcept {
+    kept_.store(left, sync::edge("hold:keep", sync::seq_cst));
+    sweep_at_.store(aborts + count / 2 + 1, sync::edge("hold:swept", sync::seq_cst));
+    sweeping_.store(false, sync::edge("hold:swept", sync::seq_cst));
   }
 
  private:
   sync::atomic<bool> suspended_{false};
+  sync::atomic<bool> sweeping_{false};
   sync::atomic<LoopNode*> newest_{nullptr};
+  sync::atomic<LoopNode*> kept_{nullptr};
+  sync::atomic<std::uint64_t> aborts_{0};    ///< of its scheduler's tasks, held or not
+  sync::atomic<std::uint64_t> sweep_at_{1};  ///< how many aborts make a sweep pay
 };
 
 /// A source of tasks on one loop, which owns it. Everything but `loop` and the ceiling is the agent's.
@@ -89,15 +129,17 @@ struct SchedulerCore {
 };
 
 /// Asks the agent to suspend or resume a scheduler (SUS-1): in the inbox, so behind what was posted
-/// before and ahead of every pick that begins afterwards.
+/// before and ahead of every pick that begins afterwards. In a cluster it says no more than that this has changed: of
+/// several threads the last decides for what is runnable (StealableHold), and so for what is delayed.
 struct SuspensionMessage : LoopNode {
-  SuspensionMessage(SchedulerCore& target, bool is_suspension) noexcept
-      : LoopNode(table), scheduler(target), suspends(is_suspension) {}
+  SuspensionMessage(SchedulerCore& target, bool to_suspend) noexcept
+      : LoopNode(table), scheduler(target), suspends(to_suspend) {}
 
   SchedulerCore& scheduler;
   const bool suspends;
 
  private:
+  [[nodiscard]] bool is_suspension() const noexcept;
   static void take(LoopNode& node, LoopCore& loop) noexcept;
   static void lose(LoopNode& node) noexcept;
   static const LoopNodeOps table;

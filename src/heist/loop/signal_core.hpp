@@ -181,6 +181,8 @@ class SignalCore {
   }
   /// What picks use.   Precondition: a controller's signal.
   [[nodiscard]] TaskPriority picked() const noexcept;
+  /// The same of any TaskSignal, whatever its listeners have been told.
+  [[nodiscard]] TaskPriority picked_through() noexcept;
   void set_priority(TaskPriority priority);
   [[nodiscard]] bool add_priority_registration(Registration& registration) noexcept {
     return priority_registry_.add(registration);

@@ -47,6 +47,11 @@ TaskPriority SignalCore::picked() const noexcept {
   return value_of(change_word_.load(sync::edge("signal:observe", sync::seq_cst)));
 }
 
+TaskPriority SignalCore::picked_through() noexcept {
+  if (kind_ == PriorityKind::followed) return DependentSignal::priority_root(*this).picked();
+  return priority();
+}
+
 void SignalCore::set_priority(TaskPriority priority) {
   if (deliverer_.load(sync::relaxed) == this_thread_identity()) {  // relaxed: one's own or not.
     throw NotAllowedError(

@@ -1,5 +1,6 @@
 #include "submit.hpp"
 
+#include "../os/fork_watch.hpp"
 #include "cluster_hub.hpp"
 #include "loop_core.hpp"
 #include "signal_core.hpp"
@@ -12,6 +13,11 @@ namespace {
 void refuse(ControlledTask& task, const Reason& reason) noexcept {
   if (task.try_drop()) task.task_ops().reject(task, reason);
   dispose(task);
+}
+
+/// Of a loop that does not take a task.
+const Reason& refusal_reason(const LoopCore& loop) noexcept {
+  return ForkWatch::has_lost(&loop) ? agent_lost_reason() : loop_closed_reason();
 }
 
 /// What the task will need when it is aborted, or becomes runnable, which cannot fail (LIF-4).
@@ -44,7 +50,7 @@ bool submit(ControlledTask& task, SignalCore* abort_source) {
   }
   if (abort_source != nullptr && !register_abort_steps(task, *abort_source)) return false;
   if (task.scheduler->loop.post(task)) return true;
-  refuse(task, loop_closed_reason());
+  refuse(task, refusal_reason(task.scheduler->loop));
   return false;
 }
 

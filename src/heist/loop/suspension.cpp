@@ -10,10 +10,14 @@ namespace heist {
 
 const LoopNodeOps SuspensionMessage::table{LoopNodeKind::message, &take, &lose};
 
+bool SuspensionMessage::is_suspension() const noexcept {
+  return scheduler.loop.hub() != nullptr ? scheduler.stealable.is_suspended() : suspends;
+}
+
 void SuspensionMessage::take(LoopNode& node, LoopCore& loop) noexcept {
   auto& self = static_cast<SuspensionMessage&>(node);
   loop.assert_agent();
-  self.suspends ? loop.suspend(self.scheduler) : loop.resume(self.scheduler);
+  self.is_suspension() ? loop.suspend(self.scheduler) : loop.resume(self.scheduler);
   lose(node);
 }
 

@@ -74,7 +74,7 @@ void TimeoutSignal::end(SignalCore& core) noexcept {
 /// Takes the timer off its loop, and gives up the references' share of the memory.
 void TimeoutSignal::cancel_timer() noexcept {
   if (memory_.is_last()) return drop_memory();  // it is over
-  if (current_loop() != loop_.get()) return Ref<LoopCore>(loop_)->send(cancellation_);
+  if (current_loop() != loop_.get()) return Ref<LoopCore>(loop_)->send_to_clear(cancellation_);
   take_cancellation(cancellation_, *loop_);
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "../cluster_queues.hpp"
+#include "../out_of_memory.hpp"
 #include "cluster/idle_agents.hpp"
 
 using namespace heist;
@@ -43,4 +44,21 @@ HEIST_MODEL_PROGRAM(broken_stopped_searcher, 0) {
   idle.announce(0);
   idle.begin_search();
   check(idle.notify().has_value(), "who posts wakes a sleeper");
+}
+
+/// Two moves of one queue at the same time have kept memory for one ticket. When there is none besides, who gets no ticket
+/// tries until there is some (ADR 0014): the other one's may be for a level that the queue has left.
+HEIST_MODEL_PROGRAM(broken_two_moves_without_memory, 2) {
+  Cluster cluster;
+  Signal signal(1);
+  CountedNode task;
+  signal.post(cluster, task);
+  for (int level = 0; level < 3; level += 2) {
+    spawn([&, level] {
+      signal.pair().reserve();
+      const OutOfMemory scope;
+      signal.set_level(cluster, level);
+    });
+  }
+  join_all();
 }

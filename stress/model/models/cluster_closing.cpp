@@ -18,6 +18,13 @@ class LateTask {
         },
         options);
   }
+  /// A task of the cluster.
+  void wait() const {
+    try {
+      check(task_.get() == 7, "it ran");
+    } catch (const AbortError&) {
+    }
+  }
   void check_outcome() const {
     check(task_.settled() && ran_ <= 1, "settled, and run once at the most");
     check((task_.status() == PromiseStatus::fulfilled) == (ran_ == 1), "fulfilled if it ran");
@@ -30,7 +37,58 @@ class LateTask {
   int ran_ = 0;
 };
 
+Forkable<int> leaf(int value) { co_return value; }
+Forkable<int> sum_of_two() {
+  Forked<int> first = co_await fork(leaf(3));
+  const int second = co_await leaf(4);
+  co_await join();
+  co_return first.value() + second;
+}
+
+/// What a cluster's close does at its deadline.
+void reject_running(const HubCluster& cluster) {
+  for (unsigned index = 0; index < 2; ++index) {
+    LoopCore& loop = cluster.loop(index).core();
+    if (loop.running() != nullptr) loop.reject_running();
+  }
+}
+
 }  // namespace
+
+/// A task's tree ends on one member while its callback's part ends on another one.
+HEIST_BLOCKING_MODEL_PROGRAM(tree_on_two_members, 2) {
+  HubCluster cluster;
+  const auto kept = std::make_shared<int>(0);
+  static_cast<void>(cluster.scheduler().post_task([kept] { return sum_of_two(); }));
+  spawn([&] { cluster.run_until_idle(1); });
+  cluster.run_until_idle(0);
+  if (!join_all()) return;
+  check(kept.use_count() == 1, "its callback is destroyed");
+}
+
+/// The deadline comes while two members run parts of a task's tree, whose promise somebody holds.
+HEIST_BLOCKING_MODEL_PROGRAM(deadline_against_a_tree, 1) {
+  HubCluster cluster;
+  const auto task = cluster.scheduler().post_task([] { return sum_of_two(); });
+  spawn([&] { reject_running(cluster); });
+  spawn([&] { cluster.run_until_idle(1); });
+  cluster.run_until_idle(0);
+  if (!join_all()) return;
+  check(task.settled(), "it is settled");
+  if (task.status() == PromiseStatus::fulfilled) check(task.get() == 7, "with its result");
+}
+
+/// The same when nobody holds it: the tree's end frees the task. (It takes two preemptions to miss a share of its memory.)
+HEIST_BLOCKING_MODEL_PROGRAM(deadline_against_a_dropped_tree, 2) {
+  HubCluster cluster;
+  const auto kept = std::make_shared<int>(0);
+  static_cast<void>(cluster.scheduler().post_task([kept] { return sum_of_two(); }));
+  spawn([&] { reject_running(cluster); });
+  spawn([&] { cluster.run_until_idle(1); });
+  cluster.run_until_idle(0);
+  if (!join_all()) return;
+  check(kept.use_count() == 1, "its callback is destroyed");
+}
 
 /// Both members close, one of which has run what it found.
 HEIST_BLOCKING_MODEL_PROGRAM(close_of_a_cluster_against_post, 2) {
@@ -107,6 +165,21 @@ HEIST_BLOCKING_MODEL_PROGRAM(close_of_a_cluster_against_settle, 2) {
   cluster.close(0);
   join_all();
   check(result.settled(), "the dependent promise is settled");
+}
+
+/// A task waits for another one, which nobody else will run as the other member leaves: that one drops it, or who waits.
+HEIST_BLOCKING_MODEL_PROGRAM(a_member_leaves_while_the_other_one_waits, 2) {
+  HubCluster cluster;
+  LateTask task;
+  cluster.bound(0).post([&] {
+    task.post(cluster);
+    task.wait();
+  });
+  spawn([&] { cluster.close(1); });
+  cluster.run_one(0);
+  cluster.close(0);
+  join_all();
+  task.check_outcome();
 }
 
 /// One member leaves while the other one keeps the delays; then that one, the last, drops them.

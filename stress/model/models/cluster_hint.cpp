@@ -15,6 +15,7 @@ using LowCluster = BasicCluster<two_levels>;
 /// One pick of an agent that has a bound task of level 0.
 void pick_once(LowCluster& cluster, unsigned agent, Urgent<LowCluster>& urgent) {
   const bool was_posted = urgent.is_posted();
+  const Operation operation("pick stealable tasks");
   LoopNode* task = cluster.pick(agent);
   if (task == &urgent.task || task == nullptr) return;
   urgent.check_not_overtaken(0, was_posted);

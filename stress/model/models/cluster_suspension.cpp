@@ -1,11 +1,16 @@
 // SUS-1 in a cluster: agents hold back what they pick of a suspended scheduler, and who resumes it publishes that.
+#include <array>
+
 #include "../cluster.hpp"
 #include "../out_of_memory.hpp"
 
 using namespace heist;
 using namespace heist::model;
+using std::chrono::milliseconds;
 
 namespace {
+
+constexpr LoopNodeOps no_ops{LoopNodeKind::message, nullptr, nullptr};
 
 /// A stealable task of a scheduler that another thread suspends or resumes.
 struct HeldTask {
@@ -17,11 +22,29 @@ struct HeldTask {
         },
         options);
   }
+  [[nodiscard]] StealableHold& held() const noexcept {
+    return cluster.core().first_scheduler().stealable;
+  }
+  /// One more.
+  struct Other {
+    void post(const HubCluster& to, const PostTaskOptions& options = {}) {
+      to.scheduler().post([this] { ++ran; }, options);
+    }
+    int ran = 0;
+  };
   void check_ran_once() const { check(ran == 1 && promise.get() == 7, "it ran once"); }
   void check_outcome() const {
     check(promise.settled() && ran <= 1, "settled, and run once at the most");
     check((promise.status() == PromiseStatus::fulfilled) == (ran == 1), "fulfilled if it ran");
     check(kept.use_count() == 1, "the callback is destroyed");
+  }
+  /// Of an aborted one: the first agent comes to an end beside the other threads, and once more behind them.
+  void finish() const {
+    cluster.run_until_idle(0);
+    join_all();
+    cluster.run_until_idle(0);
+    check(held().empty(), "what was aborted is not held");
+    check_outcome();
   }
 
   HubCluster cluster;
@@ -128,6 +151,101 @@ HEIST_BLOCKING_MODEL_PROGRAM(signal_goes_against_resume, 1) {
   spawn([&] { cluster.run_until_idle(0); });
   join_all();
   cluster.run_until_idle(0);
+}
+
+/// It is aborted while an agent holds it back: once both are over nothing is held.
+HEIST_BLOCKING_MODEL_PROGRAM(abort_against_hold, 2) {
+  HeldTask task;
+  task.cluster.hub().suspend(task.cluster.core().first_scheduler());
+  task.post({.signal = task.controller.signal()});
+  spawn([&] { task.controller.abort(); });
+  task.finish();
+}
+
+/// The same while another agent learns of the abort.
+HEIST_BLOCKING_MODEL_PROGRAM(sweep_against_hold, 1) {
+  HeldTask task;
+  task.cluster.hub().suspend(task.cluster.core().first_scheduler());
+  task.post({.signal = task.controller.signal()});
+  spawn([&] {
+    task.controller.abort();
+    task.cluster.run_until_idle(1);
+  });
+  task.finish();
+}
+
+/// Of two that are held one was aborted; the other one runs, or goes on being held.
+HEIST_BLOCKING_MODEL_PROGRAM(sweep_against_resume, 1) {
+  HeldTask task;
+  HeldTask::Other other;
+  SchedulerCore& scheduler = task.cluster.core().first_scheduler();
+  task.cluster.hub().suspend(scheduler);
+  task.post({.signal = task.controller.signal()});
+  other.post(task.cluster);
+  task.cluster.run_until_idle(0);
+  task.controller.abort();
+  spawn([&] { task.cluster.hub().resume(scheduler); });
+  task.cluster.run_until_idle(0);
+  join_all();
+  task.cluster.run_until_idle(0);
+  check(other.ran == 1, "what was not aborted has run once");
+  check(task.held().empty(), "nothing is held");
+  task.check_outcome();
+}
+
+/// Two agents learn of aborts; one sweeps, or both, one after the other.
+HEIST_BLOCKING_MODEL_PROGRAM(two_sweeps, 1) {
+  HeldTask task;
+  AbortController second;
+  HeldTask::Other other;
+  SchedulerCore& scheduler = task.cluster.core().first_scheduler();
+  task.cluster.hub().suspend(scheduler);
+  task.post({.signal = task.controller.signal()});
+  task.cluster.run_until_idle(0);
+  task.controller.abort();
+  other.post(task.cluster, {.signal = second.signal()});
+  spawn([&] {
+    second.abort();
+    task.cluster.run_until_idle(1);
+  });
+  task.finish();
+}
+
+/// Two threads learn of aborts of what is not held: whatever they sweep, nothing is lost, and all keeps its order.
+HEIST_MODEL_PROGRAM(two_sweeps_against_push, 2) {
+  StealableHold hold;
+  std::array<LoopNode, 2> nodes{LoopNode(no_ops), LoopNode(no_ops)};
+  hold.push(nodes[0]);
+  for (int i = 0; i < 2; ++i) {
+    spawn([&] {
+      hold.count_abort();
+      while (hold.wants_sweep() && hold.try_begin_sweep()) {
+        const auto aborts = hold.aborts();
+        LoopNode* left = hold.take();
+        hold.end_sweep(left, left != nullptr && left->next != nullptr ? 2 : 1, aborts);
+      }
+    });
+  }
+  hold.push(nodes[1]);
+  if (!join_all()) return;
+  const LoopNode* first = hold.take();
+  check(first == &nodes[0] && first->next == &nodes[1], "both are held, the older one first");
+}
+
+/// One thread suspends while another one resumes: what is runnable and what is delayed go by the same of the two.
+HEIST_BLOCKING_MODEL_PROGRAM(suspend_against_resume, 2) {
+  HubCluster cluster;
+  int ran = 0;
+  int ran_delayed = 0;
+  spawn([&] { cluster.scheduler().suspend(); });
+  cluster.scheduler().resume();
+  join_all();
+  cluster.scheduler().post([&] { ++ran; });
+  cluster.scheduler().post([&] { ++ran_delayed; }, {.delay = milliseconds(1)});
+  cluster.run_until_idle(0);
+  cluster.pass_time(milliseconds(3));
+  cluster.run_until_idle(0);
+  check(ran == ran_delayed, "both wait, or both have run");
 }
 
 /// The cluster closes while its scheduler is resumed.

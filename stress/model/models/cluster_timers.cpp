@@ -111,6 +111,27 @@ HEIST_BLOCKING_MODEL_PROGRAM(two_keepers_of_delays, 2) {
   for (const int times : ran) check(times == 1, "every task runs once");
 }
 
+/// Whoever keeps does a portion of it for a pick, although more comes: then it is the turn of its own task.
+HEIST_MODEL_PROGRAM(keeping_ends_while_more_comes, 3) {
+  HubCluster cluster;
+  cluster.bound(0).post(
+      [&] {
+        constexpr int second_delay = 1;
+        check(!cluster.hub().may_have_above(second_delay), "it kept one portion");
+      },
+      {.priority = TaskPriority::user_blocking});
+  spawn([&] {
+    auto now = milliseconds(0);
+    for (const auto priority : {TaskPriority::background, TaskPriority::user_visible}) {
+      cluster.scheduler().post([] {}, {.priority = priority, .delay = milliseconds(1)});
+      cluster.pass_time(now += milliseconds(1));
+      if (!cluster.hub().may_have_above(-1)) return;
+    }
+  });
+  cluster.run_one(0);
+  join_all();
+}
+
 /// A deadline beyond what fits beside the watcher does not pass for an early one.
 HEIST_MODEL_PROGRAM(a_far_deadline, 0) {
   Keeper keeper;

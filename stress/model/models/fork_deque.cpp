@@ -89,9 +89,13 @@ HEIST_MODEL_PROGRAM(fork_deque_gives_the_last_to_one, 3) {
   ForkDeque<2> deque;
   std::array<Continuation, 2> continuations;
   for (int i = 0; i < 2; ++i) {
-    spawn([&] { Continuation::take(deque.steal()); });
+    spawn([&] {
+      const Operation operation("steal a continuation");
+      Continuation::take(deque.steal());
+    });
   }
   for (Continuation& continuation : continuations) {
+    const Operation operation("fork");
     continuation.frame = 1;
     check(deque.push(continuation), "there is room");
     LoopNode* own = deque.pop();
@@ -109,11 +113,18 @@ HEIST_MODEL_PROGRAM(fork_deque_gives_the_last_to_one, 3) {
 HEIST_MODEL_PROGRAM(two_children_against_join, 3) {
   Parent parent;
   parent.expected = 2;
-  spawn([&] { parent.end_child(0); });
-  spawn([&] { parent.end_child(1); });
+  for (std::size_t child = 0; child < 2; ++child) {
+    spawn([&parent, child] {
+      const Operation operation("end a forked call");
+      parent.end_child(child);
+    });
+  }
   parent.children.add();
   parent.children.add();
-  parent.join();
+  {
+    const Operation operation("join");
+    parent.join();
+  }
   if (!join_all()) return;
   check(parent.went_on == 1, "it goes on");
 }

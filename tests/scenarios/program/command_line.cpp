@@ -14,11 +14,13 @@ namespace {
 
 constexpr int something_failed = 1;
 constexpr int wrong_command_line = 2;
+constexpr unsigned most_agents = 56;
 
 struct Options {
   std::vector<std::string> paths;
   std::vector<std::string> allowed;
   bool foreign_main = false;
+  unsigned agents = 0;  ///< none: an event loop
 };
 
 void declare(CLI::App& app, Options& options) {
@@ -31,11 +33,24 @@ void declare(CLI::App& app, Options& options) {
       ->check(CLI::IsMember({"adopt-fast", "early-resolve", "no-listener-checkpoint"}));
   app.add_flag("--foreign-main", options.foreign_main,
                "Run main on a thread that is no agent, where the trace is determined all the same");
+  app.add_option(
+         "--agents", options.agents,
+         "Replay in a cluster of that many agents, where the trace is determined all the same")
+      ->check(CLI::Range(1U, most_agents));
+}
+
+/// In a cluster of one agent its two schedulers have the same order.
+std::vector<ReplayOptions> ways_of(const Options& options) {
+  const auto main_thread = options.foreign_main ? MainThread::foreign : MainThread::loop;
+  if (options.agents == 0) return {{.main_thread = main_thread}};
+  std::vector<ReplayOptions> ways{
+      {.stage = Stage::bound, .agents = options.agents, .main_thread = main_thread}};
+  if (options.agents == 1) ways.push_back({.stage = Stage::stealable, .main_thread = main_thread});
+  return ways;
 }
 
 int replay_all(const Options& options) {
-  Report report(std::cout, {options.allowed.begin(), options.allowed.end()},
-                options.foreign_main ? MainThread::foreign : MainThread::loop);
+  Report report(std::cout, {options.allowed.begin(), options.allowed.end()}, ways_of(options));
   for (const auto& path : options.paths) {
     for (const auto& entry : read_scenarios(path)) report.add(entry);
   }
@@ -45,7 +60,7 @@ int replay_all(const Options& options) {
 }  // namespace
 
 int conformance(int argc, char** argv) {
-  CLI::App app("Replays scenarios on a virtual clock and compares their whole traces");
+  CLI::App app("Replays scenarios and compares their whole traces");
   Options options;
   declare(app, options);
   try {

@@ -124,7 +124,13 @@ class Allowing(ProgramTest):
 class CommandLine(ProgramTest):
     def test_command_line_when_wrong_then_2(self):
         self.write(self.scenario)
-        for wrong in ([], ["--allow", "anything", self.file], ["--strange", self.file]):
+        for wrong in (
+            [],
+            ["--allow", "anything", self.file],
+            ["--strange", self.file],
+            ["--agents", "0", self.file],
+            ["--agents", "57", self.file],
+        ):
             self.assertEqual(run(*wrong)[0], 2)
 
 
@@ -142,6 +148,34 @@ class ForeignMain(ProgramTest):
         self.write(self.scenario)
         said = "0 of 1 scenarios are determined with main on a foreign thread\n"
         self.assertEqual(run("--foreign-main", self.file), (0, said + "0 passed, 0 failed\n"))
+
+
+class Agents(ProgramTest):
+    NOT_APPLICABLE = "not applicable: they depend on time, which no cluster stops"
+
+    def test_corpus_when_in_a_cluster_of_any_size_then_most_scenarios_pass(self):
+        for agents in ("1", "2", "8"):
+            code, output = run("--agents", agents, CORPUS)
+            self.assertEqual(code, 0, output)
+            self.assertRegex(output, rf"\A\d+ passed, 0 failed, \d+ {self.NOT_APPLICABLE}\n\Z")
+            passed, _, left_out = (int(word) for word in output.split() if word.isdigit())
+            self.assertGreater(passed, 2 * left_out)
+
+    def test_trace_when_corrupted_then_a_failure_in_a_cluster_of_any_size(self):
+        self.corrupt()
+        self.write(self.scenario, a_sensitive_scenario())
+        for agents in ("1", "2", "8"):
+            code, output = run("--agents", agents, self.file)
+            self.assertEqual(code, 1)
+            self.assertIn('["log","something else"]', output)
+            self.assertIn(f"1 passed, 1 failed, 0 {self.NOT_APPLICABLE}", output)
+
+    def test_scenario_when_it_depends_on_time_then_neither_passed_nor_failed(self):
+        self.corrupt()
+        self.scenario["main"].append({"op": "spin", "ms": 1})
+        self.write(self.scenario)
+        said = f"0 passed, 0 failed, 1 {self.NOT_APPLICABLE}\n"
+        self.assertEqual(run("--agents", "2", self.file), (0, said))
 
 
 if __name__ == "__main__":

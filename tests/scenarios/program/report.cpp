@@ -13,8 +13,12 @@ using Json = nlohmann::json;
 void Report::add(const ScenarioEntry& entry) {
   if (!entry.error.empty()) return reject(entry, entry.error);
   ++scenarios_;
-  if (options_.main_thread == MainThread::foreign && !main_may_be_foreign(entry.scenario)) {
+  if (has_foreign_main() && !main_may_be_foreign(entry.scenario)) {
     ++left_out_;
+    return;
+  }
+  if (is_in_cluster() && depends_on_time(entry.scenario)) {
+    ++not_applicable_;
     return;
   }
   try {
@@ -25,19 +29,35 @@ void Report::add(const ScenarioEntry& entry) {
 }
 
 bool Report::close() {
-  if (options_.main_thread == MainThread::foreign) {
+  if (has_foreign_main()) {
     out_ << scenarios_ - left_out_ << " of " << scenarios_
          << " scenarios are determined with main on a foreign thread\n";
   }
   if (allowed_failures_ > 0) out_ << allowed_failures_ << " allowed to fail\n";
-  out_ << passed_ << " passed, " << failed_ << " failed" << std::endl;
+  out_ << passed_ << " passed, " << failed_ << " failed";
+  if (is_in_cluster()) {
+    out_ << ", " << not_applicable_
+         << " not applicable: they depend on time, which no cluster stops";
+  }
+  out_ << std::endl;
   return failed_ == 0;
 }
 
 /// What is wrong, in whole lines; empty when the trace is as expected.
 std::string Report::failure_of(const Json& scenario) const {
+  for (const ReplayOptions& way : ways_) {
+    const std::string failure = failure_of(scenario, way);
+    if (!failure.empty()) {
+      return (way.stage == Stage::stealable ? "  through the scheduler of the cluster\n" : "") +
+             failure;
+    }
+  }
+  return {};
+}
+
+std::string Report::failure_of(const Json& scenario, const ReplayOptions& way) {
   try {
-    return difference(scenario["trace"], replay(scenario, options_));
+    return difference(scenario["trace"], replay(scenario, way));
   } catch (const BrokenScenario&) {
     throw;
   } catch (const std::exception& error) {

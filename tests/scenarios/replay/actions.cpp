@@ -87,6 +87,6 @@ void Interpreter::throw_if_aborted(const Json& step) {
 
 void Interpreter::log(const Json& step) { record("log", step["text"]); }
 
-void Interpreter::spin(const Json& step) { loop_.spend(time_of(step, "ms")); }
+void Interpreter::spin(const Json& step) { host_->spend(time_of(step, "ms")); }
 
 }  // namespace heist::test

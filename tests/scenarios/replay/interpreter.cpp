@@ -7,22 +7,12 @@
 
 namespace heist::test {
 
-namespace {
-
-/// All the time there is: whatever is left after it can never happen.
-constexpr auto to_the_end = std::chrono::nanoseconds::max();
-
-}  // namespace
-
 Json Interpreter::run() {
-  if (options_.main_thread == MainThread::foreign) {
-    run_beside_foreign_main();
-  } else {
-    loop_.queue_task(TaskSource::user, [this] { run_main(); });
-    loop_.advance(to_the_end);
-  }
+  const bool is_foreign = options_.main_thread == MainThread::foreign;
+  const bool is_all = is_foreign ? run_beside_foreign_main() : host_->run([this] { run_main(); });
   if (!broken_.empty()) throw BrokenScenario(broken_);
-  check_that_nothing_is_left();
+  if (!is_all) throw std::runtime_error("tasks are left");
+  check_that_everything_settled();
   return std::move(trace_);
 }
 
@@ -36,23 +26,22 @@ void Interpreter::run_main() {
 }
 
 /// A task holds the loop meanwhile: nothing that main posts has begun when main ends.
-void Interpreter::run_beside_foreign_main() {
+bool Interpreter::run_beside_foreign_main() {
   std::latch is_held(1);
   std::latch main_has_ended(1);
   std::jthread main_thread([&] {
+    foreign_main_ = std::this_thread::get_id();
     is_held.wait();
     run_main();
     main_has_ended.count_down();
   });
-  loop_.queue_task(TaskSource::user, [&] {
+  return host_->run([&] {
     is_held.count_down();
     main_has_ended.wait();
   });
-  loop_.advance(to_the_end);
 }
 
-void Interpreter::check_that_nothing_is_left() {
-  if (loop_.pending() != 0) throw std::runtime_error("tasks are left");
+void Interpreter::check_that_everything_settled() {
   for (const auto& [id, promise] : tasks_) {
     if (!promise.settled()) throw std::runtime_error("the promise of " + id + " is pending");
   }

@@ -3,22 +3,24 @@
 
 #include <heist/heist.hpp>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "scenarios/replay/host.hpp"
 #include "scenarios/replay/replay.hpp"
 #include "scenarios/replay/signals.hpp"
 #include "scenarios/replay/steps.hpp"
 
 namespace heist::test {
 
-/// One run of one scenario on an event loop with a virtual clock. Promises, microtasks, queues, timers
-/// and continuations are the library's, through its public headers; there are none in here.
+/// One run of one scenario. Promises, microtasks, queues, timers and continuations are the library's,
+/// through its public headers; there are none in here.
 ///
-/// Thread: the constructor's thread drives the loop. A foreign main runs while the loop is held.
+/// Thread: the steps run on the host's, and no other thread looks meanwhile. A foreign main runs while that is held.
 class Interpreter {
  public:
   /// Precondition: check_format() takes the scenario, and it outlives this.
@@ -44,8 +46,8 @@ class Interpreter {
 
   // interpreter.cpp
   void run_main();
-  void run_beside_foreign_main();
-  void check_that_nothing_is_left();
+  [[nodiscard]] bool run_beside_foreign_main();
+  void check_that_everything_settled();
   template <class... Parts>
   void record(Parts&&... parts) {
     trace_.push_back(Json::array({Json(std::forward<Parts>(parts))...}));
@@ -96,10 +98,10 @@ class Interpreter {
   std::string broken_;  ///< why the scenario is; bodies would take an exception for theirs
   std::map<std::string, Promise<Json>> tasks_;
   std::vector<Subscription> subscriptions_;
-  EventLoop loop_{{.clock = LoopClock::virtual_time}};
-  Scheduler scheduler_ = loop_.scheduler();
+  std::unique_ptr<Host> host_ = make_host(options_);
+  Scheduler scheduler_ = host_->scheduler();
   Signals signals_{scheduler_};
-  std::thread::id driver_ = std::this_thread::get_id();
+  std::thread::id foreign_main_;  ///< the thread, if there is one
 };
 
 }  // namespace heist::test

@@ -60,11 +60,11 @@ void Interpreter::then(const Json& step) {
       [react](const Reason& reason) { react("rejected", shown(reason)); });
 }
 
-/// Off the loop's thread, reactions are attached with the loop's scheduler.
+/// On a foreign thread, reactions are attached with the loop's scheduler.
 template <class OnFulfilled, class OnRejected>
 void Interpreter::attach(const Promise<Json>& promise, OnFulfilled on_fulfilled,
                          OnRejected on_rejected) {
-  if (std::this_thread::get_id() == driver_) {
+  if (std::this_thread::get_id() != foreign_main_) {
     static_cast<void>(promise.then(std::move(on_fulfilled), std::move(on_rejected)));
   } else {
     static_cast<void>(promise.then(scheduler_, std::move(on_fulfilled), std::move(on_rejected)));

@@ -1,0 +1,68 @@
+// What only a loop's agent touches, and a loop's place in a cluster.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <heist/reason.hpp>
+#include <heist/scheduler_task.hpp>
+#include <heist/scheduling_state.hpp>
+#include <heist/sync.hpp>
+
+#include "continuation_run.hpp"
+#include "microtask_queue.hpp"
+#include "task_queues.hpp"
+#include "timer_wheel.hpp"
+
+namespace heist {
+
+struct SignalLoop;
+
+/// State only the agent touches; reached through LoopCore::on_agent().
+struct AgentState {
+  TaskQueues queues;
+  TimerWheel wheel;
+  MicrotaskQueue microtasks;
+  std::uint64_t next_enqueue_order = 1;
+  SchedulingState current;  ///< scheduling state of what runs now
+  bool in_checkpoint = false;
+  bool accepts_posts = true;  ///< from the agent itself; the inbox decides for others
+  bool stop_requested = false;
+  bool stop_taken = false;         ///< the stop message is in hand
+  bool not_started = false;        ///< the task that was to run met its abort
+  ControlledTask* reap = nullptr;  ///< chain of aborted tasks to clear away, in portions
+  ControlledTask* reap_tail = nullptr;
+  TaskFifo discarded;              ///< aborted tasks that arrived, or came up for a pick
+  SignalLoop* released = nullptr;  ///< parts whose messages' references are to be dropped
+  std::uint64_t tasks_dropped = 0;
+  std::size_t suspended_schedulers = 0;
+  std::size_t held_tasks = 0;  ///< by suspended schedulers
+  ContinuationRun continuations;
+  Reason rethrown;  ///< see rethrown.hpp
+};
+
+class ClusterHub;
+
+/// A loop's place in a cluster.
+struct Membership {
+  ClusterHub* hub = nullptr;  ///< null: in none
+  unsigned index = 0;
+  bool is_reserve = false;               ///< it picks in the place of one that is blocked
+  bool is_blocked = false;               ///< agent only: in blocking()
+  bool searching = false;                ///< agent only: see IdleAgents
+  sync::atomic<Tick> next_due{no_tick};  ///< of the loop's own delays, as it went to sleep
+  sync::atomic<bool> holds{false};       ///< tasks of a suspended scheduler, as it went to sleep
+  // A reserve's own.
+  bool is_rested = false;               ///< it slept for all its patience
+  std::chrono::nanoseconds patience{};  ///< how long it sleeps before it looks whether it is needed
+};
+
+/// The last members of a cluster that is being made.
+struct ReserveSetup {
+  unsigned count = 0;
+  /// How long one sleeps before it ends.
+  std::chrono::nanoseconds idle = std::chrono::nanoseconds::max();
+  class ReserveThreads* threads = nullptr;  ///< null: all of them are driven from the beginning
+};
+
+}  // namespace heist

@@ -1,0 +1,144 @@
+#include "support/cluster_loop.hpp"
+
+#include <gtest/gtest.h>
+
+#include <heist/node_memory.hpp>
+#include <heist/posted_task.hpp>
+#include <utility>
+
+#include "heist/loop/loop_core.hpp"
+
+namespace heist::support {
+
+namespace {
+
+const testing::TestPartResult skipped(testing::TestPartResult::kSkip, __FILE__, __LINE__, "");
+
+bool is_idle(LoopCore& core) {
+  const AgentState& agent = core.on_agent();
+  core.take_inbox();
+  return agent.queues.empty() && agent.reap == nullptr && agent.discarded.empty();
+}
+
+}  // namespace
+
+void skip_test(const char* why) {
+  GTEST_MESSAGE_AT_(__FILE__, __LINE__, why, skipped.type());
+  throw testing::AssertionException(skipped);
+}
+
+void Hold::serve() {
+  std::unique_lock lock(mutex_);
+  holds_ = true;
+  changed_.notify_all();
+  while (holds_) {
+    changed_.wait(lock, [this] { return !holds_ || work_ != nullptr; });
+    if (work_ != nullptr) {
+      work_();
+      work_ = nullptr;
+      changed_.notify_all();
+    }
+  }
+}
+
+void Hold::run(std::function<void()> work) {
+  std::unique_lock lock(mutex_);
+  work_ = std::move(work);
+  changed_.notify_all();
+  changed_.wait(lock, [this] { return work_ == nullptr; });
+}
+
+void Hold::release() {
+  const std::lock_guard lock(mutex_);
+  holds_ = false;
+  changed_.notify_all();
+}
+
+void Hold::wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return holds_; });
+}
+
+ClusterLoop::ClusterLoop(unsigned agents)
+    : cluster_({.agents = agents, .reserves = 0}),
+      scheduler_(cluster_.size() == 1 ? cluster_.scheduler() : first_.scheduler()) {
+  first_.scheduler().post([this] { hold_.serve(); });
+  hold_.wait();
+  own_.emplace(create_scheduler());
+}
+
+/// What is left is dropped: a test that was skipped has taken along what its tasks refer to.
+ClusterLoop::~ClusterLoop() {
+  CloseMode at_once = CloseMode::abort();
+  at_once.deadline = std::chrono::steady_clock::now();
+  static_cast<void>(cluster_.close(at_once));  // comes back though a task holds the agent
+  hold_.release();
+}
+
+Scheduler ClusterLoop::create_scheduler() {
+  SchedulerCore* made = nullptr;
+  on_agent([&made](LoopCore& loop) { made = &loop.add_scheduler(); });
+  return Scheduler(scheduler_.loop(), made);
+}
+
+std::size_t ClusterLoop::run_until_idle() {
+  if (Agent::current() == &first_) skip_test("runs the loop within a task");
+  std::uint64_t before = 0;
+  hold_.run([&] {
+    before = first_.stats().tasks_run - looks_;
+    hold_when_idle();
+  });
+  hold_.release();
+  hold_.wait();
+  if (testing::Test::IsSkipped()) throw testing::AssertionException(skipped);  // by a task
+  std::uint64_t after = 0;
+  hold_.run([&] { after = first_.stats().tasks_run - looks_; });
+  return after - before;
+}
+
+/// Of the lowest level: what is queued comes first, and may post more.
+void ClusterLoop::hold_when_idle() {
+  own_->post(
+      [this] {
+        ++looks_;
+        if (is_idle(core())) return hold_.serve();
+        hold_when_idle();
+      },
+      {.priority = TaskPriority::background});
+}
+
+void ClusterLoop::run_most_urgent() {
+  hold_.run([this] { hold_next(); });
+  hold_.release();
+  hold_.wait();
+}
+
+/// Behind what is of the highest level now.
+void ClusterLoop::hold_next() {
+  const auto hold = [this] {
+    ++looks_;
+    hold_.serve();
+  };
+  auto& task = *make_node<PlainTask<decltype(hold)>>(hold);
+  task.scheduler = own_->core();
+  task.priority = TaskPriority::user_blocking;
+  task.is_continuation = true;
+  EXPECT_TRUE(core().post(task));
+}
+
+std::size_t ClusterLoop::pending() {
+  std::size_t count = 0;
+  on_agent([&count](LoopCore& loop) {
+    const AgentState& agent = loop.on_agent();
+    loop.take_inbox();
+    count = agent.queues.size() + agent.wheel.size() + agent.held_tasks;
+  });
+  return count;
+}
+
+void ClusterLoop::on_agent(const std::function<void(LoopCore&)>& work) {
+  if (Agent::current() == &first_) return work(core());
+  hold_.run([this, &work] { work(core()); });
+}
+
+}  // namespace heist::support
