@@ -7,6 +7,7 @@
 #include <heist/blocking.hpp>
 #include <heist/bounded_scheduler.hpp>
 #include <heist/close.hpp>
+#include <heist/cooperative_scheduler.hpp>
 #include <heist/delay.hpp>
 #include <heist/error.hpp>
 #include <heist/event_loop.hpp>
@@ -19,6 +20,7 @@
 #include <heist/resume_on.hpp>
 #include <heist/scheduler.hpp>
 #include <heist/sleep_for.hpp>
+#include <heist/slice.hpp>
 #include <heist/subscription.hpp>
 #include <heist/task_signal.hpp>
 #include <heist/task_source.hpp>

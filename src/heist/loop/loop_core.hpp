@@ -129,6 +129,8 @@ class LoopCore {
     return *agent_;
   }
   void assert_agent() noexcept HEIST_ASSERTS_AGENT { static_cast<void>(on_agent()); }
+  /// As post(), of a message that arrives, in its turn, or when the inbox has been taken.
+  [[nodiscard]] bool post_in_turn(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   /// Picks and runs one task; false when nothing is runnable, or (if heeded) a stop was requested.
   bool run_next(bool heed_stop = false) noexcept HEIST_ON_AGENT;
   /// Waits for a task and runs it; false when stopped or closed instead.

@@ -99,6 +99,12 @@ inline void LoopCore::enqueue(SchedulerTask& task) noexcept {
   on_agent().wheel.arm(task, task.key);
 }
 
+bool LoopCore::post_in_turn(SchedulerTask& task) noexcept {
+  if (!on_agent().accepts_posts) return false;
+  enqueue(task);
+  return true;
+}
+
 inline bool LoopCore::post_from_agent(SchedulerTask& task) noexcept {
   if (!on_agent().accepts_posts) return false;
   drain_inbox();  // what was posted before is older (I2)

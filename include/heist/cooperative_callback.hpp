@@ -1,0 +1,164 @@
+// CooperativeCallback: what a cooperative task calls, and may return to be called next.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <heist/cooperative_host.hpp>
+#include <heist/error.hpp>
+#include <heist/node_memory.hpp>
+#include <heist/promise.hpp>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace heist {
+
+/// What a callback is told of the slice of work it is called in.
+struct Slice {
+  /// The task is late: it runs to the end of its work, or gives way all the same, as it likes.
+  bool did_timeout = false;
+  /// When should_yield() becomes true, on the scheduler's clock.
+  Milliseconds deadline{};
+};
+
+class CooperativeCallback;
+
+namespace cooperative {
+
+template <class Callback>
+concept WithSlice = std::invocable<Callback&, const Slice&>;
+template <class Callback>
+concept Callable = WithSlice<Callback> || std::invocable<Callback&>;
+
+template <class Callback>
+decltype(auto) call(Callback& callback, const Slice& slice) {
+  if constexpr (WithSlice<Callback>) {
+    return std::invoke(callback, slice);
+  } else {
+    return std::invoke(callback);
+  }
+}
+
+/// Keeps the callback as long as the coroutine that it is. One that was cancelled is no error.
+template <class Callback>
+Promise<void> run_coroutine(Callback callback, Slice slice) {
+  try {
+    static_cast<void>(co_await call(callback, slice));
+  } catch (const AbortError&) {
+    co_return;
+  }
+}
+
+}  // namespace cooperative
+
+/// A callable that is called at the most once, with the slice it runs in or with nothing. It may return: nothing, for a task
+/// that is done; a CooperativeCallback or what converts to it, to go on with; a Promise, as a coroutine that awaits
+/// slice() (heist/slice.hpp), on event loops only.
+///
+/// Cost: no allocation up to 40 bytes of capture, else one, from a recycled pool; for a coroutine its frame, and another one
+///       that keeps the callback.
+class CooperativeCallback {
+ public:
+  /// Nothing.
+  CooperativeCallback() noexcept = default;
+  template <class Callback>
+    requires(!std::same_as<std::decay_t<Callback>, CooperativeCallback> &&
+             cooperative::Callable<std::decay_t<Callback>>)
+  // NOLINTNEXTLINE(google-explicit-constructor): `return [] { … };` is the point.
+  CooperativeCallback(Callback&& callback) {
+    using Held = std::decay_t<Callback>;
+    if constexpr (fits<Held>) {
+      std::construct_at(static_cast<Held*>(place()), std::forward<Callback>(callback));
+      ops_ = &Inline<Held>::table;
+    } else {
+      std::construct_at(static_cast<Held**>(place()),
+                        make_node<Held>(std::forward<Callback>(callback)));
+      ops_ = &Pooled<Held>::table;
+    }
+  }
+  CooperativeCallback(CooperativeCallback&& other) noexcept
+      : ops_(std::exchange(other.ops_, nullptr)) {
+    if (ops_ != nullptr) ops_->move(other.place(), place());
+  }
+  CooperativeCallback& operator=(CooperativeCallback&& other) noexcept {
+    if (this == &other) return *this;
+    reset();
+    ops_ = std::exchange(other.ops_, nullptr);
+    if (ops_ != nullptr) ops_->move(other.place(), place());
+    return *this;
+  }
+  ~CooperativeCallback() { reset(); }
+
+  explicit operator bool() const noexcept { return ops_ != nullptr; }
+  /// Precondition: there is one.
+  [[nodiscard]] CooperativeCallback operator()(const Slice& slice) {
+    return ops_->call(place(), slice);
+  }
+  void reset() noexcept {
+    if (const Ops* ops = std::exchange(ops_, nullptr)) ops->destroy(place());
+  }
+
+ private:
+  static constexpr std::size_t room = 40;
+
+  struct Ops {
+    CooperativeCallback (*call)(void*, const Slice&);
+    void (*move)(void* from, void* to) noexcept;
+    void (*destroy)(void*) noexcept;
+  };
+
+  template <class Held>
+  static constexpr bool fits = sizeof(Held) <= room && alignof(Held) <= alignof(void*) &&
+                               std::is_nothrow_move_constructible_v<Held>;
+
+  template <class Held>
+  static CooperativeCallback call_held(Held& held, const Slice& slice) {
+    using Result = decltype(cooperative::call(held, slice));
+    if constexpr (std::is_void_v<Result>) {
+      cooperative::call(held, slice);
+      return {};
+    } else if constexpr (is_promise<Result>) {
+      static_cast<void>(cooperative::run_coroutine(std::move(held), slice));
+      return {};
+    } else {
+      static_assert(std::convertible_to<Result, CooperativeCallback>,
+                    "a cooperative task returns nothing, what is to be called next, or a Promise");
+      return cooperative::call(held, slice);
+    }
+  }
+
+  template <class Held>
+  struct Inline {
+    static Held& at(void* place) noexcept { return *static_cast<Held*>(place); }
+    static CooperativeCallback call(void* place, const Slice& slice) {
+      return call_held(at(place), slice);
+    }
+    static void move(void* from, void* to) noexcept {
+      std::construct_at(static_cast<Held*>(to), std::move(at(from)));
+      std::destroy_at(&at(from));
+    }
+    static void destroy(void* place) noexcept { std::destroy_at(&at(place)); }
+    static constexpr Ops table{&call, &move, &destroy};
+  };
+  template <class Held>
+  struct Pooled {
+    static Held*& at(void* place) noexcept { return *static_cast<Held**>(place); }
+    static CooperativeCallback call(void* place, const Slice& slice) {
+      return call_held(*at(place), slice);
+    }
+    static void move(void* from, void* to) noexcept {
+      std::construct_at(static_cast<Held**>(to), at(from));
+    }
+    static void destroy(void* place) noexcept { destroy_node(*at(place)); }
+    static constexpr Ops table{&call, &move, &destroy};
+  };
+
+  void* place() noexcept { return storage_.data(); }
+
+  alignas(void*) std::array<std::byte, room> storage_;  // NOLINT: made when there is a callable
+  const Ops* ops_ = nullptr;
+};
+
+}  // namespace heist

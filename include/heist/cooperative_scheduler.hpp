@@ -1,0 +1,161 @@
+// CooperativeScheduler: tasks that expire, worked on in slices of time; nothing starves.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <heist/cooperative_callback.hpp>
+#include <heist/cooperative_host.hpp>
+#include <heist/cooperative_priority.hpp>
+#include <heist/ref.hpp>
+#include <heist/scheduler.hpp>
+#include <heist/slice_clock.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace heist {
+
+class CooperativeCore;
+class CooperativeTaskNode;
+void retain(CooperativeCore& core) noexcept;
+void release(CooperativeCore& core) noexcept;
+void retain(CooperativeTaskNode& task) noexcept;
+void release(CooperativeTaskNode& task) noexcept;
+
+/// Names a task for cancel_callback(). Dropping it changes nothing.
+///
+/// Thread: any; one handle is used by one thread at a time.
+class CooperativeTask {
+ public:
+  /// None.
+  CooperativeTask() noexcept = default;
+  /// False for none, and for one that a closed loop has refused.
+  explicit operator bool() const noexcept { return static_cast<bool>(node_); }
+  friend bool operator==(const CooperativeTask&, const CooperativeTask&) noexcept = default;
+
+  /// For the library.
+  explicit CooperativeTask(Ref<CooperativeTaskNode> node) noexcept : node_(std::move(node)) {}
+  [[nodiscard]] CooperativeTaskNode* node() const noexcept { return node_.get(); }
+
+ private:
+  Ref<CooperativeTaskNode> node_;
+};
+
+struct CooperativeOptions {
+  /// The task starts to wait, and its time to expiry to run, after this. Negative is none.
+  Milliseconds delay{};
+};
+
+/// Schedules tasks on an event loop so that none waits for ever, and the loop stays free for others: each task expires
+/// some time after its start, by its priority; the one that expires first runs first. Work is done in slices (5 ms): when
+/// one is over the loop gets on with its other tasks before the next one. A task that takes long asks should_yield(), and
+/// returns what is left of it as a callback.
+///
+/// A cheap handle; copies are of the same scheduler. Its tasks run whether or not a handle is left. It lives on the loop as plain
+/// tasks: beside user-visible ones.
+///
+/// Spec:   contract COOP; seed document 002.
+/// Thread: schedule_callback, cancel_callback: any. All else: the loop's, from tasks and outside of them.
+///         With a CooperativeHost everything is for the host's thread.
+/// Errors: a callback's exception discards its task and goes to the error hook; other tasks are not touched. On a
+///         CooperativeHost it comes out of perform_work(), which has asked for the next call.
+class CooperativeScheduler {
+ public:
+  /// On the scheduler's loop, and beside its tasks.
+  ///
+  /// Errors: std::bad_alloc; NotAllowedError for a stealable scheduler: name one of an agent's.
+  explicit CooperativeScheduler(const Scheduler& on);
+  /// On any other loop, which must outlive the last handle.   Errors: std::bad_alloc.
+  explicit CooperativeScheduler(CooperativeHost& host);
+
+  /// `callback` is called some time from now; see CooperativeCallback for what it may be and return. What it returns goes on
+  /// in the next slice, in the place the task has. The result is false when the loop is closed: the callback is dropped.
+  ///
+  /// Spec:   contract COOP-2.   Thread: any; what was scheduled before, is before.   Blocks: never.
+  /// Errors: std::bad_alloc; std::invalid_argument for a value that is no CooperativePriority.
+  /// Cost:   one allocation, from a recycled pool; O(1) without a delay, with one amortised O(log n) of those delayed.
+  CooperativeTask schedule_callback(CooperativePriority priority, CooperativeCallback callback,
+                                    const CooperativeOptions& options = {}) const;
+
+  /// The task's callback, or what it returned to go on with, is not called any more, and is destroyed. It does nothing to a
+  /// task that is done; on the loop's thread nothing to what a callback that runs will return, either; from another
+  /// thread that is dropped when it comes.
+  ///
+  /// Thread: any. On another thread it counts from the next task on, and the callback is destroyed by the loop.
+  /// Blocks: never.   Errors: std::invalid_argument for a task of another scheduler.   Cost: O(1).
+  void cancel_callback(const CooperativeTask& task) const;
+
+  /// Whether the slice is over: what runs long returns the rest of its work then. Exact by the host's clock.
+  ///
+  /// Cost: one reading of the processor's counter, or of the clock where that does not help (SliceClock).
+  [[nodiscard]] bool should_yield() const noexcept { return clock_->is_over(); }
+  /// The slice is over at once: the loop has something to do that shows.
+  void request_paint() const noexcept { clock_->end_early(); }
+  /// Slices are a whole number of milliseconds, so that there are so many in a second; zero: 5 ms.
+  ///
+  /// Errors: std::invalid_argument below zero and above 125, nothing changed.
+  void force_frame_rate(double frames_per_second) const;
+  /// Slices are so long.   Errors: std::invalid_argument for what is not positive, nothing changed.
+  void set_frame_interval(Milliseconds interval) const;
+
+  /// The level of the task that runs; `normal` outside of any, and what run_with_priority() and its like say.
+  [[nodiscard]] CooperativePriority current_priority_level() const noexcept;
+  /// Calls `body()` at this level, which no task inherits. What is no priority counts as `normal`.
+  template <class Body>
+  decltype(auto) run_with_priority(CooperativePriority priority, Body&& body) const {
+    const LevelScope scope(*this, level_or_normal(priority));
+    return std::invoke(std::forward<Body>(body));
+  }
+  /// The same at `normal`, unless the level is below that already.
+  template <class Body>
+  decltype(auto) next(Body&& body) const {
+    const LevelScope scope(*this, next_level());
+    return std::invoke(std::forward<Body>(body));
+  }
+  /// A callable that calls `callback` at the level of this moment.   Lifetime: it is a handle of the scheduler.
+  template <class Callback>
+  [[nodiscard]] auto wrap_callback(Callback&& callback) const {
+    return [scheduler = *this, level = current_priority_level(),
+            callback = std::forward<Callback>(callback)]<class... Args>(
+               Args&&... args) mutable -> decltype(auto) {
+      const LevelScope scope(scheduler, level);
+      return std::invoke(callback, std::forward<Args>(args)...);
+    };
+  }
+
+  /// Time on the host's clock.   Thread: any on an event loop.
+  [[nodiscard]] Milliseconds now() const noexcept;
+
+  // What a CooperativeHost calls.
+
+  /// The message that was posted has come: runs tasks until the slice is over.   Errors: what a callback throws.
+  void perform_work() const;
+  /// The timeout's time is over.
+  void expire_timeout() const noexcept;
+
+  friend bool operator==(const CooperativeScheduler& a, const CooperativeScheduler& b) noexcept {
+    return a.core_ == b.core_;
+  }
+
+ private:
+  class LevelScope {
+   public:
+    LevelScope(const CooperativeScheduler& scheduler, CooperativePriority level) noexcept
+        : scheduler_(scheduler), before_(scheduler.exchange_level(level)) {}
+    LevelScope(const LevelScope&) = delete;
+    LevelScope& operator=(const LevelScope&) = delete;
+    ~LevelScope() { scheduler_.exchange_level(before_); }
+
+   private:
+    const CooperativeScheduler& scheduler_;
+    CooperativePriority before_;
+  };
+
+  CooperativePriority exchange_level(CooperativePriority level) const noexcept;
+  [[nodiscard]] static CooperativePriority level_or_normal(CooperativePriority priority) noexcept;
+  [[nodiscard]] CooperativePriority next_level() const noexcept;
+
+  Ref<CooperativeCore> core_;
+  SliceClock* clock_;  ///< the core's
+};
+
+}  // namespace heist

@@ -1,0 +1,146 @@
+// What any thread asks of a cooperative scheduler, and how it comes to the host.
+#include "cooperative_core.hpp"
+
+#include <heist/node_memory.hpp>
+#include <utility>
+
+#include "loop_host.hpp"
+
+namespace heist {
+
+namespace {
+
+constexpr Milliseconds time_to_expiry(CooperativePriority priority) noexcept {
+  switch (priority) {
+    case CooperativePriority::immediate:
+      return Milliseconds(-1);
+    case CooperativePriority::user_blocking:
+      return Milliseconds(250);
+    case CooperativePriority::normal:
+      break;
+    case CooperativePriority::low:
+      return Milliseconds(10'000);
+    case CooperativePriority::idle:
+      return Milliseconds(1'073'741'823);
+  }
+  return Milliseconds(5'000);
+}
+
+}  // namespace
+
+// Shares.
+
+void retain(CooperativeCore& core) noexcept { core.shares_.add(); }
+
+void release(CooperativeCore& core) noexcept {
+  if (core.shares_.drop()) delete &core;
+}
+
+void retain(CooperativeTaskNode& task) noexcept { task.shares.add(); }
+
+void release(CooperativeTaskNode& task) noexcept {
+  if (task.shares.is_last() || task.shares.drop()) destroy_node(task);
+}
+
+Ref<CooperativeCore> CooperativeCore::make(LoopCore& loop) {
+  auto host = std::make_unique<LoopHost>(loop);
+  LoopHost& own = *host;
+  auto core = Ref<CooperativeCore>::adopt(new CooperativeCore(std::move(host), &own));
+  own.serve(*core);
+  return core;
+}
+
+Ref<CooperativeCore> CooperativeCore::make(CooperativeHost& host) {
+  return Ref<CooperativeCore>::adopt(new CooperativeCore(nullptr, &host));
+}
+
+CooperativeCore::CooperativeCore(std::unique_ptr<LoopHost> own, CooperativeHost* host)
+    : own_(std::move(own)), host_(*host), clock_(host_) {}
+
+/// Nothing of it is on the way.
+CooperativeCore::~CooperativeCore() {
+  closed_ = true;
+  drop_all();
+}
+
+// Any thread.
+
+bool CooperativeCore::is_here() const noexcept {
+  return own_ == nullptr || current_loop() == &own_->loop();
+}
+
+bool CooperativeCore::schedule(CooperativeTaskNode& task, Milliseconds delay) noexcept {
+  const bool is_here_now = is_here();
+  if (is_here_now) take_messages();
+  const Milliseconds now = host_.now();
+  task.is_delayed = delay > Milliseconds::zero();
+  task.start = task.is_delayed ? now + delay : now;
+  task.is_delayed = task.start > now;
+  task.expiration = task.start + time_to_expiry(task.priority);
+  if (!is_here_now) return send(task);
+  if (closed_) return false;
+  insert(task, now);
+  return true;
+}
+
+void CooperativeCore::cancel(CooperativeTaskNode& task) noexcept {
+  if (is_here()) {
+    take_messages();
+    return drop_callback(task);
+  }
+  // relaxed: only which message is the first; the inbox orders it with the rest.
+  if (task.is_cancel_sent.exchange(true, sync::relaxed)) return;
+  retain(task);
+  if (!send(task.cancellation)) release(task);
+}
+
+bool CooperativeCore::send(LoopNode& message) noexcept {
+  retain(*this);
+  if (own_->loop().hand_over(message)) return true;
+  release(*this);
+  return false;
+}
+
+// Messages: they run no users' code.
+
+CooperativeTaskNode::Cancellation::Cancellation(CooperativeTaskNode& of) noexcept
+    : LoopNode(table), task(of) {}
+
+const LoopNodeOps CooperativeTaskNode::Cancellation::table{
+    LoopNodeKind::message, &CooperativeCore::arrive_to_cancel, &CooperativeCore::lose_cancellation};
+
+const LoopNodeOps CooperativeTaskNode::table{LoopNodeKind::message, &CooperativeCore::arrive,
+                                             &CooperativeCore::lose};
+
+CooperativeTaskNode::CooperativeTaskNode(CooperativeCore& of, CooperativePriority level,
+                                         CooperativeCallback what) noexcept
+    : LoopNode(table), core(of), callback(std::move(what)), cancellation(*this), priority(level) {}
+
+void CooperativeCore::arrive(LoopNode& message, LoopCore& /*loop*/) noexcept {
+  auto& task = static_cast<CooperativeTaskNode&>(message);
+  const auto core = Ref<CooperativeCore>::adopt(&task.core);
+  core->closed_ ? drop(task) : core->insert(task, core->host_.now());
+}
+
+void CooperativeCore::arrive_to_cancel(LoopNode& message, LoopCore& /*loop*/) noexcept {
+  auto& task = static_cast<CooperativeTaskNode::Cancellation&>(message).task;
+  const auto core = Ref<CooperativeCore>::adopt(&task.core);
+  task.is_cancelled = true;
+  message.next = std::exchange(core->cancelled_, &message);  // with the message's share of the task
+  core->request_message();
+}
+
+/// The loop is closed.
+void CooperativeCore::lose(LoopNode& message) noexcept {
+  auto& task = static_cast<CooperativeTaskNode&>(message);
+  const auto core = Ref<CooperativeCore>::adopt(&task.core);
+  drop(task);
+}
+
+void CooperativeCore::lose_cancellation(LoopNode& message) noexcept {
+  auto& task = static_cast<CooperativeTaskNode::Cancellation&>(message).task;
+  const auto core = Ref<CooperativeCore>::adopt(&task.core);
+  release(task);
+}
+
+}  // namespace heist

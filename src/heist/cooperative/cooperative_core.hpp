@@ -1,0 +1,113 @@
+// CooperativeCore: what the handles of one cooperative scheduler share.
+#pragma once
+
+#include <heist/cooperative_scheduler.hpp>
+#include <heist/loop_node.hpp>
+#include <heist/ref.hpp>
+#include <heist/slice.hpp>
+#include <heist/slice_clock.hpp>
+#include <memory>
+#include <optional>
+
+#include "../loop/pairing_heap.hpp"
+#include "cooperative_task_node.hpp"
+#include "ready_tasks.hpp"
+
+namespace heist {
+
+class LoopHost;
+
+/// One cooperative scheduler.
+///
+/// Roles   host: the thread of the loop.  scheduler, canceller: any thread; off the host's what they do is a message of the
+///         loop's inbox, which puts it in line with everything that was scheduled before (ORD-2).
+/// I1      Everything but shares_ is the host's.
+/// I2      While there are tasks a message is under way, or work is being done, or a timeout is set (FORMAT.md, 7).
+/// I3      A task is in one place: a message, delayed_, or ready_ (the one that runs, too). A dead one stays there until it
+///         comes up: it counts where the rules ask whether something is empty, or first.
+/// Lifetime  counted: handles, the loop's message and timeout, messages of other threads.
+class CooperativeCore {
+ public:
+  /// Errors: std::bad_alloc.
+  static Ref<CooperativeCore> make(LoopCore& loop);
+  static Ref<CooperativeCore> make(CooperativeHost& host);
+  CooperativeCore(const CooperativeCore&) = delete;
+  CooperativeCore& operator=(const CooperativeCore&) = delete;
+
+  // Any thread.
+
+  /// False: the loop is closed, the task is still the caller's.
+  [[nodiscard]] bool schedule(CooperativeTaskNode& task, Milliseconds delay) noexcept;
+  void cancel(CooperativeTaskNode& task) noexcept;
+  [[nodiscard]] Milliseconds now() const noexcept { return host_.now(); }
+
+  // The host (work_loop.cpp).
+
+  void perform_work();
+  void expire_timeout() noexcept;
+  [[nodiscard]] SliceClock& clock() noexcept { return clock_; }
+  [[nodiscard]] CooperativePriority level() const noexcept { return level_; }
+  void set_level(CooperativePriority level) noexcept { level_ = level; }
+  /// The loop is closed: drops everything, and refuses what comes.
+  void close() noexcept;
+  /// The core whose task runs on this thread; null outside.
+  [[nodiscard]] static CooperativeCore* running() noexcept;
+  [[nodiscard]] bool has_given_way() const noexcept { return coroutine_.has_value(); }
+  void give_way(SuspendedCoroutine coroutine) noexcept { coroutine_ = coroutine; }
+  [[nodiscard]] const Slice& slice() const noexcept { return slice_; }
+
+  friend void retain(CooperativeCore& core) noexcept;
+  friend void release(CooperativeCore& core) noexcept;
+
+ private:
+  friend class CooperativeTaskNode;
+  class Performance;
+  class Running;
+  using DelayedTasks = PairingHeap<CooperativeTaskNode, &starts_before>;
+
+  CooperativeCore(std::unique_ptr<LoopHost> own, CooperativeHost* host);
+  ~CooperativeCore();
+
+  /// Whether the caller is the host's thread.
+  [[nodiscard]] bool is_here() const noexcept;
+  [[nodiscard]] bool send(LoopNode& message) noexcept;
+  static void arrive(LoopNode& message, LoopCore& loop) noexcept;
+  static void lose(LoopNode& message) noexcept;
+  static void arrive_to_cancel(LoopNode& message, LoopCore& loop) noexcept;
+  static void lose_cancellation(LoopNode& message) noexcept;
+
+  void insert(CooperativeTaskNode& task, Milliseconds now) noexcept;
+  void insert_delayed(CooperativeTaskNode& task, Milliseconds now) noexcept;
+  void request_callback() noexcept;
+  void request_message() noexcept;
+  void request_timeout(Milliseconds now) noexcept;
+  void take_messages() noexcept;
+  void promote(Milliseconds now) noexcept;
+  [[nodiscard]] bool work(Milliseconds now);
+  [[nodiscard]] CooperativeCallback call(CooperativeTaskNode& task, Milliseconds now);
+  static void drop_callback(CooperativeTaskNode& task) noexcept;
+  static void drop(CooperativeTaskNode& task) noexcept;
+  void drop_cancelled() noexcept;
+  void drop_all() noexcept;
+
+  RefCount shares_{1};
+  const std::unique_ptr<LoopHost> own_;  ///< null: another loop's
+  CooperativeHost& host_;
+  SliceClock clock_;
+  ReadyTasks ready_;
+  DelayedTasks delayed_;
+  LoopNode* cancelled_ =
+      nullptr;  ///< cancellations that have come, until their callbacks are destroyed
+  std::uint64_t last_id_ = 0;
+  CooperativePriority level_ = CooperativePriority::normal;
+  bool performing_ = false;
+  bool callback_wanted_ = false;
+  bool timeout_set_ = false;
+  bool loop_running_ = false;
+  bool closed_ = false;
+  // Of the task that runs.
+  Slice slice_;
+  std::optional<SuspendedCoroutine> coroutine_;
+};
+
+}  // namespace heist

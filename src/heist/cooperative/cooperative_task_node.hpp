@@ -1,0 +1,65 @@
+// CooperativeTaskNode: a task of the cooperative scheduler.
+#pragma once
+
+#include <cstdint>
+#include <heist/cooperative_callback.hpp>
+#include <heist/cooperative_priority.hpp>
+#include <heist/cooperative_scheduler.hpp>
+#include <heist/loop_node.hpp>
+#include <heist/ref.hpp>
+#include <heist/sync.hpp>
+
+namespace heist {
+
+/// Its links are those of the list it is in, or of its way there.
+///
+/// Shares  two: the scheduler's, until the task is done, and the handles'. Each message on its way has one more.
+/// Thread  all but the shares and is_cancel_sent: whoever schedules it, then the host's.
+class CooperativeTaskNode : public LoopNode {
+ public:
+  /// The cancelling of another thread, on its way.
+  struct Cancellation : LoopNode {
+    explicit Cancellation(CooperativeTaskNode& of) noexcept;
+    CooperativeTaskNode& task;
+
+   private:
+    static const LoopNodeOps table;
+  };
+
+  CooperativeTaskNode(CooperativeCore& of, CooperativePriority level,
+                      CooperativeCallback what) noexcept;
+
+  /// Whether there is something to call.
+  [[nodiscard]] bool is_alive() const noexcept { return callback && !is_cancelled; }
+
+  // Links of the delayed ones (PairingHeap).
+  CooperativeTaskNode* child = nullptr;
+  CooperativeTaskNode* sibling = nullptr;
+  CooperativeTaskNode* previous = nullptr;
+
+  CooperativeCore& core;
+  std::uint64_t id = 0;  ///< 1, 2, 3 ... in the order of scheduling
+  Milliseconds start{};
+  Milliseconds expiration{};
+  CooperativeCallback callback;
+  Cancellation cancellation;
+  CooperativePriority priority;
+  bool is_delayed = false;
+  bool is_cancelled = false;  ///< by another thread, for good
+  sync::atomic<bool> is_cancel_sent{false};
+  RefCount shares{2};
+
+ private:
+  static const LoopNodeOps table;
+};
+
+/// By the start.
+inline bool starts_before(const CooperativeTaskNode& a, const CooperativeTaskNode& b) noexcept {
+  return a.start != b.start ? a.start < b.start : a.id < b.id;
+}
+/// By what expires.
+inline bool runs_before(const CooperativeTaskNode& a, const CooperativeTaskNode& b) noexcept {
+  return a.expiration != b.expiration ? a.expiration < b.expiration : a.id < b.id;
+}
+
+}  // namespace heist

@@ -1,0 +1,75 @@
+#include "loop_host.hpp"
+
+#include <heist/error.hpp>
+
+#include "cooperative_core.hpp"
+
+namespace heist {
+
+namespace {
+
+void perform(CooperativeCore& core) noexcept {
+  const auto work = [&core] { core.perform_work(); };
+  invoke_and_report(work, ErrorOrigin::task);
+}
+
+void expire(CooperativeCore& core) noexcept { core.expire_timeout(); }
+
+}  // namespace
+
+LoopHost::Task::Task(LoopHost& of, TaskSource from, Act what) noexcept
+    : SchedulerTask(table, false), host(of), source(from), act(what) {}
+
+const TaskOps LoopHost::Task::table{{LoopNodeKind::task, &run, &drop},
+                                    nullptr,
+                                    nullptr,
+                                    nullptr,
+                                    nullptr,
+                                    nullptr,
+                                    nullptr,
+                                    nullptr};
+
+void LoopHost::Task::run(LoopNode& node, LoopCore& loop) noexcept {
+  auto& task = static_cast<Task&>(static_cast<SchedulerTask&>(node));
+  count_plain_task(loop, task.source);
+  const auto core = Ref<CooperativeCore>::adopt(task.host.core_);
+  task.act(*core);
+}
+
+/// The loop is closed.
+void LoopHost::Task::drop(LoopNode& node) noexcept {
+  auto& task = static_cast<Task&>(static_cast<SchedulerTask&>(node));
+  const auto core = Ref<CooperativeCore>::adopt(task.host.core_);
+  core->close();
+}
+
+LoopHost::LoopHost(LoopCore& loop)
+    : loop_(Ref<LoopCore>::share(&loop)),
+      message_(*this, TaskSource::message, &perform),
+      timeout_(*this, TaskSource::timer, &expire) {
+  message_.scheduler = timeout_.scheduler = &loop.plain_source();
+}
+
+void LoopHost::post(Task& task) noexcept {
+  loop_->assert_agent();
+  retain(*core_);
+  if (!loop_->post_in_turn(task)) Task::drop(task);
+}
+
+void LoopHost::post_message() noexcept { post(message_); }
+
+void LoopHost::set_timeout(Milliseconds delay) noexcept {
+  clear_timeout();
+  timeout_.is_delayed = false;
+  loop_->set_delay(timeout_, delay);
+  post(timeout_);
+}
+
+void LoopHost::clear_timeout() noexcept {
+  loop_->assert_agent();
+  if (!loop_->withdraw(timeout_)) return;
+  timeout_.place = TaskPlace::elsewhere;
+  release(*core_);
+}
+
+}  // namespace heist

@@ -1,0 +1,55 @@
+// LoopHost: an event loop of ours as the host of a cooperative scheduler.
+#pragma once
+
+#include <heist/cooperative_host.hpp>
+#include <heist/ref.hpp>
+#include <heist/scheduler_task.hpp>
+#include <heist/task_source.hpp>
+
+#include "../loop/loop_core.hpp"
+
+namespace heist {
+
+class CooperativeCore;
+
+/// Its message and its timeout are plain tasks of the loop that are made once, so that nothing it does can fail. Setting a
+/// timeout takes the place of the one before.
+///
+/// Thread: the loop's; now(): any.
+class LoopHost final : public CooperativeHost {
+ public:
+  explicit LoopHost(LoopCore& loop);
+
+  /// Before anything else.
+  void serve(CooperativeCore& core) noexcept { core_ = &core; }
+  [[nodiscard]] LoopCore& loop() const noexcept { return *loop_; }
+
+  void post_message() noexcept override;
+  void set_timeout(Milliseconds delay) noexcept override;
+  void clear_timeout() noexcept override;
+  [[nodiscard]] Milliseconds now() const noexcept override { return loop_->time().now(); }
+  [[nodiscard]] bool is_real_time() const noexcept override { return !loop_->time().is_virtual(); }
+
+ private:
+  /// One that comes round again and again. On the loop it has a share of the core.
+  struct Task final : SchedulerTask {
+    using Act = void (*)(CooperativeCore&) noexcept;
+    Task(LoopHost& of, TaskSource from, Act what) noexcept;
+    static void run(LoopNode& node, LoopCore& loop) noexcept;
+    static void drop(LoopNode& node) noexcept;
+    static const TaskOps table;
+
+    LoopHost& host;
+    TaskSource source;
+    Act act;
+  };
+
+  void post(Task& task) noexcept;
+
+  Ref<LoopCore> loop_;
+  CooperativeCore* core_ = nullptr;
+  Task message_;
+  Task timeout_;
+};
+
+}  // namespace heist

@@ -1,0 +1,79 @@
+// ReadyTasks: the tasks of a cooperative scheduler that may run, by what expires first.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <utility>
+
+#include "cooperative_task_node.hpp"
+
+namespace heist {
+
+/// In the order of (expiration, id), as a heap would give them, at O(1): tasks of one level expire equally long after
+/// their start, so that those without a delay come in the order in which they expire, and so do those whose delay is over,
+/// which come by their start. Of the ten queues that makes the first one of all is that of the one that expires first.
+///
+/// (A clock that goes back, or the posts of several threads that overlap, may bring some out of order: they go to their
+/// place from the end.)
+class ReadyTasks {
+ public:
+  [[nodiscard]] bool empty() const noexcept { return occupied_ == 0; }
+  /// Null: none.
+  [[nodiscard]] CooperativeTaskNode* top() const noexcept {
+    CooperativeTaskNode* first = nullptr;
+    for (unsigned left = occupied_; left != 0; left &= left - 1) {
+      auto& task = of(*queues_[static_cast<std::size_t>(std::countr_zero(left))].first);
+      if (first == nullptr || runs_before(task, *first)) first = &task;
+    }
+    return first;
+  }
+  void push(CooperativeTaskNode& task) noexcept {
+    const std::size_t number = number_of(task);
+    queues_[number].insert(task);
+    occupied_ |= 1U << number;
+  }
+  /// Takes out what top() gives.   Precondition: not empty.
+  CooperativeTaskNode& pop() noexcept {
+    CooperativeTaskNode& task = *top();
+    const std::size_t number = number_of(task);
+    queues_[number].pop_front();
+    if (queues_[number].first == nullptr) occupied_ &= ~(1U << number);
+    return task;
+  }
+
+ private:
+  static constexpr std::size_t levels = 5;
+
+  /// Sorted.
+  struct Queue {
+    LoopNode* first = nullptr;
+    LoopNode* last = nullptr;
+
+    /// From the end: mostly that is the place.
+    void insert(CooperativeTaskNode& task) noexcept {
+      LoopNode* older = last;
+      while (older != nullptr && runs_before(task, of(*older))) older = older->prev;
+      task.prev = older;
+      task.next = std::exchange(older != nullptr ? older->next : first, &task);
+      (task.next != nullptr ? task.next->prev : last) = &task;
+    }
+    void pop_front() noexcept {
+      first = first->next;
+      (first != nullptr ? first->prev : last) = nullptr;
+    }
+  };
+
+  static CooperativeTaskNode& of(LoopNode& node) noexcept {
+    return static_cast<CooperativeTaskNode&>(node);
+  }
+  static std::size_t number_of(const CooperativeTaskNode& task) noexcept {
+    const auto level = static_cast<std::size_t>(task.priority) - 1;
+    return task.is_delayed ? levels + level : level;
+  }
+
+  std::array<Queue, 2 * levels> queues_{};
+  unsigned occupied_ = 0;
+};
+
+}  // namespace heist

@@ -1,0 +1,67 @@
+#include <algorithm>
+#include <heist/slice_clock.hpp>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace heist {
+
+namespace {
+
+/// Whether cycle_count() counts at the same rate always.
+bool has_constant_rate() noexcept {
+#if defined(__x86_64__)
+  constexpr unsigned power_leaf = 0x80000007U;
+  constexpr unsigned invariant_counter = 1U << 8U;
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  return __get_cpuid(power_leaf, &a, &b, &c, &d) != 0 && (d & invariant_counter) != 0;
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+
+SliceClock::SliceClock(const CooperativeHost& host) noexcept
+    : host_(host), has_counter_(host.is_real_time() && has_constant_rate()) {}
+
+void SliceClock::begin(Milliseconds now) noexcept {
+  began_ = now;
+  if (!has_counter_) return;
+  began_at_count_ = cycle_count();
+  measure_rate(now, began_at_count_);
+  trust_counter();
+}
+
+void SliceClock::set_interval(Milliseconds interval) noexcept {
+  interval_ = interval;
+  trust_counter();
+}
+
+bool SliceClock::ask_clock() const noexcept { return host_.now() - began_ >= interval_; }
+
+/// From slice to slice, over a millisecond to a second.
+void SliceClock::measure_rate(Milliseconds now, std::uint64_t count) noexcept {
+  constexpr Milliseconds shortest(1);
+  constexpr Milliseconds longest(1000);
+  const Milliseconds passed = now - first_time_;
+  if (first_count_ != 0 && passed < shortest) return;
+  const bool is_measured = first_count_ != 0 && count > first_count_;
+  counts_per_ms_ = is_measured ? static_cast<double>(count - first_count_) / passed.count() : 0;
+  if (is_measured && passed < longest) return;
+  first_count_ = count;
+  first_time_ = now;
+}
+
+void SliceClock::trust_counter() noexcept {
+  constexpr double sure = 0.98;
+  constexpr double most = 1e18;
+  const double within = counts_per_ms_ * interval_.count() * sure;
+  surely_within_ = static_cast<std::uint64_t>(std::min(within, most));
+}
+
+}  // namespace heist

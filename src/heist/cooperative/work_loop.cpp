@@ -1,0 +1,244 @@
+// The host's side of a cooperative scheduler: the hot path is work().
+#include <heist/error.hpp>
+#include <utility>
+
+#include "cooperative_core.hpp"
+#include "loop_host.hpp"
+
+namespace heist {
+
+namespace {
+
+thread_local constinit CooperativeCore* running_core = nullptr;
+
+/// The rest of a coroutine, as a callback.
+class CoroutineRest {
+ public:
+  explicit CoroutineRest(SuspendedCoroutine coroutine) noexcept : coroutine_(coroutine) {}
+  CoroutineRest(CoroutineRest&& other) noexcept
+      : coroutine_(std::exchange(other.coroutine_, std::nullopt)) {}
+  CoroutineRest& operator=(CoroutineRest&&) = delete;
+  ~CoroutineRest() {
+    if (coroutine_) coroutine_->destroy();
+  }
+  void operator()() { std::exchange(coroutine_, std::nullopt)->resume(); }
+
+ private:
+  std::optional<SuspendedCoroutine> coroutine_;
+};
+
+}  // namespace
+
+CooperativeCore* CooperativeCore::running() noexcept { return running_core; }
+
+/// While a callback of this core runs.
+class CooperativeCore::Running {
+ public:
+  explicit Running(CooperativeCore& core) noexcept
+      : core_(core), outer_(std::exchange(running_core, &core)) {}
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  /// A coroutine that nobody goes on with, because of an exception or of what was returned, ends here.
+  ~Running() {
+    running_core = outer_;
+    if (const auto left = std::exchange(core_.coroutine_, std::nullopt)) left->destroy();
+  }
+
+ private:
+  CooperativeCore& core_;
+  CooperativeCore* outer_;
+};
+
+/// While work is done: what is over with it, also when an exception passes.
+class CooperativeCore::Performance {
+ public:
+  explicit Performance(CooperativeCore& core) noexcept : core_(core), before_(core.level_) {
+    core.performing_ = true;
+  }
+  Performance(const Performance&) = delete;
+  Performance& operator=(const Performance&) = delete;
+  ~Performance() {
+    core_.level_ = before_;
+    core_.performing_ = false;
+    core_.loop_running_ = has_more && !core_.closed_;
+    if (core_.loop_running_) core_.host_.post_message();
+    if (core_.closed_) core_.drop_all();
+  }
+
+  bool has_more = true;
+
+ private:
+  CooperativeCore& core_;
+  CooperativePriority before_;
+};
+
+// Coming in.
+
+void CooperativeCore::take_messages() noexcept {
+  if (own_ == nullptr) return;
+  own_->loop().assert_agent();
+  own_->loop().drain_inbox();
+}
+
+void CooperativeCore::insert(CooperativeTaskNode& task, Milliseconds now) noexcept {
+  task.id = ++last_id_;
+  if (task.is_delayed) return insert_delayed(task, now);
+  ready_.push(task);
+  request_callback();
+}
+
+void CooperativeCore::insert_delayed(CooperativeTaskNode& task, Milliseconds now) noexcept {
+  delayed_.insert(task);
+  if (!ready_.empty() || delayed_.top() != &task) return;
+  if (timeout_set_) host_.clear_timeout();
+  timeout_set_ = true;
+  host_.set_timeout(task.start - now);
+}
+
+void CooperativeCore::request_callback() noexcept {
+  if (callback_wanted_ || performing_) return;
+  callback_wanted_ = true;
+  request_message();
+}
+
+void CooperativeCore::request_message() noexcept {
+  if (!std::exchange(loop_running_, true)) host_.post_message();
+}
+
+/// For the first of the delayed ones.
+void CooperativeCore::request_timeout(Milliseconds now) noexcept {
+  if (const CooperativeTaskNode* first = delayed_.top()) host_.set_timeout(first->start - now);
+}
+
+// Working.
+
+void CooperativeCore::expire_timeout() noexcept {
+  timeout_set_ = false;
+  const Milliseconds now = host_.now();
+  promote(now);
+  if (callback_wanted_) return;
+  ready_.empty() ? request_timeout(now) : request_callback();
+}
+
+void CooperativeCore::perform_work() {
+  if (performing_) {
+    throw NotAllowedError("perform_work: a callback of this scheduler must not call it");
+  }
+  clock_.forget_early_end();
+  if (!loop_running_) return;
+  const Milliseconds now = host_.now();
+  clock_.begin(now);
+  callback_wanted_ = false;
+  if (std::exchange(timeout_set_, false)) host_.clear_timeout();
+  Performance performance(*this);
+  drop_cancelled();
+  performance.has_more = work(now);
+}
+
+/// Whether there is more to do.
+bool CooperativeCore::work(Milliseconds now) {
+  for (;;) {
+    take_messages();
+    promote(now);
+    CooperativeTaskNode* task = ready_.top();
+    if (task == nullptr) break;
+    if (task->expiration > now && clock_.is_over()) return true;
+    if (!task->is_alive()) {
+      release(ready_.pop());
+      continue;
+    }
+    CooperativeCallback rest = call(*task, now);
+    now = host_.now();
+    if (rest && !task->is_cancelled) {
+      task->callback = std::move(rest);
+      promote(now);
+      return true;
+    }
+    if (ready_.top() == task) release(ready_.pop());
+  }
+  request_timeout(now);
+  return false;
+}
+
+/// What is over with its delay, and what is dead, leaves the delayed ones.
+void CooperativeCore::promote(Milliseconds now) noexcept {
+  while (CooperativeTaskNode* first = delayed_.top()) {
+    const bool is_dead = !first->is_alive();
+    if (!is_dead && first->start > now) return;
+    delayed_.erase(*first);
+    is_dead ? release(*first) : ready_.push(*first);
+  }
+}
+
+/// What is left of the task.
+CooperativeCallback CooperativeCore::call(CooperativeTaskNode& task, Milliseconds now) {
+  CooperativeCallback callback = std::move(task.callback);
+  level_ = task.priority;
+  slice_ = {.did_timeout = task.expiration <= now, .deadline = clock_.deadline()};
+  const Running running(*this);
+  CooperativeCallback returned = callback(slice_);
+  if (own_ != nullptr) {
+    own_->loop().assert_agent();
+    own_->loop().microtask_checkpoint();
+  }
+  if (returned || !coroutine_) return returned;
+  return CoroutineRest(*std::exchange(coroutine_, std::nullopt));
+}
+
+// Ending.
+
+void CooperativeCore::drop_callback(CooperativeTaskNode& task) noexcept {
+  const CooperativeCallback dropped = std::move(task.callback);  // its destructor may schedule
+}
+
+void CooperativeCore::drop(CooperativeTaskNode& task) noexcept {
+  drop_callback(task);
+  release(task);
+}
+
+/// What other threads have cancelled.
+void CooperativeCore::drop_cancelled() noexcept {
+  while (cancelled_ != nullptr) {
+    LoopNode& first = *std::exchange(cancelled_, cancelled_->next);
+    drop(static_cast<CooperativeTaskNode::Cancellation&>(first).task);
+  }
+}
+
+void CooperativeCore::drop_all() noexcept {
+  while (!ready_.empty()) drop(ready_.pop());
+  while (CooperativeTaskNode* first = delayed_.top()) {
+    delayed_.erase(*first);
+    drop(*first);
+  }
+  drop_cancelled();
+}
+
+void CooperativeCore::close() noexcept {
+  closed_ = true;
+  if (!performing_) drop_all();
+}
+
+// What a coroutine asks.
+
+namespace cooperative {
+
+bool must_give_way() {
+  CooperativeCore* core = CooperativeCore::running();
+  if (core == nullptr) {
+    throw NotAllowedError("slice: outside of any task of a cooperative scheduler");
+  }
+  if (core->has_given_way()) {
+    throw NotAllowedError("slice: another coroutine of this task waits for its next slice already");
+  }
+  return !core->slice().did_timeout && core->clock().is_over();
+}
+
+void give_way(SuspendedCoroutine coroutine) noexcept {
+  CooperativeCore::running()->give_way(coroutine);
+}
+
+Slice current_slice() noexcept { return CooperativeCore::running()->slice(); }
+
+}  // namespace cooperative
+
+}  // namespace heist
