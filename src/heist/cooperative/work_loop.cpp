@@ -19,7 +19,7 @@ class CoroutineRest {
       : coroutine_(std::exchange(other.coroutine_, std::nullopt)) {}
   CoroutineRest& operator=(CoroutineRest&&) = delete;
   ~CoroutineRest() {
-    if (coroutine_) coroutine_->destroy();
+    if (coroutine_) coroutine_->destroy(task_cancelled_reason());
   }
   void operator()() { std::exchange(coroutine_, std::nullopt)->resume(); }
 
@@ -41,7 +41,9 @@ class CooperativeCore::Running {
   /// A coroutine that nobody goes on with, because of an exception or of what was returned, ends here.
   ~Running() {
     running_core = outer_;
-    if (const auto left = std::exchange(core_.coroutine_, std::nullopt)) left->destroy();
+    if (const auto left = std::exchange(core_.coroutine_, std::nullopt)) {
+      left->destroy(task_cancelled_reason());
+    }
   }
 
  private:
