@@ -133,7 +133,6 @@ void CooperativeCore::perform_work() {
   callback_wanted_ = false;
   if (std::exchange(timeout_set_, false)) host_.clear_timeout();
   Performance performance(*this);
-  drop_cancelled();
   performance.has_more = work(now);
 }
 
@@ -141,6 +140,7 @@ void CooperativeCore::perform_work() {
 bool CooperativeCore::work(Milliseconds now) {
   for (;;) {
     take_messages();
+    drop_cancelled();
     promote(now);
     CooperativeTaskNode* task = ready_.top();
     if (task == nullptr) break;
