@@ -27,7 +27,7 @@ class [[nodiscard]] SliceAwaiter {
     leave_kept_state(coroutine);
     cooperative::give_way(SuspendedCoroutine(coroutine));
   }
-  [[nodiscard]] Slice await_resume() const noexcept { return cooperative::current_slice(); }
+  Slice await_resume() const noexcept { return cooperative::current_slice(); }
 };
 
 /// Cooperative tasks have no scheduling state to restore.

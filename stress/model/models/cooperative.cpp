@@ -39,6 +39,31 @@ HEIST_MODEL_PROGRAM(cooperative_tasks_of_two_threads, 2) {
   check(of_first == 2 && of_second == 1, "each is called once");
 }
 
+/// The same on the loop's own thread, against another one.
+HEIST_MODEL_PROGRAM(cooperative_tasks_of_the_loop, 2) {
+  EventLoop loop(on_virtual_clock());
+  const CooperativeScheduler scheduler(loop.scheduler());
+  int runs = 0;
+  spawn([&] { scheduler.schedule_callback(normal, [&runs] { ++runs; }); });
+  loop.scheduler().post([&] {
+    CooperativeTask task;
+    {
+      const Operation operation("schedule a callback on the loop");
+      task = scheduler.schedule_callback(normal, [] { check(false, "it is cancelled"); });
+    }
+    {
+      const Operation operation("cancel a callback on the loop");
+      scheduler.cancel_callback(task);
+    }
+    const Operation operation("ask should_yield");
+    check(!scheduler.should_yield(), "no time passes");
+  });
+  run(loop);
+  if (!join_all()) return;
+  run(loop);
+  check(runs == 1, "the other thread's ran");
+}
+
 /// What was cancelled before the task before it ended is not called, and its callback is destroyed.
 HEIST_MODEL_PROGRAM(cooperative_cancel_against_work, 3) {
   EventLoop loop(on_virtual_clock());
