@@ -265,9 +265,11 @@ class LoopCore {
   [[nodiscard]] bool is_capped() const noexcept {
     return continuation_cap_ != continuation_cap_.zero();
   }
-  [[nodiscard]] SchedulerTask* pop_capped() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] LateTask find_late(std::chrono::nanoseconds now) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool has_pass(std::chrono::nanoseconds now) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] SchedulerTask* pop_by_policy() noexcept HEIST_ON_AGENT;
   [[nodiscard]] LoopNode* pick_stealable() noexcept HEIST_ON_AGENT;
-  [[nodiscard]] LoopNode* pick_stealable_capped() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] LoopNode* pick_stealable_by_policy() noexcept HEIST_ON_AGENT;
   void discard(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   void hold(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   void hold_delayed(SchedulerTask& task) noexcept HEIST_ON_AGENT;
@@ -310,6 +312,7 @@ class LoopCore {
   LoopTime time_;
   std::chrono::nanoseconds spin_;
   const std::chrono::nanoseconds continuation_cap_;
+  const bool has_pick_policy_;  ///< a cap, or a maximum wait
   SchedulerCore first_scheduler_{*this};
   SchedulerCore plain_source_{*this};
   StopMessage stop_message_;

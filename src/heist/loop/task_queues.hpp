@@ -124,6 +124,16 @@ class TaskQueues {
     return (occupied_ >> level & 1U) != 0;
   }
 
+  /// The one that pop_from() would take, or null.
+  [[nodiscard]] const SchedulerTask* oldest_at(int at) const noexcept {
+    const auto& level = levels_[static_cast<std::size_t>(at)];
+    const SchedulerTask* oldest = level.fifo.front();
+    const DynamicQueue* queue = level.dynamic.top();
+    if (queue == nullptr) return oldest;
+    const SchedulerTask* dynamic = queue->tasks.front();
+    return oldest == nullptr || dynamic->key < oldest->key ? dynamic : oldest;
+  }
+
   /// Takes a queued task out. `queue`: its dynamic queue, or null.
   void erase(SchedulerTask& task, DynamicQueue* queue) noexcept {
     assert(task.place == TaskPlace::queued);
