@@ -31,7 +31,7 @@ class PairingHeap {
     item.child = item.sibling = item.previous = nullptr;
   }
 
-  /// The item's place in the order is another one now.
+  /// The place of `item` in the order is another one now.
   void changed(T& item) noexcept {
     if (&item == root_ && item.child == nullptr) return;
     erase(item);
