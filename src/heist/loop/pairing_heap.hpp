@@ -8,7 +8,7 @@ namespace heist {
 /// After Fredman, Sedgewick, Sleator and Tarjan, "The pairing heap: a new form of self-adjusting heap" (1986).
 ///
 /// `T` has the links `child`, `sibling` and `previous` (parent for a first child, else the sibling before); `before(a, b)`
-/// orders. Cost: top, insert O(1); erase, first_changed amortised O(log n); no allocation (LIF-4).
+/// orders. Cost: top, insert O(1); erase, changed amortised O(log n); no allocation (LIF-4).
 template <class T, auto before>
 class PairingHeap {
  public:
