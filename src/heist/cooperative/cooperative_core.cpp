@@ -77,7 +77,7 @@ bool CooperativeCore::schedule(CooperativeTaskNode& task, Milliseconds delay) no
   task.start = task.is_delayed ? now + delay : now;
   task.is_delayed = task.start > now;
   task.expiration = task.start + time_to_expiry(task.priority);
-  if (!is_here_now) return send(task);
+  if (!is_here_now) return send(task, &LoopCore::hand_over_task);
   if (closed_) return false;
   insert(task, now);
   return true;
@@ -91,12 +91,12 @@ void CooperativeCore::cancel(CooperativeTaskNode& task) noexcept {
   // relaxed: only which message is the first; the inbox orders it with the rest.
   if (task.is_cancel_sent.exchange(true, sync::relaxed)) return;
   retain(task);
-  if (!send(task.cancellation)) release(task);
+  if (!send(task.cancellation, &LoopCore::hand_over)) release(task);
 }
 
-bool CooperativeCore::send(LoopNode& message) noexcept {
+bool CooperativeCore::send(LoopNode& message, HandOver hand_over) noexcept {
   retain(*this);
-  if (own_->loop().hand_over(message)) return true;
+  if ((own_->loop().*hand_over)(message)) return true;
   release(*this);
   return false;
 }

@@ -63,6 +63,8 @@ class LoopCore {
   bool post_or_drop(SchedulerTask& task) noexcept;
   /// Hands a node to the agent. False: the loop is closed, the node is still the caller's.
   [[nodiscard]] bool hand_over(LoopNode& node) noexcept;
+  /// The same for one that is a task, or stands for one, of another thread: false also when such are refused.
+  [[nodiscard]] bool hand_over_task(LoopNode& node) noexcept;
   /// Hands a message or microtask to the agent; drops it when the loop is closed.
   void send(LoopNode& node) noexcept;
   /// The same for a message that only clears away, and runs no users' code: in a cluster it waits for an agent that is

@@ -136,9 +136,13 @@ bool LoopCore::is_ours_here() const noexcept {
 bool LoopCore::post(SchedulerTask& task) noexcept {
   if (loop_of_this_thread == this) return post_from_agent(task);
   if (hub_ != nullptr) return hub_->post(task);
+  return hand_over_task(task);
+}
+
+bool LoopCore::hand_over_task(LoopNode& node) noexcept {
   // relaxed: see refuse_tasks().
   if (refuses_tasks_.load(sync::relaxed) && !is_ours_here()) return false;
-  return hand_over(task);
+  return hand_over(node);
 }
 
 bool LoopCore::post_or_drop(SchedulerTask& task) noexcept {
