@@ -70,6 +70,7 @@ class CooperativeCore {
 
   /// Whether the caller is the host's thread.
   [[nodiscard]] bool is_here() const noexcept;
+  [[nodiscard]] bool host_accepts() const noexcept;
   [[nodiscard]] bool send(LoopNode& message) noexcept;
   static void arrive(LoopNode& message, LoopCore& loop) noexcept;
   static void lose(LoopNode& message) noexcept;
