@@ -50,6 +50,17 @@ TEST_F(CooperativeLifetime, tasks_when_the_loop_closes_then_dropped_and_new_ones
   EXPECT_THAT(trace.take(), ElementsAre());
 }
 
+TEST_F(CooperativeLifetime, task_when_the_loop_closes_with_none_yet_then_refused) {
+  std::optional<CooperativeTask> amid;
+  loop.scheduler().post([moved = AtDestruction([&] {
+                           amid = scheduler.schedule_callback(normal, note("never"));
+                         })] {});
+  loop.close(CloseMode::abort());
+  ASSERT_TRUE(amid);
+  EXPECT_FALSE(*amid);
+  EXPECT_EQ(callbacks.alive(), 0);
+}
+
 TEST_F(CooperativeLifetime, tasks_when_the_loop_drains_then_those_that_are_ready_run) {
   scheduler.schedule_callback(normal, [this]() -> CooperativeCallback {
     trace.add("first");

@@ -71,6 +71,31 @@ TEST_F(CooperativeThreads, first_delayed_task_when_cancelled_elsewhere_then_the_
   EXPECT_THAT(advance(1ms), ElementsAre("second"));
 }
 
+TEST_F(CooperativeThreads, callback_when_cancelled_amid_the_last_slice_then_destroyed_by_it) {
+  CooperativeTask ready;
+  CooperativeTask delayed;
+  scheduler.schedule_callback(immediate, [&] {
+    elsewhere([&] {
+      scheduler.cancel_callback(ready);
+      scheduler.cancel_callback(delayed);
+    });
+  });
+  ready = scheduler.schedule_callback(normal, note("ready"));
+  delayed = scheduler.schedule_callback(normal, note("delayed"), {.delay = 10ms});
+  EXPECT_THAT(run(), ElementsAre());
+  EXPECT_EQ(callbacks.alive(), 0);
+}
+
+TEST_F(CooperativeThreads,
+       callback_when_cancelled_amid_the_last_slice_then_its_destructor_may_schedule) {
+  CooperativeTask cancelled;
+  scheduler.schedule_callback(immediate,
+                              [&] { elsewhere([&] { scheduler.cancel_callback(cancelled); }); });
+  cancelled = scheduler.schedule_callback(
+      normal, [last = AtDestruction([this] { schedule(normal, "by the destructor"); })] {});
+  EXPECT_THAT(run(), ElementsAre("by the destructor"));
+}
+
 TEST_F(CooperativeThreads, agent_when_it_sleeps_then_a_task_gets_it_up) {
   const Agent agent;
   const CooperativeScheduler on_agent(agent.scheduler());

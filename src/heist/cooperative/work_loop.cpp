@@ -128,8 +128,7 @@ void CooperativeCore::perform_work() {
   }
   clock_.forget_early_end();
   if (!loop_running_) return;
-  const Milliseconds now = host_.now();
-  clock_.begin(now);
+  const Milliseconds now = clock_.begin();
   callback_wanted_ = false;
   if (std::exchange(timeout_set_, false)) host_.clear_timeout();
   Performance performance(*this);
@@ -146,12 +145,12 @@ bool CooperativeCore::work(Milliseconds now) {
     if (task == nullptr) break;
     if (task->expiration > now && clock_.is_over()) return true;
     if (!task->is_alive()) {
-      release(ready_.pop());
+      drop(ready_.pop());
       continue;
     }
     CooperativeCallback rest = call(*task, now);
     now = host_.now();
-    if (rest && !task->is_cancelled) {
+    if (rest && !task->is_cancelled_elsewhere()) {
       task->callback = std::move(rest);
       promote(now);
       return true;
@@ -168,7 +167,7 @@ void CooperativeCore::promote(Milliseconds now) noexcept {
     const bool is_dead = !first->is_alive();
     if (!is_dead && first->start > now) return;
     delayed_.erase(*first);
-    is_dead ? release(*first) : ready_.push(*first);
+    is_dead ? drop(*first) : ready_.push(*first);
   }
 }
 
