@@ -30,8 +30,8 @@ void count_events(const std::string& of, const Json& trace, Features& features) 
   }
 }
 
-TEST(CooperativeModel, scenario_when_of_the_corpus_then_its_traces) {
-  const auto folder = std::filesystem::path(HEIST_CONFORMANCE_DIR) / "cooperative";
+/// How many there are in the folder.
+int expect_the_traces_of(const std::filesystem::path& folder) {
   int scenarios = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".ndjson") continue;
@@ -43,7 +43,13 @@ TEST(CooperativeModel, scenario_when_of_the_corpus_then_its_traces) {
       EXPECT_EQ(verdict["host"], scenario["host"]) << scenario["id"];
     }
   }
-  EXPECT_GE(scenarios, 139);
+  return scenarios;
+}
+
+TEST(CooperativeModel, scenario_when_of_the_corpus_then_its_traces) {
+  const std::filesystem::path corpora = HEIST_CONFORMANCE_DIR;
+  EXPECT_GE(expect_the_traces_of(corpora / "cooperative"), 139);
+  EXPECT_GE(expect_the_traces_of(corpora.parent_path() / "scenarios/extra/cooperative"), 6);
 }
 
 TEST(CooperativeModel, scenario_when_it_never_ends_then_not_judged) {
