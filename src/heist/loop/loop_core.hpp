@@ -267,7 +267,10 @@ class LoopCore {
   [[nodiscard]] bool is_capped() const noexcept {
     return continuation_cap_ != continuation_cap_.zero();
   }
-  [[nodiscard]] LateTask find_late(std::chrono::nanoseconds now) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] std::chrono::nanoseconds picking_time() const noexcept;
+  [[nodiscard]] LatePick find_late(std::chrono::nanoseconds now) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] LoopNode* take_late_stealable(std::chrono::nanoseconds now,
+                                              const LatePick& own) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_pass(std::chrono::nanoseconds now) noexcept HEIST_ON_AGENT;
   [[nodiscard]] SchedulerTask* pop_by_policy() noexcept HEIST_ON_AGENT;
   [[nodiscard]] LoopNode* pick_stealable() noexcept HEIST_ON_AGENT;

@@ -73,7 +73,7 @@ Ref<LoopCore> LoopCore::make(const EventLoopOptions& options) {
 Ref<LoopCore> LoopCore::make_cluster(const EventLoopOptions& options,
                                      std::vector<Ref<LoopCore>> members, ReserveSetup reserves) {
   auto loop = make(options);
-  loop->hub_ = std::make_unique<ClusterHub>(*loop, std::move(members), reserves);
+  loop->hub_ = std::make_unique<ClusterHub>(*loop, std::move(members), reserves, options.max_wait);
   return loop;
 }
 

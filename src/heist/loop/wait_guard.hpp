@@ -1,6 +1,7 @@
 // WaitGuard: which task of a loop has waited for too long (contract WAIT).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -14,9 +15,28 @@
 namespace heist {
 
 /// What is to be picked next because it has waited for its maximum.
-struct LateTask {
+struct LatePick {
   int level = -1;                                                  ///< -1: there is none
   std::chrono::nanoseconds end = std::chrono::nanoseconds::max();  ///< of its maximum wait
+};
+
+/// When an agent looks for late tasks among those of its cluster: every sixteenth of the shortest maximum, and at each pick
+/// while there are some.   Agent only.
+class LateLooks {
+ public:
+  explicit LateLooks(const MaxWait& most) noexcept {
+    for (const auto wait : {most.background, most.user_visible, most.user_blocking}) {
+      if (wait != wait.zero()) between_ = std::min(between_, wait / 16);
+    }
+  }
+  [[nodiscard]] bool is_due(std::chrono::nanoseconds now) const noexcept { return now >= next_; }
+  void end(std::chrono::nanoseconds now, bool found) noexcept {
+    next_ = found ? now : now + between_;
+  }
+
+ private:
+  std::chrono::nanoseconds between_ = std::chrono::hours(1);
+  std::chrono::nanoseconds next_{};
 };
 
 /// Agent only.
@@ -24,13 +44,16 @@ class WaitGuard {
  public:
   explicit WaitGuard(const MaxWait& most) noexcept
       : marks_{WaitMarks(most.background), WaitMarks(most.user_visible),
-               WaitMarks(most.user_blocking)} {}
+               WaitMarks(most.user_blocking)},
+        looks_(most) {}
+
+  [[nodiscard]] LateLooks& looks() noexcept { return looks_; }
 
   /// At a pick: of the tasks that have waited for their maximum the one that had done so first.   Cost: O(1) while there is
   /// none, O(log marks) else.
-  [[nodiscard]] LateTask find(const TaskQueues& queues, std::chrono::nanoseconds now,
+  [[nodiscard]] LatePick find(const TaskQueues& queues, std::chrono::nanoseconds now,
                               std::uint64_t next_order) noexcept {
-    LateTask found;
+    LatePick found;
     for (int priority = 0; priority < level_count / 2; ++priority) {
       WaitMarks& marks = marks_[static_cast<std::size_t>(priority)];
       if (marks.is_off()) continue;
@@ -44,7 +67,7 @@ class WaitGuard {
  private:
   /// Tasks and continuations of a priority have the same maximum: the older one's is over first.
   static void consider(const WaitMarks& marks, const TaskQueues& queues, int level,
-                       LateTask& found) noexcept {
+                       LatePick& found) noexcept {
     for (const int at : {level, level + 1}) {
       const SchedulerTask* task = queues.oldest_at(at);
       if (task == nullptr || !marks.is_late(task->key)) continue;
@@ -61,6 +84,7 @@ class WaitGuard {
   }
 
   std::array<WaitMarks, level_count / 2> marks_;
+  LateLooks looks_;
 };
 
 }  // namespace heist
