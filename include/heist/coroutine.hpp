@@ -26,13 +26,14 @@ class CoroutinePromiseBase {
   CoroutinePromiseBase& operator=(const CoroutinePromiseBase&) = delete;
   /// A frame destroyed before its end (its loop closed) rejects its promise (LIF-1).
   ~CoroutinePromiseBase() {
-    if (state_ != nullptr) reject_closed(*state_);
+    if (state_ != nullptr) reject(*state_, loop_closed_reason());
   }
   /// The same for the library, which destroys a whole frame, parameters included, before.
-  static void destroy_frame(std::coroutine_handle<> handle, CoroutinePromiseBase& self) noexcept {
+  static void destroy_frame(std::coroutine_handle<> handle, CoroutinePromiseBase& self,
+                            const Reason& why) noexcept {
     StandaloneState<T>* const state = std::exchange(self.state_, nullptr);
     handle.destroy();
-    reject_closed(*state);
+    reject(*state, why);
   }
 
   Promise<T> get_return_object() noexcept {
@@ -66,8 +67,8 @@ class CoroutinePromiseBase {
   PromiseState<T>& state() noexcept { return *state_; }
 
  private:
-  static void reject_closed(StandaloneState<T>& state) noexcept {
-    state.settle_rejected(loop_closed_reason(), true);
+  static void reject(StandaloneState<T>& state, const Reason& why) noexcept {
+    state.settle_rejected(why, true);
     release(state);
   }
   struct End {

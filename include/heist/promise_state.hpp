@@ -42,6 +42,8 @@ enum class PromiseStatus : std::uint8_t { pending, fulfilled, rejected };
 [[nodiscard]] const Reason& agent_lost_reason() noexcept;
 /// Why a close rejects what it drops (AbortError); made once as well.
 [[nodiscard]] const Reason& close_abort_reason() noexcept;
+/// Why the coroutine of a cancelled cooperative task rejects (AbortError); made once as well.
+[[nodiscard]] const Reason& task_cancelled_reason() noexcept;
 /// Why a promise rejects whose resolver was dropped (InvalidStateError).
 [[nodiscard]] const Reason& resolver_dropped_reason() noexcept;
 /// Why a promise rejects that was told to follow itself (InvalidStateError).

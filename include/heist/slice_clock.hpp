@@ -19,15 +19,16 @@ namespace heist {
 /// When the slice of a cooperative scheduler ends: exactly when its host's clock says so. Reading that clock takes twice as
 /// long as reading the processor's counter, so that the counter answers where it is sure: within the first 98 % of the
 /// slice by the rate that was measured in the slices before. It must count at a constant rate (the processor says so), and
-/// one that a thread finds behind where it was, or far ahead, on another CPU, is not believed.
+/// one that a thread finds behind where it was, or far ahead, on another CPU, is not believed. It is read before and after
+/// the clock, so that a thread that is taken off the CPU between them only asks the clock earlier.
 ///
 /// Thread: the host's.
 class SliceClock {
  public:
   explicit SliceClock(const CooperativeHost& host) noexcept;
 
-  /// A slice begins.
-  void begin(Milliseconds now) noexcept;
+  /// A slice begins; now, on the host's clock.
+  Milliseconds begin() noexcept;
   /// It is over whatever time is left, until the next one begins.
   void end_early() noexcept { is_ended_ = true; }
   void forget_early_end() noexcept { is_ended_ = false; }
@@ -42,7 +43,8 @@ class SliceClock {
 
  private:
   [[nodiscard]] bool ask_clock() const noexcept;
-  void measure_rate(Milliseconds now, std::uint64_t count) noexcept;
+  /// The clock was read between the two counts.
+  void measure_rate(std::uint64_t before, Milliseconds now, std::uint64_t after) noexcept;
   void trust_counter() noexcept;
 
   bool is_ended_ = false;
@@ -51,7 +53,7 @@ class SliceClock {
   const CooperativeHost& host_;
   Milliseconds began_{-1};
   Milliseconds interval_{5};
-  double counts_per_ms_ = 0;  ///< zero: not known
+  double counts_per_ms_ = 0;  ///< at the least; zero: not known
   // Where the rate is measured from.
   std::uint64_t first_count_ = 0;
   Milliseconds first_time_{};

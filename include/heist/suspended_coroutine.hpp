@@ -2,6 +2,8 @@
 #pragma once
 
 #include <coroutine>
+#include <heist/promise_state.hpp>
+#include <heist/reason.hpp>
 
 namespace heist {
 
@@ -14,22 +16,25 @@ class SuspendedCoroutine {
       : handle_(coroutine), destroy_(&destroy_frame<Awaiting>) {}
 
   void resume() const { handle_.resume(); }
-  void destroy() const noexcept { destroy_(handle_); }
+  /// `why` its promise rejects, if it is ours.
+  void destroy(const Reason& why = loop_closed_reason()) const noexcept { destroy_(handle_, why); }
 
  private:
   /// Coroutines of ours want to end their promise after the frame.
   template <class Awaiting>
-  static void destroy_frame(std::coroutine_handle<> coroutine) noexcept {
-    if constexpr (requires(Awaiting& awaiting) { Awaiting::destroy_frame(coroutine, awaiting); }) {
+  static void destroy_frame(std::coroutine_handle<> coroutine, const Reason& why) noexcept {
+    if constexpr (requires(Awaiting& awaiting) {
+                    Awaiting::destroy_frame(coroutine, awaiting, why);
+                  }) {
       auto& awaiting = std::coroutine_handle<Awaiting>::from_address(coroutine.address()).promise();
-      Awaiting::destroy_frame(coroutine, awaiting);
+      Awaiting::destroy_frame(coroutine, awaiting, why);
     } else {
       coroutine.destroy();
     }
   }
 
   std::coroutine_handle<> handle_;
-  void (*destroy_)(std::coroutine_handle<>) noexcept = nullptr;
+  void (*destroy_)(std::coroutine_handle<>, const Reason&) noexcept = nullptr;
 };
 
 }  // namespace heist

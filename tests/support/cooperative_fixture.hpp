@@ -12,7 +12,10 @@
 
 namespace heist::support {
 
+using std::chrono_literals::operator""h;
 using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""ns;
+using std::chrono_literals::operator""us;
 
 /// Time moves when the test says.
 class CooperativeFixture : public RuntimeFixture {

@@ -69,6 +69,11 @@ bool CooperativeCore::is_here() const noexcept {
   return own_ == nullptr || current_loop() == &own_->loop();
 }
 
+/// On its thread.
+bool CooperativeCore::host_accepts() const noexcept {
+  return own_ == nullptr || own_->accepts_tasks();
+}
+
 bool CooperativeCore::schedule(CooperativeTaskNode& task, Milliseconds delay) noexcept {
   const bool is_here_now = is_here();
   if (is_here_now) take_messages();
@@ -77,8 +82,8 @@ bool CooperativeCore::schedule(CooperativeTaskNode& task, Milliseconds delay) no
   task.start = task.is_delayed ? now + delay : now;
   task.is_delayed = task.start > now;
   task.expiration = task.start + time_to_expiry(task.priority);
-  if (!is_here_now) return send(task);
-  if (closed_) return false;
+  if (!is_here_now) return send(task, &LoopCore::hand_over_task);
+  if (closed_ || !host_accepts()) return false;
   insert(task, now);
   return true;
 }
@@ -88,15 +93,15 @@ void CooperativeCore::cancel(CooperativeTaskNode& task) noexcept {
     take_messages();
     return drop_callback(task);
   }
-  // relaxed: only which message is the first; the inbox orders it with the rest.
-  if (task.is_cancel_sent.exchange(true, sync::relaxed)) return;
+  // relaxed: who comes second relies on the flag itself; the message is for the callback's end.
+  if (task.is_cancelled.exchange(true, sync::relaxed)) return;
   retain(task);
-  if (!send(task.cancellation)) release(task);
+  if (!send(task.cancellation, &LoopCore::hand_over)) release(task);
 }
 
-bool CooperativeCore::send(LoopNode& message) noexcept {
+bool CooperativeCore::send(LoopNode& message, HandOver hand_over) noexcept {
   retain(*this);
-  if (own_->loop().hand_over(message)) return true;
+  if ((own_->loop().*hand_over)(message)) return true;
   release(*this);
   return false;
 }
@@ -125,7 +130,6 @@ void CooperativeCore::arrive(LoopNode& message, LoopCore& /*loop*/) noexcept {
 void CooperativeCore::arrive_to_cancel(LoopNode& message, LoopCore& /*loop*/) noexcept {
   auto& task = static_cast<CooperativeTaskNode::Cancellation&>(message).task;
   const auto core = Ref<CooperativeCore>::adopt(&task.core);
-  task.is_cancelled = true;
   message.next = std::exchange(core->cancelled_, &message);  // with the message's share of the task
   core->request_message();
 }

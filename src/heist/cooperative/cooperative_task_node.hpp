@@ -14,7 +14,7 @@ namespace heist {
 /// Its links are those of the list it is in, or of its way there.
 ///
 /// Shares  two: the scheduler's, until the task is done, and the handles'. Each message on its way has one more.
-/// Thread  all but the shares and is_cancel_sent: whoever schedules it, then the host's.
+/// Thread  all but the shares and is_cancelled: whoever schedules it, then the host's.
 class CooperativeTaskNode : public LoopNode {
  public:
   /// The cancelling of another thread, on its way.
@@ -30,7 +30,11 @@ class CooperativeTaskNode : public LoopNode {
                       CooperativeCallback what) noexcept;
 
   /// Whether there is something to call.
-  [[nodiscard]] bool is_alive() const noexcept { return callback && !is_cancelled; }
+  [[nodiscard]] bool is_alive() const noexcept { return callback && !is_cancelled_elsewhere(); }
+  [[nodiscard]] bool is_cancelled_elsewhere() const noexcept {
+    // relaxed: it guards nothing. Who hears that cancel_callback() has returned, sees it.
+    return is_cancelled.load(sync::relaxed);
+  }
 
   // Links of the delayed ones (PairingHeap).
   CooperativeTaskNode* child = nullptr;
@@ -45,8 +49,7 @@ class CooperativeTaskNode : public LoopNode {
   Cancellation cancellation;
   CooperativePriority priority;
   bool is_delayed = false;
-  bool is_cancelled = false;  ///< by another thread, for good
-  sync::atomic<bool> is_cancel_sent{false};
+  sync::atomic<bool> is_cancelled{false};  ///< by another thread, for good
   RefCount shares{2};
 
  private:

@@ -23,6 +23,8 @@ class LoopHost final : public CooperativeHost {
   /// Before anything else.
   void serve(CooperativeCore& core) noexcept { core_ = &core; }
   [[nodiscard]] LoopCore& loop() const noexcept { return *loop_; }
+  /// False: it closes, and what is posted is dropped at once.
+  [[nodiscard]] bool accepts_tasks() const noexcept { return loop_->on_agent().accepts_posts; }
 
   void post_message() noexcept override;
   void set_timeout(Milliseconds delay) noexcept override;

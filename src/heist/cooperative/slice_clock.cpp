@@ -29,12 +29,14 @@ bool has_constant_rate() noexcept {
 SliceClock::SliceClock(const CooperativeHost& host) noexcept
     : host_(host), has_counter_(host.is_real_time() && has_constant_rate()) {}
 
-void SliceClock::begin(Milliseconds now) noexcept {
-  began_ = now;
-  if (!has_counter_) return;
-  began_at_count_ = cycle_count();
-  measure_rate(now, began_at_count_);
+Milliseconds SliceClock::begin() noexcept {
+  const std::uint64_t before = cycle_count();
+  began_ = host_.now();
+  if (!has_counter_) return began_;
+  began_at_count_ = before;
+  measure_rate(before, began_, cycle_count());
   trust_counter();
+  return began_;
 }
 
 void SliceClock::set_interval(Milliseconds interval) noexcept {
@@ -45,15 +47,16 @@ void SliceClock::set_interval(Milliseconds interval) noexcept {
 bool SliceClock::ask_clock() const noexcept { return host_.now() - began_ >= interval_; }
 
 /// From slice to slice, over a millisecond to a second.
-void SliceClock::measure_rate(Milliseconds now, std::uint64_t count) noexcept {
+void SliceClock::measure_rate(std::uint64_t before, Milliseconds now,
+                              std::uint64_t after) noexcept {
   constexpr Milliseconds shortest(1);
   constexpr Milliseconds longest(1000);
   const Milliseconds passed = now - first_time_;
   if (first_count_ != 0 && passed < shortest) return;
-  const bool is_measured = first_count_ != 0 && count > first_count_;
-  counts_per_ms_ = is_measured ? static_cast<double>(count - first_count_) / passed.count() : 0;
+  const bool is_measured = first_count_ != 0 && before > first_count_;
+  counts_per_ms_ = is_measured ? static_cast<double>(before - first_count_) / passed.count() : 0;
   if (is_measured && passed < longest) return;
-  first_count_ = count;
+  first_count_ = after;
   first_time_ = now;
 }
 

@@ -19,7 +19,7 @@ class CoroutineRest {
       : coroutine_(std::exchange(other.coroutine_, std::nullopt)) {}
   CoroutineRest& operator=(CoroutineRest&&) = delete;
   ~CoroutineRest() {
-    if (coroutine_) coroutine_->destroy();
+    if (coroutine_) coroutine_->destroy(task_cancelled_reason());
   }
   void operator()() { std::exchange(coroutine_, std::nullopt)->resume(); }
 
@@ -41,7 +41,9 @@ class CooperativeCore::Running {
   /// A coroutine that nobody goes on with, because of an exception or of what was returned, ends here.
   ~Running() {
     running_core = outer_;
-    if (const auto left = std::exchange(core_.coroutine_, std::nullopt)) left->destroy();
+    if (const auto left = std::exchange(core_.coroutine_, std::nullopt)) {
+      left->destroy(task_cancelled_reason());
+    }
   }
 
  private:
@@ -126,12 +128,10 @@ void CooperativeCore::perform_work() {
   }
   clock_.forget_early_end();
   if (!loop_running_) return;
-  const Milliseconds now = host_.now();
-  clock_.begin(now);
+  const Milliseconds now = clock_.begin();
   callback_wanted_ = false;
   if (std::exchange(timeout_set_, false)) host_.clear_timeout();
   Performance performance(*this);
-  drop_cancelled();
   performance.has_more = work(now);
 }
 
@@ -139,17 +139,18 @@ void CooperativeCore::perform_work() {
 bool CooperativeCore::work(Milliseconds now) {
   for (;;) {
     take_messages();
+    drop_cancelled();
     promote(now);
     CooperativeTaskNode* task = ready_.top();
     if (task == nullptr) break;
     if (task->expiration > now && clock_.is_over()) return true;
     if (!task->is_alive()) {
-      release(ready_.pop());
+      drop(ready_.pop());
       continue;
     }
     CooperativeCallback rest = call(*task, now);
     now = host_.now();
-    if (rest && !task->is_cancelled) {
+    if (rest && !task->is_cancelled_elsewhere()) {
       task->callback = std::move(rest);
       promote(now);
       return true;
@@ -166,7 +167,7 @@ void CooperativeCore::promote(Milliseconds now) noexcept {
     const bool is_dead = !first->is_alive();
     if (!is_dead && first->start > now) return;
     delayed_.erase(*first);
-    is_dead ? release(*first) : ready_.push(*first);
+    is_dead ? drop(*first) : ready_.push(*first);
   }
 }
 

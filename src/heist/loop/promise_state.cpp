@@ -50,6 +50,11 @@ const Reason& close_abort_reason() noexcept {
   return reason.get();
 }
 
+const Reason& task_cancelled_reason() noexcept {
+  static const LastingReason reason{AbortError("the cooperative task was cancelled")};
+  return reason.get();
+}
+
 const Reason& resolver_dropped_reason() noexcept {
   static const LastingReason reason{InvalidStateError("the resolver of this promise was dropped")};
   return reason.get();
@@ -79,10 +84,11 @@ const Reason& moved_from_reason() noexcept {
 namespace {
 
 /// Made before main, so that closing, dropping and catching never allocate (LIF-4).
-[[maybe_unused]] const std::array made_ahead{
-    &loop_closed_reason(),      &close_abort_reason(), &follows_itself_reason(),
-    &resolver_dropped_reason(), &no_reason_given(),    &moved_from_reason(),
-    &queue_full_reason(),       &agent_lost_reason(),  &Reason::out_of_memory()};
+[[maybe_unused]] const std::array made_ahead{&loop_closed_reason(),    &close_abort_reason(),
+                                             &follows_itself_reason(), &resolver_dropped_reason(),
+                                             &no_reason_given(),       &moved_from_reason(),
+                                             &queue_full_reason(),     &agent_lost_reason(),
+                                             &task_cancelled_reason(), &Reason::out_of_memory()};
 
 }  // namespace
 
