@@ -1,4 +1,4 @@
-// Runs a scenario of the cooperative corpus (tests/conformance/cooperative/FORMAT.md) with the library.
+// Runs the steps of a scenario of the cooperative corpus (tests/conformance/cooperative/FORMAT.md 3 to 5) with the library.
 #pragma once
 
 #include <cstdint>
@@ -7,24 +7,37 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <utility>
 
-#include "scenarios/cooperative/replay.hpp"
-#include "scenarios/cooperative/virtual_host.hpp"
+#include "scenarios/cooperative/number.hpp"
 #include "scenarios/replay/steps.hpp"
 
 namespace heist::test {
 
-/// One run of one scenario. Queues, priorities, slices and continuations are the library's, through its public headers.
+/// Runs steps. Queues, priorities, slices and continuations are the library's, through its public headers.
 class CooperativeInterpreter {
  public:
-  /// Precondition: as of replay_cooperative(); and the scenario outlives this.
-  explicit CooperativeInterpreter(const Json& scenario);
+  /// The exception of the step `throw`.
+  struct Thrown {
+    Json message;
+    Json task = nullptr;  ///< whose callback it left
+  };
+  /// The running code takes so many milliseconds.
+  using BeBusy = std::function<void(double)>;
 
-  /// Errors: std::runtime_error when the scenario does not end.
-  [[nodiscard]] CooperativeTraces run();
+  /// Lifetime: as the tasks that it schedules; the steps live as long.
+  CooperativeInterpreter(CooperativeScheduler scheduler, BeBusy be_busy)
+      : scheduler_(std::move(scheduler)), be_busy_(std::move(be_busy)) {}
+
+  /// A step at top level, but none of those that are only there, nor `advance`.
+  void run_top_step(const Json& step);
+  template <class... Parts>
+  void record(Parts&&... parts) {
+    trace_.push_back(Json::array({Json(std::forward<Parts>(parts))...}));
+  }
+  [[nodiscard]] Json now() const { return number(scheduler_.now().count()); }
+  [[nodiscard]] Json take_trace() { return std::move(trace_); }
 
  private:
   /// What a body's value is: a continuation, or nothing.
@@ -38,21 +51,6 @@ class CooperativeInterpreter {
     std::shared_ptr<Task> task;
     bool late = false;
   };
-  /// The exception of the step `throw`.
-  struct Thrown {
-    Json message;
-    Json task = nullptr;  ///< whose callback it left
-  };
-
-  // interpreter.cpp
-  void run_message();
-  void run_top_step(const Json& step);
-  [[nodiscard]] bool run_host_step(const Json& step);
-  template <class... Parts>
-  void record(Parts&&... parts) {
-    trace_.push_back(Json::array({Json(std::forward<Parts>(parts))...}));
-  }
-  [[nodiscard]] Json now() const { return number(scheduler_.now().count()); }
 
   // steps.cpp
   Value run_body(const Json& steps, const Context& context);
@@ -72,10 +70,9 @@ class CooperativeInterpreter {
   template <class Run>
   Value run_in_task(const Task& task, Run run);
 
-  const Json& scenario_;
+  CooperativeScheduler scheduler_;
+  BeBusy be_busy_;
   Json trace_ = Json::array();
-  VirtualHost host_;
-  CooperativeScheduler scheduler_{host_};
   std::map<std::string, CooperativeTask> tasks_;
   /// Shared: one may replace itself while it runs.
   std::map<std::string, std::shared_ptr<std::function<void()>>> wrapped_;

@@ -6,6 +6,14 @@
 
 namespace heist::test {
 
+void CooperativeInterpreter::run_top_step(const Json& step) {
+  try {
+    static_cast<void>(run_step(step, {}));
+  } catch (const Thrown& thrown) {
+    record("threw", nullptr, thrown.message);
+  }
+}
+
 CooperativeInterpreter::Value CooperativeInterpreter::run_body(const Json& steps,
                                                                const Context& context) {
   Value value;
@@ -38,7 +46,7 @@ void CooperativeInterpreter::run_plain_step(const Json& step) {
   const Json& op = step["op"];
   if (op == "schedule") return schedule(step);
   if (op == "cancel") return cancel(step);
-  if (op == "advance") return host_.be_busy(step["ms"]);
+  if (op == "advance" || op == "block") return be_busy_(step["ms"]);
   if (op == "checkYield") return record("shouldYield", scheduler_.should_yield(), now());
   if (op == "currentPriority") {
     return record("priority", number_of(scheduler_.current_priority_level()));

@@ -50,9 +50,9 @@ CooperativeInterpreter::Value CooperativeInterpreter::work(std::int64_t units, d
                                                            const Context& context) {
   std::int64_t done = 0;
   for (; units > 0 && (context.late || !scheduler_.should_yield()); --units, ++done) {
-    host_.be_busy(duration);
+    be_busy_(duration);
   }
-  record("work", context.task->id, done, units, number(host_.clock()));
+  record("work", context.task->id, done, units, now());
   if (units == 0) return {};
   return [this, units, duration, context](const Slice& slice) -> Value {
     return work(units, duration, continued(context, slice));

@@ -1,19 +1,14 @@
 #include "scenarios/cooperative/virtual_host.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <stdexcept>
+
+#include "scenarios/cooperative/number.hpp"
 
 namespace heist::test {
 
 using Json = nlohmann::json;
-
-Json number(double value) {
-  constexpr double beyond = 9007199254740992.0;  // 2^53
-  const bool is_whole = std::abs(value) < beyond && std::trunc(value) == value;
-  return is_whole ? Json(static_cast<std::int64_t>(value)) : Json(value);
-}
 
 // The scheduler's side.
 

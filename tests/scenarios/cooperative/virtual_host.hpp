@@ -9,9 +9,6 @@
 
 namespace heist::test {
 
-/// A time as JSON: whole numbers as the corpus writes them.
-[[nodiscard]] nlohmann::json number(double value);
-
 /// A clock that moves when it is told to, and the messages and timeouts that wait for it.
 class VirtualHost final : public CooperativeHost {
  public:
