@@ -33,7 +33,7 @@ struct AgentClusterOptions {
   /// their indices follow the agents', and come again with each new thread. There an exception goes to the error hook.
   std::function<void(unsigned)> on_start = {};
   std::function<void(unsigned)> on_stop = {};
-  /// Of each agent's loop, and of the cluster's delays. A virtual clock is refused.
+  /// Of each agent's loop, and of the cluster's delays and maximum waits. A virtual clock is refused.
   EventLoopOptions loop = {};
 };
 
