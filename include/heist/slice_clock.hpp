@@ -39,6 +39,10 @@ class SliceClock {
     if (cycle_count() - began_at_count_ < surely_within_) return false;
     return ask_clock();
   }
+  /// The same for who has just read the host's clock.
+  [[nodiscard]] bool is_over_at(Milliseconds now) const noexcept {
+    return is_ended_ || now - began_ >= interval_;
+  }
   [[nodiscard]] Milliseconds deadline() const noexcept { return began_ + interval_; }
 
  private:

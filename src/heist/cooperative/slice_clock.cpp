@@ -44,7 +44,7 @@ void SliceClock::set_interval(Milliseconds interval) noexcept {
   trust_counter();
 }
 
-bool SliceClock::ask_clock() const noexcept { return host_.now() - began_ >= interval_; }
+bool SliceClock::ask_clock() const noexcept { return is_over_at(host_.now()); }
 
 /// From slice to slice, over a millisecond to a second.
 void SliceClock::measure_rate(std::uint64_t before, Milliseconds now,
