@@ -43,14 +43,14 @@ class CooperativeTaskNode : public LoopNode {
   RefCount shares{2};
   Milliseconds expiration{};
   CooperativeCallback callback;
-  CooperativeCore& core;
-  Milliseconds start{};
 
-  // Links of the delayed ones (PairingHeap).
+  // Of the delayed ones (PairingHeap): one cache line.
+  Milliseconds start{};
   CooperativeTaskNode* child = nullptr;
   CooperativeTaskNode* sibling = nullptr;
   CooperativeTaskNode* previous = nullptr;
 
+  CooperativeCore& core;
   Cancellation cancellation;
 
  private:
