@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <heist/close.hpp>
 #include <heist/delay.hpp>
+#include <heist/max_wait.hpp>
 #include <heist/scheduler.hpp>
 #include <heist/task_source.hpp>
 
@@ -28,6 +29,8 @@ struct EventLoopOptions {
   /// task is picked, and the time counts anew (contract YLD-6); each agent of a cluster counts for itself. Zero: for ever,
   /// as the specification has it.
   std::chrono::nanoseconds continuation_cap = {};
+  /// A task that has waited for longer is picked next, whatever its priority (contract WAIT). Nothing: no task is.
+  MaxWait max_wait = {};
 };
 
 /// What a loop has done so far; exact on its own thread, approximate elsewhere.
@@ -48,7 +51,7 @@ struct EventLoopStats {
 class EventLoop {
  public:
   /// Errors: std::bad_alloc; std::invalid_argument for a tick that is not positive, a negative spin or
-  /// cap, or when one of them is above an hour.
+  /// cap, a maximum wait below a millisecond, or when one of them is above an hour.
   explicit EventLoop(const EventLoopOptions& options = {});
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;

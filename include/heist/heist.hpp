@@ -12,6 +12,7 @@
 #include <heist/error.hpp>
 #include <heist/event_loop.hpp>
 #include <heist/fork.hpp>
+#include <heist/max_wait.hpp>
 #include <heist/microtask.hpp>
 #include <heist/priority.hpp>
 #include <heist/promise.hpp>

@@ -31,7 +31,8 @@ struct LoopNodeOps {
 struct alignas(16) LoopNode {
   LoopNode* next = nullptr;
   LoopNode* prev = nullptr;
-  /// Enqueue order while in a scheduler task queue, expiry tick while in the timer wheel.
+  /// Enqueue order while in a scheduler task queue, expiry tick while in the timer wheel; in a cluster's queues, with a
+  /// maximum wait, since when it waits.
   std::uint64_t key = 0;
   const LoopNodeOps* ops = nullptr;
 

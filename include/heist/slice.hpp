@@ -27,7 +27,7 @@ class [[nodiscard]] SliceAwaiter {
     leave_kept_state(coroutine);
     cooperative::give_way(SuspendedCoroutine(coroutine));
   }
-  [[nodiscard]] Slice await_resume() const noexcept { return cooperative::current_slice(); }
+  Slice await_resume() const noexcept { return cooperative::current_slice(); }
 };
 
 /// Cooperative tasks have no scheduling state to restore.
@@ -41,7 +41,7 @@ inline constexpr bool restores_state<SliceAwaiter> = true;
 /// Coroutines that it calls and awaits may await slice(), too. What settles only later, in another task, resumes it outside
 /// of its cooperative task: there slice() is refused.
 ///
-/// Spec:   contract COOP-6.   Thread: the loop's.
+/// Spec:   contract COOP-8.   Thread: the loop's.
 /// Errors: of the `co_await`: NotAllowedError outside of a cooperative task, and for a second coroutine in one call.
 /// Cost:   should_yield(); nothing is allocated.
 inline SliceAwaiter slice() noexcept { return {}; }

@@ -84,6 +84,14 @@ def read_mutants():
     return mutants
 
 
+def read_rows():
+    """{mutant: [rule, broken, found by]}, as the table has them"""
+    text = TABLE.read_text(encoding="utf-8") if TABLE.is_file() else ""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")]
+            for line in text.splitlines() if line.startswith("| `")]
+    return {row[0].strip("`"): row[1:] for row in rows}
+
+
 def broken_files(mutant):
     """{file: its text with the rule broken}"""
     texts = {}

@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <heistd/job_work.hpp>
+#include <heistd/max_wait_option.hpp>
 #include <heistd/options.hpp>
 #include <set>
 #include <utility>
@@ -10,6 +11,7 @@ namespace {
 
 /// What CLI11 fills, before it becomes Options.
 struct Raw {
+  std::vector<std::string> max_wait;
   std::vector<std::string> clients;
   std::string anonymous_ceiling = "user-blocking";
   std::int64_t header_timeout = 0;
@@ -24,6 +26,13 @@ void add_network(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--agents", options.agents,
                  "Threads that run jobs; 0 takes as many as there are CPUs for this process")
       ->check(CLI::Range(0, 56));
+  app.add_option(
+         "--max-wait", raw.max_wait,
+         "How long jobs of a priority may wait before they run whatever else there is; ms, s "
+         "or m. Without it strictly by priority")
+      ->type_name("PRIORITY=TIME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--max-connections", options.limits.max_connections, "Connections at a time")
       ->check(CLI::PositiveNumber);
   app.add_option("--header-timeout", raw.header_timeout, "Milliseconds a header may take")
@@ -88,6 +97,12 @@ void read_clients(const Raw& raw, Options& options) {
   options.anonymous_ceiling = heist::parse_task_priority(raw.anonymous_ceiling);
 }
 
+void read_max_wait(const Raw& raw, Options& options) {
+  const auto parsed = parse_max_wait(raw.max_wait);
+  if (const auto* error = std::get_if<std::string>(&parsed)) refuse("--max-wait", *error);
+  options.max_wait = std::get<heist::MaxWait>(parsed);
+}
+
 /// One job of the largest size must fit, or the queue would be full when it is empty.
 void check_memory(const Limits& limits) {
   const auto extra =
@@ -113,6 +128,7 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
     read_clients(raw, options);
+    read_max_wait(raw, options);
     check_memory(options.limits);
   } catch (const CLI::ParseError& error) {
     return app.exit(error);

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <heist/max_wait.hpp>
 #include <heist/priority.hpp>
 #include <heistd/client.hpp>
 #include <heistd/limits.hpp>
@@ -16,7 +17,8 @@ namespace heistd {
 struct Options {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8080;
-  unsigned agents = 0;  ///< threads that run jobs; 0: as heist::AgentCluster
+  unsigned agents = 0;      ///< threads that run jobs; 0: as heist::AgentCluster
+  heist::MaxWait max_wait;  ///< of jobs and their chunks
   Limits limits;
   std::vector<ClientSpec> clients;
   /// Empty: requests without a token are refused.

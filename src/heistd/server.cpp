@@ -21,11 +21,12 @@ constexpr std::chrono::milliseconds accept_pause{100};
 /// How long the last answers may take to leave, once all jobs have ended.
 constexpr std::chrono::seconds farewell_time{1};
 
-heist::AgentClusterOptions cluster_options(unsigned agents) {
-  heist::AgentClusterOptions options;
-  options.agents = agents;
-  options.name = "heistd-agent";
-  return options;
+heist::AgentClusterOptions cluster_options(const Options& options) {
+  heist::AgentClusterOptions cluster;
+  cluster.agents = options.agents;
+  cluster.name = "heistd-agent";
+  cluster.loop.max_wait = options.max_wait;
+  return cluster;
 }
 
 void log_failure(const std::exception_ptr& failure) {
@@ -45,7 +46,7 @@ Server::Server(Options options)
       signals_(io_, SIGTERM, SIGINT),
       pause_(io_),
       clients_(options_.clients, options_.anonymous_ceiling, options_.limits),
-      cluster_(std::in_place, cluster_options(options_.agents)),
+      cluster_(std::in_place, cluster_options(options_)),
       service_(cluster_->scheduler(),
                [this](JobService::Callback call) { asio::post(io_, std::move(call)); }),
       api_(clients_, service_, options_.limits) {}

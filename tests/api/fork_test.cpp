@@ -111,6 +111,15 @@ TEST(Fork, child_when_it_posts_to_an_inherited_cluster_then_refused_and_told_why
   EXPECT_EQ(cluster.scheduler().post_task([] { return 1; }).get(), 1);
 }
 
+TEST(Fork, child_when_it_schedules_on_an_inherited_agent_then_refused) {
+  const Agent agent;
+  const CooperativeScheduler scheduler(agent.scheduler());
+  EXPECT_EQ(in_child([&] {
+              return scheduler.schedule_callback(CooperativePriority::normal, [] {}) ? 1 : 0;
+            }),
+            well);
+}
+
 TEST(Fork, child_when_it_waits_for_an_inherited_agent_then_throws) {
   const Agent agent;
   const AgentCluster cluster(AgentClusterOptions{.agents = 2});

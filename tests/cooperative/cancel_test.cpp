@@ -39,6 +39,14 @@ TEST_F(CooperativeCancel, callback_when_cancelled_elsewhere_then_destroyed_befor
   EXPECT_EQ(callbacks.alive(), 0);
 }
 
+TEST_F(CooperativeCancel, callback_when_cancelled_elsewhere_amid_work_then_destroyed) {
+  const auto distant = scheduler.schedule_callback(idle, tracked([] {}), {.delay = 1h});
+  scheduler.schedule_callback(
+      normal, [&] { std::thread([&] { scheduler.cancel_callback(distant); }).join(); });
+  run();
+  EXPECT_EQ(callbacks.alive(), 0);
+}
+
 TEST_F(CooperativeCancel, rest_when_cancelled_between_slices_then_never_called) {
   CooperativeTask task;
   task = scheduler.schedule_callback(normal, [this]() -> CooperativeCallback {

@@ -17,7 +17,7 @@ class CooperativeCoroutine : public CooperativeFixture {
     for (int unit = 0; unit < units; ++unit) {
       trace.add("unit " + std::to_string(unit));
       busy(3ms);
-      static_cast<void>(co_await slice());
+      co_await slice();
     }
     trace.add("end");
   }
@@ -50,7 +50,7 @@ TEST_F(CooperativeCoroutine, captures_when_the_coroutine_goes_on_then_still_ther
   scheduler.schedule_callback(
       normal, [this, probe = callbacks.probe(), text = std::string(100, 'x')]() -> Promise<void> {
         busy(5ms);
-        static_cast<void>(co_await slice());
+        co_await slice();
         trace.add(std::to_string(text.size()));
       });
   EXPECT_THAT(run(), ElementsAre("100"));
@@ -60,7 +60,7 @@ TEST_F(CooperativeCoroutine, called_coroutines_when_they_await_slice_then_the_ca
   scheduler.schedule_callback(normal, [this]() -> Promise<void> {
     co_await works(2);
     busy(5ms);
-    static_cast<void>(co_await slice());
+    co_await slice();
     trace.add("caller");
   });
   EXPECT_THAT(run(), ElementsAre("unit 0", "unit 1", "end", "caller"));
@@ -79,7 +79,7 @@ TEST_F(CooperativeCoroutine, coroutine_when_cancelled_then_destroyed_and_its_pro
 
 TEST_F(CooperativeCoroutine, exception_when_nobody_has_the_promise_then_reported) {
   scheduler.schedule_callback(normal, []() -> Promise<void> {
-    static_cast<void>(co_await slice());
+    co_await slice();
     throw std::runtime_error("not this way");
   });
   schedule(normal, "next");
@@ -91,7 +91,7 @@ TEST_F(CooperativeCoroutine, exception_when_nobody_has_the_promise_then_reported
 TEST_F(CooperativeCoroutine, slice_when_outside_of_a_cooperative_task_then_refused) {
   const auto outside = [this]() -> Promise<void> {
     busy(5ms);
-    static_cast<void>(co_await slice());
+    co_await slice();
   };
   EXPECT_THROW(outside().get(), NotAllowedError);
   auto in_a_task = loop.scheduler().post_task(outside);

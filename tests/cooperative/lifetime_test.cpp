@@ -4,6 +4,7 @@
 #include <heist/heist.hpp>
 #include <optional>
 #include <stdexcept>
+#include <thread>
 
 #include "support/cooperative_fixture.hpp"
 
@@ -69,6 +70,15 @@ TEST_F(CooperativeLifetime, tasks_when_the_loop_drains_then_those_that_are_ready
   loop.close(CloseMode::drain());
   EXPECT_THAT(trace.take(), ElementsAre("first", "rest"));
   EXPECT_EQ(callbacks.alive(), 0);
+}
+
+TEST_F(CooperativeLifetime, other_threads_when_the_loop_drains_then_refused_and_its_tasks_are_not) {
+  scheduler.schedule_callback(normal, [this] {
+    std::thread([this] { EXPECT_FALSE(schedule(normal, "another thread's")); }).join();
+    EXPECT_TRUE(schedule(normal, "a task's"));
+  });
+  loop.close(CloseMode::drain());
+  EXPECT_THAT(trace.take(), ElementsAre("a task's"));
 }
 
 TEST_F(CooperativeLifetime, handles_when_the_loop_is_gone_then_still_valid) {

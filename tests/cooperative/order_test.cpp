@@ -1,4 +1,4 @@
-// What runs first, and when. Rule: COOP-1, COOP-2, COOP-3.
+// What runs first, and when. Rule: COOP-1.
 #include <gmock/gmock.h>
 
 #include <heist/heist.hpp>

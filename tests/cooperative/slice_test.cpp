@@ -1,4 +1,4 @@
-// Slices of work, and what ends them. Rule: COOP-4, COOP-5.
+// Slices of work, and what ends them. Rule: COOP-3, COOP-4, COOP-5.
 #include <gmock/gmock.h>
 
 #include <heist/heist.hpp>

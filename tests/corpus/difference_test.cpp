@@ -40,5 +40,14 @@ TEST(Difference, traces_when_only_a_type_differs_then_they_differ) {
   EXPECT_NE(test::difference(json::parse("[[null]]"), json::parse(R"([["null"]])")), "");
 }
 
+TEST(Difference, traces_when_numbers_are_written_otherwise_then_these_are_the_same) {
+  const auto expected = json::parse(R"([["a", 5.0], ["b", 1]])");
+  EXPECT_EQ(test::difference(expected, json::parse(R"([["a", 5], ["b", 1.0]])")), "");
+  EXPECT_EQ(test::difference(expected, json::parse(R"([["a", 5], ["b", 2]])")),
+            "  event  expected   actual\n"
+            "  0      [\"a\",5.0]  [\"a\",5]\n"
+            "> 1      [\"b\",1]    [\"b\",2]\n");
+}
+
 }  // namespace
 }  // namespace heist

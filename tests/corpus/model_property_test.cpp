@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -14,6 +13,7 @@
 #include "scenarios/replay/format.hpp"
 #include "scenarios/replay/replay.hpp"
 #include "support/crash_note.hpp"
+#include "support/environment.hpp"
 #include "support/reference/generator.hpp"
 #include "support/reference/model.hpp"
 #include "support/reference/shrinker.hpp"
@@ -22,11 +22,6 @@ namespace heist::test {
 namespace {
 
 using Json = nlohmann::json;
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* const text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing sets it
-  return text == nullptr ? otherwise : std::stoull(text);
-}
 
 /// What replaying leads to: a trace, or what went wrong.
 Json replayed(const Json& scenario, const ReplayOptions& options) {

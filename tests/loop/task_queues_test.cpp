@@ -427,13 +427,13 @@ TEST_F(QueueIndexPri5, top_when_queues_come_in_any_order_then_the_oldest) {
 }
 
 // Rule: PRI-5
-TEST_F(QueueIndexPri5, first_changed_when_the_top_got_younger_then_another_is_top) {
+TEST_F(QueueIndexPri5, changed_when_the_top_got_younger_then_another_is_top) {
   Member& a = make(1);
   index.insert(a.queue);
   index.insert(make(2).queue);
   index.insert(make(4).queue);
   a.task.key = 3;
-  index.first_changed(a.queue);
+  index.changed(a.queue);
   EXPECT_THAT(drain(), ElementsAre(2, 3, 4));
 }
 
@@ -474,7 +474,7 @@ TEST_F(QueueIndexPri5, operations_when_random_then_top_is_the_least_of_the_refer
     } else if (!inside.empty()) {
       Member& member = *inside[random() % inside.size()];
       member.task.key += 1 + random() % 200;
-      index.first_changed(member.queue);
+      index.changed(member.queue);
     }
     ASSERT_EQ(age_of_top(), oldest_of(inside)) << "step " << i;
   }

@@ -15,6 +15,7 @@
 #include "agent_queues.hpp"
 #include "bin_ring.hpp"
 #include "enlisted.hpp"
+#include "late_search.hpp"
 #include "ticket_index.hpp"
 #include "urgency_hint.hpp"
 
@@ -27,8 +28,10 @@ namespace heist {
 // Order   Within a level (CLU-2): bins, rings and shared queues are first in, first out; an agent goes by its own ring,
 //         then what forks have left behind, then bins, shared queues and the others' rings by turns (Turns); at every
 //         `others_turn`th pick of the level its own ring comes last.
+// Late    (WAIT) With maximum waits an agent also looks at the first task of every ring, and of signals' queues, and takes
+//         the one whose maximum ended first: exactly the one that it saw, or none.
 // Progress  lock-free; a frozen poster, agent or re-prioritiser stops nobody.
-// Proof   stress/model/models/cluster_*.cpp, docs/adr/0011.
+// Proof   stress/model/models/cluster_*.cpp, docs/adr/0011, 0018.
 /// `Sleepers`: notify() wakes an agent, if all may be asleep, for a task that was published.
 template <ClusterSizes sizes, class Sleepers>
 class ClusterQueues {
@@ -41,6 +44,14 @@ class ClusterQueues {
   /// Only the first `enlisted` pick from the beginning; the last one never does, see drain().
   ClusterQueues(unsigned agents, unsigned enlisted, Sleepers& sleepers)
       : sleepers_(sleepers), enlisted_(enlisted), index_(agents, enlisted), agents_(agents) {}
+
+  /// Before it is used: take_late() will be called with these.   Errors: std::bad_alloc.
+  void keep_stamps(const LongestWaits& most) {
+    for (int level = 0; level <= top_level; ++level) {
+      if (most[static_cast<std::size_t>(level / 2)] == 0) continue;
+      for (Agent& agent : agents_) agent.ring(level).keep_stamps();
+    }
+  }
 
   // Any thread.
 
@@ -125,6 +136,24 @@ class ClusterQueues {
   [[nodiscard]] LoopNode* pick_at(unsigned agent, int level) noexcept {
     if (LoopNode* task = agents_[agent].claim(level)) return task;
     return search_level(agent, level);
+  }
+  /// Takes the task that had waited for its maximum first, by `now` and before `limit`, whatever its level; null: there is
+  /// none. What forks have left behind is not looked at.
+  [[nodiscard]] LoopNode* take_late(unsigned agent, const LongestWaits& most, std::uint64_t now,
+                                    std::uint64_t limit) noexcept {
+    const TicketIndex::Inside inside(index_, agent);
+    for (;;) {
+      LateSearch<typename Agent::Ring> search(most, now, limit);
+      for (int level = top_level; level >= 0; --level) {
+        if (search.wants(level)) look_for_late(search, agent, level);
+      }
+      if (search.level() < 0) return nullptr;
+      LoopNode* task = search.take(index_, agent);
+      if (task == nullptr) continue;
+      agents_[agent].note_pick(search.level());
+      if (search.is_in_ring_of_other(own(agent, search.level()))) agents_[agent].count_stolen(1);
+      return task;
+    }
   }
   /// The level of what this agent took last.
   [[nodiscard]] int picked_level(unsigned agent) const noexcept {
@@ -255,6 +284,15 @@ class ClusterQueues {
   LoopNode* search_level(unsigned agent, int level) noexcept {
     const TicketIndex::Inside inside(index_, agent);
     return take_at(agent, enlisted_.count(), level, false);
+  }
+  /// An agent inside. Tasks in a bin do not show since when they wait: it takes one over.
+  void look_for_late(LateSearch<typename Agent::Ring>& search, unsigned agent, int level) noexcept {
+    if (own(agent, level).has_room(sizes.bin)) publish_rest(agent, level, inject(level).take());
+    const unsigned agents = enlisted_.count();
+    for (unsigned other = 0; other < agents; ++other) search.look(level, own(other, level));
+    index_.each_front(level, [&](SharedQueue& queue, const LinkedQueue::Front& front) noexcept {
+      search.look(level, queue, front);
+    });
   }
   LoopNode* take_shared(unsigned agent, int level) noexcept {
     const TicketIndex::Inside inside(index_, agent);

@@ -91,6 +91,13 @@ class LinkedQueue {
     if (first == nullptr) first = link(tail, head);
     return {head, first};
   }
+  /// An agent inside: the one that was pushed after `cell`, which it has reached in this scope; null: none yet.
+  [[nodiscard]] LinkedCell* next(LinkedCell& cell) noexcept {
+    LinkedCell* newer = cell.newer.load(sync::edge("linked:next", sync::acquire));
+    if (newer != nullptr) return newer;
+    LinkedCell* tail = tail_.load(sync::edge("linked:look", sync::seq_cst));
+    return tail == &cell ? nullptr : link(tail, &cell);
+  }
   /// An agent inside: takes the cell that front() gave; false when another agent has.
   [[nodiscard]] bool take(CellEpochs& epochs, unsigned agent, const Front& front) noexcept {
     LinkedCell* before = front.before;
@@ -111,7 +118,7 @@ class LinkedQueue {
   }
 
  private:
-  /// Fills in `newer` from the newest down to `head`.   Returns the one after `head`.
+  /// Fills in `newer` from the newest down to `head`, or to one that has been behind it.   Returns the one after that.
   static LinkedCell* link(LinkedCell* tail, LinkedCell* head) noexcept {
     LinkedCell* cell = tail;
     for (; cell->older != head; cell = cell->older) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <heist/node_memory.hpp>
 #include <heist/ref.hpp>
 #include <heist/sync.hpp>
@@ -47,6 +48,7 @@ struct SharedCell : LinkedCell {
 
   SharedPair& pair;
   SharedQueue& queue;
+  std::uint64_t stamp = 0;  ///< since when the task waits, while it is looked for (contract WAIT)
 
  private:
   friend struct TicketCell;

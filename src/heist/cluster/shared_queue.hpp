@@ -91,6 +91,14 @@ class SharedQueue {
     return static_cast<LoopNode*>(tasks_.pop(epochs, agent));
   }
 
+  /// An agent inside: the oldest, not taken yet.
+  [[nodiscard]] LinkedQueue::Front front() noexcept { return tasks_.front(); }
+  /// An agent inside: takes the one that front() gave; null when another agent has.
+  [[nodiscard]] LoopNode* take(CellEpochs& epochs, unsigned agent,
+                               const LinkedQueue::Front& front) noexcept {
+    return tasks_.take(epochs, agent, front) ? static_cast<LoopNode*>(front.cell->item) : nullptr;
+  }
+
   using State = std::uint64_t;
   [[nodiscard]] State state() const noexcept {
     return present_.load(sync::edge("shared:bit", sync::seq_cst));

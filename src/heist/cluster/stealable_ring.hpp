@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <heist/loop_node.hpp>
 #include <heist/sync.hpp>
+#include <memory>
+#include <optional>
 #include <span>
 
 namespace heist {
@@ -14,6 +16,7 @@ namespace heist {
 // I1      Places head_..tail_ hold tasks; head_ and tail_ only grow, so a CAS of head_ that succeeds proves that the
 //         places read before it were still held.
 // I2      The owner reuses a place only after it has seen head_ behind it.
+// I3      With stamps, that of a place is its task's. Who claims the place after reading it has read this task's: by I1, I2.
 // Edge ring: publish -> search. Carries the tasks.
 // Edge ring: claim -> reuse. The thief has read the place.
 // Edge ring: publish <-> search. As BinRing's.
@@ -23,12 +26,18 @@ namespace heist {
 template <unsigned capacity, unsigned kept>
 class StealableRing {
  public:
+  /// Since when a task waits, which it has as its key (contract WAIT).
+  using Stamp = std::uint64_t;
+
+  /// Before it is used: from now on front() can be called.   Errors: std::bad_alloc.
+  void keep_stamps() { stamps_ = std::make_unique<Stamps>(); }
+
   /// Owner. False when only the places kept for what it takes over are free.
   [[nodiscard]] bool push(LoopNode& task) noexcept {
     const std::uint64_t tail = tail_.load(sync::relaxed);  // relaxed: the owner's own.
     const std::uint64_t held = tail - head_.load(sync::edge("ring:reuse", sync::acquire));
     if (held >= capacity - kept) return false;
-    place(tail).store(&task, sync::relaxed);  // relaxed: tail_ publishes it.
+    put(tail, task);
     publish(tail + 1);
     return true;
   }
@@ -38,7 +47,7 @@ class StealableRing {
     std::uint64_t tail = tail_.load(sync::relaxed);  // relaxed: the owner's own.
     const std::uint64_t end = head_.load(sync::edge("ring:reuse", sync::acquire)) + capacity;
     for (; oldest != nullptr && tail != end; oldest = oldest->next) {
-      place(tail++).store(oldest, sync::relaxed);  // relaxed: tail_ publishes it.
+      put(tail++, *oldest);
     }
     publish(tail);
     return oldest;
@@ -60,6 +69,38 @@ class StealableRing {
         return static_cast<std::uint32_t>(most);
       }
     }
+  }
+  /// Owner: whether push_chain() has room for so many.
+  [[nodiscard]] bool has_room(unsigned count) const noexcept {
+    const std::uint64_t tail = tail_.load(sync::relaxed);  // relaxed: the owner's own.
+    return tail - head_.load(sync::edge("ring:reuse", sync::acquire)) + count <= capacity;
+  }
+
+  /// The oldest task: its place, and since when it waits.
+  struct Front {
+    std::uint64_t place = 0;
+    Stamp stamp = 0;
+  };
+  /// Any agent; the stamp is certain once claim() of it has succeeded.
+  [[nodiscard]] std::optional<Front> front() const noexcept {
+    std::uint64_t head = head_.load(sync::edge("ring:search", sync::seq_cst));
+    while (tail_.load(sync::edge("ring:search", sync::seq_cst)) > head) {
+      // relaxed: as a place, which claim() proves.
+      const Stamp stamp = (*stamps_)[head % capacity].load(sync::relaxed);
+      const auto still = head_.load(sync::edge("ring:search", sync::seq_cst));
+      if (still == head) return Front{head, stamp};
+      head = still;
+    }
+    return std::nullopt;
+  }
+  /// Any agent: this task and no other; null when another agent has it.
+  [[nodiscard]] LoopNode* claim(const Front& front) noexcept {
+    std::uint64_t head = front.place;
+    LoopNode* task = place(head).load(sync::relaxed);  // relaxed: used only if the CAS succeeds.
+    const bool is_ours =
+        head_.compare_exchange_strong(head, head + 1, sync::edge("ring:claim", sync::seq_cst),
+                                      sync::relaxed);  // relaxed: nothing is read then.
+    return is_ours ? task : nullptr;
   }
   [[nodiscard]] LoopNode* claim_one() noexcept {
     LoopNode* one = nullptr;
@@ -85,6 +126,13 @@ class StealableRing {
   }
 
  private:
+  using Stamps = std::array<sync::atomic<Stamp>, capacity>;
+
+  void put(std::uint64_t at, LoopNode& task) noexcept {
+    place(at).store(&task, sync::relaxed);  // relaxed: tail_ publishes it.
+    if (stamps_ != nullptr) [[unlikely]]
+      (*stamps_)[at % capacity].store(task.key, sync::relaxed);  // relaxed: as above.
+  }
   sync::atomic<LoopNode*>& place(std::uint64_t at) noexcept { return places_[at % capacity]; }
   /// A read-modify-write, so that the loads of hint and sleepers that follow cannot come before it.
   void publish(std::uint64_t tail) noexcept {
@@ -94,6 +142,7 @@ class StealableRing {
   alignas(64) sync::atomic<std::uint64_t> head_{0};
   alignas(64) sync::atomic<std::uint64_t> tail_{0};
   alignas(64) std::array<sync::atomic<LoopNode*>, capacity> places_{};
+  std::unique_ptr<Stamps> stamps_;
 };
 
 }  // namespace heist

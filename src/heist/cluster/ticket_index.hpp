@@ -64,6 +64,26 @@ class TicketIndex {
       clean(ticket, queue, agent, level);
     }
   }
+  /// An agent inside: calls visit(queue, front) for the queues of this level with tasks, but only the first `most_looked_at`
+  /// ones. Tickets come in the order in which their queues got tasks.
+  template <class Visit>
+  void each_front(int level, Visit&& visit) noexcept {
+    auto& all = tickets(level);
+    unsigned left = most_looked_at;
+    for (auto* ticket = all.front().cell; ticket != nullptr && left != 0; --left) {
+      auto& queue = *static_cast<SharedQueue*>(ticket->item);
+      if (queue.counts_at(level)) {
+        const auto front = queue.front();
+        if (front.cell != nullptr) visit(queue, front);
+      }
+      ticket = all.next(*ticket);
+    }
+  }
+  /// An agent inside: takes what each_front() has shown; null when another agent has.
+  [[nodiscard]] LoopNode* take(unsigned agent, SharedQueue& queue,
+                               const LinkedQueue::Front& front) noexcept {
+    return queue.take(epochs_, agent, front);
+  }
   /// An agent inside: whether take() would give something.
   [[nodiscard]] bool has_tasks(unsigned agent, int level) noexcept {
     for (;;) {
@@ -87,6 +107,8 @@ class TicketIndex {
   [[nodiscard]] LinkedQueue& tickets(int level) noexcept {
     return tickets_[static_cast<std::size_t>(level)];
   }
+
+  static constexpr unsigned most_looked_at = 256;
 
   CellEpochs epochs_;
   std::array<LinkedQueue, level_count> tickets_;

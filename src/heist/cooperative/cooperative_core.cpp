@@ -82,7 +82,7 @@ bool CooperativeCore::schedule(CooperativeTaskNode& task, Milliseconds delay) no
   task.start = task.is_delayed ? now + delay : now;
   task.is_delayed = task.start > now;
   task.expiration = task.start + time_to_expiry(task.priority);
-  if (!is_here_now) return send(task);
+  if (!is_here_now) return send(task, &LoopCore::hand_over_task);
   if (closed_ || !host_accepts()) return false;
   insert(task, now);
   return true;
@@ -96,12 +96,12 @@ void CooperativeCore::cancel(CooperativeTaskNode& task) noexcept {
   // relaxed: who comes second relies on the flag itself; the message is for the callback's end.
   if (task.is_cancelled.exchange(true, sync::relaxed)) return;
   retain(task);
-  if (!send(task.cancellation)) release(task);
+  if (!send(task.cancellation, &LoopCore::hand_over)) release(task);
 }
 
-bool CooperativeCore::send(LoopNode& message) noexcept {
+bool CooperativeCore::send(LoopNode& message, HandOver hand_over) noexcept {
   retain(*this);
-  if (own_->loop().hand_over(message)) return true;
+  if ((own_->loop().*hand_over)(message)) return true;
   release(*this);
   return false;
 }

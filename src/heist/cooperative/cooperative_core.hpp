@@ -70,8 +70,9 @@ class CooperativeCore {
 
   /// Whether the caller is the host's thread.
   [[nodiscard]] bool is_here() const noexcept;
+  using HandOver = bool (LoopCore::*)(LoopNode&) noexcept;
   [[nodiscard]] bool host_accepts() const noexcept;
-  [[nodiscard]] bool send(LoopNode& message) noexcept;
+  [[nodiscard]] bool send(LoopNode& message, HandOver hand_over) noexcept;
   static void arrive(LoopNode& message, LoopCore& loop) noexcept;
   static void lose(LoopNode& message) noexcept;
   static void arrive_to_cancel(LoopNode& message, LoopCore& loop) noexcept;

@@ -8,11 +8,13 @@
 #include <heist/scheduler_task.hpp>
 #include <heist/scheduling_state.hpp>
 #include <heist/sync.hpp>
+#include <optional>
 
 #include "continuation_run.hpp"
 #include "microtask_queue.hpp"
 #include "task_queues.hpp"
 #include "timer_wheel.hpp"
+#include "wait_guard.hpp"
 
 namespace heist {
 
@@ -38,7 +40,8 @@ struct AgentState {
   std::size_t suspended_schedulers = 0;
   std::size_t held_tasks = 0;  ///< by suspended schedulers
   ContinuationRun continuations;
-  Reason rethrown;  ///< see rethrown.hpp
+  std::optional<WaitGuard> guard;  ///< with a maximum wait
+  Reason rethrown;                 ///< see rethrown.hpp
 };
 
 class ClusterHub;

@@ -84,7 +84,8 @@ class ReserveThreads {
 class ClusterHub {
  public:
   /// `loop`: the cluster's.   Errors: std::bad_alloc.
-  ClusterHub(LoopCore& loop, std::vector<Ref<LoopCore>> members, const ReserveSetup& reserves);
+  ClusterHub(LoopCore& loop, std::vector<Ref<LoopCore>> members, const ReserveSetup& reserves,
+             const MaxWait& most);
   ClusterHub(const ClusterHub&) = delete;
   ClusterHub& operator=(const ClusterHub&) = delete;
 
@@ -142,6 +143,9 @@ class ClusterHub {
       if (node == nullptr || may_run(*node)) return node;
     }
   }
+  /// Of what has waited for its maximum by `now` the one that had done so first, and before `limit` (WAIT).
+  [[nodiscard]] LoopNode* take_late(LoopCore& agent, std::chrono::nanoseconds now,
+                                    std::chrono::nanoseconds limit) noexcept HEIST_ON_AGENT;
   /// The level at which the last one stood.
   [[nodiscard]] int picked_level(LoopCore& agent) noexcept HEIST_ON_AGENT {
     return queues_.picked_level(agent.member_.index);
@@ -207,6 +211,12 @@ class ClusterHub {
     LoopCore* outer_;
   };
 
+  /// A task or continuation that becomes runnable: it waits from now on.
+  void stamp(LoopNode& node) const noexcept {
+    if (is_guarded_) [[unlikely]]
+      node.key = static_cast<std::uint64_t>(loop_.time().now().count());
+  }
+  void publish(SharedCell& cell, const LoopNode& node) noexcept;
   /// The member that the calling thread is, if any.
   [[nodiscard]] std::optional<unsigned> agent_here() const noexcept;
   void publish(LoopNode& node, int level) noexcept;
@@ -265,6 +275,8 @@ class ClusterHub {
   LoopCore& loop_;
   ClusterSleepers sleepers_;
   const ReserveSetup reserve_setup_;
+  const LongestWaits longest_waits_;
+  const bool is_guarded_;
   Reserves reserves_;
   Queues queues_;
   Keeper keeper_;

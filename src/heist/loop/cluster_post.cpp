@@ -14,14 +14,31 @@ void FreeSharedCell::operator()(SharedCell* cell) const noexcept { cell->abandon
 
 void ClusterSleepers::unpark(unsigned agent) noexcept { loops_[agent]->wake_up(); }
 
+namespace {
+
+LongestWaits in_nanoseconds(const MaxWait& most) noexcept {
+  LongestWaits waits{};
+  for (const auto priority :
+       {TaskPriority::background, TaskPriority::user_visible, TaskPriority::user_blocking}) {
+    waits[static_cast<std::size_t>(priority)] =
+        static_cast<std::uint64_t>(most.of(priority).count());
+  }
+  return waits;
+}
+
+}  // namespace
+
 ClusterHub::ClusterHub(LoopCore& loop, std::vector<Ref<LoopCore>> members,
-                       const ReserveSetup& reserves)
+                       const ReserveSetup& reserves, const MaxWait& most)
     : loop_(loop),
       sleepers_(std::move(members)),
       reserve_setup_(reserves),
+      longest_waits_(in_nanoseconds(most)),
+      is_guarded_(most != MaxWait{}),
       reserves_(reserves.count),
       queues_(size() + 1, agents(), sleepers_),  // one place more: a closer's
       members_left_(size()) {
+  queues_.keep_stamps(longest_waits_);
   for (unsigned agent = 0; agent < size(); ++agent) {
     member(agent)->join_cluster(*this, agent, agent >= agents());
   }
@@ -38,6 +55,7 @@ bool ClusterHub::post(SchedulerTask& task) noexcept {
   if (closed_.load(sync::relaxed)) return false;
   if (loop_.refuses_tasks_.load(sync::relaxed) && !LoopCore::drives_member_here(this)) return false;
   if (task.is_delayed) return arm(task);
+  stamp(task);
   publish_runnable(task);
   drop_if_closed();
   return true;
@@ -45,6 +63,7 @@ bool ClusterHub::post(SchedulerTask& task) noexcept {
 
 bool ClusterHub::deliver(Reaction& reaction) noexcept {
   if (closed_.load(sync::relaxed)) return false;  // relaxed: as above.
+  stamp(reaction);
   publish_continuation(reaction);
   drop_if_closed();
   return true;
@@ -53,7 +72,7 @@ bool ClusterHub::deliver(Reaction& reaction) noexcept {
 /// It may be gone afterwards.
 void ClusterHub::publish_continuation(Reaction& reaction) noexcept {
   const SchedulingState& state = reaction.captured.state();
-  if (SharedCell* cell = reaction.cell.release()) return queues_.post(*cell);
+  if (SharedCell* cell = reaction.cell.release()) return publish(*cell, reaction);
   publish(reaction, effective_priority(state.priority, true));
 }
 
@@ -62,10 +81,15 @@ void ClusterHub::publish(LoopNode& node, int level) noexcept {
   queues_.post(node, level);
 }
 
+void ClusterHub::publish(SharedCell& cell, const LoopNode& node) noexcept {
+  cell.stamp = node.key;
+  queues_.post(cell);
+}
+
 /// It may be gone afterwards.
 void ClusterHub::publish_runnable(SchedulerTask& task) noexcept {
   if (!task.is_dynamic) return publish(task, task.static_level());
-  queues_.post(*ControlledTask::of(task).cell.release());
+  publish(*ControlledTask::of(task).cell.release(), task);
 }
 
 bool ClusterHub::arm(SchedulerTask& task) noexcept {

@@ -19,6 +19,16 @@ void ClusterHub::end_search(LoopCore& agent) noexcept {
   notify_watcher(keeper_.next_due());
 }
 
+LoopNode* ClusterHub::take_late(LoopCore& agent, std::chrono::nanoseconds now,
+                                std::chrono::nanoseconds limit) noexcept {
+  for (;;) {
+    LoopNode* node = queues_.take_late(agent.member_.index, longest_waits_,
+                                       static_cast<std::uint64_t>(now.count()),
+                                       static_cast<std::uint64_t>(limit.count()));
+    if (node == nullptr || may_run(*node)) return node;
+  }
+}
+
 // Delays.
 
 bool ClusterHub::needs_keeper() const noexcept {
@@ -54,6 +64,7 @@ void ClusterHub::take_over() noexcept {
   state.wheel.expire(loop_.time_.tick_now(), [this](LoopNode& node) noexcept {
     auto& task = static_cast<SchedulerTask&>(node);
     task.place = TaskPlace::elsewhere;
+    stamp(task);
     publish_runnable(task);
   });
 }

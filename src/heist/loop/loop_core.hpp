@@ -63,6 +63,8 @@ class LoopCore {
   bool post_or_drop(SchedulerTask& task) noexcept;
   /// Hands a node to the agent. False: the loop is closed, the node is still the caller's.
   [[nodiscard]] bool hand_over(LoopNode& node) noexcept;
+  /// The same for one that is a task, or stands for one, of another thread: false also when such are refused.
+  [[nodiscard]] bool hand_over_task(LoopNode& node) noexcept;
   /// Hands a message or microtask to the agent; drops it when the loop is closed.
   void send(LoopNode& node) noexcept;
   /// The same for a message that only clears away, and runs no users' code: in a cluster it waits for an agent that is
@@ -265,9 +267,14 @@ class LoopCore {
   [[nodiscard]] bool is_capped() const noexcept {
     return continuation_cap_ != continuation_cap_.zero();
   }
-  [[nodiscard]] SchedulerTask* pop_capped() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] std::chrono::nanoseconds picking_time() const noexcept;
+  [[nodiscard]] LatePick find_late(std::chrono::nanoseconds now) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] LoopNode* take_late_stealable(std::chrono::nanoseconds now,
+                                              const LatePick& own) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool has_pass(std::chrono::nanoseconds now) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] SchedulerTask* pop_by_policy() noexcept HEIST_ON_AGENT;
   [[nodiscard]] LoopNode* pick_stealable() noexcept HEIST_ON_AGENT;
-  [[nodiscard]] LoopNode* pick_stealable_capped() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] LoopNode* pick_stealable_by_policy() noexcept HEIST_ON_AGENT;
   void discard(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   void hold(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   void hold_delayed(SchedulerTask& task) noexcept HEIST_ON_AGENT;
@@ -310,6 +317,7 @@ class LoopCore {
   LoopTime time_;
   std::chrono::nanoseconds spin_;
   const std::chrono::nanoseconds continuation_cap_;
+  const bool has_pick_policy_;  ///< a cap, or a maximum wait
   SchedulerCore first_scheduler_{*this};
   SchedulerCore plain_source_{*this};
   StopMessage stop_message_;

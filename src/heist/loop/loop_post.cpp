@@ -13,6 +13,17 @@ namespace heist {
 
 namespace {
 
+void check(const MaxWait& most) {
+  for (const auto wait : {most.user_blocking, most.user_visible, most.background}) {
+    if (wait == wait.zero()) continue;
+    if (wait < std::chrono::milliseconds(1) || wait > std::chrono::hours(1)) {
+      throw std::invalid_argument(
+          "EventLoopOptions::max_wait must be zero, or from a millisecond to an hour, for each "
+          "priority");
+    }
+  }
+}
+
 EventLoopOptions checked(const EventLoopOptions& options) {
   if (options.tick <= options.tick.zero() || options.tick > std::chrono::hours(1)) {
     throw std::invalid_argument("EventLoopOptions::tick must be positive, and an hour at the most");
@@ -26,6 +37,7 @@ EventLoopOptions checked(const EventLoopOptions& options) {
     throw std::invalid_argument(
         "EventLoopOptions::continuation_cap must not be negative, and an hour at the most");
   }
+  check(options.max_wait);
   return options;
 }
 
@@ -46,7 +58,11 @@ LoopCore::LoopCore(const EventLoopOptions& options)
     : time_(options.clock, options.tick),
       spin_(available_cpus() > 1 ? options.spin : std::chrono::nanoseconds::zero()),
       continuation_cap_(options.continuation_cap),
-      agent_(std::make_unique<AgentState>()) {}
+      has_pick_policy_(options.continuation_cap != options.continuation_cap.zero() ||
+                       options.max_wait != MaxWait{}),
+      agent_(std::make_unique<AgentState>()) {
+  if (options.max_wait != MaxWait{}) agent_->guard.emplace(options.max_wait);
+}
 
 LoopCore::~LoopCore() = default;
 
@@ -57,7 +73,7 @@ Ref<LoopCore> LoopCore::make(const EventLoopOptions& options) {
 Ref<LoopCore> LoopCore::make_cluster(const EventLoopOptions& options,
                                      std::vector<Ref<LoopCore>> members, ReserveSetup reserves) {
   auto loop = make(options);
-  loop->hub_ = std::make_unique<ClusterHub>(*loop, std::move(members), reserves);
+  loop->hub_ = std::make_unique<ClusterHub>(*loop, std::move(members), reserves, options.max_wait);
   return loop;
 }
 
@@ -120,9 +136,13 @@ bool LoopCore::is_ours_here() const noexcept {
 bool LoopCore::post(SchedulerTask& task) noexcept {
   if (loop_of_this_thread == this) return post_from_agent(task);
   if (hub_ != nullptr) return hub_->post(task);
+  return hand_over_task(task);
+}
+
+bool LoopCore::hand_over_task(LoopNode& node) noexcept {
   // relaxed: see refuse_tasks().
   if (refuses_tasks_.load(sync::relaxed) && !is_ours_here()) return false;
-  return hand_over(task);
+  return hand_over(node);
 }
 
 bool LoopCore::post_or_drop(SchedulerTask& task) noexcept {

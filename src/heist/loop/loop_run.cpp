@@ -42,15 +42,15 @@ inline bool LoopCore::has_news() noexcept {
 
 /// Null: what is to be run is bound, or there is nothing.
 inline LoopNode* LoopCore::pick_stealable() noexcept {
-  if (is_capped()) [[unlikely]]
-    return pick_stealable_capped();
+  if (has_pick_policy_) [[unlikely]]
+    return pick_stealable_by_policy();
   return member_.hub->pick(*this, on_agent().queues.top_level());
 }
 
 /// Null: the first one is not to run now, and has been set aside.   Precondition: there is one.
 inline SchedulerTask* LoopCore::try_pick() noexcept {
   auto& agent = on_agent();
-  SchedulerTask* task = is_capped() ? pop_capped() : agent.queues.pop();
+  SchedulerTask* task = has_pick_policy_ ? pop_by_policy() : agent.queues.pop();
   if (task->is_aborted()) {
     discard(*task);
   } else if (agent.suspended_schedulers != 0 && task->scheduler->suspended) [[unlikely]] {

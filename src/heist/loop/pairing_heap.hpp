@@ -8,7 +8,7 @@ namespace heist {
 /// After Fredman, Sedgewick, Sleator and Tarjan, "The pairing heap: a new form of self-adjusting heap" (1986).
 ///
 /// `T` has the links `child`, `sibling` and `previous` (parent for a first child, else the sibling before); `before(a, b)`
-/// orders. Cost: top, insert O(1); erase, first_changed amortised O(log n); no allocation (LIF-4).
+/// orders. Cost: top, insert O(1); erase, changed amortised O(log n); no allocation (LIF-4).
 template <class T, auto before>
 class PairingHeap {
  public:
@@ -31,7 +31,7 @@ class PairingHeap {
     item.child = item.sibling = item.previous = nullptr;
   }
 
-  /// The item's place in the order is another one now.
+  /// The place of `item` in the order is another one now.
   void changed(T& item) noexcept {
     if (&item == root_ && item.child == nullptr) return;
     erase(item);

@@ -4,14 +4,6 @@
 
 namespace heist {
 
-namespace {
-
-bool older(const DynamicQueue& a, const DynamicQueue& b) noexcept {
-  return a.tasks.front()->key < b.tasks.front()->key;
-}
-
-}  // namespace
-
 void TaskFifo::insert_by_age(SchedulerTask& task) noexcept {
   LoopNode* younger = head_;
   while (younger != nullptr && younger->key < task.key) younger = younger->next;
@@ -20,63 +12,6 @@ void TaskFifo::insert_by_age(SchedulerTask& task) noexcept {
   task.prev = younger->prev;
   (task.prev != nullptr ? task.prev->next : head_) = &task;
   younger->prev = &task;
-}
-
-DynamicQueue* QueueIndex::meld(DynamicQueue* a, DynamicQueue* b) noexcept {
-  if (a == nullptr) return b;
-  if (b == nullptr) return a;
-  if (older(*b, *a)) std::swap(a, b);
-  b->previous = a;
-  b->sibling = a->child;
-  if (a->child != nullptr) a->child->previous = b;
-  a->child = b;
-  return a;
-}
-
-DynamicQueue* QueueIndex::meld_siblings(DynamicQueue* first) noexcept {
-  // Pairs from the left, collected in reverse; then all pairs from the right.
-  DynamicQueue* pairs = nullptr;
-  while (first != nullptr) {
-    DynamicQueue* a = first;
-    DynamicQueue* b = a->sibling;
-    first = b != nullptr ? b->sibling : nullptr;
-    a->sibling = nullptr;
-    if (b != nullptr) b->sibling = nullptr;
-    DynamicQueue* pair = meld(a, b);
-    pair->sibling = pairs;
-    pairs = pair;
-  }
-  DynamicQueue* root = nullptr;
-  while (pairs != nullptr) {
-    DynamicQueue* rest = std::exchange(pairs->sibling, nullptr);
-    root = meld(root, pairs);
-    pairs = rest;
-  }
-  if (root != nullptr) root->previous = nullptr;
-  return root;
-}
-
-void QueueIndex::insert(DynamicQueue& queue) noexcept {
-  queue.child = queue.sibling = queue.previous = nullptr;
-  root_ = meld(root_, &queue);
-}
-
-void QueueIndex::erase(DynamicQueue& queue) noexcept {
-  if (&queue == root_) {
-    root_ = meld_siblings(queue.child);
-  } else {
-    (queue.previous->child == &queue ? queue.previous->child : queue.previous->sibling) =
-        queue.sibling;
-    if (queue.sibling != nullptr) queue.sibling->previous = queue.previous;
-    root_ = meld(root_, meld_siblings(queue.child));
-  }
-  queue.child = queue.sibling = queue.previous = nullptr;
-}
-
-void QueueIndex::first_changed(DynamicQueue& queue) noexcept {
-  if (&queue == root_ && queue.child == nullptr) return;
-  erase(queue);
-  insert(queue);
 }
 
 void TaskQueues::push(SchedulerTask& task, DynamicQueue& queue, int level) noexcept {
@@ -100,7 +35,7 @@ void TaskQueues::restore(SchedulerTask& task, DynamicQueue& queue, int level) no
   task.place = TaskPlace::queued;
   queue.tasks.insert_by_age(task);
   ++size_;
-  if (queue.tasks.front() == &task) at(queue.level).dynamic.first_changed(queue);
+  if (queue.tasks.front() == &task) at(queue.level).dynamic.changed(queue);
 }
 
 void TaskQueues::enter(DynamicQueue& queue, int level) noexcept {
@@ -132,7 +67,7 @@ void TaskQueues::erase_from(DynamicQueue& queue, SchedulerTask& task) noexcept {
     return unmark_if_empty(queue.level);
   }
   queue.tasks.erase(task);
-  if (was_first) index.first_changed(queue);
+  if (was_first) index.changed(queue);
 }
 
 void TaskQueues::move(DynamicQueue& queue, int level) noexcept {

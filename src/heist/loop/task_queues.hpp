@@ -9,6 +9,8 @@
 #include <heist/priority.hpp>
 #include <heist/scheduler_task.hpp>
 
+#include "pairing_heap.hpp"
+
 namespace heist {
 
 /// Tasks in enqueue order. Agent only; does not own.
@@ -49,31 +51,18 @@ struct DynamicQueue {
   TaskFifo tasks;
   int level = 0;
 
-  // Links of the pairing heap (QueueIndex).
+  // Links of the index.
   DynamicQueue* child = nullptr;
   DynamicQueue* sibling = nullptr;
-  DynamicQueue* previous = nullptr;  ///< parent for a first child, else the sibling before
+  DynamicQueue* previous = nullptr;
 };
 
-/// The runnable dynamic queues of one level, by the age of their first task: an intrusive pairing
-/// heap.
-///
-/// Agent only. Cost: top, insert O(1); erase, first_changed amortised O(log Q); no allocation
-/// (LIF-4).
-class QueueIndex {
- public:
-  [[nodiscard]] DynamicQueue* top() const noexcept { return root_; }
-  void insert(DynamicQueue& queue) noexcept;
-  void erase(DynamicQueue& queue) noexcept;
-  /// Another task of `queue` is its first one now.
-  void first_changed(DynamicQueue& queue) noexcept;
+inline bool is_older(const DynamicQueue& a, const DynamicQueue& b) noexcept {
+  return a.tasks.front()->key < b.tasks.front()->key;
+}
 
- private:
-  static DynamicQueue* meld(DynamicQueue* a, DynamicQueue* b) noexcept;
-  static DynamicQueue* meld_siblings(DynamicQueue* first) noexcept;
-
-  DynamicQueue* root_ = nullptr;
-};
+/// The runnable dynamic queues of one level, by the age of their first task.   Agent only.
+using QueueIndex = PairingHeap<DynamicQueue, &is_older>;
 
 /// All scheduler task queues of a loop: six levels, each a static FIFO and an index of dynamic
 /// queues.
@@ -122,6 +111,16 @@ class TaskQueues {
   }
   [[nodiscard]] bool has_tasks_at(int level) const noexcept {
     return (occupied_ >> level & 1U) != 0;
+  }
+
+  /// The one that pop_from() would take, or null.
+  [[nodiscard]] const SchedulerTask* oldest_at(int at) const noexcept {
+    const auto& level = levels_[static_cast<std::size_t>(at)];
+    const SchedulerTask* oldest = level.fifo.front();
+    const DynamicQueue* queue = level.dynamic.top();
+    if (queue == nullptr) return oldest;
+    const SchedulerTask* dynamic = queue->tasks.front();
+    return oldest == nullptr || dynamic->key < oldest->key ? dynamic : oldest;
   }
 
   /// Takes a queued task out. `queue`: its dynamic queue, or null.

@@ -147,6 +147,21 @@ class Order(ServerTest):
         heistd_server.until(lambda: self.server.stats()["jobs_held"] == 0, "their memory to go")
 
 
+class MaxWait(ServerTest):
+    OPTIONS = ("--max-wait", "background=1ms")
+
+    def test_background_job_when_more_urgent_ones_keep_all_agents_busy_then_runs_all_the_same(self):
+        text = heistd_server.costly_text(4 * MIB)
+        target = f"/jobs/search?pattern={heistd_server.COSTLY}&priority=user-blocking"
+        urgent = [self.server.accepted(target, text) for _ in range(4)]
+        reply = self.server.post("/jobs/digest?priority=background&wait=1", 300_000 * b"x")
+        self.assertEqual(reply.json["state"], "done")
+        unfinished = [job for job in urgent if self.server.state(job) in ("queued", "running")]
+        self.assertGreaterEqual(len(unfinished), 2, "an agent was free")
+        for job in urgent:
+            self.server.request("DELETE", job)
+
+
 class Curl(ServerTest):
     """What a user types."""
 

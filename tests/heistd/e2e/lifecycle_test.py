@@ -41,6 +41,10 @@ class Start(ServerTest):
             (("--client", "a:t:background", "--client", "a:u:background"), "--client"),
             (("--client", "a:t:background", "--client", "b:t:background"), "--client"),
             (("--anonymous-ceiling", "urgent"), "--anonymous-ceiling"),
+            (("--max-wait", "background"), "--max-wait"),
+            (("--max-wait", "background=5s,urgent=1s"), '"urgent"'),
+            (("--max-wait", "background=5s,background=1s"), "background has a maximum already"),
+            (("--max-wait", "background=2h"), '"2h"'),
             (("--nonsense",), "nonsense"),
         ):
             with self.subTest(options=options):

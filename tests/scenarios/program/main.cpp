@@ -1,4 +1,4 @@
-// heist_conformance: replays scenarios of tests/conformance/posttask/FORMAT.md and compares their traces.
+// heist_conformance: replays scenarios of tests/conformance/*/FORMAT.md and compares their traces.
 #include "scenarios/program/command_line.hpp"
 
 int main(int argc, char** argv) { return heist::test::conformance(argc, argv); }

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-PROGRAM, CORPUS = sys.argv[1], pathlib.Path(sys.argv[2])
+PROGRAM, CORPUS, COOPERATIVE = sys.argv[1], *map(pathlib.Path, sys.argv[2:4])
 
 
 def run(*arguments):
@@ -21,6 +21,12 @@ def a_sensitive_scenario():
     """One of the corpus that an implementation may be allowed to fail."""
     lines = (CORPUS / "nesting.ndjson").read_text().splitlines()
     return next(s for s in map(json.loads, lines) if "sensitive" in s)
+
+
+def a_cooperative_scenario(name):
+    """That one of its corpus."""
+    lines = (COOPERATIVE / f"{name.split('/')[0]}.ndjson").read_text().splitlines()
+    return next(s for s in map(json.loads, lines) if s["id"] == name)
 
 
 class ProgramTest(unittest.TestCase):
@@ -176,6 +182,81 @@ class Agents(ProgramTest):
         self.write(self.scenario)
         said = f"0 passed, 0 failed, 1 {self.NOT_APPLICABLE}\n"
         self.assertEqual(run("--agents", "2", self.file), (0, said))
+
+
+class Cooperative(ProgramTest):
+    SKIPPED = "1 skipped: they schedule with priorities that CooperativePriority does not have"
+
+    def setUp(self):
+        super().setUp()
+        self.scenario = a_cooperative_scenario("timer/armed-at-drain")
+
+    def replay(self, **changed):
+        """What it says of the scenario with members changed, behind the same one as it is."""
+        self.write(self.scenario, self.scenario | changed)
+        return run(self.file)
+
+    def assert_fails(self, said, **changed):
+        code, output = self.replay(**changed)
+        self.assertEqual((code, output.splitlines()[-1]), (1, "1 passed, 1 failed"), output)
+        self.assertIn(said, output)
+        return output
+
+    def test_paths_when_of_both_corpora_then_both_are_replayed(self):
+        self.write(self.scenario, a_sensitive_scenario())
+        self.assertEqual(run(self.file), (0, "2 passed, 0 failed\n"))
+        count = sum(len(file.read_text().splitlines()) for file in COOPERATIVE.glob("*.ndjson"))
+        self.assertEqual(run(COOPERATIVE), (0, f"{count - 1} passed, 0 failed, {self.SKIPPED}\n"))
+
+    def test_priority_when_there_is_no_such_level_then_skipped_and_said(self):
+        self.write(a_cooperative_scenario("oddprio/unknown-level"))
+        self.assertEqual(run(self.file), (0, f"0 passed, 0 failed, {self.SKIPPED}\n"))
+
+    def test_level_when_run_with_one_that_there_is_not_then_replayed(self):
+        self.write(a_cooperative_scenario("oddprio/run-with-unknown"))
+        self.assertEqual(run(self.file), (0, "1 passed, 0 failed\n"))
+
+    def test_main_trace_when_corrupted_then_the_first_difference_side_by_side(self):
+        trace = [["log", "something else"], *self.scenario["trace"][1:]]
+        output = self.assert_fails('> 0      ["log","something else"]', trace=trace)
+        place = f"{self.file}:2): {self.scenario['note']}"
+        self.assertIn(f"FAILED {self.scenario['id']} ({place}\n", output)
+
+    def test_host_trace_when_corrupted_then_that_is_said(self):
+        host = self.scenario["host"][:-1]
+        self.assert_fails("level 1 is right; the host trace:\n", host=host)
+
+    def test_numbers_when_written_otherwise_then_the_same(self):
+        trace = [[float(part) if type(part) is int else part for part in event]
+                 for event in self.scenario["trace"]]
+        self.assertEqual(self.replay(trace=trace), (0, "2 passed, 0 failed\n"))
+
+    def test_line_when_malformed_then_file_and_line_and_what(self):
+        late = {"op": "continue", "body": []}
+        nested = {"op": "try", "body": [{"op": "flushAll"}]}
+        wrapped = {"op": "wrap", "id": "w", "body": [late]}
+        task = {"op": "schedule", "id": "t", "priority": 3, "body": [late, {"op": "now"}]}
+        for steps, said in (
+            ([{"op": "jump"}], "steps[0]: unknown jump"),
+            ([{"op": "now"}, 7], "steps[1]: not an object"),
+            ([{"op": "throw", "message": "x"}], "steps[0]: throw does not stand at top level"),
+            ([late], "steps[0]: the value of continue reaches no task"),
+            ([nested], "steps[0].body[0]: flushAll stands at top level only"),
+            ([wrapped], "steps[0].body[0]: the value of continue reaches no task"),
+            ([task], "steps[0].body[0]: the value of continue reaches no task"),
+            ([{"op": "block", "ms": -1}], "steps[0]: ms is not a duration: -1"),
+            ([{"op": "now", "ms": 1}], "steps[0]: with an unknown member ms"),
+        ):
+            self.assert_fails(f"{self.file}:2: {said}", steps=steps)
+        self.assert_fails(f"{self.file}:2: scenario: start is not a number", start="0")
+        self.assert_fails(f"{self.file}:2: scenario: with an unknown member main", main=[])
+
+    def test_scenario_when_replayed_in_a_cluster_or_with_a_foreign_main_then_left_out(self):
+        self.write(self.scenario | {"trace": []})
+        said = f"0 passed, 0 failed, 1 {Agents.NOT_APPLICABLE}\n"
+        self.assertEqual(run("--agents", "2", self.file), (0, said))
+        said = "0 of 1 scenarios are determined with main on a foreign thread\n"
+        self.assertEqual(run("--foreign-main", self.file), (0, said + "0 passed, 0 failed\n"))
 
 
 if __name__ == "__main__":

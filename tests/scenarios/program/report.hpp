@@ -30,9 +30,11 @@ class Report {
     return ways_.front().main_thread == MainThread::foreign;
   }
   [[nodiscard]] bool is_in_cluster() const { return ways_.front().stage != Stage::event_loop; }
+  [[nodiscard]] int* counted_instead(const nlohmann::json& scenario);
   [[nodiscard]] std::string failure_of(const nlohmann::json& scenario) const;
   [[nodiscard]] static std::string failure_of(const nlohmann::json& scenario,
                                               const ReplayOptions& way);
+  [[nodiscard]] static std::string cooperative_failure_of(const nlohmann::json& scenario);
   [[nodiscard]] bool is_allowed(const nlohmann::json& scenario) const;
   /// An entry that is no scenario, whatever is allowed.
   void reject(const ScenarioEntry& entry, const std::string& error);
@@ -44,6 +46,7 @@ class Report {
   int scenarios_ = 0;
   int left_out_ = 0;
   int not_applicable_ = 0;
+  int skipped_ = 0;
   int allowed_failures_ = 0;
   int passed_ = 0;
   int failed_ = 0;

@@ -17,6 +17,11 @@ std::string event_at(const Json& trace, std::size_t place) {
   return place < trace.size() ? trace[place].dump() : "(end)";
 }
 
+/// By value: 5 is 5.0.
+bool are_equal_at(const Json& expected, const Json& actual, std::size_t place) {
+  return place < expected.size() && place < actual.size() && expected[place] == actual[place];
+}
+
 /// The events from the first place to before the last one.
 struct Window {
   std::size_t first;
@@ -36,7 +41,7 @@ int width_of(const Json& trace, Window window) {
 std::string difference(const Json& expected, const Json& actual) {
   if (expected == actual) return {};
   std::size_t place = 0;
-  while (event_at(expected, place) == event_at(actual, place)) ++place;
+  while (are_equal_at(expected, actual, place)) ++place;
   const auto longer = std::max(expected.size(), actual.size());
   const Window window{place - std::min(place, events_around),
                       std::min(longer, place + events_around + 1)};

@@ -1,10 +1,10 @@
 #include "scenarios/replay/format.hpp"
 
-#include <map>
 #include <stdexcept>
 #include <string>
 
 #include "scenarios/replay/member_types.hpp"
+#include "scenarios/replay/members.hpp"
 #include "scenarios/replay/references.hpp"
 #include "scenarios/replay/steps.hpp"
 
@@ -13,10 +13,6 @@ namespace heist::test {
 namespace {
 
 using namespace member;  // NOLINT(google-build-using-namespace): for the tables below
-
-/// Members by name; one that may be absent has a `?` behind it, as in FORMAT.md.
-using Members = std::map<std::string, MemberType>;
-using Table = std::map<std::string, Members>;
 
 const Members& members_of_scenarios() {
   static const Members members{{"id", text},     {"theme", text},      {"title", text},
@@ -63,35 +59,6 @@ const Table& table_of_signals() {
   return table;
 }
 
-void check_member(const Json& object, std::string name, const MemberType& type) {
-  const bool is_optional = name.back() == '?';
-  if (is_optional) name.pop_back();
-  if (!object.contains(name)) {
-    if (is_optional) return;
-    throw std::invalid_argument("without " + name);
-  }
-  if (type.accepts(object[name])) return;
-  throw std::invalid_argument(name + " is not " + type.name + ": " + object[name].dump());
-}
-
-/// `key` names the table's row, and is a member beside those of the row.
-void check_members(const Json& object, const Members& members, const std::string& key) {
-  for (const auto& [name, type] : members) check_member(object, name, type);
-  for (const auto& [name, value] : object.items()) {
-    const bool is_known = members.contains(name) || members.contains(name + "?");
-    if (!is_known && name != key && name != "op") {
-      throw std::invalid_argument("with an unknown member " + name);
-    }
-  }
-}
-
-void check_row(const Json& object, const Table& table, const char* key) {
-  check_member(object, key, text);
-  const auto row = table.find(text_of(object, key));
-  if (row == table.end()) throw std::invalid_argument("unknown " + text_of(object, key));
-  check_members(object, row->second, key);
-}
-
 void check_step(const Json& step) {
   if (!step.is_object()) throw std::invalid_argument("not an object");
   check_member(step, "op", text);
@@ -103,16 +70,6 @@ void check_signal(const Json& definition) {
   if (!definition.is_object()) throw std::invalid_argument("not an object");
   if (definition.contains("op")) throw std::invalid_argument("with an unknown member op");
   check_row(definition, table_of_signals(), "kind");
-}
-
-/// Runs a check of what is at a place; an error says where.
-template <class Check>
-void at_place(const std::string& place, Check check) {
-  try {
-    check();
-  } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(place + ": " + error.what());
-  }
 }
 
 }  // namespace

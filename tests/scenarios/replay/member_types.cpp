@@ -1,6 +1,7 @@
 #include "scenarios/replay/member_types.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <heist/priority.hpp>
 #include <string>
@@ -31,6 +32,11 @@ bool names_one(const Json& json, const char* what) {
 }
 bool is_result(const Json& json) { return is_value(json) || names_one(json, "task"); }
 bool is_followed(const Json& json) { return is_priority(json) || names_one(json, "signal"); }
+bool is_number(const Json& json) { return json.is_number(); }
+bool is_duration(const Json& json) { return json.is_number() && json.get<double>() >= 0; }
+bool is_count(const Json& json) {
+  return is_duration(json) && std::floor(json.get<double>()) == json.get<double>();
+}
 
 }  // namespace
 
@@ -44,5 +50,8 @@ const MemberType event{is_event, "abort or prioritychange"};
 const MemberType value{is_value, "null, a boolean, an integer or a string"};
 const MemberType result{is_result, "a value or the name of a task"};
 const MemberType followed{is_followed, "a priority or the name of a signal"};
+const MemberType number{is_number, "a number"};
+const MemberType duration{is_duration, "a duration"};
+const MemberType count{is_count, "a count"};
 
 }  // namespace heist::test::member

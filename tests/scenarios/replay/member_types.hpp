@@ -23,6 +23,10 @@ extern const MemberType event;
 extern const MemberType value;     ///< what a task returns, and the reason of an abort
 extern const MemberType result;    ///< a value, or another task's promise
 extern const MemberType followed;  ///< a priority, or a signal that gives it
+// Of the cooperative corpus.
+extern const MemberType number;
+extern const MemberType duration;  ///< milliseconds, with fractions
+extern const MemberType count;
 
 }  // namespace member
 }  // namespace heist::test

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "scenarios/cooperative/format.hpp"
 #include "scenarios/replay/format.hpp"
 
 namespace heist::test {
@@ -16,7 +17,8 @@ ScenarioEntry parse(std::string place, const std::string& line) {
   ScenarioEntry entry{std::move(place), {}, {}};
   try {
     entry.scenario = nlohmann::json::parse(line);
-    check_format(entry.scenario);
+    is_cooperative(entry.scenario) ? check_cooperative_format(entry.scenario)
+                                   : check_format(entry.scenario);
   } catch (const nlohmann::json::exception& error) {
     entry.error = std::string("not JSON: ") + error.what();
   } catch (const std::invalid_argument& error) {

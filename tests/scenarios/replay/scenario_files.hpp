@@ -1,4 +1,4 @@
-// Reading files of scenarios: one JSON object a line.
+// Reading files of scenarios: one JSON object a line. Its members say which corpus's format it is in.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace heist::test {
 
-/// A line of a file, or a path: a scenario in the right format, or why there is none.
+/// A line of a file, or a path: a scenario in the right format of the two, or why there is none.
 struct ScenarioEntry {
   std::string place;  ///< FILE:LINE, or the path
   nlohmann::json scenario;

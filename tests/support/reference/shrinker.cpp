@@ -1,7 +1,6 @@
 #include "support/reference/shrinker.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,43 +16,44 @@ using Json = nlohmann::json;
 using Pointer = Json::json_pointer;
 using Difference = Json::difference_type;
 
-/// What FORMAT.md marks as optional, of each step and each kind of signal.
-const std::vector<std::string>& optional_members_of(const Json& object) {
-  static const std::map<std::string, std::vector<std::string>> table{
-      {"post", {"body", "delay", "signal", "priority", "returns", "throws", "async"}},
-      {"abort", {"reason"}},
-      {"yield", {"catch"}},
-      {"await", {"rethrow"}},
-      {"then", {"body"}},
-      {"call", {"wait", "catch"}},
-      {"microtask", {"body"}},
-      {"timer", {"body"}},
-      {"listen", {"body", "label", "once"}},
-      {"throwIfAborted", {"catch"}},
-      {"task", {"priority"}},
-      {"aborted", {"reason"}},
-      {"task-any", {"priority"}}};
-  static const std::vector<std::string> none;
-  // `abort` is a step and a kind of signal; the signal has no `reason`.
-  const auto found = table.find(object.value("kind", object.value("op", "")));
-  return found == table.end() ? none : found->second;
-}
-
-/// What a member may be replaced by. Times are on the format's grid of 60 ms; with one value for all, fewer
-/// steps are needed that change from one to another.
-const std::vector<std::pair<std::string, Json>>& plain_values() {
-  static const std::vector<std::pair<std::string, Json>> values{
-      {"delay", 60U}, {"ms", 60U}, {"priority", "user-blocking"}};
-  return values;
+/// Times are on the format's grid of 60 ms.
+const Grammar& posttask() {
+  static const Grammar grammar{
+      {"/main", "/signals"},
+      // `abort` is a step and a kind of signal; the signal has no `reason`.
+      {{"post", {"body", "delay", "signal", "priority", "returns", "throws", "async"}},
+       {"abort", {"reason"}},
+       {"yield", {"catch"}},
+       {"await", {"rethrow"}},
+       {"then", {"body"}},
+       {"call", {"wait", "catch"}},
+       {"microtask", {"body"}},
+       {"timer", {"body"}},
+       {"listen", {"body", "label", "once"}},
+       {"throwIfAborted", {"catch"}},
+       {"task", {"priority"}},
+       {"aborted", {"reason"}},
+       {"task-any", {"priority"}}},
+      {{"delay", 60U}, {"ms", 60U}, {"priority", "user-blocking"}},
+      [](Json scenario) -> std::optional<Json> {
+        const Verdict verdict = judge(scenario);
+        if (!verdict.is_sound()) return {};
+        scenario["trace"] = verdict.trace;
+        return scenario;
+      }};
+  return grammar;
 }
 
 /// One round: every scenario that is one edit smaller, the boldest edits first, until one fails.
 class Round {
  public:
-  Round(const Json& scenario, const Fails& fails) : scenario_(scenario), fails_(fails) {}
+  Round(const Json& scenario, const Grammar& grammar, const Fails& fails)
+      : scenario_(scenario), grammar_(grammar), fails_(fails) {}
 
   [[nodiscard]] std::optional<Json> smaller() {
-    if (shrink_list(Pointer("/main")) || shrink_list(Pointer("/signals"))) return found_;
+    for (const auto& list : grammar_.lists) {
+      if (shrink_list(Pointer(list))) return found_;
+    }
     return {};
   }
 
@@ -71,6 +71,13 @@ class Round {
     return false;
   }
 
+  [[nodiscard]] const std::vector<std::string>& optional_members_of(const Json& element) const {
+    static const std::vector<std::string> none;
+    const auto found =
+        grammar_.optional_members.find(element.value("kind", element.value("op", "")));
+    return found == grammar_.optional_members.end() ? none : found->second;
+  }
+
   bool shrink_element(const Pointer& list, std::size_t index) {
     const Pointer place = list / index;
     const Json& element = scenario_[place];
@@ -78,7 +85,7 @@ class Round {
     for (const auto& member : optional_members_of(element)) {
       if (element.contains(member) && without_member(place, member)) return true;
     }
-    for (const auto& [member, value] : plain_values()) {
+    for (const auto& [member, value] : grammar_.plain_values) {
       if (element.contains(member) && with_value(place / member, value)) return true;
     }
     if (element.contains("body")) {
@@ -118,25 +125,28 @@ class Round {
   }
 
   bool accept(Json candidate) {
-    const Verdict verdict = judge(candidate);
-    if (!verdict.is_sound()) return false;
-    candidate["trace"] = verdict.trace;
-    if (!fails_(candidate)) return false;
-    found_ = std::move(candidate);
+    auto judged = grammar_.judged(std::move(candidate));
+    if (!judged || !fails_(*judged)) return false;
+    found_ = *std::move(judged);
     return true;
   }
 
   const Json& scenario_;
+  const Grammar& grammar_;
   const Fails& fails_;
   Json found_;
 };
 
 }  // namespace
 
-Json shrink(Json scenario, const Fails& fails) {
-  scenario["trace"] = judge(scenario).trace;
-  while (auto smaller = Round(scenario, fails).smaller()) scenario = *std::move(smaller);
+Json shrink(Json scenario, const Grammar& grammar, const Fails& fails) {
+  scenario = grammar.judged(std::move(scenario)).value();
+  while (auto smaller = Round(scenario, grammar, fails).smaller()) scenario = *std::move(smaller);
   return scenario;
+}
+
+Json shrink(Json scenario, const Fails& fails) {
+  return shrink(std::move(scenario), posttask(), fails);
 }
 
 }  // namespace heist::reference
