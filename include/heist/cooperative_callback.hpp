@@ -4,6 +4,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <heist/cooperative_host.hpp>
 #include <heist/error.hpp>
@@ -80,33 +81,30 @@ class CooperativeCallback {
   }
   CooperativeCallback(CooperativeCallback&& other) noexcept
       : ops_(std::exchange(other.ops_, nullptr)) {
-    if (ops_ != nullptr) ops_->move(other.place(), place());
+    move_from(other);
   }
   CooperativeCallback& operator=(CooperativeCallback&& other) noexcept {
     if (this == &other) return *this;
     reset();
     ops_ = std::exchange(other.ops_, nullptr);
-    if (ops_ != nullptr) ops_->move(other.place(), place());
+    move_from(other);
     return *this;
   }
   ~CooperativeCallback() { reset(); }
 
   explicit operator bool() const noexcept { return ops_ != nullptr; }
-  /// Precondition: there is one.
-  [[nodiscard]] CooperativeCallback operator()(const Slice& slice) {
-    return ops_->call(place(), slice);
-  }
-  void reset() noexcept {
-    if (const Ops* ops = std::exchange(ops_, nullptr)) ops->destroy(place());
-  }
+  void reset() noexcept;
+
+  /// For the library: the callable stays where it is, and ends there, but its place says that there is none.
+  class Taken;
 
  private:
   static constexpr std::size_t room = 40;
 
   struct Ops {
     CooperativeCallback (*call)(void*, const Slice&);
-    void (*move)(void* from, void* to) noexcept;
-    void (*destroy)(void*) noexcept;
+    void (*move)(void* from, void* to) noexcept;  ///< null: its bytes are copied
+    void (*destroy)(void*) noexcept;              ///< null: nothing is to be done
   };
 
   template <class Held>
@@ -140,7 +138,9 @@ class CooperativeCallback {
       std::destroy_at(&at(from));
     }
     static void destroy(void* place) noexcept { std::destroy_at(&at(place)); }
-    static constexpr Ops table{&call, &move, &destroy};
+    static constexpr bool is_trivial = std::is_trivially_copyable_v<Held>;
+    static constexpr Ops table{&call, is_trivial ? nullptr : &move,
+                               is_trivial ? nullptr : &destroy};
   };
   template <class Held>
   struct Pooled {
@@ -148,17 +148,45 @@ class CooperativeCallback {
     static CooperativeCallback call(void* place, const Slice& slice) {
       return call_held(*at(place), slice);
     }
-    static void move(void* from, void* to) noexcept {
-      std::construct_at(static_cast<Held**>(to), at(from));
-    }
     static void destroy(void* place) noexcept { destroy_node(*at(place)); }
-    static constexpr Ops table{&call, &move, &destroy};
+    static constexpr Ops table{&call, nullptr, &destroy};
   };
+
+  /// What `ops_` are of.
+  void move_from(CooperativeCallback& other) noexcept {
+    if (ops_ == nullptr) return;
+    if (ops_->move == nullptr) {
+      std::memcpy(place(), other.place(), room);
+    } else {
+      ops_->move(other.place(), place());
+    }
+  }
 
   void* place() noexcept { return storage_.data(); }
 
-  alignas(void*) std::array<std::byte, room> storage_;  // NOLINT: made when there is a callable
   const Ops* ops_ = nullptr;
+  alignas(void*) std::array<std::byte, room> storage_;  // NOLINT: made when there is a callable
 };
+
+class CooperativeCallback::Taken {
+ public:
+  explicit Taken(CooperativeCallback& callback) noexcept
+      : place_(callback.place()), ops_(std::exchange(callback.ops_, nullptr)) {}
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+  ~Taken() {
+    if (ops_ != nullptr && ops_->destroy != nullptr) ops_->destroy(place_);
+  }
+  /// Precondition: there was one.
+  [[nodiscard]] CooperativeCallback operator()(const Slice& slice) const {
+    return ops_->call(place_, slice);
+  }
+
+ private:
+  void* place_;
+  const Ops* ops_;
+};
+
+inline void CooperativeCallback::reset() noexcept { const Taken taken(*this); }
 
 }  // namespace heist

@@ -17,7 +17,7 @@ namespace heist {
 }
 
 /// When the slice of a cooperative scheduler ends: exactly when its host's clock says so. Reading that clock takes twice as
-/// long as reading the processor's counter, so that the counter answers where it is sure: within the first 98 % of the
+/// long as reading the processor's counter, so that the counter answers where it is sure: within the first 99 % of the
 /// slice by the rate that was measured in the slices before. It must count at a constant rate (the processor says so), and
 /// one that a thread finds behind where it was, or far ahead, on another CPU, is not believed. It is read before and after
 /// the clock, so that a thread that is taken off the CPU between them only asks the clock earlier.
@@ -30,14 +30,20 @@ class SliceClock {
   /// A slice begins; now, on the host's clock.
   Milliseconds begin() noexcept;
   /// It is over whatever time is left, until the next one begins.
-  void end_early() noexcept { is_ended_ = true; }
+  void end_early() noexcept {
+    is_ended_ = true;
+    surely_within_ = 0;
+  }
   void forget_early_end() noexcept { is_ended_ = false; }
   void set_interval(Milliseconds interval) noexcept;
 
   [[nodiscard]] bool is_over() const noexcept {
-    if (is_ended_) return true;
     if (cycle_count() - began_at_count_ < surely_within_) return false;
     return ask_clock();
+  }
+  /// The same for who has just read the host's clock.
+  [[nodiscard]] bool is_over_at(Milliseconds now) const noexcept {
+    return is_ended_ || now - began_ >= interval_;
   }
   [[nodiscard]] Milliseconds deadline() const noexcept { return began_ + interval_; }
 
@@ -49,7 +55,8 @@ class SliceClock {
 
   bool is_ended_ = false;
   std::uint64_t began_at_count_ = 0;
-  std::uint64_t surely_within_ = 0;  ///< counts; zero: the counter says nothing
+  std::uint64_t surely_within_ =
+      0;  ///< counts; zero: the counter says nothing, or it was ended early
   const CooperativeHost& host_;
   Milliseconds began_{-1};
   Milliseconds interval_{5};

@@ -66,7 +66,7 @@ CooperativeCore::~CooperativeCore() {
 // Any thread.
 
 bool CooperativeCore::is_here() const noexcept {
-  return own_ == nullptr || current_loop() == &own_->loop();
+  return own_ == nullptr || loop_of_this_thread == &own_->loop();
 }
 
 /// On its thread.
@@ -118,8 +118,8 @@ const LoopNodeOps CooperativeTaskNode::table{LoopNodeKind::message, &Cooperative
                                              &CooperativeCore::lose};
 
 CooperativeTaskNode::CooperativeTaskNode(CooperativeCore& of, CooperativePriority level,
-                                         CooperativeCallback what) noexcept
-    : LoopNode(table), core(of), callback(std::move(what)), cancellation(*this), priority(level) {}
+                                         CooperativeCallback&& what) noexcept
+    : LoopNode(table), priority(level), callback(std::move(what)), core(of), cancellation(*this) {}
 
 void CooperativeCore::arrive(LoopNode& message, LoopCore& /*loop*/) noexcept {
   auto& task = static_cast<CooperativeTaskNode&>(message);

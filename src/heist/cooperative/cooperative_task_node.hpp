@@ -11,7 +11,8 @@
 
 namespace heist {
 
-/// Its links are those of the list it is in, or of its way there.
+/// Its links are those of the list it is in, or of its way there; its key is its id: 1, 2, 3 ... in the order of scheduling.
+/// What a task without a delay needs comes first.
 ///
 /// Shares  two: the scheduler's, until the task is done, and the handles'. Each message on its way has one more.
 /// Thread  all but the shares and is_cancelled: whoever schedules it, then the host's.
@@ -27,7 +28,7 @@ class CooperativeTaskNode : public LoopNode {
   };
 
   CooperativeTaskNode(CooperativeCore& of, CooperativePriority level,
-                      CooperativeCallback what) noexcept;
+                      CooperativeCallback&& what) noexcept;
 
   /// Whether there is something to call.
   [[nodiscard]] bool is_alive() const noexcept { return callback && !is_cancelled_elsewhere(); }
@@ -36,33 +37,34 @@ class CooperativeTaskNode : public LoopNode {
     return is_cancelled.load(sync::relaxed);
   }
 
-  // Links of the delayed ones (PairingHeap).
+  CooperativePriority priority;
+  bool is_delayed = false;
+  sync::atomic<bool> is_cancelled{false};  ///< by another thread, for good
+  RefCount shares{2};
+  Milliseconds expiration{};
+  CooperativeCallback callback;
+
+  // Of the delayed ones (PairingHeap): one cache line.
+  Milliseconds start{};
   CooperativeTaskNode* child = nullptr;
   CooperativeTaskNode* sibling = nullptr;
   CooperativeTaskNode* previous = nullptr;
 
   CooperativeCore& core;
-  std::uint64_t id = 0;  ///< 1, 2, 3 ... in the order of scheduling
-  Milliseconds start{};
-  Milliseconds expiration{};
-  CooperativeCallback callback;
   Cancellation cancellation;
-  CooperativePriority priority;
-  bool is_delayed = false;
-  sync::atomic<bool> is_cancelled{false};  ///< by another thread, for good
-  RefCount shares{2};
 
  private:
   static const LoopNodeOps table;
 };
+static_assert(sizeof(CooperativeTaskNode) <= 192, "three cache lines, and a size of the node pool");
 
 /// By the start.
 inline bool starts_before(const CooperativeTaskNode& a, const CooperativeTaskNode& b) noexcept {
-  return a.start != b.start ? a.start < b.start : a.id < b.id;
+  return a.start != b.start ? a.start < b.start : a.key < b.key;
 }
 /// By what expires.
 inline bool runs_before(const CooperativeTaskNode& a, const CooperativeTaskNode& b) noexcept {
-  return a.expiration != b.expiration ? a.expiration < b.expiration : a.id < b.id;
+  return a.expiration != b.expiration ? a.expiration < b.expiration : a.key < b.key;
 }
 
 }  // namespace heist

@@ -20,25 +20,20 @@ class ReadyTasks {
  public:
   [[nodiscard]] bool empty() const noexcept { return occupied_ == 0; }
   /// Null: none.
-  [[nodiscard]] CooperativeTaskNode* top() const noexcept {
-    CooperativeTaskNode* first = nullptr;
-    for (unsigned left = occupied_; left != 0; left &= left - 1) {
-      auto& task = of(*queues_[static_cast<std::size_t>(std::countr_zero(left))].first);
-      if (first == nullptr || runs_before(task, *first)) first = &task;
-    }
-    return first;
-  }
+  [[nodiscard]] CooperativeTaskNode* top() const noexcept { return top_; }
   void push(CooperativeTaskNode& task) noexcept {
     const std::size_t number = number_of(task);
     queues_[number].insert(task);
     occupied_ |= 1U << number;
+    if (top_ == nullptr || runs_before(task, *top_)) top_ = &task;
   }
   /// Takes out what top() gives.   Precondition: not empty.
   CooperativeTaskNode& pop() noexcept {
-    CooperativeTaskNode& task = *top();
+    CooperativeTaskNode& task = *top_;
     const std::size_t number = number_of(task);
     queues_[number].pop_front();
     if (queues_[number].first == nullptr) occupied_ &= ~(1U << number);
+    top_ = first_of_queues();
     return task;
   }
 
@@ -64,6 +59,14 @@ class ReadyTasks {
     }
   };
 
+  [[nodiscard]] CooperativeTaskNode* first_of_queues() const noexcept {
+    CooperativeTaskNode* first = nullptr;
+    for (unsigned left = occupied_; left != 0; left &= left - 1) {
+      auto& task = of(*queues_[static_cast<std::size_t>(std::countr_zero(left))].first);
+      if (first == nullptr || runs_before(task, *first)) first = &task;
+    }
+    return first;
+  }
   static CooperativeTaskNode& of(LoopNode& node) noexcept {
     return static_cast<CooperativeTaskNode&>(node);
   }
@@ -74,6 +77,7 @@ class ReadyTasks {
 
   std::array<Queue, 2 * levels> queues_{};
   unsigned occupied_ = 0;
+  CooperativeTaskNode* top_ = nullptr;
 };
 
 }  // namespace heist

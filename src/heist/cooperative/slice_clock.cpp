@@ -44,7 +44,7 @@ void SliceClock::set_interval(Milliseconds interval) noexcept {
   trust_counter();
 }
 
-bool SliceClock::ask_clock() const noexcept { return host_.now() - began_ >= interval_; }
+bool SliceClock::ask_clock() const noexcept { return is_over_at(host_.now()); }
 
 /// From slice to slice, over a millisecond to a second.
 void SliceClock::measure_rate(std::uint64_t before, Milliseconds now,
@@ -61,7 +61,8 @@ void SliceClock::measure_rate(std::uint64_t before, Milliseconds now,
 }
 
 void SliceClock::trust_counter() noexcept {
-  constexpr double sure = 0.98;
+  if (is_ended_) return;
+  constexpr double sure = 0.99;
   constexpr double most = 1e18;
   const double within = counts_per_ms_ * interval_.count() * sure;
   surely_within_ = static_cast<std::uint64_t>(std::min(within, most));

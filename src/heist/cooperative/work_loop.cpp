@@ -83,7 +83,7 @@ void CooperativeCore::take_messages() noexcept {
 }
 
 void CooperativeCore::insert(CooperativeTaskNode& task, Milliseconds now) noexcept {
-  task.id = ++last_id_;
+  task.key = ++last_id_;
   if (task.is_delayed) return insert_delayed(task, now);
   ready_.push(task);
   request_callback();
@@ -143,7 +143,7 @@ bool CooperativeCore::work(Milliseconds now) {
     promote(now);
     CooperativeTaskNode* task = ready_.top();
     if (task == nullptr) break;
-    if (task->expiration > now && clock_.is_over()) return true;
+    if (task->expiration > now && clock_.is_over_at(now)) return true;
     if (!task->is_alive()) {
       drop(ready_.pop());
       continue;
@@ -173,7 +173,7 @@ void CooperativeCore::promote(Milliseconds now) noexcept {
 
 /// What is left of the task.
 CooperativeCallback CooperativeCore::call(CooperativeTaskNode& task, Milliseconds now) {
-  CooperativeCallback callback = std::move(task.callback);
+  const CooperativeCallback::Taken callback(task.callback);
   level_ = task.priority;
   slice_ = {.did_timeout = task.expiration <= now, .deadline = clock_.deadline()};
   const Running running(*this);
