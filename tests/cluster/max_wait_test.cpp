@@ -91,6 +91,7 @@ TEST_P(ClusterMaxWait, post_of_another_agent_when_it_is_late_then_taken_from_the
   EXPECT_THAT(run_on_first(), ElementsAre("late", "blocking"));
   EXPECT_EQ(cluster().stats().stolen, 1U);
   over.open();
+  bound(1).post_task([] {}).get();  // it is out of there
 }
 
 TEST_P(ClusterMaxWait, task_of_a_signal_when_it_is_late_then_picked_before_higher_ones) {
@@ -232,6 +233,7 @@ class ClusterUnderFlood : public ClusterFixture, public testing::WithParamInterf
   void end_flood() {
     is_over_.store(true);
     EXPECT_TRUE(comes_true([this] { return callbacks.alive() == 0; }));
+    for (unsigned agent = 0; agent < size(); ++agent) bound(agent).post_task([] {}).get();
   }
 
  private:
