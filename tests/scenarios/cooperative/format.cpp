@@ -16,15 +16,14 @@ namespace {
 using namespace member;  // NOLINT(google-build-using-namespace): for the tables below
 
 const Members& members_of_scenarios() {
-  static const Members members{{"id", text},      {"theme", text},  {"note?", text},
-                               {"start", number}, {"steps", array}, {"trace", array},
-                               {"host", array}};
+  static const Members members{{"id", text},     {"theme", text},  {"note?", text}, {"start", real},
+                               {"steps", array}, {"trace", array}, {"host", array}};
   return members;
 }
 
 const Table& table_of_steps() {
   static const Table table{
-      {"schedule", {{"id", text}, {"priority", number}, {"delay?", number}, {"body", array}}},
+      {"schedule", {{"id", text}, {"priority", real}, {"delay?", real}, {"body", array}}},
       {"cancel", {{"id", text}}},
       {"advance", {{"ms", duration}}},
       {"block", {{"ms", duration}}},
@@ -37,12 +36,12 @@ const Table& table_of_steps() {
       {"log", {{"message", text}}},
       {"throw", {{"message", text}}},
       {"try", {{"body", array}}},
-      {"runWithPriority", {{"priority", number}, {"body", array}}},
+      {"runWithPriority", {{"priority", real}, {"body", array}}},
       {"next", {{"body", array}}},
       {"wrap", {{"id", text}, {"body", array}}},
       {"callWrapped", {{"id", text}}},
       {"requestPaint", {}},
-      {"forceFrameRate", {{"fps", number}}},
+      {"forceFrameRate", {{"fps", real}}},
       {"continue", {{"body", array}}},
       {"work", {{"units", count}, {"ms", duration}}}};
   return table;
@@ -103,11 +102,11 @@ void check_cooperative_format(const Json& scenario) {
 }
 
 bool has_impossible_priority(const Json& scenario) {
-  bool result = false;
+  bool is_found = false;
   for_each_step(scenario.at("steps"), "steps", [&](const Json& step, const std::string& /*place*/) {
-    result = result || (step["op"] == "schedule" && !priority_of_number(step["priority"]));
+    is_found = is_found || (step["op"] == "schedule" && !priority_of_number(step["priority"]));
   });
-  return result;
+  return is_found;
 }
 
 }  // namespace heist::test

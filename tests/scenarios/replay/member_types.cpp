@@ -50,7 +50,7 @@ const MemberType event{is_event, "abort or prioritychange"};
 const MemberType value{is_value, "null, a boolean, an integer or a string"};
 const MemberType result{is_result, "a value or the name of a task"};
 const MemberType followed{is_followed, "a priority or the name of a signal"};
-const MemberType number{is_number, "a number"};
+const MemberType real{is_number, "a number"};
 const MemberType duration{is_duration, "a duration"};
 const MemberType count{is_count, "a count"};
 

@@ -24,7 +24,7 @@ extern const MemberType value;     ///< what a task returns, and the reason of a
 extern const MemberType result;    ///< a value, or another task's promise
 extern const MemberType followed;  ///< a priority, or a signal that gives it
 // Of the cooperative corpus.
-extern const MemberType number;
+extern const MemberType real;
 extern const MemberType duration;  ///< milliseconds, with fractions
 extern const MemberType count;
 

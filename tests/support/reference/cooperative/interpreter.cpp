@@ -53,7 +53,24 @@ void Interpreter::run_at_top(const Json& step) {
   }
 }
 
+/// A wrapped body may call itself.
+class Interpreter::Deeper {
+ public:
+  explicit Deeper(int& depth) : depth_(depth) {
+    constexpr int deepest = 60;
+    if (depth_ > deepest) throw Endless();
+    ++depth_;
+  }
+  Deeper(const Deeper&) = delete;
+  Deeper& operator=(const Deeper&) = delete;
+  ~Deeper() { --depth_; }
+
+ private:
+  int& depth_;
+};
+
 Callback Interpreter::run_body(const Json& steps, const Place& place) {
+  const Deeper deeper(depth_);
   Callback value;
   for (const Json& step : steps) value = run_step(step, place);
   return value;

@@ -10,7 +10,7 @@
 
 namespace heist::reference::cooperative {
 
-/// The scenario takes very many steps.
+/// The scenario takes very many steps, or goes very deep.
 struct Endless {};
 
 class Interpreter {
@@ -30,6 +30,8 @@ class Interpreter {
     Json task = nullptr;
   };
 
+  class Deeper;
+
   void on_message();
   void run_at_top(const Json& step);
   Callback run_body(const Json& steps, const Place& place);
@@ -45,6 +47,7 @@ class Interpreter {
   Scheduler scheduler_{host_};
   Json trace_ = Json::array();
   int steps_ = 0;
+  int depth_ = 0;
   std::map<std::string, TaskPointer> tasks_;
   std::map<std::string, std::function<void()>> wrapped_;
 };
