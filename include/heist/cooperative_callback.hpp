@@ -42,6 +42,9 @@ decltype(auto) call(Callback& callback, const Slice& slice) {
   }
 }
 
+/// Before one is called.   Errors: NotAllowedError on a CooperativeHost: what awaits there is resumed by nobody.
+void check_coroutine();
+
 /// Keeps the callback as long as the coroutine that it is. One that was cancelled is no error.
 template <class Callback>
 Promise<void> run_coroutine(Callback callback, Slice slice) {
@@ -56,7 +59,8 @@ Promise<void> run_coroutine(Callback callback, Slice slice) {
 
 /// A callable that is called at the most once, with the slice it runs in or with nothing. It may return: nothing, for a task
 /// that is done; a CooperativeCallback or what converts to it, to go on with; a Promise, as a coroutine that awaits
-/// slice() (heist/slice.hpp), on event loops only.
+/// slice() (heist/slice.hpp), on event loops only: on a CooperativeHost it is not called, and NotAllowedError comes out of
+/// perform_work().
 ///
 /// Cost: no allocation up to 40 bytes of capture, else one, from a recycled pool; for a coroutine its frame, and another one
 ///       that keeps the callback.
@@ -118,6 +122,7 @@ class CooperativeCallback {
       cooperative::call(held, slice);
       return {};
     } else if constexpr (is_promise<Result>) {
+      cooperative::check_coroutine();
       static_cast<void>(cooperative::run_coroutine(std::move(held), slice));
       return {};
     } else {

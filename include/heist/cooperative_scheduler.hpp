@@ -62,7 +62,8 @@ class CooperativeScheduler {
  public:
   /// On the scheduler's loop, and beside its tasks.
   ///
-  /// Errors: std::bad_alloc; NotAllowedError for a stealable scheduler: name one of an agent's.
+  /// Errors: std::bad_alloc; NotAllowedError for a stealable scheduler: name one of an agent's; and for one whose ceiling
+  ///         is below user-visible (SEC-1).
   explicit CooperativeScheduler(const Scheduler& on);
   /// On any other loop, which must outlive the last handle.   Errors: std::bad_alloc.
   explicit CooperativeScheduler(CooperativeHost& host);
@@ -127,9 +128,11 @@ class CooperativeScheduler {
 
   // What a CooperativeHost calls.
 
-  /// The message that was posted has come: runs tasks until the slice is over.   Errors: what a callback throws.
+  /// The message that was posted has come: runs tasks until the slice is over.
+  ///
+  /// Errors: what a callback throws; NotAllowedError from within a callback, and on an event loop, which does it itself.
   void perform_work() const;
-  /// The timeout's time is over.
+  /// The timeout's time is over. Does nothing on an event loop.
   void expire_timeout() const noexcept;
 
   friend bool operator==(const CooperativeScheduler& a, const CooperativeScheduler& b) noexcept {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <heist/slice_clock.hpp>
+#include <limits>
 
 namespace heist {
 namespace {
@@ -92,6 +93,18 @@ TEST(SliceClock, clock_when_it_is_not_real_then_read_each_time) {
     host.time = Milliseconds(begin + 5);
     EXPECT_TRUE(clock.is_over());
   }
+}
+
+TEST(SliceClock, slice_when_its_interval_is_infinite_then_not_over_and_later_ones_exact) {
+  CountedHost host(false);
+  SliceClock clock(host);
+  clock.set_interval(Milliseconds(std::numeric_limits<double>::infinity()));
+  clock.begin();
+  host.time += std::chrono::hours(1);
+  EXPECT_FALSE(clock.is_over());
+  EXPECT_EQ(host.reads, 2) << "no rate is known: the clock answers";
+  clock.set_interval(Milliseconds(5));
+  EXPECT_TRUE(clock.is_over());
 }
 
 TEST(SliceClock, slice_when_ended_early_then_over_until_that_is_forgotten) {

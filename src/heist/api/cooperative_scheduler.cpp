@@ -7,6 +7,7 @@
 
 #include "../cooperative/cooperative_core.hpp"
 #include "../loop/cluster_hub.hpp"
+#include "../loop/scheduler_core.hpp"
 
 namespace heist {
 
@@ -21,6 +22,10 @@ LoopCore& bound_loop(const Scheduler& on) {
     throw NotAllowedError(
         "CooperativeScheduler: it works on one loop; name the scheduler of one of the cluster's "
         "agents");
+  }
+  if (on.core()->capped(TaskPriority::user_visible) != TaskPriority::user_visible) {
+    throw NotAllowedError(
+        "CooperativeScheduler: it works beside user-visible tasks; the ceiling is below");
   }
   return *on.loop();
 }
@@ -93,8 +98,16 @@ CooperativePriority CooperativeScheduler::next_level() const noexcept {
 
 Milliseconds CooperativeScheduler::now() const noexcept { return core_->now(); }
 
-void CooperativeScheduler::perform_work() const { core_->perform_work(); }
+void CooperativeScheduler::perform_work() const {
+  if (core_->has_own_host()) {
+    throw NotAllowedError("perform_work: the scheduler is an event loop's, which calls it itself");
+  }
+  const Ref<CooperativeCore> core = core_;  // a callback may drop the last handle
+  core->perform_work();
+}
 
-void CooperativeScheduler::expire_timeout() const noexcept { core_->expire_timeout(); }
+void CooperativeScheduler::expire_timeout() const noexcept {
+  if (!core_->has_own_host()) core_->expire_timeout();
+}
 
 }  // namespace heist

@@ -40,6 +40,8 @@ class CooperativeCore {
   [[nodiscard]] bool schedule(CooperativeTaskNode& task, Milliseconds delay) noexcept;
   void cancel(CooperativeTaskNode& task) noexcept;
   [[nodiscard]] Milliseconds now() const noexcept { return host_.now(); }
+  /// Whether it works on an event loop of ours.
+  [[nodiscard]] bool has_own_host() const noexcept { return own_ != nullptr; }
 
   // The host (work_loop.cpp).
 

@@ -65,7 +65,8 @@ void SliceClock::trust_counter() noexcept {
   constexpr double sure = 0.99;
   constexpr double most = 1e18;
   const double within = counts_per_ms_ * interval_.count() * sure;
-  surely_within_ = static_cast<std::uint64_t>(std::min(within, most));
+  // (No rate times an infinite interval is no number.)
+  surely_within_ = within > 0 ? static_cast<std::uint64_t>(std::min(within, most)) : 0;
 }
 
 }  // namespace heist

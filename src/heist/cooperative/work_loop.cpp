@@ -234,6 +234,12 @@ bool must_give_way() {
   return !core->slice().did_timeout && core->clock().is_over();
 }
 
+void check_coroutine() {
+  const CooperativeCore* core = CooperativeCore::running();
+  if (core != nullptr && core->has_own_host()) return;
+  throw NotAllowedError("a cooperative task is a coroutine on event loops only");
+}
+
 void give_way(SuspendedCoroutine coroutine) noexcept {
   CooperativeCore::running()->give_way(coroutine);
 }
