@@ -96,6 +96,27 @@ TEST_F(CooperativeThreads,
   EXPECT_THAT(run(), ElementsAre("by the destructor"));
 }
 
+TEST_F(CooperativeThreads,
+       callback_when_its_cancelling_arrives_at_the_slices_very_end_then_destroyed_by_it) {
+  const auto kept = scheduler.schedule_callback(normal, note("never"), {.delay = 1h});
+  CooperativeTask cancelled;
+  // Destroyed by the first look at delayed tasks that finds it cancelled: its message is still on its way.
+  cancelled =
+      scheduler.schedule_callback(normal, [moved = AtDestruction([&] {
+                                             elsewhere([&] { scheduler.cancel_callback(kept); });
+                                             schedule(normal, "later", 30ms);  // takes messages
+                                           })] {},
+                                  {.delay = 10ms});
+  const auto first = scheduler.schedule_callback(
+      normal,
+      [moved = AtDestruction([&] { elsewhere([&] { scheduler.cancel_callback(cancelled); }); })] {},
+      {.delay = 20ms});
+  run();
+  scheduler.cancel_callback(first);
+  EXPECT_THAT(run(), ElementsAre());
+  EXPECT_EQ(callbacks.alive(), 0);
+}
+
 TEST_F(CooperativeThreads, agent_when_it_sleeps_then_a_task_gets_it_up) {
   const Agent agent;
   const CooperativeScheduler on_agent(agent.scheduler());

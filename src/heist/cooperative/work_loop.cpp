@@ -142,7 +142,10 @@ bool CooperativeCore::work(Milliseconds now) {
     drop_cancelled();
     promote(now);
     CooperativeTaskNode* task = ready_.top();
-    if (task == nullptr) break;
+    if (task == nullptr) {
+      if (cancelled_ == nullptr) break;
+      continue;  // a destructor has taken messages
+    }
     if (task->expiration > now && clock_.is_over_at(now)) return true;
     if (!task->is_alive()) {
       drop(ready_.pop());
