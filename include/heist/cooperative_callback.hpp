@@ -42,6 +42,16 @@ decltype(auto) call(Callback& callback, const Slice& slice) {
   }
 }
 
+/// Whether it is a null pointer, or an empty std::function or its like.
+template <class Callback>
+bool is_nothing(const Callback& callback) noexcept {
+  constexpr bool has_none =
+      std::is_pointer_v<Callback> || (std::is_constructible_v<Callback, std::nullptr_t> &&
+                                      std::is_constructible_v<bool, const Callback&>);
+  if constexpr (has_none) return !static_cast<bool>(callback);
+  return false;
+}
+
 /// Before one is called.   Errors: NotAllowedError on a CooperativeHost: what awaits there is resumed by nobody.
 void check_coroutine();
 
@@ -60,7 +70,7 @@ Promise<void> run_coroutine(Callback callback, Slice slice) {
 /// A callable that is called at the most once, with the slice it runs in or with nothing. It may return: nothing, for a task
 /// that is done; a CooperativeCallback or what converts to it, to go on with; a Promise, as a coroutine that awaits
 /// slice() (heist/slice.hpp), on event loops only: on a CooperativeHost it is not called, and NotAllowedError comes out of
-/// perform_work().
+/// perform_work(). A null pointer and an empty std::function make an empty one.
 ///
 /// Cost: no allocation up to 40 bytes of capture, else one, from a recycled pool; for a coroutine its frame, and another one
 ///       that keeps the callback.
@@ -74,6 +84,7 @@ class CooperativeCallback {
   // NOLINTNEXTLINE(google-explicit-constructor): `return [] { … };` is the point.
   CooperativeCallback(Callback&& callback) {
     using Held = std::decay_t<Callback>;
+    if (cooperative::is_nothing<Held>(callback)) return;
     if constexpr (fits<Held>) {
       std::construct_at(static_cast<Held*>(place()), std::forward<Callback>(callback));
       ops_ = &Inline<Held>::table;

@@ -1,6 +1,7 @@
 // How schedulers, tasks and their loops end. Rule: COOP-2, COOP-9, LIF-2, LIF-3.
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <heist/heist.hpp>
 #include <optional>
 #include <stdexcept>
@@ -97,6 +98,19 @@ TEST_F(CooperativeLifetime, values_when_they_are_none_then_refused) {
   EXPECT_THROW(scheduler.schedule_callback(static_cast<CooperativePriority>(6), [] {}),
                std::invalid_argument);
   EXPECT_THROW(scheduler.schedule_callback(normal, CooperativeCallback()), std::invalid_argument);
+}
+
+TEST_F(CooperativeLifetime, callables_when_empty_then_nothing_to_call) {
+  using Pointer = void (*)();
+  EXPECT_FALSE(CooperativeCallback(Pointer{}));
+  EXPECT_FALSE(CooperativeCallback(std::function<void()>()));
+  EXPECT_TRUE(CooperativeCallback(std::function<void()>([] {})));
+  EXPECT_TRUE(CooperativeCallback([] {}));
+  scheduler.schedule_callback(normal, [this] {
+    trace.add("done");
+    return std::function<void()>();
+  });
+  EXPECT_THAT(run(), ElementsAre("done"));
 }
 
 TEST_F(CooperativeLifetime, stealable_scheduler_when_named_then_refused_and_an_agents_is_not) {
