@@ -99,6 +99,18 @@ TEST_F(CooperativeCoroutine, slice_when_outside_of_a_cooperative_task_then_refus
   EXPECT_THROW(std::move(in_a_task).get(), NotAllowedError);
 }
 
+TEST_F(CooperativeCoroutine, slice_when_in_another_loop_that_the_task_drives_then_refused) {
+  scheduler.schedule_callback(normal, [this] {
+    busy(5ms);
+    EventLoop inner;
+    auto in_a_task = inner.scheduler().post_task([]() -> Promise<void> { co_await slice(); });
+    inner.run_until_idle();
+    ASSERT_TRUE(in_a_task.settled());
+    EXPECT_THROW(std::move(in_a_task).get(), NotAllowedError);
+  });
+  run();
+}
+
 TEST_F(CooperativeCoroutine, second_coroutine_when_one_waits_for_the_next_slice_then_refused) {
   std::optional<Promise<void>> second;
   scheduler.schedule_callback(normal, [&]() -> Promise<void> {

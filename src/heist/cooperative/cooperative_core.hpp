@@ -40,6 +40,8 @@ class CooperativeCore {
   [[nodiscard]] bool schedule(CooperativeTaskNode& task, Milliseconds delay) noexcept;
   void cancel(CooperativeTaskNode& task) noexcept;
   [[nodiscard]] Milliseconds now() const noexcept { return host_.now(); }
+  /// Whether the caller is the host's thread, and in no loop within it.
+  [[nodiscard]] bool is_here() const noexcept;
   /// Whether it works on an event loop of ours.
   [[nodiscard]] bool has_own_host() const noexcept { return own_ != nullptr; }
 
@@ -70,8 +72,6 @@ class CooperativeCore {
   CooperativeCore(std::unique_ptr<LoopHost> own, CooperativeHost* host);
   ~CooperativeCore();
 
-  /// Whether the caller is the host's thread.
-  [[nodiscard]] bool is_here() const noexcept;
   using HandOver = bool (LoopCore::*)(LoopNode&) noexcept;
   [[nodiscard]] bool host_accepts() const noexcept;
   [[nodiscard]] bool send(LoopNode& message, HandOver hand_over) noexcept;

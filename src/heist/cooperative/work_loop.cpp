@@ -228,7 +228,7 @@ namespace cooperative {
 
 bool must_give_way() {
   CooperativeCore* core = CooperativeCore::running();
-  if (core == nullptr) {
+  if (core == nullptr || !core->is_here()) {
     throw NotAllowedError("slice: outside of any task of a cooperative scheduler");
   }
   if (core->has_given_way()) {
