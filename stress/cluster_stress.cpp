@@ -1,6 +1,7 @@
 // A cluster of one to eight agents: threads outside and tasks inside post stealable and bound tasks of all levels, with
 // and without signals, at once, delayed, as coroutines that yield and await across agents, while others abort and
-// change priorities, and in most rounds the cluster is closed or destroyed in the middle of it.
+// change priorities, and in most rounds the cluster is closed or destroyed in the middle of it. Some priorities have a maximum
+// wait (WAIT-6).
 //
 // I1  Every callback runs once at the most and is destroyed exactly once; so is every coroutine frame (LIF-1).
 // I2  Every promise settles.
@@ -32,6 +33,7 @@ using namespace heist;
 using namespace heist::stress;
 using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
+using std::chrono::milliseconds;
 
 constexpr std::size_t posters = 2;
 constexpr std::size_t signal_count = 3;
@@ -107,6 +109,8 @@ class ClusterStress {
     options.agents = 1 + static_cast<unsigned>(random.below(most_agents));
     options.loop.tick = microseconds(20);
     if (random.one_in(2)) options.loop.spin = options.loop.spin.zero();
+    if (random.one_in(2)) options.loop.max_wait.background = milliseconds(1);
+    if (random.one_in(2)) options.loop.max_wait.user_visible = milliseconds(1);
     return options;
   }
 

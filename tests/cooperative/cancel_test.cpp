@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 
 #include <heist/heist.hpp>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 
+#include "heist/cooperative/cooperative_task_node.hpp"
 #include "support/cooperative_fixture.hpp"
 
 namespace heist::support {
@@ -45,6 +47,36 @@ TEST_F(CooperativeCancel, callback_when_cancelled_elsewhere_amid_work_then_destr
       normal, [&] { std::thread([&] { scheduler.cancel_callback(distant); }).join(); });
   run();
   EXPECT_EQ(callbacks.alive(), 0);
+}
+
+TEST_F(CooperativeCancel, delayed_task_when_cancelled_and_not_the_first_then_its_memory_goes) {
+  schedule(normal, "first", 1ms);
+  const auto is_only_ours = [](const CooperativeTask& task) {
+    return task.node()->shares.is_last();
+  };
+  const auto cancelled_elsewhere = schedule(normal, "never", 1h);
+  scheduler.cancel_callback(cancelled_elsewhere);
+  run();
+  EXPECT_TRUE(is_only_ours(cancelled_elsewhere));
+  loop.scheduler().post([&] {
+    const auto cancelled_here = schedule(normal, "never", 1h);
+    EXPECT_FALSE(is_only_ours(cancelled_here));
+    scheduler.cancel_callback(cancelled_here);
+    EXPECT_TRUE(is_only_ours(cancelled_here));
+  });
+  EXPECT_THAT(advance(1ms), ElementsAre("first"));
+}
+
+TEST_F(CooperativeCancel, callback_when_its_destructor_drops_the_handle_then_well) {
+  auto task = std::make_shared<CooperativeTask>();
+  loop.scheduler().post([this, &task] {
+    schedule(normal, "first", 1ms);
+    *task = scheduler.schedule_callback(
+        normal, [last = AtDestruction([&task] { task.reset(); })] {}, {.delay = 1h});
+    scheduler.cancel_callback(*task);
+    EXPECT_EQ(task, nullptr);
+  });
+  EXPECT_THAT(advance(1ms), ElementsAre("first"));
 }
 
 TEST_F(CooperativeCancel, rest_when_cancelled_between_slices_then_never_called) {

@@ -88,11 +88,16 @@ bool CooperativeCore::schedule(CooperativeTaskNode& task, Milliseconds delay) no
   return true;
 }
 
+/// The callback's destructor may do anything, so it comes last.
+void CooperativeCore::cancel_here(CooperativeTaskNode& task) noexcept {
+  take_messages();
+  const auto kept = Ref<CooperativeTaskNode>::share(&task);
+  forget_delayed(task);
+  drop_callback(task);
+}
+
 void CooperativeCore::cancel(CooperativeTaskNode& task) noexcept {
-  if (is_here()) {
-    take_messages();
-    return drop_callback(task);
-  }
+  if (is_here()) return cancel_here(task);
   // relaxed: who comes second relies on the flag itself; the message is for the callback's end.
   if (task.is_cancelled.exchange(true, sync::relaxed)) return;
   retain(task);

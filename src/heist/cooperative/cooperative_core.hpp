@@ -24,7 +24,8 @@ class LoopHost;
 /// I1      Everything but shares_ is the host's.
 /// I2      While there are tasks a message is under way, or work is being done, or a timeout is set (FORMAT.md, 7).
 /// I3      A task is in one place: a message, delayed_, or ready_ (the one that runs, too). A dead one stays there until it
-///         comes up: it counts where the rules ask whether something is empty, or first.
+///         comes up: it counts where the rules ask whether something is empty, or first. (A dead one of delayed_ that is not the first will
+///         never be asked for: promote() drops it as it becomes the first.)
 /// Lifetime  counted: handles, the loop's message and timeout, messages of other threads.
 class CooperativeCore {
  public:
@@ -74,6 +75,7 @@ class CooperativeCore {
 
   using HandOver = bool (LoopCore::*)(LoopNode&) noexcept;
   [[nodiscard]] bool host_accepts() const noexcept;
+  void cancel_here(CooperativeTaskNode& task) noexcept;
   [[nodiscard]] bool send(LoopNode& message, HandOver hand_over) noexcept;
   static void arrive(LoopNode& message, LoopCore& loop) noexcept;
   static void lose(LoopNode& message) noexcept;
@@ -87,6 +89,8 @@ class CooperativeCore {
   void request_timeout(Milliseconds now) noexcept;
   void take_messages() noexcept;
   void promote(Milliseconds now) noexcept;
+  void take_delayed(CooperativeTaskNode& task) noexcept;
+  void forget_delayed(CooperativeTaskNode& task) noexcept;
   [[nodiscard]] bool work(Milliseconds now);
   [[nodiscard]] CooperativeCallback call(CooperativeTaskNode& task, Milliseconds now);
   static void drop_callback(CooperativeTaskNode& task) noexcept;

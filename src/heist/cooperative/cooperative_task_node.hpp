@@ -39,6 +39,7 @@ class CooperativeTaskNode : public LoopNode {
 
   CooperativePriority priority;
   bool is_delayed = false;
+  bool is_waiting = false;                 ///< among the delayed ones
   sync::atomic<bool> is_cancelled{false};  ///< by another thread, for good
   RefCount shares{2};
   Milliseconds expiration{};

@@ -91,6 +91,7 @@ void CooperativeCore::insert(CooperativeTaskNode& task, Milliseconds now) noexce
 
 void CooperativeCore::insert_delayed(CooperativeTaskNode& task, Milliseconds now) noexcept {
   delayed_.insert(task);
+  task.is_waiting = true;
   if (!ready_.empty() || delayed_.top() != &task) return;
   if (timeout_set_) host_.clear_timeout();
   timeout_set_ = true;
@@ -164,12 +165,24 @@ bool CooperativeCore::work(Milliseconds now) {
   return false;
 }
 
+void CooperativeCore::take_delayed(CooperativeTaskNode& task) noexcept {
+  delayed_.erase(task);
+  task.is_waiting = false;
+}
+
+/// A cancelled one whose start is not the next: nobody will ask for it, so it goes at once.
+void CooperativeCore::forget_delayed(CooperativeTaskNode& task) noexcept {
+  if (!task.is_waiting || delayed_.top() == &task) return;
+  take_delayed(task);
+  release(task);
+}
+
 /// What is over with its delay, and what is dead, leaves the delayed ones.
 void CooperativeCore::promote(Milliseconds now) noexcept {
   while (CooperativeTaskNode* first = delayed_.top()) {
     const bool is_dead = !first->is_alive();
     if (!is_dead && first->start > now) return;
-    delayed_.erase(*first);
+    take_delayed(*first);
     is_dead ? drop(*first) : ready_.push(*first);
   }
 }
@@ -204,14 +217,16 @@ void CooperativeCore::drop(CooperativeTaskNode& task) noexcept {
 void CooperativeCore::drop_cancelled() noexcept {
   while (cancelled_ != nullptr) {
     LoopNode& first = *std::exchange(cancelled_, cancelled_->next);
-    drop(static_cast<CooperativeTaskNode::Cancellation&>(first).task);
+    auto& task = static_cast<CooperativeTaskNode::Cancellation&>(first).task;
+    forget_delayed(task);
+    drop(task);
   }
 }
 
 void CooperativeCore::drop_all() noexcept {
   while (!ready_.empty()) drop(ready_.pop());
   while (CooperativeTaskNode* first = delayed_.top()) {
-    delayed_.erase(*first);
+    take_delayed(*first);
     drop(*first);
   }
   drop_cancelled();
