@@ -88,10 +88,10 @@ bool CooperativeCore::schedule(CooperativeTaskNode& task, Milliseconds delay) no
   return true;
 }
 
-/// The callback's destructor may do anything, so it comes last.
+/// The callback's destructor may do anything, so it comes last. (What take_messages() destroys may drop the handle, too.)
 void CooperativeCore::cancel_here(CooperativeTaskNode& task) noexcept {
-  take_messages();
   const auto kept = Ref<CooperativeTaskNode>::share(&task);
+  take_messages();
   forget_delayed(task);
   drop_callback(task);
 }
