@@ -133,6 +133,8 @@ class CooperativeCallback {
       cooperative::call(held, slice);
       return {};
     } else if constexpr (is_promise<Result>) {
+      static_assert(!std::same_as<Result, Promise<CooperativeCallback>>,
+                    "a coroutine goes on by co_await slice(); nobody calls what it returns");
       cooperative::check_coroutine();
       static_cast<void>(cooperative::run_coroutine(std::move(held), slice));
       return {};

@@ -10,7 +10,8 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 
 /// The loop a CooperativeScheduler runs on, for loops that are not heist's.
 ///
-/// Thread: one, that of the loop. Nothing here is called from any other.   Lifetime: as the scheduler's last handle.
+/// Thread: one, that of the loop. Nothing here is called from any other.   Lifetime: as the scheduler's last handle. When it goes while there are
+/// tasks, it calls CooperativeScheduler::close() before.
 class CooperativeHost {
  public:
   CooperativeHost() = default;

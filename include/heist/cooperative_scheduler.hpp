@@ -126,6 +126,14 @@ class CooperativeScheduler {
   /// Time on the host's clock.   Thread: any on an event loop.
   [[nodiscard]] Milliseconds now() const noexcept;
 
+  /// Ends the scheduler: what it has not called is dropped, and what comes is refused (from another
+  /// thread: dropped as it comes). A task that runs does so to the end of
+  /// its callback. An event loop does so when it closes; a CooperativeHost has to, before it goes: callbacks that hold a
+  /// handle would keep everything.
+  ///
+  /// Errors: NotAllowedError on another thread than the loop's.
+  void close() const;
+
   // What a CooperativeHost calls.
 
   /// The message that was posted has come: runs tasks until the slice is over.

@@ -1,6 +1,7 @@
 // SchedulingState: what a task's continuations inherit (abort source, priority source, scheduler).
 #pragma once
 
+#include <cstdint>
 #include <heist/priority.hpp>
 #include <utility>
 
@@ -17,6 +18,7 @@ void release(SignalCore& core) noexcept;
 struct SchedulingState {
   SchedulerCore* scheduler = nullptr;
   TaskPriority priority = TaskPriority::user_visible;
+  std::uint32_t cooperative_task = 0;  ///< the number of the one that runs, on its loop; zero: none
   // These two are read together right after a state was stored: in one half of it, so that the processor
   // need not wait for the store.
   SignalCore* abort_source = nullptr;

@@ -88,6 +88,24 @@ TEST_F(CooperativeCoroutine, exception_when_nobody_has_the_promise_then_reported
               ElementsAre(RecordedError{ErrorOrigin::unobserved_rejection, "not this way"}));
 }
 
+TEST_F(CooperativeCoroutine, slice_when_another_task_has_resumed_the_coroutine_then_refused) {
+  auto awaited = Promise<int>::with_resolver();
+  std::optional<Promise<void>> waits;
+  const auto wait = [&]() -> Promise<void> {
+    co_await awaited.promise;
+    trace.add("resumed");
+    co_await slice();
+  };
+  scheduler.schedule_callback(normal, [&] { waits = wait(); });
+  scheduler.schedule_callback(normal, [&]() -> CooperativeCallback {
+    awaited.resolver.resolve(1);
+    busy(6ms);
+    return note("rest");
+  });
+  EXPECT_THAT(run(), ElementsAre("resumed", "rest"));
+  EXPECT_THROW(waits->get(), NotAllowedError);
+}
+
 TEST_F(CooperativeCoroutine, slice_when_outside_of_a_cooperative_task_then_refused) {
   const auto outside = [this]() -> Promise<void> {
     busy(5ms);

@@ -3,6 +3,7 @@
 
 #include <heist/heist.hpp>
 #include <optional>
+#include <utility>
 
 #include "support/cooperative_fixture.hpp"
 
@@ -39,6 +40,27 @@ TEST_F(CooperativeOnHost, last_handle_when_a_callback_drops_it_then_the_work_end
   called.perform_work();
   EXPECT_THAT(trace.take(), ElementsAre("drops", "next"));
   EXPECT_EQ(callbacks.alive(), 0);
+}
+
+TEST_F(CooperativeOnHost, callbacks_that_hold_handles_when_closed_then_destroyed) {
+  foreign->schedule_callback(normal, tracked([handle = *foreign] {}));
+  foreign->schedule_callback(normal, tracked([handle = *foreign] {}), {.delay = 1h});
+  std::exchange(foreign, std::nullopt)->close();
+  EXPECT_EQ(callbacks.alive(), 0);
+}
+
+TEST_F(CooperativeOnHost, tasks_when_one_closes_then_the_others_are_dropped_and_new_ones_refused) {
+  foreign->schedule_callback(normal, tracked([this]() -> CooperativeCallback {
+                               foreign->close();
+                               trace.add("closes");
+                               return note("never");
+                             }));
+  foreign->schedule_callback(normal, note("never"));
+  foreign->perform_work();
+  EXPECT_THAT(trace.take(), ElementsAre("closes"));
+  EXPECT_EQ(callbacks.alive(), 0);
+  EXPECT_FALSE(foreign->schedule_callback(normal, note("never")));
+  foreign->perform_work();
 }
 
 TEST_F(CooperativeOnHost, coroutine_then_refused_before_it_is_called) {

@@ -62,6 +62,21 @@ TEST_F(CooperativeLifetime, task_when_the_loop_closes_with_none_yet_then_refused
   EXPECT_EQ(callbacks.alive(), 0);
 }
 
+TEST_F(CooperativeLifetime, scheduler_when_closed_on_its_loop_then_empty_and_others_are_not) {
+  const CooperativeScheduler other(loop.scheduler());
+  EXPECT_THROW(scheduler.close(), NotAllowedError);
+  scheduler.schedule_callback(normal, note("never"));
+  scheduler.schedule_callback(normal, note("never"), {.delay = 1ms});
+  other.schedule_callback(normal, note("other"));
+  loop.scheduler().post([this] { scheduler.close(); }, {.priority = TaskPriority::user_blocking});
+  EXPECT_THAT(run(), ElementsAre("other"));
+  EXPECT_THAT(advance(1ms), ElementsAre());
+  scheduler.schedule_callback(normal, note("never"));  // as another thread: dropped as it comes
+  loop.scheduler().post([this] { EXPECT_FALSE(schedule(normal, "never")); });
+  EXPECT_THAT(run(), ElementsAre());
+  EXPECT_EQ(callbacks.alive(), 0);
+}
+
 TEST_F(CooperativeLifetime, tasks_when_the_loop_drains_then_those_that_are_ready_run) {
   scheduler.schedule_callback(normal, [this]() -> CooperativeCallback {
     trace.add("first");

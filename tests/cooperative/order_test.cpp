@@ -55,6 +55,16 @@ TEST_F(CooperativeOrder, delayed_task_when_its_delay_ends_amid_work_then_it_take
   EXPECT_THAT(run(), ElementsAre("works", "delayed", "next"));
 }
 
+TEST_F(CooperativeOrder, delayed_tasks_when_their_starts_are_ticks_then_on_time) {
+  for (int begin = 1; begin < 1000; ++begin) {
+    busy(std::chrono::microseconds(begin));
+    const auto rest = 1ms - loop.now() % 1ms;
+    schedule(normal, "on time", std::chrono::duration<double, std::milli>(rest));
+    run();
+    ASSERT_THAT(advance(rest), ElementsAre("on time")) << loop.now().count();
+  }
+}
+
 TEST_F(CooperativeOrder, delay_when_it_is_not_above_zero_then_none) {
   schedule(normal, "no delay", -1ms);
   EXPECT_THAT(run(), ElementsAre("no delay"));

@@ -63,7 +63,8 @@ void CooperativeScheduler::cancel_callback(const CooperativeTask& task) const {
 }
 
 void CooperativeScheduler::force_frame_rate(double frames_per_second) const {
-  if (!(frames_per_second >= 0 && frames_per_second <= 125)) {
+  const bool is_taken = frames_per_second >= 0 && frames_per_second <= 125;  // not a NaN
+  if (!is_taken) {
     throw std::invalid_argument("force_frame_rate: it takes 0 to 125 frames a second");
   }
   const bool is_usual = frames_per_second == 0;
@@ -97,6 +98,14 @@ CooperativePriority CooperativeScheduler::next_level() const noexcept {
 }
 
 Milliseconds CooperativeScheduler::now() const noexcept { return core_->now(); }
+
+void CooperativeScheduler::close() const {
+  if (!core_->is_here()) {
+    throw NotAllowedError("CooperativeScheduler::close: it is for a task of its loop");
+  }
+  const Ref<CooperativeCore> kept = core_;  // a callback may have the last handle
+  kept->close();
+}
 
 void CooperativeScheduler::perform_work() const {
   if (core_->has_own_host()) {

@@ -74,12 +74,17 @@ bool CooperativeCore::host_accepts() const noexcept {
   return own_ == nullptr || own_->accepts_tasks();
 }
 
+/// A sum that its clock would not give could be behind the tick that it means.
+Milliseconds CooperativeCore::start_after(Milliseconds now, Milliseconds delay) const noexcept {
+  return own_ != nullptr ? LoopHost::rounded(now + delay) : now + delay;
+}
+
 bool CooperativeCore::schedule(CooperativeTaskNode& task, Milliseconds delay) noexcept {
   const bool is_here_now = is_here();
   if (is_here_now) take_messages();
   const Milliseconds now = host_.now();
   task.is_delayed = delay > Milliseconds::zero();
-  task.start = task.is_delayed ? now + delay : now;
+  task.start = task.is_delayed ? start_after(now, delay) : now;
   task.is_delayed = task.start > now;
   task.expiration = task.start + time_to_expiry(task.priority);
   if (!is_here_now) return send(task, &LoopCore::hand_over_task);

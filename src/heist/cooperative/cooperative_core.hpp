@@ -43,6 +43,8 @@ class CooperativeCore {
   [[nodiscard]] Milliseconds now() const noexcept { return host_.now(); }
   /// Whether the caller is the host's thread, and in no loop within it.
   [[nodiscard]] bool is_here() const noexcept;
+  /// Whether what runs is a part of the task that is called; a reaction may be another one's.
+  [[nodiscard]] bool is_running_here() const noexcept;
   /// Whether it works on an event loop of ours.
   [[nodiscard]] bool has_own_host() const noexcept { return own_ != nullptr; }
 
@@ -75,6 +77,7 @@ class CooperativeCore {
 
   using HandOver = bool (LoopCore::*)(LoopNode&) noexcept;
   [[nodiscard]] bool host_accepts() const noexcept;
+  [[nodiscard]] Milliseconds start_after(Milliseconds now, Milliseconds delay) const noexcept;
   void cancel_here(CooperativeTaskNode& task) noexcept;
   [[nodiscard]] bool send(LoopNode& message, HandOver hand_over) noexcept;
   static void arrive(LoopNode& message, LoopCore& loop) noexcept;
@@ -93,6 +96,7 @@ class CooperativeCore {
   void forget_delayed(CooperativeTaskNode& task) noexcept;
   [[nodiscard]] bool work(Milliseconds now);
   [[nodiscard]] CooperativeCallback call(CooperativeTaskNode& task, Milliseconds now);
+  void enter(CooperativeTaskNode& task) noexcept;
   static void drop_callback(CooperativeTaskNode& task) noexcept;
   static void drop(CooperativeTaskNode& task) noexcept;
   void drop_cancelled() noexcept;
@@ -114,6 +118,7 @@ class CooperativeCore {
   bool loop_running_ = false;
   bool closed_ = false;
   // Of the task that runs.
+  std::uint32_t number_ = 0;
   Slice slice_;
   std::optional<SuspendedCoroutine> coroutine_;
 };

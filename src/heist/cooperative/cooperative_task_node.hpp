@@ -40,6 +40,7 @@ class CooperativeTaskNode : public LoopNode {
   CooperativePriority priority;
   bool is_delayed = false;
   bool is_waiting = false;                 ///< among the delayed ones
+  std::uint32_t number = 0;                ///< on an event loop, once it has been called
   sync::atomic<bool> is_cancelled{false};  ///< by another thread, for good
   RefCount shares{2};
   Milliseconds expiration{};

@@ -50,6 +50,18 @@ LoopHost::LoopHost(LoopCore& loop)
   message_.scheduler = timeout_.scheduler = &loop.plain_source();
 }
 
+std::uint32_t LoopHost::new_number() noexcept {
+  auto& numbers = loop_->on_agent().cooperative_tasks;
+  if (++numbers == 0) ++numbers;
+  return numbers;
+}
+
+Milliseconds LoopHost::rounded(Milliseconds time) noexcept {
+  constexpr Milliseconds most = std::chrono::hours(24 * 365);
+  if (!(time < most)) return time;
+  return std::chrono::round<std::chrono::nanoseconds>(time);
+}
+
 void LoopHost::post(Task& task) noexcept {
   loop_->assert_agent();
   retain(*core_);
@@ -61,7 +73,7 @@ void LoopHost::post_message() noexcept { post(message_); }
 void LoopHost::set_timeout(Milliseconds delay) noexcept {
   clear_timeout();
   timeout_.is_delayed = false;
-  loop_->set_delay(timeout_, delay);
+  loop_->set_delay(timeout_, rounded(delay));
   post(timeout_);
 }
 

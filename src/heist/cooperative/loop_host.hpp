@@ -23,6 +23,17 @@ class LoopHost final : public CooperativeHost {
   /// Before anything else.
   void serve(CooperativeCore& core) noexcept { core_ = &core; }
   [[nodiscard]] LoopCore& loop() const noexcept { return *loop_; }
+  /// A number for a task, which no other one of the loop has.
+  [[nodiscard]] std::uint32_t new_number() noexcept;
+  /// What runs now is that task, and what it leaves behind for later knows it.
+  void enter(std::uint32_t number) noexcept {
+    loop_->on_agent().current = {.cooperative_task = number};
+  }
+  [[nodiscard]] bool is_in(std::uint32_t number) const noexcept {
+    return loop_->on_agent().current.cooperative_task == number;
+  }
+  /// As its clock would give this time: to the nanosecond.
+  [[nodiscard]] static Milliseconds rounded(Milliseconds time) noexcept;
   /// False: it closes, and what is posted is dropped at once.
   [[nodiscard]] bool accepts_tasks() const noexcept { return loop_->on_agent().accepts_posts; }
 

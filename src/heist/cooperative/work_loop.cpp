@@ -154,6 +154,7 @@ bool CooperativeCore::work(Milliseconds now) {
     }
     CooperativeCallback rest = call(*task, now);
     now = host_.now();
+    if (closed_) return false;
     if (rest && !task->is_cancelled_elsewhere()) {
       task->callback = std::move(rest);
       promote(now);
@@ -187,12 +188,27 @@ void CooperativeCore::promote(Milliseconds now) noexcept {
   }
 }
 
+/// So that a coroutine of another task that this one resumes is not taken for a part of it.
+void CooperativeCore::enter(CooperativeTaskNode& task) noexcept {
+  number_ = 0;
+  if (own_ == nullptr) return;
+  own_->loop().assert_agent();
+  if (task.number == 0) task.number = own_->new_number();
+  number_ = task.number;
+  own_->enter(number_);
+}
+
+bool CooperativeCore::is_running_here() const noexcept {
+  return is_here() && (own_ == nullptr || own_->is_in(number_));
+}
+
 /// What is left of the task.
 CooperativeCallback CooperativeCore::call(CooperativeTaskNode& task, Milliseconds now) {
   const CooperativeCallback::Taken callback(task.callback);
   level_ = task.priority;
   slice_ = {.did_timeout = task.expiration <= now, .deadline = clock_.deadline()};
   const Running running(*this);
+  enter(task);
   CooperativeCallback returned = callback(slice_);
   if (own_ != nullptr) {
     own_->loop().assert_agent();
@@ -243,8 +259,8 @@ namespace cooperative {
 
 bool must_give_way() {
   CooperativeCore* core = CooperativeCore::running();
-  if (core == nullptr || !core->is_here()) {
-    throw NotAllowedError("slice: outside of any task of a cooperative scheduler");
+  if (core == nullptr || !core->is_running_here()) {
+    throw NotAllowedError("slice: outside of any task of a cooperative scheduler, or of its own");
   }
   if (core->has_given_way()) {
     throw NotAllowedError("slice: another coroutine of this task waits for its next slice already");

@@ -26,7 +26,8 @@ struct AgentState {
   TimerWheel wheel;
   MicrotaskQueue microtasks;
   std::uint64_t next_enqueue_order = 1;
-  SchedulingState current;  ///< scheduling state of what runs now
+  SchedulingState current;              ///< scheduling state of what runs now
+  std::uint32_t cooperative_tasks = 0;  ///< how many have run; their numbers
   bool in_checkpoint = false;
   bool accepts_posts = true;  ///< from the agent itself; the inbox decides for others
   bool stop_requested = false;
