@@ -136,7 +136,10 @@ bool LoopCore::is_ours_here() const noexcept {
 bool LoopCore::post(SchedulerTask& task) noexcept {
   if (loop_of_this_thread == this) return post_from_agent(task);
   if (hub_ != nullptr) return hub_->post(task);
-  return hand_over_task(task);
+  // relaxed: see refuse_tasks().
+  if (refuses_tasks_.load(sync::relaxed)) [[unlikely]]
+    return hand_over_task(task);
+  return hand_over(task);
 }
 
 bool LoopCore::hand_over_task(LoopNode& node) noexcept {
