@@ -23,7 +23,8 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 find_program(HEIST_CCACHE ccache)
 if(HEIST_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${HEIST_CCACHE}")
+  # Without that, ccache compiles what uses a precompiled header each time.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${HEIST_CCACHE}")
 endif()
 
 if(HEIST_SANITIZE)
