@@ -15,7 +15,8 @@
 // I5      next_ is the minimum of the first occupied slot, due slot first, except in expire().
 // Bound   16 KiB a wheel, none of it allocated; arm, cancel: O(1), cancel visits at the most
 //         minimum_scan_limit nodes; expire: amortised, a node moves down at the most ten times.
-// Proof   tests/loop/timer_wheel_test.cpp (against a reference model); numbers in docs/adr/0004.
+// Proof   tests/loop/timer_wheel_*_test.cpp (random histories against a reference model among them); numbers in
+//         docs/adr/0004.
 #pragma once
 
 #include <array>
