@@ -214,6 +214,42 @@ TEST_P(ClusterClose, close_when_aborting_then_promises_reject_and_callbacks_go) 
   EXPECT_GE(report.aborted, promises.size());
 }
 
+/// What an agent's task waits for that nobody may start any more: it would wait, and the close with it, for ever.
+class ClusterCloseAwaited : public ClusterOf {
+ protected:
+  /// Closes while a task waits for what `post` has posted, in the task.
+  template <class Post>
+  void close_while_a_task_waits_for(Post post) {
+    const auto waits = bound(0).post_task([&, post] {
+      const auto awaited = post();
+      begun.open();
+      return settles(awaited) && awaited.status() == PromiseStatus::rejected;
+    });
+    begun.wait();
+    cluster().close(CloseMode::abort());
+    EXPECT_TRUE(waits.get());
+  }
+
+  test::Gate begun;
+};
+INSTANTIATE_TEST_SUITE_P(Sizes, ClusterCloseAwaited, testing::Values(2U, 8U), size_name);
+
+TEST_P(ClusterCloseAwaited, delayed_task_when_aborting_then_it_rejects) {
+  close_while_a_task_waits_for(
+      [this] { return scheduler().post_task(tracked([] {}), {.delay = 1h}); });
+}
+
+TEST_P(ClusterCloseAwaited, task_of_a_suspended_scheduler_when_aborting_then_it_rejects) {
+  scheduler().suspend();
+  close_while_a_task_waits_for([this] { return scheduler().post_task(tracked([] {})); });
+}
+
+TEST_P(ClusterCloseAwaited, delayed_task_of_a_suspended_scheduler_when_aborting_then_it_rejects) {
+  scheduler().suspend();
+  close_while_a_task_waits_for(
+      [this] { return scheduler().post_task(tracked([] {}), {.delay = 1h}); });
+}
+
 TEST_P(ClusterClose, post_when_a_close_by_abort_waits_for_an_agent_then_refused) {
   HeldAgents held(cluster());
   std::thread closer([&] { cluster().close(CloseMode::abort()); });

@@ -76,6 +76,7 @@ std::uint64_t ClusterHub::count_sleeps() const noexcept {
 std::uint64_t ClusterHub::leave(LoopCore& agent) noexcept {
   if (agent.member_.searching) end_search(agent);
   drops_.store(true, sync::edge("hub:close", sync::seq_cst));
+  drop_waiting();
   drop_found();
   agent.finish_garbage();
   if (members_left_.fetch_sub(1, sync::edge("hub:leave", sync::acq_rel)) != 1) return 0;
@@ -92,14 +93,9 @@ std::uint64_t ClusterHub::drop_all(LoopCore& agent) noexcept {
     loop_.arrive_all(loop_.inbox_.close());
   }
   hand_on(agent);
-  loop_.agent_->wheel.drain([this](LoopNode& node) noexcept { drop(node); });
-  loop_.first_scheduler().each([this](SchedulerCore& scheduler) noexcept {
-    while (SchedulerTask* task = scheduler.held_delayed.front()) {
-      scheduler.held_delayed.pop_front();
-      drop(*task);
-    }
-    publish_held(scheduler.stealable);
-  });
+  TaskFifo found;
+  take_waiting(found);
+  drop_taken(found);
   drop_found();
   agent.finish_garbage();
   // relaxed: a statistic; what others drop meanwhile may be missed.
@@ -127,8 +123,48 @@ void ClusterHub::drop_if_left() noexcept {
 /// As on a thread of no loop: microtasks would wait for the end of the task that waits.
 void ClusterHub::drop_for_waiter() noexcept {
   LoopCore* here = std::exchange(loop_of_this_thread, nullptr);
+  drop_waiting();
   drop_found();
   loop_of_this_thread = here;
+}
+
+/// What waits for its time, or for a resume. Who finds the role taken leaves it to whoever has it, who looks again.
+void ClusterHub::drop_waiting() noexcept {
+  TaskFifo found;
+  do {
+    if (!keeper_.try_begin()) break;
+    take_over();
+    take_waiting(found);
+    keeper_.end(Keeper::never);
+  } while (loop_.inbox_.has_posts_by_now());
+  drop_taken(found);
+}
+
+/// The keeper.
+void ClusterHub::take_waiting(TaskFifo& into) noexcept {
+  const Keeping keeping(loop_);
+  loop_.on_agent().wheel.drain([&](LoopNode& node) noexcept {
+    auto& task = static_cast<SchedulerTask&>(node);
+    task.place = TaskPlace::elsewhere;
+    into.push_back(task);
+  });
+  loop_.first_scheduler().each([&](SchedulerCore& scheduler) noexcept {
+    loop_.assert_agent();
+    while (SchedulerTask* task = scheduler.held_delayed.front()) {
+      loop_.release_held(*task);
+      into.push_back(*task);
+    }
+  });
+}
+
+/// And what agents hold back.
+void ClusterHub::drop_taken(TaskFifo& tasks) noexcept {
+  loop_.first_scheduler().each(
+      [this](SchedulerCore& scheduler) noexcept { publish_held(scheduler.stealable); });
+  while (SchedulerTask* task = tasks.front()) {
+    tasks.pop_front();
+    drop(*task);
+  }
 }
 
 /// One thread at a time; who finds another one at it leaves it to that one. (A late poster touches no agent's state: it

@@ -75,6 +75,8 @@ class ReserveThreads {
 /// I2      Once a member begins to leave, what is runnable is dropped: by those that leave, by posters, by members that
 ///         wait. (A task that waits for another one could never end otherwise, and its agent never leave.) A task that
 ///         only posts leaves it to them: what is dropped runs users' destructors.
+/// I3      So is what waits for its time or for a resume, by those that leave, that wait, or that have kept the delays: who
+///         finds the keeper's role taken leaves it to who has it, who looks for what was armed meanwhile.
 /// Edge hub: close <-> post. Publish, then read drops_; set drops_, then drop what is found.
 /// Edge hub: leave -> leave. Carries what the members did to the cluster's loop to the last one.
 /// Edge hub: drop -> drop. One after another drops; who leaves it to another one has published before.
@@ -240,6 +242,9 @@ class ClusterHub {
   void drop_if_closed() noexcept;
   void drop_posted() noexcept;
   void drop_for_waiter() noexcept;
+  void drop_waiting() noexcept;
+  void take_waiting(TaskFifo& into) noexcept;
+  void drop_taken(TaskFifo& tasks) noexcept;
 
   [[nodiscard]] bool needs_keeper() const noexcept;
   void take_over() noexcept;

@@ -48,6 +48,7 @@ void ClusterHub::keep(LoopCore& agent) noexcept {
   holds_delayed_.store(loop_.agent_->held_tasks != 0, sync::relaxed);
   keeper_.end(loop_.agent_->wheel.next_expiry());
   notify_watcher(needs_keeper() ? 0 : keeper_.next_due());
+  drop_if_left();
 }
 
 /// The keeper: what has arrived goes into the wheel, what is due to the queues, and what was aborted leaves.

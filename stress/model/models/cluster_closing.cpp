@@ -182,6 +182,59 @@ HEIST_BLOCKING_MODEL_PROGRAM(a_member_leaves_while_the_other_one_waits, 2) {
   task.check_outcome();
 }
 
+/// The same for one whose time has not come, which is armed before the other member leaves, or after.
+HEIST_BLOCKING_MODEL_PROGRAM(a_member_leaves_while_the_other_one_waits_for_a_delay, 2) {
+  HubCluster cluster;
+  LateTask task;
+  cluster.bound(0).post([&] {
+    task.post(cluster, {.delay = milliseconds(2)});
+    task.wait();
+  });
+  spawn([&] {
+    cluster.run_until_idle(1);
+    cluster.close(1);
+  });
+  cluster.run_one(0);
+  cluster.close(0);
+  join_all();
+  task.check_outcome();
+}
+
+/// One leaves while a second one keeps the delays, and stays: it looks again when it gives the role back.
+HEIST_BLOCKING_MODEL_PROGRAM(a_member_leaves_while_one_keeps_what_another_one_waits_for, 1) {
+  HubCluster cluster(3);
+  LateTask task;
+  cluster.bound(0).post([&] {
+    task.post(cluster, {.delay = milliseconds(2)});
+    task.wait();
+  });
+  spawn([&] { cluster.run_until_idle(1); });
+  spawn([&] { cluster.close(2); });
+  cluster.run_one(0);
+  join_all();
+  for (unsigned index = 0; index < 2; ++index) cluster.close(index);
+  task.check_outcome();
+}
+
+/// The same for one that waits for a resume: the other member may have picked it, and hold it back.
+HEIST_BLOCKING_MODEL_PROGRAM(a_member_leaves_while_the_other_one_waits_for_a_resume, 2) {
+  HubCluster cluster;
+  LateTask task;
+  cluster.scheduler().suspend();
+  cluster.bound(0).post([&] {
+    task.post(cluster);
+    task.wait();
+  });
+  spawn([&] {
+    cluster.run_until_idle(1);
+    cluster.close(1);
+  });
+  cluster.run_one(0);
+  cluster.close(0);
+  join_all();
+  task.check_outcome();
+}
+
 /// One member leaves while the other one keeps the delays; then that one, the last, drops them.
 HEIST_BLOCKING_MODEL_PROGRAM(the_last_member_against_a_keeper, 2) {
   HubCluster cluster;
