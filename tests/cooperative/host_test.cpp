@@ -63,6 +63,14 @@ TEST_F(CooperativeOnHost, tasks_when_one_closes_then_the_others_are_dropped_and_
   foreign->perform_work();
 }
 
+TEST_F(CooperativeOnHost, scheduler_when_the_end_of_a_callback_closes_it_then_no_more_is_called) {
+  foreign->schedule_callback(normal, [last = AtDestruction([this] { foreign->close(); })] {});
+  foreign->schedule_callback(normal, note("never"));
+  foreign->perform_work();
+  EXPECT_EQ(callbacks.alive(), 0);
+  EXPECT_THAT(trace.take(), ElementsAre());
+}
+
 TEST_F(CooperativeOnHost, coroutine_then_refused_before_it_is_called) {
   foreign->schedule_callback(normal, [this]() -> Promise<void> {
     trace.add("never");

@@ -77,6 +77,16 @@ TEST_F(CooperativeLifetime, scheduler_when_closed_on_its_loop_then_empty_and_oth
   EXPECT_EQ(callbacks.alive(), 0);
 }
 
+TEST_F(CooperativeLifetime,
+       scheduler_when_a_cancelled_callbacks_end_closes_it_then_nothing_is_called) {
+  const auto cancelled =
+      scheduler.schedule_callback(normal, [last = AtDestruction([this] { scheduler.close(); })] {});
+  scheduler.schedule_callback(normal, note("never"));
+  scheduler.cancel_callback(cancelled);
+  EXPECT_THAT(run(), ElementsAre());
+  EXPECT_EQ(callbacks.alive(), 0);
+}
+
 TEST_F(CooperativeLifetime, tasks_when_the_loop_drains_then_those_that_are_ready_run) {
   scheduler.schedule_callback(normal, [this]() -> CooperativeCallback {
     trace.add("first");

@@ -142,6 +142,7 @@ bool CooperativeCore::work(Milliseconds now) {
     take_messages();
     drop_cancelled();
     promote(now);
+    if (closed_) return false;
     CooperativeTaskNode* task = ready_.top();
     if (task == nullptr) {
       if (cancelled_ == nullptr) break;
@@ -154,7 +155,6 @@ bool CooperativeCore::work(Milliseconds now) {
     }
     CooperativeCallback rest = call(*task, now);
     now = host_.now();
-    if (closed_) return false;
     if (rest && !task->is_cancelled_elsewhere()) {
       task->callback = std::move(rest);
       promote(now);
