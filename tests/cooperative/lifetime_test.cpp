@@ -87,6 +87,22 @@ TEST_F(CooperativeLifetime,
   EXPECT_EQ(callbacks.alive(), 0);
 }
 
+TEST_F(CooperativeLifetime, callback_when_a_closed_scheduler_drops_it_then_its_end_posts_in_turn) {
+  loop.scheduler().post([this] { scheduler.close(); });
+  run();
+  scheduler.schedule_callback(normal, [last = AtDestruction([this] { post("its end's"); })] {});
+  post("posted before");
+  EXPECT_THAT(run(), ElementsAre("posted before", "its end's"));
+}
+
+TEST_F(CooperativeLifetime, delayed_task_when_it_comes_to_a_closed_scheduler_then_dropped_at_once) {
+  loop.scheduler().post([this] { scheduler.close(); });
+  run();
+  scheduler.schedule_callback(normal, note("never"), {.delay = 1h});
+  run();
+  EXPECT_EQ(callbacks.alive(), 0);
+}
+
 TEST_F(CooperativeLifetime, tasks_when_the_loop_drains_then_those_that_are_ready_run) {
   scheduler.schedule_callback(normal, [this]() -> CooperativeCallback {
     trace.add("first");

@@ -134,7 +134,8 @@ CooperativeTaskNode::CooperativeTaskNode(CooperativeCore& of, CooperativePriorit
 void CooperativeCore::arrive(LoopNode& message, LoopCore& /*loop*/) noexcept {
   auto& task = static_cast<CooperativeTaskNode&>(message);
   const auto core = Ref<CooperativeCore>::adopt(&task.core);
-  core->closed_ ? drop(task) : core->insert(task, core->host_.now());
+  if (core->closed_) task.is_delayed = false;  // the next message of the host drops it
+  core->insert(task, core->host_.now());
 }
 
 void CooperativeCore::arrive_to_cancel(LoopNode& message, LoopCore& /*loop*/) noexcept {
