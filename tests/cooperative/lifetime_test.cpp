@@ -103,6 +103,15 @@ TEST_F(CooperativeLifetime, delayed_task_when_it_comes_to_a_closed_scheduler_the
   EXPECT_EQ(callbacks.alive(), 0);
 }
 
+TEST_F(CooperativeLifetime, scheduler_when_closed_then_its_timeout_waits_no_more) {
+  loop.scheduler().post([this] {
+    schedule(normal, "never", 1h);
+    scheduler.close();
+  });
+  run();
+  EXPECT_EQ(loop.pending(), 0U);
+}
+
 TEST_F(CooperativeLifetime, tasks_when_the_loop_drains_then_those_that_are_ready_run) {
   scheduler.schedule_callback(normal, [this]() -> CooperativeCallback {
     trace.add("first");

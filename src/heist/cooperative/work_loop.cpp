@@ -250,6 +250,7 @@ void CooperativeCore::drop_all() noexcept {
 
 void CooperativeCore::close() noexcept {
   closed_ = true;
+  if (own_ != nullptr) own_->clear_timeout();  // also one that is not counted on
   if (!performing_) drop_all();
 }
 
