@@ -117,6 +117,14 @@ TEST_F(CooperativeThreads,
   EXPECT_EQ(callbacks.alive(), 0);
 }
 
+TEST_F(CooperativeThreads, post_when_it_comes_amid_a_slice_then_before_the_next_slice) {
+  scheduler.schedule_callback(normal, [this]() -> CooperativeCallback {
+    elsewhere([this] { post("posted"); });
+    return note("rest");
+  });
+  EXPECT_THAT(run(), ElementsAre("posted", "rest"));
+}
+
 TEST_F(CooperativeThreads, agent_when_it_sleeps_then_a_task_gets_it_up) {
   const Agent agent;
   const CooperativeScheduler on_agent(agent.scheduler());

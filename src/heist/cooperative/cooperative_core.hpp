@@ -89,6 +89,7 @@ class CooperativeCore {
   void insert_delayed(CooperativeTaskNode& task, Milliseconds now) noexcept;
   void request_callback() noexcept;
   void request_message() noexcept;
+  void post_next_message() noexcept;
   void request_timeout(Milliseconds now) noexcept;
   void take_messages() noexcept;
   void promote(Milliseconds now) noexcept;

@@ -63,7 +63,7 @@ class CooperativeCore::Performance {
     core_.level_ = before_;
     core_.performing_ = false;
     core_.loop_running_ = has_more && !core_.closed_;
-    if (core_.loop_running_) core_.host_.post_message();
+    if (core_.loop_running_) core_.post_next_message();
     if (core_.closed_) core_.drop_all();
   }
 
@@ -106,6 +106,15 @@ void CooperativeCore::request_callback() noexcept {
 
 void CooperativeCore::request_message() noexcept {
   if (!std::exchange(loop_running_, true)) host_.post_message();
+}
+
+/// Of the slice that follows: what was posted to the loop in this one is before it.
+void CooperativeCore::post_next_message() noexcept {
+  if (own_ != nullptr) {
+    own_->loop().assert_agent();
+    own_->loop().take_inbox();
+  }
+  host_.post_message();
 }
 
 /// For the first of the delayed ones.
