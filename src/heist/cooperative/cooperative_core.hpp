@@ -91,7 +91,7 @@ class CooperativeCore {
   void request_message() noexcept;
   void post_next_message() noexcept;
   void request_timeout(Milliseconds now) noexcept;
-  void take_messages() noexcept;
+  Ref<CooperativeCore> take_messages() noexcept;
   void promote(Milliseconds now) noexcept;
   void take_delayed(CooperativeTaskNode& task) noexcept;
   void forget_delayed(CooperativeTaskNode& task) noexcept;

@@ -76,10 +76,15 @@ class CooperativeCore::Performance {
 
 // Coming in.
 
-void CooperativeCore::take_messages() noexcept {
-  if (own_ == nullptr) return;
-  own_->loop().assert_agent();
-  own_->loop().drain_inbox();
+/// What it destroys may have the last handle: the core is there as long as what it gives.
+Ref<CooperativeCore> CooperativeCore::take_messages() noexcept {
+  if (own_ == nullptr) return {};
+  LoopCore& loop = own_->loop();
+  loop.assert_agent();
+  if (!loop.has_messages()) return {};
+  auto kept = Ref<CooperativeCore>::share(this);
+  loop.drain_inbox();
+  return kept;
 }
 
 void CooperativeCore::insert(CooperativeTaskNode& task, Milliseconds now) noexcept {
