@@ -83,6 +83,17 @@ TEST_F(CooperativeOnHost, coroutine_then_refused_before_it_is_called) {
   EXPECT_THAT(trace.take(), ElementsAre("next"));
 }
 
+TEST_F(CooperativeOnHost, slice_when_in_an_event_loop_that_the_task_drives_then_refused) {
+  foreign->schedule_callback(normal, [this] {
+    host.time += Milliseconds(6);
+    auto in_a_task = loop.scheduler().post_task([]() -> Promise<void> { co_await slice(); });
+    loop.run_until_idle();
+    ASSERT_TRUE(in_a_task.settled());
+    EXPECT_THROW(std::move(in_a_task).get(), NotAllowedError);
+  });
+  foreign->perform_work();
+}
+
 TEST_F(CooperativeOnHost, hosts_calls_when_it_is_an_event_loop_then_refused_and_nothing_is_lost) {
   loop.scheduler().post([this] {
     schedule(normal, "cooperative");

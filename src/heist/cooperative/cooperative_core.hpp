@@ -120,6 +120,7 @@ class CooperativeCore {
   bool closed_ = false;
   // Of the task that runs.
   std::uint32_t number_ = 0;
+  const LoopCore* driven_ = nullptr;  ///< by its thread; one within it is not its
   Slice slice_;
   std::optional<SuspendedCoroutine> coroutine_;
 };

@@ -205,6 +205,7 @@ void CooperativeCore::promote(Milliseconds now) noexcept {
 /// So that a coroutine of another task that this one resumes is not taken for a part of it.
 void CooperativeCore::enter(CooperativeTaskNode& task) noexcept {
   number_ = 0;
+  driven_ = loop_of_this_thread;
   if (own_ == nullptr) return;
   own_->loop().assert_agent();
   if (task.number == 0) task.number = own_->new_number();
@@ -213,7 +214,7 @@ void CooperativeCore::enter(CooperativeTaskNode& task) noexcept {
 }
 
 bool CooperativeCore::is_running_here() const noexcept {
-  return is_here() && (own_ == nullptr || own_->is_in(number_));
+  return loop_of_this_thread == driven_ && (own_ == nullptr || own_->is_in(number_));
 }
 
 /// What is left of the task.
