@@ -72,7 +72,8 @@ class CooperativeScheduler {
   /// in the next slice, in the place the task has. The result is false when the loop is closed: the callback is dropped.
   ///
   /// Spec:   contract COOP-2.   Thread: any; what was scheduled before, is before.   Blocks: never.
-  /// Errors: std::bad_alloc; std::invalid_argument for a value that is no CooperativePriority.
+  /// Errors: std::bad_alloc; std::invalid_argument for a value that is no CooperativePriority, and for a callback that is
+  ///         empty.
   /// Cost:   one allocation, from a recycled pool; O(1) without a delay, with one amortised O(log n) of those delayed.
   CooperativeTask schedule_callback(CooperativePriority priority, CooperativeCallback callback,
                                     const CooperativeOptions& options = {}) const;
@@ -126,12 +127,11 @@ class CooperativeScheduler {
   /// Time on the host's clock.   Thread: any on an event loop.
   [[nodiscard]] Milliseconds now() const noexcept;
 
-  /// Ends the scheduler: what it has not called is dropped, and what comes is refused (from another
-  /// thread: dropped as it comes). A task that runs does so to the end of
-  /// its callback. An event loop does so when it closes; a CooperativeHost has to, before it goes: callbacks that hold a
-  /// handle would keep everything.
+  /// Ends the scheduler: what it has not called is dropped, and what comes is refused (from another thread: taken, and dropped
+  /// soon). A task that runs does so to the end of its callback. An event loop does so when it closes; a CooperativeHost
+  /// has to, before it goes: callbacks that hold a handle would keep everything.
   ///
-  /// Errors: NotAllowedError on another thread than the loop's.
+  /// Errors: NotAllowedError on another thread than the loop's, and outside of what an event loop runs.
   void close() const;
 
   // What a CooperativeHost calls.

@@ -106,6 +106,30 @@ TEST_F(CooperativeCoroutine, slice_when_another_task_has_resumed_the_coroutine_t
   EXPECT_THROW(waits->get(), NotAllowedError);
 }
 
+TEST_F(CooperativeCoroutine,
+       slice_when_a_task_of_another_loop_has_resumed_the_coroutine_then_refused) {
+  EventLoop there({.clock = LoopClock::virtual_time});
+  auto awaited = Promise<int>::with_resolver();
+  std::optional<Promise<void>> waits;
+  const auto wait = [&]() -> Promise<void> {
+    co_await resume_on(there.scheduler());
+    co_await awaited.promise;
+    trace.add("resumed");
+    co_await slice();
+  };
+  scheduler.schedule_callback(normal, [&] { waits = wait(); });
+  run();
+  there.run_until_idle();
+  CooperativeScheduler(there.scheduler()).schedule_callback(normal, [&] {
+    awaited.resolver.resolve(1);
+    there.spend(6ms);
+  });
+  there.run_until_idle();
+  EXPECT_THAT(trace.take(), ElementsAre("resumed"));
+  ASSERT_TRUE(waits->settled());
+  EXPECT_THROW(waits->get(), NotAllowedError);
+}
+
 TEST_F(CooperativeCoroutine, slice_when_outside_of_a_cooperative_task_then_refused) {
   const auto outside = [this]() -> Promise<void> {
     busy(5ms);

@@ -63,6 +63,14 @@ TEST_F(CooperativeOnHost, tasks_when_one_closes_then_the_others_are_dropped_and_
   foreign->perform_work();
 }
 
+TEST_F(CooperativeOnHost, scheduler_when_the_end_of_a_callback_closes_it_then_no_more_is_called) {
+  foreign->schedule_callback(normal, [last = AtDestruction([this] { foreign->close(); })] {});
+  foreign->schedule_callback(normal, note("never"));
+  foreign->perform_work();
+  EXPECT_EQ(callbacks.alive(), 0);
+  EXPECT_THAT(trace.take(), ElementsAre());
+}
+
 TEST_F(CooperativeOnHost, coroutine_then_refused_before_it_is_called) {
   foreign->schedule_callback(normal, [this]() -> Promise<void> {
     trace.add("never");
@@ -73,6 +81,17 @@ TEST_F(CooperativeOnHost, coroutine_then_refused_before_it_is_called) {
   EXPECT_THROW(foreign->perform_work(), NotAllowedError);
   foreign->perform_work();
   EXPECT_THAT(trace.take(), ElementsAre("next"));
+}
+
+TEST_F(CooperativeOnHost, slice_when_in_an_event_loop_that_the_task_drives_then_refused) {
+  foreign->schedule_callback(normal, [this] {
+    host.time += Milliseconds(6);
+    auto in_a_task = loop.scheduler().post_task([]() -> Promise<void> { co_await slice(); });
+    loop.run_until_idle();
+    ASSERT_TRUE(in_a_task.settled());
+    EXPECT_THROW(std::move(in_a_task).get(), NotAllowedError);
+  });
+  foreign->perform_work();
 }
 
 TEST_F(CooperativeOnHost, hosts_calls_when_it_is_an_event_loop_then_refused_and_nothing_is_lost) {

@@ -77,6 +77,41 @@ TEST_F(CooperativeLifetime, scheduler_when_closed_on_its_loop_then_empty_and_oth
   EXPECT_EQ(callbacks.alive(), 0);
 }
 
+TEST_F(CooperativeLifetime,
+       scheduler_when_a_cancelled_callbacks_end_closes_it_then_nothing_is_called) {
+  const auto cancelled =
+      scheduler.schedule_callback(normal, [last = AtDestruction([this] { scheduler.close(); })] {});
+  scheduler.schedule_callback(normal, note("never"));
+  scheduler.cancel_callback(cancelled);
+  EXPECT_THAT(run(), ElementsAre());
+  EXPECT_EQ(callbacks.alive(), 0);
+}
+
+TEST_F(CooperativeLifetime, callback_when_a_closed_scheduler_drops_it_then_its_end_posts_in_turn) {
+  loop.scheduler().post([this] { scheduler.close(); });
+  run();
+  scheduler.schedule_callback(normal, [last = AtDestruction([this] { post("its end's"); })] {});
+  post("posted before");
+  EXPECT_THAT(run(), ElementsAre("posted before", "its end's"));
+}
+
+TEST_F(CooperativeLifetime, delayed_task_when_it_comes_to_a_closed_scheduler_then_dropped_at_once) {
+  loop.scheduler().post([this] { scheduler.close(); });
+  run();
+  scheduler.schedule_callback(normal, note("never"), {.delay = 1h});
+  run();
+  EXPECT_EQ(callbacks.alive(), 0);
+}
+
+TEST_F(CooperativeLifetime, scheduler_when_closed_then_its_timeout_waits_no_more) {
+  loop.scheduler().post([this] {
+    schedule(normal, "never", 1h);
+    scheduler.close();
+  });
+  run();
+  EXPECT_EQ(loop.pending(), 0U);
+}
+
 TEST_F(CooperativeLifetime, tasks_when_the_loop_drains_then_those_that_are_ready_run) {
   scheduler.schedule_callback(normal, [this]() -> CooperativeCallback {
     trace.add("first");

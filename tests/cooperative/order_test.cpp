@@ -65,6 +65,12 @@ TEST_F(CooperativeOrder, delayed_tasks_when_their_starts_are_ticks_then_on_time)
   }
 }
 
+TEST_F(CooperativeOrder, delayed_task_when_its_delay_is_no_exact_number_then_on_time_all_the_same) {
+  busy(993us);
+  schedule(normal, "delayed", 2007us);
+  EXPECT_THAT(advance(2007us), ElementsAre("delayed"));
+}
+
 TEST_F(CooperativeOrder, delay_when_it_is_not_above_zero_then_none) {
   schedule(normal, "no delay", -1ms);
   EXPECT_THAT(run(), ElementsAre("no delay"));

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 
 #include <heist/heist.hpp>
+#include <memory>
+#include <optional>
 #include <thread>
 
 #include "support/cooperative_fixture.hpp"
@@ -115,6 +117,33 @@ TEST_F(CooperativeThreads,
   scheduler.cancel_callback(first);
   EXPECT_THAT(run(), ElementsAre());
   EXPECT_EQ(callbacks.alive(), 0);
+}
+
+TEST_F(CooperativeThreads, post_when_it_comes_amid_a_slice_then_before_the_next_slice) {
+  scheduler.schedule_callback(normal, [this]() -> CooperativeCallback {
+    elsewhere([this] { post("posted"); });
+    return note("rest");
+  });
+  EXPECT_THAT(run(), ElementsAre("posted", "rest"));
+}
+
+TEST_F(CooperativeThreads, last_handle_when_what_arrives_drops_it_then_the_task_runs) {
+  std::optional<CooperativeScheduler> last{CooperativeScheduler(loop.scheduler())};
+  std::optional<TaskController> controller{std::in_place};
+  loop.scheduler().post([] {}, {.signal = controller->signal()});
+  run();
+  controller->abort(
+      std::make_shared<AtDestruction<std::function<void()>>>([&last] { last.reset(); }));
+  loop.scheduler().post([&] {
+    elsewhere([&] {
+      controller->set_priority(TaskPriority::background);
+      controller.reset();
+    });
+    EXPECT_TRUE(last);
+    last->schedule_callback(normal, note("runs"));
+    EXPECT_FALSE(last);
+  });
+  EXPECT_THAT(run(), ElementsAre("runs"));
 }
 
 TEST_F(CooperativeThreads, agent_when_it_sleeps_then_a_task_gets_it_up) {

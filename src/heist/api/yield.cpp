@@ -77,6 +77,7 @@ void Yield::hop(SuspendedCoroutine coroutine, KeptState* kept) {
   SchedulingState state = here != nullptr ? here->on_agent().current : SchedulingState();
   state.scheduler = scheduler_;
   state.priority = scheduler_->capped(state.priority);
+  state.cooperative_task = 0;  // it is no part of that any more; there the number is another one's
   const ContinuationSources sources = sources_of(options_, state);
   if (sources.abort_source == nullptr && sources.priority_source == nullptr) {
     if (post_frame(*scheduler_, sources, state, coroutine, kept)) return;

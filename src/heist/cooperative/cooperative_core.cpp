@@ -81,7 +81,7 @@ Milliseconds CooperativeCore::start_after(Milliseconds now, Milliseconds delay) 
 
 bool CooperativeCore::schedule(CooperativeTaskNode& task, Milliseconds delay) noexcept {
   const bool is_here_now = is_here();
-  if (is_here_now) take_messages();
+  const auto kept = is_here_now ? take_messages() : Ref<CooperativeCore>();
   const Milliseconds now = host_.now();
   task.is_delayed = delay > Milliseconds::zero();
   task.start = task.is_delayed ? start_after(now, delay) : now;
@@ -95,8 +95,8 @@ bool CooperativeCore::schedule(CooperativeTaskNode& task, Milliseconds delay) no
 
 /// The callback's destructor may do anything, so it comes last. (What take_messages() destroys may drop the handle, too.)
 void CooperativeCore::cancel_here(CooperativeTaskNode& task) noexcept {
-  const auto kept = Ref<CooperativeTaskNode>::share(&task);
-  take_messages();
+  const auto kept_task = Ref<CooperativeTaskNode>::share(&task);
+  const auto kept = take_messages();
   forget_delayed(task);
   drop_callback(task);
 }
@@ -134,7 +134,8 @@ CooperativeTaskNode::CooperativeTaskNode(CooperativeCore& of, CooperativePriorit
 void CooperativeCore::arrive(LoopNode& message, LoopCore& /*loop*/) noexcept {
   auto& task = static_cast<CooperativeTaskNode&>(message);
   const auto core = Ref<CooperativeCore>::adopt(&task.core);
-  core->closed_ ? drop(task) : core->insert(task, core->host_.now());
+  if (core->closed_) task.is_delayed = false;  // the next message of the host drops it
+  core->insert(task, core->host_.now());
 }
 
 void CooperativeCore::arrive_to_cancel(LoopNode& message, LoopCore& /*loop*/) noexcept {

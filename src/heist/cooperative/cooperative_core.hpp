@@ -89,8 +89,9 @@ class CooperativeCore {
   void insert_delayed(CooperativeTaskNode& task, Milliseconds now) noexcept;
   void request_callback() noexcept;
   void request_message() noexcept;
+  void post_next_message() noexcept;
   void request_timeout(Milliseconds now) noexcept;
-  void take_messages() noexcept;
+  Ref<CooperativeCore> take_messages() noexcept;
   void promote(Milliseconds now) noexcept;
   void take_delayed(CooperativeTaskNode& task) noexcept;
   void forget_delayed(CooperativeTaskNode& task) noexcept;
@@ -119,6 +120,7 @@ class CooperativeCore {
   bool closed_ = false;
   // Of the task that runs.
   std::uint32_t number_ = 0;
+  const LoopCore* driven_ = nullptr;  ///< by its thread; one within it is not its
   Slice slice_;
   std::optional<SuspendedCoroutine> coroutine_;
 };

@@ -8,6 +8,15 @@ namespace heist {
 
 namespace {
 
+/// What is less is rounded to the nanosecond.
+constexpr Milliseconds most = std::chrono::hours(24 * 365);
+
+/// Of whole nanoseconds, that is: milliseconds hold but nearly what they are.
+Delay rounded_delay(Milliseconds delay) noexcept {
+  if (!(delay < most)) return delay;
+  return std::chrono::round<std::chrono::nanoseconds>(delay);
+}
+
 void perform(CooperativeCore& core) noexcept {
   const auto work = [&core] { core.perform_work(); };
   invoke_and_report(work, ErrorOrigin::task);
@@ -57,7 +66,6 @@ std::uint32_t LoopHost::new_number() noexcept {
 }
 
 Milliseconds LoopHost::rounded(Milliseconds time) noexcept {
-  constexpr Milliseconds most = std::chrono::hours(24 * 365);
   if (!(time < most)) return time;
   return std::chrono::round<std::chrono::nanoseconds>(time);
 }
@@ -73,7 +81,7 @@ void LoopHost::post_message() noexcept { post(message_); }
 void LoopHost::set_timeout(Milliseconds delay) noexcept {
   clear_timeout();
   timeout_.is_delayed = false;
-  loop_->set_delay(timeout_, rounded(delay));
+  loop_->set_delay(timeout_, rounded_delay(delay));
   post(timeout_);
 }
 

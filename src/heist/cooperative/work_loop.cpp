@@ -63,7 +63,7 @@ class CooperativeCore::Performance {
     core_.level_ = before_;
     core_.performing_ = false;
     core_.loop_running_ = has_more && !core_.closed_;
-    if (core_.loop_running_) core_.host_.post_message();
+    if (core_.loop_running_) core_.post_next_message();
     if (core_.closed_) core_.drop_all();
   }
 
@@ -76,10 +76,15 @@ class CooperativeCore::Performance {
 
 // Coming in.
 
-void CooperativeCore::take_messages() noexcept {
-  if (own_ == nullptr) return;
-  own_->loop().assert_agent();
-  own_->loop().drain_inbox();
+/// What it destroys may have the last handle: the core is there as long as what it gives.
+Ref<CooperativeCore> CooperativeCore::take_messages() noexcept {
+  if (own_ == nullptr) return {};
+  LoopCore& loop = own_->loop();
+  loop.assert_agent();
+  if (!loop.has_messages()) return {};
+  auto kept = Ref<CooperativeCore>::share(this);
+  loop.drain_inbox();
+  return kept;
 }
 
 void CooperativeCore::insert(CooperativeTaskNode& task, Milliseconds now) noexcept {
@@ -106,6 +111,15 @@ void CooperativeCore::request_callback() noexcept {
 
 void CooperativeCore::request_message() noexcept {
   if (!std::exchange(loop_running_, true)) host_.post_message();
+}
+
+/// Of the slice that follows: what was posted to the loop in this one is before it.
+void CooperativeCore::post_next_message() noexcept {
+  if (own_ != nullptr) {
+    own_->loop().assert_agent();
+    own_->loop().take_inbox();
+  }
+  host_.post_message();
 }
 
 /// For the first of the delayed ones.
@@ -142,6 +156,7 @@ bool CooperativeCore::work(Milliseconds now) {
     take_messages();
     drop_cancelled();
     promote(now);
+    if (closed_) return false;
     CooperativeTaskNode* task = ready_.top();
     if (task == nullptr) {
       if (cancelled_ == nullptr) break;
@@ -154,7 +169,6 @@ bool CooperativeCore::work(Milliseconds now) {
     }
     CooperativeCallback rest = call(*task, now);
     now = host_.now();
-    if (closed_) return false;
     if (rest && !task->is_cancelled_elsewhere()) {
       task->callback = std::move(rest);
       promote(now);
@@ -191,6 +205,7 @@ void CooperativeCore::promote(Milliseconds now) noexcept {
 /// So that a coroutine of another task that this one resumes is not taken for a part of it.
 void CooperativeCore::enter(CooperativeTaskNode& task) noexcept {
   number_ = 0;
+  driven_ = loop_of_this_thread;
   if (own_ == nullptr) return;
   own_->loop().assert_agent();
   if (task.number == 0) task.number = own_->new_number();
@@ -199,7 +214,7 @@ void CooperativeCore::enter(CooperativeTaskNode& task) noexcept {
 }
 
 bool CooperativeCore::is_running_here() const noexcept {
-  return is_here() && (own_ == nullptr || own_->is_in(number_));
+  return loop_of_this_thread == driven_ && (own_ == nullptr || own_->is_in(number_));
 }
 
 /// What is left of the task.
@@ -250,6 +265,7 @@ void CooperativeCore::drop_all() noexcept {
 
 void CooperativeCore::close() noexcept {
   closed_ = true;
+  if (own_ != nullptr) own_->clear_timeout();  // also one that is not counted on
   if (!performing_) drop_all();
 }
 

@@ -143,8 +143,12 @@ class LoopCore {
   void collect_work() noexcept HEIST_ON_AGENT;
   /// Takes what other threads handed over. Runs users' destructors.
   void drain_inbox() noexcept HEIST_ON_AGENT {
-    if (inbox_.has_posts() || on_agent().released != nullptr) [[unlikely]]
+    if (has_messages()) [[unlikely]]
       drain_all();
+  }
+  /// Whether drain_inbox() has something to do.
+  [[nodiscard]] bool has_messages() noexcept HEIST_ON_AGENT {
+    return inbox_.has_posts() || on_agent().released != nullptr;
   }
   /// The same without running any user code: what is to be released waits for drain_inbox().
   void take_inbox() noexcept HEIST_ON_AGENT {
