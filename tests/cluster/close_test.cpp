@@ -283,6 +283,27 @@ TEST_P(ClusterClose, close_when_tasks_were_aborted_before_then_they_are_not_coun
   EXPECT_EQ(report, (CloseReport{.aborted = posted}));
 }
 
+// Rule: ABT-5. The first agent that leaves takes it out of the wheel, the last one disposes of it.
+TEST_P(ClusterClose, close_when_a_delayed_task_was_aborted_just_before_then_nothing_is_left_of_it) {
+  const auto kept = std::make_shared<int>(0);
+  {
+    TaskController controller;
+    const auto task =
+        scheduler().post_task(note("ran"), {.signal = controller.signal(), .delay = 1h});
+    fall_asleep();  // it is in the wheel
+    HeldAgents held(cluster());
+    controller.abort(Reason(kept));
+    std::thread closer([&] { cluster().close(CloseMode::abort()); });
+    for (unsigned agent = 0; agent < size(); ++agent) {
+      ASSERT_TRUE(comes_true([&] { return !bound(agent).post([] {}); }));
+    }
+    held.let_go();
+    closer.join();
+  }
+  end();
+  EXPECT_EQ(kept.use_count(), 1);
+}
+
 TEST_P(ClusterClose, close_when_a_coroutine_waits_then_its_frame_goes_and_its_promise_rejects) {
   const auto awaited = later<void>();
   Countdown to_start(2);

@@ -55,13 +55,16 @@ void ClusterHub::keep(LoopCore& agent) noexcept {
 void ClusterHub::take_over() noexcept {
   const Keeping keeping(loop_);
   auto& state = loop_.on_agent();
+  // Those before are withdrawn already: a keeper that runs no user code has left them.
+  const Registration* const before = state.reap == nullptr ? nullptr : state.reap_tail;
   loop_.take_inbox();
-  for (Registration* at = state.reap; at != nullptr; at = at->chain) {
+  Registration* const reaped = before == nullptr ? state.reap : before->chain;
+  for (Registration* at = reaped; at != nullptr; at = at->chain) {
     auto& task = *static_cast<ControlledTask*>(at);
     // Nowhere else: its signal's queues may go with its callback, and it would come due in one of them.
     task.is_withdrawn = loop_.withdraw(task);
   }
-  count_aborts(state.reap);
+  count_aborts(reaped);
   state.wheel.expire(loop_.time_.tick_now(), [this](LoopNode& node) noexcept {
     auto& task = static_cast<SchedulerTask&>(node);
     task.place = TaskPlace::elsewhere;

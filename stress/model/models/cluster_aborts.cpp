@@ -139,3 +139,41 @@ HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_delay_against_a_close, 1) {
   join_all();
   shared.check_outcome();
 }
+
+/// The same for one in the wheel: the keeper that takes it out may leave its disposal to another one.
+HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_task_in_the_wheel_against_a_close, 2) {
+  AbortedTask shared;
+  shared.post({.delay = milliseconds(2)});
+  shared.cluster.run_until_idle(0);
+  spawn([&] { shared.abort(); });
+  spawn([&] { shared.cluster.close(1); });
+  shared.cluster.close(0);
+  join_all();
+  shared.check_outcome();
+}
+
+/// The same for one whose scheduler is suspended.
+HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_held_delay_against_a_close, 2) {
+  AbortedTask shared;
+  shared.cluster.scheduler().suspend();
+  shared.post({.delay = milliseconds(2)});
+  shared.cluster.run_until_idle(0);
+  spawn([&] { shared.abort(); });
+  spawn([&] { shared.cluster.close(1); });
+  shared.cluster.close(0);
+  join_all();
+  shared.check_outcome();
+}
+
+/// And for one that is in the hands of an agent while its scheduler is suspended.
+HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_held_task_against_a_close, 2) {
+  AbortedTask shared;
+  shared.cluster.scheduler().suspend();
+  shared.post();
+  shared.cluster.run_until_idle(0);
+  spawn([&] { shared.abort(); });
+  spawn([&] { shared.cluster.close(1); });
+  shared.cluster.close(0);
+  join_all();
+  shared.check_outcome();
+}
