@@ -85,8 +85,8 @@ std::uint64_t ClusterHub::leave(LoopCore& agent) noexcept {
 
 /// The last member: nobody picks any more.
 std::uint64_t ClusterHub::drop_all(LoopCore& agent) noexcept {
-  closed_.store(true, sync::relaxed);      // relaxed: posts that overlap may fall either way.
-  static_cast<void>(keeper_.try_begin());  // for good: whoever had it has left
+  closed_.store(true, sync::relaxed);  // relaxed: posts that overlap may fall either way.
+  keeper_.begin_for_good();            // a late poster may have it
   {
     const Keeping keeping(loop_);
     loop_.assert_agent();
@@ -102,17 +102,21 @@ std::uint64_t ClusterHub::drop_all(LoopCore& agent) noexcept {
   return dropped_.load(sync::relaxed);
 }
 
-void ClusterHub::drop_if_closed() noexcept {
+void ClusterHub::drop_if_closed(Late posted) noexcept {
   if (drops_.load(sync::edge("hub:post", sync::seq_cst))) [[unlikely]]
-    drop_posted();
+    drop_posted(posted);
 }
 
-void ClusterHub::drop_posted() noexcept {
+void ClusterHub::drop_posted(Late posted) noexcept {
   const LoopCore* member = LoopCore::member_here();
   const bool by_task =
       member != nullptr && member->member_.hub == this && member->running() != nullptr;
-  if (!by_task) return drop_found();
-  if (member->member_.is_blocked) drop_for_waiter();
+  if (by_task) {
+    if (member->member_.is_blocked) drop_for_waiter();
+    return;
+  }
+  if (posted == Late::delayed) drop_waiting();
+  drop_found();
 }
 
 void ClusterHub::drop_if_left() noexcept {

@@ -68,15 +68,16 @@ class ReserveThreads {
 /// ones and messages go to the loop's inbox and wheel, which belong to whichever agent is the keeper.
 ///
 /// Roles   poster: any thread.  agent: a member, on its own loop's thread.  keeper: see Keeper; it is the agent of the
-///         cluster's loop meanwhile, and runs no user code.  closer: a member that leaves, then any late poster.
+///         cluster's loop meanwhile, and runs no user code.  closer: a member that leaves, or any late poster.
 ///         reserve: one of the last members; an agent while another member blocks (Reserves).
 /// I1      A task is in the inbox, in the wheel, or in the queues; whoever takes it from the queues disposes of it. Who
 ///         destroys its callback, the holder or the abort's reaper, is who takes its contents (ControlledTask).
 /// I2      Once a member begins to leave, what is runnable is dropped: by those that leave, by posters, by members that
 ///         wait. (A task that waits for another one could never end otherwise, and its agent never leave.) A task that
 ///         only posts leaves it to them: what is dropped runs users' destructors.
-/// I3      So is what waits for its time or for a resume, by those that leave, that wait, or that have kept the delays: who
-///         finds the keeper's role taken leaves it to who has it, who looks for what was armed meanwhile.
+/// I3      So is what waits for its time or for a resume, by those that leave, that wait, that arm it late, or that have kept
+///         the delays: who finds the keeper's role taken leaves it to who has it, who looks for what was armed meanwhile.
+///         The last member waits for who has it, and keeps it.
 /// Edge hub: close <-> post. Publish, then read drops_; set drops_, then drop what is found.
 /// Edge hub: leave -> leave. Carries what the members did to the cluster's loop to the last one.
 /// Edge hub: drop -> drop. One after another drops; who leaves it to another one has published before.
@@ -239,8 +240,10 @@ class ClusterHub {
   void count_aborts(const Registration* reaped) noexcept;
   [[nodiscard]] bool arm(SchedulerTask& task) noexcept;
   void notify_watcher(Keeper::Due due) noexcept;
-  void drop_if_closed() noexcept;
-  void drop_posted() noexcept;
+  /// What was posted while members leave.
+  enum class Late : std::uint8_t { runnable, delayed };
+  void drop_if_closed(Late posted = Late::runnable) noexcept;
+  void drop_posted(Late posted) noexcept;
   void drop_for_waiter() noexcept;
   void drop_waiting() noexcept;
   void take_waiting(TaskFifo& into) noexcept;

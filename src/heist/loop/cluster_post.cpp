@@ -96,6 +96,7 @@ bool ClusterHub::arm(SchedulerTask& task) noexcept {
   const Keeper::Due due = task.key;
   if (!loop_.hand_over(task)) return false;
   notify_watcher(due);
+  drop_if_closed(Late::delayed);
   return true;
 }
 

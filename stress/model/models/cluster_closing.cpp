@@ -19,12 +19,15 @@ class LateTask {
         options);
   }
   /// A task of the cluster.
-  void wait() const {
+  void wait() const { wait(task_); }
+  static void wait(const Promise<int>& task) {
     try {
-      check(task_.get() == 7, "it ran");
+      check(task.get() == 7, "it ran");
     } catch (const AbortError&) {
+    } catch (const InvalidStateError&) {
     }
   }
+  [[nodiscard]] const Promise<int>& promise() const noexcept { return task_; }
   void check_outcome() const {
     check(task_.settled() && ran_ <= 1, "settled, and run once at the most");
     check((task_.status() == PromiseStatus::fulfilled) == (ran_ == 1), "fulfilled if it ran");
@@ -229,6 +232,50 @@ HEIST_BLOCKING_MODEL_PROGRAM(a_member_leaves_while_the_other_one_waits_for_a_res
     cluster.run_until_idle(1);
     cluster.close(1);
   });
+  cluster.run_one(0);
+  cluster.close(0);
+  join_all();
+  task.check_outcome();
+}
+
+/// One that another thread arms while the other member leaves.
+HEIST_BLOCKING_MODEL_PROGRAM(a_member_leaves_while_the_other_one_waits_for_a_late_delay, 2) {
+  HubCluster cluster;
+  LateTask task;
+  auto pair = Promise<int>::with_resolver();
+  cluster.bound(0).post([&] { LateTask::wait(pair.promise); });
+  spawn([&] {
+    cluster.core().refuse_tasks();
+    cluster.close(1);
+  });
+  spawn([&] {
+    task.post(cluster, {.delay = milliseconds(2)});
+    task.wait();
+    pair.resolver.resolve(7);
+  });
+  cluster.run_one(0);
+  cluster.close(0);
+  join_all();
+  task.check_outcome();
+}
+
+/// One that the member that leaves arms, in reaction to a drop.
+HEIST_BLOCKING_MODEL_PROGRAM(a_member_that_leaves_arms_what_the_other_one_waits_for, 1) {
+  HubCluster cluster;
+  LateTask dropped;
+  LateTask task;
+  Promise<int> result = Promise<int>::resolved(0);
+  dropped.post(cluster, {.delay = milliseconds(2)});
+  cluster.bound(1).post([&] {
+    result = dropped.promise().then([](int value) { return value; },
+                                    [&](const Reason& /*reason*/) {
+                                      task.post(cluster, {.delay = milliseconds(2)});
+                                      return task.promise();
+                                    });
+  });
+  cluster.run_one(1);
+  cluster.bound(0).post([&] { LateTask::wait(result); });
+  spawn([&] { cluster.close(1); });
   cluster.run_one(0);
   cluster.close(0);
   join_all();

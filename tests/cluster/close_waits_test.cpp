@@ -1,0 +1,43 @@
+// Rules: LIF-1: a close by abort while a task waits for what is posted as late as another agent leaves.
+#include <heist/blocking.hpp>
+
+#include "cluster/cluster_fixture.hpp"
+
+namespace heist::support {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Of two agents that nobody stands in for.
+class ClusterCloseWaits : public ClusterFixture {
+ protected:
+  void SetUp() override {
+    start({.agents = 2, .reserves = 0, .on_stop = [this](unsigned agent) {
+             if (agent == 1) has_left.open();
+           }});
+  }
+
+  test::Gate begun;
+  test::Gate has_left;  ///< the second agent, for good
+};
+
+// The agent that leaves drops the first delay, and posts the second one in reaction to that.
+TEST_F(ClusterCloseWaits, delayed_task_when_posted_by_an_agent_that_leaves_then_it_rejects) {
+  const auto again = [this](const Reason& /*reason*/) {
+    return scheduler().post_task([] { return 2; }, {.delay = 1h});
+  };
+  const auto first = scheduler().post_task([] { return 1; }, {.delay = 1h});
+  const auto awaited =
+      bound(1).post_task([&] { return first.then([](int value) { return value; }, again); });
+  bound(1).post_task([] {}).get();
+  const auto waits = bound(0).post_task([&] {
+    begun.open();
+    return settles(awaited) && awaited.status() == PromiseStatus::rejected;
+  });
+  begun.wait();
+  cluster().close(CloseMode::abort());
+  EXPECT_TRUE(waits.get());
+}
+
+}  // namespace
+}  // namespace heist::support
