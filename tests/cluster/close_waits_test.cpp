@@ -39,5 +39,24 @@ TEST_F(ClusterCloseWaits, delayed_task_when_posted_by_an_agent_that_leaves_then_
   EXPECT_TRUE(waits.get());
 }
 
+// Also without reserves: what it waits for need not be a promise.
+TEST_F(ClusterCloseWaits, post_within_blocking_when_the_other_agent_has_left_then_dropped) {
+  const auto posted = bound(0).post_task([&] {
+    blocking([&] {
+      begun.open();
+      has_left.wait();
+      for (const auto delay : {0h, 1h}) {
+        test::Gate is_gone;
+        const auto at_end = [&is_gone](int* /*none*/) { is_gone.open(); };
+        scheduler().post([kept = std::shared_ptr<int>(nullptr, at_end)] {}, {.delay = delay});
+        is_gone.wait();
+      }
+    });
+  });
+  begun.wait();
+  cluster().close(CloseMode::abort());
+  EXPECT_EQ(posted.status(), PromiseStatus::fulfilled);
+}
+
 }  // namespace
 }  // namespace heist::support

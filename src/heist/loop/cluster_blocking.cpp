@@ -35,7 +35,8 @@ BlockingScope::~BlockingScope() {
 bool ClusterHub::begin_blocking(LoopCore& agent) noexcept {
   auto& member = agent.member_;
   drop_if_left();
-  if (reserve_setup_.count == 0 || std::exchange(member.is_blocked, true)) return false;
+  if (std::exchange(member.is_blocked, true)) return false;
+  if (reserve_setup_.count == 0) return true;
   const auto own = member.is_reserve ? std::optional(rank_of(agent)) : std::nullopt;
   if (const auto resting = reserves_.enter(own)) get_up(agents() + *resting);
   return true;
@@ -48,7 +49,7 @@ void ClusterHub::get_up(unsigned reserve) noexcept {
 
 void ClusterHub::end_blocking(LoopCore& agent) noexcept {
   agent.member_.is_blocked = false;
-  reserves_.leave();
+  if (reserve_setup_.count != 0) reserves_.leave();
 }
 
 void ClusterHub::enlist(LoopCore& reserve) noexcept {

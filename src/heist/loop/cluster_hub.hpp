@@ -174,8 +174,8 @@ class ClusterHub {
 
   // Members that block, and reserves (cluster_blocking.cpp).
 
-  /// A member's thread, from within its task: a reserve picks in its place until end_blocking(). False: it does so
-  /// already, or there are no reserves.
+  /// A member's thread, from within its task: a reserve, if there is one, picks in its place until end_blocking(). False: it
+  /// does so already.
   [[nodiscard]] bool begin_blocking(LoopCore& agent) noexcept;
   void end_blocking(LoopCore& agent) noexcept;
   /// A reserve whose thread begins.
