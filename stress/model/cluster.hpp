@@ -75,6 +75,7 @@ class HubCluster {
     if (loop.core().is_closed()) return 0;
     const Driving driving(loop.core());
     loop.core().assert_agent();
+    hub().begin_to_leave();
     const CloseReport report = loop.core().close(CloseMode::abort());
     return report.aborted + hub().leave(loop.core());
   }

@@ -17,6 +17,19 @@ class ClusterCloseWaits : public ClusterFixture {
            }});
   }
 
+  static auto waits_at_end(const Promise<int>& promise) {
+    const auto wait = [promise](int* /*none*/) { EXPECT_TRUE(settles(promise)); };
+    return std::shared_ptr<int>(nullptr, wait);
+  }
+  void close_held(HeldAgents& held) {
+    std::thread closer([this] { cluster().close(CloseMode::abort()); });
+    for (unsigned agent = 0; agent < size(); ++agent) {
+      ASSERT_TRUE(comes_true([&] { return !bound(agent).post([] {}); }));
+    }
+    held.let_go();
+    closer.join();
+  }
+
   test::Gate begun;
   test::Gate has_left;  ///< the second agent, for good
 };
@@ -56,6 +69,21 @@ TEST_F(ClusterCloseWaits, post_within_blocking_when_the_other_agent_has_left_the
   begun.wait();
   cluster().close(CloseMode::abort());
   EXPECT_EQ(posted.status(), PromiseStatus::fulfilled);
+}
+
+// Both are about to leave: neither would drop what the other one waits for.
+TEST_F(ClusterCloseWaits,
+       promise_when_callbacks_of_both_agents_wait_for_it_as_they_go_then_it_rejects) {
+  std::vector<Promise<int>> awaited;
+  {
+    HeldAgents held(cluster());
+    for (unsigned agent = 0; agent < size(); ++agent) {
+      awaited.push_back(scheduler().post_task([] { return 1; }));
+      bound(agent).post([kept = waits_at_end(awaited.back())] {});
+    }
+    close_held(held);
+  }
+  for (const auto& task : awaited) EXPECT_EQ(task.status(), PromiseStatus::rejected);
 }
 
 }  // namespace

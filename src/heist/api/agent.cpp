@@ -131,8 +131,10 @@ CloseReport Agent::Impl::drive(std::promise<void>& started) {
 CloseReport Agent::Impl::leave() {
   LoopCore& core = loop.core();
   core.assert_agent();
+  ClusterHub* const hub = core.membership().hub;
+  if (hub != nullptr) hub->begin_to_leave();  // what the close drops may wait for the others' tasks
   CloseReport left = core.close(close_mode);
-  if (ClusterHub* hub = core.membership().hub) left.aborted += hub->leave(core);
+  if (hub != nullptr) left.aborted += hub->leave(core);
   return left;
 }
 

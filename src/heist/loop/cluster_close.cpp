@@ -75,7 +75,7 @@ std::uint64_t ClusterHub::count_sleeps() const noexcept {
 
 std::uint64_t ClusterHub::leave(LoopCore& agent) noexcept {
   if (agent.member_.searching) end_search(agent);
-  drops_.store(true, sync::edge("hub:close", sync::seq_cst));
+  begin_to_leave();
   drop_waiting();
   drop_found();
   agent.finish_garbage();

@@ -194,8 +194,9 @@ class ClusterHub {
   /// Any thread: waits until nothing is runnable or about to be, or the deadline. `also_delayed`: nor delayed.
   void wait_until_quiet(std::optional<LoopTime::Clock::time_point> deadline,
                         bool also_delayed) noexcept;
-  /// A member, once its own loop is closed: from now on what is runnable is dropped. The last one drops all that is left,
-  /// and says how many tasks all have dropped.
+  /// A member, before its own loop is closed: from now on what is runnable is dropped.
+  void begin_to_leave() noexcept { drops_.store(true, sync::edge("hub:close", sync::seq_cst)); }
+  /// The same, once that is closed. The last one drops all that is left, and says how many tasks all have dropped.
   std::uint64_t leave(LoopCore& agent) noexcept HEIST_ON_AGENT;
 
  private:
