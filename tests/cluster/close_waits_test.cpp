@@ -86,5 +86,24 @@ TEST_F(ClusterCloseWaits,
   for (const auto& task : awaited) EXPECT_EQ(task.status(), PromiseStatus::rejected);
 }
 
+// They stand before what they wait for, also among delays.
+TEST_F(ClusterCloseWaits, promise_when_a_callback_waits_for_it_as_it_goes_then_it_rejects) {
+  std::vector<Promise<int>> awaited;
+  {
+    HeldAgents held(cluster());
+    for (const auto delay : {0h, 1h}) {
+      const auto others = std::make_shared<std::vector<Promise<int>>>();
+      const auto wait = [others](int* /*none*/) {
+        for (const auto& other : *others) EXPECT_TRUE(settles(other));
+      };
+      scheduler().post([kept = std::shared_ptr<int>(nullptr, wait)] {}, {.delay = delay});
+      others->push_back(scheduler().post_task([] { return 1; }, {.delay = delay}));
+      awaited.push_back(others->back());
+    }
+    close_held(held);
+  }
+  for (const auto& task : awaited) EXPECT_EQ(task.status(), PromiseStatus::rejected);
+}
+
 }  // namespace
 }  // namespace heist::support

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cluster_hub.hpp"
+#include "microtask_queue.hpp"
 #include "signal_core.hpp"
 
 namespace heist {
@@ -73,6 +74,47 @@ std::uint64_t ClusterHub::count_sleeps() const noexcept {
 
 // Dropping.
 
+/// What this thread is about to drop, oldest first: who waits within a drop finds it.
+class ClusterHub::Drops {
+ public:
+  explicit Drops(ClusterHub& hub) noexcept : hub_(hub), outer_(std::exchange(innermost, this)) {}
+  Drops(const Drops&) = delete;
+  Drops& operator=(const Drops&) = delete;
+  ~Drops() { innermost = outer_; }
+
+  void add(LoopNode& node) noexcept {
+    hub_.count_drop(node);
+    nodes_.push(node);
+  }
+  /// By who is the one that drops what is found.
+  void add_found() noexcept {
+    drops_found_ = true;
+    hub_.queues_.drain(hub_.size(), [this](LoopNode& node) noexcept { add(node); });
+  }
+  void drop() noexcept {
+    while (!nodes_.empty()) {
+      LoopNode& node = nodes_.pop();
+      node.ops->kind == LoopNodeKind::task ? node.ops->drop(node) : drop_undeliverable(node);
+    }
+  }
+  static void drop_all() noexcept {
+    for (Drops* at = innermost; at != nullptr; at = at->outer_) {
+      if (at->drops_found_) at->add_found();
+      at->drop();
+    }
+  }
+
+ private:
+  static thread_local constinit Drops* innermost;
+
+  ClusterHub& hub_;
+  Drops* outer_;
+  MicrotaskQueue nodes_;
+  bool drops_found_ = false;
+};
+
+thread_local constinit ClusterHub::Drops* ClusterHub::Drops::innermost = nullptr;
+
 std::uint64_t ClusterHub::leave(LoopCore& agent) noexcept {
   if (agent.member_.searching) end_search(agent);
   begin_to_leave();
@@ -129,6 +171,7 @@ void ClusterHub::drop_for_waiter() noexcept {
   LoopCore* here = std::exchange(loop_of_this_thread, nullptr);
   drop_waiting();
   drop_found();
+  Drops::drop_all();
   loop_of_this_thread = here;
 }
 
@@ -165,19 +208,23 @@ void ClusterHub::take_waiting(TaskFifo& into) noexcept {
 void ClusterHub::drop_taken(TaskFifo& tasks) noexcept {
   loop_.first_scheduler().each(
       [this](SchedulerCore& scheduler) noexcept { publish_held(scheduler.stealable); });
+  Drops drops(*this);
   while (SchedulerTask* task = tasks.front()) {
     tasks.pop_front();
-    drop(*task);
+    drops.add(*task);
   }
+  drops.drop();
 }
 
 /// One thread at a time; who finds another one at it leaves it to that one. (A late poster touches no agent's state: it
 /// may be gone.)
 void ClusterHub::drop_found() noexcept {
   if (drop_requests_.fetch_add(1, sync::edge("hub:drop", sync::seq_cst)) != 0) return;
+  Drops drops(*this);
   for (;;) {
     auto seen = drop_requests_.load(sync::edge("hub:drop", sync::seq_cst));
-    queues_.drain(size(), [this](LoopNode& node) noexcept { drop(node); });
+    drops.add_found();
+    drops.drop();
     if (drop_requests_.compare_exchange_strong(seen, 0, sync::edge("hub:drop", sync::seq_cst),
                                                sync::relaxed)) {  // relaxed: it looks again.
       return;
@@ -185,11 +232,17 @@ void ClusterHub::drop_found() noexcept {
   }
 }
 
-void ClusterHub::drop(LoopNode& node) noexcept {
-  if (node.ops->kind != LoopNodeKind::task) return drop_undeliverable(node);
+/// As on a thread of no loop: microtasks would wait for the end of what waits.
+void ClusterHub::drop_behind() noexcept {
+  LoopCore* here = std::exchange(loop_of_this_thread, nullptr);
+  Drops::drop_all();
+  loop_of_this_thread = here;
+}
+
+void ClusterHub::count_drop(const LoopNode& node) noexcept {
+  if (node.ops->kind != LoopNodeKind::task) return;
   // relaxed: a statistic. By any thread, so that it is not the agent's count.
-  if (!static_cast<SchedulerTask&>(node).is_aborted()) dropped_.fetch_add(1, sync::relaxed);
-  node.ops->drop(node);
+  if (!static_cast<const SchedulerTask&>(node).is_aborted()) dropped_.fetch_add(1, sync::relaxed);
 }
 
 }  // namespace heist

@@ -191,6 +191,8 @@ class ClusterHub {
 
   /// A member that is about to wait: drops what nobody may run any more.   Cost: a load.
   void drop_if_left() noexcept;
+  /// Any thread that is about to wait: if it does so within a drop, what is behind that goes now.
+  static void drop_behind() noexcept;
   /// Any thread: waits until nothing is runnable or about to be, or the deadline. `also_delayed`: nor delayed.
   void wait_until_quiet(std::optional<LoopTime::Clock::time_point> deadline,
                         bool also_delayed) noexcept;
@@ -200,6 +202,7 @@ class ClusterHub {
   std::uint64_t leave(LoopCore& agent) noexcept HEIST_ON_AGENT;
 
  private:
+  class Drops;
   using Queues = ClusterQueues<hub_sizes, ClusterSleepers>;
   static constexpr std::uint32_t most_to_clear = 64;
 
@@ -279,7 +282,7 @@ class ClusterHub {
   void note_sleep() noexcept;
   std::uint64_t drop_all(LoopCore& agent) noexcept HEIST_ON_AGENT;
   void drop_found() noexcept;
-  void drop(LoopNode& node) noexcept;
+  void count_drop(const LoopNode& node) noexcept;
 
   LoopCore& loop_;
   ClusterSleepers sleepers_;

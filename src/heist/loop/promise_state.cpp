@@ -282,8 +282,10 @@ bool PromiseStateBase::wait_for(Delay timeout) {
 
 bool PromiseStateBase::wait_until(std::optional<std::chrono::steady_clock::time_point> deadline) {
   refuse_wait_on(home_);
-  drop_all_undeliverable();  // within a drop: what settles the promise may be behind it
   if (const LoopCore* member = LoopCore::member_here()) member->membership().hub->drop_if_left();
+  // Within a drop: what settles the promise may be behind it.
+  ClusterHub::drop_behind();
+  drop_all_undeliverable();
   std::uint32_t nobody = 0;
   // Fails when others wait already, which serves as well.
   waiting_.compare_exchange_strong(nobody, someone_waits, sync::edge("promise:wait", sync::seq_cst),
