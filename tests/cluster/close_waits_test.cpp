@@ -105,5 +105,32 @@ TEST_F(ClusterCloseWaits, promise_when_a_callback_waits_for_it_as_it_goes_then_i
   for (const auto& task : awaited) EXPECT_EQ(task.status(), PromiseStatus::rejected);
 }
 
+// Rule: ABT-4. The agent that leaves is the one that may destroy it.
+TEST_F(ClusterCloseWaits, end_of_an_aborted_callback_when_the_other_agent_leaves_then_it_comes) {
+  TaskController controller;
+  test::Gate is_gone;
+  const auto at_end = [&is_gone](int* /*none*/) { is_gone.open(); };
+  const auto aborted = scheduler().post_task([kept = std::shared_ptr<int>(nullptr, at_end)] {},
+                                             {.signal = controller.signal(), .delay = 1h});
+  fall_asleep();  // it is in the wheel
+  bound(0).post([&] {
+    begun.open();
+    is_gone.wait();
+  });
+  begun.wait();
+  test::Gate is_held;
+  test::Gate may_end;
+  bound(1).post([&] {
+    is_held.open();
+    may_end.wait();
+  });
+  is_held.wait();
+  controller.abort();
+  std::thread closer([this] { cluster().close(CloseMode::abort()); });
+  EXPECT_TRUE(comes_true([&] { return !bound(1).post([] {}); }));
+  may_end.open();
+  closer.join();
+}
+
 }  // namespace
 }  // namespace heist::support

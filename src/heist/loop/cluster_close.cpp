@@ -118,7 +118,7 @@ thread_local constinit ClusterHub::Drops* ClusterHub::Drops::innermost = nullptr
 std::uint64_t ClusterHub::leave(LoopCore& agent) noexcept {
   if (agent.member_.searching) end_search(agent);
   begin_to_leave();
-  drop_waiting();
+  drop_waiting(&agent);
   drop_found();
   agent.finish_garbage();
   if (members_left_.fetch_sub(1, sync::edge("hub:leave", sync::acq_rel)) != 1) return 0;
@@ -176,11 +176,16 @@ void ClusterHub::drop_for_waiter() noexcept {
 }
 
 /// What waits for its time, or for a resume. Who finds the role taken leaves it to whoever has it, who looks again.
-void ClusterHub::drop_waiting() noexcept {
+/// `agent`: one that sees to what was aborted; else it waits for the next one.
+void ClusterHub::drop_waiting(LoopCore* agent) noexcept {
   TaskFifo found;
   do {
     if (!keeper_.try_begin()) break;
     take_over();
+    if (agent != nullptr) {
+      agent->assert_agent();
+      hand_on(*agent);
+    }
     take_waiting(found);
     keeper_.end(Keeper::never);
   } while (loop_.inbox_.has_posts_by_now());

@@ -249,7 +249,7 @@ class ClusterHub {
   void drop_if_closed(Late posted = Late::runnable) noexcept;
   void drop_posted(Late posted) noexcept;
   void drop_for_waiter() noexcept;
-  void drop_waiting() noexcept;
+  void drop_waiting(LoopCore* agent = nullptr) noexcept;
   void take_waiting(TaskFifo& into) noexcept;
   void drop_taken(TaskFifo& tasks) noexcept;
 
