@@ -106,13 +106,16 @@ void ClusterHub::park_among_all(LoopCore& agent,
   auto& member = agent.member_;
   agent.forget_rethrown();
   if (!std::exchange(member.searching, true)) sleepers_.idle().begin_search();
+  bool saw_work = false;
   spin_until(agent.spin_, loop_, limit, [&] {
     agent.assert_agent();
     if (member.is_reserve && reserves_.has_surplus()) return true;
+    saw_work = has_work(agent);
     // relaxed: seen in time. Who drains waits until all sleep.
-    return has_work(agent) || loop_.refuses_tasks_.load(sync::relaxed);
+    return saw_work || loop_.refuses_tasks_.load(sync::relaxed);
   });
-  if (has_work(agent)) return;
+  // Also when another agent has taken it since: this one goes on waiting as before.
+  if (saw_work || has_work(agent)) return;
   agent.parker_.prepare();
   agent.count_sleep();
   if (announce_sleep(agent)) wait(agent, limit);
