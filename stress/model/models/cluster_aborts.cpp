@@ -54,6 +54,14 @@ void run_both(const HubCluster& cluster) {
   cluster.run_until_idle(1);
 }
 
+void abort_while_it_closes(AbortedTask& shared) {
+  spawn([&] { shared.abort(); });
+  spawn([&] { shared.cluster.close(1); });
+  shared.cluster.close(0);
+  join_all();
+  shared.check_outcome();
+}
+
 }  // namespace
 
 /// In the bins, or in the hands of an agent.
@@ -122,22 +130,14 @@ HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_task_in_the_wheel, 1) {
 HEIST_BLOCKING_MODEL_PROGRAM(abort_against_a_closing_cluster, 1) {
   AbortedTask shared;
   shared.post();
-  spawn([&] { shared.abort(); });
-  spawn([&] { shared.cluster.close(1); });
-  shared.cluster.close(0);
-  join_all();
-  shared.check_outcome();
+  abort_while_it_closes(shared);
 }
 
 /// The same for a delayed one.
 HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_delay_against_a_close, 1) {
   AbortedTask shared;
   shared.post({.delay = milliseconds(2)});
-  spawn([&] { shared.abort(); });
-  spawn([&] { shared.cluster.close(1); });
-  shared.cluster.close(0);
-  join_all();
-  shared.check_outcome();
+  abort_while_it_closes(shared);
 }
 
 /// The same for one in the wheel: the keeper that takes it out may leave its disposal to another one.
@@ -145,11 +145,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_task_in_the_wheel_against_a_close, 2) {
   AbortedTask shared;
   shared.post({.delay = milliseconds(2)});
   shared.cluster.run_until_idle(0);
-  spawn([&] { shared.abort(); });
-  spawn([&] { shared.cluster.close(1); });
-  shared.cluster.close(0);
-  join_all();
-  shared.check_outcome();
+  abort_while_it_closes(shared);
 }
 
 /// The same for one whose scheduler is suspended.
@@ -158,11 +154,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_held_delay_against_a_close, 2) {
   shared.cluster.scheduler().suspend();
   shared.post({.delay = milliseconds(2)});
   shared.cluster.run_until_idle(0);
-  spawn([&] { shared.abort(); });
-  spawn([&] { shared.cluster.close(1); });
-  shared.cluster.close(0);
-  join_all();
-  shared.check_outcome();
+  abort_while_it_closes(shared);
 }
 
 /// And for one that is in the hands of an agent while its scheduler is suspended.
@@ -171,9 +163,5 @@ HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_held_task_against_a_close, 2) {
   shared.cluster.scheduler().suspend();
   shared.post();
   shared.cluster.run_until_idle(0);
-  spawn([&] { shared.abort(); });
-  spawn([&] { shared.cluster.close(1); });
-  shared.cluster.close(0);
-  join_all();
-  shared.check_outcome();
+  abort_while_it_closes(shared);
 }
