@@ -71,7 +71,7 @@ class Heistd:
 
     def queue_the_backlog(self, body):
         """Posts all of it through one connection, without waiting for each reply."""
-        head = "POST /jobs/compress?priority=background HTTP/1.1\r\nHost: bench\r\n"
+        head = "POST /jobs/compress?priority=background HTTP/1.1\r\nHost: localhost\r\n"
         message = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
         connection = socket.create_connection(("127.0.0.1", self.port))
         sender = threading.Thread(target=lambda: [connection.sendall(message) for _ in range(JOBS)])

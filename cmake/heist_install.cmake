@@ -4,11 +4,20 @@ include(GNUInstallDirs)
 
 set(heist_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/heist")
 
-install(TARGETS heist heist_parallel EXPORT heist_targets FILE_SET HEADERS)
+install(TARGETS heist EXPORT heist_targets FILE_SET HEADERS)
+install(TARGETS heist_parallel EXPORT heist_parallel_targets)
 install(EXPORT heist_targets NAMESPACE heist:: FILE heist-targets.cmake
+  DESTINATION "${heist_config_dir}")
+install(EXPORT heist_parallel_targets NAMESPACE heist:: FILE heist-parallel-targets.cmake
   DESTINATION "${heist_config_dir}")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
+# A static library leaves what it links to its users, a shared one has it.
+get_target_property(heist_type heist TYPE)
+set(heist_links_allocator OFF)
+if(heist_type STREQUAL "STATIC_LIBRARY")
+  set(heist_links_allocator ON)
+endif()
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/heist-config.cmake.in"
   "${PROJECT_BINARY_DIR}/heist-config.cmake" INSTALL_DESTINATION "${heist_config_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/heist-config-version.cmake"

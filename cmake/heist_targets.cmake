@@ -1,4 +1,5 @@
-# How our own targets are compiled: warnings are errors here and never exported.
+# How our own targets are compiled while we develop: warnings are errors then, and never exported. Whoever only builds
+# the library may have a compiler that warns of something else.
 set(HEIST_WARNINGS
   -Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
   -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wcast-qual -Wformat=2 -Wundef
@@ -16,10 +17,30 @@ else()
   endif()
 endif()
 
-# heist_own_target(<target>...): ours, so strict.
+# heist_own_target(<target>...): ours, so strict in HEIST_DEV_MODE.
 function(heist_own_target)
+  if(NOT HEIST_DEV_MODE)
+    return()
+  endif()
   foreach(target IN LISTS ARGN)
     target_compile_options(${target} PRIVATE ${HEIST_WARNINGS})
+  endforeach()
+endfunction()
+
+# heist_harden(<target>...): what faces a network. An overflow of a buffer on the stack, or of one whose
+# size the compiler knows, ends the program; nothing of it stands at a fixed address, and its table of
+# functions cannot be written.
+include(CheckPIESupported)
+check_pie_supported()
+function(heist_harden)
+  foreach(target IN LISTS ARGN)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_compile_options(${target} PRIVATE -fstack-protector-strong)
+    target_link_options(${target} PRIVATE LINKER:-z,relro,-z,now)
+    if(NOT HEIST_SANITIZE) # the sanitizers replace the same functions; it needs an optimising compiler
+      target_compile_options(${target} PRIVATE
+        $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE> $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
+    endif()
   endforeach()
 endfunction()
 

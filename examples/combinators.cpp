@@ -30,7 +30,8 @@ heist::Promise<void> show() {
   for (const char* host : {"a.example", "b.example"}) {
     fetching.push_back(fetch(host, milliseconds(2)));
   }
-  const auto pages = co_await heist::when_all(std::move(fetching));
+  auto all = heist::when_all(std::move(fetching));
+  const auto pages = co_await all;
   for (const auto& page : pages) std::printf("%s\n", page.c_str());
 
   auto failing = heist::Promise<std::string>::rejected(heist::Reason("no route"));
@@ -38,7 +39,8 @@ heist::Promise<void> show() {
   const std::string page = co_await mirrors;
   std::printf("%s\n", page.c_str());
 
-  const bool fetched = co_await is_fetched_within(milliseconds(5));
+  auto within = is_fetched_within(milliseconds(5));
+  const bool fetched = co_await within;
   std::printf("%s\n", fetched ? "in time" : "too late");
 }
 

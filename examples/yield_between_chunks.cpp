@@ -1,5 +1,5 @@
-// Long work in chunks: between two of them whatever is more urgent runs, and an abort ends it there. With
-// EventLoopOptions::continuation_cap even a flood of yields lets tasks of its own priority pass.
+// Long work in chunks: between two of them whatever is more urgent runs, and an abort ends it there. Tasks of
+// the work's own priority wait until it is done, unless EventLoopOptions::continuation_cap lets them pass.
 #include <cstdio>
 #include <heist/heist.hpp>
 #include <string>

@@ -58,7 +58,8 @@ struct Counts {
 };
 
 Promise<int> slow_answer(int value) {
-  co_await Promise<void>::resolved();
+  const auto settled = Promise<void>::resolved();
+  co_await settled;
   co_return value;
 }
 

@@ -8,6 +8,7 @@
 // I5  A close whose deadline has come reports a task that still runs and rejects its promise at
 //     once; the task's late result is dropped (ABT-6).
 // I6  A drain that waits for delayed tasks does not wait for those that have been aborted (ABT-4).
+// I7  The last report tells of no more tasks than were posted, of none that is open, and of one that overran.
 #include <array>
 #include <chrono>
 #include <heist/heist.hpp>
@@ -82,6 +83,7 @@ class ClosePost {
       disturb(own);
     });
     let_go_.store(true, sync::relaxed);  // relaxed: a running task only waits for it.
+    check_report(agent_->close(CloseMode::drain()));
     agent_.reset();
     check_round();
   }
@@ -183,6 +185,15 @@ class ClosePost {
       await([this] { return let_go_.load(sync::relaxed); }, "close() waited beyond its deadline");
       return 1;
     });
+  }
+
+  void check_report(const CloseReport& last) const {
+    check(last.not_started == 0 && last.still_running == 0, "a closed agent reports what is open");
+    std::uint64_t posted = overrun_ ? 1 : 0;
+    for (const Part& part : parts_) posted += part.posts.size();
+    check(last.ran + last.aborted <= posted, "a report tells of tasks that were never posted");
+    const auto overran = overrun_reported_.load(sync::relaxed);  // relaxed: a quiet point.
+    check(overran == 0 || last.ran > 0, "a task that overran has ended, and is not reported");
   }
 
   void check_round() {

@@ -280,12 +280,16 @@ class ClusterStress {
         case 0:
           sum += co_await gifts_[random.below(gifts_.size())];
           break;
-        case 1:
-          sum += co_await bound_[random.below(bound_.size())].post_task([] { return 1; });
+        case 1: {
+          const auto one = bound_[random.below(bound_.size())].post_task([] { return 1; });
+          sum += co_await one;
           break;
-        case 2:
-          sum += co_await scheduler_->post_task([] { return 1; });
+        }
+        case 2: {
+          const auto one = scheduler_->post_task([] { return 1; });
+          sum += co_await one;
           break;
+        }
         case 3:
           co_await sleep_for(microseconds(random.below(100)),
                              controllers_[random.below(signal_count)]->signal());

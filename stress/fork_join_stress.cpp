@@ -5,6 +5,8 @@
 //     its nodes run to their ends all the same.
 // I3  All nodes have the scheduler of their root.
 // I4  However many trees have been, memory is flat.
+// I5  The callback of a task that has forked is destroyed behind the tree and the task's checkpoint, and sees what both did.
+#include <array>
 #include <atomic>
 #include <heist/agent_cluster.hpp>
 #include <heist/heist.hpp>
@@ -77,6 +79,50 @@ Forkable<std::uint64_t> node(Plan& plan, std::uint64_t seed, int depth) {
   co_return nodes;
 }
 
+/// A parent and a child that end at about the same moment, on two agents.
+struct Pair {
+  std::uint64_t parent_steps = 0;
+  std::uint64_t child_steps = 0;
+  sync::atomic<bool> is_apart{false};  ///< a hint: the parent has gone on beside its child
+  bool is_checked = false;             ///< the task's checkpoint has been
+  bool callback_saw_it = false;
+};
+
+/// What the task's callback holds: it goes behind the tree and the checkpoint.
+class SeesCheckpoint {
+ public:
+  explicit SeesCheckpoint(Pair& pair) : pair_(&pair) {}
+  SeesCheckpoint(SeesCheckpoint&& other) noexcept : pair_(std::exchange(other.pair_, nullptr)) {}
+  SeesCheckpoint& operator=(SeesCheckpoint&&) = delete;
+  ~SeesCheckpoint() {
+    if (pair_ != nullptr) pair_->callback_saw_it = pair_->is_checked;
+  }
+
+ private:
+  Pair* pair_;
+};
+
+void step(std::uint64_t steps) {
+  const volatile auto end = steps;
+  for (std::uint64_t i = 0; i < end; ++i) {
+  }
+}
+Forkable<std::uint64_t> child_of(Pair& pair) {
+  queue_microtask([&pair] { pair.is_checked = true; });
+  // relaxed: a hint. An agent that runs takes the parent at once, if one does.
+  for (int turn = 0; turn < 2000 && !pair.is_apart.load(sync::relaxed); ++turn) {
+  }
+  step(pair.child_steps);
+  co_return 1;
+}
+Forkable<std::uint64_t> parent_of(Pair& pair) {
+  auto child = co_await fork(child_of(pair));
+  pair.is_apart.store(true, sync::relaxed);  // relaxed: as above.
+  step(pair.parent_steps);
+  co_await join();
+  co_return 1 + child.value();
+}
+
 class ForkRounds {
  public:
   void round(Random& random) {
@@ -93,6 +139,7 @@ class ForkRounds {
     if (random.one_in(2)) controller.abort();
     for (std::size_t i = 0; i < trees.size(); ++i) look_at(trees[i], plans[i]);
     trees.clear();
+    run_pairs(random);
     flat_memory_.look();
   }
   [[nodiscard]] Counts counts() const { return counts_; }
@@ -110,6 +157,22 @@ class ForkRounds {
   }
   static Promise<std::uint64_t> awaited(Plan& plan) {
     co_return co_await node(plan, plan.seed, depth);
+  }
+
+  /// So many that agents which have ended one find the next: those of another agent, before tasks of their own.
+  void run_pairs(Random& random) {
+    std::array<Pair, 256> pairs;
+    std::vector<Promise<std::uint64_t>> trees;
+    for (Pair& pair : pairs) {
+      pair.parent_steps = random.below(400);
+      pair.child_steps = random.below(100);
+      trees.push_back(
+          scheduler_.post_task([&pair, sees = SeesCheckpoint(pair)] { return parent_of(pair); }));
+    }
+    for (const auto& tree : trees) check(tree.get() == 2, "a node of a pair was lost");
+    for (const Pair& pair : pairs) {
+      check(pair.callback_saw_it, "a callback was destroyed before the checkpoint");
+    }
   }
 
   void look_at(const Promise<std::uint64_t>& tree, const std::shared_ptr<Plan>& plan) {

@@ -6,7 +6,8 @@
 // I3  All who ask for a ceiling get the same scheduler.
 #include <array>
 #include <heist/heist.hpp>
-#include <utility>
+#include <optional>
+#include <vector>
 
 #include "support/crew.hpp"
 #include "support/stress_run.hpp"
@@ -17,33 +18,50 @@ using namespace heist;
 using namespace heist::stress;
 
 constexpr std::size_t threads = 3;
-constexpr int turns = 16;
+constexpr int turns = 256;
+constexpr std::size_t loop_count = 8;
 
 class LimitsStress {
  public:
   void round(Random& random) {
     const std::uint64_t seed = random();
-    EventLoop loop;
-    std::array<std::optional<Scheduler>, threads> low;
+    std::array<EventLoop, loop_count> loops;
+    std::array<std::array<std::optional<Scheduler>, threads>, loop_count> low;
+    // Not one for each thread: who let go of it would tell those who come later what it has done.
+    std::vector<Scheduler> schedulers;
+    for (const EventLoop& loop : loops) schedulers.push_back(loop.scheduler());
     crew_.run([&](std::size_t member) {
       Random own(seed + member);
-      low[member] = loop.scheduler().with_ceiling(TaskPriority::background);
-      check(low[member]->post([] {}), "an open loop refused a task");  // which looks at the ceiling
+      for (std::size_t i = 0; i < loop_count; ++i) {
+        auto& scheduler = low[i][member];
+        scheduler = schedulers[i].with_ceiling(TaskPriority::background);
+        check(scheduler->post([] {}), "an open loop refused a task");  // which looks at the ceiling
+      }
       for (int turn = 0; turn < turns; ++turn) use(own);
     });
-    for (const auto& scheduler : low) check(scheduler == low[0], "two schedulers of one ceiling");
+    for (const auto& of_loop : low) {
+      for (const auto& one : of_loop) check(one == of_loop[0], "two schedulers of one ceiling");
+    }
     check(static_cast<bool>(Room::try_take(bound_)), "a place was lost");
   }
   [[nodiscard]] std::uint64_t uses() const noexcept { return uses_; }
 
  private:
   void use(Random& random) {
-    for (auto pauses = random.below(32); pauses > 0; --pauses) dither(random);
+    pause(random);
     Room room = random.one_in(2) ? Room::try_take(bound_) : Room::wait_for(bound_).get();
     if (!room) return;
     ++uses_;
-    dither(random);
+    if (random.one_in(4)) pause(random);
     if (random.one_in(2)) room.leave();
+  }
+
+  /// Rarely gives up the processor: there are to be many turns while several threads have one.
+  static void pause(Random& random) {
+    if (random.one_in(64)) return dither(random);
+    const volatile auto steps = random.below(400);
+    for (std::uint64_t step = 0; step < steps; ++step) {
+    }
   }
 
   const Ref<PostBound> bound_ = make_post_bound(1);

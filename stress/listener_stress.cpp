@@ -13,7 +13,8 @@
 //     (ABT-5).
 // I6  A listener for one event is called once at the most.
 // Some rounds are churn: one thread subscribes and removes hundreds beside many that stay, so that
-// the registry is pruned while others walk it for an event.
+// the registry is pruned while others walk it for an event. In some, each listener of one event is
+// removed while it runs, and ends at about the moment at which its remover begins to wait for that.
 #include <array>
 #include <heist/heist.hpp>
 #include <memory>
@@ -51,7 +52,8 @@ struct Slot {
   bool removed_here = false;  ///< not by the callback itself
   bool removed = false;
   bool removes_itself = false;
-  sync::atomic<bool> is_running{false};  ///< a hint, so that removals fall into runs
+  sync::atomic<bool> is_running{false};   ///< a hint, so that removals fall into runs
+  sync::atomic<bool> has_remover{false};  ///< a hint, so that runs end when they are waited for
   Subscription subscription;
   /// Who takes it removes the listener: its subscriber, or the callback itself.
   sync::atomic<Subscription*> to_remove{nullptr};
@@ -85,8 +87,11 @@ class ListenerStress {
     controller_.emplace();
     bond_.emplace();
     const std::uint64_t seed = random();
-    if (random.one_in(4)) {
+    const auto kind = random.below(8);
+    if (kind < 2) {
       churn_round(seed);
+    } else if (kind < 4) {
+      removal_round(seed, kind == 2);
     } else {
       crew_.run([this, seed](std::size_t member) {
         Random own(seed + member);
@@ -172,6 +177,54 @@ class ListenerStress {
   void abort_amid(Random& random) {
     for (auto steps = random.below(400); steps > 0; --steps) dither(random);
     controller_->abort();
+  }
+
+  /// One event calls them all.
+  void removal_round(std::uint64_t seed, bool is_for_abort) {
+    auto& slots = slots_.front();
+    const TaskSignal signal = controller_->signal();
+    Random ends(seed);
+    for (int i = 0; i < 32; ++i) {
+      Slot& slot = *slots.emplace_back(std::make_unique<Slot>());
+      slot.is_once = slot.ends_by_itself = slot.is_for_abort = is_for_abort;
+      auto callback = [marker = Marker(slot), steps = ends.below(300)] {
+        run_until_removed(marker.slot(), steps);
+      };
+      slot.subscription = is_for_abort
+                              ? signal.on_abort(std::move(callback))
+                              : signal.on_priority_change(
+                                    [callback = std::move(callback)](const auto&) { callback(); });
+    }
+    crew_.run([&](std::size_t member) {
+      if (member == 1) return remove_running(slots);
+      if (member != 0) return;
+      is_for_abort ? controller_->abort() : controller_->set_priority(TaskPriority::user_blocking);
+    });
+  }
+  static void run_until_removed(Slot& slot, std::uint64_t steps) {
+    run(slot);
+    // relaxed: as in run().
+    meet([&] { return slot.has_remover.load(sync::relaxed); }, "nobody removes a listener");
+    const volatile auto end = steps;
+    for (std::uint64_t step = 0; step < end; ++step) {
+    }
+  }
+  static void remove_running(std::vector<std::unique_ptr<Slot>>& slots) {
+    for (auto& slot : slots) {
+      // relaxed: as in run().
+      meet([&] { return slot->is_running.load(sync::relaxed); }, "a listener was not called");
+      slot->has_remover.store(true, sync::relaxed);  // relaxed: a hint, carries nothing.
+      reset(*slot, slot->subscription);
+      check(slot->destroyed == 1, "a removed callback was not destroyed");
+      slot->removed = slot->removed_here = true;
+    }
+  }
+  /// Stays on the processor for a while, so that the two who meet go on at the same time.
+  template <class Condition>
+  static void meet(Condition&& condition, const char* what) {
+    for (int turn = 0; turn < 5000 && !condition(); ++turn) {
+    }
+    await(condition, what);
   }
 
   void subscribe(Slot& slot, Random& random) {

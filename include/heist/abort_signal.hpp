@@ -5,6 +5,7 @@
 #include <heist/delay.hpp>
 #include <heist/error.hpp>
 #include <heist/listener.hpp>
+#include <heist/misuse.hpp>
 #include <heist/reason.hpp>
 #include <heist/scheduling_state.hpp>
 #include <heist/subscription.hpp>
@@ -17,7 +18,9 @@
 
 namespace heist {
 
+class ListedSignal;
 class Scheduler;
+class TaskSignal;
 struct ListenerOptions;
 
 /// Observes whether something was aborted, and why; shared handle. Only its controller aborts
@@ -42,11 +45,12 @@ class AbortSignal {
     return abort(Reason(std::forward<Value>(reason)));
   }
 
-  /// A signal that aborts with TimeoutError once the delay, counted from the call, is over. The current
-  /// loop's timer, in a plain task of its own; or that of the scheduler's loop. The timer lives as long as
-  /// the signal is observed, and does not keep a loop from being idle; a closed loop's never fires.
+  /// A signal that aborts with TimeoutError once the delay, counted from the call, is over: before
+  /// any other task, at the next pick of the current loop, or of the scheduler's. Its timer lives
+  /// as long as the signal is observed, and does not keep a loop from being idle; a closed loop's
+  /// never fires.
   ///
-  /// Spec:   [dom#dom-abortsignal-timeout], contract DLY-2.
+  /// Spec:   [dom#dom-abortsignal-timeout], contract DLY-2, DLY-6.
   /// Thread: an agent; with a scheduler any.   Blocks: never.
   /// Errors: std::bad_alloc; NotAllowedError off an agent.   Cost: one allocation; dropping it O(1).
   [[nodiscard]] static AbortSignal timeout(Delay delay);
@@ -59,14 +63,15 @@ class AbortSignal {
   /// When one of them aborts, all that depend on it are marked aborted first; then events are delivered,
   /// its own before theirs, theirs in order of creation (ABT-3).
   ///
+  /// The signal has no priority, whatever the others are (as the specification has it): tasks with it are
+  /// user-visible. A TaskSignal in a list in braces does not compile; TaskSignal::any() keeps its priority.
+  ///
   /// Spec:   [dom#dom-abortsignal-any].   Thread: any, lock-free.   Blocks: never.
   /// Errors: std::bad_alloc; std::invalid_argument for a moved-from signal. Nothing is changed then.
   /// Cost:   one allocation; for n signals n registrations, dropped with amortised O(n), and n * n / 2
   ///         comparisons of addresses.
   [[nodiscard]] static AbortSignal any(std::span<const AbortSignal> signals);
-  [[nodiscard]] static AbortSignal any(std::initializer_list<AbortSignal> signals) {
-    return any(std::span<const AbortSignal>(signals.begin(), signals.size()));
-  }
+  [[nodiscard]] static AbortSignal any(std::initializer_list<ListedSignal> signals);
 
   /// A signal that aborts, with AbortError, when a stop of the token is requested; within that call, on its
   /// thread. Born aborted when it was requested before.
@@ -82,33 +87,43 @@ class AbortSignal {
   ///           signal no stop is possible any more.
   [[nodiscard]] std::stop_token stop_token() const;
 
-  /// True once aborted; never false again.   Cost: one load.
+  /// True once aborted; never false again. A moved-from handle's is not: an assertion says so in debug builds of the
+  /// library.   Cost: one load.
   [[nodiscard]] bool aborted() const noexcept;
 
   /// The abort reason; empty while not aborted.
   [[nodiscard]] Reason reason() const noexcept;
 
-  /// Throws the reason if aborted (plain values as `Aborted`).
+  /// Throws the reason if aborted (plain values as `Aborted`).   Errors: also std::invalid_argument when moved from.
   void throw_if_aborted() const;
 
   /// Calls `listener()` or `listener(AbortSignal)` once, in the thread that aborts (ABT-8), after
   /// the tasks' abort steps and in the order of registration. Not called when aborted already.
   ///
-  /// Errors: std::bad_alloc.   Cost: one allocation; lock-free.
+  /// Errors: std::bad_alloc; std::invalid_argument for a listener that is null or empty, and for a handle that was moved
+  /// from.   Cost: one allocation; lock-free.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&> ||
              std::invocable<std::decay_t<Callback>&, AbortSignal>
   Subscription on_abort(Callback&& listener) const {
+    check_valid("AbortSignal::on_abort");
     return add_abort_listener(abort_listener(std::forward<Callback>(listener)));
   }
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&> ||
              std::invocable<std::decay_t<Callback>&, AbortSignal>
   Subscription on_abort(Callback&& listener, const ListenerOptions& options) const {
+    check_valid("AbortSignal::on_abort");
+    check_signal(options);
     return add_abort_listener(abort_listener(std::forward<Callback>(listener)), options);
   }
 
-  /// False once moved from; nothing else may be asked of such a handle.
+  /// The TaskSignal that this is a handle of; nothing when it has no priority.
+  ///
+  /// Tasks that are posted with it take its priority through either handle. Needs heist/task_signal.hpp.
+  [[nodiscard]] std::optional<TaskSignal> as_task_signal() const noexcept;
+
+  /// False once moved from; calls through such a handle then throw std::invalid_argument, which names the call.
   [[nodiscard]] bool valid() const noexcept { return static_cast<bool>(core_); }
 
   friend bool operator==(const AbortSignal&, const AbortSignal&) noexcept = default;
@@ -116,12 +131,19 @@ class AbortSignal {
   /// For the library.
   explicit AbortSignal(Ref<SignalCore> core) noexcept : core_(std::move(core)) {}
   [[nodiscard]] SignalCore& core() const noexcept { return *core_; }
+  /// Errors: std::invalid_argument, naming the call, when it was moved from.
+  void check_valid(const char* call) const {
+    if (!valid()) [[unlikely]]
+      refuse_moved_from(call);
+  }
+  static void check_signal(const ListenerOptions& options);
 
  private:
   template <class Callback>
   static Listener& abort_listener(Callback&& listener) {
     static_assert(!listener_returns_promise<std::decay_t<Callback>, AbortSignal>,
                   "a coroutine outlives the listener: post it as a task instead");
+    check_callback(listener, "AbortSignal::on_abort");
     auto call = [callback = std::decay_t<Callback>(std::forward<Callback>(listener))](
                     SignalEvent& event) mutable {
       if constexpr (std::invocable<std::decay_t<Callback>&>) {
@@ -138,6 +160,29 @@ class AbortSignal {
   Ref<SignalCore> core_;
 };
 
+/// An element of a list for `any` without a priority: a TaskSignal does not compile there, since its
+/// priority would be lost without a word.
+///
+/// Lifetime: as long as the signal it was made from.
+class ListedSignal {
+ public:
+  // NOLINTNEXTLINE(google-explicit-constructor): so that lists are written as lists of signals.
+  ListedSignal(const AbortSignal& signal) noexcept : signal_(&signal) {}
+  template <std::derived_from<AbortSignal> Signal>
+    requires(!std::same_as<Signal, AbortSignal>)
+  ListedSignal(const Signal& signal) noexcept : signal_(&signal) {  // NOLINT: as above.
+    static_assert(!std::derived_from<Signal, AbortSignal>,
+                  "the priority of a TaskSignal in the list would be lost: write "
+                  "TaskSignal::any(list, priority), with that signal or a value as the priority; "
+                  "AbortSignal(signal) in the list says that only its abort is meant");
+  }
+  // NOLINTNEXTLINE(google-explicit-constructor): as above.
+  operator const AbortSignal&() const noexcept { return *signal_; }
+
+ private:
+  const AbortSignal* signal_;
+};
+
 /// Options of on_abort and on_priority_change.
 ///
 /// Spec: [dom#dictdef-addeventlisteneroptions].
@@ -149,12 +194,19 @@ struct ListenerOptions {
   std::optional<AbortSignal> signal = {};
 };
 
-/// Aborts its signal.
+inline void AbortSignal::check_signal(const ListenerOptions& options) {
+  if (options.signal) options.signal->check_valid("ListenerOptions::signal");
+}
+
+/// Aborts its signal. Copies abort the same one; moving is copying.
 ///
 /// Thread: any; calls from several threads are ordered, the first wins.
 class AbortController {
  public:
   AbortController();
+  AbortController(const AbortController&) = default;
+  AbortController& operator=(const AbortController&) = default;
+  ~AbortController() = default;
 
   [[nodiscard]] AbortSignal signal() const noexcept { return AbortSignal(core_); }
 

@@ -13,6 +13,8 @@
 
 namespace heist {
 
+struct CloseCall;
+
 struct AgentOptions {
   /// Name of the thread, as tools show it (the system keeps the first 15 characters).
   std::string name = "heist-agent";
@@ -55,8 +57,9 @@ class Agent {
   /// The agent whose thread this is, or null.
   [[nodiscard]] static Agent* current() noexcept;
 
-  /// Ends the agent and waits for it, until the mode's deadline at the latest; a task still running
-  /// then has its promise rejected (ABT-6) and is waited for by the destructor. Idempotent.
+  /// Ends the agent and waits for it, until the mode's deadline, or that of a later call, at the
+  /// latest; a task still running then has its promise rejected (ABT-6) and is waited for by the
+  /// destructor. Later calls may be stricter, and so hurry this one; each returns what is known by then.
   ///
   /// Thread: any but the agent's own.   Blocks: yes.   Errors: NotAllowedError on its own thread; for one of a
   /// cluster, which is to be closed instead.
@@ -77,14 +80,9 @@ class Agent {
   [[nodiscard]] LoopCore& core() const noexcept;
   /// Closes it, unless that was done, and waits for its thread.
   void join();
-  /// Asks it to close; its report comes by close().
+  /// Asks it to close; in a cluster, whose calls then wait for it.
   void request_close(const CloseMode& mode);
-  struct Closed {
-    CloseReport report;
-    /// At the deadline; the same for agents that run parts of one tree.
-    const void* running = nullptr;
-  };
-  [[nodiscard]] Closed close_as_member(const CloseMode& mode);
+  void await_close(const CloseCall& call);
 
   struct Impl;
   std::unique_ptr<Impl> impl_;

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <functional>
+#include <heist/misuse.hpp>
 #include <utility>
 
 namespace heist {
@@ -32,6 +33,7 @@ class BlockingScope {
 /// Cost: two read-modify-writes; a wake-up if one more agent of the cluster is to get up.
 template <std::invocable F>
 decltype(auto) blocking(F&& f) {
+  check_callback(f, "blocking");
   const BlockingScope scope;
   return std::invoke(std::forward<F>(f));
 }

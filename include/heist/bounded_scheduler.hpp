@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <heist/error.hpp>
+#include <heist/misuse.hpp>
 #include <heist/post_bound.hpp>
 #include <heist/scheduler.hpp>
 #include <type_traits>
@@ -60,6 +61,7 @@ class BoundedScheduler {
     requires std::invocable<std::decay_t<Callback>&>
   auto post_task(Callback&& callback, const PostTaskOptions& options = {}) const {
     using Result = SettledType<std::invoke_result_t<std::decay_t<Callback>&>>;
+    check_valid("BoundedScheduler::post_task");
     Room room = Room::try_take(bound_);
     if (!room) return Promise<Result>::rejected(full_reason());
     return post_task(std::move(room), std::forward<Callback>(callback), options);
@@ -68,6 +70,7 @@ class BoundedScheduler {
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   PostResult post(Callback&& callback, const PostTaskOptions& options = {}) const {
+    check_valid("BoundedScheduler::post");
     Room room = Room::try_take(bound_);
     if (!room) return PostResult::full;
     return post(std::move(room), std::forward<Callback>(callback), options);
@@ -76,19 +79,28 @@ class BoundedScheduler {
   /// A place for one task, once there is one: `co_await` it, and post with it. Who asked first gets one first (threads
   /// that ask at once in any order); posts without a place are refused meanwhile.
   ///
-  /// Thread: any, lock-free.   Blocks: never.   Errors: std::bad_alloc, nothing changed.
-  [[nodiscard]] Promise<Room> room() const { return Room::wait_for(bound_); }
+  /// Thread: any, lock-free.   Blocks: never.   Errors: std::bad_alloc; std::invalid_argument when this handle was moved
+  /// from. Nothing changed then.
+  // NOLINTNEXTLINE(readability-const-return-type): to be awaited as it is (heist/await_warning.hpp).
+  [[nodiscard]] const Promise<Room> room() const {
+    check_valid("BoundedScheduler::room");
+    return Room::wait_for(bound_);
+  }
 
   /// As the posts above, with a place that room() gave.   Errors: std::invalid_argument for one of another bound, or
   /// one that is used up.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   auto post_task(Room room, Callback&& callback, const PostTaskOptions& options = {}) const {
+    check_valid("BoundedScheduler::post_task");
+    check_callback(callback, "BoundedScheduler::post_task");
     return scheduler_.post_task(put(std::move(room), std::forward<Callback>(callback)), options);
   }
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   PostResult post(Room room, Callback&& callback, const PostTaskOptions& options = {}) const {
+    check_valid("BoundedScheduler::post");
+    check_callback(callback, "BoundedScheduler::post");
     const bool posted =
         scheduler_.post(put(std::move(room), std::forward<Callback>(callback)), options);
     return posted ? PostResult::posted : PostResult::refused;
@@ -99,6 +111,10 @@ class BoundedScheduler {
   InRoom<std::decay_t<Callback>> put(Room room, Callback&& callback) const {
     check(room);
     return {std::move(room), std::forward<Callback>(callback)};
+  }
+  void check_valid(const char* call) const {
+    if (!bound_) [[unlikely]]
+      refuse_moved_from(call);
   }
   void check(const Room& room) const;
   static Reason full_reason();

@@ -16,6 +16,9 @@ namespace heist {
 /// promise of the running task at once, what is queued behind it as soon as its callback returns. A
 /// loop that is closed by its own thread has nobody to look at the deadline while a task runs: that
 /// task settles as it ends.
+///
+/// Of several closes the strictest counts, for all: an earlier deadline, or abort, hurries a close
+/// that is under way, and wakes it. Asking for less changes nothing.
 struct CloseMode {
   enum class Kind : std::uint8_t { drain, abort };
 
@@ -31,12 +34,15 @@ struct CloseMode {
   bool wait_for_delayed = false;
 };
 
-/// What a close did with the tasks it found.
+/// What has become, by the return of a close(), of the tasks that had not ended when the first one
+/// was called, and of those that they have posted since. Each counts once; none that a signal
+/// aborted, once that is cleared away. A later close() returns what is known by then.
 struct CloseReport {
-  std::uint64_t ran = 0;            ///< tasks that ran after the loop took the close
-  std::uint64_t aborted = 0;        ///< tasks that will never start (of an agent that is still busy
-                                    ///< at the deadline: not known yet, 0)
-  std::uint64_t still_running = 0;  ///< tasks that had not ended then: callback, or tree of calls
+  std::uint64_t ran = 0;            ///< tasks that ended
+  std::uint64_t aborted = 0;        ///< tasks that the close dropped
+  std::uint64_t not_started = 0;    ///< tasks that will never start either: they stand behind one
+                                    ///< that still runs, and are dropped when it returns
+  std::uint64_t still_running = 0;  ///< tasks that had not ended: callback, or tree of calls
 
   friend bool operator==(const CloseReport&, const CloseReport&) = default;
 };

@@ -178,7 +178,7 @@ inline constexpr bool may_combine<Promise<T>> = true;
 template <class T>
 inline constexpr bool may_combine<Promise<T>&> = is_copyable<typename PromiseValue<T>::type>;
 template <class T>
-inline constexpr bool may_combine<const Promise<T>> = may_combine<Promise<T>&>;
+inline constexpr bool may_combine<const Promise<T>> = true;
 template <class T>
 inline constexpr bool may_combine<const Promise<T>&> = may_combine<Promise<T>&>;
 template <class T>
@@ -213,6 +213,16 @@ template <class... Inputs>
   }
 }
 
+/// Errors: std::invalid_argument for a handle that was moved from.
+template <class T>
+void check_valid(const Promise<T>& promise) {
+  promise.check_valid("when_all, when_any or race: a promise");
+}
+template <class T>
+void check_valid(const std::vector<Promise<T>>& promises) {
+  for (const auto& promise : promises) check_valid(promise);
+}
+
 /// Gives the places their promises: the handle of an rvalue, a copy of an lvalue.
 template <class T>
 void hold(CombinedInput*& place, Promise<T> promise) noexcept {
@@ -231,10 +241,11 @@ void hold(CombinedInput*& place, Inputs&& inputs) noexcept {
 }
 
 /// Makes a combinator's promise; without a scheduler, of the current loop.
-/// Errors: NotAllowedError, std::bad_alloc; the inputs are then untouched.
+/// Errors: NotAllowedError, std::bad_alloc, std::invalid_argument; the inputs are then untouched.
 template <class Rule, class... Inputs>
 [[nodiscard]] auto combine(const Scheduler* scheduler, Inputs&&... inputs) {
   using Node = CombinedNode<Rule>;
+  (check_valid(inputs), ...);
   Combiner::require_loop(scheduler);
   Node* node = make_node<Node>(count_inputs(inputs...));
   Promise<typename Rule::Result> result(Ref<typename Node::State>::adopt(node));

@@ -8,6 +8,7 @@
 #include <functional>
 #include <heist/cooperative_host.hpp>
 #include <heist/error.hpp>
+#include <heist/misuse.hpp>
 #include <heist/node_memory.hpp>
 #include <heist/promise.hpp>
 #include <memory>
@@ -42,16 +43,6 @@ decltype(auto) call(Callback& callback, const Slice& slice) {
   }
 }
 
-/// Whether it is a null pointer, or an empty std::function or its like.
-template <class Callback>
-bool is_nothing(const Callback& callback) noexcept {
-  constexpr bool has_none =
-      std::is_pointer_v<Callback> || (std::is_constructible_v<Callback, std::nullptr_t> &&
-                                      std::is_constructible_v<bool, const Callback&>);
-  if constexpr (has_none) return !static_cast<bool>(callback);
-  return false;
-}
-
 /// Before one is called.   Errors: NotAllowedError on a CooperativeHost: what awaits there is resumed by nobody.
 void check_coroutine();
 
@@ -59,7 +50,8 @@ void check_coroutine();
 template <class Callback>
 Promise<void> run_coroutine(Callback callback, Slice slice) {
   try {
-    static_cast<void>(co_await call(callback, slice));
+    auto running = call(callback, slice);
+    static_cast<void>(co_await running.taken());
   } catch (const AbortError&) {
     co_return;
   }
@@ -84,7 +76,7 @@ class CooperativeCallback {
   // NOLINTNEXTLINE(google-explicit-constructor): `return [] { … };` is the point.
   CooperativeCallback(Callback&& callback) {
     using Held = std::decay_t<Callback>;
-    if (cooperative::is_nothing<Held>(callback)) return;
+    if (is_nothing(callback)) return;
     if constexpr (fits<Held>) {
       std::construct_at(static_cast<Held*>(place()), std::forward<Callback>(callback));
       ops_ = &Inline<Held>::table;

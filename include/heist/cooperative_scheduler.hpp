@@ -67,6 +67,9 @@ class CooperativeScheduler {
   explicit CooperativeScheduler(const Scheduler& on);
   /// On any other loop, which must outlive the last handle.   Errors: std::bad_alloc.
   explicit CooperativeScheduler(CooperativeHost& host);
+  CooperativeScheduler(const CooperativeScheduler&) = default;  // moving is copying
+  CooperativeScheduler& operator=(const CooperativeScheduler&) = default;
+  ~CooperativeScheduler() = default;
 
   /// `callback` is called some time from now; see CooperativeCallback for what it may be and return. What it returns goes on
   /// in the next slice, in the place the task has. The result is false when the loop is closed: the callback is dropped.
@@ -104,18 +107,21 @@ class CooperativeScheduler {
   /// Calls `body()` at this level, which no task inherits. What is no priority counts as `normal`.
   template <class Body>
   decltype(auto) run_with_priority(CooperativePriority priority, Body&& body) const {
+    check_callback(body, "CooperativeScheduler::run_with_priority");
     const LevelScope scope(*this, level_or_normal(priority));
     return std::invoke(std::forward<Body>(body));
   }
   /// The same at `normal`, unless the level is below that already.
   template <class Body>
   decltype(auto) next(Body&& body) const {
+    check_callback(body, "CooperativeScheduler::next");
     const LevelScope scope(*this, next_level());
     return std::invoke(std::forward<Body>(body));
   }
   /// A callable that calls `callback` at the level of this moment.   Lifetime: it is a handle of the scheduler.
   template <class Callback>
   [[nodiscard]] auto wrap_callback(Callback&& callback) const {
+    check_callback(callback, "CooperativeScheduler::wrap_callback");
     return [scheduler = *this, level = current_priority_level(),
             callback = std::forward<Callback>(callback)]<class... Args>(
                Args&&... args) mutable -> decltype(auto) {

@@ -125,11 +125,12 @@ class PromiseAwaiter : private Reaction {
       : Reaction(table), promise_(std::move(promise)), may_take_(may_take) {}
 
   [[nodiscard]] bool await_ready() const noexcept {
-    return current_loop() == nullptr && promise_.settled();
+    return current_loop() == nullptr && promise_.valid() && promise_.settled();
   }
 
   template <class Awaiting>
   void await_suspend(std::coroutine_handle<Awaiting> coroutine) {
+    promise_.check_valid("co_await of a Promise");
     bind_to_current_loop();
     coroutine_ = SuspendedCoroutine(coroutine);
     leave_kept_state(coroutine);

@@ -70,7 +70,13 @@ class Aborted : public std::exception {
 };
 
 /// Where an error came from that no promise carries.
-enum class ErrorOrigin : std::uint8_t { task, listener, microtask, unobserved_rejection };
+enum class ErrorOrigin : std::uint8_t {
+  task,
+  listener,
+  microtask,
+  unobserved_rejection,
+  close,  ///< a drain that does not get on: what waits for what (TimeoutError), told once
+};
 
 /// Hears of errors that reach nobody: from fire-and-forget tasks, listeners, microtasks, and
 /// rejections by exception that no one observed. Called on the thread where it happened; must not

@@ -27,7 +27,8 @@ struct EventLoopOptions {
   std::chrono::nanoseconds spin = std::chrono::microseconds(20);
   /// For how long continuations may go before the waiting tasks of their own priority: after that one such
   /// task is picked, and the time counts anew (contract YLD-6); each agent of a cluster counts for itself. Zero: for ever,
-  /// as the specification has it.
+  /// as the specification has it, so that a coroutine which yields without end starves the tasks of its priority. A cap
+  /// helps when it is shorter than the time between two of them.   Cost: each pick reads the clock.
   std::chrono::nanoseconds continuation_cap = {};
   /// A task that has waited for longer is picked next, whatever its priority (contract WAIT). Nothing: no task is.
   MaxWait max_wait = {};
@@ -68,7 +69,8 @@ class EventLoop {
   /// scheduling state. Exceptions go to the error hook. False: refused, because the loop is closed.
   ///
   /// Spec:   [html#queue-a-task].   Thread: any, lock-free.   Blocks: never.
-  /// Errors: std::bad_alloc; std::invalid_argument for a value that is no TaskSource.
+  /// Errors: std::bad_alloc; std::invalid_argument for a value that is no TaskSource, and for a callback that is null
+  /// or empty.
   /// Cost:   one allocation, from a recycled pool.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
@@ -111,9 +113,13 @@ class EventLoop {
   /// with the loop.   Errors: std::system_error.   Cost: system calls once.
   [[nodiscard]] int wakeup_fd();
 
-  /// Ends the loop; see CloseMode. Idempotent: later calls report nothing more.
+  /// Ends the loop; see CloseMode. Later calls return the same report.
   ///
-  /// Thread: the driver.   Blocks: while tasks run.   Errors: NotAllowedError from within a task.
+  /// While the driver is in this call, others (from any thread, or from within a task) may be stricter:
+  /// they hurry it, and return what is known by then.
+  ///
+  /// Thread: the driver.   Blocks: while tasks run; never when it hurries another call.
+  /// Errors: NotAllowedError from within a task, or while another thread drives, if that is in no close.
   CloseReport close(const CloseMode& mode);
 
   /// Number of tasks queued or delayed here.   Thread: the driver.

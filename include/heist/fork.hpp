@@ -7,6 +7,7 @@
 #include <heist/error.hpp>
 #include <heist/fork_root.hpp>
 #include <heist/forkable.hpp>
+#include <heist/misuse.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -30,7 +31,8 @@ class Forked {
 
   /// What the call returned; by reference, as it stays here.
   ///
-  /// Preconditions: join() came after the fork.   Errors: InvalidStateError when the call threw: join() has said what.
+  /// Preconditions: join() came after the fork.   Errors: InvalidStateError when the call threw: join() has said what;
+  /// std::invalid_argument when it was moved from.
   template <class Value = T>
     requires(!std::is_void_v<Value>)
   [[nodiscard]] std::add_lvalue_reference_t<Value> value() & {
@@ -52,6 +54,8 @@ class Forked {
 
  private:
   auto& result() const {
+    if (frame_ == nullptr) [[unlikely]]
+      refuse_moved_from("Forked::value");
     assert(frame_->parent->children.all_ended() && "join() comes before value()");
     if (frame_->has_failed()) [[unlikely]]
       throw InvalidStateError("the forked call threw: join() has said what");
@@ -78,9 +82,10 @@ class [[nodiscard]] Join {};
 /// `Forked<T> child = co_await fork(f());` in a Forkable: runs the call; what follows the `co_await` may run meanwhile,
 /// on another agent. When it has not begun as the call ends, this agent goes on with it.
 ///
-/// Errors: none; what the call throws, join() does.
+/// Errors: std::invalid_argument when it was moved from; what the call throws, join() does.
 template <class T>
-[[nodiscard]] Fork<T> fork(Forkable<T> call) noexcept {
+[[nodiscard]] Fork<T> fork(Forkable<T> call) {
+  call.check_valid("fork");
   return Fork<T>(std::move(call));
 }
 

@@ -4,6 +4,7 @@
 #include <coroutine>
 #include <heist/error.hpp>
 #include <heist/fork_frame.hpp>
+#include <heist/misuse.hpp>
 #include <heist/promise_handle.hpp>
 #include <heist/suspended_coroutine.hpp>
 #include <memory>
@@ -46,7 +47,8 @@ class ForkablePromiseBase : public ForkFrame {
   void unhandled_exception() noexcept { this->fail(); }
 
   template <class U>
-  auto await_transform(Forkable<U>&& child) noexcept {
+  auto await_transform(Forkable<U>&& child) {
+    child.check_valid("co_await of a Forkable");
     return ForkCall<U>(std::move(child));
   }
   template <class U>
@@ -159,14 +161,23 @@ class [[nodiscard]] Forkable {
   /// Runs it as the root of a tree; the awaiting coroutine goes on as a microtask of the agent on which it ended, with
   /// the scheduling state it had.
   ///
-  /// Thread: an agent.   Errors: what it threw; NotAllowedError off an agent.
-  ForkRoot<T> operator co_await() && noexcept { return ForkRoot<T>(std::move(*this)); }
+  /// Thread: an agent.   Errors: what it threw; NotAllowedError off an agent; std::invalid_argument when it was moved
+  /// from, as it is once it was awaited.
+  ForkRoot<T> operator co_await() && {
+    check_valid("co_await of a Forkable");
+    return ForkRoot<T>(std::move(*this));
+  }
 
   /// For the library.
   explicit Forkable(ForkablePromise<T>& promise) noexcept : frame_(&promise) {
     promise.coroutine = std::coroutine_handle<ForkablePromise<T>>::from_promise(promise);
   }
   [[nodiscard]] ForkablePromise<T>& frame() noexcept { return *frame_; }
+  /// Errors: std::invalid_argument, naming the call, when it was moved from.
+  void check_valid(const char* call) const {
+    if (frame_ == nullptr) [[unlikely]]
+      refuse_moved_from(call);
+  }
   [[nodiscard]] ForkablePromise<T>& release() noexcept { return *std::exchange(frame_, nullptr); }
 
  private:

@@ -30,8 +30,13 @@ struct LoopNodeOps {
 /// bin's word (BinRing).
 struct alignas(16) LoopNode {
   LoopNode* next = nullptr;
-  LoopNode* prev = nullptr;
-  /// Enqueue order while in a scheduler task queue, expiry tick while in the timer wheel; in a cluster's queues, with a
+  union {
+    LoopNode* prev = nullptr;
+    /// Of a delayed task in an inbox: when it was posted, in nanoseconds of the loop's clock.
+    std::int64_t posted_at;
+  };
+  /// Enqueue order while in a scheduler task queue, expiry tick while in the timer wheel; of a
+  /// delayed task in an inbox the nanosecond at which its delay ends; in a cluster's queues, with a
   /// maximum wait, since when it waits.
   std::uint64_t key = 0;
   const LoopNodeOps* ops = nullptr;

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <functional>
 #include <heist/error.hpp>
+#include <heist/misuse.hpp>
 #include <heist/promise_handle.hpp>
 #include <type_traits>
 #include <utility>
@@ -39,12 +40,13 @@ class CallbackMicrotask final : public Reaction {
 /// state. Exceptions go to the error hook.
 ///
 /// Spec:   [html#microtask-queuing].   Thread: an agent.   Blocks: never.   Cost: one allocation.
-/// Errors: NotAllowedError off an agent; std::bad_alloc.
+/// Errors: NotAllowedError off an agent; std::bad_alloc; std::invalid_argument for a callback that is null or empty.
 template <class Callback>
   requires std::invocable<std::decay_t<Callback>&>
 void queue_microtask(Callback&& callback) {
   static_assert(!is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
                 "a coroutine outlives the callback that queue_microtask destroys: call it instead");
+  check_callback(callback, "queue_microtask");
   auto* microtask =
       make_node<CallbackMicrotask<std::decay_t<Callback>>>(std::forward<Callback>(callback));
   try {

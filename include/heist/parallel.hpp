@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <functional>
+#include <heist/misuse.hpp>
 #include <heist/parallel_reduction.hpp>
 #include <heist/parallel_sorting.hpp>
 #include <heist/parallel_work.hpp>
@@ -22,7 +23,7 @@
 //         Differs from PRI-3: helpers that have been called come at the priority of that moment.
 // Thread: any.   Blocks: until all is done.
 // Errors: the first that the caller's functions throw; when the calling task is aborted its signal's reason, as
-//         throw_if_aborted(). In both cases nothing new is begun; what runs is waited for. std::bad_alloc.
+//         throw_if_aborted(); std::invalid_argument for a function that is null or empty. In all cases nothing new is begun; what runs is waited for. std::bad_alloc.
 // Units:  abort and urgency are looked at about every 20 microseconds, between calls of the body.
 
 namespace heist {
@@ -49,6 +50,7 @@ void parallel_for(Index first, Index last, const Body& body) {
     const Index first_;
     const Body& body_;
   };
+  check_callback(body, "parallel_for");
   Work work(first, body);
   work.run_all(distance_of(first, last));
 }
@@ -61,6 +63,8 @@ template <ParallelIndex Index, class Value, class Body, class Combine>
   requires std::invocable<const Body&, Value, Index> && std::invocable<const Combine&, Value, Value>
 [[nodiscard]] Value parallel_reduce(Index first, Index last, Value identity, const Body& body,
                                     const Combine& combine) {
+  check_callback(body, "parallel_reduce");
+  check_callback(combine, "parallel_reduce");
   Reduction<Index, Value, Body> work(first, identity, body);
   work.run_all(distance_of(first, last));
   return work.combine(combine);
@@ -74,6 +78,7 @@ template <ParallelIndex Index, class Value, class Body, class Combine>
 template <std::random_access_iterator Iterator, class Compare = std::less<>>
   requires std::sortable<Iterator, Compare>
 void parallel_sort(Iterator first, Iterator last, const Compare& compare = {}) {
+  check_callback(compare, "parallel_sort");
   const std::size_t count = distance_of(first, last);
   Sorting<Iterator, Compare> work(first, count, compare);
   run_parallel(work, count);

@@ -136,7 +136,9 @@ class PromiseTask final : public ControlledTask,
       returned_.emplace(std::invoke(*callback_), std::nullopt);
       return TaskOutcome::promise;
     } else if constexpr (forks) {
-      returned_.emplace(*this, std::invoke(*callback_), &end_tree);
+      Returned root = std::invoke(*callback_);
+      root.check_valid("post_task: what the callback returned");
+      returned_.emplace(*this, std::move(root), &end_tree);
       run_tree_of_task(*returned_);
       return TaskOutcome::forked;
     } else if constexpr (std::is_void_v<Returned>) {
@@ -233,6 +235,7 @@ class PromiseTask final : public ControlledTask,
   static void unregister(SchedulerTask& task) noexcept {
     if (of(task).memory.drop()) destroy_node(of(task));
   }
+  static const PromiseStateBase* promise_of(SchedulerTask& task) noexcept { return &of(task); }
   /// No handle is left: the value goes now, the node when the registry has let go of it too.
   static void destroy(PromiseStateBase& base) noexcept {
     auto& self = static_cast<PromiseTask&>(static_cast<State&>(base));
@@ -248,7 +251,8 @@ class PromiseTask final : public ControlledTask,
                                  &reject,
                                  &discard_callback,
                                  &retire,
-                                 &unregister};
+                                 &unregister,
+                                 &promise_of};
 
   std::optional<Callback> callback_;
   std::conditional_t<adopts, std::optional<Returning>,

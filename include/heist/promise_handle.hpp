@@ -1,10 +1,13 @@
 // Promise<T> and Resolver<T>, without what coroutines and then() need (heist/promise.hpp has all).
 #pragma once
 
+#include <cassert>
 #include <chrono>
 #include <concepts>
 #include <coroutine>
+#include <heist/await_warning.hpp>
 #include <heist/error.hpp>
+#include <heist/misuse.hpp>
 #include <heist/promise_state.hpp>
 #include <memory>
 #include <type_traits>
@@ -71,28 +74,39 @@ class [[nodiscard]] Promise {
   /// The same, by an abort or a close: nobody need observe it (PRO-3).
   static Promise rejected_by_abort(Reason reason);
 
-  [[nodiscard]] PromiseStatus status() const noexcept { return state_->status(); }
-  [[nodiscard]] bool settled() const noexcept { return state_->is_settled(); }
+  /// A moved-from handle counts as rejected, with InvalidStateError, for these and reason(); an assertion says so in
+  /// debug builds. All else through it throws std::invalid_argument, which names the call.
+  [[nodiscard]] PromiseStatus status() const noexcept {
+    assert(valid() && "Promise::status: the handle was moved from");
+    return valid() ? state_->status() : PromiseStatus::rejected;
+  }
+  [[nodiscard]] bool settled() const noexcept {
+    assert(valid() && "Promise::settled: the handle was moved from");
+    return !valid() || state_->is_settled();
+  }
 
   /// Waits for the outcome; gives the value, or throws the exception (a plain-value reason as
   /// `Aborted`).
   ///
   /// Thread: plain threads; on an agent when another thread settles it.   Blocks: yes, runs nothing
   /// meanwhile.
-  /// Errors: NotAllowedError when only this agent could settle it (CLU-5).   Lifetime: the
+  /// Errors: NotAllowedError when only agents that wait could settle it (CLU-5).   Lifetime: the
   /// reference is valid while a handle is; on a temporary handle copyable values are copied, others
   /// moved out.
   Reference get() const& { return wait(), reference(); }
-  T get() && { return wait(), take(); }
+  T get() const&& { return wait(), take(); }
 
   /// Waits at most that long; true when settled. Thread, Blocks, Errors: as get().
   template <class Rep, class Period>
   [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> timeout) const {
+    check_valid("Promise::wait_for");
     return state_->wait_for(timeout);
   }
 
   /// The reason of a rejection; empty when not rejected. Counts as having observed it.
   [[nodiscard]] Reason reason() const noexcept {
+    assert(valid() && "Promise::reason: the handle was moved from");
+    if (!valid()) return moved_from_reason();
     if (state_->status() != PromiseStatus::rejected) return {};
     state_->mark_handled();
     return state_->reason();
@@ -102,39 +116,71 @@ class [[nodiscard]] Promise {
   /// what it returns. A rejection passes through. `on_rejected(reason)`, when given, runs instead
   /// and recovers.
   ///
+  /// The callback is given the value as get() gives it: by reference; on an rvalue, as `std::move(promise).then(f)` and
+  /// `post_task(g).then(f)`, a move-only value is moved out, for it to keep.
+  ///
   /// Thread: an agent (plain threads: then(scheduler, …)).   Blocks: never.   Cost: one allocation.
-  /// Errors: NotAllowedError off an agent.
+  /// Errors: NotAllowedError off an agent; std::invalid_argument for a handle that was moved from, and for a callback
+  /// that is null or empty. A move-only value that was taken before rejects the result with InvalidStateError.
   template <class OnFulfilled>
-  auto then(OnFulfilled&& on_fulfilled) const;
+  auto then(OnFulfilled&& on_fulfilled) const&;
+  template <class OnFulfilled>
+  auto then(OnFulfilled&& on_fulfilled) const&&;
   template <class OnFulfilled, class OnRejected>
     requires(!std::same_as<std::remove_cvref_t<OnFulfilled>, Scheduler>)
-  auto then(OnFulfilled&& on_fulfilled, OnRejected&& on_rejected) const;
+  auto then(OnFulfilled&& on_fulfilled, OnRejected&& on_rejected) const&;
+  template <class OnFulfilled, class OnRejected>
+    requires(!std::same_as<std::remove_cvref_t<OnFulfilled>, Scheduler>)
+  auto then(OnFulfilled&& on_fulfilled, OnRejected&& on_rejected) const&&;
 
   /// As then(), on the agent of `scheduler`. Thread: any.
   template <class OnFulfilled>
-  auto then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled) const;
+  auto then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled) const&;
+  template <class OnFulfilled>
+  auto then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled) const&&;
   template <class OnFulfilled, class OnRejected>
-  auto then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled, OnRejected&& on_rejected) const;
+  auto then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled,
+            OnRejected&& on_rejected) const&;
+  template <class OnFulfilled, class OnRejected>
+  auto then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled,
+            OnRejected&& on_rejected) const&&;
 
   /// Resumes the coroutine as a microtask of its agent. On an rvalue a move-only value is moved
-  /// out.
+  /// out. With g++ up to 12 an rvalue warns (heist/await_warning.hpp), unless it is const: so is what the
+  /// library's functions return that are harmless within a `co_await` expression.
   PromiseAwaiter<T> operator co_await() const& noexcept { return PromiseAwaiter<T>(*this, false); }
+  HEIST_WARNS_AWAIT_OF_UNNAMED
   PromiseAwaiter<T> operator co_await() && noexcept {
     return PromiseAwaiter<T>(std::move(*this), true);
   }
+  PromiseAwaiter<T> operator co_await() const&& noexcept { return PromiseAwaiter<T>(*this, true); }
 
-  /// False once moved from; nothing else may be asked of such a handle.
+  /// `co_await promise.taken()` moves a move-only value out of a promise that has a name, as
+  /// `co_await std::move(promise)` does; without the warning of g++ up to 12.
+  // NOLINTNEXTLINE(readability-const-return-type): a const rvalue takes, and does not warn.
+  [[nodiscard]] const Promise taken() & noexcept { return *this; }
+
+  /// False once moved from.
   [[nodiscard]] bool valid() const noexcept { return static_cast<bool>(state_); }
 
   /// For the library.
   explicit Promise(Ref<PromiseState<T>> state) noexcept : state_(std::move(state)) {}
   [[nodiscard]] PromiseState<T>& state() const noexcept { return *state_; }
   [[nodiscard]] Ref<PromiseState<T>> into_state() && noexcept { return std::move(state_); }
+  /// Errors: std::invalid_argument, naming the call, when it was moved from.
+  void check_valid(const char* call) const {
+    if (!valid()) [[unlikely]]
+      refuse_moved_from(call);
+  }
 
  private:
   friend class PromiseAwaiter<T>;
 
-  void wait() const { state_->wait(), state_->mark_handled(); }
+  void wait() const {
+    check_valid("Promise::get");
+    state_->wait();
+    state_->mark_handled();
+  }
   void throw_if_rejected() const {
     if (state_->status() == PromiseStatus::rejected) state_->reason().rethrow();
   }

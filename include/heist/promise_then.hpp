@@ -2,8 +2,10 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <functional>
 #include <heist/adoption.hpp>
+#include <heist/misuse.hpp>
 #include <heist/promise_handle.hpp>
 #include <optional>
 #include <type_traits>
@@ -11,22 +13,38 @@
 
 namespace heist {
 
-/// Result of calling a fulfilment callback with a promise's value.
-template <class Callback, class T>
-struct FulfilResult : std::invoke_result<Callback&, typename Promise<T>::Reference> {};
-template <class Callback>
-struct FulfilResult<Callback, void> : std::invoke_result<Callback&> {};
+/// Which promise then() was called on: one that has a name, or an rvalue, which gives a move-only value away.
+enum class ThenOf : std::uint8_t { lvalue, rvalue };
+
+/// Whether the fulfilment callback gets the value itself.
+template <class T, ThenOf of>
+inline constexpr bool then_takes = [] {
+  if constexpr (std::is_void_v<T> || std::is_reference_v<T>) {
+    return false;
+  } else {
+    return of == ThenOf::rvalue && !is_copyable<T>;
+  }
+}();
+
+/// Result of calling a fulfilment callback with a promise's value; no `type` when it cannot be called.
+template <class Callback, class T, ThenOf of>
+struct FulfilResult
+    : std::invoke_result<Callback&,
+                         std::conditional_t<then_takes<T, of>, T, typename Promise<T>::Reference>> {
+};
+template <class Callback, ThenOf of>
+struct FulfilResult<Callback, void, of> : std::invoke_result<Callback&> {};
 
 /// Stands for "no on_rejected": rejections pass through.
 struct PassThrough {};
 
 /// A `then`: reaction to the source, and the state of the resulting promise, in one node.
-template <class T, class OnFulfilled, class OnRejected>
+template <class T, ThenOf of_what, class OnFulfilled, class OnRejected>
 class ThenNode final
     : public Reaction,
-      public PromiseState<SettledType<typename FulfilResult<OnFulfilled, T>::type>> {
+      public PromiseState<SettledType<typename FulfilResult<OnFulfilled, T, of_what>::type>> {
  public:
-  using Result = SettledType<typename FulfilResult<OnFulfilled, T>::type>;
+  using Result = SettledType<typename FulfilResult<OnFulfilled, T, of_what>::type>;
   using State = PromiseState<Result>;
 
   template <class F, class R>
@@ -39,7 +57,7 @@ class ThenNode final
 
  private:
   static constexpr bool may_adopt =
-      is_promise<typename FulfilResult<OnFulfilled, T>::type> || []() {
+      is_promise<typename FulfilResult<OnFulfilled, T, of_what>::type> || []() {
         if constexpr (std::same_as<OnRejected, PassThrough>)
           return false;
         else
@@ -83,6 +101,8 @@ class ThenNode final
     if (source.status() == PromiseStatus::fulfilled) {
       if constexpr (std::is_void_v<T>) {
         return settle_with(*on_fulfilled_);
+      } else if constexpr (then_takes<T, of_what>) {
+        return settle_with(*on_fulfilled_, source.take_value());
       } else {
         return settle_with(*on_fulfilled_, std::as_const(*source_).get());
       }
@@ -141,13 +161,21 @@ class ThenNode final
   std::conditional_t<may_adopt, std::optional<Adoption<Result>>, NoAdoption> adoption_;
 };
 
+/// How a reaction is bound to a scheduler.
+inline auto binding_to(const Scheduler& scheduler) noexcept {
+  return [&scheduler](Reaction& reaction) { reaction.bind_to(scheduler); };
+}
+
 /// Registers a bound ThenNode with its source.
-template <class T, class F, class R, class Bind>
+template <ThenOf of, class T, class F, class R, class Bind>
 auto make_then(const Promise<T>& source, F&& on_fulfilled, R&& on_rejected, Bind&& bind) {
-  using Node = ThenNode<T, std::decay_t<F>, std::decay_t<R>>;
+  using Node = ThenNode<T, of, std::decay_t<F>, std::decay_t<R>>;
+  source.check_valid("Promise::then");
+  check_callback(on_fulfilled, "Promise::then");
+  check_callback(on_rejected, "Promise::then");
   Node* node = make_node<Node>(source, std::forward<F>(on_fulfilled), std::forward<R>(on_rejected));
   try {
-    bind(static_cast<Reaction&>(*node));
+    std::invoke(bind, static_cast<Reaction&>(*node));
   } catch (...) {
     destroy_node(*node);
     throw;
@@ -158,34 +186,76 @@ auto make_then(const Promise<T>& source, F&& on_fulfilled, R&& on_rejected, Bind
   return result;
 }
 
+/// The same, or one readable error of the compiler.
+template <ThenOf of, class T, class F, class R, class Bind>
+auto checked_then(const Promise<T>& source, F&& on_fulfilled, R&& on_rejected, Bind&& bind) {
+  if constexpr (requires { typename FulfilResult<std::decay_t<F>, T, of>::type; }) {
+    return make_then<of>(source, std::forward<F>(on_fulfilled), std::forward<R>(on_rejected),
+                         std::forward<Bind>(bind));
+  } else {
+    constexpr bool could_take =
+        requires { typename FulfilResult<std::decay_t<F>, T, ThenOf::rvalue>::type; };
+    static_assert(
+        !could_take,
+        "then(): the value is move-only and stays with a promise that has a name: take it by const "
+        "reference, or give the promise away, as in std::move(promise).then(f)");
+    static_assert(could_take, "then(): the callback cannot be called with the promise's value");
+    return source;  // so that what uses the result is no further error
+  }
+}
+
 template <class T>
 template <class OnFulfilled>
-auto Promise<T>::then(OnFulfilled&& on_fulfilled) const {
+auto Promise<T>::then(OnFulfilled&& on_fulfilled) const& {
   return then(std::forward<OnFulfilled>(on_fulfilled), PassThrough{});
+}
+template <class T>
+template <class OnFulfilled>
+auto Promise<T>::then(OnFulfilled&& on_fulfilled) const&& {
+  return std::move(*this).then(std::forward<OnFulfilled>(on_fulfilled), PassThrough{});
 }
 
 template <class T>
 template <class OnFulfilled, class OnRejected>
   requires(!std::same_as<std::remove_cvref_t<OnFulfilled>, Scheduler>)
-auto Promise<T>::then(OnFulfilled&& on_fulfilled, OnRejected&& on_rejected) const {
-  return make_then(*this, std::forward<OnFulfilled>(on_fulfilled),
-                   std::forward<OnRejected>(on_rejected),
-                   [](Reaction& reaction) { reaction.bind_to_current_loop(); });
+auto Promise<T>::then(OnFulfilled&& on_fulfilled, OnRejected&& on_rejected) const& {
+  return checked_then<ThenOf::lvalue>(*this, std::forward<OnFulfilled>(on_fulfilled),
+                                      std::forward<OnRejected>(on_rejected),
+                                      &Reaction::bind_to_current_loop);
+}
+template <class T>
+template <class OnFulfilled, class OnRejected>
+  requires(!std::same_as<std::remove_cvref_t<OnFulfilled>, Scheduler>)
+auto Promise<T>::then(OnFulfilled&& on_fulfilled, OnRejected&& on_rejected) const&& {
+  return checked_then<ThenOf::rvalue>(*this, std::forward<OnFulfilled>(on_fulfilled),
+                                      std::forward<OnRejected>(on_rejected),
+                                      &Reaction::bind_to_current_loop);
 }
 
 template <class T>
 template <class OnFulfilled>
-auto Promise<T>::then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled) const {
+auto Promise<T>::then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled) const& {
   return then(scheduler, std::forward<OnFulfilled>(on_fulfilled), PassThrough{});
+}
+template <class T>
+template <class OnFulfilled>
+auto Promise<T>::then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled) const&& {
+  return std::move(*this).then(scheduler, std::forward<OnFulfilled>(on_fulfilled), PassThrough{});
 }
 
 template <class T>
 template <class OnFulfilled, class OnRejected>
 auto Promise<T>::then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled,
-                      OnRejected&& on_rejected) const {
-  return make_then(*this, std::forward<OnFulfilled>(on_fulfilled),
-                   std::forward<OnRejected>(on_rejected),
-                   [&scheduler](Reaction& reaction) { reaction.bind_to(scheduler); });
+                      OnRejected&& on_rejected) const& {
+  return checked_then<ThenOf::lvalue>(*this, std::forward<OnFulfilled>(on_fulfilled),
+                                      std::forward<OnRejected>(on_rejected), binding_to(scheduler));
+}
+template <class T>
+template <class OnFulfilled, class OnRejected>
+auto Promise<T>::then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled,
+                      OnRejected&& on_rejected) const&& {
+  return checked_then<ThenOf::rvalue>(*this, std::forward<OnFulfilled>(on_fulfilled),
+                                      std::forward<OnRejected>(on_rejected), binding_to(scheduler));
 }
 
 }  // namespace heist

@@ -15,11 +15,10 @@ namespace heist {
 /// Errors: of the `co_await`: the abort reason, where the coroutine goes on; InvalidStateError when the loop is closed;
 ///         std::bad_alloc. A close that drops the continuation destroys the coroutine's frame.
 /// Cost:   as yield(): without an abort source and with a fixed priority, no allocation.
-[[nodiscard]] inline Yield resume_on(const Scheduler& scheduler) noexcept {
+[[nodiscard]] inline Yield resume_on(const Scheduler& scheduler) {
+  scheduler.check_valid("resume_on");
   return {scheduler.loop(), scheduler.core(), Yield::Hop()};
 }
-[[nodiscard]] inline Yield resume_on(const Agent& agent) noexcept {
-  return resume_on(agent.scheduler());
-}
+[[nodiscard]] inline Yield resume_on(const Agent& agent) { return resume_on(agent.scheduler()); }
 
 }  // namespace heist

@@ -5,6 +5,7 @@
 #include <functional>
 #include <heist/abort_signal.hpp>
 #include <heist/delay.hpp>
+#include <heist/misuse.hpp>
 #include <heist/posted_task.hpp>
 #include <heist/priority.hpp>
 #include <heist/promise.hpp>
@@ -20,7 +21,7 @@ namespace heist {
 ///
 /// Spec: [sched#dictdef-schedulerposttaskoptions].
 struct PostTaskOptions {
-  /// Aborts the task; a TaskSignal also gives its priority when none is set here.
+  /// Aborts the task; a TaskSignal, by whatever handle, also gives its priority when none is set here.
   std::optional<AbortSignal> signal = {};
   /// Fixes the priority (default: the signal's, else user-visible).
   std::optional<TaskPriority> priority = {};
@@ -41,13 +42,16 @@ class Scheduler {
   /// Spec:   [sched#schedule-a-posttask-task].
   /// Thread: any, lock-free.   Blocks: never.   Cost: one allocation, from a recycled pool.
   /// Errors: std::bad_alloc (nothing changed); std::invalid_argument for a value that is no
-  /// TaskPriority. An aborted signal gives a promise rejected with its reason; a closed loop, with
+  /// TaskPriority, for a callback that is null or empty, and for a handle that was moved from (this one, or the
+  /// options' signal). An aborted signal gives a promise rejected with its reason; a closed loop, with
   /// InvalidStateError.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   auto post_task(Callback&& callback, const PostTaskOptions& options = {}) const {
     using Task = PromiseTask<std::decay_t<Callback>>;
     using Result = typename Task::Result;
+    check_valid("Scheduler::post_task");
+    check_callback(callback, "Scheduler::post_task");
     if (auto refusal = refused(options)) {
       return Promise<Result>::rejected_by_abort(std::move(refusal));
     }
@@ -70,6 +74,8 @@ class Scheduler {
                   "a coroutine outlives the callback that post() destroys: use post_task");
     static_assert(!is_forkable<std::invoke_result_t<std::decay_t<Callback>&>>,
                   "nobody would run what the callback returns: use post_task");
+    check_valid("Scheduler::post");
+    check_callback(callback, "Scheduler::post");
     return submit_plain(
         *make_node<PlainTask<std::decay_t<Callback>>>(std::forward<Callback>(callback)));
   }
@@ -80,6 +86,8 @@ class Scheduler {
                   "a coroutine outlives the callback that post() destroys: use post_task");
     static_assert(!is_forkable<std::invoke_result_t<std::decay_t<Callback>&>>,
                   "nobody would run what the callback returns: use post_task");
+    check_valid("Scheduler::post");
+    check_callback(callback, "Scheduler::post");
     if (refused(options)) return false;
     if (options.signal) {
       return submit_controlled(
@@ -130,6 +138,9 @@ class Scheduler {
   /// Thread: any.   Cost: a thread-local load and one reference.
   [[nodiscard]] static std::optional<Scheduler> current() noexcept;
 
+  /// False once moved from: all else but copies and comparisons then throws std::invalid_argument.
+  [[nodiscard]] bool valid() const noexcept { return static_cast<bool>(loop_); }
+
   friend bool operator==(const Scheduler&, const Scheduler&) noexcept = default;
 
   /// For the library.
@@ -137,6 +148,11 @@ class Scheduler {
       : loop_(std::move(loop)), core_(core) {}
   [[nodiscard]] const Ref<LoopCore>& loop() const noexcept { return loop_; }
   [[nodiscard]] SchedulerCore* core() const noexcept { return core_; }
+  /// Errors: std::invalid_argument, naming the call, when it was moved from.
+  void check_valid(const char* call) const {
+    if (!valid()) [[unlikely]]
+      refuse_moved_from(call);
+  }
 
  private:
   /// Checks the options; a reason when the task must be rejected at once (spec step 4).

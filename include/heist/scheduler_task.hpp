@@ -12,6 +12,7 @@
 
 namespace heist {
 
+class PromiseStateBase;
 struct SharedCell;
 struct SignalLoop;
 
@@ -39,8 +40,10 @@ enum class TaskPlace : std::uint8_t {
   queued,
   delayed,
   discarded,
-  held,          ///< runnable, but its scheduler is suspended
-  held_delayed,  ///< delayed, but its scheduler is suspended
+  held,            ///< runnable, but its scheduler is suspended
+  delayed_longer,  ///< delayed, and its tick has come; its scheduler's time has not (SchedulerDelays)
+  delayed_by_scheduler,  ///< delayed, in a wheel that its scheduler has of its own
+  ended_limit,           ///< a signal's time limit that has ended: before all tasks
 };
 
 /// How a callback ended.
@@ -71,6 +74,8 @@ struct TaskOps : LoopNodeOps {
   void (*retire)(SchedulerTask&) noexcept;
   /// Drops the registry's share of the node's memory.
   void (*unregister)(SchedulerTask&) noexcept;
+  /// The promise that it settles; null: there is none.
+  const PromiseStateBase* (*promise)(SchedulerTask&) noexcept = nullptr;
 };
 
 /// A task of a scheduler. The callable, and for post_task the promise's state, follow in the same
@@ -104,8 +109,9 @@ class SchedulerTask : public LoopNode {
   TaskPlace place = TaskPlace::elsewhere;  ///< agent only
   const bool has_control;                  ///< is a ControlledTask
   bool is_continuation = false;
-  bool is_dynamic = false;  ///< priority follows the signal
-  bool is_delayed = false;  ///< key is an expiry tick on arrival
+  bool is_dynamic = false;         ///< priority follows the signal
+  bool is_delayed : 1 = false;     ///< key and posted_at say until when, on arrival
+  bool is_time_limit : 1 = false;  ///< of a signal, which it aborts before any task starts
 
   /// Runs on any agent of a cluster.   Precondition: its scheduler is set.
   [[nodiscard]] bool is_stealable() const noexcept;
@@ -225,7 +231,7 @@ class ControlledTask : public SchedulerTask, public Registration {
   SignalCore* signal = nullptr;  ///< owned reference, or null
   ///< the signal's part for this loop; lives as long as the signal
   SignalLoop* signal_loop = nullptr;
-  SharedCellOwner cell;  ///< stealable and dynamic, until it is in its queue
+  SharedCellOwner cell;  ///< stealable and dynamic: in its signal's queue, or to be
 
   /// Shares of the node's memory: the task's own, and the registry's when there is a signal.
   RefCount memory{1};

@@ -1,5 +1,6 @@
 // The atomics seam: every atomic of the runtime is declared through this header, so that a build
 // can replace it (a model checker, the mutant builds that weaken one edge, or one that counts). See docs/adr/0001.
+// What it is replaced by is in src/instrument, for those builds only; it is not installed.
 #pragma once
 
 #include <atomic>

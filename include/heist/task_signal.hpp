@@ -23,7 +23,9 @@ class TaskSignal : public AbortSignal {
  public:
   /// As AbortSignal::any, with a priority: a fixed one, or that of another signal, whose later changes it
   /// follows: picks use them at once, its event comes after that signal's own (PRI-6). That signal does
-  /// not abort it unless it is in the list, too.
+  /// not abort it unless it is in the list, too. A request's own priority, and a deadline:
+  /// `TaskSignal::any({request, deadline}, request)`. Without a priority it is user-visible for good, and a
+  /// TaskSignal in a list in braces does not compile.
   ///
   /// Spec:   [sched#dom-tasksignal-any].   Thread, Blocks, Cost: as AbortSignal::any.
   /// Errors: the same; std::invalid_argument for a value that is no TaskPriority.
@@ -31,8 +33,9 @@ class TaskSignal : public AbortSignal {
                                       TaskPriority priority = TaskPriority::user_visible);
   [[nodiscard]] static TaskSignal any(std::span<const AbortSignal> signals,
                                       const TaskSignal& priority_source);
+  [[nodiscard]] static TaskSignal any(std::initializer_list<ListedSignal> signals);
   [[nodiscard]] static TaskSignal any(std::initializer_list<AbortSignal> signals,
-                                      TaskPriority priority = TaskPriority::user_visible) {
+                                      TaskPriority priority) {
     return any(std::span<const AbortSignal>(signals.begin(), signals.size()), priority);
   }
   [[nodiscard]] static TaskSignal any(std::initializer_list<AbortSignal> signals,
@@ -41,12 +44,12 @@ class TaskSignal : public AbortSignal {
   }
 
   /// The current priority; with calls of set_priority under way it may already be newer than the
-  /// event being delivered (PRI-6).   Cost: one load.
+  /// event being delivered (PRI-6). A moved-from handle's is user-visible: as aborted().   Cost: one load.
   [[nodiscard]] TaskPriority priority() const noexcept;
 
   /// Calls `listener(event)` or `listener()` at each change, in the thread that changes it.
   ///
-  /// Errors: std::bad_alloc.   Cost: one allocation; lock-free.
+  /// Errors: as on_abort.   Cost: one allocation; lock-free.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&> ||
              std::invocable<std::decay_t<Callback>&, const PriorityChangeEvent&>
@@ -81,10 +84,15 @@ class TaskController : public AbortController {
   /// queued tasks too (PRI-3). The same value does nothing.
   ///
   /// Thread: any; concurrent calls are ordered, the last wins.   Blocks: never.
+  /// Listeners are called by this call; when another one is calling them it may be that one which tells of
+  /// this value, or of a later one in its stead: values that come during an event are one change (PRI-6).
+  /// When all calls have returned, listeners have been told of the last value.
+  ///
   /// Errors: NotAllowedError when called on this thread while a change of this signal is being
-  /// delivered to a listener; std::invalid_argument; std::bad_alloc (only when calls overlap),
-  /// nothing changed.
-  /// Cost: O(loops + listeners of the signal), not of its tasks.
+  /// delivered to a listener; std::invalid_argument; std::bad_alloc (stealable tasks only), nothing
+  /// changed.
+  /// Cost: O(loops + listeners of the signal), not of its tasks. The listeners are called once, and once more
+  /// only when other calls came meanwhile and have left.
   void set_priority(TaskPriority priority);
 };
 
@@ -95,6 +103,9 @@ Subscription TaskSignal::on_priority_change(Callback&& listener,
                                             const ListenerOptions& options) const {
   static_assert(!listener_returns_promise<std::decay_t<Callback>, const PriorityChangeEvent&>,
                 "a coroutine outlives the listener: post it as a task instead");
+  check_valid("TaskSignal::on_priority_change");
+  check_signal(options);
+  check_callback(listener, "TaskSignal::on_priority_change");
   auto call = [callback = std::decay_t<Callback>(std::forward<Callback>(listener))](
                   SignalEvent& event) mutable {
     if constexpr (std::invocable<std::decay_t<Callback>&, const PriorityChangeEvent&>) {

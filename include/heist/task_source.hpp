@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <heist/error.hpp>
+#include <heist/misuse.hpp>
 #include <heist/node_memory.hpp>
 #include <heist/promise_handle.hpp>
 #include <heist/scheduler_task.hpp>
@@ -16,7 +17,8 @@
 namespace heist {
 
 /// Where a plain task comes from. All sources stand beside user-visible tasks, in one order by age:
-/// below user-visible continuations and everything user-blocking, above everything background.
+/// below user-visible continuations and everything user-blocking, above everything background. Only
+/// AbortSignal::timeout comes before everything else (DLY-6).
 ///
 /// Spec: [html#task-source], [sched#sec-patches-html].
 enum class TaskSource : std::uint8_t {
@@ -74,6 +76,7 @@ template <class Callback>
 bool queue_task_on(LoopCore& loop, TaskSource source, Callback&& callback) {
   static_assert(!is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
                 "a coroutine outlives the callback that queue_task() destroys: use post_task");
+  check_callback(callback, "queue_task");
   check_source(source);
   return queue_plain_task(loop, *make_node<PlainSourceTask<std::decay_t<Callback>>>(
                                     source, std::forward<Callback>(callback)));

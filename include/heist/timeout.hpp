@@ -5,6 +5,7 @@
 #include <functional>
 #include <heist/delay.hpp>
 #include <heist/error.hpp>
+#include <heist/misuse.hpp>
 #include <heist/node_memory.hpp>
 #include <heist/promise.hpp>
 #include <heist/ref.hpp>
@@ -138,7 +139,7 @@ class CallbackTimeout final : public TimeoutTask {
 ///
 /// Spec:   [html#dom-settimeout].   Differs: no clamping of nested or long delays.
 /// Thread: within a task, listener or microtask of a loop.   Blocks: never.
-/// Errors: std::bad_alloc; NotAllowedError elsewhere. On a closed loop the callback is dropped, and
+/// Errors: std::bad_alloc; NotAllowedError elsewhere; std::invalid_argument for a callback that is null or empty. On a closed loop the callback is dropped, and
 ///         the handle has no timeout.
 /// Cost:   O(1), one allocation, from a pool.
 template <class Callback>
@@ -146,6 +147,7 @@ template <class Callback>
 Timeout set_timeout(Callback&& callback, Delay delay = {}) {
   static_assert(!is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
                 "a coroutine outlives the callback that set_timeout() destroys: use post_task");
+  check_callback(callback, "set_timeout");
   return arm_timeout(
       *make_node<CallbackTimeout<std::decay_t<Callback>>>(std::forward<Callback>(callback)), delay);
 }

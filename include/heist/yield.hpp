@@ -24,8 +24,10 @@ class YieldSignal {
   // NOLINTNEXTLINE(google-explicit-constructor): `yield({heist::inherit, …})` is the point.
   YieldSignal(Inherit /*inherit*/) noexcept : inherits_(true) {}
   // NOLINTNEXTLINE(google-explicit-constructor): as above.
-  YieldSignal(const AbortSignal& signal) noexcept
-      : signal_(Ref<SignalCore>::share(&signal.core())) {}
+  YieldSignal(const AbortSignal& signal) {
+    signal.check_valid("YieldOptions::signal");
+    signal_ = Ref<SignalCore>::share(&signal.core());
+  }
 
   [[nodiscard]] bool inherits() const noexcept { return inherits_; }
   /// The named signal, or null.

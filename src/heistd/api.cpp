@@ -1,6 +1,7 @@
 #include <heistd/api.hpp>
 #include <heistd/job_request.hpp>
 #include <heistd/json.hpp>
+#include <heistd/memory_reserve.hpp>
 #include <utility>
 
 namespace heistd {
@@ -9,7 +10,15 @@ namespace {
 Reply json_reply(unsigned status, const Json& json) {
   Reply reply;
   reply.status = status;
-  reply.body = share_text(dump(json));
+  reply.body = {dump(json)};
+  return reply;
+}
+
+Reply job_reply(unsigned status, const Job& job) {
+  Reply reply;
+  reply.status = status;
+  reply.body = MemoryReserve::guard(
+      [&job] { return render(job_json(job), job.finished() ? job.end().result.get() : nullptr); });
   return reply;
 }
 
@@ -21,7 +30,7 @@ Reply with_location(Reply reply, const Job& job) {
 Reply zstd_reply(SharedBlocks data) {
   Reply reply;
   reply.content_type = "application/zstd";
-  reply.body = std::move(data);
+  reply.body = {"", std::move(data)};
   return reply;
 }
 
@@ -31,33 +40,37 @@ std::string microseconds(std::chrono::nanoseconds duration) {
 
 /// The reply to whoever waited for a job that did not get done.
 Reply undone_reply(const Job& job, unsigned status) {
-  Refusal refusal{status, "aborted", job.end().abort_reason};
+  Refusal refusal{status, "aborted", std::string(job.end().abort_reason)};
   if (job.end().failure) {
     refusal.code = job.end().failure->code();
     refusal.message = job.end().failure->what();
+  } else if (job.end().state == JobState::failed) {
+    refusal = out_of_memory();
   }
-  auto json = error_json(refusal);
-  json["job"] = job_json(job);
   auto reply = make_reply(refusal);
-  reply.body = share_text(dump(json));
+  reply.body = MemoryReserve::guard([&] {
+    auto json = error_json(refusal);
+    json["job"] = job_json(job);
+    return Body{dump(json)};
+  });
   return reply;
 }
 
 template <class T>
-Result<std::variant<Reply, Upload>> as_step(Result<T> result) {
+Result<Api::Step> as_step(Result<T> result) {
   if (!result) return result.error();
   return std::move(*result);
 }
 
 }  // namespace
 
-std::variant<Reply, Upload> Api::begin(const RequestHead& head) {
-  auto handled = handle(head);
+Api::Step Api::begin(const RequestHead& head, UnknownPattern unknown) {
+  auto handled = handle(head, unknown);
   if (!handled) return make_reply(handled.error());
   return std::move(*handled);
 }
 
-Result<std::variant<Reply, Upload>> Api::handle(const RequestHead& head) {
+Result<Api::Step> Api::handle(const RequestHead& head, UnknownPattern unknown) {
   const auto target = parse_target(head.target);
   if (!target) return target.error();
   const auto route = find_route(head.method, *target);
@@ -68,8 +81,11 @@ Result<std::variant<Reply, Upload>> Api::handle(const RequestHead& head) {
   if (route->resource == Resource::health) return as_step(health(*target));
   const auto client = clients_.authenticate(head.authorization);
   if (!client) return client.error();
+  if (head.place != nullptr && !head.place->begin(**client)) {
+    return unavailable("too_many_connections", "too many requests are under way");
+  }
   if (route->resource == Resource::kind) {
-    return as_step(begin_upload(*route, head, *target, **client));
+    return begin_upload(*route, head, *target, **client, unknown);
   }
   if (route->method == Method::put) return as_step(put_signal(*route, *target, **client));
   if (auto refusal = QueryReader(*target).finish()) return std::move(*refusal);
@@ -89,8 +105,8 @@ Api::Handled Api::handle_plain(const Route& route, Client& client) {
   }
 }
 
-Result<Upload> Api::begin_upload(const Route& route, const RequestHead& head, const Target& target,
-                                 Client& client) {
+Result<Api::Step> Api::begin_upload(const Route& route, const RequestHead& head,
+                                    const Target& target, Client& client, UnknownPattern unknown) {
   auto request = read_job_request(*parse_job_kind(route.name), target, client);
   if (!request) return request.error();
   if (service_.shutting_down()) return unavailable("shutting_down", "the server is shutting down");
@@ -99,11 +115,28 @@ Result<Upload> Api::begin_upload(const Route& route, const RequestHead& head, co
     return unavailable("queue_full", "this client has " + std::to_string(limits_.max_queued) +
                                          " unfinished jobs already");
   }
+  if (request->kind == JobKind::search) {
+    if (auto step = judge_pattern(client, request->pattern, unknown)) return std::move(*step);
+  }
   Upload upload(client, std::move(*request), std::move(*ticket), limits_.max_body);
+  if (auto refusal = upload.reserve_wait()) return std::move(*refusal);
   if (!head.chunked) {
     if (auto refusal = upload.announce(head.content_length.value_or(0))) return std::move(*refusal);
   }
-  return upload;
+  return Step(std::move(upload));
+}
+
+/// Nothing when the request may go on.
+std::optional<Result<Api::Step>> Api::judge_pattern(Client& client, const std::string& pattern,
+                                                    UnknownPattern unknown) {
+  if (const auto* refusal = client.patterns.find(pattern)) {
+    if (refusal->empty()) return std::nullopt;
+    return Refusal{400, "bad_pattern", *refusal, "pattern"};
+  }
+  if (unknown == UnknownPattern::accept) return std::nullopt;
+  auto check = service_.check_pattern(client, pattern);
+  if (!check) return Result<Step>(check.error());
+  return Result<Step>(Step(Checking{std::move(*check)}));
 }
 
 std::variant<Reply, Waiting> Api::finish(Upload upload) {
@@ -111,18 +144,20 @@ std::variant<Reply, Waiting> Api::finish(Upload upload) {
   const bool wait = upload.request().wait;
   auto job = upload.submit(service_);
   if (!job) return make_reply(job.error());
-  if (wait) return Waiting{&client, std::move(*job)};
-  return with_location(json_reply(202, job_json(**job)), **job);
+  if (wait) return Waiting{&client, std::move(*job), upload.take_wait()};
+  return with_location(job_reply(202, **job), **job);
 }
 
 Reply Api::waited(const Job& job) const {
   const auto& end = job.end();
-  if (end.state == JobState::failed) return with_location(undone_reply(job, 422), job);
+  if (end.state == JobState::failed) {
+    return with_location(undone_reply(job, end.failure ? 422 : 503), job);
+  }
   if (end.state == JobState::aborted) {
     return with_location(undone_reply(job, service_.shutting_down() ? 503 : 409), job);
   }
   const auto* compressed = std::get_if<CompressResult>(end.result.get());
-  if (compressed == nullptr) return with_location(json_reply(200, job_json(job)), job);
+  if (compressed == nullptr) return with_location(job_reply(200, job), job);
   auto reply = with_location(zstd_reply(compressed->data), job);
   reply.headers.emplace_back("Heistd-Queue-Delay-Us", microseconds(end.times.queue_delay));
   reply.headers.emplace_back("Heistd-Run-Time-Us", microseconds(end.times.run));
@@ -130,7 +165,7 @@ Reply Api::waited(const Job& job) const {
 }
 
 void Api::abandon(const Waiting& waiting) {
-  service_.abort(*waiting.client, waiting.job, "the client that waited disconnected");
+  service_.abort(*waiting.client, *waiting.job, "the client that waited disconnected");
 }
 
 Api::Handled Api::health(const Target& target) const {
@@ -140,23 +175,23 @@ Api::Handled Api::health(const Target& target) const {
 }
 
 Api::Handled Api::job(const Route& route, Client& client) {
-  const auto job = client.jobs.find(route.name);
+  const auto job = service_.find(client, route.name);
   if (!job) return not_found("this client has no such job");
-  if (route.method == Method::erase) return erase_job(job, client);
-  return json_reply(200, job_json(*job));
+  if (route.method == Method::erase) return erase_job(*job, client);
+  return job_reply(200, *job);
 }
 
-Api::Handled Api::erase_job(const std::shared_ptr<Job>& job, Client& client) {
-  if (job->finished()) {
+Api::Handled Api::erase_job(Job& job, Client& client) {
+  if (job.finished()) {
     client.jobs.drop(job);
   } else {
     service_.abort(client, job, "the job was deleted");
   }
-  return json_reply(200, job_json(*job));
+  return job_reply(200, job);
 }
 
-Api::Handled Api::job_result(const Route& route, Client& client) const {
-  const auto job = client.jobs.find(route.name);
+Api::Handled Api::job_result(const Route& route, Client& client) {
+  const auto job = service_.find(client, route.name);
   if (!job) return not_found("this client has no such job");
   if (!job->finished()) return Refusal{409, "not_finished", "the job has not finished yet"};
   if (!job->end().result) {
@@ -166,7 +201,9 @@ Api::Handled Api::job_result(const Route& route, Client& client) const {
   if (const auto* compressed = std::get_if<CompressResult>(&result)) {
     return zstd_reply(compressed->data);
   }
-  return json_reply(200, result_json(result));
+  Reply reply;
+  reply.body = render(result_json(result), &result);
+  return reply;
 }
 
 Api::Handled Api::put_signal(const Route& route, const Target& target, Client& client) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <heistd/connections.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/query.hpp>
 #include <heistd/reply.hpp>
@@ -21,6 +22,7 @@ struct RequestHead {
   std::optional<std::string_view> authorization;
   std::optional<std::uint64_t> content_length;
   bool chunked = false;
+  Connections::Place* place = nullptr;  ///< of its connection; null: it has none, and needs none
 
   [[nodiscard]] bool has_body() const noexcept { return chunked || content_length.value_or(0) > 0; }
 };
@@ -29,7 +31,16 @@ struct RequestHead {
 struct Waiting {
   Client* client;
   std::shared_ptr<Job> job;
+  Quota::Share share;  ///< of those that wait at a time
 };
+
+/// An agent is to compile the pattern before the request can be judged.
+struct Checking {
+  std::shared_ptr<PatternCheck> check;
+};
+
+/// What to do with a request whose pattern no agent has compiled.
+enum class UnknownPattern : std::uint8_t { check, accept };
 
 /// Answers requests. A request is judged by its head alone, before any of its body is read.
 ///
@@ -39,8 +50,10 @@ class Api {
   Api(ClientTable& clients, JobService& service, const Limits& limits) noexcept
       : clients_(clients), service_(service), limits_(limits) {}
 
-  /// The answer, or an upload to be filled and given to finish().
-  [[nodiscard]] std::variant<Reply, Upload> begin(const RequestHead& head);
+  /// The answer, or an upload to be filled and given to finish(); or something to wait for (not for ever: agents may have
+  /// more urgent things to do), and then to call this again and accept.
+  using Step = std::variant<Reply, Upload, Checking>;
+  [[nodiscard]] Step begin(const RequestHead& head, UnknownPattern unknown = UnknownPattern::check);
 
   /// The answer, or a job whose end decides the answer.
   [[nodiscard]] std::variant<Reply, Waiting> finish(Upload upload);
@@ -54,14 +67,16 @@ class Api {
  private:
   using Handled = Result<Reply>;
 
-  Result<std::variant<Reply, Upload>> handle(const RequestHead& head);
+  Result<Step> handle(const RequestHead& head, UnknownPattern unknown);
   Handled handle_plain(const Route& route, Client& client);
-  Result<Upload> begin_upload(const Route& route, const RequestHead& head, const Target& target,
-                              Client& client);
+  Result<Step> begin_upload(const Route& route, const RequestHead& head, const Target& target,
+                            Client& client, UnknownPattern unknown);
+  std::optional<Result<Step>> judge_pattern(Client& client, const std::string& pattern,
+                                            UnknownPattern unknown);
   Handled health(const Target& target) const;
   Handled job(const Route& route, Client& client);
-  Handled erase_job(const std::shared_ptr<Job>& job, Client& client);
-  Handled job_result(const Route& route, Client& client) const;
+  Handled erase_job(Job& job, Client& client);
+  Handled job_result(const Route& route, Client& client);
   Handled put_signal(const Route& route, const Target& target, Client& client);
   Handled erase_signal(const Route& route, Client& client);
 

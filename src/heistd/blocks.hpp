@@ -18,10 +18,23 @@ using SharedBlocks = std::shared_ptr<const Blocks>;
   return bytes;
 }
 
-[[nodiscard]] inline SharedBlocks share_text(std::string text) {
-  auto blocks = std::make_shared<Blocks>();
-  blocks->push_back(std::move(text));
-  return blocks;
+/// The memory that shared blocks have, used or not, with what the allocator adds to each piece.
+[[nodiscard]] inline std::size_t held_bytes(const Blocks& blocks) noexcept {
+  constexpr std::size_t added = 24;
+  std::size_t bytes = sizeof(Blocks) + 2 * added + blocks.capacity() * sizeof(std::string) + added;
+  for (const auto& block : blocks) bytes += block.capacity() + added;
+  return bytes;
 }
+
+/// A text of which the middle may be a kept result: that is shared and never copied.
+struct Body {
+  std::string before;
+  SharedBlocks shared = nullptr;
+  std::string after = {};
+
+  [[nodiscard]] std::size_t size() const noexcept {
+    return before.size() + (shared ? byte_count(*shared) : 0) + after.size();
+  }
+};
 
 }  // namespace heistd

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/algorithm/string/predicate.hpp>
 #include <heistd/client.hpp>
+#include <heistd/connections.hpp>
 #include <heistd/query.hpp>
 #include <stdexcept>
 
@@ -44,13 +45,29 @@ std::variant<ClientSpec, std::string> parse_client_spec(std::string_view text) {
   return ClientSpec{std::string(name), std::string(token), *ceiling};
 }
 
-Client::Client(std::string its_name, heist::TaskPriority its_ceiling, const Limits& limits)
+Client::Client(std::string its_name, heist::TaskPriority its_ceiling, const Limits& limits,
+               bool is_anonymous)
     : name(std::move(its_name)),
       ceiling(its_ceiling),
+      anonymous(is_anonymous),
       budget(std::make_shared<Budget>(limits.max_queued, limits.max_queued_bytes)),
       jobs(limits.max_results, limits.max_result_bytes),
       signals(max_signals),
-      patterns(budget) {}
+      waits(ConnectionShares(limits).waiting),
+      unsent_bytes(limits.unsent_bytes()),
+      outgoing(limits.max_queued_bytes) {}
+
+std::array<Depth, 3> Client::depths() const {
+  const auto now = Clock::now();
+  std::array<Depth, 3> depths{};
+  for (std::size_t level = 0; level < depths.size(); ++level) {
+    depths.at(level) = counts_.at(level)->depth(now);
+  }
+  for (const auto& [signal_name, group] : signals.all()) {
+    depths.at(static_cast<std::size_t>(group->priority())) += group->counts->depth(now);
+  }
+  return depths;
+}
 
 heist::TaskPriority Client::default_priority() const noexcept {
   return std::min(ceiling, heist::TaskPriority::user_visible);
@@ -64,7 +81,7 @@ ClientTable::ClientTable(const std::vector<ClientSpec>& specs,
     by_token_.emplace(hash_of(spec.token), clients_.back().get());
   }
   if (!anonymous_ceiling) return;
-  clients_.push_back(std::make_unique<Client>("anonymous", *anonymous_ceiling, limits));
+  clients_.push_back(std::make_unique<Client>("anonymous", *anonymous_ceiling, limits, true));
   anonymous_ = clients_.back().get();
 }
 

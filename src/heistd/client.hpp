@@ -5,10 +5,13 @@
 #include <cstddef>
 #include <heist/priority.hpp>
 #include <heistd/budget.hpp>
+#include <heistd/job_counts.hpp>
 #include <heistd/job_store.hpp>
 #include <heistd/level_stats.hpp>
 #include <heistd/limits.hpp>
-#include <heistd/pattern_cache.hpp>
+#include <heistd/outgoing.hpp>
+#include <heistd/pattern_verdicts.hpp>
+#include <heistd/quota.hpp>
 #include <heistd/refusal.hpp>
 #include <heistd/signal_group.hpp>
 #include <memory>
@@ -36,21 +39,39 @@ struct ClientSpec {
 /// Thread: the network's.
 class Client {
  public:
-  Client(std::string its_name, heist::TaskPriority its_ceiling, const Limits& limits);
+  Client(std::string its_name, heist::TaskPriority its_ceiling, const Limits& limits,
+         bool is_anonymous = false);
 
   const std::string name;
   const heist::TaskPriority ceiling;
+  const bool anonymous;  ///< it is everybody who shows no token
   const std::shared_ptr<Budget> budget;
   JobStore jobs;
   SignalGroups signals;
-  PatternCache patterns;
+  PatternVerdicts patterns;
   std::array<LevelStats, 3> stats;
+  Quota waits;         ///< requests that wait for their jobs
+  Quota unsent_bytes;  ///< that uploads under way have announced
+  Outgoing outgoing;
+  std::ptrdiff_t requests_under_way = 0;
 
   [[nodiscard]] LevelStats& stats_of(heist::TaskPriority priority) noexcept {
     return stats.at(static_cast<std::size_t>(priority));
   }
+  /// Of the jobs with a priority of their own.
+  [[nodiscard]] const std::shared_ptr<JobCounts>& counts_of(
+      heist::TaskPriority priority) const noexcept {
+    return counts_.at(static_cast<std::size_t>(priority));
+  }
+  /// The unfinished jobs of each priority.   Cost: a step for each signal name.
+  [[nodiscard]] std::array<Depth, 3> depths() const;
+
   /// What jobs and signals get that name no priority.
   [[nodiscard]] heist::TaskPriority default_priority() const noexcept;
+
+ private:
+  const std::array<std::shared_ptr<JobCounts>, 3> counts_{
+      std::make_shared<JobCounts>(), std::make_shared<JobCounts>(), std::make_shared<JobCounts>()};
 };
 
 /// All clients, and how requests show which one they come from.

@@ -54,7 +54,7 @@ class CompressWork final : public JobWork {
       used_ = out.pos;
       more = directive == ZSTD_e_end ? left != 0 : in.pos < in.size;
     }
-    if (directive == ZSTD_e_end && !output_->empty()) output_->back().resize(used_);
+    if (directive == ZSTD_e_end) trim();
   }
 
   /// Free space at the end of the output: what its last block has left, or a new block.
@@ -64,6 +64,13 @@ class CompressWork final : public JobWork {
       used_ = 0;
     }
     return {output_->back().data(), output_->back().size(), used_};
+  }
+
+  /// The result is kept for a while: without the room that it did not need.
+  void trim() {
+    output_->back().resize(used_);
+    output_->back().shrink_to_fit();
+    output_->shrink_to_fit();
   }
 
   Blocks body_;

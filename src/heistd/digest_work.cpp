@@ -26,7 +26,7 @@ const EVP_MD* sha256() {
 
 class DigestWork final : public JobWork {
  public:
-  explicit DigestWork(Blocks body) : body_(std::move(body)), algorithm_(sha256()) {}
+  explicit DigestWork(Blocks body) : body_(std::move(body)) {}
 
   bool step(std::chrono::nanoseconds /*budget: a block is short*/) override {
     if (!context_) start();
@@ -47,11 +47,10 @@ class DigestWork final : public JobWork {
  private:
   void start() {
     context_.reset(EVP_MD_CTX_new());
-    require(context_ && EVP_DigestInit_ex(context_.get(), algorithm_, nullptr) == 1);
+    require(context_ && EVP_DigestInit_ex(context_.get(), sha256(), nullptr) == 1);
   }
 
   Blocks body_;
-  const EVP_MD* algorithm_;
   std::size_t next_ = 0;
   std::unique_ptr<EVP_MD_CTX, Free> context_;
 };

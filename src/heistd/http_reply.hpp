@@ -1,6 +1,7 @@
 // How a Reply becomes an HTTP message, and a parser's error a Refusal.
 #pragma once
 
+#include <algorithm>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/http/message.hpp>
 #include <heistd/blocks.hpp>
@@ -12,11 +13,9 @@ namespace heistd {
 
 /// A Beast body that is sent straight from shared blocks, all of them at once.
 struct BlocksBody {
-  using value_type = SharedBlocks;
+  using value_type = Body;
 
-  [[nodiscard]] static std::uint64_t size(const value_type& body) noexcept {
-    return byte_count(*body);
-  }
+  [[nodiscard]] static std::uint64_t size(const value_type& body) noexcept { return body.size(); }
 
   class writer {  // NOLINT(readability-identifier-naming): Beast's name for it
    public:
@@ -24,19 +23,24 @@ struct BlocksBody {
 
     template <bool is_request, class Fields>
     writer(const boost::beast::http::header<is_request, Fields>& /*header*/, const value_type& body)
-        : body_(*body) {}
+        : body_(body) {}
 
     void init(boost::beast::error_code& error) { error = {}; }
 
     boost::optional<std::pair<const_buffers_type, bool>> get(boost::beast::error_code& error) {
       error = {};
       const_buffers_type buffers;
-      for (const auto& block : body_) buffers.emplace_back(block.data(), block.size());
+      const auto add = [&](const std::string& part) {
+        if (!part.empty()) buffers.emplace_back(part.data(), part.size());
+      };
+      add(body_.before);
+      if (body_.shared) std::ranges::for_each(*body_.shared, add);
+      add(body_.after);
       return std::pair(std::move(buffers), false);
     }
 
    private:
-    const Blocks& body_;
+    const Body& body_;
   };
 };
 

@@ -7,8 +7,10 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
+#include <heistd/addresses.hpp>
 #include <heistd/http_reply.hpp>
 #include <heistd/http_session.hpp>
+#include <heistd/pace.hpp>
 #include <iostream>
 #include <utility>
 
@@ -26,6 +28,8 @@ constexpr std::size_t read_ahead_bytes = 64 * kib;
 /// How long a closing connection is read from, so that the client gets to see the last answer.
 constexpr std::chrono::seconds linger_time{2};
 constexpr std::chrono::milliseconds peer_check_interval{100};
+/// How long a request waits for an agent to have compiled its pattern.
+constexpr std::chrono::seconds verdict_patience{1};
 
 Refusal internal_error(const std::exception& error) {
   std::cerr << "heistd: request failed: " << error.what() << std::endl;
@@ -37,6 +41,8 @@ template <class Call>
 auto guarded(Call&& call) -> decltype(call()) {
   try {
     return call();
+  } catch (const std::bad_alloc&) {
+    return make_reply(out_of_memory());
   } catch (const std::exception& error) {
     return make_reply(internal_error(error));
   }
@@ -70,14 +76,19 @@ std::optional<Refusal> check_framing(const Parser& parser) {
   return std::nullopt;
 }
 
+std::optional<std::string_view> field_of(const auto& message, const auto& name) {
+  const auto found = message.find(name);
+  if (found == message.end()) return std::nullopt;
+  return found->value();
+}
+
 template <class Parser>
 RequestHead head_of(const Parser& parser) {
   const auto& message = parser.get();
   RequestHead head;
   head.method = message.method_string();
   head.target = message.target();
-  const auto authorization = message.find(http::field::authorization);
-  if (authorization != message.end()) head.authorization = authorization->value();
+  head.authorization = field_of(message, http::field::authorization);
   if (parser.content_length()) head.content_length = *parser.content_length();
   head.chunked = parser.chunked();
   return head;
@@ -85,32 +96,26 @@ RequestHead head_of(const Parser& parser) {
 
 }  // namespace
 
-HttpSession::HttpSession(Tcp::socket socket, Api& api, const Limits& limits)
+HttpSession::HttpSession(Tcp::socket socket, const SessionContext& context)
     : socket_(std::move(socket)),
-      api_(api),
-      limits_(limits),
-      buffer_(limits.max_header + read_ahead_bytes),
+      api_(context.api),
+      limits_(context.limits),
+      names_(context.names),
+      local_address_(local_address(socket_)),
+      buffer_(limits_.max_header + read_ahead_bytes),
       finished_(socket_.get_executor()),
-      timer_(socket_.get_executor()) {}
+      timer_(socket_.get_executor()),
+      place_(context.connections, network_of(socket_), [this] { close_at_once(); }) {}
 
 asio::awaitable<void> HttpSession::serve() {
   while (keep_alive_ && !stopping_) {
     const bool came = co_await await_request();
     if (!came) break;
     co_await serve_request();
+    place_.end();
   }
   if (!in_step_) co_await linger();
-  timer_.cancel();
-  Error ignored;
-  socket_.close(ignored);
-}
-
-asio::awaitable<void> HttpSession::turn_away() {
-  keep_alive_ = false;
-  const auto refusal = unavailable("too_many_connections", "the server has too many connections");
-  co_await refuse(refusal);
-  co_await linger();
-  timer_.cancel();
+  close_at_once();
 }
 
 void HttpSession::stop() {
@@ -118,10 +123,13 @@ void HttpSession::stop() {
   if (idle_) socket_.cancel();
 }
 
-/// Waits for the first bytes of a request; false when none will come.
+/// Waits for the first bytes of a request; false when none will come. Whoever connects is expected
+/// to say something soon.
 asio::awaitable<bool> HttpSession::await_request() {
+  const bool first = std::exchange(first_request_, false);
   if (buffer_.size() > 0) co_return true;
-  set_deadline(limits_.idle_timeout);
+  set_deadline(first ? std::min(limits_.header_timeout, limits_.idle_timeout)
+                     : limits_.idle_timeout);
   idle_ = true;
   const auto room = buffer_.prepare(4 * kib);
   const auto [error, bytes] = co_await socket_.async_read_some(room, as_tuple);
@@ -152,15 +160,31 @@ void HttpSession::note_head(const Parser& parser) {
   keep_alive_ = known && parser.get().keep_alive() && !stopping_;
 }
 
+std::optional<Refusal> HttpSession::check_head(const Parser& parser) const {
+  if (auto refusal = check_framing(parser)) return refusal;
+  const auto& message = parser.get();
+  Sender sender;
+  sender.target = message.target();
+  sender.host = field_of(message, http::field::host);
+  sender.origin = field_of(message, http::field::origin);
+  sender.fetch_site = field_of(message, "Sec-Fetch-Site");
+  return names_.check(sender, local_address_.to_string());
+}
+
 asio::awaitable<void> HttpSession::serve_head(Parser& parser) {
-  const auto refusal = check_framing(parser);
+  const auto refusal = check_head(parser);
   if (refusal) {
     keep_alive_ = false;
     co_await refuse(*refusal);
     co_return;
   }
-  const RequestHead head = head_of(parser);
+  RequestHead head = head_of(parser);
+  head.place = &place_;
   auto step = guarded([&] { return api_.begin(head); });
+  if (const auto* checking = std::get_if<Checking>(&step)) {
+    co_await wait_for_check(*checking->check);
+    step = guarded([&] { return api_.begin(head, UnknownPattern::accept); });
+  }
   if (auto* upload = std::get_if<Upload>(&step)) {
     co_await receive(parser, *upload);
     co_return;
@@ -168,6 +192,17 @@ asio::awaitable<void> HttpSession::serve_head(Parser& parser) {
   in_step_ = !head.has_body();
   keep_alive_ = keep_alive_ && in_step_;
   co_await answer(std::get<Reply>(step));
+}
+
+/// Waits for an agent's verdict on a pattern, for a moment: without one the job's own failure says what is wrong with it.
+asio::awaitable<void> HttpSession::wait_for_check(PatternCheck& check) {
+  clear_deadline();
+  check.on_done = [self = weak_from_this()] {
+    if (const auto session = self.lock()) session->finished_.cancel();
+  };
+  finished_.expires_after(verdict_patience);
+  if (!check.done) co_await finished_.async_wait(as_tuple);
+  check.on_done = nullptr;
 }
 
 asio::awaitable<void> HttpSession::receive(Parser& parser, Upload& upload) {
@@ -186,7 +221,7 @@ asio::awaitable<void> HttpSession::receive(Parser& parser, Upload& upload) {
   }
   in_step_ = true;
   auto step = guarded([&] { return api_.finish(std::move(upload)); });
-  if (const auto* waiting = std::get_if<Waiting>(&step)) {
+  if (auto* waiting = std::get_if<Waiting>(&step)) {
     co_await wait_for_job(*waiting);
   } else {
     co_await answer(std::get<Reply>(step));
@@ -203,26 +238,32 @@ asio::awaitable<void> HttpSession::send_continue() {
 
 asio::awaitable<HttpSession::Error> HttpSession::receive_body(Parser& parser, Upload& upload,
                                                               std::optional<Refusal>& refusal) {
+  const auto start = Clock::now();
+  const Pace pace(limits_, start, start + limits_.body_timeout);
+  std::uint64_t received = 0;
   while (!parser.is_done() && !refusal) {
     const auto room = upload.room();
     auto& body = parser.get().body();
     body.data = room.data();
     body.size = room.size();
-    set_deadline(limits_.idle_timeout);
+    set_deadline(pace.deadline(Clock::now(), received));
     const auto [error, bytes] = co_await http::async_read_some(socket_, buffer_, parser, as_tuple);
-    refusal = upload.commit(room.size() - body.size);
+    const auto came = room.size() - body.size;
+    received += came;
+    refusal = upload.commit(came);
     if (error && error != http::error::need_buffer) co_return error;
   }
   co_return Error();
 }
 
-asio::awaitable<void> HttpSession::wait_for_job(const Waiting& waiting) {
+asio::awaitable<void> HttpSession::wait_for_job(Waiting& waiting) {
   clear_deadline();
   const auto& job = *waiting.job;
   waiting.job->on_finished = [self = weak_from_this()] {
     if (const auto session = self.lock()) session->finished_.cancel();
   };
   const bool left = co_await client_left_before(job);
+  waiting.share = {};
   if (left) {
     keep_alive_ = false;
     api_.abandon(waiting);
@@ -255,14 +296,34 @@ asio::awaitable<bool> HttpSession::client_left_before(const Job& job) {
   co_return false;
 }
 
+/// Sends the reply, unless too much is on its way to the client already.
 asio::awaitable<void> HttpSession::answer(const Reply& reply) {
+  std::optional<Outgoing::Hold> hold = Outgoing::Hold();
+  if (place_.client() != nullptr && !is_head_ && reply.body.shared) {
+    hold = place_.client()->outgoing.hold(reply.body.shared);
+  }
+  if (hold) {
+    co_await send(reply);
+    co_return;
+  }
+  auto refused = make_reply(
+      unavailable("too_much_unread", "this client has not read too many results already"));
+  for (const auto& header : reply.headers) refused.headers.push_back(header);
+  co_await send(refused);
+}
+
+asio::awaitable<void> HttpSession::send(const Reply& reply) {
   keep_alive_ = keep_alive_ && !stopping_;
   auto response = make_response(reply, version_, keep_alive_);
   http::response_serializer<BlocksBody> serializer(response);
   serializer.split(is_head_);
+  const Pace pace(limits_, Clock::now());
+  std::uint64_t sent = 0;
+  // The system takes a piece at a time, as the socket's buffer is small.
   while (is_head_ ? !serializer.is_header_done() : !serializer.is_done()) {
-    set_deadline(limits_.idle_timeout);
+    set_deadline(pace.deadline(Clock::now(), sent));
     const auto [error, bytes] = co_await http::async_write_some(socket_, serializer, as_tuple);
+    sent += bytes;
     if (error) {
       give_up();
       co_return;
@@ -280,7 +341,7 @@ asio::awaitable<void> HttpSession::refuse_read(Error error) {
   keep_alive_ = false;
   auto refusal = refusal_of(error);
   if (error == asio::error::operation_aborted && timed_out_) {
-    refusal = Refusal{408, "timeout", "the request took too long to arrive"};
+    refusal = Refusal{408, "timeout", "the request came too slowly, or stopped"};
   }
   if (refusal) {
     co_await refuse(*refusal);
@@ -305,6 +366,15 @@ asio::awaitable<void> HttpSession::linger() {
   }
 }
 
+/// Ends whatever the session waits for, and all that follows.
+void HttpSession::close_at_once() {
+  keep_alive_ = false;
+  in_step_ = true;
+  timer_.cancel();
+  Error ignored;
+  socket_.close(ignored);
+}
+
 /// Nobody reads what we say: the connection is reset, or the system would keep it all.
 void HttpSession::give_up() {
   keep_alive_ = false;
@@ -313,8 +383,8 @@ void HttpSession::give_up() {
   socket_.set_option(Tcp::socket::linger(true, 0), ignored);
 }
 
-void HttpSession::set_deadline(std::chrono::milliseconds time) {
-  deadline_ = Clock::now() + time;
+void HttpSession::set_deadline(Clock::time_point deadline) {
+  deadline_ = deadline;
   timed_out_ = false;
   if (!armed_ || timer_.expiry() > deadline_) arm_timer();
 }

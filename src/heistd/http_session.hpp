@@ -8,24 +8,31 @@
 #include <boost/beast/http/buffer_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <heistd/api.hpp>
+#include <heistd/connections.hpp>
 #include <heistd/limits.hpp>
+#include <heistd/served_names.hpp>
 #include <memory>
 #include <optional>
 
 namespace heistd {
+
+/// What all connections share.   Lifetime: longer than theirs.
+struct SessionContext {
+  Api& api;
+  const Limits& limits;
+  const ServedNames& names;
+  Connections& connections;
+};
 
 /// Reads requests from one connection and writes the answers, one after the other.
 ///
 /// Thread: the network's.
 class HttpSession : public std::enable_shared_from_this<HttpSession> {
  public:
-  HttpSession(boost::asio::ip::tcp::socket socket, Api& api, const Limits& limits);
+  HttpSession(boost::asio::ip::tcp::socket socket, const SessionContext& context);
 
   /// Serves requests until either side ends the connection.
   boost::asio::awaitable<void> serve();
-
-  /// Refuses whatever comes, as there are too many connections.
-  boost::asio::awaitable<void> turn_away();
 
   /// Ends the connection after the request under way, if there is one.
   void stop();
@@ -41,19 +48,24 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   Awaitable<bool> await_request();
   Awaitable<void> serve_request();
   Awaitable<void> serve_head(Parser& parser);
+  Awaitable<void> wait_for_check(PatternCheck& check);
   Awaitable<void> receive(Parser& parser, Upload& upload);
   Awaitable<Error> receive_body(Parser& parser, Upload& upload, std::optional<Refusal>& refusal);
-  Awaitable<void> wait_for_job(const Waiting& waiting);
+  Awaitable<void> wait_for_job(Waiting& waiting);
   Awaitable<bool> client_left_before(const Job& job);
   Awaitable<void> send_continue();
   Awaitable<void> answer(const Reply& reply);
+  Awaitable<void> send(const Reply& reply);
   Awaitable<void> refuse(const Refusal& refusal);
   Awaitable<void> refuse_read(Error error);
   Awaitable<void> linger();
 
+  std::optional<Refusal> check_head(const Parser& parser) const;
+  void close_at_once();
   void give_up();
   void note_head(const Parser& parser);
-  void set_deadline(std::chrono::milliseconds time);
+  void set_deadline(std::chrono::milliseconds time) { set_deadline(Clock::now() + time); }
+  void set_deadline(Clock::time_point deadline);
   void clear_deadline() noexcept { deadline_ = Clock::time_point::max(); }
   void arm_timer();
   void on_timer();
@@ -61,8 +73,10 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   boost::asio::ip::tcp::socket socket_;
   Api& api_;
   const Limits& limits_;
+  const ServedNames& names_;
+  const boost::asio::ip::address local_address_;
   boost::beast::flat_buffer buffer_;
-  boost::asio::steady_timer finished_;  ///< cancelled when the job that is waited for has finished
+  boost::asio::steady_timer finished_;  ///< cancelled when what is waited for has ended
 
   // The one timer of all deadlines: it may expire too early, then it is armed again.
   boost::asio::steady_timer timer_;
@@ -78,6 +92,9 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
 
   bool idle_ = false;
   bool stopping_ = false;
+  bool first_request_ = true;
+
+  Connections::Place place_;
 };
 
 }  // namespace heistd

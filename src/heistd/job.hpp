@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <heist/task_signal.hpp>
+#include <heistd/job_counts.hpp>
 #include <heistd/job_run.hpp>
 #include <heistd/signal_group.hpp>
 #include <list>
@@ -44,36 +45,48 @@ class Job {
   const JobKind kind;
   const std::size_t bytes;
   std::string signal_name;
-  std::shared_ptr<SignalGroup> group;                 ///< of signal_name, or null
   std::optional<heist::TaskPriority> fixed_priority;  ///< empty: the group's
-  heist::AbortController controller;                  ///< of this job alone
+  std::shared_ptr<SignalGroup> group;                 ///< of signal_name, or null
+  std::shared_ptr<JobProgress> progress;
   Clock::time_point runnable_at;
-  std::shared_ptr<JobProgress> progress = std::make_shared<JobProgress>();
-  std::weak_ptr<JobRun> run;
+
+  /// What only an unfinished job has.
+  struct Unfinished {
+    std::shared_ptr<JobBatch> batch;  ///< of the group
+    std::list<Job*>::iterator place_in_batch;
+    JobCounts::Place place_in_counts;
+    bool counted = false;
+    heist::AbortController controller;  ///< of this job alone
+    std::weak_ptr<JobRun> run;
+  };
+  std::optional<Unfinished> unfinished = Unfinished{};
 
   /// Called once, when the job has finished; by whoever waits for it.
   std::function<void()> on_finished;
 
   [[nodiscard]] heist::TaskPriority priority() const noexcept {
-    return fixed_priority ? *fixed_priority : group->controller.signal().priority();
+    return fixed_priority ? *fixed_priority : group->priority();
   }
   [[nodiscard]] JobState state() const noexcept;
   [[nodiscard]] bool finished() const noexcept { return end_.has_value(); }
 
-  /// Of a finished job. `abort_reason` says who aborted it.
+  /// Of a finished job. `abort_reason` says who aborted it, in a text that is always there.
   struct End {
     JobState state;
     JobTimes times;
-    std::shared_ptr<const JobResult> result;
-    std::optional<JobFailure> failure;
-    std::string abort_reason;
+    std::shared_ptr<const JobResult> result = nullptr;
+    std::optional<JobFailure> failure = {};  ///< of a failed job; none when memory ran out
+    std::string_view abort_reason = {};
   };
   [[nodiscard]] const End& end() const noexcept { return *end_; }
+
+  /// Memory that keeping the finished job takes.
+  [[nodiscard]] std::size_t kept_bytes() const noexcept;
 
  private:
   friend class JobStore;
   std::optional<End> end_;
-  std::list<std::shared_ptr<Job>>::iterator place_;  ///< among the finished ones
+  std::list<std::shared_ptr<Job>>::iterator place_;  ///< among the unfinished or the finished ones
 };
 
 }  // namespace heistd

@@ -26,7 +26,7 @@ std::string read_signal_name(QueryReader& query) {
 
 }  // namespace
 
-Result<JobRequest> read_job_request(JobKind kind, const Target& target, Client& client) {
+Result<JobRequest> read_job_request(JobKind kind, const Target& target, const Client& client) {
   QueryReader query(target);
   JobRequest request;
   request.kind = kind;
@@ -34,15 +34,12 @@ Result<JobRequest> read_job_request(JobKind kind, const Target& target, Client& 
   request.delay = query.duration("delay", max_delay);
   request.signal_name = read_signal_name(query);
   request.wait = query.flag("wait");
-  const auto pattern = kind == JobKind::search ? query.text("pattern") : std::nullopt;
-  if (kind == JobKind::search && !pattern) {
-    query.refuse(bad_parameter("pattern", "a search needs a pattern"));
+  if (kind == JobKind::search) {
+    auto pattern = query.text("pattern");
+    if (!pattern) query.refuse(bad_parameter("pattern", "a search needs a pattern"));
+    request.pattern = std::move(pattern).value_or("");
   }
   if (auto refusal = query.finish()) return std::move(*refusal);
-  if (!pattern) return request;
-  auto compiled = client.patterns.get(*pattern);
-  if (!compiled) return compiled.error();
-  request.pattern = std::move(*compiled);
   return request;
 }
 

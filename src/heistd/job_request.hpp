@@ -9,9 +9,9 @@ namespace heistd {
 
 /// Reads the parameters of a job: pattern (of a search), priority, delay, signal, wait.
 ///
-/// Errors: 400 "bad_parameter" or "bad_pattern", 403 "above_ceiling", 503 "queue_full".
+/// Errors: 400 "bad_parameter", 403 "above_ceiling".
 [[nodiscard]] Result<JobRequest> read_job_request(JobKind kind, const Target& target,
-                                                  Client& client);
+                                                  const Client& client);
 
 /// Reads the one parameter of a signal, its priority.   Errors: 400 "bad_parameter", 403 "above_ceiling".
 [[nodiscard]] Result<heist::TaskPriority> read_signal_priority(const Target& target,

@@ -20,21 +20,18 @@ struct CompressResult {
   SharedBlocks data;  ///< one zstd frame
 };
 
-struct MatchedLine {
-  std::uint64_t number = 0;  ///< from 1
-  std::string text;          ///< without its newline
-};
-
 struct SearchResult {
-  std::vector<MatchedLine> lines;  ///< the first ones, within the limits
-  std::uint64_t matched = 0;       ///< all matching lines
-  std::uint64_t searched = 0;      ///< all lines
-  [[nodiscard]] bool truncated() const noexcept { return lines.size() < matched; }
+  /// The first matching lines, within the limits, as replies show them: the elements of a JSON array.
+  SharedBlocks lines;
+  std::uint64_t kept = 0;      ///< how many these are
+  std::uint64_t matched = 0;   ///< all matching lines
+  std::uint64_t searched = 0;  ///< all lines
+  [[nodiscard]] bool truncated() const noexcept { return kept < matched; }
 };
 
 using JobResult = std::variant<DigestResult, CompressResult, SearchResult>;
 
-/// Memory that keeping the result takes, about.
+/// Memory that keeping the result takes: what its strings hold, not only what they show.
 [[nodiscard]] std::size_t kept_bytes(const JobResult& result) noexcept;
 
 /// Why a job could not be done: a code for programs and a text for people.

@@ -2,6 +2,7 @@
 #include <heist/yield.hpp>
 #include <heistd/job_run.hpp>
 #include <heistd/limits.hpp>
+#include <new>
 #include <utility>
 
 namespace heistd {
@@ -24,33 +25,44 @@ struct ChunkTimer {
 
 }  // namespace
 
-JobRun::JobRun(JobStart start, heist::Scheduler scheduler, const EndSink& on_end)
+JobRun::JobRun(JobStart start, heist::Scheduler scheduler, Mail& mail)
     : start_(std::move(start)),
       scheduler_(std::move(scheduler)),
-      on_end_(on_end),
+      mail_(mail),
       runnable_at_(Clock::now() + start_.delay) {}
 
 bool JobRun::post_first() {
   heist::PostTaskOptions options;
-  options.signal = start_.group ? *start_.group : start_.own_signal;
+  options.signal = start_.group_signal ? *start_.group_signal : start_.own_signal;
   options.priority = start_.priority;
   options.delay = start_.delay;
   const auto ran =
-      scheduler_.post_task([self = shared_from_this()] { return self->run(); }, options);
-  return ran.status() != heist::PromiseStatus::rejected;
+      scheduler_.post_task([self = shared_from_this()] { return self->start_run(); }, options);
+  // An agent may have had it meanwhile, and no memory for it: that is an end, and no refusal.
+  // relaxed: it was stored before the rejection that is looked at first.
+  return ran.status() != heist::PromiseStatus::rejected || ended_.load(heist::sync::relaxed);
+}
+
+heist::Promise<void> JobRun::start_run() {
+  try {
+    return run();
+  } catch (const std::bad_alloc&) {  // for the coroutine itself
+    end(OutOfMemory());
+    throw;
+  }
 }
 
 /// Between two chunks an abort of the task's signal, or the close of the loop, ends it.
 heist::Promise<void> JobRun::run() {
   try {
     // A job of a group may have been aborted alone; the group's continuations stay queued then.
-    while (!start_.own_signal.aborted()) {
+    while (!given_up()) {
       if (auto outcome = work_on()) co_return end(std::move(*outcome));
       co_await heist::yield();
     }
     end({});
-  } catch (const std::bad_alloc& error) {  // no memory to go on
-    end(JobFailure("internal", error.what()));
+  } catch (const std::bad_alloc&) {  // to go on with
+    end(OutOfMemory());
   }
 }
 
@@ -71,24 +83,37 @@ std::optional<JobOutcome> JobRun::next_chunk() {
   const ChunkTimer timer(times_);
   if (times_.chunks == 1) note_start(timer.start);
   try {
+    return try_chunk();
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory();
+  }
+}
+
+std::optional<JobOutcome> JobRun::try_chunk() {
+  try {
     if (!start_.work->step(chunk_budget)) return std::nullopt;
-    return start_.work->take_result();
+    return std::make_shared<const JobResult>(start_.work->take_result());
   } catch (const JobFailure& failure) {
     return failure;
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {
     return JobFailure("internal", error.what());
   }
 }
 
 void JobRun::note_start(Clock::time_point now) noexcept {
-  times_.started_at = start_.priority ? *start_.priority : start_.group->priority();
+  times_.started_at = start_.priority ? *start_.priority : start_.group_signal->priority();
   times_.queue_delay = std::max<std::chrono::nanoseconds>(now - runnable_at_, {});
   start_.progress->start(times_.queue_delay);
 }
 
-void JobRun::end(JobOutcome outcome) {
+void JobRun::end(JobOutcome outcome) noexcept {
   if (take_work()) start_.work.reset();  // else discard() is at it
-  on_end_({start_.client, start_.id, times_, std::move(outcome)});
+  ended_.store(true, heist::sync::relaxed);
+  start_.end->times = times_;
+  start_.end->outcome = std::move(outcome);
+  mail_.send(std::move(start_.end));
 }
 
 }  // namespace heistd

@@ -3,12 +3,14 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <heist/scheduler.hpp>
 #include <heist/sync.hpp>
 #include <heistd/budget.hpp>
+#include <heistd/job_counts.hpp>
 #include <heistd/job_id.hpp>
 #include <heistd/job_work.hpp>
+#include <heistd/mail.hpp>
+#include <heistd/signal_group.hpp>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -21,10 +23,22 @@ using Clock = std::chrono::steady_clock;
 /// What the network thread may look at while the job runs.
 class JobProgress {
  public:
+  explicit JobProgress(std::shared_ptr<JobCounts> counts) noexcept : counts_(std::move(counts)) {}
+
   /// An agent, once: how long the job had been runnable when its first chunk started.
   void start(std::chrono::nanoseconds queue_delay) noexcept {
+    auto expected = waits;
     // relaxed, also below: the number itself is all that is passed on.
-    queue_delay_.store(queue_delay.count(), heist::sync::relaxed);
+    if (queue_delay_.compare_exchange_strong(expected, queue_delay.count(), heist::sync::relaxed,
+                                             heist::sync::relaxed)) {
+      counts_->note_start();
+    }
+  }
+  /// The network: the job has ended, and a start that comes now does not count. True when one came before.
+  bool end() noexcept {
+    auto expected = waits;
+    return !queue_delay_.compare_exchange_strong(expected, never, heist::sync::relaxed,
+                                                 heist::sync::relaxed);
   }
   /// Nothing before the first chunk.
   [[nodiscard]] std::optional<std::chrono::nanoseconds> queue_delay() const noexcept {
@@ -32,9 +46,14 @@ class JobProgress {
     if (count < 0) return std::nullopt;
     return std::chrono::nanoseconds(count);
   }
+  [[nodiscard]] JobCounts& counts() noexcept { return *counts_; }
 
  private:
-  heist::sync::atomic<std::int64_t> queue_delay_{-1};
+  static constexpr std::int64_t waits = -1;
+  static constexpr std::int64_t never = -2;
+
+  const std::shared_ptr<JobCounts> counts_;
+  heist::sync::atomic<std::int64_t> queue_delay_{waits};
 };
 
 /// What the chunks of a job took.
@@ -46,25 +65,32 @@ struct JobTimes {
   heist::TaskPriority started_at{};  ///< priority at the first chunk
 };
 
-/// How a job ended. Empty when it was given up, as it was aborted.
-using JobOutcome = std::variant<std::monostate, JobResult, JobFailure>;
+/// Memory ran out while the job ran.
+struct OutOfMemory {};
 
-/// The last word of the agents on a job.
-struct JobEnd {
-  Client* client = nullptr;
-  JobId id;
+/// How a job ended. Empty when it was given up, as it was aborted.
+using JobOutcome =
+    std::variant<std::monostate, std::shared_ptr<const JobResult>, JobFailure, OutOfMemory>;
+
+/// The last word of the agents on a job. Made with the job, so that there is memory for it.
+class JobEnd : public Letter {
+ public:
+  JobEnd(Client& its_client, JobId its_id) noexcept : client(&its_client), id(std::move(its_id)) {}
+
+  Client* const client;
+  const JobId id;
   JobTimes times;
   JobOutcome outcome;
 };
 
 /// What it takes to run a job.
 struct JobStart {
-  Client* client = nullptr;
-  JobId id;
+  std::unique_ptr<JobEnd> end;
   std::unique_ptr<JobWork> work;
   Budget::Ticket ticket;
-  heist::AbortSignal own_signal;           ///< of this job alone
-  std::optional<heist::TaskSignal> group;  ///< of the signal name it was posted under
+  heist::AbortSignal own_signal;                  ///< of this job alone
+  std::optional<heist::TaskSignal> group_signal;  ///< of the signal name it was posted under
+  std::shared_ptr<const SignalGroup> group;
   std::optional<heist::TaskPriority> priority;
   std::chrono::milliseconds delay{};
   std::shared_ptr<JobProgress> progress;
@@ -78,12 +104,10 @@ struct JobStart {
 /// behind a discard() sees the abort that led to it.
 class JobRun : public std::enable_shared_from_this<JobRun> {
  public:
-  /// Hears of the end of each job that started; called on an agent.
-  using EndSink = std::function<void(JobEnd)>;
+  /// `mail` hears of the end of each job that started, and of no other.
+  JobRun(JobStart start, heist::Scheduler scheduler, Mail& mail);
 
-  JobRun(JobStart start, heist::Scheduler scheduler, const EndSink& on_end);
-
-  /// Posts the task; false when the loop is closed or the signal aborted.   Thread: any.
+  /// Posts the task; false when the loop is closed.   Thread: any.   Errors: std::bad_alloc.
   bool post_first();
 
   [[nodiscard]] Clock::time_point runnable_at() const noexcept { return runnable_at_; }
@@ -92,7 +116,11 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
   void discard() noexcept;
 
  private:
+  heist::Promise<void> start_run();
   heist::Promise<void> run();
+  [[nodiscard]] bool given_up() const noexcept {
+    return start_.own_signal.aborted() || (start_.group && start_.group->deleted());
+  }
   [[nodiscard]] bool take_work() noexcept {
     return !work_taken_.exchange(true, heist::sync::edge("work:take", heist::sync::acq_rel));
   }
@@ -103,14 +131,16 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
   std::optional<JobOutcome> work_on();
   std::optional<JobOutcome> next_chunk();
   void note_start(Clock::time_point now) noexcept;
-  void end(JobOutcome outcome);
+  std::optional<JobOutcome> try_chunk();
+  void end(JobOutcome outcome) noexcept;
 
   JobStart start_;
   heist::Scheduler scheduler_;
-  const EndSink& on_end_;
+  Mail& mail_;
   const Clock::time_point runnable_at_;
   JobTimes times_;
   heist::sync::atomic<bool> work_taken_{false};
+  heist::sync::atomic<bool> ended_{false};
 };
 
 }  // namespace heistd

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <heistd/job_service.hpp>
 #include <heistd/limits.hpp>
+#include <heistd/line_pattern.hpp>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,8 @@ std::unique_ptr<JobWork> make_work(const JobRequest& request, Blocks body) {
   return make_search_work(std::move(body), request.pattern);
 }
 
+constexpr std::string_view signal_deleted = "the signal was deleted";
+
 Refusal shutting_down_refusal() {
   return unavailable("shutting_down", "the server is shutting down");
 }
@@ -28,110 +32,255 @@ Refusal too_many_signals() {
                      "this client has " + std::to_string(max_signals) + " signal names already");
 }
 
-std::vector<std::shared_ptr<Job>> unfinished_of(const Client& client, const SignalGroup* group) {
-  std::vector<std::shared_ptr<Job>> jobs;
-  for (const auto& [id, job] : client.jobs.unfinished()) {
-    if (group == nullptr || job->group.get() == group) jobs.push_back(job);
+/// Adds what the agents have of the job, so that it does not go before they free it; unless there is no memory for that.
+void keep_run(const Job& job, std::vector<std::shared_ptr<JobRun>>& runs) {
+  try {
+    runs.push_back(job.unfinished->run.lock());
+    if (!runs.back()) runs.pop_back();
+  } catch (const std::bad_alloc&) {
+    return;
   }
-  return jobs;
 }
 
 void count(LevelStats& level, const JobEnd& end) {
   level.queue_delay.add(end.times.queue_delay);
   level.longest_chunk = std::max(level.longest_chunk, end.times.longest);
   level.chunks += end.times.chunks;
-  if (std::holds_alternative<JobResult>(end.outcome)) {
+  if (std::holds_alternative<std::shared_ptr<const JobResult>>(end.outcome)) {
     ++level.done;
     level.run_time.add(end.times.run);
   }
-  if (std::holds_alternative<JobFailure>(end.outcome)) ++level.failed;
+  if (std::holds_alternative<JobFailure>(end.outcome) ||
+      std::holds_alternative<OutOfMemory>(end.outcome)) {
+    ++level.failed;
+  }
 }
 
 }  // namespace
 
-JobService::JobService(heist::Scheduler scheduler, std::function<void(Callback)> to_network)
-    : scheduler_(std::move(scheduler)),
-      end_sink_([this, to_network = std::move(to_network)](JobEnd end) {
-        auto shared = std::make_shared<JobEnd>(std::move(end));
-        to_network([this, shared] { on_end(std::move(*shared)); });
-      }) {}
+/// Brings the end of a job.
+class JobService::EndOfJob final : public JobEnd {
+ public:
+  EndOfJob(JobService& service, Client& its_client, JobId its_id) noexcept
+      : JobEnd(its_client, std::move(its_id)), service_(service) {}
+  void open() noexcept override { service_.on_end(*this); }
+
+ private:
+  JobService& service_;
+};
+
+/// Lets others have the network thread between two batches.
+class JobService::NextBatch final : public Letter {
+ public:
+  NextBatch(JobService& service, Client& client, std::shared_ptr<SignalGroup> group) noexcept
+      : service_(service), client_(client), group_(std::move(group)) {}
+  void open() noexcept override { service_.abort_next_batch(client_, group_); }
+
+ private:
+  JobService& service_;
+  Client& client_;
+  std::shared_ptr<SignalGroup> group_;
+};
+
+/// Checks a pattern on an agent and brings what came of it.
+class JobService::Verdict final : public Letter {
+ public:
+  Verdict(Client& client, std::string pattern, Budget::Ticket ticket)
+      : client_(client), pattern_(std::move(pattern)), ticket_(std::move(ticket)) {}
+
+  void find() noexcept {
+    try {
+      auto checked = LinePattern::check(pattern_);
+      if (auto* error = std::get_if<std::string>(&checked)) refusal_ = std::move(*error);
+      known_ = true;
+    } catch (const std::bad_alloc&) {  // then the job finds out
+      known_ = false;
+    }
+  }
+  void open() noexcept override {
+    check->done = true;
+    try {
+      if (known_) client_.patterns.add(pattern_, std::move(refusal_));
+    } catch (const std::bad_alloc&) {  // as if it had not been compiled
+      known_ = false;
+    }
+    if (auto tell = std::exchange(check->on_done, nullptr)) tell();
+  }
+
+  const std::shared_ptr<PatternCheck> check = std::make_shared<PatternCheck>();
+
+ private:
+  Client& client_;
+  std::string pattern_;
+  Budget::Ticket ticket_;
+  std::string refusal_;
+  bool known_ = false;
+};
+
+Result<std::shared_ptr<PatternCheck>> JobService::check_pattern(Client& client,
+                                                                const std::string& pattern) {
+  auto ticket = client.budget->take_memory(LinePattern::max_memory);
+  if (!ticket)
+    return unavailable("queue_full", "this client's unfinished jobs take too much memory");
+  auto verdict = std::make_unique<Verdict>(client, pattern, std::move(*ticket));
+  const auto check = verdict->check;
+  const bool posted = scheduler_.post(
+      [this, verdict = std::move(verdict)]() mutable {
+        verdict->find();
+        mail_.send(std::move(verdict));
+      },
+      {.priority = client.ceiling});
+  if (!posted) return shutting_down_refusal();
+  return check;
+}
 
 Result<std::shared_ptr<Job>> JobService::submit(Client& client, const JobRequest& request,
                                                 Blocks body, Budget::Ticket ticket) {
   if (shutting_down_) return shutting_down_refusal();
   const auto bytes = byte_count(body);
-  if (!ticket.grow(working_bytes(request.kind, bytes))) {
+  if (!ticket.grow(job_bytes + working_bytes(request.kind, bytes))) {
     return unavailable("queue_full", "this client's unfinished jobs take too much memory");
   }
   auto made = make_job(client, request, bytes);
   if (!made) return made;
-  const auto& job = *made;
-  const auto run =
-      make_run(client, *job, request, make_work(request, std::move(body)), std::move(ticket));
-  job->run = run;
-  job->runnable_at = run->runnable_at();
-  if (!run->post_first()) return shutting_down_refusal();
-  if (job->group) ++job->group->unfinished_jobs;
-  client.jobs.add(job);
-  return made;
+  auto& job = **made;
+  try {
+    enter(client, *made, request.delay.count() > 0);
+    if (post(client, job, request, std::move(body), std::move(ticket))) return made;
+  } catch (const std::bad_alloc&) {
+    leave(client, job);
+    client.jobs.forget(job);
+    return out_of_memory();
+  }
+  leave(client, job);
+  client.jobs.forget(job);
+  return shutting_down_refusal();
 }
 
 Result<std::shared_ptr<Job>> JobService::make_job(Client& client, const JobRequest& request,
                                                   std::size_t bytes) {
   auto job = std::make_shared<Job>(make_job_id(), request.kind, bytes);
   job->fixed_priority = request.priority;
+  job->runnable_at = Clock::now() + request.delay;
   if (request.signal_name.empty()) {
     if (!job->fixed_priority) job->fixed_priority = client.default_priority();
+    job->progress = std::make_shared<JobProgress>(client.counts_of(*job->fixed_priority));
     return job;
   }
   job->signal_name = request.signal_name;
   job->group = client.signals.find_or_make(request.signal_name, client.default_priority());
   if (!job->group) return too_many_signals();
+  job->progress = std::make_shared<JobProgress>(
+      job->fixed_priority ? client.counts_of(*job->fixed_priority) : job->group->counts);
   return job;
 }
 
-std::shared_ptr<JobRun> JobService::make_run(Client& client, const Job& job,
-                                             const JobRequest& request,
-                                             std::unique_ptr<JobWork> work, Budget::Ticket ticket) {
-  std::optional<heist::TaskSignal> group;
-  if (job.group) group = job.group->controller.signal();
-  JobStart start{&client,
-                 job.id,
-                 std::move(work),
+/// Makes the job one of the client's unfinished ones; leave() undoes as much of that as was done.
+void JobService::enter(Client& client, const std::shared_ptr<Job>& job, bool has_delay) {
+  client.jobs.add(job);
+  auto& mine = *job->unfinished;
+  mine.place_in_counts = job->progress->counts().add(has_delay, job->runnable_at);
+  mine.counted = true;
+  if (!job->group) return;
+  const auto batch = job->group->batch_for(job->bytes);
+  mine.place_in_batch = batch->jobs.insert(batch->jobs.begin(), job.get());
+  mine.batch = batch;
+  batch->bytes += job->bytes;
+  ++job->group->unfinished_jobs;
+}
+
+void JobService::leave(Client& client, Job& job) {
+  auto& mine = *job.unfinished;
+  const bool started = job.progress->end();
+  if (mine.counted) job.progress->counts().remove(mine.place_in_counts, started);
+  if (mine.batch) {
+    mine.batch->jobs.erase(mine.place_in_batch);
+    mine.batch->bytes -= job.bytes;
+    job.group->batch_left(mine.batch);
+    --job.group->unfinished_jobs;
+  }
+  if (job.group) client.signals.drop_unused(job.signal_name, *job.group);
+}
+
+/// False when the agents take no more jobs.
+bool JobService::post(Client& client, Job& job, const JobRequest& request, Blocks body,
+                      Budget::Ticket ticket) {
+  auto& mine = *job.unfinished;
+  std::optional<heist::TaskSignal> group_signal;
+  if (mine.batch) group_signal = mine.batch->controller.signal();
+  JobStart start{std::make_unique<EndOfJob>(*this, client, job.id),
+                 make_work(request, std::move(body)),
                  std::move(ticket),
-                 job.controller.signal(),
-                 std::move(group),
+                 mine.controller.signal(),
+                 std::move(group_signal),
+                 job.group,
                  job.fixed_priority,
                  request.delay,
                  job.progress};
   // Requests ask for no more than that, either: this is where it holds whatever they ask for (SEC-1).
-  return std::make_shared<JobRun>(std::move(start), scheduler_.with_ceiling(client.ceiling),
-                                  end_sink_);
+  const auto run =
+      std::make_shared<JobRun>(std::move(start), scheduler_.with_ceiling(client.ceiling), mail_);
+  mine.run = run;
+  job.runnable_at = run->runnable_at();
+  return run->post_first();
 }
 
-void JobService::abort(Client& client, const std::shared_ptr<Job>& job, std::string reason) {
-  if (job->finished()) return;
-  job->controller.abort();
-  if (job->group) {
-    // Its task stays queued with the group's; its memory need not. At the client's own ceiling, so
-    // that aborting gives nobody more than posting does.
-    scheduler_.post(
-        [run = job->run] {
-          if (const auto alive = run.lock()) alive->discard();
-        },
-        {.priority = client.ceiling});
-  }
-  finish_aborted(client, job, std::move(reason));
+std::shared_ptr<Job> JobService::find(Client& client, const JobId& id) {
+  auto job = client.jobs.find(id);
+  // Its batch's turn may still come.
+  if (job && job->group && job->group->deleted()) abort(client, *job, signal_deleted);
+  return job;
+}
+
+void JobService::abort(Client& client, Job& job, std::string_view reason) {
+  if (job.finished()) return;
+  std::vector<std::shared_ptr<JobRun>> runs;
+  keep_run(job, runs);
+  job.unfinished->controller.abort();
+  finish_aborted(client, job, reason);
+  discard_on_agent(client, std::move(runs));
 }
 
 std::optional<std::size_t> JobService::abort_group(Client& client, std::string_view name) {
   const auto group = client.signals.find(name);
   if (!group) return std::nullopt;
+  const auto jobs = group->unfinished_jobs;
   client.signals.erase(name);
-  group->controller.abort();
-  const auto jobs = unfinished_of(client, group.get());
-  for (const auto& job : jobs) finish_aborted(client, job, "the signal was deleted");
-  return jobs.size();
+  group->set_deleted();
+  abort_next_batch(client, group);
+  return jobs;
+}
+
+void JobService::abort_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group) {
+  while (!group->batches().empty()) {
+    const auto batch = group->batches().front();
+    std::vector<std::shared_ptr<JobRun>> runs;
+    for (const auto* job : batch->jobs) keep_run(*job, runs);
+    batch->controller.abort();
+    while (!batch->jobs.empty()) finish_aborted(client, *batch->jobs.front(), signal_deleted);
+    group->batch_left(batch);
+    discard_on_agent(client, std::move(runs));
+    if (group->batches().empty()) return;
+    try {
+      return mail_.send(std::make_unique<NextBatch>(*this, client, group));
+    } catch (const std::bad_alloc&) {  // then all of them now
+    }
+  }
+}
+
+/// Frees what aborted jobs hold. Their tasks may stay queued with those of their batch, their memory need not; and freeing
+/// much takes long, so that the network does not do it. At the client's own ceiling, so that aborting gives nobody more
+/// than posting does.
+void JobService::discard_on_agent(const Client& client, std::vector<std::shared_ptr<JobRun>> runs) {
+  try {
+    scheduler_.post(
+        [runs = std::move(runs)] {
+          for (const auto& run : runs) run->discard();
+        },
+        {.priority = client.ceiling});
+  } catch (const std::bad_alloc&) {
+    // Here, then: the runs went with the task that could not be made.
+  }
 }
 
 Result<std::shared_ptr<SignalGroup>> JobService::put_group(Client& client, std::string_view name,
@@ -139,42 +288,42 @@ Result<std::shared_ptr<SignalGroup>> JobService::put_group(Client& client, std::
   auto group = client.signals.find_or_make(name, priority);
   if (!group) return too_many_signals();
   group->was_put = true;
-  group->controller.set_priority(priority);
+  group->set_priority(priority);
   return group;
 }
 
-std::size_t JobService::abort_all(Client& client, const std::string& reason) {
-  const auto jobs = unfinished_of(client, nullptr);
-  for (const auto& job : jobs) abort(client, job, reason);
+std::size_t JobService::abort_all(Client& client, std::string_view reason) {
+  const auto jobs = client.jobs.unfinished();
+  for (const auto& job : jobs) abort(client, *job, reason);
   return jobs.size();
 }
 
-void JobService::on_end(JobEnd end) {
-  if (end.times.chunks > 0) count(end.client->stats_of(end.times.started_at), end);
-  const auto job = end.client->jobs.find(end.id);
+void JobService::on_end(JobEnd& end) {
+  auto& client = *end.client;
+  if (end.times.chunks > 0) count(client.stats_of(end.times.started_at), end);
+  const auto job = find(client, end.id);
   if (!job || job->finished()) return;  // aborted before its agent's word came
-  if (auto* result = std::get_if<JobResult>(&end.outcome)) {
-    finish(
-        *end.client, job,
-        {JobState::done, end.times, std::make_shared<const JobResult>(std::move(*result)), {}, {}});
+  if (auto* result = std::get_if<std::shared_ptr<const JobResult>>(&end.outcome)) {
+    finish(client, *job, {JobState::done, end.times, std::move(*result)});
   } else if (auto* failure = std::get_if<JobFailure>(&end.outcome)) {
-    finish(*end.client, job, {JobState::failed, end.times, nullptr, std::move(*failure), {}});
+    finish(client, *job, {JobState::failed, end.times, nullptr, std::move(*failure)});
+  } else if (std::holds_alternative<OutOfMemory>(end.outcome)) {
+    finish(client, *job, {JobState::failed, end.times});
   } else {
-    finish_aborted(*end.client, job, "the server is shutting down");
+    finish_aborted(client, *job, "the server is shutting down");
   }
 }
 
-void JobService::finish_aborted(Client& client, const std::shared_ptr<Job>& job,
-                                std::string reason) {
-  ++client.stats_of(job->priority()).aborted;
+void JobService::finish_aborted(Client& client, Job& job, std::string_view reason) {
+  ++client.stats_of(job.priority()).aborted;
   JobTimes times;
-  times.queue_delay = job->progress->queue_delay().value_or(std::chrono::nanoseconds{});
-  finish(client, job, {JobState::aborted, times, nullptr, {}, std::move(reason)});
+  times.queue_delay = job.progress->queue_delay().value_or(std::chrono::nanoseconds{});
+  finish(client, job, {JobState::aborted, times, nullptr, {}, reason});
 }
 
-void JobService::finish(Client& client, const std::shared_ptr<Job>& job, Job::End end) {
+void JobService::finish(Client& client, Job& job, Job::End end) {
   if (end.state != JobState::aborted) ++finished_;
-  if (job->group) client.signals.job_finished(job->signal_name, *job->group);
+  leave(client, job);
   client.jobs.finish(job, std::move(end));
 }
 

@@ -7,6 +7,7 @@
 #include <heistd/client.hpp>
 #include <heistd/job.hpp>
 #include <heistd/job_run.hpp>
+#include <heistd/mail.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,31 +18,47 @@ namespace heistd {
 /// What a client asks for, but for the bytes to work on.
 struct JobRequest {
   JobKind kind = JobKind::digest;
-  std::shared_ptr<const LinePattern> pattern;  ///< of a search
+  std::string pattern;  ///< of a search
   std::optional<heist::TaskPriority> priority;
   std::chrono::milliseconds delay{};
   std::string signal_name;  ///< empty: none
   bool wait = false;
 };
 
+/// An agent is to say whether a pattern is a good one.   Thread: the network's.
+struct PatternCheck {
+  bool done = false;
+  std::function<void()> on_done;  ///< called once, by whoever waits for it
+};
+
 /// Posts jobs on the agents and keeps their records.
 ///
-/// Thread: the network's, which `to_network` reaches from the agents.
+/// Thread: the network's, which `mail` reaches from the agents.
 class JobService {
  public:
-  using Callback = std::function<void()>;
+  JobService(heist::Scheduler scheduler, Mail& mail) noexcept
+      : scheduler_(std::move(scheduler)), mail_(mail) {}
 
-  /// `to_network` runs a callback on the network thread, whoever calls it.
-  JobService(heist::Scheduler scheduler, std::function<void(Callback)> to_network);
-
-  /// Posts a job.   Errors: 503 "queue_full", "too_many_signals" or "shutting_down".
+  /// Posts a job.
+  ///
+  /// Errors: 503 "queue_full", "too_many_signals", "shutting_down" or "out_of_memory".
   [[nodiscard]] Result<std::shared_ptr<Job>> submit(Client& client, const JobRequest& request,
                                                     Blocks body, Budget::Ticket ticket);
 
-  /// Aborts a job; nothing of it starts any more. A finished one stays as it is.
-  void abort(Client& client, const std::shared_ptr<Job>& job, std::string reason);
+  /// Has an agent compile a pattern, at the client's own ceiling; then the client's verdicts have it.
+  ///
+  /// Errors: 503 "queue_full", "shutting_down"; std::bad_alloc.
+  [[nodiscard]] Result<std::shared_ptr<PatternCheck>> check_pattern(Client& client,
+                                                                    const std::string& pattern);
 
-  /// Aborts the jobs of a signal name and frees the name; says how many jobs, or nothing for no such name.
+  /// The job with that id, or null.
+  [[nodiscard]] std::shared_ptr<Job> find(Client& client, const JobId& id);
+
+  /// Aborts a job; nothing of it starts any more. A finished one stays as it is.
+  void abort(Client& client, Job& job, std::string_view reason);
+
+  /// Aborts the jobs of a signal name and frees the name; says how many jobs, or nothing for no such name. Those that
+  /// are more than a batch are told in later steps of the network thread, but count as aborted from now on.
   std::optional<std::size_t> abort_group(Client& client, std::string_view name);
 
   /// Sets the priority of a signal name's jobs, the waiting ones too; makes the name if need be.
@@ -55,23 +72,31 @@ class JobService {
   void start_shutdown() noexcept { shutting_down_ = true; }
   [[nodiscard]] bool shutting_down() const noexcept { return shutting_down_; }
 
-  /// Aborts every unfinished job of the client.
-  std::size_t abort_all(Client& client, const std::string& reason);
+  /// Aborts every unfinished job of the client.   `reason` is a text that is always there.
+  std::size_t abort_all(Client& client, std::string_view reason);
 
   /// Jobs that have finished since the start, whatever way but by an abort.
   [[nodiscard]] std::size_t finished_count() const noexcept { return finished_; }
 
  private:
+  class EndOfJob;
+  class NextBatch;
+  class Verdict;
+
   Result<std::shared_ptr<Job>> make_job(Client& client, const JobRequest& request,
                                         std::size_t bytes);
-  std::shared_ptr<JobRun> make_run(Client& client, const Job& job, const JobRequest& request,
-                                   std::unique_ptr<JobWork> work, Budget::Ticket ticket);
-  void on_end(JobEnd end);
-  void finish(Client& client, const std::shared_ptr<Job>& job, Job::End end);
-  void finish_aborted(Client& client, const std::shared_ptr<Job>& job, std::string reason);
+  static void enter(Client& client, const std::shared_ptr<Job>& job, bool has_delay);
+  static void leave(Client& client, Job& job);
+  bool post(Client& client, Job& job, const JobRequest& request, Blocks body,
+            Budget::Ticket ticket);
+  void abort_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);
+  void discard_on_agent(const Client& client, std::vector<std::shared_ptr<JobRun>> runs);
+  void on_end(JobEnd& end);
+  void finish(Client& client, Job& job, Job::End end);
+  void finish_aborted(Client& client, Job& job, std::string_view reason);
 
   heist::Scheduler scheduler_;
-  JobRun::EndSink end_sink_;
+  Mail& mail_;
   std::size_t finished_ = 0;
   bool shutting_down_ = false;
 };

@@ -2,49 +2,70 @@
 #include <utility>
 
 namespace heistd {
+namespace {
+
+/// What a finished job takes besides itself and its result: its counters, its places in the store, its id's strings,
+/// and what the allocator adds to each of these.
+constexpr std::size_t record_bytes = 576;
+
+}  // namespace
 
 JobState Job::state() const noexcept {
   if (end_) return end_->state;
+  if (group && group->deleted()) return JobState::aborted;
   if (progress->queue_delay()) return JobState::running;
   return Clock::now() < runnable_at ? JobState::delayed : JobState::queued;
 }
 
+std::size_t Job::kept_bytes() const noexcept {
+  const auto result_bytes = end_ && end_->result ? heistd::kept_bytes(*end_->result) : 0;
+  return sizeof *this + record_bytes + signal_name.capacity() + result_bytes;
+}
+
 void JobStore::add(std::shared_ptr<Job> job) {
-  const auto& id = job->id;
-  unfinished_.emplace(id, std::move(job));
+  auto& entry = jobs_[job->id];
+  try {
+    job->place_ = unfinished_.insert(unfinished_.end(), job);
+  } catch (...) {
+    jobs_.erase(job->id);
+    throw;
+  }
+  entry = std::move(job);
+}
+
+void JobStore::forget(Job& job) noexcept {
+  const auto found = jobs_.find(job.id);
+  if (found == jobs_.end()) return;
+  unfinished_.erase(job.place_);
+  jobs_.erase(found);
 }
 
 std::shared_ptr<Job> JobStore::find(const JobId& id) const {
-  for (const auto* jobs : {&unfinished_, &finished_}) {
-    if (const auto found = jobs->find(id); found != jobs->end()) return found->second;
-  }
-  return nullptr;
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? nullptr : found->second;
 }
 
-void JobStore::finish(const std::shared_ptr<Job>& job, Job::End end) {
-  job->end_ = std::move(end);
-  finished_.insert(unfinished_.extract(job->id));
-  job->place_ = by_age_.insert(by_age_.end(), job);
-  result_bytes_ += size_of(*job);
+void JobStore::finish(Job& job, Job::End end) {
+  const auto stays = *job.place_;  // though making room may drop it
+  job.end_ = std::move(end);
+  job.unfinished.reset();
+  finished_.splice(finished_.end(), unfinished_, job.place_);
+  result_bytes_ += job.kept_bytes();
   make_room();
-  if (auto tell = std::exchange(job->on_finished, nullptr)) tell();
+  if (auto tell = std::exchange(job.on_finished, nullptr)) tell();
 }
 
-void JobStore::drop(const std::shared_ptr<Job>& job) {
-  result_bytes_ -= size_of(*job);
-  by_age_.erase(job->place_);
-  finished_.erase(job->id);
-}
-
-std::size_t JobStore::size_of(const Job& job) noexcept {
-  return job.end().result ? kept_bytes(*job.end().result) : 0;
+void JobStore::drop(const Job& job) {
+  result_bytes_ -= job.kept_bytes();
+  const auto stays = *job.place_;
+  finished_.erase(job.place_);
+  jobs_.erase(job.id);
 }
 
 void JobStore::make_room() {
-  while (by_age_.size() > 1 &&
-         (by_age_.size() > max_results_ || result_bytes_ > max_result_bytes_)) {
-    const auto oldest = by_age_.front();
-    drop(oldest);
+  while (finished_.size() > 1 &&
+         (finished_.size() > max_results_ || result_bytes_ > max_result_bytes_)) {
+    drop(*finished_.front());
   }
 }
 

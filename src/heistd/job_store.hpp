@@ -5,7 +5,6 @@
 #include <heistd/job.hpp>
 #include <list>
 #include <memory>
-#include <string_view>
 #include <unordered_map>
 
 namespace heistd {
@@ -18,28 +17,33 @@ class JobStore {
   JobStore(std::size_t max_results, std::size_t max_result_bytes) noexcept
       : max_results_(max_results), max_result_bytes_(max_result_bytes) {}
 
+  /// Errors: std::bad_alloc; nothing changed.
   void add(std::shared_ptr<Job> job);
+  /// Takes an unfinished job out, as if it had never been there.
+  void forget(Job& job) noexcept;
   [[nodiscard]] std::shared_ptr<Job> find(const JobId& id) const;
 
-  /// Ends a job and tells who waits for it; the oldest finished ones make room, the newest always stays.
-  void finish(const std::shared_ptr<Job>& job, Job::End end);
+  /// Ends a job and tells who waits for it; the oldest finished ones make room, the newest always stays. Needs no memory.
+  void finish(Job& job, Job::End end);
 
   /// Drops a finished job.
-  void drop(const std::shared_ptr<Job>& job);
+  void drop(const Job& job);
 
-  [[nodiscard]] const std::unordered_map<JobId, std::shared_ptr<Job>>& unfinished() const noexcept {
+  [[nodiscard]] const std::list<std::shared_ptr<Job>>& unfinished() const noexcept {
     return unfinished_;
   }
 
+  /// Memory that all finished jobs take.
+  [[nodiscard]] std::size_t result_bytes() const noexcept { return result_bytes_; }
+
  private:
-  static std::size_t size_of(const Job& job) noexcept;
   void make_room();
 
   const std::size_t max_results_;
   const std::size_t max_result_bytes_;
-  std::unordered_map<JobId, std::shared_ptr<Job>> unfinished_;
-  std::unordered_map<JobId, std::shared_ptr<Job>> finished_;
-  std::list<std::shared_ptr<Job>> by_age_;  ///< the finished ones, oldest first
+  std::unordered_map<JobId, std::shared_ptr<Job>> jobs_;
+  std::list<std::shared_ptr<Job>> unfinished_;
+  std::list<std::shared_ptr<Job>> finished_;  ///< oldest first
   std::size_t result_bytes_ = 0;
 };
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <heistd/blocks.hpp>
 #include <heistd/job_result.hpp>
-#include <heistd/line_pattern.hpp>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace heistd {
@@ -45,7 +45,7 @@ class JobWork {
   virtual ~JobWork() = default;
 
   /// Does the next chunk: one block at most, less where `budget` runs out and the work can stop. True
-  /// once nothing is left.   Errors: JobFailure, std::bad_alloc; the work is over then.
+  /// once nothing is left.   Cost: 5 ms at most (ADR 0027).   Errors: JobFailure, std::bad_alloc; the work is over then.
   virtual bool step(std::chrono::nanoseconds budget) = 0;
 
   /// Precondition: step() returned true.
@@ -54,11 +54,11 @@ class JobWork {
 
 [[nodiscard]] std::unique_ptr<JobWork> make_digest_work(Blocks body);
 [[nodiscard]] std::unique_ptr<JobWork> make_compress_work(Blocks body);
-[[nodiscard]] std::unique_ptr<JobWork> make_search_work(Blocks body,
-                                                        std::shared_ptr<const LinePattern> pattern);
+/// Its first steps compile the pattern.
+[[nodiscard]] std::unique_ptr<JobWork> make_search_work(Blocks body, std::string pattern);
 
 /// What a job of this kind keeps between two of its chunks, beyond the size of its body (whose blocks make
-/// room for the result as they go) and its pattern.
+/// room for the result as they go).
 [[nodiscard]] std::size_t working_bytes(JobKind kind, std::size_t body_bytes) noexcept;
 
 }  // namespace heistd

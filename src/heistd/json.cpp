@@ -22,27 +22,6 @@ Json histogram_json(const DurationHistogram& histogram) {
           {"max", microseconds(histogram.max())}};
 }
 
-/// How many of the client's unfinished jobs are in each state, by priority.
-struct Depth {
-  std::size_t delayed = 0;
-  std::size_t queued = 0;
-  std::size_t running = 0;
-
-  void add(JobState state) {
-    if (state == JobState::delayed) ++delayed;
-    if (state == JobState::queued) ++queued;
-    if (state == JobState::running) ++running;
-  }
-};
-
-std::array<Depth, 3> depths_of(const Client& client) {
-  std::array<Depth, 3> depths{};
-  for (const auto& [id, job] : client.jobs.unfinished()) {
-    depths.at(static_cast<std::size_t>(job->priority())).add(job->state());
-  }
-  return depths;
-}
-
 Json level_json(heist::TaskPriority priority, const LevelStats& level, const Depth& depth) {
   return {{"priority", heist::to_string(priority)},
           {"depth", depth.queued + depth.running},
@@ -58,16 +37,9 @@ Json level_json(heist::TaskPriority priority, const LevelStats& level, const Dep
           {"longest_chunk_us", microseconds(level.longest_chunk)}};
 }
 
-Json lines_json(const SearchResult& result) {
-  Json lines = Json::array();
-  for (const auto& line : result.lines) {
-    lines.push_back({{"number", line.number}, {"text", line.text}});
-  }
-  return lines;
-}
-
 Json error_of(const Job::End& end) {
   if (end.failure) return {{"code", end.failure->code()}, {"message", end.failure->what()}};
+  if (end.state == JobState::failed) return error_json(out_of_memory())["error"];
   return {{"code", "aborted"}, {"message", end.abort_reason}};
 }
 
@@ -101,6 +73,17 @@ std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+Body render(const Json& json, const JobResult* result) {
+  auto text = dump(json);
+  const auto* search = result == nullptr ? nullptr : std::get_if<SearchResult>(result);
+  if (search == nullptr) return {std::move(text)};
+  // Within strings the quotes would be escaped: there is one such place.
+  static constexpr std::string_view place = "\"lines\":null";
+  const auto end = text.find(place) + place.size();
+  auto before = text.substr(0, end - std::string_view("null").size()) + "[";
+  return {std::move(before), search->lines, "]" + text.substr(end)};
+}
+
 Json error_json(const Refusal& refusal) {
   Json error = {{"code", refusal.code}, {"message", refusal.message}};
   if (!refusal.field.empty()) error["field"] = refusal.field;
@@ -115,7 +98,7 @@ Json result_json(const JobResult& result) {
   return {{"searched", search.searched},
           {"matched", search.matched},
           {"truncated", search.truncated()},
-          {"lines", lines_json(search)}};
+          {"lines", nullptr}};
 }
 
 Json job_json(const Job& job) {
@@ -132,7 +115,7 @@ Json job_json(const Job& job) {
 }
 
 Json stats_json(const Client& client) {
-  const auto depths = depths_of(client);
+  const auto depths = client.depths();
   Json levels = Json::array();
   for (const auto priority : all_priorities) {
     const auto index = static_cast<std::size_t>(priority);

@@ -1,6 +1,7 @@
 // What the server says in JSON.
 #pragma once
 
+#include <heistd/blocks.hpp>
 #include <heistd/client.hpp>
 #include <heistd/job.hpp>
 #include <heistd/refusal.hpp>
@@ -14,11 +15,14 @@ using Json = nlohmann::ordered_json;
 /// As text; bytes that are no UTF-8 become U+FFFD.
 [[nodiscard]] std::string dump(const Json& json);
 
+/// As text, with the lines of the search whose result the JSON shows, if it shows one.
+[[nodiscard]] Body render(const Json& json, const JobResult* result);
+
 [[nodiscard]] Json error_json(const Refusal& refusal);
 [[nodiscard]] Json job_json(const Job& job);
 [[nodiscard]] Json stats_json(const Client& client);
 
-/// Precondition: not a CompressResult, which is no text.
+/// Without the lines of a search, which render() puts in.   Precondition: not a CompressResult, which is no text.
 [[nodiscard]] Json result_json(const JobResult& result);
 
 }  // namespace heistd

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heistd/level_stats.hpp>
+#include <span>
 
 namespace heistd {
 
@@ -17,10 +18,12 @@ nanoseconds DurationHistogram::quantile(double share) const {
   const auto& axis = histogram_.axis();
   double seen = 0;
   // From the bin of what is too short to the last regular one; what is too long has no end but max_.
-  for (int bin = -1; bin < axis.size(); ++bin) {
-    seen += static_cast<double>(histogram_.at(bin));
-    const auto end = nanoseconds(std::llround(axis.value(bin + 1)));
-    if (seen >= wanted) return std::min(end, max_);
+  int bin = -1;
+  for (const auto count :
+       std::span(histogram_.begin(), static_cast<std::size_t>(axis.size()) + 1)) {
+    seen += static_cast<double>(count);
+    if (seen >= wanted) return std::min(nanoseconds(std::llround(axis.value(bin + 1))), max_);
+    ++bin;
   }
   return max_;
 }

@@ -1,6 +1,7 @@
 // Limits: how much one client may have, and how long the server waits for it.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 
@@ -15,24 +16,37 @@ struct Limits {
   std::size_t max_body = 16 * mib;
   std::size_t max_header = 16 * kib;
   std::size_t max_connections = 256;
+  /// Zero, here and in the next two: what ConnectionShares takes for this number of connections.
+  std::size_t max_client_connections = 0;
+  std::size_t max_address_connections = 0;
+  std::size_t max_waiting = 0;
   std::size_t max_queued = 16384;
   std::size_t max_queued_bytes = 512 * mib;
+  std::size_t max_unsent_bytes = 0;  ///< zero: as in unsent_bytes()
   std::size_t max_results = 1024;
   std::size_t max_result_bytes = 64 * mib;
   std::chrono::milliseconds header_timeout{10'000};
   std::chrono::milliseconds idle_timeout{30'000};
+  std::chrono::milliseconds body_timeout{900'000};
+  std::size_t min_rate = kib;  ///< bytes a second, of uploads and of replies
+
+  [[nodiscard]] std::size_t unsent_bytes() const noexcept {
+    return max_unsent_bytes > 0 ? max_unsent_bytes : std::max(max_body, max_queued_bytes / 4);
+  }
 };
 
 /// Uploads are kept, and results made, in blocks of this size; a chunk of a job reads one block at most.
 inline constexpr std::size_t block_bytes = 128 * kib;
 /// How long a chunk goes on where its work could stop earlier.
 inline constexpr std::chrono::microseconds chunk_budget{500};
+/// What an unfinished job takes besides its bytes: its records, its task and its coroutine.
+inline constexpr std::size_t job_bytes = 3 * kib;
 inline constexpr std::chrono::milliseconds max_delay = std::chrono::hours(24);
 inline constexpr std::size_t max_pattern_bytes = 1024;
-/// Lines are matched whole, so their length bounds a chunk of a search.
+/// A line is kept as a whole while it is matched.
 inline constexpr std::size_t max_line_bytes = 64 * kib;
 inline constexpr std::size_t max_matched_lines = 1000;
-inline constexpr std::size_t max_matched_bytes = 256 * kib;
+inline constexpr std::size_t max_matched_bytes = 256 * kib;  ///< as they stand in the reply
 inline constexpr std::size_t max_signal_name_bytes = 64;
 inline constexpr std::size_t max_signals = 1024;
 

@@ -1,6 +1,7 @@
 // heistd: a job server on a cluster of agents.
 #include <csignal>
 #include <exception>
+#include <heistd/descriptors.hpp>
 #include <heistd/options.hpp>
 #include <heistd/server.hpp>
 #include <iostream>
@@ -21,7 +22,18 @@ std::unique_ptr<heistd::Server> listen(heistd::Options options) {
   }
 }
 
+/// False: so few files may be open that there is no use in starting.
+bool fit_connections(std::size_t& connections) {
+  const auto possible = heistd::make_room_for_connections(connections);
+  if (possible == connections) return true;
+  std::cerr << "heistd: the limit of open files (ulimit -n) leaves room for " << possible
+            << " connections instead of " << connections << std::endl;
+  connections = possible;
+  return possible >= 2;
+}
+
 int serve(heistd::Options options) {
+  if (!fit_connections(options.limits.max_connections)) return 1;
   const auto server = listen(std::move(options));
   if (!server) return 1;
   std::cout << "heistd listening on " << server->endpoint() << std::endl;
@@ -35,6 +47,8 @@ int main(int argc, char** argv) {
   try {
     // Whoever reads our output may go; that is no reason to end.
     std::signal(SIGPIPE, SIG_IGN);
+    // Nor is a terminal that is closed.
+    std::signal(SIGHUP, SIG_IGN);
     auto parsed = heistd::parse_options(argc, argv);
     if (const int* code = std::get_if<int>(&parsed)) return *code;
     return serve(std::get<heistd::Options>(std::move(parsed)));

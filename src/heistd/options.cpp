@@ -3,6 +3,7 @@
 #include <heistd/job_work.hpp>
 #include <heistd/max_wait_option.hpp>
 #include <heistd/options.hpp>
+#include <heistd/served_names.hpp>
 #include <set>
 #include <utility>
 
@@ -14,15 +15,59 @@ struct Raw {
   std::vector<std::string> max_wait;
   std::vector<std::string> clients;
   std::string anonymous_ceiling = "user-blocking";
-  std::int64_t header_timeout = 0;
-  std::int64_t idle_timeout = 0;
-  std::int64_t drain_deadline = 0;
 };
+
+constexpr std::size_t most_counted = 1'000'000'000;
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40U;
+constexpr std::int64_t most_milliseconds = std::int64_t{24} * 3600 * 1000;
+constexpr std::size_t most_connections = 1'000'000;
+
+/// What does not fit into the type is out of the range, too.
+void add_count(CLI::App& app, const std::string& name, std::size_t& value, const std::string& help,
+               std::size_t least = 1, std::size_t most = most_counted) {
+  app.add_option(name, value, help)->check(CLI::Range(least, most));
+}
+
+/// A number that follows from --max-connections unless it is given, so that there is no default to
+/// show.
+void add_share(CLI::App& app, const std::string& name, std::size_t& value,
+               const std::string& help) {
+  app.add_option(name, value, help)
+      ->default_str("")
+      ->check(CLI::Range(std::size_t{1}, most_connections));
+}
+
+void add_time(CLI::App& app, const std::string& name, std::chrono::milliseconds& value,
+              const std::string& help, std::int64_t least = 1) {
+  app.add_option_function<std::int64_t>(
+         name, [&value](std::int64_t count) { value = std::chrono::milliseconds(count); }, help)
+      ->default_str(std::to_string(value.count()))
+      ->check(CLI::Range(least, most_milliseconds));
+}
+
+CLI::Option* add_size(CLI::App& app, const std::string& name, std::size_t& value,
+                      const std::string& help, std::uint64_t least, std::uint64_t most) {
+  return app.add_option(name, value, help)
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(least, most));
+}
+
+CLI::Validator host_name() {
+  return {[](const std::string& text) {
+            return is_host_name(text) ? "" : "must be a name or an address, without a port";
+          },
+          "NAME"};
+}
 
 void add_network(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--address", options.address, "Address to listen on");
   app.add_option("--port", options.port, "Port to listen on; 0 takes a free one")
       ->check(CLI::Range(0, 65535));
+  app.add_option("--host", options.hosts,
+                 "A name that clients know this server by, besides localhost, 127.0.0.1, [::1] and "
+                 "the address they connect to; may be repeated")
+      ->check(host_name())
+      ->allow_extra_args(false);
   app.add_option("--agents", options.agents,
                  "Threads that run jobs; 0 takes as many as there are CPUs for this process")
       ->check(CLI::Range(0, 56));
@@ -33,36 +78,45 @@ void add_network(CLI::App& app, Options& options, Raw& raw) {
       ->type_name("PRIORITY=TIME,...")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--max-connections", options.limits.max_connections, "Connections at a time")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--header-timeout", raw.header_timeout, "Milliseconds a header may take")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--idle-timeout", raw.idle_timeout, "Milliseconds a client may be silent")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--drain-deadline", raw.drain_deadline,
-                 "Milliseconds jobs may go on after SIGTERM or SIGINT")
-      ->check(CLI::NonNegativeNumber);
+  add_time(app, "--drain-deadline", options.drain_deadline,
+           "Milliseconds jobs may go on after SIGTERM or SIGINT", 0);
 }
 
-void add_size(CLI::App& app, const std::string& name, std::size_t& value, const std::string& help,
-              std::uint64_t least, std::uint64_t most) {
-  app.add_option(name, value, help)
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(least, most));
+void add_connections(CLI::App& app, Limits& limits) {
+  add_count(app, "--max-connections", limits.max_connections,
+            "Connections at a time; a new one takes the place of the one idle for longest", 2,
+            most_connections);
+  add_share(app, "--max-client-connections", limits.max_client_connections,
+            "Of them, with a request of one client under way; all without a token are one client. "
+            "Three quarters unless given");
+  add_share(app, "--max-address-connections", limits.max_address_connections,
+            "Of them, without a token from one remote address (IPv6: from one network of 64 bits). "
+            "A quarter unless given");
+  add_share(app, "--max-waiting", limits.max_waiting,
+            "Requests of a client that wait for their jobs. Two thirds of its connections unless "
+            "given");
+  add_time(app, "--header-timeout", limits.header_timeout, "Milliseconds a header may take");
+  add_time(app, "--idle-timeout", limits.idle_timeout, "Milliseconds a client may be silent");
+  add_time(app, "--body-timeout", limits.body_timeout, "Milliseconds an upload may take");
+  add_size(app, "--min-rate", limits.min_rate,
+           "Bytes a second that a client must send or read of a body, on an average", 1,
+           most_bytes);
 }
 
 void add_limits(CLI::App& app, Limits& limits) {
-  static constexpr std::uint64_t most = std::uint64_t{1} << 40U;
   add_size(app, "--max-header", limits.max_header, "Bytes of a request's header", 256, mib);
-  add_size(app, "--max-body", limits.max_body, "Bytes of an upload", 1, most);
-  app.add_option("--max-queued", limits.max_queued, "Unfinished jobs of a client")
-      ->check(CLI::PositiveNumber);
+  add_size(app, "--max-body", limits.max_body, "Bytes of an upload", 1, most_bytes);
+  add_count(app, "--max-queued", limits.max_queued, "Unfinished jobs of a client");
   add_size(app, "--max-queued-bytes", limits.max_queued_bytes,
-           "Bytes of a client's unfinished jobs", 1, most);
-  app.add_option("--max-results", limits.max_results, "Finished jobs kept for a client")
-      ->check(CLI::PositiveNumber);
+           "Bytes of a client's unfinished jobs", 1, most_bytes);
+  add_size(app, "--max-unsent-bytes", limits.max_unsent_bytes,
+           "Bytes a client has announced and not sent yet, in uploads of more than 128 KiB. Unless "
+           "given, a quarter of --max-queued-bytes or one upload",
+           1, most_bytes)
+      ->default_str("");
+  add_count(app, "--max-results", limits.max_results, "Finished jobs kept for a client");
   add_size(app, "--max-result-bytes", limits.max_result_bytes, "Bytes of results kept for a client",
-           1, most);
+           1, most_bytes);
 }
 
 void add_clients(CLI::App& app, Raw& raw) {
@@ -105,8 +159,12 @@ void read_max_wait(const Raw& raw, Options& options) {
 
 /// One job of the largest size must fit, or the queue would be full when it is empty.
 void check_memory(const Limits& limits) {
-  const auto extra =
-      std::max(LinePattern::max_memory, working_bytes(JobKind::compress, limits.max_body));
+  if (limits.unsent_bytes() < limits.max_body) {
+    refuse("--max-unsent-bytes", "must be at least --max-body, " + std::to_string(limits.max_body) +
+                                     ", so that such an upload can begin");
+  }
+  const auto extra = job_bytes + std::max(working_bytes(JobKind::search, limits.max_body),
+                                          working_bytes(JobKind::compress, limits.max_body));
   if (limits.max_queued_bytes >= limits.max_body + extra) return;
   refuse("--max-queued-bytes", "must be at least " + std::to_string(limits.max_body + extra) +
                                    ", so that an upload of --max-body bytes fits");
@@ -118,11 +176,10 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
   CLI::App app("Runs digest, compress and search jobs on uploaded bytes, by priority.", "heistd");
   Options options;
   Raw raw;
-  raw.header_timeout = options.limits.header_timeout.count();
-  raw.idle_timeout = options.limits.idle_timeout.count();
-  raw.drain_deadline = options.drain_deadline.count();
   app.option_defaults()->always_capture_default();
+  app.set_version_flag("--version", "heistd " HEISTD_VERSION, "Print the version and end");
   add_network(app, options, raw);
+  add_connections(app, options.limits);
   add_limits(app, options.limits);
   add_clients(app, raw);
   try {
@@ -133,9 +190,6 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error);
   }
-  options.limits.header_timeout = std::chrono::milliseconds(raw.header_timeout);
-  options.limits.idle_timeout = std::chrono::milliseconds(raw.idle_timeout);
-  options.drain_deadline = std::chrono::milliseconds(raw.drain_deadline);
   return options;
 }
 

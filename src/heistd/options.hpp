@@ -17,8 +17,9 @@ namespace heistd {
 struct Options {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8080;
-  unsigned agents = 0;      ///< threads that run jobs; 0: as heist::AgentCluster
-  heist::MaxWait max_wait;  ///< of jobs and their chunks
+  std::vector<std::string> hosts;  ///< further names of this server
+  unsigned agents = 0;             ///< threads that run jobs; 0: as heist::AgentCluster
+  heist::MaxWait max_wait;         ///< of jobs and their chunks
   Limits limits;
   std::vector<ClientSpec> clients;
   /// Empty: requests without a token are refused.

@@ -31,5 +31,8 @@ using Result = boost::system::result<T, Refusal>;
 [[nodiscard]] inline Refusal unavailable(std::string code, std::string message) {
   return {503, std::move(code), std::move(message)};
 }
+[[nodiscard]] inline Refusal out_of_memory() {
+  return unavailable("out_of_memory", "the server has no memory left for this");
+}
 
 }  // namespace heistd

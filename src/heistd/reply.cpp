@@ -1,4 +1,5 @@
 #include <heistd/json.hpp>
+#include <heistd/memory_reserve.hpp>
 #include <heistd/reply.hpp>
 
 namespace heistd {
@@ -6,7 +7,7 @@ namespace heistd {
 Reply make_reply(const Refusal& refusal) {
   Reply reply;
   reply.status = refusal.status;
-  reply.body = share_text(dump(error_json(refusal)));
+  reply.body = MemoryReserve::guard([&] { return Body{dump(error_json(refusal))}; });
   if (refusal.status == 401) reply.headers.emplace_back("WWW-Authenticate", "Bearer");
   if (refusal.status == 503) reply.headers.emplace_back("Retry-After", "1");
   if (!refusal.allow.empty()) reply.headers.emplace_back("Allow", refusal.allow);

@@ -12,7 +12,7 @@ namespace heistd {
 struct Reply {
   unsigned status = 200;
   std::string content_type = "application/json";
-  SharedBlocks body;
+  Body body;
   std::vector<std::pair<std::string, std::string>> headers = {};
 };
 

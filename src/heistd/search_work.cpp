@@ -1,7 +1,9 @@
 // The lines of the upload that match a pattern.
 #include <heistd/job_work.hpp>
 #include <heistd/limits.hpp>
+#include <heistd/line_pattern.hpp>
 #include <heistd/line_reader.hpp>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
@@ -10,50 +12,95 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// A matching line as replies show it; bytes that are no UTF-8 become U+FFFD.
+std::string line_json(std::uint64_t number, std::string_view text) {
+  // Not as an object, whose destructor needs memory.
+  const nlohmann::json json(text);
+  const auto shown = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return "{\"number\":" + std::to_string(number) + ",\"text\":" + shown + "}";
+}
+
+std::size_t program_size_of(const std::string& pattern) {
+  const auto checked = LinePattern::check(pattern);
+  if (const auto* error = std::get_if<std::string>(&checked)) {
+    throw JobFailure("bad_pattern", *error);
+  }
+  return std::get<std::size_t>(checked);
+}
+
 class SearchWork final : public JobWork {
  public:
-  SearchWork(Blocks body, std::shared_ptr<const LinePattern> pattern)
-      : reader_(std::move(body)), pattern_(std::move(pattern)) {}
+  SearchWork(Blocks body, std::string pattern)
+      : reader_(std::move(body)), pattern_text_(std::move(pattern)) {}
 
   bool step(std::chrono::nanoseconds budget) override {
     const auto deadline = Clock::now() + budget;
-    if (reader_.block_done() && reader_.has_more_blocks()) reader_.open_block();
-    while (const auto line = reader_.read()) {
-      match(*line);
-      if (Clock::now() >= deadline) break;
-    }
-    if (!reader_.block_done() || reader_.has_more_blocks()) return false;
-    if (const auto line = reader_.read_last()) match(*line);
-    return true;
+    // Each part may take as long as a chunk may, but mostly takes none of it.
+    do {
+      if (!program_size_) {
+        program_size_ = program_size_of(pattern_text_);
+      } else if (!pattern_) {
+        pattern_ = std::make_unique<LinePattern>(pattern_text_, *program_size_);
+      } else {
+        if (!line_ && !next_line()) return true;
+        match_on();
+      }
+    } while (Clock::now() < deadline);
+    return false;
   }
 
   JobResult take_result() override {
-    result_.searched = reader_.line_count();
-    return std::move(result_);
+    auto lines = std::make_shared<Blocks>();
+    lines_.shrink_to_fit();
+    if (!lines_.empty()) lines->push_back(std::move(lines_));
+    lines->shrink_to_fit();
+    return SearchResult{std::move(lines), kept_, matched_, reader_.line_count()};
   }
 
  private:
-  void match(std::string_view line) {
-    if (!pattern_->matches(line)) return;
-    ++result_.matched;
+  /// False when there are no more.
+  bool next_line() {
+    for (line_ = reader_.read(); !line_; line_ = reader_.read()) {
+      if (!reader_.has_more_blocks()) break;
+      reader_.open_block();
+    }
+    if (!line_) line_ = reader_.read_last();
+    return line_.has_value();
+  }
+
+  void match_on() {
+    const auto matched = pattern_->match(*line_);
+    if (!matched) return;
+    if (*matched) keep(*line_);
+    line_.reset();
+  }
+
+  void keep(std::string_view line) {
+    ++matched_;
     // Once one line did not fit no later one is kept: what is kept is the beginning.
-    full_ = full_ || result_.lines.size() == max_matched_lines ||
-            kept_bytes_ + line.size() > max_matched_bytes;
+    full_ = full_ || kept_ == max_matched_lines || lines_.size() + line.size() > max_matched_bytes;
     if (full_) return;
-    kept_bytes_ += line.size();
-    result_.lines.push_back({reader_.line_count(), std::string(line)});
+    const auto json = line_json(reader_.line_count(), line);
+    full_ = lines_.size() + json.size() > max_matched_bytes;
+    if (full_) return;
+    if (kept_++ > 0) lines_ += ',';
+    lines_ += json;
   }
 
   LineReader reader_;
-  std::shared_ptr<const LinePattern> pattern_;
-  SearchResult result_;
-  std::size_t kept_bytes_ = 0;
+  const std::string pattern_text_;
+  std::optional<std::size_t> program_size_;
+  std::unique_ptr<LinePattern> pattern_;
+  std::optional<std::string_view> line_;  ///< that is being matched; the reader has its bytes
+  std::string lines_;
+  std::uint64_t kept_ = 0;
+  std::uint64_t matched_ = 0;
   bool full_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<JobWork> make_search_work(Blocks body, std::shared_ptr<const LinePattern> pattern) {
+std::unique_ptr<JobWork> make_search_work(Blocks body, std::string pattern) {
   return std::make_unique<SearchWork>(std::move(body), std::move(pattern));
 }
 

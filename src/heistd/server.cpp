@@ -14,6 +14,8 @@ namespace {
 
 namespace asio = boost::asio;
 
+using Tcp = asio::ip::tcp;
+
 constexpr auto as_tuple = asio::as_tuple(asio::use_awaitable);
 
 /// How long accepting pauses when the system has no descriptors left.
@@ -29,6 +31,28 @@ heist::AgentClusterOptions cluster_options(const Options& options) {
   return cluster;
 }
 
+/// What the system keeps of one connection, each way; it takes twice as much for its own use.
+/// Whoever reads nothing of a large reply holds no more than that.
+constexpr int system_buffer_bytes = static_cast<int>(128 * kib);
+
+/// The options are those of each connection that is accepted, too. A peer that is gone without a
+/// word while it waits for its job is noticed after two minutes.
+Tcp::acceptor listen_on(asio::io_context& io, const Tcp::endpoint& endpoint) {
+  using asio::detail::socket_option::integer;
+  Tcp::acceptor acceptor(io, endpoint.protocol());
+  acceptor.set_option(Tcp::acceptor::reuse_address(true));
+  acceptor.set_option(Tcp::no_delay(true));
+  acceptor.set_option(asio::socket_base::send_buffer_size(system_buffer_bytes));
+  acceptor.set_option(asio::socket_base::receive_buffer_size(system_buffer_bytes));
+  acceptor.set_option(asio::socket_base::keep_alive(true));
+  acceptor.set_option(integer<IPPROTO_TCP, TCP_KEEPIDLE>(60));
+  acceptor.set_option(integer<IPPROTO_TCP, TCP_KEEPINTVL>(15));
+  acceptor.set_option(integer<IPPROTO_TCP, TCP_KEEPCNT>(4));
+  acceptor.bind(endpoint);
+  acceptor.listen();
+  return acceptor;
+}
+
 void log_failure(const std::exception_ptr& failure) {
   try {
     if (failure) std::rethrow_exception(failure);
@@ -41,18 +65,23 @@ void log_failure(const std::exception_ptr& failure) {
 
 Server::Server(Options options)
     : options_(std::move(options)),
+      clients_(options_.clients, options_.anonymous_ceiling, options_.limits),
+      connections_(options_.limits),
       io_(1),
-      acceptor_(io_, {asio::ip::make_address(options_.address), options_.port}),
+      acceptor_(listen_on(io_, {asio::ip::make_address(options_.address), options_.port})),
       signals_(io_, SIGTERM, SIGINT),
       pause_(io_),
-      clients_(options_.clients, options_.anonymous_ceiling, options_.limits),
       cluster_(std::in_place, cluster_options(options_)),
-      service_(cluster_->scheduler(),
-               [this](JobService::Callback call) { asio::post(io_, std::move(call)); }),
-      api_(clients_, service_, options_.limits) {}
+      service_(cluster_->scheduler(), mail_),
+      api_(clients_, service_, options_.limits),
+      names_(options_.hosts) {
+  closer_.emplace(*cluster_, io_,
+                  [this](const heist::CloseReport& report) { finish_drain(report); });
+  await_signal();
+}
 
 Server::~Server() {
-  if (closer_.joinable()) closer_.join();
+  closer_.reset();
   // First of all, as its last words go to the service and the io_context.
   cluster_.reset();
 }
@@ -61,15 +90,20 @@ Server::Tcp::endpoint Server::endpoint() const { return acceptor_.local_endpoint
 
 void Server::run() {
   asio::co_spawn(io_, accept(), asio::detached);
-  asio::co_spawn(io_, watch_signals(), asio::detached);
-  io_.run();
+  while (!io_.stopped()) {
+    try {
+      io_.run();
+    } catch (const std::exception& error) {
+      std::cerr << "heistd: " << error.what() << std::endl;
+    }
+  }
 }
 
 asio::awaitable<void> Server::accept() {
   while (acceptor_.is_open()) {
     auto [error, socket] = co_await acceptor_.async_accept(as_tuple);
     if (!error) {
-      asio::co_spawn(io_, serve(std::move(socket)), &log_failure);
+      start_serving(std::move(socket));
     } else if (acceptor_.is_open()) {
       pause_.expires_after(accept_pause);
       co_await pause_.async_wait(as_tuple);
@@ -77,18 +111,21 @@ asio::awaitable<void> Server::accept() {
   }
 }
 
+/// Without memory for one more connection, that one is closed; accepting goes on.
+void Server::start_serving(Tcp::socket socket) {
+  try {
+    asio::co_spawn(io_, serve(std::move(socket)), &log_failure);
+  } catch (const std::exception&) {
+    log_failure(std::current_exception());
+  }
+}
+
 asio::awaitable<void> Server::serve(Tcp::socket socket) {
-  // Some over the limit are told so; a flood of them is not.
-  const auto limit = options_.limits.max_connections;
-  if (sessions_.size() >= 2 * limit) co_return;
-  const bool welcome = sessions_.size() < limit;
-  Tcp::no_delay at_once(true);
-  boost::system::error_code ignored;
-  static_cast<void>(socket.set_option(at_once, ignored));
-  const auto session = std::make_shared<HttpSession>(std::move(socket), api_, options_.limits);
+  const SessionContext context{api_, options_.limits, names_, connections_};
+  const auto session = std::make_shared<HttpSession>(std::move(socket), context);
   sessions_.insert(session);
   try {
-    auto served = welcome ? session->serve() : session->turn_away();
+    auto served = session->serve();
     co_await std::move(served);
   } catch (...) {
     sessions_.erase(session);
@@ -98,15 +135,23 @@ asio::awaitable<void> Server::serve(Tcp::socket socket) {
   end_when_quiet();
 }
 
-asio::awaitable<void> Server::watch_signals() {
-  while (!drained_) {
-    const auto [error, number] = co_await signals_.async_wait(as_tuple);
-    if (error) co_return;
+void Server::await_signal() {
+  signals_.async_wait([this](const boost::system::error_code& error, int number) {
+    if (error) return;
+    on_signal(number);
+    await_signal();
+  });
+}
+
+void Server::on_signal(int number) {
+  try {
     if (!draining_) {
       start_drain(number);
-    } else {
+    } else if (!drained_) {
       std::cout << "heistd: a second signal: aborting " << abort_all_jobs() << " jobs" << std::endl;
     }
+  } catch (const std::exception& error) {
+    std::cerr << "heistd: " << error.what() << std::endl;
   }
 }
 
@@ -114,15 +159,13 @@ void Server::start_drain(int signal_number) {
   draining_ = true;
   drain_start_ = Clock::now();
   finished_before_drain_ = service_.finished_count();
+  service_.start_shutdown();
+  // Before all that might fail.
+  closer_->close_until(drain_start_ + options_.drain_deadline);
   std::cout << "heistd: " << (signal_number == SIGTERM ? "SIGTERM" : "SIGINT")
             << ": draining for at most " << options_.drain_deadline.count() << " ms" << std::endl;
   acceptor_.close();
-  service_.start_shutdown();
   for (const auto& session : sessions_) session->stop();
-  closer_ = std::thread([this, deadline = drain_start_ + options_.drain_deadline] {
-    const auto report = cluster_->close(heist::CloseMode::drain_until(deadline));
-    asio::post(io_, [this, report] { finish_drain(report); });
-  });
 }
 
 std::size_t Server::abort_all_jobs() {
@@ -142,8 +185,9 @@ void Server::finish_drain(const heist::CloseReport& report) {
       std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - drain_start_);
   std::cout << "heistd: drained in " << took.count()
             << " ms: " << service_.finished_count() - finished_before_drain_ << " jobs finished, "
-            << aborted_by_drain_ << " aborted (" << report.ran << " tasks ran, " << report.aborted
-            << " dropped, " << report.still_running << " still running)" << std::endl;
+            << aborted_by_drain_ << " aborted (" << report.ran << " tasks ran, "
+            << report.aborted + report.not_started << " dropped, " << report.still_running
+            << " still running)" << std::endl;
   signals_.cancel();
   pause_.expires_after(farewell_time);
   pause_.async_wait([this](const boost::system::error_code& error) {

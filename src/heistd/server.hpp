@@ -9,13 +9,16 @@
 #include <heist/agent_cluster.hpp>
 #include <heistd/api.hpp>
 #include <heistd/client.hpp>
+#include <heistd/closer.hpp>
+#include <heistd/connections.hpp>
 #include <heistd/http_session.hpp>
+#include <heistd/io_mail.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/options.hpp>
+#include <heistd/served_names.hpp>
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <thread>
 #include <unordered_set>
 
 namespace heistd {
@@ -25,7 +28,8 @@ namespace heistd {
 /// Jobs run on an agent of their own; everything else, on the thread that calls run().
 class Server {
  public:
-  /// Starts to listen.   Errors: std::system_error when the address cannot be had.
+  /// Starts to listen. Signals are heard from now on.   Errors: std::system_error when the address
+  /// cannot be had.
   explicit Server(Options options);
   ~Server();
   Server(const Server&) = delete;
@@ -41,22 +45,28 @@ class Server {
   using Tcp = boost::asio::ip::tcp;
 
   boost::asio::awaitable<void> accept();
+  void start_serving(Tcp::socket socket);
   boost::asio::awaitable<void> serve(Tcp::socket socket);
-  boost::asio::awaitable<void> watch_signals();
+  void await_signal();
+  void on_signal(int number);
   void start_drain(int signal_number);
   void finish_drain(const heist::CloseReport& report);
   void end_when_quiet();
   std::size_t abort_all_jobs();
 
   const Options options_;
+  // Of whom sessions hold shares, whose coroutines live as long as the io_context.
+  ClientTable clients_;
+  Connections connections_;
   boost::asio::io_context io_;
+  IoMail mail_{io_};
   Tcp::acceptor acceptor_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer pause_;  ///< of accepting, and before the end
-  ClientTable clients_;
   std::optional<heist::AgentCluster> cluster_;
   JobService service_;
   Api api_;
+  ServedNames names_;
   std::unordered_set<std::shared_ptr<HttpSession>> sessions_;
 
   bool draining_ = false;
@@ -64,7 +74,7 @@ class Server {
   Clock::time_point drain_start_;
   std::size_t finished_before_drain_ = 0;
   std::size_t aborted_by_drain_ = 0;
-  std::thread closer_;  ///< closes the agent, which takes a while, beside the network
+  std::optional<Closer> closer_;
 };
 
 }  // namespace heistd

@@ -3,7 +3,11 @@
 
 #include <cstddef>
 #include <functional>
+#include <heist/sync.hpp>
 #include <heist/task_signal.hpp>
+#include <heistd/job_counts.hpp>
+#include <heistd/limits.hpp>
+#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -11,12 +15,54 @@
 
 namespace heistd {
 
-/// What a signal name stands for: jobs that are aborted and re-prioritised together.
-struct SignalGroup {
-  explicit SignalGroup(heist::TaskPriority priority) : controller(priority) {}
+class Job;
+
+/// Jobs of one signal name that are aborted in one step: few enough that the step is short.
+struct JobBatch {
+  static constexpr std::size_t max_jobs = 64;
+  static constexpr std::size_t max_bytes = 16 * mib;  ///< one larger job is alone
+
+  explicit JobBatch(heist::TaskPriority priority) : controller(priority) {}
   heist::TaskController controller;
+  std::list<Job*> jobs;  ///< the unfinished ones
+  std::size_t bytes = 0;
+};
+
+/// What a signal name stands for: jobs that are aborted and re-prioritised together, in batches.
+///
+/// Thread: the network's, but for deleted().
+class SignalGroup {
+ public:
+  explicit SignalGroup(heist::TaskPriority priority) : priority_(priority) {}
+
+  /// A batch with room for one more job.   Errors: std::bad_alloc.
+  [[nodiscard]] std::shared_ptr<JobBatch> batch_for(std::size_t bytes);
+  /// Forgets the batch when it is empty.
+  void batch_left(const std::shared_ptr<JobBatch>& batch);
+  [[nodiscard]] const std::list<std::shared_ptr<JobBatch>>& batches() const noexcept {
+    return batches_;
+  }
+
+  [[nodiscard]] heist::TaskPriority priority() const noexcept { return priority_; }
+  /// Cost: of one set_priority for each batch.
+  void set_priority(heist::TaskPriority priority);
+
+  /// From now on its jobs are aborted ones, though telling all of them takes a while.
+  void set_deleted() noexcept { deleted_.store(true, heist::sync::relaxed); }
+  /// Thread: any.
+  [[nodiscard]] bool deleted() const noexcept {
+    return deleted_.load(heist::sync::relaxed);  // relaxed: a chunk more or less
+  }
+
+  /// Of its jobs without a priority of their own.
+  const std::shared_ptr<JobCounts> counts = std::make_shared<JobCounts>();
   std::size_t unfinished_jobs = 0;
   bool was_put = false;  ///< asked for by name, so it stays while it has no jobs
+
+ private:
+  heist::TaskPriority priority_;
+  std::list<std::shared_ptr<JobBatch>> batches_;
+  heist::sync::atomic<bool> deleted_{false};
 };
 
 /// The signal names of one client; another client's equal names are other signals.
@@ -25,6 +71,8 @@ struct SignalGroup {
 /// deleted.   Thread: the network's.
 class SignalGroups {
  public:
+  using Map = std::map<std::string, std::shared_ptr<SignalGroup>, std::less<>>;
+
   explicit SignalGroups(std::size_t max_names) noexcept : max_names_(max_names) {}
 
   /// The group of this name, or null.
@@ -37,12 +85,14 @@ class SignalGroups {
   /// Frees the name; who holds the group keeps it.
   void erase(std::string_view name);
 
-  /// A job of this group has finished.
-  void job_finished(std::string_view name, SignalGroup& group);
+  /// Frees the name if nothing needs it any more.
+  void drop_unused(std::string_view name, const SignalGroup& group);
+
+  [[nodiscard]] const Map& all() const noexcept { return groups_; }
 
  private:
   std::size_t max_names_;
-  std::map<std::string, std::shared_ptr<SignalGroup>, std::less<>> groups_;
+  Map groups_;
 };
 
 }  // namespace heistd

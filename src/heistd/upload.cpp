@@ -5,9 +5,26 @@
 
 namespace heistd {
 
+std::optional<Refusal> Upload::reserve_wait() {
+  if (!request_.wait) return std::nullopt;
+  auto share = client_->waits.take(1);
+  if (!share) return unavailable("too_many_waits", "this client waits for too many jobs already");
+  wait_ = std::move(*share);
+  return std::nullopt;
+}
+
+/// What is announced is kept free from now on, sent or not. Small uploads need not compete for
+/// that.
 std::optional<Refusal> Upload::announce(std::uint64_t bytes) {
   if (auto refusal = take(bytes)) return refusal;
   announced_ = bytes;
+  if (bytes <= block_bytes) return std::nullopt;
+  auto share = client_->unsent_bytes.take(bytes);
+  if (!share) {
+    return unavailable("too_much_unsent",
+                       "this client has announced too many bytes that it has not sent yet");
+  }
+  unsent_ = std::move(*share);
   return std::nullopt;
 }
 
@@ -35,6 +52,7 @@ std::optional<Refusal> Upload::commit(std::size_t bytes) {
   if (!announced_) {
     if (auto refusal = take(bytes)) return refusal;
   }
+  unsent_.give_back(std::min(bytes, unsent_.size()));
   received_ += bytes;
   used_ += bytes;
   return std::nullopt;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <heistd/budget.hpp>
 #include <heistd/job_service.hpp>
+#include <heistd/quota.hpp>
 #include <optional>
 #include <span>
 
@@ -20,16 +21,25 @@ class Upload {
         ticket_(std::move(ticket)),
         max_body_(max_body) {}
 
-  /// Tells how long the body will be.   Errors: 413 "body_too_large", 503 "queue_full".
+  /// Takes a place among those that wait for their jobs, if the request wants to.
+  ///
+  /// Errors: 503 "too_many_waits".
+  [[nodiscard]] std::optional<Refusal> reserve_wait();
+
+  /// Tells how long the body will be.   Errors: 413 "body_too_large", 503 "queue_full",
+  /// "too_much_unsent".
   [[nodiscard]] std::optional<Refusal> announce(std::uint64_t bytes);
 
   /// Where the next bytes go.   Errors: std::bad_alloc.
   [[nodiscard]] std::span<char> room();
-  /// Says how many bytes were read into room().   Errors: as announce(), when nothing was announced.
+  /// Says how many bytes were read into room().   Errors: as announce(), when nothing was
+  /// announced.
   [[nodiscard]] std::optional<Refusal> commit(std::size_t bytes);
 
   [[nodiscard]] const JobRequest& request() const noexcept { return request_; }
   [[nodiscard]] Client& client() const noexcept { return *client_; }
+
+  [[nodiscard]] Quota::Share take_wait() noexcept { return std::move(wait_); }
 
   /// Posts the job; the upload is over.   Errors: as JobService::submit.
   [[nodiscard]] Result<std::shared_ptr<Job>> submit(JobService& service);
@@ -40,6 +50,8 @@ class Upload {
   Client* client_;
   JobRequest request_;
   Budget::Ticket ticket_;
+  Quota::Share wait_;
+  Quota::Share unsent_;  ///< what was announced and has not come
   std::size_t max_body_;
   std::optional<std::size_t> announced_;
   std::size_t received_ = 0;

@@ -69,15 +69,15 @@ class HubCluster {
     run_one(0);
     join_all();
   }
-  /// As an agent that ends (Agent::Impl::drive), once. How many tasks were dropped.
-  std::uint64_t close(unsigned index) {
+  /// As an agent that ends (Agent::Impl::drive), once.
+  void close(unsigned index) {
     EventLoop& loop = *loops_[index];
-    if (loop.core().is_closed()) return 0;
+    if (loop.core().is_closed()) return;
     const Driving driving(loop.core());
     loop.core().assert_agent();
     hub().begin_to_leave();
-    const CloseReport report = loop.core().close(CloseMode::abort());
-    return report.aborted + hub().leave(loop.core());
+    loop.core().close(CloseMode::abort());
+    hub().leave(loop.core());
   }
 
  private:

@@ -79,7 +79,9 @@ class Signal {
   explicit Signal(int level) : level_(level) {}
 
   void post(Cluster& cluster, LoopNode& task) {
-    cluster.queues.post(*make_node<SharedCell>(task, *pair_, queue()));
+    auto* cell = make_node<SharedCell>(task, *pair_, queue());
+    cluster.queues.post(*cell);
+    cell->abandon();
   }
   void set_level(Cluster& cluster, int level) {
     level_.store(level, sync::seq_cst);

@@ -8,6 +8,7 @@
 #include <future>
 #include <heist/heist.hpp>
 #include <mutex>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <thread>
@@ -18,8 +19,13 @@ namespace heist {
 
 inline void PrintTo(const CloseReport& report,
                     std::ostream* out) {  // NOLINT(readability-identifier-naming)
-  *out << "ran " << report.ran << ", aborted " << report.aborted << ", still running "
-       << report.still_running;
+  *out << "ran " << report.ran << ", aborted " << report.aborted << ", not started "
+       << report.not_started << ", still running " << report.still_running;
+}
+
+/// All the tasks that a report is about.
+[[nodiscard]] inline std::uint64_t sum_of(const CloseReport& report) {
+  return report.ran + report.aborted + report.not_started + report.still_running;
 }
 
 }  // namespace heist
@@ -33,6 +39,17 @@ inline constexpr std::chrono::seconds patience{60};
   EventLoopOptions options;
   options.clock = LoopClock::virtual_time;
   return options;
+}
+
+/// The report of a close on another thread, if it comes within a test's patience; else `let_go()` has to end it.
+template <class Closing, class LetGo>
+[[nodiscard]] std::optional<CloseReport> close_in_time(Closing& closing, const CloseMode& mode,
+                                                       LetGo let_go) {
+  auto closer = std::async(std::launch::async, [&closing, mode] { return closing.close(mode); });
+  const bool in_time = closer.wait_for(patience) == std::future_status::ready;
+  if (!in_time) let_go();
+  const CloseReport report = closer.get();
+  return in_time ? std::optional(report) : std::nullopt;
 }
 
 /// A door between threads: closed, then open for good.

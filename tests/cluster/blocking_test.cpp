@@ -183,7 +183,8 @@ TEST_P(Blocking, blocking_in_a_coroutine_between_awaits_then_it_goes_on) {
     for (int i = 0; i < rounds; ++i) {
       co_await heist::yield();
       sum += blocking([this] { return scheduler().post_task([] { return 1; }).get(); });
-      sum += co_await scheduler().post_task([] { return 1; });
+      const auto one = scheduler().post_task([] { return 1; });
+      sum += co_await one;
     }
     co_return sum;
   };

@@ -53,7 +53,8 @@ class ClusterCoroutine : public ClusterOf {
     const auto alive = callbacks.probe();
     co_await heist::yield();
     if (depth == 0) co_return 0;
-    co_return 1 + co_await depth_of(depth - 1);
+    const auto rest = depth_of(depth - 1);
+    co_return 1 + co_await rest;
   }
 };
 INSTANTIATE_TEST_SUITE_P(Sizes, ClusterCoroutine, sizes, size_name);
@@ -208,9 +209,11 @@ TEST_P(ClusterCoroutine, await_when_a_promise_of_another_agent_then_goes_on_wher
   const auto promise = bound(0).post_task([this, last]() -> Promise<bool> {
     bool home = true;
     for (int i = 0; i < 50; ++i) {
-      co_await bound(last).post_task([] {});
+      const auto bound_one = bound(last).post_task([] {});
+      co_await bound_one;
       home = home && agent_here(cluster()) == 0U;
-      co_await scheduler().post_task([] {});
+      const auto stealable = scheduler().post_task([] {});
+      co_await stealable;
       home = home && agent_here(cluster()) == 0U;
     }
     co_return home;

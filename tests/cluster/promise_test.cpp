@@ -95,10 +95,11 @@ TEST_P(ClusterPromise, when_any_and_race_when_one_is_first_then_it_decides) {
   const auto promise = scheduler().post_task([this]() -> Promise<int> {
     AbortController rest;
     auto failing = scheduler().post_task([]() -> int { throw std::runtime_error("not this one"); });
-    // Not within a `co_await` expression, where g++ 12 destroys aggregates twice.
     auto late = scheduler().post_task([] { return 0; }, {.signal = rest.signal(), .delay = 1h});
-    const int any = co_await when_any(failing, scheduler().post_task([] { return 5; }));
-    const int first = co_await race(scheduler().post_task([] { return 7; }), late);
+    const auto either = when_any(failing, scheduler().post_task([] { return 5; }));
+    const int any = co_await either;
+    const auto earlier = race(scheduler().post_task([] { return 7; }), late);
+    const int first = co_await earlier;
     rest.abort();
     co_return any + first;
   });

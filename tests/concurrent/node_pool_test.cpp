@@ -89,10 +89,10 @@ void on_thread(auto work) { std::thread(work).join(); }
 class NodePoolSize : public testing::TestWithParam<std::size_t> {};
 class PooledSize : public NodePoolSize {};
 
-constexpr std::array<std::size_t, 15> pooled_sizes{1,   48,  64,  65,  96,  97,  128, 129,
-                                                   192, 193, 256, 320, 384, 385, 512};
+constexpr std::array<std::size_t, 17> pooled_sizes{1,   48,  64,  65,  96,  97,  128, 129, 192,
+                                                   193, 256, 320, 384, 385, 512, 513, 640};
 INSTANTIATE_TEST_SUITE_P(Pooled, NodePoolSize, testing::ValuesIn(pooled_sizes));
-INSTANTIATE_TEST_SUITE_P(Large, NodePoolSize, testing::Values(513, 576, 5000));
+INSTANTIATE_TEST_SUITE_P(Large, NodePoolSize, testing::Values(641, 704, 5000));
 INSTANTIATE_TEST_SUITE_P(Pooled, PooledSize, testing::ValuesIn(pooled_sizes));
 
 TEST_P(NodePoolSize, allocate_when_many_then_each_has_its_own_bytes) {
@@ -221,7 +221,7 @@ TEST(NodePool, release_when_less_than_64_mib_are_free_then_pages_are_kept) {
 
 TEST(NodePool, stats_when_a_node_is_large_then_backing_is_asked_each_time) {
   const NodePoolStats before = node_pool_stats();
-  for (int i = 0; i < 3; ++i) release_node(allocate_node(513), 513);
+  for (int i = 0; i < 3; ++i) release_node(allocate_node(641), 641);
   EXPECT_EQ(node_pool_stats().backing_allocations - before.backing_allocations, 3U);
   EXPECT_EQ(node_pool_stats().backing_releases - before.backing_releases, 3U);
 }

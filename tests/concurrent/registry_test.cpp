@@ -51,6 +51,9 @@ struct TestRegistration : Registration {
 
 /// How many may be dead before the registry prunes; its prune_margin.
 constexpr int margin = 64;
+/// What it looks at at once, whenever so many more have died; its portion and its pace.
+constexpr int portion = 64;
+constexpr int pace = 16;
 
 class RegistryTest : public testing::Test {
  protected:
@@ -68,6 +71,9 @@ class RegistryTest : public testing::Test {
   }
   void kill(int first, int count) {
     for (int i = first; i < first + count; ++i) kill(all[static_cast<std::size_t>(i)]);
+  }
+  void note_dead(int times) {
+    for (int i = 0; i < times; ++i) registry->note_dead();
   }
   std::vector<int> walk() {
     std::vector<int> ids;
@@ -144,7 +150,7 @@ TEST_F(RegistryClose, add_when_within_the_close_then_refused) {
 TEST_F(RegistryClose, note_dead_when_closed_then_harmless) {
   add_many(2 * margin);
   close();
-  for (int i = 0; i < 3 * margin; ++i) registry->note_dead();
+  note_dead(3 * margin);
   EXPECT_EQ(forgotten(), 2 * margin);
 }
 
@@ -152,12 +158,12 @@ class RegistryAbt5 : public RegistryTest {};
 
 // Rule: ABT-5
 TEST_F(RegistryAbt5, note_dead_when_the_margin_is_reached_then_the_dead_are_let_go_of) {
-  add_many(2 * margin);
+  add_many(margin + 1);
   kill(0, margin - 1);
   EXPECT_EQ(forgotten(), 0);
   kill(margin - 1, 1);
   EXPECT_EQ(forgotten(), margin);
-  EXPECT_EQ(walk().size(), static_cast<std::size_t>(margin));
+  EXPECT_THAT(walk(), ElementsAre(margin));
 }
 
 // Rule: ABT-5
@@ -181,7 +187,7 @@ TEST_F(RegistryAbt5, note_dead_when_the_dead_lie_anywhere_then_the_living_stay_i
   for (int i = 0; i < 3 * margin; ++i) {
     if (i % 3 != 0) all[static_cast<std::size_t>(i)].dead = true;
   }
-  for (int i = 0; i < margin; ++i) registry->note_dead();
+  note_dead(margin + 2 * pace);
   add();
   living.insert(living.begin(), 3 * margin);
   auto left = walk();
@@ -203,26 +209,84 @@ TEST_F(RegistryAbt5, registrations_when_many_come_and_go_then_the_dead_never_out
 // Rule: ABT-5. A pruning walks past the living, so it waits until it is worth that.
 TEST_F(RegistryAbt5, note_dead_when_many_live_then_pruned_only_when_half_as_many_are_dead) {
   constexpr int living = 1000;
+  constexpr int deaths_of_a_pass = (living / portion + 1) * pace;
   add_many(living);
   add_many(margin);
-  kill(living, margin);  // the first pruning learns how many live
+  kill(living, margin);  // the first pass learns how many live
+  for (int i = 0; i < deaths_of_a_pass; ++i) kill(add());
   const auto after_first = forgotten();
-  EXPECT_EQ(after_first, margin - 1);
-  for (int i = 0; i < living / 2; ++i) kill(add());
+  EXPECT_EQ(after_first, margin - 1) << "those that came meanwhile are for the next one";
+  for (int i = deaths_of_a_pass; i < living / 2; ++i) kill(add());
   EXPECT_EQ(forgotten(), after_first);
-  for (int i = 0; i < margin; ++i) kill(add());
+  for (int i = 0; i < margin + 2 * deaths_of_a_pass; ++i) kill(add());
   EXPECT_GE(forgotten(), after_first + living / 2);
+}
+
+// Rule: ABT-4, ABT-5
+TEST_F(RegistryAbt5, note_dead_when_very_many_are_dead_then_lets_go_of_a_portion_at_a_time) {
+  constexpr int dead = 20 * portion;
+  add_many(dead + 1);
+  for (int i = 0; i < dead; ++i) all[static_cast<std::size_t>(i)].dead = true;
+  note_dead(margin - 1);
+  for (int portions = 1; portions <= 20; ++portions) {
+    registry->note_dead();
+    EXPECT_EQ(forgotten(), portions * portion);
+    note_dead(pace - 1);
+    EXPECT_EQ(forgotten(), portions * portion);
+  }
+  EXPECT_THAT(walk(), ElementsAre(dead));
+}
+
+// Rule: ABT-5
+TEST_F(RegistryAbt5,
+       registrations_when_they_come_and_go_in_any_order_then_the_dead_are_in_proportion) {
+  std::mt19937 random(1);
+  std::vector<TestRegistration*> living;
+  for (int step = 0; step < 60'000; ++step) {
+    const bool is_growing = (step / 3000) % 2 == 0;
+    if (living.empty() || random() % 4 < (is_growing ? 3 : 1)) {
+      living.push_back(&add());
+      continue;
+    }
+    std::swap(living[random() % living.size()], living.back());
+    kill(*living.back());
+    living.pop_back();
+    if (step % 100 != 0) continue;
+    const auto dead = std::ssize(all) - forgotten() - std::ssize(living);
+    ASSERT_LE(dead, 3 * std::ssize(living) + 4 * (margin + 2 * pace));
+  }
+}
+
+// Rule: ABT-2, ABT-5
+TEST_F(RegistryAbt5, close_when_a_pass_is_half_done_then_nobody_goes_on_with_it) {
+  add_many(4 * portion);
+  kill(portion, 3 * portion - 1);
+  const auto before = forgotten();
+  EXPECT_GT(before, 0);
+  EXPECT_EQ(std::ssize(close()), 4 * portion - before);
+  note_dead(4 * pace);
+  EXPECT_EQ(forgotten(), 4 * portion);
 }
 
 class RegistryGate : public RegistryTest {
  protected:
-  /// Registers more than the margin, and kills one less than makes a pruning.
+  static constexpr int first_dead = margin;
+  static constexpr int newest = 2 * margin;
+
+  /// Registers some that live, as many as a portion, and one more; kills those of the portion but for one, which makes a
+  /// pruning.
   void prepare_pruning() {
-    add_many(2 * margin);
-    kill(0, margin - 1);
+    add_many(newest + 1);
+    kill(first_dead, margin - 1);
   }
   /// One more death.
-  void prune() { kill(margin - 1, 1); }
+  void prune() { kill(newest - 1, 1); }
+  [[nodiscard]] static std::vector<int> living() {
+    std::vector<int> ids{newest};
+    for (int i = first_dead - 1; i >= 0; --i) ids.push_back(i);
+    return ids;
+  }
+  static bool is_killed(int id) { return id >= first_dead && id < newest; }
 };
 
 // Rule: ABT-5
@@ -233,8 +297,8 @@ TEST_F(RegistryGate, prune_when_a_walker_is_inside_then_it_is_left_to_a_later_on
     if (++visits == 1) prune();
     EXPECT_EQ(forgotten(), 0);
   });
-  EXPECT_EQ(visits, 2 * margin);
-  registry->note_dead();
+  EXPECT_EQ(visits, newest + 1);
+  note_dead(pace);
   EXPECT_EQ(forgotten(), margin);
 }
 
@@ -242,29 +306,28 @@ TEST_F(RegistryGate, prune_when_a_walker_is_inside_then_it_is_left_to_a_later_on
 TEST_F(RegistryGate, walk_when_a_pruner_is_inside_then_reaches_all_the_living_and_frees_nothing) {
   prepare_pruning();
   std::vector<int> seen;
-  all[margin / 2].when_asked = [&] {
+  all[first_dead + margin / 2].when_asked = [&] {
     seen = walk();
     EXPECT_EQ(forgotten(), 0) << "the pruner frees when it leaves";
   };
   prune();
   EXPECT_EQ(forgotten(), margin);
-  std::vector<int> living;
-  for (int i = 2 * margin - 1; i >= margin; --i) living.push_back(i);
-  seen.resize(living.size());
-  EXPECT_EQ(seen, living);
+  std::erase_if(seen, is_killed);
+  EXPECT_EQ(seen, living());
 }
 
 // Rule: ABT-2, ABT-5
 TEST_F(RegistryGate, close_when_a_pruner_is_inside_then_visits_the_living_and_all_are_let_go_of) {
   prepare_pruning();
   std::vector<int> seen;
-  all[margin / 2].when_asked = [&] {
+  all[first_dead + margin / 2].when_asked = [&] {
     seen = close();
     EXPECT_EQ(forgotten(), 0) << "the pruner frees when it leaves";
   };
   prune();
-  EXPECT_GE(seen.size(), static_cast<std::size_t>(margin));
-  EXPECT_EQ(forgotten(), 2 * margin);
+  EXPECT_EQ(forgotten(), newest + 1);
+  std::erase_if(seen, is_killed);
+  EXPECT_EQ(seen, living());
 }
 
 // Rule: ABT-5
@@ -276,11 +339,11 @@ TEST_F(RegistryGate, walk_when_it_stands_on_a_node_that_a_pruner_unlinks_then_go
   std::thread walker;
   support::Gate standing;
   support::Gate pruned;
-  all[margin / 2].when_asked = [&] {
+  all[first_dead + margin / 2].when_asked = [&] {
     walker = std::thread([&] {
       registry->walk([&](Registration& each) {
         seen.push_back(TestRegistration::of(each).id);
-        if (seen.back() != margin / 4) return;
+        if (seen.back() != first_dead + margin / 4) return;
         standing.open();
         pruned.wait();
       });
@@ -292,8 +355,9 @@ TEST_F(RegistryGate, walk_when_it_stands_on_a_node_that_a_pruner_unlinks_then_go
   pruned.open();
   walker.join();
   EXPECT_EQ(forgotten(), margin);
-  for (int i = margin; i < 2 * margin; ++i) EXPECT_THAT(seen, testing::Contains(i));
   EXPECT_TRUE(std::ranges::is_sorted(seen, std::ranges::greater()));
+  std::erase_if(seen, is_killed);
+  EXPECT_EQ(seen, living());
 }
 
 /// The parameter is how many threads register and die.

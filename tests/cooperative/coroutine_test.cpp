@@ -58,7 +58,8 @@ TEST_F(CooperativeCoroutine, captures_when_the_coroutine_goes_on_then_still_ther
 
 TEST_F(CooperativeCoroutine, called_coroutines_when_they_await_slice_then_the_caller_may_again) {
   scheduler.schedule_callback(normal, [this]() -> Promise<void> {
-    co_await works(2);
+    const auto worked = works(2);
+    co_await worked;
     busy(5ms);
     co_await slice();
     trace.add("caller");

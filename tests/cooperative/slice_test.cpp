@@ -124,6 +124,19 @@ TEST_F(CooperativeSlice, frame_rate_when_set_then_slices_are_whole_milliseconds)
   EXPECT_EQ(length(), 500us);
 }
 
+// Rule: DLY-6. Late tasks end no slice, but a signal's time limit aborts between two of them.
+TEST_F(CooperativeSlice, limit_when_late_tasks_fill_the_slice_then_aborts_before_the_next_one) {
+  const auto signal = AbortSignal::timeout(loop.scheduler(), 15ms);
+  const auto subscription = signal.on_abort([this] {
+    trace.add("abort");
+    EXPECT_FALSE(Scheduler::current());
+    schedule(immediate, "last");
+  });
+  for (const auto* label : {"1", "2", "3"}) schedule_busy(immediate, 10ms, label);
+  loop.scheduler().post([this] { trace.add("task"); }, {.priority = TaskPriority::user_visible});
+  EXPECT_THAT(run(), ElementsAre("1", "2", "abort", "3", "last", "task"));
+}
+
 TEST_F(CooperativeSlice, frame_rate_when_out_of_range_then_refused_and_nothing_changes) {
   scheduler.force_frame_rate(100);
   for (const double rate : {-1.0, 125.5, std::numeric_limits<double>::quiet_NaN()}) {

@@ -57,7 +57,7 @@ class Flat : public test::LoopTest {
     EXPECT_LT(test::live_bytes() - before, bound);
   }
   [[nodiscard]] AbortSignal with_shutdown(const AbortController& request) const {
-    return AbortSignal::any({request.signal(), shutdown.signal()});
+    return AbortSignal::any({request.signal(), AbortSignal(shutdown.signal())});
   }
 
   TaskController shutdown;
@@ -117,7 +117,7 @@ TEST_F(FlatAny, any_when_nested_then_flat) {
     const AbortController connection;
     const AbortSignal inner = with_shutdown(request);
     const AbortSignal outer = AbortSignal::any({inner, connection.signal()});
-    const AbortSignal twice = AbortSignal::any({outer, inner, shutdown.signal()});
+    const AbortSignal twice = AbortSignal::any({outer, inner, AbortSignal(shutdown.signal())});
     const auto subscription = twice.on_abort([] {});
   });
 }
@@ -257,7 +257,8 @@ TEST_F(FlatTimeouts, timeout_when_dropped_off_its_loop_then_flat) {
 
 TEST_F(FlatTimeouts, timeout_when_dropped_with_its_dependent_then_flat) {
   expect_flat([this] {
-    const auto signal = AbortSignal::any({AbortSignal::timeout(scheduler, 1h), shutdown.signal()});
+    const auto signal =
+        AbortSignal::any({AbortSignal::timeout(scheduler, 1h), AbortSignal(shutdown.signal())});
     const auto subscription = signal.on_abort([] {});
     scheduler.post([] {}, {.signal = signal});
   });
@@ -267,8 +268,8 @@ TEST_F(FlatTimeouts, timeout_when_dropped_with_its_dependent_then_flat) {
 TEST_F(FlatTimeouts, timeout_when_over_then_flat) {
   expect_flat(
       [this] {
-        const auto signal =
-            AbortSignal::any({AbortSignal::timeout(scheduler, 1ms), shutdown.signal()});
+        const auto signal = AbortSignal::any(
+            {AbortSignal::timeout(scheduler, 1ms), AbortSignal(shutdown.signal())});
         const auto result = scheduler.post_task([] {}, {.signal = signal, .delay = 1h});
         loop.advance(2ms);
         EXPECT_TRUE(signal.aborted());
@@ -344,7 +345,7 @@ TEST_F(FlatStopTokens, signal_when_made_from_a_long_lived_token_and_dropped_then
   const std::stop_source source;
   expect_flat([this, &source] {
     const auto signal =
-        AbortSignal::any({AbortSignal::from(source.get_token()), shutdown.signal()});
+        AbortSignal::any({AbortSignal::from(source.get_token()), AbortSignal(shutdown.signal())});
     const auto subscription = signal.on_abort([] {});
   });
 }

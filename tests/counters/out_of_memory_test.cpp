@@ -225,6 +225,21 @@ TEST_F(Lif4Afterwards, set_priority_when_memory_is_gone_then_tasks_move) {
   EXPECT_EQ(ran, 6);
 }
 
+// Rule: LIF-4, PRI-6
+TEST_F(Lif4Afterwards, set_priority_when_calls_overlap_without_memory_then_all_the_same) {
+  std::vector<TaskPriority> heard;
+  const auto subscription =
+      controller.signal().on_priority_change([&](const PriorityChangeEvent& event) {
+        heard.push_back(event.current);
+        if (heard.size() != 1) return;
+        test::on_plain_thread([this] {
+          EXPECT_FALSE(fails([this] { controller.set_priority(TaskPriority::background); }));
+        });
+      });
+  controller.set_priority(TaskPriority::user_blocking);
+  EXPECT_EQ(heard, (std::vector{TaskPriority::user_blocking, TaskPriority::background}));
+}
+
 TEST_F(Lif4Afterwards, close_when_memory_is_gone_then_everything_rejects) {
   without_memory([this] { loop.close(CloseMode::abort()); });
   EXPECT_EQ(ran, 0);

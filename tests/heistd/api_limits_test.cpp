@@ -1,4 +1,6 @@
 // What one client may have, and that it sees nothing of another.
+#include <heistd/line_pattern.hpp>
+
 #include "api_fixture.hpp"
 
 namespace heistd {
@@ -10,7 +12,7 @@ Limits small() {
   limits.max_queued = 2;
   limits.max_queued_bytes = 2 * mib;
   limits.max_results = 2;
-  limits.max_result_bytes = 150;
+  limits.max_result_bytes = 2500;
   return limits;
 }
 
@@ -35,10 +37,21 @@ TEST_F(ApiLimits, post_when_body_too_large_then_413_before_it_is_read) {
   EXPECT_EQ(refused.error(), "body_too_large");
 }
 
-TEST_F(ApiLimits, post_when_patterns_take_the_memory_then_503_but_the_same_one_is_shared) {
-  post("/jobs/search?pattern=a");
+struct ApiMemory : ApiFixture {
+  static Limits small_memory() {
+    Limits limits;
+    limits.max_queued_bytes = 2 * mib;
+    return limits;
+  }
+  ApiMemory() : ApiFixture(small_memory()) {}
+};
+
+TEST_F(ApiMemory, post_when_searches_take_the_memory_then_503_until_they_end) {
+  std::size_t accepted = 0;
+  while (call("POST", "/jobs/search?pattern=a", "x").status == 202) ++accepted;
+  EXPECT_EQ(accepted, 2 * mib / (LinePattern::max_memory + job_bytes + 66));
+  EXPECT_EQ(call("POST", "/jobs/search?pattern=a", "x").error(), "queue_full");
   EXPECT_EQ(call("POST", "/jobs/search?pattern=b", "x").error(), "queue_full");
-  EXPECT_EQ(call("POST", "/jobs/search?pattern=a", "x").status, 202U);
   run_all();
   EXPECT_EQ(anonymous.budget->bytes(), 0U);
 }
@@ -62,6 +75,51 @@ TEST_F(ApiLimits, results_when_too_large_then_the_newest_stays) {
   run_all();
   EXPECT_EQ(call("GET", first).status, 404U);
   EXPECT_EQ(state(large), "done");
+}
+
+struct ApiQuotas : ApiFixture {
+  static Limits few() {
+    Limits limits;
+    limits.max_waiting = 2;
+    limits.max_unsent_bytes = mib;
+    return limits;
+  }
+  ApiQuotas() : ApiFixture(few()) {}
+
+  std::optional<Upload> announce(std::uint64_t bytes) {
+    auto step = api.begin({"POST", "/jobs/digest", {}, bytes, false});
+    if (auto* upload = std::get_if<Upload>(&step)) return std::move(*upload);
+    const auto refused = answer(std::get<Reply>(step));
+    EXPECT_EQ(refused.status, 503U);
+    EXPECT_EQ(refused.error(), "too_much_unsent");
+    return std::nullopt;
+  }
+};
+
+TEST_F(ApiQuotas, wait_when_too_many_wait_then_503_until_one_is_answered) {
+  auto first = call("POST", "/jobs/digest?wait=1", "x");
+  const auto second = call("POST", "/jobs/digest?wait=1", "x");
+  const auto refused = call("POST", "/jobs/digest?wait=1", "x");
+  EXPECT_EQ(refused.status, 503U);
+  EXPECT_EQ(refused.error(), "too_many_waits");
+  EXPECT_EQ(call("POST", "/jobs/digest", "x").status, 202U);
+  authorization = "Bearer a";
+  EXPECT_TRUE(call("POST", "/jobs/digest?wait=1", "x").waiting);
+  authorization.reset();
+  first.waiting.reset();
+  EXPECT_TRUE(call("POST", "/jobs/digest?wait=1", "x").waiting);
+}
+
+TEST_F(ApiQuotas, upload_when_others_have_announced_and_not_sent_then_503_unless_it_is_small) {
+  auto upload = announce(mib - block_bytes);
+  ASSERT_TRUE(upload);
+  EXPECT_FALSE(announce(block_bytes + 1));
+  EXPECT_TRUE(announce(block_bytes));
+  EXPECT_EQ(upload->room().size(), block_bytes);
+  EXPECT_EQ(upload->commit(block_bytes), std::nullopt);
+  EXPECT_TRUE(announce(block_bytes + 1)) << "part of it has come";
+  upload.reset();
+  EXPECT_TRUE(announce(mib)) << "it was given up";
 }
 
 struct Sec1Api : ApiFixture {

@@ -22,10 +22,15 @@ class JobServiceThreads : public testing::Test {
     return job ? *job : nullptr;
   }
 
+  struct NoMail final : Mail {
+    void send(std::unique_ptr<Letter> /*of the end*/) noexcept override {}
+  };
+
+  NoMail mail;
   Client client{"client", heist::TaskPriority::user_blocking, Limits()};
   std::optional<heist::AgentCluster> cluster{std::in_place,
                                              heist::AgentClusterOptions{.agents = 3}};
-  JobService service{cluster->scheduler(), [](const JobService::Callback& /*of the end*/) {}};
+  JobService service{cluster->scheduler(), mail};
 };
 
 TEST_F(JobServiceThreads, abort_when_another_agent_goes_on_with_the_job_then_its_work_goes_once) {
@@ -33,7 +38,7 @@ TEST_F(JobServiceThreads, abort_when_another_agent_goes_on_with_the_job_then_its
     const auto job = submit();
     ASSERT_NE(job, nullptr);
     for (int pauses = round % 16; pauses > 0; --pauses) std::this_thread::yield();
-    service.abort(client, job, "the test");
+    service.abort(client, *job, "the test");
   }
   cluster->close(heist::CloseMode::drain());
   EXPECT_EQ(client.budget->jobs(), 0U);

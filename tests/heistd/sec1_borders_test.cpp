@@ -52,7 +52,7 @@ TEST_F(Sec1Borders, memory_when_another_clients_jobs_take_all_of_theirs_then_one
   as("Bearer a");
   unsigned last = 202;
   for (int i = 0; last == 202 && i < 1000; ++i) {
-    last = call("POST", "/jobs/search?pattern=p" + std::to_string(i), "x").status;
+    last = call("POST", "/jobs/search?pattern=p", "x").status;
   }
   ASSERT_EQ(last, 503U);
   as("Bearer b");

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <heistd/job_work.hpp>
+#include <heistd/line_pattern.hpp>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -35,8 +36,22 @@ inline std::string join(const Blocks& blocks) {
   return all;
 }
 
-inline std::shared_ptr<const LinePattern> compiled(std::string_view pattern) {
-  return std::get<std::shared_ptr<const LinePattern>>(LinePattern::compile(pattern));
+/// All of a reply's body.
+inline std::string join(const Body& body) {
+  return body.before + (body.shared ? join(*body.shared) : "") + body.after;
+}
+
+inline std::unique_ptr<LinePattern> compiled(std::string_view pattern) {
+  return std::make_unique<LinePattern>(pattern, std::get<std::size_t>(LinePattern::check(pattern)));
+}
+
+/// Matches a line to the end; `portions`, when given, receives in how many steps.
+inline bool matches(LinePattern& pattern, std::string_view line, std::size_t* portions = nullptr) {
+  std::size_t count = 1;
+  auto matched = pattern.match(line);
+  for (; !matched; matched = pattern.match(line)) ++count;
+  if (portions != nullptr) *portions = count;
+  return *matched;
 }
 
 }  // namespace heistd

@@ -27,8 +27,7 @@ class Abt4Arrival : public VirtualLoopFixture, public testing::WithParamInterfac
     retain(signal);
     task.signal = &signal;
     task.is_dynamic = true;
-    task.is_delayed = GetParam();
-    task.key = task.is_delayed ? loop.core().time().expiry(Delay(1h)) : 0;
+    if (GetParam()) loop.core().set_delay(task, 1h);
     task.memory.add();
     EXPECT_TRUE(signal.add(task));
     return task;

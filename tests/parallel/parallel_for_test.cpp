@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <heist/heist.hpp>
 #include <heist/parallel.hpp>
 #include <limits>
@@ -256,6 +257,20 @@ TEST(ParallelFor, parallel_for_when_called_on_a_loop_of_its_own_then_the_thread_
   loop.scheduler().post([&] { parallel_for(0, 1'000, [&](int) { ++calls; }); });
   loop.run_until_idle();
   EXPECT_EQ(calls, 1'000);
+}
+
+// Rule: LIF-6
+TEST(ParallelFor, parallel_loops_when_there_is_nothing_to_call_then_refused) {
+  const std::function<void(int)> nothing;
+  const std::function<int(int, int)> no_sum;
+  EXPECT_THROW(parallel_for(0, 10, nothing), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(parallel_reduce(0, 10, 0, no_sum, std::plus<>())),
+               std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(parallel_reduce(0, 10, 0, std::plus<>(), no_sum)),
+               std::invalid_argument);
+  std::vector<int> numbers{2, 1};
+  const std::function<bool(int, int)> no_order;
+  EXPECT_THROW(parallel_sort(numbers.begin(), numbers.end(), no_order), std::invalid_argument);
 }
 
 /// A loop whose body does nothing: the compiler leaves nothing of it.

@@ -78,7 +78,7 @@ TEST_F(Pro1Coroutine, await_when_several_coroutines_wait_for_one_promise_then_re
 
 Promise<std::string> join(Promise<std::unique_ptr<int>> number, Promise<void> nothing,
                           Promise<std::string&> text) {
-  const std::unique_ptr<int> value = co_await std::move(number);
+  const std::unique_ptr<int> value = co_await number.taken();
   co_await nothing;
   std::string& target = co_await text;
   target += std::to_string(*value);
@@ -276,7 +276,8 @@ TEST_F(Pro1Coroutine,
   auto [source, resolver] = Promise<int>::with_resolver();
   const auto promise = scheduler.post_task([probe, source]() -> Promise<int> {
     const int first = co_await source;
-    const int second = co_await Promise<int>::resolved(2);
+    const auto two = Promise<int>::resolved(2);
+    const int second = co_await two;
     co_return first + second + *probe;
   });
   loop.run_until_idle();

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <heist/heist.hpp>
+#include <optional>
+#include <utility>
 
 #include "api/probes.hpp"
 
@@ -63,7 +65,8 @@ Promise<int> child(StackSpan& span) {
 Promise<int> await_children(int count, StackSpan& span) {
   int sum = 0;
   for (int i = 0; i < count; ++i) {
-    const int value = co_await child(span);
+    const auto next = child(span);
+    const int value = co_await next;
     sum += value;
   }
   co_return sum;
@@ -143,6 +146,58 @@ TEST_F(Pro1LongChains, await_when_a_hundred_thousand_tasks_in_turn_then_stack_is
   run_task([&] { result = await_tasks(scheduler, count, span); });
   EXPECT_EQ(result.get(), count);
   EXPECT_LT(span.bytes(), few_frames);
+}
+
+/// What nests in the user's own calls and values takes stack, as calls and values do: so much for each level at the most
+/// when optimised. Sanitizers make frames several times as large.
+#if defined(HEIST_SANITIZER_ADDRESS) || defined(HEIST_SANITIZER_THREAD)
+constexpr std::uintptr_t most_of_a_level = 4096;
+#else
+constexpr std::uintptr_t most_of_a_level = 512;
+#endif
+constexpr int levels = 1000;
+
+Promise<int> nest(int depth, StackSpan& span) {
+  span.note();
+  if (depth == 0) co_return 0;
+  const auto inner = nest(depth - 1, span);
+  co_return 1 + co_await inner;
+}
+
+TEST_F(Pro1LongChains, coroutine_when_it_calls_itself_then_a_level_takes_as_much_as_is_stated) {
+  auto result = Promise<int>::resolved(0);
+  run_task([&] { result = nest(levels, span); });
+  EXPECT_EQ(result.get(), levels);
+  EXPECT_LT(span.bytes() / levels, most_of_a_level);
+}
+
+/// Notes where it is destroyed.
+class Noted {
+ public:
+  explicit Noted(StackSpan& span) : span_(&span) {}
+  Noted(Noted&& other) noexcept : span_(std::exchange(other.span_, nullptr)) {}
+  Noted& operator=(Noted&&) = delete;
+  ~Noted() {
+    if (span_ != nullptr) span_->note();
+  }
+
+ private:
+  StackSpan* span_;
+};
+
+struct Item {
+  Noted noted;
+  std::optional<Promise<Item>> next;
+};
+
+TEST_F(Pro1LongChains, value_when_it_holds_the_promise_of_the_next_then_a_level_takes_as_stated) {
+  std::optional<Promise<Item>> first;
+  for (int i = 0; i < levels; ++i) {
+    first = Promise<Item>::resolved(Item{Noted(span), std::move(first)});
+  }
+  first.reset();
+  EXPECT_GT(span.bytes(), 0U);
+  EXPECT_LT(span.bytes() / levels, most_of_a_level);
 }
 
 }  // namespace

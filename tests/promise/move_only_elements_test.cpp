@@ -20,7 +20,7 @@ Row row_of(int value) {
 }
 
 Promise<int> await_rvalue(Promise<Row> source) {
-  const Row row = co_await std::move(source);
+  const Row row = co_await source.taken();
   co_return *row.front();
 }
 

@@ -165,10 +165,13 @@ TEST_F(Yld3, await_when_settled_pending_or_settled_elsewhere_then_the_state_surv
   };
   static_cast<void>(scheduler.post_task(
       [&, pending, foreign]() -> Promise<void> {
-        co_await look_after(Promise<int>::resolved(1), check);
+        const auto after_settled = look_after(Promise<int>::resolved(1), check);
+        co_await after_settled;
         check();
-        co_await look_after(pending, check);
-        co_await look_after(foreign, check);
+        const auto after_pending = look_after(pending, check);
+        co_await after_pending;
+        const auto after_foreign = look_after(foreign, check);
+        co_await after_foreign;
         check();
       },
       {.signal = controller.signal()}));
@@ -285,12 +288,14 @@ TEST_F(Yld5, current_when_in_microtasks_reactions_and_after_awaits_then_still_th
   };
   static_cast<void>(second.post_task([&]() -> Promise<void> {
     queue_microtask(check);
-    co_await Promise<void>::resolved();
+    const auto settled = Promise<void>::resolved();
+    co_await settled;
     check();
     const auto hop = scheduler.post_task([] {});  // settled by a task of the other scheduler
     co_await hop;
     check();
-    co_await scheduler.post_task([] {}).then(check);
+    const auto checked = scheduler.post_task([] {}).then(check);
+    co_await checked;
   }));
   loop.run_until_idle();
   EXPECT_EQ(checks, 4);

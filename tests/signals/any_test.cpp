@@ -117,6 +117,33 @@ TEST_F(Any, priority_when_fixed_then_static_and_nested_is_fixed_too) {
   EXPECT_THAT(run(), ElementsAre("nested", "fixed", "visible"));
 }
 
+// Rule: PRI-2, PRI-3. A task signal is one through whatever handle.
+TEST_F(Any, as_task_signal_when_the_handle_is_an_abort_signal_then_the_priority_is_kept) {
+  TaskController controller(background);
+  const AbortSignal request = controller.signal();
+  ASSERT_TRUE(request.as_task_signal());
+  EXPECT_EQ(request.as_task_signal(), controller.signal());
+  AbortController deadline;
+  const auto limited = TaskSignal::any({request, deadline.signal()}, *request.as_task_signal());
+  post("handle", {.signal = request});
+  post("limited", {.signal = limited});
+  post("visible");
+  controller.set_priority(user_blocking);
+  EXPECT_THAT(run(), ElementsAre("handle", "limited", "visible"));
+  deadline.abort();
+  EXPECT_TRUE(limited.aborted());
+  EXPECT_FALSE(request.aborted());
+}
+
+// Rule: PRI-2
+TEST_F(Any, as_task_signal_when_the_signal_has_no_priority_then_nothing) {
+  const TaskController controller(user_blocking);
+  EXPECT_FALSE(AbortController().signal().as_task_signal());
+  EXPECT_FALSE(AbortSignal::any({AbortSignal(controller.signal())}).as_task_signal());
+  const AbortSignal fixed = TaskSignal::any({}, background);
+  EXPECT_EQ(fixed.as_task_signal().value().priority(), background);
+}
+
 TEST_F(Any,
        priority_event_when_source_changes_then_its_own_first_and_visible_value_with_the_event) {
   TaskController controller(background);

@@ -129,9 +129,9 @@ void ClusterLoop::hold_next() {
 std::size_t ClusterLoop::pending() {
   std::size_t count = 0;
   on_agent([&count](LoopCore& loop) {
-    const AgentState& agent = loop.on_agent();
+    const auto& agent = loop.on_agent();
     loop.take_inbox();
-    count = agent.queues.size() + agent.wheel.size() + agent.held_tasks;
+    count = agent.size();
   });
   return count;
 }

@@ -14,12 +14,13 @@ namespace {
 
 void expect_nothing_left(LoopCore& core) {
   const AgentState& agent = core.on_agent();
+  EXPECT_TRUE(agent.limits.empty());
   EXPECT_TRUE(agent.queues.empty());
-  EXPECT_TRUE(agent.wheel.empty());
+  EXPECT_TRUE(agent.delays.empty());
   EXPECT_TRUE(agent.microtasks.empty());
   EXPECT_EQ(agent.reap, nullptr) << "aborted tasks not cleared away";
   EXPECT_TRUE(agent.discarded.empty()) << "aborted tasks not cleared away";
-  EXPECT_TRUE(agent.wheel.check_invariants());
+  EXPECT_TRUE(agent.delays.check_invariants());
 }
 
 }  // namespace

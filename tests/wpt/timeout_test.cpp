@@ -106,7 +106,8 @@ TEST_F(WptTimeout, WPT_TMO_07_wait_when_only_a_timeout_is_left_then_it_ends) {
   EXPECT_THROW(never.get(), TimeoutError);
 }
 
-TEST_F(WptTimeout, WPT_TMO_08_timeouts_when_among_timers_then_in_order_of_creation) {
+// Contract DLY-6: the timeouts of signals come before the others; each kind keeps its own order.
+TEST_F(WptTimeout, WPT_TMO_08_timeouts_when_among_timers_then_before_them_each_in_order) {
   std::vector<Subscription> subscriptions;
   in_task([&] {
     static_cast<void>(set_timeout(note("timer 1"), Delay(5ms)));
@@ -115,7 +116,7 @@ TEST_F(WptTimeout, WPT_TMO_08_timeouts_when_among_timers_then_in_order_of_creati
     subscriptions.push_back(note_abort(AbortSignal::timeout(Delay(5ms)), "timeout 2"));
   });
   loop.advance(5ms);
-  EXPECT_THAT(trace.take(), ElementsAre("timer 1", "timeout 1", "timer 2", "timeout 2"));
+  EXPECT_THAT(trace.take(), ElementsAre("timeout 1", "timeout 2", "timer 1", "timer 2"));
 }
 
 // docs/policies.md: the agent of the scheduler aborts it.

@@ -132,11 +132,13 @@ class YieldFixture : public VirtualLoopFixture {
 
   /// A hop over a timer, an answer from another thread, and one more timer.
   Promise<void> far(Body body) {
-    co_await timer();
+    const auto first = timer();
+    co_await first;
     auto fetched = Promise<void>::with_resolver();
     answer_ = std::move(fetched.resolver);
     co_await fetched.promise;
-    co_await timer();
+    const auto second = timer();
+    co_await second;
     const auto rest = body();
     co_await rest;
   }

@@ -52,7 +52,8 @@ TEST_F(Yld6, continuations_when_a_higher_task_comes_between_then_the_time_counts
     co_await heist::yield();
     loop.spend(1ms);
     post("blocking", TaskPriority::user_blocking);
-    co_await busy("y", 3);
+    const auto turns = busy("y", 3);
+    co_await turns;
   };
   static_cast<void>(scheduler.post_task(interrupted));
   post("visible");
@@ -73,6 +74,21 @@ TEST_F(Yld6, continuations_when_held_back_tasks_come_up_then_a_runnable_one_pass
   other.resume();
   loop.run_until_idle();
   EXPECT_THAT(trace.take(), ElementsAre("held", "held"));
+}
+
+TEST_F(Yld6, continuations_when_there_is_no_cap_then_tasks_of_their_priority_wait_till_the_end) {
+  EventLoop uncapped{{.clock = LoopClock::virtual_time}};
+  const auto work = [&]() -> Promise<void> {
+    for (int turn = 0; turn < 3; ++turn) {
+      co_await heist::yield();
+      uncapped.spend(1h);
+    }
+    trace.add("done");
+  };
+  static_cast<void>(uncapped.scheduler().post_task(work));
+  uncapped.scheduler().post(note("same priority"));
+  uncapped.run_until_idle();
+  EXPECT_THAT(trace.take(), ElementsAre("done", "same priority"));
 }
 
 TEST_F(Yld6, cap_when_negative_or_above_an_hour_then_refused) {

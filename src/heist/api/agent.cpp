@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "../loop/close_calls.hpp"
 #include "../loop/cluster_hub.hpp"
 #include "../loop/driving.hpp"
 #include "../loop/loop_core.hpp"
@@ -17,27 +18,39 @@ namespace heist {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 thread_local constinit Agent* agent_of_this_thread = nullptr;
 
 }  // namespace
 
-/// The agent's thread and how it is closed. The mutex orders closers only; tasks never meet it.
+/// Of an agent that is between tasks when a deadline comes: it drops the rest now, or begins one more.
+constexpr std::chrono::milliseconds between_tasks{10};
+
+/// The agent's thread and how it is closed. The mutex orders closers, and the starts and ends of a reserve's thread; nobody
+/// runs users' code, or waits, while he has it. Tasks never meet it.
+///
+/// A reserve's thread  none; runs; ends (it has retired, and calls on_stop). Who wants it while it ends leaves that to it:
+///         `is_wanted` to go on as if it had been started anew, `close_requested` to close the loop.
 struct Agent::Impl : LoopNode {
   Impl(Agent& owner, AgentOptions agent_options)
       : LoopNode(close_table), options(std::move(agent_options)), loop(options.loop), self(owner) {}
 
   void run(std::promise<void> started);
-  CloseReport drive(std::promise<void>& started);
+  void drive(std::promise<void>& started);
   void run_as_reserve();
-  bool serve();
+  void serve();
+  bool goes_on();
   void get_up() noexcept;
   bool try_retire();
-  CloseReport leave();
+  void leave();
   void close_without_thread();
   CloseReport close(const CloseMode& mode);
-  bool request_close(const CloseMode& mode);
-  Closed await_close(const CloseMode& mode);
-  Closed leave_behind();
+  void request_close(const CloseMode& mode);
+  bool begin_close(std::uint64_t ended);
+  void await_close(const CloseCall& call);
+  void leave_behind(const CloseCall& call);
+  void check_closer() const;
 
   static Impl& of(LoopNode& node) noexcept { return static_cast<Impl&>(node); }
   static void take_close(LoopNode& node, LoopCore& core) noexcept {
@@ -51,18 +64,16 @@ struct Agent::Impl : LoopNode {
   AgentOptions options;
   EventLoop loop;
   Agent& self;
-  bool is_member = true;             ///< of a cluster, which closes it
-  bool is_reserve = false;           ///< of that cluster
-  bool close_taken = false;          ///< agent only
-  CloseMode close_mode;              ///< closer's, then (by the close message) the agent's
-  std::promise<CloseReport> closed;  ///< the loop; then on_stop runs, then the agent has stopped
-  std::shared_future<CloseReport> report = closed.get_future().share();
-  std::promise<void> stopped;
-  std::shared_future<void> stop = stopped.get_future().share();
+  bool is_member = true;     ///< of a cluster, which closes it
+  bool is_reserve = false;   ///< of that cluster
+  bool close_taken = false;  ///< agent only
+  CloseCalls calls;
   std::mutex closing;
-  bool close_requested = false;        ///< guarded by closing
-  std::uint64_t ran_before_close = 0;  ///< guarded by closing
-  bool has_thread = false;  ///< a reserve, guarded by closing: one that has not decided to end
+  bool close_requested = false;  ///< guarded by closing; so is all that follows
+  std::uint64_t ended_before_close = 0;
+  bool has_thread = false;  ///< a reserve: one that has not come to its end
+  bool is_ending = false;   ///< a reserve: its thread has retired
+  bool is_wanted = false;   ///< a reserve: since then
   std::thread thread;
   ForkWatch fork_watch{&loop.core(), &LoopCore::lose_agent};
 };
@@ -80,25 +91,27 @@ void Agent::Impl::run(std::promise<void> started) {
     agent_of_this_thread = &self;
     name_this_thread(options.name);
     if (options.affinity) pin_this_thread(*options.affinity);
-    closed.set_value(drive(started));
+    drive(started);
   } catch (...) {  // it has not started
     return started.set_exception(std::current_exception());
   }
   if (options.on_stop) invoke_and_report(options.on_stop, ErrorOrigin::task);
-  stopped.set_value();
+  calls.reach(CloseCalls::Stage::stopped);
 }
 
 /// For as long as it is needed; another thread may follow this one.
 void Agent::Impl::run_as_reserve() {
   agent_of_this_thread = &self;
   name_this_thread(options.name);
-  const bool is_over = serve();
-  if (options.on_stop) invoke_and_report(options.on_stop, ErrorOrigin::task);
-  if (is_over) stopped.set_value();
+  do {
+    serve();
+    if (options.on_stop) invoke_and_report(options.on_stop, ErrorOrigin::task);
+  } while (goes_on());
+  if (close_taken) calls.reach(CloseCalls::Stage::stopped);
 }
 
-/// True when it was closed.
-bool Agent::Impl::serve() {
+/// Until it has retired, or was closed.
+void Agent::Impl::serve() {
   LoopCore& core = loop.core();
   const Driving driving(core);
   core.assert_agent();
@@ -108,13 +121,28 @@ bool Agent::Impl::serve() {
     core.run();
     end_if_lost();
   } while (!close_taken && !try_retire());
-  if (close_taken) closed.set_value(leave());
-  return close_taken;
+  if (close_taken) leave();
+}
+
+/// A reserve that has called on_stop: whether it was wanted meanwhile.
+bool Agent::Impl::goes_on() {
+  if (close_taken) return false;
+  {
+    const std::lock_guard lock(closing);
+    is_ending = false;
+    if (std::exchange(is_wanted, false)) return true;
+    if (!close_requested) {
+      has_thread = false;
+      return false;
+    }
+  }
+  close_without_thread();
+  return false;
 }
 
 /// One scope from on_start to the end of the close: Timeout::clear() on another thread would drive the
 /// loop in any gap.
-CloseReport Agent::Impl::drive(std::promise<void>& started) {
+void Agent::Impl::drive(std::promise<void>& started) {
   LoopCore& core = loop.core();
   const Driving driving(core);
   core.assert_agent();
@@ -124,18 +152,18 @@ CloseReport Agent::Impl::drive(std::promise<void>& started) {
     core.run();
     end_if_lost();
   }
-  return leave();
+  leave();
 }
 
 /// Inside of a Driving scope.
-CloseReport Agent::Impl::leave() {
+void Agent::Impl::leave() {
   LoopCore& core = loop.core();
   core.assert_agent();
   ClusterHub* const hub = core.membership().hub;
   if (hub != nullptr) hub->begin_to_leave();  // what the close drops may wait for the others' tasks
-  CloseReport left = core.close(close_mode);
-  if (hub != nullptr) left.aborted += hub->leave(core);
-  return left;
+  core.close();
+  if (hub != nullptr) hub->leave(core);
+  calls.reach(CloseCalls::Stage::closed);
 }
 
 /// A reserve whose run() ended. False: it is closed, or wanted again.
@@ -144,14 +172,14 @@ bool Agent::Impl::try_retire() {
   core.assert_agent();
   const std::lock_guard lock(closing);
   if (close_requested || !core.membership().hub->try_retire(core)) return false;
-  has_thread = false;
-  return true;
+  return is_ending = true;
 }
 
-/// Who makes a thread waits for the one before it, which has nothing left to do but on_stop.
+/// Who makes a thread waits for the one before it, which has nothing left to do.
 void Agent::Impl::get_up() noexcept {
   LoopCore& core = loop.core();
   const std::lock_guard lock(closing);
+  if (is_ending) is_wanted = true;
   if (has_thread) return core.wake_up();
   if (close_requested) return;
   try {
@@ -163,17 +191,16 @@ void Agent::Impl::get_up() noexcept {
   }
 }
 
-/// A reserve, once no thread will be made any more.
+/// A reserve, once no thread will be made any more; on its last one, or on a closer's.
 void Agent::Impl::close_without_thread() {
-  if (thread.joinable()) thread.join();
   {
     const Driving driving(loop.core());
-    closed.set_value(leave());
+    leave();
   }
-  stopped.set_value();
+  calls.reach(CloseCalls::Stage::stopped);
 }
 
-CloseReport Agent::Impl::close(const CloseMode& mode) {
+void Agent::Impl::check_closer() const {
   if (fork_watch.is_lost()) {
     throw NotAllowedError(
         "Agent::close in a child of fork: only the parent has the agent's thread");
@@ -181,55 +208,57 @@ CloseReport Agent::Impl::close(const CloseMode& mode) {
   if (agent_of_this_thread == &self) {
     throw NotAllowedError("Agent::close on its own thread would wait for itself");
   }
-  if (!request_close(mode)) {
-    static_cast<void>(await_close(mode));
-    return {};
-  }
-  return await_close(mode).report;
 }
 
-/// False when another close came first.
-bool Agent::Impl::request_close(const CloseMode& mode) {
-  {
-    const std::lock_guard lock(closing);
-    if (close_requested) return false;
-    close_requested = true;
-    close_mode = mode;
-    ran_before_close = loop.stats().tasks_run;
-    loop.core().refuse_tasks();
-    if (!is_reserve || has_thread) {
-      loop.core().send(*this);
-      return true;
-    }
-  }
-  close_without_thread();
-  return true;
+CloseReport Agent::Impl::close(const CloseMode& mode) {
+  check_closer();
+  const CloseCall call(mode);
+  request_close(mode);
+  await_close(call);
+  return loop.core().report_since(ended_before_close);
 }
 
-Agent::Closed Agent::Impl::await_close(const CloseMode& mode) {
-  if (!mode.deadline) {
-    stop.wait();
-    return {.report = report.get()};
+/// Where others have asked before, the stricter counts.
+void Agent::Impl::request_close(const CloseMode& mode) {
+  loop.core().close_terms().tighten(mode);
+  if (begin_close(loop.core().count_begun().ended())) close_without_thread();
+}
+
+/// True for the first who asks, when it is a reserve without a thread.   `ended`: how many tasks had, as it was called.
+bool Agent::Impl::begin_close(std::uint64_t ended) {
+  LoopCore& core = loop.core();
+  const std::lock_guard lock(closing);
+  if (std::exchange(close_requested, true)) {
+    core.request_stop();  // it looks at the terms again
+    return false;
   }
-  static_cast<void>(stop.wait_until(*mode.deadline));
-  // An agent that is between tasks drops the rest now: that takes a moment.
-  const auto patience = std::chrono::milliseconds(loop.core().running() != nullptr ? 0 : 10);
-  if (report.wait_for(patience) == std::future_status::ready) return {.report = report.get()};
-  return leave_behind();
+  ended_before_close = ended;
+  core.refuse_tasks();
+  if (is_reserve && !has_thread) return true;
+  core.send(*this);
+  return false;
+}
+
+/// Until its deadline, or that of a later call.
+void Agent::Impl::await_close(const CloseCall& call) {
+  DrainWatch watch(loop.core().close_terms());
+  for (;;) {
+    const auto look_at = call.deadline ? std::nullopt : watch.due();
+    if (calls.wait(call.number, call.deadline ? call.deadline : look_at)) return;
+    if (call.deadline) return leave_behind(call);
+    watch.look([this] { return loop.core().find_obstacle(); });
+  }
 }
 
 /// The deadline has come, and the agent is not done.
-Agent::Closed Agent::Impl::leave_behind() {
-  const void* const running = loop.core().running();
-  const bool runs = running != nullptr;
-  // Runs users' code: not under the mutex.
-  if (runs) loop.core().reject_running();
-  const std::lock_guard lock(closing);
-  const auto begun = loop.stats().tasks_run - ran_before_close;
-  // The running one may have begun before.
-  const CloseReport left{
-      .ran = runs && begun > 0 ? begun - 1 : begun, .aborted = 0, .still_running = runs ? 1U : 0};
-  return {.report = left, .running = running};
+void Agent::Impl::leave_behind(const CloseCall& call) {
+  LoopCore& core = loop.core();
+  const auto patience = Clock::now() + between_tasks;
+  while (!core.activity().runs_something() && Clock::now() < patience) {
+    if (calls.wait_closed(Clock::now() + between_tasks / 10)) return calls.leave(call.number);
+  }
+  core.reject_running();
+  calls.leave(call.number);
 }
 
 Agent::Agent(AgentOptions options) : Agent(std::move(options), NotStarted()) {
@@ -286,7 +315,7 @@ CloseReport Agent::close(const CloseMode& mode) {
   return impl_->close(mode);
 }
 void Agent::request_close(const CloseMode& mode) { impl_->request_close(mode); }
-Agent::Closed Agent::close_as_member(const CloseMode& mode) { return impl_->await_close(mode); }
+void Agent::await_close(const CloseCall& call) { impl_->await_close(call); }
 EventLoopStats Agent::stats() const noexcept { return impl_->loop.stats(); }
 
 }  // namespace heist

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "../loop/close_calls.hpp"
 #include "../loop/cluster_hub.hpp"
 #include "../loop/driving.hpp"
 #include "../loop/loop_core.hpp"
@@ -45,7 +46,7 @@ unsigned checked_reserves(const AgentClusterOptions& options) {
 
 }  // namespace
 
-/// The mutex orders closers only; tasks never meet it.
+/// The mutex orders closers only, who have it for a moment; tasks never meet it.
 struct AgentCluster::Impl final : ReserveThreads {
   explicit Impl(AgentClusterOptions options);
   ~Impl();
@@ -58,10 +59,13 @@ struct AgentCluster::Impl final : ReserveThreads {
   void leave_unstarted(LoopCore& core);
   [[nodiscard]] bool is_own_thread() const noexcept;
   CloseReport close(const CloseMode& mode);
-  void drain(const CloseMode& mode);
+  void check_closer() const;
+  void close_members(const CloseMode& mode);
+  void begin_close(const CloseMode& mode);
+  void tighten(const CloseMode& mode);
   [[nodiscard]] bool is_lost() const noexcept { return ForkWatch::has_lost(loop.get()); }
-  [[nodiscard]] std::uint64_t tasks_run() const noexcept;
-  CloseReport await_members(const CloseMode& mode);
+  [[nodiscard]] std::uint64_t tasks_ended() const noexcept;
+  [[nodiscard]] CloseReport report() const noexcept;
 
   AgentClusterOptions options;
   Ref<LoopCore> loop;                  ///< stands for the cluster; with one agent, that one's
@@ -70,8 +74,9 @@ struct AgentCluster::Impl final : ReserveThreads {
   std::vector<std::unique_ptr<Agent>>
       agents;  ///< and reserves; go first, also when one of them does not start
   std::mutex closing;
-  bool is_closed = false;               ///< guarded by closing
-  std::optional<ForkWatch> fork_watch;  ///< when the loop is no agent's
+  bool is_closing = false;               ///< guarded by closing
+  std::uint64_t ended_before_close = 0;  ///< guarded by closing
+  std::optional<ForkWatch> fork_watch;   ///< when the loop is no agent's
 };
 
 AgentCluster::Impl::Impl(AgentClusterOptions given) : options(std::move(given)) {
@@ -151,7 +156,7 @@ bool AgentCluster::Impl::is_own_thread() const noexcept {
   return false;
 }
 
-CloseReport AgentCluster::Impl::close(const CloseMode& mode) {
+void AgentCluster::Impl::check_closer() const {
   if (is_lost()) {
     throw NotAllowedError(
         "AgentCluster::close in a child of fork: only the parent has its threads");
@@ -159,46 +164,101 @@ CloseReport AgentCluster::Impl::close(const CloseMode& mode) {
   if (is_own_thread()) {
     throw NotAllowedError("AgentCluster::close on an agent's own thread would wait for itself");
   }
-  const std::lock_guard lock(closing);
-  if (std::exchange(is_closed, true)) return {};
-  if (loop->hub() == nullptr) {
-    agents[0]->request_close(mode);
-    return agents[0]->close_as_member(mode).report;
+}
+
+CloseReport AgentCluster::Impl::close(const CloseMode& mode) {
+  check_closer();
+  const CloseCall call(mode);
+  close_members(mode);
+  for (const auto& agent : agents) agent->await_close(call);
+  return report();
+}
+
+/// Every closer does all of it, so that none waits for another one's end.
+void AgentCluster::Impl::close_members(const CloseMode& mode) {
+  begin_close(mode);
+  ClusterHub* const hub = loop->hub();
+  if (hub == nullptr) return agents[0]->request_close(mode);
+  tighten(mode);
+  DrainWatch watch(loop->close_terms());
+  while (!hub->wait_until_quiet(loop->close_terms(), watch.due())) {
+    watch.look([hub] { return hub->find_obstacle(); });
   }
-  const auto ran_before = tasks_run();
+  tighten(CloseMode::abort());  // who drains as well has nobody to wait for any more
+  for (const auto& agent : std::views::reverse(agents)) agent->request_close(CloseMode::abort());
+  hub->drop_for_closer();
+}
+
+/// An abort refuses what is bound to an agent once that one is asked to close.
+void AgentCluster::Impl::begin_close(const CloseMode& mode) {
+  {
+    const std::lock_guard lock(closing);
+    if (!std::exchange(is_closing, true)) ended_before_close = tasks_ended();
+  }
+  if (loop->hub() == nullptr) return;
   loop->refuse_tasks();
-  if (mode.kind == CloseMode::Kind::drain) drain(mode);
-  CloseMode now = CloseMode::abort();
-  now.deadline = mode.deadline;
-  for (const auto& agent : std::views::reverse(agents)) agent->request_close(now);
-  CloseReport report = await_members(now);
-  const auto begun = tasks_run() - ran_before;
-  report.ran = begun - std::min(begun, report.still_running);  // those may have begun before
-  return report;
-}
-
-std::uint64_t AgentCluster::Impl::tasks_run() const noexcept {
-  std::uint64_t sum = 0;
-  for (const auto& agent : agents) sum += agent->stats().tasks_run;
-  return sum;
-}
-
-/// Of those that run parts of one tree, one counts.
-CloseReport AgentCluster::Impl::await_members(const CloseMode& mode) {
-  CloseReport sum;
-  std::array<const void*, IdleAgents::most_agents> running{};
-  for (const auto& agent : agents) {
-    const auto [report, runs] = agent->close_as_member(mode);
-    sum.aborted += report.aborted;
-    if (runs == nullptr || std::ranges::find(running, runs) != running.end()) continue;
-    running.at(sum.still_running++) = runs;
-  }
-  return sum;
-}
-
-void AgentCluster::Impl::drain(const CloseMode& mode) {
+  if (mode.kind == CloseMode::Kind::abort) return;
   for (const auto& agent : agents) agent->core().refuse_tasks();
-  loop->hub()->wait_until_quiet(mode.deadline, mode.wait_for_delayed);
+}
+
+/// Where others have asked before, the stricter counts.
+void AgentCluster::Impl::tighten(const CloseMode& mode) {
+  loop->close_terms().tighten(mode);
+  loop->hub()->hurry_closers();
+}
+
+namespace {
+
+/// What agents run; of those that run parts of one tree, one counts.
+class RunningOnes {
+ public:
+  void add(const Running& running) noexcept {
+    if (running.what == nullptr) return;
+    const auto end = all_.begin() + size_;
+    const auto found = std::find_if(
+        all_.begin(), end, [&running](const Running& other) { return other.what == running.what; });
+    if (found == end) ++size_;
+    *found = {running.what, running.is_counted || found->is_counted};
+  }
+  [[nodiscard]] std::uint64_t size() const noexcept { return static_cast<std::uint64_t>(size_); }
+  [[nodiscard]] std::uint64_t counted() const noexcept {
+    return static_cast<std::uint64_t>(std::ranges::count_if(all_, &Running::is_counted));
+  }
+
+ private:
+  std::array<Running, IdleAgents::most_agents> all_{};
+  std::ptrdiff_t size_ = 0;
+};
+
+}  // namespace
+
+std::uint64_t AgentCluster::Impl::tasks_ended() const noexcept {
+  RunningOnes running;
+  std::uint64_t begun = 0;
+  for (const auto& agent : agents) {
+    const TasksBegun of_agent = agent->core().count_begun();
+    begun += of_agent.count;
+    running.add(of_agent.running);
+  }
+  return begun - std::min(begun, running.counted());
+}
+
+CloseReport AgentCluster::Impl::report() const noexcept {
+  CloseReport sum;
+  RunningOnes running;
+  std::uint64_t begun = 0;
+  for (const auto& agent : agents) {
+    const TaskTally tally = agent->core().tally();
+    begun += tally.begun;
+    sum.aborted += tally.dropped;
+    sum.not_started += tally.not_started;
+    running.add(tally.running);
+  }
+  if (const ClusterHub* hub = loop->hub()) sum.aborted += hub->dropped();
+  const auto not_ran = ended_before_close + running.counted();
+  sum.ran = begun - std::min(begun, not_ran);
+  sum.still_running = running.size();
+  return sum;
 }
 
 AgentCluster::AgentCluster(AgentClusterOptions options)

@@ -18,6 +18,7 @@ bool is_priority(CooperativePriority priority) noexcept {
 }
 
 LoopCore& bound_loop(const Scheduler& on) {
+  on.check_valid("CooperativeScheduler: the scheduler");
   if (on.loop()->hub() != nullptr) {
     throw NotAllowedError(
         "CooperativeScheduler: it works on one loop; name the scheduler of one of the cluster's "

@@ -85,7 +85,8 @@ std::size_t EventLoop::poll() {
   const DescriptorScope descriptor(*core_);
   core_->collect_work();
   std::size_t ran = 0;
-  for (std::size_t present = agent.queues.size(); ran < present; ++ran) {
+  const std::size_t present = agent.limits.size() + agent.queues.size();
+  for (; ran < present; ++ran) {
     if (!core_->run_next()) break;
   }
   return ran;
@@ -111,8 +112,8 @@ void EventLoop::advance(std::chrono::nanoseconds duration) {
   const DescriptorScope descriptor(*core_);
   const auto end = later_by(time, duration);
   run_all(*core_);
-  for (Tick next = agent.wheel.next_expiry(); next <= time.tick_at(end);
-       next = agent.wheel.next_expiry()) {
+  for (Tick next = agent.delays.next_expiry(); next <= time.tick_at(end);
+       next = agent.delays.next_expiry()) {
     time.set_virtual(std::max(time.now(), time.start_of(next)));
     run_all(*core_);
   }
@@ -139,6 +140,10 @@ int EventLoop::wakeup_fd() {
 }
 
 CloseReport EventLoop::close(const CloseMode& mode) {
+  if (core_->is_closing()) {
+    core_->hurry_close(mode);
+    return core_->report();
+  }
   const Driving driving(*core_);
   core_->assert_agent();
   const DescriptorScope descriptor(*core_);
@@ -149,7 +154,7 @@ std::size_t EventLoop::pending() {
   const DriveUnlessInside driving(*core_);
   auto& agent = core_->on_agent();
   core_->take_inbox();  // no users' code: that could make work nobody looks for
-  return agent.queues.size() + agent.wheel.size() + agent.held_tasks;
+  return agent.size();
 }
 
 EventLoopStats EventLoop::stats() const noexcept { return core_->stats(); }

@@ -29,7 +29,9 @@ void check_priority(TaskPriority priority, const char* what) {
 
 Reason Scheduler::refused(const PostTaskOptions& options) {
   if (options.priority) check_priority(*options.priority, "PostTaskOptions::priority");
-  return options.signal ? options.signal->reason() : Reason();
+  if (!options.signal) return {};
+  options.signal->check_valid("PostTaskOptions::signal");
+  return options.signal->reason();
 }
 
 /// As user-visible.
@@ -57,19 +59,22 @@ bool Scheduler::submit_controlled(ControlledTask& task, const PostTaskOptions& o
 }
 
 Scheduler Scheduler::with_ceiling(TaskPriority highest) const {
+  check_valid("Scheduler::with_ceiling");
   check_priority(highest, "with_ceiling: the value");
   return {loop_, &core_->with_ceiling(highest)};
 }
 
 void Scheduler::suspend() const {
+  check_valid("Scheduler::suspend");
   auto* message = make_node<SuspensionMessage>(*core_, true);
-  if (ClusterHub* hub = loop_->hub()) hub->suspend(*core_);
+  if (ClusterHub* hub = loop_->hub()) message->change = hub->suspend(*core_);
   loop_->send(*message);
 }
 
 void Scheduler::resume() const {
+  check_valid("Scheduler::resume");
   auto* message = make_node<SuspensionMessage>(*core_, false);
-  if (ClusterHub* hub = loop_->hub()) hub->resume(*core_);
+  if (ClusterHub* hub = loop_->hub()) message->change = hub->resume(*core_);
   loop_->send(*message);
 }
 

@@ -1,3 +1,4 @@
+#include <cassert>
 #include <heist/node_memory.hpp>
 #include <heist/scheduler.hpp>
 #include <heist/task_signal.hpp>
@@ -42,13 +43,23 @@ AbortSignal AbortSignal::from(const std::stop_token& token) {
   return AbortSignal(StopSignal::make(token));
 }
 
-std::stop_token AbortSignal::stop_token() const { return core_->stop_token(); }
+std::stop_token AbortSignal::stop_token() const {
+  check_valid("AbortSignal::stop_token");
+  return core_->stop_token();
+}
 
-bool AbortSignal::aborted() const noexcept { return core_->aborted(); }
+bool AbortSignal::aborted() const noexcept {
+  assert(valid() && "AbortSignal::aborted: the handle was moved from");
+  return valid() && core_->aborted();
+}
 
-Reason AbortSignal::reason() const noexcept { return core_->reason(); }
+Reason AbortSignal::reason() const noexcept {
+  assert(valid() && "AbortSignal::reason: the handle was moved from");
+  return valid() ? core_->reason() : Reason();
+}
 
 void AbortSignal::throw_if_aborted() const {
+  check_valid("AbortSignal::throw_if_aborted");
   if (const Reason reason = core_->reason()) reason.rethrow();
 }
 
@@ -80,6 +91,7 @@ AbortSignal AbortSignal::timeout(Delay delay) {
 }
 
 AbortSignal AbortSignal::timeout(const Scheduler& scheduler, Delay delay) {
+  scheduler.check_valid("AbortSignal::timeout: the scheduler");
   return AbortSignal(TimeoutSignal::make(*scheduler.loop(), delay));
 }
 
@@ -87,13 +99,30 @@ AbortSignal AbortSignal::any(std::span<const AbortSignal> signals) {
   return AbortSignal(DependentSignal::make(signals, {}));
 }
 
+AbortSignal AbortSignal::any(std::initializer_list<ListedSignal> signals) {
+  return AbortSignal(
+      DependentSignal::make(std::span<const ListedSignal>(signals.begin(), signals.size()), {}));
+}
+
+std::optional<TaskSignal> AbortSignal::as_task_signal() const noexcept {
+  if (!valid() || !core_->is_task_signal()) return std::nullopt;
+  return TaskSignal(core_);
+}
+
 TaskSignal TaskSignal::any(std::span<const AbortSignal> signals, TaskPriority priority) {
   return TaskSignal(
       DependentSignal::make(signals, {.kind = PriorityKind::fixed, .value = checked(priority)}));
 }
 
+TaskSignal TaskSignal::any(std::initializer_list<ListedSignal> signals) {
+  return TaskSignal(
+      DependentSignal::make(std::span<const ListedSignal>(signals.begin(), signals.size()),
+                            {.kind = PriorityKind::fixed}));
+}
+
 TaskSignal TaskSignal::any(std::span<const AbortSignal> signals,
                            const TaskSignal& priority_source) {
+  priority_source.check_valid("TaskSignal::any: the priority source");
   return TaskSignal(
       DependentSignal::make(signals, DependentSignal::following(priority_source.core())));
 }
@@ -109,7 +138,10 @@ void AbortController::abort(const Reason& reason) {
   core_->abort(reason);
 }
 
-TaskPriority TaskSignal::priority() const noexcept { return core().priority(); }
+TaskPriority TaskSignal::priority() const noexcept {
+  assert(valid() && "TaskSignal::priority: the handle was moved from");
+  return valid() ? core().priority() : TaskPriority::user_visible;
+}
 
 Subscription TaskSignal::add_priority_listener(Listener& listener,
                                                const ListenerOptions& options) const {

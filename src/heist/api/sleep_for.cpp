@@ -19,12 +19,15 @@ Scheduler scheduler_here() {
 
 }  // namespace
 
-Promise<void> sleep_for(Delay delay, const std::optional<AbortSignal>& signal) {
+// NOLINTNEXTLINE(readability-const-return-type): see heist/await_warning.hpp.
+const Promise<void> sleep_for(Delay delay, const std::optional<AbortSignal>& signal) {
   return sleep_for(scheduler_here(), delay, signal);
 }
 
-Promise<void> sleep_for(const Scheduler& scheduler, Delay delay,
-                        const std::optional<AbortSignal>& signal) {
+// NOLINTNEXTLINE(readability-const-return-type): see heist/await_warning.hpp.
+const Promise<void> sleep_for(const Scheduler& scheduler, Delay delay,
+                              const std::optional<AbortSignal>& signal) {
+  scheduler.check_valid("sleep_for: the scheduler");
   return scheduler.post_task([] {}, {.signal = signal, .delay = delay});
 }
 

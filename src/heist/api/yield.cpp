@@ -23,7 +23,10 @@ SchedulerCore& current_scheduler(LoopCore& loop) noexcept {
 
 }  // namespace
 
-Yield Scheduler::yield(YieldOptions options) const { return {loop_, core_, std::move(options)}; }
+Yield Scheduler::yield(YieldOptions options) const {
+  check_valid("Scheduler::yield");
+  return {loop_, core_, std::move(options)};
+}
 
 Yield::operator Promise<void>() && {
   LoopCore* here = loop_of_this_thread;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "abort_sweep.hpp"
 #include "agent_queues.hpp"
 #include "bin_ring.hpp"
 #include "enlisted.hpp"
@@ -64,6 +65,7 @@ class ClusterQueues {
     const auto pair = Ref<SharedPair>::share(&task.pair);
     const auto make_ticket = [&task]() noexcept { return task.make_ticket(); };
     SharedQueue& queue = task.queue;
+    task.begin_post();
     queue.push(task);
     const auto place = queue.where();
     publish(queue, SharedQueue::level_of(place), make_ticket);
@@ -154,6 +156,21 @@ class ClusterQueues {
       if (search.is_in_ring_of_other(own(agent, search.level()))) agents_[agent].count_stolen(1);
       return task;
     }
+  }
+  /// The sweeper, an agent: goes on from `at` through so many bins, or as many cells of signals' queues as they hold tasks.
+  /// Calls `drop(LoopNode&)` for what is_dead(LoopNode&) in bins; cells are empty by then. (What is in rings stays: they have
+  /// few places.)   Returns false at the end.
+  template <class IsDead, class Drop>
+  [[nodiscard]] bool sweep(unsigned agent, SweepPlace& at, unsigned bins, IsDead&& is_dead,
+                           Drop&& drop) noexcept {
+    for (; bins > 0 && at.level <= top_level; --bins) {
+      if (at.is_in_bins) {
+        at.is_in_bins = sweep_bin(at, is_dead, drop);
+      } else if (!index_.sweep(agent, at.level, sizes.bin, at.left)) {
+        at = {.level = at.level + 1, .left = at.left};
+      }
+    }
+    return at.level <= top_level;
   }
   /// The level of what this agent took last.
   [[nodiscard]] int picked_level(unsigned agent) const noexcept {
@@ -293,6 +310,20 @@ class ClusterQueues {
     index_.each_front(level, [&](SharedQueue& queue, const LinkedQueue::Front& front) noexcept {
       search.look(level, queue, front);
     });
+  }
+  /// False: that was the level's last one.
+  template <class IsDead, class Drop>
+  bool sweep_bin(SweepPlace& at, IsDead& is_dead, Drop& drop) noexcept {
+    auto& bins = inject(at.level);
+    if (at.end == 0) at.end = bins.end();
+    const auto left_before = at.left;
+    bins.sweep(at.bin, [&](LoopNode& node) noexcept {
+      const bool stays = !is_dead(node);
+      stays ? static_cast<void>(++at.left) : drop(node);
+      return stays;
+    });
+    if (at.left != left_before) published(at.level);  // others may have searched meanwhile
+    return at.bin < at.end;
   }
   LoopNode* take_shared(unsigned agent, int level) noexcept {
     const TicketIndex::Inside inside(index_, agent);

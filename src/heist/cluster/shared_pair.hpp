@@ -21,20 +21,41 @@ struct SharedCell;
 struct TicketCell : LinkedCell {
   /// `holder`: in whose memory it is; null: in a node of its own.
   TicketCell(SharedQueue& queue, SharedPair& owner, SharedCell* holder) noexcept;
-  SharedPair& pair;
-  SharedCell* in;
 
  private:
   static void end_ticket(LinkedCell& cell) noexcept;
+  /// What it holds a share of: the cell in whose memory it is, or else, with this bit, the pair.
+  static constexpr std::uintptr_t is_pair = 1;
+  std::uintptr_t held_;
 };
 
 /// A task's or continuation's place in a queue, with memory for the tickets that its post may need: whoever posts it when
 /// it expires, settles or is resumed has none (LIF-4).
 ///
-/// Shares of its memory: the queue's, the poster's, and one of each ticket.
+/// Shares of its memory: the queue's, the poster's, its maker's, and one of each ticket.
+///
+/// Edge cell: post -> claim. Who takes an aborted task back finds what its poster is done with.
 struct SharedCell : LinkedCell {
   SharedCell(LoopNode& node, SharedPair& owner, SharedQueue& where) noexcept
-      : LinkedCell(&node, &end_cell), pair(owner), queue(where) {}
+      : LinkedCell(tagged(node), &end_cell), pair(owner), queue(where) {}
+
+  /// The poster: it can be taken from now on.
+  void begin_post() noexcept {
+    is_posted_ = true;
+    const auto tagged_node = reinterpret_cast<std::uintptr_t>(
+        item.load(sync::relaxed));  // relaxed: nobody changes it before it is posted.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): made by tagged()
+    item.store(reinterpret_cast<void*>(tagged_node & ~not_posted),
+               sync::edge("cell:post", sync::release));
+  }
+  /// The maker, of an aborted task: takes it out of its queue. False: it is not there.
+  [[nodiscard]] bool try_take_back() noexcept {
+    void* node = item.load(sync::edge("cell:claim", sync::acquire));
+    const auto bits = reinterpret_cast<std::uintptr_t>(node);
+    if (node == nullptr || (bits & not_posted) != 0) return false;
+    return item.compare_exchange_strong(node, nullptr, sync::edge("linked:claim", sync::acq_rel),
+                                        sync::relaxed);  // relaxed: nothing is read then.
+  }
 
   /// The poster: at most two, one for each level (ClusterQueues::post).
   [[nodiscard]] TicketCell* make_ticket() noexcept {
@@ -43,8 +64,8 @@ struct SharedCell : LinkedCell {
   }
   /// The poster, when it has found its place.
   void end_post() noexcept { drop_share(); }
-  /// Instead of a post.
-  void abandon() noexcept { destroy_node(*this); }
+  /// The maker lets go of it, posted or not.
+  void abandon() noexcept { is_posted_ ? drop_share() : destroy_node(*this); }
 
   SharedPair& pair;
   SharedQueue& queue;
@@ -61,8 +82,15 @@ struct SharedCell : LinkedCell {
     if (shares_.drop()) destroy_node(*this);
   }
 
-  RefCount shares_{2};
-  unsigned made_ = 0;
+  static constexpr std::uintptr_t not_posted = 1;
+  static void* tagged(LoopNode& node) noexcept {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a mark that begin_post() takes off
+    return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(&node) | not_posted);
+  }
+
+  RefCount shares_{3};
+  std::uint16_t made_ = 0;
+  bool is_posted_ = false;
   std::array<TicketMemory, 2> tickets_;
 };
 
@@ -132,20 +160,27 @@ class SharedPair {
 };
 
 inline TicketCell::TicketCell(SharedQueue& queue, SharedPair& owner, SharedCell* holder) noexcept
-    : LinkedCell(&queue, &end_ticket), pair(owner), in(holder) {
+    : LinkedCell(&queue, &end_ticket),
+      held_(holder != nullptr ? reinterpret_cast<std::uintptr_t>(holder)
+                              : reinterpret_cast<std::uintptr_t>(&owner) | is_pair) {
   retain(owner);
 }
 
 inline void TicketCell::end_ticket(LinkedCell& cell) noexcept {
   auto& ticket = static_cast<TicketCell&>(cell);
-  SharedPair& pair = ticket.pair;
-  if (SharedCell* holder = ticket.in) {
-    std::destroy_at(&ticket);
-    holder->drop_share();
-  } else {
+  const auto held = ticket.held_;
+  if ((held & is_pair) != 0) {
     destroy_node(ticket);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): made by the constructor
+    return release(*reinterpret_cast<SharedPair*>(held & ~is_pair));
   }
+  std::destroy_at(&ticket);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): as above
+  auto& holder = *reinterpret_cast<SharedCell*>(held);
+  SharedPair& pair = holder.pair;
+  holder.drop_share();
   release(pair);
 }
+static_assert(sizeof(SharedCell) <= 192, "a class of the node pool");
 
 }  // namespace heist

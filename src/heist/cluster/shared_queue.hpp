@@ -90,13 +90,20 @@ class SharedQueue {
   [[nodiscard]] LoopNode* pop(CellEpochs& epochs, unsigned agent) noexcept {
     return static_cast<LoopNode*>(tasks_.pop(epochs, agent));
   }
+  /// The sweeper, see LinkedQueue.
+  [[nodiscard]] LinkedCell* sweep(CellEpochs& epochs, unsigned agent, LinkedCell* from,
+                                  unsigned most) noexcept {
+    return tasks_.sweep(epochs, agent, from, most);
+  }
+  [[nodiscard]] bool is_last(LinkedCell& cell) noexcept { return tasks_.next(cell) == nullptr; }
 
   /// An agent inside: the oldest, not taken yet.
   [[nodiscard]] LinkedQueue::Front front() noexcept { return tasks_.front(); }
-  /// An agent inside: takes the one that front() gave; null when another agent has.
+  /// An agent inside: takes the one that front() gave; null when another agent has, or it has left its cell.
   [[nodiscard]] LoopNode* take(CellEpochs& epochs, unsigned agent,
                                const LinkedQueue::Front& front) noexcept {
-    return tasks_.take(epochs, agent, front) ? static_cast<LoopNode*>(front.cell->item) : nullptr;
+    if (!tasks_.take(epochs, agent, front)) return nullptr;
+    return static_cast<LoopNode*>(LinkedQueue::claim(*front.cell));
   }
 
   using State = std::uint64_t;

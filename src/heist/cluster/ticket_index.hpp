@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <heist/priority.hpp>
 #include <heist/sync.hpp>
+#include <utility>
 
 #include "shared_pair.hpp"
 
@@ -57,9 +58,9 @@ class TicketIndex {
     for (;;) {
       const auto ticket = tickets(level).front();
       if (ticket.cell == nullptr) return nullptr;
-      auto& queue = *static_cast<SharedQueue*>(ticket.cell->item);
-      if (queue.counts_at(level)) {
-        if (LoopNode* task = queue.pop(epochs_, agent)) return task;
+      SharedQueue* queue = queue_of(*ticket.cell);
+      if (queue != nullptr && queue->counts_at(level)) {
+        if (LoopNode* task = queue->pop(epochs_, agent)) return task;
       }
       clean(ticket, queue, agent, level);
     }
@@ -71,10 +72,10 @@ class TicketIndex {
     auto& all = tickets(level);
     unsigned left = most_looked_at;
     for (auto* ticket = all.front().cell; ticket != nullptr && left != 0; --left) {
-      auto& queue = *static_cast<SharedQueue*>(ticket->item);
-      if (queue.counts_at(level)) {
-        const auto front = queue.front();
-        if (front.cell != nullptr) visit(queue, front);
+      SharedQueue* queue = queue_of(*ticket);
+      if (queue != nullptr && queue->counts_at(level)) {
+        const auto front = queue->front();
+        if (front.cell != nullptr) visit(*queue, front);
       }
       ticket = all.next(*ticket);
     }
@@ -89,30 +90,116 @@ class TicketIndex {
     for (;;) {
       const auto ticket = tickets(level).front();
       if (ticket.cell == nullptr) return false;
-      auto& queue = *static_cast<SharedQueue*>(ticket.cell->item);
-      if (queue.has_tasks_at(level)) return true;
+      SharedQueue* queue = queue_of(*ticket.cell);
+      if (queue != nullptr && queue->has_tasks_at(level)) return true;
       clean(ticket, queue, agent, level);
     }
   }
 
+  /// The sweeper, an agent: goes on through the queues of a level, so many cells of tasks and tickets, and takes out those
+  /// that are empty. `left` counts the tasks that stay.   Returns false at the end of the level.
+  [[nodiscard]] bool sweep(unsigned agent, int level, unsigned cells,
+                           std::uint64_t& left) noexcept {
+    const Inside inside(*this, agent);
+    while (cells-- > 0) {
+      // Otherwise it has been taken from there: agents come to this level.
+      const bool is_here = swept_.before == nullptr || !LinkedQueue::is_empty(*swept_.before);
+      if (!is_here || !sweep_step(agent, level, left)) {
+        swept_ = {};
+        return false;
+      }
+    }
+    return true;
+  }
+
  private:
-  /// Removes the ticket of a queue that is empty, or elsewhere, unless that has changed.
-  void clean(const LinkedQueue::Front& ticket, SharedQueue& queue, unsigned agent,
-             int level) noexcept {
+  /// Null: the ticket has been removed, and its cell left.
+  static SharedQueue* queue_of(const LinkedCell& ticket) noexcept {
+    return static_cast<SharedQueue*>(ticket.item.load(sync::edge("linked:empty", sync::acquire)));
+  }
+  /// Whether the ticket of a queue that is empty, or elsewhere, may be removed, unless that has changed.
+  static bool may_go(SharedQueue& queue, int level) noexcept {
     queue.clear_bit(level);
-    if (queue.has_tasks_at(level)) return;
+    return !queue.has_tasks_at(level);
+  }
+  void clean(const LinkedQueue::Front& ticket, SharedQueue* queue, unsigned agent,
+             int level) noexcept {
+    if (queue != nullptr && !may_go(*queue, level)) return;
     // Otherwise another agent has removed it.
-    static_cast<void>(tickets(level).take(epochs_, agent, ticket));
+    if (tickets(level).take(epochs_, agent, ticket))
+      static_cast<void>(LinkedQueue::claim(*ticket.cell));
+  }
+
+  /// A cell of which the sweeper has to know that it is the one it was.
+  class HeldCell {
+   public:
+    HeldCell() noexcept = default;
+    HeldCell& operator=(const HeldCell&) = delete;
+    HeldCell& operator=(HeldCell&& other) noexcept {
+      std::swap(cell_, other.cell_);
+      return *this;
+    }
+    HeldCell(HeldCell&& other) noexcept : cell_(std::exchange(other.cell_, nullptr)) {}
+    explicit HeldCell(LinkedCell& cell) noexcept : cell_(&cell) { cell.hold(); }
+    ~HeldCell() {
+      if (cell_ != nullptr) cell_->end();
+    }
+    [[nodiscard]] bool operator==(std::nullptr_t) const noexcept { return cell_ == nullptr; }
+    [[nodiscard]] LinkedCell& operator*() const noexcept { return *cell_; }
+    [[nodiscard]] LinkedCell* get() const noexcept { return cell_; }
+
+   private:
+    LinkedCell* cell_ = nullptr;
+  };
+  /// How far the sweep of a level is; none of these cells was empty.
+  struct Swept {
+    HeldCell before;  ///< the ticket before that
+    HeldCell ticket;
+    HeldCell task;  ///< in its queue
+  };
+
+  /// One cell. False: there are no more.
+  [[nodiscard]] bool sweep_step(unsigned agent, int level, std::uint64_t& left) noexcept {
+    if (swept_.ticket == nullptr) return find_ticket(agent, level);
+    SharedQueue* queue = queue_of(*swept_.ticket);
+    const bool is_here =
+        queue != nullptr && (swept_.task == nullptr || !LinkedQueue::is_empty(*swept_.task));
+    if (is_here) {
+      LinkedCell* cell = queue->sweep(epochs_, agent, swept_.task.get(), swept_row);
+      const bool is_empty = cell != nullptr && LinkedQueue::is_empty(*cell);
+      if (cell != nullptr && !is_empty) {
+        ++left;
+        swept_.task = HeldCell(*cell);
+        return true;
+      }
+      if (is_empty && !queue->is_last(*cell)) return true;
+      if (!queue->has_tasks_at(level) && may_go(*queue, level))
+        static_cast<void>(LinkedQueue::claim(*swept_.ticket));
+    }
+    if (!LinkedQueue::is_empty(*swept_.ticket)) swept_.before = std::move(swept_.ticket);
+    swept_.ticket = {};
+    swept_.task = {};
+    return true;
+  }
+  [[nodiscard]] bool find_ticket(unsigned agent, int level) noexcept {
+    auto& all = tickets(level);
+    LinkedCell* ticket = all.sweep(epochs_, agent, swept_.before.get(), swept_row);
+    if (ticket == nullptr) return false;
+    if (LinkedQueue::is_empty(*ticket)) return all.next(*ticket) != nullptr;
+    swept_.ticket = HeldCell(*ticket);
+    return true;
   }
   [[nodiscard]] LinkedQueue& tickets(int level) noexcept {
     return tickets_[static_cast<std::size_t>(level)];
   }
 
   static constexpr unsigned most_looked_at = 256;
+  static constexpr unsigned swept_row = 32;  ///< the most that are taken out at once
 
   CellEpochs epochs_;
   std::array<LinkedQueue, level_count> tickets_;
   sync::atomic<std::uint64_t> moves_{0};
+  Swept swept_;  ///< the sweeper's
 };
 
 }  // namespace heist

@@ -1,6 +1,9 @@
 #include <cstdio>
 #include <heist/error.hpp>
+#include <heist/misuse.hpp>
 #include <heist/sync.hpp>
+#include <stdexcept>
+#include <string>
 
 namespace heist {
 
@@ -16,6 +19,8 @@ const char* to_text(ErrorOrigin origin) noexcept {
       return "a microtask";
     case ErrorOrigin::unobserved_rejection:
       return "a rejected promise nobody observed";
+    case ErrorOrigin::close:
+      return "a close";
   }
   return "somewhere";
 }
@@ -33,6 +38,14 @@ sync::atomic<ErrorHook> error_hook{&print_error};
 sync::atomic<std::uint64_t> error_count{0};
 
 }  // namespace
+
+void refuse_moved_from(const char* call) {
+  throw std::invalid_argument(std::string(call) + ": the handle was moved from");
+}
+
+void refuse_nothing(const char* call) {
+  throw std::invalid_argument(std::string(call) + ": there is nothing to call");
+}
 
 ErrorHook set_error_hook(ErrorHook hook) noexcept {
   return error_hook.exchange(hook != nullptr ? hook : &print_error,

@@ -5,6 +5,8 @@
 #include <heist/loop_node.hpp>
 #include <heist/sync.hpp>
 
+#include "../os/word_wait.hpp"
+
 namespace heist {
 
 // Roles   poster: any thread.  agent: the one thread that drives the loop.
@@ -21,12 +23,17 @@ namespace heist {
 // Edge inbox: publish -> take. Carries the node and all its poster did before. Each post is a
 //         read-modify-write, so it extends earlier releases: one acquire covers every node of the
 //         list.
+// I5      While somebody counts what the inbox holds, the agent touches none of it: it waits after the
+//         take. Only a close counts, at its deadline, when nothing is to start any more.
+// Edge inbox: count <-> take. Count, then look; take, then see who counts.
+// Edge inbox: counted -> take. The counter has read the nodes before the agent links them anew.
 // Edge inbox: sleep -> publish. Carries the wake-up word the agent prepared (parker).
 // Edge inbox: publish <-> look. A cluster's: arm, then look for the watcher; become the watcher, then look.
 // Reclamation  none: nodes belong to who takes them.
-// Progress  post lock-free, take one exchange.   Bound none (bounded posting is the scheduler's
+// Progress  post lock-free, take one exchange (I5 apart).   Bound none (bounded posting is the scheduler's
 //           business).
-// Proof   tests/concurrent/inbox_test.cpp, stress/order_stress.cpp, stress/post_storm_stress.cpp
+// Proof   tests/concurrent/inbox_test.cpp, stress/order_stress.cpp, stress/post_storm_stress.cpp,
+//         stress/model/models/closing.cpp
 class Inbox {
  public:
   enum class PostResult : std::uint8_t { posted, wake, closed };
@@ -55,9 +62,11 @@ class Inbox {
   }
 
   /// Agent. All posted nodes, oldest first.
-  [[nodiscard]] LoopNode* take() noexcept {
-    if (!has_posts()) return nullptr;
-    return oldest_first(newest_of(head_.exchange(empty, sync::edge("inbox:take", sync::acquire))));
+  [[nodiscard]] LoopNode* take() noexcept { return oldest_first(take_newest_first()); }
+
+  /// Agent. The same as they are linked: at once, however many there are.
+  [[nodiscard]] LoopNode* take_newest_first() noexcept {
+    return has_posts() ? take_and_leave(empty) : nullptr;
   }
 
   /// Agent. Announces sleep; false when something was posted meanwhile (or the inbox is closed).
@@ -76,8 +85,19 @@ class Inbox {
   }
 
   /// Agent. Refuses every later post; gives the nodes posted before, oldest first.
-  [[nodiscard]] LoopNode* close() noexcept {
-    return oldest_first(newest_of(head_.exchange(closed, sync::edge("inbox:take", sync::acquire))));
+  [[nodiscard]] LoopNode* close() noexcept { return oldest_first(take_and_leave(closed)); }
+
+  /// Any thread: how many tasks it holds.   Cost: a walk over all of them.
+  [[nodiscard]] std::uint64_t count_tasks() noexcept {
+    counting_.fetch_add(1, sync::edge("inbox:count", sync::seq_cst));
+    const Word newest = head_.load(sync::edge("inbox:count", sync::seq_cst));
+    std::uint64_t count = 0;
+    for (const LoopNode* node = newest_of(newest); node != nullptr; node = node->next) {
+      if (node->ops->kind == LoopNodeKind::task) ++count;
+    }
+    counting_.fetch_sub(1, sync::edge("inbox:counted", sync::seq_cst));
+    wake_all_on_word(counting_);
+    return count;
   }
 
   /// Any thread. Once true it stays true.
@@ -99,7 +119,23 @@ class Inbox {
     return is_node(head) ? reinterpret_cast<LoopNode*>(head) : nullptr;
   }
 
+  /// Newest first.
+  LoopNode* take_and_leave(Word left) noexcept {
+    LoopNode* newest = newest_of(head_.exchange(left, sync::edge("inbox:take", sync::seq_cst)));
+    const auto counting = counting_.load(sync::edge("inbox:take", sync::seq_cst));
+    if (counting != 0) [[unlikely]]
+      await_counts(counting);
+    return newest;
+  }
+  [[gnu::noinline, gnu::cold]] void await_counts(std::uint32_t counting) noexcept {
+    while (counting != 0) {
+      wait_on_word(counting_, counting, {});
+      counting = counting_.load(sync::edge("inbox:take", sync::seq_cst));
+    }
+  }
+
   sync::atomic<Word> head_{empty};
+  sync::atomic<std::uint32_t> counting_{0};
 };
 
 }  // namespace heist

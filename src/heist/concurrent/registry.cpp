@@ -18,6 +18,15 @@ void forget_list(Registration* node) noexcept {
   }
 }
 
+/// The same for a chain of unlinked ones.
+void forget_chain(Registration* node) noexcept {
+  while (node != nullptr) {
+    Registration* next = node->chain;
+    node->ops->forget(*node);
+    node = next;
+  }
+}
+
 }  // namespace
 
 Registry::~Registry() {
@@ -60,7 +69,7 @@ void Registry::leave_walk() noexcept {
     }
   }
   // Alone, and no pruner can enter before our bit is out.
-  free_unlinked();
+  forget_chain(std::exchange(unlinked_, nullptr));
   forget_list(std::exchange(closed_list_, nullptr));
   gate_.fetch_and(~walking, sync::edge("registry:leave", sync::acq_rel));
 }
@@ -68,67 +77,76 @@ void Registry::leave_walk() noexcept {
 void Registry::note_dead() noexcept {
   if (head_.load(sync::relaxed) == &closed_mark) return;  // relaxed: a closed list is not pruned.
   // relaxed: both only decide when to prune, never what.
-  if (dead_.fetch_add(1, sync::relaxed) + 1 >= prune_at_.load(sync::relaxed)) prune();
+  const std::uint32_t dead = dead_.fetch_add(1, sync::relaxed) + 1;
+  if (dead >= prune_at_.load(sync::relaxed) && dead % pace == 0) prune_some();
 }
 
-void Registry::prune() noexcept {
+void Registry::prune_some() noexcept {
   std::uint32_t open = 0;
   if (!gate_.compare_exchange_strong(open, pruning, sync::edge("registry:enter", sync::acquire),
                                      sync::relaxed)) {  // relaxed: someone else is inside.
     return;
   }
-  unlink_dead();
+  unlink_some();
   leave_prune();
 }
 
+/// Frees outside: a pruner who is stopped there keeps nobody from pruning.
 void Registry::leave_prune() noexcept {
+  Registration* unlinked = nullptr;
+  Registration* closed_list = nullptr;
   for (;;) {
     // A read-modify-write, so that a walker who enters later sees what we have unlinked.
     std::uint32_t inside = gate_.fetch_or(pruning, sync::edge("registry:leave", sync::acq_rel));
     if ((inside & walking) == 0) {
-      free_unlinked();
-      if ((inside & closed_list_left) != 0) forget_list(std::exchange(closed_list_, nullptr));
+      if (unlinked_ != nullptr) unlinked = std::exchange(unlinked_, nullptr);
+      if ((inside & closed_list_left) != 0) closed_list = std::exchange(closed_list_, nullptr);
     }
     // Fails when a walker came or went meanwhile: then once more.
     if (gate_.compare_exchange_strong(inside, inside & walking,
                                       sync::edge("registry:leave", sync::acq_rel),
                                       sync::relaxed)) {  // relaxed: only retries.
-      return;
+      break;
     }
   }
+  forget_chain(unlinked);
+  forget_list(closed_list);
 }
 
-void Registry::unlink_dead() noexcept {
-  Registration* kept = head_.load(sync::edge("registry:prune", sync::acquire));
-  if (kept == nullptr || kept == &closed_mark) return;
-  std::uint32_t live = 0;
+void Registry::unlink_some() noexcept {
+  Registration* newest = head_.load(sync::edge("registry:prune", sync::acquire));
+  if (newest == nullptr || newest == &closed_mark) return;
+  Registration* kept = kept_ != nullptr ? kept_ : begin_pass(*newest);
+  // relaxed: written before the add that the pruner acquired who began the pass,
+  Registration* node = kept->older.load(sync::relaxed);  // or by an earlier pruner (gate_).
   std::uint32_t gone = 0;
-  // The head itself stays: posters may be pushing onto it.
-  // relaxed: written before the add we acquired,
-  Registration* node = kept->older.load(sync::relaxed);
-  while (node != nullptr) {                                 // or by an earlier pruner (gate_).
+  for (std::uint32_t looks = portion; node != nullptr && looks > 0; --looks) {
     Registration* older = node->older.load(sync::relaxed);  // relaxed: as above.
     if (node->ops->is_dead(*node)) {
       kept->older.store(older, sync::edge("registry:unlink", sync::release));
-      node->chain = unlinked_;
-      unlinked_ = node;
+      node->chain = std::exchange(unlinked_, node);
       ++gone;
     } else {
       kept = node;
-      ++live;
+      ++live_;
     }
     node = older;
   }
-  dead_.fetch_sub(gone, sync::relaxed);                     // relaxed: only decides when to prune.
-  prune_at_.store(live / 2 + prune_margin, sync::relaxed);  // relaxed: as above.
+  dead_.fetch_sub(gone, sync::relaxed);  // relaxed: only decides when to prune.
+  node != nullptr ? static_cast<void>(kept_ = kept) : end_pass();
 }
 
-void Registry::free_unlinked() noexcept {
-  while (unlinked_ != nullptr) {
-    Registration* node = unlinked_;
-    unlinked_ = node->chain;
-    node->ops->forget(*node);
-  }
+/// The head itself stays: posters may be pushing onto it.
+Registration* Registry::begin_pass(Registration& newest) noexcept {
+  live_ = 0;
+  // relaxed: only decides when to prune: until the end of the pass whenever `pace` more have died.
+  prune_at_.store(0, sync::relaxed);
+  return &newest;
+}
+
+void Registry::end_pass() noexcept {
+  kept_ = nullptr;
+  prune_at_.store(live_ / 2 + prune_margin, sync::relaxed);  // relaxed: as in begin_pass().
 }
 
 }  // namespace heist

@@ -92,6 +92,7 @@ class CooperativeCore {
   void post_next_message() noexcept;
   void request_timeout(Milliseconds now) noexcept;
   Ref<CooperativeCore> take_messages() noexcept;
+  void end_limits() noexcept;
   void promote(Milliseconds now) noexcept;
   void take_delayed(CooperativeTaskNode& task) noexcept;
   void forget_delayed(CooperativeTaskNode& task) noexcept;

@@ -87,6 +87,14 @@ Ref<CooperativeCore> CooperativeCore::take_messages() noexcept {
   return kept;
 }
 
+/// Late tasks keep a slice going for as long as they come: signals' time limits do not wait for its
+/// end.
+void CooperativeCore::end_limits() noexcept {
+  if (own_ == nullptr) return;
+  own_->loop().assert_agent();
+  own_->loop().run_ended_limits();
+}
+
 void CooperativeCore::insert(CooperativeTaskNode& task, Milliseconds now) noexcept {
   task.key = ++last_id_;
   if (task.is_delayed) return insert_delayed(task, now);
@@ -153,6 +161,7 @@ void CooperativeCore::perform_work() {
 /// Whether there is more to do.
 bool CooperativeCore::work(Milliseconds now) {
   for (;;) {
+    end_limits();
     take_messages();
     drop_cancelled();
     promote(now);

@@ -10,10 +10,13 @@
 #include <heist/sync.hpp>
 #include <optional>
 
+#include "../concurrent/own_count.hpp"
+#include "agent_wait.hpp"
 #include "continuation_run.hpp"
+#include "delay_wheels.hpp"
+#include "ended_limits.hpp"
 #include "microtask_queue.hpp"
 #include "task_queues.hpp"
-#include "timer_wheel.hpp"
 #include "wait_guard.hpp"
 
 namespace heist {
@@ -23,7 +26,8 @@ struct SignalLoop;
 /// State only the agent touches; reached through LoopCore::on_agent().
 struct AgentState {
   TaskQueues queues;
-  TimerWheel wheel;
+  DelayWheels delays;
+  EndedLimits limits;
   MicrotaskQueue microtasks;
   std::uint64_t next_enqueue_order = 1;
   SchedulingState current;              ///< scheduling state of what runs now
@@ -33,16 +37,29 @@ struct AgentState {
   bool stop_requested = false;
   bool stop_taken = false;         ///< the stop message is in hand
   bool not_started = false;        ///< the task that was to run met its abort
+  LoopNode* aborts = nullptr;      ///< messages of aborts, to be looked at in portions
+  bool may_have_aborts = false;    ///< more of them may be in LoopCore::aborts_
   ControlledTask* reap = nullptr;  ///< chain of aborted tasks to clear away, in portions
   ControlledTask* reap_tail = nullptr;
+  unsigned passed = 0;             ///< how many tasks picks have passed over
+  bool goes_on = false;            ///< the pick was interrupted, having passed over many
   TaskFifo discarded;              ///< aborted tasks that arrived, or came up for a pick
   SignalLoop* released = nullptr;  ///< parts whose messages' references are to be dropped
-  std::uint64_t tasks_dropped = 0;
+  OwnCount tasks_dropped;
+  sync::atomic<std::size_t> to_drop{0};  ///< how many the close drops, once it has begun to
   std::size_t suspended_schedulers = 0;
-  std::size_t held_tasks = 0;  ///< by suspended schedulers
+  OwnCount held_tasks;                    ///< by suspended schedulers, and all in SchedulerDelays
+  OwnCount wakes;                         ///< among the delays, each for a scheduler's delays
+  SchedulerCore* ended_delays = nullptr;  ///< a list: their own delays may have ended
   ContinuationRun continuations;
   std::optional<WaitGuard> guard;  ///< with a maximum wait
   Reason rethrown;                 ///< see rethrown.hpp
+
+  /// How many tasks and time limits the loop has.   Thread: any; others than the agent see them as of a moment ago.
+  [[nodiscard]] std::size_t size() const noexcept {
+    const std::size_t all = limits.size() + queues.size() + delays.size() + held_tasks;
+    return all > wakes ? all - wakes : 0;
+  }
 };
 
 class ClusterHub;
@@ -56,6 +73,7 @@ struct Membership {
   bool searching = false;                ///< agent only: see IdleAgents
   sync::atomic<Tick> next_due{no_tick};  ///< of the loop's own delays, as it went to sleep
   sync::atomic<bool> holds{false};       ///< tasks of a suspended scheduler, as it went to sleep
+  AgentWait wait;                        ///< also of a loop in no cluster
   // A reserve's own.
   bool is_rested = false;               ///< it slept for all its patience
   std::chrono::nanoseconds patience{};  ///< how long it sleeps before it looks whether it is needed

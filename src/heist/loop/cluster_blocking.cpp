@@ -97,7 +97,7 @@ void ClusterHub::rest(LoopCore& reserve, Moment limit) noexcept {
   if (!reserves_.try_rest(rank_of(reserve))) return;
   note_sleep();
   if (reserve.inbox_.try_sleep()) {
-    reserve.parker_.wait(earlier(limit, reserve.next_deadline()));
+    reserve.sleep_until(earlier(limit, reserve.next_deadline()));
     static_cast<void>(reserve.inbox_.cancel_sleep());
   }
   reserves_.end_rest(rank_of(reserve));
@@ -107,7 +107,7 @@ void ClusterHub::rest(LoopCore& reserve, Moment limit) noexcept {
 bool ClusterHub::has_ended(LoopCore& reserve) noexcept {
   constexpr std::uint32_t own_references = 2;
   const auto& state = reserve.on_agent();
-  return !reserves_.is_present(rank_of(reserve)) && !reserve.has_work() && state.wheel.empty() &&
+  return !reserves_.is_present(rank_of(reserve)) && !reserve.has_work() && state.delays.empty() &&
          state.held_tasks == 0 && !reserve.shares_.is_more_than(own_references);
 }
 

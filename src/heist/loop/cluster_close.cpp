@@ -11,16 +11,23 @@ namespace heist {
 
 // Draining.
 
-void ClusterHub::wait_until_quiet(std::optional<LoopTime::Clock::time_point> deadline,
-                                  bool also_delayed) noexcept {
+bool ClusterHub::wait_until_quiet(const CloseTerms& terms,
+                                  std::optional<CloseTerms::Clock::time_point> look_at) noexcept {
   is_awaited_.fetch_add(1, sync::edge("hub:await", sync::seq_cst));
+  bool is_done = false;
   for (;;) {
     const auto seen = quiet_.load(sync::edge("hub:sleep", sync::seq_cst));
-    if (is_quiet(also_delayed)) break;
-    if (deadline && LoopTime::Clock::now() >= *deadline) break;
-    wait_on_word(quiet_, seen, deadline);
+    is_done = terms.are_over() || is_quiet(terms.wait_for_delayed());
+    if (is_done || (look_at && CloseTerms::Clock::now() >= *look_at)) break;
+    wait_on_word(quiet_, seen, look_at ? look_at : terms.deadline());
   }
   is_awaited_.fetch_sub(1, sync::edge("hub:await", sync::seq_cst));
+  return is_done;
+}
+
+void ClusterHub::hurry_closers() noexcept {
+  quiet_.fetch_add(1, sync::edge("hub:sleep", sync::seq_cst));
+  wake_all_on_word(quiet_);
 }
 
 /// All slept at one moment, with nothing to wake them: who sleeps posts nothing, and others are refused.
@@ -41,8 +48,7 @@ bool ClusterHub::is_quiet(bool also_delayed) noexcept {
 
 /// Each of them did, at some time during the call.
 bool ClusterHub::all_sleep() noexcept {
-  const std::uint64_t everybody = (std::uint64_t{1} << size()) - 1;
-  return (sleepers_.idle().asleep() | reserves_.resting() << agents()) == everybody;
+  return (sleepers_.idle().asleep() | reserves_.resting() << agents()) == everybody();
 }
 
 /// Whether tasks of a suspended scheduler wait.
@@ -115,24 +121,26 @@ class ClusterHub::Drops {
 
 thread_local constinit ClusterHub::Drops* ClusterHub::Drops::innermost = nullptr;
 
-std::uint64_t ClusterHub::leave(LoopCore& agent) noexcept {
+void ClusterHub::leave(LoopCore& agent) noexcept {
   if (agent.member_.searching) end_search(agent);
   begin_to_leave();
   drop_waiting(&agent);
   drop_found();
   agent.finish_garbage();
-  if (members_left_.fetch_sub(1, sync::edge("hub:leave", sync::acq_rel)) != 1) return 0;
-  return drop_all(agent);
+  if (members_left_.fetch_sub(1, sync::edge("hub:leave", sync::acq_rel)) == 1) drop_all(agent);
 }
 
 /// The last member: nobody picks any more.
-std::uint64_t ClusterHub::drop_all(LoopCore& agent) noexcept {
+void ClusterHub::drop_all(LoopCore& agent) noexcept {
   closed_.store(true, sync::relaxed);  // relaxed: posts that overlap may fall either way.
   keeper_.begin_for_good();            // a late poster may have it
   {
     const Keeping keeping(loop_);
     loop_.assert_agent();
+    while (keeps_more()) take_over();
     loop_.arrive_all(loop_.inbox_.close());
+    loop_.close_aborts();
+    if (loop_.agent_->reap != nullptr) last_withdrawn_ = loop_.agent_->reap_tail;
   }
   hand_on(agent);
   TaskFifo found;
@@ -140,8 +148,6 @@ std::uint64_t ClusterHub::drop_all(LoopCore& agent) noexcept {
   drop_taken(found);
   drop_found();
   agent.finish_garbage();
-  // relaxed: a statistic; what others drop meanwhile may be missed.
-  return dropped_.load(sync::relaxed);
 }
 
 void ClusterHub::drop_if_closed(Late posted) noexcept {
@@ -152,7 +158,7 @@ void ClusterHub::drop_if_closed(Late posted) noexcept {
 void ClusterHub::drop_posted(Late posted) noexcept {
   const LoopCore* member = LoopCore::member_here();
   const bool by_task =
-      member != nullptr && member->member_.hub == this && member->running() != nullptr;
+      member != nullptr && member->member_.hub == this && member->activity().runs_something();
   if (by_task) {
     if (member->member_.is_blocked) drop_for_waiter();
     return;
@@ -175,13 +181,26 @@ void ClusterHub::drop_for_waiter() noexcept {
   loop_of_this_thread = here;
 }
 
+void ClusterHub::drop_for_closer() noexcept {
+  constexpr std::chrono::milliseconds patience{10};
+  begin_to_leave();
+  drop_for_waiter();
+  const auto end = LoopTime::Clock::now() + patience;
+  while (LoopTime::Clock::now() < end) {
+    const auto dropping = drop_requests_.load(sync::edge("hub:drop", sync::seq_cst));
+    if (dropping == 0) return;
+    wait_on_word(drop_requests_, dropping, LoopTime::Clock::now() + patience / 10);
+  }
+}
+
 /// What waits for its time, or for a resume. Who finds the role taken leaves it to whoever has it, who looks again.
 /// `agent`: one that sees to what was aborted; else it waits for the next one.
 void ClusterHub::drop_waiting(LoopCore* agent) noexcept {
   TaskFifo found;
   do {
     if (!keeper_.try_begin()) break;
-    take_over();
+    do take_over();
+    while (keeps_more());
     if (agent != nullptr) {
       agent->assert_agent();
       hand_on(*agent);
@@ -195,17 +214,16 @@ void ClusterHub::drop_waiting(LoopCore* agent) noexcept {
 /// The keeper.
 void ClusterHub::take_waiting(TaskFifo& into) noexcept {
   const Keeping keeping(loop_);
-  loop_.on_agent().wheel.drain([&](LoopNode& node) noexcept {
+  auto& limits = loop_.on_agent().limits;
+  while (!limits.empty()) into.push_back(limits.pop());
+  loop_.first_scheduler().each([&](SchedulerCore& scheduler) noexcept {
+    loop_.assert_agent();
+    loop_.take_delayed(scheduler, into);
+  });
+  loop_.on_agent().delays.drain([&](LoopNode& node) noexcept {
     auto& task = static_cast<SchedulerTask&>(node);
     task.place = TaskPlace::elsewhere;
     into.push_back(task);
-  });
-  loop_.first_scheduler().each([&](SchedulerCore& scheduler) noexcept {
-    loop_.assert_agent();
-    while (SchedulerTask* task = scheduler.held_delayed.front()) {
-      loop_.release_held(*task);
-      into.push_back(*task);
-    }
   });
 }
 

@@ -1,6 +1,7 @@
 // ClusterHub: what makes a loop stand for a cluster: its tasks are stealable, and run on the cluster's agents.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <heist/loop_node.hpp>
@@ -8,6 +9,7 @@
 #include <heist/scheduler_task.hpp>
 #include <heist/sync.hpp>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "../cluster/cluster_queues.hpp"
@@ -16,6 +18,7 @@
 #include "../cluster/reserves.hpp"
 #include "../os/word_wait.hpp"
 #include "agent_role.hpp"
+#include "drain_watch.hpp"
 #include "loop_core.hpp"
 
 namespace heist {
@@ -99,7 +102,7 @@ class ClusterHub {
   /// Enqueues a continuation that waits for a promise. False: the cluster is closed.
   [[nodiscard]] bool deliver(Reaction& reaction) noexcept;
   /// A message is in the loop's inbox.
-  void notify_keeper() noexcept { notify_watcher(0); }
+  void notify_keeper() noexcept { notify_watcher(now_due); }
   /// One is there that only clears away: agents that sleep are not got up for each (CLU-4), but memory has a bound (ABT-5).
   void count_to_clear() noexcept {
     // relaxed: only a number.
@@ -109,9 +112,10 @@ class ClusterHub {
   void move(SignalLoop& part, SharedPair& pair) noexcept;
   /// For a task or continuation that takes its priority from this part's signal.   Errors: std::bad_alloc.
   [[nodiscard]] SharedCell* make_cell(SignalLoop& part, LoopNode& node, bool is_continuation);
-  /// Its tasks are not started by any pick that begins after the return, until resume().
-  void suspend(SchedulerCore& scheduler) noexcept;
-  void resume(SchedulerCore& scheduler) noexcept;
+  /// Its tasks are not started by any pick that begins after the return, until resume().   Returns
+  /// the number of the change.
+  std::uint64_t suspend(SchedulerCore& scheduler) noexcept;
+  std::uint64_t resume(SchedulerCore& scheduler) noexcept;
   /// Agents and reserves.
   [[nodiscard]] unsigned size() const noexcept {
     return static_cast<unsigned>(sleepers_.loops().size());
@@ -132,11 +136,12 @@ class ClusterHub {
   // A member, on its thread (cluster_run.cpp).
 
   /// Takes what is to be run next; null when that is a bound task of the highest level `bound` (-1: none), or nothing is
-  /// runnable.
+  /// runnable, or the pick is to go on later (LoopCore::may_pass_more).
   [[nodiscard]] LoopNode* pick(LoopCore& agent, int bound) noexcept HEIST_ON_AGENT {
     for (;;) {
       LoopNode* node = queues_.pick(agent.member_.index, bound);
       if (node == nullptr || may_run(*node)) return node;
+      if (!agent.may_pass_more()) return nullptr;
     }
   }
   /// The same of one level, whatever there is above; null: nothing is runnable there.
@@ -144,11 +149,18 @@ class ClusterHub {
     for (;;) {
       LoopNode* node = queues_.pick_at(agent.member_.index, level);
       if (node == nullptr || may_run(*node)) return node;
+      if (!agent.may_pass_more()) return nullptr;
     }
   }
   /// Of what has waited for its maximum by `now` the one that had done so first, and before `limit` (WAIT).
   [[nodiscard]] LoopNode* take_late(LoopCore& agent, std::chrono::nanoseconds now,
                                     std::chrono::nanoseconds limit) noexcept HEIST_ON_AGENT;
+  /// Whether aborted tasks are to leave queues that nobody comes to.   Cost: a load.
+  [[nodiscard]] bool wants_sweep() const noexcept { return sweep_.is_due(); }
+  /// Takes some out of there, unless another agent is at it.
+  void sweep_some(LoopCore& agent) noexcept HEIST_ON_AGENT;
+  /// An agent that has taken the contents of an aborted task takes it out of its signal's queue. False: it is not there.
+  [[nodiscard]] bool take_back(ControlledTask& task) noexcept;
   /// The level at which the last one stood.
   [[nodiscard]] int picked_level(LoopCore& agent) noexcept HEIST_ON_AGENT {
     return queues_.picked_level(agent.member_.index);
@@ -169,8 +181,11 @@ class ClusterHub {
   void end_search(LoopCore& agent) noexcept HEIST_ON_AGENT;
   /// Whether keep() has something to do.
   [[nodiscard]] bool wants_keeper() const noexcept;
-  /// Takes over what was armed and publishes what is due, unless another agent is at it.
-  void keep(LoopCore& agent) noexcept HEIST_ON_AGENT;
+  /// Takes over what was armed and publishes what is due, unless another agent is at it.   Returns
+  /// a signal's time limit that has ended, to be run next; null: none, or it is a task's turn.
+  [[nodiscard]] SchedulerTask* keep(LoopCore& agent) noexcept HEIST_ON_AGENT;
+  /// The keeper: a task's delay is over. It may be gone afterwards.
+  void publish_expired(SchedulerTask& task) noexcept;
 
   // Members that block, and reserves (cluster_blocking.cpp).
 
@@ -187,24 +202,53 @@ class ClusterHub {
   /// Of one that was to get up, and cannot.
   void give_up(LoopCore& reserve) noexcept;
 
+  // Members that wait (cluster_waits.cpp).
+
+  /// A member that has begun a wait: whether nobody is left who could end it (CLU-5).
+  [[nodiscard]] bool is_stuck(const LoopCore& agent) noexcept;
+  /// A member that has ended one.
+  void await_lookers() noexcept;
+
   // Closing (cluster_close.cpp).
 
   /// A member that is about to wait: drops what nobody may run any more.   Cost: a load.
   void drop_if_left() noexcept;
   /// Any thread that is about to wait: if it does so within a drop, what is behind that goes now.
   static void drop_behind() noexcept;
-  /// Any thread: waits until nothing is runnable or about to be, or the deadline. `also_delayed`: nor delayed.
-  void wait_until_quiet(std::optional<LoopTime::Clock::time_point> deadline,
-                        bool also_delayed) noexcept;
+  /// Any thread: waits until nothing is runnable or about to be (nor delayed, if the terms say so), or the terms are over.
+  /// False: `look_at` has come first.
+  bool wait_until_quiet(const CloseTerms& terms,
+                        std::optional<CloseTerms::Clock::time_point> look_at = {}) noexcept;
+  /// Any thread, once the terms are stricter: those that wait so look at them again.
+  void hurry_closers() noexcept;
+  /// A closer, once all members are asked to close: they may all be busy, or wait for what nobody may run any more. What
+  /// another one is about to drop is counted by the return, unless that takes long.
+  void drop_for_closer() noexcept;
+  /// Who waits for what.   Errors: std::bad_alloc.
+  [[nodiscard]] DrainObstacle find_obstacle();
+  /// How many tasks were dropped that no signal had aborted.
+  [[nodiscard]] std::uint64_t dropped() const noexcept {
+    return dropped_.load(sync::relaxed);  // relaxed: a statistic.
+  }
   /// A member, before its own loop is closed: from now on what is runnable is dropped.
   void begin_to_leave() noexcept { drops_.store(true, sync::edge("hub:close", sync::seq_cst)); }
-  /// The same, once that is closed. The last one drops all that is left, and says how many tasks all have dropped.
-  std::uint64_t leave(LoopCore& agent) noexcept HEIST_ON_AGENT;
+  /// The same, once that is closed. The last one drops all that is left.
+  void leave(LoopCore& agent) noexcept HEIST_ON_AGENT;
 
  private:
   class Drops;
   using Queues = ClusterQueues<hub_sizes, ClusterSleepers>;
   static constexpr std::uint32_t most_to_clear = 64;
+  /// What a keeper does at a time of each: tasks that arrive, or are withdrawn; that come due, or are moved in the wheel;
+  /// nodes that are only turned round.
+  static constexpr unsigned keeper_portion = 256;
+  static constexpr unsigned due_portion = 1024;
+  static constexpr unsigned turned_portion = 2048;
+  /// How many bins a pick sweeps: more of those that are dead than it lets go of callbacks.
+  static constexpr unsigned swept_portion = 8;
+  /// Of so many that a thread arms for later than all else one gets somebody up, to take over those before.
+  static constexpr unsigned armed_portion = 1024;
+  static constexpr Keeper::Due now_due = 0;  ///< there is something to do at once
 
   /// Makes the calling agent that of the cluster's loop. No user code runs meanwhile.
   class Keeping {
@@ -241,7 +285,7 @@ class ClusterHub {
   }
   [[nodiscard]] bool hold_back(LoopNode& node) noexcept;
   void sweep(StealableHold& hold) noexcept;
-  void count_aborts(const Registration* reaped) noexcept;
+  void count_aborts(const Registration* first, const Registration* end) noexcept;
   [[nodiscard]] bool arm(SchedulerTask& task) noexcept;
   void notify_watcher(Keeper::Due due) noexcept;
   /// What was posted while members leave.
@@ -255,6 +299,11 @@ class ClusterHub {
 
   [[nodiscard]] bool needs_keeper() const noexcept;
   void take_over() noexcept;
+  [[nodiscard]] bool keeps_more() const noexcept;
+  void arrive_some() noexcept;
+  void withdraw_some() noexcept;
+  [[nodiscard]] Registration* first_to_withdraw() const noexcept;
+  [[nodiscard]] SchedulerTask* take_limit(LoopCore& agent) noexcept HEIST_ON_AGENT;
   void hand_on(LoopCore& agent) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_work(LoopCore& agent) noexcept HEIST_ON_AGENT;
   void note_what_is_left(LoopCore& agent) noexcept HEIST_ON_AGENT;
@@ -274,13 +323,24 @@ class ClusterHub {
             std::optional<LoopTime::Clock::time_point> limit) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_ended(LoopCore& reserve) noexcept HEIST_ON_AGENT;
 
+  struct Wait;
+  using Waits = std::array<Wait, IdleAgents::most_agents>;
+  [[nodiscard]] std::uint64_t everybody() const noexcept {
+    return (std::uint64_t{1} << size()) - 1;
+  }
+  [[nodiscard]] static Wait read_wait(const LoopCore& member) noexcept;
+  [[nodiscard]] Waits look_at_waits() noexcept;
+  [[nodiscard]] std::uint64_t awaited_by(const Waits& waits, const Wait& wait) const noexcept;
+  [[nodiscard]] std::uint64_t find_stuck(const Waits& waits) const noexcept;
+  [[nodiscard]] std::string words_for(const Waits& waits, const Wait& wait) const;
+
   [[nodiscard]] bool all_sleep() noexcept;
   [[nodiscard]] bool is_quiet(bool also_delayed) noexcept;
   [[nodiscard]] bool is_holding() noexcept;
   [[nodiscard]] bool has_more_to_come() noexcept;
   [[nodiscard]] std::uint64_t count_sleeps() const noexcept;
   void note_sleep() noexcept;
-  std::uint64_t drop_all(LoopCore& agent) noexcept HEIST_ON_AGENT;
+  void drop_all(LoopCore& agent) noexcept HEIST_ON_AGENT;
   void drop_found() noexcept;
   void count_drop(const LoopNode& node) noexcept;
 
@@ -291,7 +351,12 @@ class ClusterHub {
   const bool is_guarded_;
   Reserves reserves_;
   Queues queues_;
+  AbortSweep sweep_;
   Keeper keeper_;
+  // The keeper's own.
+  LoopNode* newest_taken_ = nullptr;             ///< taken from the inbox, to be turned round
+  LoopNode* arriving_ = nullptr;                 ///< the older ones of these, oldest first
+  ControlledTask* last_withdrawn_ = nullptr;     ///< of the loop's `reap`, which begins with those
   alignas(64) sync::atomic<bool> drops_{false};  ///< some member leaves
   sync::atomic<bool> closed_{false};             ///< all have
   sync::atomic<bool> may_be_suspended_{false};   ///< some scheduler has been
@@ -302,6 +367,7 @@ class ClusterHub {
   sync::atomic<std::uint32_t> quiet_{0};       ///< counts sleeps that a waiting closer looks at
   sync::atomic<std::uint32_t> is_awaited_{0};  ///< closers in wait_until_quiet()
   sync::atomic<std::uint32_t> to_clear_{0};    ///< counts messages that woke nobody
+  sync::atomic<std::uint32_t> lookers_{0};     ///< see AgentWait
 };
 
 }  // namespace heist

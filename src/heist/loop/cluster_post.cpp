@@ -72,7 +72,7 @@ bool ClusterHub::deliver(Reaction& reaction) noexcept {
 /// It may be gone afterwards.
 void ClusterHub::publish_continuation(Reaction& reaction) noexcept {
   const SchedulingState& state = reaction.captured.state();
-  if (SharedCell* cell = reaction.cell.release()) return publish(*cell, reaction);
+  if (const SharedCellOwner cell = std::move(reaction.cell)) return publish(*cell, reaction);
   publish(reaction, effective_priority(state.priority, true));
 }
 
@@ -89,13 +89,14 @@ void ClusterHub::publish(SharedCell& cell, const LoopNode& node) noexcept {
 /// It may be gone afterwards.
 void ClusterHub::publish_runnable(SchedulerTask& task) noexcept {
   if (!task.is_dynamic) return publish(task, task.static_level());
-  publish(*ControlledTask::of(task).cell.release(), task);
+  publish(*ControlledTask::of(task).cell, task);
 }
 
 bool ClusterHub::arm(SchedulerTask& task) noexcept {
-  const Keeper::Due due = task.key;
+  thread_local constinit unsigned armed_here = 0;
+  const Keeper::Due due = loop_.time_.tick_from(task.key);
   if (!loop_.hand_over(task)) return false;
-  notify_watcher(due);
+  notify_watcher(++armed_here % armed_portion == 0 ? 0 : due);
   drop_if_closed(Late::delayed);
   return true;
 }

@@ -26,6 +26,7 @@ LoopNode* ClusterHub::take_late(LoopCore& agent, std::chrono::nanoseconds now,
                                        static_cast<std::uint64_t>(now.count()),
                                        static_cast<std::uint64_t>(limit.count()));
     if (node == nullptr || may_run(*node)) return node;
+    if (!agent.may_pass_more()) return nullptr;
   }
 }
 
@@ -40,37 +41,90 @@ bool ClusterHub::needs_keeper() const noexcept {
 bool ClusterHub::wants_keeper() const noexcept { return needs_keeper() && !keeper_.has_keeper(); }
 
 /// What comes meanwhile is for this agent's next pick, or for whoever is free until then: it is not kept from its tasks.
-void ClusterHub::keep(LoopCore& agent) noexcept {
-  if (!keeper_.try_begin()) return;
+SchedulerTask* ClusterHub::keep(LoopCore& agent) noexcept {
+  if (!keeper_.try_begin()) return nullptr;
   take_over();
   hand_on(agent);
+  SchedulerTask* const limit = take_limit(agent);
+  const auto& state = *loop_.agent_;
   // relaxed: the keeper's announcement of sleep publishes it.
-  holds_delayed_.store(loop_.agent_->held_tasks != 0, sync::relaxed);
-  keeper_.end(loop_.agent_->wheel.next_expiry());
-  notify_watcher(needs_keeper() ? 0 : keeper_.next_due());
+  holds_delayed_.store(state.held_tasks != 0, sync::relaxed);
+  const bool goes_on = keeps_more() || !state.limits.empty();
+  keeper_.end(goes_on ? now_due : state.delays.next_expiry());
+  notify_watcher(needs_keeper() ? now_due : keeper_.next_due());
   drop_if_left();
+  return limit;
 }
 
-/// The keeper: what has arrived goes into the wheel, what is due to the queues, and what was aborted leaves.
+/// The keeper takes one limit at a time, and runs it at once: while its listeners run, others take
+/// those that ended later.
+SchedulerTask* ClusterHub::take_limit(LoopCore& agent) noexcept {
+  auto& limits = loop_.agent_->limits;
+  return !limits.empty() && agent.may_pick_limit() ? &limits.pop() : nullptr;
+}
+
+/// The keeper: what has arrived goes into the wheel, what is due to the queues, and what was aborted leaves; of each a
+/// portion.
 void ClusterHub::take_over() noexcept {
   const Keeping keeping(loop_);
-  auto& state = loop_.on_agent();
-  // Those before are withdrawn already: a keeper that runs no user code has left them.
-  const Registration* const before = state.reap == nullptr ? nullptr : state.reap_tail;
-  loop_.take_inbox();
-  Registration* const reaped = before == nullptr ? state.reap : before->chain;
-  for (Registration* at = reaped; at != nullptr; at = at->chain) {
-    auto& task = *static_cast<ControlledTask*>(at);
-    // Nowhere else: its signal's queues may go with its callback, and it would come due in one of them.
-    task.is_withdrawn = loop_.withdraw(task);
+  loop_.assert_agent();
+  arrive_some();
+  loop_.take_aborts(keeper_portion);
+  withdraw_some();
+  loop_.expire_timers(due_portion);
+}
+
+/// The keeper: whether a portion was not enough.
+bool ClusterHub::keeps_more() const noexcept {
+  const auto& state = *loop_.agent_;
+  return newest_taken_ != nullptr || arriving_ != nullptr || state.may_have_aborts ||
+         first_to_withdraw() != nullptr;
+}
+
+/// The keeper: takes the inbox, turns it round, and goes through it, so many nodes at a time.
+void ClusterHub::arrive_some() noexcept {
+  loop_.assert_agent();
+  if (newest_taken_ == nullptr && arriving_ == nullptr)
+    newest_taken_ = loop_.inbox_.take_newest_first();
+  unsigned left = turned_portion;
+  for (; newest_taken_ != nullptr && left > 0; --left) {
+    LoopNode& node = *std::exchange(newest_taken_, newest_taken_->next);
+    node.next = std::exchange(arriving_, &node);
   }
-  count_aborts(reaped);
-  state.wheel.expire(loop_.time_.tick_now(), [this](LoopNode& node) noexcept {
-    auto& task = static_cast<SchedulerTask&>(node);
-    task.place = TaskPlace::elsewhere;
-    stamp(task);
-    publish_runnable(task);
-  });
+  if (newest_taken_ != nullptr) return;
+  for (left = keeper_portion; arriving_ != nullptr && left > 0; --left) {
+    LoopNode& node = *std::exchange(arriving_, arriving_->next);
+    loop_.arrive(node);
+  }
+}
+
+/// The keeper: the first aborted task that it has not looked for in the wheel yet.
+Registration* ClusterHub::first_to_withdraw() const noexcept {
+  return last_withdrawn_ != nullptr ? last_withdrawn_->chain : loop_.agent_->reap;
+}
+
+/// The keeper, before the callbacks of these go: a signal's queues may go with its task's callback, and it would come due in
+/// one of them.
+void ClusterHub::withdraw_some() noexcept {
+  loop_.assert_agent();
+  Registration* const first = first_to_withdraw();
+  Registration* at = first;
+  for (unsigned left = keeper_portion; at != nullptr && left > 0; --left, at = at->chain) {
+    auto& task = *static_cast<ControlledTask*>(at);
+    task.is_withdrawn = loop_.withdraw(task);
+    last_withdrawn_ = &task;
+  }
+  count_aborts(first, at);
+}
+
+void ClusterHub::publish_expired(SchedulerTask& task) noexcept {
+  if (task.is_aborted()) {
+    loop_.assert_agent();
+    return loop_.discard(task);
+  }
+  task.place = TaskPlace::elsewhere;
+  stamp(task);
+  publish_runnable(task);
 }
 
 /// The keeper: what runs users' code becomes the agent's, who sees to it before it sleeps.
@@ -81,9 +135,10 @@ void ClusterHub::hand_on(LoopCore& agent) noexcept {
     from.discarded.pop_front();
     to.discarded.push_back(*task);
   }
-  if (from.reap != nullptr) {
-    from.reap_tail->chain = std::exchange(to.reap, std::exchange(from.reap, nullptr));
-    if (from.reap_tail->chain == nullptr) to.reap_tail = from.reap_tail;
+  if (ControlledTask* last = std::exchange(last_withdrawn_, nullptr)) {
+    auto* rest = static_cast<ControlledTask*>(last->chain);
+    last->chain = std::exchange(to.reap, std::exchange(from.reap, rest));
+    if (last->chain == nullptr) to.reap_tail = last;
   }
   while (SignalLoop* part = from.released) {
     from.released = std::exchange(part->next_released, to.released);
@@ -126,7 +181,7 @@ void ClusterHub::park_among_all(LoopCore& agent,
 void ClusterHub::note_what_is_left(LoopCore& agent) noexcept {
   auto& member = agent.member_;
   // relaxed, both: what says that it sleeps publishes them.
-  member.next_due.store(agent.on_agent().wheel.next_expiry(), sync::relaxed);
+  member.next_due.store(agent.on_agent().delays.next_expiry(), sync::relaxed);
   member.holds.store(agent.on_agent().held_tasks != 0, sync::relaxed);
 }
 
@@ -151,7 +206,7 @@ void ClusterHub::wait(LoopCore& agent, std::optional<LoopTime::Clock::time_point
     if (first && (!deadline || *first < *deadline)) deadline = first;
   }
   const bool overtaken = watches && (wants_keeper() || keeper_.next_due() < until);
-  if (!overtaken) agent.parker_.wait(deadline);
+  if (!overtaken) agent.sleep_until(deadline);
   static_cast<void>(agent.inbox_.cancel_sleep());
   if (watches) keeper_.stop_watching();
 }

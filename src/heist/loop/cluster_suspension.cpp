@@ -25,15 +25,16 @@ bool is_aborted(const LoopNode& node) noexcept {
 
 }  // namespace
 
-void ClusterHub::suspend(SchedulerCore& scheduler) noexcept {
+std::uint64_t ClusterHub::suspend(SchedulerCore& scheduler) noexcept {
   may_be_suspended_.store(true, sync::edge("hold:resume", sync::seq_cst));
-  scheduler.stealable.suspend();
+  return scheduler.stealable.suspend();
 }
 
-void ClusterHub::resume(SchedulerCore& scheduler) noexcept {
-  scheduler.stealable.resume();
+std::uint64_t ClusterHub::resume(SchedulerCore& scheduler) noexcept {
+  const auto change = scheduler.stealable.resume();
   publish_held(scheduler.stealable);
   drop_if_closed();
+  return change;
 }
 
 /// An agent that has picked it. True: it is not to run now.
@@ -71,15 +72,35 @@ void ClusterHub::sweep(StealableHold& hold) noexcept {
   }
 }
 
-/// The keeper: those of a suspended scheduler leave what is held back.
-void ClusterHub::count_aborts(const Registration* reaped) noexcept {
-  if (reaped == nullptr) return;
-  for (; reaped != nullptr; reaped = reaped->chain) {
-    const auto& task = static_cast<const ControlledTask&>(*reaped);
-    if (!task.is_withdrawn) task.scheduler->stealable.count_abort();
+/// The keeper: those in the queues leave them when that pays, those of a suspended scheduler what is held back.
+void ClusterHub::count_aborts(const Registration* first, const Registration* end) noexcept {
+  if (first == end) return;
+  std::int64_t in_queues = 0;
+  for (; first != end; first = first->chain) {
+    const auto& task = static_cast<const ControlledTask&>(*first);
+    if (task.is_withdrawn) continue;
+    task.scheduler->stealable.count_abort();
+    if (!task.is_dynamic) ++in_queues;
   }
+  sweep_.count_aborts(in_queues);
   loop_.first_scheduler().each(
       [this](SchedulerCore& scheduler) noexcept { sweep(scheduler.stealable); });
+}
+
+void ClusterHub::sweep_some(LoopCore& agent) noexcept {
+  SweepPlace* place = sweep_.try_begin();
+  if (place == nullptr) return;
+  auto& discarded = agent.on_agent().discarded;
+  const auto drop = [&](LoopNode& node) noexcept {
+    discarded.push_back(static_cast<SchedulerTask&>(node));
+  };
+  sweep_.end(queues_.sweep(agent.member_.index, *place, swept_portion, &is_aborted, drop));
+}
+
+bool ClusterHub::take_back(ControlledTask& task) noexcept {
+  if (!task.cell || !task.cell->try_take_back()) return false;
+  sweep_.count_aborts(1);  // of its cell
+  return true;
 }
 
 void ClusterHub::publish_held(StealableHold& hold) noexcept {
@@ -120,6 +141,7 @@ void ClusterHub::publish_held(Reaction& reaction) noexcept {
 /// Without memory for a place it stands at its level of now, for good.   Returns that level.
 int ClusterHub::give_place(SharedCellOwner& cell, SignalLoop& part, LoopNode& node,
                            bool is_continuation) noexcept {
+  cell.reset();  // used up
   try {
     cell.reset(make_cell(part, node, is_continuation));
   } catch (const std::bad_alloc&) {

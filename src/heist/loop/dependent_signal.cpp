@@ -52,6 +52,8 @@ DependentSignal::~DependentSignal() { std::destroy(links().begin(), links().end(
 
 std::size_t DependentSignal::bytes_for(std::size_t room) noexcept {
   static_assert(sizeof(DependentSignal) % alignof(SourceLink) == 0);
+  // One of a task's own signal and a deadline, with a priority, is made and dropped in the pool.
+  static_assert(sizeof(DependentSignal) + 3 * sizeof(SourceLink) <= largest_node_class);
   return sizeof(DependentSignal) + room * sizeof(SourceLink);
 }
 
@@ -81,7 +83,8 @@ DependentSignal::Priority DependentSignal::following(SignalCore& source) noexcep
   return {.kind = PriorityKind::followed, .root = &root};
 }
 
-std::size_t DependentSignal::count_roots(std::span<const AbortSignal> signals) {
+template <class Signal>
+std::size_t DependentSignal::count_roots(std::span<const Signal> signals) {
   std::size_t count = 0;
   for (const AbortSignal& signal : signals) {
     if (!signal.valid()) throw std::invalid_argument("any: a signal in the list was moved from");
@@ -91,8 +94,8 @@ std::size_t DependentSignal::count_roots(std::span<const AbortSignal> signals) {
   return count;
 }
 
-Ref<SignalCore> DependentSignal::make(std::span<const AbortSignal> signals,
-                                      const Priority& priority) {
+template <class Signal>
+Ref<SignalCore> DependentSignal::make(std::span<const Signal> signals, const Priority& priority) {
   const auto aborted = std::ranges::find_if(
       signals, [](const AbortSignal& signal) { return signal.valid() && signal.aborted(); });
   const bool is_born_aborted = aborted != signals.end();
@@ -101,7 +104,8 @@ Ref<SignalCore> DependentSignal::make(std::span<const AbortSignal> signals,
   auto* made = ::new (allocate_node(bytes_for(room))) DependentSignal(priority, room);
   auto result = Ref<SignalCore>::adopt(made);
   if (is_born_aborted) {
-    made->abort_at_birth(aborted->reason());
+    const AbortSignal& first = *aborted;
+    made->abort_at_birth(first.reason());
   } else {
     made->link_all(signals);
   }
@@ -110,7 +114,8 @@ Ref<SignalCore> DependentSignal::make(std::span<const AbortSignal> signals,
 }
 
 /// Chains and diamonds are flat: what a named signal depends on is linked in its stead.
-void DependentSignal::link_all(std::span<const AbortSignal> signals) noexcept {
+template <class Signal>
+void DependentSignal::link_all(std::span<const Signal> signals) noexcept {
   for (const AbortSignal& signal : signals) {
     const DependentSignal* dependent = from(signal.core());
     if (dependent == nullptr) {
@@ -122,6 +127,11 @@ void DependentSignal::link_all(std::span<const AbortSignal> signals) noexcept {
     }
   }
 }
+
+template Ref<SignalCore> DependentSignal::make(std::span<const AbortSignal> signals,
+                                               const Priority& priority);
+template Ref<SignalCore> DependentSignal::make(std::span<const ListedSignal> signals,
+                                               const Priority& priority);
 
 /// False: the root was aborted meanwhile, and so is this.
 bool DependentSignal::link_to(SignalCore& root) noexcept {

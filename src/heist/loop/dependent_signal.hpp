@@ -49,7 +49,8 @@ class DependentSignal final : public SignalCore {
   /// Aborted by the first of the signals that is aborted; born aborted when one is already.
   ///
   /// Errors: std::bad_alloc; std::invalid_argument for a moved-from handle. Nothing is linked then.
-  [[nodiscard]] static Ref<SignalCore> make(std::span<const AbortSignal> signals,
+  template <class Signal>
+  [[nodiscard]] static Ref<SignalCore> make(std::span<const Signal> signals,
                                             const Priority& priority);
   /// The priority of a signal that follows this one.
   [[nodiscard]] static Priority following(SignalCore& source) noexcept;
@@ -66,12 +67,14 @@ class DependentSignal final : public SignalCore {
   static void end(SignalCore& core) noexcept;
   [[nodiscard]] static std::size_t bytes_for(std::size_t room) noexcept;
   [[nodiscard]] static const DependentSignal* from(const SignalCore& core) noexcept;
-  [[nodiscard]] static std::size_t count_roots(std::span<const AbortSignal> signals);
+  template <class Signal>
+  [[nodiscard]] static std::size_t count_roots(std::span<const Signal> signals);
   [[nodiscard]] std::span<SourceLink> links() noexcept;
   [[nodiscard]] std::span<const SourceLink> links() const noexcept;
   /// Of the links, those for aborts; one for the priority may follow.
   [[nodiscard]] std::span<const SourceLink> abort_links() const noexcept;
-  void link_all(std::span<const AbortSignal> signals) noexcept;
+  template <class Signal>
+  void link_all(std::span<const Signal> signals) noexcept;
   bool link_to(SignalCore& root) noexcept;
   void follow_priority_of(SignalCore& root) noexcept;
   SourceLink& make_link(SignalCore& root) noexcept;

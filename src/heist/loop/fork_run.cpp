@@ -105,10 +105,11 @@ class ForkRun {
   SchedulingState outer_;
 };
 
-/// See LoopCore::running().
-const void* identity_of(const ForkTree& tree) noexcept {
-  if (tree.task != nullptr) return static_cast<const SchedulerTask*>(tree.task);
-  return &tree;
+/// A task's tree counts as that task, on whatever agent a part of it runs.
+void say_runs(LoopCore& loop, const ForkTree& tree, bool is_counted) noexcept {
+  auto& activity = loop.activity();
+  if (tree.task != nullptr) return activity.say_runs(static_cast<const SchedulerTask*>(tree.task));
+  is_counted ? activity.say_runs(&tree) : activity.say_runs_uncounted(&tree);
 }
 
 /// While an agent runs a stolen part of a task's tree, a close finds the task there (LIF-1), and its memory lasts: the
@@ -121,7 +122,7 @@ class PublishedPart {
       task_->memory.add();
       loop_.publish_running(*task_);
     }
-    loop_.say_what_runs(identity_of(tree));
+    say_runs(loop_, tree, false);
   }
   ~PublishedPart() {
     if (task_ == nullptr) return;
@@ -164,10 +165,10 @@ void ForkFrame::fail_with(Reason error) noexcept {
 void run_tree(ForkTree& tree) noexcept {
   LoopCore& loop = *loop_of_this_thread;
   loop.assert_agent();
-  const void* const outer = loop.running();
-  loop.say_what_runs(identity_of(tree));
+  const auto outer = loop.activity().said();
+  say_runs(loop, tree, loop.activity().running().is_counted);
   run_root(loop, tree);
-  loop.say_what_runs(outer);
+  loop.activity().say_again(outer);
 }
 
 void run_tree_of_task(ForkTree& tree) noexcept {

@@ -35,13 +35,16 @@ class LoopTime {
     return static_cast<Tick>(time.count() / tick_.count());
   }
 
-  /// The first tick at which `delay`, counted from now, is over: rounded up, never early (DLY-1).
-  [[nodiscard]] Tick expiry(Delay delay) const noexcept {
-    if (delay.is_never()) return no_tick;
-    const auto start = now();
-    if (delay.value() > Nanoseconds::max() - start) return no_tick;
-    const auto end = start + delay.value();
-    return static_cast<Tick>(end / tick_) + (end % tick_ == Nanoseconds::zero() ? 0 : 1);
+  /// The nanosecond at which `delay`, counted from `start`, is over; no_tick: never.
+  [[nodiscard]] static Tick end_of(Delay delay, Nanoseconds start) noexcept {
+    if (delay.is_never() || delay.value() > Nanoseconds::max() - start) return no_tick;
+    return static_cast<Tick>((start + delay.value()).count());
+  }
+  /// The first tick that does not begin before that nanosecond: rounded up, never early (DLY-1).
+  [[nodiscard]] Tick tick_from(Tick nanosecond) const noexcept {
+    if (nanosecond == no_tick) return no_tick;
+    const auto length = static_cast<Tick>(tick_.count());
+    return nanosecond / length + (nanosecond % length == 0 ? 0 : 1);
   }
 
   /// Start of a tick, on the loop's clock.

@@ -18,8 +18,11 @@
 
 #include "../concurrent/inbox.hpp"
 #include "../os/parker.hpp"
+#include "agent_activity.hpp"
 #include "agent_role.hpp"
 #include "agent_state.hpp"
+#include "close_terms.hpp"
+#include "drain_watch.hpp"
 #include "loop_clock.hpp"
 #include "scheduler_core.hpp"
 
@@ -27,6 +30,24 @@ namespace heist {
 
 /// The loop the calling thread drives; current_loop() for code that sees this header.
 extern thread_local constinit LoopCore* loop_of_this_thread;
+
+/// The tasks that a loop has begun, and which of them has not ended.
+struct TasksBegun {
+  std::uint64_t count = 0;
+  Running running;
+
+  [[nodiscard]] std::uint64_t ended() const noexcept {
+    return count - (running.is_counted ? 1 : 0);
+  }
+};
+
+/// What has become of a loop's tasks so far.
+struct TaskTally {
+  std::uint64_t begun = 0;
+  std::uint64_t dropped = 0;      ///< by a close
+  std::uint64_t not_started = 0;  ///< still there; aborted ones, too, until they are cleared away
+  Running running;
+};
 
 /// One event loop.
 ///
@@ -36,13 +57,13 @@ extern thread_local constinit LoopCore* loop_of_this_thread;
 ///         inbox holds: enqueue order extends the real-time order of posts (ORD-1, ORD-2).
 /// I3      Whoever holds a task disposes of it: the poster until its post succeeded, then the
 ///         agent. Aborters only claim, and tell (SignalLoop::send_reap).
-/// Edge running: publish -> steal. Carries the running task, or the one whose tree it runs a stolen part of, to a close
-///         whose deadline came.
 /// Edge running: withdraw -> steal. The slot is emptied by exactly one of the two; the last to be
 ///         done with a stolen task drops the share the agent added for it (stolen_ends_).
 /// Edge running: rejected -> reject. One closer is done with its stolen task before the next steals.
 /// Edge stop: take -> send. The stop message is free to be sent again.
+/// Edge stop: send -> take. What a closer asks for before it gets the agent up.
 /// Edge drive: leave -> enter. Carries the agent's state from one driving thread to the next.
+/// Edge closing: begin -> see. Carries what the report of this close begins with.
 /// Edge recheck: request -> take. With D1 of SignalLoop: the request follows the value, the reading
 ///         follows the take.
 /// Lifetime  counted. A closed loop's lists are empty.
@@ -70,6 +91,8 @@ class LoopCore {
   /// The same for a message that only clears away, and runs no users' code: in a cluster it waits for an agent that is
   /// awake, until so many have come.
   void send_to_clear(LoopNode& node) noexcept;
+  /// The message of an abort: however many there are, each pick looks at some of them only.
+  void send_abort(LoopNode& message) noexcept;
   /// Refuses tasks from other threads from now on; messages still come.
   void refuse_tasks() noexcept {
     refuses_tasks_.store(true, sync::relaxed);  // relaxed: posts that overlap may fall either way.
@@ -94,8 +117,17 @@ class LoopCore {
   /// Before a post: the task becomes runnable once the delay, counted from now, is over.
   void set_delay(SchedulerTask& task, Delay delay) const noexcept {
     if (delay.is_zero()) return;
+    const auto now = time_.now();
     task.is_delayed = true;
-    task.key = time_.expiry(delay);
+    task.posted_at = now.count();
+    task.key = LoopTime::end_of(delay, now);
+  }
+  /// The same for a signal's time limit. One of no length is over at once, and stands behind those
+  /// that ended before.
+  void set_time_limit(SchedulerTask& limit, Delay delay) const noexcept {
+    set_delay(limit, delay);
+    limit.is_delayed = limit.is_time_limit = true;
+    if (delay.is_zero()) limit.key = static_cast<Tick>(time_.start_of(time_.tick_now()).count());
   }
   /// The driver: one more source of tasks.   Errors: std::bad_alloc.
   [[nodiscard]] SchedulerCore& add_scheduler();
@@ -135,6 +167,9 @@ class LoopCore {
   [[nodiscard]] bool post_in_turn(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   /// Picks and runs one task; false when nothing is runnable, or (if heeded) a stop was requested.
   bool run_next(bool heed_stop = false) noexcept HEIST_ON_AGENT;
+  /// Within a task that is made of others: between two of them it aborts the signals that a pick
+  /// would.
+  void run_ended_limits() noexcept HEIST_ON_AGENT;
   /// Waits for a task and runs it; false when stopped or closed instead.
   bool wait_and_run() noexcept HEIST_ON_AGENT;
   /// Runs tasks until a stop or a close.
@@ -152,12 +187,17 @@ class LoopCore {
   }
   /// The same without running any user code: what is to be released waits for drain_inbox().
   void take_inbox() noexcept HEIST_ON_AGENT {
-    if (inbox_.has_posts()) arrive_all(inbox_.take());
+    if (!inbox_.has_posts()) return;
+    const AgentActivity::Moving moving(activity_);
+    arrive_all(inbox_.take());
   }
   /// For what runs long: whether there may be something to do above this level, or something to look after.
   [[nodiscard]] bool has_more_urgent(int level) noexcept HEIST_ON_AGENT;
   /// Sleeps until there may be something to do, or `limit`; at once awake when there is.
   void park(std::optional<LoopTime::Clock::time_point> limit = {}) noexcept HEIST_ON_AGENT;
+  /// Until it is unparked, or until then.
+  void sleep_until(const std::optional<LoopTime::Clock::time_point>& deadline) noexcept
+      HEIST_ON_AGENT;
   /// For foreign loops: announces sleep and arms the descriptor, or makes it readable at once.
   void arm_descriptor() noexcept HEIST_ON_AGENT;
   void disarm_descriptor() noexcept HEIST_ON_AGENT;
@@ -166,22 +206,27 @@ class LoopCore {
   }
   /// Takes an unstarted task back from the queues or the wheel. False: it is in neither.
   [[nodiscard]] bool withdraw(SchedulerTask& task) noexcept HEIST_ON_AGENT;
-  void suspend(SchedulerCore& scheduler) noexcept HEIST_ON_AGENT;
-  void resume(SchedulerCore& scheduler) noexcept HEIST_ON_AGENT;
+  /// What was asked for at that time, on the loop's clock.   Precondition of suspend(): the
+  /// scheduler has its delays.
+  void suspend(SchedulerCore& scheduler, std::chrono::nanoseconds at) noexcept HEIST_ON_AGENT;
+  void resume(SchedulerCore& scheduler, std::chrono::nanoseconds at) noexcept HEIST_ON_AGENT;
   /// The signal's priority changed: its queues move.
   void refresh_priority(SignalLoop& part) noexcept HEIST_ON_AGENT;
   /// The signal was aborted: its chain of tasks is cleared away from the next pick on (ABT-4).
   void reap_later(SignalLoop& part) noexcept HEIST_ON_AGENT;
+  /// A pick has passed over a task. False: it goes on when the inbox and the clock have been looked at.
+  [[nodiscard]] bool may_pass_more() noexcept HEIST_ON_AGENT {
+    auto& agent = on_agent();
+    agent.goes_on = ++agent.passed % pass_portion == 0;
+    return !agent.goes_on;
+  }
   /// Drops a message's reference to its signal once the inbox is drained: that may run users' code.
   void release_later(SignalLoop& part) noexcept HEIST_ON_AGENT;
 
   // The running task (task_run.cpp).
   void publish_running(ControlledTask& task) noexcept HEIST_ON_AGENT;
   /// One more task whose callback is called.
-  void count_run() noexcept HEIST_ON_AGENT {
-    // relaxed: a statistic with one writer.
-    tasks_run_.store(tasks_run_.load(sync::relaxed) + 1, sync::relaxed);
-  }
+  void count_run() noexcept HEIST_ON_AGENT { ++tasks_run_; }
   void count_source(TaskSource source) noexcept HEIST_ON_AGENT {
     auto& count = source_tasks_run_[static_cast<std::size_t>(source)];
     // relaxed: a statistic with one writer.
@@ -189,20 +234,55 @@ class LoopCore {
   }
   /// Also when a close has taken it meanwhile: the task's memory then lasts until that is done.
   void withdraw_running(ControlledTask& task) noexcept HEIST_ON_AGENT;
-  /// See running(); the task, if any, is published before.
-  void say_what_runs(const void* what) noexcept HEIST_ON_AGENT {
-    runs_.store(what, sync::edge("running:publish", sync::release));
-  }
+  /// Any thread may look at it.
+  [[nodiscard]] AgentActivity& activity() noexcept { return activity_; }
+  [[nodiscard]] const AgentActivity& activity() const noexcept { return activity_; }
+
+  /// Its thread waits, in what it runs, without a limit (cluster_waits.cpp).
+  void begin_wait(const PromiseStateBase& on, const LoopCore* home) noexcept;
+  void end_wait() noexcept;
 
   // Closing (loop_close.cpp).
-  /// The agent: runs or drops everything, for good.
-  CloseReport close(const CloseMode& mode) noexcept HEIST_ON_AGENT;
+  /// The agent: runs or drops everything, for good, by the terms that were asked for. Nothing more the second time.
+  CloseReport close() noexcept HEIST_ON_AGENT;
+  CloseReport close(const CloseMode& mode) noexcept HEIST_ON_AGENT {
+    close_terms_.tighten(mode);
+    return close();
+  }
+  /// Any thread: what counts for a close that is under way may be stricter now.
+  void hurry_close(const CloseMode& mode) noexcept {
+    close_terms_.tighten(mode);
+    request_stop();
+  }
+  [[nodiscard]] CloseTerms& close_terms() noexcept { return close_terms_; }
+  /// Any thread: a close() is under way.
+  [[nodiscard]] bool is_closing() const noexcept {
+    return is_closing_.load(sync::edge("closing:see", sync::acquire));
+  }
+  /// Any thread: what a drain that does not get on waits for.   Errors: std::bad_alloc.
+  [[nodiscard]] DrainObstacle find_obstacle() const;
+  /// Any thread: of the tasks that had not ended when `ended` had.
+  [[nodiscard]] CloseReport report_since(std::uint64_t ended) noexcept;
+  [[nodiscard]] CloseReport report() noexcept {
+    // relaxed: written before by this thread, or ordered by closing:see.
+    return report_since(ended_before_close_.load(sync::relaxed));
+  }
+  /// Any thread. Exact, unless the agent gets no processor for long while it moves tasks.   Blocks: for `patience` at the
+  /// most, and while it walks over what the inbox holds.
+  [[nodiscard]] TaskTally tally() noexcept;
+  /// The same in one try, without waiting. None: the agent moves tasks.
+  [[nodiscard]] std::optional<TaskTally> try_tally() noexcept;
+  /// Any thread: as at some time during the call.   Blocks: as tally().
+  [[nodiscard]] TasksBegun count_begun() noexcept;
+  /// The same in one try, without waiting. None: the agent moves tasks.
+  [[nodiscard]] std::optional<TasksBegun> try_count_begun() noexcept;
   /// What was aborted and not cleared away yet.
   void finish_garbage() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool is_closed() const noexcept { return inbox_.is_closed(); }
   /// The owner, after close and outside of any Driving scope: signals and promises may keep this object
   /// for long, but not what only an agent needs.
   void free_agent_state() noexcept {
+    each_scheduler([](SchedulerCore& scheduler) { scheduler.delays.reset(); });
     agent_.reset();
     parker_.close_descriptor();
   }
@@ -227,11 +307,6 @@ class LoopCore {
     while (driven != nullptr && driven->member_.hub != hub) driven = driven->outer_loop_;
     return driven != nullptr;
   }
-  /// Any thread: what its agent runs, null for nothing. To be compared only: it is the same on all agents that run parts of
-  /// one tree.
-  [[nodiscard]] const void* running() const noexcept {
-    return runs_.load(sync::edge("running:steal", sync::acquire));
-  }
 
   friend void retain(LoopCore& core) noexcept;
   friend void release(LoopCore& core) noexcept;
@@ -246,6 +321,21 @@ class LoopCore {
     static const LoopNodeOps table;
   };
 
+  /// Tells the agent that there are messages in `aborts_`; in the inbox once, as these wake nobody.
+  struct AbortsMessage : LoopNode {
+    AbortsMessage() noexcept;
+    static void take(LoopNode& node, LoopCore& loop) noexcept;
+    static void ignore(LoopNode& node) noexcept;
+    static const LoopNodeOps table;
+  };
+
+  /// How many tasks a pick passes over before it looks at the inbox and the clock again.
+  static constexpr unsigned pass_portion = 64;
+  /// How many delays a pick finds to be over, or moves on in the wheel.
+  static constexpr unsigned expiry_portion = 4096;
+  /// How long a close waits for an agent that moves tasks, so that each is counted once.
+  static constexpr std::chrono::milliseconds patience{50};
+
   explicit LoopCore(const EventLoopOptions& options);
   ~LoopCore();
 
@@ -256,11 +346,20 @@ class LoopCore {
   void enqueue(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   void enqueue_runnable(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   void enqueue_dynamic(ControlledTask& task) noexcept HEIST_ON_AGENT;
-  void expire_timers() noexcept HEIST_ON_AGENT;
+  struct DelayEnd;
+  void expire_timers(unsigned most = expiry_portion) noexcept HEIST_ON_AGENT;
+  void expire_limits() noexcept HEIST_ON_AGENT;
   void recheck_priorities() noexcept HEIST_ON_AGENT;
   bool run_task(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_news() noexcept HEIST_ON_AGENT;
   [[nodiscard]] SchedulerTask* try_pick() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool may_pick_limit() noexcept HEIST_ON_AGENT {
+    return on_agent().limits.begin_pick(tasks_run_);
+  }
+  [[nodiscard]] SchedulerTask* pick_limit() noexcept HEIST_ON_AGENT {
+    auto& limits = on_agent().limits;
+    return !limits.empty() && may_pick_limit() ? &limits.pop() : nullptr;
+  }
   [[nodiscard]] SchedulerTask* pick() noexcept HEIST_ON_AGENT;
   [[nodiscard]] LoopNode* pick_in_cluster() noexcept HEIST_ON_AGENT;
   bool run_picked(LoopNode& node) noexcept HEIST_ON_AGENT;
@@ -281,24 +380,44 @@ class LoopCore {
   [[nodiscard]] LoopNode* pick_stealable_by_policy() noexcept HEIST_ON_AGENT;
   void discard(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   void hold(SchedulerTask& task) noexcept HEIST_ON_AGENT;
-  void hold_delayed(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+  void become_runnable(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+  void end_delay(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+  void keep_delayed(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+  void arm_by_scheduler(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+  void expire_schedulers(std::size_t most) noexcept HEIST_ON_AGENT;
+  void arm_wake(SchedulerCore& scheduler) noexcept HEIST_ON_AGENT;
+  void disarm_wake(SchedulerCore& scheduler) noexcept HEIST_ON_AGENT;
+  void take_delayed(SchedulerCore& scheduler, TaskFifo& into) noexcept HEIST_ON_AGENT;
+  template <class Visit>
+  void each_scheduler(Visit&& visit) {
+    first_scheduler_.each(visit);
+    // By index: a callback's destructor may create one.
+    // NOLINTNEXTLINE(modernize-loop-convert)
+    for (std::size_t i = 0; i < more_schedulers_.size(); ++i) more_schedulers_[i]->each(visit);
+  }
   void release_held(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   void drop_held(SchedulerCore& scheduler) noexcept HEIST_ON_AGENT;
   void arrive_all(LoopNode* oldest) noexcept HEIST_ON_AGENT;
   void run_microtasks() noexcept HEIST_ON_AGENT;
   void reap_some() noexcept HEIST_ON_AGENT;
+  void take_aborts(unsigned most) noexcept HEIST_ON_AGENT;
+  void close_aborts() noexcept HEIST_ON_AGENT;
   /// Before users' code runs, which may take long: others look for what is published meanwhile (CLU-3, DLY-5).
   void end_search() noexcept HEIST_ON_AGENT {
     if (member_.searching) end_search_in_cluster();
   }
   void end_search_in_cluster() noexcept HEIST_ON_AGENT;
   void forget_rethrown() noexcept HEIST_ON_AGENT;
-  [[nodiscard]] bool reap_one() noexcept HEIST_ON_AGENT;
+  /// What became of one aborted task: nothing was left to do, its memory was all that was left, or its callback went.
+  enum class Reaped : std::uint8_t { none, memory, callback };
+  [[nodiscard]] Reaped reap_one() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_work() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_due_delay() noexcept HEIST_ON_AGENT;
   void spin_for_work(std::optional<LoopTime::Clock::time_point> limit) noexcept HEIST_ON_AGENT;
   [[nodiscard]] std::optional<LoopTime::Clock::time_point> next_deadline() noexcept HEIST_ON_AGENT;
-  void drain_until(const CloseMode& mode) noexcept HEIST_ON_AGENT;
+  void drain_by_terms() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] TaskTally read_tally() noexcept;
+  [[nodiscard]] CloseReport own_report() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_more_to_come() noexcept HEIST_ON_AGENT;
   void close_inbox() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_garbage() noexcept HEIST_ON_AGENT;
@@ -310,6 +429,7 @@ class LoopCore {
 
   // Written by posters.
   alignas(64) Inbox inbox_;
+  Inbox aborts_;  ///< messages of aborts; "asleep": the agent waits for `aborts_message_`
   sync::atomic<bool> recheck_{false};
   sync::atomic<bool> refuses_tasks_{false};  ///< draining: from other threads; messages still come
   sync::atomic<bool> stop_sent_{false};
@@ -325,15 +445,19 @@ class LoopCore {
   SchedulerCore first_scheduler_{*this};
   SchedulerCore plain_source_{*this};
   StopMessage stop_message_;
+  AbortsMessage aborts_message_;
   sync::atomic<bool> driven_{false};
   sync::atomic<std::uint32_t> hot_phases_{0};
   sync::atomic<bool> rejecting_{false};
   sync::atomic<std::uint32_t> stolen_ends_{0};
+  CloseTerms close_terms_;
+  sync::atomic<std::uint64_t> ended_before_close_{0};
+  sync::atomic<bool> is_closing_{false};
 
   // Written by the agent.
   alignas(64) sync::atomic<ControlledTask*> running_{nullptr};
-  sync::atomic<const void*> runs_{nullptr};
-  sync::atomic<std::uint64_t> tasks_run_{0};
+  AgentActivity activity_;
+  OwnCount tasks_run_;
   sync::atomic<std::uint64_t> sleeps_{0};
   std::array<sync::atomic<std::uint64_t>, task_source_count> source_tasks_run_{};
   LoopCore* outer_loop_ = nullptr;  ///< the loop whose task drives this one; the driver's
@@ -343,9 +467,10 @@ class LoopCore {
   std::unique_ptr<ClusterHub> hub_;
 };
 
-/// Disposes of a task that will never start: callback, signal, the agent's share. Whoever holds it.
-void dispose(ControlledTask& task) noexcept;
-/// The same without the share; for who does not hold it. Does nothing when that was done before.
-void discard_contents(ControlledTask& task) noexcept;
+/// Disposes of a task that will never start: callback, signal, the agent's share. Whoever holds it.   Returns whether the
+/// callback was still there.
+bool dispose(ControlledTask& task) noexcept;
+/// The same without the share; for who does not hold it.   Returns false when that was done before.
+bool discard_contents(ControlledTask& task) noexcept;
 
 }  // namespace heist

@@ -54,6 +54,16 @@ void LoopCore::StopMessage::take(LoopNode& /*node*/, LoopCore& loop) noexcept {
 
 void LoopCore::StopMessage::ignore(LoopNode& /*node*/) noexcept {}
 
+LoopCore::AbortsMessage::AbortsMessage() noexcept : LoopNode(table) {}
+
+const LoopNodeOps LoopCore::AbortsMessage::table{LoopNodeKind::message, &take, &ignore};
+
+void LoopCore::AbortsMessage::take(LoopNode& /*node*/, LoopCore& loop) noexcept {
+  loop.on_agent().may_have_aborts = true;
+}
+
+void LoopCore::AbortsMessage::ignore(LoopNode& /*node*/) noexcept {}
+
 LoopCore::LoopCore(const EventLoopOptions& options)
     : time_(options.clock, options.tick),
       spin_(available_cpus() > 1 ? options.spin : std::chrono::nanoseconds::zero()),
@@ -62,6 +72,7 @@ LoopCore::LoopCore(const EventLoopOptions& options)
                        options.max_wait != MaxWait{}),
       agent_(std::make_unique<AgentState>()) {
   if (options.max_wait != MaxWait{}) agent_->guard.emplace(options.max_wait);
+  static_cast<void>(aborts_.try_sleep());
 }
 
 LoopCore::~LoopCore() = default;
@@ -110,9 +121,21 @@ inline void LoopCore::enqueue_runnable(SchedulerTask& task) noexcept {
 inline void LoopCore::enqueue(SchedulerTask& task) noexcept {
   if (task.is_aborted()) return discard(task);
   if (!task.is_delayed) return enqueue_runnable(task);
-  if (task.scheduler->suspended) return hold_delayed(task);
+  if (task.scheduler->delays) return arm_by_scheduler(task);
   task.place = TaskPlace::delayed;
-  on_agent().wheel.arm(task, task.key);
+  on_agent().delays.arm(task, time_.tick_from(task.key));
+}
+
+/// Its delay is over.
+void LoopCore::become_runnable(SchedulerTask& task) noexcept {
+  hub_ != nullptr ? hub_->publish_expired(task) : enqueue_runnable(task);
+}
+
+/// Of one that was in a wheel.
+inline void LoopCore::end_delay(SchedulerTask& task) noexcept {
+  auto& agent = on_agent();
+  if (task.is_time_limit) return agent.limits.push(task);
+  task.scheduler->delays ? keep_delayed(task) : become_runnable(task);
 }
 
 bool LoopCore::post_in_turn(SchedulerTask& task) noexcept {
@@ -177,15 +200,26 @@ void LoopCore::arrive_all(LoopNode* oldest) noexcept {
   }
 }
 
-void LoopCore::expire_timers() noexcept {
-  auto& wheel = on_agent().wheel;
-  if (wheel.empty()) return;
+struct LoopCore::DelayEnd {
+  void operator()(LoopNode& node) const noexcept {
+    loop.assert_agent();
+    loop.end_delay(static_cast<SchedulerTask&>(node));
+  }
+  LoopCore& loop;
+};
+
+void LoopCore::expire_timers(unsigned most) noexcept {
+  auto& agent = on_agent();
+  if (agent.delays.empty()) return;
   const Tick now = time_.tick_now();
-  if (now < wheel.next_expiry()) return;
-  wheel.expire(now, [this](LoopNode& node) noexcept {
-    assert_agent();
-    enqueue_runnable(static_cast<SchedulerTask&>(node));
-  });
+  if (now < agent.delays.next_expiry()) return;
+  agent.delays.expire(now, DelayEnd{*this}, most);
+  if (agent.ended_delays != nullptr) expire_schedulers(most);
+}
+
+void LoopCore::expire_limits() noexcept {
+  auto& delays = on_agent().delays;
+  if (delays.has_limits()) delays.expire_limits(time_.tick_now(), DelayEnd{*this}, expiry_portion);
 }
 
 bool LoopCore::hand_over(LoopNode& node) noexcept {
@@ -197,6 +231,17 @@ bool LoopCore::hand_over(LoopNode& node) noexcept {
 void LoopCore::send(LoopNode& node) noexcept {
   if (!hand_over(node)) return drop_undeliverable(node);
   if (hub_ != nullptr) hub_->notify_keeper();
+}
+
+void LoopCore::send_abort(LoopNode& message) noexcept {
+  switch (aborts_.post(message)) {
+    case Inbox::PostResult::posted:
+      break;
+    case Inbox::PostResult::wake:
+      return send(aborts_message_);
+    case Inbox::PostResult::closed:
+      return drop_undeliverable(message);
+  }
 }
 
 void LoopCore::send_to_clear(LoopNode& node) noexcept {
@@ -222,13 +267,13 @@ void LoopCore::end_stop() noexcept {
   auto& agent = on_agent();
   agent.stop_requested = false;
   if (!std::exchange(agent.stop_taken, false)) return;
-  // The message may be sent again from here on.
-  stop_sent_.store(false, sync::edge("stop:take", sync::release));
+  // The message may be sent again from here on; who has not, as it was under way, has asked before.
+  stop_sent_.exchange(false, sync::edge("stop:take", sync::acq_rel));
 }
 
 EventLoopStats LoopCore::stats() const noexcept {
   // relaxed, here and below: statistics.
-  EventLoopStats stats{.tasks_run = tasks_run_.load(sync::relaxed),
+  EventLoopStats stats{.tasks_run = tasks_run_,
                        .wakeups_sent = wakeups_sent_.load(sync::relaxed),  // relaxed: as above.
                        .sleeps = sleeps_.load(sync::relaxed)};             // relaxed: as above.
   for (std::size_t i = 0; i < task_source_count; ++i) {

@@ -20,22 +20,25 @@ Driving::Driving(LoopCore& loop) : loop_(loop) {
   }
   loop.outer_loop_ = std::exchange(loop_of_this_thread, &loop);
   outer_rethrown_ = std::exchange(rethrown, &loop.agent_->rethrown);
+  loop.activity_.say_moves();
 }
 
 Driving::~Driving() {
   Reason forgotten = std::exchange(loop_.agent_->rethrown, {});
   rethrown = nullptr;
+  loop_.activity_.say_rests();
   loop_of_this_thread = loop_.outer_loop_;
   loop_.driven_.store(false, sync::edge("drive:leave", sync::release));
   forget(forgotten);  // its destructor may use the loop
   rethrown = outer_rethrown_;
 }
 
-/// Whether collect_work() may have something to do; most picks have not.
+/// Whether collect_work() may have something to do, or a time limit has ended. Most picks have not.
 inline bool LoopCore::has_news() noexcept {
   auto& agent = on_agent();
-  const bool quiet = agent.reap == nullptr && agent.discarded.empty() &&
-                     agent.released == nullptr && agent.microtasks.empty() && agent.wheel.empty();
+  const bool quiet = agent.reap == nullptr && agent.discarded.empty() && !agent.may_have_aborts &&
+                     !agent.goes_on && agent.released == nullptr && agent.microtasks.empty() &&
+                     agent.delays.empty() && agent.limits.empty();
   // relaxed: the exchange in recheck_priorities() orders it.
   return !quiet || inbox_.has_posts() || recheck_.load(sync::relaxed);
 }
@@ -65,26 +68,32 @@ inline SchedulerTask* LoopCore::try_pick() noexcept {
 inline SchedulerTask* LoopCore::pick() noexcept {
   while (!on_agent().queues.empty()) {
     if (SchedulerTask* task = try_pick()) return task;
+    if (!may_pass_more()) break;
   }
   return nullptr;
 }
 
-/// Of all agents' tasks and continuations and this loop's own tasks.
+/// Of all agents' time limits, tasks and continuations and this loop's own.
 LoopNode* LoopCore::pick_in_cluster() noexcept {
   auto& agent = on_agent();
   if (member_.is_reserve && !member_.hub->may_pick(*this)) return nullptr;
-  if (member_.hub->wants_keeper()) member_.hub->keep(*this);
+  if (member_.hub->wants_keeper()) {
+    if (SchedulerTask* limit = member_.hub->keep(*this)) return limit;
+  }
+  if (member_.hub->wants_sweep()) [[unlikely]]
+    member_.hub->sweep_some(*this);
   for (;;) {
     LoopNode* node = pick_stealable();
     if (node == nullptr) {
-      if (agent.queues.empty()) return nullptr;
+      if (agent.goes_on || agent.queues.empty()) return nullptr;
       if (SchedulerTask* task = try_pick()) return task;
-      continue;  // what comes next may be of a lower level
+    } else {
+      if (node->ops->kind != LoopNodeKind::task) return node;
+      auto& task = static_cast<SchedulerTask&>(*node);
+      if (!task.is_aborted()) return node;
+      agent.discarded.push_back(task);
     }
-    if (node->ops->kind != LoopNodeKind::task) return node;
-    auto& task = static_cast<SchedulerTask&>(*node);
-    if (!task.is_aborted()) return node;
-    agent.discarded.push_back(task);
+    if (!may_pass_more()) return nullptr;  // else again: what comes next may be of a lower level
   }
 }
 
@@ -96,7 +105,7 @@ inline void LoopCore::end_task() noexcept {
     forget(agent.rethrown);
     microtask_checkpoint();  // what an exception's destructor has queued
   }
-  runs_.store(nullptr, sync::relaxed);  // relaxed: nothing is read on the strength of it.
+  activity_.say_moves();
 }
 
 /// Before the agent sleeps: users' code, too.
@@ -109,10 +118,11 @@ void LoopCore::forget_rethrown() noexcept {
 
 /// A continuation, or the rest of a task that forked.
 void LoopCore::run_rest(LoopNode& node) noexcept {
+  on_agent().limits.end_row();
   if (node.ops->kind == LoopNodeKind::forked) {
     node.ops->run(node, *this);  // says itself what it is a part of
   } else {
-    say_what_runs(&node);
+    activity_.say_runs_uncounted(&node);
     run_reaction(static_cast<Reaction&>(node));
   }
   end_task();
@@ -135,8 +145,8 @@ inline bool LoopCore::run_task(SchedulerTask& task) noexcept {
   } else {
     agent.current = {.scheduler = task.scheduler, .priority = task.priority};
     count_run();
+    activity_.say_runs(&task);
   }
-  say_what_runs(&task);
   task.ops->run(task, *this);
   end_task();
   return !may_not_start || !std::exchange(agent.not_started, false);
@@ -144,7 +154,11 @@ inline bool LoopCore::run_task(SchedulerTask& task) noexcept {
 
 bool LoopCore::run_next(bool heed_stop) noexcept {
   for (;;) {
-    if (has_news()) collect_work();
+    if (has_news()) {
+      collect_work();
+      if (heed_stop && on_agent().stop_requested) return false;
+      if (SchedulerTask* limit = pick_limit()) return run_task(*limit);
+    }
     if (heed_stop && on_agent().stop_requested) return false;
     if (member_.hub != nullptr) {
       if (LoopNode* node = pick_in_cluster()) {
@@ -155,11 +169,31 @@ bool LoopCore::run_next(bool heed_stop) noexcept {
       if (run_task(*task)) return true;
       continue;
     }
+    if (on_agent().goes_on) continue;
+    on_agent().limits.end_row();
     if (!has_loose_ends()) {
       // (Clearing garbage away runs users' destructors, which may make something runnable.)
       return false;
     }
   }
+}
+
+void LoopCore::run_ended_limits() noexcept {
+  auto& agent = on_agent();
+  const AgentActivity::Moving moving(activity_);
+  const auto within = activity_.said();
+  expire_limits();
+  const auto take = [&]() noexcept -> SchedulerTask* {
+    assert_agent();
+    if (SchedulerTask* limit = pick_limit()) return limit;
+    const bool keeps = member_.hub != nullptr && member_.hub->wants_keeper();
+    return keeps ? member_.hub->keep(*this) : nullptr;
+  };
+  while (SchedulerTask* limit = take()) {
+    static_cast<void>(run_task(*limit));
+    activity_.say_again(within);
+  }
+  agent.limits.end_row();
 }
 
 bool LoopCore::wait_and_run() noexcept {
@@ -185,7 +219,8 @@ void LoopCore::collect_work() noexcept {
   auto& agent = on_agent();
   drain_inbox();
   // Both run users' code: this pick goes by what that posts and re-prioritises, too.
-  if (has_garbage()) {
+  const bool is_new_pick = !std::exchange(agent.goes_on, false);
+  if (is_new_pick && has_garbage()) {
     reap_some();
     drain_inbox();
   }
@@ -193,18 +228,19 @@ void LoopCore::collect_work() noexcept {
     microtask_checkpoint();
     drain_inbox();
   }
-  expire_timers();
+  if (!agent.delays.empty()) expire_timers();
   if (recheck_.load(sync::relaxed)) recheck_priorities();  // relaxed: the exchange there orders it.
 }
 
 bool LoopCore::has_loose_ends() noexcept {
   auto& agent = on_agent();
   return has_garbage() || inbox_.has_posts() || agent.released != nullptr ||
-         !agent.microtasks.empty();
+         !agent.microtasks.empty() || !agent.limits.empty();
 }
 
 bool LoopCore::has_garbage() noexcept {
-  return on_agent().reap != nullptr || !on_agent().discarded.empty();
+  const auto& agent = on_agent();
+  return agent.reap != nullptr || !agent.discarded.empty() || agent.may_have_aborts;
 }
 
 void LoopCore::drain_all() noexcept {

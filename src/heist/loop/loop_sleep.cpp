@@ -6,8 +6,8 @@
 namespace heist {
 
 bool LoopCore::has_due_delay() noexcept {
-  const auto& wheel = on_agent().wheel;
-  return !wheel.empty() && wheel.next_expiry() <= time_.tick_now();
+  const auto& delays = on_agent().delays;
+  return !delays.empty() && delays.next_expiry() <= time_.tick_now();
 }
 
 bool LoopCore::has_work() noexcept {
@@ -31,12 +31,18 @@ void LoopCore::spin_for_work(std::optional<LoopTime::Clock::time_point> limit) n
 /// When the clock will next have something for us; never on a virtual clock, which others move.
 std::optional<LoopTime::Clock::time_point> LoopCore::next_deadline() noexcept {
   if (time_.is_virtual()) return std::nullopt;
-  return time_.steady_start_of(on_agent().wheel.next_expiry());
+  return time_.steady_start_of(on_agent().delays.next_expiry());
 }
 
 void LoopCore::count_sleep() noexcept {
   // relaxed: one writer, a statistic.
   sleeps_.store(sleeps_.load(sync::relaxed) + 1, sync::relaxed);
+}
+
+void LoopCore::sleep_until(const std::optional<LoopTime::Clock::time_point>& deadline) noexcept {
+  activity_.say_rests();
+  parker_.wait(deadline);
+  activity_.say_moves();
 }
 
 void LoopCore::park(std::optional<LoopTime::Clock::time_point> limit) noexcept {
@@ -49,7 +55,7 @@ void LoopCore::park(std::optional<LoopTime::Clock::time_point> limit) noexcept {
   count_sleep();
   auto deadline = next_deadline();
   if (limit && (!deadline || *limit < *deadline)) deadline = limit;
-  parker_.wait(deadline);
+  sleep_until(deadline);
   static_cast<void>(inbox_.cancel_sleep());
 }
 

@@ -1,6 +1,7 @@
 // What an agent does between tasks for those that wait: priorities that changed, tasks that were aborted, signals that go.
 #include <utility>
 
+#include "cluster_hub.hpp"
 #include "loop_core.hpp"
 #include "signal_core.hpp"
 
@@ -8,8 +9,11 @@ namespace heist {
 
 namespace {
 
-/// How many aborted tasks one pick clears away while others wait (ABT-4).
-constexpr int reap_portion = 32;
+/// How many aborted tasks one pick clears away while others wait (ABT-4): those whose callbacks it destroys, those it looks
+/// at, and the messages that name them.
+constexpr unsigned reap_portion = 32;
+constexpr unsigned looked_at_portion = 256;
+constexpr unsigned message_portion = 64;
 
 }  // namespace
 
@@ -58,31 +62,65 @@ void LoopCore::reap_later(SignalLoop& part) noexcept {
   part.reap_head = nullptr;
 }
 
-void LoopCore::reap_some() noexcept {
-  end_search();
-  for (int done = 0; done < reap_portion && reap_one(); ++done) {
+/// Looks at so many messages of aborts. The next one to come tells this agent again, once there are no more.
+void LoopCore::take_aborts(unsigned most) noexcept {
+  auto& agent = on_agent();
+  while (agent.may_have_aborts && most-- > 0) {
+    if (agent.aborts == nullptr) agent.aborts = aborts_.take_newest_first();
+    if (agent.aborts != nullptr) {
+      LoopNode& message = *std::exchange(agent.aborts, agent.aborts->next);
+      message.ops->run(message, *this);
+    } else if (aborts_.try_sleep()) {
+      agent.may_have_aborts = false;
+    }
   }
 }
 
-/// Disposes of one aborted task; false when none is left.
-bool LoopCore::reap_one() noexcept {
+/// No more messages of aborts are taken.
+void LoopCore::close_aborts() noexcept {
+  auto& agent = on_agent();
+  LoopNode* rest = aborts_.close();
+  for (LoopNode* list : {std::exchange(agent.aborts, nullptr), rest}) {
+    while (list != nullptr) {
+      LoopNode& message = *std::exchange(list, list->next);
+      message.ops->run(message, *this);
+    }
+  }
+  agent.may_have_aborts = false;
+}
+
+void LoopCore::reap_some() noexcept {
+  end_search();
+  take_aborts(message_portion);
+  unsigned callbacks = 0;
+  for (unsigned looks = 0; callbacks < reap_portion && looks < looked_at_portion; ++looks) {
+    const Reaped reaped = reap_one();
+    if (reaped == Reaped::none) return;
+    if (reaped == Reaped::callback) ++callbacks;
+  }
+}
+
+/// Disposes of one aborted task.
+LoopCore::Reaped LoopCore::reap_one() noexcept {
   auto& agent = on_agent();
   if (SchedulerTask* task = agent.discarded.front()) {
     agent.discarded.pop_front();
     if (!task->is_stealable()) task->place = TaskPlace::elsewhere;
-    dispose(ControlledTask::of(*task));
-    return true;
+    return dispose(ControlledTask::of(*task)) ? Reaped::callback : Reaped::memory;
   }
-  if (agent.reap == nullptr) return false;
+  if (agent.reap == nullptr) return Reaped::none;
   ControlledTask& task = *agent.reap;
   agent.reap = static_cast<ControlledTask*>(task.chain);
+  bool had_callback = false;
   if (task.is_stealable()) {
-    task.is_withdrawn ? dispose(task) : discard_contents(task);
+    had_callback = task.is_withdrawn ? dispose(task) : discard_contents(task);
+    const bool is_ours = had_callback && !task.is_withdrawn;
+    if (is_ours && task.scheduler->loop.hub()->take_back(task)) task.task_ops().retire(task);
   } else if (withdraw(task)) {
-    dispose(task);  // otherwise not arrived yet, or disposed of already
+    had_callback = dispose(task);  // otherwise not arrived yet, or disposed of already
   }
   task.task_ops().unregister(task);  // the aborter's share
-  return true;
+  return had_callback ? Reaped::callback : Reaped::memory;
 }
 
 bool LoopCore::withdraw(SchedulerTask& task) noexcept {
@@ -91,10 +129,13 @@ bool LoopCore::withdraw(SchedulerTask& task) noexcept {
     agent.queues.erase(task,
                        task.is_dynamic ? &dynamic_queue_of(ControlledTask::of(task)) : nullptr);
   } else if (task.place == TaskPlace::delayed) {
-    agent.wheel.cancel(task);
+    agent.delays.cancel(task);
     task.place = TaskPlace::elsewhere;
-  } else if (task.place == TaskPlace::held || task.place == TaskPlace::held_delayed) {
+  } else if (task.place == TaskPlace::held || task.place == TaskPlace::delayed_longer ||
+             task.place == TaskPlace::delayed_by_scheduler) {
     release_held(task);
+  } else if (task.place == TaskPlace::ended_limit) {
+    agent.limits.erase(task);
   } else {
     return false;
   }

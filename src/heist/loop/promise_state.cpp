@@ -7,6 +7,7 @@
 
 #include "../concurrent/lasting_reason.hpp"
 #include "../os/fork_watch.hpp"
+#include "agent_wait.hpp"
 #include "cluster_hub.hpp"
 #include "loop_core.hpp"
 #include "signal_core.hpp"
@@ -77,7 +78,8 @@ const Reason& no_reason_given() noexcept {
 }
 
 const Reason& moved_from_reason() noexcept {
-  static const LastingReason reason{InvalidStateError("the promise to follow had been moved from")};
+  static const LastingReason reason{
+      InvalidStateError("the handle of the promise had been moved from")};
   return reason.get();
 }
 
@@ -136,6 +138,7 @@ void Reaction::bind_to_current_agent() {
 }
 
 void Reaction::bind_to(const Scheduler& scheduler) {
+  scheduler.check_valid("Promise::then: the scheduler");
   loop = scheduler.loop();
   SchedulerCore& core = *scheduler.core();
   captured = CapturedState(
@@ -286,6 +289,8 @@ bool PromiseStateBase::wait_until(std::optional<std::chrono::steady_clock::time_
   // Within a drop: what settles the promise may be behind it.
   ClusterHub::drop_behind();
   drop_all_undeliverable();
+  std::optional<AgentWaiting> waiting;
+  if (!deadline) waiting.emplace(*this, home_);
   std::uint32_t nobody = 0;
   // Fails when others wait already, which serves as well.
   waiting_.compare_exchange_strong(nobody, someone_waits, sync::edge("promise:wait", sync::seq_cst),

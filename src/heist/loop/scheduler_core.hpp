@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <heist/loop_node.hpp>
 #include <heist/priority.hpp>
 #include <heist/sync.hpp>
+#include <memory>
+#include <utility>
 
+#include "scheduler_delays.hpp"
 #include "task_queues.hpp"
 
 namespace heist {
@@ -35,10 +39,11 @@ class LoopCore;
 /// Proof   stress/model/models/cluster_suspension.cpp
 class StealableHold {
  public:
-  void suspend() noexcept { suspended_.store(true, sync::edge("hold:resume", sync::seq_cst)); }
-  void resume() noexcept { suspended_.store(false, sync::edge("hold:resume", sync::seq_cst)); }
+  /// Both return the number of this change, from 1: of several threads' the last one decides.
+  std::uint64_t suspend() noexcept { return change(true); }
+  std::uint64_t resume() noexcept { return change(false); }
   [[nodiscard]] bool is_suspended() const noexcept {
-    return suspended_.load(sync::edge("hold:suspended", sync::seq_cst));
+    return changes_.load(sync::edge("hold:suspended", sync::seq_cst)) % 2 == 1;
   }
   void push(LoopNode& node) noexcept {
     LoopNode* old = newest_.load(sync::relaxed);  // relaxed: the CAS checks it again.
@@ -80,7 +85,17 @@ class StealableHold {
   }
 
  private:
-  sync::atomic<bool> suspended_{false};
+  std::uint64_t change(bool suspends) noexcept {
+    std::uint64_t old = changes_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+    std::uint64_t next = 0;
+    do {
+      next = (old / 2 + 1) * 2 + (suspends ? 1 : 0);
+    } while (!changes_.compare_exchange_weak(old, next, sync::edge("hold:resume", sync::seq_cst),
+                                             sync::relaxed));  // relaxed: a failure only retries.
+    return next / 2;
+  }
+
+  sync::atomic<std::uint64_t> changes_{0};  ///< twice their number; 1 more: it is suspended
   sync::atomic<bool> sweeping_{false};
   sync::atomic<LoopNode*> newest_{nullptr};
   sync::atomic<LoopNode*> kept_{nullptr};
@@ -116,30 +131,49 @@ struct SchedulerCore {
   LoopCore& loop;
   const TaskPriority ceiling = TaskPriority::user_blocking;
   bool suspended = false;
-  TaskFifo held;          ///< came up while suspended; of one queue in enqueue order
-  TaskFifo held_delayed;  ///< key: nanoseconds left; equal ones in the order of their posts
+  std::uint64_t last_change = 0;  ///< of StealableHold's that the keeper has heard of
+  TaskFifo held;                  ///< came up while suspended; of one queue in enqueue order
+  std::unique_ptr<SchedulerDelays> delays;  ///< from the first suspension on
   StealableHold stealable;
+
+  /// Any thread, before it suspends: what the first suspension needs, null when that is there.
+  /// Errors: std::bad_alloc.
+  [[nodiscard]] std::unique_ptr<SchedulerDelays> make_delays() const {
+    // relaxed: one more than needed is thrown away.
+    return has_delays_.load(sync::relaxed) ? nullptr : std::make_unique<SchedulerDelays>();
+  }
+  void set_delays(std::unique_ptr<SchedulerDelays> made) noexcept {
+    if (delays || !made) return;
+    delays = std::move(made);
+    delays->wake.scheduler = this;
+    has_delays_.store(true, sync::relaxed);  // relaxed: as above.
+  }
 
  private:
   SchedulerCore(SchedulerCore& from, TaskPriority highest) noexcept
       : loop(from.loop), ceiling(highest), base_(&from) {}
 
+  sync::atomic<bool> has_delays_{false};
   SchedulerCore* base_ = this;                           ///< which owns it
   std::array<sync::atomic<SchedulerCore*>, 2> lower_{};  ///< by ceiling
 };
 
 /// Asks the agent to suspend or resume a scheduler (SUS-1): in the inbox, so behind what was posted
-/// before and ahead of every pick that begins afterwards. In a cluster it says no more than that this has changed: of
-/// several threads the last decides for what is runnable (StealableHold), and so for what is delayed.
+/// before and ahead of every pick that begins afterwards. It is later than the call, by whose time
+/// delays stop and go on. In a cluster it has the number of its change: of several threads the last
+/// decides for what is runnable (StealableHold), and so for what is delayed, in whatever order
+/// their messages come.
 struct SuspensionMessage : LoopNode {
-  SuspensionMessage(SchedulerCore& target, bool to_suspend) noexcept
-      : LoopNode(table), scheduler(target), suspends(to_suspend) {}
+  /// Errors: std::bad_alloc.
+  SuspensionMessage(SchedulerCore& target, bool to_suspend);
 
   SchedulerCore& scheduler;
   const bool suspends;
+  const std::chrono::nanoseconds at;
+  std::uint64_t change = 0;
+  std::unique_ptr<SchedulerDelays> delays;
 
  private:
-  [[nodiscard]] bool is_suspension() const noexcept;
   static void take(LoopNode& node, LoopCore& loop) noexcept;
   static void lose(LoopNode& node) noexcept;
   static const LoopNodeOps table;

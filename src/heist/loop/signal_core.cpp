@@ -35,7 +35,7 @@ SignalCore::SignalCore(PriorityKind kind, TaskPriority priority, End end) noexce
     : kind_(kind),
       delivered_(kind == PriorityKind::followed ? not_delivered
                                                 : static_cast<std::uint8_t>(priority)),
-      change_word_(static_cast<std::uintptr_t>(priority)),
+      change_word_(static_cast<std::uint32_t>(priority)),
       end_(end),
       first_part_(*this) {}
 

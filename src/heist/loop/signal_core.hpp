@@ -129,7 +129,17 @@ class StopBridge;
 ///      read the new value.
 /// Edge signal: abort -> observe, start. Carries the reason.
 /// Edge signal: attach -> notify. Carries a loop's part.
-/// Edge signal: change -> observe, deliver. Carries the chain of changes left to the deliverer.
+/// I4   change_word_ is a bare value only when every loop has been told of it: each caller tells them
+///      between its change of the word and its end as deliverer, or its leaving. So who finds it
+///      so, with the value it wants, may return (PRI-3).
+/// I5   One caller delivers at a time, and the word says so. It ends when it has delivered the value in
+///      the word, or leaves a later one to the callers that are counted: the first of them to leave
+///      delivers. So the last value is always delivered (PRI-6).
+/// Edge signal: change, finish -> deliver. Carries what a caller did before its call to the listeners that
+///      another one calls, and what listeners did to the next to call them. (The word's other
+///      operations are read-modify-writes, too, and hand both on.)
+/// Edge signal: change, leave, finish -> observe. Carries nothing but the order of the messages to the
+///      loops, for who returns at once (I4).
 /// Edge signal: visible -> follow. Carries nothing: the value is an atomic.
 class SignalCore {
  public:
@@ -212,7 +222,6 @@ class SignalCore {
 
  private:
   friend struct Claimed;
-  struct Change;
   static void destroy_root(SignalCore& core) noexcept;
 
   static constexpr std::uint8_t not_delivered = 3;  ///< a follower that no value has reached yet
@@ -229,7 +238,9 @@ class SignalCore {
   /// Of each loop that knows the signal.
   template <class Visit>
   void each_part(Visit&& visit);
-  void deliver_changes(TaskPriority previous, TaskPriority current) noexcept;
+  [[nodiscard]] bool leave() noexcept;
+  void deliver_changes() noexcept;
+  [[nodiscard]] bool end_delivery() noexcept;
   void deliver(TaskPriority previous, TaskPriority current) noexcept;
   [[nodiscard]] SourceLink* notify_priority_listeners(TaskPriority previous,
                                                       TaskPriority current) noexcept;
@@ -241,9 +252,9 @@ class SignalCore {
   sync::atomic<Reason::Box*> reason_{nullptr};  ///< owned reference
   Registry abort_registry_;
   Registry priority_registry_;
-  /// Priority (2 bits), "a thread delivers" (1 bit), and the changes left to it (pointer): one
+  /// The latest value, whether a caller delivers, and how many others are still inside their call: one
   /// word, so that the order of values is the order of events (PRI-6).
-  sync::atomic<std::uintptr_t> change_word_;
+  sync::atomic<std::uint32_t> change_word_;
   sync::atomic<const void*> deliverer_{nullptr};  ///< identity of the delivering thread
   const End end_;
   SignalLoop first_part_;

@@ -109,7 +109,7 @@ void SignalLoop::append_to_reap(ControlledTask& task) noexcept {
 void SignalLoop::send_reap() noexcept {
   LoopCore* target = loop.load(sync::edge("signal:notify", sync::seq_cst));
   retain(*signal);
-  target->send(reap_message_);
+  target->send_abort(reap_message_);
 }
 
 void SignalLoop::take_reap(LoopNode& node, LoopCore& loop) noexcept {

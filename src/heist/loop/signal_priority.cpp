@@ -1,6 +1,5 @@
 // The priority half of a signal: changes, their order, and who is told.
 #include <heist/error.hpp>
-#include <heist/node_memory.hpp>
 #include <utility>
 
 #include "../os/thread_id.hpp"
@@ -10,24 +9,26 @@
 
 namespace heist {
 
-/// A change of priority left to the thread that delivers one.
-struct SignalCore::Change {
-  Change* older;
-  TaskPriority previous;
-  TaskPriority current;
-};
-
 namespace {
 
-constexpr std::uintptr_t value_mask = 3;
-constexpr std::uintptr_t delivering = 4;
-constexpr std::uintptr_t pointer_mask = ~std::uintptr_t{7};
+// change_word_: the value, who delivers, and from `one_caller` on how many other callers have not left yet.
+constexpr std::uint32_t value_mask = 3;
+constexpr std::uint32_t delivering = 4;  ///< a caller delivers
+constexpr std::uint32_t left_over = 8;   ///< none does: the first of those counted to leave is to
+constexpr std::uint32_t one_caller = 16;
 
-TaskPriority value_of(std::uintptr_t word) noexcept {
+TaskPriority value_of(std::uint32_t word) noexcept {
   return static_cast<TaskPriority>(word & value_mask);
 }
-std::uintptr_t as_word(TaskPriority priority) noexcept {
-  return static_cast<std::uintptr_t>(priority);
+std::uint32_t as_word(TaskPriority priority) noexcept {
+  return static_cast<std::uint32_t>(priority);
+}
+
+/// What a caller makes of the word: it delivers itself when nobody does, or is counted.
+std::uint32_t entered(std::uint32_t word, TaskPriority priority) noexcept {
+  const std::uint32_t others = word & ~(value_mask | left_over);
+  const bool is_counted = (word & delivering) != 0;
+  return as_word(priority) | (is_counted ? others + one_caller : others | delivering);
 }
 
 }  // namespace
@@ -59,66 +60,55 @@ void SignalCore::set_priority(TaskPriority priority) {
   }
   const auto self = Ref<SignalCore>::share(this);
   each_part([](SignalLoop& part) { part.reserve_move(); });
-  Change* left = nullptr;
-  std::uintptr_t word = change_word_.load(sync::edge("signal:observe", sync::acquire));
-  for (;;) {
-    const TaskPriority previous = value_of(word);
-    if (previous == priority) {
-      // Whoever set it may not have told the loops yet (PRI-3).
-      if ((word & delivering) != 0) notify_loops();
-      break;
-    }
-    std::uintptr_t next = as_word(priority) | delivering;
-    if ((word & delivering) != 0) {
-      if (left == nullptr) left = make_node<Change>();
-      *left = {reinterpret_cast<Change*>(word & pointer_mask), previous, priority};
-      next |= reinterpret_cast<std::uintptr_t>(left);
-    }
-    if (!change_word_.compare_exchange_weak(word, next, sync::edge("signal:change", sync::seq_cst),
-                                            sync::edge("signal:observe", sync::acquire))) {
-      continue;
-    }
-    if ((word & delivering) != 0) {
-      left = nullptr;  // the deliverer's now
-      notify_loops();
-    } else {
-      notify_loops();
-      deliver_changes(previous, priority);
-    }
-    break;
-  }
-  if (left != nullptr) destroy_node(*left);
+  std::uint32_t word = change_word_.load(sync::edge("signal:observe", sync::acquire));
+  do {
+    if (word == as_word(priority)) return;  // I4: the loops know it
+  } while (!change_word_.compare_exchange_weak(word, entered(word, priority),
+                                               sync::edge("signal:change", sync::seq_cst),
+                                               sync::edge("signal:observe", sync::acquire)));
+  notify_loops();
+  const bool is_counted = (word & delivering) != 0;
+  if (!is_counted || leave()) deliver_changes();
 }
 
-void SignalCore::deliver_changes(TaskPriority previous, TaskPriority current) noexcept {
-  // relaxed: compared with one's own only.
-  deliverer_.store(this_thread_identity(), sync::relaxed);
-  Change* pending = nullptr;
+/// A caller that was counted. True: it is to deliver what another one has left.
+bool SignalCore::leave() noexcept {
+  std::uint32_t word = change_word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
   for (;;) {
-    deliver(previous, current);
-    if (pending != nullptr) destroy_node(*std::exchange(pending, pending->older));
-    while (pending == nullptr) {
-      std::uintptr_t word = change_word_.load(sync::edge("signal:deliver", sync::acquire));
-      const bool done = (word & pointer_mask) == 0;
-      if (done) deliverer_.store(nullptr, sync::relaxed);  // relaxed: as above.
-      const std::uintptr_t next = done ? (word & value_mask) : (word & ~pointer_mask);
-      if (!change_word_.compare_exchange_strong(word, next,
-                                                sync::edge("signal:deliver", sync::acq_rel),
-                                                sync::relaxed)) {  // relaxed: only retries.
-        deliverer_.store(this_thread_identity(), sync::relaxed);   // relaxed: as above.
-        continue;
-      }
-      if (done) return;
-      // Taken newest first; delivered oldest first.
-      auto* newest = reinterpret_cast<Change*>(word & pointer_mask);
-      while (newest != nullptr) {
-        Change* older = std::exchange(newest->older, pending);
-        pending = std::exchange(newest, older);
-      }
+    const bool is_left = (word & left_over) != 0;
+    const std::uint32_t next = is_left ? (word & ~left_over) | delivering : word;
+    if (change_word_.compare_exchange_weak(word, next - one_caller,
+                                           sync::edge("signal:leave", sync::release),
+                                           sync::relaxed)) {  // relaxed: a failure only retries.
+      return is_left;
     }
-    notify_loops();  // before the word says that nobody delivers, every value has been told
-    previous = pending->previous;
-    current = pending->current;
+  }
+}
+
+/// Goes on with values that came meanwhile only while no other caller is there to do it.
+void SignalCore::deliver_changes() noexcept {
+  do {
+    // relaxed: compared with one's own only.
+    deliverer_.store(this_thread_identity(), sync::relaxed);
+    const TaskPriority current =
+        value_of(change_word_.load(sync::edge("signal:deliver", sync::acquire)));
+    const TaskPriority previous = delivered();  // the last deliverer's, behind its end
+    if (current != previous) deliver(previous, current);
+    deliverer_.store(nullptr, sync::relaxed);  // relaxed: as above.
+  } while (!end_delivery());
+}
+
+/// False: there is a later value, and nobody to leave it to.
+bool SignalCore::end_delivery() noexcept {
+  std::uint32_t word = change_word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+  for (;;) {
+    const bool is_through = value_of(word) == delivered();
+    if (!is_through && word < one_caller) return false;
+    const std::uint32_t next = (word & ~delivering) | (is_through ? 0 : left_over);
+    if (change_word_.compare_exchange_weak(word, next, sync::edge("signal:finish", sync::release),
+                                           sync::relaxed)) {  // relaxed: a failure only retries.
+      return true;
+    }
   }
 }
 

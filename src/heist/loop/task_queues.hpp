@@ -9,6 +9,7 @@
 #include <heist/priority.hpp>
 #include <heist/scheduler_task.hpp>
 
+#include "../concurrent/own_count.hpp"
 #include "pairing_heap.hpp"
 
 namespace heist {
@@ -148,6 +149,7 @@ class TaskQueues {
   }
 
   [[nodiscard]] bool empty() const noexcept { return occupied_ == 0; }
+  /// Any thread.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// Highest occupied level, or -1.
   [[nodiscard]] int top_level() const noexcept { return empty() ? -1 : highest_level(); }
@@ -172,7 +174,7 @@ class TaskQueues {
 
   std::array<Level, level_count> levels_;
   unsigned occupied_ = 0;
-  std::size_t size_ = 0;
+  OwnCount size_;
 };
 
 /// The dynamic queue of a dynamic task (defined with its signal).

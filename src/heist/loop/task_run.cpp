@@ -57,16 +57,18 @@ void finish_task(ControlledTask& task, TaskOutcome outcome, Reason& error) noexc
 ControlledTask::ControlledTask(const TaskOps& table) noexcept
     : SchedulerTask(table, true), Registration(task_registration) {}
 
-void discard_contents(ControlledTask& task) noexcept {
-  if (task.is_stealable() && !task.take_contents()) return;
+bool discard_contents(ControlledTask& task) noexcept {
+  if (task.is_stealable() && !task.take_contents()) return false;
   task.task_ops().discard_callback(task);
   leave_signal(task);
+  return true;
 }
 
-void dispose(ControlledTask& task) noexcept {
-  discard_contents(task);
-  task.cell.reset();  // the holder's: a poster that an abort overtakes publishes it all the same
+bool dispose(ControlledTask& task) noexcept {
+  const bool had_contents = discard_contents(task);
+  if (had_contents) task.cell.reset();  // else who has taken them may look for the task there
   task.task_ops().retire(task);
+  return had_contents;
 }
 
 void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept {
@@ -75,13 +77,16 @@ void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept {
   if (!start(task)) {
     agent.not_started = true;
     loop.withdraw_running(task);
-    return dispose(task);
+    dispose(task);
+    return;
   }
+  if (task.cell) task.cell.reset();
   agent.current = {.scheduler = task.scheduler,
                    .priority = task.priority,
                    .abort_source = task.signal,
                    .priority_source = task.is_dynamic ? task.signal : nullptr};
   loop.count_run();
+  loop.activity().say_runs(static_cast<const SchedulerTask*>(&task));
   Reason error;
   const TaskOutcome outcome = task.task_ops().invoke(task, error);
   const bool has_returned = outcome != TaskOutcome::promise && outcome != TaskOutcome::forked;

@@ -35,7 +35,7 @@ Ref<SignalCore> TimeoutSignal::make(LoopCore& loop, Delay delay) {
   auto* made = make_node<TimeoutSignal>(loop);
   auto result = Ref<SignalCore>::adopt(made);
   made->timer_.scheduler = &loop.plain_source();
-  loop.set_delay(made->timer_, delay);
+  loop.set_time_limit(made->timer_, delay);
   static_cast<void>(loop.post_or_drop(made->timer_));
   return result;
 }

@@ -20,7 +20,8 @@ namespace heist {
 /// Proof    tests/signals/timeout_signal_test.cpp, stress/timeout_signal_stress.cpp
 class TimeoutSignal final : public SignalCore {
  public:
-  /// Aborts once the delay, counted from now, is over, in a plain task of the loop.
+  /// Aborts once the delay, counted from now, is over, in a plain task of the loop that comes
+  /// before all others.
   /// Errors: std::bad_alloc. Of a closed loop it never aborts.
   [[nodiscard]] static Ref<SignalCore> make(LoopCore& loop, Delay delay);
 

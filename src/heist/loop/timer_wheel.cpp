@@ -38,7 +38,7 @@ void TimerWheel::arm(LoopNode& node, Tick expiry) noexcept {
 void TimerWheel::cancel(LoopNode& node) noexcept {
   const unsigned position = armed_position(node);
   Slot& slot = slot_at(position);
-  (collected_.has_end(node) ? collected_ : slot.list).remove(node);
+  list_of(node, slot).remove(node);
   --size_;
   if (slot.list.head == nullptr) {
     mark_empty(position);
@@ -48,6 +48,13 @@ void TimerWheel::cancel(LoopNode& node) noexcept {
     return;
   }
   next_ = earliest();
+  if (is_stopped_ && empty()) end_expire(false);
+}
+
+/// The list that an armed node is in, as far as its ends go.
+TimerWheel::List& TimerWheel::list_of(const LoopNode& node, Slot& slot) noexcept {
+  if (collected_.has_end(node)) return collected_;
+  return cascading_.has_end(node) ? cascading_ : slot.list;
 }
 
 /// The slot an armed node is in. While expire() runs, a node that is due may instead be inside
@@ -71,9 +78,11 @@ void TimerWheel::place(LoopNode& node, unsigned position) noexcept {
   slot.list.push_back(node);
 }
 
-void TimerWheel::begin_expire(Tick now) noexcept {
+void TimerWheel::begin_expire(Tick now, std::size_t most) noexcept {
   assert(!expiring_ && "fire called expire()");
   expiring_ = true;
+  left_ = most;
+  if (is_stopped_) return;
   now_ = std::max(now_, now);
   const bool sorted = is_sorted(due_position);
   collected_ = take_slot(due_position);
@@ -82,23 +91,33 @@ void TimerWheel::begin_expire(Tick now) noexcept {
 
 /// The next node to hand out, or null at the end of expire().
 LoopNode* TimerWheel::take_due() noexcept {
-  if (collected_.head == nullptr && !collect()) {
-    base_ = now_;
-    next_ = earliest();
-    expiring_ = false;
-    return nullptr;
+  cascade();
+  if (cascading_.head == nullptr && collected_.head == nullptr && !collect()) {
+    return end_expire(false);
   }
+  if (left_ == 0) return end_expire(true);
+  --left_;
   LoopNode* node = collected_.head;
   collected_.remove(*node);
   --size_;
   return node;
 }
 
+LoopNode* TimerWheel::end_expire(bool is_stopped) noexcept {
+  is_stopped_ = is_stopped;
+  expiring_ = false;
+  if (!is_stopped) {
+    base_ = now_;
+    next_ = earliest();
+  }
+  return nullptr;
+}
+
 /// Moves base_ on to the next due nodes and collects them: one tick, or a sorted slot that is all
 /// due. (Firing in such portions rather than collecting everything first finds the nodes still in
 /// the cache.)
 bool TimerWheel::collect() noexcept {
-  while (collected_.head == nullptr) {
+  while (collected_.head == nullptr && left_ > 0) {
     const std::uint32_t levels = ranks_ & ~1U;
     if (levels == 0) return false;
     const unsigned position = first_position(levels);
@@ -111,19 +130,21 @@ bool TimerWheel::collect() noexcept {
     if (sorted && list.tail->key <= now_) {
       collected_ = list;
     } else {
-      cascade(list);
+      cascading_ = list;
+      cascade();
     }
   }
   return true;
 }
 
 /// Distributes the nodes of a slot that starts at base_: relative to it all belong on lower levels.
-void TimerWheel::cascade(List list) noexcept {
+void TimerWheel::cascade() noexcept {
   // A long list is bound by cache misses, one after the other. `ahead` fetches it from its end as
   // well, up to the middle: two misses at a time.
-  const LoopNode* ahead = list.tail;
-  for (LoopNode *node = list.head, *next = nullptr; node != nullptr; node = next) {
-    next = node->next;
+  const LoopNode* ahead = cascading_.tail;
+  for (LoopNode* node = nullptr; (node = cascading_.head) != nullptr && left_ > 0; --left_) {
+    cascading_.remove(*node);
+    const LoopNode* next = cascading_.head;
     if (ahead != nullptr) {
       ahead = ahead == node || ahead == next ? nullptr : ahead->prev;
       __builtin_prefetch(ahead);
@@ -164,6 +185,7 @@ Tick TimerWheel::earliest() const noexcept {
 }
 
 LoopNode* TimerWheel::any_node() const noexcept {
+  if (collected_.head != nullptr) return collected_.head;
   return ranks_ == 0 ? nullptr : slot_at(first_position(ranks_)).list.head;
 }
 
@@ -234,15 +256,16 @@ TimerWheel::List TimerWheel::sort_by_key(List list) noexcept {
 
 bool TimerWheel::check_invariants() const {
   std::size_t seen = 0;
-  if (!check_collected(seen)) return false;
+  if (!check_collected(seen) || !check_cascading(seen)) return false;
   for (unsigned position = due_position; position < due_position + slot_count; ++position) {
     if (!check_position(position, seen)) return false;
   }
   for (unsigned rank = 0; rank < rank_count; ++rank) {
     if ((occupied_[rank] != 0) != ((ranks_ >> rank & 1U) != 0)) return false;
   }
-  const bool at_rest = base_ == now_ && collected_.head == nullptr && next_ == earliest();
-  return seen == size_ && (at_rest || expiring_);
+  const bool at_rest = base_ == now_ && collected_.head == nullptr && cascading_.head == nullptr &&
+                       next_ == earliest();
+  return seen == size_ && (at_rest || expiring_ || is_stopped_);
 }
 
 bool TimerWheel::belongs(Tick key, unsigned position) const noexcept {
@@ -274,6 +297,14 @@ bool TimerWheel::check_collected(std::size_t& seen) const {
     if (last != nullptr && node->key < last->key) return false;
   }
   return collected_.tail == last;
+}
+
+bool TimerWheel::check_cascading(std::size_t& seen) const {
+  const LoopNode* last = nullptr;
+  for (const LoopNode* node = cascading_.head; node != nullptr; last = node, node = node->next) {
+    if (++seen > size_ || node->prev != last || node->key < base_) return false;
+  }
+  return cascading_.tail == last;
 }
 
 }  // namespace heist

@@ -1,6 +1,7 @@
 // TimerWheel: the armed delays of one event loop, ordered by tick.
 //
 // Roles   agent: the thread that owns the wheel; it makes every call. Nothing is atomic.
+// States  at rest; in expire(); stopped: as in expire(), until the next one goes on.
 // Shape   Level l has slots of 64^l ticks, 64 of them (16 on the top level): eleven levels cover
 //         every Tick, so nothing overflows. Nodes armed for now() or earlier are in the due slot.
 // I1      Let base_ be now(), or on its way there while expire() runs. A node with key > base_ is
@@ -27,6 +28,8 @@
 #include <limits>
 #include <type_traits>
 #include <utility>
+
+#include "../concurrent/own_count.hpp"
 
 namespace heist {
 
@@ -67,14 +70,17 @@ class TimerWheel {
   /// `fire` may destroy its node, arm it again, arm others and cancel others, also ones due in this
   /// call, which then do not fire. What it arms for `now` or earlier is due at the next call.
   ///
+  /// `most`: after so many steps, each of which hands a node out or moves it down, it stops; next_expiry() is the time given
+  /// to it until another call, which goes on with that time, has ended.
+  ///
   /// Order:   (expiry tick, arming order), also across levels and cascades.
   /// Errors:  precondition: `fire` does not throw, and calls neither expire() nor drain().
   /// Cost:    amortised O(1) a node; O(n log n) for nodes armed for the past out of order.
   template <class Fire>
-  std::size_t expire(Tick now, Fire&& fire) {
+  std::size_t expire(Tick now, Fire&& fire, std::size_t most = no_limit) {
     static_assert(std::is_nothrow_invocable_v<Fire&, LoopNode&>,
                   "declare fire noexcept: an exception would leave due nodes behind");
-    begin_expire(now);
+    begin_expire(now, most);
     std::size_t fired = 0;
     while (LoopNode* node = take_due()) {
       ++fired;
@@ -91,9 +97,10 @@ class TimerWheel {
   /// lower levels: at the most one for each slot and ten in a node's life. An emptied slot leaves
   /// none. Inside `fire` the value means nothing.
   ///
-  /// Cost: one load.
-  [[nodiscard]] Tick next_expiry() const noexcept { return next_; }
+  /// Cost: two loads.
+  [[nodiscard]] Tick next_expiry() const noexcept { return is_stopped_ ? now_ : next_; }
 
+  /// Any thread.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   /// The latest time given to expire().
@@ -105,27 +112,10 @@ class TimerWheel {
   template <class F>
   void drain(F&& f) {
     assert(!expiring_ && "drain() inside expire()");
+    finish_cascade();
     while (LoopNode* node = any_node()) {
       cancel(*node);
       f(*node);
-    }
-  }
-
-  /// Takes out every node for which `wanted(const LoopNode&)` holds, and hands it to `f(LoopNode&)`, those
-  /// of one tick in their arming order.
-  ///
-  /// Errors:  precondition: not inside expire(); `f` arms and cancels nothing.   Cost: walks the wheel.
-  template <class Wanted, class F>
-  void take_if(Wanted&& wanted, F&& f) {
-    assert(!expiring_ && "take_if() inside expire()");
-    for (unsigned position = due_position; position < due_position + slot_count; ++position) {
-      for (LoopNode *node = slot_at(position).list.head, *next = nullptr; node != nullptr;
-           node = next) {
-        next = node->next;
-        if (!wanted(std::as_const(*node))) continue;
-        cancel(*node);
-        f(*node);
-      }
     }
   }
 
@@ -172,30 +162,43 @@ class TimerWheel {
   }
   [[nodiscard]] bool is_sorted(unsigned position) const noexcept;
 
+  static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
+
+  void finish_cascade() noexcept {
+    left_ = no_limit;
+    cascade();
+  }
+
   void place(LoopNode& node, unsigned position) noexcept;
   void mark_occupied(unsigned position) noexcept;
   void mark_empty(unsigned position) noexcept;
   void refresh_minimum(unsigned position, Slot& slot) noexcept;
   List take_slot(unsigned position) noexcept;
   [[nodiscard]] static List sort_by_key(List list) noexcept;
-  void begin_expire(Tick now) noexcept;
+  void begin_expire(Tick now, std::size_t most) noexcept;
   LoopNode* take_due() noexcept;
+  LoopNode* end_expire(bool is_stopped) noexcept;
   bool collect() noexcept;
-  void cascade(List list) noexcept;
+  void cascade() noexcept;
+  [[nodiscard]] List& list_of(const LoopNode& node, Slot& slot) noexcept;
   [[nodiscard]] Tick earliest() const noexcept;
   [[nodiscard]] LoopNode* any_node() const noexcept;
 
   [[nodiscard]] bool belongs(Tick key, unsigned position) const noexcept;
   [[nodiscard]] bool check_position(unsigned position, std::size_t& seen) const;
   [[nodiscard]] bool check_collected(std::size_t& seen) const;
+  [[nodiscard]] bool check_cascading(std::size_t& seen) const;
 
   Tick now_;
   Tick base_;
   Tick next_ = no_tick;
-  std::size_t size_ = 0;
+  OwnCount size_;
   std::uint32_t ranks_ = 0;  ///< Bit r: rank r has an occupied slot.
   bool expiring_ = false;
-  List collected_;  ///< The next nodes that the running expire() hands out, in order.
+  bool is_stopped_ = false;  ///< The last expire() has not come to its end.
+  std::size_t left_ = 0;     ///< Steps that the running expire() may take.
+  List collected_;           ///< The next nodes that the running expire() hands out, in order.
+  List cascading_;           ///< What it moves down: the rest of the slot that starts at base_.
   std::array<std::uint64_t, rank_count> occupied_{};
   std::array<std::uint64_t, rank_count> unsorted_{};
   std::array<Slot, slot_count> slots_{};

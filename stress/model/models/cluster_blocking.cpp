@@ -165,7 +165,9 @@ HEIST_BLOCKING_MODEL_PROGRAM(a_drain_waits_for_who_blocks, 0) {
     blocked.cluster.bound(1).post([&] { has_run = true; });
   });
   spawn([&] { blocked.cluster.run(0); });
-  blocked.cluster.hub().wait_until_quiet({}, false);
+  CloseTerms terms;
+  terms.tighten(CloseMode::drain());
+  blocked.cluster.hub().wait_until_quiet(terms);
   check(has_run, "what tasks post while it drains runs");
   blocked.cluster.stop();
   join_all();

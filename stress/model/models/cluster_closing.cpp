@@ -52,7 +52,7 @@ Forkable<int> sum_of_two() {
 void reject_running(const HubCluster& cluster) {
   for (unsigned index = 0; index < 2; ++index) {
     LoopCore& loop = cluster.loop(index).core();
-    if (loop.running() != nullptr) loop.reject_running();
+    if (loop.activity().runs_something()) loop.reject_running();
   }
 }
 
@@ -309,7 +309,9 @@ HEIST_BLOCKING_MODEL_PROGRAM(a_drain_waits_for_what_tasks_post, 0) {
     cluster.loop(index).core().refuse_tasks();
     spawn([&, index] { cluster.run(index); });
   }
-  cluster.hub().wait_until_quiet({}, false);
+  CloseTerms terms;
+  terms.tighten(CloseMode::drain());
+  cluster.hub().wait_until_quiet(terms);
   check(has_run, "what tasks post while it drains runs");
   cluster.stop();
   join_all();
@@ -325,7 +327,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(a_drain_waits_for_delays, 0) {
   for (unsigned index = 0; index < 2; ++index) {
     spawn([&, index] { cluster.run(index); });
   }
-  cluster.hub().wait_until_quiet({}, true);
+  const CloseTerms terms;
+  cluster.hub().wait_until_quiet(terms);
   check(has_run, "what is delayed runs");
   cluster.stop();
   join_all();

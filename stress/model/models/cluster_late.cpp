@@ -33,6 +33,7 @@ void post(GuardedCluster& cluster, Signal& signal, LoopNode& task, std::uint64_t
   auto& cell = *make_node<SharedCell>(task, signal.pair(), signal.queue());
   cell.stamp = stamp;
   cluster.queues.post(cell);
+  cell.abandon();
 }
 
 }  // namespace
@@ -158,14 +159,24 @@ HEIST_MODEL_PROGRAM(late_picks_of_signals_against_move, 1) {
   taken.check_once();
 }
 
+namespace {
+
+/// A cell that says how old it is.
+struct OldCell : LinkedCell {
+  OldCell(LoopNode& task, std::uint64_t age) noexcept : LinkedCell(&task, &free_old), key(age) {}
+  static void free_old(LinkedCell& cell) noexcept { destroy_node(static_cast<OldCell&>(cell)); }
+  const std::uint64_t key;
+};
+
+}  // namespace
+
 /// An agent walks along a queue while another one takes from it, and frees what nobody looks at.
 HEIST_MODEL_PROGRAM(walk_along_a_queue_against_takes, 2) {
   LinkedQueue::CellEpochs epochs(2);
   LinkedQueue queue;
   std::array<CountedNode, 5> tasks;
   const auto push = [&](std::size_t index) {
-    tasks[index].key = index;
-    queue.push(*make_node<LinkedCell>(&tasks[index], &free_cell));
+    queue.push(*make_node<OldCell>(tasks[index], index));
   };
   for (std::size_t index = 0; index < 3; ++index) push(index);
   spawn([&] {
@@ -180,7 +191,7 @@ HEIST_MODEL_PROGRAM(walk_along_a_queue_against_takes, 2) {
     std::uint64_t last = 0;
     int seen = 0;
     for (auto* cell = queue.front().cell; cell != nullptr; cell = queue.next(*cell)) {
-      const auto key = static_cast<LoopNode*>(cell->item)->key;
+      const auto key = static_cast<OldCell*>(cell)->key;
       check(seen++ == 0 || key == last + 1, "in the order of pushes, none left out");
       last = key;
     }

@@ -36,7 +36,7 @@ HEIST_MODEL_PROGRAM(bins_give_each_task_to_one, 2) {
 
 /// One poster, an agent: whoever takes later gets younger tasks, also when the ring is full and goes round.
 HEIST_MODEL_PROGRAM(bins_keep_their_order, 2) {
-  BinRing<2, 1> bins;
+  BinRing<2, 2> bins;
   std::array<CountedNode, 4> tasks;
   sync::atomic<int> last{-1};
   const auto take_one = [&] {
@@ -54,6 +54,107 @@ HEIST_MODEL_PROGRAM(bins_keep_their_order, 2) {
   if (!join_all()) return;
   for (int i = 0; i < 4; ++i) take_one();
   check(last.load(sync::relaxed) == 3, "none is lost");
+}
+
+/// An overfull bin is taken in portions of K, while another task comes to it, and a second agent takes.
+HEIST_MODEL_PROGRAM(overfull_bins_leave_in_portions, 2) {
+  BinRing<2, 2> bins;
+  std::array<CountedNode, 8> tasks;
+  Taken<8> taken;
+  const auto take = [&] {
+    LoopNode* task = bins.take();
+    check(task == nullptr || task->next == nullptr || task->next->next == nullptr,
+          "at most K are in transfer");
+    while (task != nullptr) {
+      LoopNode* next = task->next;
+      taken.add(tasks, task);
+      task = next;
+    }
+  };
+  for (std::size_t i = 0; i < 7; ++i) bins.post(tasks[i]);
+  spawn([&] { bins.post(tasks[7]); });
+  spawn(take);
+  for (int i = 0; i < 3; ++i) take();
+  if (!join_all()) return;
+  for (int i = 0; i < 4; ++i) take();
+  taken.check_once();
+}
+
+namespace {
+
+/// Tasks of which the even ones are aborted, in bins that are swept.
+class SweptBins {
+ public:
+  void post(std::size_t index) { bins_.post(tasks_.at(index)); }
+  void take() {
+    LoopNode* task = bins_.take();
+    while (task != nullptr) {
+      LoopNode* next = task->next;
+      taken_.add(tasks_, task);
+      task = next;
+    }
+  }
+  void sweep() {
+    const auto end = bins_.end();
+    for (std::uint64_t at = 0; at < end;) {
+      bins_.sweep(at, [this](LoopNode& node) noexcept {
+        const bool is_aborted = (static_cast<CountedNode*>(&node) - tasks_.data()) % 2 == 0;
+        if (is_aborted) taken_.add(tasks_, &node);
+        return !is_aborted;
+      });
+    }
+  }
+  void check_all() {
+    for (int i = 0; i < 4; ++i) take();
+    taken_.check_once();
+  }
+
+ private:
+  BinRing<2, 2> bins_;
+  std::array<CountedNode, 6> tasks_;
+  Taken<6> taken_;
+};
+
+}  // namespace
+
+/// Aborted tasks leave their bins while others are posted, one of them to a full ring, and taken.
+HEIST_MODEL_PROGRAM(bins_are_swept, 2) {
+  SweptBins swept;
+  for (std::size_t i = 0; i < 4; ++i) swept.post(i);
+  spawn([&] { swept.post(4); });
+  spawn([&] {
+    swept.take();
+    swept.post(5);
+  });
+  swept.sweep();
+  swept.take();
+  if (!join_all()) return;
+  swept.check_all();
+}
+
+/// Of what is swept that which stays keeps its order.
+HEIST_MODEL_PROGRAM(swept_bins_keep_their_order, 2) {
+  BinRing<4, 2> bins;
+  std::array<CountedNode, 6> tasks;
+  const auto index_of = [&](LoopNode& task) {
+    return static_cast<int>(static_cast<CountedNode*>(&task) - tasks.data());
+  };
+  for (auto& task : tasks) bins.post(task);
+  spawn([&] {
+    const auto end = bins.end();
+    for (std::uint64_t at = 0; at < end;)
+      bins.sweep(at, [&](LoopNode& task) noexcept { return index_of(task) % 2 != 0; });
+  });
+  int last = -1;
+  const auto take = [&] {
+    for (LoopNode* task = bins.take(); task != nullptr; task = task->next) {
+      check(index_of(*task) > last || last > 0, "what one agent takes is in order");
+      last = index_of(*task);
+    }
+  };
+  if (!join_all()) return;
+  for (int i = 0; i < 4; ++i) take();
+  check(last == 5, "none is lost");
 }
 
 /// The owner pushes and pops while a thief takes one, or half; the ring is full at once and goes round.
@@ -123,6 +224,80 @@ HEIST_MODEL_PROGRAM(linked_queue_gives_each_task_to_one, 1) {
   take(0);
   take(1);
   taken.check_once();
+}
+
+namespace {
+
+/// A queue whose cells other threads empty, of two agents: the first one sweeps.
+class SweptQueue {
+ public:
+  static constexpr std::size_t count = 5;
+
+  void push() {
+    auto* cell = make_node<LinkedCell>(&tasks_.at(pushed_), &free_cell);
+    cell->hold();
+    cells_.at(pushed_++) = cell;
+    queue_.push(*cell);
+  }
+  /// As a reaper.
+  void empty_cell(std::size_t index) {
+    if (void* item = LinkedQueue::claim(*cells_.at(index)))
+      taken_.add(tasks_, static_cast<LoopNode*>(item));
+  }
+  void take(unsigned agent) {
+    const LinkedQueue::CellEpochs::Inside inside(epochs_, agent);
+    if (void* item = queue_.pop(epochs_, agent)) taken_.add(tasks_, static_cast<LoopNode*>(item));
+  }
+  void sweep() {
+    const LinkedQueue::CellEpochs::Inside inside(epochs_, 0);
+    LinkedCell* at = queue_.sweep(epochs_, 0, nullptr, 2);
+    while (at != nullptr && !LinkedQueue::is_empty(*at)) at = queue_.sweep(epochs_, 0, at, 2);
+  }
+  void check_all() {
+    for (std::size_t i = 0; i < count; ++i) take(0);
+    taken_.check_once();
+    for (auto* cell : cells_) cell->end();
+  }
+
+ private:
+  LinkedQueue::CellEpochs epochs_{2};
+  LinkedQueue queue_;
+  std::array<CountedNode, count> tasks_;
+  std::array<LinkedCell*, count> cells_{};
+  std::size_t pushed_ = 0;
+  Taken<count> taken_;
+};
+
+}  // namespace
+
+/// Two empty cells are taken out of the middle while another agent takes what stands before and behind them.
+HEIST_MODEL_PROGRAM(empty_cells_leave_a_queue_against_takes, 3) {
+  SweptQueue swept;
+  for (std::size_t i = 0; i < SweptQueue::count; ++i) swept.push();
+  swept.empty_cell(1);
+  swept.empty_cell(2);
+  spawn([&] {
+    for (int i = 0; i < 3; ++i) swept.take(1);
+  });
+  swept.sweep();
+  if (!join_all()) return;
+  swept.check_all();
+}
+
+/// The same while the newest comes, and the reaper is still at it.
+HEIST_MODEL_PROGRAM(empty_cells_leave_a_queue_against_a_push, 2) {
+  SweptQueue swept;
+  for (std::size_t i = 0; i + 1 < SweptQueue::count; ++i) swept.push();
+  swept.empty_cell(1);
+  spawn([&] { swept.push(); });
+  spawn([&] {
+    swept.empty_cell(3);
+    swept.take(1);
+  });
+  swept.sweep();
+  for (int i = 0; i < 3; ++i) swept.take(0);
+  if (!join_all()) return;
+  swept.check_all();
 }
 
 HEIST_MODEL_PROGRAM(cells_outlive_who_looks_at_them, 1) {

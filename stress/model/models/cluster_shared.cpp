@@ -178,6 +178,7 @@ HEIST_MODEL_PROGRAM(a_ticket_without_memory, 2) {
     auto* cell = make_node<SharedCell>(task, signal.pair(), signal.queue());
     const OutOfMemory scope;
     cluster.queues.post(*cell);
+    cell->abandon();
   });
   if (LoopNode* picked = cluster.pick(0)) run(*picked);
   if (!join_all()) return;
@@ -195,6 +196,7 @@ HEIST_MODEL_PROGRAM(a_move_without_memory, 2) {
     auto* cell = make_node<SharedCell>(task, signal.pair(), signal.queue());
     const OutOfMemory scope;
     cluster.queues.post(*cell);
+    cell->abandon();
   });
   spawn([&] {
     const OutOfMemory scope;
@@ -235,7 +237,9 @@ HEIST_MODEL_PROGRAM(spare_memory_goes_to_one, 2) {
         ticket = pair->make_ticket(pair->queue(false));
       }
       pair->reserve();
-      if (ticket != nullptr) ticket->end();
+      if (ticket == nullptr) return;
+      ticket->end();  // as the queue
+      ticket->end();  // as the poster of the next one
     });
   }
   join_all();

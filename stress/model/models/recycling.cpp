@@ -106,6 +106,14 @@ void add_dead(Registry& registry) {
   for (int i = 0; i < 63; ++i) registry.note_dead();
 }
 
+/// A pass has been half way, up to a live entry; the next death goes on with it.
+void begin_pass(Registry& registry) {
+  for (int i = 0; i < 4; ++i) check(registry.add(*new Entry(true)), "open");
+  check(registry.add(*new Entry(false)), "open");
+  for (int i = 0; i < 64; ++i) check(registry.add(*new Entry(true)), "open");
+  for (int i = 0; i < 78; ++i) registry.note_dead();
+}
+
 int live_in(Registry& registry, bool close) {
   int live = 0;
   const auto visit = [&live](Registration& registration) {
@@ -151,4 +159,25 @@ HEIST_MODEL_PROGRAM(registry_close_against_add_and_prune, 1) {
   });
   if (!join_all()) return;
   check(met == (added ? 1 : 0), "added and met, or refused");
+}
+
+/// One goes on with a pass that another has begun, while a third one walks: the place where it goes on is in the list, and
+/// the living are met.
+HEIST_MODEL_PROGRAM(registry_pass_in_two_portions_against_walk, 1) {
+  Registry registry;
+  check(registry.add(*new Entry(false)), "open");
+  begin_pass(registry);
+  spawn([&] { registry.note_dead(); });
+  spawn([&] { check(live_in(registry, false) == 2, "the walk met the live entries"); });
+  join_all();
+}
+
+/// The same against a close: who comes after it does not go on where what was freed had been.
+HEIST_MODEL_PROGRAM(registry_pass_in_two_portions_against_close, 1) {
+  Registry registry;
+  begin_pass(registry);
+  int met = 0;
+  spawn([&] { registry.note_dead(); });
+  spawn([&] { met = live_in(registry, true); });
+  if (join_all()) check(met == 1, "the close met the live entry");
 }

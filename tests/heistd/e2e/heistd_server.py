@@ -27,11 +27,15 @@ def until(condition, what):
     raise AssertionError(f"waited {PATIENCE} s in vain for {what}")
 
 
+def noise(size):
+    """Letters a and b in any order."""
+    return os.urandom(size).translate(bytes(b"ab"[byte & 1] for byte in range(256)))
+
+
 def costly_text(size):
     """Lines that cost the pattern COSTLY some 0.4 µs a byte: 2.5 MiB are a second of work."""
-    table = bytes(b"ab"[byte & 1] for byte in range(256))
     line = 999
-    return b"".join(os.urandom(line).translate(table) + b"\n" for _ in range(size // (line + 1)))
+    return b"".join(noise(line) + b"\n" for _ in range(size // (line + 1)))
 
 
 COSTLY = "[ab]*a[ab]{20}c"
@@ -61,8 +65,12 @@ class Reply:
 class Raw:
     """A connection that sends exactly what it is told."""
 
-    def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+    def __init__(self, port, receive_buffer=None):
+        self.socket = socket.socket()
+        self.socket.settimeout(PATIENCE)
+        if receive_buffer:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        self.socket.connect(("127.0.0.1", port))
         self.received = b""
 
     def send(self, data):
@@ -101,6 +109,27 @@ class Raw:
         body, self.received = self.received[:size], self.received[size:]
         return Reply(int(first.split()[1]), headers, body)
 
+    def head(self, method, target, **headers):
+        """Sends the head of a request; `Content_Length=3` is a header."""
+        fields = {"Host": "localhost", **headers}
+        lines = [f"{name.replace('_', '-')}: {value}\r\n" for name, value in fields.items()]
+        return self.send(f"{method} {target} HTTP/1.1\r\n{''.join(lines)}\r\n".encode())
+
+    def kernel_state(self):
+        """Of the server's end of it: the line of /proc/net/tcp, in fields."""
+        ends = [f"0100007F:{name[1]:04X}" for name in (self.socket.getpeername(), self.socket.getsockname())]
+        with open("/proc/net/tcp") as table:
+            return next(line.split() for line in table if line.split()[1:3] == ends)
+
+    def unread(self):
+        """How many bytes the server's system keeps for us."""
+        return int(self.kernel_state()[4].split(":")[0], 16)
+
+    def dripped(self, seconds=0.02):
+        """Sends a byte and waits a moment; true when the server has said something."""
+        self.send(b"x")
+        return bool(select.select([self.socket], [], [], seconds)[0])
+
     def is_closed(self):
         """Waits for the server to close; true when it sent nothing more."""
         while self._more():
@@ -111,29 +140,35 @@ class Raw:
 class Server:
     """A heistd process on a port of its own."""
 
-    def __init__(self, *options, environment=None):
+    def __init__(self, *options, environment=None, preexec=None):
         self.process = subprocess.Popen(
             [HEISTD, "--port", "0", "--agents", "2", *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env={**os.environ, **(environment or {})},
             text=True,
+            preexec_fn=preexec,
         )
         self.lines = []
         self.raws = []
-        first = self.process.stdout.readline()
-        if "heistd listening on 127.0.0.1:" not in first:
-            raise AssertionError(f"heistd did not start: {first}{self.process.stdout.read()}")
-        self.port = int(first.rsplit(":", 1)[1])
+        self.port = self._listening()
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
+
+    def _listening(self):
+        """The port, from the first line but for notes."""
+        for line in self.process.stdout:
+            if "heistd listening on 127.0.0.1:" in line:
+                return int(line.rsplit(":", 1)[1])
+            self.lines.append(line.rstrip())
+        raise AssertionError(f"heistd did not start: {self.lines}")
 
     def _read(self):
         for line in self.process.stdout:
             self.lines.append(line.rstrip())
 
-    def raw(self):
-        self.raws.append(Raw(self.port))
+    def raw(self, **more):
+        self.raws.append(Raw(self.port, **more))
         return self.raws[-1]
 
     def request(self, method, target, body=None, headers=None):

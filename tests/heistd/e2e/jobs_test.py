@@ -89,6 +89,29 @@ class Search(ServerTest):
         self.assert_refused(reply, 400, "bad_pattern", "pattern")
 
 
+class Attacks(ServerTest):
+    """Patterns and lines that RE2 builds a large state for with each byte."""
+
+    LINE = heistd_server.noise(65536)
+
+    def test_search_when_a_program_is_large_then_refused_at_once(self):
+        pattern = "|".join(f"a[ab]{{{count}}}c" for count in range(900, 906))
+        reply = self.server.post(f"/jobs/search?pattern={pattern}&wait=1", self.LINE)
+        self.assert_refused(reply, 400, "bad_pattern", "pattern")
+
+    def test_search_when_a_long_line_needs_too_many_states_then_the_job_fails_after_many_chunks(self):
+        reply = self.server.post("/jobs/search?pattern=a[ab]{900}c&wait=1", self.LINE)
+        self.assert_refused(reply, 422, "pattern_too_costly")
+        self.assertGreater(reply.json["job"]["chunks"], 3)
+
+    def test_delete_when_a_long_line_is_being_matched_then_it_stops_midway(self):
+        lines = b"\n".join(heistd_server.noise(60000) for _ in range(200))
+        job = self.server.accepted("/jobs/search?pattern=[ab]{0,99}a[ab]{12}c", lines)
+        heistd_server.until(lambda: self.server.state(job) == "running", "the job to run")
+        self.assertEqual(self.server.request("DELETE", job).json["state"], "aborted")
+        heistd_server.until(lambda: self.server.stats()["jobs_held"] == 0, "its memory to go")
+
+
 class Order(ServerTest):
     def test_priority_when_a_backlog_waits_then_the_urgent_job_goes_first(self):
         text = heistd_server.costly_text(MIB // 4)

@@ -1,20 +1,25 @@
 """How the server starts and ends."""
 
+import os
+import re
+import resource
 import signal
 import subprocess
 import threading
+import unittest
 
 import heistd_server
 from heistd_server import MIB, ServerTest, until
 
 
 class Start(ServerTest):
-    def run_heistd(self, *options):
+    def run_heistd(self, *options, preexec=None):
         done = subprocess.run(
             [heistd_server.HEISTD, *options],
             capture_output=True,
             text=True,
             timeout=heistd_server.PATIENCE,
+            preexec_fn=preexec,
         )
         return done.returncode, done.stdout + done.stderr
 
@@ -45,6 +50,8 @@ class Start(ServerTest):
             (("--max-wait", "background=5s,urgent=1s"), '"urgent"'),
             (("--max-wait", "background=5s,background=1s"), "background has a maximum already"),
             (("--max-wait", "background=2h"), '"2h"'),
+            (("--host", "http://a"), "--host"),
+            (("--max-body", "2MB", "--max-unsent-bytes", "1MB"), "--max-unsent-bytes"),
             (("--nonsense",), "nonsense"),
         ):
             with self.subTest(options=options):
@@ -55,6 +62,66 @@ class Start(ServerTest):
     def test_client_option_when_wrong_then_the_token_is_not_shown(self):
         _, said = self.run_heistd("--client", "alice:top-secret:urgent")
         self.assertNotIn("top-secret", said)
+
+
+    def test_number_when_out_of_range_then_refused_for_every_option(self):
+        _, usage = self.run_heistd("--help")
+        numbers = re.findall(r"^  (--[a-z-]+) U?INT", usage, re.MULTILINE)
+        self.assertGreaterEqual(len(numbers), 18, usage)
+        self.assertIn("--max-queued", numbers)
+        for option in numbers:
+            for number in ("-1", "9223372036854775807", "18446744073709551615", 30 * "9", "1.5", "x"):
+                with self.subTest(option=option, number=number):
+                    code, said = self.run_heistd("--port", "0", option, number)
+                    self.assertNotEqual(code, 0)
+                    self.assertIn(option, said)
+
+    def test_version_when_asked_for_then_printed(self):
+        code, said = self.run_heistd("--version")
+        self.assertEqual(code, 0)
+        self.assertRegex(said, r"^heistd \d+\.\d+\.\d+\n$")
+
+
+def open_files(soft, hard):
+    """What a shell's `ulimit -n` does before it starts a program."""
+    return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+class OpenFiles(ServerTest):
+    REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+    def limit_of(self, server):
+        return resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)[0]
+
+    def test_limit_when_low_then_said_and_fewer_connections_are_kept(self):
+        server = self.start(preexec=open_files(60, 60))
+        note = next(line for line in server.lines if "ulimit -n" in line)
+        possible = int(re.search(r"room for (\d+) connections instead of 256", note)[1])
+        self.assertGreater(possible, 20)
+        held = [server.raw().send(self.REQUEST) for _ in range(100)]
+        for raw in held[-possible:]:
+            self.assertEqual(raw.reply().status, 200)
+        self.assertEqual(server.get("/healthz").status, 200)
+        self.assertLess(len(os.listdir(f"/proc/{server.process.pid}/fd")), 60)
+
+    def test_limit_when_only_the_soft_one_is_low_then_raised_in_silence(self):
+        server = self.start(preexec=open_files(60, 1000))
+        self.assertEqual(server.lines, [])
+        self.assertGreater(self.limit_of(server), 256)
+
+    def test_limit_when_it_is_enough_then_left_alone(self):
+        self.assertEqual(self.limit_of(self.start(preexec=open_files(900, 1000))), 900)
+
+    def test_limit_when_no_connection_is_possible_then_says_so_and_ends(self):
+        done = subprocess.run(
+            [heistd_server.HEISTD, "--port", "0"],
+            capture_output=True,
+            text=True,
+            timeout=heistd_server.PATIENCE,
+            preexec_fn=open_files(16, 16),
+        )
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("ulimit -n", done.stderr)
 
 
 class DrainTest(ServerTest):
@@ -85,13 +152,34 @@ class Drain(DrainTest):
         self.assertTrue(self.server.said("SIGTERM"), self.server.lines)
         self.assertTrue(self.server.said("0 jobs finished, 0 aborted"), self.server.lines)
 
+    def test_sighup_when_the_terminal_closes_then_goes_on(self):
+        self.server.signal(signal.SIGHUP)
+        self.assertEqual(self.server.get("/healthz").status, 200)
+
+    def test_output_when_nobody_reads_it_any_more_then_ends_well(self):
+        server = subprocess.Popen([heistd_server.HEISTD, "--port", "0"], stdout=subprocess.PIPE)
+        server.stdout.readline()
+        server.stdout.close()
+        server.terminate()
+        self.assertEqual(server.wait(timeout=heistd_server.PATIENCE), 0)
+
+    @unittest.skipIf(os.environ.get("HEIST_SANITIZE"), "a sanitizer ends a program without memory")
+    def test_sigterm_when_there_is_no_thread_or_memory_left_then_ends_all_the_same(self):
+        pid = self.server.process.pid
+        with open(f"/proc/{pid}/statm") as sizes:
+            taken = int(sizes.read().split()[0]) * resource.getpagesize()
+        resource.prlimit(pid, resource.RLIMIT_AS, (taken, taken))
+        self.server.signal()
+        self.assertEqual(self.server.ended(), 0)
+        self.assertTrue(self.server.said("0 jobs finished, 0 aborted"), self.server.lines)
+
     def test_sigint_when_idle_then_as_sigterm(self):
         self.server.signal(signal.SIGINT)
         self.assertEqual(self.server.ended(), 0)
         self.assertTrue(self.server.said("SIGINT"), self.server.lines)
 
     def test_sigterm_when_connections_are_idle_then_they_are_closed(self):
-        raw = self.server.raw().send(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        raw = self.server.raw().send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         self.assertEqual(raw.reply().status, 200)
         self.server.signal()
         self.assertTrue(raw.is_closed())
@@ -110,7 +198,7 @@ class Drain(DrainTest):
     def test_sigterm_when_jobs_are_delayed_then_they_are_aborted(self):
         raw = self.server.raw()
         raw.send(
-            b"POST /jobs/digest?wait=1&delay=3600000 HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx"
+            b"POST /jobs/digest?wait=1&delay=3600000 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx"
         )
         until(lambda: self.server.stats()["jobs_held"] == 1, "the job")
         self.server.signal()
@@ -122,7 +210,7 @@ class Drain(DrainTest):
         held = [self.server.raw() for _ in range(2)]
         for raw in held:
             # Half a header: the connection is busy with a request, so it outlives the signal.
-            raw.send(b"POST /jobs/digest HTTP/1.1\r\nHost: x\r\n")
+            raw.send(b"POST /jobs/digest HTTP/1.1\r\nHost: localhost\r\n")
         thread, _ = self.costly_job(15 * MIB)
         until(self.running, "the job to run")
         self.server.signal()

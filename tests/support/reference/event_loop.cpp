@@ -12,7 +12,11 @@ void EventLoop::run() {
 }
 
 bool EventLoop::run_one_task() {
-  if (!plain_tasks.empty()) {
+  if (!timeouts_of_signals.empty()) {
+    const auto steps = std::move(timeouts_of_signals.front());
+    timeouts_of_signals.pop_front();
+    steps();
+  } else if (!plain_tasks.empty()) {
     was_open = was_open || scheduler.has_runnable_task();
     const auto steps = std::move(plain_tasks.front());
     plain_tasks.pop_front();

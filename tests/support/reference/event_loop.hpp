@@ -1,4 +1,6 @@
-// The event loop of the reference model (FORMAT.md 3.1): plain tasks, scheduler tasks, delays.
+// The event loop of the reference model (FORMAT.md 3.1): plain tasks, scheduler tasks, delays. Of
+// what FORMAT.md leaves open it has the contract's order of timeouts of signals: they are plain
+// tasks that come before all others (DLY-6).
 #pragma once
 
 #include <deque>
@@ -21,6 +23,7 @@ struct EventLoop {
   TimeLine time;
   Scheduler scheduler{agent, promises, signals, time};
   std::deque<std::function<void()>> plain_tasks;
+  std::deque<std::function<void()>> timeouts_of_signals;
   /// A plain task and a scheduler task were ready at once: the specification does not say which is first.
   bool was_open = false;
 

@@ -45,7 +45,8 @@ Signal& Interpreter::task_any(const Json& definition) {
 Signal& Interpreter::timeout(const Json& definition) {
   Signal& signal = loop_.signals.create();
   loop_.time.run_after(definition.at("ms"), [this, &signal] {
-    loop_.queue_plain_task([this, &signal] { loop_.signals.signal_abort(signal, "TimeoutError"); });
+    loop_.timeouts_of_signals.emplace_back(
+        [this, &signal] { loop_.signals.signal_abort(signal, "TimeoutError"); });
   });
   return signal;
 }

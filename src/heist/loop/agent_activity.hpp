@@ -1,0 +1,89 @@
+// AgentActivity: what an agent says it does, for the closes that wait for it and count its tasks.
+#pragma once
+
+#include <cstdint>
+#include <heist/sync.hpp>
+
+namespace heist {
+
+/// What an agent runs. To be compared only: it is the same on all agents that run parts of one tree.
+struct Running {
+  const void* what = nullptr;  ///< null: nothing
+  bool is_counted = false;     ///< among the tasks run; a reaction, or a part of its tree, is not
+  bool moves_tasks = false;    ///< see AgentActivity
+
+  friend bool operator==(const Running&, const Running&) = default;
+};
+
+// One word: the address of what the agent runs, and two marks beside it.
+//
+// Roles   agent: writes.  closer: any thread; reads.
+// States  rests (nothing is left to do, or it only drops what is left); runs something, counted or not; moves tasks,
+//         within what it runs or between two tasks.
+// I1      While the agent does not move tasks, each of them is in exactly one of the places that a closer counts: the
+//         inbox, a queue, a delay, those begun, those dropped. While it moves tasks, one may be in none of them, or in two.
+// Edge running: publish -> steal. Carries the running task, or the one whose tree it runs a stolen part of, and the numbers
+//         that were written before, to a close.
+// Progress  wait-free.   Proof  stress/model/models/closing.cpp
+class AgentActivity {
+ public:
+  /// What was said, to be said again.
+  using Word = std::uintptr_t;
+
+  /// The agent; the task is published, and counted, before.
+  void say_runs(const void* task) noexcept { say(word_of(task)); }
+  /// Something that is not counted among the tasks run.
+  void say_runs_uncounted(const void* what) noexcept { say(word_of(what) | uncounted_mark); }
+  void say_rests() noexcept { say(0); }
+  /// Between two tasks.
+  void say_moves() noexcept {
+    // relaxed: a closer that sees it reads nothing on the strength of it.
+    word_.store(moving_mark, sync::relaxed);
+  }
+  void say_again(Word said) noexcept { say(said); }
+  [[nodiscard]] Word said() const noexcept {
+    return word_.load(sync::relaxed);  // relaxed: the agent reads what it wrote.
+  }
+
+  /// The agent moves tasks within what it runs.
+  class Moving {
+   public:
+    explicit Moving(AgentActivity& activity) noexcept
+        : activity_(activity), outer_(activity.said()) {
+      activity.say(outer_ | moving_mark);
+    }
+    Moving(const Moving&) = delete;
+    Moving& operator=(const Moving&) = delete;
+    ~Moving() { activity_.say(outer_); }
+
+   private:
+    AgentActivity& activity_;
+    const Word outer_;
+  };
+
+  // Any thread.
+  [[nodiscard]] Running running() const noexcept {
+    const Word word = read();
+    const Word what = word & ~(uncounted_mark | moving_mark);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): made by word_of()
+    const auto* const address = reinterpret_cast<const void*>(what);
+    return {.what = address,
+            .is_counted = what != 0 && (word & uncounted_mark) == 0,
+            .moves_tasks = (word & moving_mark) != 0};
+  }
+  [[nodiscard]] bool runs_something() const noexcept { return (read() & ~moving_mark) != 0; }
+
+ private:
+  static constexpr Word uncounted_mark = 1;
+  static constexpr Word moving_mark = 2;
+
+  static Word word_of(const void* what) noexcept { return reinterpret_cast<Word>(what); }
+  void say(Word word) noexcept { word_.store(word, sync::edge("running:publish", sync::release)); }
+  [[nodiscard]] Word read() const noexcept {
+    return word_.load(sync::edge("running:steal", sync::acquire));
+  }
+
+  sync::atomic<Word> word_{0};
+};
+
+}  // namespace heist

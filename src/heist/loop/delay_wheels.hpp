@@ -1,0 +1,70 @@
+// DelayWheels: the delays of a loop's tasks, and apart from them the time limits of its signals.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <heist/scheduler_task.hpp>
+
+#include "timer_wheel.hpp"
+
+namespace heist {
+
+/// Two wheels, so that a time limit never waits for the portions in which many delays of one moment end (DLY-6).
+///
+/// Roles   agent: of the loop; in a cluster the keeper. It makes every call but size().
+/// Bound   16 KiB a wheel.
+class DelayWheels {
+ public:
+  void arm(SchedulerTask& task, Tick expiry) noexcept {
+    ++armed_;
+    wheel_of(task).arm(task, expiry);
+  }
+  void cancel(SchedulerTask& task) noexcept {
+    --armed_;
+    wheel_of(task).cancel(task);
+  }
+
+  /// Hands out what has ended by now, time limits first, as TimerWheel::expire() does: so many steps of each.
+  template <class End>
+  void expire(Tick now, End&& end, std::size_t most) noexcept {
+    expire_limits(now, end, most);
+    if (now >= tasks_.next_expiry()) armed_ -= tasks_.expire(now, end, most);
+  }
+  template <class End>
+  void expire_limits(Tick now, End&& end, std::size_t most) noexcept {
+    if (now >= limits_.next_expiry()) armed_ -= limits_.expire(now, end, most);
+  }
+  /// Takes all out, for a close.
+  template <class Take>
+  void drain(Take&& take) noexcept {
+    limits_.drain(take);
+    tasks_.drain(take);
+    armed_ = 0;
+  }
+
+  [[nodiscard]] Tick next_expiry() const noexcept {
+    return std::min(tasks_.next_expiry(), limits_.next_expiry());
+  }
+  /// Cost: one load; each pick asks.
+  [[nodiscard]] bool empty() const noexcept { return armed_ == 0; }
+  [[nodiscard]] bool has_limits() const noexcept { return !limits_.empty(); }
+  /// Of the tasks; a moment that has come may wait for another call.
+  [[nodiscard]] Tick now() const noexcept { return tasks_.now(); }
+  /// Any thread.
+  [[nodiscard]] std::size_t size() const noexcept { return tasks_.size() + limits_.size(); }
+  /// For tests; walks both wheels.
+  [[nodiscard]] bool check_invariants() const {
+    return tasks_.check_invariants() && limits_.check_invariants() && armed_ == size();
+  }
+
+ private:
+  [[nodiscard]] TimerWheel& wheel_of(const SchedulerTask& task) noexcept {
+    return task.is_time_limit ? limits_ : tasks_;
+  }
+
+  std::size_t armed_ = 0;  ///< in both; within expire(), those that it has handed out, too
+  TimerWheel tasks_;
+  TimerWheel limits_;
+};
+
+}  // namespace heist

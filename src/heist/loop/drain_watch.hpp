@@ -1,0 +1,52 @@
+// DrainWatch: tells, once, when a drain without a deadline does not get on because something waits.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "close_terms.hpp"
+
+namespace heist {
+
+/// Why a drain does not get on.
+struct DrainObstacle {
+  std::string what;        ///< empty: nothing waits
+  std::uint64_t mark = 0;  ///< the same as long as those that wait have not gone on
+};
+
+/// How long a drain may wait for the same before that is told; for tests.   Returns the former one.
+std::chrono::nanoseconds set_drain_patience(std::chrono::nanoseconds patience) noexcept;
+
+/// Thread: one.
+class DrainWatch {
+ public:
+  explicit DrainWatch(CloseTerms& terms) noexcept;
+
+  /// When to look next; nothing: there is a deadline, and so an end.
+  [[nodiscard]] std::optional<CloseTerms::Clock::time_point> due() const noexcept;
+  /// By then: found twice, an obstacle goes to the error hook, for the first of all that look.
+  /// `find()` gives a DrainObstacle.
+  template <class Find>
+  void look(Find&& find) noexcept {
+    next_ = after_patience();
+    try {
+      const DrainObstacle found = find();
+      if (!found.what.empty() && found.mark == last_mark_) tell(found.what);
+      last_mark_ = found.what.empty() ? std::nullopt : std::optional(found.mark);
+    } catch (
+        ...) {  // NOLINT(bugprone-empty-catch): no memory for the words; the next look may have it
+    }
+  }
+
+ private:
+  [[nodiscard]] static CloseTerms::Clock::time_point after_patience() noexcept;
+  void tell(const std::string& what);
+
+  CloseTerms& terms_;
+  CloseTerms::Clock::time_point next_;
+  std::optional<std::uint64_t> last_mark_;
+};
+
+}  // namespace heist

@@ -1,0 +1,60 @@
+// EndedLimits: time limits of signals that have ended, and when they are picked (contract DLY-6).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <heist/scheduler_task.hpp>
+
+#include "../concurrent/own_count.hpp"
+#include "task_queues.hpp"
+
+namespace heist {
+
+/// Those of one loop, the one that ended first in front. They are picked before any task; after so
+/// many in a row a task may go, so that limits whose listeners set new ones do not keep tasks from
+/// running for ever.
+///
+/// Agent only.
+class EndedLimits {
+ public:
+  static constexpr unsigned most_in_a_row = 32;
+
+  [[nodiscard]] bool empty() const noexcept { return line_.empty(); }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  void push(SchedulerTask& limit) noexcept {
+    limit.place = TaskPlace::ended_limit;
+    line_.push_back(limit);
+    ++size_;
+  }
+  void erase(SchedulerTask& limit) noexcept {
+    limit.place = TaskPlace::elsewhere;
+    line_.erase(limit);
+    --size_;
+  }
+  /// Precondition: not empty.
+  [[nodiscard]] SchedulerTask& pop() noexcept {
+    SchedulerTask& first = *line_.front();
+    erase(first);
+    return first;
+  }
+
+  /// Of the agent that picks: whether it picks a limit now, of whichever loop. False: it is a
+  /// task's turn. `tasks_run`: by that agent, limits among them.
+  [[nodiscard]] bool begin_pick(std::uint64_t tasks_run) noexcept {
+    if (tasks_run != run_after_last_) in_a_row_ = 0;
+    if (in_a_row_ == most_in_a_row) return false;
+    ++in_a_row_;
+    run_after_last_ = tasks_run + 1;
+    return true;
+  }
+  /// Something that is no task had its turn, or there was nothing to pick.
+  void end_row() noexcept { in_a_row_ = 0; }
+
+ private:
+  TaskFifo line_;
+  OwnCount size_;
+  unsigned in_a_row_ = 0;
+  std::uint64_t run_after_last_ = 0;
+};
+
+}  // namespace heist

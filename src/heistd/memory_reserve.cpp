@@ -1,0 +1,35 @@
+#include <cstdlib>
+#include <heistd/memory_reserve.hpp>
+#include <memory>
+
+namespace heistd {
+namespace {
+
+struct Free {
+  void operator()(void* memory) const noexcept { std::free(memory); }
+};
+
+// malloc and not operator new: this is what is behind it, and the handler is called from within it.
+thread_local std::unique_ptr<void, Free> reserve;
+thread_local bool guarded = false;
+
+/// Operator new calls this when there is no memory, and tries again when it returns.
+void on_no_memory() {
+  if (!guarded || !reserve) throw std::bad_alloc();
+  reserve.reset();
+}
+
+}  // namespace
+
+MemoryReserve::Scope::Scope() {
+  if (!reserve) reserve.reset(std::malloc(bytes));
+  if (!reserve) throw std::bad_alloc();
+  std::set_new_handler(&on_no_memory);  // the same one each time; heistd has no other
+  guarded = true;
+}
+
+MemoryReserve::Scope::~Scope() { guarded = false; }
+
+bool MemoryReserve::used() noexcept { return reserve == nullptr; }
+
+}  // namespace heistd

@@ -1,0 +1,352 @@
+// Aborted tasks in great numbers, while more urgent tasks keep all agents busy: what they hold, and whom they hold up.
+//
+// I1  Through a bounded scheduler, tasks that are posted and aborted hold no more memory than a fixed number of them,
+//     although no agent comes to their level (LIF-5, ABT-5).
+// I2  With all tasks of a great number aborted, runnable or delayed, bound or stealable, of one signal or of many, no pick
+//     takes a millisecond of its agent's time (ABT-4), and a delay starts at the first or second pick after it is due, or
+//     after a millisecond of other tasks at the latest (DLY-1).
+//
+// A pick is measured in processor time of its thread: what the system runs in between is nobody's fault here. It may give
+// the system a chunk of memory, which takes some virtual machines milliseconds: that is measured first (system_step()).
+// `--tasks N`: how many are aborted at once.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <ctime>
+#include <heist/heist.hpp>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "heist/concurrent/node_pool.hpp"
+#include "support/stress_run.hpp"
+
+namespace {
+
+using namespace heist;
+using namespace heist::stress;
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using std::chrono::nanoseconds;
+
+constexpr unsigned agents = 2;
+constexpr nanoseconds task_length = 50us;
+constexpr nanoseconds tick = 1ms;
+
+#if defined(HEIST_SANITIZER_ADDRESS) || defined(HEIST_SANITIZER_THREAD)
+constexpr std::uint64_t default_tasks = 20'000;
+constexpr int bounded_posts = 10'000;
+constexpr nanoseconds longest_pick = 50ms;
+#else
+constexpr std::uint64_t default_tasks = 1'000'000;
+constexpr int bounded_posts = 100'000;
+constexpr nanoseconds longest_pick = 1ms;
+#endif
+/// Chunks of 512 KiB that the pool has from the system; with AddressSanitizer each node is one.
+#if defined(HEIST_SANITIZER_ADDRESS)
+constexpr std::int64_t most_memory = 20'000;
+#else
+constexpr std::int64_t most_memory = 16;
+#endif
+
+nanoseconds time_of_this_thread() {
+  timespec now{};
+  check(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0, "this thread has no clock");
+  return std::chrono::seconds(now.tv_sec) + nanoseconds(now.tv_nsec);
+}
+
+/// What it takes the system at the worst to give this thread as much memory as a chunk has, and to take it back.
+nanoseconds system_step() {
+  constexpr std::size_t chunk = std::size_t{512} * 1024;
+  constexpr std::size_t page = 4096;
+  nanoseconds longest{};
+  for (int i = 0; i < 50; ++i) {
+    const auto begin = time_of_this_thread();
+    void* const memory =
+        mmap(nullptr, chunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    check(memory != MAP_FAILED, "there is no memory");
+    for (std::size_t at = 0; at < chunk; at += page) static_cast<std::byte*>(memory)[at] = {};
+    check(munmap(memory, chunk) == 0, "memory cannot be given back");
+    longest = std::max(longest, time_of_this_thread() - begin);
+  }
+  return longest;
+}
+
+std::int64_t pool_memory() {
+  const auto stats = node_pool_stats();
+  return static_cast<std::int64_t>(stats.backing_allocations - stats.backing_releases);
+}
+
+/// Each agent runs one short urgent task after another; the time between two of them is a pick's.
+class Load {
+ public:
+  explicit Load(AgentCluster& cluster) : cluster_(cluster) {
+    for (unsigned agent = 0; agent < agents; ++agent) {
+      of_[agent].scheduler = cluster.agent(agent).scheduler();
+      go_on(of_[agent]);
+    }
+  }
+  Load(const Load&) = delete;
+  Load& operator=(const Load&) = delete;
+  ~Load() {
+    ends_.store(true, sync::release);
+    for (auto& agent : of_) {
+      await([&] { return agent.has_ended.load(sync::acquire); }, "the load goes on");
+    }
+  }
+  /// From now on.
+  void begin_measure() {
+    for (auto& agent : of_) {
+      agent.scheduler->post_task([&agent] { agent.longest = {}; }, {.priority = urgent}).get();
+    }
+  }
+  /// Since begin_measure().
+  [[nodiscard]] nanoseconds longest_pick() {
+    nanoseconds longest{};
+    for (auto& agent : of_) {
+      longest = std::max(
+          longest,
+          agent.scheduler->post_task([&agent] { return agent.longest; }, {.priority = urgent})
+              .get());
+    }
+    return longest;
+  }
+  /// A task on an agent of the cluster: how many of the load's have begun here since then.
+  [[nodiscard]] std::uint64_t begun_here_since(Clock::time_point then) const {
+    for (unsigned agent = 0; agent < agents; ++agent) {
+      if (Agent::current() == &cluster_.agent(agent)) return of_[agent].begun_since(then);
+    }
+    return 0;
+  }
+
+ private:
+  static constexpr auto urgent = TaskPriority::user_visible;
+  struct OfAgent {
+    std::optional<Scheduler> scheduler;
+    nanoseconds last_end{};
+    nanoseconds longest{};
+    std::array<Clock::time_point, 4096> begins{};
+    std::uint64_t begun = 0;
+    sync::atomic<bool> has_ended{false};
+
+    [[nodiscard]] std::uint64_t begun_since(Clock::time_point then) const {
+      std::uint64_t count = 0;
+      while (count < begun && count < begins.size() &&
+             begins[(begun - 1 - count) % begins.size()] >= then) {
+        ++count;
+      }
+      return count;
+    }
+  };
+
+  void go_on(OfAgent& agent) {
+    agent.scheduler->post([this, &agent] { run(agent); }, {.priority = urgent});
+  }
+  void run(OfAgent& agent) {
+    const auto begin = time_of_this_thread();
+    if (agent.begun != 0) agent.longest = std::max(agent.longest, begin - agent.last_end);
+    agent.begins[agent.begun++ % agent.begins.size()] = Clock::now();
+    while (time_of_this_thread() - begin < task_length) {
+    }
+    if (ends_.load(sync::acquire)) {
+      agent.has_ended.store(true, sync::release);
+      return;
+    }
+    go_on(agent);
+    agent.last_end = time_of_this_thread();
+  }
+
+  AgentCluster& cluster_;
+  std::array<OfAgent, agents> of_;
+  sync::atomic<bool> ends_{false};
+};
+
+/// One short delay after another.
+class Delays {
+ public:
+  Delays(const Load& load, Scheduler scheduler) : load_(load), scheduler_(std::move(scheduler)) {
+    arm();
+  }
+  Delays(const Delays&) = delete;
+  Delays& operator=(const Delays&) = delete;
+  ~Delays() {
+    ends_.store(true, sync::release);
+    await([&] { return has_ended_.load(sync::acquire); }, "a delay does not end");
+  }
+  void begin_measure() { measures_.store(true, sync::release); }
+  /// How many tasks of the load began on its agent when a delay was over, before it started: of 99 in 100 delays the most.
+  /// Precondition: it has ended.
+  [[nodiscard]] std::uint64_t most_before() {
+    if (before_.empty()) return 0;
+    std::ranges::sort(before_);
+    return before_[before_.size() * 99 / 100];
+  }
+  void end() {
+    ends_.store(true, sync::release);
+    await([&] { return has_ended_.load(sync::acquire); }, "a delay does not end");
+  }
+
+ private:
+  void arm() {
+    due_ = Clock::now() + 2 * tick;  // it is rounded up
+    scheduler_.post([this] { start(); }, {.priority = TaskPriority::user_blocking, .delay = tick});
+  }
+  void start() {
+    if (measures_.load(sync::acquire)) before_.push_back(load_.begun_here_since(due_));
+    ends_.load(sync::acquire) ? has_ended_.store(true, sync::release) : arm();
+  }
+
+  const Load& load_;
+  Scheduler scheduler_;
+  Clock::time_point due_;
+  std::vector<std::uint64_t> before_;
+  sync::atomic<bool> measures_{false};
+  sync::atomic<bool> ends_{false};
+  sync::atomic<bool> has_ended_{false};
+};
+
+/// Which signal the aborted tasks have.
+enum class Signals : std::uint8_t { one, many, dynamic_one, dynamic_many, following };
+constexpr std::array all_signals{Signals::one, Signals::many, Signals::dynamic_one,
+                                 Signals::dynamic_many, Signals::following};
+
+std::string_view name_of(Signals signals) {
+  constexpr std::array<std::string_view, 5> names{"one signal", "many signals", "one TaskSignal",
+                                                  "many TaskSignals", "many that follow one"};
+  return names[static_cast<std::size_t>(signals)];
+}
+
+/// Signals of one kind, and how a task is posted with one of them.
+class Aborts {
+ public:
+  explicit Aborts(Signals kind) : kind_(kind) {}
+
+  [[nodiscard]] PostTaskOptions next() {
+    const bool is_of_one = kind_ == Signals::one || kind_ == Signals::dynamic_one;
+    if (controllers_.empty() || !is_of_one)
+      controllers_.push_back(std::make_unique<TaskController>(background));
+    const TaskSignal own = controllers_.back()->signal();
+    if (kind_ == Signals::following) return {.signal = TaskSignal::any({own}, root_.signal())};
+    if (kind_ == Signals::dynamic_one || kind_ == Signals::dynamic_many) return {.signal = own};
+    return {.signal = own, .priority = background};
+  }
+  void abort_all() {
+    for (const auto& controller : controllers_) controller->abort();
+    controllers_.clear();
+  }
+  [[nodiscard]] TaskSignal root() const { return root_.signal(); }
+
+ private:
+  static constexpr auto background = TaskPriority::background;
+
+  const Signals kind_;
+  TaskController root_{background};
+  std::vector<std::unique_ptr<TaskController>> controllers_;
+};
+
+/// Counts itself.
+class Alive {
+ public:
+  explicit Alive(sync::atomic<std::int64_t>& count) : count_(&count) {
+    count_->fetch_add(1, sync::relaxed);  // relaxed: a number.
+  }
+  Alive(Alive&& other) noexcept : count_(std::exchange(other.count_, nullptr)) {}
+  Alive& operator=(Alive&&) = delete;
+  ~Alive() {
+    if (count_ != nullptr) count_->fetch_sub(1, sync::release);
+  }
+
+ private:
+  sync::atomic<std::int64_t>* count_;
+};
+
+void test_memory(Signals kind) {
+  AgentCluster cluster({.agents = agents});
+  const Load load(cluster);
+  const BoundedScheduler bounded(cluster.scheduler(), 100);
+  Aborts aborts(kind);
+  // A task that nobody comes to, in front of all that follow.
+  cluster.scheduler().post([] {}, {.priority = TaskPriority::background});
+  cluster.scheduler().post([] {}, {.signal = aborts.root()});
+  const auto before = pool_memory();
+  std::int64_t most = before;
+  for (int posted = 0; posted < bounded_posts;) {
+    if (bounded.post([] {}, aborts.next()) == PostResult::posted) ++posted;
+    aborts.abort_all();
+    most = std::max(most, pool_memory());
+  }
+  std::printf("%.*s: %d posted and aborted, memory %lld -> %lld\n",
+              static_cast<int>(name_of(kind).size()), name_of(kind).data(), bounded_posts,
+              static_cast<long long>(before), static_cast<long long>(most));
+  std::fflush(stdout);
+  check(most <= before + most_memory, "I1: aborted tasks keep their memory");
+}
+
+double milliseconds_of(nanoseconds time) {
+  return std::chrono::duration<double, std::milli>(time).count();
+}
+
+struct Case {
+  Signals signals;
+  bool is_bound;
+  Delay delay;
+};
+
+void test_lateness(const Case& of, std::uint64_t tasks) {
+  constexpr int system_steps = 16;
+  const auto most_time = std::max(longest_pick, system_steps * system_step());
+  AgentCluster cluster({.agents = agents});
+  Load load(cluster);
+  Delays bound(load, cluster.agent(0).scheduler());
+  Delays stealable(load, cluster.scheduler());
+  const Scheduler scheduler = of.is_bound ? cluster.agent(0).scheduler() : cluster.scheduler();
+  Aborts aborts(of.signals);
+  sync::atomic<std::int64_t> alive{0};
+  for (std::uint64_t i = 0; i < tasks; ++i) {
+    auto options = aborts.next();
+    options.delay = of.delay;
+    scheduler.post([own = Alive(alive)] {}, options);
+  }
+  bound.begin_measure();
+  stealable.begin_measure();
+  load.begin_measure();
+  aborts.abort_all();
+  await([&] { return alive.load(sync::acquire) <= 0; }, "aborted callbacks stay");
+  const auto longest = load.longest_pick();
+  bound.end();
+  stealable.end();
+  const auto name = name_of(of.signals);
+  std::printf(
+      "%llu %s %s, %.*s: longest pick %.3f ms (of at most %.3f), before a bound delay %llu, a "
+      "stealable %llu\n",
+      printable(tasks), of.is_bound ? "bound" : "stealable",
+      of.delay.is_zero() ? "runnable" : "delayed", static_cast<int>(name.size()), name.data(),
+      milliseconds_of(longest), milliseconds_of(most_time), printable(bound.most_before()),
+      printable(stealable.most_before()));
+  std::fflush(stdout);
+  check(longest <= most_time, "I2: a pick takes long");
+  const auto most = static_cast<std::uint64_t>(longest_pick / task_length);
+  check(bound.most_before() <= most, "I2: a bound delay is late");
+  check(stealable.most_before() <= most, "I2: a stealable delay is late");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string_view tasks_text;
+  std::string_view part;
+  const auto options = parse("aborted_stress", {argv, static_cast<std::size_t>(argc)},
+                             {{"--tasks", &tasks_text}, {"--part", &part}});
+  const auto tasks = tasks_text.empty() ? default_tasks : number_of("--tasks", tasks_text);
+  const auto rounds = run_rounds(options, [&](Random& random) {
+    const Signals signals = all_signals[random.below(all_signals.size())];
+    if (part != "lateness") test_memory(signals);
+    const Delay delay = random.one_in(2) ? Delay(1h) : Delay();
+    if (part != "memory") test_lateness({signals, random.one_in(2), delay}, tasks);
+  });
+  std::printf("rounds %llu\n", printable(rounds));
+}

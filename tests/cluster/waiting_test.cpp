@@ -1,0 +1,185 @@
+// Rule: CLU-5: agents of a cluster that wait for each other; LIF-1: a drain that waits tells for what.
+#include <heist/blocking.hpp>
+
+#include "cluster/cluster_fixture.hpp"
+#include "heist/loop/drain_watch.hpp"
+
+namespace heist::support {
+namespace {
+
+using namespace std::chrono_literals;
+
+class ClusterWaiting : public ClusterOf {
+ protected:
+  /// In a task: returns once all are here, and so all their agents busy.
+  static void meet(Countdown& to_meet) {
+    to_meet.done();
+    while (to_meet.left() != 0) std::this_thread::yield();
+  }
+  /// How many of these tasks were refused a wait; all of them end.
+  template <class... Tasks>
+  static int count_refused(const Tasks&... tasks) {
+    int refused = 0;
+    const auto look = [&refused](const Promise<int>& task) {
+      ASSERT_TRUE(settles(task)) << "it hangs";
+      refused += test::is<NotAllowedError>(task.reason()) ? 1 : 0;
+    };
+    (look(tasks), ...);
+    return refused;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Sizes, ClusterWaiting, several_agents, size_name);
+
+// Started both, each is what the other one waits for, however many agents are free.
+TEST_P(ClusterWaiting, get_when_two_running_tasks_wait_for_each_other_then_one_is_refused) {
+  test::Gate both_known;
+  std::optional<Promise<int>> first;
+  std::optional<Promise<int>> second;
+  const auto wait_for = [&both_known](std::optional<Promise<int>>& other) {
+    return [&both_known, &other] {
+      both_known.wait();
+      return other->get();
+    };
+  };
+  first = scheduler().post_task(wait_for(second));
+  second = scheduler().post_task(wait_for(first));
+  both_known.open();
+  // Who waits for a refused one gets its error, too.
+  EXPECT_EQ(count_refused(*first, *second), 2);
+}
+
+TEST_P(ClusterWaiting, get_when_two_agents_wait_for_what_is_bound_to_the_other_then_refused) {
+  Countdown to_meet(2);
+  const auto wait_for = [&](unsigned other) {
+    return [&, other] {
+      meet(to_meet);
+      return bound(other).post_task([] { return 7; }).get();
+    };
+  };
+  const auto first = bound(0).post_task(wait_for(1));
+  const auto second = bound(1).post_task(wait_for(0));
+  EXPECT_GE(count_refused(first, second), 1);
+}
+
+// Nobody is left to run what all wait for.
+TEST_P(ClusterWaiting, get_when_all_agents_wait_for_stealable_work_then_the_last_is_refused) {
+  Countdown to_meet(static_cast<int>(size()));
+  std::vector<Promise<int>> waiting;
+  for (unsigned agent = 0; agent < size(); ++agent) {
+    waiting.push_back(bound(agent).post_task([&] {
+      meet(to_meet);
+      return scheduler().post_task([] { return 7; }).get();
+    }));
+  }
+  int refused = 0;
+  for (const auto& task : waiting) {
+    ASSERT_TRUE(settles(task)) << "it hangs";
+    refused += task.status() == PromiseStatus::rejected ? 1 : 0;
+    if (task.status() == PromiseStatus::rejected) {
+      EXPECT_TRUE(test::is<NotAllowedError>(task.reason()));
+    }
+  }
+  EXPECT_GE(refused, 1);
+}
+
+// All wait, but one of them within blocking(): a reserve runs it.
+TEST_P(ClusterWaiting, get_when_all_wait_and_a_reserve_picks_then_all_have_their_values) {
+  Countdown to_meet(static_cast<int>(size()));
+  std::vector<Promise<int>> waiting;
+  for (unsigned agent = 0; agent < size(); ++agent) {
+    waiting.push_back(bound(agent).post_task([&] {
+      meet(to_meet);
+      const auto task = scheduler().post_task([] { return 7; });
+      return blocking([&task] { return task.get(); });
+    }));
+  }
+  for (const auto& task : waiting) {
+    ASSERT_TRUE(settles(task)) << "it hangs";
+    EXPECT_EQ(task.status(), PromiseStatus::fulfilled);
+  }
+}
+
+// Each wait ends by itself while the next one begins: none is refused.
+TEST_P(ClusterWaiting, get_when_agents_wait_in_turn_then_never_refused) {
+  std::vector<Promise<int>> chains;
+  for (unsigned agent = 0; agent + 1 < size(); ++agent) {
+    chains.push_back(bound(agent).post_task([this] {
+      int sum = 0;
+      for (int i = 0; i < 300; ++i) sum += scheduler().post_task([] { return 1; }).get();
+      return sum;
+    }));
+  }
+  for (const auto& chain : chains) {
+    ASSERT_TRUE(settles(chain)) << "it hangs";
+    EXPECT_EQ(chain.get(), 300);
+  }
+}
+
+/// A drain is told of after a moment, here.
+class ClusterDrainWatch : public ClusterWaiting {
+ protected:
+  void SetUp() override {
+    former = set_drain_patience(10ms);
+    ClusterWaiting::SetUp();
+  }
+  void TearDown() override {
+    ClusterWaiting::TearDown();
+    set_drain_patience(former);
+  }
+  /// Closes until something is told; lets it end then.
+  template <class LetGo>
+  std::string told_while_draining(const CloseMode& mode, LetGo let_go) {
+    std::thread closer([&] { cluster().close(mode); });
+    std::vector<RecordedError> told;
+    EXPECT_TRUE(comes_true([&] {
+      told = errors.take();
+      return !told.empty();
+    }));
+    let_go();
+    closer.join();
+    if (told.size() != 1) return "not once";
+    EXPECT_EQ(told[0].origin, ErrorOrigin::close);
+    return told[0].what;
+  }
+
+  std::chrono::nanoseconds former{};
+};
+INSTANTIATE_TEST_SUITE_P(Sizes, ClusterDrainWatch, several_agents, size_name);
+
+TEST_P(ClusterDrainWatch, close_when_a_task_waits_for_a_suspended_scheduler_then_it_is_told_once) {
+  scheduler().suspend();
+  test::Gate begun;
+  const auto waits = bound(0).post_task([&] {
+    const auto task = scheduler().post_task([] { return 7; });
+    begun.open();
+    return task.get();
+  });
+  begun.wait();
+  const auto told = told_while_draining(CloseMode::drain(), [this] { scheduler().resume(); });
+  EXPECT_THAT(told, testing::HasSubstr("agent 0 waits, in a task, for a stealable task"));
+  EXPECT_THAT(told, testing::HasSubstr("a suspended scheduler"));
+  EXPECT_EQ(waits.get(), 7);
+}
+
+TEST_P(ClusterDrainWatch, close_when_it_waits_for_suspended_tasks_then_it_is_told_once) {
+  scheduler().suspend();
+  scheduler().post(tracked([] {}));
+  auto mode = CloseMode::drain();
+  mode.wait_for_delayed = true;
+  EXPECT_THAT(told_while_draining(mode, [this] { scheduler().resume(); }),
+              testing::HasSubstr("tasks of a suspended scheduler wait for its resume"));
+}
+
+// There is nothing to tell of a task that takes long.
+TEST_P(ClusterDrainWatch, close_when_a_task_takes_long_then_nothing_is_told) {
+  HeldAgents held(cluster());
+  const auto never = later<void>();
+  std::thread closer([this] { cluster().close(CloseMode::drain()); });
+  EXPECT_FALSE(never.promise.wait_for(100ms));
+  held.let_go();
+  closer.join();
+  never.resolve();
+}
+
+}  // namespace
+}  // namespace heist::support

@@ -1,0 +1,67 @@
+#include "no_memory.hpp"
+
+#include <malloc.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <limits>
+#include <new>
+
+namespace heistd {
+namespace {
+
+constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+constinit thread_local std::size_t left = unlimited;
+constinit thread_local bool only_once = false;
+constinit thread_local bool thrown = false;
+constinit std::atomic<std::size_t> live = 0;
+
+/// Of a piece of memory, with the allocator's own word in front of it.
+std::size_t bytes_of(void* memory) noexcept { return malloc_usable_size(memory) + sizeof(void*); }
+
+}  // namespace
+
+NoMemory::NoMemory(std::size_t successes, Fails fails) noexcept {
+  left = successes;
+  only_once = fails == Fails::once;
+  thrown = false;
+}
+NoMemory::~NoMemory() { left = unlimited; }
+bool NoMemory::struck() const noexcept { return thrown; }
+
+std::size_t heap_bytes() noexcept { return live; }
+
+namespace {
+
+void* allocate(std::size_t bytes) {
+  if (left == 0) {
+    thrown = true;
+    if (only_once) left = unlimited;
+    // As the standard says of operator new: the handler finds memory, or throws.
+    const auto handler = std::get_new_handler();
+    if (handler == nullptr) throw std::bad_alloc();
+    handler();
+  } else if (left != unlimited) {
+    --left;
+  }
+  void* const memory = std::malloc(bytes > 0 ? bytes : 1);
+  if (memory == nullptr) throw std::bad_alloc();
+  live += bytes_of(memory);
+  return memory;
+}
+
+void release(void* memory) noexcept {
+  if (memory == nullptr) return;
+  live -= bytes_of(memory);
+  std::free(memory);
+}
+
+}  // namespace
+}  // namespace heistd
+
+void* operator new(std::size_t bytes) { return heistd::allocate(bytes); }
+void* operator new[](std::size_t bytes) { return heistd::allocate(bytes); }
+void operator delete(void* memory) noexcept { heistd::release(memory); }
+void operator delete[](void* memory) noexcept { heistd::release(memory); }
+void operator delete(void* memory, std::size_t /*bytes*/) noexcept { heistd::release(memory); }
+void operator delete[](void* memory, std::size_t /*bytes*/) noexcept { heistd::release(memory); }

@@ -1,0 +1,25 @@
+// What operator new gave out, and what happens when it fails.
+#pragma once
+
+#include <cstddef>
+
+namespace heistd {
+
+/// Bytes that operator new gave out and that are not back, of all threads, with what the allocator adds to each piece.
+[[nodiscard]] std::size_t heap_bytes() noexcept;
+
+/// While it lives, this thread's operator new gives memory `successes` times more and then throws std::bad_alloc, once or
+/// from then on.
+class NoMemory {
+ public:
+  enum class Fails { once, always };
+  explicit NoMemory(std::size_t successes, Fails fails = Fails::always) noexcept;
+  NoMemory(const NoMemory&) = delete;
+  NoMemory& operator=(const NoMemory&) = delete;
+  ~NoMemory();
+
+  /// Whether it has thrown.
+  [[nodiscard]] bool struck() const noexcept;
+};
+
+}  // namespace heistd

@@ -1,0 +1,79 @@
+// Patterns are compiled by agents, at the client's ceiling, and known afterwards.
+#include "api_fixture.hpp"
+
+namespace heistd {
+namespace {
+
+struct PatternChecks : ApiFixture {
+  std::variant<Reply, Upload, Checking> begin(std::string_view pattern,
+                                              UnknownPattern unknown = UnknownPattern::check) {
+    target = "/jobs/search?pattern=" + std::string(pattern);
+    return api.begin({"POST", target, authorization, 1, false}, unknown);
+  }
+  std::string refused(std::string_view pattern) {
+    const auto step = begin(pattern);
+    const auto* reply = std::get_if<Reply>(&step);
+    return reply == nullptr ? "" : answer(*reply).error();
+  }
+  std::string target;
+};
+
+TEST_F(PatternChecks, request_when_its_pattern_is_new_then_it_waits_for_an_agent) {
+  const auto step = begin("a(b");
+  ASSERT_TRUE(std::holds_alternative<Checking>(step));
+  bool told = false;
+  std::get<Checking>(step).check->on_done = [&] { told = true; };
+  EXPECT_FALSE(told);
+  run_all();
+  EXPECT_TRUE(told);
+  EXPECT_TRUE(std::get<Checking>(step).check->done);
+  EXPECT_EQ(refused("a(b"), "bad_pattern");
+  EXPECT_EQ(anonymous.budget->bytes(), 0U);
+}
+
+TEST_F(PatternChecks, request_when_its_pattern_is_known_then_no_agent_is_asked) {
+  static_cast<void>(begin("ab"));
+  run_all();
+  const auto tasks = loop.stats().tasks_run;
+  EXPECT_TRUE(std::holds_alternative<Upload>(begin("ab")));
+  run_all();
+  EXPECT_EQ(loop.stats().tasks_run, tasks);
+}
+
+TEST_F(PatternChecks,
+       request_when_agents_do_not_come_to_its_pattern_then_the_job_says_what_is_wrong) {
+  auto step = begin("a(b", UnknownPattern::accept);
+  auto end = api.finish(std::move(std::get<Upload>(step)));
+  const auto job = answer(std::get<Reply>(end)).header("Location");
+  run_all();
+  EXPECT_EQ(state(job), "failed");
+  EXPECT_EQ(call("GET", job).json()["error"]["code"], "bad_pattern");
+}
+
+// Rule: SEC-1. Nobody's patterns are compiled before more urgent work of others.
+TEST_F(PatternChecks, check_when_the_client_has_a_low_ceiling_then_higher_jobs_go_first) {
+  authorization = "Bearer b";
+  const auto step = begin("ab");
+  authorization = "Bearer a";
+  const auto high = post("/jobs/digest");
+  run_one();
+  EXPECT_EQ(state(high), "done");
+  EXPECT_FALSE(std::get<Checking>(step).check->done);
+}
+
+TEST_F(PatternChecks, check_when_the_loop_is_closed_then_503) {
+  loop.close(heist::CloseMode::abort());
+  EXPECT_EQ(refused("ab"), "shutting_down");
+}
+
+TEST(PatternVerdicts, add_when_too_many_then_the_oldest_is_forgotten) {
+  PatternVerdicts verdicts;
+  for (std::size_t i = 0; i <= PatternVerdicts::max_patterns; ++i)
+    verdicts.add(std::to_string(i), "bad");
+  EXPECT_EQ(verdicts.find("0"), nullptr);
+  ASSERT_NE(verdicts.find("1"), nullptr);
+  EXPECT_EQ(*verdicts.find("1"), "bad");
+}
+
+}  // namespace
+}  // namespace heistd
