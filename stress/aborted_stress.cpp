@@ -2,12 +2,13 @@
 //
 // I1  Through a bounded scheduler, tasks that are posted and aborted hold no more memory than a fixed number of them,
 //     although no agent comes to their level (LIF-5, ABT-5).
-// I2  With all tasks of a great number aborted, runnable or delayed, bound or stealable, of one signal or of many, no pick
-//     takes a millisecond of its agent's time (ABT-4), and a delay starts at the first or second pick after it is due, or
-//     after a millisecond of other tasks at the latest (DLY-1).
+// I2  With all tasks of a great number aborted, runnable, delayed or held back by a suspended scheduler, bound or stealable,
+//     of one signal or of many, no pick takes a millisecond of its agent's time (ABT-4), and a delay starts at the first or
+//     second pick after it is due, or after a millisecond of other tasks at the latest (DLY-1).
 //
 // A pick is measured in processor time of its thread: what the system runs in between is nobody's fault here. It may give
-// the system a chunk of memory, which takes some virtual machines milliseconds: that is measured first (system_step()).
+// the system a chunk of memory, which takes some virtual machines milliseconds: that is measured first (system_step()), and
+// only a pick that takes long in each of three attempts fails.
 // `--tasks N`: how many are aborted at once.
 #include <sys/mman.h>
 
@@ -223,16 +224,17 @@ std::string_view name_of(Signals signals) {
 /// Signals of one kind, and how a task is posted with one of them.
 class Aborts {
  public:
-  explicit Aborts(Signals kind) : kind_(kind) {}
+  explicit Aborts(Signals kind, TaskPriority priority = TaskPriority::background)
+      : kind_(kind), priority_(priority), root_(priority) {}
 
   [[nodiscard]] PostTaskOptions next() {
     const bool is_of_one = kind_ == Signals::one || kind_ == Signals::dynamic_one;
     if (controllers_.empty() || !is_of_one)
-      controllers_.push_back(std::make_unique<TaskController>(background));
+      controllers_.push_back(std::make_unique<TaskController>(priority_));
     const TaskSignal own = controllers_.back()->signal();
     if (kind_ == Signals::following) return {.signal = TaskSignal::any({own}, root_.signal())};
     if (kind_ == Signals::dynamic_one || kind_ == Signals::dynamic_many) return {.signal = own};
-    return {.signal = own, .priority = background};
+    return {.signal = own, .priority = priority_};
   }
   void abort_all() {
     for (const auto& controller : controllers_) controller->abort();
@@ -241,10 +243,9 @@ class Aborts {
   [[nodiscard]] TaskSignal root() const { return root_.signal(); }
 
  private:
-  static constexpr auto background = TaskPriority::background;
-
   const Signals kind_;
-  TaskController root_{background};
+  const TaskPriority priority_;
+  TaskController root_;
   std::vector<std::unique_ptr<TaskController>> controllers_;
 };
 
@@ -290,48 +291,82 @@ double milliseconds_of(nanoseconds time) {
   return std::chrono::duration<double, std::milli>(time).count();
 }
 
+/// Where tasks are when they are aborted.
+enum class Wait : std::uint8_t { runnable, delayed, held };
+
+std::string_view name_of(Wait wait) {
+  constexpr std::array<std::string_view, 3> names{"runnable", "delayed", "held"};
+  return names[static_cast<std::size_t>(wait)];
+}
+
 struct Case {
   Signals signals;
   bool is_bound;
-  Delay delay;
+  Wait wait;
+  std::uint64_t tasks;
 };
 
-void test_lateness(const Case& of, std::uint64_t tasks) {
-  constexpr int system_steps = 16;
-  const auto most_time = std::max(longest_pick, system_steps * system_step());
+struct Lateness {
+  nanoseconds longest_pick;
+  std::uint64_t before_bound;      ///< tasks that began before a bound delay that was due
+  std::uint64_t before_stealable;  ///< the same of a stealable one
+};
+
+Lateness measure_lateness(const Case& of) {
   AgentCluster cluster({.agents = agents});
   Load load(cluster);
-  Delays bound(load, cluster.agent(0).scheduler());
-  Delays stealable(load, cluster.scheduler());
+  const bool are_held = of.wait == Wait::held;
   const Scheduler scheduler = of.is_bound ? cluster.agent(0).scheduler() : cluster.scheduler();
-  Aborts aborts(of.signals);
+  Delays bound(load, cluster.agent(0).scheduler());
+  // Those of a suspended scheduler would wait.
+  Delays stealable(load, are_held ? cluster.agent(1).scheduler() : cluster.scheduler());
+  // Agents hold back only what they come to.
+  Aborts aborts(of.signals, are_held ? TaskPriority::user_blocking : TaskPriority::background);
   sync::atomic<std::int64_t> alive{0};
-  for (std::uint64_t i = 0; i < tasks; ++i) {
+  if (are_held) scheduler.suspend();
+  for (std::uint64_t i = 0; i < of.tasks; ++i) {
     auto options = aborts.next();
-    options.delay = of.delay;
+    if (of.wait == Wait::delayed) options.delay = 1h;
     scheduler.post([own = Alive(alive)] {}, options);
   }
+  load.begin_measure();  // by tasks that come behind those that are to be held back
   bound.begin_measure();
   stealable.begin_measure();
-  load.begin_measure();
   aborts.abort_all();
   await([&] { return alive.load(sync::acquire) <= 0; }, "aborted callbacks stay");
   const auto longest = load.longest_pick();
   bound.end();
   stealable.end();
+  if (are_held) scheduler.resume();
+  return {longest, bound.most_before(), stealable.most_before()};
+}
+
+void print(const Case& of, const Lateness& lateness, nanoseconds most_time) {
   const auto name = name_of(of.signals);
   std::printf(
       "%llu %s %s, %.*s: longest pick %.3f ms (of at most %.3f), before a bound delay %llu, a "
       "stealable %llu\n",
-      printable(tasks), of.is_bound ? "bound" : "stealable",
-      of.delay.is_zero() ? "runnable" : "delayed", static_cast<int>(name.size()), name.data(),
-      milliseconds_of(longest), milliseconds_of(most_time), printable(bound.most_before()),
-      printable(stealable.most_before()));
+      printable(of.tasks), of.is_bound ? "bound" : "stealable", name_of(of.wait).data(),
+      static_cast<int>(name.size()), name.data(), milliseconds_of(lateness.longest_pick),
+      milliseconds_of(most_time), printable(lateness.before_bound),
+      printable(lateness.before_stealable));
   std::fflush(stdout);
-  check(longest <= most_time, "I2: a pick takes long");
+}
+
+/// What is as long as the number of tasks is so each time; what the machine does to one pick is not.
+void test_lateness(const Case& of) {
+  constexpr int system_steps = 16;
+  constexpr int attempts = 3;
   const auto most = static_cast<std::uint64_t>(longest_pick / task_length);
-  check(bound.most_before() <= most, "I2: a bound delay is late");
-  check(stealable.most_before() <= most, "I2: a stealable delay is late");
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    const auto most_time = std::max(longest_pick, system_steps * system_step());
+    const auto lateness = measure_lateness(of);
+    print(of, lateness, most_time);
+    check(lateness.before_bound <= most, "I2: a bound delay is late");
+    check(lateness.before_stealable <= most, "I2: a stealable delay is late");
+    if (lateness.longest_pick <= most_time) return;
+  }
+  check(false, "I2: a pick takes long, each time");
 }
 
 }  // namespace
@@ -345,8 +380,10 @@ int main(int argc, char** argv) {
   const auto rounds = run_rounds(options, [&](Random& random) {
     const Signals signals = all_signals[random.below(all_signals.size())];
     if (part != "lateness") test_memory(signals);
-    const Delay delay = random.one_in(2) ? Delay(1h) : Delay();
-    if (part != "memory") test_lateness({signals, random.one_in(2), delay}, tasks);
+    constexpr std::array waits{Wait::runnable, Wait::delayed, Wait::held};
+    const Wait wait = waits[random.below(waits.size())];
+    const bool is_bound = wait != Wait::held && random.one_in(2);  // the load is bound, too
+    if (part != "memory") test_lateness({signals, is_bound, wait, tasks});
   });
   std::printf("rounds %llu\n", printable(rounds));
 }

@@ -159,6 +159,8 @@ class ClusterHub {
   [[nodiscard]] bool wants_sweep() const noexcept { return sweep_.is_due(); }
   /// Takes some out of there, unless another agent is at it.
   void sweep_some(LoopCore& agent) noexcept HEIST_ON_AGENT;
+  /// Any thread: the keeper is to sweep what suspended schedulers hold back.
+  void ask_for_sweep() noexcept;
   /// An agent that has taken the contents of an aborted task takes it out of its signal's queue. False: it is not there.
   [[nodiscard]] bool take_back(ControlledTask& task) noexcept;
   /// The level at which the last one stood.
@@ -250,6 +252,18 @@ class ClusterHub {
   static constexpr unsigned armed_portion = 1024;
   static constexpr Keeper::Due now_due = 0;  ///< there is something to do at once
 
+  /// Asks the keeper to sweep what is held back. One is under way at a time.
+  ///
+  /// Edge hold: ask -> asked. Carries the count of aborts, also of those who found it under way.
+  struct SweepMessage : LoopNode {
+    explicit SweepMessage(ClusterHub& asked) noexcept;
+    static void take(LoopNode& node, LoopCore& loop) noexcept;
+    static void lose(LoopNode& node) noexcept;
+    static const LoopNodeOps table;
+
+    ClusterHub& hub;
+  };
+
   /// Makes the calling agent that of the cluster's loop. No user code runs meanwhile.
   class Keeping {
    public:
@@ -284,7 +298,8 @@ class ClusterHub {
     return !may_be_suspended_.load(sync::edge("hold:suspended", sync::seq_cst)) || !hold_back(node);
   }
   [[nodiscard]] bool hold_back(LoopNode& node) noexcept;
-  void sweep(StealableHold& hold) noexcept;
+  [[nodiscard]] bool is_free(const StealableHold& hold) const noexcept;
+  void sweep_held() noexcept;
   void count_aborts(const Registration* first, const Registration* end) noexcept;
   [[nodiscard]] bool arm(SchedulerTask& task) noexcept;
   void notify_watcher(Keeper::Due due) noexcept;
@@ -354,9 +369,13 @@ class ClusterHub {
   AbortSweep sweep_;
   Keeper keeper_;
   // The keeper's own.
-  LoopNode* newest_taken_ = nullptr;             ///< taken from the inbox, to be turned round
-  LoopNode* arriving_ = nullptr;                 ///< the older ones of these, oldest first
-  ControlledTask* last_withdrawn_ = nullptr;     ///< of the loop's `reap`, which begins with those
+  LoopNode* newest_taken_ = nullptr;          ///< taken from the inbox, to be turned round
+  LoopNode* arriving_ = nullptr;              ///< the older ones of these, oldest first
+  ControlledTask* last_withdrawn_ = nullptr;  ///< of the loop's `reap`, which begins with those
+  bool sweeps_held_ = false;                  ///< what suspended schedulers hold back
+  // Any thread's again.
+  SweepMessage sweep_message_{*this};
+  sync::atomic<bool> sweep_asked_{false};        ///< the message is under way
   alignas(64) sync::atomic<bool> drops_{false};  ///< some member leaves
   sync::atomic<bool> closed_{false};             ///< all have
   sync::atomic<bool> may_be_suspended_{false};   ///< some scheduler has been

@@ -71,6 +71,7 @@ void ClusterHub::take_over() noexcept {
   arrive_some();
   loop_.take_aborts(keeper_portion);
   withdraw_some();
+  sweep_held();
   loop_.expire_timers(due_portion);
 }
 
@@ -78,7 +79,7 @@ void ClusterHub::take_over() noexcept {
 bool ClusterHub::keeps_more() const noexcept {
   const auto& state = *loop_.agent_;
   return newest_taken_ != nullptr || arriving_ != nullptr || state.may_have_aborts ||
-         first_to_withdraw() != nullptr;
+         first_to_withdraw() != nullptr || sweeps_held_;
 }
 
 /// The keeper: takes the inbox, turns it round, and goes through it, so many nodes at a time.

@@ -48,28 +48,46 @@ bool ClusterHub::hold_back(LoopNode& node) noexcept {
   if (!hold.is_suspended()) publish_held(hold);
   if (hold.aborts() != aborts) {
     hold.count_abort();  // perhaps its own, for which it came too late
-    sweep(hold);
+    if (hold.wants_sweep()) ask_for_sweep();
   }
   return true;
 }
 
-/// An agent: what was aborted leaves, to be picked once more, and disposed of.
-void ClusterHub::sweep(StealableHold& hold) noexcept {
-  while (hold.wants_sweep() && hold.try_begin_sweep()) {
-    const auto aborts = hold.aborts();
-    std::uint64_t count = 0;
-    LoopNode* left = hold.take();
-    for (LoopNode** at = &left; *at != nullptr;) {
-      if (is_aborted(**at)) {
-        publish_held(static_cast<SchedulerTask&>(*std::exchange(*at, (*at)->next)));
-      } else {
-        at = &(*at)->next;
-        ++count;
-      }
-    }
-    hold.end_sweep(left, count, aborts);
-    if (!hold.is_suspended()) publish_held(hold);
-  }
+// Sweeping.
+
+ClusterHub::SweepMessage::SweepMessage(ClusterHub& asked) noexcept : LoopNode(table), hub(asked) {}
+
+const LoopNodeOps ClusterHub::SweepMessage::table{LoopNodeKind::message, &take, &lose};
+
+void ClusterHub::SweepMessage::take(LoopNode& node, LoopCore& /*loop*/) noexcept {
+  ClusterHub& hub = static_cast<SweepMessage&>(node).hub;
+  hub.sweep_asked_.exchange(false, sync::edge("hold:asked", sync::seq_cst));
+  hub.sweeps_held_ = true;
+}
+
+void ClusterHub::SweepMessage::lose(LoopNode& /*node*/) noexcept {}
+
+/// Any thread: of the keeper.
+void ClusterHub::ask_for_sweep() noexcept {
+  if (!sweep_asked_.exchange(true, sync::edge("hold:ask", sync::seq_cst)))
+    loop_.send(sweep_message_);
+}
+
+/// The keeper: what was aborted leaves, a portion.
+void ClusterHub::sweep_held() noexcept {
+  if (!sweeps_held_) return;
+  sweeps_held_ = false;
+  loop_.first_scheduler().each([this](SchedulerCore& scheduler) noexcept {
+    StealableHold& hold = scheduler.stealable;
+    if (!hold.wants_sweep() || !hold.try_begin()) return;
+    hold.sweep(keeper_portion, &is_aborted, [this](LoopNode& node) noexcept {
+      loop_.assert_agent();
+      loop_.discard(static_cast<SchedulerTask&>(node));
+    });
+    hold.end();
+    publish_held(hold);
+    if (hold.wants_sweep()) sweeps_held_ = true;
+  });
 }
 
 /// The keeper: those in the queues leave them when that pays, those of a suspended scheduler what is held back.
@@ -83,8 +101,7 @@ void ClusterHub::count_aborts(const Registration* first, const Registration* end
     if (!task.is_dynamic) ++in_queues;
   }
   sweep_.count_aborts(in_queues);
-  loop_.first_scheduler().each(
-      [this](SchedulerCore& scheduler) noexcept { sweep(scheduler.stealable); });
+  sweeps_held_ = true;
 }
 
 void ClusterHub::sweep_some(LoopCore& agent) noexcept {
@@ -103,16 +120,24 @@ bool ClusterHub::take_back(ControlledTask& task) noexcept {
   return true;
 }
 
+// Publishing.
+
+/// Any thread, after a resume, or when the cluster closes.
 void ClusterHub::publish_held(StealableHold& hold) noexcept {
-  LoopNode* oldest = hold.take();
-  while (oldest != nullptr) {
-    LoopNode& node = *std::exchange(oldest, oldest->next);
-    if (node.ops->kind == LoopNodeKind::task) {
-      publish_held(static_cast<SchedulerTask&>(node));
-    } else {
-      publish_held(static_cast<Reaction&>(node));
-    }
+  bool has_published = false;
+  while (is_free(hold) && !hold.empty() && hold.try_begin()) {
+    hold.take_all([this](LoopNode& node) noexcept {
+      node.ops->kind == LoopNodeKind::task ? publish_held(static_cast<SchedulerTask&>(node))
+                                           : publish_held(static_cast<Reaction&>(node));
+    });
+    hold.end();
+    has_published = true;
   }
+  if (has_published && hold.wants_sweep()) ask_for_sweep();  // the keeper may have left it to us
+}
+
+bool ClusterHub::is_free(const StealableHold& hold) const noexcept {
+  return !hold.is_suspended() || drops_.load(sync::edge("hub:post", sync::seq_cst));
 }
 
 /// Its place in the queue that moves with a signal was used up when it was picked.

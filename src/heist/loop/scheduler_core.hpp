@@ -11,6 +11,7 @@
 #include <memory>
 #include <utility>
 
+#include "held_nodes.hpp"
 #include "scheduler_delays.hpp"
 #include "task_queues.hpp"
 
@@ -20,22 +21,24 @@ class LoopCore;
 
 /// What agents of a cluster have taken from the queues while its scheduler was suspended.
 ///
-/// Roles   suspender: any thread.  agent: a member that has picked one of its tasks.  sweeper: one agent at a time, mostly the
-///         keeper; takes out what was aborted.
-/// States  kept_: what the last sweep has left, oldest first; then newest_: what was held back since.
-/// I1      What is aborted leaves: at the latest when as many were aborted as half of what the last sweep has left. So a
-///         sweep costs no more than the aborts that led to it, and when all were aborted nothing is held (ABT-4, ABT-5).
-/// Why     An agent that holds a task back looks again whether the scheduler is suspended; who resumes it takes what is held
-///         afterwards. Of the two the later publishes the task; likewise a sweeper that puts back what it leaves.
+/// Roles   suspender: any thread.  agent: a member that has picked one of its tasks.  holder: one thread at a time: the keeper,
+///         who takes out what was aborted, a portion at a time, or who publishes all.
+/// States  newest_: what was held back since a holder looked; nodes_: what it has seen.
+/// I1      Only the holder touches nodes_ and aborts_before_.
+/// I2      What is aborted leaves: a pass begins at the latest when as many were aborted as half of what the last one has
+///         left. So a pass costs no more than the aborts that led to it, and when all were aborted nothing is held (ABT-4,
+///         ABT-5).
+/// Why     An agent that holds a task back looks again whether the scheduler is suspended; who resumes it looks what is held
+///         afterwards. Of the two the later publishes the task, or finds a holder, who looks at both when it has ended.
 ///         An agent reads aborts_, looks whether its task is aborted, holds it back, and reads aborts_ again; who learns
 ///         of an abort counts it, then sweeps. If the sweep came too early for the task, the agent sees the count change.
-///         Who counts finds that a sweep pays, or the sweeper does, who looks again when it has done. All are seq_cst.
-/// Order   Tasks keep theirs, but for a resume() during a sweep: what was held back since the sweep began comes first.
-/// Edge hold: push, keep -> take. Carries the tasks.
-/// Edge hold: push, keep, resume <-> suspended, take. Hold, then look; resume, then take.
+///         Who counts finds that a sweep pays, or finds a holder, who looks again when it has ended. All are seq_cst.
+/// Edge hold: push -> take. Carries the tasks.
+/// Edge hold: end -> begin. Carries nodes_.
+/// Edge hold: push, resume <-> suspended, take. Hold, then look; resume, then look what is held.
+/// Edge hold: end <-> begin, push, resume. End, then look what is held and whether it is suspended; the others the other way.
 /// Edge hold: abort <-> look. The count, and what is held.
-/// Edge hold: swept -> sweep. One sweeper after the other.
-/// Progress  lock-free; what a stopped sweeper has in hand waits for it.
+/// Progress  lock-free; what a stopped holder has in hand, and what was held back beside it, waits for it.
 /// Proof   stress/model/models/cluster_suspension.cpp
 class StealableHold {
  public:
@@ -52,17 +55,10 @@ class StealableHold {
     } while (!newest_.compare_exchange_weak(old, &node, sync::edge("hold:push", sync::seq_cst),
                                             sync::relaxed));  // relaxed: a failure only retries.
   }
-  /// All, oldest first.
-  [[nodiscard]] LoopNode* take() noexcept {
-    LoopNode* oldest = kept_.exchange(nullptr, sync::edge("hold:take", sync::seq_cst));
-    LoopNode** end = &oldest;
-    while (*end != nullptr) end = &(*end)->next;
-    *end = oldest_first(newest_.exchange(nullptr, sync::edge("hold:take", sync::seq_cst)));
-    return oldest;
-  }
+  /// Nothing is held but what a holder has in hand.
   [[nodiscard]] bool empty() const noexcept {
-    return kept_.load(sync::edge("hold:take", sync::seq_cst)) == nullptr &&
-           newest_.load(sync::edge("hold:take", sync::seq_cst)) == nullptr;
+    return !has_nodes_.load(sync::edge("hold:look", sync::seq_cst)) &&
+           newest_.load(sync::edge("hold:look", sync::seq_cst)) == nullptr;
   }
 
   /// One that may be held was aborted; wants_sweep() is to be looked at.
@@ -70,21 +66,45 @@ class StealableHold {
   [[nodiscard]] std::uint64_t aborts() const noexcept {
     return aborts_.load(sync::edge("hold:look", sync::seq_cst));
   }
+  /// Whether a pass pays, or is under way.
   [[nodiscard]] bool wants_sweep() const noexcept {
     return aborts() >= sweep_at_.load(sync::edge("hold:look", sync::seq_cst)) && !empty();
   }
-  /// False: somebody is at it, and looks again.
-  [[nodiscard]] bool try_begin_sweep() noexcept {
-    return !sweeping_.exchange(true, sync::edge("hold:sweep", sync::seq_cst));
+
+  /// Becomes the holder. False: there is one, who looks again when it has ended.
+  [[nodiscard]] bool try_begin() noexcept {
+    return !is_taken_.exchange(true, sync::edge("hold:begin", sync::seq_cst));
   }
-  /// The sweeper, which has taken all after it had read `aborts`: puts back what it leaves, so many, oldest first.
-  void end_sweep(LoopNode* left, std::uint64_t count, std::uint64_t aborts) noexcept {
-    kept_.store(left, sync::edge("hold:keep", sync::seq_cst));
-    sweep_at_.store(aborts + count / 2 + 1, sync::edge("hold:swept", sync::seq_cst));
-    sweeping_.store(false, sync::edge("hold:swept", sync::seq_cst));
+  /// The holder. It looks again then whether all is to be published, and whether a sweep pays.
+  void end() noexcept {
+    has_nodes_.store(!nodes_.empty(), sync::edge("hold:end", sync::seq_cst));
+    is_taken_.store(false, sync::edge("hold:end", sync::seq_cst));
+  }
+  /// The holder: goes on with a pass, or begins one, through so many; drops those of which `is_dead` is true.
+  template <class IsDead, class Drop>
+  void sweep(unsigned nodes, IsDead&& is_dead, Drop&& drop) noexcept {
+    if (!nodes_.is_in_pass()) begin_pass();
+    if (!nodes_.go_on(nodes, is_dead, drop)) sweep_from(aborts_before_ + nodes_.left() / 2 + 1);
+  }
+  /// The holder: all leave, oldest first.
+  template <class Visit>
+  void take_all(Visit&& visit) noexcept {
+    sweep_from(aborts() + 1);
+    nodes_.take_all(take_newest(), visit);
   }
 
  private:
+  void begin_pass() noexcept {
+    aborts_before_ = aborts();
+    sweep_from(0);
+    nodes_.begin_pass(take_newest());
+  }
+  void sweep_from(std::uint64_t aborts) noexcept {
+    sweep_at_.store(aborts, sync::edge("hold:end", sync::seq_cst));
+  }
+  [[nodiscard]] LoopNode* take_newest() noexcept {
+    return newest_.exchange(nullptr, sync::edge("hold:take", sync::seq_cst));
+  }
   std::uint64_t change(bool suspends) noexcept {
     std::uint64_t old = changes_.load(sync::relaxed);  // relaxed: the CAS checks it again.
     std::uint64_t next = 0;
@@ -96,11 +116,14 @@ class StealableHold {
   }
 
   sync::atomic<std::uint64_t> changes_{0};  ///< twice their number; 1 more: it is suspended
-  sync::atomic<bool> sweeping_{false};
+  sync::atomic<bool> is_taken_{false};
+  sync::atomic<bool> has_nodes_{false};
   sync::atomic<LoopNode*> newest_{nullptr};
-  sync::atomic<LoopNode*> kept_{nullptr};
-  sync::atomic<std::uint64_t> aborts_{0};    ///< of its scheduler's tasks, held or not
-  sync::atomic<std::uint64_t> sweep_at_{1};  ///< how many aborts make a sweep pay
+  sync::atomic<std::uint64_t> aborts_{0};  ///< of its scheduler's tasks, held or not
+  sync::atomic<std::uint64_t> sweep_at_{
+      1};  ///< how many aborts make a pass pay; 0: one is under way
+  HeldNodes nodes_;
+  std::uint64_t aborts_before_ = 0;  ///< when the pass began
 };
 
 /// A source of tasks on one loop, which owns it. Everything but `loop` and the ceiling is the agent's.

@@ -1,5 +1,6 @@
 // SUS-1 in a cluster: agents hold back what they pick of a suspended scheduler, and who resumes it publishes that.
 #include <array>
+#include <vector>
 
 #include "../cluster.hpp"
 #include "../out_of_memory.hpp"
@@ -219,17 +220,73 @@ HEIST_MODEL_PROGRAM(two_sweeps_against_push, 2) {
   for (int i = 0; i < 2; ++i) {
     spawn([&] {
       hold.count_abort();
-      while (hold.wants_sweep() && hold.try_begin_sweep()) {
-        const auto aborts = hold.aborts();
-        LoopNode* left = hold.take();
-        hold.end_sweep(left, left != nullptr && left->next != nullptr ? 2 : 1, aborts);
+      while (hold.wants_sweep() && hold.try_begin()) {
+        hold.sweep(1, [](LoopNode&) { return false; }, [](LoopNode&) {});
+        hold.end();
       }
     });
   }
   hold.push(nodes[1]);
   if (!join_all()) return;
-  const LoopNode* first = hold.take();
-  check(first == &nodes[0] && first->next == &nodes[1], "both are held, the older one first");
+  std::vector<const LoopNode*> left;
+  check(hold.try_begin(), "nobody is at it");
+  hold.take_all([&](const LoopNode& node) { left.push_back(&node); });
+  check(left == std::vector<const LoopNode*>{nodes.data(), &nodes[1]},
+        "both are held, the older one first");
+}
+
+/// The keeper is asked for a sweep once, and then by two threads while it sweeps: it hears all of them.
+HEIST_BLOCKING_MODEL_PROGRAM(asks_against_sweep, 2) {
+  HeldTask task;
+  task.cluster.hub().suspend(task.cluster.core().first_scheduler());
+  task.post();
+  task.cluster.hub().ask_for_sweep();
+  task.cluster.run_until_idle(0);
+  for (int i = 0; i < 2; ++i) {
+    spawn([&] {
+      task.held().count_abort();
+      task.cluster.hub().ask_for_sweep();
+    });
+  }
+  task.cluster.run_until_idle(0);
+  join_all();
+  task.cluster.run_until_idle(0);
+  check(!task.held().empty(), "it goes on being held");
+  check(!task.held().wants_sweep(), "all that was counted was swept for");
+}
+
+/// Who resumes takes all between two portions of a sweep, or leaves it to the sweeper: each leaves once, in order.
+HEIST_MODEL_PROGRAM(portions_against_resume, 2) {
+  StealableHold hold;
+  std::array<LoopNode, 3> nodes{LoopNode(no_ops), LoopNode(no_ops), LoopNode(no_ops)};
+  std::vector<const LoopNode*> living;  // the holder's
+  int dead = 0;                         // the holder's
+  const auto publish = [&] {
+    while (!hold.is_suspended() && !hold.empty() && hold.try_begin()) {
+      hold.take_all([&](const LoopNode& node) {
+        &node == &nodes[1] ? void(++dead) : living.push_back(&node);
+      });
+      hold.end();
+    }
+  };
+  hold.suspend();
+  for (auto& node : nodes) hold.push(node);
+  spawn([&] {
+    hold.resume();
+    publish();
+  });
+  hold.count_abort();
+  while (hold.wants_sweep() && hold.try_begin()) {
+    hold.sweep(
+        2, [&](const LoopNode& node) { return &node == &nodes[1]; }, [&](LoopNode&) { ++dead; });
+    hold.end();
+    publish();
+  }
+  if (!join_all()) return;
+  check(hold.empty(), "all have left");
+  check(dead == 1, "what is dead leaves once");
+  check(living == std::vector<const LoopNode*>{nodes.data(), &nodes[2]},
+        "the living leave in order");
 }
 
 /// One thread suspends while another one resumes: what is runnable and what is delayed go by the same of the two.
