@@ -39,7 +39,7 @@ class LoopCore;
 /// Edge hold: end <-> begin, push, resume. End, then look what is held and whether it is suspended; the others the other way.
 /// Edge hold: abort <-> look. The count, and what is held.
 /// Progress  lock-free; what a stopped holder has in hand, and what was held back beside it, waits for it.
-/// Proof   stress/model/models/cluster_suspension.cpp
+/// Proof   stress/model/models/cluster_suspension.cpp, stress/held_stress.cpp
 class StealableHold {
  public:
   /// Both return the number of this change, from 1: of several threads' the last one decides.
