@@ -41,6 +41,8 @@ class SearchWork final : public JobWork {
         program_size_ = program_size_of(pattern_text_);
       } else if (!pattern_) {
         pattern_ = std::make_unique<LinePattern>(pattern_text_, *program_size_);
+      } else if (matches_) {
+        keep_line();
       } else {
         if (!line_ && !next_line()) return true;
         match_on();
@@ -71,7 +73,14 @@ class SearchWork final : public JobWork {
   void match_on() {
     const auto matched = pattern_->match(*line_);
     if (!matched) return;
-    if (*matched) keep(*line_);
+    // Showing a long line takes as long as matching a portion of it, so it is a part of its own.
+    matches_ = *matched;
+    if (!matches_) line_.reset();
+  }
+
+  void keep_line() {
+    keep(*line_);
+    matches_ = false;
     line_.reset();
   }
 
@@ -92,6 +101,7 @@ class SearchWork final : public JobWork {
   std::optional<std::size_t> program_size_;
   std::unique_ptr<LinePattern> pattern_;
   std::optional<std::string_view> line_;  ///< that is being matched; the reader has its bytes
+  bool matches_ = false;                  ///< it does, and is yet to be kept
   std::string lines_;
   std::uint64_t kept_ = 0;
   std::uint64_t matched_ = 0;

@@ -149,12 +149,17 @@ Blocks random_body(Random& random, std::size_t blocks) {
 
 class ChunkStress {
  public:
-  /// A line that needs a state for each byte: its search is given up. Random ones seldom are.
+  /// What random patterns and lines seldom come to.
   void begin(Random& random) {
-    constexpr std::string_view pattern = "a[ab]{900}c";
-    std::string line(max_line_bytes, 'a');
-    std::ranges::generate(line, [&] { return random.one_in(2) ? 'a' : 'b'; });
-    run(searches_, make_search_work(Blocks{line + '\n'}, std::string(pattern)), pattern);
+    // It needs a state for each byte, and is given up.
+    search_line(random, "ab", "a[ab]{900}c", max_line_bytes, max_line_bytes);
+    // It matches at its end, behind a portion that is all new states, and each of its bytes is written as six.
+    const std::string pattern = R"(\x01[\x01\x02]{306}$|\x02[\x01\x02]{204}$|[\x01\x02]$)";
+    const auto program = std::get<std::size_t>(LinePattern::check(pattern));
+    const auto portion = static_cast<std::size_t>(
+        LinePattern::portion_time /
+        (LinePattern::byte_time + program * LinePattern::instruction_time));
+    search_line(random, "\x01\x02", pattern, max_line_bytes / portion * portion, portion);
   }
   void round(Random& random) {
     const auto pattern = random_pattern(random);
@@ -178,6 +183,15 @@ class ChunkStress {
   }
 
  private:
+  /// A line of the first letter, of which the last `noise` ones are any, behind lines that cost nothing.
+  void search_line(Random& random, std::string_view letters, std::string_view pattern,
+                   std::size_t size, std::size_t noise) {
+    std::string line(size, letters[0]);
+    std::generate(line.end() - static_cast<std::ptrdiff_t>(noise), line.end(),
+                  [&] { return letters[random.below(letters.size())]; });
+    const auto lines = std::string(20'000, '\n') + line + '\n';
+    run(searches_, make_search_work(Blocks{lines}, std::string(pattern)), pattern);
+  }
   void run(Longest& longest, std::unique_ptr<JobWork> work, std::string_view what) {
     // Patterns that need a state for each byte make progress of some bytes a step: not to the end each time.
     constexpr std::chrono::seconds patience{1};
