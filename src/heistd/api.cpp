@@ -118,7 +118,8 @@ Result<Api::Step> Api::begin_upload(const Route& route, const RequestHead& head,
   if (request->kind == JobKind::search) {
     if (auto step = judge_pattern(client, request->pattern, unknown)) return std::move(*step);
   }
-  Upload upload(client, std::move(*request), std::move(*ticket), limits_.max_body);
+  Upload upload(client, std::move(*request), std::move(*ticket), limits_.max_body,
+                service_.disposal_for(client));
   if (auto refusal = upload.reserve_wait()) return std::move(*refusal);
   if (!head.chunked) {
     if (auto refusal = upload.announce(head.content_length.value_or(0))) return std::move(*refusal);

@@ -33,6 +33,8 @@ class CompressWork final : public JobWork {
     return last;
   }
 
+  Blocks give_up_body() noexcept override { return std::move(body_); }
+
   JobResult take_result() override {
     context_.reset();
     return CompressResult{std::move(output_)};

@@ -37,6 +37,8 @@ class DigestWork final : public JobWork {
     return next_ == body_.size();
   }
 
+  Blocks give_up_body() noexcept override { return std::move(body_); }
+
   JobResult take_result() override {
     std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
     unsigned int size = 0;

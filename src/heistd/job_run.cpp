@@ -68,8 +68,14 @@ heist::Promise<void> JobRun::run() {
 
 void JobRun::discard() noexcept {
   if (!take_work()) return;
-  start_.work.reset();
+  drop_work();
   start_.ticket.give_back_bytes();
+}
+
+void JobRun::drop_work() noexcept {
+  if (!start_.work) return;
+  disposal().free(start_.work->give_up_body());
+  start_.work.reset();
 }
 
 std::optional<JobOutcome> JobRun::work_on() {
@@ -92,7 +98,7 @@ std::optional<JobOutcome> JobRun::next_chunk() {
 std::optional<JobOutcome> JobRun::try_chunk() {
   try {
     if (!start_.work->step(chunk_budget)) return std::nullopt;
-    return std::make_shared<const JobResult>(start_.work->take_result());
+    return take_result();
   } catch (const JobFailure& failure) {
     return failure;
   } catch (const std::bad_alloc&) {
@@ -102,6 +108,15 @@ std::optional<JobOutcome> JobRun::try_chunk() {
   }
 }
 
+/// The network drops it, but does not free it.
+std::shared_ptr<const JobResult> JobRun::take_result() {
+  auto result = start_.work->take_result();
+  if (auto* compressed = std::get_if<CompressResult>(&result)) {
+    compressed->data = disposal().share(std::move(compressed->data));
+  }
+  return std::make_shared<const JobResult>(std::move(result));
+}
+
 void JobRun::note_start(Clock::time_point now) noexcept {
   times_.started_at = start_.priority ? *start_.priority : start_.group_signal->priority();
   times_.queue_delay = std::max<std::chrono::nanoseconds>(now - runnable_at_, {});
@@ -109,7 +124,7 @@ void JobRun::note_start(Clock::time_point now) noexcept {
 }
 
 void JobRun::end(JobOutcome outcome) noexcept {
-  if (take_work()) start_.work.reset();  // else discard() is at it
+  if (take_work()) drop_work();  // else discard() is at it
   ended_.store(true, heist::sync::relaxed);
   start_.end->times = times_;
   start_.end->outcome = std::move(outcome);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <heist/scheduler.hpp>
 #include <heist/sync.hpp>
+#include <heistd/block_disposal.hpp>
 #include <heistd/budget.hpp>
 #include <heistd/job_counts.hpp>
 #include <heistd/job_id.hpp>
@@ -121,9 +122,12 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
   [[nodiscard]] bool given_up() const noexcept {
     return start_.own_signal.aborted() || (start_.group && start_.group->deleted());
   }
+  [[nodiscard]] BlockDisposal disposal() const noexcept { return BlockDisposal(scheduler_); }
   [[nodiscard]] bool take_work() noexcept {
     return !work_taken_.exchange(true, heist::sync::edge("work:take", heist::sync::acq_rel));
   }
+  /// Who has taken it: agents free the upload.
+  void drop_work() noexcept;
   void return_work() noexcept {
     work_taken_.exchange(false, heist::sync::edge("work:take", heist::sync::acq_rel));
   }
@@ -132,6 +136,7 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
   std::optional<JobOutcome> next_chunk();
   void note_start(Clock::time_point now) noexcept;
   std::optional<JobOutcome> try_chunk();
+  [[nodiscard]] std::shared_ptr<const JobResult> take_result();
   void end(JobOutcome outcome) noexcept;
 
   JobStart start_;

@@ -225,6 +225,10 @@ bool JobService::post(Client& client, Job& job, const JobRequest& request, Block
   return run->post_first();
 }
 
+BlockDisposal JobService::disposal_for(const Client& client) const {
+  return BlockDisposal(scheduler_.with_ceiling(client.ceiling));
+}
+
 std::shared_ptr<Job> JobService::find(Client& client, const JobId& id) {
   auto job = client.jobs.find(id);
   // Its batch's turn may still come.

@@ -51,6 +51,9 @@ class JobService {
   [[nodiscard]] Result<std::shared_ptr<PatternCheck>> check_pattern(Client& client,
                                                                     const std::string& pattern);
 
+  /// How what a client has sent or been given is freed.
+  [[nodiscard]] BlockDisposal disposal_for(const Client& client) const;
+
   /// The job with that id, or null.
   [[nodiscard]] std::shared_ptr<Job> find(Client& client, const JobId& id);
 

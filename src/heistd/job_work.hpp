@@ -48,6 +48,9 @@ class JobWork {
   /// once nothing is left.   Cost: 5 ms at most (ADR 0027).   Errors: JobFailure, std::bad_alloc; the work is over then.
   virtual bool step(std::chrono::nanoseconds budget) = 0;
 
+  /// What the upload has left, so that somebody else may free it; nothing else may be called then.
+  [[nodiscard]] virtual Blocks give_up_body() noexcept = 0;
+
   /// Precondition: step() returned true.
   [[nodiscard]] virtual JobResult take_result() = 0;
 };

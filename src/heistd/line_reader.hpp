@@ -32,6 +32,9 @@ class LineReader {
   /// The bytes after the last newline, once all blocks are done; nothing when there are none.
   [[nodiscard]] std::optional<std::string_view> read_last();
 
+  /// The blocks that were not opened; nothing else may be called then.
+  [[nodiscard]] Blocks give_up_body() noexcept { return std::move(body_); }
+
   /// Lines given so far: the number of the last one.
   [[nodiscard]] std::uint64_t line_count() const noexcept { return line_count_; }
 

@@ -51,6 +51,8 @@ class SearchWork final : public JobWork {
     return false;
   }
 
+  Blocks give_up_body() noexcept override { return reader_.give_up_body(); }
+
   JobResult take_result() override {
     auto lines = std::make_shared<Blocks>();
     lines_.shrink_to_fit();

@@ -40,12 +40,12 @@ std::optional<Refusal> Upload::take(std::size_t bytes) {
 }
 
 std::span<char> Upload::room() {
-  if (blocks_.empty() || used_ == blocks_.back().size()) {
+  if (blocks_->empty() || used_ == blocks_->back().size()) {
     const auto expected = announced_ ? *announced_ - received_ : block_bytes;
-    blocks_.emplace_back(std::clamp<std::size_t>(expected, 1, block_bytes), '\0');
+    blocks_->emplace_back(std::clamp<std::size_t>(expected, 1, block_bytes), '\0');
     used_ = 0;
   }
-  return std::span(blocks_.back()).subspan(used_);
+  return std::span(blocks_->back()).subspan(used_);
 }
 
 std::optional<Refusal> Upload::commit(std::size_t bytes) {
@@ -59,12 +59,12 @@ std::optional<Refusal> Upload::commit(std::size_t bytes) {
 }
 
 Result<std::shared_ptr<Job>> Upload::submit(JobService& service) {
-  if (!blocks_.empty()) {
-    blocks_.back().resize(used_);
-    blocks_.back().shrink_to_fit();
-    if (used_ == 0) blocks_.pop_back();
+  if (!blocks_->empty()) {
+    blocks_->back().resize(used_);
+    blocks_->back().shrink_to_fit();
+    if (used_ == 0) blocks_->pop_back();
   }
-  return service.submit(*client_, request_, std::move(blocks_), std::move(ticket_));
+  return service.submit(*client_, request_, std::move(*blocks_), std::move(ticket_));
 }
 
 }  // namespace heistd

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <heistd/block_disposal.hpp>
 #include <heistd/budget.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/quota.hpp>
@@ -15,11 +16,14 @@ namespace heistd {
 /// every byte is in the client's budget before it is read, or as soon as its number is known.
 class Upload {
  public:
-  Upload(Client& client, JobRequest request, Budget::Ticket ticket, std::size_t max_body) noexcept
+  /// `disposal` frees what was received if the upload does not end as a job.
+  Upload(Client& client, JobRequest request, Budget::Ticket ticket, std::size_t max_body,
+         BlockDisposal disposal) noexcept
       : client_(&client),
         request_(std::move(request)),
         ticket_(std::move(ticket)),
-        max_body_(max_body) {}
+        max_body_(max_body),
+        blocks_(std::move(disposal)) {}
 
   /// Takes a place among those that wait for their jobs, if the request wants to.
   ///
@@ -55,7 +59,7 @@ class Upload {
   std::size_t max_body_;
   std::optional<std::size_t> announced_;
   std::size_t received_ = 0;
-  Blocks blocks_;
+  DisposedBlocks blocks_;
   std::size_t used_ = 0;  ///< of the last block
 };
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <heist/event_loop.hpp>
 #include <heistd/upload.hpp>
 
 namespace heistd {
@@ -10,7 +11,9 @@ struct UploadTest : testing::Test {
   static constexpr std::size_t max_body = 300 * kib;
   static constexpr std::size_t max_queued_bytes = 400 * kib;
 
-  Upload upload() { return {*client, {}, *client->budget->take_job(), max_body}; }
+  Upload upload() {
+    return {*client, {}, *client->budget->take_job(), max_body, BlockDisposal(loop.scheduler())};
+  }
 
   /// Reads `bytes` in; the refusal's code, or nothing.
   static std::string feed(Upload& upload, std::size_t bytes) {
@@ -31,6 +34,7 @@ struct UploadTest : testing::Test {
     return limits;
   }
 
+  heist::EventLoop loop;
   std::unique_ptr<Client> client =
       std::make_unique<Client>("c", heist::TaskPriority::user_blocking, small());
 };
