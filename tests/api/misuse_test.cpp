@@ -64,6 +64,8 @@ TEST_F(Lif6, scheduler_when_moved_from_and_passed_on_then_refused_by_name) {
   EXPECT_EQ(refusal_of([&] { static_cast<void>(resume_on(gone)); }), moved("resume_on"));
   EXPECT_EQ(refusal_of([&] { static_cast<void>(sleep_for(gone, 1ms)); }),
             moved("sleep_for: the scheduler"));
+  EXPECT_EQ(refusal_of([&] { static_cast<void>(sleep_for(scheduler, 1ms, signal_gone)); }),
+            moved("sleep_for: the signal"));
   EXPECT_EQ(refusal_of([&] { static_cast<void>(AbortSignal::timeout(gone, 1ms)); }),
             moved("AbortSignal::timeout: the scheduler"));
   EXPECT_EQ(refusal_of([&] { static_cast<void>(promise.then(gone, [](int) {})); }),

@@ -161,6 +161,16 @@ TEST_P(ClusterDrainWatch, close_when_a_task_waits_for_a_suspended_scheduler_then
   EXPECT_EQ(waits.get(), 7);
 }
 
+TEST_P(ClusterDrainWatch, close_when_it_waits_for_a_suspended_bound_task_then_it_is_told_once) {
+  const auto suspended = bound(1).with_ceiling(background);
+  suspended.suspend();
+  suspended.post(tracked([] {}));
+  auto mode = CloseMode::drain();
+  mode.wait_for_delayed = true;
+  EXPECT_THAT(told_while_draining(mode, [&] { suspended.resume(); }),
+              testing::HasSubstr("tasks of a suspended scheduler wait for its resume"));
+}
+
 TEST_P(ClusterDrainWatch, close_when_it_waits_for_suspended_tasks_then_it_is_told_once) {
   scheduler().suspend();
   scheduler().post(tracked([] {}));

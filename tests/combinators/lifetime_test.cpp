@@ -138,6 +138,15 @@ TEST_F(CombinatorLifetime,
   EXPECT_THROW(outer.get(), InvalidStateError);
 }
 
+TEST_F(CombinatorLifetime, any_when_nested_and_rejected_then_its_errors_go_without_a_stack) {
+  auto outer = when_any(scheduler, first.promise);
+  for (int i = 0; i < 100'000; ++i) outer = when_any(scheduler, std::move(outer));
+  first.resolver.reject(Reason(std::string("no")));
+  loop.run_until_idle();
+  EXPECT_THROW(static_cast<void>(outer.get()), AggregateError);
+  outer = Promise<Probe>::resolved(nullptr);
+}
+
 TEST_F(CombinatorLifetime, inputs_when_of_other_agents_then_it_settles_on_its_own) {
   const Agent one;
   const Agent two;

@@ -28,6 +28,7 @@ const Promise<void> sleep_for(Delay delay, const std::optional<AbortSignal>& sig
 const Promise<void> sleep_for(const Scheduler& scheduler, Delay delay,
                               const std::optional<AbortSignal>& signal) {
   scheduler.check_valid("sleep_for: the scheduler");
+  if (signal) signal->check_valid("sleep_for: the signal");
   return scheduler.post_task([] {}, {.signal = signal, .delay = delay});
 }
 

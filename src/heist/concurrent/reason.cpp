@@ -66,12 +66,21 @@ class Reason::Box {
   std::exception_ptr exception_;
   std::any value_;
   mutable sync::atomic<std::exception_ptr*> late_{nullptr};
+  Box* next_gone_ = nullptr;  ///< of those that go with another one
 };
 
 void retain(Reason::Box& box) noexcept { box.shares_.add(); }
 
+/// An AggregateError holds reasons, of which each may be such an error, too: however deep they are nested, each goes when
+/// the one that held it has gone, and not within it.
 void release(Reason::Box& box) noexcept {
-  if (box.shares_.drop()) destroy_node(box);
+  thread_local constinit bool is_at_it = false;
+  thread_local constinit Reason::Box* gone = nullptr;
+  if (!box.shares_.drop()) return;
+  box.next_gone_ = std::exchange(gone, &box);
+  if (std::exchange(is_at_it, true)) return;
+  while (gone != nullptr) destroy_node(*std::exchange(gone, gone->next_gone_));
+  is_at_it = false;
 }
 
 thread_local constinit Reason* rethrown = nullptr;

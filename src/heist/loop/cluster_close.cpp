@@ -59,15 +59,20 @@ bool ClusterHub::is_holding() noexcept {
   return holds;
 }
 
+/// Whether tasks of a suspended scheduler wait, of the cluster's or of an agent's that slept since.
+bool ClusterHub::holds_something() noexcept {
+  // relaxed: IdleAgents' announcement has published it, as what follows.
+  if (is_holding() || holds_delayed_.load(sync::relaxed)) return true;
+  return std::ranges::any_of(sleepers_.loops(), [](const Ref<LoopCore>& loop) {
+    return loop->member_.holds.load(sync::relaxed);  // relaxed: as above.
+  });
+}
+
 /// All sleep: by the clock, or by resuming a scheduler.
 bool ClusterHub::has_more_to_come() noexcept {
-  // relaxed: IdleAgents' announcement has published it, as what follows.
-  if (keeper_.next_due() != Keeper::never || holds_delayed_.load(sync::relaxed)) return true;
-  if (is_holding()) return true;
+  if (keeper_.next_due() != Keeper::never || holds_something()) return true;
   return std::ranges::any_of(sleepers_.loops(), [](const Ref<LoopCore>& loop) {
-    const Membership& member = loop->member_;
-    // relaxed, both: as above.
-    return member.next_due.load(sync::relaxed) != no_tick || member.holds.load(sync::relaxed);
+    return loop->member_.next_due.load(sync::relaxed) != no_tick;  // relaxed: as above.
   });
 }
 

@@ -352,6 +352,7 @@ class ClusterHub {
   [[nodiscard]] bool all_sleep() noexcept;
   [[nodiscard]] bool is_quiet(bool also_delayed) noexcept;
   [[nodiscard]] bool is_holding() noexcept;
+  [[nodiscard]] bool holds_something() noexcept;
   [[nodiscard]] bool has_more_to_come() noexcept;
   [[nodiscard]] std::uint64_t count_sleeps() const noexcept;
   void note_sleep() noexcept;

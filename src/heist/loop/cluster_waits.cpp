@@ -139,8 +139,7 @@ DrainObstacle ClusterHub::find_obstacle() {
     found.mark += waits[index].count;
   }
   const bool may_wait_for_held = loop_.close_terms().wait_for_delayed() || !found.what.empty();
-  // relaxed: a hint.
-  if (may_wait_for_held && (is_holding() || holds_delayed_.load(sync::relaxed))) {
+  if (may_wait_for_held && holds_something()) {
     found.what += "tasks of a suspended scheduler wait for its resume; ";
     // Unless something else gets on.
     for (const auto& loop : sleepers_.loops()) found.mark += loop->stats().tasks_run;
