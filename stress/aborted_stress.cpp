@@ -6,6 +6,9 @@
 //     of one signal or of many, no pick takes a millisecond of its agent's time (ABT-4), and a delay starts at the first or
 //     second pick after it is due, or after a millisecond of other tasks at the latest (DLY-1).
 //
+// I3  Time limits that are made and dropped at a steady rate hold no more than a fixed amount of memory, however long tasks
+//     are, and so however seldom agents pick (ABT-5).
+//
 // A pick is measured in processor time of its thread: what the system runs in between is nobody's fault here. It may give
 // the system a chunk of memory, which takes some virtual machines milliseconds: that is measured first (system_step()), and
 // only a pick that takes long in each of three attempts fails.
@@ -287,6 +290,56 @@ void test_memory(Signals kind) {
   check(most <= before + most_memory, "I1: aborted tasks keep their memory");
 }
 
+/// A task of ten milliseconds behind the other, until told to end.
+class LongTasks {
+ public:
+  explicit LongTasks(Scheduler scheduler) : scheduler_(std::move(scheduler)) { go_on(); }
+  LongTasks(const LongTasks&) = delete;
+  LongTasks& operator=(const LongTasks&) = delete;
+  ~LongTasks() {
+    ends_.store(true, sync::release);
+    await([&] { return has_ended_.load(sync::acquire); }, "a long task does not end");
+  }
+
+ private:
+  void go_on() {
+    scheduler_.post([this] { run(); }, {.priority = TaskPriority::user_blocking});
+  }
+  void run() {
+    const auto end = Clock::now() + 10ms;
+    while (Clock::now() < end && !ends_.load(sync::acquire)) {
+    }
+    ends_.load(sync::acquire) ? has_ended_.store(true, sync::release) : go_on();
+  }
+
+  Scheduler scheduler_;
+  sync::atomic<bool> ends_{false};
+  sync::atomic<bool> has_ended_{false};
+};
+
+void test_dropped_limits() {
+  constexpr int rounds = 1000;
+  constexpr int limits_a_round = 100;
+  AgentCluster cluster({.agents = agents});
+  const LongTasks first(cluster.scheduler());
+  const LongTasks second(cluster.scheduler());
+  const auto before = pool_memory();
+  auto next = Clock::now();
+  for (int round = 0; round < rounds; ++round) {
+    for (int i = 0; i < limits_a_round; ++i) {
+      static_cast<void>(AbortSignal::timeout(cluster.scheduler(), 1h));
+    }
+    next += 1ms;
+    while (Clock::now() < next) {
+    }
+  }
+  const auto most = pool_memory();
+  std::printf("%d limits made and dropped, memory %lld -> %lld\n", rounds * limits_a_round,
+              static_cast<long long>(before), static_cast<long long>(most));
+  std::fflush(stdout);
+  check(most <= before + most_memory, "I3: dropped time limits keep their memory");
+}
+
 double milliseconds_of(nanoseconds time) {
   return std::chrono::duration<double, std::milli>(time).count();
 }
@@ -377,6 +430,9 @@ int main(int argc, char** argv) {
   const auto options = parse("aborted_stress", {argv, static_cast<std::size_t>(argc)},
                              {{"--tasks", &tasks_text}, {"--part", &part}});
   const auto tasks = tasks_text.empty() ? default_tasks : number_of("--tasks", tasks_text);
+#if !defined(HEIST_SANITIZER_ADDRESS) && !defined(HEIST_SANITIZER_THREAD)
+  if (part != "lateness") test_dropped_limits();  // sanitizers slow agents down more than clocks
+#endif
   const auto rounds = run_rounds(options, [&](Random& random) {
     const Signals signals = all_signals[random.below(all_signals.size())];
     if (part != "lateness") test_memory(signals);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "support/threads.hpp"
 #include "support/virtual_loop_fixture.hpp"
 
 namespace heist::support {
@@ -130,6 +131,19 @@ TEST_F(TimeLimits, limits_one_by_one_among_tasks_then_each_is_before_the_next_ta
     loop.run_until_idle();
   }
   EXPECT_THAT(trace.take(), Each("in time"));
+}
+
+TEST_F(TimeLimits, limit_when_others_have_sent_something_then_aborts_before_that_is_taken) {
+  const auto signal = AbortSignal::timeout(scheduler, limit);
+  const auto subscription = note_abort(signal, "limit");
+  auto sent = Promise<void>::with_resolver();
+  static_cast<void>(sent.promise.then(scheduler, note("what was sent")));
+  scheduler.post([&] {
+    on_thread([&] { sent.resolver.resolve(); });
+    loop.spend(2 * limit);
+  });
+  loop.run_until_idle();
+  EXPECT_THAT(trace.take(), ElementsAre("limit", "what was sent"));
 }
 
 TEST_F(TimeLimits, limit_when_its_scheduler_is_suspended_then_aborts) {

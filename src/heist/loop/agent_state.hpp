@@ -17,6 +17,7 @@
 #include "ended_limits.hpp"
 #include "microtask_queue.hpp"
 #include "task_queues.hpp"
+#include "upkeep_time.hpp"
 #include "wait_guard.hpp"
 
 namespace heist {
@@ -44,6 +45,8 @@ struct AgentState {
   unsigned passed = 0;             ///< how many tasks picks have passed over
   bool goes_on = false;            ///< the pick was interrupted, having passed over many
   TaskFifo discarded;              ///< aborted tasks that arrived, or came up for a pick
+  UpkeepTime reaping;              ///< of `reap` and `discarded`
+  UpkeepTime keeping;              ///< of a cluster's keeper
   SignalLoop* released = nullptr;  ///< parts whose messages' references are to be dropped
   OwnCount tasks_dropped;
   sync::atomic<std::size_t> to_drop{0};  ///< how many the close drops, once it has begun to

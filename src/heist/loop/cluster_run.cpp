@@ -43,10 +43,16 @@ bool ClusterHub::wants_keeper() const noexcept { return needs_keeper() && !keepe
 /// What comes meanwhile is for this agent's next pick, or for whoever is free until then: it is not kept from its tasks.
 SchedulerTask* ClusterHub::keep(LoopCore& agent) noexcept {
   if (!keeper_.try_begin()) return nullptr;
+  auto& state = *loop_.agent_;
   take_over();
+  if (keeps_more()) {
+    state.keeping.go_on(loop_.time_, [this] {
+      take_over();
+      return keeps_more();
+    });
+  }
   hand_on(agent);
   SchedulerTask* const limit = take_limit(agent);
-  const auto& state = *loop_.agent_;
   // relaxed: the keeper's announcement of sleep publishes it.
   holds_delayed_.store(state.held_tasks != 0, sync::relaxed);
   const bool goes_on = keeps_more() || !state.limits.empty();

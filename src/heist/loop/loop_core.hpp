@@ -360,6 +360,7 @@ class LoopCore {
     auto& limits = on_agent().limits;
     return !limits.empty() && may_pick_limit() ? &limits.pop() : nullptr;
   }
+  [[nodiscard]] SchedulerTask* pick_limit_before_inbox() noexcept HEIST_ON_AGENT;
   [[nodiscard]] SchedulerTask* pick() noexcept HEIST_ON_AGENT;
   [[nodiscard]] LoopNode* pick_in_cluster() noexcept HEIST_ON_AGENT;
   bool run_picked(LoopNode& node) noexcept HEIST_ON_AGENT;
@@ -399,6 +400,7 @@ class LoopCore {
   void drop_held(SchedulerCore& scheduler) noexcept HEIST_ON_AGENT;
   void arrive_all(LoopNode* oldest) noexcept HEIST_ON_AGENT;
   void run_microtasks() noexcept HEIST_ON_AGENT;
+  void reap_for_a_while() noexcept HEIST_ON_AGENT;
   void reap_some() noexcept HEIST_ON_AGENT;
   void take_aborts(unsigned most) noexcept HEIST_ON_AGENT;
   void close_aborts() noexcept HEIST_ON_AGENT;

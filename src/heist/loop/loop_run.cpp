@@ -152,9 +152,19 @@ inline bool LoopCore::run_task(SchedulerTask& task) noexcept {
   return !may_not_start || !std::exchange(agent.not_started, false);
 }
 
+/// A limit that has ended does not wait until all that was sent here has been taken. Null: there is none, or nothing to take.
+SchedulerTask* LoopCore::pick_limit_before_inbox() noexcept {
+  // relaxed: a stop that is asked for later may come after this task.
+  const bool may_go_first = inbox_.has_posts() && !stop_sent_.load(sync::relaxed);
+  if (!may_go_first || !on_agent().delays.has_limits()) return nullptr;
+  expire_limits();
+  return pick_limit();
+}
+
 bool LoopCore::run_next(bool heed_stop) noexcept {
   for (;;) {
     if (has_news()) {
+      if (SchedulerTask* limit = pick_limit_before_inbox()) return run_task(*limit);
       collect_work();
       if (heed_stop && on_agent().stop_requested) return false;
       if (SchedulerTask* limit = pick_limit()) return run_task(*limit);
@@ -221,7 +231,7 @@ void LoopCore::collect_work() noexcept {
   // Both run users' code: this pick goes by what that posts and re-prioritises, too.
   const bool is_new_pick = !std::exchange(agent.goes_on, false);
   if (is_new_pick && has_garbage()) {
-    reap_some();
+    reap_for_a_while();
     drain_inbox();
   }
   if (!agent.microtasks.empty()) {

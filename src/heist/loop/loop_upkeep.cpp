@@ -89,6 +89,16 @@ void LoopCore::close_aborts() noexcept {
   agent.may_have_aborts = false;
 }
 
+void LoopCore::reap_for_a_while() noexcept {
+  reap_some();
+  if (!has_garbage()) return;
+  on_agent().reaping.go_on(time_, [this] {
+    assert_agent();
+    reap_some();
+    return has_garbage();
+  });
+}
+
 void LoopCore::reap_some() noexcept {
   end_search();
   take_aborts(message_portion);
