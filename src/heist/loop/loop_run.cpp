@@ -153,10 +153,11 @@ inline bool LoopCore::run_task(SchedulerTask& task) noexcept {
 }
 
 /// A limit that has ended does not wait until all that was sent here has been taken. Null: there is none, or nothing to take.
-SchedulerTask* LoopCore::pick_limit_before_inbox() noexcept {
+inline SchedulerTask* LoopCore::pick_limit_before_inbox() noexcept {
+  if (!on_agent().delays.has_limits()) [[likely]]
+    return nullptr;
   // relaxed: a stop that is asked for later may come after this task.
-  const bool may_go_first = inbox_.has_posts() && !stop_sent_.load(sync::relaxed);
-  if (!may_go_first || !on_agent().delays.has_limits()) return nullptr;
+  if (!inbox_.has_posts() || stop_sent_.load(sync::relaxed)) return nullptr;
   expire_limits();
   return pick_limit();
 }
