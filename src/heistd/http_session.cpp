@@ -11,6 +11,7 @@
 #include <heistd/http_reply.hpp>
 #include <heistd/http_session.hpp>
 #include <heistd/pace.hpp>
+#include <heistd/sending.hpp>
 #include <iostream>
 #include <utility>
 
@@ -57,9 +58,6 @@ bool peer_has_left(Tcp::socket& socket) {
 template <class Parser>
 std::optional<Refusal> check_framing(const Parser& parser) {
   const auto& message = parser.get();
-  if (message.version() > 11) {
-    return Refusal{505, "unsupported_version", "only HTTP/1.0 and HTTP/1.1 are spoken", "version"};
-  }
   if (message.version() == 11 && message.count(http::field::host) != 1) {
     return Refusal{400, "malformed_request", "exactly one Host header is needed", "Host"};
   }
@@ -317,18 +315,19 @@ asio::awaitable<void> HttpSession::send(const Reply& reply) {
   auto response = make_response(reply, version_, keep_alive_);
   http::response_serializer<BlocksBody> serializer(response);
   serializer.split(is_head_);
-  const Pace pace(limits_, Clock::now());
-  std::uint64_t sent = 0;
+  sending_.emplace(limits_, Clock::now(), socket_.native_handle());
   // The system takes a piece at a time, as the socket's buffer is small.
   while (is_head_ ? !serializer.is_header_done() : !serializer.is_done()) {
-    set_deadline(pace.deadline(Clock::now(), sent));
+    static_cast<void>(sending_->gets_on());
+    set_deadline(sending_->deadline(Clock::now()));
     const auto [error, bytes] = co_await http::async_write_some(socket_, serializer, as_tuple);
-    sent += bytes;
+    sending_->add(bytes);
     if (error) {
       give_up();
-      co_return;
+      break;
     }
   }
+  sending_.reset();
 }
 
 asio::awaitable<void> HttpSession::refuse(const Refusal& refusal) {
@@ -401,7 +400,9 @@ void HttpSession::arm_timer() {
 void HttpSession::on_timer() {
   armed_ = false;
   if (deadline_ == Clock::time_point::max()) return;
-  if (Clock::now() >= deadline_) {
+  const auto now = Clock::now();
+  if (now >= deadline_ && sending_ && sending_->gets_on()) deadline_ = sending_->deadline(now);
+  if (now >= deadline_) {
     timed_out_ = true;
     socket_.cancel();
     // Once more in a moment: the step of a longer operation may have ended just now.

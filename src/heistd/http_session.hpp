@@ -10,6 +10,7 @@
 #include <heistd/api.hpp>
 #include <heistd/connections.hpp>
 #include <heistd/limits.hpp>
+#include <heistd/sending.hpp>
 #include <heistd/served_names.hpp>
 #include <memory>
 #include <optional>
@@ -83,6 +84,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   Clock::time_point deadline_ = Clock::time_point::max();
   bool armed_ = false;
   bool timed_out_ = false;
+  std::optional<Sending> sending_;  ///< of the reply under way
 
   // Of the request under way.
   unsigned version_ = 11;

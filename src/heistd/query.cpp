@@ -62,7 +62,8 @@ void QueryReader::refuse(Refusal refusal) {
 
 std::optional<Refusal> QueryReader::finish() {
   for (const auto& [key, value] : query_) {
-    if (std::ranges::find(known_, key) == known_.end()) {
+    const bool is_empty = key.empty() && value.empty();  // as in "?" and "a=1&"
+    if (!is_empty && std::ranges::find(known_, key) == known_.end()) {
       refuse(bad_parameter(key, "the parameter is not known here"));
     }
   }

@@ -141,6 +141,13 @@ class Readers(ConnectionsTest):
                 pause.wait(len(data) / 250_000)
         self.assertGreater(received, self.SIZE)
 
+    def test_reader_when_the_servers_buffer_takes_it_longer_than_the_idle_timeout_then_it_lives(self):
+        raw = self.server.raw(receive_buffer=4096).head("GET", self.result())
+        pause = heistd_server.threading.Event()
+        for _ in range(70):
+            self.assertGreater(len(raw.socket.recv(500)), 0)
+            pause.wait(0.1)
+
     def test_reply_when_nobody_reads_it_then_the_system_holds_little_of_it(self):
         raw = self.server.raw(receive_buffer=65536).head("GET", self.result())
         until(raw.unread, "the reply")

@@ -65,8 +65,13 @@ class Malformed(ServerTest):
         )
 
     def test_request_when_version_unknown_then_refused(self):
-        raw = self.server.raw().send(b"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n")
-        self.assertIn(raw.reply().status, (400, 505))
+        for version in (b"0.9", b"1.2", b"2.0"):
+            request = b"GET /healthz HTTP/" + version + b"\r\nHost: localhost\r\n\r\n"
+            self.refused(request, 400, "malformed_request", "version")
+
+    def test_query_when_a_parameter_is_empty_then_as_if_it_was_not_there(self):
+        for target in ("/healthz?", "/stats?&"):
+            self.assertEqual(self.server.get(target).status, 200)
 
     def test_request_when_cut_short_then_400_and_no_job(self):
         for data in (
