@@ -9,6 +9,10 @@ namespace heist {
 ///
 /// `T` has the links `child`, `sibling` and `previous` (parent for a first child, else the sibling before); `before(a, b)`
 /// orders. Cost: top, insert O(1); erase, changed amortised O(log n); no allocation (LIF-4).
+///
+/// Most items come in their order. One that belongs behind the last to come stands below that one, and what stood below one that
+/// leaves takes its place. So such items are a line of which each leaves in O(1), and not all of them children of the
+/// first, which would all be looked at when that leaves.
 template <class T, auto before>
 class PairingHeap {
  public:
@@ -16,17 +20,21 @@ class PairingHeap {
 
   void insert(T& item) noexcept {
     item.child = item.sibling = item.previous = nullptr;
-    root_ = meld(root_, &item);
+    if (last_ != nullptr && before(*last_, item)) {
+      static_cast<void>(meld(last_, &item));
+    } else {
+      root_ = meld(root_, &item);
+    }
+    last_ = &item;
   }
 
   void erase(T& item) noexcept {
+    if (&item == last_) last_ = item.previous;
+    T* const below = meld_siblings(item.child);
     if (&item == root_) {
-      root_ = meld_siblings(item.child);
+      root_ = below;
     } else {
-      (item.previous->child == &item ? item.previous->child : item.previous->sibling) =
-          item.sibling;
-      if (item.sibling != nullptr) item.sibling->previous = item.previous;
-      root_ = meld(root_, meld_siblings(item.child));
+      replace(item, below);
     }
     item.child = item.sibling = item.previous = nullptr;
   }
@@ -39,6 +47,16 @@ class PairingHeap {
   }
 
  private:
+  /// `below` may be null. Precondition: `item` has one before it.
+  static void replace(T& item, T* below) noexcept {
+    T* const next = item.sibling;
+    T* const in_place = below != nullptr ? below : next;
+    (item.previous->child == &item ? item.previous->child : item.previous->sibling) = in_place;
+    if (in_place != nullptr) in_place->previous = item.previous;
+    if (below == nullptr || next == nullptr) return;
+    below->sibling = next;
+    next->previous = below;
+  }
   static T* meld(T* a, T* b) noexcept {
     if (a == nullptr) return b;
     if (b == nullptr) return a;
@@ -74,6 +92,7 @@ class PairingHeap {
   }
 
   T* root_ = nullptr;
+  T* last_ = nullptr;  ///< the last to come, or one that stood before it
 };
 
 }  // namespace heist
