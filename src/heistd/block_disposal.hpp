@@ -34,7 +34,7 @@ class DisposedBlocks {
  public:
   explicit DisposedBlocks(BlockDisposal disposal) noexcept : disposal_(std::move(disposal)) {}
   DisposedBlocks(DisposedBlocks&& other) noexcept
-      : disposal_(other.disposal_), blocks_(std::exchange(other.blocks_, {})) {}
+      : disposal_(std::move(other.disposal_)), blocks_(std::exchange(other.blocks_, {})) {}
   DisposedBlocks& operator=(DisposedBlocks&& other) noexcept {
     std::swap(disposal_, other.disposal_);
     std::swap(blocks_, other.blocks_);
