@@ -13,6 +13,8 @@
 #include <heistd/network_reserve.hpp>
 #include <heistd/pace.hpp>
 #include <iostream>
+#include <new>
+#include <span>
 #include <utility>
 
 namespace heistd {

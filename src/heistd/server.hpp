@@ -59,8 +59,8 @@ class Server {
   std::size_t abort_all_jobs();
 
   const Options options_;
-  NetworkReserve
-      reserve_;  // before the agents, for each of which malloc takes 64 MiB of address space if it can
+  // Before the agents, for each of which malloc takes 64 MiB of address space if it can.
+  NetworkReserve reserve_;
   // Of whom sessions hold shares, whose coroutines live as long as the io_context.
   ClientTable clients_;
   Connections connections_;
