@@ -2,6 +2,7 @@
 #include <heistd/job_request.hpp>
 #include <heistd/json.hpp>
 #include <heistd/memory_reserve.hpp>
+#include <heistd/network_reserve.hpp>
 #include <utility>
 
 namespace heistd {
@@ -107,6 +108,7 @@ Api::Handled Api::handle_plain(const Route& route, Client& client) {
 
 Result<Api::Step> Api::begin_upload(const Route& route, const RequestHead& head,
                                     const Target& target, Client& client, UnknownPattern unknown) {
+  const NetworkReserve::Withheld only_what_is_left;
   auto request = read_job_request(*parse_job_kind(route.name), target, client);
   if (!request) return request.error();
   if (service_.shutting_down()) return unavailable("shutting_down", "the server is shutting down");
@@ -211,11 +213,18 @@ Api::Handled Api::put_signal(const Route& route, const Target& target, Client& c
   const auto priority = read_signal_priority(target, client);
   if (!priority) return priority.error();
   const bool existed = client.signals.find(route.name) != nullptr;
-  const auto group = service_.put_group(client, route.name, *priority);
+  const auto group = put_group(client, route.name, *priority);
   if (!group) return group.error();
   return json_reply(existed ? 200 : 201, {{"signal", route.name},
                                           {"priority", heist::to_string(*priority)},
                                           {"unfinished_jobs", (*group)->unfinished_jobs}});
+}
+
+/// A name that is put takes memory until it is deleted.
+Result<std::shared_ptr<SignalGroup>> Api::put_group(Client& client, std::string_view name,
+                                                    heist::TaskPriority priority) {
+  const NetworkReserve::Withheld only_what_is_left;
+  return service_.put_group(client, name, priority);
 }
 
 Api::Handled Api::erase_signal(const Route& route, Client& client) {

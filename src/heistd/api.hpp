@@ -78,6 +78,8 @@ class Api {
   Handled erase_job(Job& job, Client& client);
   Handled job_result(const Route& route, Client& client);
   Handled put_signal(const Route& route, const Target& target, Client& client);
+  Result<std::shared_ptr<SignalGroup>> put_group(Client& client, std::string_view name,
+                                                 heist::TaskPriority priority);
   Handled erase_signal(const Route& route, Client& client);
 
   ClientTable& clients_;

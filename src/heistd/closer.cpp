@@ -20,7 +20,8 @@ int make_event() {
 
 }  // namespace
 
-Closer::Closer(heist::AgentCluster& cluster, boost::asio::io_context& io, Closed closed)
+Closer::Closer(std::optional<heist::AgentCluster>& cluster, boost::asio::io_context& io,
+               Closed closed)
     : cluster_(cluster), closed_(std::move(closed)), end_(io, make_event()) {
   await_end();
   thread_ = std::thread([this] { run(); });
@@ -47,10 +48,10 @@ void Closer::run() {
 
 heist::CloseReport Closer::close() const {
   try {
-    return cluster_.close(heist::CloseMode::drain_until(*deadline_));
+    return cluster_->close(heist::CloseMode::drain_until(*deadline_));
   } catch (const std::exception& error) {
     std::cerr << "heistd: draining failed: " << error.what() << std::endl;
-    return cluster_.close(heist::CloseMode::abort());
+    return cluster_->close(heist::CloseMode::abort());
   }
 }
 

@@ -18,9 +18,9 @@ class Closer {
  public:
   using Closed = std::function<void(const heist::CloseReport&)>;
 
-  /// `closed` runs on the network thread.   Errors: std::system_error without a thread or a
-  /// descriptor.
-  Closer(heist::AgentCluster& cluster, boost::asio::io_context& io, Closed closed);
+  /// `closed` runs on the network thread. The cluster may come later, but before close_until().   Errors: std::system_error without a
+  /// thread or a descriptor.
+  Closer(std::optional<heist::AgentCluster>& cluster, boost::asio::io_context& io, Closed closed);
   /// Blocks: until the cluster is closed, if that has begun.
   ~Closer();
   Closer(const Closer&) = delete;
@@ -36,7 +36,7 @@ class Closer {
   [[nodiscard]] heist::CloseReport close() const;
   void await_end();
 
-  heist::AgentCluster& cluster_;
+  std::optional<heist::AgentCluster>& cluster_;
   const Closed closed_;
   boost::asio::posix::stream_descriptor end_;  ///< an eventfd
   std::optional<Clock::time_point> deadline_;

@@ -1,11 +1,13 @@
 // The upload as one zstd frame.
 #define ZSTD_STATIC_LINKING_ONLY  // NOLINT: zstd's switch for ZSTD_estimateCStreamSize_usingCParams
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <heistd/compress_work.hpp>
 #include <heistd/job_work.hpp>
 #include <heistd/limits.hpp>
+#include <new>
 
 namespace heistd {
 namespace {
@@ -17,6 +19,7 @@ struct FreeContext {
 };
 
 std::size_t require(std::size_t code) {
+  if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation) throw std::bad_alloc();
   if (ZSTD_isError(code) != 0) throw JobFailure("compress_failed", ZSTD_getErrorName(code));
   return code;
 }

@@ -82,6 +82,14 @@ void Connections::make_room(const Networks::value_type& network) noexcept {
   }
   if (strangers_.size() + known_.size() + busy_.size() < shares_.all) return;
   // Not all can be busy.
+  evict_longest_idle();
+}
+
+void Connections::evict_idle() noexcept {
+  if (strangers_.size() + known_.size() > 1) evict_longest_idle();
+}
+
+void Connections::evict_longest_idle() noexcept {
   evict(strangers_.empty() ? *known_.front() : *strangers_.front());
 }
 

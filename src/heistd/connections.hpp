@@ -72,6 +72,10 @@ class Connections {
     State state_ = State::idle;
   };
 
+  /// Closes the one that has been idle for longest, so that its memory can be used; the newest one stays, who may just be
+  /// about to ask for the server's health.
+  void evict_idle() noexcept;
+
  private:
   using Places = std::list<Place*>;
   /// A remote network, as long as it has connections.
@@ -88,6 +92,7 @@ class Connections {
   Networks::value_type& enter(const std::string& name);
   void leave(Place& place) noexcept;
   void make_room(const Networks::value_type& network) noexcept;
+  void evict_longest_idle() noexcept;
   void evict(Place& place) noexcept;
   void become(Place& place, Place::State state, Client* client) noexcept;
   static void count(const Place& place, std::ptrdiff_t by) noexcept;

@@ -4,6 +4,7 @@
 #include <array>
 #include <heistd/hex.hpp>
 #include <heistd/job_work.hpp>
+#include <new>
 
 namespace heistd {
 namespace {
@@ -17,10 +18,16 @@ void require(bool ok) {
   if (!ok) throw JobFailure("digest_failed", "the digest could not be computed");
 }
 
+std::unique_ptr<EVP_MD, Free> fetch_sha256() {
+  std::unique_ptr<EVP_MD, Free> algorithm(EVP_MD_fetch(nullptr, "SHA256", nullptr));
+  // Every OpenSSL has it, so that only memory can have been missing; the next job tries again.
+  if (!algorithm) throw std::bad_alloc();
+  return algorithm;
+}
+
 /// Fetched once: the first time takes OpenSSL longer than many a job.
 const EVP_MD* sha256() {
-  static const std::unique_ptr<EVP_MD, Free> algorithm(EVP_MD_fetch(nullptr, "SHA256", nullptr));
-  require(algorithm != nullptr);
+  static const auto algorithm = fetch_sha256();
   return algorithm.get();
 }
 
@@ -49,7 +56,10 @@ class DigestWork final : public JobWork {
  private:
   void start() {
     context_.reset(EVP_MD_CTX_new());
-    require(context_ && EVP_DigestInit_ex(context_.get(), sha256(), nullptr) == 1);
+    // Nothing but memory can be missing at the start.
+    if (!context_ || EVP_DigestInit_ex(context_.get(), sha256(), nullptr) != 1) {
+      throw std::bad_alloc();
+    }
   }
 
   Blocks body_;

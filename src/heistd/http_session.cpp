@@ -10,9 +10,12 @@
 #include <heistd/addresses.hpp>
 #include <heistd/http_reply.hpp>
 #include <heistd/http_session.hpp>
+#include <heistd/network_reserve.hpp>
 #include <heistd/pace.hpp>
 #include <heistd/sending.hpp>
 #include <iostream>
+#include <new>
+#include <span>
 #include <utility>
 
 namespace heistd {
@@ -24,6 +27,8 @@ using Tcp = asio::ip::tcp;
 
 constexpr auto as_tuple = asio::as_tuple(asio::use_awaitable);
 
+/// How many bytes are read at a time, but for those of an upload.
+constexpr std::size_t read_bytes = 4 * kib;
 /// How many bytes of later requests are read ahead while a client waits for its job.
 constexpr std::size_t read_ahead_bytes = 64 * kib;
 /// How long a closing connection is read from, so that the client gets to see the last answer.
@@ -46,6 +51,15 @@ auto guarded(Call&& call) -> decltype(call()) {
     return make_reply(out_of_memory());
   } catch (const std::exception& error) {
     return make_reply(internal_error(error));
+  }
+}
+
+/// Where the upload's next bytes go; without memory, a refusal.
+Result<std::span<char>> room_in(Upload& upload) {
+  try {
+    return upload.room();
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
   }
 }
 
@@ -129,7 +143,7 @@ asio::awaitable<bool> HttpSession::await_request() {
   set_deadline(first ? std::min(limits_.header_timeout, limits_.idle_timeout)
                      : limits_.idle_timeout);
   idle_ = true;
-  const auto room = buffer_.prepare(4 * kib);
+  const auto room = buffer_.prepare(read_bytes);
   const auto [error, bytes] = co_await socket_.async_read_some(room, as_tuple);
   idle_ = false;
   buffer_.commit(bytes);
@@ -240,13 +254,17 @@ asio::awaitable<HttpSession::Error> HttpSession::receive_body(Parser& parser, Up
   const Pace pace(limits_, start, start + limits_.body_timeout);
   std::uint64_t received = 0;
   while (!parser.is_done() && !refusal) {
-    const auto room = upload.room();
+    const auto room = room_in(upload);
+    if (!room) {
+      refusal = room.error();
+      break;
+    }
     auto& body = parser.get().body();
-    body.data = room.data();
-    body.size = room.size();
+    body.data = room->data();
+    body.size = room->size();
     set_deadline(pace.deadline(Clock::now(), received));
     const auto [error, bytes] = co_await http::async_read_some(socket_, buffer_, parser, as_tuple);
-    const auto came = room.size() - body.size;
+    const auto came = room->size() - body.size;
     received += came;
     refusal = upload.commit(came);
     if (error && error != http::error::need_buffer) co_return error;
@@ -275,15 +293,14 @@ asio::awaitable<void> HttpSession::wait_for_job(Waiting& waiting) {
 /// meanwhile are read ahead; when there is no room for more, the connection's state is polled.
 asio::awaitable<bool> HttpSession::client_left_before(const Job& job) {
   while (!job.finished()) {
-    const auto ahead = read_ahead_bytes - std::min(read_ahead_bytes, buffer_.size());
-    if (ahead == 0) {
+    const auto room = room_to_read_ahead();
+    if (room.size() == 0) {
       finished_.expires_after(peer_check_interval);
       co_await finished_.async_wait(as_tuple);
       if (!job.finished() && peer_has_left(socket_)) co_return true;
       continue;
     }
     finished_.expires_at(Clock::time_point::max());
-    const auto room = buffer_.prepare(ahead);
     auto group = asio::experimental::make_parallel_group(
         socket_.async_read_some(room, asio::deferred), finished_.async_wait(asio::deferred));
     const auto [order, error, bytes, expiry] =
@@ -292,6 +309,19 @@ asio::awaitable<bool> HttpSession::client_left_before(const Job& job) {
     if (error && !job.finished()) co_return true;
   }
   co_return false;
+}
+
+/// The buffer's own room first: more of it takes memory, and only for a client that goes on sending.
+asio::mutable_buffer HttpSession::room_to_read_ahead() {
+  const auto left = read_ahead_bytes - std::min(read_ahead_bytes, buffer_.size());
+  const auto unused = buffer_.capacity() - buffer_.size();
+  if (unused > 0) return buffer_.prepare(std::min(left, unused));
+  try {
+    const NetworkReserve::Withheld only_what_is_left;
+    return buffer_.prepare(std::min(left, read_bytes));
+  } catch (const std::bad_alloc&) {
+    return {};
+  }
 }
 
 /// Sends the reply, unless too much is on its way to the client already.
@@ -359,7 +389,7 @@ asio::awaitable<void> HttpSession::linger() {
   bool open = true;
   while (open && Clock::now() < until) {
     set_deadline(linger_time);
-    const auto room = buffer_.prepare(read_ahead_bytes);
+    const auto room = buffer_.prepare(read_bytes);
     const auto [error, bytes] = co_await socket_.async_read_some(room, as_tuple);
     open = !error;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -61,6 +62,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   Awaitable<void> refuse_read(Error error);
   Awaitable<void> linger();
 
+  boost::asio::mutable_buffer room_to_read_ahead();
   std::optional<Refusal> check_head(const Parser& parser) const;
   void close_at_once();
   void give_up();

@@ -1,5 +1,6 @@
 #include <cstdlib>
 #include <heistd/memory_reserve.hpp>
+#include <heistd/network_reserve.hpp>
 #include <memory>
 
 namespace heistd {
@@ -15,16 +16,21 @@ thread_local bool guarded = false;
 
 /// Operator new calls this when there is no memory, and tries again when it returns.
 void on_no_memory() {
+  if (NetworkReserve::give()) return;
   if (!guarded || !reserve) throw std::bad_alloc();
   reserve.reset();
 }
 
 }  // namespace
 
-MemoryReserve::Scope::Scope() {
+void MemoryReserve::prepare() {
   if (!reserve) reserve.reset(std::malloc(bytes));
   if (!reserve) throw std::bad_alloc();
   std::set_new_handler(&on_no_memory);  // the same one each time; heistd has no other
+}
+
+MemoryReserve::Scope::Scope() {
+  prepare();
   guarded = true;
 }
 

@@ -17,6 +17,10 @@ class MemoryReserve {
  public:
   static constexpr std::size_t bytes = std::size_t{1} << 20U;
 
+  /// Makes the thread's reserve, and has operator new ask for reserves. A thread that starts with this does not depend on memory
+  /// when it first needs its own.   Errors: std::bad_alloc.
+  static void prepare();
+
   /// What `call` returns.   Errors: std::bad_alloc, and what the call throws.
   template <class Call>
   static auto guard(Call&& call) {

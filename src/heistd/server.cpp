@@ -1,10 +1,7 @@
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/ip/address.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <csignal>
+#include <heistd/memory_reserve.hpp>
 #include <heistd/server.hpp>
 #include <iostream>
 #include <utility>
@@ -16,10 +13,8 @@ namespace asio = boost::asio;
 
 using Tcp = asio::ip::tcp;
 
-constexpr auto as_tuple = asio::as_tuple(asio::use_awaitable);
-
-/// How long accepting pauses when the system has no descriptors left.
-constexpr std::chrono::milliseconds accept_pause{100};
+/// How long it takes to try again what failed as the system has no memory or no descriptors left.
+constexpr std::chrono::milliseconds retry_pause{100};
 /// How long the last answers may take to leave, once all jobs have ended.
 constexpr std::chrono::seconds farewell_time{1};
 
@@ -28,6 +23,7 @@ heist::AgentClusterOptions cluster_options(const Options& options) {
   cluster.agents = options.agents;
   cluster.name = "heistd-agent";
   cluster.loop.max_wait = options.max_wait;
+  cluster.on_start = [](unsigned /*agent*/) { MemoryReserve::prepare(); };
   return cluster;
 }
 
@@ -70,13 +66,13 @@ Server::Server(Options options)
       io_(1),
       acceptor_(listen_on(io_, {asio::ip::make_address(options_.address), options_.port})),
       signals_(io_, SIGTERM, SIGINT),
-      pause_(io_),
+      farewell_(io_),
+      closer_(std::in_place, cluster_, io_,
+              [this](const heist::CloseReport& report) { finish_drain(report); }),
       cluster_(std::in_place, cluster_options(options_)),
       service_(cluster_->scheduler(), mail_),
       api_(clients_, service_, options_.limits),
       names_(options_.hosts) {
-  closer_.emplace(*cluster_, io_,
-                  [this](const heist::CloseReport& report) { finish_drain(report); });
   await_signal();
 }
 
@@ -89,26 +85,53 @@ Server::~Server() {
 Server::Tcp::endpoint Server::endpoint() const { return acceptor_.local_endpoint(); }
 
 void Server::run() {
-  asio::co_spawn(io_, accept(), asio::detached);
   while (!io_.stopped()) {
     try {
-      io_.run();
+      if (recover()) {
+        io_.run_one();
+      } else {
+        io_.run_one_for(retry_pause);
+      }
     } catch (const std::exception& error) {
       std::cerr << "heistd: " << error.what() << std::endl;
     }
   }
 }
 
-asio::awaitable<void> Server::accept() {
-  while (acceptor_.is_open()) {
-    auto [error, socket] = co_await acceptor_.async_accept(as_tuple);
-    if (!error) {
-      start_serving(std::move(socket));
-    } else if (acceptor_.is_open()) {
-      pause_.expires_after(accept_pause);
-      co_await pause_.async_wait(as_tuple);
-    }
+/// Makes up for what was lost while memory or descriptors were missing; false when it is to be tried again. It comes after each event,
+/// and needs no memory itself.
+bool Server::recover() {
+  const bool full = reserve_.refill();
+  if (reserve_.is_low()) connections_.evict_idle();
+  return accept() && full;
+}
+
+/// Accepts the next connection; false when that has to wait.
+bool Server::accept() {
+  if (accepting_ || !acceptor_.is_open()) return true;
+  if (Clock::now() < accept_again_) return false;
+  accept_again_ = Clock::now() + retry_pause;
+  try_to_accept();
+  return accepting_;
+}
+
+/// With a handler and no coroutine: what Asio throws at the start of an operation ends the coroutine.
+void Server::try_to_accept() {
+  try {
+    acceptor_.async_accept([this](const boost::system::error_code& error, Tcp::socket socket) {
+      on_accept(error, std::move(socket));
+    });
+    accepting_ = true;
+  } catch (const std::bad_alloc&) {
+    accepting_ = false;
   }
+}
+
+void Server::on_accept(const boost::system::error_code& error, Tcp::socket socket) {
+  accepting_ = false;
+  if (error) return;
+  accept_again_ = {};
+  start_serving(std::move(socket));
 }
 
 /// Without memory for one more connection, that one is closed; accepting goes on.
@@ -189,8 +212,8 @@ void Server::finish_drain(const heist::CloseReport& report) {
             << report.aborted + report.not_started << " dropped, " << report.still_running
             << " still running)" << std::endl;
   signals_.cancel();
-  pause_.expires_after(farewell_time);
-  pause_.async_wait([this](const boost::system::error_code& error) {
+  farewell_.expires_after(farewell_time);
+  farewell_.async_wait([this](const boost::system::error_code& error) {
     if (!error) io_.stop();
   });
   end_when_quiet();

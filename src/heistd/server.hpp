@@ -14,6 +14,7 @@
 #include <heistd/http_session.hpp>
 #include <heistd/io_mail.hpp>
 #include <heistd/job_service.hpp>
+#include <heistd/network_reserve.hpp>
 #include <heistd/options.hpp>
 #include <heistd/served_names.hpp>
 #include <memory>
@@ -25,7 +26,7 @@ namespace heistd {
 
 /// Listens, serves, and on SIGTERM or SIGINT drains and ends.
 ///
-/// Jobs run on an agent of their own; everything else, on the thread that calls run().
+/// Jobs run on agents of their own; everything else, on the thread that makes the server and calls run().
 class Server {
  public:
   /// Starts to listen. Signals are heard from now on.   Errors: std::system_error when the address
@@ -44,7 +45,10 @@ class Server {
  private:
   using Tcp = boost::asio::ip::tcp;
 
-  boost::asio::awaitable<void> accept();
+  bool recover();
+  bool accept();
+  void try_to_accept();
+  void on_accept(const boost::system::error_code& error, Tcp::socket socket);
   void start_serving(Tcp::socket socket);
   boost::asio::awaitable<void> serve(Tcp::socket socket);
   void await_signal();
@@ -55,6 +59,8 @@ class Server {
   std::size_t abort_all_jobs();
 
   const Options options_;
+  // Before the agents, for each of which malloc takes 64 MiB of address space if it can.
+  NetworkReserve reserve_;
   // Of whom sessions hold shares, whose coroutines live as long as the io_context.
   ClientTable clients_;
   Connections connections_;
@@ -62,19 +68,22 @@ class Server {
   IoMail mail_{io_};
   Tcp::acceptor acceptor_;
   boost::asio::signal_set signals_;
-  boost::asio::steady_timer pause_;  ///< of accepting, and before the end
+  boost::asio::steady_timer farewell_;
+  // Before the agents, whose malloc may leave no address space for the stack of its thread.
+  std::optional<Closer> closer_;
   std::optional<heist::AgentCluster> cluster_;
   JobService service_;
   Api api_;
   ServedNames names_;
   std::unordered_set<std::shared_ptr<HttpSession>> sessions_;
 
+  bool accepting_ = false;
+  Clock::time_point accept_again_;  ///< not before that
   bool draining_ = false;
   bool drained_ = false;
   Clock::time_point drain_start_;
   std::size_t finished_before_drain_ = 0;
   std::size_t aborted_by_drain_ = 0;
-  std::optional<Closer> closer_;
 };
 
 }  // namespace heistd

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <heistd/limits.hpp>
+#include <heistd/network_reserve.hpp>
 #include <heistd/upload.hpp>
 #include <utility>
 
@@ -41,6 +42,7 @@ std::optional<Refusal> Upload::take(std::size_t bytes) {
 
 std::span<char> Upload::room() {
   if (blocks_->empty() || used_ == blocks_->back().size()) {
+    const NetworkReserve::Withheld only_what_is_left;
     const auto expected = announced_ ? *announced_ - received_ : block_bytes;
     blocks_->emplace_back(std::clamp<std::size_t>(expected, 1, block_bytes), '\0');
     used_ = 0;
@@ -59,6 +61,7 @@ std::optional<Refusal> Upload::commit(std::size_t bytes) {
 }
 
 Result<std::shared_ptr<Job>> Upload::submit(JobService& service) {
+  const NetworkReserve::Withheld only_what_is_left;
   if (!blocks_->empty()) {
     blocks_->back().resize(used_);
     blocks_->back().shrink_to_fit();

@@ -173,6 +173,18 @@ TEST_F(ConnectionsTest, network_when_it_is_this_machine_then_it_has_no_limit) {
   EXPECT_TRUE(open().place->begin(anonymous));
 }
 
+TEST_F(ConnectionsTest,
+       evict_idle_then_whoever_has_been_idle_for_longest_goes_but_never_the_last_one) {
+  open_busy(bob);
+  auto& known = open_busy(alice);
+  known.place->end();
+  auto& stranger = open();
+  connections.evict_idle();
+  EXPECT_TRUE(stranger.evicted);
+  connections.evict_idle();
+  EXPECT_FALSE(known.evicted);
+}
+
 TEST(NetworkOf, address_then_what_its_connections_are_counted_by) {
   const auto of = [](const char* text) { return network_of(boost::asio::ip::make_address(text)); };
   EXPECT_EQ(of("127.0.0.1"), "");

@@ -1,6 +1,7 @@
 #include "no_memory.hpp"
 
 #include <malloc.h>
+#include <openssl/crypto.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -33,16 +34,23 @@ std::size_t heap_bytes() noexcept { return live; }
 
 namespace {
 
+/// Counts one more; true when it is to fail.
+bool fails_now() noexcept {
+  if (left != 0) {
+    if (left != unlimited) --left;
+    return false;
+  }
+  thrown = true;
+  if (only_once) left = unlimited;
+  return true;
+}
+
 void* allocate(std::size_t bytes) {
-  if (left == 0) {
-    thrown = true;
-    if (only_once) left = unlimited;
+  if (fails_now()) {
     // As the standard says of operator new: the handler finds memory, or throws.
     const auto handler = std::get_new_handler();
     if (handler == nullptr) throw std::bad_alloc();
     handler();
-  } else if (left != unlimited) {
-    --left;
   }
   void* const memory = std::malloc(bytes > 0 ? bytes : 1);
   if (memory == nullptr) throw std::bad_alloc();
@@ -55,6 +63,18 @@ void release(void* memory) noexcept {
   live -= bytes_of(memory);
   std::free(memory);
 }
+
+void* allocate_for_openssl(std::size_t bytes, const char* /*file*/, int /*line*/) {
+  return fails_now() ? nullptr : std::malloc(bytes);
+}
+void* reallocate_for_openssl(void* memory, std::size_t bytes, const char* /*file*/, int /*line*/) {
+  return fails_now() ? nullptr : std::realloc(memory, bytes);
+}
+void release_for_openssl(void* memory, const char* /*file*/, int /*line*/) { std::free(memory); }
+
+// Before OpenSSL asks for any memory: later it refuses.
+[[maybe_unused]] const int for_openssl_too =
+    CRYPTO_set_mem_functions(&allocate_for_openssl, &reallocate_for_openssl, &release_for_openssl);
 
 }  // namespace
 }  // namespace heistd

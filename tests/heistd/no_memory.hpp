@@ -1,4 +1,4 @@
-// What operator new gave out, and what happens when it fails.
+// What operator new gave out, and what happens when it fails; the same for OpenSSL's memory.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@ namespace heistd {
 /// Bytes that operator new gave out and that are not back, of all threads, with what the allocator adds to each piece.
 [[nodiscard]] std::size_t heap_bytes() noexcept;
 
-/// While it lives, this thread's operator new gives memory `successes` times more and then throws std::bad_alloc, once or
-/// from then on.
+/// While it lives, this thread's operator new and OpenSSL give memory `successes` times more; then they fail, once or from
+/// then on.
 class NoMemory {
  public:
   enum class Fails { once, always };
@@ -18,7 +18,7 @@ class NoMemory {
   NoMemory& operator=(const NoMemory&) = delete;
   ~NoMemory();
 
-  /// Whether it has thrown.
+  /// Whether it has failed.
   [[nodiscard]] bool struck() const noexcept;
 };
 

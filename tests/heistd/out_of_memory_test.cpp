@@ -4,7 +4,9 @@
 #include <heistd/io_mail.hpp>
 
 #include "api_fixture.hpp"
+#include "no_address_space.hpp"
 #include "no_memory.hpp"
+#include "work_helpers.hpp"
 
 namespace heistd {
 namespace {
@@ -95,6 +97,15 @@ TEST_F(OutOfMemoryJobs, delete_when_there_is_no_memory_then_the_jobs_are_aborted
   EXPECT_EQ(anonymous.jobs.unfinished().size(), 0U);
   EXPECT_EQ(state(jobs.front()), "aborted");
 }
+
+// A sanitizer's malloc ends the process.
+#if !defined(HEIST_SANITIZER_ADDRESS) && !defined(HEIST_SANITIZER_THREAD)
+TEST(CompressWork, step_when_zstd_gets_no_memory_then_bad_alloc) {
+  const auto work = make_compress_work(cut(std::string(16 * mib, 'x'), block_bytes));
+  const NoAddressSpace none;
+  EXPECT_THROW(work->step(chunk_budget), std::bad_alloc);
+}
+#endif
 
 struct Opened final : Letter {
   explicit Opened(bool& its_flag) noexcept : flag(its_flag) {}
