@@ -42,10 +42,12 @@ constexpr nanoseconds task_length = 50us;
 constexpr nanoseconds tick = 1ms;
 
 #if defined(HEIST_SANITIZER_ADDRESS) || defined(HEIST_SANITIZER_THREAD)
+constexpr bool is_sanitized = true;  // agents are slowed down, clocks are not
 constexpr std::uint64_t default_tasks = 20'000;
 constexpr int bounded_posts = 10'000;
 constexpr nanoseconds longest_pick = 50ms;
 #else
+constexpr bool is_sanitized = false;
 constexpr std::uint64_t default_tasks = 1'000'000;
 constexpr int bounded_posts = 100'000;
 constexpr nanoseconds longest_pick = 1ms;
@@ -430,9 +432,7 @@ int main(int argc, char** argv) {
   const auto options = parse("aborted_stress", {argv, static_cast<std::size_t>(argc)},
                              {{"--tasks", &tasks_text}, {"--part", &part}});
   const auto tasks = tasks_text.empty() ? default_tasks : number_of("--tasks", tasks_text);
-#if !defined(HEIST_SANITIZER_ADDRESS) && !defined(HEIST_SANITIZER_THREAD)
-  if (part != "lateness") test_dropped_limits();  // sanitizers slow agents down more than clocks
-#endif
+  if (!is_sanitized && part != "lateness") test_dropped_limits();
   const auto rounds = run_rounds(options, [&](Random& random) {
     const Signals signals = all_signals[random.below(all_signals.size())];
     if (part != "lateness") test_memory(signals);
