@@ -20,6 +20,23 @@ std::string line_json(std::uint64_t number, std::string_view text) {
   return "{\"number\":" + std::to_string(number) + ",\"text\":" + shown + "}";
 }
 
+/// At least so many bytes show the line: what certainly does not fit need not be written first, which takes long.
+std::size_t least_shown_bytes(std::string_view text) noexcept {
+  constexpr std::string_view short_escapes = "\b\t\n\f\r\"\\";
+  constexpr unsigned char first_printable = 0x20;
+  constexpr std::size_t short_escape = 2;
+  constexpr std::size_t long_escape = 6;
+  std::size_t bytes = 0;
+  for (const char byte : text) {
+    if (short_escapes.find(byte) != std::string_view::npos) {
+      bytes += short_escape;
+    } else {
+      bytes += static_cast<unsigned char>(byte) < first_printable ? long_escape : 1;
+    }
+  }
+  return bytes;
+}
+
 std::size_t program_size_of(const std::string& pattern) {
   const auto checked = LinePattern::check(pattern);
   if (const auto* error = std::get_if<std::string>(&checked)) {
@@ -89,7 +106,8 @@ class SearchWork final : public JobWork {
   void keep(std::string_view line) {
     ++matched_;
     // Once one line did not fit no later one is kept: what is kept is the beginning.
-    full_ = full_ || kept_ == max_matched_lines || lines_.size() + line.size() > max_matched_bytes;
+    full_ = full_ || kept_ == max_matched_lines ||
+            lines_.size() + least_shown_bytes(line) > max_matched_bytes;
     if (full_) return;
     const auto json = line_json(reader_.line_count(), line);
     full_ = lines_.size() + json.size() > max_matched_bytes;

@@ -153,13 +153,13 @@ class ChunkStress {
   void begin(Random& random) {
     // It needs a state for each byte, and is given up.
     search_line(random, "ab", "a[ab]{900}c", max_line_bytes, max_line_bytes);
-    // It matches at its end, behind a portion that is all new states, and each of its bytes is written as six.
+    // It matches at its end, behind a portion that is all new states; each of its bytes is written as six, and all just fit.
     const std::string pattern = R"(\x01[\x01\x02]{306}$|\x02[\x01\x02]{204}$|[\x01\x02]$)";
     const auto program = std::get<std::size_t>(LinePattern::check(pattern));
     const auto portion = static_cast<std::size_t>(
         LinePattern::portion_time /
         (LinePattern::byte_time + program * LinePattern::instruction_time));
-    search_line(random, "\x01\x02", pattern, max_line_bytes / portion * portion, portion);
+    search_line(random, "\x01\x02", pattern, max_matched_bytes / 6 / portion * portion, portion);
   }
   void round(Random& random) {
     const auto pattern = random_pattern(random);
