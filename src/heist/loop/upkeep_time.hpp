@@ -9,7 +9,7 @@
 namespace heist {
 
 /// A portion at each pick keeps picks short, but where picks are rare, as tasks are long, more may come than portions take
-/// away. So upkeep goes on: for a quarter of the time since it last did, and a quarter of a millisecond at the most. Picks that
+/// away. So upkeep goes on: for an eighth of the time since it last did, and a quarter of a millisecond at the most. Picks that
 /// are not rare stay short, and no pick is late for it.
 ///
 /// Agent only.
@@ -22,7 +22,7 @@ class UpkeepTime {
   void go_on(const LoopTime& time, Step&& step) noexcept {
     if (time.is_virtual()) return;
     const auto begin = time.now();
-    const auto end = begin + std::min<std::chrono::nanoseconds>(most, (begin - last_) / 4);
+    const auto end = begin + std::min<std::chrono::nanoseconds>(most, (begin - last_) / 8);
     do last_ = time.now();
     while (last_ < end && step());
   }
