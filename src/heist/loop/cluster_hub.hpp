@@ -374,7 +374,7 @@ class ClusterHub {
   LoopNode* arriving_ = nullptr;              ///< the older ones of these, oldest first
   ControlledTask* last_withdrawn_ = nullptr;  ///< of the loop's `reap`, which begins with those
   bool sweeps_held_ = false;                  ///< what suspended schedulers hold back
-  // Any thread's again.
+  // What follows is for any thread.
   SweepMessage sweep_message_{*this};
   sync::atomic<bool> sweep_asked_{false};        ///< the message is under way
   alignas(64) sync::atomic<bool> drops_{false};  ///< some member leaves

@@ -67,13 +67,12 @@ void ClusterHub::SweepMessage::take(LoopNode& node, LoopCore& /*loop*/) noexcept
 
 void ClusterHub::SweepMessage::lose(LoopNode& /*node*/) noexcept {}
 
-/// Any thread: of the keeper.
 void ClusterHub::ask_for_sweep() noexcept {
   if (!sweep_asked_.exchange(true, sync::edge("hold:ask", sync::seq_cst)))
     loop_.send(sweep_message_);
 }
 
-/// The keeper: what was aborted leaves, a portion.
+/// The keeper takes out what was aborted, a portion of each scheduler's at a time.
 void ClusterHub::sweep_held() noexcept {
   if (!sweeps_held_) return;
   sweeps_held_ = false;
@@ -133,7 +132,8 @@ void ClusterHub::publish_held(StealableHold& hold) noexcept {
     hold.end();
     has_published = true;
   }
-  if (has_published && hold.wants_sweep()) ask_for_sweep();  // the keeper may have left it to us
+  if (has_published && hold.wants_sweep())
+    ask_for_sweep();  // the keeper leaves a sweep to whoever is at it
 }
 
 bool ClusterHub::is_free(const StealableHold& hold) const noexcept {

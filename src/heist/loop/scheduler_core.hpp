@@ -120,8 +120,8 @@ class StealableHold {
   sync::atomic<bool> has_nodes_{false};
   sync::atomic<LoopNode*> newest_{nullptr};
   sync::atomic<std::uint64_t> aborts_{0};  ///< of its scheduler's tasks, held or not
-  sync::atomic<std::uint64_t> sweep_at_{
-      1};  ///< how many aborts make a pass pay; 0: one is under way
+  /// How many aborts make a pass pay; 0 while one is under way.
+  sync::atomic<std::uint64_t> sweep_at_{1};
   HeldNodes nodes_;
   std::uint64_t aborts_before_ = 0;  ///< when the pass began
 };
