@@ -16,12 +16,12 @@ void ClusterSleepers::unpark(unsigned agent) noexcept { loops_[agent]->wake_up()
 
 namespace {
 
-LongestWaits in_nanoseconds(const MaxWait& most) noexcept {
+LongestWaits in_nanoseconds(const MaxWait& max_wait) noexcept {
   LongestWaits waits{};
   for (const auto priority :
        {TaskPriority::background, TaskPriority::user_visible, TaskPriority::user_blocking}) {
     waits[static_cast<std::size_t>(priority)] =
-        static_cast<std::uint64_t>(most.of(priority).count());
+        static_cast<std::uint64_t>(max_wait.of(priority).count());
   }
   return waits;
 }
