@@ -74,7 +74,7 @@ SchedulerTask* ClusterHub::take_limit(LoopCore& agent) noexcept {
 void ClusterHub::take_over() noexcept {
   const Keeping keeping(loop_);
   loop_.assert_agent();
-  loop_.arm_limits(keeper_portion);
+  loop_.arm_limits();
   arrive_some();
   loop_.take_aborts(keeper_portion);
   withdraw_some();

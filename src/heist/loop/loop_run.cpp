@@ -163,7 +163,7 @@ bool LoopCore::limit_is_first() noexcept {
   auto& agent = on_agent();
   // relaxed: a stop that is asked for later may come after this task.
   if (!may_have_limits() || stop_sent_.load(sync::relaxed)) return false;
-  arm_limits();
+  if (agent.limits.empty()) arm_limits();  // those that have ended do not wait for it
   expire_limits();
   return !agent.limits.empty() && agent.limits.may_pick(tasks_run_);
 }
@@ -301,6 +301,7 @@ bool LoopCore::arrive_until_limit() noexcept {
 
 bool LoopCore::arm_until_limit() noexcept {
   for (; on_agent().may_have_limits_to_arm; arm_limits()) {
+    on_agent().limits.end_row();
     if (limit_is_first()) return false;
   }
   return true;
