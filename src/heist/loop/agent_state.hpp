@@ -34,6 +34,10 @@ struct AgentState {
   SchedulingState current;              ///< scheduling state of what runs now
   std::uint32_t cooperative_tasks = 0;  ///< how many have run; their numbers
   bool in_checkpoint = false;
+  /// Of what other threads handed over something waits here: what was left of an inbox, limits that
+  /// are to be armed, or `released`.
+  bool has_leftovers = false;
+  bool may_have_limits_to_arm = false;  ///< in LoopCore::limits_to_arm_, of which nobody tells
   bool accepts_posts = true;  ///< from the agent itself; the inbox decides for others
   bool stop_requested = false;
   bool stop_taken = false;         ///< the stop message is in hand

@@ -144,6 +144,7 @@ void ClusterHub::drop_all(LoopCore& agent) noexcept {
     loop_.assert_agent();
     while (keeps_more()) take_over();
     loop_.arrive_all(loop_.inbox_.close());
+    loop_.close_limits();
     loop_.close_aborts();
     if (loop_.agent_->reap != nullptr) last_withdrawn_ = loop_.agent_->reap_tail;
   }
@@ -212,7 +213,7 @@ void ClusterHub::drop_waiting(LoopCore* agent) noexcept {
     }
     take_waiting(found);
     keeper_.end(Keeper::never);
-  } while (loop_.inbox_.has_posts_by_now());
+  } while (loop_.inbox_.has_posts_by_now() || loop_.limits_to_arm_.has_posts_by_now());
   drop_taken(found);
 }
 

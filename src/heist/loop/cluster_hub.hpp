@@ -99,6 +99,8 @@ class ClusterHub {
 
   /// Enqueues a task. False: the cluster is closed, the task is still the caller's.
   [[nodiscard]] bool post(SchedulerTask& task) noexcept;
+  /// The same for a signal's time limit; `below` as in LoopCore::post_limit().
+  [[nodiscard]] bool post_limit(SchedulerTask& limit, Inbox::Below& below) noexcept;
   /// Enqueues a continuation that waits for a promise. False: the cluster is closed.
   [[nodiscard]] bool deliver(Reaction& reaction) noexcept;
   /// A message is in the loop's inbox.
@@ -301,7 +303,8 @@ class ClusterHub {
   [[nodiscard]] bool is_free(const StealableHold& hold) const noexcept;
   void sweep_held() noexcept;
   void count_aborts(const Registration* first, const Registration* end) noexcept;
-  [[nodiscard]] bool arm(SchedulerTask& task) noexcept;
+  [[nodiscard]] bool takes_posts() const noexcept;
+  void note_armed(Keeper::Due due) noexcept;
   void notify_watcher(Keeper::Due due) noexcept;
   /// What was posted while members leave.
   enum class Late : std::uint8_t { runnable, delayed };
@@ -370,8 +373,7 @@ class ClusterHub {
   AbortSweep sweep_;
   Keeper keeper_;
   // The keeper's own.
-  LoopNode* newest_taken_ = nullptr;          ///< taken from the inbox, to be turned round
-  LoopNode* arriving_ = nullptr;              ///< the older ones of these, oldest first
+  TakenNodes arriving_;                       ///< from the inbox
   ControlledTask* last_withdrawn_ = nullptr;  ///< of the loop's `reap`, which begins with those
   bool sweeps_held_ = false;                  ///< what suspended schedulers hold back
   // What follows is for any thread.

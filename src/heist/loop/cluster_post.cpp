@@ -50,11 +50,20 @@ std::optional<unsigned> ClusterHub::agent_here() const noexcept {
   return here->membership().index;
 }
 
-bool ClusterHub::post(SchedulerTask& task) noexcept {
+inline bool ClusterHub::takes_posts() const noexcept {
   // relaxed, twice: posts that overlap a close may fall either way.
   if (closed_.load(sync::relaxed)) return false;
-  if (loop_.refuses_tasks_.load(sync::relaxed) && !LoopCore::drives_member_here(this)) return false;
-  if (task.is_delayed) return arm(task);
+  return !loop_.refuses_tasks_.load(sync::relaxed) || LoopCore::drives_member_here(this);
+}
+
+bool ClusterHub::post(SchedulerTask& task) noexcept {
+  if (!takes_posts()) return false;
+  if (task.is_delayed) {
+    const Keeper::Due due = loop_.time_.tick_from(task.key);
+    if (!loop_.hand_over(task)) return false;
+    note_armed(due);
+    return true;
+  }
   stamp(task);
   publish_runnable(task);
   drop_if_closed();
@@ -92,13 +101,19 @@ void ClusterHub::publish_runnable(SchedulerTask& task) noexcept {
   publish(*ControlledTask::of(task).cell, task);
 }
 
-bool ClusterHub::arm(SchedulerTask& task) noexcept {
+bool ClusterHub::post_limit(SchedulerTask& limit, Inbox::Below& below) noexcept {
+  if (!takes_posts()) return false;
+  const Keeper::Due due = loop_.time_.tick_from(limit.key);
+  if (!loop_.hand_over_limit(limit, below)) return false;
+  note_armed(due);
+  return true;
+}
+
+/// Something waits for its time, or for the keeper.
+void ClusterHub::note_armed(Keeper::Due due) noexcept {
   thread_local constinit unsigned armed_here = 0;
-  const Keeper::Due due = loop_.time_.tick_from(task.key);
-  if (!loop_.hand_over(task)) return false;
   notify_watcher(++armed_here % armed_portion == 0 ? 0 : due);
   drop_if_closed(Late::delayed);
-  return true;
 }
 
 /// The first deadline may be earlier than it was.

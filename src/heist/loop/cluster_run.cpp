@@ -74,6 +74,7 @@ SchedulerTask* ClusterHub::take_limit(LoopCore& agent) noexcept {
 void ClusterHub::take_over() noexcept {
   const Keeping keeping(loop_);
   loop_.assert_agent();
+  loop_.arm_limits();
   arrive_some();
   loop_.take_aborts(keeper_portion);
   withdraw_some();
@@ -84,25 +85,18 @@ void ClusterHub::take_over() noexcept {
 /// The keeper: whether a portion was not enough.
 bool ClusterHub::keeps_more() const noexcept {
   const auto& state = *loop_.agent_;
-  return newest_taken_ != nullptr || arriving_ != nullptr || state.may_have_aborts ||
+  return !arriving_.empty() || state.may_have_limits_to_arm || state.may_have_aborts ||
          first_to_withdraw() != nullptr || sweeps_held_;
 }
 
 /// The keeper: takes the inbox, turns it round, and goes through it, so many nodes at a time.
 void ClusterHub::arrive_some() noexcept {
   loop_.assert_agent();
-  if (newest_taken_ == nullptr && arriving_ == nullptr)
-    newest_taken_ = loop_.inbox_.take_newest_first();
-  unsigned left = turned_portion;
-  for (; newest_taken_ != nullptr && left > 0; --left) {
-    LoopNode& node = *std::exchange(newest_taken_, newest_taken_->next);
-    node.next = std::exchange(arriving_, &node);
-  }
-  if (newest_taken_ != nullptr) return;
-  for (left = keeper_portion; arriving_ != nullptr && left > 0; --left) {
-    LoopNode& node = *std::exchange(arriving_, arriving_->next);
+  if (arriving_.empty()) arriving_ = loop_.inbox_.take_nodes();
+  arriving_.arrive_some(turned_portion, keeper_portion, [this](LoopNode& node) noexcept {
+    loop_.assert_agent();
     loop_.arrive(node);
-  }
+  });
 }
 
 /// The keeper: the first aborted task that it has not looked for in the wheel yet.
@@ -150,6 +144,7 @@ void ClusterHub::hand_on(LoopCore& agent) noexcept {
   while (SignalLoop* part = from.released) {
     from.released = std::exchange(part->next_released, to.released);
     to.released = part;
+    to.has_leftovers = true;
   }
 }
 

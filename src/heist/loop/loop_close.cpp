@@ -74,7 +74,9 @@ bool LoopCore::has_more_to_come() noexcept {
 
 /// Refuses everything from other threads, and takes what they had handed over.
 void LoopCore::close_inbox() noexcept {
+  arrive_left();
   arrive_all(inbox_.close());
+  close_limits();
   close_aborts();
   release_signals();
 }
@@ -138,7 +140,8 @@ TaskTally LoopCore::read_tally() noexcept {
   // relaxed: a number.
   const std::uint64_t to_drop = agent_->to_drop.load(sync::relaxed);
   now.not_started =
-      to_drop != 0 ? difference(to_drop, now.dropped) : agent_->size() + inbox_.count_tasks();
+      to_drop != 0 ? difference(to_drop, now.dropped)
+                   : agent_->size() + inbox_.count_tasks() + limits_to_arm_.count_tasks();
   return now;
 }
 

@@ -82,6 +82,15 @@ class LoopCore {
   [[nodiscard]] bool post(SchedulerTask& task) noexcept;
   /// The same; when the loop is closed, the task is dropped.
   bool post_or_drop(SchedulerTask& task) noexcept;
+  /// The same for a signal's time limit, which does not stand in line with what else is handed
+  /// over. `below`: for try_take_back(), until it has arrived; zero: it cannot be taken back.
+  [[nodiscard]] bool post_limit(SchedulerTask& limit, Inbox::Below& below) noexcept;
+  /// Hands a limit to the agent, or a cluster's keeper; false: the loop is closed.
+  [[nodiscard]] bool hand_over_limit(SchedulerTask& limit, Inbox::Below& below) noexcept;
+  /// Any thread: whether the limit is the caller's again, as if it had not been posted.
+  [[nodiscard]] bool try_take_back(SchedulerTask& limit, Inbox::Below below) noexcept {
+    return limits_to_arm_.try_take_back(limit, below);
+  }
   /// Hands a node to the agent. False: the loop is closed, the node is still the caller's.
   [[nodiscard]] bool hand_over(LoopNode& node) noexcept;
   /// The same for one that is a task, or stands for one, of another thread: false also when such are refused.
@@ -174,8 +183,13 @@ class LoopCore {
   bool wait_and_run() noexcept HEIST_ON_AGENT;
   /// Runs tasks until a stop or a close.
   void run() noexcept HEIST_ON_AGENT;
-  /// Makes runnable what other threads and the clock have for us.
-  void collect_work() noexcept HEIST_ON_AGENT;
+  /// Makes runnable what other threads and the clock have for us. False: not all, as a time limit
+  /// comes first, which run_next() runs.
+  [[nodiscard]] bool collect_work() noexcept HEIST_ON_AGENT;
+  /// As drain_inbox(), in portions. False: a time limit has ended meanwhile; the rest waits.
+  [[nodiscard]] bool drain_until_limit() noexcept HEIST_ON_AGENT {
+    return !has_messages() || drain_in_portions();
+  }
   /// Takes what other threads handed over. Runs users' destructors.
   void drain_inbox() noexcept HEIST_ON_AGENT {
     if (has_messages()) [[unlikely]]
@@ -183,13 +197,17 @@ class LoopCore {
   }
   /// Whether drain_inbox() has something to do.
   [[nodiscard]] bool has_messages() noexcept HEIST_ON_AGENT {
-    return inbox_.has_posts() || on_agent().released != nullptr;
+    return inbox_.has_posts() || on_agent().has_leftovers;
   }
   /// The same without running any user code: what is to be released waits for drain_inbox().
   void take_inbox() noexcept HEIST_ON_AGENT {
-    if (!inbox_.has_posts()) return;
+    if (!has_messages()) return;
     const AgentActivity::Moving moving(activity_);
+    if (on_agent().has_leftovers) [[unlikely]]
+      arrive_left();
     arrive_all(inbox_.take());
+    if (on_agent().may_have_limits_to_arm) [[unlikely]]
+      arm_all_limits();
   }
   /// For what runs long: whether there may be something to do above this level, or something to look after.
   [[nodiscard]] bool has_more_urgent(int level) noexcept HEIST_ON_AGENT;
@@ -321,6 +339,14 @@ class LoopCore {
     static const LoopNodeOps table;
   };
 
+  /// Tells the agent of `limits_to_arm_`, as AbortsMessage of `aborts_`.
+  struct LimitsMessage : LoopNode {
+    LimitsMessage() noexcept;
+    static void take(LoopNode& node, LoopCore& loop) noexcept;
+    static void ignore(LoopNode& node) noexcept;
+    static const LoopNodeOps table;
+  };
+
   /// Tells the agent that there are messages in `aborts_`; in the inbox once, as these wake nobody.
   struct AbortsMessage : LoopNode {
     AbortsMessage() noexcept;
@@ -331,6 +357,9 @@ class LoopCore {
 
   /// How many tasks a pick passes over before it looks at the inbox and the clock again.
   static constexpr unsigned pass_portion = 64;
+  /// How many nodes arrive, or are turned round to arrive, between two looks at the time limits.
+  static constexpr unsigned arrival_portion = 1024;
+  static constexpr unsigned turned_portion = 8192;
   /// How many delays a pick finds to be over, or moves on in the wheel.
   static constexpr unsigned expiry_portion = 4096;
   /// How long a close waits for an agent that moves tasks, so that each is counted once.
@@ -342,6 +371,17 @@ class LoopCore {
   bool post_from_agent(SchedulerTask& task) noexcept;
   [[nodiscard]] bool is_ours_here() const noexcept;
   void drain_all() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool drain_in_portions() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool arrive_until_limit() noexcept HEIST_ON_AGENT;
+  void arrive_some(TakenNodes& taken, unsigned most = arrival_portion) noexcept HEIST_ON_AGENT;
+  void arrive_left() noexcept HEIST_ON_AGENT;
+  void arm_all_limits() noexcept HEIST_ON_AGENT;
+  void close_limits() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool arm_until_limit() noexcept HEIST_ON_AGENT;
+  void arm_limits(unsigned most = arrival_portion) noexcept HEIST_ON_AGENT;
+  void note_leftovers() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool may_have_limits() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool limit_is_first() noexcept HEIST_ON_AGENT;
   void arrive(LoopNode& node) noexcept HEIST_ON_AGENT;
   void enqueue(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   void enqueue_runnable(SchedulerTask& task) noexcept HEIST_ON_AGENT;
@@ -431,7 +471,8 @@ class LoopCore {
 
   // Written by posters.
   alignas(64) Inbox inbox_;
-  Inbox aborts_;  ///< messages of aborts; "asleep": the agent waits for `aborts_message_`
+  Inbox aborts_;         ///< messages of aborts; "asleep": the agent waits for `aborts_message_`
+  Inbox limits_to_arm_;  ///< time limits of signals; "asleep": it waits for `limits_message_`
   sync::atomic<bool> recheck_{false};
   sync::atomic<bool> refuses_tasks_{false};  ///< draining: from other threads; messages still come
   sync::atomic<bool> stop_sent_{false};
@@ -448,6 +489,7 @@ class LoopCore {
   SchedulerCore plain_source_{*this};
   StopMessage stop_message_;
   AbortsMessage aborts_message_;
+  LimitsMessage limits_message_;
   sync::atomic<bool> driven_{false};
   sync::atomic<std::uint32_t> hot_phases_{0};
   sync::atomic<bool> rejecting_{false};

@@ -8,6 +8,7 @@
 #include "cluster_hub.hpp"
 #include "loop_core.hpp"
 #include "signal_core.hpp"
+#include "timeout_signal.hpp"
 
 namespace heist {
 
@@ -54,6 +55,17 @@ void LoopCore::StopMessage::take(LoopNode& /*node*/, LoopCore& loop) noexcept {
 
 void LoopCore::StopMessage::ignore(LoopNode& /*node*/) noexcept {}
 
+LoopCore::LimitsMessage::LimitsMessage() noexcept : LoopNode(table) {}
+
+const LoopNodeOps LoopCore::LimitsMessage::table{LoopNodeKind::message, &take, &ignore};
+
+void LoopCore::LimitsMessage::take(LoopNode& /*node*/, LoopCore& loop) noexcept {
+  loop.on_agent().may_have_limits_to_arm = true;
+  loop.arm_limits();
+}
+
+void LoopCore::LimitsMessage::ignore(LoopNode& /*node*/) noexcept {}
+
 LoopCore::AbortsMessage::AbortsMessage() noexcept : LoopNode(table) {}
 
 const LoopNodeOps LoopCore::AbortsMessage::table{LoopNodeKind::message, &take, &ignore};
@@ -73,6 +85,7 @@ LoopCore::LoopCore(const EventLoopOptions& options)
       agent_(std::make_unique<AgentState>()) {
   if (options.max_wait != MaxWait{}) agent_->guard.emplace(options.max_wait);
   static_cast<void>(aborts_.try_sleep());
+  static_cast<void>(limits_to_arm_.try_sleep());
 }
 
 LoopCore::~LoopCore() = default;
@@ -121,6 +134,7 @@ inline void LoopCore::enqueue_runnable(SchedulerTask& task) noexcept {
 inline void LoopCore::enqueue(SchedulerTask& task) noexcept {
   if (task.is_aborted()) return discard(task);
   if (!task.is_delayed) return enqueue_runnable(task);
+  if (task.is_time_limit && !TimeoutSignal::take_up(task)) return;  // it is gone
   if (task.scheduler->delays) return arm_by_scheduler(task);
   task.place = TaskPlace::delayed;
   on_agent().delays.arm(task, time_.tick_from(task.key));
@@ -165,6 +179,21 @@ bool LoopCore::post(SchedulerTask& task) noexcept {
   return hand_over(task);
 }
 
+bool LoopCore::post_limit(SchedulerTask& limit, Inbox::Below& below) noexcept {
+  if (loop_of_this_thread == this) return post_from_agent(limit);
+  if (hub_ != nullptr) return hub_->post_limit(limit, below);
+  // relaxed: see refuse_tasks().
+  if (refuses_tasks_.load(sync::relaxed) && !is_ours_here()) return false;
+  return hand_over_limit(limit, below);
+}
+
+bool LoopCore::hand_over_limit(SchedulerTask& limit, Inbox::Below& below) noexcept {
+  const auto result = limits_to_arm_.post(limit, below);
+  // A loop that is closed meanwhile looks for the limit itself.
+  if (result == Inbox::PostResult::wake) static_cast<void>(hand_over(limits_message_));
+  return result != Inbox::PostResult::closed;
+}
+
 bool LoopCore::hand_over_task(LoopNode& node) noexcept {
   // relaxed: see refuse_tasks().
   if (refuses_tasks_.load(sync::relaxed) && !is_ours_here()) return false;
@@ -198,6 +227,52 @@ void LoopCore::arrive_all(LoopNode* oldest) noexcept {
     arrive(*oldest);
     oldest = next;
   }
+}
+
+void LoopCore::arrive_some(TakenNodes& taken, unsigned most) noexcept {
+  taken.arrive_some(turned_portion, most, [this](LoopNode& node) noexcept {
+    assert_agent();
+    arrive(node);
+  });
+}
+
+/// All that was left of the inbox, however much it is.
+void LoopCore::arrive_left() noexcept {
+  for (TakenNodes left = inbox_.take_left(); !left.empty();) arrive_some(left);
+  note_leftovers();
+}
+
+void LoopCore::arm_all_limits() noexcept {
+  while (on_agent().may_have_limits_to_arm) arm_limits();
+}
+
+/// No more limits are armed.
+void LoopCore::close_limits() noexcept {
+  do arm_limits();
+  while (limits_to_arm_.has_left());
+  arrive_all(limits_to_arm_.close());
+  on_agent().may_have_limits_to_arm = false;
+  note_leftovers();
+}
+
+/// So many of those that other threads have set. Once there are no more, the next one to come tells this agent.
+void LoopCore::arm_limits(unsigned most) noexcept {
+  auto& agent = on_agent();
+  TakenNodes taken =
+      limits_to_arm_.has_left() ? limits_to_arm_.take_left() : limits_to_arm_.take_nodes();
+  arrive_some(taken, most);
+  if (!taken.empty()) {
+    limits_to_arm_.leave(taken);
+  } else if (agent.may_have_limits_to_arm && limits_to_arm_.try_sleep()) {
+    agent.may_have_limits_to_arm = false;
+  }
+  note_leftovers();
+}
+
+void LoopCore::note_leftovers() noexcept {
+  auto& agent = on_agent();
+  agent.has_leftovers =
+      agent.released != nullptr || agent.may_have_limits_to_arm || inbox_.has_left();
 }
 
 struct LoopCore::DelayEnd {

@@ -37,7 +37,7 @@ Driving::~Driving() {
 inline bool LoopCore::has_news() noexcept {
   auto& agent = on_agent();
   const bool quiet = agent.reap == nullptr && agent.discarded.empty() && !agent.may_have_aborts &&
-                     !agent.goes_on && agent.released == nullptr && agent.microtasks.empty() &&
+                     !agent.goes_on && !agent.has_leftovers && agent.microtasks.empty() &&
                      agent.delays.empty() && agent.limits.empty();
   // relaxed: the exchange in recheck_priorities() orders it.
   return !quiet || inbox_.has_posts() || recheck_.load(sync::relaxed);
@@ -152,21 +152,34 @@ inline bool LoopCore::run_task(SchedulerTask& task) noexcept {
   return !may_not_start || !std::exchange(agent.not_started, false);
 }
 
-/// A limit that has ended does not wait until all that was sent here has been taken. Null: there is none, or nothing to take.
-inline SchedulerTask* LoopCore::pick_limit_before_inbox() noexcept {
-  if (!on_agent().delays.has_limits()) [[likely]]
-    return nullptr;
+inline bool LoopCore::may_have_limits() noexcept {
+  const auto& agent = on_agent();
+  return agent.delays.has_limits() || !agent.limits.empty() || limits_to_arm_.has_posts() ||
+         limits_to_arm_.has_left();
+}
+
+/// Whether a limit has ended that does not wait until all that was sent here has been taken.
+bool LoopCore::limit_is_first() noexcept {
+  auto& agent = on_agent();
   // relaxed: a stop that is asked for later may come after this task.
-  if (!inbox_.has_posts() || stop_sent_.load(sync::relaxed)) return nullptr;
+  if (!may_have_limits() || stop_sent_.load(sync::relaxed)) return false;
+  if (agent.limits.empty()) arm_limits();  // those that have ended do not wait for it
   expire_limits();
-  return pick_limit();
+  return !agent.limits.empty() && agent.limits.may_pick(tasks_run_);
+}
+
+/// Null: there is none, or nothing to take before it.
+inline SchedulerTask* LoopCore::pick_limit_before_inbox() noexcept {
+  if (!may_have_limits()) [[likely]]
+    return nullptr;
+  return has_messages() && limit_is_first() ? pick_limit() : nullptr;
 }
 
 bool LoopCore::run_next(bool heed_stop) noexcept {
   for (;;) {
     if (has_news()) {
       if (SchedulerTask* limit = pick_limit_before_inbox()) return run_task(*limit);
-      collect_work();
+      if (!collect_work()) continue;
       if (heed_stop && on_agent().stop_requested) return false;
       if (SchedulerTask* limit = pick_limit()) return run_task(*limit);
     }
@@ -225,27 +238,27 @@ void LoopCore::run() noexcept {
   end_stop();
 }
 
-/// Makes runnable what other threads and the clock have for us.
-void LoopCore::collect_work() noexcept {
+bool LoopCore::collect_work() noexcept {
   auto& agent = on_agent();
-  drain_inbox();
+  if (!drain_until_limit()) return false;
   // Both run users' code: this pick goes by what that posts and re-prioritises, too.
   const bool is_new_pick = !std::exchange(agent.goes_on, false);
   if (is_new_pick && has_garbage()) {
     reap_for_a_while();
-    drain_inbox();
+    if (!drain_until_limit()) return false;
   }
   if (!agent.microtasks.empty()) {
     microtask_checkpoint();
-    drain_inbox();
+    if (!drain_until_limit()) return false;
   }
   if (!agent.delays.empty()) expire_timers();
   if (recheck_.load(sync::relaxed)) recheck_priorities();  // relaxed: the exchange there orders it.
+  return true;
 }
 
 bool LoopCore::has_loose_ends() noexcept {
   auto& agent = on_agent();
-  return has_garbage() || inbox_.has_posts() || agent.released != nullptr ||
+  return has_garbage() || inbox_.has_posts() || agent.has_leftovers ||
          !agent.microtasks.empty() || !agent.limits.empty();
 }
 
@@ -259,6 +272,39 @@ void LoopCore::drain_all() noexcept {
   if (on_agent().released == nullptr) return;
   release_signals();
   take_inbox();  // what the destructors posted and re-prioritised
+}
+
+bool LoopCore::drain_in_portions() noexcept {
+  if (!arrive_until_limit()) return false;
+  if (on_agent().released == nullptr) return true;
+  release_signals();
+  return arrive_until_limit();
+}
+
+/// What was left, then the inbox as it is now. False: a time limit comes first; the rest is left.
+bool LoopCore::arrive_until_limit() noexcept {
+  const AgentActivity::Moving moving(activity_);
+  for (const bool is_left : {true, false}) {
+    if (is_left && !inbox_.has_left()) continue;
+    TakenNodes taken = is_left ? inbox_.take_left() : inbox_.take_nodes();
+    if (is_left) note_leftovers();
+    for (arrive_some(taken); !taken.empty(); arrive_some(taken)) {
+      on_agent().limits.end_row();
+      if (!limit_is_first()) continue;
+      inbox_.leave(taken);
+      note_leftovers();
+      return false;
+    }
+  }
+  return arm_until_limit();
+}
+
+bool LoopCore::arm_until_limit() noexcept {
+  for (; on_agent().may_have_limits_to_arm; arm_limits()) {
+    on_agent().limits.end_row();
+    if (limit_is_first()) return false;
+  }
+  return true;
 }
 
 void LoopCore::run_microtasks() noexcept {

@@ -20,6 +20,7 @@ constexpr unsigned message_portion = 64;
 /// Users' destructors may run here; what was posted before them has its order already.
 void LoopCore::release_signals() noexcept {
   SignalLoop* part = std::exchange(on_agent().released, nullptr);
+  note_leftovers();
   if (part != nullptr) end_search();
   while (part != nullptr) {
     SignalLoop* next = part->next_released;
@@ -31,7 +32,9 @@ void LoopCore::release_signals() noexcept {
 
 void LoopCore::release_later(SignalLoop& part) noexcept {
   if (part.releases++ != 0) return;
-  part.next_released = std::exchange(on_agent().released, &part);
+  auto& agent = on_agent();
+  part.next_released = std::exchange(agent.released, &part);
+  agent.has_leftovers = true;
 }
 
 void LoopCore::refresh_priority(SignalLoop& part) noexcept {
