@@ -16,6 +16,7 @@ constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 constinit thread_local std::size_t left = unlimited;
 constinit thread_local bool only_once = false;
 constinit thread_local bool thrown = false;
+constinit thread_local std::size_t asked = 0;
 constinit std::atomic<std::size_t> live = 0;
 
 /// Of a piece of memory, with the allocator's own word in front of it.
@@ -32,11 +33,13 @@ NoMemory::~NoMemory() { left = unlimited; }
 bool NoMemory::struck() const noexcept { return thrown; }
 
 std::size_t heap_bytes() noexcept { return live; }
+std::size_t allocations() noexcept { return asked; }
 
 namespace {
 
 /// Counts one more; true when it is to fail.
 bool fails_now() noexcept {
+  ++asked;
   if (left != 0) {
     if (left != unlimited) --left;
     return false;
