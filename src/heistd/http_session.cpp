@@ -117,7 +117,8 @@ HttpSession::HttpSession(Tcp::socket socket, const SessionContext& context)
       buffer_(limits_.max_header + read_ahead_bytes),
       finished_(socket_.get_executor()),
       timer_(socket_.get_executor()),
-      place_(context.connections, network_of(socket_), [this] { close_at_once(); }) {}
+      place_(context.connections, network_of(socket_, limits_.limit_loopback),
+             [this] { close_at_once(); }) {}
 
 asio::awaitable<void> HttpSession::serve() {
   while (keep_alive_ && !stopping_) {

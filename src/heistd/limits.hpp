@@ -20,6 +20,7 @@ struct Limits {
   std::size_t max_client_connections = 0;
   std::size_t max_address_connections = 0;
   std::size_t max_waiting = 0;
+  bool limit_loopback = false;  ///< max_address_connections is for loopback's addresses, too
   std::size_t max_queued = 16384;
   std::size_t max_queued_bytes = 512 * mib;
   std::size_t max_unsent_bytes = 0;  ///< zero: as in unsent_bytes()
