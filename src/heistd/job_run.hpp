@@ -89,8 +89,8 @@ struct JobStart {
   std::unique_ptr<JobEnd> end;
   std::unique_ptr<JobWork> work;
   Budget::Ticket ticket;
-  heist::TaskSignal signal;                  ///< of this job alone
-  std::shared_ptr<const SignalGroup> group;  ///< of the signal name it was posted under, or null
+  heist::TaskSignal signal;                     ///< of this job alone
+  std::shared_ptr<const SignalGroup> group;     ///< of the signal name it was posted under, or null
   std::optional<heist::TaskPriority> priority;  ///< empty: the signal's
   std::chrono::milliseconds delay{};
   std::shared_ptr<JobProgress> progress;

@@ -57,8 +57,8 @@ class SignalGroup {
 
   /// Of its jobs without a priority of their own.
   const std::shared_ptr<JobCounts> counts = std::make_shared<JobCounts>();
-  bool was_put = false;         ///< asked for by name, so it stays while it has no jobs
-  bool is_following = false;    ///< a later step is on its way that calls follow_some()
+  bool was_put = false;       ///< asked for by name, so it stays while it has no jobs
+  bool is_following = false;  ///< a later step is on its way that calls follow_some()
 
  private:
   heist::TaskPriority priority_;

@@ -99,7 +99,8 @@ TEST_F(StarvingJobs, upload_when_given_up_and_not_free_yet_then_it_counts) {
   {
     auto step = api.begin({"POST", "/jobs/digest", authorization, bytes, false});
     auto& upload = std::get<Upload>(step);
-    for (std::size_t i = 0; i < 9; ++i) EXPECT_EQ(upload.commit(upload.room().size()), std::nullopt);
+    for (std::size_t i = 0; i < 9; ++i)
+      EXPECT_EQ(upload.commit(upload.room().size()), std::nullopt);
   }
   run_something_urgent();
   EXPECT_EQ(bob.budget->bytes(), bytes);
