@@ -123,10 +123,10 @@ TEST_F(ClusterJobMemory, jobs_when_deleted_while_their_level_starves_then_memory
     }
     while (client.budget->jobs() > 0) std::this_thread::yield();
   };
-  post_and_abort(5'000);
+  post_and_abort(2'000);
   const auto before = heap_bytes();
-  post_and_abort(20'000);
-  EXPECT_LE(heap_bytes(), before + 4 * mib);
+  post_and_abort(8'000);
+  EXPECT_LE(heap_bytes(), before + 2 * mib);
   EXPECT_EQ(client.budget->bytes(), 0U);
 }
 

@@ -65,7 +65,7 @@ TEST_F(JobServiceThreads, abort_when_another_agent_goes_on_with_the_job_then_its
 // Rule: LIF-5. All agents are kept busy by what is more urgent, which never ends.
 TEST_F(JobServiceThreads, abort_when_the_jobs_level_starves_then_there_are_places_for_others) {
   UrgentLoad load(cluster->scheduler());
-  for (int round = 0; round < 5000; ++round) {
+  for (int round = 0; round < 2000; ++round) {
     const auto job = submit(round % 2 == 0 ? std::chrono::hours(24) : std::chrono::hours(0));
     ASSERT_NE(job, nullptr) << "aborted jobs keep their places, in round " << round;
     service.abort(client, *job, "the test");
