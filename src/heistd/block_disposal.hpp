@@ -18,7 +18,8 @@ class BlockDisposal {
   /// The tasks have the highest priority that `scheduler` allows.
   explicit BlockDisposal(heist::Scheduler scheduler) noexcept : scheduler_(std::move(scheduler)) {}
 
-  /// `ticket` is what the client's budget counts for them: given back when the last of them is free.
+  /// `ticket` is what the client's budget counts for them: given back when the last of them is
+  /// free.
   void free(Blocks blocks, std::optional<Budget::Ticket> ticket = std::nullopt) const noexcept;
 
   /// The same blocks, to be freed this way when their last share goes. Precondition: nobody else has a share, and they

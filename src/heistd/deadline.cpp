@@ -3,7 +3,8 @@
 namespace heistd {
 namespace {
 
-/// The step of a longer operation may just have ended when it is cancelled: then the next one is, after this time.
+/// The step of a longer operation may just have ended when it is cancelled: then the next one is,
+/// after this time.
 constexpr std::chrono::milliseconds once_more{100};
 
 }  // namespace

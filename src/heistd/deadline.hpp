@@ -11,7 +11,8 @@
 
 namespace heistd {
 
-/// At the deadline what the socket does is cancelled, unless that was to send a reply, which has come further.
+/// At the deadline what the socket does is cancelled, unless that was to send a reply, which has
+/// come further.
 ///
 /// Thread: the network's.   Lifetime: shorter than the socket's, whose owner alone shares it.
 class Deadline : public std::enable_shared_from_this<Deadline> {

@@ -98,8 +98,8 @@ struct JobStart {
 
 /// Runs one job: a task whose coroutine yields between chunks, with the job's signal and priority.
 ///
-/// Owned by that task until the coroutine has ended, so it goes when an abort or a close ends that; on an agent (ABT-4), so
-/// that what it frees costs the network nothing.
+/// Owned by that task until the coroutine has ended, so it goes when an abort or a close ends that;
+/// on an agent (ABT-4), so that what it frees costs the network nothing.
 /// Thread: one agent after another runs its chunks.
 class JobRun : public std::enable_shared_from_this<JobRun> {
  public:

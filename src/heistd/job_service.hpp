@@ -57,15 +57,16 @@ class JobService {
   /// The job with that id, or null.
   [[nodiscard]] std::shared_ptr<Job> find(Client& client, const JobId& id);
 
-  /// Aborts a job; nothing of it starts any more, and its task leaves the agents' queues. A finished one stays as it is.
+  /// Aborts a job; nothing of it starts any more, and its task leaves the agents' queues. A
+  /// finished one stays as it is.
   void abort(Client& client, Job& job, std::string_view reason);
 
   /// Aborts the jobs of a signal name and frees the name; says how many jobs, or nothing for no such name. Those that
   /// are more than a batch are told in later steps of the network thread, but count as aborted from now on.
   std::optional<std::size_t> abort_group(Client& client, std::string_view name);
 
-  /// Sets the priority of a signal name's jobs, the waiting ones too; makes the name if need be. Those that are more than a
-  /// batch follow in later steps of the network thread, in their order.
+  /// Sets the priority of a signal name's jobs, the waiting ones too; makes the name if need be.
+  /// Those that are more than a batch follow in later steps of the network thread, in their order.
   ///
   /// Errors: 503 "too_many_signals".
   [[nodiscard]] Result<std::shared_ptr<SignalGroup>> put_group(Client& client,
@@ -76,8 +77,8 @@ class JobService {
   void start_shutdown() noexcept { shutting_down_ = true; }
   [[nodiscard]] bool shutting_down() const noexcept { return shutting_down_; }
 
-  /// Aborts a batch of jobs, of any clients; says how many, which is none when all have ended.   `reason` is a text that is
-  /// always there.
+  /// Aborts a batch of jobs, of any clients; says how many, which is none when all have ended.
+  /// `reason` is a text that is always there.
   std::size_t abort_some(const ClientTable& clients, std::string_view reason);
 
   /// Jobs that have finished since the start, whatever way but by an abort.

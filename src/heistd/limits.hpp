@@ -40,7 +40,8 @@ struct Limits {
 inline constexpr std::size_t block_bytes = 128 * kib;
 /// How long a chunk goes on where its work could stop earlier.
 inline constexpr std::chrono::microseconds chunk_budget{500};
-/// What an unfinished job takes besides its bytes: its records, its signal, its task and its coroutine.
+/// What an unfinished job takes besides its bytes: its records, its signal, its task and its
+/// coroutine.
 inline constexpr std::size_t job_bytes = 4 * kib;
 inline constexpr std::chrono::milliseconds max_delay = std::chrono::hours(24);
 inline constexpr std::size_t max_pattern_bytes = 1024;

@@ -194,7 +194,8 @@ void Server::start_drain(int signal_number) {
   for (const auto& session : sessions_) session->stop();
 }
 
-/// A batch in each step of the network thread; when none are left and the agents have closed, the server ends.
+/// A batch in each step of the network thread; when none are left and the agents have closed, the
+/// server ends.
 void Server::abort_jobs() {
   while (const auto aborted = service_.abort_some(clients_, "the server is shutting down")) {
     aborted_by_drain_ += aborted;

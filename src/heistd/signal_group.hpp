@@ -16,11 +16,13 @@ namespace heistd {
 
 class Job;
 
-/// How many jobs one step of the network thread aborts, or gives another priority: few enough that the step is short.
+/// How many jobs one step of the network thread aborts, or gives another priority: few enough that
+/// the step is short.
 inline constexpr std::size_t jobs_at_a_time = 64;
 
-/// What a signal name stands for: jobs that are aborted and re-prioritised together. Each of them has a signal of its own, so
-/// that one can be aborted, and leaves the agents' queues, without the others.
+/// What a signal name stands for: jobs that are aborted and re-prioritised together. Each of them
+/// has a signal of its own, so that one can be aborted, and leaves the agents' queues, without the
+/// others.
 ///
 /// Thread: the network's, but for deleted().
 class SignalGroup {
@@ -44,8 +46,8 @@ class SignalGroup {
     priority_ = priority;
     to_follow_ = jobs_.begin();
   }
-  /// A batch of jobs gets the group's priority, the oldest first, so that they keep their order. True: others are left, be it
-  /// as there was no memory.
+  /// A batch of jobs gets the group's priority, the oldest first, so that they keep their order.
+  /// True: others are left, be it as there was no memory.
   [[nodiscard]] bool follow_some() noexcept;
 
   /// From now on its jobs are aborted ones, though telling all of them takes a while.

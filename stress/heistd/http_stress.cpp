@@ -1,8 +1,10 @@
 // Bytes that are no good HTTP, or no good requests, over real sockets to a server in this process.
 //
 // I1  The server does not end by them.
-// I2  It answers, or closes the connection: what was sent is followed by the end of what it says, and not one reply is a 500.
-// I3  Meanwhile another client asks for its health over a connection of its own, and gets it, each time.
+// I2  It answers, or closes the connection: what was sent is followed by the end of what it says,
+//     and not one reply is a 500.
+// I3  Meanwhile another client asks for its health over a connection of its own, and gets it, each
+//     time.
 // I4  When told to end, it ends.
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -183,7 +185,8 @@ class HttpStress {
       left.remove_prefix(piece);
       dither(random);
     }
-    // Sometimes it is left to the server to lose its patience; but for a job that is waited for, it never would.
+    // Sometimes it is left to the server to lose its patience; but for a job that is waited for, it
+    // never would.
     const bool is_silent = random.one_in(64) && bytes.find("wait=1") == std::string::npos;
     if (!is_silent) connection.end_sending();
     // Sometimes nobody is there any more.

@@ -45,7 +45,8 @@ TEST_F(ManyJobs, put_when_a_signal_has_many_jobs_then_a_batch_at_a_time_follows)
   }
   const auto other = post("/jobs/digest?priority=user-visible");
   call("PUT", "/signals/g?priority=background");
-  // All show it at once; those beyond the first batch run as before, until the network's next steps.
+  // All show it at once; those beyond the first batch run as before, until the network's next
+  // steps.
   EXPECT_EQ(call("GET", jobs.back()).json()["priority"], "background");
   loop.run_one();
   EXPECT_EQ(state(jobs[jobs_at_a_time]), "running");

@@ -1,5 +1,5 @@
-// What a request costs the network thread does not grow with its pattern, or with the client's jobs. Counted in allocations,
-// of which looking at a job, or compiling a pattern, needs several.
+// What a request costs the network thread does not grow with its pattern, or with the client's
+// jobs. Counted in allocations, of which looking at a job, or compiling a pattern, needs several.
 #include "api_fixture.hpp"
 #include "no_memory.hpp"
 

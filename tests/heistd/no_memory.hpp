@@ -5,8 +5,8 @@
 
 namespace heistd {
 
-/// Bytes that operator new gave out and that are not back, of all threads, with what the allocator adds to each piece; and what
-/// the library's node pool took, which keeps it.
+/// Bytes that operator new gave out and that are not back, of all threads, with what the allocator
+/// adds to each piece; and what the library's node pool took, which keeps it.
 [[nodiscard]] std::size_t heap_bytes() noexcept;
 
 /// How often this thread has asked operator new, or OpenSSL, for memory.

@@ -61,7 +61,8 @@ TEST_F(PatternChecks, check_when_the_client_has_a_low_ceiling_then_higher_jobs_g
   EXPECT_FALSE(std::get<Checking>(step).check->done);
 }
 
-// Rule: SEC-1. Compiling such a pattern took the network thread 50 ms, and others waited for seconds.
+// Rule: SEC-1. Compiling such a pattern took the network thread 50 ms, and others waited for
+// seconds.
 TEST_F(PatternChecks,
        checks_when_a_client_floods_with_bad_patterns_then_others_urgent_jobs_go_first) {
   constexpr int flood = 20;

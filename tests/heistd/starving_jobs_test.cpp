@@ -1,5 +1,5 @@
-// Jobs that are deleted while their level starves, or long before their delay is over, go at once: their tasks, their memory
-// and their places in the queue. Rule: ABT-4, LIF-5.
+// Jobs that are deleted while their level starves, or long before their delay is over, go at once:
+// their tasks, their memory and their places in the queue. Rule: ABT-4, LIF-5.
 #include "api_fixture.hpp"
 
 namespace heistd {

@@ -1,6 +1,7 @@
-"""One client floods with patterns that take long to compile and are refused; another one's urgent jobs go on meanwhile.
+"""One client floods with bad patterns that take long to compile; another one's urgent jobs go on.
 
-Compiling on the network thread, a flood like this once took the urgent jobs from 0.3 ms to 9.9 s, at the median.
+When the network thread compiled them, such a flood took urgent jobs from 0.3 ms to 9.9 s, at the
+median.
 """
 
 import http.client
@@ -28,7 +29,7 @@ class Patterns(ServerTest):
     )
 
     def flood(self, stop, answers):
-        """Sends bad patterns, each of them new, one after the other; a good deal of its answers say so."""
+        """Sends bad patterns, each of them new, one after the other."""
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE)
         for number in self.numbers:
             if stop.is_set():
