@@ -285,7 +285,7 @@ void measure_memory(Signals kind) {
 /// This program again, for one measurement.
 void run_alone(const char* part, std::size_t index) {
   std::string program = "/proc/self/exe";
-  std::array<std::string, 7> words{"aborted_stress", "--part", part,           "--case",
+  std::array<std::string, 7> words{"aborted_stress",      "--part",    part, "--case",
                                    std::to_string(index), "--seconds", "0"};
   std::array<char*, 8> arguments{};
   for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
@@ -419,8 +419,7 @@ void test_lateness(const Case& of) {
     print(of, lateness);
     const bool is_last = attempt == attempts;
     const bool is_short = lateness.longest_pick <= longest_pick;
-    const bool is_in_time =
-        lateness.before_bound <= most && lateness.before_stealable <= most;
+    const bool is_in_time = lateness.before_bound <= most && lateness.before_stealable <= most;
     if (is_short && is_in_time) return;
     check(!is_last || is_short, "I2: a pick takes long, each time");
     check(!is_last || is_in_time, "I2: a delay is late, each time");
@@ -446,9 +445,8 @@ int main(int argc, char** argv) {
   std::string_view tasks_text;
   std::string_view part;
   std::string_view case_text;
-  const auto options =
-      parse("aborted_stress", {argv, static_cast<std::size_t>(argc)},
-            {{"--tasks", &tasks_text}, {"--part", &part}, {"--case", &case_text}});
+  const auto options = parse("aborted_stress", {argv, static_cast<std::size_t>(argc)},
+                             {{"--tasks", &tasks_text}, {"--part", &part}, {"--case", &case_text}});
   const auto tasks = tasks_text.empty() ? default_tasks : number_of("--tasks", tasks_text);
   const auto only = case_text.empty() ? 0 : number_of("--case", case_text);
   if (part == "own memory") {

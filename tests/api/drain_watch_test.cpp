@@ -65,8 +65,7 @@ TEST_F(DrainTells, agent_when_tasks_of_a_suspended_scheduler_wait_then_once) {
   const Scheduler scheduler = agent.scheduler();
   scheduler.suspend();
   const auto held = scheduler.post_task([] { return 7; });
-  const auto told =
-      told_during([&] { agent.close(drain_all()); }, [&] { scheduler.resume(); });
+  const auto told = told_during([&] { agent.close(drain_all()); }, [&] { scheduler.resume(); });
   expect_once(told, "1 tasks of a suspended scheduler wait for its resume");
   EXPECT_EQ(held.get(), 7);
 }
@@ -80,8 +79,8 @@ TEST_F(DrainTells, agent_when_its_task_waits_for_a_promise_then_once) {
     return awaited.promise.get();
   });
   runs.wait();
-  const auto told = told_during([&] { agent.close(CloseMode::drain()); },
-                                [&] { awaited.resolver.resolve(7); });
+  const auto told =
+      told_during([&] { agent.close(CloseMode::drain()); }, [&] { awaited.resolver.resolve(7); });
   expect_once(told, "the running task waits for a promise");
   EXPECT_EQ(waits.get(), 7);
 }

@@ -260,9 +260,10 @@ TEST_P(ClusterOfMoreWaiting, get_when_two_wait_for_what_is_suspended_then_it_is_
   end_waits();
   ASSERT_EQ(told.size(), 1U);
   EXPECT_EQ(told[0].origin, ErrorOrigin::wait);
-  EXPECT_THAT(told[0].what, testing::MatchesRegex(
-                                "several agents have waited for long.*: agent . waits, in a task, for "
-                                "a stealable task; agent . waits, in a task, for a stealable task"));
+  EXPECT_THAT(
+      told[0].what,
+      testing::MatchesRegex("several agents have waited for long.*: agent . waits, in a task, for "
+                            "a stealable task; agent . waits, in a task, for a stealable task"));
 }
 
 // A drain finds the same, and tells it as what keeps it.

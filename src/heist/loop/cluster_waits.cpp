@@ -80,14 +80,14 @@ void AgentWaiting::look() noexcept {
   look_at_ = Clock::now() + patience_for_waits();
   try {
     if (seen_ == nullptr) seen_ = std::make_unique<Seen>();
-    const std::string found =
-        agent_->membership().hub->find_long_waits(*agent_, seen_->waits);
+    const std::string found = agent_->membership().hub->find_long_waits(*agent_, seen_->waits);
     if (found.empty()) return;
     look_at_ = std::nullopt;
     const std::string text =
         "several agents have waited for long, which never ends if it is for each other: " + found;
     report_error(ErrorOrigin::wait, Reason{TimeoutError(text.c_str())});
-  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory for the words; the next look may have it
+  } catch (
+      ...) {  // NOLINT(bugprone-empty-catch): no memory for the words; the next look may have it
   }
 }
 
