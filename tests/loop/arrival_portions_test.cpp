@@ -89,7 +89,8 @@ TEST_F(ArrivalInPortions, limit_of_another_thread_when_much_was_handed_over_befo
   EXPECT_LE(arrived_at_abort[0], few);
 }
 
-TEST_F(ArrivalInPortions, task_when_a_limit_aborts_between_then_still_waits_for_all_that_was_posted) {
+TEST_F(ArrivalInPortions,
+       task_when_a_limit_aborts_between_then_still_waits_for_all_that_was_posted) {
   const auto signal = AbortSignal::timeout(scheduler, 1ms);
   const auto subscription = signal.on_abort([this] { trace.add("abort"); });
   post_on_thread("first", background);
@@ -99,7 +100,8 @@ TEST_F(ArrivalInPortions, task_when_a_limit_aborts_between_then_still_waits_for_
   EXPECT_THAT(trace.take(), testing::ElementsAre("abort", "urgent", "first"));
 }
 
-TEST_F(ArrivalInPortions, local_post_of_a_listener_when_much_waits_to_arrive_then_behind_all_of_it) {
+TEST_F(ArrivalInPortions,
+       local_post_of_a_listener_when_much_waits_to_arrive_then_behind_all_of_it) {
   const auto signal = AbortSignal::timeout(scheduler, 1ms);
   const auto subscription = signal.on_abort([this] {
     EXPECT_LT(arrived, many);
@@ -116,9 +118,8 @@ TEST_F(ArrivalInPortions, tasks_when_they_wait_to_arrive_then_are_counted_all_th
   constexpr std::size_t tasks = 5000;
   std::size_t counted = 0;
   const auto signal = AbortSignal::timeout(scheduler, 1ms);
-  const auto subscription = signal.on_abort([&] {
-    on_thread([&] { counted = loop.core().tally().not_started; });
-  });
+  const auto subscription =
+      signal.on_abort([&] { on_thread([&] { counted = loop.core().tally().not_started; }); });
   hand_over_many();
   on_thread([this] {
     for (std::size_t i = 0; i < tasks; ++i) scheduler.post([] {});

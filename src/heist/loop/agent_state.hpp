@@ -38,7 +38,7 @@ struct AgentState {
   /// are to be armed, or `released`.
   bool has_leftovers = false;
   bool may_have_limits_to_arm = false;  ///< in LoopCore::limits_to_arm_, of which nobody tells
-  bool accepts_posts = true;  ///< from the agent itself; the inbox decides for others
+  bool accepts_posts = true;            ///< from the agent itself; the inbox decides for others
   bool stop_requested = false;
   bool stop_taken = false;         ///< the stop message is in hand
   bool not_started = false;        ///< the task that was to run met its abort

@@ -212,6 +212,11 @@ class ClusterHub {
   [[nodiscard]] bool is_stuck(const LoopCore& agent) noexcept;
   /// A member that has ended one.
   void await_lookers() noexcept;
+  struct Wait;
+  using Waits = std::array<Wait, IdleAgents::most_agents>;
+  /// A member that has waited for long: what is to be told of those that have waited since `before`, which becomes now; empty:
+  /// nothing, or another one of them tells.   Errors: std::bad_alloc.
+  [[nodiscard]] std::string find_long_waits(const LoopCore& agent, Waits& before);
 
   // Closing (cluster_close.cpp).
 
@@ -341,8 +346,6 @@ class ClusterHub {
             std::optional<LoopTime::Clock::time_point> limit) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_ended(LoopCore& reserve) noexcept HEIST_ON_AGENT;
 
-  struct Wait;
-  using Waits = std::array<Wait, IdleAgents::most_agents>;
   [[nodiscard]] std::uint64_t everybody() const noexcept {
     return (std::uint64_t{1} << size()) - 1;
   }
@@ -351,6 +354,7 @@ class ClusterHub {
   [[nodiscard]] std::uint64_t awaited_by(const Waits& waits, const Wait& wait) const noexcept;
   [[nodiscard]] std::uint64_t find_stuck(const Waits& waits) const noexcept;
   [[nodiscard]] std::string words_for(const Waits& waits, const Wait& wait) const;
+  [[nodiscard]] std::string words_for_all(const Waits& waits) const;
 
   [[nodiscard]] bool all_sleep() noexcept;
   [[nodiscard]] bool is_quiet(bool also_delayed) noexcept;

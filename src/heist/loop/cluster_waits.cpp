@@ -5,24 +5,9 @@
 
 #include "agent_wait.hpp"
 #include "cluster_hub.hpp"
+#include "drain_watch.hpp"
 
 namespace heist {
-
-AgentWaiting::AgentWaiting(const PromiseStateBase& on, const LoopCore* home)
-    : agent_(LoopCore::member_here()) {
-  if (agent_ == nullptr) agent_ = loop_of_this_thread;
-  if (agent_ == nullptr) return;
-  agent_->begin_wait(on, home);
-  ClusterHub* const hub = agent_->membership().hub;
-  if (hub == nullptr || !hub->is_stuck(*agent_)) return;
-  agent_->end_wait();
-  throw NotAllowedError(
-      "waiting here would never end: all agents that could settle the promise wait as well");
-}
-
-AgentWaiting::~AgentWaiting() {
-  if (agent_ != nullptr) agent_->end_wait();
-}
 
 void LoopCore::begin_wait(const PromiseStateBase& on, const LoopCore* home) noexcept {
   AgentWait& wait = member_.wait;
@@ -58,6 +43,53 @@ struct ClusterHub::Wait {
 
   friend bool operator==(const Wait&, const Wait&) = default;
 };
+
+struct AgentWaiting::Seen {
+  ClusterHub::Waits waits;
+};
+
+namespace {
+
+#if defined(HEIST_MODEL)
+constexpr bool looks_again = false;  // models know no real time
+#else
+constexpr bool looks_again = true;
+#endif
+
+}  // namespace
+
+AgentWaiting::AgentWaiting(const PromiseStateBase& on, const LoopCore* home)
+    : agent_(LoopCore::member_here()) {
+  if (agent_ == nullptr) agent_ = loop_of_this_thread;
+  if (agent_ == nullptr) return;
+  agent_->begin_wait(on, home);
+  ClusterHub* const hub = agent_->membership().hub;
+  if (hub == nullptr) return;
+  if (looks_again) look_at_ = Clock::now() + patience_for_waits();
+  if (!hub->is_stuck(*agent_)) return;
+  agent_->end_wait();
+  throw NotAllowedError(
+      "waiting here would never end: all agents that could settle the promise wait as well");
+}
+
+AgentWaiting::~AgentWaiting() {
+  if (agent_ != nullptr) agent_->end_wait();
+}
+
+void AgentWaiting::look() noexcept {
+  look_at_ = Clock::now() + patience_for_waits();
+  try {
+    if (seen_ == nullptr) seen_ = std::make_unique<Seen>();
+    const std::string found = agent_->membership().hub->find_long_waits(*agent_, seen_->waits);
+    if (found.empty()) return;
+    look_at_ = std::nullopt;
+    const std::string text =
+        "several agents have waited for long, which never ends if it is for each other: " + found;
+    report_error(ErrorOrigin::wait, Reason{TimeoutError(text.c_str())});
+  } catch (
+      ...) {  // NOLINT(bugprone-empty-catch): no memory for the words; the next look may have it
+  }
+}
 
 namespace {
 
@@ -129,15 +161,39 @@ std::string ClusterHub::words_for(const Waits& waits, const Wait& wait) const {
   return "a task of agent " + std::to_string(std::countr_zero(awaited));
 }
 
-DrainObstacle ClusterHub::find_obstacle() {
-  const Waits waits = look_at_waits();
-  DrainObstacle found;
+/// Each with a semicolon and a space behind it.
+std::string ClusterHub::words_for_all(const Waits& waits) const {
+  std::string words;
   for (unsigned index = 0; index < size(); ++index) {
     if (waits[index].on == nullptr) continue;
-    found.what += "agent " + std::to_string(index) + " waits, in a task, for " +
-                  words_for(waits, waits[index]) + "; ";
-    found.mark += waits[index].count;
+    words += "agent " + std::to_string(index) + " waits, in a task, for " +
+             words_for(waits, waits[index]) + "; ";
   }
+  return words;
+}
+
+std::string ClusterHub::find_long_waits(const LoopCore& agent, Waits& before) {
+  const Waits now = look_at_waits();
+  Waits both{};
+  unsigned count = 0;
+  std::optional<unsigned> first;
+  for (unsigned index = 0; index < size(); ++index) {
+    if (now[index].on == nullptr || now[index] != before[index]) continue;
+    both[index] = now[index];
+    if (!first) first = index;
+    ++count;
+  }
+  before = now;
+  if (count < 2 || first != agent.member_.index) return {};
+  std::string words = words_for_all(both);
+  words.resize(words.size() - 2);
+  return words;
+}
+
+DrainObstacle ClusterHub::find_obstacle() {
+  const Waits waits = look_at_waits();
+  DrainObstacle found{.what = words_for_all(waits), .mark = 0};
+  for (const Wait& wait : waits) found.mark += wait.count;
   const bool may_wait_for_held = loop_.close_terms().wait_for_delayed() || !found.what.empty();
   if (may_wait_for_held && holds_something()) {
     found.what += "tasks of a suspended scheduler wait for its resume; ";

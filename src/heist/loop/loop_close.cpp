@@ -139,9 +139,9 @@ TaskTally LoopCore::read_tally() noexcept {
   now.dropped = agent_->tasks_dropped;
   // relaxed: a number.
   const std::uint64_t to_drop = agent_->to_drop.load(sync::relaxed);
-  now.not_started =
-      to_drop != 0 ? difference(to_drop, now.dropped)
-                   : agent_->size() + inbox_.count_tasks() + limits_to_arm_.count_tasks();
+  now.not_started = to_drop != 0
+                        ? difference(to_drop, now.dropped)
+                        : agent_->size() + inbox_.count_tasks() + limits_to_arm_.count_tasks();
   return now;
 }
 

@@ -258,8 +258,8 @@ bool LoopCore::collect_work() noexcept {
 
 bool LoopCore::has_loose_ends() noexcept {
   auto& agent = on_agent();
-  return has_garbage() || inbox_.has_posts() || agent.has_leftovers ||
-         !agent.microtasks.empty() || !agent.limits.empty();
+  return has_garbage() || inbox_.has_posts() || agent.has_leftovers || !agent.microtasks.empty() ||
+         !agent.limits.empty();
 }
 
 bool LoopCore::has_garbage() noexcept {
