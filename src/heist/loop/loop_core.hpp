@@ -373,6 +373,7 @@ class LoopCore {
   void drain_all() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool drain_in_portions() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool arrive_until_limit() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool arrive_until_limit(TakenNodes& taken) noexcept HEIST_ON_AGENT;
   void arrive_some(TakenNodes& taken, unsigned most = arrival_portion) noexcept HEIST_ON_AGENT;
   void arrive_left() noexcept HEIST_ON_AGENT;
   void arm_all_limits() noexcept HEIST_ON_AGENT;

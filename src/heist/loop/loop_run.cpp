@@ -284,19 +284,28 @@ bool LoopCore::drain_in_portions() noexcept {
 /// What was left, then the inbox as it is now. False: a time limit comes first; the rest is left.
 bool LoopCore::arrive_until_limit() noexcept {
   const AgentActivity::Moving moving(activity_);
-  for (const bool is_left : {true, false}) {
-    if (is_left && !inbox_.has_left()) continue;
-    TakenNodes taken = is_left ? inbox_.take_left() : inbox_.take_nodes();
-    if (is_left) note_leftovers();
-    for (arrive_some(taken); !taken.empty(); arrive_some(taken)) {
-      on_agent().limits.end_row();
-      if (!limit_is_first()) continue;
-      inbox_.leave(taken);
-      note_leftovers();
-      return false;
-    }
+  if (on_agent().has_leftovers) [[unlikely]] {
+    TakenNodes left = inbox_.take_left();
+    note_leftovers();
+    if (!arrive_until_limit(left)) return false;
   }
-  return arm_until_limit();
+  if (TakenNodes taken = inbox_.take_nodes(); LoopNode* only = taken.take_only()) {
+    arrive(*only);
+  } else if (!arrive_until_limit(taken)) {
+    return false;
+  }
+  return !on_agent().may_have_limits_to_arm || arm_until_limit();
+}
+
+bool LoopCore::arrive_until_limit(TakenNodes& taken) noexcept {
+  for (arrive_some(taken); !taken.empty(); arrive_some(taken)) {
+    on_agent().limits.end_row();
+    if (!limit_is_first()) continue;
+    inbox_.leave(taken);
+    note_leftovers();
+    return false;
+  }
+  return true;
 }
 
 bool LoopCore::arm_until_limit() noexcept {
