@@ -10,8 +10,8 @@
 #include <heist/sync.hpp>
 
 #include "fork_deque.hpp"
+#include "source_rotation.hpp"
 #include "stealable_ring.hpp"
-#include "turns.hpp"
 
 namespace heist {
 
@@ -38,7 +38,7 @@ class alignas(64) AgentQueues {
 
   Ring& ring(int level) noexcept { return rings_[static_cast<std::size_t>(level)]; }
   Forks& forks(int level) noexcept { return forks_[static_cast<std::size_t>(level / 2)]; }
-  Turns& turns(int level) noexcept { return turns_[static_cast<std::size_t>(level)]; }
+  SourceRotation& turns(int level) noexcept { return turns_[static_cast<std::size_t>(level)]; }
 
   /// Its ring of this level may hold something from now on.
   void note_tasks(int level) noexcept { occupied_ |= 1U << level; }
@@ -75,7 +75,7 @@ class alignas(64) AgentQueues {
   // The agent's own.
   alignas(64) unsigned occupied_ = 0;
   int picked_ = -1;
-  std::array<Turns, sizes.levels> turns_;
+  std::array<SourceRotation, sizes.levels> turns_;
   sync::atomic<std::uint64_t> stolen_{0};
 };
 

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "abort_sweep.hpp"
+#include "active_agent_count.hpp"
 #include "agent_queues.hpp"
-#include "bin_ring.hpp"
-#include "enlisted.hpp"
-#include "late_search.hpp"
-#include "ticket_index.hpp"
+#include "injection_queue.hpp"
+#include "level_index.hpp"
+#include "overdue_search.hpp"
 #include "urgency_hint.hpp"
 
 namespace heist {
@@ -27,7 +27,7 @@ namespace heist {
 //         published, hint and all, before it began.
 // I2      What a thief took along with the task that it starts is in its own ring before it starts it.
 // Order   Within a level (CLU-2): bins, rings and shared queues are first in, first out; an agent goes by its own ring,
-//         then what forks have left behind, then bins, shared queues and the others' rings by turns (Turns); at every
+//         then what forks have left behind, then bins, shared queues and the others' rings by turns (SourceRotation); at every
 //         `others_turn`th pick of the level its own ring comes last.
 // Late    (WAIT) With maximum waits an agent also looks at the first task of every ring, and of signals' queues, and takes
 //         the one whose maximum ended first: exactly the one that it saw, or none.
@@ -61,26 +61,26 @@ class ClusterQueues {
     published(level);
   }
   /// To the queue of a signal, which may go once the task can be found.
-  void post(SharedCell& task) noexcept {
-    const auto pair = Ref<SharedPair>::share(&task.pair);
+  void post(SignalQueueEntry& task) noexcept {
+    const auto pair = Ref<SignalQueues>::share(&task.pair);
     const auto make_ticket = [&task]() noexcept { return task.make_ticket(); };
-    SharedQueue& queue = task.queue;
+    SignalQueue& queue = task.queue;
     task.begin_post();
     queue.push(task);
     const auto place = queue.where();
-    publish(queue, SharedQueue::level_of(place), make_ticket);
+    publish(queue, SignalQueue::level_of(place), make_ticket);
     // The next move may go back to where this one came from.
-    if (SharedQueue::is_moving(place)) publish(queue, SharedQueue::from_of(place), make_ticket);
+    if (SignalQueue::is_moving(place)) publish(queue, SignalQueue::from_of(place), make_ticket);
     task.end_post();
   }
   /// Every pick that begins after the return goes by the level that `level()` reads (PRI-3). When memory has run
   /// out, a move that meets another one of its queue may wait for that one, or for memory: the pair keeps enough for one.
   template <class Level>
-  void move(SharedPair& pair, SharedQueue& queue, Level&& level) noexcept {
+  void move(SignalQueues& pair, SignalQueue& queue, Level&& level) noexcept {
     const auto make_ticket = [&pair, &queue]() noexcept { return pair.make_ticket(queue); };
     queue.start_move(level);
-    for (auto place = queue.where(); SharedQueue::is_moving(place); place = queue.where()) {
-      publish(queue, SharedQueue::level_of(place), make_ticket);
+    for (auto place = queue.where(); SignalQueue::is_moving(place); place = queue.where()) {
+      publish(queue, SignalQueue::level_of(place), make_ticket);
       index_.count_move();
       queue.end_move(place);
     }
@@ -126,7 +126,7 @@ class ClusterQueues {
       } else if (best < 0) {
         return search_above(agent, best);
       }
-      Turns& turns = agents_[agent].turns(best);
+      SourceRotation& turns = agents_[agent].turns(best);
       if (turns.begin_pick(sizes.others_turn)) {
         if (LoopNode* task = search_level(agent, best)) return task;
       }
@@ -143,9 +143,9 @@ class ClusterQueues {
   /// none. What forks have left behind is not looked at.
   [[nodiscard]] LoopNode* take_late(unsigned agent, const LongestWaits& most, std::uint64_t now,
                                     std::uint64_t limit) noexcept {
-    const TicketIndex::Inside inside(index_, agent);
+    const LevelIndex::Inside inside(index_, agent);
     for (;;) {
-      LateSearch<typename Agent::Ring> search(most, now, limit);
+      OverdueSearch<typename Agent::Ring> search(most, now, limit);
       for (int level = top_level; level >= 0; --level) {
         if (search.wants(level)) look_for_late(search, agent, level);
       }
@@ -178,7 +178,7 @@ class ClusterQueues {
   }
   /// Whether a search would find something; every publication that was complete before is seen.
   [[nodiscard]] bool has_tasks(unsigned agent) noexcept {
-    const TicketIndex::Inside inside(index_, agent);
+    const LevelIndex::Inside inside(index_, agent);
     const unsigned agents = enlisted_.count();
     for (int level = top_level; level >= 0; --level) {
       if (inject(level).has_tasks() || index_.has_tasks(agent, level)) return true;
@@ -228,7 +228,7 @@ class ClusterQueues {
   /// An agent: takes a task above this level, and not above `highest`, or null.
   [[nodiscard]] LoopNode* search_above(unsigned agent, int level,
                                        int highest = top_level) noexcept {
-    const TicketIndex::Inside inside(index_, agent);
+    const LevelIndex::Inside inside(index_, agent);
     const unsigned agents = enlisted_.count();
     for (;;) {
       const auto moves = index_.moves();
@@ -241,7 +241,7 @@ class ClusterQueues {
 
  private:
   using Agent = AgentQueues<sizes>;
-  using Bins = BinRing<sizes.bins, sizes.bin>;
+  using Bins = InjectionQueue<sizes.bins, sizes.bin>;
   static constexpr int top_level = static_cast<int>(sizes.levels) - 1;
 
   Bins& inject(int level) noexcept { return inject_[static_cast<std::size_t>(level)]; }
@@ -253,7 +253,7 @@ class ClusterQueues {
     sleepers_.notify();
   }
   template <class Make>
-  void publish(SharedQueue& queue, int level, Make&& make_ticket) noexcept {
+  void publish(SignalQueue& queue, int level, Make&& make_ticket) noexcept {
     index_.ensure(queue, level, make_ticket);
     published(level);
   }
@@ -277,7 +277,7 @@ class ClusterQueues {
     if (Agent::has_forks(level)) {
       if (LoopNode* continuation = steal_fork(agent, agents, level)) return continuation;
     }
-    Turns& turns = agents_[agent].turns(level);
+    SourceRotation& turns = agents_[agent].turns(level);
     for (const auto place : turns.order()) {
       LoopNode* task = take_from(place, agent, agents, level, several);
       if (task == nullptr) continue;
@@ -286,28 +286,29 @@ class ClusterQueues {
     }
     return nullptr;
   }
-  LoopNode* take_from(Turns::Place place, unsigned agent, unsigned agents, int level,
+  LoopNode* take_from(SourceRotation::Place place, unsigned agent, unsigned agents, int level,
                       bool several) noexcept {
     switch (place) {
-      case Turns::Place::bins:
+      case SourceRotation::Place::bins:
         return take_bin(agent, level);
-      case Turns::Place::rings:
+      case SourceRotation::Place::rings:
         return steal(agent, agents, level, several);
-      case Turns::Place::shared:
+      case SourceRotation::Place::shared:
         break;
     }
     return index_.take(agent, level);
   }
   LoopNode* search_level(unsigned agent, int level) noexcept {
-    const TicketIndex::Inside inside(index_, agent);
+    const LevelIndex::Inside inside(index_, agent);
     return take_at(agent, enlisted_.count(), level, false);
   }
   /// An agent inside. Tasks in a bin do not show since when they wait: it takes one over.
-  void look_for_late(LateSearch<typename Agent::Ring>& search, unsigned agent, int level) noexcept {
+  void look_for_late(OverdueSearch<typename Agent::Ring>& search, unsigned agent,
+                     int level) noexcept {
     if (own(agent, level).has_room(sizes.bin)) publish_rest(agent, level, inject(level).take());
     const unsigned agents = enlisted_.count();
     for (unsigned other = 0; other < agents; ++other) search.look(level, own(other, level));
-    index_.each_front(level, [&](SharedQueue& queue, const LinkedQueue::Front& front) noexcept {
+    index_.each_front(level, [&](SignalQueue& queue, const LinkedQueue::Front& front) noexcept {
       search.look(level, queue, front);
     });
   }
@@ -326,7 +327,7 @@ class ClusterQueues {
     return at.bin < at.end;
   }
   LoopNode* take_shared(unsigned agent, int level) noexcept {
-    const TicketIndex::Inside inside(index_, agent);
+    const LevelIndex::Inside inside(index_, agent);
     return index_.take(agent, level);
   }
   LoopNode* take_bin(unsigned agent, int level) noexcept {
@@ -370,9 +371,9 @@ class ClusterQueues {
   }
 
   Sleepers& sleepers_;
-  Enlisted enlisted_;
+  ActiveAgentCount enlisted_;
   UrgencyHint hint_;
-  TicketIndex index_;
+  LevelIndex index_;
   std::array<Bins, sizes.levels> inject_;
   std::vector<Agent> agents_;
 };

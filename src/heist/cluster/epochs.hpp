@@ -6,7 +6,7 @@
 #include <heist/sync.hpp>
 #include <vector>
 
-#include "enlisted.hpp"
+#include "active_agent_count.hpp"
 
 namespace heist {
 
@@ -109,7 +109,7 @@ class Epochs {
 
   alignas(64) sync::atomic<std::uint64_t> global_{1};
   std::vector<Agent> agents_;
-  Enlisted enlisted_;
+  ActiveAgentCount enlisted_;
 };
 
 }  // namespace heist

@@ -21,7 +21,7 @@ namespace heist {
 // Edge    forks: publish -> steal. Carries the frame of the continuation.
 // Edge    forks: steal -> reuse. The thief has read the place.
 // Edge    forks: take <-> steal. The pair above.
-// D-edge  forks: publish <-> steal, as BinRing's: what follows a push reads hint and sleepers behind it.
+// D-edge  forks: publish <-> steal, as InjectionQueue's: what follows a push reads hint and sleepers behind it.
 // Progress  push and pop wait-free; steal lock-free: it tries again only when another one took something.
 // Bound   capacity; a full deque refuses.
 // Proof   stress/model/models/fork_deque.cpp, stress/fork_join_stress.cpp, docs/adr/0015

@@ -58,7 +58,7 @@ inline void free_cell(LinkedCell& cell) noexcept { destroy_node(cell); }
 // Edge linked: unlink -> back. A cell reached by `older`.
 // Edge linked: claim -> empty. Who took the item out does not need the cell to stand there any more.
 // Edge linked: leave -> leave. One takes the cell out.
-// Edge linked: push <-> look. With the words of SharedQueue, or of BinRing's search.
+// Edge linked: push <-> look. With the words of SignalQueue, or of InjectionQueue's search.
 // Reclamation  epochs, and the poster of the next cell: LinkedCell::end.
 // Progress  lock-free; an agent goes by all that was pushed since a poster was stopped before its link, once.
 // Bound   the version has 16 bits: an agent that stalls for 2^16 sweeps of a queue nobody takes from may undo one.

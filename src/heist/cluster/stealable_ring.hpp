@@ -19,7 +19,7 @@ namespace heist {
 // I3      With stamps, that of a place is its task's. Who claims the place after reading it has read this task's: by I1, I2.
 // Edge ring: publish -> search. Carries the tasks.
 // Edge ring: claim -> reuse. The thief has read the place.
-// Edge ring: publish <-> search. As BinRing's.
+// Edge ring: publish <-> search. As InjectionQueue's.
 // Progress  lock-free; push wait-free. No thread writes to the owner's tail_ line.
 // Bound   capacity; a full ring refuses. `kept` places are for push_chain() only.
 // Proof   stress/model/models/cluster_{queues,hint}.cpp.

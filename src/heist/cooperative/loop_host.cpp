@@ -29,14 +29,7 @@ void expire(CooperativeCore& core) noexcept { core.expire_timeout(); }
 LoopHost::Task::Task(LoopHost& of, TaskSource from, Act what) noexcept
     : SchedulerTask(table, false), host(of), source(from), act(what) {}
 
-const TaskOps LoopHost::Task::table{{LoopNodeKind::task, &run, &drop},
-                                    nullptr,
-                                    nullptr,
-                                    nullptr,
-                                    nullptr,
-                                    nullptr,
-                                    nullptr,
-                                    nullptr};
+const LoopNodeOps LoopHost::Task::table{LoopNodeKind::task, &run, &drop};
 
 void LoopHost::Task::run(LoopNode& node, LoopCore& loop) noexcept {
   auto& task = static_cast<Task&>(static_cast<SchedulerTask&>(node));
@@ -86,8 +79,7 @@ void LoopHost::set_timeout(Milliseconds delay) noexcept {
 }
 
 void LoopHost::clear_timeout() noexcept {
-  loop_->assert_agent();
-  if (!loop_->withdraw(timeout_)) return;
+  if (!loop_->on_agent().withdraw(timeout_)) return;
   timeout_.place = TaskPlace::elsewhere;
   release(*core_);
 }

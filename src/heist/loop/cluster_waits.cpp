@@ -1,47 +1,13 @@
-// Members of a cluster that wait for each other (CLU-5), and what a drain that does not get on waits for.
-#include <heist/error.hpp>
-#include <heist/promise_state.hpp>
-#include <utility>
+#include "cluster_waits.hpp"
 
-#include "agent_wait.hpp"
-#include "cluster_hub.hpp"
+#include <bit>
+#include <heist/promise_state.hpp>
+
+#include "cluster_core.hpp"
 
 namespace heist {
 
-AgentWaiting::AgentWaiting(const PromiseStateBase& on, const LoopCore* home)
-    : agent_(LoopCore::member_here()) {
-  if (agent_ == nullptr) agent_ = loop_of_this_thread;
-  if (agent_ == nullptr) return;
-  agent_->begin_wait(on, home);
-  ClusterHub* const hub = agent_->membership().hub;
-  if (hub == nullptr || !hub->is_stuck(*agent_)) return;
-  agent_->end_wait();
-  throw NotAllowedError(
-      "waiting here would never end: all agents that could settle the promise wait as well");
-}
-
-AgentWaiting::~AgentWaiting() {
-  if (agent_ != nullptr) agent_->end_wait();
-}
-
-void LoopCore::begin_wait(const PromiseStateBase& on, const LoopCore* home) noexcept {
-  AgentWait& wait = member_.wait;
-  // relaxed: the agent's own slot.
-  ControlledTask* const task = running_.load(sync::relaxed);
-  const auto promise_of = task != nullptr ? task->task_ops().promise : nullptr;
-  // relaxed, all: published by what follows.
-  wait.settles.store(promise_of != nullptr ? promise_of(*task) : nullptr, sync::relaxed);
-  wait.home.store(home, sync::relaxed);                                 // relaxed: as above.
-  wait.count.store(wait.count.load(sync::relaxed) + 1, sync::relaxed);  // relaxed: as above.
-  wait.on.store(&on, sync::edge("wait:begin", sync::seq_cst));
-}
-
-void LoopCore::end_wait() noexcept {
-  member_.wait.on.store(nullptr, sync::edge("wait:end", sync::seq_cst));
-  if (member_.hub != nullptr) member_.hub->await_lookers();
-}
-
-void ClusterHub::await_lookers() noexcept {
+void ClusterWaits::await_lookers() noexcept {
   for (;;) {
     const auto lookers = lookers_.load(sync::edge("wait:end", sync::seq_cst));
     if (lookers == 0) return;
@@ -50,10 +16,10 @@ void ClusterHub::await_lookers() noexcept {
 }
 
 /// What a member waited for at one moment.
-struct ClusterHub::Wait {
+struct ClusterWaits::Wait {
   const PromiseStateBase* on = nullptr;  ///< to be compared only, from the end of the look on
   const PromiseStateBase* settles = nullptr;
-  const LoopCore* home = nullptr;
+  const TaskHome* home = nullptr;
   std::uint32_t count = 0;
 
   friend bool operator==(const Wait&, const Wait&) = default;
@@ -66,9 +32,11 @@ constexpr std::uint64_t one(std::size_t member) noexcept { return std::uint64_t{
 
 }  // namespace
 
+std::uint64_t ClusterWaits::everybody() const noexcept { return one(cluster_.size()) - 1; }
+
 /// A looker.
-ClusterHub::Wait ClusterHub::read_wait(const LoopCore& member) noexcept {
-  const AgentWait& wait = member.member_.wait;
+ClusterWaits::Wait ClusterWaits::read_wait(LoopCore& member) noexcept {
+  const AgentWait& wait = member.wait();
   const auto* const on = wait.on.load(sync::edge("wait:look", sync::seq_cst));
   if (on == nullptr || on->is_settled()) return {};
   // relaxed, all: ordered by the load before.
@@ -79,12 +47,13 @@ ClusterHub::Wait ClusterHub::read_wait(const LoopCore& member) noexcept {
 }
 
 /// All waits that lasted from the end of a first look to the beginning of a second one: at one moment all of them did.
-ClusterHub::Waits ClusterHub::look_at_waits() noexcept {
+ClusterWaits::Waits ClusterWaits::look() noexcept {
   Waits waits;
   lookers_.fetch_add(1, sync::edge("wait:looked", sync::seq_cst));
-  for (unsigned index = 0; index < size(); ++index) waits[index] = read_wait(*member(index));
-  for (unsigned index = 0; index < size(); ++index) {
-    if (read_wait(*member(index)) != waits[index]) waits[index] = {};
+  for (unsigned index = 0; index < cluster_.size(); ++index)
+    waits[index] = read_wait(cluster_.loop(index));
+  for (unsigned index = 0; index < cluster_.size(); ++index) {
+    if (read_wait(cluster_.loop(index)) != waits[index]) waits[index] = {};
   }
   lookers_.fetch_sub(1, sync::edge("wait:looked", sync::seq_cst));
   wake_all_on_word(lookers_);
@@ -92,21 +61,21 @@ ClusterHub::Waits ClusterHub::look_at_waits() noexcept {
 }
 
 /// Those of whom it needs one to go on: null is told apart, as anybody may end such a wait.
-std::uint64_t ClusterHub::awaited_by(const Waits& waits, const Wait& wait) const noexcept {
-  for (unsigned index = 0; index < size(); ++index) {
+std::uint64_t ClusterWaits::awaited_by(const Waits& waits, const Wait& wait) const noexcept {
+  for (unsigned index = 0; index < cluster_.size(); ++index) {
     if (waits[index].on != nullptr && waits[index].settles == wait.on) return one(index);
-    if (member(index).get() == wait.home) return one(index);
+    if (&cluster_.loop(index) == wait.home) return one(index);
   }
-  return wait.home == &loop_ ? everybody() : 0;
+  return wait.home == &cluster_ ? everybody() : 0;
 }
 
 /// Members that wait, each for such as wait, too; reserves that rest pick nothing.
-std::uint64_t ClusterHub::find_stuck(const Waits& waits) const noexcept {
-  const std::uint64_t resting = reserves_.resting() << agents();
+std::uint64_t ClusterWaits::find_stuck(const Waits& waits) const noexcept {
+  const std::uint64_t resting = cluster_.reserves().resting() << cluster_.agents();
   std::uint64_t stuck = everybody();
   for (std::uint64_t before = 0; before != stuck;) {
     before = stuck;
-    for (unsigned index = 0; index < size(); ++index) {
+    for (unsigned index = 0; index < cluster_.size(); ++index) {
       const std::uint64_t awaited = awaited_by(waits, waits[index]);
       const bool is_stuck =
           waits[index].on != nullptr && awaited != 0 && (awaited & ~(stuck | resting)) == 0;
@@ -116,35 +85,27 @@ std::uint64_t ClusterHub::find_stuck(const Waits& waits) const noexcept {
   return stuck & ~resting;
 }
 
-bool ClusterHub::is_stuck(const LoopCore& agent) noexcept {
-  return has(find_stuck(look_at_waits()), agent.member_.index);
-}
+bool ClusterWaits::is_stuck(unsigned member) noexcept { return has(find_stuck(look()), member); }
 
 // What a drain waits for.
 
-std::string ClusterHub::words_for(const Waits& waits, const Wait& wait) const {
+std::string ClusterWaits::words_for(const Waits& waits, const Wait& wait) const {
   const std::uint64_t awaited = awaited_by(waits, wait);
   if (awaited == 0) return "something outside of the cluster";
   if (awaited == everybody()) return "a stealable task";
   return "a task of agent " + std::to_string(std::countr_zero(awaited));
 }
 
-DrainObstacle ClusterHub::find_obstacle() {
-  const Waits waits = look_at_waits();
+DrainObstacle ClusterWaits::find_obstacle() {
+  const Waits waits = look();
   DrainObstacle found;
-  for (unsigned index = 0; index < size(); ++index) {
+  for (unsigned index = 0; index < cluster_.size(); ++index) {
     if (waits[index].on == nullptr) continue;
+    if (!found.what.empty()) found.what += "; ";
     found.what += "agent " + std::to_string(index) + " waits, in a task, for " +
-                  words_for(waits, waits[index]) + "; ";
+                  words_for(waits, waits[index]);
     found.mark += waits[index].count;
   }
-  const bool may_wait_for_held = loop_.close_terms().wait_for_delayed() || !found.what.empty();
-  if (may_wait_for_held && holds_something()) {
-    found.what += "tasks of a suspended scheduler wait for its resume; ";
-    // Unless something else gets on.
-    for (const auto& loop : sleepers_.loops()) found.mark += loop->stats().tasks_run;
-  }
-  if (!found.what.empty()) found.what.resize(found.what.size() - 2);
   return found;
 }
 

@@ -3,8 +3,8 @@
 #include <heist/task_tree.hpp>
 #include <utility>
 
-#include "cluster_hub.hpp"
 #include "loop_core.hpp"
+#include "member.hpp"
 #include "signal_core.hpp"
 
 namespace heist {
@@ -20,7 +20,10 @@ namespace {
 class ForkRun {
  public:
   ForkRun(LoopCore& loop, ForkTree& tree) noexcept
-      : loop_(loop), tree_(tree), hub_(hub_of(loop, tree.state)), level_(level_of(tree.state)) {}
+      : loop_(loop),
+        tree_(tree),
+        member_(member_of(loop, tree.state)),
+        level_(level_of(tree.state)) {}
 
   void run(ForkFrame& first) noexcept HEIST_ON_AGENT {
     outer_ = std::exchange(loop_.on_agent().current, tree_.state);
@@ -29,11 +32,11 @@ class ForkRun {
   }
 
  private:
-  /// Who may steal from this tree: null for nobody.
-  static ClusterHub* hub_of(LoopCore& loop, const SchedulingState& state) noexcept {
+  /// By way of whom others may steal from this tree: null for nobody.
+  static Member* member_of(const LoopCore& loop, const SchedulingState& state) noexcept {
     const bool is_stealable =
-        state.scheduler != nullptr && loop.is_member_of(state.scheduler->loop);
-    return is_stealable ? loop.membership().hub : nullptr;
+        state.scheduler != nullptr && loop.is_member_of(state.scheduler->home);
+    return is_stealable ? Member::of(loop) : nullptr;
   }
   static int level_of(const SchedulingState& state) noexcept {
     SignalCore* source = state.priority_source;
@@ -67,7 +70,7 @@ class ForkRun {
   /// Another agent may have the parent afterwards.
   ForkFrame& fork_child(ForkFrame& parent) noexcept HEIST_ON_AGENT {
     ForkFrame& child = begin_child(parent, ForkFrame::Way::forked_in_place);
-    if (hub_ != nullptr && hub_->fork(loop_, parent, level_)) child.way = ForkFrame::Way::forked;
+    if (member_ != nullptr && member_->fork(parent, level_)) child.way = ForkFrame::Way::forked;
     return child;
   }
 
@@ -89,7 +92,7 @@ class ForkRun {
     if (child.way == ForkFrame::Way::called) return true;
     if (child.has_failed()) [[unlikely]]
       child.hand_error_to_parent();
-    if (child.way == ForkFrame::Way::forked_in_place || hub_->unfork(loop_, level_)) return true;
+    if (child.way == ForkFrame::Way::forked_in_place || member_->unfork(level_)) return true;
     return child.parent->children.end_child();
   }
   ForkFrame* end_tree() noexcept HEIST_ON_AGENT {
@@ -100,7 +103,7 @@ class ForkRun {
 
   LoopCore& loop_;
   ForkTree& tree_;
-  ClusterHub* const hub_;
+  Member* const member_;
   const int level_;
   SchedulingState outer_;
 };
@@ -120,14 +123,14 @@ class PublishedPart {
     loop_.assert_agent();
     if (task_ != nullptr) {
       task_->memory.add();
-      loop_.publish_running(*task_);
+      loop_.running_task().publish(*task_);
     }
     say_runs(loop_, tree, false);
   }
   ~PublishedPart() {
     if (task_ == nullptr) return;
     loop_.assert_agent();
-    loop_.withdraw_running(*task_);
+    loop_.running_task().withdraw(*task_);
     task_->task_ops().unregister(*task_);
   }
   PublishedPart(const PublishedPart&) = delete;

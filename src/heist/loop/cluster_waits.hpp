@@ -1,0 +1,46 @@
+// ClusterWaits: members of a cluster that wait for each other (CLU-5), and what a drain that does not get on waits for.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <heist/sync.hpp>
+#include <string>
+
+#include "../cluster/idle_agents.hpp"
+#include "drain_watch.hpp"
+
+namespace heist {
+
+class ClusterCore;
+class LoopCore;
+class PromiseStateBase;
+class TaskHome;
+
+/// What the members say of their waits (AgentWait), put together. See there for the edges.
+class ClusterWaits {
+ public:
+  explicit ClusterWaits(ClusterCore& cluster) noexcept : cluster_(cluster) {}
+
+  /// A member that has begun a wait: whether nobody is left who could end it.
+  [[nodiscard]] bool is_stuck(unsigned member) noexcept;
+  /// A member that has ended one: until nobody looks at what it waited for.
+  void await_lookers() noexcept;
+  /// Any thread: which members wait, and for whom.   Errors: std::bad_alloc.
+  [[nodiscard]] DrainObstacle find_obstacle();
+
+ private:
+  struct Wait;
+  using Waits = std::array<Wait, IdleAgents::most_agents>;
+
+  [[nodiscard]] std::uint64_t everybody() const noexcept;
+  [[nodiscard]] static Wait read_wait(LoopCore& member) noexcept;
+  [[nodiscard]] Waits look() noexcept;
+  [[nodiscard]] std::uint64_t awaited_by(const Waits& waits, const Wait& wait) const noexcept;
+  [[nodiscard]] std::uint64_t find_stuck(const Waits& waits) const noexcept;
+  [[nodiscard]] std::string words_for(const Waits& waits, const Wait& wait) const;
+
+  ClusterCore& cluster_;
+  sync::atomic<std::uint32_t> lookers_{0};
+};
+
+}  // namespace heist
