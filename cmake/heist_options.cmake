@@ -6,7 +6,8 @@ option(HEIST_INSTALL "Give this project rules to install" ${PROJECT_IS_TOP_LEVEL
 cmake_dependent_option(HEIST_BUILD_HEISTD "Build the job server" ON HEIST_DEV_MODE OFF)
 cmake_dependent_option(HEIST_BUILD_BENCH "Build the benchmarks (Google Benchmark)" OFF
   HEIST_DEV_MODE OFF)
-option(HEIST_MUTANTS "Let the environment variable HEIST_MUTANT weaken one named edge" OFF)
+option(HEIST_BUILD_ALL "Also build what only scripts/verify runs: examples, header checks, stress programs without a sanitizer" OFF)
+option(HEIST_WEAKENED "Let the environment variable HEIST_WEAKEN weaken one named edge" OFF)
 set(HEIST_SANITIZE "" CACHE STRING "Sanitizers of this build: empty, thread, or address,undefined")
 option(HEIST_TBB_IS_SANITIZED "The oneTBB that tests load was built with the thread sanitizer" OFF)
 # What runs oneTBB's tasks gives false reports otherwise: see scripts/tsan_parallel.

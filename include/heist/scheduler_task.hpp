@@ -17,10 +17,10 @@ struct SignalQueueEntry;
 struct SignalPort;
 
 /// A place for a queue that moves with a signal, made ahead.
-struct AbandonSignalQueueEntry {
+struct DropSignalQueueEntry {
   void operator()(SignalQueueEntry* cell) const noexcept;
 };
-using SignalQueueEntryOwner = std::unique_ptr<SignalQueueEntry, AbandonSignalQueueEntry>;
+using SignalQueueEntryOwner = std::unique_ptr<SignalQueueEntry, DropSignalQueueEntry>;
 
 /// Phases of a task; docs/lifetime.md has the table of phases x events. Unstarted tasks are
 /// `posted` wherever they are (inbox, queue, wheel).

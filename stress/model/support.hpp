@@ -15,4 +15,13 @@ inline EventLoopOptions on_virtual_clock() {
   return options;
 }
 
+/// A callback that does nothing.
+inline void nothing() noexcept {}
+
+/// Runs until idle, as one operation of the table in docs/progress.md.
+inline void run(EventLoop& loop) {
+  const Operation operation("run");
+  loop.run_until_idle();
+}
+
 }  // namespace heist::model

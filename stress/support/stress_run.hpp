@@ -62,7 +62,7 @@ inline void dither(Random& random) {
   }
 }
 
-/// After which a condition is taken for one that never holds; a mutant that breaks it on purpose has less.
+/// After which a condition is taken for one that never holds; a decoy, which breaks it on purpose, has less.
 #if defined(HEIST_STRESS_PATIENCE)
 inline constexpr std::chrono::seconds patience{HEIST_STRESS_PATIENCE};
 #else

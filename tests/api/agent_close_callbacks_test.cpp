@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "api/probes.hpp"
+#include "support/close_modes.hpp"
 #include "support/live_count.hpp"
 
 namespace heist {
@@ -17,8 +18,6 @@ namespace {
 using namespace std::chrono_literals;
 using support::AtDestruction;
 using test::Gate;
-
-CloseMode deadline_is_now() { return CloseMode::drain_until(std::chrono::steady_clock::now()); }
 
 /// Has a reaction to the promise dropped when that settles: `last_words` is called there and then.
 void call_when_settled(const Promise<void>& promise, std::function<void()> last_words) {
@@ -47,10 +46,11 @@ TEST_F(Abt8AgentClose, close_when_its_rejection_has_another_thread_close_then_bo
   std::optional<bool> returned;
   std::future<CloseReport> second;
   call_when_settled(promise, [&] {
-    second = std::async(std::launch::async, [&] { return agent.close(deadline_is_now()); });
+    second =
+        std::async(std::launch::async, [&] { return agent.close(support::deadline_is_now()); });
     returned = second.wait_for(test::patience) == std::future_status::ready;
   });
-  EXPECT_EQ(agent.close(deadline_is_now()).still_running, 1U);
+  EXPECT_EQ(agent.close(support::deadline_is_now()).still_running, 1U);
   EXPECT_EQ(returned, true);
   EXPECT_EQ(second.get(), (CloseReport{.still_running = 1}));
 }
@@ -58,8 +58,8 @@ TEST_F(Abt8AgentClose, close_when_its_rejection_has_another_thread_close_then_bo
 // Rule: ABT-8. A hang is the failure.
 TEST_F(Abt8AgentClose, close_when_its_rejection_closes_again_then_both_return) {
   std::optional<CloseReport> second;
-  call_when_settled(promise, [&] { second = agent.close(deadline_is_now()); });
-  EXPECT_EQ(agent.close(deadline_is_now()).still_running, 1U);
+  call_when_settled(promise, [&] { second = agent.close(support::deadline_is_now()); });
+  EXPECT_EQ(agent.close(support::deadline_is_now()).still_running, 1U);
   EXPECT_EQ(second, (CloseReport{.still_running = 1}));
 }
 
@@ -71,7 +71,8 @@ class Lif1AgentNothingRuns : public testing::Test {
   }
   /// The report of a close whose deadline is now, if it comes while the slow code goes on.
   std::optional<CloseReport> close_in_time(Agent& agent) {
-    auto closing = std::async(std::launch::async, [&] { return agent.close(deadline_is_now()); });
+    auto closing =
+        std::async(std::launch::async, [&] { return agent.close(support::deadline_is_now()); });
     const bool in_time = closing.wait_for(test::patience) == std::future_status::ready;
     release.open();
     return in_time ? std::optional(closing.get()) : std::nullopt;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "api/probes.hpp"
+#include "support/close_modes.hpp"
 
 namespace heist {
 namespace {
@@ -59,8 +60,6 @@ std::uint64_t posted_until_refused(const Scheduler& scheduler) {
   }
   return posted;
 }
-
-CloseMode deadline_is_now() { return CloseMode::drain_until(Clock::now()); }
 
 TEST(Lif1AgentDrain, close_when_draining_then_waits_for_the_running_task_and_runs_the_queued) {
   BusyAgent busy;
@@ -157,7 +156,7 @@ class Lif1AgentDeadline : public testing::Test {
 };
 
 TEST_F(Lif1AgentDeadline, close_when_a_task_runs_beyond_it_then_its_promise_rejects_while_it_runs) {
-  const auto report = close_in_time(busy.agent, deadline_is_now(), busy);
+  const auto report = close_in_time(busy.agent, support::deadline_is_now(), busy);
   ASSERT_TRUE(report.has_value());
   EXPECT_EQ(report->still_running, 1U);
   EXPECT_FALSE(busy.release.is_open());
@@ -176,7 +175,7 @@ TEST_F(Lif1AgentDeadline, close_when_the_task_returns_after_it_then_its_late_val
     return probe;
   });
   running.wait();
-  agent.close(deadline_is_now());
+  agent.close(support::deadline_is_now());
   const Reason reason = promise.reason();
   EXPECT_TRUE(reason);
   release.open();
@@ -196,7 +195,7 @@ TEST_F(Lif1AgentDeadline, close_when_the_task_returns_a_promise_after_it_then_th
     return Promise<int>::resolved(7);
   });
   running.wait();
-  agent.close(deadline_is_now());
+  agent.close(support::deadline_is_now());
   release.open();
   agent.close(CloseMode::drain());
   EXPECT_TRUE(test::is<AbortError>(promise.reason()));
@@ -215,7 +214,7 @@ TEST_F(Lif1AgentDeadline,
       },
       {.signal = controller.signal()});
   running.wait();
-  agent.close(deadline_is_now());
+  agent.close(support::deadline_is_now());
   const Reason reason = promise.reason();
   EXPECT_TRUE(test::is<AbortError>(reason));
   controller.abort("too late");
@@ -236,7 +235,7 @@ TEST_F(Lif1AgentDeadline, close_when_an_aborted_task_still_runs_then_its_reason_
       {.signal = controller.signal()});
   running.wait();
   controller.abort("first");
-  EXPECT_EQ(agent.close(deadline_is_now()).still_running, 1U);
+  EXPECT_EQ(agent.close(support::deadline_is_now()).still_running, 1U);
   EXPECT_EQ(promise.reason(), controller.signal().reason());
   release.open();
 }
@@ -250,7 +249,8 @@ TEST_F(Lif1AgentDeadline, close_when_a_fire_and_forget_task_runs_beyond_it_then_
     release.wait();
   });
   running.wait();
-  auto closing = std::async(std::launch::async, [&] { return agent.close(deadline_is_now()); });
+  auto closing =
+      std::async(std::launch::async, [&] { return agent.close(support::deadline_is_now()); });
   const bool in_time = closing.wait_for(test::patience) == std::future_status::ready;
   release.open();
   EXPECT_TRUE(in_time);
@@ -268,7 +268,8 @@ TEST_F(Lif1AgentDeadline, close_when_a_reaction_runs_beyond_it_then_returns_in_t
   });
   resolver.resolve();
   running.wait();
-  auto closing = std::async(std::launch::async, [&] { return agent.close(deadline_is_now()); });
+  auto closing =
+      std::async(std::launch::async, [&] { return agent.close(support::deadline_is_now()); });
   const bool in_time = closing.wait_for(test::patience) == std::future_status::ready;
   release.open();
   closing.get();
@@ -276,7 +277,7 @@ TEST_F(Lif1AgentDeadline, close_when_a_reaction_runs_beyond_it_then_returns_in_t
 }
 
 TEST_F(Lif1AgentDeadline, post_when_the_close_has_returned_though_a_task_runs_then_refused) {
-  ASSERT_TRUE(close_in_time(busy.agent, deadline_is_now(), busy).has_value());
+  ASSERT_TRUE(close_in_time(busy.agent, support::deadline_is_now(), busy).has_value());
   EXPECT_FALSE(busy.scheduler.post([] {}));
   EXPECT_TRUE(test::is<InvalidStateError>(busy.scheduler.post_task([] {}).reason()));
 }
@@ -286,7 +287,7 @@ TEST_F(Lif1AgentDeadline, close_when_tasks_are_left_at_it_then_they_never_start_
   std::atomic<bool> ran{false};
   const auto queued = busy.scheduler.post_task([&ran] { ran = true; });
   const auto delayed = busy.scheduler.post_task([&ran] { ran = true; }, {.delay = 1h});
-  ASSERT_TRUE(close_in_time(busy.agent, deadline_is_now(), busy).has_value());
+  ASSERT_TRUE(close_in_time(busy.agent, support::deadline_is_now(), busy).has_value());
   busy.let_go();
   busy.agent.close(CloseMode::drain());  // waits for the end
   EXPECT_FALSE(ran.load());
@@ -302,7 +303,7 @@ TEST_F(Lif1AgentDeadline,
     busy.agent.close(CloseMode::drain());
   });
   asked.wait();
-  EXPECT_TRUE(close_in_time(busy.agent, deadline_is_now(), busy).has_value());
+  EXPECT_TRUE(close_in_time(busy.agent, support::deadline_is_now(), busy).has_value());
   busy.let_go();
   patient.join();
 }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "api/probes.hpp"
+#include "support/close_modes.hpp"
 
 namespace heist {
 namespace {
@@ -14,13 +15,6 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using test::Gate;
-
-CloseMode deadline_is_now() { return CloseMode::drain_until(Clock::now()); }
-CloseMode drain_all() {
-  auto mode = CloseMode::drain();
-  mode.wait_for_delayed = true;
-  return mode;
-}
 
 /// An agent, and a close of it on another thread.
 class Lif1HurriedAgent : public testing::Test {
@@ -67,7 +61,8 @@ TEST_F(Lif1HurriedAgent, close_when_a_later_deadline_is_now_then_both_return_whi
   scheduler.post([&ran] { ran = true; });
   ++taken;
   close_elsewhere(CloseMode::drain());
-  const auto second = test::close_in_time(agent, deadline_is_now(), [this] { ends.open(); });
+  const auto second =
+      test::close_in_time(agent, support::deadline_is_now(), [this] { ends.open(); });
   ASSERT_TRUE(second.has_value());
   EXPECT_EQ(sum_of(*second), taken);
   EXPECT_TRUE(has_returned.opens());
@@ -82,7 +77,7 @@ TEST_F(Lif1HurriedAgent, close_when_a_later_deadline_is_now_then_both_return_whi
 TEST_F(Lif1HurriedAgent, close_when_it_waits_for_a_far_delay_and_a_later_one_aborts_then_both_end) {
   scheduler.post([] {}, {.delay = 1h});
   ++taken;
-  close_elsewhere(drain_all());
+  close_elsewhere(support::drain_all());
   const CloseReport second = agent.close(CloseMode::abort());
   EXPECT_GE(second.aborted, 1U);  // what was posted to see the close begin may not have run, either
   EXPECT_LE(second.ran + second.aborted, taken);  // some had ended before the close
@@ -94,7 +89,7 @@ TEST_F(Lif1HurriedAgent, close_when_a_later_one_asks_for_less_then_nothing_chang
   run_until_end();
   std::atomic<bool> ran{false};
   const auto queued = scheduler.post_task([&ran] { ran = true; });
-  agent.close(deadline_is_now());
+  agent.close(support::deadline_is_now());
   close_elsewhere(CloseMode::drain());
   ends.open();
   EXPECT_TRUE(has_returned.opens());
@@ -110,7 +105,7 @@ TEST(Lif1HurriedLoop, close_when_another_thread_aborts_then_the_drivers_close_en
     has_begun.wait();
     EXPECT_LE(loop.close(CloseMode::abort()).still_running, 1U);  // the task that has opened it
   });
-  const CloseReport report = loop.close(drain_all());
+  const CloseReport report = loop.close(support::drain_all());
   other.join();
   EXPECT_EQ(report, (CloseReport{.ran = 1, .aborted = 1}));
   EXPECT_TRUE(test::is<AbortError>(promise.reason()));

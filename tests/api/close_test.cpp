@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/probes.hpp"
+#include "support/close_modes.hpp"
 
 namespace heist {
 namespace {
@@ -122,11 +123,6 @@ TEST_F(Lif1Drain, close_when_a_draining_task_posts_a_delayed_one_then_that_rejec
 }
 
 /// Drains, delayed tasks included.
-CloseMode drain_all() {
-  auto mode = CloseMode::drain();
-  mode.wait_for_delayed = true;
-  return mode;
-}
 
 TEST(Lif1DrainDelayed, close_when_asked_to_wait_for_delayed_tasks_then_they_run) {
   EventLoop loop;
@@ -135,14 +131,14 @@ TEST(Lif1DrainDelayed, close_when_asked_to_wait_for_delayed_tasks_then_they_run)
         return scheduler.post_task([] { return 4; }, {.delay = 1ms});
       },
       {.delay = 2ms});
-  EXPECT_EQ(loop.close(drain_all()), (CloseReport{.ran = 2}));
+  EXPECT_EQ(loop.close(support::drain_all()), (CloseReport{.ran = 2}));
   EXPECT_EQ(promise.get(), 4);
 }
 
 TEST(Lif1DrainDelayed, close_when_waiting_for_delayed_tasks_then_those_that_never_come_reject) {
   EventLoop loop;
   const auto promise = loop.scheduler().post_task([] {}, {.delay = Delay::never()});
-  EXPECT_EQ(loop.close(drain_all()), (CloseReport{.aborted = 1}));
+  EXPECT_EQ(loop.close(support::drain_all()), (CloseReport{.aborted = 1}));
   EXPECT_TRUE(test::is<AbortError>(promise.reason()));
 }
 
@@ -155,7 +151,7 @@ TEST(Lif1DrainDelayed,
       loop.scheduler().post_task([] {}, {.signal = controller.signal(), .delay = 1h});
   std::thread aborter;
   loop.scheduler().post([&] { aborter = std::thread([&] { controller.abort(); }); });
-  auto mode = drain_all();
+  auto mode = support::drain_all();
   mode.deadline = Clock::now() + test::patience;
   loop.close(mode);
   EXPECT_LT(Clock::now(), *mode.deadline);
@@ -166,7 +162,7 @@ TEST(Lif1DrainDelayed,
 TEST(Lif1DrainDelayed, close_when_the_deadline_comes_before_the_delays_then_they_reject) {
   EventLoop loop;
   const auto promise = loop.scheduler().post_task([] {}, {.delay = 1h});
-  auto mode = drain_all();
+  auto mode = support::drain_all();
   mode.deadline = Clock::now() + 2ms;
   EXPECT_EQ(loop.close(mode), (CloseReport{.aborted = 1}));
   EXPECT_GE(Clock::now(), *mode.deadline);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "api/probes.hpp"
+#include "support/readable.hpp"
 
 namespace heist {
 namespace {
@@ -20,11 +21,6 @@ using namespace std::chrono_literals;
 std::ptrdiff_t open_descriptors() {
   const std::filesystem::directory_iterator all("/proc/self/fd");
   return std::distance(begin(all), end(all));
-}
-
-bool becomes_readable(int descriptor, std::chrono::milliseconds within) {
-  pollfd entry{.fd = descriptor, .events = POLLIN, .revents = 0};
-  return ::poll(&entry, 1, static_cast<int>(within.count())) == 1;
 }
 
 class Lif2Descriptors : public testing::Test {
@@ -94,8 +90,8 @@ TEST(Lif1Descriptor, descriptor_when_closed_with_a_delay_ahead_then_not_readable
   closed.close(CloseMode::abort());
   clock.scheduler().post([] {}, {.delay = 10ms});
   clock.poll();
-  ASSERT_TRUE(becomes_readable(tells_time, test::patience));
-  EXPECT_FALSE(becomes_readable(descriptor, 0ms));
+  ASSERT_TRUE(support::becomes_readable(tells_time, test::patience));
+  EXPECT_FALSE(support::becomes_readable(descriptor, 0ms));
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ enum class TaskIs {
 enum class Host { embedded_loop, agent };
 
 /// What is destroyed, each on its own.
-enum Part { signal, controller, scheduler, promise, host };
-using Order = std::array<Part, 5>;
+enum class Piece { signal, controller, scheduler, promise, host };
+using Order = std::array<Piece, 5>;
 
 class Parts {
  public:
@@ -47,8 +47,9 @@ class Parts {
     post(task_is);
   }
 
-  void destroy(Part part) {
-    switch (part) {
+  void destroy(Piece piece) {
+    switch (piece) {
+      using enum Piece;
       case signal:
         return signal_.reset();
       case controller:
@@ -123,11 +124,12 @@ struct Case {
 class Lif2 : public testing::TestWithParam<Case> {};
 
 TEST_P(Lif2, WPT_MT_14_parts_when_destroyed_in_each_of_the_120_orders_then_nothing_is_left) {
+  using enum Piece;
   Order order{signal, controller, scheduler, promise, host};
   int orders = 0;
   do {
     Parts parts(GetParam().task_is, GetParam().where);
-    for (const Part part : order) parts.destroy(part);
+    for (const Piece piece : order) parts.destroy(piece);
     EXPECT_EQ(parts.probe.use_count(), 1);
     ++orders;
   } while (std::next_permutation(order.begin(), order.end()));

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "api/probes.hpp"
+#include "support/readable.hpp"
 
 namespace heist {
 namespace {
@@ -19,12 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::Trace;
 
-/// Whether the descriptor becomes readable within the time.
-bool becomes_readable(int descriptor, std::chrono::milliseconds within) {
-  pollfd entry{.fd = descriptor, .events = POLLIN, .revents = 0};
-  return ::poll(&entry, 1, static_cast<int>(within.count())) == 1;
-}
-bool is_readable(int descriptor) { return becomes_readable(descriptor, 0ms); }
+bool is_readable(int descriptor) { return support::becomes_readable(descriptor, 0ms); }
 
 class Embedding : public testing::Test {
  protected:
@@ -116,7 +112,7 @@ TEST_F(Embedding, descriptor_when_another_thread_aborts_then_readable_to_clear_t
 TEST_F(Embedding, descriptor_when_a_delay_expires_then_readable) {
   const auto start = std::chrono::steady_clock::now();
   scheduler.post(note("delayed"), {.delay = 10ms});
-  while (loop.poll() == 0) ASSERT_TRUE(becomes_readable(descriptor, test::patience));
+  while (loop.poll() == 0) ASSERT_TRUE(support::becomes_readable(descriptor, test::patience));
   EXPECT_GE(std::chrono::steady_clock::now() - start, 10ms);
   EXPECT_EQ(trace, (Trace{"delayed"}));
   EXPECT_FALSE(is_readable(descriptor));
@@ -128,7 +124,7 @@ TEST_F(Embedding, descriptor_when_an_earlier_delay_is_posted_then_readable_for_t
   loop.poll();
   test::on_plain_thread([this] { scheduler.post(note("earlier"), {.delay = 1ms}); });
   while (trace.empty()) {
-    ASSERT_TRUE(becomes_readable(descriptor, test::patience));
+    ASSERT_TRUE(support::becomes_readable(descriptor, test::patience));
     loop.poll();
   }
   EXPECT_EQ(trace, (Trace{"earlier"}));
@@ -142,7 +138,7 @@ TEST_F(Embedding, descriptor_when_the_only_delay_is_aborted_then_not_readable_at
   loop.poll();
   controller.abort();
   loop.poll();
-  EXPECT_FALSE(becomes_readable(descriptor, 20ms));
+  EXPECT_FALSE(support::becomes_readable(descriptor, 20ms));
 }
 
 // Rule: LIF-1

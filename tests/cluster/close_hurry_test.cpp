@@ -2,14 +2,13 @@
 #include <heist/blocking.hpp>
 
 #include "cluster/cluster_fixture.hpp"
+#include "support/close_modes.hpp"
 
 namespace heist::support {
 namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
-
-CloseMode deadline_is_now() { return CloseMode::drain_until(Clock::now()); }
 
 class ClusterHurry : public ClusterOf {
  protected:
@@ -64,7 +63,7 @@ TEST_P(ClusterHurry, close_when_tasks_outlast_the_deadline_then_what_has_not_beg
     if (i % 7 == 0) options.delay = 1h;
     (i % 3 == 0 ? bound(i % size()) : scheduler()).post(tracked([] {}), options);
   }
-  const CloseReport first = cluster().close(deadline_is_now());
+  const CloseReport first = cluster().close(support::deadline_is_now());
   EXPECT_EQ(first.ran, 0U);
   EXPECT_EQ(first.still_running, size());
   EXPECT_EQ(first.aborted + first.not_started, 50U);

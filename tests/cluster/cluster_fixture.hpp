@@ -14,14 +14,11 @@
 #include <vector>
 
 #include "api/probes.hpp"
+#include "support/priorities.hpp"
 #include "support/runtime_fixture.hpp"
 #include "support/threads.hpp"
 
 namespace heist::support {
-
-inline constexpr auto background = TaskPriority::background;
-inline constexpr auto user_visible = TaskPriority::user_visible;
-inline constexpr auto user_blocking = TaskPriority::user_blocking;
 
 /// Whether it settles while a test has patience.
 template <class T>

@@ -10,8 +10,6 @@ using testing::ElementsAre;
 class ClusterPost : public ClusterOf {};
 INSTANTIATE_TEST_SUITE_P(Sizes, ClusterPost, sizes, size_name);
 
-constexpr TaskPriority every_priority[] = {background, user_visible, user_blocking};
-
 TEST_P(ClusterPost, post_task_when_from_outside_then_runs_on_an_agent_and_settles) {
   const auto promise =
       scheduler().post_task(tracked([this] { return agent_here(cluster()).has_value(); }));
@@ -63,8 +61,9 @@ TEST_P(ClusterPost, post_when_many_from_several_threads_then_each_runs_exactly_o
     threads.emplace_back([&, poster] {
       for (int i = 0; i < each; ++i) {
         auto& count = runs[static_cast<std::size_t>(poster * each + i)];
-        EXPECT_TRUE(scheduler().post(tracked([&] { ++count, left.done(); }),
-                                     {.priority = every_priority[i % 3]}));
+        EXPECT_TRUE(
+            scheduler().post(tracked([&] { ++count, left.done(); }),
+                             {.priority = every_priority[static_cast<std::size_t>(i) % 3]}));
       }
     });
   }

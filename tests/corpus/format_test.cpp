@@ -15,7 +15,7 @@ namespace {
 
 using test::sample_scenario;
 
-constexpr auto signals = R"([{"name": "s", "kind": "abort"}, {"name": "t", "kind": "task"}])";
+constexpr auto two_signals = R"([{"name": "s", "kind": "abort"}, {"name": "t", "kind": "task"}])";
 
 std::string refusal_of(const nlohmann::json& scenario) {
   try {
@@ -38,7 +38,7 @@ void PrintTo(const Wrong& wrong, std::ostream* out) {  // NOLINT(readability-ide
 class Format : public testing::TestWithParam<Wrong> {};
 
 TEST_P(Format, check_when_a_step_is_wrong_then_says_where_and_what) {
-  EXPECT_EQ(refusal_of(sample_scenario(signals, GetParam().main)), GetParam().refusal);
+  EXPECT_EQ(refusal_of(sample_scenario(two_signals, GetParam().main)), GetParam().refusal);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& instance) { return std::string(instance.param.name); });
 
 TEST(FormatOfScenarios, check_when_a_member_is_missing_unknown_or_wrong_then_says_so) {
-  auto scenario = sample_scenario(signals, "[]");
+  auto scenario = sample_scenario(two_signals, "[]");
   EXPECT_EQ(refusal_of(scenario), "none");
   scenario["extra"] = 1;
   EXPECT_EQ(refusal_of(scenario), "scenario: with an unknown member extra");
@@ -98,9 +98,9 @@ TEST(FormatOfScenarios, check_when_a_member_is_missing_unknown_or_wrong_then_say
 TEST(FormatOfSignals, check_when_a_definition_is_wrong_then_says_where_and_what) {
   EXPECT_EQ(refusal_of(sample_scenario(R"([{"name": "n", "kind": "strange"}])", "[]")),
             "signals[0]: unknown strange");
-  EXPECT_EQ(
-      refusal_of(sample_scenario(signals, R"([{"op": "create", "name": "s", "kind": "task"}])")),
-      "two signals are called s");
+  EXPECT_EQ(refusal_of(
+                sample_scenario(two_signals, R"([{"op": "create", "name": "s", "kind": "task"}])")),
+            "two signals are called s");
 }
 
 TEST(FormatWhenRun, replay_when_what_is_used_is_not_there_yet_then_the_scenario_is_broken) {

@@ -28,7 +28,7 @@ constexpr std::int64_t bound = 1 << 20;
 /// So many that one node of 64 bytes lost each time is far beyond the bound.
 std::uint64_t count_of_shapes() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets the environment.
-  if (const char* count = std::getenv("HEIST_FLAT_COUNT")) return std::stoull(count);
+  if (const char* text = std::getenv("HEIST_FLAT_COUNT")) return std::stoull(text);
 #if defined(NDEBUG) && !defined(HEIST_SANITIZER_ADDRESS) && !defined(HEIST_SANITIZER_THREAD)
   return 1'000'000;
 #else

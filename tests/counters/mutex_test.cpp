@@ -55,7 +55,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int count = 200;
+constexpr int posts = 200;
 
 /// Locks the calling thread takes in `work`.
 template <class Work>
@@ -75,7 +75,7 @@ class Ord5Locks : public testing::Test {
   }
 
   void post_all(const Scheduler& scheduler) {
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < posts; ++i) {
       scheduler.post([] {}, {.priority = TaskPriority::background});
       static_cast<void>(scheduler.post_task([] {}, {.signal = dynamic.signal()}));
       static_cast<void>(scheduler.post_task([] {}, {.signal = aborted.signal(), .delay = 1h}));

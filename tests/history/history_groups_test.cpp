@@ -53,18 +53,18 @@ class Told {
   stress::HistoryChecker checker_;
 };
 
-constexpr TaskId chosen{.sequence = 1, .poster = 0, .level = 2};
+constexpr TaskId chosen_task{.sequence = 1, .poster = 0, .level = 2};
 constexpr TaskId other{.sequence = 2, .poster = 0, .level = 0};
-constexpr TaskId high{.sequence = 3, .poster = 0, .level = 4};
+constexpr TaskId high_task{.sequence = 3, .poster = 0, .level = 4};
 
-/// One whose group has this priority in the end, passed over by `chosen`.
+/// One whose group has this priority in the end, passed over by `chosen_task`.
 Told passed_over(Moment move_begin, Moment move_end, std::uint8_t before, std::uint8_t after) {
   Told told;
   told.move(10, 11, before);
   told.post(other, 20, dynamic);
-  told.post(chosen, 30);
+  told.post(chosen_task, 30);
   told.move(move_begin, move_end, after);
-  told.start(chosen, 100, 110);
+  told.start(chosen_task, 100, 110);
   told.start(other, 200, 210, dynamic);
   return told;
 }
@@ -89,10 +89,10 @@ TEST(HistoryGroups, check_when_the_chosen_one_had_a_higher_level_during_its_pick
     Told told;
     told.move(10, 11, 2);
     told.post(other, 20, dynamic);
-    told.post(chosen, 30);
+    told.post(chosen_task, 30);
     told.move(begin, end, 0);
     told.start(other, 100, 110, dynamic);
-    told.start(chosen, 200, 210);
+    told.start(chosen_task, 200, 210);
     return told.violations();
   };
   EXPECT_EQ(chosen_when_moved(50, 60), 1U);
@@ -104,12 +104,12 @@ TEST(HistoryGroups, check_when_the_chosen_one_had_a_higher_level_during_its_pick
 TEST(HistoryGroups, check_when_aborted_before_the_start_then_never_passed_over) {
   for (const auto& traits : {dynamic, abortable}) {
     Told told;
-    const TaskId id = traits.is_dynamic ? other : high;
+    const TaskId id = traits.is_dynamic ? other : high_task;
     told.move(10, 11, 2);
     told.post(id, 20, traits);
-    told.post(chosen, 30);
+    told.post(chosen_task, 30);
     told.move(109, 115, stress::no_priority);
-    told.start(chosen, 100, 110);
+    told.start(chosen_task, 100, 110);
     told.drop(id, 300, traits);
     EXPECT_EQ(told.violations(), 0U);
     EXPECT_EQ(told.finish().dropped_unaborted, 0U);
@@ -136,16 +136,16 @@ TEST(HistoryGroups, drop_when_told_before_the_post_then_done_with) {
 // Rule: CLU-1
 TEST(HistoryChecker, check_when_hidden_then_judged_but_never_passed_over) {
   Told passed;
-  passed.post(high, 20, hidden);
-  passed.post(chosen, 30);
-  passed.start(chosen, 100, 110);
-  passed.start(high, 200, 210, hidden);
+  passed.post(high_task, 20, hidden);
+  passed.post(chosen_task, 30);
+  passed.start(chosen_task, 100, 110);
+  passed.start(high_task, 200, 210, hidden);
   EXPECT_EQ(passed.violations(), 0U);
   Told passes;
-  passes.post(high, 20);
-  passes.post(chosen, 30, hidden);
-  passes.start(chosen, 100, 110, hidden);
-  passes.start(high, 200, 210);
+  passes.post(high_task, 20);
+  passes.post(chosen_task, 30, hidden);
+  passes.start(chosen_task, 100, 110, hidden);
+  passes.start(high_task, 200, 210);
   EXPECT_EQ(passes.violations(), 1U);
 }
 
@@ -153,11 +153,11 @@ TEST(HistoryChecker, check_when_hidden_then_judged_but_never_passed_over) {
 TEST(HistoryChecker, check_when_all_is_suspended_during_the_pick_then_excused) {
   const auto violations = [](Moment begin, Moment end) {
     Told told;
-    told.post(high, 20);
-    told.post(chosen, 30);
+    told.post(high_task, 20);
+    told.post(chosen_task, 30);
     told.suspend(begin, end);
-    told.start(chosen, 100, 110);
-    told.start(high, 200, 210);
+    told.start(chosen_task, 100, 110);
+    told.start(high_task, 200, 210);
     return told.violations();
   };
   EXPECT_EQ(violations(50, 105), 0U);
@@ -166,7 +166,7 @@ TEST(HistoryChecker, check_when_all_is_suspended_during_the_pick_then_excused) {
   EXPECT_EQ(violations(111, 150), 1U);
 }
 
-/// `passed` tasks of level 4 wait while an agent picks one of `level`, and another one picks `chosen`.
+/// `passed` tasks of level 4 wait while an agent picks one of `level`, and another one picks `chosen_task`.
 std::uint64_t violations_beside_a_pick(stress::TransferRule rule, std::uint32_t passed,
                                        std::uint8_t level, Moment begin, Moment end) {
   Told told(rule);
@@ -177,9 +177,9 @@ std::uint64_t violations_beside_a_pick(stress::TransferRule rule, std::uint32_t 
   }
   const TaskId picked{.sequence = 4, .poster = 0, .level = level};
   told.post(picked, begin < 100 ? 15 : 101);  // so that it is not passed over itself
-  told.post(chosen, 80);
+  told.post(chosen_task, 80);
   told.start(picked, begin, end);
-  told.start(chosen, 100, 110);
+  told.start(chosen_task, 100, 110);
   return told.violations();
 }
 

@@ -23,8 +23,8 @@ struct TestTask : SchedulerTask {
   explicit TestTask(std::uint64_t order) : SchedulerTask(no_ops, false) { key = order; }
 };
 
-constexpr int background = effective_priority(TaskPriority::background, false);
-constexpr int user_visible = effective_priority(TaskPriority::user_visible, false);
+constexpr int background_level = effective_priority(TaskPriority::background, false);
+constexpr int user_visible_level = effective_priority(TaskPriority::user_visible, false);
 
 class Pri5 : public testing::Test {
  protected:
@@ -54,10 +54,10 @@ TEST_F(Pri5, touched_by_when_all_are_read_then_all_are_counted) {
 TEST_F(Pri5, move_when_a_thousand_tasks_are_queued_then_touches_two) {
   DynamicQueue moved;
   DynamicQueue met;
-  push_dynamic(met, background);
-  for (std::size_t i = 0; i < many; ++i) push_dynamic(moved, user_visible);
-  EXPECT_LE(tasks.touched_by([&] { queues.move(moved, background); }), 2U);
-  EXPECT_LE(tasks.touched_by([&] { queues.move(moved, user_visible); }), 2U);
+  push_dynamic(met, background_level);
+  for (std::size_t i = 0; i < many; ++i) push_dynamic(moved, user_visible_level);
+  EXPECT_LE(tasks.touched_by([&] { queues.move(moved, background_level); }), 2U);
+  EXPECT_LE(tasks.touched_by([&] { queues.move(moved, user_visible_level); }), 2U);
   drain();
 }
 
@@ -74,11 +74,11 @@ TEST_F(Pri5, pop_when_a_thousand_static_tasks_are_queued_then_touches_it_and_the
 TEST_F(Pri5, push_when_a_thousand_tasks_are_queued_then_touches_it_and_the_last) {
   DynamicQueue queue;
   for (std::size_t i = 0; i < many / 2; ++i) push_static();
-  for (std::size_t i = 0; i < many / 2; ++i) push_dynamic(queue, user_visible);
+  for (std::size_t i = 0; i < many / 2; ++i) push_dynamic(queue, user_visible_level);
   TestTask& fixed = make_task();
   TestTask& dynamic = make_task();
   EXPECT_LE(tasks.touched_by([&] { queues.push(fixed); }), 2U);
-  EXPECT_LE(tasks.touched_by([&] { queues.push(dynamic, queue, user_visible); }), 2U);
+  EXPECT_LE(tasks.touched_by([&] { queues.push(dynamic, queue, user_visible_level); }), 2U);
   drain();
 }
 
@@ -88,7 +88,7 @@ TEST_F(Pri5, pop_when_there_are_256_dynamic_queues_then_touches_a_few_on_average
   std::vector<DynamicQueue> dynamic(queue_count);
   std::mt19937 random(20250102);  // NOLINT(bugprone-random-generator-seed): repeatable
   for (std::size_t i = 0; i < 3 * queue_count; ++i) {
-    push_dynamic(dynamic[i < queue_count ? i : random() % queue_count], user_visible);
+    push_dynamic(dynamic[i < queue_count ? i : random() % queue_count], user_visible_level);
   }
   std::size_t touched = 0;
   std::uint64_t last = 0;

@@ -14,8 +14,6 @@ namespace {
 using namespace support;  // NOLINT(google-build-using-namespace): the whole of it is for tests
 using testing::ElementsAre;
 
-constexpr std::array every_priority{background, user_visible, user_blocking};
-
 class PostTask : public VirtualLoopFixture {};
 class PostTaskFrom : public PostedFrom {};
 INSTANTIATE_TEST_SUITE_P(Origins, PostTaskFrom, every_origin, origin_name);

@@ -4,11 +4,10 @@
 #include <optional>
 #include <string_view>
 
+#include "support/priorities.hpp"
+
 namespace heist {
 namespace {
-
-constexpr TaskPriority every_priority[] = {TaskPriority::background, TaskPriority::user_visible,
-                                           TaskPriority::user_blocking};
 
 // Rule: PRI-1
 TEST(Pri1, WPT_SP_01_effective_priority_when_any_then_the_rank_of_the_specifications_table) {
@@ -32,7 +31,7 @@ TEST(PriorityText, to_string_when_no_priority_then_says_invalid) {
 }
 
 TEST(PriorityText, parse_when_a_specification_word_then_its_priority) {
-  for (const auto priority : every_priority) {
+  for (const auto priority : support::every_priority) {
     EXPECT_EQ(parse_task_priority(to_string(priority)), priority);
   }
 }

@@ -27,9 +27,9 @@ struct TestTask : SchedulerTask {
 };
 
 constexpr int level_of(TaskPriority priority) { return effective_priority(priority, false); }
-constexpr int background = level_of(TaskPriority::background);
-constexpr int user_visible = level_of(TaskPriority::user_visible);
-constexpr int user_blocking = level_of(TaskPriority::user_blocking);
+constexpr int background_level = level_of(TaskPriority::background);
+constexpr int user_visible_level = level_of(TaskPriority::user_visible);
+constexpr int user_blocking_level = level_of(TaskPriority::user_blocking);
 
 /// Queues whose tasks are known by their enqueue order: 1, 2, 3...
 class TaskQueuesFixture : public testing::Test {
@@ -107,69 +107,69 @@ class TaskQueuesPri4 : public TaskQueuesFixture {
 
 // Rule: PRI-4, ORD-3
 TEST_F(TaskQueuesPri4, WPT_SP_02_pop_when_queues_share_a_level_then_the_oldest_first_task_wins) {
-  push(a, user_visible);
-  push(b, user_visible);
-  push(user_visible);
-  push(c, user_visible);
-  push(a, user_visible);
-  push(b, user_visible);
-  push(user_visible);
+  push(a, user_visible_level);
+  push(b, user_visible_level);
+  push(user_visible_level);
+  push(c, user_visible_level);
+  push(a, user_visible_level);
+  push(b, user_visible_level);
+  push(user_visible_level);
   EXPECT_THAT(pop_all(), ElementsAre(1, 2, 3, 4, 5, 6, 7));
 }
 
 // Rule: PRI-4
 TEST_F(TaskQueuesPri4, WPT_PRI_05_move_when_up_then_the_queue_merges_by_age) {
-  push(user_visible);
-  push(a, background);
-  push(user_visible);
-  push(a, background);
-  push(background);
-  queues.move(a, user_visible);
+  push(user_visible_level);
+  push(a, background_level);
+  push(user_visible_level);
+  push(a, background_level);
+  push(background_level);
+  queues.move(a, user_visible_level);
   EXPECT_THAT(pop_all(), ElementsAre(1, 2, 3, 4, 5));
 }
 
 // Rule: PRI-4
 TEST_F(TaskQueuesPri4, move_when_down_then_the_queue_merges_by_age) {
-  push(background);
-  push(a, user_blocking);
-  push(background);
-  push(a, user_blocking);
-  push(user_visible);
-  queues.move(a, background);
+  push(background_level);
+  push(a, user_blocking_level);
+  push(background_level);
+  push(a, user_blocking_level);
+  push(user_visible_level);
+  queues.move(a, background_level);
   EXPECT_THAT(pop_all(), ElementsAre(5, 1, 2, 3, 4));
 }
 
 // Rule: PRI-4
 TEST_F(TaskQueuesPri4, move_when_several_queues_meet_then_all_merge_by_age) {
-  push(a, background);
-  push(b, user_visible);
-  push(c, user_blocking);
-  push(b, user_visible);
-  push(a, background);
-  queues.move(a, user_blocking);
-  queues.move(b, user_blocking);
+  push(a, background_level);
+  push(b, user_visible_level);
+  push(c, user_blocking_level);
+  push(b, user_visible_level);
+  push(a, background_level);
+  queues.move(a, user_blocking_level);
+  queues.move(b, user_blocking_level);
   EXPECT_THAT(pop_all(), ElementsAre(1, 2, 3, 4, 5));
 }
 
 // Rule: PRI-4
 TEST_F(TaskQueuesPri4, move_when_the_level_is_the_same_then_nothing_changes) {
-  push(a, user_visible);
-  push(user_visible);
-  queues.move(a, user_visible);
+  push(a, user_visible_level);
+  push(user_visible_level);
+  queues.move(a, user_visible_level);
   EXPECT_EQ(queues.size(), 2U);
   EXPECT_THAT(pop_all(), ElementsAre(1, 2));
 }
 
 // Rule: PRI-4
 TEST_F(TaskQueuesPri4, relevel_when_each_queue_has_a_new_level_then_all_are_where_it_says) {
-  push(a, background);
-  push(b, user_visible);
-  push(c, user_blocking);
-  push(user_visible);
+  push(a, background_level);
+  push(b, user_visible_level);
+  push(c, user_blocking_level);
+  push(user_visible_level);
   const std::map<DynamicQueue*, int> levels{
-      {&a, user_blocking}, {&b, background}, {&c, user_visible}};
+      {&a, user_blocking_level}, {&b, background_level}, {&c, user_visible_level}};
   queues.relevel([&](DynamicQueue& queue) { return levels.at(&queue); });
-  EXPECT_EQ(a.level, user_blocking);
+  EXPECT_EQ(a.level, user_blocking_level);
   EXPECT_EQ(queues.size(), 4U);
   EXPECT_THAT(pop_all(), ElementsAre(1, 3, 4, 2));
 }
@@ -182,17 +182,17 @@ class TaskQueuesOrd6 : public TaskQueuesFixture {
 
 // Rule: ORD-6
 TEST_F(TaskQueuesOrd6, WPT_SP_03_pop_when_a_queue_runs_empty_then_it_leaves_its_level) {
-  push(a, user_blocking);
-  push(b, background);
+  push(a, user_blocking_level);
+  push(b, background_level);
   EXPECT_EQ(queues.pop()->key, 1U);
-  EXPECT_EQ(queues.top_level(), background);
+  EXPECT_EQ(queues.top_level(), background_level);
   EXPECT_THAT(pop_all(), ElementsAre(2));
 }
 
 // Rule: ORD-6
 TEST_F(TaskQueuesOrd6, WPT_SP_03_erase_when_it_empties_a_queue_then_only_that_queue_leaves) {
-  TestTask& only = push(a, user_visible);
-  push(b, user_visible);
+  TestTask& only = push(a, user_visible_level);
+  push(b, user_visible_level);
   queues.erase(only, &a);
   EXPECT_EQ(queues.size(), 1U);
   EXPECT_THAT(pop_all(), ElementsAre(2));
@@ -200,32 +200,32 @@ TEST_F(TaskQueuesOrd6, WPT_SP_03_erase_when_it_empties_a_queue_then_only_that_qu
 
 // Rule: ORD-6
 TEST_F(TaskQueuesOrd6, move_when_the_queue_is_empty_then_nothing_enters) {
-  queues.move(a, user_blocking);
+  queues.move(a, user_blocking_level);
   EXPECT_TRUE(queues.empty());
-  push(a, background);
+  push(a, background_level);
   EXPECT_NE(queues.pop(), nullptr);
-  queues.move(a, user_blocking);
+  queues.move(a, user_blocking_level);
   EXPECT_TRUE(queues.empty());
   EXPECT_EQ(queues.top_level(), -1);
 }
 
 // Rule: ORD-6
 TEST_F(TaskQueuesOrd6, push_when_the_queue_was_emptied_then_it_enters_at_the_given_level) {
-  push(a, background);
+  push(a, background_level);
   EXPECT_NE(queues.pop(), nullptr);
-  push(user_visible);
-  push(a, user_blocking);
+  push(user_visible_level);
+  push(a, user_blocking_level);
   EXPECT_THAT(pop_all(), ElementsAre(3, 2));
 }
 
 // Rule: ORD-6
 TEST_F(TaskQueuesOrd6, erase_when_first_middle_or_last_then_the_others_keep_their_order) {
-  TestTask& first = push(a, user_visible);
-  push(a, user_visible);
-  TestTask& middle = push(a, user_visible);
-  push(b, user_visible);
-  push(a, user_visible);
-  TestTask& last = push(a, user_visible);
+  TestTask& first = push(a, user_visible_level);
+  push(a, user_visible_level);
+  TestTask& middle = push(a, user_visible_level);
+  push(b, user_visible_level);
+  push(a, user_visible_level);
+  TestTask& last = push(a, user_visible_level);
   queues.erase(middle, &a);
   queues.erase(last, &a);
   queues.erase(first, &a);
@@ -234,11 +234,11 @@ TEST_F(TaskQueuesOrd6, erase_when_first_middle_or_last_then_the_others_keep_thei
 
 // Rule: ORD-6
 TEST_F(TaskQueuesOrd6, erase_when_from_a_static_queue_then_the_others_keep_their_order) {
-  TestTask& first = push(user_visible);
-  push(user_visible);
-  TestTask& middle = push(user_visible);
-  push(user_visible);
-  TestTask& last = push(user_visible);
+  TestTask& first = push(user_visible_level);
+  push(user_visible_level);
+  TestTask& middle = push(user_visible_level);
+  push(user_visible_level);
+  TestTask& last = push(user_visible_level);
   for (TestTask* task : {&middle, &first, &last}) queues.erase(*task, nullptr);
   EXPECT_THAT(pop_all(), ElementsAre(2, 4));
 }

@@ -1,6 +1,6 @@
 // Enqueue order against real time, under threads (stress/support/order_workload.hpp makes the posts
 // and judges). The same test, built with an inbox that is first in, first out for each producer
-// only, must fail: see stress/mutants.
+// only, must fail: see stress/decoys.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -127,9 +127,10 @@ TEST(ParallelHelpers, helper_when_an_urgent_delay_ends_then_it_starts_before_the
 
 TEST(ParallelHelpers,
      helper_when_a_task_is_bound_to_its_agent_then_it_starts_before_the_region_ends) {
+  std::atomic<bool> has_run{
+      false};  // outlives the cluster: the caller's task starts after the region
   AgentCluster cluster({.agents = 2});
   EndlessRegion region(cluster);
-  std::atomic<bool> has_run{false};
   for (unsigned agent = 0; agent < 2; ++agent) {
     cluster.agent(agent).scheduler().post([&] { has_run = true; },
                                           {.priority = TaskPriority::user_blocking});

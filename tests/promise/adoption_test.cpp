@@ -1,6 +1,7 @@
 // Rule: PRO-1, ABT-6; conformance FORMAT.md 3.3, 3.4 and 10; WPT: PT-05.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <heist/heist.hpp>
 #include <memory>
 #include <optional>
@@ -36,7 +37,7 @@ class Pro1Adoption : public LoopTest {
   }
 };
 
-Promise<std::string> run_now(auto body, std::string value) {
+Promise<std::string> run_now(std::function<void()> body, std::string value) {
   body();
   co_return value;
 }

@@ -11,6 +11,7 @@
 #include "heist/loop/drive_scope.hpp"
 #include "heist/loop/loop_core.hpp"
 #include "heist/loop/signal_core.hpp"
+#include "promise/current_state.hpp"
 
 namespace heist {
 
@@ -26,13 +27,11 @@ using namespace std::chrono_literals;
 using test::LoopTest;
 using test::Trace;
 
-SchedulingState current_state() { return current_loop()->on_agent().current; }
-
 class Yld3 : public LoopTest {
  protected:
   /// Reads the current state into `seen`.
   [[nodiscard]] auto look() {
-    return [this](const auto&...) { seen = current_state(); };
+    return [this](const auto&...) { seen = support::current_state(); };
   }
   /// The state of a task without a signal.
   [[nodiscard]] SchedulingState fixed(TaskPriority priority) const {
@@ -133,7 +132,7 @@ TEST_F(Yld3,
   std::optional<SchedulingState> of_reaction;
   scheduler.post(
       [&, promise] {
-        static_cast<void>(promise.then([&](int) { of_reaction = current_state(); }));
+        static_cast<void>(promise.then([&](int) { of_reaction = support::current_state(); }));
       },
       background);
   loop.run_until_idle();
@@ -160,7 +159,7 @@ TEST_F(Yld3, await_when_settled_pending_or_settled_elsewhere_then_the_state_surv
   const TaskController controller;
   int resumed = 0;
   const auto check = [&] {
-    EXPECT_EQ(current_state(), dynamic(controller.signal()));
+    EXPECT_EQ(support::current_state(), dynamic(controller.signal()));
     ++resumed;
   };
   static_cast<void>(scheduler.post_task(
@@ -191,8 +190,8 @@ TEST_F(Yld3, then_when_every_handle_of_the_signal_is_gone_then_the_captured_stat
     const TaskController controller(TaskPriority::background);
     static_cast<void>(scheduler.post_task(
         [&, promise] {
-          static_cast<void>(
-              promise.then([&](int) { aborted = current_state().abort_source->aborted(); }));
+          static_cast<void>(promise.then(
+              [&](int) { aborted = support::current_state().abort_source->aborted(); }));
         },
         {.signal = controller.signal()}));
     loop.run_until_idle();
@@ -206,7 +205,7 @@ TEST_F(Yld3, state_when_no_task_runs_then_none) {
   scheduler.post([] {}, background);
   loop.run_until_idle();
   const DriveScope driving(loop.core());
-  EXPECT_EQ(current_state(), SchedulingState{});
+  EXPECT_EQ(support::current_state(), SchedulingState{});
 }
 
 // Rule: YLD-3

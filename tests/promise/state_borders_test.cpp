@@ -12,13 +12,12 @@
 #include "heist/loop/drive_scope.hpp"
 #include "heist/loop/loop_core.hpp"
 #include "heist/loop/signal_core.hpp"
+#include "promise/current_state.hpp"
 
 namespace heist {
 namespace {
 
 using namespace std::chrono_literals;
-
-SchedulingState current_state() { return current_loop()->on_agent().current; }
 
 class Yld3Borders : public test::LoopTest {
  protected:
@@ -27,7 +26,7 @@ class Yld3Borders : public test::LoopTest {
     LoopTest::TearDown();
   }
   [[nodiscard]] auto look() {
-    return [this](const auto&...) { seen = current_state(); };
+    return [this](const auto&...) { seen = support::current_state(); };
   }
   void expect_seen_is_of(const Scheduler& expected) {
     ASSERT_TRUE(seen.has_value());
@@ -111,7 +110,7 @@ TEST_F(Yld3Borders, WPT_Y_X2_state_when_a_task_drives_another_loop_then_each_loo
   scheduler.post(
       [&] {
         other.run_until_idle();
-        outer = current_state();
+        outer = support::current_state();
       },
       with_signal);
   loop.run_until_idle();
@@ -128,8 +127,8 @@ TEST_F(Yld3Borders, WPT_SP_11_state_when_a_task_and_its_microtasks_are_over_then
     EXPECT_TRUE(loop.run_one());
     const DriveScope driving(loop.core());
     EXPECT_EQ(Scheduler::current(), std::nullopt);
-    EXPECT_EQ(current_state().abort_source, nullptr);
-    EXPECT_EQ(current_state().priority, TaskPriority::user_visible);
+    EXPECT_EQ(support::current_state().abort_source, nullptr);
+    EXPECT_EQ(support::current_state().priority, TaskPriority::user_visible);
   }
 }
 

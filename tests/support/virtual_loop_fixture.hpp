@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "support/origin.hpp"
+#include "support/priorities.hpp"
 #include "support/runtime_fixture.hpp"
 #include "support/tested_loop.hpp"
 
@@ -19,10 +20,6 @@ using std::chrono_literals::operator""h;
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""ns;
 using std::chrono_literals::operator""us;
-
-inline constexpr TaskPriority background = TaskPriority::background;
-inline constexpr TaskPriority user_visible = TaskPriority::user_visible;
-inline constexpr TaskPriority user_blocking = TaskPriority::user_blocking;
 
 /// Everything is deterministic: tasks run when the test says, time moves when the test says. Other
 /// threads may post, abort and re-prioritise; between two calls of the loop the test's thread is

@@ -77,7 +77,7 @@ struct Agent::Impl : LoopNode {
   bool is_ending = false;   ///< a reserve: its thread has retired
   bool is_wanted = false;   ///< a reserve: since then
   std::thread thread;
-  ForkWatch fork_watch{static_cast<TaskHome*>(&loop.core()), &LoopCore::lose_agent};
+  ForkWatch fork_watch{static_cast<TaskHome*>(&loop.core()), &lose_agent};
 };
 
 /// The parent's agent runs what is left: going on would run it twice.
@@ -257,7 +257,7 @@ void Agent::Impl::await_close(const CloseCall& call) {
 void Agent::Impl::leave_behind(const CloseCall& call) {
   LoopCore& core = loop.core();
   const auto patience = Clock::now() + between_tasks;
-  while (!core.activity().runs_something() && Clock::now() < patience) {
+  while (!core.counts().activity().runs_something() && Clock::now() < patience) {
     if (calls.wait_closed(Clock::now() + between_tasks / 10)) return calls.leave(call.number);
   }
   core.running_task().reject();

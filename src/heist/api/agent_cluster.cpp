@@ -101,7 +101,7 @@ void AgentCluster::Impl::make_cluster(const ReserveSetup& reserves) {
   for (const auto& agent : agents) loops.push_back(Ref<LoopCore>::share(&agent->core()));
   cluster = ClusterCore::make(options.loop, std::move(loops), reserves);
   home = Ref<TaskHome>::share(cluster.get());
-  fork_watch.emplace(home.get(), &ClusterCore::lose_agents);
+  fork_watch.emplace(home.get(), &ClusterCore::lose_agent);
   scheduler = &home->first_scheduler();
 }
 

@@ -26,17 +26,26 @@ std::chrono::nanoseconds later_by(const LoopTime& time, std::chrono::nanoseconds
   return time.now() + std::min(duration, duration.max() - time.now());
 }
 
+/// For a foreign loop, which is to drive this one when there is something to do.
+void arm_descriptor(LoopCore& loop) HEIST_ON_AGENT {
+  const auto has_work = [&loop] {
+    loop.assert_agent();
+    return loop.has_work();
+  };
+  loop.sleep().arm_descriptor(has_work, loop.on_agent().waiting.next_deadline());
+}
+
 /// A foreign loop's descriptor is disarmed while we run, and armed again afterwards.
 class DescriptorScope {
  public:
   explicit DescriptorScope(LoopCore& loop) noexcept HEIST_ON_AGENT : loop_(loop) {
-    if (loop_.sleep().parker().has_descriptor()) loop_.disarm_descriptor();
+    if (loop_.sleep().parker().has_descriptor()) loop_.sleep().disarm_descriptor();
   }
   ~DescriptorScope() {
     loop_.assert_agent();
     if (!loop_.sleep().parker().has_descriptor()) return;
     // A closed loop has nothing to do any more.
-    loop_.is_closed() ? loop_.sleep().parker().arm_descriptor({}) : loop_.arm_descriptor();
+    loop_.is_closed() ? loop_.sleep().parker().arm_descriptor({}) : arm_descriptor(loop_);
   }
   DescriptorScope(const DescriptorScope&) = delete;
   DescriptorScope& operator=(const DescriptorScope&) = delete;
@@ -135,7 +144,7 @@ int EventLoop::wakeup_fd() {
   core_->assert_agent();
   const bool is_new = !core_->sleep().parker().has_descriptor();
   const int descriptor = core_->sleep().parker().descriptor();
-  if (is_new && !is_inside && !core_->is_closed()) core_->arm_descriptor();
+  if (is_new && !is_inside && !core_->is_closed()) arm_descriptor(*core_);
   return descriptor;
 }
 

@@ -4,6 +4,6 @@
 
 namespace heist {
 
-void AbandonSignalQueueEntry::operator()(SignalQueueEntry* cell) const noexcept { cell->abandon(); }
+void DropSignalQueueEntry::operator()(SignalQueueEntry* cell) const noexcept { cell->abandon(); }
 
 }  // namespace heist

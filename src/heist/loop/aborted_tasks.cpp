@@ -11,7 +11,7 @@ namespace {
 
 /// How many aborted tasks one pick clears away while others wait (ABT-4): those whose callbacks it destroys, those it looks
 /// at, and the messages that name them.
-constexpr unsigned callback_portion = 32;
+constexpr unsigned reap_portion = 32;
 constexpr unsigned looked_at_portion = 256;
 constexpr unsigned message_portion = 64;
 
@@ -46,32 +46,32 @@ void AbortedTasks::append_chain(SignalPort& part) noexcept {
   part.reap_head = nullptr;
 }
 
-void AbortedTasks::clear_some(Inbox& messages, TaskHome& home) noexcept {
+void AbortedTasks::reap_some(Inbox& messages, TaskHome& home) noexcept {
   take_messages(messages, home, message_portion);
   unsigned callbacks = 0;
-  for (unsigned looks = 0; callbacks < callback_portion && looks < looked_at_portion; ++looks) {
-    const Cleared cleared = clear_one();
-    if (cleared == Cleared::none) return;
-    if (cleared == Cleared::callback) ++callbacks;
+  for (unsigned looks = 0; callbacks < reap_portion && looks < looked_at_portion; ++looks) {
+    const Reaped reaped = reap_one();
+    if (reaped == Reaped::none) return;
+    if (reaped == Reaped::callback) ++callbacks;
   }
 }
 
-void AbortedTasks::clear_all() noexcept {
-  while (clear_one() != Cleared::none) {
+void AbortedTasks::reap_all() noexcept {
+  while (reap_one() != Reaped::none) {
   }
 }
 
-AbortedTasks::Cleared AbortedTasks::clear_one() noexcept {
+AbortedTasks::Reaped AbortedTasks::reap_one() noexcept {
   if (SchedulerTask* task = discarded_.front()) {
     discarded_.pop_front();
-    return dispose(ControlledTask::of(*task)) ? Cleared::callback : Cleared::memory;
+    return dispose(ControlledTask::of(*task)) ? Reaped::callback : Reaped::memory;
   }
-  if (chain_ == nullptr) return Cleared::none;
+  if (chain_ == nullptr) return Reaped::none;
   ControlledTask& task = *chain_;
   chain_ = static_cast<ControlledTask*>(task.chain);
-  const bool had_callback = task.scheduler->home.clear_away(task);
+  const bool had_callback = task.scheduler->home.reap(task);
   task.task_ops().unregister(task);  // the aborter's share
-  return had_callback ? Cleared::callback : Cleared::memory;
+  return had_callback ? Reaped::callback : Reaped::memory;
 }
 
 void AbortedTasks::release_later(SignalPort& part) noexcept {

@@ -54,9 +54,9 @@ class AbortedTasks {
   [[nodiscard]] ControlledTask* first_of_chain() const noexcept { return chain_; }
   [[nodiscard]] ControlledTask* last_of_chain() const noexcept { return chain_tail_; }
   /// An agent: clears away a portion, and looks at a portion of the messages. Runs users' destructors.
-  void clear_some(Inbox& messages, TaskHome& home) noexcept;
+  void reap_some(Inbox& messages, TaskHome& home) noexcept;
   /// An agent: all of it, but messages.
-  void clear_all() noexcept;
+  void reap_all() noexcept;
 
   // Signals.
 
@@ -70,9 +70,9 @@ class AbortedTasks {
 
  private:
   /// What became of one: nothing was left to do, its memory was all that was left, or its callback went.
-  enum class Cleared : std::uint8_t { none, memory, callback };
+  enum class Reaped : std::uint8_t { none, memory, callback };
 
-  [[nodiscard]] Cleared clear_one() noexcept;
+  [[nodiscard]] Reaped reap_one() noexcept;
 
   LoopNode* messages_ = nullptr;  ///< to be looked at in portions
   bool may_have_messages_ = false;

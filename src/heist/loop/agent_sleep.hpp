@@ -53,6 +53,20 @@ class AgentSleep {
   }
   void end() noexcept { static_cast<void>(inbox_.cancel_sleep()); }
 
+  // Instead of a sleep, for foreign loops.
+
+  /// Announces sleep and arms the descriptor, or makes it readable at once if `has_work()`.
+  template <class HasWork>
+  void arm_descriptor(HasWork&& has_work, const Moment& deadline) noexcept {
+    prepare();
+    if (has_work() || !announce()) return parker_.unpark();
+    parker_.arm_descriptor(deadline);
+  }
+  void disarm_descriptor() noexcept {
+    end();
+    parker_.clear_descriptor();
+  }
+
  private:
   Inbox& inbox_;
   sync::atomic<std::uint64_t> wakeups_sent_{0};

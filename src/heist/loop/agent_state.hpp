@@ -15,6 +15,15 @@ namespace heist {
 struct AgentState : LocalTasks {
   using LocalTasks::LocalTasks;
 
+  /// How many tasks a pick passes over before it looks at the inbox and the clock again.
+  static constexpr unsigned pass_portion = 64;
+
+  /// A pick has passed over a task. False: it goes on when the inbox and the clock have been looked at.
+  [[nodiscard]] bool may_pass_more() noexcept {
+    goes_on = ++passed % pass_portion == 0;
+    return !goes_on;
+  }
+
   MicrotaskQueue microtasks;
   SchedulingState current;              ///< scheduling state of what runs now
   std::uint32_t cooperative_tasks = 0;  ///< how many have run; their numbers

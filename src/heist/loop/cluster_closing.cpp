@@ -142,8 +142,8 @@ void ClusterClosing::drop_all(LoopCore& agent) noexcept {
 
 void ClusterClosing::drop_posted(Late posted) noexcept {
   LoopCore* member = member_here();
-  const bool by_task =
-      member != nullptr && member->is_member_of(cluster_) && member->activity().runs_something();
+  const bool by_task = member != nullptr && member->is_member_of(cluster_) &&
+                       member->counts().activity().runs_something();
   if (by_task) {
     if (Member::of(*member)->is_blocked()) drop_for_waiter();
     return;

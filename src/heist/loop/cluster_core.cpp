@@ -13,12 +13,12 @@ namespace heist {
 
 namespace {
 
-LongestWaits in_nanoseconds(const MaxWait& most) noexcept {
+LongestWaits in_nanoseconds(const MaxWait& max_wait) noexcept {
   LongestWaits waits{};
   for (const auto priority :
        {TaskPriority::background, TaskPriority::user_visible, TaskPriority::user_blocking}) {
     waits[static_cast<std::size_t>(priority)] =
-        static_cast<std::uint64_t>(most.of(priority).count());
+        static_cast<std::uint64_t>(max_wait.of(priority).count());
   }
   return waits;
 }
@@ -272,7 +272,7 @@ void ClusterCore::sweep_some(AbortedTasks& into, unsigned agent) noexcept {
 }
 
 /// Whoever takes its contents out also takes its place in its signal's queue back, if it has one.
-bool ClusterCore::clear_away(ControlledTask& task) noexcept {
+bool ClusterCore::reap(ControlledTask& task) noexcept {
   if (task.is_withdrawn) return dispose(task);
   const bool is_ours = discard_contents(task);
   if (is_ours && take_back(task)) task.task_ops().retire(task);

@@ -64,7 +64,7 @@ class ClusterCore final : public TaskHome {
   std::uint64_t resume(SchedulerCore& scheduler) noexcept override;
   [[nodiscard]] LoopCore* as_loop() noexcept override { return nullptr; }
   /// For ForkWatch: in this child of fork nobody is its agent.
-  static void lose_agents(void* home) noexcept { static_cast<TaskHome*>(home)->refuse_tasks(); }
+  static void lose_agent(void* home) noexcept { static_cast<TaskHome*>(home)->refuse_tasks(); }
   /// The keeper is to sweep what suspended schedulers hold back.
   void ask_for_sweep() noexcept;
 
@@ -102,7 +102,7 @@ class ClusterCore final : public TaskHome {
   [[nodiscard]] bool wants_sweep() const noexcept { return sweep_.is_due(); }
   /// Takes some out of there, unless another agent is at it.
   void sweep_some(AbortedTasks& into, unsigned agent) noexcept;
-  [[nodiscard]] bool clear_away(ControlledTask& task) noexcept override;
+  [[nodiscard]] bool reap(ControlledTask& task) noexcept override;
 
   // The keeper.
 

@@ -50,7 +50,9 @@ SchedulerTask* ClusterUpkeep::keep(LoopCore& agent) noexcept {
 /// those that ended later.
 SchedulerTask* ClusterUpkeep::take_limit(LoopCore& agent) noexcept {
   auto& limits = cluster_.waiting().limits();
-  return !limits.empty() && agent.may_pick_limit() ? &limits.pop() : nullptr;
+  const bool is_turn =
+      !limits.empty() && agent.on_agent().waiting.limits().begin_pick(agent.counts().run());
+  return is_turn ? &limits.pop() : nullptr;
 }
 
 /// Of each a portion.

@@ -16,17 +16,23 @@ DriveScope::DriveScope(LoopCore& loop) : loop_(loop) {
   }
   loop.outer_loop_ = std::exchange(loop_of_this_thread, &loop);
   outer_rethrown_ = std::exchange(rethrown, &loop.agent_->rethrown);
-  loop.activity().say_moves();
+  loop.counts().activity().say_moves();
 }
 
 DriveScope::~DriveScope() {
   Reason forgotten = std::exchange(loop_.agent_->rethrown, {});
   rethrown = nullptr;
-  loop_.activity().say_rests();
+  loop_.counts().activity().say_rests();
   loop_of_this_thread = loop_.outer_loop_;
   loop_.driven_.store(false, sync::edge("drive:leave", sync::release));
   forget(forgotten);  // its destructor may use the loop
   rethrown = outer_rethrown_;
+}
+
+void lose_agent(void* home) noexcept {
+  LoopCore& lost = *static_cast<TaskHome*>(home)->as_loop();
+  lost.refuse_tasks();
+  if (drives_here(&lost)) lost.request_stop();
 }
 
 }  // namespace heist

@@ -70,4 +70,8 @@ template <class IsIt>
   return find_driven([&](const LoopCore& loop) { return loop.is_member_of(cluster); }) != nullptr;
 }
 
+/// For ForkWatch: in this child of fork nobody drives the loop, or a copy of the thread that did. It takes no tasks, and
+/// stops.
+void lose_agent(void* home) noexcept;
+
 }  // namespace heist

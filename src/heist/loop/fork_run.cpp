@@ -110,7 +110,7 @@ class ForkRun {
 
 /// A task's tree counts as that task, on whatever agent a part of it runs.
 void say_runs(LoopCore& loop, const ForkTree& tree, bool is_counted) noexcept {
-  auto& activity = loop.activity();
+  auto& activity = loop.counts().activity();
   if (tree.task != nullptr) return activity.say_runs(static_cast<const SchedulerTask*>(tree.task));
   is_counted ? activity.say_runs(&tree) : activity.say_runs_uncounted(&tree);
 }
@@ -168,10 +168,10 @@ void ForkFrame::fail_with(Reason error) noexcept {
 void run_tree(ForkTree& tree) noexcept {
   LoopCore& loop = *loop_of_this_thread;
   loop.assert_agent();
-  const auto outer = loop.activity().said();
-  say_runs(loop, tree, loop.activity().running().is_counted);
+  const auto outer = loop.counts().activity().said();
+  say_runs(loop, tree, loop.counts().activity().running().is_counted);
   run_root(loop, tree);
-  loop.activity().say_again(outer);
+  loop.counts().activity().say_again(outer);
 }
 
 void run_tree_of_task(ForkTree& tree) noexcept {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <heist/scheduler_task.hpp>
 
+#include "aborted_tasks.hpp"
 #include "pick_policy.hpp"
 #include "signal_core.hpp"
 #include "task_queues.hpp"
@@ -34,9 +35,19 @@ struct LocalTasks {
   }
   /// Delays that are over.
   void end_delays() noexcept;
-  /// The first one; the next is another one.   Precondition: there is one.
-  [[nodiscard]] SchedulerTask* pop(bool by_policy) noexcept {
-    return by_policy ? policy.pop(queues, next_enqueue_order) : queues.pop();
+  /// The first one, if that is to run now; null: it has been set aside.   Precondition: there is one.
+  [[nodiscard]] SchedulerTask* try_pick(AbortedTasks& aborted) noexcept {
+    SchedulerTask* task =
+        policy.is_wanted() ? policy.pop(queues, next_enqueue_order) : queues.pop();
+    if (task->is_aborted()) {
+      aborted.discard(*task);
+    } else if (waiting.has_suspensions() && task->scheduler->suspended) [[unlikely]] {
+      waiting.hold(*task);
+    } else {
+      return task;
+    }
+    policy.run().forget_pick();
+    return nullptr;
   }
   /// Takes an unstarted task back from wherever it is. False: it is not here.
   [[nodiscard]] bool withdraw(SchedulerTask& task) noexcept;

@@ -56,7 +56,7 @@ void LoopClosing::drop_everything() noexcept {
   auto& waiting = agent.waiting;
   agent.accepts_posts = false;
   waiting.end_wakes();
-  loop_.aborted().clear_all();
+  loop_.aborted().reap_all();
   loop_.each_scheduler([&](SchedulerCore& scheduler) noexcept { waiting.disarm_wake(scheduler); });
   loop_.counts().begin_to_drop(agent.size());
   waiting.drain_delays([this](SchedulerTask& task) noexcept {
@@ -89,7 +89,7 @@ void LoopClosing::drop_waiting(SchedulerCore& scheduler) noexcept {
 
 void LoopClosing::finish() noexcept {
   loop_.release_signals();
-  loop_.aborted().clear_all();
+  loop_.aborted().reap_all();
   loop_.microtask_checkpoint();  // the reactions to these rejections
 }
 

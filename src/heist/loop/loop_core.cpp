@@ -67,7 +67,6 @@ void LoopCore::StopMessage::ignore(LoopNode& /*node*/) noexcept {}
 LoopCore::LoopCore(const EventLoopOptions& options)
     : TaskHome(options),
       sleep_(inbox_, spin_of(options)),
-      has_pick_policy_(PickPolicy::is_wanted(options)),
       agent_(std::make_unique<AgentState>(options, time_)) {
   waiting_ = &agent_->waiting;
 }
@@ -178,12 +177,6 @@ void LoopCore::request_stop() noexcept {
   if (!stop_sent_.exchange(true, sync::edge("stop:send", sync::acq_rel))) send(stop_message_);
 }
 
-void LoopCore::lose_agent(void* home) noexcept {
-  LoopCore& lost = *static_cast<TaskHome*>(home)->as_loop();
-  lost.refuse_tasks();
-  if (drives_here(&lost)) lost.request_stop();
-}
-
 void LoopCore::end_stop() noexcept {
   auto& agent = on_agent();
   agent.stop_requested = false;
@@ -220,18 +213,18 @@ void LoopCore::release_signals() noexcept {
   aborted_.release_signals();
 }
 
-void LoopCore::clear_aborted() noexcept {
+void LoopCore::reap_for_a_while() noexcept {
   const auto clear = [this]() noexcept {
     assert_agent();
     end_search();
-    aborted_.clear_some(abort_messages_, *this);
+    aborted_.reap_some(abort_messages_, *this);
     return !aborted_.empty();
   };
   if (clear()) on_agent().clearing.go_on(time_, clear);
 }
 
 /// False: it has not arrived yet, or was disposed of already.
-bool LoopCore::clear_away(ControlledTask& task) noexcept {
+bool LoopCore::reap(ControlledTask& task) noexcept {
   return on_agent().withdraw(task) && dispose(task);
 }
 

@@ -52,36 +52,25 @@ class LoopCore final : public TaskHome {
   bool post_or_drop(SchedulerTask& task) noexcept override;
   [[nodiscard]] bool deliver(Reaction& reaction) noexcept override;
   void send(LoopNode& message) noexcept override;
-  void send_to_clear(LoopNode& message) noexcept override { send(message); }
   void change_priority(SignalPort& port) noexcept override { port.notify_agent(*this); }
   [[nodiscard]] LoopCore* as_loop() noexcept override { return this; }
   /// Hands a node to the agent. False: the loop is closed, the node is still the caller's.
   [[nodiscard]] bool hand_over(LoopNode& node) noexcept;
   /// The same for one that is a task, or stands for one, of another thread: false also when such are refused.
   [[nodiscard]] bool hand_over_task(LoopNode& node) noexcept;
-  /// For ForkWatch: in this child of fork nobody drives the loop, or a copy of the thread that did. It takes no tasks, and
-  /// stops.
-  static void lose_agent(void* home) noexcept;
   /// Asks the agent to read the priority of its runnable dynamic queues again.
   void request_recheck() noexcept;
   void request_stop() noexcept;
   [[nodiscard]] EventLoopStats stats() const noexcept;
-  [[nodiscard]] bool is_closed() const noexcept { return inbox_.is_closed(); }
   /// Tasks that have not started.   Cost: a walk over what the inbox holds.
   [[nodiscard]] std::size_t count_unstarted() noexcept {
     return agent_->size() + inbox_.count_tasks();
-  }
-  /// Whether more than so many references to it are there.
-  [[nodiscard]] bool is_shared_beyond(std::uint32_t references) const noexcept {
-    return shares_.is_more_than(references);
   }
 
   // Its parts; each says who may do what.
 
   [[nodiscard]] AgentSleep& sleep() noexcept { return sleep_; }
-  [[nodiscard]] const AgentSleep& sleep() const noexcept { return sleep_; }
   [[nodiscard]] TaskCounts& counts() noexcept { return counts_; }
-  [[nodiscard]] AgentActivity& activity() noexcept { return counts_.activity(); }
   [[nodiscard]] RunningTask& running_task() noexcept { return running_; }
   [[nodiscard]] LoopClosing& closing() noexcept { return closing_; }
   /// What its thread waits for, in what it runs, without a limit.
@@ -114,7 +103,6 @@ class LoopCore final : public TaskHome {
   void assert_agent() noexcept HEIST_ASSERTS_AGENT { static_cast<void>(on_agent()); }
   /// As post(), of a message that arrives, in its turn, or when the inbox has been taken.
   [[nodiscard]] bool post_in_turn(SchedulerTask& task) noexcept HEIST_ON_AGENT;
-  [[nodiscard]] bool has_posts() const noexcept { return inbox_.has_posts(); }
   /// Whether drain_inbox() has something to do.
   [[nodiscard]] bool has_messages() const noexcept HEIST_ON_AGENT {
     return inbox_.has_posts() || aborted_.has_released();
@@ -127,13 +115,13 @@ class LoopCore final : public TaskHome {
   /// The same without running any user code: what is to be released waits for drain_inbox().
   void take_inbox() noexcept HEIST_ON_AGENT {
     if (!inbox_.has_posts()) return;
-    const AgentActivity::Moving moving(activity());
+    const AgentActivity::Moving moving(counts_.activity());
     arrive_all(inbox_.take());
   }
   /// Refuses everything from other threads, and takes what they had handed over.
   void close_inbox() noexcept HEIST_ON_AGENT;
   void release_held(SchedulerCore& scheduler) noexcept override;
-  [[nodiscard]] bool clear_away(ControlledTask& task) noexcept override;
+  [[nodiscard]] bool reap(ControlledTask& task) noexcept override;
   /// Drops references to signals. Runs users' destructors.
   void release_signals() noexcept HEIST_ON_AGENT;
   template <class Visit>
@@ -169,41 +157,9 @@ class LoopCore final : public TaskHome {
   [[nodiscard]] bool has_work() noexcept HEIST_ON_AGENT;
   /// Sleeps until there may be something to do, or `limit`; at once awake when there is.
   void park(std::optional<LoopTime::Clock::time_point> limit = {}) noexcept HEIST_ON_AGENT;
-  /// For foreign loops: announces sleep and arms the descriptor, or makes it readable at once.
-  void arm_descriptor() noexcept HEIST_ON_AGENT;
-  void disarm_descriptor() noexcept HEIST_ON_AGENT;
   /// Before it sleeps: users' code, too.
   void forget_rethrown() noexcept HEIST_ON_AGENT;
 
-  // Parts of a pick, also for Membership.
-
-  /// The first of its own tasks, if that is to run now; null: it has been set aside.   Precondition: there
-  /// is one.
-  [[nodiscard]] SchedulerTask* try_pick() noexcept HEIST_ON_AGENT {
-    auto& agent = on_agent();
-    SchedulerTask* task = agent.pop(has_pick_policy_);
-    if (task->is_aborted()) {
-      aborted_.discard(*task);
-    } else if (agent.waiting.has_suspensions() && task->scheduler->suspended) [[unlikely]] {
-      agent.waiting.hold(*task);
-    } else {
-      return task;
-    }
-    agent.policy.run().forget_pick();
-    return nullptr;
-  }
-  /// A pick has passed over a task. False: it goes on when the inbox and the clock have been looked at.
-  [[nodiscard]] bool may_pass_more() noexcept HEIST_ON_AGENT {
-    auto& agent = on_agent();
-    agent.goes_on = ++agent.passed % pass_portion == 0;
-    return !agent.goes_on;
-  }
-  /// Whether a limit may be picked now, and not a task.
-  [[nodiscard]] bool may_pick_limit() noexcept HEIST_ON_AGENT {
-    return on_agent().waiting.limits().begin_pick(counts_.run());
-  }
-  /// Whether picks go by more than levels.
-  [[nodiscard]] bool has_pick_policy() const noexcept { return has_pick_policy_; }
   /// Before users' code runs, which may take long.
   void end_search() noexcept HEIST_ON_AGENT {
     if (on_agent().is_searching) membership_->end_search();
@@ -218,9 +174,6 @@ class LoopCore final : public TaskHome {
     static const MessageOps table;
   };
 
-  /// How many tasks a pick passes over before it looks at the inbox and the clock again.
-  static constexpr unsigned pass_portion = 64;
-
   explicit LoopCore(const EventLoopOptions& options);
   ~LoopCore() override;
 
@@ -233,7 +186,7 @@ class LoopCore final : public TaskHome {
   [[nodiscard]] bool has_loose_ends() noexcept HEIST_ON_AGENT;
   [[nodiscard]] SchedulerTask* pick_limit_before_inbox() noexcept HEIST_ON_AGENT;
   void run_microtasks() noexcept HEIST_ON_AGENT;
-  void clear_aborted() noexcept HEIST_ON_AGENT;
+  void reap_for_a_while() noexcept HEIST_ON_AGENT;
 
   // Written by posters.
   sync::atomic<bool> recheck_{false};
@@ -241,8 +194,7 @@ class LoopCore final : public TaskHome {
   AgentSleep sleep_;
 
   // Written rarely.
-  alignas(64) const bool has_pick_policy_;  ///< a cap, or a maximum wait
-  StopMessage stop_message_;
+  alignas(64) StopMessage stop_message_;
   sync::atomic<bool> driven_{false};
   LoopClosing closing_{*this};
   std::unique_ptr<AgentState> agent_;

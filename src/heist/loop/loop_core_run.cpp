@@ -12,15 +12,15 @@ namespace {
 /// One of the loop's own tasks; null: none is left, or the pick goes on later.
 inline SchedulerTask* pick(LoopCore& loop) noexcept HEIST_ON_AGENT {
   while (!loop.on_agent().queues.empty()) {
-    if (SchedulerTask* task = loop.try_pick()) return task;
-    if (!loop.may_pass_more()) break;
+    if (SchedulerTask* task = loop.on_agent().try_pick(loop.aborted())) return task;
+    if (!loop.on_agent().may_pass_more()) break;
   }
   return nullptr;
 }
 
 inline SchedulerTask* pick_limit(LoopCore& loop) noexcept HEIST_ON_AGENT {
   auto& limits = loop.on_agent().waiting.limits();
-  return !limits.empty() && loop.may_pick_limit() ? &limits.pop() : nullptr;
+  return !limits.empty() && limits.begin_pick(loop.counts().run()) ? &limits.pop() : nullptr;
 }
 
 void run_reaction(LoopCore& loop, Reaction& reaction) noexcept HEIST_ON_AGENT {
@@ -41,7 +41,7 @@ inline void end_task(LoopCore& loop) noexcept HEIST_ON_AGENT {
     forget(agent.rethrown);
     loop.microtask_checkpoint();  // what an exception's destructor has queued
   }
-  loop.activity().say_moves();
+  loop.counts().activity().say_moves();
 }
 
 /// False: an abort came before the start, nothing ran.
@@ -53,7 +53,7 @@ inline bool run_task(LoopCore& loop, SchedulerTask& task) noexcept HEIST_ON_AGEN
   } else {
     agent.current = {.scheduler = task.scheduler, .priority = task.priority};
     loop.counts().count_run();
-    loop.activity().say_runs(&task);
+    loop.counts().activity().say_runs(&task);
   }
   task.ops->run(task, loop);
   end_task(loop);
@@ -66,7 +66,7 @@ inline bool run_task(LoopCore& loop, SchedulerTask& task) noexcept HEIST_ON_AGEN
   if (node.ops->kind == LoopNodeKind::forked) {
     node.ops->run(node, loop);  // says itself what it is a part of
   } else {
-    loop.activity().say_runs_uncounted(&node);
+    loop.counts().activity().say_runs_uncounted(&node);
     run_reaction(loop, static_cast<Reaction&>(node));
   }
   end_task(loop);
@@ -138,8 +138,8 @@ bool LoopCore::run_next(bool heed_stop) noexcept {
 
 void LoopCore::run_ended_limits() noexcept {
   auto& agent = on_agent();
-  const AgentActivity::Moving moving(activity());
-  const auto within = activity().said();
+  const AgentActivity::Moving moving(counts_.activity());
+  const auto within = counts_.activity().said();
   agent.waiting.expire_limits();
   const auto take = [&]() noexcept -> SchedulerTask* {
     assert_agent();
@@ -148,7 +148,7 @@ void LoopCore::run_ended_limits() noexcept {
   };
   while (SchedulerTask* limit = take()) {
     static_cast<void>(run_task(*this, *limit));
-    activity().say_again(within);
+    counts_.activity().say_again(within);
   }
   agent.waiting.limits().end_row();
 }
@@ -178,7 +178,7 @@ void LoopCore::collect_work() noexcept {
   // Both run users' code: this pick goes by what that posts and re-prioritises, too.
   const bool is_new_pick = !std::exchange(agent.goes_on, false);
   if (is_new_pick && !aborted_.empty()) {
-    clear_aborted();
+    reap_for_a_while();
     drain_inbox();
   }
   if (!agent.microtasks.empty()) {
@@ -243,19 +243,8 @@ void LoopCore::park(std::optional<LoopTime::Clock::time_point> limit) noexcept {
   sleep_.count_one();
   auto deadline = on_agent().waiting.next_deadline();
   if (limit && (!deadline || *limit < *deadline)) deadline = limit;
-  sleep_.until(deadline, activity());
+  sleep_.until(deadline, counts_.activity());
   sleep_.end();
-}
-
-void LoopCore::arm_descriptor() noexcept {
-  sleep_.prepare();
-  if (has_work() || !sleep_.announce()) return sleep_.parker().unpark();
-  sleep_.parker().arm_descriptor(on_agent().waiting.next_deadline());
-}
-
-void LoopCore::disarm_descriptor() noexcept {
-  sleep_.end();
-  sleep_.parker().clear_descriptor();
 }
 
 }  // namespace heist

@@ -49,21 +49,21 @@ LoopNode* Member::pick() noexcept {
     LoopNode* node = pick_stealable();
     if (node == nullptr) {
       if (agent.goes_on || agent.queues.empty()) return nullptr;
-      if (SchedulerTask* task = loop_.try_pick()) return task;
+      if (SchedulerTask* task = agent.try_pick(loop_.aborted())) return task;
     } else {
       if (node->ops->kind != LoopNodeKind::task) return node;
       auto& task = static_cast<SchedulerTask&>(*node);
       if (!task.is_aborted()) return node;
       loop_.aborted().discard_stealable(task);
     }
-    if (!loop_.may_pass_more())
+    if (!loop_.on_agent().may_pass_more())
       return nullptr;  // else again: what comes next may be of a lower level
   }
 }
 
 /// Null: what is to be run is bound, or there is nothing.
 inline LoopNode* Member::pick_stealable() noexcept {
-  const bool has_policy = loop_.has_pick_policy();
+  const bool has_policy = loop_.on_agent().policy.is_wanted();
   std::chrono::nanoseconds now{};
   if (has_policy) [[unlikely]] {
     now = loop_.on_agent().policy.now();
@@ -81,7 +81,7 @@ inline LoopNode* Member::pick_first(int bound) noexcept {
   for (;;) {
     LoopNode* node = cluster_.queues().pick(index_, bound);
     if (node == nullptr || cluster_.may_run(*node)) return node;
-    if (!loop_.may_pass_more()) return nullptr;
+    if (!loop_.on_agent().may_pass_more()) return nullptr;
   }
 }
 
@@ -90,7 +90,7 @@ LoopNode* Member::pick_at(int level) noexcept {
   for (;;) {
     LoopNode* node = cluster_.queues().pick_at(index_, level);
     if (node == nullptr || cluster_.may_run(*node)) return node;
-    if (!loop_.may_pass_more()) return nullptr;
+    if (!loop_.on_agent().may_pass_more()) return nullptr;
   }
 }
 
@@ -109,7 +109,7 @@ LoopNode* Member::take_late(std::chrono::nanoseconds now, std::chrono::nanosecon
                                                  static_cast<std::uint64_t>(now.count()),
                                                  static_cast<std::uint64_t>(limit.count()));
     if (node == nullptr || cluster_.may_run(*node)) return node;
-    if (!loop_.may_pass_more()) return nullptr;
+    if (!loop_.on_agent().may_pass_more()) return nullptr;
   }
 }
 
@@ -223,7 +223,7 @@ void Member::wait(Moment limit) noexcept {
       until != TimerKeeper::never && !keeper.has_keeper() && keeper.try_watch(index_, until);
   if (watches) deadline = earlier(deadline, cluster_.time().steady_start_of(until));
   const bool overtaken = watches && (cluster_.upkeep().wants_keeper() || keeper.next_due() < until);
-  if (!overtaken) loop_.sleep().until(deadline, loop_.activity());
+  if (!overtaken) loop_.sleep().until(deadline, loop_.counts().activity());
   loop_.sleep().end();
   if (watches) keeper.stop_watching();
 }
@@ -312,7 +312,8 @@ void Member::sleep_as_reserve(Moment limit) noexcept {
   loop_.sleep().prepare();
   if (!announce_rest()) return;
   if (loop_.sleep().announce()) {
-    loop_.sleep().until(earlier(limit, loop_.on_agent().waiting.next_deadline()), loop_.activity());
+    loop_.sleep().until(earlier(limit, loop_.on_agent().waiting.next_deadline()),
+                        loop_.counts().activity());
     loop_.sleep().end();
   }
   cluster_.reserves().end_rest(rank());

@@ -20,15 +20,14 @@ class PickPolicy {
  public:
   /// `time`: the loop's.
   PickPolicy(const EventLoopOptions& options, const LoopTime& time) noexcept
-      : time_(&time), cap_(options.continuation_cap) {
+      : time_(&time),
+        cap_(options.continuation_cap),
+        is_wanted_(cap_ != cap_.zero() || options.max_wait != MaxWait{}) {
     if (options.max_wait != MaxWait{}) guard_.emplace(options.max_wait);
   }
 
-  /// Whether the options ask for anything of it.
-  [[nodiscard]] static bool is_wanted(const EventLoopOptions& options) noexcept {
-    return options.continuation_cap != options.continuation_cap.zero() ||
-           options.max_wait != MaxWait{};
-  }
+  /// Whether the options ask for anything of it; else picks go by levels only.
+  [[nodiscard]] bool is_wanted() const noexcept { return is_wanted_; }
   /// From now on it goes by the clock of the loop's cluster, by which stealable tasks are stamped.
   void follow(const LoopTime& cluster) noexcept { time_ = &cluster; }
   [[nodiscard]] std::chrono::nanoseconds now() const noexcept { return time_->now(); }
@@ -54,6 +53,7 @@ class PickPolicy {
  private:
   const LoopTime* time_;
   const std::chrono::nanoseconds cap_;
+  const bool is_wanted_;
   ContinuationRun run_;
   std::optional<StarvationGuard> guard_;
 };

@@ -46,7 +46,7 @@ class TaskHome {
   virtual void send(LoopNode& message) noexcept = 0;
   /// The same for a message that only clears away, and runs no users' code: in a cluster it waits for an
   /// agent that is awake, until so many have come.
-  virtual void send_to_clear(LoopNode& message) noexcept = 0;
+  virtual void send_to_clear(LoopNode& message) noexcept { send(message); }
   /// The message of an abort: however many there are, each pick looks at some of them only.
   void send_abort(LoopNode& message) noexcept;
   /// The priority of a part's signal has changed: its queues move (PRI-3).
@@ -90,11 +90,18 @@ class TaskHome {
   /// What plain tasks are posted through (timers, timeouts, other task sources): no scheduler's.
   [[nodiscard]] SchedulerCore& plain_source() noexcept { return plain_source_; }
   [[nodiscard]] CloseTerms& close_terms() noexcept { return close_terms_; }
+  [[nodiscard]] bool is_closed() const noexcept { return inbox_.is_closed(); }
+  /// Whether more than so many references to it are there.
+  [[nodiscard]] bool is_shared_beyond(std::uint32_t references) const noexcept {
+    return shares_.is_more_than(references);
+  }
   /// Something was posted before this call, and is not taken yet.
   [[nodiscard]] bool has_posts_by_now() const noexcept { return inbox_.has_posts_by_now(); }
 
   // The owner.
 
+  /// Other threads have handed something over.
+  [[nodiscard]] bool has_posts() const noexcept { return inbox_.has_posts(); }
   /// Tasks that wait, and how delays and suspensions go on.
   [[nodiscard]] WaitingTasks& waiting() noexcept { return *waiting_; }
   [[nodiscard]] AbortedTasks& aborted() noexcept { return aborted_; }
@@ -105,7 +112,7 @@ class TaskHome {
 
   /// What is left to do for an aborted task of this home, but for the aborter's share.   Returns whether
   /// its callback was still there.
-  [[nodiscard]] virtual bool clear_away(ControlledTask& task) noexcept = 0;
+  [[nodiscard]] virtual bool reap(ControlledTask& task) noexcept = 0;
 
   friend void retain(TaskHome& home) noexcept;
   friend void release(TaskHome& home) noexcept;

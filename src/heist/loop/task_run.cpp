@@ -91,7 +91,7 @@ void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept {
                    .abort_source = task.signal,
                    .priority_source = task.is_dynamic ? task.signal : nullptr};
   loop.counts().count_run();
-  loop.activity().say_runs(static_cast<const SchedulerTask*>(&task));
+  loop.counts().activity().say_runs(static_cast<const SchedulerTask*>(&task));
   Reason error;
   const TaskOutcome outcome = task.task_ops().invoke(task, error);
   const bool has_returned = outcome != TaskOutcome::promise && outcome != TaskOutcome::forked;

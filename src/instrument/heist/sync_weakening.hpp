@@ -1,5 +1,5 @@
-// Weakening: which end of which edge a mutant or model-checking build weakens. Included by
-// heist/sync_mutant.hpp and heist/sync_model.hpp only.
+// Weakening: which end of which edge a build with a weakened end, or a model, weakens. Included by
+// heist/sync_weakened.hpp and heist/sync_model.hpp only.
 #pragma once
 
 #include <atomic>

@@ -9,7 +9,7 @@ using std::chrono::milliseconds;
 namespace {
 
 /// Two agents, and a task that another thread aborts.
-class AbortedTask {
+class AbortedInCluster {
  public:
   void post(const PostTaskOptions& more = {}) {
     PostTaskOptions options = more;
@@ -54,7 +54,7 @@ void run_both(const LoopCluster& cluster) {
   cluster.run_until_idle(1);
 }
 
-void abort_while_it_closes(AbortedTask& shared) {
+void abort_while_it_closes(AbortedInCluster& shared) {
   spawn([&] { shared.abort(); });
   spawn([&] { shared.cluster.close(1); });
   shared.cluster.close(0);
@@ -66,7 +66,7 @@ void abort_while_it_closes(AbortedTask& shared) {
 
 /// In the bins, or in the hands of an agent.
 HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_stealable_task, 1) {
-  AbortedTask shared;
+  AbortedInCluster shared;
   shared.post({.priority = TaskPriority::user_visible});
   spawn([&] { shared.abort(); });
   run_both(shared.cluster);
@@ -75,7 +75,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_stealable_task, 1) {
 
 /// In the queue of its signal.
 HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_task_in_a_shared_queue, 1) {
-  AbortedTask shared;
+  AbortedInCluster shared;
   shared.post();
   spawn([&] { shared.abort(); });
   run_both(shared.cluster);
@@ -84,7 +84,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_task_in_a_shared_queue, 1) {
 
 /// When abort() has returned nothing of the signal starts.
 HEIST_BLOCKING_MODEL_PROGRAM(no_start_behind_an_abort, 2) {
-  AbortedTask shared;
+  AbortedInCluster shared;
   shared.post();
   spawn([&] { shared.abort(); });
   shared.look();
@@ -96,7 +96,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(no_start_behind_an_abort, 2) {
 
 /// The post finds the signal open or closed.
 HEIST_BLOCKING_MODEL_PROGRAM(abort_against_a_stealable_post, 1) {
-  AbortedTask shared;
+  AbortedInCluster shared;
   spawn([&] { shared.post(); });
   spawn([&] { shared.abort(); });
   shared.cluster.run_until_idle(1);
@@ -107,7 +107,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(abort_against_a_stealable_post, 1) {
 
 /// On its way to the wheel, in it, or due.
 HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_delayed_task, 1) {
-  AbortedTask shared;
+  AbortedInCluster shared;
   shared.post({.delay = milliseconds(2)});
   spawn([&] { shared.abort(); });
   shared.cluster.run_until_idle(1);
@@ -118,7 +118,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_delayed_task, 1) {
 
 /// In the wheel when the keeper learns of it.
 HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_task_in_the_wheel, 1) {
-  AbortedTask shared;
+  AbortedInCluster shared;
   shared.post({.delay = milliseconds(2)});
   shared.cluster.run_until_idle(0);
   spawn([&] { shared.abort(); });
@@ -128,21 +128,21 @@ HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_task_in_the_wheel, 1) {
 
 /// The cluster closes: who drops the task, its agent and the reaper meet.
 HEIST_BLOCKING_MODEL_PROGRAM(abort_against_a_closing_cluster, 1) {
-  AbortedTask shared;
+  AbortedInCluster shared;
   shared.post();
   abort_while_it_closes(shared);
 }
 
 /// The same for a delayed one.
 HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_delay_against_a_close, 1) {
-  AbortedTask shared;
+  AbortedInCluster shared;
   shared.post({.delay = milliseconds(2)});
   abort_while_it_closes(shared);
 }
 
 /// The same for one in the wheel: the keeper that takes it out may leave its disposal to another one.
 HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_task_in_the_wheel_against_a_close, 2) {
-  AbortedTask shared;
+  AbortedInCluster shared;
   shared.post({.delay = milliseconds(2)});
   shared.cluster.run_until_idle(0);
   abort_while_it_closes(shared);
@@ -150,7 +150,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_task_in_the_wheel_against_a_close, 2) {
 
 /// The same for one whose scheduler is suspended.
 HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_held_delay_against_a_close, 2) {
-  AbortedTask shared;
+  AbortedInCluster shared;
   shared.cluster.scheduler().suspend();
   shared.post({.delay = milliseconds(2)});
   shared.cluster.run_until_idle(0);
@@ -159,7 +159,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_held_delay_against_a_close, 2) {
 
 /// And for one that is in the hands of an agent while its scheduler is suspended.
 HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_held_task_against_a_close, 2) {
-  AbortedTask shared;
+  AbortedInCluster shared;
   shared.cluster.scheduler().suspend();
   shared.post();
   shared.cluster.run_until_idle(0);

@@ -52,7 +52,7 @@ Forkable<int> sum_of_two() {
 void reject_running(const LoopCluster& cluster) {
   for (unsigned index = 0; index < 2; ++index) {
     LoopCore& loop = cluster.loop(index).core();
-    if (loop.activity().runs_something()) loop.running_task().reject();
+    if (loop.counts().activity().runs_something()) loop.running_task().reject();
   }
 }
 

@@ -11,11 +11,6 @@ using namespace heist::model;
 
 constexpr auto normal = CooperativePriority::normal;
 
-void run(EventLoop& loop) {
-  const Operation operation("run");
-  loop.run_until_idle();
-}
-
 }  // namespace
 
 /// Two threads schedule; the loop, which works meanwhile, misses none, and keeps the order of each.

@@ -13,12 +13,6 @@ using namespace heist::model;
 using std::chrono::milliseconds;
 
 int seven() noexcept { return 7; }
-void nothing() noexcept {}
-
-void run(EventLoop& loop) {
-  const Operation operation("run");
-  loop.run_until_idle();
-}
 
 }  // namespace
 

@@ -8,8 +8,6 @@ using std::chrono::milliseconds;
 
 namespace {
 
-void nothing() noexcept {}
-
 /// Both agents, by this thread.
 void run_all(const LoopCluster& cluster) {
   cluster.run_until_idle(0);

@@ -4,19 +4,8 @@
 
 #include "../support.hpp"
 
-namespace {
-
 using namespace heist;
 using namespace heist::model;
-
-void nothing() noexcept {}
-
-void run(EventLoop& loop) {
-  const Operation operation("run");
-  loop.run_until_idle();
-}
-
-}  // namespace
 
 /// Dependents are made and dropped while their root aborts.
 HEIST_MODEL_PROGRAM(progress_of_dependents, 1) {

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-#define Inbox RightInbox  // NOLINT: the mutant takes its name.
+#define Inbox RightInbox  // NOLINT: the decoy takes its name.
 #include "heist/concurrent/inbox.hpp"
 #undef Inbox
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-// NOLINTBEGIN: the mutants take their names.
+// NOLINTBEGIN: the decoys take their names.
 #define UrgencyHint RightUrgencyHint
 #include "heist/cluster/urgency_hint.hpp"
 #undef UrgencyHint

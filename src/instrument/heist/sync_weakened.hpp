@@ -1,5 +1,5 @@
-// The atomics of mutant builds (HEIST_MUTANTS): as std::atomic, except that the end of an edge
-// which the environment variable HEIST_MUTANT names is weakened. scripts/mutants shows with it that
+// The atomics of builds with a weakened end (HEIST_WEAKENED): as std::atomic, except that the end of an edge
+// which the environment variable HEIST_WEAKEN names is weakened. scripts/mutants shows with it that
 // ThreadSanitizer reports every weakened end. Included by heist/sync.hpp only.
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace heist::sync {
 
-/// What the environment variable HEIST_MUTANT asks for.
+/// What the environment variable HEIST_WEAKEN asks for.
 inline Weakening wanted_weakening() noexcept {
-  const char* text = std::getenv("HEIST_MUTANT");  // NOLINT(concurrency-mt-unsafe): before main().
+  const char* text = std::getenv("HEIST_WEAKEN");  // NOLINT(concurrency-mt-unsafe): before main().
   return Weakening::named(text != nullptr ? text : "");
 }
 

@@ -1,0 +1,21 @@
+// The ways to close a loop that several tests ask for.
+#pragma once
+
+#include <chrono>
+#include <heist/close.hpp>
+
+namespace heist::support {
+
+/// A drain whose deadline has passed when it begins.
+inline CloseMode deadline_is_now() {
+  return CloseMode::drain_until(std::chrono::steady_clock::now());
+}
+
+/// A drain that also waits for delayed tasks.
+inline CloseMode drain_all() {
+  auto mode = CloseMode::drain();
+  mode.wait_for_delayed = true;
+  return mode;
+}
+
+}  // namespace heist::support
