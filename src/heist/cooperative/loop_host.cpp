@@ -9,11 +9,11 @@ namespace heist {
 namespace {
 
 /// What is less is rounded to the nanosecond.
-constexpr Milliseconds most = std::chrono::hours(24 * 365);
+constexpr Milliseconds longest_delay = std::chrono::hours(24 * 365);
 
 /// Of whole nanoseconds, that is: milliseconds hold but nearly what they are.
 Delay rounded_delay(Milliseconds delay) noexcept {
-  if (!(delay < most)) return delay;
+  if (!(delay < longest_delay)) return delay;
   return std::chrono::round<std::chrono::nanoseconds>(delay);
 }
 
@@ -59,7 +59,7 @@ std::uint32_t LoopHost::new_number() noexcept {
 }
 
 Milliseconds LoopHost::rounded(Milliseconds time) noexcept {
-  if (!(time < most)) return time;
+  if (!(time < longest_delay)) return time;
   return std::chrono::round<std::chrono::nanoseconds>(time);
 }
 
