@@ -10,7 +10,7 @@ option(HEIST_BUILD_ALL "Also build what only scripts/verify runs: examples, head
 option(HEIST_WEAKENED "Let the environment variable HEIST_WEAKEN weaken one named edge" OFF)
 set(HEIST_SANITIZE "" CACHE STRING "Sanitizers of this build: empty, thread, or address,undefined")
 option(HEIST_TBB_IS_SANITIZED "The oneTBB that tests load was built with the thread sanitizer" OFF)
-# What runs oneTBB's tasks gives false reports otherwise: see scripts/tsan_parallel.
+# What runs oneTBB's tasks gives false reports otherwise: see scripts/verification/tsan_parallel.
 set(heist_runs_tbb ON)
 if(HEIST_SANITIZE STREQUAL "thread" AND NOT HEIST_TBB_IS_SANITIZED)
   set(heist_runs_tbb OFF)

@@ -17,6 +17,11 @@ else()
   endif()
 endif()
 
+if(CMAKE_UNITY_BUILD)
+  # Names of one file shadow those of another one that is compiled with it. The preset full compiles them one by one.
+  list(APPEND HEIST_WARNINGS -Wno-shadow)
+endif()
+
 # heist_own_target(<target>...): ours, so strict in HEIST_DEV_MODE.
 function(heist_own_target)
   if(NOT HEIST_DEV_MODE)

@@ -11,7 +11,7 @@ from source_text import ROOT, code_of, line_of, sources
 
 CHECKLIST = ROOT / "docs" / "wpt-checklist.md"
 TABLE = ROOT / "tests" / "wpt" / "rows.txt"
-DOCUMENT = ROOT / "docs" / "conformance.md"
+DOCUMENT = ROOT / "docs" / "evidence" / "conformance.md"
 SECTION = re.compile(r"^## (.*)")
 RANGE = re.compile(r"([A-Z]+-[A-Z]?)(\d+)(?:\.\.[A-Z]*|/[A-Z]*)(\d+)")
 TEST = re.compile(r"^(TEST|TEST_F|TEST_P|TYPED_TEST)\(\s*(\w+),\s*(\w+)\)", re.M)
@@ -102,7 +102,7 @@ def table():
 
 
 def shown_by(row, tests, entries):
-    """What shows a row, as docs/conformance.md names it."""
+    """What shows a row, as docs/evidence/conformance.md names it."""
     names = [test.shown for test in tests if row.name in test.rows]
     for _number, name, kind, rest in entries:
         if name == row.name and kind == "ctest":

@@ -21,16 +21,16 @@ asio::ip::address local_address(const asio::ip::tcp::socket& socket) {
   return plain(socket.local_endpoint(ignored).address());
 }
 
-std::string network_of(const asio::ip::address& peer) {
+std::string network_of(const asio::ip::address& peer, bool with_loopback) {
   const auto address = plain(peer);
-  if (address.is_loopback()) return {};
+  if (address.is_loopback() && !with_loopback) return {};
   if (address.is_v4()) return address.to_string();
   return asio::ip::make_network_v6(address.to_v6(), 64).canonical().to_string();
 }
 
-std::string network_of(const asio::ip::tcp::socket& socket) {
+std::string network_of(const asio::ip::tcp::socket& socket, bool with_loopback) {
   boost::system::error_code ignored;
-  return network_of(socket.remote_endpoint(ignored).address());
+  return network_of(socket.remote_endpoint(ignored).address(), with_loopback);
 }
 
 }  // namespace heistd

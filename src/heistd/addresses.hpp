@@ -11,8 +11,11 @@ namespace heistd {
 [[nodiscard]] boost::asio::ip::address local_address(const boost::asio::ip::tcp::socket& socket);
 
 /// What stands for the peer where its connections are counted: its IPv4 address, or its IPv6
-/// network of 64 bits, which is what one subscriber has. Empty for this machine.
-[[nodiscard]] std::string network_of(const boost::asio::ip::address& peer);
-[[nodiscard]] std::string network_of(const boost::asio::ip::tcp::socket& socket);
+/// network of 64 bits, which is what one subscriber has. Empty for loopback, unless
+/// `with_loopback`.
+[[nodiscard]] std::string network_of(const boost::asio::ip::address& peer,
+                                     bool with_loopback = false);
+[[nodiscard]] std::string network_of(const boost::asio::ip::tcp::socket& socket,
+                                     bool with_loopback);
 
 }  // namespace heistd

@@ -217,7 +217,7 @@ Api::Handled Api::put_signal(const Route& route, const Target& target, Client& c
   if (!group) return group.error();
   return json_reply(existed ? 200 : 201, {{"signal", route.name},
                                           {"priority", heist::to_string(*priority)},
-                                          {"unfinished_jobs", (*group)->unfinished_jobs}});
+                                          {"unfinished_jobs", (*group)->jobs().size()}});
 }
 
 /// A name that is put takes memory until it is deleted.

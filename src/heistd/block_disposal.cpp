@@ -14,11 +14,12 @@ constexpr std::size_t few_blocks = 4;
 
 struct BlockDisposal::Step {
   BlockDisposal disposal;
+  std::optional<Budget::Ticket> ticket;  // before the blocks, as it goes after them
   Blocks blocks;
 
   void operator()() {
     blocks.resize(blocks.size() - std::min(blocks.size(), blocks_at_a_time));
-    disposal.free(std::move(blocks));
+    disposal.free(std::move(blocks), std::move(ticket));
   }
 };
 
@@ -36,11 +37,11 @@ SharedBlocks BlockDisposal::share(SharedBlocks blocks) const {
   return {same, Deleter{*this, std::move(own)}};
 }
 
-void BlockDisposal::free(Blocks blocks) const noexcept {
-  if (blocks.size() <= few_blocks) return;
+void BlockDisposal::free(Blocks blocks, std::optional<Budget::Ticket> ticket) const noexcept {
+  if (blocks.size() <= few_blocks) return blocks.clear();
   try {
     // Where it is refused the blocks go with the task that could not be posted.
-    static_cast<void>(scheduler_.post(Step{*this, std::move(blocks)},
+    static_cast<void>(scheduler_.post(Step{*this, std::move(ticket), std::move(blocks)},
                                       {.priority = heist::TaskPriority::user_blocking}));
   } catch (const std::bad_alloc&) {  // the same
   }

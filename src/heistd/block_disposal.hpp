@@ -3,6 +3,8 @@
 
 #include <heist/scheduler.hpp>
 #include <heistd/blocks.hpp>
+#include <heistd/budget.hpp>
+#include <optional>
 #include <utility>
 
 namespace heistd {
@@ -16,7 +18,9 @@ class BlockDisposal {
   /// The tasks have the highest priority that `scheduler` allows.
   explicit BlockDisposal(heist::Scheduler scheduler) noexcept : scheduler_(std::move(scheduler)) {}
 
-  void free(Blocks blocks) const noexcept;
+  /// `ticket` is what the client's budget counts for them: given back when the last of them is
+  /// free.
+  void free(Blocks blocks, std::optional<Budget::Ticket> ticket = std::nullopt) const noexcept;
 
   /// The same blocks, to be freed this way when their last share goes. Precondition: nobody else has a share, and they
   /// were not made as constants.   Errors: std::bad_alloc; the blocks are gone then.
@@ -29,21 +33,27 @@ class BlockDisposal {
   heist::Scheduler scheduler_;
 };
 
-/// Blocks that are freed this way.
+/// Blocks that are freed this way, and what the client's budget counts for them.
 class DisposedBlocks {
  public:
-  explicit DisposedBlocks(BlockDisposal disposal) noexcept : disposal_(std::move(disposal)) {}
+  DisposedBlocks(BlockDisposal disposal, Budget::Ticket its_ticket) noexcept
+      : ticket(std::move(its_ticket)), disposal_(std::move(disposal)) {}
   DisposedBlocks(DisposedBlocks&& other) noexcept
-      : disposal_(std::move(other.disposal_)), blocks_(std::exchange(other.blocks_, {})) {}
+      : ticket(std::move(other.ticket)),
+        disposal_(std::move(other.disposal_)),
+        blocks_(std::exchange(other.blocks_, {})) {}
   DisposedBlocks& operator=(DisposedBlocks&& other) noexcept {
+    std::swap(ticket, other.ticket);
     std::swap(disposal_, other.disposal_);
     std::swap(blocks_, other.blocks_);
     return *this;
   }
-  ~DisposedBlocks() { disposal_.free(std::move(blocks_)); }
+  ~DisposedBlocks() { disposal_.free(std::move(blocks_), std::move(ticket)); }
 
   [[nodiscard]] Blocks& operator*() noexcept { return blocks_; }
   [[nodiscard]] Blocks* operator->() noexcept { return &blocks_; }
+
+  Budget::Ticket ticket;
 
  private:
   BlockDisposal disposal_;

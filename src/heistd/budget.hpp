@@ -1,6 +1,7 @@
 // Budget: how many jobs and bytes one client has under way.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <heist/sync.hpp>
 #include <memory>
@@ -42,8 +43,13 @@ class Budget : public std::enable_shared_from_this<Budget> {
       return true;
     }
 
-    /// Gives the bytes back before the job.
-    void give_back_bytes() noexcept { budget_->give_back(0, std::exchange(bytes_, 0)); }
+    /// The bytes beyond so many, as a share of their own, which has no job.
+    [[nodiscard]] Ticket split(std::size_t kept) noexcept {
+      Ticket rest(budget_, 0);
+      rest.bytes_ = bytes_ - std::min(bytes_, kept);
+      bytes_ -= rest.bytes_;
+      return rest;
+    }
 
    private:
     friend class Budget;

@@ -85,6 +85,12 @@ ClientTable::ClientTable(const std::vector<ClientSpec>& specs,
   anonymous_ = clients_.back().get();
 }
 
+std::size_t ClientTable::unfinished_jobs() const noexcept {
+  std::size_t jobs = 0;
+  for (const auto& client : clients_) jobs += client->jobs.unfinished().size();
+  return jobs;
+}
+
 Result<Client*> ClientTable::authenticate(std::optional<std::string_view> authorization) const {
   static constexpr std::string_view scheme = "Bearer ";
   if (!authorization) {

@@ -89,6 +89,8 @@ class ClientTable {
   [[nodiscard]] const std::vector<std::unique_ptr<Client>>& all() const noexcept {
     return clients_;
   }
+  /// Of all of them together.
+  [[nodiscard]] std::size_t unfinished_jobs() const noexcept;
 
  private:
   std::vector<std::unique_ptr<Client>> clients_;

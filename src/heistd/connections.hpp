@@ -43,9 +43,9 @@ class Connections {
   /// Where one connection stands among the others. It begins idle.
   class Place {
    public:
-    /// `network` names the network that the peer is in; it is empty for loopback, which has no
-    /// limit of its own. `evict` closes the connection at once; it is called at most once, and not
-    /// after the place's end.
+    /// `network` names the network that the peer is in; it is empty for one that has no limit of
+    /// its own, as loopback mostly. `evict` closes the connection at once; it is called at most
+    /// once, and not after the place's end.
     Place(Connections& connections, const std::string& network, std::function<void()> evict);
     ~Place();
     Place(const Place&) = delete;

@@ -12,7 +12,7 @@
 #include <heistd/http_session.hpp>
 #include <heistd/network_reserve.hpp>
 #include <heistd/pace.hpp>
-#include <heistd/sending.hpp>
+#include <heistd/parsed_head.hpp>
 #include <iostream>
 #include <new>
 #include <span>
@@ -69,43 +69,6 @@ bool peer_has_left(Tcp::socket& socket) {
   return ::poll(&entry, 1, 0) > 0;
 }
 
-template <class Parser>
-std::optional<Refusal> check_framing(const Parser& parser) {
-  const auto& message = parser.get();
-  if (message.version() == 11 && message.count(http::field::host) != 1) {
-    return Refusal{400, "malformed_request", "exactly one Host header is needed", "Host"};
-  }
-  const auto encodings = message.count(http::field::transfer_encoding);
-  if (encodings > 0 && (encodings > 1 || !boost::beast::iequals(
-                                             message[http::field::transfer_encoding], "chunked"))) {
-    return Refusal{501, "unsupported_encoding", "the only transfer encoding here is chunked",
-                   "Transfer-Encoding"};
-  }
-  const auto expectation = message[http::field::expect];
-  if (!expectation.empty() && !boost::beast::iequals(expectation, "100-continue")) {
-    return Refusal{417, "expectation_failed", "the only expectation met is 100-continue", "Expect"};
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string_view> field_of(const auto& message, const auto& name) {
-  const auto found = message.find(name);
-  if (found == message.end()) return std::nullopt;
-  return found->value();
-}
-
-template <class Parser>
-RequestHead head_of(const Parser& parser) {
-  const auto& message = parser.get();
-  RequestHead head;
-  head.method = message.method_string();
-  head.target = message.target();
-  head.authorization = field_of(message, http::field::authorization);
-  if (parser.content_length()) head.content_length = *parser.content_length();
-  head.chunked = parser.chunked();
-  return head;
-}
-
 }  // namespace
 
 HttpSession::HttpSession(Tcp::socket socket, const SessionContext& context)
@@ -116,8 +79,9 @@ HttpSession::HttpSession(Tcp::socket socket, const SessionContext& context)
       local_address_(local_address(socket_)),
       buffer_(limits_.max_header + read_ahead_bytes),
       finished_(socket_.get_executor()),
-      timer_(socket_.get_executor()),
-      place_(context.connections, network_of(socket_), [this] { close_at_once(); }) {}
+      deadline_(std::make_shared<Deadline>(socket_)),
+      place_(context.connections, network_of(socket_, limits_.limit_loopback),
+             [this] { close_at_once(); }) {}
 
 asio::awaitable<void> HttpSession::serve() {
   while (keep_alive_ && !stopping_) {
@@ -140,8 +104,8 @@ void HttpSession::stop() {
 asio::awaitable<bool> HttpSession::await_request() {
   const bool first = std::exchange(first_request_, false);
   if (buffer_.size() > 0) co_return true;
-  set_deadline(first ? std::min(limits_.header_timeout, limits_.idle_timeout)
-                     : limits_.idle_timeout);
+  deadline_->set(first ? std::min(limits_.header_timeout, limits_.idle_timeout)
+                       : limits_.idle_timeout);
   idle_ = true;
   const auto room = buffer_.prepare(read_bytes);
   const auto [error, bytes] = co_await socket_.async_read_some(room, as_tuple);
@@ -155,7 +119,7 @@ asio::awaitable<void> HttpSession::serve_request() {
   parser.header_limit(static_cast<std::uint32_t>(limits_.max_header));
   parser.body_limit(boost::none);  // the upload has its own
   in_step_ = false;
-  set_deadline(limits_.header_timeout);
+  deadline_->set(limits_.header_timeout);
   const auto [error, bytes] = co_await http::async_read_header(socket_, buffer_, parser, as_tuple);
   note_head(parser);
   if (error) {
@@ -174,13 +138,7 @@ void HttpSession::note_head(const Parser& parser) {
 
 std::optional<Refusal> HttpSession::check_head(const Parser& parser) const {
   if (auto refusal = check_framing(parser)) return refusal;
-  const auto& message = parser.get();
-  Sender sender;
-  sender.target = message.target();
-  sender.host = field_of(message, http::field::host);
-  sender.origin = field_of(message, http::field::origin);
-  sender.fetch_site = field_of(message, "Sec-Fetch-Site");
-  return names_.check(sender, local_address_.to_string());
+  return names_.check(sender_of(parser), local_address_.to_string());
 }
 
 asio::awaitable<void> HttpSession::serve_head(Parser& parser) {
@@ -208,7 +166,7 @@ asio::awaitable<void> HttpSession::serve_head(Parser& parser) {
 
 /// Waits for an agent's verdict on a pattern, for a moment: without one the job's own failure says what is wrong with it.
 asio::awaitable<void> HttpSession::wait_for_check(PatternCheck& check) {
-  clear_deadline();
+  deadline_->clear();
   check.on_done = [self = weak_from_this()] {
     if (const auto session = self.lock()) session->finished_.cancel();
   };
@@ -242,7 +200,7 @@ asio::awaitable<void> HttpSession::receive(Parser& parser, Upload& upload) {
 
 asio::awaitable<void> HttpSession::send_continue() {
   static constexpr std::string_view text = "HTTP/1.1 100 Continue\r\n\r\n";
-  set_deadline(limits_.idle_timeout);
+  deadline_->set(limits_.idle_timeout);
   const auto buffer = asio::buffer(text.data(), text.size());
   // A failure shows in the next read as well.
   co_await asio::async_write(socket_, buffer, as_tuple);
@@ -262,7 +220,7 @@ asio::awaitable<HttpSession::Error> HttpSession::receive_body(Parser& parser, Up
     auto& body = parser.get().body();
     body.data = room->data();
     body.size = room->size();
-    set_deadline(pace.deadline(Clock::now(), received));
+    deadline_->set(pace.deadline(Clock::now(), received));
     const auto [error, bytes] = co_await http::async_read_some(socket_, buffer_, parser, as_tuple);
     const auto came = room->size() - body.size;
     received += came;
@@ -273,7 +231,7 @@ asio::awaitable<HttpSession::Error> HttpSession::receive_body(Parser& parser, Up
 }
 
 asio::awaitable<void> HttpSession::wait_for_job(Waiting& waiting) {
-  clear_deadline();
+  deadline_->clear();
   const auto& job = *waiting.job;
   waiting.job->on_finished = [self = weak_from_this()] {
     if (const auto session = self.lock()) session->finished_.cancel();
@@ -345,19 +303,19 @@ asio::awaitable<void> HttpSession::send(const Reply& reply) {
   auto response = make_response(reply, version_, keep_alive_);
   http::response_serializer<BlocksBody> serializer(response);
   serializer.split(is_head_);
-  sending_.emplace(limits_, Clock::now(), socket_.native_handle());
+  auto& sending = deadline_->begin_sending(limits_);
   // The system takes a piece at a time, as the socket's buffer is small.
   while (is_head_ ? !serializer.is_header_done() : !serializer.is_done()) {
-    static_cast<void>(sending_->gets_on());
-    set_deadline(sending_->deadline(Clock::now()));
+    static_cast<void>(sending.gets_on());
+    deadline_->set(sending.deadline(Clock::now()));
     const auto [error, bytes] = co_await http::async_write_some(socket_, serializer, as_tuple);
-    sending_->add(bytes);
+    sending.add(bytes);
     if (error) {
       give_up();
       break;
     }
   }
-  sending_.reset();
+  deadline_->end_sending();
 }
 
 asio::awaitable<void> HttpSession::refuse(const Refusal& refusal) {
@@ -369,7 +327,7 @@ asio::awaitable<void> HttpSession::refuse(const Refusal& refusal) {
 asio::awaitable<void> HttpSession::refuse_read(Error error) {
   keep_alive_ = false;
   auto refusal = refusal_of(error);
-  if (error == asio::error::operation_aborted && timed_out_) {
+  if (error == asio::error::operation_aborted && deadline_->has_passed()) {
     refusal = Refusal{408, "timeout", "the request came too slowly, or stopped"};
   }
   if (refusal) {
@@ -388,7 +346,7 @@ asio::awaitable<void> HttpSession::linger() {
   const auto until = Clock::now() + linger_time;
   bool open = true;
   while (open && Clock::now() < until) {
-    set_deadline(linger_time);
+    deadline_->set(linger_time);
     const auto room = buffer_.prepare(read_bytes);
     const auto [error, bytes] = co_await socket_.async_read_some(room, as_tuple);
     open = !error;
@@ -399,7 +357,7 @@ asio::awaitable<void> HttpSession::linger() {
 void HttpSession::close_at_once() {
   keep_alive_ = false;
   in_step_ = true;
-  timer_.cancel();
+  deadline_->cancel();
   Error ignored;
   socket_.close(ignored);
 }
@@ -410,35 +368,6 @@ void HttpSession::give_up() {
   in_step_ = true;
   Error ignored;
   socket_.set_option(Tcp::socket::linger(true, 0), ignored);
-}
-
-void HttpSession::set_deadline(Clock::time_point deadline) {
-  deadline_ = deadline;
-  timed_out_ = false;
-  if (!armed_ || timer_.expiry() > deadline_) arm_timer();
-}
-
-void HttpSession::arm_timer() {
-  armed_ = true;
-  timer_.expires_at(deadline_);
-  timer_.async_wait([self = weak_from_this()](const Error& error) {
-    const auto session = self.lock();
-    if (!error && session) session->on_timer();
-  });
-}
-
-void HttpSession::on_timer() {
-  armed_ = false;
-  if (deadline_ == Clock::time_point::max()) return;
-  const auto now = Clock::now();
-  if (now >= deadline_ && sending_ && sending_->gets_on()) deadline_ = sending_->deadline(now);
-  if (now >= deadline_) {
-    timed_out_ = true;
-    socket_.cancel();
-    // Once more in a moment: the step of a longer operation may have ended just now.
-    deadline_ += peer_check_interval;
-  }
-  arm_timer();
 }
 
 }  // namespace heistd

@@ -6,12 +6,11 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/buffer_body.hpp>
-#include <boost/beast/http/parser.hpp>
 #include <heistd/api.hpp>
 #include <heistd/connections.hpp>
+#include <heistd/deadline.hpp>
 #include <heistd/limits.hpp>
-#include <heistd/sending.hpp>
+#include <heistd/parsed_head.hpp>
 #include <heistd/served_names.hpp>
 #include <memory>
 #include <optional>
@@ -40,7 +39,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void stop();
 
  private:
-  using Parser = boost::beast::http::request_parser<boost::beast::http::buffer_body>;
+  using Parser = RequestParser;
   using Error = boost::beast::error_code;
   template <class T>
   using Awaitable = boost::asio::awaitable<T>;
@@ -67,11 +66,6 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void close_at_once();
   void give_up();
   void note_head(const Parser& parser);
-  void set_deadline(std::chrono::milliseconds time) { set_deadline(Clock::now() + time); }
-  void set_deadline(Clock::time_point deadline);
-  void clear_deadline() noexcept { deadline_ = Clock::time_point::max(); }
-  void arm_timer();
-  void on_timer();
 
   boost::asio::ip::tcp::socket socket_;
   Api& api_;
@@ -80,13 +74,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   const boost::asio::ip::address local_address_;
   boost::beast::flat_buffer buffer_;
   boost::asio::steady_timer finished_;  ///< cancelled when what is waited for has ended
-
-  // The one timer of all deadlines: it may expire too early, then it is armed again.
-  boost::asio::steady_timer timer_;
-  Clock::time_point deadline_ = Clock::time_point::max();
-  bool armed_ = false;
-  bool timed_out_ = false;
-  std::optional<Sending> sending_;  ///< of the reply under way
+  const std::shared_ptr<Deadline> deadline_;
 
   // Of the request under way.
   unsigned version_ = 11;

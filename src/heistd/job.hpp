@@ -52,12 +52,10 @@ class Job {
 
   /// What only an unfinished job has.
   struct Unfinished {
-    std::shared_ptr<JobBatch> batch;  ///< of the group
-    std::list<Job*>::iterator place_in_batch;
+    std::optional<SignalGroup::Jobs::iterator> place_in_group;
     JobCounts::Place place_in_counts;
     bool counted = false;
-    heist::AbortController controller;  ///< of this job alone
-    std::weak_ptr<JobRun> run;
+    heist::TaskController controller{heist::TaskPriority::user_visible};  ///< of this job alone
   };
   std::optional<Unfinished> unfinished = Unfinished{};
 

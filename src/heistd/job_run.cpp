@@ -33,7 +33,7 @@ JobRun::JobRun(JobStart start, heist::Scheduler scheduler, Mail& mail)
 
 bool JobRun::post_first() {
   heist::PostTaskOptions options;
-  options.signal = start_.group_signal ? *start_.group_signal : start_.own_signal;
+  options.signal = start_.signal;
   options.priority = start_.priority;
   options.delay = start_.delay;
   const auto ran =
@@ -55,9 +55,9 @@ heist::Promise<void> JobRun::start_run() {
 /// Between two chunks an abort of the task's signal, or the close of the loop, ends it.
 heist::Promise<void> JobRun::run() {
   try {
-    // A job of a group may have been aborted alone; the group's continuations stay queued then.
+    // When a signal name is deleted, its jobs' signals are aborted batch by batch.
     while (!given_up()) {
-      if (auto outcome = work_on()) co_return end(std::move(*outcome));
+      if (auto outcome = next_chunk()) co_return end(std::move(*outcome));
       co_await heist::yield();
     }
     end({});
@@ -66,23 +66,11 @@ heist::Promise<void> JobRun::run() {
   }
 }
 
-void JobRun::discard() noexcept {
-  if (!take_work()) return;
-  drop_work();
-  start_.ticket.give_back_bytes();
-}
-
 void JobRun::drop_work() noexcept {
   if (!start_.work) return;
-  disposal().free(start_.work->give_up_body());
+  auto body = start_.work->give_up_body();
   start_.work.reset();
-}
-
-std::optional<JobOutcome> JobRun::work_on() {
-  if (!take_work()) return JobOutcome();
-  auto outcome = next_chunk();
-  return_work();
-  return outcome;
+  disposal().free(std::move(body), start_.ticket.split(job_bytes));
 }
 
 std::optional<JobOutcome> JobRun::next_chunk() {
@@ -118,13 +106,13 @@ std::shared_ptr<const JobResult> JobRun::take_result() {
 }
 
 void JobRun::note_start(Clock::time_point now) noexcept {
-  times_.started_at = start_.priority ? *start_.priority : start_.group_signal->priority();
+  times_.started_at = start_.priority ? *start_.priority : start_.signal.priority();
   times_.queue_delay = std::max<std::chrono::nanoseconds>(now - runnable_at_, {});
   start_.progress->start(times_.queue_delay);
 }
 
 void JobRun::end(JobOutcome outcome) noexcept {
-  if (take_work()) drop_work();  // else discard() is at it
+  drop_work();
   ended_.store(true, heist::sync::relaxed);
   start_.end->times = times_;
   start_.end->outcome = std::move(outcome);

@@ -89,50 +89,41 @@ struct JobStart {
   std::unique_ptr<JobEnd> end;
   std::unique_ptr<JobWork> work;
   Budget::Ticket ticket;
-  heist::AbortSignal own_signal;                  ///< of this job alone
-  std::optional<heist::TaskSignal> group_signal;  ///< of the signal name it was posted under
-  std::shared_ptr<const SignalGroup> group;
-  std::optional<heist::TaskPriority> priority;
+  heist::TaskSignal signal;                     ///< of this job alone
+  std::shared_ptr<const SignalGroup> group;     ///< of the signal name it was posted under, or null
+  std::optional<heist::TaskPriority> priority;  ///< empty: the signal's
   std::chrono::milliseconds delay{};
   std::shared_ptr<JobProgress> progress;
 };
 
 /// Runs one job: a task whose coroutine yields between chunks, with the job's signal and priority.
 ///
-/// Owned by that task until the coroutine has ended, so it goes when an abort or a close ends that.
-/// Thread: one agent after another runs its chunks; discard() may come on another one meanwhile.
-/// Edge work: take -> take. Of a chunk (or the end) and discard() the one that comes first has the work. A chunk that ends
-/// behind a discard() sees the abort that led to it.
+/// Owned by that task until the coroutine has ended, so it goes when an abort or a close ends that;
+/// on an agent (ABT-4), so that what it frees costs the network nothing.
+/// Thread: one agent after another runs its chunks.
 class JobRun : public std::enable_shared_from_this<JobRun> {
  public:
   /// `mail` hears of the end of each job that started, and of no other.
   JobRun(JobStart start, heist::Scheduler scheduler, Mail& mail);
+  JobRun(const JobRun&) = delete;
+  JobRun& operator=(const JobRun&) = delete;
+  ~JobRun() { drop_work(); }
 
   /// Posts the task; false when the loop is closed.   Thread: any.   Errors: std::bad_alloc.
   bool post_first();
 
   [[nodiscard]] Clock::time_point runnable_at() const noexcept { return runnable_at_; }
 
-  /// Frees what the aborted job holds, before its task would come up. If a chunk runs, that one's end does it.
-  void discard() noexcept;
-
  private:
   heist::Promise<void> start_run();
   heist::Promise<void> run();
   [[nodiscard]] bool given_up() const noexcept {
-    return start_.own_signal.aborted() || (start_.group && start_.group->deleted());
+    return start_.signal.aborted() || (start_.group && start_.group->deleted());
   }
   [[nodiscard]] BlockDisposal disposal() const noexcept { return BlockDisposal(scheduler_); }
-  [[nodiscard]] bool take_work() noexcept {
-    return !work_taken_.exchange(true, heist::sync::edge("work:take", heist::sync::acq_rel));
-  }
-  /// Who has taken it: agents free the upload.
+  /// Tasks free what is left of the upload, which the budget counts until then.
   void drop_work() noexcept;
-  void return_work() noexcept {
-    work_taken_.exchange(false, heist::sync::edge("work:take", heist::sync::acq_rel));
-  }
-  /// One chunk; how the job ended, when it was the last.
-  std::optional<JobOutcome> work_on();
+  /// How the job ended, when it was the last.
   std::optional<JobOutcome> next_chunk();
   void note_start(Clock::time_point now) noexcept;
   std::optional<JobOutcome> try_chunk();
@@ -144,7 +135,6 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
   Mail& mail_;
   const Clock::time_point runnable_at_;
   JobTimes times_;
-  heist::sync::atomic<bool> work_taken_{false};
   heist::sync::atomic<bool> ended_{false};
 };
 

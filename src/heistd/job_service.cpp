@@ -32,16 +32,6 @@ Refusal too_many_signals() {
                      "this client has " + std::to_string(max_signals) + " signal names already");
 }
 
-/// Adds what the agents have of the job, so that it does not go before they free it; unless there is no memory for that.
-void keep_run(const Job& job, std::vector<std::shared_ptr<JobRun>>& runs) {
-  try {
-    runs.push_back(job.unfinished->run.lock());
-    if (!runs.back()) runs.pop_back();
-  } catch (const std::bad_alloc&) {
-    return;
-  }
-}
-
 void count(LevelStats& level, const JobEnd& end) {
   level.queue_delay.add(end.times.queue_delay);
   level.longest_chunk = std::max(level.longest_chunk, end.times.longest);
@@ -69,17 +59,15 @@ class JobService::EndOfJob final : public JobEnd {
   JobService& service_;
 };
 
-/// Lets others have the network thread between two batches.
-class JobService::NextBatch final : public Letter {
+/// What the network thread does when others have had it meanwhile.
+template <class Step>
+class JobService::NextStep final : public Letter {
  public:
-  NextBatch(JobService& service, Client& client, std::shared_ptr<SignalGroup> group) noexcept
-      : service_(service), client_(client), group_(std::move(group)) {}
-  void open() noexcept override { service_.abort_next_batch(client_, group_); }
+  explicit NextStep(Step step) noexcept : step_(std::move(step)) {}
+  void open() noexcept override { step_(); }
 
  private:
-  JobService& service_;
-  Client& client_;
-  std::shared_ptr<SignalGroup> group_;
+  Step step_;
 };
 
 /// Checks a pattern on an agent and brings what came of it.
@@ -182,23 +170,14 @@ void JobService::enter(Client& client, const std::shared_ptr<Job>& job, bool has
   mine.place_in_counts = job->progress->counts().add(has_delay, job->runnable_at);
   mine.counted = true;
   if (!job->group) return;
-  const auto batch = job->group->batch_for(job->bytes);
-  mine.place_in_batch = batch->jobs.insert(batch->jobs.begin(), job.get());
-  mine.batch = batch;
-  batch->bytes += job->bytes;
-  ++job->group->unfinished_jobs;
+  mine.place_in_group = job->group->add(*job);
 }
 
 void JobService::leave(Client& client, Job& job) {
   auto& mine = *job.unfinished;
   const bool started = job.progress->end();
   if (mine.counted) job.progress->counts().remove(mine.place_in_counts, started);
-  if (mine.batch) {
-    mine.batch->jobs.erase(mine.place_in_batch);
-    mine.batch->bytes -= job.bytes;
-    job.group->batch_left(mine.batch);
-    --job.group->unfinished_jobs;
-  }
+  if (mine.place_in_group) job.group->remove(*mine.place_in_group);
   if (job.group) client.signals.drop_unused(job.signal_name, *job.group);
 }
 
@@ -206,13 +185,12 @@ void JobService::leave(Client& client, Job& job) {
 bool JobService::post(Client& client, Job& job, const JobRequest& request, Blocks body,
                       Budget::Ticket ticket) {
   auto& mine = *job.unfinished;
-  std::optional<heist::TaskSignal> group_signal;
-  if (mine.batch) group_signal = mine.batch->controller.signal();
+  // Nobody has the signal yet: only the value changes.
+  mine.controller.set_priority(job.priority());
   JobStart start{std::make_unique<EndOfJob>(*this, client, job.id),
                  make_work(request, std::move(body)),
                  std::move(ticket),
                  mine.controller.signal(),
-                 std::move(group_signal),
                  job.group,
                  job.fixed_priority,
                  request.delay,
@@ -220,7 +198,6 @@ bool JobService::post(Client& client, Job& job, const JobRequest& request, Block
   // Requests ask for no more than that, either: this is where it holds whatever they ask for (SEC-1).
   const auto run =
       std::make_shared<JobRun>(std::move(start), scheduler_.with_ceiling(client.ceiling), mail_);
-  mine.run = run;
   job.runnable_at = run->runnable_at();
   return run->post_first();
 }
@@ -238,17 +215,14 @@ std::shared_ptr<Job> JobService::find(Client& client, const JobId& id) {
 
 void JobService::abort(Client& client, Job& job, std::string_view reason) {
   if (job.finished()) return;
-  std::vector<std::shared_ptr<JobRun>> runs;
-  keep_run(job, runs);
   job.unfinished->controller.abort();
   finish_aborted(client, job, reason);
-  discard_on_agent(client, std::move(runs));
 }
 
 std::optional<std::size_t> JobService::abort_group(Client& client, std::string_view name) {
   const auto group = client.signals.find(name);
   if (!group) return std::nullopt;
-  const auto jobs = group->unfinished_jobs;
+  const auto jobs = group->jobs().size();
   client.signals.erase(name);
   group->set_deleted();
   abort_next_batch(client, group);
@@ -256,34 +230,32 @@ std::optional<std::size_t> JobService::abort_group(Client& client, std::string_v
 }
 
 void JobService::abort_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group) {
-  while (!group->batches().empty()) {
-    const auto batch = group->batches().front();
-    std::vector<std::shared_ptr<JobRun>> runs;
-    for (const auto* job : batch->jobs) keep_run(*job, runs);
-    batch->controller.abort();
-    while (!batch->jobs.empty()) finish_aborted(client, *batch->jobs.front(), signal_deleted);
-    group->batch_left(batch);
-    discard_on_agent(client, std::move(runs));
-    if (group->batches().empty()) return;
-    try {
-      return mail_.send(std::make_unique<NextBatch>(*this, client, group));
-    } catch (const std::bad_alloc&) {  // then all of them now
+  do {
+    for (auto left = jobs_at_a_time; left > 0 && !group->jobs().empty(); --left) {
+      abort(client, *group->jobs().front(), signal_deleted);
     }
-  }
+    if (group->jobs().empty()) return;
+    // Without memory for a later step, it is this one.
+  } while (!do_later([this, &client, group] { abort_next_batch(client, group); }));
 }
 
-/// Frees what aborted jobs hold. Their tasks may stay queued with those of their batch, their memory need not; and freeing
-/// much takes long, so that the network does not do it. At the client's own ceiling, so that aborting gives nobody more
-/// than posting does.
-void JobService::discard_on_agent(const Client& client, std::vector<std::shared_ptr<JobRun>> runs) {
+/// The rest follows in later steps; when there is no memory for one, as jobs of the group end.
+void JobService::follow_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group) {
+  if (!group->follow_some() || group->is_following) return;
+  group->is_following = do_later([this, &client, group] {
+    group->is_following = false;
+    follow_next_batch(client, group);
+  });
+}
+
+/// False: there is no memory for that.
+template <class Step>
+bool JobService::do_later(Step step) noexcept {
   try {
-    scheduler_.post(
-        [runs = std::move(runs)] {
-          for (const auto& run : runs) run->discard();
-        },
-        {.priority = client.ceiling});
+    mail_.send(std::make_unique<NextStep<Step>>(std::move(step)));
+    return true;
   } catch (const std::bad_alloc&) {
-    // Here, then: the runs went with the task that could not be made.
+    return false;
   }
 }
 
@@ -293,20 +265,29 @@ Result<std::shared_ptr<SignalGroup>> JobService::put_group(Client& client, std::
   if (!group) return too_many_signals();
   group->was_put = true;
   group->set_priority(priority);
+  follow_next_batch(client, group);
   return group;
 }
 
-std::size_t JobService::abort_all(Client& client, std::string_view reason) {
-  const auto jobs = client.jobs.unfinished();
-  for (const auto& job : jobs) abort(client, *job, reason);
-  return jobs.size();
+std::size_t JobService::abort_some(const ClientTable& clients, std::string_view reason) {
+  std::size_t aborted = 0;
+  for (const auto& client : clients.all()) {
+    const auto& jobs = client->jobs.unfinished();
+    for (; aborted < jobs_at_a_time && !jobs.empty(); ++aborted) {
+      const auto job = jobs.front();
+      abort(*client, *job, reason);
+    }
+  }
+  return aborted;
 }
 
 void JobService::on_end(JobEnd& end) {
   auto& client = *end.client;
   if (end.times.chunks > 0) count(client.stats_of(end.times.started_at), end);
   const auto job = find(client, end.id);
-  if (!job || job->finished()) return;  // aborted before its agent's word came
+  if (!job) return;
+  if (job->group) follow_next_batch(client, job->group);
+  if (job->finished()) return;  // aborted before its agent's word came
   if (auto* result = std::get_if<std::shared_ptr<const JobResult>>(&end.outcome)) {
     finish(client, *job, {JobState::done, end.times, std::move(*result)});
   } else if (auto* failure = std::get_if<JobFailure>(&end.outcome)) {

@@ -57,7 +57,8 @@ class JobService {
   /// The job with that id, or null.
   [[nodiscard]] std::shared_ptr<Job> find(Client& client, const JobId& id);
 
-  /// Aborts a job; nothing of it starts any more. A finished one stays as it is.
+  /// Aborts a job; nothing of it starts any more, and its task leaves the agents' queues. A
+  /// finished one stays as it is.
   void abort(Client& client, Job& job, std::string_view reason);
 
   /// Aborts the jobs of a signal name and frees the name; says how many jobs, or nothing for no such name. Those that
@@ -65,6 +66,7 @@ class JobService {
   std::optional<std::size_t> abort_group(Client& client, std::string_view name);
 
   /// Sets the priority of a signal name's jobs, the waiting ones too; makes the name if need be.
+  /// Those that are more than a batch follow in later steps of the network thread, in their order.
   ///
   /// Errors: 503 "too_many_signals".
   [[nodiscard]] Result<std::shared_ptr<SignalGroup>> put_group(Client& client,
@@ -75,15 +77,17 @@ class JobService {
   void start_shutdown() noexcept { shutting_down_ = true; }
   [[nodiscard]] bool shutting_down() const noexcept { return shutting_down_; }
 
-  /// Aborts every unfinished job of the client.   `reason` is a text that is always there.
-  std::size_t abort_all(Client& client, std::string_view reason);
+  /// Aborts a batch of jobs, of any clients; says how many, which is none when all have ended.
+  /// `reason` is a text that is always there.
+  std::size_t abort_some(const ClientTable& clients, std::string_view reason);
 
   /// Jobs that have finished since the start, whatever way but by an abort.
   [[nodiscard]] std::size_t finished_count() const noexcept { return finished_; }
 
  private:
   class EndOfJob;
-  class NextBatch;
+  template <class Step>
+  class NextStep;
   class Verdict;
 
   Result<std::shared_ptr<Job>> make_job(Client& client, const JobRequest& request,
@@ -93,7 +97,9 @@ class JobService {
   bool post(Client& client, Job& job, const JobRequest& request, Blocks body,
             Budget::Ticket ticket);
   void abort_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);
-  void discard_on_agent(const Client& client, std::vector<std::shared_ptr<JobRun>> runs);
+  void follow_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);
+  template <class Step>
+  bool do_later(Step step) noexcept;
   void on_end(JobEnd& end);
   void finish(Client& client, Job& job, Job::End end);
   void finish_aborted(Client& client, Job& job, std::string_view reason);

@@ -20,6 +20,7 @@ struct Limits {
   std::size_t max_client_connections = 0;
   std::size_t max_address_connections = 0;
   std::size_t max_waiting = 0;
+  bool limit_loopback = false;  ///< max_address_connections is for loopback's addresses, too
   std::size_t max_queued = 16384;
   std::size_t max_queued_bytes = 512 * mib;
   std::size_t max_unsent_bytes = 0;  ///< zero: as in unsent_bytes()
@@ -39,8 +40,9 @@ struct Limits {
 inline constexpr std::size_t block_bytes = 128 * kib;
 /// How long a chunk goes on where its work could stop earlier.
 inline constexpr std::chrono::microseconds chunk_budget{500};
-/// What an unfinished job takes besides its bytes: its records, its task and its coroutine.
-inline constexpr std::size_t job_bytes = 3 * kib;
+/// What an unfinished job takes besides its bytes: its records, its signal, its task and its
+/// coroutine.
+inline constexpr std::size_t job_bytes = 4 * kib;
 inline constexpr std::chrono::milliseconds max_delay = std::chrono::hours(24);
 inline constexpr std::size_t max_pattern_bytes = 1024;
 /// A line is kept as a whole while it is matched.

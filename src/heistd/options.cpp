@@ -92,6 +92,8 @@ void add_connections(CLI::App& app, Limits& limits) {
   add_share(app, "--max-address-connections", limits.max_address_connections,
             "Of them, without a token from one remote address (IPv6: from one network of 64 bits). "
             "A quarter unless given");
+  app.add_flag("--limit-loopback", limits.limit_loopback,
+               "Have --max-address-connections for the addresses of loopback, too");
   add_share(app, "--max-waiting", limits.max_waiting,
             "Requests of a client that wait for their jobs. Two thirds of its connections unless "
             "given");

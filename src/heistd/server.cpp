@@ -1,5 +1,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/ip/address.hpp>
+#include <boost/asio/post.hpp>
 #include <csignal>
 #include <heistd/memory_reserve.hpp>
 #include <heistd/server.hpp>
@@ -171,7 +172,9 @@ void Server::on_signal(int number) {
     if (!draining_) {
       start_drain(number);
     } else if (!drained_) {
-      std::cout << "heistd: a second signal: aborting " << abort_all_jobs() << " jobs" << std::endl;
+      std::cout << "heistd: a second signal: aborting " << clients_.unfinished_jobs() << " jobs"
+                << std::endl;
+      abort_jobs();
     }
   } catch (const std::exception& error) {
     std::cerr << "heistd: " << error.what() << std::endl;
@@ -191,25 +194,33 @@ void Server::start_drain(int signal_number) {
   for (const auto& session : sessions_) session->stop();
 }
 
-std::size_t Server::abort_all_jobs() {
-  std::size_t aborted = 0;
-  for (const auto& client : clients_.all()) {
-    aborted += service_.abort_all(*client, "the server is shutting down");
+/// A batch in each step of the network thread; when none are left and the agents have closed, the
+/// server ends.
+void Server::abort_jobs() {
+  while (const auto aborted = service_.abort_some(clients_, "the server is shutting down")) {
+    aborted_by_drain_ += aborted;
+    try {
+      return asio::post(io_, [this] { abort_jobs(); });
+    } catch (const std::bad_alloc&) {  // then the next batch in this step
+    }
   }
-  aborted_by_drain_ += aborted;
-  return aborted;
+  if (report_ && !drained_) say_farewell();
 }
 
 void Server::finish_drain(const heist::CloseReport& report) {
-  drained_ = true;
+  report_ = report;
   // The agents' last words were posted before this: what is unfinished now never will be finished.
-  abort_all_jobs();
+  abort_jobs();
+}
+
+void Server::say_farewell() {
+  drained_ = true;
   const auto took =
       std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - drain_start_);
   std::cout << "heistd: drained in " << took.count()
             << " ms: " << service_.finished_count() - finished_before_drain_ << " jobs finished, "
-            << aborted_by_drain_ << " aborted (" << report.ran << " tasks ran, "
-            << report.aborted + report.not_started << " dropped, " << report.still_running
+            << aborted_by_drain_ << " aborted (" << report_->ran << " tasks ran, "
+            << report_->aborted + report_->not_started << " dropped, " << report_->still_running
             << " still running)" << std::endl;
   signals_.cancel();
   farewell_.expires_after(farewell_time);

@@ -54,9 +54,10 @@ class Server {
   void await_signal();
   void on_signal(int number);
   void start_drain(int signal_number);
+  void abort_jobs();
   void finish_drain(const heist::CloseReport& report);
+  void say_farewell();
   void end_when_quiet();
-  std::size_t abort_all_jobs();
 
   const Options options_;
   // Before the agents, for each of which malloc takes 64 MiB of address space if it can.
@@ -84,6 +85,7 @@ class Server {
   Clock::time_point drain_start_;
   std::size_t finished_before_drain_ = 0;
   std::size_t aborted_by_drain_ = 0;
+  std::optional<heist::CloseReport> report_;  ///< once the agents have closed
 };
 
 }  // namespace heistd

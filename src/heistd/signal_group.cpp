@@ -1,29 +1,19 @@
-#include <algorithm>
+#include <heistd/job.hpp>
 #include <heistd/signal_group.hpp>
+#include <new>
 
 namespace heistd {
 
-std::shared_ptr<JobBatch> SignalGroup::batch_for(std::size_t bytes) {
-  const auto has_room = [bytes](const auto& batch) {
-    return batch->jobs.size() < JobBatch::max_jobs && batch->bytes + bytes <= JobBatch::max_bytes;
-  };
-  // The newest one first, which mostly has room.
-  const auto found = std::ranges::find_if(batches_, has_room);
-  if (found != batches_.end()) {
-    batches_.splice(batches_.begin(), batches_, found);
-    return batches_.front();
+bool SignalGroup::follow_some() noexcept {
+  try {
+    for (auto left = jobs_at_a_time; left > 0 && to_follow_ != jobs_.end(); --left, ++to_follow_) {
+      auto& job = **to_follow_;
+      if (!job.fixed_priority) job.unfinished->controller.set_priority(priority_);
+    }
+  } catch (const std::bad_alloc&) {  // that job and the rest are left
+    return true;
   }
-  batches_.push_front(std::make_shared<JobBatch>(priority_));
-  return batches_.front();
-}
-
-void SignalGroup::batch_left(const std::shared_ptr<JobBatch>& batch) {
-  if (batch->jobs.empty()) batches_.remove(batch);
-}
-
-void SignalGroup::set_priority(heist::TaskPriority priority) {
-  priority_ = priority;
-  for (const auto& batch : batches_) batch->controller.set_priority(priority);
+  return to_follow_ != jobs_.end();
 }
 
 std::shared_ptr<SignalGroup> SignalGroups::find(std::string_view name) const {
@@ -45,7 +35,7 @@ void SignalGroups::erase(std::string_view name) {
 }
 
 void SignalGroups::drop_unused(std::string_view name, const SignalGroup& group) {
-  if (group.unfinished_jobs > 0 || group.was_put) return;
+  if (!group.jobs().empty() || group.was_put) return;
   // The name may stand for a newer group by now.
   const auto found = groups_.find(name);
   if (found != groups_.end() && found->second.get() == &group) groups_.erase(found);

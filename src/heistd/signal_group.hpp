@@ -3,10 +3,9 @@
 
 #include <cstddef>
 #include <functional>
+#include <heist/priority.hpp>
 #include <heist/sync.hpp>
-#include <heist/task_signal.hpp>
 #include <heistd/job_counts.hpp>
-#include <heistd/limits.hpp>
 #include <list>
 #include <map>
 #include <memory>
@@ -17,35 +16,39 @@ namespace heistd {
 
 class Job;
 
-/// Jobs of one signal name that are aborted in one step: few enough that the step is short.
-struct JobBatch {
-  static constexpr std::size_t max_jobs = 64;
-  static constexpr std::size_t max_bytes = 16 * mib;  ///< one larger job is alone
+/// How many jobs one step of the network thread aborts, or gives another priority: few enough that
+/// the step is short.
+inline constexpr std::size_t jobs_at_a_time = 64;
 
-  explicit JobBatch(heist::TaskPriority priority) : controller(priority) {}
-  heist::TaskController controller;
-  std::list<Job*> jobs;  ///< the unfinished ones
-  std::size_t bytes = 0;
-};
-
-/// What a signal name stands for: jobs that are aborted and re-prioritised together, in batches.
+/// What a signal name stands for: jobs that are aborted and re-prioritised together. Each of them
+/// has a signal of its own, so that one can be aborted, and leaves the agents' queues, without the
+/// others.
 ///
 /// Thread: the network's, but for deleted().
 class SignalGroup {
  public:
+  using Jobs = std::list<Job*>;
+
   explicit SignalGroup(heist::TaskPriority priority) : priority_(priority) {}
 
-  /// A batch with room for one more job.   Errors: std::bad_alloc.
-  [[nodiscard]] std::shared_ptr<JobBatch> batch_for(std::size_t bytes);
-  /// Forgets the batch when it is empty.
-  void batch_left(const std::shared_ptr<JobBatch>& batch);
-  [[nodiscard]] const std::list<std::shared_ptr<JobBatch>>& batches() const noexcept {
-    return batches_;
+  /// Errors: std::bad_alloc.
+  [[nodiscard]] Jobs::iterator add(Job& job) { return jobs_.insert(jobs_.end(), &job); }
+  void remove(Jobs::iterator place) noexcept {
+    if (to_follow_ == place) ++to_follow_;
+    jobs_.erase(place);
   }
+  /// The unfinished ones, oldest first.
+  [[nodiscard]] const Jobs& jobs() const noexcept { return jobs_; }
 
   [[nodiscard]] heist::TaskPriority priority() const noexcept { return priority_; }
-  /// Cost: of one set_priority for each batch.
-  void set_priority(heist::TaskPriority priority);
+  /// Jobs that come from now on have it, and the others follow as follow_some() says so.
+  void set_priority(heist::TaskPriority priority) noexcept {
+    priority_ = priority;
+    to_follow_ = jobs_.begin();
+  }
+  /// A batch of jobs gets the group's priority, the oldest first, so that they keep their order.
+  /// True: others are left, be it as there was no memory.
+  [[nodiscard]] bool follow_some() noexcept;
 
   /// From now on its jobs are aborted ones, though telling all of them takes a while.
   void set_deleted() noexcept { deleted_.store(true, heist::sync::relaxed); }
@@ -56,12 +59,13 @@ class SignalGroup {
 
   /// Of its jobs without a priority of their own.
   const std::shared_ptr<JobCounts> counts = std::make_shared<JobCounts>();
-  std::size_t unfinished_jobs = 0;
-  bool was_put = false;  ///< asked for by name, so it stays while it has no jobs
+  bool was_put = false;       ///< asked for by name, so it stays while it has no jobs
+  bool is_following = false;  ///< a later step is on its way that calls follow_some()
 
  private:
   heist::TaskPriority priority_;
-  std::list<std::shared_ptr<JobBatch>> batches_;
+  Jobs jobs_;
+  Jobs::iterator to_follow_ = jobs_.end();  ///< the first whose priority may be another one
   heist::sync::atomic<bool> deleted_{false};
 };
 

@@ -34,7 +34,7 @@ std::optional<Refusal> Upload::take(std::size_t bytes) {
     return Refusal{413, "body_too_large",
                    "the body is larger than " + std::to_string(max_body_) + " bytes"};
   }
-  if (!ticket_.grow(bytes)) {
+  if (!blocks_.ticket.grow(bytes)) {
     return unavailable("queue_full", "this client's unfinished jobs take too much memory");
   }
   return std::nullopt;
@@ -67,7 +67,7 @@ Result<std::shared_ptr<Job>> Upload::submit(JobService& service) {
     blocks_->back().shrink_to_fit();
     if (used_ == 0) blocks_->pop_back();
   }
-  return service.submit(*client_, request_, std::move(*blocks_), std::move(ticket_));
+  return service.submit(*client_, request_, std::move(*blocks_), std::move(blocks_.ticket));
 }
 
 }  // namespace heistd

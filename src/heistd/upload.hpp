@@ -21,9 +21,8 @@ class Upload {
          BlockDisposal disposal) noexcept
       : client_(&client),
         request_(std::move(request)),
-        ticket_(std::move(ticket)),
         max_body_(max_body),
-        blocks_(std::move(disposal)) {}
+        blocks_(std::move(disposal), std::move(ticket)) {}
 
   /// Takes a place among those that wait for their jobs, if the request wants to.
   ///
@@ -53,7 +52,6 @@ class Upload {
 
   Client* client_;
   JobRequest request_;
-  Budget::Ticket ticket_;
   Quota::Share wait_;
   Quota::Share unsent_;  ///< what was announced and has not come
   std::size_t max_body_;

@@ -11,18 +11,18 @@ struct ManyJobs : ApiFixture {
 
 TEST_F(ManyJobs,
        delete_when_a_signal_has_many_jobs_then_a_batch_at_a_time_but_all_count_as_aborted) {
-  constexpr auto count = 3 * JobBatch::max_jobs;
+  constexpr auto count = 3 * jobs_at_a_time;
   std::vector<std::string> jobs;
   for (std::size_t i = 0; i < count; ++i) jobs.push_back(post("/jobs/digest?signal=g"));
   EXPECT_EQ(call("DELETE", "/signals/g").json()["aborted_jobs"], count);
-  EXPECT_EQ(aborted(), JobBatch::max_jobs);
+  EXPECT_EQ(aborted(), jobs_at_a_time);
   // One that is asked for does not wait for its batch.
   for (const auto& job : jobs) {
-    if (aborted() == JobBatch::max_jobs + 1) break;
+    if (aborted() == jobs_at_a_time + 1) break;
     EXPECT_EQ(call("GET", job).json()["error"]["message"], "the signal was deleted");
   }
   EXPECT_TRUE(mail.open_one());
-  EXPECT_LE(aborted(), 2 * JobBatch::max_jobs + 1);
+  EXPECT_LE(aborted(), 2 * jobs_at_a_time + 1);
   run_all();
   EXPECT_EQ(aborted(), count);
   EXPECT_EQ(anonymous.budget->jobs(), 0U);
@@ -30,25 +30,62 @@ TEST_F(ManyJobs,
 }
 
 TEST_F(ManyJobs, delete_when_later_batches_jobs_come_up_first_then_they_do_no_work) {
-  for (std::size_t i = 0; i < 2 * JobBatch::max_jobs; ++i) post("/jobs/digest?signal=g");
+  for (std::size_t i = 0; i < 2 * jobs_at_a_time; ++i) post("/jobs/digest?signal=g");
   call("DELETE", "/signals/g");
   loop.run_until_idle();  // before the network's next step
   run_all();
-  EXPECT_EQ(aborted(), 2 * JobBatch::max_jobs);
+  EXPECT_EQ(aborted(), 2 * jobs_at_a_time);
   EXPECT_EQ(level(1)["chunks"], 0);
 }
 
-TEST_F(ManyJobs, batch_when_jobs_are_large_then_it_takes_fewer) {
-  SignalGroup group(heist::TaskPriority::background);
-  const auto first = group.batch_for(JobBatch::max_bytes);
-  first->bytes = JobBatch::max_bytes;
-  EXPECT_NE(group.batch_for(1), first);
-  EXPECT_EQ(group.batches().size(), 2U);
+TEST_F(ManyJobs, put_when_a_signal_has_many_jobs_then_a_batch_at_a_time_follows) {
+  std::vector<std::string> jobs;
+  for (std::size_t i = 0; i < 2 * jobs_at_a_time + 1; ++i) {
+    jobs.push_back(post("/jobs/digest?signal=g"));
+  }
+  const auto other = post("/jobs/digest?priority=user-visible");
+  call("PUT", "/signals/g?priority=background");
+  // All show it at once; those beyond the first batch run as before, until the network's next
+  // steps.
+  EXPECT_EQ(call("GET", jobs.back()).json()["priority"], "background");
+  loop.run_one();
+  EXPECT_EQ(state(jobs[jobs_at_a_time]), "running");
+  EXPECT_TRUE(mail.open_one());
+  EXPECT_TRUE(mail.open_one());
+  EXPECT_EQ(state(jobs[jobs_at_a_time]), "done");
+  EXPECT_TRUE(mail.open_one());
+  EXPECT_FALSE(mail.open_one());
+  run_one();
+  EXPECT_EQ(state(other), "done");
+  run_one();
+  EXPECT_EQ(state(jobs[0]), "done");
+  run_all();
+  EXPECT_EQ(state(jobs.back()), "done");
+}
+
+TEST_F(ManyJobs, put_when_the_last_one_is_still_on_its_way_then_all_have_the_newest) {
+  std::vector<std::string> jobs;
+  for (std::size_t i = 0; i < 3 * jobs_at_a_time; ++i) {
+    jobs.push_back(post("/jobs/digest?signal=g"));
+  }
+  call("PUT", "/signals/g?priority=background");
+  EXPECT_TRUE(mail.open_one());
+  call("DELETE", jobs[2 * jobs_at_a_time]);  // which would be the next to follow
+  call("PUT", "/signals/g?priority=user-blocking");
+  while (mail.open_one()) {
+  }
+  const auto other = post("/jobs/digest?priority=user-blocking");
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (i == 2 * jobs_at_a_time) continue;
+    run_one();
+    EXPECT_EQ(state(jobs[i]), "done") << i;
+  }
+  EXPECT_EQ(state(other), "queued");
 }
 
 TEST_F(ManyJobs, put_when_a_signal_has_several_batches_then_all_move_and_keep_their_order) {
   std::vector<std::string> jobs;
-  for (std::size_t i = 0; i < JobBatch::max_jobs + 2; ++i)
+  for (std::size_t i = 0; i < jobs_at_a_time + 2; ++i)
     jobs.push_back(post("/jobs/digest?signal=g"));
   const auto other = post("/jobs/digest?priority=user-visible");
   call("PUT", "/signals/g?priority=user-blocking");
@@ -57,6 +94,20 @@ TEST_F(ManyJobs, put_when_a_signal_has_several_batches_then_all_move_and_keep_th
     EXPECT_EQ(state(job), "done");
   }
   EXPECT_EQ(state(other), "queued");
+}
+
+TEST_F(ManyJobs, shutdown_when_all_jobs_are_aborted_then_a_batch_of_any_clients_at_a_time) {
+  constexpr auto first = jobs_at_a_time + jobs_at_a_time / 2;
+  constexpr auto second = jobs_at_a_time;
+  for (std::size_t i = 0; i < first; ++i) post("/jobs/digest");
+  authorization = "Bearer a";
+  for (std::size_t i = 0; i < second; ++i) post("/jobs/digest?signal=g");
+  std::vector<std::size_t> steps;
+  while (const auto aborted = service.abort_some(clients, "the test")) steps.push_back(aborted);
+  EXPECT_EQ(steps, (std::vector{jobs_at_a_time, jobs_at_a_time, jobs_at_a_time / 2}));
+  EXPECT_EQ(clients.unfinished_jobs(), 0U);
+  run_all();
+  EXPECT_EQ(loop.stats().tasks_run, 0U);
 }
 
 TEST_F(ManyJobs, stats_when_jobs_change_their_state_then_counted_where_they_are) {

@@ -3,6 +3,8 @@
 
 #include <heist/event_loop.hpp>
 #include <heistd/block_disposal.hpp>
+#include <heistd/limits.hpp>
+#include <memory>
 #include <optional>
 
 namespace heistd {
@@ -16,12 +18,24 @@ class BlockDisposalTest : public testing::Test {
   /// How many tasks it took.
   std::size_t run() { return loop->run_until_idle(); }
 
+  const std::shared_ptr<Budget> budget = std::make_shared<Budget>(10, 10 * mib);
   std::optional<heist::EventLoop> loop{std::in_place};
 };
 
 TEST_F(BlockDisposalTest, free_when_large_then_several_tasks_do_it) {
   disposal().free(blocks(1000));
   EXPECT_GT(run(), 5U);
+}
+
+TEST_F(BlockDisposalTest, free_when_large_then_the_budget_counts_them_until_the_last_is_free) {
+  disposal().free(blocks(100), budget->take_memory(mib));
+  EXPECT_EQ(loop->run_one(), 1U);
+  EXPECT_EQ(budget->bytes(), 0U) << "the four that are left are freed at once";
+  disposal().free(blocks(200), budget->take_memory(mib));
+  EXPECT_EQ(loop->run_one(), 1U);
+  EXPECT_EQ(budget->bytes(), mib);
+  run();
+  EXPECT_EQ(budget->bytes(), 0U);
 }
 
 TEST_F(BlockDisposalTest, free_when_small_then_no_task) {
@@ -52,11 +66,13 @@ TEST_F(BlockDisposalTest, share_when_the_loop_has_closed_then_it_goes_at_once) {
 
 TEST_F(BlockDisposalTest, disposed_blocks_when_they_go_then_tasks_free_them) {
   {
-    DisposedBlocks received(disposal());
+    DisposedBlocks received(disposal(), std::move(*budget->take_job()));
     *received = blocks(1000);
     const DisposedBlocks moved = std::move(received);
   }
+  EXPECT_EQ(budget->jobs(), 1U) << "they are not free yet";
   EXPECT_GT(run(), 5U);
+  EXPECT_EQ(budget->jobs(), 0U);
 }
 
 }  // namespace

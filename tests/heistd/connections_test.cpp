@@ -187,6 +187,7 @@ TEST_F(ConnectionsTest,
 
 TEST(NetworkOf, address_then_what_its_connections_are_counted_by) {
   const auto of = [](const char* text) { return network_of(boost::asio::ip::make_address(text)); };
+  EXPECT_EQ(network_of(boost::asio::ip::make_address("127.0.0.2"), true), "127.0.0.2");
   EXPECT_EQ(of("127.0.0.1"), "");
   EXPECT_EQ(of("127.8.9.10"), "");
   EXPECT_EQ(of("::1"), "");

@@ -1,23 +1,34 @@
 // Jobs on several agents, and a network thread that aborts them meanwhile.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <heist/agent_cluster.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/limits.hpp>
 #include <optional>
 #include <thread>
 
+#include "urgent_load.hpp"
+
 namespace heistd {
 namespace {
 
 class JobServiceThreads : public testing::Test {
  protected:
-  /// A member of a group, of many short chunks.
-  std::shared_ptr<Job> submit() {
+  static constexpr std::chrono::minutes patience{2};
+
+  /// A member of a group, of many short chunks; null: there was no place for it for a long time.
+  std::shared_ptr<Job> submit(std::chrono::milliseconds delay = {}) {
+    const auto end = Clock::now() + patience;
     auto ticket = client.budget->take_job();
+    while (!ticket && Clock::now() < end) {
+      std::this_thread::yield();
+      ticket = client.budget->take_job();
+    }
     if (!ticket) return nullptr;
     JobRequest request;
     request.signal_name = "group";
+    request.delay = delay;
     auto job = service.submit(client, request, Blocks(64, "x"), std::move(*ticket));
     return job ? *job : nullptr;
   }
@@ -27,7 +38,13 @@ class JobServiceThreads : public testing::Test {
   };
 
   NoMail mail;
-  Client client{"client", heist::TaskPriority::user_blocking, Limits()};
+  static Limits few_places() {
+    Limits limits;
+    limits.max_queued = 256;
+    return limits;
+  }
+
+  Client client{"client", heist::TaskPriority::user_blocking, few_places()};
   std::optional<heist::AgentCluster> cluster{std::in_place,
                                              heist::AgentClusterOptions{.agents = 3}};
   JobService service{cluster->scheduler(), mail};
@@ -40,6 +57,20 @@ TEST_F(JobServiceThreads, abort_when_another_agent_goes_on_with_the_job_then_its
     for (int pauses = round % 16; pauses > 0; --pauses) std::this_thread::yield();
     service.abort(client, *job, "the test");
   }
+  cluster->close(heist::CloseMode::drain());
+  EXPECT_EQ(client.budget->jobs(), 0U);
+  EXPECT_EQ(client.budget->bytes(), 0U);
+}
+
+// Rule: LIF-5. All agents are kept busy by what is more urgent, which never ends.
+TEST_F(JobServiceThreads, abort_when_the_jobs_level_starves_then_there_are_places_for_others) {
+  UrgentLoad load(cluster->scheduler());
+  for (int round = 0; round < 2000; ++round) {
+    const auto job = submit(round % 2 == 0 ? std::chrono::hours(24) : std::chrono::hours(0));
+    ASSERT_NE(job, nullptr) << "aborted jobs keep their places, in round " << round;
+    service.abort(client, *job, "the test");
+  }
+  load.end();
   cluster->close(heist::CloseMode::drain());
   EXPECT_EQ(client.budget->jobs(), 0U);
   EXPECT_EQ(client.budget->bytes(), 0U);

@@ -80,14 +80,14 @@ TEST_F(OutOfMemoryJobs, post_when_an_allocation_fails_then_503_out_of_memory_and
     EXPECT_EQ(anonymous.budget->jobs(), 0U) << successes;
     EXPECT_EQ(anonymous.jobs.unfinished().size(), 0U);
     const auto group = anonymous.signals.find("g");
-    EXPECT_EQ(group ? group->unfinished_jobs : 0U, 0U);
+    EXPECT_EQ(group ? group->jobs().size() : 0U, 0U);
   }
   EXPECT_EQ(anonymous.jobs.unfinished().size(), 1U);
 }
 
 TEST_F(OutOfMemoryJobs, delete_when_there_is_no_memory_then_the_jobs_are_aborted_all_the_same) {
   std::vector<std::string> jobs;
-  for (std::size_t i = 0; i < 2 * JobBatch::max_jobs + 1; ++i) {
+  for (std::size_t i = 0; i < 2 * jobs_at_a_time + 1; ++i) {
     jobs.push_back(post("/jobs/digest?signal=g"));
   }
   {

@@ -61,6 +61,32 @@ TEST_F(PatternChecks, check_when_the_client_has_a_low_ceiling_then_higher_jobs_g
   EXPECT_FALSE(std::get<Checking>(step).check->done);
 }
 
+// Rule: SEC-1. Compiling such a pattern took the network thread 50 ms, and others waited for
+// seconds.
+TEST_F(PatternChecks,
+       checks_when_a_client_floods_with_bad_patterns_then_others_urgent_jobs_go_first) {
+  constexpr int flood = 20;
+  std::vector<std::shared_ptr<PatternCheck>> checks;
+  for (int round = 0; round < 20; ++round) {
+    authorization = "Bearer b";
+    for (int i = 0; i < flood; ++i) {
+      const auto step = begin("(-{0,30}){127}" + std::to_string(flood * round + i));
+      ASSERT_TRUE(std::holds_alternative<Checking>(step));
+      checks.push_back(std::get<Checking>(step).check);
+    }
+    authorization = "Bearer a";
+    const auto urgent = post("/jobs/digest");
+    run_one();
+    ASSERT_EQ(state(urgent), "done");
+  }
+  EXPECT_TRUE(std::ranges::none_of(checks, [](const auto& check) { return check->done; }));
+  authorization = "Bearer b";
+  run_all();
+  EXPECT_TRUE(std::ranges::all_of(checks, [](const auto& check) { return check->done; }));
+  EXPECT_EQ(refused("(-{0,30}){127}0"), "");  // asked again: only the newest are known
+  EXPECT_EQ(refused("(-{0,30}){127}399"), "bad_pattern");
+}
+
 TEST_F(PatternChecks, check_when_the_loop_is_closed_then_503) {
   loop.close(heist::CloseMode::abort());
   EXPECT_EQ(refused("ab"), "shutting_down");

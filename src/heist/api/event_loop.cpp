@@ -92,9 +92,11 @@ std::size_t EventLoop::poll() {
   const DriveScope driving(*core_);
   auto& agent = core_->on_agent();
   const DescriptorScope descriptor(*core_);
-  core_->collect_work();
   std::size_t ran = 0;
-  const std::size_t present = agent.waiting.limits().size() + agent.queues.size();
+  while (!core_->collect_work()) {  // a time limit comes first
+    if (core_->run_next()) ++ran;
+  }
+  const std::size_t present = ran + agent.waiting.limits().size() + agent.queues.size();
   for (; ran < present; ++ran) {
     if (!core_->run_next()) break;
   }

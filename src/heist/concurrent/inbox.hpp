@@ -4,10 +4,48 @@
 #include <cstdint>
 #include <heist/loop_node.hpp>
 #include <heist/sync.hpp>
+#include <utility>
 
 #include "../os/word_wait.hpp"
 
 namespace heist {
+
+/// What was taken from an inbox and has not arrived yet, so that however much it is it need not
+/// arrive in one go.   Agent only.
+class TakenNodes {
+ public:
+  TakenNodes() noexcept = default;
+  explicit TakenNodes(LoopNode* newest) noexcept : newest_(newest) {}
+
+  [[nodiscard]] bool empty() const noexcept { return newest_ == nullptr && oldest_ == nullptr; }
+  /// Gives the next ones to `arrive(LoopNode&)`, the oldest first. Until all have been turned round
+  /// that is all that a call does, as a list is linked the other way.
+  template <class Arrive>
+  void arrive_some(unsigned most_turned, unsigned most, Arrive&& arrive) noexcept {
+    turn_some(most_turned);
+    if (newest_ != nullptr) return;
+    ListWalk walk;
+    for (; oldest_ != nullptr && most > 0; --most) {
+      LoopNode& node = *std::exchange(oldest_, oldest_->next);
+      walk.step(node, oldest_);
+      arrive(node);
+    }
+  }
+
+ private:
+  friend class Inbox;
+  void turn_some(unsigned most) noexcept {
+    ListWalk walk;
+    for (; newest_ != nullptr && most > 0; --most) {
+      LoopNode& node = *std::exchange(newest_, newest_->next);
+      walk.step(node, newest_);
+      node.next = std::exchange(oldest_, &node);
+    }
+  }
+
+  LoopNode* newest_ = nullptr;  ///< to be turned round
+  LoopNode* oldest_ = nullptr;  ///< of those that are older, or have been turned
+};
 
 // Roles   poster: any thread.  agent: the one thread that drives the loop.
 // States  head_: empty (agent awake), asleep (empty, agent asleep or about to), closed (for ever), or
@@ -25,7 +63,11 @@ namespace heist {
 //         list.
 // I5      While somebody counts what the inbox holds, the agent touches none of it: it waits after the
 //         take. Only a close counts, at its deadline, when nothing is to start any more.
+// I6      What the agent has left of a list that it took is older than every node that head_ leads to.
+// I7      Who takes its own node back finds it where it put it, on top: what was below it then is the
+//         rest of the list, as a node leaves only with all that are above it, and is posted once.
 // Edge inbox: count <-> take. Count, then look; take, then see who counts.
+// Edge inbox: leave -> count. Carries the links of what is left.
 // Edge inbox: counted -> take. The counter has read the nodes before the agent links them anew.
 // Edge inbox: sleep -> publish. Carries the wake-up word the agent prepared (parker).
 // Edge inbox: publish <-> look. A cluster's: arm, then look for the watcher; become the watcher, then look.
@@ -38,8 +80,15 @@ class Inbox {
  public:
   enum class PostResult : std::uint8_t { posted, wake, closed };
 
+  /// What a post has found; for try_take_back().
+  using Below = std::uintptr_t;
+
   /// Any thread. `wake`: the agent slept; the caller must wake it.
   [[nodiscard]] PostResult post(LoopNode& node) noexcept {
+    Below below = 0;
+    return post(node, below);
+  }
+  [[nodiscard]] PostResult post(LoopNode& node, Below& below) noexcept {
     Word old = head_.load(sync::relaxed);  // relaxed: the CAS checks it again.
     do {
       if (old == closed) return PostResult::closed;
@@ -47,7 +96,19 @@ class Inbox {
     } while (!head_.compare_exchange_weak(old, word_of(node),
                                           sync::edge("inbox:publish", sync::seq_cst),
                                           sync::relaxed));  // relaxed: a failure only retries.
+    below = is_node(old) ? old : empty;
     return old == asleep ? PostResult::wake : PostResult::posted;
+  }
+
+  /// Any thread that has what `post(node, below)` gave. False: another post came since, or the node
+  /// was taken.
+  [[nodiscard]] bool try_take_back(LoopNode& node, Below below) noexcept {
+    Word expected = word_of(node);
+    const bool is_back = head_.compare_exchange_strong(
+        expected, below, sync::edge("inbox:take", sync::seq_cst), sync::relaxed);
+    // relaxed: a failure changes nothing.
+    if (is_back) let_others_count();
+    return is_back;
   }
 
   /// Agent. True when take() would give something: every post that returned before is seen.
@@ -67,6 +128,27 @@ class Inbox {
   /// Agent. The same as they are linked: at once, however many there are.
   [[nodiscard]] LoopNode* take_newest_first() noexcept {
     return has_posts() ? take_and_leave(empty) : nullptr;
+  }
+
+  /// Agent. The same in a form that may be left.
+  [[nodiscard]] TakenNodes take_nodes() noexcept { return TakenNodes(take_newest_first()); }
+  /// Agent. Leaves some of what it has taken here, where it is counted.   Precondition: it has left
+  /// nothing.
+  void leave(const TakenNodes& rest) noexcept {
+    left_newest_.store(rest.newest_, sync::edge("inbox:leave", sync::seq_cst));
+    left_oldest_.store(rest.oldest_, sync::edge("inbox:leave", sync::seq_cst));
+  }
+  /// Agent. What it has left.
+  [[nodiscard]] TakenNodes take_left() noexcept {
+    TakenNodes left(left_newest_.exchange(nullptr, sync::edge("inbox:take", sync::seq_cst)));
+    left.oldest_ = left_oldest_.exchange(nullptr, sync::edge("inbox:take", sync::seq_cst));
+    let_others_count();
+    return left;
+  }
+  [[nodiscard]] bool has_left() const noexcept {
+    // relaxed, twice: the agent's own.
+    return left_newest_.load(sync::relaxed) != nullptr ||
+           left_oldest_.load(sync::relaxed) != nullptr;
   }
 
   /// Agent. Announces sleep; false when something was posted meanwhile (or the inbox is closed).
@@ -91,10 +173,10 @@ class Inbox {
   [[nodiscard]] std::uint64_t count_tasks() noexcept {
     counting_.fetch_add(1, sync::edge("inbox:count", sync::seq_cst));
     const Word newest = head_.load(sync::edge("inbox:count", sync::seq_cst));
-    std::uint64_t count = 0;
-    for (const LoopNode* node = newest_of(newest); node != nullptr; node = node->next) {
-      if (node->ops->kind == LoopNodeKind::task) ++count;
-    }
+    const LoopNode* const left_newest = left_newest_.load(sync::edge("inbox:count", sync::seq_cst));
+    const LoopNode* const left_oldest = left_oldest_.load(sync::edge("inbox:count", sync::seq_cst));
+    const auto count =
+        tasks_from(newest_of(newest)) + tasks_from(left_newest) + tasks_from(left_oldest);
     counting_.fetch_sub(1, sync::edge("inbox:counted", sync::seq_cst));
     wake_all_on_word(counting_);
     return count;
@@ -119,13 +201,25 @@ class Inbox {
     return is_node(head) ? reinterpret_cast<LoopNode*>(head) : nullptr;
   }
 
+  static std::uint64_t tasks_from(const LoopNode* node) noexcept {
+    std::uint64_t count = 0;
+    for (; node != nullptr; node = node->next) {
+      if (node->ops->kind == LoopNodeKind::task) ++count;
+    }
+    return count;
+  }
+
   /// Newest first.
   LoopNode* take_and_leave(Word left) noexcept {
     LoopNode* newest = newest_of(head_.exchange(left, sync::edge("inbox:take", sync::seq_cst)));
+    let_others_count();
+    return newest;
+  }
+  /// Who has taken something.
+  void let_others_count() noexcept {
     const auto counting = counting_.load(sync::edge("inbox:take", sync::seq_cst));
     if (counting != 0) [[unlikely]]
       await_counts(counting);
-    return newest;
   }
   [[gnu::noinline, gnu::cold]] void await_counts(std::uint32_t counting) noexcept {
     while (counting != 0) {
@@ -136,6 +230,8 @@ class Inbox {
 
   sync::atomic<Word> head_{empty};
   sync::atomic<std::uint32_t> counting_{0};
+  sync::atomic<LoopNode*> left_newest_{nullptr};
+  sync::atomic<LoopNode*> left_oldest_{nullptr};
 };
 
 }  // namespace heist

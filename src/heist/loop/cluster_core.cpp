@@ -81,9 +81,13 @@ std::optional<unsigned> ClusterCore::agent_here() const noexcept {
   return Member::of(*here)->index();
 }
 
-bool ClusterCore::post(SchedulerTask& task) noexcept {
+inline bool ClusterCore::takes_posts() const noexcept {
   if (closing_.is_closed()) return false;
-  if (refuses_tasks() && !drives_member_here(*this)) return false;
+  return !refuses_tasks() || drives_member_here(*this);
+}
+
+bool ClusterCore::post(SchedulerTask& task) noexcept {
+  if (!takes_posts()) return false;
   if (task.is_delayed) return arm(task);
   stamp(task);
   publish_runnable(task);
@@ -141,12 +145,26 @@ void ClusterCore::publish_runnable(SchedulerTask& task) noexcept {
 }
 
 bool ClusterCore::arm(SchedulerTask& task) noexcept {
-  thread_local constinit unsigned armed_here = 0;
   const TimerKeeper::Due due = time_.tick_from(task.key);
   if (inbox_.post(task) == Inbox::PostResult::closed) return false;
+  note_armed(due);
+  return true;
+}
+
+bool ClusterCore::post_limit(SchedulerTask& limit, Inbox::Below& below) noexcept {
+  if (!takes_posts()) return false;
+  const TimerKeeper::Due due = time_.tick_from(limit.key);
+  const auto tell = [this](LoopNode& notice) { static_cast<void>(inbox_.post(notice)); };
+  if (!send_limit(limit, below, tell)) return false;
+  note_armed(due);
+  return true;
+}
+
+/// Something waits for its time, or for the keeper.
+void ClusterCore::note_armed(TimerKeeper::Due due) noexcept {
+  thread_local constinit unsigned armed_here = 0;
   upkeep_.notify_watcher(++armed_here % armed_portion == 0 ? 0 : due);
   closing_.drop_if_begun(ClusterClosing::Late::delayed);
-  return true;
 }
 
 void ClusterCore::publish_expired(SchedulerTask& task) noexcept {

@@ -53,6 +53,7 @@ class ClusterCore final : public TaskHome {
 
   [[nodiscard]] bool post(SchedulerTask& task) noexcept override;
   bool post_or_drop(SchedulerTask& task) noexcept override;
+  [[nodiscard]] bool post_limit(SchedulerTask& limit, Inbox::Below& below) noexcept override;
   [[nodiscard]] bool deliver(Reaction& reaction) noexcept override;
   void send(LoopNode& message) noexcept override;
   /// Agents that sleep are not got up for each of these (CLU-4), but memory has a bound (ABT-5).
@@ -154,7 +155,9 @@ class ClusterCore final : public TaskHome {
   void publish(LoopNode& node, int level) noexcept;
   void publish_runnable(SchedulerTask& task) noexcept;
   void publish_continuation(Reaction& reaction) noexcept;
+  [[nodiscard]] bool takes_posts() const noexcept;
   [[nodiscard]] bool arm(SchedulerTask& task) noexcept;
+  void note_armed(TimerKeeper::Due due) noexcept;
   [[nodiscard]] SignalQueueEntryOwner make_cell(SignalPort& part, LoopNode& node,
                                                 bool is_continuation);
 

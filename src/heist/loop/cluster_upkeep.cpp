@@ -57,6 +57,7 @@ SchedulerTask* ClusterUpkeep::take_limit(LoopCore& agent) noexcept {
 
 /// Of each a portion.
 void ClusterUpkeep::take_over() noexcept {
+  cluster_.limits_to_arm().arm_some(cluster_.waiting());
   arrive_some();
   cluster_.aborted().take_messages(abort_messages_, cluster_, portion);
   withdraw_some();
@@ -67,7 +68,7 @@ void ClusterUpkeep::take_over() noexcept {
 
 /// Whether a portion was not enough.
 bool ClusterUpkeep::keeps_more() const noexcept {
-  return newest_taken_ != nullptr || arriving_ != nullptr ||
+  return !arriving_.empty() || cluster_.limits_to_arm().is_told() ||
          cluster_.aborted().may_have_messages() || first_to_withdraw() != nullptr || sweeps_held_;
 }
 
@@ -81,6 +82,7 @@ void ClusterUpkeep::close_inbox() noexcept {
   for (LoopNode* node = inbox_.close(); node != nullptr;) {
     arrive(*std::exchange(node, node->next));
   }
+  cluster_.limits_to_arm().close(cluster_.waiting());
   auto& aborted = cluster_.aborted();
   aborted.close_messages(abort_messages_, cluster_);
   if (aborted.first_of_chain() != nullptr) last_withdrawn_ = aborted.last_of_chain();
@@ -88,16 +90,8 @@ void ClusterUpkeep::close_inbox() noexcept {
 
 /// Takes the inbox, turns it round, and goes through it, so many nodes at a time.
 void ClusterUpkeep::arrive_some() noexcept {
-  if (newest_taken_ == nullptr && arriving_ == nullptr) newest_taken_ = inbox_.take_newest_first();
-  unsigned left = turned_portion;
-  for (; newest_taken_ != nullptr && left > 0; --left) {
-    LoopNode& node = *std::exchange(newest_taken_, newest_taken_->next);
-    node.next = std::exchange(arriving_, &node);
-  }
-  if (newest_taken_ != nullptr) return;
-  for (left = portion; arriving_ != nullptr && left > 0; --left) {
-    arrive(*std::exchange(arriving_, arriving_->next));
-  }
+  if (arriving_.empty()) arriving_ = inbox_.take_nodes();
+  arriving_.arrive_some(turned_portion, portion, [this](LoopNode& node) noexcept { arrive(node); });
 }
 
 /// A delayed task, or a message.

@@ -78,8 +78,7 @@ class ClusterUpkeep {
   Inbox& abort_messages_;
   // The keeper's own.
   UpkeepTime time_;
-  LoopNode* newest_taken_ = nullptr;  ///< taken from the inbox, to be turned round
-  LoopNode* arriving_ = nullptr;      ///< the older ones of these, oldest first
+  TakenNodes arriving_;  ///< from the inbox
   ControlledTask* last_withdrawn_ =
       nullptr;                ///< of the chain of aborted ones, which begins with those
   bool sweeps_held_ = false;  ///< what suspended schedulers hold back

@@ -47,6 +47,10 @@ class EndedLimits {
     run_after_last_ = tasks_run + 1;
     return true;
   }
+  /// Whether begin_pick() would say so.
+  [[nodiscard]] bool may_pick(std::uint64_t tasks_run) const noexcept {
+    return tasks_run != run_after_last_ || in_a_row_ < most_in_a_row;
+  }
   /// Something that is no task had its turn, or there was nothing to pick.
   void end_row() noexcept { in_a_row_ = 0; }
 

@@ -97,10 +97,6 @@ SchedulerCore& LoopCore::add_scheduler() {
   return *more_schedulers_.emplace_back(std::make_unique<SchedulerCore>(*this));
 }
 
-inline void LoopCore::enqueue(SchedulerTask& task) noexcept {
-  task.is_aborted() ? aborted_.discard(task) : on_agent().enqueue(task);
-}
-
 bool LoopCore::post_in_turn(SchedulerTask& task) noexcept {
   if (!on_agent().accepts_posts) return false;
   enqueue(task);
@@ -134,30 +130,14 @@ bool LoopCore::post_or_drop(SchedulerTask& task) noexcept {
   return posted;
 }
 
+bool LoopCore::post_limit(SchedulerTask& limit, Inbox::Below& below) noexcept {
+  if (loop_of_this_thread == this) return post_from_agent(limit);
+  if (refuses_tasks() && !is_task_of(*this)) return false;
+  return send_limit(limit, below,
+                    [this](LoopNode& notice) { static_cast<void>(hand_over(notice)); });
+}
+
 bool LoopCore::deliver(Reaction& reaction) noexcept { return hand_over(reaction); }
-
-void LoopCore::arrive(LoopNode& node) noexcept {
-  switch (node.ops->kind) {
-    case LoopNodeKind::task:
-      return enqueue(static_cast<SchedulerTask&>(node));
-    case LoopNodeKind::microtask:
-      return on_agent().microtasks.push(node);
-    case LoopNodeKind::forked:  // not here: agents pick it
-      break;
-    case LoopNodeKind::message:
-      return take_message(node, *this);
-  }
-}
-
-void LoopCore::arrive_all(LoopNode* oldest) noexcept {
-  ListWalk walk;
-  while (oldest != nullptr) {
-    LoopNode* next = oldest->next;
-    walk.step(*oldest, next);
-    arrive(*oldest);
-    oldest = next;
-  }
-}
 
 bool LoopCore::hand_over(LoopNode& node) noexcept {
   const auto result = inbox_.post(node);
@@ -195,16 +175,9 @@ EventLoopStats LoopCore::stats() const noexcept {
 // What was aborted.
 
 void LoopCore::close_inbox() noexcept {
-  arrive_all(inbox_.close());
+  arrivals_.close();
   close_aborts();
   release_signals();
-}
-
-void LoopCore::drain_all() noexcept {
-  take_inbox();
-  if (!aborted_.has_released()) return;
-  release_signals();
-  take_inbox();  // what the destructors posted and re-prioritised
 }
 
 void LoopCore::release_signals() noexcept {

@@ -19,6 +19,7 @@
 #include "agent_sleep.hpp"
 #include "agent_state.hpp"
 #include "agent_wait.hpp"
+#include "arrivals.hpp"
 #include "loop_closing.hpp"
 #include "membership.hpp"
 #include "running_task.hpp"
@@ -50,6 +51,7 @@ class LoopCore final : public TaskHome {
 
   [[nodiscard]] bool post(SchedulerTask& task) noexcept override;
   bool post_or_drop(SchedulerTask& task) noexcept override;
+  [[nodiscard]] bool post_limit(SchedulerTask& limit, Inbox::Below& below) noexcept override;
   [[nodiscard]] bool deliver(Reaction& reaction) noexcept override;
   void send(LoopNode& message) noexcept override;
   void change_priority(SignalPort& port) noexcept override { port.notify_agent(*this); }
@@ -61,10 +63,14 @@ class LoopCore final : public TaskHome {
   /// Asks the agent to read the priority of its runnable dynamic queues again.
   void request_recheck() noexcept;
   void request_stop() noexcept;
+  [[nodiscard]] bool is_stop_requested() const noexcept {
+    return stop_sent_.load(
+        sync::relaxed);  // relaxed: a stop that is asked for later may be seen later.
+  }
   [[nodiscard]] EventLoopStats stats() const noexcept;
   /// Tasks that have not started.   Cost: a walk over what the inbox holds.
   [[nodiscard]] std::size_t count_unstarted() noexcept {
-    return agent_->size() + inbox_.count_tasks();
+    return agent_->size() + inbox_.count_tasks() + limits_to_arm_.count();
   }
 
   // Its parts; each says who may do what.
@@ -73,6 +79,7 @@ class LoopCore final : public TaskHome {
   [[nodiscard]] TaskCounts& counts() noexcept { return counts_; }
   [[nodiscard]] RunningTask& running_task() noexcept { return running_; }
   [[nodiscard]] LoopClosing& closing() noexcept { return closing_; }
+  [[nodiscard]] Arrivals& arrivals() noexcept { return arrivals_; }
   /// What its thread waits for, in what it runs, without a limit.
   [[nodiscard]] AgentWait& wait() noexcept { return wait_; }
   /// Its place in a cluster; null: it is in none.
@@ -104,19 +111,30 @@ class LoopCore final : public TaskHome {
   /// As post(), of a message that arrives, in its turn, or when the inbox has been taken.
   [[nodiscard]] bool post_in_turn(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   /// Whether drain_inbox() has something to do.
-  [[nodiscard]] bool has_messages() const noexcept HEIST_ON_AGENT {
-    return inbox_.has_posts() || aborted_.has_released();
+  [[nodiscard]] bool has_messages() noexcept HEIST_ON_AGENT {
+    return inbox_.has_posts() || on_agent().has_leftovers || aborted_.has_released();
   }
   /// Takes what other threads handed over. Runs users' destructors.
   void drain_inbox() noexcept HEIST_ON_AGENT {
     if (has_messages()) [[unlikely]]
-      drain_all();
+      arrivals_.drain();
   }
   /// The same without running any user code: what is to be released waits for drain_inbox().
   void take_inbox() noexcept HEIST_ON_AGENT {
-    if (!inbox_.has_posts()) return;
-    const AgentActivity::Moving moving(counts_.activity());
-    arrive_all(inbox_.take());
+    if (has_messages()) arrivals_.take();
+  }
+  /// A node that has left the inbox.
+  void arrive(LoopNode& node) noexcept HEIST_ON_AGENT {
+    switch (node.ops->kind) {
+      case LoopNodeKind::task:
+        return enqueue(static_cast<SchedulerTask&>(node));
+      case LoopNodeKind::microtask:
+        return on_agent().microtasks.push(node);
+      case LoopNodeKind::forked:  // not here: agents pick it
+        break;
+      case LoopNodeKind::message:
+        return take_message(node, *this);
+    }
   }
   /// Refuses everything from other threads, and takes what they had handed over.
   void close_inbox() noexcept HEIST_ON_AGENT;
@@ -145,8 +163,9 @@ class LoopCore final : public TaskHome {
   void run() noexcept HEIST_ON_AGENT;
   /// The stop has been heeded; the next one counts anew.
   void end_stop() noexcept HEIST_ON_AGENT;
-  /// Makes runnable what other threads and the clock have for us.
-  void collect_work() noexcept HEIST_ON_AGENT;
+  /// Makes runnable what other threads and the clock have for us. False: not all, as a time limit comes first, which
+  /// run_next() runs.
+  [[nodiscard]] bool collect_work() noexcept HEIST_ON_AGENT;
   /// A reaction of this loop, or of its cluster when it goes on with what settles its promise.
   void push_microtask(Reaction& reaction) noexcept HEIST_ON_AGENT;
   void microtask_checkpoint() noexcept HEIST_ON_AGENT {
@@ -178,13 +197,11 @@ class LoopCore final : public TaskHome {
   ~LoopCore() override;
 
   bool post_from_agent(SchedulerTask& task) noexcept;
-  void drain_all() noexcept HEIST_ON_AGENT;
-  void arrive(LoopNode& node) noexcept HEIST_ON_AGENT;
-  void arrive_all(LoopNode* oldest) noexcept HEIST_ON_AGENT;
-  void enqueue(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+  void enqueue(SchedulerTask& task) noexcept HEIST_ON_AGENT {
+    task.is_aborted() ? aborted_.discard(task) : on_agent().enqueue(task);
+  }
   [[nodiscard]] bool has_news() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_loose_ends() noexcept HEIST_ON_AGENT;
-  [[nodiscard]] SchedulerTask* pick_limit_before_inbox() noexcept HEIST_ON_AGENT;
   void run_microtasks() noexcept HEIST_ON_AGENT;
   void reap_for_a_while() noexcept HEIST_ON_AGENT;
 
@@ -197,6 +214,7 @@ class LoopCore final : public TaskHome {
   alignas(64) StopMessage stop_message_;
   sync::atomic<bool> driven_{false};
   LoopClosing closing_{*this};
+  Arrivals arrivals_{*this, inbox_};
   std::unique_ptr<AgentState> agent_;
   std::vector<std::unique_ptr<SchedulerCore>> more_schedulers_;  ///< the driver's
   std::unique_ptr<Membership> membership_;

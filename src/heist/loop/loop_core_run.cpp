@@ -23,6 +23,19 @@ inline SchedulerTask* pick_limit(LoopCore& loop) noexcept HEIST_ON_AGENT {
   return !limits.empty() && limits.begin_pick(loop.counts().run()) ? &limits.pop() : nullptr;
 }
 
+/// A limit that has ended does not wait until all that was sent here has been taken. Null: there is none, or nothing to
+/// take before it.
+inline SchedulerTask* pick_limit_before_inbox(LoopCore& loop) noexcept HEIST_ON_AGENT {
+  if (!loop.arrivals().may_have_limits()) [[likely]]
+    return nullptr;
+  return loop.has_messages() && loop.arrivals().limit_is_first() ? pick_limit(loop) : nullptr;
+}
+
+/// False: a time limit comes first, and something is left.
+inline bool drain_until_limit(LoopCore& loop) noexcept HEIST_ON_AGENT {
+  return !loop.has_messages() || loop.arrivals().drain_until_limit();
+}
+
 void run_reaction(LoopCore& loop, Reaction& reaction) noexcept HEIST_ON_AGENT {
   auto& agent = loop.on_agent();
   // Kept here: the reaction may be gone before its continuation is done with the state.
@@ -86,8 +99,9 @@ inline bool run_picked(LoopCore& loop, LoopNode& node) noexcept HEIST_ON_AGENT {
 /// Whether collect_work() may have something to do, or a time limit has ended. Most picks have not.
 inline bool LoopCore::has_news() noexcept {
   auto& agent = on_agent();
-  const bool quiet = aborted_.is_quiet() && !agent.goes_on && agent.microtasks.empty() &&
-                     agent.waiting.delays().empty() && agent.waiting.limits().empty();
+  const bool quiet = aborted_.is_quiet() && !agent.goes_on && !agent.has_leftovers &&
+                     agent.microtasks.empty() && agent.waiting.delays().empty() &&
+                     agent.waiting.limits().empty();
   // relaxed: the exchange in collect_work() orders it.
   return !quiet || inbox_.has_posts() || recheck_.load(sync::relaxed);
 }
@@ -99,21 +113,11 @@ void LoopCore::forget_rethrown() noexcept {
   forget(agent.rethrown);
 }
 
-/// A limit that has ended does not wait until all that was sent here has been taken. Null: there is none, or nothing to take.
-inline SchedulerTask* LoopCore::pick_limit_before_inbox() noexcept {
-  if (!on_agent().waiting.delays().has_limits()) [[likely]]
-    return nullptr;
-  // relaxed: a stop that is asked for later may come after this task.
-  if (!inbox_.has_posts() || stop_sent_.load(sync::relaxed)) return nullptr;
-  on_agent().waiting.expire_limits();
-  return pick_limit(*this);
-}
-
 bool LoopCore::run_next(bool heed_stop) noexcept {
   for (;;) {
     if (has_news()) {
-      if (SchedulerTask* limit = pick_limit_before_inbox()) return run_task(*this, *limit);
-      collect_work();
+      if (SchedulerTask* limit = pick_limit_before_inbox(*this)) return run_task(*this, *limit);
+      if (!collect_work()) continue;
       if (heed_stop && on_agent().stop_requested) return false;
       if (SchedulerTask* limit = pick_limit(*this)) return run_task(*this, *limit);
     }
@@ -171,19 +175,18 @@ void LoopCore::run() noexcept {
   end_stop();
 }
 
-/// Makes runnable what other threads and the clock have for us.
-void LoopCore::collect_work() noexcept {
+bool LoopCore::collect_work() noexcept {
   auto& agent = on_agent();
-  drain_inbox();
+  if (!drain_until_limit(*this)) return false;
   // Both run users' code: this pick goes by what that posts and re-prioritises, too.
   const bool is_new_pick = !std::exchange(agent.goes_on, false);
   if (is_new_pick && !aborted_.empty()) {
     reap_for_a_while();
-    drain_inbox();
+    if (!drain_until_limit(*this)) return false;
   }
   if (!agent.microtasks.empty()) {
     microtask_checkpoint();
-    drain_inbox();
+    if (!drain_until_limit(*this)) return false;
   }
   if (!agent.waiting.delays().empty()) agent.end_delays();
   // Rare: a priority message was on its way while its sender had to return (D1 of SignalPort).
@@ -192,6 +195,7 @@ void LoopCore::collect_work() noexcept {
       recheck_.exchange(false, sync::edge("recheck:take", sync::seq_cst))) {
     agent.refresh_priorities();
   }
+  return true;
 }
 
 bool LoopCore::has_loose_ends() noexcept {

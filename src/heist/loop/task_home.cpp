@@ -12,6 +12,17 @@ void TaskHome::AbortNotice::take(LoopNode& /*node*/, TaskHome& home) noexcept {
 
 void TaskHome::AbortNotice::ignore(LoopNode& /*node*/) noexcept {}
 
+TaskHome::LimitsNotice::LimitsNotice() noexcept : LoopNode(table) {}
+
+const MessageOps TaskHome::LimitsNotice::table{{LoopNodeKind::message, nullptr, &ignore}, &take};
+
+void TaskHome::LimitsNotice::take(LoopNode& /*node*/, TaskHome& home) noexcept {
+  home.limits_to_arm_.note();
+  home.limits_to_arm_.arm_some(home.waiting());
+}
+
+void TaskHome::LimitsNotice::ignore(LoopNode& /*node*/) noexcept {}
+
 TaskHome::TaskHome(const EventLoopOptions& options) noexcept : time_(options.clock, options.tick) {
   static_cast<void>(abort_messages_.try_sleep());
 }

@@ -13,6 +13,7 @@
 #include "../concurrent/inbox.hpp"
 #include "aborted_tasks.hpp"
 #include "close_terms.hpp"
+#include "limits_to_arm.hpp"
 #include "loop_clock.hpp"
 #include "scheduler_core.hpp"
 #include "waiting_tasks.hpp"
@@ -39,6 +40,13 @@ class TaskHome {
   [[nodiscard]] virtual bool post(SchedulerTask& task) noexcept = 0;
   /// The same; when it is closed, the task is dropped.
   virtual bool post_or_drop(SchedulerTask& task) noexcept = 0;
+  /// The same for a signal's time limit, which does not stand in line with what else is handed over. `below`: for
+  /// try_take_back(), until it has arrived; zero: it cannot be taken back.
+  [[nodiscard]] virtual bool post_limit(SchedulerTask& limit, Inbox::Below& below) noexcept = 0;
+  /// Whether the limit is the caller's again, as if it had not been posted.
+  [[nodiscard]] bool try_take_back(SchedulerTask& limit, Inbox::Below below) noexcept {
+    return limits_to_arm_.try_take_back(limit, below);
+  }
   /// Hands over a reaction whose promise has settled. False: it is closed, the reaction is still the
   /// caller's.
   [[nodiscard]] virtual bool deliver(Reaction& reaction) noexcept = 0;
@@ -105,6 +113,7 @@ class TaskHome {
   /// Tasks that wait, and how delays and suspensions go on.
   [[nodiscard]] WaitingTasks& waiting() noexcept { return *waiting_; }
   [[nodiscard]] AbortedTasks& aborted() noexcept { return aborted_; }
+  [[nodiscard]] LimitsToArm& limits_to_arm() noexcept { return limits_to_arm_; }
   /// A scheduler was resumed: its tasks that were held back are runnable, unless resume() has seen to them.
   virtual void release_held(SchedulerCore& /*scheduler*/) noexcept {}
 
@@ -125,8 +134,18 @@ class TaskHome {
   void take_aborts(unsigned most) noexcept { aborted_.take_messages(abort_messages_, *this, most); }
   void close_aborts() noexcept { aborted_.close_messages(abort_messages_, *this); }
 
+  /// Any thread: hands a limit to the owner. `tell(LoopNode&)` hands over the message that says so. False: it is closed.
+  template <class Tell>
+  [[nodiscard]] bool send_limit(SchedulerTask& limit, Inbox::Below& below, Tell&& tell) noexcept {
+    const auto result = limits_to_arm_.post(limit, below);
+    // A home that is closed meanwhile looks for the limit itself.
+    if (result == Inbox::PostResult::wake) tell(limits_notice_);
+    return result != Inbox::PostResult::closed;
+  }
+
   // Written by posters.
   alignas(64) Inbox inbox_;
+  LimitsToArm limits_to_arm_;
   Inbox abort_messages_;                     ///< "asleep": the owner waits for `abort_notice_`
   sync::atomic<bool> refuses_tasks_{false};  ///< draining: from other threads; messages still come
 
@@ -150,7 +169,16 @@ class TaskHome {
     static void ignore(LoopNode& node) noexcept;
     static const MessageOps table;
   };
+  /// The same of time limits.
+  struct LimitsNotice : LoopNode {
+    LimitsNotice() noexcept;
+    static void take(LoopNode& node, TaskHome& home) noexcept;
+    static void ignore(LoopNode& node) noexcept;
+    static const MessageOps table;
+  };
+
   AbortNotice abort_notice_;
+  LimitsNotice limits_notice_;
 };
 
 /// Disposes of a task that will never start: callback, signal, the agent's share. Whoever holds it.   Returns whether the

@@ -29,8 +29,21 @@ Ref<SignalCore> TimeoutSignal::make(TaskHome& home, Delay delay) {
   auto result = Ref<SignalCore>::adopt(made);
   made->timer_.scheduler = &home.plain_source();
   home.set_time_limit(made->timer_, delay);
-  static_cast<void>(home.post_or_drop(made->timer_));
+  if (!home.post_limit(made->timer_, made->below_)) drop_timer(made->timer_);
   return result;
+}
+
+bool TimeoutSignal::take_up(SchedulerTask& timer) noexcept {
+  auto& self = static_cast<Timer&>(timer).signal;
+  auto expected = Where::under_way;
+  if (self.where_.compare_exchange_strong(expected, Where::arrived,
+                                          sync::edge("limit:take_up", sync::acquire),
+                                          sync::edge("limit:take_up", sync::acquire))) {
+    return true;
+  }
+  self.drop_memory();
+  self.drop_memory();
+  return false;
 }
 
 void TimeoutSignal::expire(LoopNode& node, LoopCore& loop) noexcept {
@@ -67,12 +80,27 @@ void TimeoutSignal::end(SignalCore& core) noexcept {
 /// Takes the timer off its loop, and gives up the references' share of the memory.
 void TimeoutSignal::cancel_timer() noexcept {
   if (memory_.is_last()) return drop_memory();  // it is over
+  if (cancel_under_way()) return;
   if (current_loop() != home_.get()) return Ref<TaskHome>(home_)->send_to_clear(cancellation_);
   take_cancellation(cancellation_, *home_);
 }
 
-/// A timer that is not there runs at the moment, is over, or (on the loop's own thread only) is still in
-/// the inbox: then it goes when it comes up.
+/// False: it has arrived.
+bool TimeoutSignal::cancel_under_way() noexcept {
+  // relaxed: the exchange below decides.
+  if (where_.load(sync::relaxed) == Where::arrived) return false;
+  if (home_->try_take_back(timer_, below_)) {
+    drop_memory();
+    drop_memory();
+    return true;
+  }
+  auto expected = Where::under_way;
+  return where_.compare_exchange_strong(expected, Where::given_up,
+                                        sync::edge("limit:give_up", sync::release),
+                                        sync::relaxed);  // relaxed: nothing of it is read.
+}
+
+/// A timer that is not there runs at the moment, or is over.
 void TimeoutSignal::take_cancellation(LoopNode& node, TaskHome& home) noexcept {
   auto& self = static_cast<Cancellation&>(node).signal;
   if (home.waiting().withdraw(self.timer_)) self.drop_memory();

@@ -6,6 +6,7 @@
 #include <heist/ref.hpp>
 #include <heist/scheduler_task.hpp>
 
+#include "../concurrent/inbox.hpp"
 #include "signal_core.hpp"
 
 namespace heist {
@@ -15,6 +16,10 @@ namespace heist {
 /// Shares   references (SignalCore): handles, tasks, subscriptions, signals that depend on it. They go:
 ///          the timer is cancelled, by the loop's thread or by a message to it. Memory: one share of the
 ///          references (then of that message), one of the timer until it has run or was dropped.
+/// States   where_: the timer is under way to its loop, has arrived, or was given up under way: then both shares are of who
+///          takes it up. So what is dropped before it arrives leaves no message behind, and costs the loop next to nothing;
+///          and none at all if nothing was handed over since, as it is taken back then.
+/// Edge limit: give_up -> take_up. Carries what the references did to the memory that is freed then.
 /// I1       The timer touches the signal with a reference only, which it gets unless the last one has
 ///          gone. Between that and the end of the abort nothing ends.
 /// Proof    tests/signals/timeout_signal_test.cpp, stress/timeout_signal_stress.cpp
@@ -28,7 +33,11 @@ class TimeoutSignal final : public SignalCore {
   explicit TimeoutSignal(TaskHome& home);
   ~TimeoutSignal() = default;
 
+  /// The loop's agent, when the timer arrives. False: it was given up, and is gone.
+  [[nodiscard]] static bool take_up(SchedulerTask& timer) noexcept;
+
  private:
+  enum class Where : std::uint8_t { under_way, arrived, given_up };
   struct Timer : SchedulerTask {
     explicit Timer(TimeoutSignal& owner) noexcept;
     TimeoutSignal& signal;
@@ -40,6 +49,7 @@ class TimeoutSignal final : public SignalCore {
 
   static void end(SignalCore& core) noexcept;
   void cancel_timer() noexcept;
+  [[nodiscard]] bool cancel_under_way() noexcept;
   void abort_by_timeout(LoopCore& loop) noexcept;
   void drop_memory() noexcept;
   static void expire(LoopNode& node, LoopCore& loop) noexcept;
@@ -53,6 +63,8 @@ class TimeoutSignal final : public SignalCore {
   Timer timer_;
   Cancellation cancellation_;
   RefCount memory_{2};
+  sync::atomic<Where> where_{Where::under_way};
+  Inbox::Below below_ = 0;  ///< who made the signal wrote it
 };
 
 }  // namespace heist

@@ -2,10 +2,13 @@
 
 #include <utility>
 
+#include "timeout_signal.hpp"
+
 namespace heist {
 
 void WaitingTasks::arm(SchedulerTask& task) noexcept {
-  if (task.scheduler->delays) {  // it has been suspended
+  if (task.is_time_limit && !TimeoutSignal::take_up(task)) return;  // it is gone
+  if (task.scheduler->delays) {                                     // it has been suspended
     task.scheduler->delays->arm(task);
     ++held_;
     return arm_wake(*task.scheduler);

@@ -89,6 +89,46 @@ class Busy(ConnectionsTest):
         until(lambda: self.server.get("/stats", headers=TOKEN).status == 200, "one to be gone")
 
 
+class Addresses(ConnectionsTest):
+    # Of 16: 4 of one remote address without a token; loopback has many addresses.
+    OPTIONS = (*CLIENT, "--limit-loopback", "--max-connections", "16", "--min-rate", "1")
+    MOST = 4
+    ONE, OTHER = "127.0.0.2", "127.0.0.3"
+
+    def test_requests_when_too_many_of_one_address_then_503_and_others_are_served(self):
+        uploads = [
+            self.server.raw(source=self.ONE).head("POST", "/jobs/digest", Content_Length=9)
+            for _ in range(self.MOST)
+        ]
+        until(lambda: self.held() == self.MOST, "the uploads to begin")
+        refused = self.server.get("/stats", source=self.ONE)
+        self.assert_refused(refused, 503, "too_many_connections")
+        for source in (self.OTHER, None):
+            self.assertEqual(self.server.get("/stats", source=source).status, 200)
+            self.assertEqual(self.server.post("/jobs/digest?wait=1", source=source).status, 200)
+        # Also from there: who shows a token, or asks for health.
+        self.assertEqual(self.server.get("/stats", headers=TOKEN, source=self.ONE).status, 200)
+        self.assertEqual(self.server.get("/healthz", source=self.ONE).status, 200)
+        self.assertEqual(uploads[0].send(b"123456789").reply().status, 202)
+        self.assertEqual(self.server.get("/stats", source=self.ONE).status, 200)
+
+    def test_connections_when_too_many_of_one_address_then_its_oldest_idle_one_makes_room(self):
+        other = self.server.raw(source=self.OTHER)
+        known = self.server.raw(source=self.ONE).head("GET", "/stats", **TOKEN)
+        self.assertEqual(known.reply().status, 200)
+        ones = [self.server.raw(source=self.ONE) for _ in range(self.MOST + 2)]
+        for one in ones[:2]:
+            self.assertTrue(one.is_closed())
+        for left in (other, known, *ones[2:]):
+            self.assertEqual(left.head("GET", "/healthz").reply().status, 200)
+
+    def test_loopback_when_not_told_otherwise_then_it_has_no_such_limit(self):
+        server = self.start("--max-connections", "16", "--min-rate", "1")
+        for _ in range(2 * self.MOST):
+            server.raw(source=self.ONE).head("POST", "/jobs/digest", Content_Length=9)
+        until(lambda: server.stats()["jobs_held"] == 2 * self.MOST, "the uploads to begin")
+
+
 class Uploads(ConnectionsTest):
     OPTIONS = (
         *("--max-body", "1MB", "--max-queued-bytes", "8MB", "--max-unsent-bytes", "1MB"),

@@ -65,8 +65,10 @@ class Reply:
 class Raw:
     """A connection that sends exactly what it is told."""
 
-    def __init__(self, port, receive_buffer=None):
+    def __init__(self, port, receive_buffer=None, source=None):
         self.socket = socket.socket()
+        if source:
+            self.socket.bind((source, 0))
         self.socket.settimeout(PATIENCE)
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
@@ -171,8 +173,10 @@ class Server:
         self.raws.append(Raw(self.port, **more))
         return self.raws[-1]
 
-    def request(self, method, target, body=None, headers=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+    def request(self, method, target, body=None, headers=None, source=None):
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", self.port, timeout=PATIENCE, source_address=source and (source, 0)
+        )
         try:
             connection.request(method, target, body=body, headers=headers or {})
             response = connection.getresponse()

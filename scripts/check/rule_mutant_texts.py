@@ -6,7 +6,7 @@ import re
 from source_text import ROOT
 
 FOLDER = ROOT / "tests" / "mutants"
-TABLE = ROOT / "docs" / "conformance-mutants.md"
+TABLE = ROOT / "docs" / "evidence" / "rule-mutants.md"
 PROPERTY = re.compile(r"(rule|broken|file|units): *(\S.*)")
 HEADER = re.compile(r"== ([a-z][a-z-]*)")
 

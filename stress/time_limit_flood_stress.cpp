@@ -1,0 +1,262 @@
+// Time limits of signals while another thread hands over very much at one go: tasks, delays, other
+// limits that stay, that are dropped one by one, or all together. A ladder of limits, one a millisecond, is set before the
+// flood, and one behind it.
+//
+// I1  A limit never aborts early (DLY-1).
+// I2  It is late by a tick and the task that is running at the most (DLY-6), which takes a millisecond
+//     or next to nothing here. What the thread that aborts waited for a CPU since the limit was due is not its own, and not
+//     counted. (What another agent of the cluster waited with the keeper's role in hand is: so nine of ten are to be in
+//     time, and all of them but for what a system may take from an agent.)
+// `--things N`: how many are handed over. `--case N`: this one only.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <heist/heist.hpp>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "support/off_cpu.hpp"
+#include "support/stress_run.hpp"
+
+namespace {
+
+using namespace heist;
+using namespace heist::stress;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using std::chrono_literals::operator""h;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""us;
+
+constexpr nanoseconds tick = 1ms;
+#if defined(HEIST_SANITIZER_ADDRESS) || defined(HEIST_SANITIZER_THREAD)
+constexpr std::uint64_t default_things = 20'000;
+constexpr nanoseconds for_the_system = 100ms;
+constexpr nanoseconds for_the_sanitizer = 20ms;
+#else
+constexpr std::uint64_t default_things = 1'000'000;
+constexpr nanoseconds for_the_system = 50ms;
+constexpr nanoseconds for_the_sanitizer{};
+#endif
+
+enum class Flood : std::uint8_t { tasks, delays, limits, dropped_singly, dropped_together };
+
+struct Case {
+  std::string_view name;
+  bool on_cluster;
+  Flood flood;
+  nanoseconds task;  ///< of the load
+};
+constexpr std::array cases{
+    Case{"agent, tasks", false, Flood::tasks, 0ms},
+    Case{"agent, delays", false, Flood::delays, 0ms},
+    Case{"agent, limits", false, Flood::limits, 1ms},
+    Case{"agent, limits dropped singly", false, Flood::dropped_singly, 1ms},
+    Case{"agent, limits dropped together", false, Flood::dropped_together, 1ms},
+    Case{"cluster, tasks", true, Flood::tasks, 1ms},
+    Case{"cluster, delays", true, Flood::delays, 1ms},
+    Case{"cluster, limits", true, Flood::limits, 1ms},
+    Case{"cluster, limits dropped singly", true, Flood::dropped_singly, 1ms},
+    Case{"cluster, limits dropped together", true, Flood::dropped_together, 1ms},
+};
+
+/// Limits that end one a millisecond, and how late each was.
+class Ladder {
+ public:
+  Ladder(const Scheduler& scheduler, std::size_t steps) : aborts_(steps) {
+    signals_.reserve(steps);
+    for (std::size_t i = 0; i < steps; ++i) {
+      Abort& abort = aborts_[i];
+      const milliseconds length(i + 1);
+      const auto before = Clock::now();
+      signals_.push_back(AbortSignal::timeout(scheduler, length));
+      abort.due = Clock::now() + length;
+      subscriptions_.push_back(signals_.back().on_abort([&abort, first = before + length] {
+        auto& off = OffCpu::of_this_thread();
+        const auto now = off.note();
+        check(now >= first, "I1: early");
+        abort.late = now - abort.due;
+        abort.waited = off.waited_since(abort.due);
+        abort.is_over.store(true, std::memory_order_release);
+      }));
+    }
+  }
+  Ladder(const Ladder&) = delete;
+  Ladder& operator=(const Ladder&) = delete;
+
+  void await_end() const {
+    for (const Abort& abort : aborts_) {
+      await([&] { return abort.is_over.load(std::memory_order_acquire); }, "I2: it never aborts");
+    }
+  }
+  struct Lateness {
+    nanoseconds late;
+    nanoseconds waited;
+  };
+  /// Of those that were due later than that.
+  void add_to(std::vector<Lateness>& all, Clock::time_point than) const {
+    for (const Abort& abort : aborts_) {
+      if (abort.due > than) all.push_back({abort.late, abort.waited});
+    }
+  }
+
+ private:
+  struct Abort {
+    Clock::time_point due;
+    nanoseconds late{};
+    nanoseconds waited{};
+    std::atomic<bool> is_over{false};
+  };
+  std::vector<Abort> aborts_;
+  std::vector<AbortSignal> signals_;
+  std::vector<Subscription> subscriptions_;
+};
+
+/// Tasks of that length behind one another, until told to end.
+class Load {
+ public:
+  Load(Scheduler scheduler, nanoseconds length, unsigned chains)
+      : scheduler_(std::move(scheduler)), length_(length), running_(chains) {
+    for (unsigned i = 0; i < chains; ++i) go_on();
+  }
+  Load(const Load&) = delete;
+  Load& operator=(const Load&) = delete;
+  ~Load() {
+    ends_.store(true);
+    await([this] { return running_.load() == 0; }, "the load goes on");
+  }
+
+ private:
+  void go_on() {
+    scheduler_.post([this] { run(); }, {.priority = TaskPriority::user_blocking});
+  }
+  void run() {
+    const auto end = OffCpu::of_this_thread().note() + length_;
+    while (Clock::now() < end) {
+    }
+    ends_.load() ? static_cast<void>(running_.fetch_sub(1)) : go_on();
+  }
+
+  const Scheduler scheduler_;
+  const nanoseconds length_;
+  std::atomic<bool> ends_{false};
+  std::atomic<unsigned> running_;
+};
+
+/// What the flood leaves to be kept until the end.
+using Kept = std::vector<AbortSignal>;
+
+Kept hand_over(const Scheduler& scheduler, Flood flood, std::uint64_t things) {
+  Kept kept;
+  const bool keeps = flood == Flood::limits || flood == Flood::dropped_together;
+  if (keeps) kept.reserve(things);
+  for (std::uint64_t i = 0; i < things; ++i) {
+    switch (flood) {
+      case Flood::tasks:
+        scheduler.post([] {});
+        break;
+      case Flood::delays:
+        scheduler.post([] {}, {.delay = 1h});
+        break;
+      case Flood::limits:
+      case Flood::dropped_together:
+        kept.push_back(AbortSignal::timeout(scheduler, 1h));
+        break;
+      case Flood::dropped_singly:
+        static_cast<void>(AbortSignal::timeout(scheduler, 1h));
+        break;
+    }
+  }
+  if (flood == Flood::dropped_together) kept.clear();
+  return kept;
+}
+
+nanoseconds quantile(std::vector<nanoseconds>& of, std::size_t percent) {
+  std::ranges::sort(of);
+  return of[(of.size() - 1) * percent / 100];
+}
+
+double in_milliseconds(nanoseconds time) {
+  return std::chrono::duration<double, std::milli>(time).count();
+}
+
+void judge(const Case& of, std::string_view which, const std::vector<Ladder::Lateness>& all) {
+  check(all.size() >= 20, "the flood took too long to tell");
+  std::vector<nanoseconds> raw;
+  std::vector<nanoseconds> own;
+  for (const auto& one : all) {
+    raw.push_back(one.late);
+    own.push_back(one.late - one.waited);
+  }
+  const auto half = quantile(own, 50);
+  const auto most = quantile(own, 90);
+  const auto longest = quantile(own, 100);
+  std::printf(
+      "%.*s, %.*s: %zu limits late by %.2f (50 %%), %.2f (90 %%), %.2f ms at the most, with what the "
+      "system did by %.2f (50 %%)\n",
+      static_cast<int>(of.name.size()), of.name.data(), static_cast<int>(which.size()),
+      which.data(), all.size(), in_milliseconds(half), in_milliseconds(most),
+      in_milliseconds(longest), in_milliseconds(quantile(raw, 50)));
+  std::fflush(stdout);
+  const nanoseconds bar = tick + of.task + 100us + for_the_sanitizer;
+  check(half <= bar, "I2: half of the limits are late");
+  check(most <= bar + tick, "I2: limits are late");
+  check(longest <= bar + for_the_system, "I2: a limit is late");
+}
+
+void run_case(const Case& of, std::uint64_t things) {
+  Agent agent;
+  AgentCluster cluster({.agents = 2});
+  const Scheduler scheduler = of.on_cluster ? cluster.scheduler() : agent.scheduler();
+  std::optional<Load> load;
+  if (of.task != 0ms) load.emplace(scheduler, of.task, of.on_cluster ? 4 : 1);
+  const Ladder before(scheduler, 1000);
+  // An agent that would else take what comes as it comes.
+  std::atomic<bool> is_open{false};
+  const bool holds = of.task == 0ms;
+  if (holds) {
+    scheduler.post([&] { await([&] { return is_open.load(); }, "it never opens"); },
+                   {.priority = TaskPriority::user_blocking});
+  }
+  const auto begin = Clock::now();
+  const Kept kept = hand_over(scheduler, of.flood, things);
+  const Ladder behind(scheduler, 100);
+  const auto end = Clock::now();
+  is_open.store(true);
+  std::printf("%.*s: %llu in %.0f ms\n", static_cast<int>(of.name.size()), of.name.data(),
+              printable(things), in_milliseconds(end - begin));
+  before.await_end();
+  behind.await_end();
+  std::vector<Ladder::Lateness> all;
+  before.add_to(all, holds ? end : begin);
+  judge(of, "set before", all);
+  all.clear();
+  behind.add_to(all, holds ? end : begin);
+  judge(of, "set behind", all);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string_view things_text;
+  std::string_view case_text;
+  const auto options =
+      parse("time_limit_flood_stress", {argv, static_cast<std::size_t>(argc)},
+            {{"--things", &things_text}, {"--case", &case_text}});
+  const auto things = things_text.empty() ? default_things : number_of("--things", things_text);
+  std::size_t turn = 0;
+  const auto rounds = run_rounds(options, [&](Random& /*random*/) {
+    if (!case_text.empty()) return run_case(cases[number_of("--case", case_text)], things);
+    // All of them, however short the time is.
+    if (turn++ == 0) {
+      for (const Case& of : cases) run_case(of, things);
+    } else {
+      run_case(cases[turn % cases.size()], things);
+    }
+  });
+  std::printf("rounds %llu\n", printable(rounds));
+}
