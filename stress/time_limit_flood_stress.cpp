@@ -196,7 +196,8 @@ void judge(const Case& of, std::string_view which, const std::vector<Ladder::Lat
   const auto most = quantile(own, 90);
   const auto longest = quantile(own, 100);
   std::printf(
-      "%.*s, %.*s: %zu limits late by %.2f (50 %%), %.2f (90 %%), %.2f ms at the most, with what the "
+      "%.*s, %.*s: %zu limits late by %.2f (50 %%), %.2f (90 %%), %.2f ms at the most, with what "
+      "the "
       "system did by %.2f (50 %%)\n",
       static_cast<int>(of.name.size()), of.name.data(), static_cast<int>(which.size()),
       which.data(), all.size(), in_milliseconds(half), in_milliseconds(most),
@@ -244,9 +245,8 @@ void run_case(const Case& of, std::uint64_t things) {
 int main(int argc, char** argv) {
   std::string_view things_text;
   std::string_view case_text;
-  const auto options =
-      parse("time_limit_flood_stress", {argv, static_cast<std::size_t>(argc)},
-            {{"--things", &things_text}, {"--case", &case_text}});
+  const auto options = parse("time_limit_flood_stress", {argv, static_cast<std::size_t>(argc)},
+                             {{"--things", &things_text}, {"--case", &case_text}});
   const auto things = things_text.empty() ? default_things : number_of("--things", things_text);
   std::size_t turn = 0;
   const auto rounds = run_rounds(options, [&](Random& /*random*/) {

@@ -122,7 +122,8 @@ class TimeLimitStress {
     const auto most = quantile(seen.own, 90);
     const auto longest = quantile(seen.own, 100);
     std::printf(
-        "%-38s %6zu rounds, late by %4.0f us (50 %%), %4.0f (90 %%), %5.0f at the most, with what the "
+        "%-38s %6zu rounds, late by %4.0f us (50 %%), %4.0f (90 %%), %5.0f at the most, with what "
+        "the "
         "system did by %5.0f (50 %%), %6.0f at the most\n",
         of.name, seen.own.size(), in_microseconds(half), in_microseconds(most),
         in_microseconds(longest), in_microseconds(quantile(seen.raw, 50)),

@@ -1,19 +1,13 @@
-#include <poll.h>
-
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/deferred.hpp>
-#include <boost/asio/experimental/parallel_group.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
 #include <heistd/addresses.hpp>
+#include <heistd/guarded.hpp>
 #include <heistd/http_reply.hpp>
 #include <heistd/http_session.hpp>
 #include <heistd/network_reserve.hpp>
 #include <heistd/pace.hpp>
 #include <heistd/parsed_head.hpp>
-#include <iostream>
 #include <new>
 #include <span>
 #include <utility>
@@ -25,35 +19,8 @@ namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using Tcp = asio::ip::tcp;
 
-constexpr auto as_tuple = asio::as_tuple(asio::use_awaitable);
-
-/// How many bytes are read at a time, but for those of an upload.
-constexpr std::size_t read_bytes = 4 * kib;
-/// How many bytes of later requests are read ahead while a client waits for its job.
-constexpr std::size_t read_ahead_bytes = 64 * kib;
 /// How long a closing connection is read from, so that the client gets to see the last answer.
 constexpr std::chrono::seconds linger_time{2};
-constexpr std::chrono::milliseconds peer_check_interval{100};
-/// How long a request waits for an agent to have compiled its pattern.
-constexpr std::chrono::seconds verdict_patience{1};
-
-Refusal internal_error(const std::exception& error) {
-  std::cerr << "heistd: request failed: " << error.what() << std::endl;
-  return {500, "internal", "the server failed to do this"};
-}
-
-/// Calls the API; what it throws becomes a reply.
-template <class Call>
-auto guarded(Call&& call) -> decltype(call()) {
-  try {
-    return call();
-  } catch (const std::bad_alloc&) {
-    return make_reply(out_of_memory());
-  } catch (const std::exception& error) {
-    return make_reply(internal_error(error));
-  }
-}
-
 /// Where the upload's next bytes go; without memory, a refusal.
 Result<std::span<char>> room_in(Upload& upload) {
   try {
@@ -61,12 +28,6 @@ Result<std::span<char>> room_in(Upload& upload) {
   } catch (const std::bad_alloc&) {
     return out_of_memory();
   }
-}
-
-/// The peer has closed its end, or the connection is broken. Needs no room for what it sent before.
-bool peer_has_left(Tcp::socket& socket) {
-  pollfd entry{socket.native_handle(), POLLRDHUP, 0};
-  return ::poll(&entry, 1, 0) > 0;
 }
 
 }  // namespace
@@ -164,17 +125,6 @@ asio::awaitable<void> HttpSession::serve_head(Parser& parser) {
   co_await answer(std::get<Reply>(step));
 }
 
-/// Waits for an agent's verdict on a pattern, for a moment: without one the job's own failure says what is wrong with it.
-asio::awaitable<void> HttpSession::wait_for_check(PatternCheck& check) {
-  deadline_->clear();
-  check.on_done = [self = weak_from_this()] {
-    if (const auto session = self.lock()) session->finished_.cancel();
-  };
-  finished_.expires_after(verdict_patience);
-  if (!check.done) co_await finished_.async_wait(as_tuple);
-  check.on_done = nullptr;
-}
-
 asio::awaitable<void> HttpSession::receive(Parser& parser, Upload& upload) {
   const bool expects_continue = !parser.get()[http::field::expect].empty() && version_ == 11;
   if (expects_continue && buffer_.size() == 0) co_await send_continue();
@@ -228,58 +178,6 @@ asio::awaitable<HttpSession::Error> HttpSession::receive_body(Parser& parser, Up
     if (error && error != http::error::need_buffer) co_return error;
   }
   co_return Error();
-}
-
-asio::awaitable<void> HttpSession::wait_for_job(Waiting& waiting) {
-  deadline_->clear();
-  const auto& job = *waiting.job;
-  waiting.job->on_finished = [self = weak_from_this()] {
-    if (const auto session = self.lock()) session->finished_.cancel();
-  };
-  const bool left = co_await client_left_before(job);
-  waiting.share = {};
-  if (left) {
-    keep_alive_ = false;
-    api_.abandon(waiting);
-    co_return;
-  }
-  const auto reply = guarded([&] { return api_.waited(job); });
-  co_await answer(reply);
-}
-
-/// Waits until the job has finished (false) or the client has closed its end (true). Requests that come
-/// meanwhile are read ahead; when there is no room for more, the connection's state is polled.
-asio::awaitable<bool> HttpSession::client_left_before(const Job& job) {
-  while (!job.finished()) {
-    const auto room = room_to_read_ahead();
-    if (room.size() == 0) {
-      finished_.expires_after(peer_check_interval);
-      co_await finished_.async_wait(as_tuple);
-      if (!job.finished() && peer_has_left(socket_)) co_return true;
-      continue;
-    }
-    finished_.expires_at(Clock::time_point::max());
-    auto group = asio::experimental::make_parallel_group(
-        socket_.async_read_some(room, asio::deferred), finished_.async_wait(asio::deferred));
-    const auto [order, error, bytes, expiry] =
-        co_await group.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
-    buffer_.commit(bytes);
-    if (error && !job.finished()) co_return true;
-  }
-  co_return false;
-}
-
-/// The buffer's own room first: more of it takes memory, and only for a client that goes on sending.
-asio::mutable_buffer HttpSession::room_to_read_ahead() {
-  const auto left = read_ahead_bytes - std::min(read_ahead_bytes, buffer_.size());
-  const auto unused = buffer_.capacity() - buffer_.size();
-  if (unused > 0) return buffer_.prepare(std::min(left, unused));
-  try {
-    const NetworkReserve::Withheld only_what_is_left;
-    return buffer_.prepare(std::min(left, read_bytes));
-  } catch (const std::bad_alloc&) {
-    return {};
-  }
 }
 
 /// Sends the reply, unless too much is on its way to the client already.

@@ -1,10 +1,12 @@
 // HttpSession: one connection.
 #pragma once
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <heistd/api.hpp>
 #include <heistd/connections.hpp>
@@ -43,6 +45,11 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   using Error = boost::beast::error_code;
   template <class T>
   using Awaitable = boost::asio::awaitable<T>;
+  static constexpr auto as_tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
+  /// How many bytes are read at a time, but for those of an upload.
+  static constexpr std::size_t read_bytes = 4 * kib;
+  /// How many bytes of later requests are read ahead while a client waits for its job.
+  static constexpr std::size_t read_ahead_bytes = 64 * kib;
 
   // Arguments are references to what the caller keeps while it waits: g++ 12 destroys some temporaries
   // of a co_await expression twice.

@@ -312,5 +312,81 @@ TEST_P(Sus1Cluster, several_threads_suspend_and_resume_then_no_task_is_lost) {
   EXPECT_EQ(ran.load(), 1000);
 }
 
+/// Suspends and resumes a scheduler about once a tick until told to end, and measures for how long it was not suspended.
+class Cycles {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit Cycles(Scheduler scheduler) : scheduler_(std::move(scheduler)), since_(Clock::now()) {}
+
+  /// Returns whether the condition came true.
+  template <class Condition>
+  bool go_on_until(Condition condition) {
+    const auto patience = Clock::now() + std::chrono::seconds(30);
+    while (!condition() && Clock::now() < patience) {
+      scheduler_.suspend();
+      free_ += Clock::now() - since_;
+      spin(300us);
+      since_ = Clock::now();
+      scheduler_.resume();
+      spin(500us);
+    }
+    return condition();
+  }
+  /// No less than the time for which it was free until now.
+  [[nodiscard]] Clock::duration most_free() const { return free_ + (Clock::now() - since_); }
+
+ private:
+  static void spin(Clock::duration time) {
+    const auto end = Clock::now() + time;
+    while (Clock::now() < end) std::this_thread::yield();
+  }
+
+  const Scheduler scheduler_;
+  Clock::duration free_{};
+  Clock::time_point since_;
+};
+
+TEST_P(Sus1Cluster, delay_when_suspended_about_once_a_tick_then_ends_and_never_early) {
+  const auto begin = Cycles::Clock::now();
+  Cycles cycles(scheduler);
+  const auto delayed = scheduler.post_task([] {}, {.delay = 20ms});
+  ASSERT_TRUE(cycles.go_on_until([&] { return delayed.settled(); })) << "it never ends";
+  EXPECT_GE(cycles.most_free(), 20ms);
+  EXPECT_GE(Cycles::Clock::now() - begin, 20ms);
+}
+
+TEST_P(Sus1Cluster, delay_when_suspensions_never_stop_then_ends_all_the_same) {
+  const auto delayed = scheduler.post_task([] {}, {.delay = 5ms});
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!delayed.settled() && std::chrono::steady_clock::now() < patience) {
+    scheduler.suspend();
+    scheduler.resume();
+  }
+  EXPECT_TRUE(delayed.settled());
+}
+
+// Rules: SUS-1, LIF-1
+TEST_P(Sus1Cluster, closed_while_suspensions_go_on_then_the_drain_ends_and_delays_have_run) {
+  const Scheduler bound = cluster.agent(GetParam() - 1).scheduler();
+  std::vector<Promise<void>> delayed;
+  for (const auto& of : {scheduler, bound}) {
+    delayed.push_back(of.post_task([] {}, {.delay = 20ms}));
+    delayed.push_back(of.post_task([] {}, {.delay = 10ms}));
+  }
+  CloseMode mode = CloseMode::drain();
+  mode.wait_for_delayed = true;
+  std::atomic<bool> has_ended{false};
+  std::thread closer([&] {
+    cluster.close(mode);
+    has_ended = true;
+  });
+  std::thread of_bound([&] { Cycles(bound).go_on_until([&] { return has_ended.load(); }); });
+  EXPECT_TRUE(Cycles(scheduler).go_on_until([&] { return has_ended.load(); })) << "it hangs";
+  of_bound.join();
+  closer.join();
+  for (const auto& promise : delayed) EXPECT_EQ(promise.status(), PromiseStatus::fulfilled);
+}
+
 }  // namespace
 }  // namespace heist::support

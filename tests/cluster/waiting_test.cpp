@@ -1,8 +1,10 @@
 // Rule: CLU-5: agents of a cluster that wait for each other; LIF-1: a drain that waits tells for what.
+#include <algorithm>
 #include <heist/blocking.hpp>
 
 #include "cluster/cluster_fixture.hpp"
 #include "heist/loop/drain_watch.hpp"
+#include "support/threads.hpp"
 
 namespace heist::support {
 namespace {
@@ -189,6 +191,104 @@ TEST_P(ClusterDrainWatch, close_when_a_task_takes_long_then_nothing_is_told) {
   held.let_go();
   closer.join();
   never.resolve();
+}
+
+// Rule: CLU-5. What a task settles that goes on after a co_await is not known, so such a circle is refused only when all
+// agents are in it.
+class ClusterWaitingAfterAwait : public ClusterDrainWatch {
+ protected:
+  /// Waits, on an agent, for another task, after it has awaited something.
+  static Promise<int> wait_after_await(Promise<void> before, Countdown& to_meet,
+                                       std::optional<Promise<int>>& other) {
+    co_await before;
+    meet(to_meet);
+    co_return other->get();
+  }
+  void begin(std::optional<Promise<int>>& waits, std::optional<Promise<int>>& other) {
+    waits = scheduler().post_task(
+        [&, awaited = start.promise] { return wait_after_await(awaited, to_meet, other); });
+  }
+  static Promise<int> await_end(Promise<void> end) {
+    co_await end;
+    co_return 7;
+  }
+  /// Two that wait for tasks of which nobody knows when they go on: as in a circle, but these can.
+  void begin_waits_for_suspended() {
+    for (auto* const awaited : {&third, &fourth}) {
+      // What the coroutine itself settles: whoever is free goes on with it.
+      scheduler().post_task([&] { *awaited = await_end(end.promise); }).get();
+    }
+    begin(first, third);
+    begin(second, fourth);
+    start.resolver.resolve();
+  }
+  void end_waits() {
+    end.resolver.resolve();
+    ASSERT_TRUE(settles(*first) && settles(*second)) << "it hangs";
+    EXPECT_EQ(first->get() + second->get(), 14);
+  }
+
+  PromiseWithResolver<void> start = Promise<void>::with_resolver();
+  PromiseWithResolver<void> end = Promise<void>::with_resolver();
+  Countdown to_meet{2};
+  std::optional<Promise<int>> first;
+  std::optional<Promise<int>> second;
+  std::optional<Promise<int>> third;
+  std::optional<Promise<int>> fourth;
+};
+class ClusterOfTwoWaiting : public ClusterWaitingAfterAwait {};
+INSTANTIATE_TEST_SUITE_P(Two, ClusterOfTwoWaiting, testing::Values(2U), size_name);
+class ClusterOfMoreWaiting : public ClusterWaitingAfterAwait {};
+INSTANTIATE_TEST_SUITE_P(More, ClusterOfMoreWaiting, testing::Values(3U, 8U), size_name);
+
+TEST_P(ClusterOfTwoWaiting, get_when_all_agents_wait_for_each_other_then_refused) {
+  begin(first, second);
+  begin(second, first);
+  start.resolver.resolve();
+  EXPECT_EQ(count_refused(*first, *second), 2);
+}
+
+TEST_P(ClusterOfMoreWaiting, get_when_two_wait_for_what_is_suspended_then_it_is_told_once) {
+  begin_waits_for_suspended();
+  std::vector<RecordedError> told;
+  EXPECT_TRUE(comes_true([&] {
+    told = errors.take();
+    return !told.empty();
+  }));
+  EXPECT_FALSE(first->wait_for(50ms));
+  for (auto& error : errors.take()) told.push_back(std::move(error));
+  end_waits();
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].origin, ErrorOrigin::wait);
+  EXPECT_THAT(
+      told[0].what,
+      testing::MatchesRegex("several agents have waited for long.*: agent . waits, in a task, for "
+                            "a stealable task; agent . waits, in a task, for a stealable task"));
+}
+
+// A drain finds the same, and tells it as what keeps it.
+TEST_P(ClusterOfMoreWaiting, close_when_two_wait_for_what_is_suspended_then_the_drain_tells) {
+  begin_waits_for_suspended();
+  wait_until([this] { return to_meet.left() == 0; });
+  std::thread closer([this] { cluster().close(CloseMode::drain()); });
+  std::vector<RecordedError> told;
+  EXPECT_TRUE(comes_true([&] {
+    for (auto& error : errors.take()) told.push_back(std::move(error));
+    return std::ranges::any_of(
+        told, [](const RecordedError& error) { return error.origin == ErrorOrigin::close; });
+  }));
+  end_waits();
+  closer.join();
+}
+
+// One that waits for long is nothing to tell of: what it waits for may take long.
+TEST_P(ClusterOfMoreWaiting, get_when_one_waits_long_then_nothing_is_told) {
+  auto awaited = Promise<int>::with_resolver();
+  const auto waits = bound(0).post_task([&] { return awaited.promise.get(); });
+  EXPECT_FALSE(waits.wait_for(100ms));
+  awaited.resolver.resolve(7);
+  EXPECT_EQ(waits.get(), 7);
+  EXPECT_TRUE(errors.take().empty());
 }
 
 }  // namespace

@@ -21,6 +21,8 @@ const char* to_text(ErrorOrigin origin) noexcept {
       return "a rejected promise nobody observed";
     case ErrorOrigin::close:
       return "a close";
+    case ErrorOrigin::wait:
+      return "agents that wait";
   }
   return "somewhere";
 }

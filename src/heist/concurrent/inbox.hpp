@@ -67,7 +67,7 @@ class TakenNodes {
 // I7      Who takes its own node back finds it where it put it, on top: what was below it then is the
 //         rest of the list, as a node leaves only with all that are above it, and is posted once.
 // Edge inbox: count <-> take. Count, then look; take, then see who counts.
-// Edge inbox: leave -> count. Carries the links of what is left.
+// Edge inbox: leave -> look_left. Carries the links of what is left. (And as count: count, then look.)
 // Edge inbox: counted -> take. The counter has read the nodes before the agent links them anew.
 // Edge inbox: sleep -> publish. Carries the wake-up word the agent prepared (parker).
 // Edge inbox: publish <-> look. A cluster's: arm, then look for the watcher; become the watcher, then look.
@@ -75,7 +75,7 @@ class TakenNodes {
 // Progress  post lock-free, take one exchange (I5 apart).   Bound none (bounded posting is the scheduler's
 //           business).
 // Proof   tests/concurrent/inbox_test.cpp, stress/order_stress.cpp, stress/post_storm_stress.cpp,
-//         stress/model/models/closing.cpp
+//         stress/model/models/closing.cpp, stress/model/models/time_limits.cpp
 class Inbox {
  public:
   enum class PostResult : std::uint8_t { posted, wake, closed };
@@ -173,8 +173,10 @@ class Inbox {
   [[nodiscard]] std::uint64_t count_tasks() noexcept {
     counting_.fetch_add(1, sync::edge("inbox:count", sync::seq_cst));
     const Word newest = head_.load(sync::edge("inbox:count", sync::seq_cst));
-    const LoopNode* const left_newest = left_newest_.load(sync::edge("inbox:count", sync::seq_cst));
-    const LoopNode* const left_oldest = left_oldest_.load(sync::edge("inbox:count", sync::seq_cst));
+    const LoopNode* const left_newest =
+        left_newest_.load(sync::edge("inbox:look_left", sync::seq_cst));
+    const LoopNode* const left_oldest =
+        left_oldest_.load(sync::edge("inbox:look_left", sync::seq_cst));
     const auto count =
         tasks_from(newest_of(newest)) + tasks_from(left_newest) + tasks_from(left_oldest);
     counting_.fetch_sub(1, sync::edge("inbox:counted", sync::seq_cst));

@@ -2,7 +2,9 @@
 
 #include <heist/error.hpp>
 #include <heist/promise_state.hpp>
+#include <string>
 
+#include "drain_watch.hpp"
 #include "drive_scope.hpp"
 
 namespace heist {
@@ -27,6 +29,12 @@ const PromiseStateBase* promise_of_task(LoopCore& agent) noexcept {
   return promise_of != nullptr ? promise_of(*task) : nullptr;
 }
 
+#if defined(HEIST_MODEL)
+constexpr bool looks_again = false;  // models know no real time
+#else
+constexpr bool looks_again = true;
+#endif
+
 }  // namespace
 
 AgentWaiting::AgentWaiting(const PromiseStateBase& on, const TaskHome* home)
@@ -35,7 +43,9 @@ AgentWaiting::AgentWaiting(const PromiseStateBase& on, const TaskHome* home)
   if (agent_ == nullptr) return;
   agent_->wait().begin(on, home, promise_of_task(*agent_));
   Membership* const membership = agent_->membership();
-  if (membership == nullptr || !membership->is_stuck()) return;
+  if (membership == nullptr) return;
+  if (looks_again) look_at_ = Clock::now() + patience_for_waits();
+  if (!membership->is_stuck()) return;
   end();
   throw NotAllowedError(
       "waiting here would never end: all agents that could settle the promise wait as well");
@@ -43,6 +53,20 @@ AgentWaiting::AgentWaiting(const PromiseStateBase& on, const TaskHome* home)
 
 AgentWaiting::~AgentWaiting() {
   if (agent_ != nullptr) end();
+}
+
+void AgentWaiting::look() noexcept {
+  look_at_ = Clock::now() + patience_for_waits();
+  try {
+    const std::string found = agent_->membership()->find_long_waits(seen_);
+    if (found.empty()) return;
+    look_at_ = std::nullopt;
+    const std::string text =
+        "several agents have waited for long, which never ends if it is for each other: " + found;
+    report_error(ErrorOrigin::wait, Reason{TimeoutError(text.c_str())});
+  } catch (
+      ...) {  // NOLINT(bugprone-empty-catch): no memory for the words; the next look may have it
+  }
 }
 
 void AgentWaiting::end() noexcept {

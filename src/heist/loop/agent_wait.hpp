@@ -1,17 +1,21 @@
 // AgentWait: what an agent's thread waits for, in get() or wait(), without a limit.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <heist/sync.hpp>
+#include <memory>
+#include <optional>
 
 namespace heist {
 
 class LoopCore;
 class PromiseStateBase;
 class TaskHome;
+struct SeenWaits;
 
 // Roles   waiter: the agent's thread.  looker: who wants to know who waits for whom: a member of its cluster that is about
-//         to wait, or a closer.
+//         to wait, or has waited long, or a closer.
 // I1      A promise that is waited for lasts as long as somebody looks: who ends a wait waits for those that look
 //         (ClusterWaits::lookers_).
 // Edge wait: begin, end <-> look, looked. Take it back, then see who looks; say so, then look. Of two that begin, and
@@ -35,17 +39,28 @@ struct AgentWait {
 /// The calling thread, if it is an agent's, waits without a limit.
 ///
 /// Errors: NotAllowedError when that would never end, as all that could end it wait, too (CLU-5).
+///
+/// Not every circle of waits is seen: what a task settles that goes on after a co_await is not known, and a stealable one may
+/// be run by whoever is free. So when several members of a cluster wait for long, that is told, once, by the first of them.
 class AgentWaiting {
  public:
+  using Clock = std::chrono::steady_clock;
+
   AgentWaiting(const PromiseStateBase& on, const TaskHome* home);
   AgentWaiting(const AgentWaiting&) = delete;
   AgentWaiting& operator=(const AgentWaiting&) = delete;
   ~AgentWaiting();
 
+  /// When to call look(); nothing: there is nobody to wait for each other, or it has been told.
+  [[nodiscard]] std::optional<Clock::time_point> look_at() const noexcept { return look_at_; }
+  void look() noexcept;
+
  private:
   void end() noexcept;
 
   LoopCore* agent_;  ///< null: a plain thread
+  std::optional<Clock::time_point> look_at_;
+  std::unique_ptr<SeenWaits> seen_;  ///< who waited at the last look
 };
 
 }  // namespace heist

@@ -2,8 +2,10 @@
 
 #include <bit>
 #include <heist/promise_state.hpp>
+#include <optional>
 
 #include "cluster_core.hpp"
+#include "membership.hpp"
 
 namespace heist {
 
@@ -23,6 +25,10 @@ struct ClusterWaits::Wait {
   std::uint32_t count = 0;
 
   friend bool operator==(const Wait&, const Wait&) = default;
+};
+
+struct ClusterWaits::Seen final : SeenWaits {
+  Waits waits;
 };
 
 namespace {
@@ -96,16 +102,39 @@ std::string ClusterWaits::words_for(const Waits& waits, const Wait& wait) const 
   return "a task of agent " + std::to_string(std::countr_zero(awaited));
 }
 
-DrainObstacle ClusterWaits::find_obstacle() {
-  const Waits waits = look();
-  DrainObstacle found;
+std::string ClusterWaits::words_for_all(const Waits& waits) const {
+  std::string words;
   for (unsigned index = 0; index < cluster_.size(); ++index) {
     if (waits[index].on == nullptr) continue;
-    if (!found.what.empty()) found.what += "; ";
-    found.what += "agent " + std::to_string(index) + " waits, in a task, for " +
-                  words_for(waits, waits[index]);
-    found.mark += waits[index].count;
+    if (!words.empty()) words += "; ";
+    words += "agent " + std::to_string(index) + " waits, in a task, for " +
+             words_for(waits, waits[index]);
   }
+  return words;
+}
+
+std::string ClusterWaits::find_long_waits(unsigned member, std::unique_ptr<SeenWaits>& seen) {
+  if (seen == nullptr) seen = std::make_unique<Seen>();
+  Waits& before = static_cast<Seen&>(*seen).waits;
+  const Waits now = look();
+  Waits both{};
+  unsigned count = 0;
+  std::optional<unsigned> first;
+  for (unsigned index = 0; index < cluster_.size(); ++index) {
+    if (now[index].on == nullptr || now[index] != before[index]) continue;
+    both[index] = now[index];
+    if (!first) first = index;
+    ++count;
+  }
+  before = now;
+  const bool is_teller = count >= 2 && first == member;
+  return is_teller ? words_for_all(both) : std::string();
+}
+
+DrainObstacle ClusterWaits::find_obstacle() {
+  const Waits waits = look();
+  DrainObstacle found{.what = words_for_all(waits), .mark = 0};
+  for (const Wait& wait : waits) found.mark += wait.count;
   return found;
 }
 

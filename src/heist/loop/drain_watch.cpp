@@ -19,12 +19,15 @@ std::chrono::nanoseconds set_drain_patience(std::chrono::nanoseconds patience) n
                  patience_between_looks.exchange(patience.count() / 2, sync::relaxed));
 }
 
+std::chrono::nanoseconds patience_for_waits() noexcept {
+  // relaxed: a number.
+  return std::chrono::nanoseconds(patience_between_looks.load(sync::relaxed));
+}
+
 DrainWatch::DrainWatch(CloseTerms& terms) noexcept : terms_(terms), next_(after_patience()) {}
 
 CloseTerms::Clock::time_point DrainWatch::after_patience() noexcept {
-  // relaxed: a number.
-  return CloseTerms::Clock::now() +
-         std::chrono::nanoseconds(patience_between_looks.load(sync::relaxed));
+  return CloseTerms::Clock::now() + patience_for_waits();
 }
 
 std::optional<CloseTerms::Clock::time_point> DrainWatch::due() const noexcept {

@@ -18,6 +18,8 @@ struct DrainObstacle {
 
 /// How long a drain may wait for the same before that is told; for tests.   Returns the former one.
 std::chrono::nanoseconds set_drain_patience(std::chrono::nanoseconds patience) noexcept;
+/// The time between two looks at what waits.
+[[nodiscard]] std::chrono::nanoseconds patience_for_waits() noexcept;
 
 /// Thread: one.
 class DrainWatch {

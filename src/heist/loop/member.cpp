@@ -234,6 +234,10 @@ void Member::drop_before_wait() noexcept { cluster_.closing().drop_if_left(); }
 
 bool Member::is_stuck() noexcept { return cluster_.waits().is_stuck(index_); }
 
+std::string Member::find_long_waits(std::unique_ptr<SeenWaits>& seen) {
+  return cluster_.waits().find_long_waits(index_, seen);
+}
+
 void Member::await_lookers() noexcept { cluster_.waits().await_lookers(); }
 
 // Blocking.

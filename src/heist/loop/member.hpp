@@ -39,6 +39,7 @@ class Member final : public Membership {
   void end_search() noexcept override HEIST_ON_AGENT;
   void drop_before_wait() noexcept override;
   [[nodiscard]] bool is_stuck() noexcept override;
+  [[nodiscard]] std::string find_long_waits(std::unique_ptr<SeenWaits>& seen) override;
   void await_lookers() noexcept override;
 
   /// The running task leaves its continuation behind for other agents, until unfork(). False: there is no room for it.

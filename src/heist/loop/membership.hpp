@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <heist/loop_node.hpp>
+#include <memory>
 #include <optional>
+#include <string>
 
 #include "agent_role.hpp"
 
@@ -11,6 +13,14 @@ namespace heist {
 
 class SchedulerTask;
 class TaskHome;
+
+/// Which agents of a cluster waited at a look, for the next one.
+struct SeenWaits {
+  SeenWaits() noexcept = default;
+  SeenWaits(const SeenWaits&) = delete;
+  SeenWaits& operator=(const SeenWaits&) = delete;
+  virtual ~SeenWaits() = default;
+};
 
 /// An agent's side of a cluster, owned by its loop (cluster: Member). A loop without one is in no
 /// cluster.
@@ -44,6 +54,9 @@ class Membership {
   virtual void drop_before_wait() noexcept = 0;
   /// It has said for what it waits: whether nobody is left who could end that (CLU-5).
   [[nodiscard]] virtual bool is_stuck() noexcept = 0;
+  /// It has waited for long: what is to be told of those that have waited since the call before, which `seen` is of; empty:
+  /// nothing, or another one of them tells.   Errors: std::bad_alloc.
+  [[nodiscard]] virtual std::string find_long_waits(std::unique_ptr<SeenWaits>& seen) = 0;
   /// It has ended a wait: until nobody looks at what it waited for.
   virtual void await_lookers() noexcept = 0;
 

@@ -294,7 +294,9 @@ bool PromiseStateBase::wait_until(std::optional<std::chrono::steady_clock::time_
                                    sync::edge("promise:wait", sync::seq_cst));
   while (status_.load(sync::edge("promise:wait", sync::seq_cst)) == PromiseStatus::pending) {
     if (deadline && Parker::Clock::now() >= *deadline) return false;
-    wait_on_word(waiting_, someone_waits, deadline);
+    const auto look_at = waiting ? waiting->look_at() : std::nullopt;
+    wait_on_word(waiting_, someone_waits, deadline ? deadline : look_at);
+    if (look_at && Parker::Clock::now() >= *look_at) waiting->look();
   }
   return true;
 }

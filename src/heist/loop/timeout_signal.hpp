@@ -22,7 +22,7 @@ namespace heist {
 /// Edge limit: give_up -> take_up. Carries what the references did to the memory that is freed then.
 /// I1       The timer touches the signal with a reference only, which it gets unless the last one has
 ///          gone. Between that and the end of the abort nothing ends.
-/// Proof    tests/signals/timeout_signal_test.cpp, stress/timeout_signal_stress.cpp
+/// Proof    tests/signals/timeout_signal_test.cpp, stress/timeout_signal_stress.cpp, stress/model/models/time_limits.cpp
 class TimeoutSignal final : public SignalCore {
  public:
   /// Aborts once the delay, counted from now, is over, in a plain task of the loop that comes

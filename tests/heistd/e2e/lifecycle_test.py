@@ -224,6 +224,22 @@ class Drain(DrainTest):
         self.assertTrue(self.server.said("0 jobs finished, 1 aborted"), self.server.lines)
         thread.join()
 
+    def test_second_signal_when_there_are_many_jobs_then_all_are_aborted_step_by_step(self):
+        waiting = 3 * 64 + 1  # more than three steps
+        text = heistd_server.costly_text(15 * MIB)
+        urgent = f"/jobs/search?pattern={heistd_server.COSTLY}&priority=user-blocking"
+        for _ in range(2):  # one for each agent
+            self.server.accepted(urgent, text)
+        for number in range(waiting):
+            self.server.accepted(f"/jobs/digest?priority=background&signal=s{number % 3}")
+        self.server.signal()
+        until(lambda: self.server.said("SIGTERM"), "the drain to begin")
+        self.server.signal()
+        self.assertEqual(self.server.ended(), 0)
+        self.assertTrue(self.server.said(f"aborting {waiting + 2} jobs"), self.server.lines)
+        aborted = f"0 jobs finished, {waiting + 2} aborted"
+        self.assertTrue(self.server.said(aborted), self.server.lines)
+
 
 class Deadline(DrainTest):
     OPTIONS = ("--drain-deadline", "100")

@@ -1,0 +1,94 @@
+// What a connection's request waits for: a pattern's verdict, its job's end. The client may go
+// meanwhile.
+#include <poll.h>
+
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <heistd/guarded.hpp>
+#include <heistd/http_session.hpp>
+#include <heistd/network_reserve.hpp>
+#include <new>
+#include <utility>
+
+namespace heistd {
+namespace {
+
+namespace asio = boost::asio;
+using Tcp = asio::ip::tcp;
+
+constexpr std::chrono::milliseconds peer_check_interval{100};
+/// How long a request waits for an agent to have compiled its pattern.
+constexpr std::chrono::seconds verdict_patience{1};
+
+/// The peer has closed its end, or the connection is broken. Needs no room for what it sent before.
+bool peer_has_left(Tcp::socket& socket) {
+  pollfd entry{socket.native_handle(), POLLRDHUP, 0};
+  return ::poll(&entry, 1, 0) > 0;
+}
+
+}  // namespace
+
+/// Waits for an agent's verdict on a pattern, for a moment: without one the job's own failure says what is wrong with it.
+asio::awaitable<void> HttpSession::wait_for_check(PatternCheck& check) {
+  deadline_->clear();
+  check.on_done = [self = weak_from_this()] {
+    if (const auto session = self.lock()) session->finished_.cancel();
+  };
+  finished_.expires_after(verdict_patience);
+  if (!check.done) co_await finished_.async_wait(as_tuple);
+  check.on_done = nullptr;
+}
+
+asio::awaitable<void> HttpSession::wait_for_job(Waiting& waiting) {
+  deadline_->clear();
+  const auto& job = *waiting.job;
+  waiting.job->on_finished = [self = weak_from_this()] {
+    if (const auto session = self.lock()) session->finished_.cancel();
+  };
+  const bool left = co_await client_left_before(job);
+  waiting.share = {};
+  if (left) {
+    keep_alive_ = false;
+    api_.abandon(waiting);
+    co_return;
+  }
+  const auto reply = guarded([&] { return api_.waited(job); });
+  co_await answer(reply);
+}
+
+/// Waits until the job has finished (false) or the client has closed its end (true). Requests that come
+/// meanwhile are read ahead; when there is no room for more, the connection's state is polled.
+asio::awaitable<bool> HttpSession::client_left_before(const Job& job) {
+  while (!job.finished()) {
+    const auto room = room_to_read_ahead();
+    if (room.size() == 0) {
+      finished_.expires_after(peer_check_interval);
+      co_await finished_.async_wait(as_tuple);
+      if (!job.finished() && peer_has_left(socket_)) co_return true;
+      continue;
+    }
+    finished_.expires_at(Clock::time_point::max());
+    auto group = asio::experimental::make_parallel_group(
+        socket_.async_read_some(room, asio::deferred), finished_.async_wait(asio::deferred));
+    const auto [order, error, bytes, expiry] =
+        co_await group.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
+    buffer_.commit(bytes);
+    if (error && !job.finished()) co_return true;
+  }
+  co_return false;
+}
+
+/// The buffer's own room first: more of it takes memory, and only for a client that goes on sending.
+asio::mutable_buffer HttpSession::room_to_read_ahead() {
+  const auto left = read_ahead_bytes - std::min(read_ahead_bytes, buffer_.size());
+  const auto unused = buffer_.capacity() - buffer_.size();
+  if (unused > 0) return buffer_.prepare(std::min(left, unused));
+  try {
+    const NetworkReserve::Withheld only_what_is_left;
+    return buffer_.prepare(std::min(left, read_bytes));
+  } catch (const std::bad_alloc&) {
+    return {};
+  }
+}
+
+}  // namespace heistd
