@@ -12,7 +12,7 @@
 
 // NOLINTBEGIN: the decoys take their names.
 #define UrgencyHint RightUrgencyHint
-#include "heist/cluster/urgency_hint.hpp"
+#include "heist/cluster/queues/urgency_hint.hpp"
 #undef UrgencyHint
 #define IdleAgents RightIdleAgents
 #include "heist/cluster/idle_agents.hpp"

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "loop/cluster_core.hpp"
+#include "cluster/cluster_core.hpp"
 #include "loop/drive_scope.hpp"
-#include "loop/member.hpp"
+#include "cluster/member.hpp"
 #include "model_time.hpp"
 #include "support.hpp"
 

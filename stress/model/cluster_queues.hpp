@@ -6,7 +6,7 @@
 #include <heist/ref.hpp>
 #include <utility>
 
-#include "cluster/cluster_queues.hpp"
+#include "cluster/queues/cluster_queues.hpp"
 #include "engine/model.hpp"
 
 namespace heist::model {

@@ -8,10 +8,10 @@
 #include <thread>
 
 #include "../loop/close_calls.hpp"
-#include "../loop/cluster_core.hpp"
+#include "../cluster/cluster_core.hpp"
 #include "../loop/drive_scope.hpp"
 #include "../loop/loop_core.hpp"
-#include "../loop/member.hpp"
+#include "../cluster/member.hpp"
 #include "../os/fork_watch.hpp"
 #include "../os/thread.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "../loop/close_calls.hpp"
-#include "../loop/cluster_core.hpp"
+#include "../cluster/cluster_core.hpp"
 #include "../loop/drive_scope.hpp"
 #include "../loop/loop_core.hpp"
 #include "../os/cpu_limit.hpp"

@@ -1,9 +1,9 @@
 #include <heist/abort_signal.hpp>
 #include <heist/helped_task.hpp>
 
-#include "../loop/cluster_core.hpp"
+#include "../cluster/cluster_core.hpp"
 #include "../loop/loop_core.hpp"
-#include "../loop/member.hpp"
+#include "../cluster/member.hpp"
 #include "../loop/signal_core.hpp"
 
 namespace heist {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "../cluster/signal_queues.hpp"
+#include "../cluster/queues/signal_queues.hpp"
 #include "continuation.hpp"
 #include "dependent_signal.hpp"
 #include "loop_core.hpp"

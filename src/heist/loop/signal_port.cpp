@@ -1,6 +1,6 @@
 #include <heist/node_memory.hpp>
 
-#include "../cluster/signal_queues.hpp"
+#include "../cluster/queues/signal_queues.hpp"
 #include "loop_core.hpp"
 #include "signal_core.hpp"
 

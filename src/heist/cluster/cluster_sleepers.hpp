@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "../cluster/idle_agents.hpp"
-#include "loop_core.hpp"
+#include "../loop/loop_core.hpp"
+#include "idle_agents.hpp"
 
 namespace heist {
 

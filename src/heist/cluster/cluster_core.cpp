@@ -5,9 +5,9 @@
 #include <new>
 #include <utility>
 
-#include "drive_scope.hpp"
+#include "../loop/drive_scope.hpp"
+#include "../loop/signal_core.hpp"
 #include "member.hpp"
-#include "signal_core.hpp"
 
 namespace heist {
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "../loop/signal_core.hpp"
 #include "cluster_core.hpp"
-#include "signal_core.hpp"
 
 namespace heist {
 

@@ -5,11 +5,11 @@
 #include <heist/scheduler_task.hpp>
 #include <heist/sync.hpp>
 
-#include "../cluster/timer_keeper.hpp"
 #include "../concurrent/inbox.hpp"
-#include "agent_role.hpp"
-#include "task_queues.hpp"
-#include "upkeep_time.hpp"
+#include "../loop/agent_role.hpp"
+#include "../loop/task_queues.hpp"
+#include "../loop/upkeep_time.hpp"
+#include "timer_keeper.hpp"
 
 namespace heist {
 

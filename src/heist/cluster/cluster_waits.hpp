@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "../cluster/idle_agents.hpp"
-#include "drain_watch.hpp"
+#include "../loop/drain_watch.hpp"
+#include "idle_agents.hpp"
 
 namespace heist {
 

@@ -6,10 +6,10 @@
 #include <heist/sync.hpp>
 #include <optional>
 
-#include "agent_role.hpp"
-#include "close_terms.hpp"
-#include "drain_watch.hpp"
-#include "task_queues.hpp"
+#include "../loop/agent_role.hpp"
+#include "../loop/close_terms.hpp"
+#include "../loop/drain_watch.hpp"
+#include "../loop/task_queues.hpp"
 
 namespace heist {
 

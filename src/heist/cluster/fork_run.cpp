@@ -3,9 +3,9 @@
 #include <heist/task_tree.hpp>
 #include <utility>
 
-#include "loop_core.hpp"
+#include "../loop/loop_core.hpp"
+#include "../loop/signal_core.hpp"
 #include "member.hpp"
-#include "signal_core.hpp"
 
 namespace heist {
 

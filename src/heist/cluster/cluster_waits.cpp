@@ -4,8 +4,8 @@
 #include <heist/promise_state.hpp>
 #include <optional>
 
+#include "../loop/membership.hpp"
 #include "cluster_core.hpp"
-#include "membership.hpp"
 
 namespace heist {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "../loop/drive_scope.hpp"
+#include "../loop/drops.hpp"
 #include "cluster_core.hpp"
-#include "drive_scope.hpp"
-#include "drops.hpp"
 #include "member.hpp"
 
 namespace heist {

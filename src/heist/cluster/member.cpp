@@ -4,9 +4,9 @@
 #include <heist/blocking.hpp>
 #include <utility>
 
+#include "../loop/drive_scope.hpp"
+#include "../loop/spin_until.hpp"
 #include "cluster_core.hpp"
-#include "drive_scope.hpp"
-#include "spin_until.hpp"
 
 namespace heist {
 

@@ -10,15 +10,15 @@
 #include <optional>
 #include <vector>
 
-#include "../cluster/cluster_queues.hpp"
-#include "../cluster/reserves.hpp"
-#include "../cluster/timer_keeper.hpp"
+#include "../loop/task_home.hpp"
 #include "cluster_closing.hpp"
 #include "cluster_sleepers.hpp"
 #include "cluster_upkeep.hpp"
 #include "cluster_waits.hpp"
+#include "queues/cluster_queues.hpp"
 #include "reserve_setup.hpp"
-#include "task_home.hpp"
+#include "reserves.hpp"
+#include "timer_keeper.hpp"
 
 namespace heist {
 

@@ -7,8 +7,8 @@
 #include <heist/sync.hpp>
 #include <optional>
 
-#include "loop_core.hpp"
-#include "membership.hpp"
+#include "../loop/loop_core.hpp"
+#include "../loop/membership.hpp"
 
 namespace heist {
 
