@@ -17,11 +17,6 @@ else()
   endif()
 endif()
 
-if(CMAKE_UNITY_BUILD)
-  # Names of one file shadow those of another one that is compiled with it. The preset full compiles them one by one.
-  list(APPEND HEIST_WARNINGS -Wno-shadow)
-endif()
-
 # heist_own_target(<target>...): ours, so strict in HEIST_DEV_MODE.
 function(heist_own_target)
   if(NOT HEIST_DEV_MODE)
@@ -29,6 +24,11 @@ function(heist_own_target)
   endif()
   foreach(target IN LISTS ARGN)
     target_compile_options(${target} PRIVATE ${HEIST_WARNINGS})
+    get_target_property(is_unity ${target} UNITY_BUILD)
+    if(is_unity)
+      # Names of one file shadow those of another that is compiled with it.
+      target_compile_options(${target} PRIVATE -Wno-shadow)
+    endif()
   endforeach()
 endfunction()
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 
 #define Inbox RightInbox  // NOLINT: the decoy takes its name.
 #include "heist/concurrent/inbox.hpp"
@@ -15,11 +16,17 @@ namespace heist {
 class Inbox : public RightInbox {
  public:
   [[nodiscard]] PostResult post(LoopNode& node) noexcept {
+    Below below = 0;
+    return post(node, below);
+  }
+  [[nodiscard]] PostResult post(LoopNode& node, Below& below) noexcept {
     // The links backwards are nobody's while a node is in an inbox: they say whose it is.
     node.prev = producers() + producer_number();
-    return RightInbox::post(node);
+    return RightInbox::post(node, below);
   }
   [[nodiscard]] LoopNode* take() noexcept { return by_producer(RightInbox::take()); }
+  [[nodiscard]] LoopNode* take_newest_first() noexcept { return reversed(take()); }
+  [[nodiscard]] TakenNodes take_nodes() noexcept { return TakenNodes(take_newest_first()); }
   [[nodiscard]] LoopNode* close() noexcept { return by_producer(RightInbox::close()); }
 
  private:
@@ -37,6 +44,15 @@ class Inbox : public RightInbox {
     // relaxed: a number.
     static thread_local const std::size_t number = producer_count.fetch_add(1, sync::relaxed);
     return number % most_producers;
+  }
+
+  static LoopNode* reversed(LoopNode* node) noexcept {
+    LoopNode* result = nullptr;
+    while (node != nullptr) {
+      LoopNode* const next = std::exchange(node->next, result);
+      result = std::exchange(node, next);
+    }
+    return result;
   }
 
   /// The same nodes: those of producer 0 first, then those of producer 1, …

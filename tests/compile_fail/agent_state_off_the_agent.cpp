@@ -7,5 +7,5 @@ void collect(heist::LoopCore& loop) {
 #ifdef HEIST_EXPECT_OK
   static_cast<void>(loop.on_agent());
 #endif
-  loop.collect_work();
+  static_cast<void>(loop.collect_work());
 }
