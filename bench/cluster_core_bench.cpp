@@ -57,10 +57,10 @@ void post_and_pick(benchmark::State& state) {
 void post_shared_and_pick(benchmark::State& state) {
   Cluster cluster;
   Task task;
-  const auto pair = Ref<SharedPair>::adopt(make_node<SharedPair>(2, 3));
+  const auto pair = Ref<SignalQueues>::adopt(make_node<SignalQueues>(2, 3));
   for (auto _ : state) {
     auto& queue = pair->queue(false);
-    cluster.queues->post(*make_node<SharedCell>(task, *pair, queue));
+    cluster.queues->post(*make_node<SignalQueueEntry>(task, *pair, queue));
     check(cluster.queues->pick(0, -1) == &task);
   }
 }

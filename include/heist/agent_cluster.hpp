@@ -90,7 +90,7 @@ class AgentCluster {
     ~HotPhase();
 
    private:
-    Ref<LoopCore> loop_;
+    Ref<TaskHome> home_;
   };
   [[nodiscard]] HotPhase hot_phase() const noexcept { return HotPhase(*this); }
 

@@ -8,7 +8,7 @@
 
 namespace heist {
 
-class LoopCore;
+class Member;
 
 /// For blocking(): the part of a task in which its thread is lost to its cluster.
 class BlockingScope {
@@ -19,7 +19,7 @@ class BlockingScope {
   ~BlockingScope();
 
  private:
-  LoopCore* member_;  ///< null: nothing to be given back
+  Member* member_;  ///< null: nothing to be given back
 };
 
 /// Calls `f` here, on this thread: around a system call, a lock or a library that blocks. Meanwhile an extra thread of the

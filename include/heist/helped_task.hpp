@@ -11,6 +11,10 @@
 
 namespace heist {
 
+class ClusterCore;
+void retain(ClusterCore& core) noexcept;
+void release(ClusterCore& core) noexcept;
+
 /// The agents that may take part in what runs on the calling thread. For the library (parallel.hpp).
 ///
 /// Thread: any.   Cost: a reference.
@@ -40,7 +44,7 @@ class Helpers {
  private:
   bool post(TaskPriority priority, SchedulerTask& helper) const noexcept;
 
-  Ref<LoopCore> cluster_;  ///< null: nobody helps
+  Ref<ClusterCore> cluster_;  ///< null: nobody helps
 };
 
 /// What runs on the calling thread as it was when this object was made, for those who help it. For the library.

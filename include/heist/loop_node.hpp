@@ -7,19 +7,28 @@
 namespace heist {
 
 class LoopCore;
+class TaskHome;
 struct LoopNode;
 
-/// What a loop does with a node that arrives in its inbox: enqueue it, queue it as a microtask, or
-/// run it while the inbox is drained. The rest of a task that forked (ForkFrame) never arrives: agents pick it.
+/// What is done with a node that arrives in an inbox: it is enqueued as a task or as a microtask, or
+/// it is a message, which is taken at once. The rest of a task that forked (ForkFrame) never arrives:
+/// agents pick it.
 enum class LoopNodeKind : std::uint8_t { task, microtask, message, forked };
 
 /// One constant table a concrete node type.
 struct LoopNodeOps {
   LoopNodeKind kind;
-  /// Does the node's work on the agent; the node may be gone afterwards.
+  /// Does the node's work on the agent; the node may be gone afterwards. Null for a message.
   void (*run)(LoopNode&, LoopCore&) noexcept;
   /// Ends the node without its work (closed loop). The node may be gone afterwards.
   void (*drop)(LoopNode&) noexcept;
+};
+
+/// The table of a message, which may also be for a cluster, where no loop runs it.
+struct MessageOps : LoopNodeOps {
+  /// Heeds the message, called by a loop's agent or a cluster's keeper; the node may be gone
+  /// afterwards.
+  void (*take)(LoopNode&, TaskHome&) noexcept;
 };
 
 /// A node of the inbox, a scheduler task queue, the timer wheel, the microtask queue, or (a
@@ -27,7 +36,7 @@ struct LoopNodeOps {
 ///
 /// Invariant: a node is in one list at a time. In the inbox, in a promise and in a cluster's queues only
 /// `next` is meaningful; every other list belongs to the agent. Aligned so that its address leaves bits for a
-/// bin's word (BinRing).
+/// bin's word (InjectionQueue).
 struct alignas(16) LoopNode {
   LoopNode* next = nullptr;
   union {
@@ -45,6 +54,11 @@ struct alignas(16) LoopNode {
   LoopNode(const LoopNode&) = delete;
   LoopNode& operator=(const LoopNode&) = delete;
 };
+
+/// Precondition: it is a message.
+inline void take_message(LoopNode& message, TaskHome& home) noexcept {
+  static_cast<const MessageOps*>(message.ops)->take(message, home);
+}
 
 /// Walks a list of any length: call step(node, next) after each `next` was read. A long list comes from
 /// memory, mostly in the order of its addresses or against it (Depot::take): the walk asks for what is
@@ -67,7 +81,7 @@ class ListWalk {
   std::size_t steps_ = 0;
 };
 
-/// Turns a list that was pushed newest first.   Returns the oldest.
+/// SourceRotation a list that was pushed newest first.   Returns the oldest.
 [[nodiscard]] inline LoopNode* oldest_first(LoopNode* newest) noexcept {
   ListWalk walk;
   LoopNode* oldest = nullptr;

@@ -33,14 +33,7 @@ class PlainTask final : public SchedulerTask {
   }
   static void drop(LoopNode& node) noexcept { destroy_node(of(node)); }
 
-  static constexpr TaskOps table{{LoopNodeKind::task, &run, &drop},
-                                 nullptr,
-                                 nullptr,
-                                 nullptr,
-                                 nullptr,
-                                 nullptr,
-                                 nullptr,
-                                 nullptr};
+  static constexpr LoopNodeOps table{LoopNodeKind::task, &run, &drop};
 
   Callback callback_;
 };

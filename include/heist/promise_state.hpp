@@ -23,14 +23,16 @@
 namespace heist {
 
 class Scheduler;
+void retain(TaskHome& home) noexcept;
+void release(TaskHome& home) noexcept;
 void retain(LoopCore& core) noexcept;
 void release(LoopCore& core) noexcept;
 
 /// The loop that runs on the calling thread, or null.
 [[nodiscard]] LoopCore* current_loop() noexcept;
-/// The loop where what runs on the calling thread goes on: the thread's own, or that of the cluster whose stealable task
-/// it is; null off any loop.
-[[nodiscard]] LoopCore* current_home() noexcept;
+/// Where what runs on the calling thread goes on: on the thread's own loop, or in the cluster whose
+/// stealable task it is; null off any loop.
+[[nodiscard]] TaskHome* current_home() noexcept;
 
 /// What a promise is: not settled yet, settled with a value, settled with a reason.
 enum class PromiseStatus : std::uint8_t { pending, fulfilled, rejected };
@@ -60,11 +62,11 @@ enum class PromiseStatus : std::uint8_t { pending, fulfilled, rejected };
 struct Reaction : LoopNode {
   explicit Reaction(const LoopNodeOps& table) noexcept : LoopNode(table) {}
 
-  Ref<LoopCore> loop;  ///< where it runs
+  Ref<TaskHome> home;  ///< where it runs
   /// The scheduling state it runs with.
   CapturedState captured;
   /// Stealable, with a priority that may change: its place in the signal's queue.
-  SharedCellOwner cell;
+  SignalQueueEntryOwner cell;
 
   /// It is one with what settles its promise: on an agent of its cluster it runs there, as a microtask.
   bool follows_settler = false;
@@ -142,8 +144,9 @@ class PromiseStateBase {
   /// As wait(), no longer than the given time; true when settled.
   [[nodiscard]] bool wait_for(Delay timeout);
 
-  /// The only loop that could settle it, or null when any thread might. For comparison only.
-  void set_home(const LoopCore* home) noexcept { home_ = home; }
+  /// The only loop or cluster that could settle it, or null when any thread might. For comparison
+  /// only.
+  void set_home(const TaskHome* home) noexcept { home_ = home; }
 
   friend void retain(PromiseStateBase& state) noexcept { state.shares_.add(); }
   friend void release(PromiseStateBase& state) noexcept {
@@ -165,7 +168,7 @@ class PromiseStateBase {
   sync::atomic<bool> handled_{false};
   sync::atomic<std::uint32_t> waiting_{0};  ///< 1: threads wait on this word; 2: wake up
   Reason reason_;
-  const LoopCore* home_ = nullptr;
+  const TaskHome* home_ = nullptr;
   void (*destroy_)(PromiseStateBase&) noexcept;
 };
 

@@ -180,7 +180,7 @@ auto make_then(const Promise<T>& source, F&& on_fulfilled, R&& on_rejected, Bind
     destroy_node(*node);
     throw;
   }
-  node->set_home(node->loop.get());
+  node->set_home(node->home.get());
   Promise<typename Node::Result> result(Ref<typename Node::State>::adopt(node));
   source.state().attach(*node);
   return result;

@@ -17,7 +17,7 @@ namespace heist {
 /// Cost:   as yield(): without an abort source and with a fixed priority, no allocation.
 [[nodiscard]] inline Yield resume_on(const Scheduler& scheduler) {
   scheduler.check_valid("resume_on");
-  return {scheduler.loop(), scheduler.core(), Yield::Hop()};
+  return {scheduler.home(), scheduler.core(), Yield::Hop()};
 }
 [[nodiscard]] inline Yield resume_on(const Agent& agent) { return resume_on(agent.scheduler()); }
 

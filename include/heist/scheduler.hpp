@@ -57,7 +57,7 @@ class Scheduler {
     }
     Task* task = make_node<Task>(std::forward<Callback>(callback));
     Promise<Result> promise(Ref<typename Task::State>::adopt(task));
-    task->set_home(loop_.get());
+    task->set_home(home_.get());
     submit_controlled(*task, options);
     return promise;
   }
@@ -139,14 +139,14 @@ class Scheduler {
   [[nodiscard]] static std::optional<Scheduler> current() noexcept;
 
   /// False once moved from: all else but copies and comparisons then throws std::invalid_argument.
-  [[nodiscard]] bool valid() const noexcept { return static_cast<bool>(loop_); }
+  [[nodiscard]] bool valid() const noexcept { return static_cast<bool>(home_); }
 
   friend bool operator==(const Scheduler&, const Scheduler&) noexcept = default;
 
   /// For the library.
-  Scheduler(Ref<LoopCore> loop, SchedulerCore* core) noexcept
-      : loop_(std::move(loop)), core_(core) {}
-  [[nodiscard]] const Ref<LoopCore>& loop() const noexcept { return loop_; }
+  Scheduler(Ref<TaskHome> home, SchedulerCore* core) noexcept
+      : home_(std::move(home)), core_(core) {}
+  [[nodiscard]] const Ref<TaskHome>& home() const noexcept { return home_; }
   [[nodiscard]] SchedulerCore* core() const noexcept { return core_; }
   /// Errors: std::invalid_argument, naming the call, when it was moved from.
   void check_valid(const char* call) const {
@@ -161,7 +161,7 @@ class Scheduler {
   bool submit_plain(SchedulerTask& task, const PostTaskOptions& options) const noexcept;
   bool submit_controlled(ControlledTask& task, const PostTaskOptions& options) const;
 
-  Ref<LoopCore> loop_;
+  Ref<TaskHome> home_;
   SchedulerCore* core_;
 };
 

@@ -13,14 +13,14 @@
 namespace heist {
 
 class PromiseStateBase;
-struct SharedCell;
-struct SignalLoop;
+struct SignalQueueEntry;
+struct SignalPort;
 
 /// A place for a queue that moves with a signal, made ahead.
-struct FreeSharedCell {
-  void operator()(SharedCell* cell) const noexcept;
+struct DropSignalQueueEntry {
+  void operator()(SignalQueueEntry* cell) const noexcept;
 };
-using SharedCellOwner = std::unique_ptr<SharedCell, FreeSharedCell>;
+using SignalQueueEntryOwner = std::unique_ptr<SignalQueueEntry, DropSignalQueueEntry>;
 
 /// Phases of a task; docs/lifetime.md has the table of phases x events. Unstarted tasks are
 /// `posted` wherever they are (inbox, queue, wheel).
@@ -95,7 +95,7 @@ struct TaskOps : LoopNodeOps {
 ///   when nothing orders it behind that abort.
 class SchedulerTask : public LoopNode {
  public:
-  SchedulerTask(const TaskOps& table, bool controlled) noexcept
+  SchedulerTask(const LoopNodeOps& table, bool controlled) noexcept
       : LoopNode(table), has_control(controlled) {}
 
   SchedulerCore* scheduler = nullptr;
@@ -113,12 +113,6 @@ class SchedulerTask : public LoopNode {
   bool is_delayed : 1 = false;     ///< key and posted_at say until when, on arrival
   bool is_time_limit : 1 = false;  ///< of a signal, which it aborts before any task starts
 
-  /// Runs on any agent of a cluster.   Precondition: its scheduler is set.
-  [[nodiscard]] bool is_stealable() const noexcept;
-
-  [[nodiscard]] const TaskOps& task_ops() const noexcept {
-    return *static_cast<const TaskOps*>(ops);
-  }
   /// Effective priority when it is static.
   [[nodiscard]] int static_level() const noexcept {
     return effective_priority(priority, is_continuation);
@@ -227,11 +221,14 @@ class ControlledTask : public SchedulerTask, public Registration {
   [[nodiscard]] static ControlledTask& of(SchedulerTask& task) noexcept {
     return static_cast<ControlledTask&>(task);
   }
+  [[nodiscard]] const TaskOps& task_ops() const noexcept {
+    return *static_cast<const TaskOps*>(SchedulerTask::ops);
+  }
 
   SignalCore* signal = nullptr;  ///< owned reference, or null
   ///< the signal's part for this loop; lives as long as the signal
-  SignalLoop* signal_loop = nullptr;
-  SharedCellOwner cell;  ///< stealable and dynamic: in its signal's queue, or to be
+  SignalPort* signal_port = nullptr;
+  SignalQueueEntryOwner cell;  ///< stealable and dynamic: in its signal's queue, or to be
 
   /// Shares of the node's memory: the task's own, and the registry's when there is a signal.
   RefCount memory{1};

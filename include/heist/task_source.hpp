@@ -53,14 +53,7 @@ class PlainSourceTask final : public SchedulerTask {
     destroy_node(of(node));
   }
   static void drop(LoopNode& node) noexcept { destroy_node(of(node)); }
-  static constexpr TaskOps table{{LoopNodeKind::task, &run, &drop},
-                                 nullptr,
-                                 nullptr,
-                                 nullptr,
-                                 nullptr,
-                                 nullptr,
-                                 nullptr,
-                                 nullptr};
+  static constexpr LoopNodeOps table{LoopNodeKind::task, &run, &drop};
 
   Callback callback_;
   TaskSource source_;

@@ -34,18 +34,20 @@ class TimeoutTask : public SchedulerTask {
   [[nodiscard]] bool is_over() const noexcept { return shares_.is_last(); }
   /// For who has both shares of a task that has not run: callback and memory go.
   void destroy() noexcept {
-    task_ops().discard_callback(*this);
+    own_ops().discard_callback(*this);
     free();
   }
 
  protected:
-  struct Ops : TaskOps {
+  struct Ops : LoopNodeOps {
+    void (*discard_callback)(SchedulerTask&) noexcept;
     void (*free)(TimeoutTask&) noexcept;
   };
   explicit TimeoutTask(const Ops& table) noexcept : SchedulerTask(table, false) {}
 
  private:
-  void free() noexcept { static_cast<const Ops&>(task_ops()).free(*this); }
+  [[nodiscard]] const Ops& own_ops() const noexcept { return *static_cast<const Ops*>(ops); }
+  void free() noexcept { own_ops().free(*this); }
 
   RefCount shares_{2};
 };
@@ -111,15 +113,7 @@ class CallbackTimeout final : public TimeoutTask {
   }
   static void free(TimeoutTask& task) noexcept { destroy_node(of(task)); }
 
-  static constexpr Ops table{{{LoopNodeKind::task, &run, &drop},
-                              nullptr,
-                              nullptr,
-                              nullptr,
-                              nullptr,
-                              &discard_callback,
-                              nullptr,
-                              nullptr},
-                             &free};
+  static constexpr Ops table{{LoopNodeKind::task, &run, &drop}, &discard_callback, &free};
 
   union {
     // NOLINTNEXTLINE(readability-identifier-naming): private, as the union is

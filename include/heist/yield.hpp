@@ -81,7 +81,7 @@ class FrameContinuation final : public SchedulerTask {
  private:
   static void run(LoopNode& node, LoopCore& loop) noexcept;
   static void drop(LoopNode& node) noexcept;
-  static const TaskOps table;
+  static const LoopNodeOps table;
 
   CapturedState captured_;
   SuspendedCoroutine coroutine_;
@@ -144,13 +144,13 @@ class [[nodiscard]] Yield {
   Awaiter operator co_await() && noexcept { return Awaiter(*this); }
 
   /// For the library. `loop` keeps the scheduler alive; without both it is that of the running task.
-  Yield(Ref<LoopCore> loop, SchedulerCore* scheduler, YieldOptions options) noexcept
-      : loop_(std::move(loop)), scheduler_(scheduler), options_(std::move(options)) {}
+  Yield(Ref<TaskHome> home, SchedulerCore* scheduler, YieldOptions options) noexcept
+      : home_(std::move(home)), scheduler_(scheduler), options_(std::move(options)) {}
   explicit Yield(YieldOptions options) noexcept : options_(std::move(options)) {}
   /// With the state it has, but on this scheduler from here on (resume_on).
   struct Hop {};
-  Yield(Ref<LoopCore> loop, SchedulerCore* scheduler, Hop /*hop*/) noexcept
-      : loop_(std::move(loop)), scheduler_(scheduler), hops_(true) {}
+  Yield(Ref<TaskHome> home, SchedulerCore* scheduler, Hop /*hop*/) noexcept
+      : home_(std::move(home)), scheduler_(scheduler), hops_(true) {}
   // NOLINTNEXTLINE(modernize-use-equals-default): that would clear the whole object beforehand.
   Yield() noexcept {}
 
@@ -166,7 +166,7 @@ class [[nodiscard]] Yield {
   void suspend_with_promise(SchedulerCore& to, const ContinuationSources& sources,
                             const SchedulingState& state, SuspendedCoroutine coroutine);
 
-  Ref<LoopCore> loop_;
+  Ref<TaskHome> home_;
   SchedulerCore* scheduler_ = nullptr;
   bool hops_ = false;
   YieldOptions options_;

@@ -12,14 +12,14 @@
 
 // NOLINTBEGIN: the decoys take their names.
 #define UrgencyHint RightUrgencyHint
-#include "heist/cluster/urgency_hint.hpp"
+#include "heist/cluster/queues/urgency_hint.hpp"
 #undef UrgencyHint
 #define IdleAgents RightIdleAgents
 #include "heist/cluster/idle_agents.hpp"
 #undef IdleAgents
-#define Keeper RightKeeper
-#include "heist/cluster/keeper.hpp"
-#undef Keeper
+#define TimerKeeper RightKeeper
+#include "heist/cluster/timer_keeper.hpp"
+#undef TimerKeeper
 // NOLINTEND
 
 namespace heist {
@@ -62,7 +62,7 @@ class IdleAgents : public RightIdleAgents {
   sync::atomic<unsigned> calls_{0};
 };
 
-class Keeper : public RightKeeper {
+class TimerKeeper : public RightKeeper {
  public:
   [[nodiscard]] bool try_watch(unsigned agent, Due until) noexcept {
     static const bool is_wrong = is_fault("timer_unwatched");

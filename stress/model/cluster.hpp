@@ -5,8 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "loop/cluster_hub.hpp"
-#include "loop/driving.hpp"
+#include "cluster/cluster_core.hpp"
+#include "loop/drive_scope.hpp"
+#include "cluster/member.hpp"
 #include "model_time.hpp"
 #include "support.hpp"
 
@@ -20,30 +21,32 @@ inline EventLoopOptions on_model_time() {
 }
 
 /// A cluster as AgentCluster makes it, of loops that a model's threads drive; the last ones are reserves.
-class HubCluster {
+class LoopCluster {
  public:
-  explicit HubCluster(unsigned size = 2, const EventLoopOptions& options = on_virtual_clock(),
-                      ReserveSetup reserves = {}) {
+  explicit LoopCluster(unsigned size = 2, const EventLoopOptions& options = on_virtual_clock(),
+                       ReserveSetup reserves = {}) {
     std::vector<Ref<LoopCore>> members;
     for (unsigned index = 0; index < size + reserves.count; ++index) {
       loops_.push_back(std::make_unique<EventLoop>(options));
       members.push_back(Ref<LoopCore>::share(&loops_.back()->core()));
     }
-    core_ = LoopCore::make_cluster(options, std::move(members), reserves);
+    core_ = ClusterCore::make(options, std::move(members), reserves);
   }
-  HubCluster(const HubCluster&) = delete;
-  HubCluster& operator=(const HubCluster&) = delete;
-  ~HubCluster() {
+  LoopCluster(const LoopCluster&) = delete;
+  LoopCluster& operator=(const LoopCluster&) = delete;
+  ~LoopCluster() {
     for (unsigned index = 0; index < loops_.size(); ++index) close(index);
     loops_.clear();
-    core_->free_agent_state();
+    core_->free_keeper_state();
   }
 
-  [[nodiscard]] Scheduler scheduler() const { return {core_, &core_->first_scheduler()}; }
+  [[nodiscard]] Scheduler scheduler() const {
+    return {Ref<TaskHome>::share(core_.get()), &core_->first_scheduler()};
+  }
   [[nodiscard]] Scheduler bound(unsigned index) const { return loops_[index]->scheduler(); }
   [[nodiscard]] EventLoop& loop(unsigned index) const { return *loops_[index]; }
-  [[nodiscard]] LoopCore& core() const noexcept { return *core_; }
-  [[nodiscard]] ClusterHub& hub() const noexcept { return *core_->hub(); }
+  [[nodiscard]] ClusterCore& core() const noexcept { return *core_; }
+  [[nodiscard]] Member& member(unsigned index) const { return *Member::of(loops_[index]->core()); }
 
   /// Any thread: ends each run().
   void stop() const {
@@ -56,7 +59,7 @@ class HubCluster {
   void run(unsigned index) const { loops_[index]->run(); }
   /// Of a reserve, until a stop.
   void run_reserve(unsigned index) const {
-    hub().enlist(loops_[index]->core());
+    member(index).enlist();
     run(index);
   }
   void run_one(unsigned index) const { loops_[index]->run_one(); }
@@ -73,16 +76,16 @@ class HubCluster {
   void close(unsigned index) {
     EventLoop& loop = *loops_[index];
     if (loop.core().is_closed()) return;
-    const Driving driving(loop.core());
+    const DriveScope driving(loop.core());
     loop.core().assert_agent();
-    hub().begin_to_leave();
-    loop.core().close(CloseMode::abort());
-    hub().leave(loop.core());
+    core().closing().begin_to_leave();
+    loop.core().closing().close(CloseMode::abort());
+    core().closing().leave(loop.core());
   }
 
  private:
   std::vector<std::unique_ptr<EventLoop>> loops_;
-  Ref<LoopCore> core_;
+  Ref<ClusterCore> core_;
 };
 
 /// Tasks that need as many agents at the same time as there are tasks: each waits until all have started.

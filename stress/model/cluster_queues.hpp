@@ -6,7 +6,7 @@
 #include <heist/ref.hpp>
 #include <utility>
 
-#include "cluster/cluster_queues.hpp"
+#include "cluster/queues/cluster_queues.hpp"
 #include "engine/model.hpp"
 
 namespace heist::model {
@@ -79,7 +79,7 @@ class Signal {
   explicit Signal(int level) : level_(level) {}
 
   void post(Cluster& cluster, LoopNode& task) {
-    auto* cell = make_node<SharedCell>(task, *pair_, queue());
+    auto* cell = make_node<SignalQueueEntry>(task, *pair_, queue());
     cluster.queues.post(*cell);
     cell->abandon();
   }
@@ -88,13 +88,13 @@ class Signal {
     cluster.queues.move(*pair_, queue(), [this]() noexcept { return level_.load(sync::seq_cst); });
   }
   [[nodiscard]] int level() const noexcept { return level_.load(sync::seq_cst); }
-  [[nodiscard]] SharedQueue& queue() noexcept { return pair_->queue(false); }
-  [[nodiscard]] SharedPair& pair() noexcept { return *pair_; }
+  [[nodiscard]] SignalQueue& queue() noexcept { return pair_->queue(false); }
+  [[nodiscard]] SignalQueues& pair() noexcept { return *pair_; }
 
  private:
   sync::atomic<int> level_;
-  Ref<SharedPair> pair_ = Ref<SharedPair>::adopt(
-      make_node<SharedPair>(level_.load(sync::relaxed), level_.load(sync::relaxed)));
+  Ref<SignalQueues> pair_ = Ref<SignalQueues>::adopt(
+      make_node<SignalQueues>(level_.load(sync::relaxed), level_.load(sync::relaxed)));
 };
 
 /// Reads the newest value without ordering anything, so that the search tries what came before and after.

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "heist/cluster/cluster_queues.hpp"
+#include "heist/cluster/queues/cluster_queues.hpp"
 #include "order_tasks.hpp"
 
 namespace heist::stress {

@@ -23,7 +23,7 @@ class Abt4Arrival : public VirtualLoopFixture, public testing::WithParamInterfac
     auto& task = *make_node<SignalledTask<decltype(callback)>>(std::move(callback));
     SignalCore& signal = controller.signal().core();
     task.scheduler = scheduler.core();
-    task.signal_loop = &signal.part_for(*scheduler.core());
+    task.signal_port = &signal.part_for(*scheduler.core());
     retain(signal);
     task.signal = &signal;
     task.is_dynamic = true;

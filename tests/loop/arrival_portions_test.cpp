@@ -16,12 +16,12 @@ namespace {
 /// One of many that arrive, each of which takes the loop a microsecond.
 struct SlowMessage : LoopNode {
   explicit SlowMessage(std::size_t& count) noexcept : LoopNode(table), arrived(count) {}
-  static void take(LoopNode& node, LoopCore& loop) noexcept {
+  static void take(LoopNode& node, TaskHome& home) noexcept {
     ++static_cast<SlowMessage&>(node).arrived;
-    loop.time().set_virtual(loop.time().now() + 1us);
+    home.time().set_virtual(home.time().now() + 1us);
   }
   static void ignore(LoopNode& /*node*/) noexcept {}
-  static constexpr LoopNodeOps table{LoopNodeKind::message, &take, &ignore};
+  static constexpr MessageOps table{{LoopNodeKind::message, nullptr, &ignore}, &take};
 
   std::size_t& arrived;
 };
@@ -118,8 +118,8 @@ TEST_F(ArrivalInPortions, tasks_when_they_wait_to_arrive_then_are_counted_all_th
   constexpr std::size_t tasks = 5000;
   std::size_t counted = 0;
   const auto signal = AbortSignal::timeout(scheduler, 1ms);
-  const auto subscription =
-      signal.on_abort([&] { on_thread([&] { counted = loop.core().tally().not_started; }); });
+  const auto subscription = signal.on_abort(
+      [&] { on_thread([&] { counted = loop.core().counts().tally().not_started; }); });
   hand_over_many();
   on_thread([this] {
     for (std::size_t i = 0; i < tasks; ++i) scheduler.post([] {});
@@ -180,7 +180,7 @@ class LimitsOfOtherThreads : public ArrivalInPortions {
 TEST_F(LimitsOfOtherThreads, limits_when_set_and_dropped_at_once_then_nothing_is_left) {
   on_thread([&] {
     for (int i = 0; i < 100; ++i) static_cast<void>(AbortSignal::timeout(scheduler, 1h));
-    EXPECT_EQ(loop.core().tally().not_started, 0U);
+    EXPECT_EQ(loop.core().counts().tally().not_started, 0U);
   });
   EXPECT_EQ(loop.pending(), 0U);
 }

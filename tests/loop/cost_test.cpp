@@ -16,7 +16,7 @@ namespace {
 
 using support::Paged;
 
-constexpr TaskOps no_ops{};
+constexpr LoopNodeOps no_ops{};
 constexpr std::size_t many = 1000;
 
 struct TestTask : SchedulerTask {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heist/loop/driving.hpp"
+#include "heist/loop/drive_scope.hpp"
 #include "heist/loop/loop_core.hpp"
 #include "support/posted_from.hpp"
 #include "support/threads.hpp"
@@ -21,7 +21,7 @@ class Ord1 : public VirtualLoopFixture {
  protected:
   std::uint64_t next_enqueue_order() {
     loop.needs_driver();
-    const Driving driving(loop.core());
+    const DriveScope driving(loop.core());
     return loop.core().on_agent().next_enqueue_order;
   }
 };

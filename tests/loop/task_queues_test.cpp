@@ -20,7 +20,7 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr TaskOps no_ops{};
+constexpr LoopNodeOps no_ops{};
 
 struct TestTask : SchedulerTask {
   explicit TestTask(std::uint64_t order) : SchedulerTask(no_ops, false) { key = order; }

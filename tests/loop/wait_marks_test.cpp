@@ -1,5 +1,5 @@
 // Rule: WAIT-1, WAIT-2. What the marks tell of waits, under an overload that lasts for long.
-#include "heist/loop/wait_marks.hpp"
+#include "heist/loop/age_marks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ class WaitMarksFixture : public testing::Test {
     if (marks.wants_mark(now, next)) marks.mark(now, next, oldest);
   }
 
-  WaitMarks marks{most};
+  AgeMarks marks{most};
 };
 
 TEST_F(WaitMarksFixture, order_when_its_maximum_is_over_then_late_and_not_before) {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "api/probes.hpp"
-#include "heist/loop/driving.hpp"
+#include "heist/loop/drive_scope.hpp"
 #include "heist/loop/loop_core.hpp"
 #include "heist/loop/signal_core.hpp"
 #include "promise/current_state.hpp"
@@ -204,7 +204,7 @@ TEST_F(Yld3, then_when_every_handle_of_the_signal_is_gone_then_the_captured_stat
 TEST_F(Yld3, state_when_no_task_runs_then_none) {
   scheduler.post([] {}, background);
   loop.run_until_idle();
-  const Driving driving(loop.core());
+  const DriveScope driving(loop.core());
   EXPECT_EQ(support::current_state(), SchedulingState{});
 }
 

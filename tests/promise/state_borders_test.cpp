@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "api/probes.hpp"
-#include "heist/loop/driving.hpp"
+#include "heist/loop/drive_scope.hpp"
 #include "heist/loop/loop_core.hpp"
 #include "heist/loop/signal_core.hpp"
 #include "promise/current_state.hpp"
@@ -125,7 +125,7 @@ TEST_F(Yld3Borders, WPT_SP_11_state_when_a_task_and_its_microtasks_are_over_then
   scheduler.post([] { queue_microtask([] {}); }, {.priority = TaskPriority::background});
   for (int task = 0; task < 2; ++task) {
     EXPECT_TRUE(loop.run_one());
-    const Driving driving(loop.core());
+    const DriveScope driving(loop.core());
     EXPECT_EQ(Scheduler::current(), std::nullopt);
     EXPECT_EQ(support::current_state().abort_source, nullptr);
     EXPECT_EQ(support::current_state().priority, TaskPriority::user_visible);

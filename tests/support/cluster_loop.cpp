@@ -17,7 +17,7 @@ const testing::TestPartResult skipped(testing::TestPartResult::kSkip, __FILE__, 
 bool is_idle(LoopCore& core) {
   const AgentState& agent = core.on_agent();
   core.take_inbox();
-  return agent.queues.empty() && agent.reap == nullptr && agent.discarded.empty();
+  return agent.queues.empty() && !core.aborted().has_tasks();
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ ClusterLoop::~ClusterLoop() {
 Scheduler ClusterLoop::create_scheduler() {
   SchedulerCore* made = nullptr;
   on_agent([&made](LoopCore& loop) { made = &loop.add_scheduler(); });
-  return Scheduler(scheduler_.loop(), made);
+  return Scheduler(scheduler_.home(), made);
 }
 
 std::size_t ClusterLoop::run_until_idle() {
@@ -125,6 +125,8 @@ void ClusterLoop::hold_next() {
   task.is_continuation = true;
   EXPECT_TRUE(core().post(task));
 }
+
+LoopCore& ClusterLoop::core() const noexcept { return *scheduler_.home()->as_loop(); }
 
 std::size_t ClusterLoop::pending() {
   std::size_t count = 0;

@@ -45,7 +45,7 @@ class ClusterLoop {
   ~ClusterLoop();
 
   [[nodiscard]] Scheduler scheduler() const noexcept { return scheduler_; }
-  [[nodiscard]] LoopCore& core() const noexcept { return *scheduler_.loop(); }
+  [[nodiscard]] LoopCore& core() const noexcept;
 
   // As those of EventLoop.
   [[nodiscard]] Scheduler create_scheduler();

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "heist/loop/driving.hpp"
+#include "heist/loop/drive_scope.hpp"
 
 namespace heist::support {
 
@@ -19,7 +19,7 @@ TestedLoop::TestedLoop() {
 
 void TestedLoop::on_agent(const std::function<void(LoopCore&)>& work) {
   if (in_cluster_) return in_cluster_->on_agent(work);
-  const Driving driving(core());
+  const DriveScope driving(core());
   work(core());
 }
 

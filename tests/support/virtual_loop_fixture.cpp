@@ -4,7 +4,7 @@
 #include <heist/node_memory.hpp>
 #include <heist/posted_task.hpp>
 
-#include "heist/loop/driving.hpp"
+#include "heist/loop/drive_scope.hpp"
 #include "heist/loop/loop_core.hpp"
 #include "support/threads.hpp"
 
@@ -14,13 +14,12 @@ namespace {
 
 void expect_nothing_left(LoopCore& core) {
   const AgentState& agent = core.on_agent();
-  EXPECT_TRUE(agent.limits.empty());
+  EXPECT_TRUE(agent.waiting.limits().empty());
   EXPECT_TRUE(agent.queues.empty());
-  EXPECT_TRUE(agent.delays.empty());
+  EXPECT_TRUE(agent.waiting.delays().empty());
   EXPECT_TRUE(agent.microtasks.empty());
-  EXPECT_EQ(agent.reap, nullptr) << "aborted tasks not cleared away";
-  EXPECT_TRUE(agent.discarded.empty()) << "aborted tasks not cleared away";
-  EXPECT_TRUE(agent.delays.check_invariants());
+  EXPECT_FALSE(core.aborted().has_tasks()) << "aborted tasks not cleared away";
+  EXPECT_TRUE(agent.waiting.delays().check_invariants());
 }
 
 }  // namespace
@@ -38,7 +37,7 @@ void VirtualLoopFixture::in_task(const std::function<void()>& body) {
   task.scheduler = scheduler.core();
   task.priority = user_blocking;
   task.is_continuation = true;  // the level above every posted task's
-  ASSERT_TRUE(scheduler.loop()->post(task));
+  ASSERT_TRUE(scheduler.home()->post(task));
   loop.run_most_urgent();
   if (error) std::rethrow_exception(std::move(error));
 }

@@ -2,7 +2,7 @@
 #include <heist/task_signal.hpp>
 #include <optional>
 
-#include "heist/loop/driving.hpp"
+#include "heist/loop/drive_scope.hpp"
 #include "heist/loop/loop_core.hpp"
 #include "support/virtual_loop_fixture.hpp"
 

@@ -8,9 +8,10 @@
 #include <thread>
 
 #include "../loop/close_calls.hpp"
-#include "../loop/cluster_hub.hpp"
-#include "../loop/driving.hpp"
+#include "../cluster/cluster_core.hpp"
+#include "../loop/drive_scope.hpp"
 #include "../loop/loop_core.hpp"
+#include "../cluster/member.hpp"
 #include "../os/fork_watch.hpp"
 #include "../os/thread.hpp"
 
@@ -53,13 +54,14 @@ struct Agent::Impl : LoopNode {
   void check_closer() const;
 
   static Impl& of(LoopNode& node) noexcept { return static_cast<Impl&>(node); }
-  static void take_close(LoopNode& node, LoopCore& core) noexcept {
-    of(node).close_taken = true;
-    core.on_agent().stop_requested = true;
+  static void take_close(LoopNode& node, TaskHome& /*home*/) noexcept {
+    Impl& self = of(node);
+    self.close_taken = true;
+    self.loop.core().on_agent().stop_requested = true;
   }
   static void ignore(LoopNode& /*node*/) noexcept {}
   void end_if_lost() const noexcept;
-  static constexpr LoopNodeOps close_table{LoopNodeKind::message, &take_close, &ignore};
+  static constexpr MessageOps close_table{{LoopNodeKind::message, nullptr, &ignore}, &take_close};
 
   AgentOptions options;
   EventLoop loop;
@@ -75,7 +77,7 @@ struct Agent::Impl : LoopNode {
   bool is_ending = false;   ///< a reserve: its thread has retired
   bool is_wanted = false;   ///< a reserve: since then
   std::thread thread;
-  ForkWatch fork_watch{&loop.core(), &LoopCore::lose_agent};
+  ForkWatch fork_watch{static_cast<TaskHome*>(&loop.core()), &lose_agent};
 };
 
 /// The parent's agent runs what is left: going on would run it twice.
@@ -113,9 +115,9 @@ void Agent::Impl::run_as_reserve() {
 /// Until it has retired, or was closed.
 void Agent::Impl::serve() {
   LoopCore& core = loop.core();
-  const Driving driving(core);
+  const DriveScope driving(core);
   core.assert_agent();
-  core.membership().hub->enlist(core);
+  Member::of(core)->enlist();
   if (options.on_start) invoke_and_report(options.on_start, ErrorOrigin::task);
   do {
     core.run();
@@ -144,7 +146,7 @@ bool Agent::Impl::goes_on() {
 /// loop in any gap.
 void Agent::Impl::drive(std::promise<void>& started) {
   LoopCore& core = loop.core();
-  const Driving driving(core);
+  const DriveScope driving(core);
   core.assert_agent();
   if (options.on_start) options.on_start();
   started.set_value();
@@ -155,14 +157,15 @@ void Agent::Impl::drive(std::promise<void>& started) {
   leave();
 }
 
-/// Inside of a Driving scope.
+/// Inside of a DriveScope scope.
 void Agent::Impl::leave() {
   LoopCore& core = loop.core();
   core.assert_agent();
-  ClusterHub* const hub = core.membership().hub;
-  if (hub != nullptr) hub->begin_to_leave();  // what the close drops may wait for the others' tasks
-  core.close();
-  if (hub != nullptr) hub->leave(core);
+  Member* const member = Member::of(core);
+  // What the close drops may wait for the others' tasks.
+  if (member != nullptr) member->core().closing().begin_to_leave();
+  core.closing().close();
+  if (member != nullptr) member->core().closing().leave(core);
   calls.reach(CloseCalls::Stage::closed);
 }
 
@@ -171,7 +174,7 @@ bool Agent::Impl::try_retire() {
   LoopCore& core = loop.core();
   core.assert_agent();
   const std::lock_guard lock(closing);
-  if (close_requested || !core.membership().hub->try_retire(core)) return false;
+  if (close_requested || !Member::of(core)->try_retire()) return false;
   return is_ending = true;
 }
 
@@ -180,21 +183,21 @@ void Agent::Impl::get_up() noexcept {
   LoopCore& core = loop.core();
   const std::lock_guard lock(closing);
   if (is_ending) is_wanted = true;
-  if (has_thread) return core.wake_up();
+  if (has_thread) return core.sleep().wake_up();
   if (close_requested) return;
   try {
     if (thread.joinable()) thread.join();
     thread = std::thread([this] { run_as_reserve(); });
     has_thread = true;
   } catch (const std::exception&) {  // no thread, or no memory
-    core.membership().hub->give_up(core);
+    Member::of(core)->give_up();
   }
 }
 
 /// A reserve, once no thread will be made any more; on its last one, or on a closer's.
 void Agent::Impl::close_without_thread() {
   {
-    const Driving driving(loop.core());
+    const DriveScope driving(loop.core());
     leave();
   }
   calls.reach(CloseCalls::Stage::stopped);
@@ -215,13 +218,13 @@ CloseReport Agent::Impl::close(const CloseMode& mode) {
   const CloseCall call(mode);
   request_close(mode);
   await_close(call);
-  return loop.core().report_since(ended_before_close);
+  return loop.core().counts().report_since(ended_before_close);
 }
 
 /// Where others have asked before, the stricter counts.
 void Agent::Impl::request_close(const CloseMode& mode) {
   loop.core().close_terms().tighten(mode);
-  if (begin_close(loop.core().count_begun().ended())) close_without_thread();
+  if (begin_close(loop.core().counts().begun().ended())) close_without_thread();
 }
 
 /// True for the first who asks, when it is a reserve without a thread.   `ended`: how many tasks had, as it was called.
@@ -246,7 +249,7 @@ void Agent::Impl::await_close(const CloseCall& call) {
     const auto look_at = call.deadline ? std::nullopt : watch.due();
     if (calls.wait(call.number, call.deadline ? call.deadline : look_at)) return;
     if (call.deadline) return leave_behind(call);
-    watch.look([this] { return loop.core().find_obstacle(); });
+    watch.look([this] { return loop.core().closing().find_obstacle(); });
   }
 }
 
@@ -254,10 +257,10 @@ void Agent::Impl::await_close(const CloseCall& call) {
 void Agent::Impl::leave_behind(const CloseCall& call) {
   LoopCore& core = loop.core();
   const auto patience = Clock::now() + between_tasks;
-  while (!core.activity().runs_something() && Clock::now() < patience) {
+  while (!core.counts().activity().runs_something() && Clock::now() < patience) {
     if (calls.wait_closed(Clock::now() + between_tasks / 10)) return calls.leave(call.number);
   }
-  core.reject_running();
+  core.running_task().reject();
   calls.leave(call.number);
 }
 

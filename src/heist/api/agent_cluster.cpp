@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "../loop/close_calls.hpp"
-#include "../loop/cluster_hub.hpp"
-#include "../loop/driving.hpp"
+#include "../cluster/cluster_core.hpp"
+#include "../loop/drive_scope.hpp"
 #include "../loop/loop_core.hpp"
 #include "../os/cpu_limit.hpp"
 #include "../os/fork_watch.hpp"
@@ -53,6 +53,8 @@ struct AgentCluster::Impl final : ReserveThreads {
 
   [[nodiscard]] AgentOptions options_of(unsigned index) const;
   [[nodiscard]] ReserveSetup make_members();
+  void make_single();
+  void make_cluster(const ReserveSetup& reserves);
   void start();
   void join();
   void get_up(unsigned member) noexcept override { agents[member]->get_up(); }
@@ -63,34 +65,44 @@ struct AgentCluster::Impl final : ReserveThreads {
   void close_members(const CloseMode& mode);
   void begin_close(const CloseMode& mode);
   void tighten(const CloseMode& mode);
-  [[nodiscard]] bool is_lost() const noexcept { return ForkWatch::has_lost(loop.get()); }
+  [[nodiscard]] bool is_lost() const noexcept { return ForkWatch::has_lost(home.get()); }
   [[nodiscard]] std::uint64_t tasks_ended() const noexcept;
   [[nodiscard]] CloseReport report() const noexcept;
 
   AgentClusterOptions options;
-  Ref<LoopCore> loop;                  ///< stands for the cluster; with one agent, that one's
-  SchedulerCore* scheduler = nullptr;  ///< of that loop; another one than the agent's
+  Ref<ClusterCore> cluster;            ///< null: there is one agent, whose loop is all there is
+  Ref<TaskHome> home;                  ///< the cluster, or that loop
+  SchedulerCore* scheduler = nullptr;  ///< of that home; another one than the agent's
   std::optional<CpuSet> all_cpus;      ///< the agents are pinned, reserves are not
   std::vector<std::unique_ptr<Agent>>
       agents;  ///< and reserves; go first, also when one of them does not start
   std::mutex closing;
   bool is_closing = false;               ///< guarded by closing
   std::uint64_t ended_before_close = 0;  ///< guarded by closing
-  std::optional<ForkWatch> fork_watch;   ///< when the loop is no agent's
+  std::optional<ForkWatch> fork_watch;   ///< of the cluster
 };
 
 AgentCluster::Impl::Impl(AgentClusterOptions given) : options(std::move(given)) {
   options.agents = checked_size(options.agents);
   if (options.pin) all_cpus.emplace();
   const ReserveSetup reserves = make_members();
-  std::vector<Ref<LoopCore>> members;
-  for (const auto& agent : agents) members.push_back(Ref<LoopCore>::share(&agent->core()));
-  const bool is_single = members.size() == 1;
-  loop =
-      is_single ? members[0] : LoopCore::make_cluster(options.loop, std::move(members), reserves);
-  if (!is_single) fork_watch.emplace(loop.get(), &LoopCore::lose_agent);
-  scheduler = is_single ? &loop->add_scheduler() : &loop->first_scheduler();
+  agents.size() == 1 ? make_single() : make_cluster(reserves);
   start();
+}
+
+void AgentCluster::Impl::make_single() {
+  LoopCore& loop = agents[0]->core();
+  home = Ref<TaskHome>::share(&loop);
+  scheduler = &loop.add_scheduler();
+}
+
+void AgentCluster::Impl::make_cluster(const ReserveSetup& reserves) {
+  std::vector<Ref<LoopCore>> loops;
+  for (const auto& agent : agents) loops.push_back(Ref<LoopCore>::share(&agent->core()));
+  cluster = ClusterCore::make(options.loop, std::move(loops), reserves);
+  home = Ref<TaskHome>::share(cluster.get());
+  fork_watch.emplace(home.get(), &ClusterCore::lose_agent);
+  scheduler = &home->first_scheduler();
 }
 
 ReserveSetup AgentCluster::Impl::make_members() {
@@ -122,11 +134,10 @@ void AgentCluster::Impl::join() {
 
 /// What the others have left is dropped by the last member, be it one that never ran.
 void AgentCluster::Impl::leave_unstarted(LoopCore& core) {
-  ClusterHub* hub = loop->hub();
-  if (hub == nullptr) return;
-  const Driving driving(core);
+  if (!cluster) return;
+  const DriveScope driving(core);
   core.assert_agent();
-  hub->leave(core);
+  cluster->closing().leave(core);
 }
 
 AgentOptions AgentCluster::Impl::options_of(unsigned index) const {
@@ -146,7 +157,7 @@ AgentOptions AgentCluster::Impl::options_of(unsigned index) const {
 AgentCluster::Impl::~Impl() {
   join();
   agents.clear();
-  if (loop && loop->hub() != nullptr) loop->free_agent_state();
+  if (cluster) cluster->free_keeper_state();
 }
 
 bool AgentCluster::Impl::is_own_thread() const noexcept {
@@ -177,16 +188,16 @@ CloseReport AgentCluster::Impl::close(const CloseMode& mode) {
 /// Every closer does all of it, so that none waits for another one's end.
 void AgentCluster::Impl::close_members(const CloseMode& mode) {
   begin_close(mode);
-  ClusterHub* const hub = loop->hub();
-  if (hub == nullptr) return agents[0]->request_close(mode);
+  if (!cluster) return agents[0]->request_close(mode);
+  auto& end = cluster->closing();
   tighten(mode);
-  DrainWatch watch(loop->close_terms());
-  while (!hub->wait_until_quiet(loop->close_terms(), watch.due())) {
-    watch.look([hub] { return hub->find_obstacle(); });
+  DrainWatch watch(cluster->close_terms());
+  while (!end.wait_until_quiet(cluster->close_terms(), watch.due())) {
+    watch.look([&end] { return end.find_obstacle(); });
   }
   tighten(CloseMode::abort());  // who drains as well has nobody to wait for any more
   for (const auto& agent : std::views::reverse(agents)) agent->request_close(CloseMode::abort());
-  hub->drop_for_closer();
+  end.drop_for_closer();
 }
 
 /// An abort refuses what is bound to an agent once that one is asked to close.
@@ -195,16 +206,16 @@ void AgentCluster::Impl::begin_close(const CloseMode& mode) {
     const std::lock_guard lock(closing);
     if (!std::exchange(is_closing, true)) ended_before_close = tasks_ended();
   }
-  if (loop->hub() == nullptr) return;
-  loop->refuse_tasks();
+  if (!cluster) return;
+  cluster->refuse_tasks();
   if (mode.kind == CloseMode::Kind::abort) return;
   for (const auto& agent : agents) agent->core().refuse_tasks();
 }
 
 /// Where others have asked before, the stricter counts.
 void AgentCluster::Impl::tighten(const CloseMode& mode) {
-  loop->close_terms().tighten(mode);
-  loop->hub()->hurry_closers();
+  cluster->close_terms().tighten(mode);
+  cluster->closing().hurry_closers();
 }
 
 namespace {
@@ -236,7 +247,7 @@ std::uint64_t AgentCluster::Impl::tasks_ended() const noexcept {
   RunningOnes running;
   std::uint64_t begun = 0;
   for (const auto& agent : agents) {
-    const TasksBegun of_agent = agent->core().count_begun();
+    const TasksBegun of_agent = agent->core().counts().begun();
     begun += of_agent.count;
     running.add(of_agent.running);
   }
@@ -248,13 +259,13 @@ CloseReport AgentCluster::Impl::report() const noexcept {
   RunningOnes running;
   std::uint64_t begun = 0;
   for (const auto& agent : agents) {
-    const TaskTally tally = agent->core().tally();
+    const TaskTally tally = agent->core().counts().tally();
     begun += tally.begun;
     sum.aborted += tally.dropped;
     sum.not_started += tally.not_started;
     running.add(tally.running);
   }
-  if (const ClusterHub* hub = loop->hub()) sum.aborted += hub->dropped();
+  if (cluster) sum.aborted += cluster->closing().dropped();
   const auto not_ran = ended_before_close + running.counted();
   sum.ran = begun - std::min(begun, not_ran);
   sum.still_running = running.size();
@@ -274,7 +285,7 @@ AgentCluster::~AgentCluster() {  // NOLINT(bugprone-exception-escape)
 }
 
 Scheduler AgentCluster::scheduler() const noexcept {
-  return Scheduler(impl_->loop, impl_->scheduler);
+  return Scheduler(impl_->home, impl_->scheduler);
 }
 Agent& AgentCluster::agent(unsigned index) const {
   if (index >= size()) throw std::out_of_range("AgentCluster::agent: there are fewer");
@@ -290,15 +301,15 @@ ClusterStats AgentCluster::stats() const noexcept {
     sum.tasks_run += stats.tasks_run;
     sum.wakeups_sent += stats.wakeups_sent;
     sum.sleeps += stats.sleeps;
-    if (const ClusterHub* hub = impl_->loop->hub()) sum.stolen += hub->stolen(index);
+    if (impl_->cluster) sum.stolen += impl_->cluster->stolen(index);
   }
   return sum;
 }
 
 AgentCluster::HotPhase::HotPhase(const AgentCluster& cluster) noexcept
-    : loop_(cluster.impl_->loop) {
-  loop_->begin_hot_phase();
+    : home_(cluster.impl_->home) {
+  home_->begin_hot_phase();
 }
-AgentCluster::HotPhase::~HotPhase() { loop_->end_hot_phase(); }
+AgentCluster::HotPhase::~HotPhase() { home_->end_hot_phase(); }
 
 }  // namespace heist

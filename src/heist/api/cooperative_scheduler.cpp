@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "../cooperative/cooperative_core.hpp"
-#include "../loop/cluster_hub.hpp"
-#include "../loop/scheduler_core.hpp"
+#include "../loop/loop_core.hpp"
 
 namespace heist {
 
@@ -19,7 +18,8 @@ bool is_priority(CooperativePriority priority) noexcept {
 
 LoopCore& bound_loop(const Scheduler& on) {
   on.check_valid("CooperativeScheduler: the scheduler");
-  if (on.loop()->hub() != nullptr) {
+  LoopCore* const loop = on.home()->as_loop();
+  if (loop == nullptr) {
     throw NotAllowedError(
         "CooperativeScheduler: it works on one loop; name the scheduler of one of the cluster's "
         "agents");
@@ -28,7 +28,7 @@ LoopCore& bound_loop(const Scheduler& on) {
     throw NotAllowedError(
         "CooperativeScheduler: it works beside user-visible tasks; the ceiling is below");
   }
-  return *on.loop();
+  return *loop;
 }
 
 constexpr Milliseconds usual_interval(5);

@@ -3,7 +3,7 @@
 #include <heist/event_loop.hpp>
 #include <stdexcept>
 
-#include "../loop/driving.hpp"
+#include "../loop/drive_scope.hpp"
 #include "../loop/loop_core.hpp"
 
 namespace heist {
@@ -26,17 +26,26 @@ std::chrono::nanoseconds later_by(const LoopTime& time, std::chrono::nanoseconds
   return time.now() + std::min(duration, duration.max() - time.now());
 }
 
+/// For a foreign loop, which is to drive this one when there is something to do.
+void arm_descriptor(LoopCore& loop) HEIST_ON_AGENT {
+  const auto has_work = [&loop] {
+    loop.assert_agent();
+    return loop.has_work();
+  };
+  loop.sleep().arm_descriptor(has_work, loop.on_agent().waiting.next_deadline());
+}
+
 /// A foreign loop's descriptor is disarmed while we run, and armed again afterwards.
 class DescriptorScope {
  public:
   explicit DescriptorScope(LoopCore& loop) noexcept HEIST_ON_AGENT : loop_(loop) {
-    if (loop_.parker().has_descriptor()) loop_.disarm_descriptor();
+    if (loop_.sleep().parker().has_descriptor()) loop_.sleep().disarm_descriptor();
   }
   ~DescriptorScope() {
     loop_.assert_agent();
-    if (!loop_.parker().has_descriptor()) return;
+    if (!loop_.sleep().parker().has_descriptor()) return;
     // A closed loop has nothing to do any more.
-    loop_.is_closed() ? loop_.parker().arm_descriptor({}) : loop_.arm_descriptor();
+    loop_.is_closed() ? loop_.sleep().parker().arm_descriptor({}) : arm_descriptor(loop_);
   }
   DescriptorScope(const DescriptorScope&) = delete;
   DescriptorScope& operator=(const DescriptorScope&) = delete;
@@ -55,23 +64,23 @@ EventLoop::~EventLoop() {
 }
 
 Scheduler EventLoop::scheduler() const noexcept {
-  return Scheduler(core_, &core_->first_scheduler());
+  return Scheduler(Ref<TaskHome>::share(core_.get()), &core_->first_scheduler());
 }
 
 Scheduler EventLoop::create_scheduler() {
-  const DriveUnlessInside driving(*core_);
-  return Scheduler(core_, &core_->add_scheduler());
+  const DriveScopeUnlessInside driving(*core_);
+  return Scheduler(Ref<TaskHome>::share(core_.get()), &core_->add_scheduler());
 }
 
 void EventLoop::run() {
-  const Driving driving(*core_);
+  const DriveScope driving(*core_);
   core_->assert_agent();
   const DescriptorScope descriptor(*core_);
   core_->run();
 }
 
 bool EventLoop::run_one() {
-  const Driving driving(*core_);
+  const DriveScope driving(*core_);
   core_->assert_agent();
   const DescriptorScope descriptor(*core_);
   const bool ran = core_->wait_and_run();
@@ -80,14 +89,14 @@ bool EventLoop::run_one() {
 }
 
 std::size_t EventLoop::poll() {
-  const Driving driving(*core_);
+  const DriveScope driving(*core_);
   auto& agent = core_->on_agent();
   const DescriptorScope descriptor(*core_);
   std::size_t ran = 0;
   while (!core_->collect_work()) {  // a time limit comes first
     if (core_->run_next()) ++ran;
   }
-  const std::size_t present = ran + agent.limits.size() + agent.queues.size();
+  const std::size_t present = ran + agent.waiting.limits().size() + agent.queues.size();
   for (; ran < present; ++ran) {
     if (!core_->run_next()) break;
   }
@@ -95,7 +104,7 @@ std::size_t EventLoop::poll() {
 }
 
 std::size_t EventLoop::run_until_idle() {
-  const Driving driving(*core_);
+  const DriveScope driving(*core_);
   core_->assert_agent();
   const DescriptorScope descriptor(*core_);
   return run_all(*core_);
@@ -109,13 +118,13 @@ void EventLoop::stop() noexcept {
 void EventLoop::advance(std::chrono::nanoseconds duration) {
   check_virtual_step(*core_, duration);
   auto& time = core_->time();
-  const Driving driving(*core_);
+  const DriveScope driving(*core_);
   auto& agent = core_->on_agent();
   const DescriptorScope descriptor(*core_);
   const auto end = later_by(time, duration);
   run_all(*core_);
-  for (Tick next = agent.delays.next_expiry(); next <= time.tick_at(end);
-       next = agent.delays.next_expiry()) {
+  for (Tick next = agent.waiting.delays().next_expiry(); next <= time.tick_at(end);
+       next = agent.waiting.delays().next_expiry()) {
     time.set_virtual(std::max(time.now(), time.start_of(next)));
     run_all(*core_);
   }
@@ -125,7 +134,7 @@ void EventLoop::advance(std::chrono::nanoseconds duration) {
 
 void EventLoop::spend(std::chrono::nanoseconds duration) {
   check_virtual_step(*core_, duration);
-  const DriveUnlessInside driving(*core_);
+  const DriveScopeUnlessInside driving(*core_);
   core_->time().set_virtual(later_by(core_->time(), duration));
 }
 
@@ -133,27 +142,27 @@ std::chrono::nanoseconds EventLoop::now() const noexcept { return core_->time().
 
 int EventLoop::wakeup_fd() {
   const bool is_inside = current_loop() == core_.get();
-  const DriveUnlessInside driving(*core_);
+  const DriveScopeUnlessInside driving(*core_);
   core_->assert_agent();
-  const bool is_new = !core_->parker().has_descriptor();
-  const int descriptor = core_->parker().descriptor();
-  if (is_new && !is_inside && !core_->is_closed()) core_->arm_descriptor();
+  const bool is_new = !core_->sleep().parker().has_descriptor();
+  const int descriptor = core_->sleep().parker().descriptor();
+  if (is_new && !is_inside && !core_->is_closed()) arm_descriptor(*core_);
   return descriptor;
 }
 
 CloseReport EventLoop::close(const CloseMode& mode) {
-  if (core_->is_closing()) {
-    core_->hurry_close(mode);
-    return core_->report();
+  if (core_->closing().is_under_way()) {
+    core_->closing().hurry(mode);
+    return core_->counts().report();
   }
-  const Driving driving(*core_);
+  const DriveScope driving(*core_);
   core_->assert_agent();
   const DescriptorScope descriptor(*core_);
-  return core_->close(mode);
+  return core_->closing().close(mode);
 }
 
 std::size_t EventLoop::pending() {
-  const DriveUnlessInside driving(*core_);
+  const DriveScopeUnlessInside driving(*core_);
   auto& agent = core_->on_agent();
   core_->take_inbox();  // no users' code: that could make work nobody looks for
   return agent.size();

@@ -1,17 +1,18 @@
 #include <heist/abort_signal.hpp>
 #include <heist/helped_task.hpp>
 
-#include "../loop/cluster_hub.hpp"
+#include "../cluster/cluster_core.hpp"
 #include "../loop/loop_core.hpp"
+#include "../cluster/member.hpp"
 #include "../loop/signal_core.hpp"
 
 namespace heist {
 
 namespace {
 
-Ref<LoopCore> cluster_of(const LoopCore* loop) noexcept {
-  if (loop == nullptr || loop->membership().hub == nullptr) return {};
-  return Ref<LoopCore>::share(&loop->membership().hub->loop());
+Ref<ClusterCore> cluster_of(const LoopCore* loop) noexcept {
+  const Member* member = loop != nullptr ? Member::of(*loop) : nullptr;
+  return member != nullptr ? Ref<ClusterCore>::share(&member->core()) : Ref<ClusterCore>();
 }
 
 SchedulingState state_here() {
@@ -21,7 +22,7 @@ SchedulingState state_here() {
   SchedulingState state = loop->on_agent().current;
   // Helpers run on other agents: their scheduler is the cluster's, also for a task that is bound to one.
   const auto cluster = cluster_of(loop);
-  if (!cluster || (state.scheduler != nullptr && &state.scheduler->loop == cluster.get())) {
+  if (!cluster || (state.scheduler != nullptr && &state.scheduler->home == cluster.get())) {
     return state;
   }
   SchedulerCore& uncapped = cluster->first_scheduler();
@@ -34,8 +35,8 @@ SchedulingState state_here() {
 
 Helpers::Helpers() noexcept : cluster_(cluster_of(loop_of_this_thread)) {}
 
-unsigned Helpers::agents() const noexcept { return cluster_ ? cluster_->hub()->agents() : 1; }
-unsigned Helpers::places() const noexcept { return cluster_ ? cluster_->hub()->size() : 1; }
+unsigned Helpers::agents() const noexcept { return cluster_ ? cluster_->agents() : 1; }
+unsigned Helpers::places() const noexcept { return cluster_ ? cluster_->size() : 1; }
 
 bool Helpers::post(TaskPriority priority, SchedulerTask& helper) const noexcept {
   helper.scheduler = &cluster_->first_scheduler();
@@ -44,7 +45,7 @@ bool Helpers::post(TaskPriority priority, SchedulerTask& helper) const noexcept 
   return cluster_->post_or_drop(helper);
 }
 
-unsigned Helpers::agent_here() noexcept { return loop_of_this_thread->membership().index; }
+unsigned Helpers::agent_here() noexcept { return Member::of(*loop_of_this_thread)->index(); }
 
 HelpedTask::HelpedTask() : captured_(state_here()) {}
 

@@ -3,10 +3,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "../loop/cluster_hub.hpp"
 #include "../loop/loop_core.hpp"
 #include "../loop/signal_core.hpp"
 #include "../loop/submit.hpp"
+#include "../loop/suspension_message.hpp"
 
 namespace heist {
 
@@ -16,7 +16,7 @@ namespace {
 void apply_options(SchedulerTask& task, const PostTaskOptions& options) noexcept {
   SchedulerCore& scheduler = *task.scheduler;
   task.priority = scheduler.capped(options.priority.value_or(TaskPriority::user_visible));
-  scheduler.loop.set_delay(task, options.delay);
+  scheduler.home.set_delay(task, options.delay);
 }
 
 void check_priority(TaskPriority priority, const char* what) {
@@ -38,13 +38,13 @@ Reason Scheduler::refused(const PostTaskOptions& options) {
 bool Scheduler::submit_plain(SchedulerTask& task) const noexcept {
   task.scheduler = core_;
   task.priority = core_->capped(task.priority);
-  return loop_->post_or_drop(task);
+  return home_->post_or_drop(task);
 }
 
 bool Scheduler::submit_plain(SchedulerTask& task, const PostTaskOptions& options) const noexcept {
   task.scheduler = core_;
   apply_options(task, options);
-  return loop_->post_or_drop(task);
+  return home_->post_or_drop(task);
 }
 
 bool Scheduler::submit_controlled(ControlledTask& task, const PostTaskOptions& options) const {
@@ -61,21 +61,21 @@ bool Scheduler::submit_controlled(ControlledTask& task, const PostTaskOptions& o
 Scheduler Scheduler::with_ceiling(TaskPriority highest) const {
   check_valid("Scheduler::with_ceiling");
   check_priority(highest, "with_ceiling: the value");
-  return {loop_, &core_->with_ceiling(highest)};
+  return {home_, &core_->with_ceiling(highest)};
 }
 
 void Scheduler::suspend() const {
   check_valid("Scheduler::suspend");
   auto* message = make_node<SuspensionMessage>(*core_, true);
-  if (ClusterHub* hub = loop_->hub()) message->change = hub->suspend(*core_);
-  loop_->send(*message);
+  message->change = home_->suspend(*core_);
+  home_->send(*message);
 }
 
 void Scheduler::resume() const {
   check_valid("Scheduler::resume");
   auto* message = make_node<SuspensionMessage>(*core_, false);
-  if (ClusterHub* hub = loop_->hub()) message->change = hub->resume(*core_);
-  loop_->send(*message);
+  message->change = home_->resume(*core_);
+  home_->send(*message);
 }
 
 std::optional<Scheduler> Scheduler::current() noexcept {
@@ -83,7 +83,7 @@ std::optional<Scheduler> Scheduler::current() noexcept {
   if (loop == nullptr) return std::nullopt;
   SchedulerCore* scheduler = loop->on_agent().current.scheduler;
   if (scheduler == nullptr || scheduler == &loop->plain_source()) return std::nullopt;
-  return Scheduler(Ref<LoopCore>::share(&scheduler->loop), scheduler);
+  return Scheduler(Ref<TaskHome>::share(&scheduler->home), scheduler);
 }
 
 void enqueue_microtask(Reaction& reaction) {

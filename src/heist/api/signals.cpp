@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "../loop/dependent_signal.hpp"
+#include "../loop/loop_core.hpp"
 #include "../loop/signal_core.hpp"
 #include "../loop/stop_signal.hpp"
 #include "../loop/timeout_signal.hpp"
@@ -92,7 +93,7 @@ AbortSignal AbortSignal::timeout(Delay delay) {
 
 AbortSignal AbortSignal::timeout(const Scheduler& scheduler, Delay delay) {
   scheduler.check_valid("AbortSignal::timeout: the scheduler");
-  return AbortSignal(TimeoutSignal::make(*scheduler.loop(), delay));
+  return AbortSignal(TimeoutSignal::make(*scheduler.home(), delay));
 }
 
 AbortSignal AbortSignal::any(std::span<const AbortSignal> signals) {

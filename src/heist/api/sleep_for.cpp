@@ -14,7 +14,7 @@ Scheduler scheduler_here() {
   if (loop == nullptr) {
     throw NotAllowedError("no event loop runs on this thread: name a scheduler");
   }
-  return {Ref<LoopCore>::share(loop), &loop->first_scheduler()};
+  return {Ref<TaskHome>::share(loop), &loop->first_scheduler()};
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include <heist/error.hpp>
 #include <heist/timeout.hpp>
 
-#include "../loop/driving.hpp"
+#include "../loop/drive_scope.hpp"
 #include "../loop/loop_core.hpp"
 
 namespace heist {
@@ -12,10 +12,9 @@ namespace {
 /// Takes the task off its loop. False: it is over, or its callback runs.
 bool withdraw(TimeoutTask& task) {
   if (task.is_over()) return false;
-  LoopCore& loop = task.scheduler->loop;
-  const DriveUnlessInside driving(loop);
-  loop.assert_agent();
-  return loop.withdraw(task);
+  LoopCore& loop = *task.scheduler->home.as_loop();
+  const DriveScopeUnlessInside driving(loop);
+  return loop.on_agent().withdraw(task);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ SchedulerCore& current_scheduler(LoopCore& loop) noexcept {
 
 Yield Scheduler::yield(YieldOptions options) const {
   check_valid("Scheduler::yield");
-  return {loop_, core_, std::move(options)};
+  return {home_, core_, std::move(options)};
 }
 
 Yield::operator Promise<void>() && {
@@ -47,11 +47,11 @@ bool Yield::suspend(SuspendedCoroutine coroutine, KeptState* kept) {
   SchedulerCore& to = scheduler_ != nullptr ? *scheduler_ : current_scheduler(*here);
   // Only its loop, or its cluster, touches it: the frame of its coroutine may hold it.
   if (sources.abort_source == nullptr && sources.priority_source == nullptr) {
-    if (&to.loop == here) {
+    if (&to.home == here) {
       auto& task =
           waiting_.emplace<FrameContinuation>(to, to.capped(sources.priority), state, coroutine);
       if (here->post(task)) return true;
-    } else if (here->is_member_of(to.loop) && state.scheduler == &to) {
+    } else if (here->is_member_of(to.home) && state.scheduler == &to) {
       if (post_frame(to, sources, state, coroutine, kept)) return false;
     }
   }
@@ -66,7 +66,7 @@ bool Yield::post_frame(SchedulerCore& to, const ContinuationSources& sources,
   auto& task =
       waiting_.emplace<FrameContinuation>(to, to.capped(sources.priority), state, coroutine);
   const bool left = kept != nullptr && kept->leave();
-  if (to.loop.post(task)) return true;
+  if (to.home.post(task)) return true;
   if (left) kept->enter();  // it has not suspended
   return false;
 }
@@ -75,7 +75,7 @@ bool Yield::post_frame(SchedulerCore& to, const ContinuationSources& sources,
 /// posted.
 void Yield::hop(SuspendedCoroutine coroutine, KeptState* kept) {
   if (scheduler_ == nullptr) refuse_off_agent();
-  const auto loop = loop_;
+  const auto home = home_;
   LoopCore* here = loop_of_this_thread;
   SchedulingState state = here != nullptr ? here->on_agent().current : SchedulingState();
   state.scheduler = scheduler_;

@@ -131,7 +131,7 @@ class Inbox {
     return is_node(head_.load(sync::relaxed));
   }
 
-  /// Any thread. The same, after something of its own was published (seq_cst: see Keeper).
+  /// Any thread. The same, after something of its own was published (seq_cst: see TimerKeeper).
   [[nodiscard]] bool has_posts_by_now() const noexcept {
     return is_node(head_.load(sync::edge("inbox:look", sync::seq_cst)));
   }

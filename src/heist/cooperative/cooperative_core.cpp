@@ -121,24 +121,25 @@ bool CooperativeCore::send(LoopNode& message, HandOver hand_over) noexcept {
 CooperativeTaskNode::Cancellation::Cancellation(CooperativeTaskNode& of) noexcept
     : LoopNode(table), task(of) {}
 
-const LoopNodeOps CooperativeTaskNode::Cancellation::table{
-    LoopNodeKind::message, &CooperativeCore::arrive_to_cancel, &CooperativeCore::lose_cancellation};
+const MessageOps CooperativeTaskNode::Cancellation::table{
+    {LoopNodeKind::message, nullptr, &CooperativeCore::lose_cancellation},
+    &CooperativeCore::arrive_to_cancel};
 
-const LoopNodeOps CooperativeTaskNode::table{LoopNodeKind::message, &CooperativeCore::arrive,
-                                             &CooperativeCore::lose};
+const MessageOps CooperativeTaskNode::table{
+    {LoopNodeKind::message, nullptr, &CooperativeCore::lose}, &CooperativeCore::arrive};
 
 CooperativeTaskNode::CooperativeTaskNode(CooperativeCore& of, CooperativePriority level,
                                          CooperativeCallback&& what) noexcept
     : LoopNode(table), priority(level), callback(std::move(what)), core(of), cancellation(*this) {}
 
-void CooperativeCore::arrive(LoopNode& message, LoopCore& /*loop*/) noexcept {
+void CooperativeCore::arrive(LoopNode& message, TaskHome& /*home*/) noexcept {
   auto& task = static_cast<CooperativeTaskNode&>(message);
   const auto core = Ref<CooperativeCore>::adopt(&task.core);
   if (core->closed_) task.is_delayed = false;  // the next message of the host drops it
   core->insert(task, core->host_.now());
 }
 
-void CooperativeCore::arrive_to_cancel(LoopNode& message, LoopCore& /*loop*/) noexcept {
+void CooperativeCore::arrive_to_cancel(LoopNode& message, TaskHome& /*home*/) noexcept {
   auto& task = static_cast<CooperativeTaskNode::Cancellation&>(message).task;
   const auto core = Ref<CooperativeCore>::adopt(&task.core);
   message.next = std::exchange(core->cancelled_, &message);  // with the message's share of the task

@@ -80,9 +80,9 @@ class CooperativeCore {
   [[nodiscard]] Milliseconds start_after(Milliseconds now, Milliseconds delay) const noexcept;
   void cancel_here(CooperativeTaskNode& task) noexcept;
   [[nodiscard]] bool send(LoopNode& message, HandOver hand_over) noexcept;
-  static void arrive(LoopNode& message, LoopCore& loop) noexcept;
+  static void arrive(LoopNode& message, TaskHome& home) noexcept;
   static void lose(LoopNode& message) noexcept;
-  static void arrive_to_cancel(LoopNode& message, LoopCore& loop) noexcept;
+  static void arrive_to_cancel(LoopNode& message, TaskHome& home) noexcept;
   static void lose_cancellation(LoopNode& message) noexcept;
 
   void insert(CooperativeTaskNode& task, Milliseconds now) noexcept;

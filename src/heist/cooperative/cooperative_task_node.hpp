@@ -24,7 +24,7 @@ class CooperativeTaskNode : public LoopNode {
     CooperativeTaskNode& task;
 
    private:
-    static const LoopNodeOps table;
+    static const MessageOps table;
   };
 
   CooperativeTaskNode(CooperativeCore& of, CooperativePriority level,
@@ -56,7 +56,7 @@ class CooperativeTaskNode : public LoopNode {
   Cancellation cancellation;
 
  private:
-  static const LoopNodeOps table;
+  static const MessageOps table;
 };
 static_assert(sizeof(CooperativeTaskNode) <= 192, "three cache lines, and a size of the node pool");
 

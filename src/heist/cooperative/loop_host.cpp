@@ -9,11 +9,11 @@ namespace heist {
 namespace {
 
 /// What is less is rounded to the nanosecond.
-constexpr Milliseconds most = std::chrono::hours(24 * 365);
+constexpr Milliseconds longest_delay = std::chrono::hours(24 * 365);
 
 /// Of whole nanoseconds, that is: milliseconds hold but nearly what they are.
 Delay rounded_delay(Milliseconds delay) noexcept {
-  if (!(delay < most)) return delay;
+  if (!(delay < longest_delay)) return delay;
   return std::chrono::round<std::chrono::nanoseconds>(delay);
 }
 
@@ -29,14 +29,7 @@ void expire(CooperativeCore& core) noexcept { core.expire_timeout(); }
 LoopHost::Task::Task(LoopHost& of, TaskSource from, Act what) noexcept
     : SchedulerTask(table, false), host(of), source(from), act(what) {}
 
-const TaskOps LoopHost::Task::table{{LoopNodeKind::task, &run, &drop},
-                                    nullptr,
-                                    nullptr,
-                                    nullptr,
-                                    nullptr,
-                                    nullptr,
-                                    nullptr,
-                                    nullptr};
+const LoopNodeOps LoopHost::Task::table{LoopNodeKind::task, &run, &drop};
 
 void LoopHost::Task::run(LoopNode& node, LoopCore& loop) noexcept {
   auto& task = static_cast<Task&>(static_cast<SchedulerTask&>(node));
@@ -66,7 +59,7 @@ std::uint32_t LoopHost::new_number() noexcept {
 }
 
 Milliseconds LoopHost::rounded(Milliseconds time) noexcept {
-  if (!(time < most)) return time;
+  if (!(time < longest_delay)) return time;
   return std::chrono::round<std::chrono::nanoseconds>(time);
 }
 
@@ -86,8 +79,7 @@ void LoopHost::set_timeout(Milliseconds delay) noexcept {
 }
 
 void LoopHost::clear_timeout() noexcept {
-  loop_->assert_agent();
-  if (!loop_->withdraw(timeout_)) return;
+  if (!loop_->on_agent().withdraw(timeout_)) return;
   timeout_.place = TaskPlace::elsewhere;
   release(*core_);
 }

@@ -50,7 +50,7 @@ class LoopHost final : public CooperativeHost {
     Task(LoopHost& of, TaskSource from, Act what) noexcept;
     static void run(LoopNode& node, LoopCore& loop) noexcept;
     static void drop(LoopNode& node) noexcept;
-    static const TaskOps table;
+    static const LoopNodeOps table;
 
     LoopHost& host;
     TaskSource source;

@@ -83,7 +83,7 @@ Ref<CooperativeCore> CooperativeCore::take_messages() noexcept {
   loop.assert_agent();
   if (!loop.has_messages()) return {};
   auto kept = Ref<CooperativeCore>::share(this);
-  while (!loop.drain_until_limit()) loop.run_ended_limits();
+  while (!loop.arrivals().drain_until_limit()) loop.run_ended_limits();
   return kept;
 }
 

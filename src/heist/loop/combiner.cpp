@@ -39,7 +39,7 @@ void Combiner::start(const Scheduler* scheduler) noexcept {
   for (auto& input : inputs_) {
     scheduler != nullptr ? input.bind_to(*scheduler) : input.bind_to_current_loop();
   }
-  promise_->set_home(inputs_.front().loop.get());
+  promise_->set_home(inputs_.front().home.get());
   for (auto& input : inputs_) input.source->attach(input);
 }
 

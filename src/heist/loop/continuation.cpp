@@ -53,7 +53,7 @@ Promise<void> schedule_continuation(SchedulerCore& scheduler, const Continuation
   }
   auto* task = make_node<ContinuationTask>(std::move(turn));
   Promise<void> promise(Ref<ContinuationTask::State>::adopt(task));
-  task->set_home(&scheduler.loop);
+  task->set_home(&scheduler.home);
   task->scheduler = &scheduler;
   task->is_continuation = true;
   task->is_dynamic = sources.priority_source != nullptr;
@@ -62,14 +62,7 @@ Promise<void> schedule_continuation(SchedulerCore& scheduler, const Continuation
   return promise;
 }
 
-const TaskOps FrameContinuation::table{{LoopNodeKind::task, &run, &drop},
-                                       nullptr,
-                                       nullptr,
-                                       nullptr,
-                                       nullptr,
-                                       nullptr,
-                                       nullptr,
-                                       nullptr};
+const LoopNodeOps FrameContinuation::table{LoopNodeKind::task, &run, &drop};
 
 /// Resumes with the state of the `co_await`, as the reaction to the continuation's promise would: there
 /// is nothing between the two.

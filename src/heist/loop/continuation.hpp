@@ -8,7 +8,7 @@
 
 namespace heist {
 
-struct SignalLoop;
+struct SignalPort;
 
 /// Where a continuation's abort and its priority come from; borrowed.
 struct ContinuationSources {
@@ -35,7 +35,7 @@ struct Turn {
   void operator()() const noexcept {}
 
   Ref<SignalCore> priority_source;
-  SignalLoop* priority_part = nullptr;  ///< of a dynamic priority: whose queue it stands in
+  SignalPort* priority_part = nullptr;  ///< of a dynamic priority: whose queue it stands in
 };
 
 /// A continuation that may be aborted or moved.

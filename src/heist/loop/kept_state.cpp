@@ -8,15 +8,14 @@ namespace heist {
 namespace {
 
 /// Whether tasks of `kept` run on `loop`.
-bool is_home(const LoopCore& loop, const LoopCore* kept) noexcept {
+bool is_home(const LoopCore& loop, const TaskHome* kept) noexcept {
   return &loop == kept || (kept != nullptr && loop.is_member_of(*kept));
 }
 
 }  // namespace
 
 struct KeptState::Kept {
-  Ref<LoopCore>
-      loop;  ///< where it was kept (stealable: its cluster's): the state names a scheduler of it
+  Ref<TaskHome> home;  ///< where it was kept: the state names a scheduler of it
   CapturedState state;
   LoopCore* entered = nullptr;  ///< the loop that runs the coroutine by way of enter()
   SchedulingState resumer;      ///< what that one's state was; borrowed, as it is
@@ -30,8 +29,9 @@ void KeptState::keep() {
   if (loop == nullptr) return;  // what it had before, or none
   // In a new object first: the old one may hold the last references to what is current.
   CapturedState state(loop->on_agent().current);
-  LoopCore* home = state.state().scheduler != nullptr ? &state.state().scheduler->loop : loop;
-  if (kept_->loop.get() != home) kept_->loop = Ref<LoopCore>::share(home);
+  TaskHome* home = loop;
+  if (state.state().scheduler != nullptr) home = &state.state().scheduler->home;
+  if (kept_->home.get() != home) kept_->home = Ref<TaskHome>::share(home);
   leave();
   kept_->state = std::move(state);
 }
@@ -42,7 +42,7 @@ void KeptState::enter() noexcept {
   auto& current = loop->on_agent().current;
   kept_->resumer = current;
   kept_->entered = loop;
-  current = is_home(*loop, kept_->loop.get()) ? kept_->state.state() : SchedulingState();
+  current = is_home(*loop, kept_->home.get()) ? kept_->state.state() : SchedulingState();
 }
 
 bool KeptState::leave_entered() noexcept {

@@ -20,7 +20,7 @@ bool queue_plain_task(LoopCore& loop, SchedulerTask& task) noexcept {
 void count_plain_task(LoopCore& loop, TaskSource source) noexcept {
   loop.assert_agent();
   loop.on_agent().current = {};
-  loop.count_source(source);
+  loop.counts().count_source(source);
 }
 
 }  // namespace heist

@@ -8,7 +8,8 @@
 #include "../concurrent/lasting_reason.hpp"
 #include "../os/fork_watch.hpp"
 #include "agent_wait.hpp"
-#include "cluster_hub.hpp"
+#include "drive_scope.hpp"
+#include "drops.hpp"
 #include "loop_core.hpp"
 #include "signal_core.hpp"
 
@@ -22,8 +23,8 @@ constexpr LoopNodeOps no_ops{LoopNodeKind::microtask, nullptr, nullptr};
 constexpr std::uint32_t someone_waits = 1;
 constexpr std::uint32_t wake_up = 2;
 
-void refuse_wait_on(const LoopCore* home) {
-  if (home != nullptr && LoopCore::drives_here(home)) {
+void refuse_wait_on(const TaskHome* home) {
+  if (home != nullptr && drives_here(home)) {
     throw NotAllowedError("waiting here would never end: only this agent can settle the promise");
   }
   if (ForkWatch::has_lost(home)) {
@@ -106,40 +107,37 @@ LoopCore& current_loop_or_throw() {
 
 }  // namespace
 
-LoopCore* current_home() noexcept {
+TaskHome* current_home() noexcept {
   LoopCore* current = current_loop();
   if (current == nullptr) return nullptr;
   const SchedulerCore* scheduler = current->on_agent().current.scheduler;
-  return scheduler != nullptr ? &scheduler->loop : current;
+  return scheduler != nullptr ? &scheduler->home : current;
 }
 
 void Reaction::bind_to_current_loop() {
   LoopCore& current = current_loop_or_throw();
   const SchedulingState& state = current.on_agent().current;
   if (state.scheduler != nullptr) return bind_to(state);
-  loop = Ref<LoopCore>::share(&current);
+  home = Ref<TaskHome>::share(&current);
   captured = CapturedState(state);
 }
 
 void Reaction::bind_to(const SchedulingState& state) {
-  LoopCore& home = state.scheduler->loop;
-  if (home.hub() != nullptr && state.priority_source != nullptr) {
-    cell.reset(home.hub()->make_cell(
-        state.priority_source->part_for(*state.scheduler).priority_part(), *this, true));
-  }
-  loop = Ref<LoopCore>::share(&home);
+  TaskHome& target = state.scheduler->home;
+  if (state.priority_source != nullptr) target.reserve_place(*this, state);
+  home = Ref<TaskHome>::share(&target);
   captured = CapturedState(state);
 }
 
 void Reaction::bind_to_current_agent() {
   LoopCore& current = current_loop_or_throw();
-  loop = Ref<LoopCore>::share(&current);
+  home = Ref<TaskHome>::share(&current);
   captured = CapturedState(current.on_agent().current);
 }
 
 void Reaction::bind_to(const Scheduler& scheduler) {
   scheduler.check_valid("Promise::then: the scheduler");
-  loop = scheduler.loop();
+  home = scheduler.home();
   SchedulerCore& core = *scheduler.core();
   captured = CapturedState(
       SchedulingState{.scheduler = &core, .priority = core.capped(TaskPriority::user_visible)});
@@ -177,20 +175,19 @@ void drop_undeliverable(LoopNode& node) noexcept {
 
 namespace {
 
-/// False: its loop is closed; the reaction is still the caller's. Runs no user code.
+/// Whether it runs as a microtask of the loop that settles its promise, and not by way of its home.
+bool stays_here(const Reaction& reaction, const TaskHome& home, const LoopCore& here) noexcept {
+  return &home == &here || (reaction.follows_settler && here.is_member_of(home));
+}
+
+/// False: its home is closed; the reaction is still the caller's. Runs no user code.
 bool try_deliver(Reaction& reaction) noexcept {
-  // Kept here: once sent, the reaction may be gone, and the loop with it.
-  const Ref<LoopCore> loop = std::move(reaction.loop);
+  // Kept here: once sent, the reaction may be gone, and its home with it.
+  const Ref<TaskHome> home = std::move(reaction.home);
   LoopCore* here = current_loop();
-  if (ClusterHub* hub = loop->hub()) {
-    const bool stays = reaction.follows_settler && here != nullptr && here->is_member_of(*loop);
-    if (!stays) return hub->deliver(reaction);
-  } else if (loop.get() != here) {
-    return loop->hand_over(reaction);
-  }
-  auto& agent = here->on_agent();
-  here->take_inbox();  // what others delivered before goes first
-  agent.microtasks.push(reaction);
+  if (here == nullptr || !stays_here(reaction, *home, *here)) return home->deliver(reaction);
+  here->assert_agent();
+  here->push_microtask(reaction);
   return true;
 }
 
@@ -285,9 +282,9 @@ bool PromiseStateBase::wait_for(Delay timeout) {
 
 bool PromiseStateBase::wait_until(std::optional<std::chrono::steady_clock::time_point> deadline) {
   refuse_wait_on(home_);
-  if (const LoopCore* member = LoopCore::member_here()) member->membership().hub->drop_if_left();
+  if (const LoopCore* member = member_here()) member->membership()->drop_before_wait();
   // Within a drop: what settles the promise may be behind it.
-  ClusterHub::drop_behind();
+  Drops::drop_behind();
   drop_all_undeliverable();
   std::optional<AgentWaiting> waiting;
   if (!deadline) waiting.emplace(*this, home_);

@@ -17,7 +17,7 @@
 
 namespace heist {
 
-class LoopCore;
+class TaskHome;
 
 /// What agents of a cluster have taken from the queues while its scheduler was suspended.
 ///
@@ -40,7 +40,7 @@ class LoopCore;
 /// Edge hold: abort <-> look. The count, and what is held.
 /// Progress  lock-free; what a stopped holder has in hand, and what was held back beside it, waits for it.
 /// Proof   stress/model/models/cluster_suspension.cpp, stress/held_stress.cpp
-class StealableHold {
+class SuspendedTasks {
  public:
   /// Both return the number of this change, from 1: of several threads' the last one decides.
   std::uint64_t suspend() noexcept { return change(true); }
@@ -126,11 +126,12 @@ class StealableHold {
   std::uint64_t aborts_before_ = 0;  ///< when the pass began
 };
 
-/// A source of tasks on one loop, which owns it. Everything but `loop` and the ceiling is the agent's.
+/// A source of tasks of one home, which owns it. Everything but `home` and the ceiling is the agent's, in a
+/// cluster the keeper's.
 ///
 /// Edge ceiling: make -> find. Carries the scheduler.
 struct SchedulerCore {
-  explicit SchedulerCore(LoopCore& owner) noexcept : loop(owner) {}
+  explicit SchedulerCore(TaskHome& owner) noexcept : home(owner) {}
   SchedulerCore(const SchedulerCore&) = delete;
   SchedulerCore& operator=(const SchedulerCore&) = delete;
   ~SchedulerCore();
@@ -151,13 +152,13 @@ struct SchedulerCore {
     }
   }
 
-  LoopCore& loop;
+  TaskHome& home;
   const TaskPriority ceiling = TaskPriority::user_blocking;
   bool suspended = false;
-  std::uint64_t last_change = 0;  ///< of StealableHold's that the keeper has heard of
+  std::uint64_t last_change = 0;  ///< of SuspendedTasks's that the keeper has heard of
   TaskFifo held;                  ///< came up while suspended; of one queue in enqueue order
   std::unique_ptr<SchedulerDelays> delays;  ///< from the first suspension on
-  StealableHold stealable;
+  SuspendedTasks stealable;
 
   /// Any thread, before it suspends: what the first suspension needs, null when that is there.
   /// Errors: std::bad_alloc.
@@ -174,32 +175,11 @@ struct SchedulerCore {
 
  private:
   SchedulerCore(SchedulerCore& from, TaskPriority highest) noexcept
-      : loop(from.loop), ceiling(highest), base_(&from) {}
+      : home(from.home), ceiling(highest), base_(&from) {}
 
   sync::atomic<bool> has_delays_{false};
   SchedulerCore* base_ = this;                           ///< which owns it
   std::array<sync::atomic<SchedulerCore*>, 2> lower_{};  ///< by ceiling
-};
-
-/// Asks the agent to suspend or resume a scheduler (SUS-1): in the inbox, so behind what was posted
-/// before and ahead of every pick that begins afterwards. It is later than the call, by whose time
-/// delays stop and go on. In a cluster it has the number of its change: of several threads the last
-/// decides for what is runnable (StealableHold), and so for what is delayed, in whatever order
-/// their messages come.
-struct SuspensionMessage : LoopNode {
-  /// Errors: std::bad_alloc.
-  SuspensionMessage(SchedulerCore& target, bool to_suspend);
-
-  SchedulerCore& scheduler;
-  const bool suspends;
-  const std::chrono::nanoseconds at;
-  std::uint64_t change = 0;
-  std::unique_ptr<SchedulerDelays> delays;
-
- private:
-  static void take(LoopNode& node, LoopCore& loop) noexcept;
-  static void lose(LoopNode& node) noexcept;
-  static const LoopNodeOps table;
 };
 
 }  // namespace heist

@@ -37,14 +37,7 @@ class SchedulerDelays {
   /// Stands in the loop's wheel for what is here.
   struct Wake : SchedulerTask {
     Wake() noexcept : SchedulerTask(table, false) {}
-    static constexpr TaskOps table{{LoopNodeKind::task, nullptr, nullptr},
-                                   nullptr,
-                                   nullptr,
-                                   nullptr,
-                                   nullptr,
-                                   nullptr,
-                                   nullptr,
-                                   nullptr};
+    static constexpr LoopNodeOps table{LoopNodeKind::task, nullptr, nullptr};
   };
   Wake wake;
   SchedulerCore* next_ended = nullptr;  ///< in the list of schedulers whose delays may have ended

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "../cluster/shared_pair.hpp"
+#include "../cluster/queues/signal_queues.hpp"
 #include "continuation.hpp"
 #include "dependent_signal.hpp"
 #include "loop_core.hpp"
@@ -26,9 +26,9 @@ T* take_alone(sync::atomic<T*>& pointer) noexcept {
 
 }  // namespace
 
-void SignalLoop::drop_contents() noexcept {
-  if (SharedPair* pair = take_alone(pair_)) release(*pair);
-  if (LoopCore* target = take_alone(loop)) release(*target);
+void SignalPort::drop_contents() noexcept {
+  if (SignalQueues* pair = take_alone(pair_)) release(*pair);
+  if (TaskHome* target = take_alone(home)) release(*target);
 }
 
 SignalCore::SignalCore(PriorityKind kind, TaskPriority priority, End end) noexcept
@@ -45,9 +45,9 @@ void SignalCore::drop_contents() noexcept {
   if (StopBridge* bridge = take_alone(stop_)) release(static_cast<Listener&>(*bridge));
   if (Reason::Box* box = take_alone(reason_)) release(*box);
   first_part_.drop_contents();
-  SignalLoop* part = take_alone(more_parts_);
+  SignalPort* part = take_alone(more_parts_);
   while (part != nullptr) {
-    SignalLoop* next = part->next.load(sync::relaxed);  // relaxed: as in take_alone().
+    SignalPort* next = part->next.load(sync::relaxed);  // relaxed: as in take_alone().
     part->drop_contents();
     destroy_node(*part);
     part = next;
@@ -122,10 +122,10 @@ void SignalCore::reject_claimed(ControlledTask* oldest, const Reason& reason) no
       task.task_ops().unregister(task);
       continue;
     }
-    task.signal_loop->append_to_reap(task);
+    task.signal_port->append_to_reap(task);
   }
   if (first_part_.reap_head != nullptr) first_part_.send_reap();
-  for (SignalLoop* part = more_parts_.load(sync::edge("signal:notify", sync::seq_cst));
+  for (SignalPort* part = more_parts_.load(sync::edge("signal:notify", sync::seq_cst));
        // relaxed: set before it was linked.
        part != nullptr; part = part->next.load(sync::relaxed)) {
     if (part->reap_head != nullptr) part->send_reap();
@@ -154,52 +154,52 @@ void SignalCore::note_dead_listener(Subscription::Event event) noexcept {
   (event == Subscription::Event::abort ? abort_registry_ : priority_registry_).note_dead();
 }
 
-SignalLoop* SignalCore::find_part(const SchedulerCore& scheduler) noexcept {
-  const LoopCore* loop = &scheduler.loop;
+SignalPort* SignalCore::find_part(const SchedulerCore& scheduler) noexcept {
+  const TaskHome* home = &scheduler.home;
   if (scheduler.ceiling == first_part_.ceiling &&
-      first_part_.loop.load(sync::edge("signal:notify", sync::acquire)) == loop) {
+      first_part_.home.load(sync::edge("signal:notify", sync::acquire)) == home) {
     return &first_part_;
   }
-  SignalLoop* part = more_parts_.load(sync::edge("signal:notify", sync::acquire));
+  SignalPort* part = more_parts_.load(sync::edge("signal:notify", sync::acquire));
   // relaxed: both were set before the part was linked.
   while (part != nullptr &&
-         (part->loop.load(sync::relaxed) != loop || part->ceiling != scheduler.ceiling)) {
+         (part->home.load(sync::relaxed) != home || part->ceiling != scheduler.ceiling)) {
     part = part->next.load(sync::relaxed);  // relaxed: as above.
   }
   return part;
 }
 
-SignalLoop& SignalCore::part_for(const SchedulerCore& scheduler) {
-  SignalLoop* found = find_part(scheduler);
-  SignalLoop& part = found != nullptr ? *found : make_part(scheduler);
+SignalPort& SignalCore::part_for(const SchedulerCore& scheduler) {
+  SignalPort* found = find_part(scheduler);
+  SignalPort& part = found != nullptr ? *found : make_part(scheduler);
   if (kind_ == PriorityKind::followed && &part.priority_part() == &part) {
-    SignalLoop& followed = DependentSignal::priority_root(*this).part_for(scheduler);
+    SignalPort& followed = DependentSignal::priority_root(*this).part_for(scheduler);
     part.followed.store(&followed, sync::edge("signal:attach", sync::release));
   }
   return part;
 }
 
-SignalLoop& SignalCore::make_part(const SchedulerCore& scheduler) {
+SignalPort& SignalCore::make_part(const SchedulerCore& scheduler) {
   if (scheduler.ceiling != first_part_.ceiling) return link_part(scheduler);
-  LoopCore& loop = scheduler.loop;
-  LoopCore* unused = nullptr;
-  retain(loop);
-  if (first_part_.loop.compare_exchange_strong(unused, &loop,
+  TaskHome& home = scheduler.home;
+  TaskHome* unused = nullptr;
+  retain(home);
+  if (first_part_.home.compare_exchange_strong(unused, &home,
                                                sync::edge("signal:attach", sync::seq_cst),
                                                sync::edge("signal:notify", sync::acquire))) {
     return first_part_;
   }
-  release(loop);
-  return unused == &loop ? first_part_ : link_part(scheduler);
+  release(home);
+  return unused == &home ? first_part_ : link_part(scheduler);
 }
 
-SignalLoop& SignalCore::link_part(const SchedulerCore& scheduler) {
-  auto loop = Ref<LoopCore>::share(&scheduler.loop);
-  SignalLoop* part = make_node<SignalLoop>(*this, scheduler.ceiling);
-  part->loop.store(loop.get(), sync::relaxed);          // relaxed: published by the CAS below.
-  SignalLoop* first = more_parts_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+SignalPort& SignalCore::link_part(const SchedulerCore& scheduler) {
+  auto home = Ref<TaskHome>::share(&scheduler.home);
+  SignalPort* part = make_node<SignalPort>(*this, scheduler.ceiling);
+  part->home.store(home.get(), sync::relaxed);          // relaxed: published by the CAS below.
+  SignalPort* first = more_parts_.load(sync::relaxed);  // relaxed: the CAS checks it again.
   do {
-    if (SignalLoop* made = find_part(scheduler)) {
+    if (SignalPort* made = find_part(scheduler)) {
       destroy_node(*part);
       return *made;
     }
@@ -207,12 +207,12 @@ SignalLoop& SignalCore::link_part(const SchedulerCore& scheduler) {
   } while (!more_parts_.compare_exchange_weak(first, part,
                                               sync::edge("signal:attach", sync::seq_cst),
                                               sync::relaxed));  // relaxed: a failure only retries.
-  static_cast<void>(loop.detach());
+  static_cast<void>(home.detach());
   return *part;
 }
 
-SignalLoop& priority_part_of(const ControlledTask& task) noexcept {
-  if (!task.is_continuation) return task.signal_loop->priority_part();
+SignalPort& priority_part_of(const ControlledTask& task) noexcept {
+  if (!task.is_continuation) return task.signal_port->priority_part();
   return *static_cast<const ContinuationTask&>(task).callback().priority_part;
 }
 

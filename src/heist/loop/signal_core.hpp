@@ -18,14 +18,15 @@
 namespace heist {
 
 class LoopCore;
-class SharedPair;
+class SignalQueues;
+class TaskHome;
 class SignalCore;
 
 /// A message from a signal to a loop, embedded in the part it concerns.
 struct SignalMessage : LoopNode {
-  SignalMessage(const LoopNodeOps& table, SignalLoop& owner) noexcept
+  SignalMessage(const MessageOps& table, SignalPort& owner) noexcept
       : LoopNode(table), part(&owner) {}
-  SignalLoop* part;
+  SignalPort* part;
 };
 
 /// What a signal keeps for one loop, and for the schedulers of one ceiling there: the dynamic queues, and the messages it
@@ -46,8 +47,8 @@ struct SignalMessage : LoopNode {
 /// Edge pair: make -> find. Carries the pair. As D1: who changes the priority looks for the pair then; who makes it, or
 /// finds it new, reads the priority again.
 /// Lifetime  as long as its signal; a message under way holds a reference to the signal.
-struct SignalLoop {
-  explicit SignalLoop(SignalCore& owner,
+struct SignalPort {
+  explicit SignalPort(SignalCore& owner,
                       TaskPriority highest = TaskPriority::user_blocking) noexcept;
 
   /// Of its tasks: its signal's, as far as their schedulers allow (SEC-1).   Precondition: a controller's signal.
@@ -55,14 +56,16 @@ struct SignalLoop {
 
   /// Whose dynamic queues hold the tasks that take their priority from this signal: its own, or those of
   /// the signal it follows.
-  [[nodiscard]] SignalLoop& priority_part() noexcept {
-    SignalLoop* part = followed.load(sync::edge("signal:notify", sync::acquire));
+  [[nodiscard]] SignalPort& priority_part() noexcept {
+    SignalPort* part = followed.load(sync::edge("signal:notify", sync::acquire));
     return part != nullptr ? *part : *this;
   }
   /// Before the priority changes: what send_priority_change() will need.   Errors: std::bad_alloc.
   void reserve_move();
-  /// Any thread: the priority has changed.
+  /// Any thread: the priority has changed. Tells where its tasks are, if they are anywhere.
   void send_priority_change() noexcept;
+  /// Any thread: the same, of a loop whose agent has the queues (D1).
+  void notify_agent(LoopCore& loop) noexcept;
   /// The aborter: adds a claimed task to the chain to clear away.
   void append_to_reap(ControlledTask& task) noexcept;
   /// The aborter, once: hands the chain to the agent.
@@ -70,34 +73,38 @@ struct SignalLoop {
 
   /// In a cluster: the queues of the tasks that take their priority from this signal; made when first asked for.
   /// Errors: std::bad_alloc.
-  [[nodiscard]] SharedPair& shared_pair();
+  [[nodiscard]] SignalQueues& shared_queues();
+  /// The same; null: nobody has asked for them.
+  [[nodiscard]] SignalQueues* find_shared_queues() const noexcept {
+    return pair_.load(sync::edge("pair:find", sync::seq_cst));
+  }
   /// Its signal's end.
   void drop_contents() noexcept;
 
   SignalCore* signal;
   const TaskPriority ceiling;
-  sync::atomic<LoopCore*> loop{nullptr};  ///< owned reference, set once
-  sync::atomic<SignalLoop*> next{nullptr};
-  sync::atomic<SignalLoop*> followed{nullptr};  ///< for the same loop, of the signal it follows
+  sync::atomic<TaskHome*> home{nullptr};  ///< owned reference, set once
+  sync::atomic<SignalPort*> next{nullptr};
+  sync::atomic<SignalPort*> followed{nullptr};  ///< for the same home, of the signal it follows
 
   ControlledTask* reap_head = nullptr;  ///< the aborter's until send_reap(), then the agent's
   ControlledTask* reap_tail = nullptr;
 
   // Agent only.
   std::array<DynamicQueue, 2> queues;   ///< index: is continuation
-  SignalLoop* next_released = nullptr;  ///< in AgentState::released
+  SignalPort* next_released = nullptr;  ///< in AbortedTasks
   int releases = 0;                     ///< references to drop
 
  private:
-  [[nodiscard]] SharedPair* make_pair();
-  static void take_priority_change(LoopNode& node, LoopCore& loop) noexcept;
-  static void take_reap(LoopNode& node, LoopCore& loop) noexcept;
+  [[nodiscard]] SignalQueues* make_pair();
+  static void take_priority_change(LoopNode& node, TaskHome& home) noexcept;
+  static void take_reap(LoopNode& node, TaskHome& home) noexcept;
   static void lose_priority_change(LoopNode& node) noexcept;
   static void lose_reap(LoopNode& node) noexcept;
-  static const LoopNodeOps priority_table;
-  static const LoopNodeOps reap_table;
+  static const MessageOps priority_table;
+  static const MessageOps reap_table;
 
-  sync::atomic<SharedPair*> pair_{nullptr};  ///< owned share, set once
+  sync::atomic<SignalQueues*> pair_{nullptr};  ///< owned share, set once
   sync::atomic<std::uint32_t> notice_{0};
   SignalMessage priority_message_;
   SignalMessage reap_message_;
@@ -204,7 +211,7 @@ class SignalCore {
   void start_following(TaskPriority priority) noexcept;
 
   /// The part for a scheduler's loop and ceiling; made when it is the first time.   Errors: std::bad_alloc.
-  [[nodiscard]] SignalLoop& part_for(const SchedulerCore& scheduler);
+  [[nodiscard]] SignalPort& part_for(const SchedulerCore& scheduler);
 
   /// One more reference for who holds the memory only; false when the last one has gone.
   [[nodiscard]] bool try_retain() noexcept { return shares_.try_add(); }
@@ -228,9 +235,9 @@ class SignalCore {
 
   [[nodiscard]] bool mark_aborted(const Reason& reason) noexcept;
   [[nodiscard]] SourceLink* run_abort_steps(const Reason& reason, LoopCore* outermost_on) noexcept;
-  [[nodiscard]] SignalLoop* find_part(const SchedulerCore& scheduler) noexcept;
-  [[nodiscard]] SignalLoop& make_part(const SchedulerCore& scheduler);
-  [[nodiscard]] SignalLoop& link_part(const SchedulerCore& scheduler);
+  [[nodiscard]] SignalPort* find_part(const SchedulerCore& scheduler) noexcept;
+  [[nodiscard]] SignalPort& make_part(const SchedulerCore& scheduler);
+  [[nodiscard]] SignalPort& link_part(const SchedulerCore& scheduler);
   void reject_claimed(ControlledTask* oldest, const Reason& reason) noexcept;
   static void dispatch(Listener* oldest, SignalEvent& event, bool is_last,
                        LoopCore* outermost_on) noexcept;
@@ -257,12 +264,12 @@ class SignalCore {
   sync::atomic<std::uint32_t> change_word_;
   sync::atomic<const void*> deliverer_{nullptr};  ///< identity of the delivering thread
   const End end_;
-  SignalLoop first_part_;
-  sync::atomic<SignalLoop*> more_parts_{nullptr};
+  SignalPort first_part_;
+  sync::atomic<SignalPort*> more_parts_{nullptr};
   sync::atomic<StopBridge*> stop_{nullptr};  ///< owned share, made when first asked for
 };
 
 /// Of a task with a dynamic priority: the part whose queues it stands in.
-[[nodiscard]] SignalLoop& priority_part_of(const ControlledTask& task) noexcept;
+[[nodiscard]] SignalPort& priority_part_of(const ControlledTask& task) noexcept;
 
 }  // namespace heist

@@ -36,7 +36,7 @@ std::uint32_t entered(std::uint32_t word, TaskPriority priority) noexcept {
 template <class Visit>
 void SignalCore::each_part(Visit&& visit) {
   visit(first_part_);
-  for (SignalLoop* part = more_parts_.load(sync::edge("signal:notify", sync::seq_cst));
+  for (SignalPort* part = more_parts_.load(sync::edge("signal:notify", sync::seq_cst));
        // relaxed: set before it was linked.
        part != nullptr; part = part->next.load(sync::relaxed)) {
     visit(*part);
@@ -44,7 +44,7 @@ void SignalCore::each_part(Visit&& visit) {
 }
 
 TaskPriority SignalCore::picked() const noexcept {
-  // seq_cst: the agent's half of D1 (SignalLoop).
+  // seq_cst: the agent's half of D1 (SignalPort).
   return value_of(change_word_.load(sync::edge("signal:observe", sync::seq_cst)));
 }
 
@@ -59,7 +59,7 @@ void SignalCore::set_priority(TaskPriority priority) {
         "set_priority: a change of this signal is being delivered on this thread");
   }
   const auto self = Ref<SignalCore>::share(this);
-  each_part([](SignalLoop& part) { part.reserve_move(); });
+  each_part([](SignalPort& part) { part.reserve_move(); });
   std::uint32_t word = change_word_.load(sync::edge("signal:observe", sync::acquire));
   do {
     if (word == as_word(priority)) return;  // I4: the loops know it
@@ -156,7 +156,7 @@ void SignalCore::start_following(TaskPriority priority) noexcept {
 }
 
 void SignalCore::notify_loops() noexcept {
-  each_part([](SignalLoop& part) noexcept { part.send_priority_change(); });
+  each_part([](SignalPort& part) noexcept { part.send_priority_change(); });
 }
 
 }  // namespace heist

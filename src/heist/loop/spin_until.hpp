@@ -6,14 +6,14 @@
 #include <thread>
 
 #include "../os/parker.hpp"
-#include "loop_core.hpp"
+#include "task_home.hpp"
 
 namespace heist {
 
 /// Waits for `done()` for the budget, and for as long as it is hot there, but not beyond `limit`; while it is only hot no
 /// other thread is kept off the CPU.
 template <class Done>
-void spin_until(std::chrono::nanoseconds budget, const LoopCore& hot,
+void spin_until(std::chrono::nanoseconds budget, const TaskHome& hot,
                 std::optional<LoopTime::Clock::time_point> limit, Done&& done) {
   if (budget <= budget.zero() && !hot.is_hot()) return;
   const auto end = LoopTime::Clock::now() + budget;

@@ -1,9 +1,8 @@
 #include "submit.hpp"
 
 #include "../os/fork_watch.hpp"
-#include "cluster_hub.hpp"
-#include "loop_core.hpp"
 #include "signal_core.hpp"
+#include "task_home.hpp"
 
 namespace heist {
 
@@ -15,17 +14,15 @@ void refuse(ControlledTask& task, const Reason& reason) noexcept {
   dispose(task);
 }
 
-/// Of a loop that does not take a task.
-const Reason& refusal_reason(const LoopCore& loop) noexcept {
-  return ForkWatch::has_lost(&loop) ? agent_lost_reason() : loop_closed_reason();
+/// Of one that does not take a task.
+const Reason& refusal_reason(const TaskHome& home) noexcept {
+  return ForkWatch::has_lost(&home) ? agent_lost_reason() : loop_closed_reason();
 }
 
 /// What the task will need when it is aborted, or becomes runnable, which cannot fail (LIF-4).
 void reserve(ControlledTask& task, SignalCore* abort_source) {
-  if (abort_source != nullptr) task.signal_loop = &abort_source->part_for(*task.scheduler);
-  ClusterHub* hub = task.scheduler->loop.hub();
-  if (!task.is_dynamic || hub == nullptr) return;
-  task.cell.reset(hub->make_cell(priority_part_of(task), task, task.is_continuation));
+  if (abort_source != nullptr) task.signal_port = &abort_source->part_for(*task.scheduler);
+  if (task.is_dynamic) task.scheduler->home.reserve_place(task);
 }
 
 /// False: aborted meanwhile, and refused. From here on an abort may dispose of the callback.
@@ -49,8 +46,8 @@ bool submit(ControlledTask& task, SignalCore* abort_source) {
     throw;
   }
   if (abort_source != nullptr && !register_abort_steps(task, *abort_source)) return false;
-  if (task.scheduler->loop.post(task)) return true;
-  refuse(task, refusal_reason(task.scheduler->loop));
+  if (task.scheduler->home.post(task)) return true;
+  refuse(task, refusal_reason(task.scheduler->home));
   return false;
 }
 

@@ -8,6 +8,11 @@ namespace heist {
 
 namespace {
 
+/// Whether it runs on any agent of a cluster, and its aborts may be cleared away by any of them.
+bool is_stealable(const SchedulerTask& task) noexcept {
+  return task.scheduler->home.as_loop() == nullptr;
+}
+
 bool claim_task(Registration& registration) noexcept {
   auto& task = static_cast<ControlledTask&>(registration);
   if (task.try_abort() == SchedulerTask::AbortClaim::none) return false;
@@ -58,7 +63,7 @@ ControlledTask::ControlledTask(const TaskOps& table) noexcept
     : SchedulerTask(table, true), Registration(task_registration) {}
 
 bool discard_contents(ControlledTask& task) noexcept {
-  if (task.is_stealable() && !task.take_contents()) return false;
+  if (is_stealable(task) && !task.take_contents()) return false;
   task.task_ops().discard_callback(task);
   leave_signal(task);
   return true;
@@ -76,7 +81,7 @@ void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept {
   auto& task = ControlledTask::of(static_cast<SchedulerTask&>(node));
   if (!start(task)) {
     agent.not_started = true;
-    loop.withdraw_running(task);
+    loop.running_task().withdraw(task);
     dispose(task);
     return;
   }
@@ -85,15 +90,15 @@ void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept {
                    .priority = task.priority,
                    .abort_source = task.signal,
                    .priority_source = task.is_dynamic ? task.signal : nullptr};
-  loop.count_run();
-  loop.activity().say_runs(static_cast<const SchedulerTask*>(&task));
+  loop.counts().count_run();
+  loop.counts().activity().say_runs(static_cast<const SchedulerTask*>(&task));
   Reason error;
   const TaskOutcome outcome = task.task_ops().invoke(task, error);
   const bool has_returned = outcome != TaskOutcome::promise && outcome != TaskOutcome::forked;
   if (has_returned) task.task_ops().discard_callback(task);
   agent.current = {};
   loop.microtask_checkpoint();
-  loop.withdraw_running(task);
+  loop.running_task().withdraw(task);
   // The callback and the checkpoint after it are done.
   if (outcome == TaskOutcome::forked) return task.task_ops().settle(task, outcome, error);
   finish_task(task, outcome, error);
@@ -103,36 +108,6 @@ void drop_controlled_task(LoopNode& node) noexcept {
   auto& task = ControlledTask::of(static_cast<SchedulerTask&>(node));
   if (task.try_drop()) task.task_ops().reject(task, close_abort_reason());
   dispose(task);
-}
-
-void LoopCore::publish_running(ControlledTask& task) noexcept {
-  running_.store(&task, sync::edge("running:publish", sync::release));
-}
-
-void LoopCore::withdraw_running(ControlledTask& task) noexcept {
-  if (running_.exchange(nullptr, sync::edge("running:withdraw", sync::acq_rel)) != nullptr) return;
-  // A close has it: whoever is done last drops this share.
-  task.memory.add();
-  if (stolen_ends_.fetch_add(1, sync::edge("running:withdraw", sync::acq_rel)) % 2 == 1) {
-    task.task_ops().unregister(task);
-  }
-}
-
-void LoopCore::reject_running() noexcept {
-  if (rejecting_.exchange(true, sync::edge("running:reject", sync::acquire))) return;
-  ControlledTask* task = running_.exchange(nullptr, sync::edge("running:steal", sync::acq_rel));
-  if (task != nullptr) reject_stolen(*task);
-  rejecting_.store(false, sync::edge("running:rejected", sync::release));
-}
-
-void LoopCore::reject_stolen(ControlledTask& task) noexcept {
-  // It may be about to start.
-  if (task.try_drop() || task.try_close_running()) {
-    task.task_ops().reject(task, close_abort_reason());
-  }
-  if (stolen_ends_.fetch_add(1, sync::edge("running:steal", sync::acq_rel)) % 2 == 1) {
-    task.task_ops().unregister(task);
-  }
 }
 
 }  // namespace heist

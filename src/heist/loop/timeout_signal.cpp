@@ -8,16 +8,9 @@
 
 namespace heist {
 
-const TaskOps TimeoutSignal::timer_table{{LoopNodeKind::task, &expire, &drop_timer},
-                                         nullptr,
-                                         nullptr,
-                                         nullptr,
-                                         nullptr,
-                                         nullptr,
-                                         nullptr,
-                                         nullptr};
-const LoopNodeOps TimeoutSignal::cancellation_table{LoopNodeKind::message, &take_cancellation,
-                                                    &lose_cancellation};
+const LoopNodeOps TimeoutSignal::timer_table{LoopNodeKind::task, &expire, &drop_timer};
+const MessageOps TimeoutSignal::cancellation_table{
+    {LoopNodeKind::message, nullptr, &lose_cancellation}, &take_cancellation};
 
 TimeoutSignal::Timer::Timer(TimeoutSignal& owner) noexcept
     : SchedulerTask(timer_table, false), signal(owner) {}
@@ -25,18 +18,18 @@ TimeoutSignal::Timer::Timer(TimeoutSignal& owner) noexcept
 TimeoutSignal::Cancellation::Cancellation(TimeoutSignal& owner) noexcept
     : LoopNode(cancellation_table), signal(owner) {}
 
-TimeoutSignal::TimeoutSignal(LoopCore& loop)
+TimeoutSignal::TimeoutSignal(TaskHome& home)
     : SignalCore(PriorityKind::none, TaskPriority::user_visible, &end),
-      loop_(Ref<LoopCore>::share(&loop)),
+      home_(Ref<TaskHome>::share(&home)),
       timer_(*this),
       cancellation_(*this) {}
 
-Ref<SignalCore> TimeoutSignal::make(LoopCore& loop, Delay delay) {
-  auto* made = make_node<TimeoutSignal>(loop);
+Ref<SignalCore> TimeoutSignal::make(TaskHome& home, Delay delay) {
+  auto* made = make_node<TimeoutSignal>(home);
   auto result = Ref<SignalCore>::adopt(made);
-  made->timer_.scheduler = &loop.plain_source();
-  loop.set_time_limit(made->timer_, delay);
-  if (!loop.post_limit(made->timer_, made->below_)) drop_timer(made->timer_);
+  made->timer_.scheduler = &home.plain_source();
+  home.set_time_limit(made->timer_, delay);
+  if (!home.post_limit(made->timer_, made->below_)) drop_timer(made->timer_);
   return result;
 }
 
@@ -88,15 +81,15 @@ void TimeoutSignal::end(SignalCore& core) noexcept {
 void TimeoutSignal::cancel_timer() noexcept {
   if (memory_.is_last()) return drop_memory();  // it is over
   if (cancel_under_way()) return;
-  if (current_loop() != loop_.get()) return Ref<LoopCore>(loop_)->send_to_clear(cancellation_);
-  take_cancellation(cancellation_, *loop_);
+  if (current_loop() != home_.get()) return Ref<TaskHome>(home_)->send_to_clear(cancellation_);
+  take_cancellation(cancellation_, *home_);
 }
 
 /// False: it has arrived.
 bool TimeoutSignal::cancel_under_way() noexcept {
   // relaxed: the exchange below decides.
   if (where_.load(sync::relaxed) == Where::arrived) return false;
-  if (loop_->try_take_back(timer_, below_)) {
+  if (home_->try_take_back(timer_, below_)) {
     drop_memory();
     drop_memory();
     return true;
@@ -108,10 +101,9 @@ bool TimeoutSignal::cancel_under_way() noexcept {
 }
 
 /// A timer that is not there runs at the moment, or is over.
-void TimeoutSignal::take_cancellation(LoopNode& node, LoopCore& loop) noexcept {
+void TimeoutSignal::take_cancellation(LoopNode& node, TaskHome& home) noexcept {
   auto& self = static_cast<Cancellation&>(node).signal;
-  loop.assert_agent();
-  if (loop.withdraw(self.timer_)) self.drop_memory();
+  if (home.waiting().withdraw(self.timer_)) self.drop_memory();
   self.drop_memory();
 }
 

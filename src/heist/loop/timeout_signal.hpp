@@ -28,9 +28,9 @@ class TimeoutSignal final : public SignalCore {
   /// Aborts once the delay, counted from now, is over, in a plain task of the loop that comes
   /// before all others.
   /// Errors: std::bad_alloc. Of a closed loop it never aborts.
-  [[nodiscard]] static Ref<SignalCore> make(LoopCore& loop, Delay delay);
+  [[nodiscard]] static Ref<SignalCore> make(TaskHome& home, Delay delay);
 
-  explicit TimeoutSignal(LoopCore& loop);
+  explicit TimeoutSignal(TaskHome& home);
   ~TimeoutSignal() = default;
 
   /// The loop's agent, when the timer arrives. False: it was given up, and is gone.
@@ -54,12 +54,12 @@ class TimeoutSignal final : public SignalCore {
   void drop_memory() noexcept;
   static void expire(LoopNode& node, LoopCore& loop) noexcept;
   static void drop_timer(LoopNode& node) noexcept;
-  static void take_cancellation(LoopNode& node, LoopCore& loop) noexcept;
+  static void take_cancellation(LoopNode& node, TaskHome& home) noexcept;
   static void lose_cancellation(LoopNode& node) noexcept;
-  static const TaskOps timer_table;
-  static const LoopNodeOps cancellation_table;
+  static const LoopNodeOps timer_table;
+  static const MessageOps cancellation_table;
 
-  const Ref<LoopCore> loop_;
+  const Ref<TaskHome> home_;
   Timer timer_;
   Cancellation cancellation_;
   RefCount memory_{2};

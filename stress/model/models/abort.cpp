@@ -75,6 +75,25 @@ HEIST_MODEL_PROGRAM(abort_against_start, 3) {
   check_outcome(task, shared.ran);
 }
 
+/// A callback sees the abort before its aborter has claimed the task: the abort was first all the same (ABT-6).
+HEIST_MODEL_PROGRAM(abort_seen_by_its_callback, 2) {
+  EventLoop loop(on_virtual_clock());
+  AbortController controller;
+  bool was_seen = false;
+  const auto task = loop.scheduler().post_task(
+      [&] {
+        was_seen = controller.signal().aborted();
+        return 7;
+      },
+      {.signal = controller.signal()});
+  spawn([&] { controller.abort(); });
+  loop.run_until_idle();
+  if (!join_all()) return;
+  loop.run_until_idle();
+  check(task.settled(), "the promise is settled");
+  if (was_seen) check(task.status() == PromiseStatus::rejected, "what it returns comes too late");
+}
+
 /// The post finds the signal open or closed; either way the task is covered.
 HEIST_MODEL_PROGRAM(abort_against_post, 2) {
   AbortedTask shared;

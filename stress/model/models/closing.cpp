@@ -97,8 +97,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(hurries_against_a_drain, 2) {
   scheduler.suspend();
   auto patient = CloseMode::drain();
   patient.wait_for_delayed = true;
-  spawn([&] { loop.core().hurry_close(patient); });
-  spawn([&] { loop.core().hurry_close(CloseMode::abort()); });
+  spawn([&] { loop.core().closing().hurry(patient); });
+  spawn([&] { loop.core().closing().hurry(CloseMode::abort()); });
   loop.close(patient);
   join_all();
   check(held.status() == PromiseStatus::rejected, "what is held back rejects");
@@ -114,13 +114,13 @@ HEIST_BLOCKING_MODEL_PROGRAM(count_against_take, 2) {
     scheduler.post([&] { ++ran; });
   });
   spawn([&] {
-    const auto tally = loop.core().try_tally();
+    const auto tally = loop.core().counts().try_tally();
     check(!tally || tally->begun + tally->not_started <= 2, "it counts no more than there are");
   });
   loop.run_until_idle();
   join_all();
   loop.run_until_idle();
-  check(ran == 2 && loop.core().try_tally()->not_started == 0, "nothing is left");
+  check(ran == 2 && loop.core().counts().try_tally()->not_started == 0, "nothing is left");
 }
 
 /// A closer adds up the tasks of an agent that runs them: each is in one place, and none has ended that still runs.
@@ -132,10 +132,10 @@ HEIST_BLOCKING_MODEL_PROGRAM(tally_against_run, 2) {
   scheduler.post(work);
   scheduler.post(work);
   spawn([&] {
-    const auto begun = loop.core().try_count_begun();
+    const auto begun = loop.core().counts().try_begun();
     // relaxed: what the count has seen to end has returned before.
     check(!begun || begun->ended() <= returned.load(sync::relaxed), "what has ended has returned");
-    const auto tally = loop.core().try_tally();
+    const auto tally = loop.core().counts().try_tally();
     check(!tally || tally->begun + tally->not_started == 2, "each of them is counted once");
   });
   loop.run_until_idle();

@@ -35,7 +35,7 @@ class AbortedInCluster {
     check(kept_.use_count() == 1, "the callback is destroyed");
   }
 
-  HubCluster cluster;
+  LoopCluster cluster;
   TaskController controller{TaskPriority::user_visible};
 
  private:
@@ -46,7 +46,7 @@ class AbortedInCluster {
   bool returned_ = false;
 };
 
-void run_both(const HubCluster& cluster) {
+void run_both(const LoopCluster& cluster) {
   spawn([&] { cluster.run_until_idle(1); });
   cluster.run_until_idle(0);
   join_all();

@@ -48,7 +48,7 @@ struct Blocked {
     join_all();
   }
 
-  HubCluster cluster;
+  LoopCluster cluster;
   Door door;
 };
 
@@ -167,7 +167,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(a_drain_waits_for_who_blocks, 0) {
   spawn([&] { blocked.cluster.run(0); });
   CloseTerms terms;
   terms.tighten(CloseMode::drain());
-  blocked.cluster.hub().wait_until_quiet(terms);
+  blocked.cluster.core().closing().wait_until_quiet(terms);
   check(has_run, "what tasks post while it drains runs");
   blocked.cluster.stop();
   join_all();
@@ -178,15 +178,15 @@ namespace {
 /// The system has no thread to give.
 class NoThreads final : public ReserveThreads {
  public:
-  explicit NoThreads(HubCluster*& cluster) : cluster_(cluster) {}
+  explicit NoThreads(LoopCluster*& cluster) : cluster_(cluster) {}
   void get_up(unsigned member) noexcept override {
     ++asked_;
-    cluster_->hub().give_up(cluster_->loop(member).core());
+    cluster_->member(member).give_up();
   }
   [[nodiscard]] int asked() const { return asked_; }
 
  private:
-  HubCluster*& cluster_;
+  LoopCluster*& cluster_;
   int asked_ = 0;
 };
 
@@ -194,9 +194,9 @@ class NoThreads final : public ReserveThreads {
 
 /// Then blocking() is a call, and the next one asks again.
 HEIST_MODEL_PROGRAM(a_thread_that_does_not_start, 0) {
-  HubCluster* at = nullptr;
+  LoopCluster* at = nullptr;
   NoThreads threads(at);
-  HubCluster cluster(1, on_virtual_clock(), {.count = 1, .threads = &threads});
+  LoopCluster cluster(1, on_virtual_clock(), {.count = 1, .threads = &threads});
   at = &cluster;
   int ran = 0;
   for (int i = 0; i < 2; ++i) {

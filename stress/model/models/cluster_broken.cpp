@@ -14,7 +14,7 @@ using namespace heist::model;
 HEIST_MODEL_PROGRAM(broken_stall_of_many_rounds, 0) {
   constexpr std::uint64_t rounds = (1U << 14) - 9;
   constexpr unsigned round_shift = 50;
-  BinRing<2, 2> bins;
+  InjectionQueue<2, 2> bins;
   CountedNode task;
   bool is_head = true;
   bins.each_word([&](sync::atomic<std::uint64_t>& word) {

@@ -10,7 +10,7 @@ namespace {
 /// A task that is posted while the cluster closes.
 class LateTask {
  public:
-  void post(HubCluster& cluster, const PostTaskOptions& options = {}) {
+  void post(LoopCluster& cluster, const PostTaskOptions& options = {}) {
     task_ = cluster.scheduler().post_task(
         [this, kept = kept_] {
           ++ran_;
@@ -49,10 +49,10 @@ Forkable<int> sum_of_two() {
 }
 
 /// What a cluster's close does at its deadline.
-void reject_running(const HubCluster& cluster) {
+void reject_running(const LoopCluster& cluster) {
   for (unsigned index = 0; index < 2; ++index) {
     LoopCore& loop = cluster.loop(index).core();
-    if (loop.activity().runs_something()) loop.reject_running();
+    if (loop.counts().activity().runs_something()) loop.running_task().reject();
   }
 }
 
@@ -60,7 +60,7 @@ void reject_running(const HubCluster& cluster) {
 
 /// A task's tree ends on one member while its callback's part ends on another one.
 HEIST_BLOCKING_MODEL_PROGRAM(tree_on_two_members, 2) {
-  HubCluster cluster;
+  LoopCluster cluster;
   const auto kept = std::make_shared<int>(0);
   static_cast<void>(cluster.scheduler().post_task([kept] { return sum_of_two(); }));
   spawn([&] { cluster.run_until_idle(1); });
@@ -71,7 +71,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(tree_on_two_members, 2) {
 
 /// The deadline comes while two members run parts of a task's tree, whose promise somebody holds.
 HEIST_BLOCKING_MODEL_PROGRAM(deadline_against_a_tree, 1) {
-  HubCluster cluster;
+  LoopCluster cluster;
   const auto task = cluster.scheduler().post_task([] { return sum_of_two(); });
   spawn([&] { reject_running(cluster); });
   spawn([&] { cluster.run_until_idle(1); });
@@ -83,7 +83,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(deadline_against_a_tree, 1) {
 
 /// The same when nobody holds it: the tree's end frees the task. (It takes two preemptions to miss a share of its memory.)
 HEIST_BLOCKING_MODEL_PROGRAM(deadline_against_a_dropped_tree, 2) {
-  HubCluster cluster;
+  LoopCluster cluster;
   const auto kept = std::make_shared<int>(0);
   static_cast<void>(cluster.scheduler().post_task([kept] { return sum_of_two(); }));
   spawn([&] { reject_running(cluster); });
@@ -95,7 +95,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(deadline_against_a_dropped_tree, 2) {
 
 /// Both members close, one of which has run what it found.
 HEIST_BLOCKING_MODEL_PROGRAM(close_of_a_cluster_against_post, 2) {
-  HubCluster cluster;
+  LoopCluster cluster;
   LateTask task;
   spawn([&] { task.post(cluster); });
   spawn([&] { cluster.close(1); });
@@ -107,7 +107,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(close_of_a_cluster_against_post, 2) {
 
 /// A task with a dynamic priority.
 HEIST_BLOCKING_MODEL_PROGRAM(close_of_a_cluster_against_shared_post, 2) {
-  HubCluster cluster;
+  LoopCluster cluster;
   LateTask task;
   const TaskController controller;
   spawn([&] { task.post(cluster, {.signal = controller.signal()}); });
@@ -119,7 +119,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(close_of_a_cluster_against_shared_post, 2) {
 
 /// A task with a dynamic priority, which changes: its queue moves while the last member looks for what is left.
 HEIST_BLOCKING_MODEL_PROGRAM(close_of_a_cluster_against_change, 2) {
-  HubCluster cluster;
+  LoopCluster cluster;
   LateTask task;
   TaskController controller;
   task.post(cluster, {.signal = controller.signal()});
@@ -132,7 +132,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(close_of_a_cluster_against_change, 2) {
 
 /// A delayed one.
 HEIST_BLOCKING_MODEL_PROGRAM(close_of_a_cluster_against_delay, 2) {
-  HubCluster cluster;
+  LoopCluster cluster;
   LateTask task;
   spawn([&] { task.post(cluster, {.delay = milliseconds(2)}); });
   spawn([&] { cluster.close(1); });
@@ -143,7 +143,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(close_of_a_cluster_against_delay, 2) {
 
 /// Two late posters, and the last member: all of them drop what they find, one at a time.
 HEIST_MODEL_PROGRAM(two_late_posts_against_the_last_member, 2) {
-  HubCluster cluster;
+  LoopCluster cluster;
   std::array<LateTask, 2> tasks;
   cluster.close(1);
   for (auto& task : tasks) {
@@ -156,7 +156,7 @@ HEIST_MODEL_PROGRAM(two_late_posts_against_the_last_member, 2) {
 
 /// A promise settles whose reaction is the cluster's, which closes.
 HEIST_BLOCKING_MODEL_PROGRAM(close_of_a_cluster_against_settle, 2) {
-  HubCluster cluster;
+  LoopCluster cluster;
   auto pair = Promise<int>::with_resolver();
   Promise<int> result = Promise<int>::resolved(0);
   cluster.scheduler().post([&] { result = pair.promise.then([](int value) { return value; }); });
@@ -172,7 +172,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(close_of_a_cluster_against_settle, 2) {
 
 /// A task waits for another one, which nobody else will run as the other member leaves: that one drops it, or who waits.
 HEIST_BLOCKING_MODEL_PROGRAM(a_member_leaves_while_the_other_one_waits, 2) {
-  HubCluster cluster;
+  LoopCluster cluster;
   LateTask task;
   cluster.bound(0).post([&] {
     task.post(cluster);
@@ -187,7 +187,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(a_member_leaves_while_the_other_one_waits, 2) {
 
 /// The same for one whose time has not come, which is armed before the other member leaves, or after.
 HEIST_BLOCKING_MODEL_PROGRAM(a_member_leaves_while_the_other_one_waits_for_a_delay, 2) {
-  HubCluster cluster;
+  LoopCluster cluster;
   LateTask task;
   cluster.bound(0).post([&] {
     task.post(cluster, {.delay = milliseconds(2)});
@@ -205,7 +205,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(a_member_leaves_while_the_other_one_waits_for_a_del
 
 /// One leaves while a second one keeps the delays, and stays: it looks again when it gives the role back.
 HEIST_BLOCKING_MODEL_PROGRAM(a_member_leaves_while_one_keeps_what_another_one_waits_for, 1) {
-  HubCluster cluster(3);
+  LoopCluster cluster(3);
   LateTask task;
   cluster.bound(0).post([&] {
     task.post(cluster, {.delay = milliseconds(2)});
@@ -221,7 +221,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(a_member_leaves_while_one_keeps_what_another_one_wa
 
 /// The same for one that waits for a resume: the other member may have picked it, and hold it back.
 HEIST_BLOCKING_MODEL_PROGRAM(a_member_leaves_while_the_other_one_waits_for_a_resume, 2) {
-  HubCluster cluster;
+  LoopCluster cluster;
   LateTask task;
   cluster.scheduler().suspend();
   cluster.bound(0).post([&] {
@@ -240,7 +240,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(a_member_leaves_while_the_other_one_waits_for_a_res
 
 /// One that another thread arms while the other member leaves.
 HEIST_BLOCKING_MODEL_PROGRAM(a_member_leaves_while_the_other_one_waits_for_a_late_delay, 2) {
-  HubCluster cluster;
+  LoopCluster cluster;
   LateTask task;
   auto pair = Promise<int>::with_resolver();
   cluster.bound(0).post([&] { LateTask::wait(pair.promise); });
@@ -261,7 +261,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(a_member_leaves_while_the_other_one_waits_for_a_lat
 
 /// One that the member that leaves arms, in reaction to a drop.
 HEIST_BLOCKING_MODEL_PROGRAM(a_member_that_leaves_arms_what_the_other_one_waits_for, 1) {
-  HubCluster cluster;
+  LoopCluster cluster;
   LateTask dropped;
   LateTask task;
   Promise<int> result = Promise<int>::resolved(0);
@@ -284,7 +284,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(a_member_that_leaves_arms_what_the_other_one_waits_
 
 /// One member leaves while the other one keeps the delays; then that one, the last, drops them.
 HEIST_BLOCKING_MODEL_PROGRAM(the_last_member_against_a_keeper, 1) {
-  HubCluster cluster;
+  LoopCluster cluster;
   std::array<LateTask, 2> tasks;
   tasks[0].post(cluster, {.delay = milliseconds(2)});
   spawn([&] { tasks[1].post(cluster, {.delay = milliseconds(1)}); });
@@ -301,7 +301,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(the_last_member_against_a_keeper, 1) {
 /// Draining: tasks go on posting, to the cluster and to what is bound to the other agent; all of it has run when it is
 /// quiet.
 HEIST_BLOCKING_MODEL_PROGRAM(a_drain_waits_for_what_tasks_post, 0) {
-  HubCluster cluster;
+  LoopCluster cluster;
   bool has_run = false;
   cluster.scheduler().post([&] { cluster.bound(1).post([&] { has_run = true; }); });
   cluster.core().refuse_tasks();
@@ -311,7 +311,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(a_drain_waits_for_what_tasks_post, 0) {
   }
   CloseTerms terms;
   terms.tighten(CloseMode::drain());
-  cluster.hub().wait_until_quiet(terms);
+  cluster.core().closing().wait_until_quiet(terms);
   check(has_run, "what tasks post while it drains runs");
   cluster.stop();
   join_all();
@@ -320,7 +320,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(a_drain_waits_for_what_tasks_post, 0) {
 /// The same with what is delayed.
 HEIST_BLOCKING_MODEL_PROGRAM(a_drain_waits_for_delays, 0) {
   const ModelTime time;
-  HubCluster cluster(2, on_model_time());
+  LoopCluster cluster(2, on_model_time());
   bool has_run = false;
   cluster.scheduler().post([&] { has_run = true; }, {.delay = milliseconds(1)});
   cluster.core().refuse_tasks();
@@ -328,7 +328,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(a_drain_waits_for_delays, 0) {
     spawn([&, index] { cluster.run(index); });
   }
   const CloseTerms terms;
-  cluster.hub().wait_until_quiet(terms);
+  cluster.core().closing().wait_until_quiet(terms);
   check(has_run, "what is delayed runs");
   cluster.stop();
   join_all();

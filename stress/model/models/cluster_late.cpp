@@ -30,7 +30,7 @@ struct GuardedCluster : Cluster {
 /// A signal's task with a stamp.
 void post(GuardedCluster& cluster, Signal& signal, LoopNode& task, std::uint64_t stamp) {
   task.key = stamp;
-  auto& cell = *make_node<SharedCell>(task, signal.pair(), signal.queue());
+  auto& cell = *make_node<SignalQueueEntry>(task, signal.pair(), signal.queue());
   cell.stamp = stamp;
   cluster.queues.post(cell);
   cell.abandon();
@@ -211,7 +211,7 @@ EventLoopOptions guarded() {
 
 /// A late task against its abort: a pick that begins after abort() has returned does not start it (ABT-2).
 HEIST_MODEL_PROGRAM(late_pick_against_abort, 1) {
-  const HubCluster cluster(2, guarded());
+  const LoopCluster cluster(2, guarded());
   AbortController controller;
   sync::atomic<bool> aborted{false};
   int ran = 0;
@@ -231,7 +231,7 @@ HEIST_MODEL_PROGRAM(late_pick_against_abort, 1) {
 
 /// Whoever picks has it, once, and its priority changes meanwhile.
 HEIST_MODEL_PROGRAM(late_picks_against_set_priority, 1) {
-  const HubCluster cluster(2, guarded());
+  const LoopCluster cluster(2, guarded());
   TaskController controller(TaskPriority::background);
   sync::atomic<int> ran{0};
   static_cast<void>(cluster.scheduler().post_task([&] { ran.fetch_add(1, sync::acq_rel); },
@@ -246,7 +246,7 @@ HEIST_MODEL_PROGRAM(late_picks_against_set_priority, 1) {
 
 /// By the only agent that picks: the late one before the urgent one.
 HEIST_MODEL_PROGRAM(late_pick_goes_first, 2) {
-  const HubCluster cluster(2, guarded());
+  const LoopCluster cluster(2, guarded());
   sync::atomic<bool> late_ran{false};
   cluster.scheduler().post([&] { late_ran.store(true, sync::release); },
                            {.priority = TaskPriority::background});

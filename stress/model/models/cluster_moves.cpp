@@ -2,6 +2,7 @@
 #include <array>
 
 #include "../cluster_queues.hpp"
+#include "os/word_wait.hpp"
 
 using namespace heist;
 using namespace heist::model;
@@ -172,4 +173,25 @@ HEIST_MODEL_PROGRAM(no_post_is_lost_in_a_move, 2) {
   if (!join_all()) return;
   while (LoopNode* task = cluster.pick(1)) run(*task);
   for (const auto& task : tasks) check(task.runs == 1, "every task runs once");
+}
+
+/// It is posted between the steps of a raise, and the next move goes back to where the raise came from: a ticket at the
+/// raise's level alone would no longer count, and the next move has not put its own yet.
+HEIST_BLOCKING_MODEL_PROGRAM(a_post_during_a_raise_that_is_taken_back, 2) {
+  Cluster cluster;
+  Signal signal(1);
+  CountedNode task;
+  CountedNode low;
+  sync::atomic<std::uint32_t> posted{0};
+  cluster.post_bound(0, low, 0);
+  spawn([&] { signal.set_level(cluster, 2); });
+  spawn([&] {
+    signal.post(cluster, task);
+    posted.store(1, sync::release);
+    wake_all_on_word(posted);
+  });
+  spawn([&] { signal.set_level(cluster, 1); });
+  while (posted.load(sync::acquire) == 0) wait_on_word(posted, 0, {});
+  check(cluster.pick(0) == &task, "the task of level 1 or 2 comes before the one of level 0");
+  join_all();
 }

@@ -9,7 +9,7 @@ using namespace heist::model;
 
 /// Two posters fill bins, two agents take them; the ring goes round.
 HEIST_MODEL_PROGRAM(bins_give_each_task_to_one, 2) {
-  BinRing<2, 2> bins;
+  InjectionQueue<2, 2> bins;
   std::array<CountedNode, 4> tasks;
   Taken<4> taken;
   const auto take = [&] {
@@ -36,7 +36,7 @@ HEIST_MODEL_PROGRAM(bins_give_each_task_to_one, 2) {
 
 /// One poster, an agent: whoever takes later gets younger tasks, also when the ring is full and goes round.
 HEIST_MODEL_PROGRAM(bins_keep_their_order, 2) {
-  BinRing<2, 2> bins;
+  InjectionQueue<2, 2> bins;
   std::array<CountedNode, 4> tasks;
   sync::atomic<int> last{-1};
   const auto take_one = [&] {
@@ -58,7 +58,7 @@ HEIST_MODEL_PROGRAM(bins_keep_their_order, 2) {
 
 /// An overfull bin is taken in portions of K, while another task comes to it, and a second agent takes.
 HEIST_MODEL_PROGRAM(overfull_bins_leave_in_portions, 2) {
-  BinRing<2, 2> bins;
+  InjectionQueue<2, 2> bins;
   std::array<CountedNode, 8> tasks;
   Taken<8> taken;
   const auto take = [&] {
@@ -110,7 +110,7 @@ class SweptBins {
   }
 
  private:
-  BinRing<2, 2> bins_;
+  InjectionQueue<2, 2> bins_;
   std::array<CountedNode, 6> tasks_;
   Taken<6> taken_;
 };
@@ -134,7 +134,7 @@ HEIST_MODEL_PROGRAM(bins_are_swept, 2) {
 
 /// Of what is swept that which stays keeps its order.
 HEIST_MODEL_PROGRAM(swept_bins_keep_their_order, 2) {
-  BinRing<4, 2> bins;
+  InjectionQueue<4, 2> bins;
   std::array<CountedNode, 6> tasks;
   const auto index_of = [&](LoopNode& task) {
     return static_cast<int>(static_cast<CountedNode*>(&task) - tasks.data());

@@ -97,7 +97,7 @@ HEIST_MODEL_PROGRAM(post_against_empty_queue, 2) {
   check(picked == 3, "every task is picked once");
 }
 
-/// An agent takes the ticket away between the poster's push of it and its bit (SharedQueue's version).
+/// An agent takes the ticket away between the poster's push of it and its bit (SignalQueue's version).
 HEIST_MODEL_PROGRAM(a_ticket_goes_before_its_bit, 2) {
   Cluster cluster;
   Signal signal(1);
@@ -175,7 +175,7 @@ HEIST_MODEL_PROGRAM(a_ticket_without_memory, 2) {
   Signal signal(1);
   CountedNode task;
   spawn([&] {
-    auto* cell = make_node<SharedCell>(task, signal.pair(), signal.queue());
+    auto* cell = make_node<SignalQueueEntry>(task, signal.pair(), signal.queue());
     const OutOfMemory scope;
     cluster.queues.post(*cell);
     cell->abandon();
@@ -193,7 +193,7 @@ HEIST_MODEL_PROGRAM(a_move_without_memory, 2) {
   CountedNode task;
   signal.pair().reserve();
   spawn([&] {
-    auto* cell = make_node<SharedCell>(task, signal.pair(), signal.queue());
+    auto* cell = make_node<SignalQueueEntry>(task, signal.pair(), signal.queue());
     const OutOfMemory scope;
     cluster.queues.post(*cell);
     cell->abandon();
@@ -228,7 +228,7 @@ HEIST_MODEL_PROGRAM(two_moves_and_spare_memory, 2) {
 
 /// Threads give and take spare memory: each goes to one.
 HEIST_MODEL_PROGRAM(spare_memory_goes_to_one, 2) {
-  const auto pair = Ref<SharedPair>::adopt(make_node<SharedPair>(0, 1));
+  const auto pair = Ref<SignalQueues>::adopt(make_node<SignalQueues>(0, 1));
   for (int i = 0; i < 2; ++i) {
     spawn([&] {
       TicketCell* ticket = nullptr;

@@ -9,7 +9,7 @@ namespace {
 /// Notes, in a task before the others, whether some calls have returned.
 class Returned {
  public:
-  explicit Returned(const HubCluster& cluster, int calls) {
+  explicit Returned(const LoopCluster& cluster, int calls) {
     cluster.bound(0).post([this, calls] { all_ = count_.load(sync::acquire) == calls; },
                           {.priority = TaskPriority::user_blocking});
   }
@@ -22,7 +22,7 @@ class Returned {
 };
 
 /// A bound task of the middle priority, which a raised one overtakes.
-void post_middle(const HubCluster& cluster, const Returned& returned, const int& ran) {
+void post_middle(const LoopCluster& cluster, const Returned& returned, const int& ran) {
   cluster.bound(0).post([&] {
     if (returned.all()) check(ran == 1, "it was raised before this pick");
   });
@@ -33,7 +33,7 @@ void post_middle(const HubCluster& cluster, const Returned& returned, const int&
 /// The first task of a signal in this cluster comes while the priority changes: the pair of queues is made with the old
 /// level, or the new one.
 HEIST_MODEL_PROGRAM(set_priority_against_first_stealable_task, 1) {
-  HubCluster cluster;
+  LoopCluster cluster;
   TaskController controller(TaskPriority::background);
   int ran = 0;
   Returned returned(cluster, 2);
@@ -54,7 +54,7 @@ HEIST_MODEL_PROGRAM(set_priority_against_first_stealable_task, 1) {
 
 /// Two threads make the pair: one of them is used.
 HEIST_MODEL_PROGRAM(two_first_stealable_tasks, 1) {
-  HubCluster cluster;
+  LoopCluster cluster;
   TaskController controller(TaskPriority::background);
   int ran = 0;
   for (int i = 0; i < 2; ++i) {
@@ -70,7 +70,7 @@ HEIST_MODEL_PROGRAM(two_first_stealable_tasks, 1) {
 
 /// Who finds the pair new does not rely on its maker: what it posts is where the priority is.
 HEIST_MODEL_PROGRAM(second_stealable_task_against_first, 2) {
-  HubCluster cluster(1);
+  LoopCluster cluster(1);
   TaskController controller(TaskPriority::background);
   sync::atomic<bool> raised{false};
   int ran = 0;
@@ -89,7 +89,7 @@ HEIST_MODEL_PROGRAM(second_stealable_task_against_first, 2) {
 
 /// Two changes while an agent picks: when both have returned, picks use the value that stays.
 HEIST_MODEL_PROGRAM(two_changes_in_a_cluster, 1) {
-  HubCluster cluster;
+  LoopCluster cluster;
   TaskController controller;
   Returned returned(cluster, 2);
   int ran = 0;
@@ -113,7 +113,7 @@ HEIST_MODEL_PROGRAM(two_changes_in_a_cluster, 1) {
 
 /// The last handle of the signal goes while its task is picked.
 HEIST_BLOCKING_MODEL_PROGRAM(a_signal_goes_with_its_stealable_task, 1) {
-  HubCluster cluster;
+  LoopCluster cluster;
   int ran = 0;
   auto controller = std::make_unique<TaskController>();
   cluster.scheduler().post([&] { ++ran; }, {.signal = controller->signal()});
@@ -133,7 +133,7 @@ Promise<void> follow(const Promise<int>& source, int& resumed) {
 
 /// A stealable task awaits a promise that another thread settles.
 void resume_once(const PostTaskOptions& options) {
-  HubCluster cluster;
+  LoopCluster cluster;
   auto pair = Promise<int>::with_resolver();
   int resumed = 0;
   const auto task =
@@ -164,7 +164,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(settle_against_a_shared_continuation, 1) {
 
 /// The await and the settling meet.
 HEIST_BLOCKING_MODEL_PROGRAM(settle_against_a_stealable_await, 1) {
-  HubCluster cluster;
+  LoopCluster cluster;
   auto pair = Promise<int>::with_resolver();
   int resumed = 0;
   const auto task = cluster.scheduler().post_task([&] { return follow(pair.promise, resumed); });

@@ -23,12 +23,12 @@ struct HeldTask {
         },
         options);
   }
-  [[nodiscard]] StealableHold& held() const noexcept {
+  [[nodiscard]] SuspendedTasks& held() const noexcept {
     return cluster.core().first_scheduler().stealable;
   }
   /// One more.
   struct Other {
-    void post(const HubCluster& to, const PostTaskOptions& options = {}) {
+    void post(const LoopCluster& to, const PostTaskOptions& options = {}) {
       to.scheduler().post([this] { ++ran; }, options);
     }
     int ran = 0;
@@ -48,7 +48,7 @@ struct HeldTask {
     check_outcome();
   }
 
-  HubCluster cluster;
+  LoopCluster cluster;
   TaskController controller;
   Promise<int> promise = Promise<int>::resolved(0);
   std::shared_ptr<int> kept = std::make_shared<int>(0);
@@ -92,11 +92,11 @@ HEIST_BLOCKING_MODEL_PROGRAM(resume_against_hold, 1) {
 HEIST_BLOCKING_MODEL_PROGRAM(resume_against_change, 1) {
   HeldTask task;
   SchedulerCore& scheduler = task.cluster.core().first_scheduler();
-  task.cluster.hub().suspend(scheduler);
+  task.cluster.core().suspend(scheduler);
   task.post({.signal = task.controller.signal()});
   spawn([&] {
     const OutOfMemory scope;
-    task.cluster.hub().resume(scheduler);
+    task.cluster.core().resume(scheduler);
   });
   spawn([&] { task.controller.set_priority(TaskPriority::user_blocking); });
   task.cluster.run_until_idle(0);
@@ -135,7 +135,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(abort_against_resume_on_two_agents, 1) {
 
 /// It is aborted, and its signal goes with what the reaper destroys, while it is published again.
 HEIST_BLOCKING_MODEL_PROGRAM(signal_goes_against_resume, 1) {
-  HubCluster cluster;
+  LoopCluster cluster;
   auto controller = std::make_unique<TaskController>();
   cluster.scheduler().suspend();
   cluster.scheduler().post([] {}, {.signal = controller->signal()});
@@ -157,7 +157,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(signal_goes_against_resume, 1) {
 /// It is aborted while an agent holds it back: once both are over nothing is held.
 HEIST_BLOCKING_MODEL_PROGRAM(abort_against_hold, 2) {
   HeldTask task;
-  task.cluster.hub().suspend(task.cluster.core().first_scheduler());
+  task.cluster.core().suspend(task.cluster.core().first_scheduler());
   task.post({.signal = task.controller.signal()});
   spawn([&] { task.controller.abort(); });
   task.finish();
@@ -166,7 +166,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(abort_against_hold, 2) {
 /// The same while another agent learns of the abort.
 HEIST_BLOCKING_MODEL_PROGRAM(sweep_against_hold, 1) {
   HeldTask task;
-  task.cluster.hub().suspend(task.cluster.core().first_scheduler());
+  task.cluster.core().suspend(task.cluster.core().first_scheduler());
   task.post({.signal = task.controller.signal()});
   spawn([&] {
     task.controller.abort();
@@ -180,12 +180,12 @@ HEIST_BLOCKING_MODEL_PROGRAM(sweep_against_resume, 1) {
   HeldTask task;
   HeldTask::Other other;
   SchedulerCore& scheduler = task.cluster.core().first_scheduler();
-  task.cluster.hub().suspend(scheduler);
+  task.cluster.core().suspend(scheduler);
   task.post({.signal = task.controller.signal()});
   other.post(task.cluster);
   task.cluster.run_until_idle(0);
   task.controller.abort();
-  spawn([&] { task.cluster.hub().resume(scheduler); });
+  spawn([&] { task.cluster.core().resume(scheduler); });
   task.cluster.run_until_idle(0);
   join_all();
   task.cluster.run_until_idle(0);
@@ -200,7 +200,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(two_sweeps, 1) {
   AbortController second;
   HeldTask::Other other;
   SchedulerCore& scheduler = task.cluster.core().first_scheduler();
-  task.cluster.hub().suspend(scheduler);
+  task.cluster.core().suspend(scheduler);
   task.post({.signal = task.controller.signal()});
   task.cluster.run_until_idle(0);
   task.controller.abort();
@@ -214,7 +214,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(two_sweeps, 1) {
 
 /// Two threads learn of aborts of what is not held: whatever they sweep, nothing is lost, and all keeps its order.
 HEIST_MODEL_PROGRAM(two_sweeps_against_push, 2) {
-  StealableHold hold;
+  SuspendedTasks hold;
   std::array<LoopNode, 2> nodes{LoopNode(no_ops), LoopNode(no_ops)};
   hold.push(nodes[0]);
   for (int i = 0; i < 2; ++i) {
@@ -238,14 +238,14 @@ HEIST_MODEL_PROGRAM(two_sweeps_against_push, 2) {
 /// The keeper is asked for a sweep once, and then by two threads while it sweeps: it hears all of them.
 HEIST_BLOCKING_MODEL_PROGRAM(asks_against_sweep, 2) {
   HeldTask task;
-  task.cluster.hub().suspend(task.cluster.core().first_scheduler());
+  task.cluster.core().suspend(task.cluster.core().first_scheduler());
   task.post();
-  task.cluster.hub().ask_for_sweep();
+  task.cluster.core().ask_for_sweep();
   task.cluster.run_until_idle(0);
   for (int i = 0; i < 2; ++i) {
     spawn([&] {
       task.held().count_abort();
-      task.cluster.hub().ask_for_sweep();
+      task.cluster.core().ask_for_sweep();
     });
   }
   task.cluster.run_until_idle(0);
@@ -257,7 +257,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(asks_against_sweep, 2) {
 
 /// Who resumes takes all between two portions of a sweep, or leaves it to the sweeper: each leaves once, in order.
 HEIST_MODEL_PROGRAM(portions_against_resume, 2) {
-  StealableHold hold;
+  SuspendedTasks hold;
   std::array<LoopNode, 3> nodes{LoopNode(no_ops), LoopNode(no_ops), LoopNode(no_ops)};
   std::vector<const LoopNode*> living;  // the holder's
   int dead = 0;                         // the holder's
@@ -291,7 +291,7 @@ HEIST_MODEL_PROGRAM(portions_against_resume, 2) {
 
 /// One thread suspends while another one resumes: what is runnable and what is delayed go by the same of the two.
 HEIST_BLOCKING_MODEL_PROGRAM(suspend_against_resume, 2) {
-  HubCluster cluster;
+  LoopCluster cluster;
   int ran = 0;
   int ran_delayed = 0;
   spawn([&] { cluster.scheduler().suspend(); });

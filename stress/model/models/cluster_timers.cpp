@@ -27,7 +27,7 @@ struct Hostage {
     wake_all_on_word(ran);
   }
   ModelTime time;
-  HubCluster cluster;
+  LoopCluster cluster;
   sync::atomic<std::uint32_t> ran{0};
 };
 
@@ -75,7 +75,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(earlier_deadline_wakes_one_of_two, 1) {
   hostage.cluster.run_one_each();
 }
 
-/// The first comes due and is kept while another one comes: its keeper looks at the inbox again (Keeper's I1), and is
+/// The first comes due and is kept while another one comes: its keeper looks at the inbox again (TimerKeeper's I1), and is
 /// kept by a task then.
 HEIST_BLOCKING_MODEL_PROGRAM(a_timer_comes_while_one_is_kept, 1) {
   Hostage hostage;
@@ -98,7 +98,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(a_timer_among_three_agents, 0) {
 
 /// Delayed tasks run once and in their order, whichever agent keeps them.
 HEIST_BLOCKING_MODEL_PROGRAM(two_keepers_of_delays, 2) {
-  HubCluster cluster;
+  LoopCluster cluster;
   std::array<int, 2> ran{};
   spawn([&] {
     for (int& each : ran) cluster.scheduler().post([&] { ++each; }, {.delay = milliseconds(1)});
@@ -113,11 +113,11 @@ HEIST_BLOCKING_MODEL_PROGRAM(two_keepers_of_delays, 2) {
 
 /// Whoever keeps does a portion of it for a pick, although more comes: then it is the turn of its own task.
 HEIST_MODEL_PROGRAM(keeping_ends_while_more_comes, 3) {
-  HubCluster cluster;
+  LoopCluster cluster;
   cluster.bound(0).post(
       [&] {
         constexpr int second_delay = 1;
-        check(!cluster.hub().may_have_above(second_delay), "it kept one portion");
+        check(!cluster.core().queues().may_have_above(second_delay), "it kept one portion");
       },
       {.priority = TaskPriority::user_blocking});
   spawn([&] {
@@ -125,7 +125,7 @@ HEIST_MODEL_PROGRAM(keeping_ends_while_more_comes, 3) {
     for (const auto priority : {TaskPriority::background, TaskPriority::user_visible}) {
       cluster.scheduler().post([] {}, {.priority = priority, .delay = milliseconds(1)});
       cluster.pass_time(now += milliseconds(1));
-      if (!cluster.hub().may_have_above(-1)) return;
+      if (!cluster.core().queues().may_have_above(-1)) return;
     }
   });
   cluster.run_one(0);
@@ -134,7 +134,7 @@ HEIST_MODEL_PROGRAM(keeping_ends_while_more_comes, 3) {
 
 /// A deadline beyond what fits beside the watcher does not pass for an early one.
 HEIST_MODEL_PROGRAM(a_far_deadline, 0) {
-  Keeper keeper;
-  check(keeper.try_watch(0, (Keeper::Due{1} << 56) + 1), "nobody watches");
+  TimerKeeper keeper;
+  check(keeper.try_watch(0, (TimerKeeper::Due{1} << 56) + 1), "nobody watches");
   check(keeper.watch().until > 5, "who arms one for tick 5 wakes the watcher");
 }

@@ -23,7 +23,7 @@ bool is_refused(const Promise<int>& task) {
 
 /// Each waits for what only the other one may run.
 HEIST_BLOCKING_MODEL_PROGRAM(members_wait_for_each_other, 1) {
-  HubCluster cluster;
+  LoopCluster cluster;
   std::array<bool, 2> refused{};
   std::array<Promise<int>, 2> tasks{Promise<int>::resolved(7), Promise<int>::resolved(7)};
   for (unsigned index = 0; index < 2; ++index) {
@@ -45,7 +45,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(members_wait_for_each_other, 1) {
 
 /// The first wait ends by the task that the second wait comes behind: the first member is free by then, or about to be.
 HEIST_BLOCKING_MODEL_PROGRAM(members_wait_in_turn, 2) {
-  HubCluster cluster;
+  LoopCluster cluster;
   bool refused = false;
   cluster.bound(0).post([&] {
     refused |= is_refused(cluster.scheduler().post_task([&] {
@@ -66,12 +66,12 @@ HEIST_BLOCKING_MODEL_PROGRAM(members_wait_in_turn, 2) {
 
 /// A promise goes as soon as its waiter has it, while the other member looks at that wait.
 HEIST_BLOCKING_MODEL_PROGRAM(a_look_against_the_end_of_a_wait, 2) {
-  HubCluster cluster;
+  LoopCluster cluster;
   auto pair = Promise<int>::with_resolver();
   cluster.bound(0).post([promise = std::make_shared<Promise<int>>(std::move(pair.promise))] {
     static_cast<void>(is_refused(*promise));
   });
-  spawn([&] { static_cast<void>(cluster.hub().is_stuck(cluster.loop(1).core())); });
+  spawn([&] { static_cast<void>(cluster.core().waits().is_stuck(1)); });
   spawn([resolver = std::make_shared<Resolver<int>>(std::move(pair.resolver))] {
     resolver->resolve(7);
   });

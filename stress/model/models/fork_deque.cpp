@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "../support.hpp"
-#include "cluster/cluster_queues.hpp"
-#include "cluster/fork_deque.hpp"
+#include "cluster/queues/cluster_queues.hpp"
+#include "cluster/queues/fork_deque.hpp"
 #include "cluster/idle_agents.hpp"
 
 using namespace heist;

@@ -9,12 +9,12 @@ using std::chrono::milliseconds;
 namespace {
 
 /// Both agents, by this thread.
-void run_all(const HubCluster& cluster) {
+void run_all(const LoopCluster& cluster) {
   cluster.run_until_idle(0);
   cluster.run_until_idle(1);
 }
 /// Until nobody has anything left.
-void finish(const HubCluster& cluster) {
+void finish(const LoopCluster& cluster) {
   run_all(cluster);
   if (join_all()) run_all(cluster);
 }
@@ -22,7 +22,7 @@ void finish(const HubCluster& cluster) {
 }  // namespace
 
 HEIST_MODEL_PROGRAM(progress_of_stealable_posts, 2) {
-  const HubCluster cluster;
+  const LoopCluster cluster;
   spawn([&] {
     const Operation operation("stealable post");
     cluster.scheduler().post(&nothing);
@@ -35,7 +35,7 @@ HEIST_MODEL_PROGRAM(progress_of_stealable_posts, 2) {
 }
 
 HEIST_MODEL_PROGRAM(progress_of_stealable_posts_with_a_signal, 1) {
-  const HubCluster cluster;
+  const LoopCluster cluster;
   const TaskController controller;
   spawn([&] {
     const Operation operation("stealable post with a signal");
@@ -46,7 +46,7 @@ HEIST_MODEL_PROGRAM(progress_of_stealable_posts_with_a_signal, 1) {
 }
 
 HEIST_MODEL_PROGRAM(progress_of_stealable_delays, 2) {
-  const HubCluster cluster;
+  const LoopCluster cluster;
   spawn([&] {
     const Operation operation("stealable post with a delay");
     cluster.scheduler().post(&nothing, {.delay = milliseconds(2)});
@@ -57,7 +57,7 @@ HEIST_MODEL_PROGRAM(progress_of_stealable_delays, 2) {
 }
 
 HEIST_MODEL_PROGRAM(progress_of_stealable_changes, 2) {
-  const HubCluster cluster;
+  const LoopCluster cluster;
   TaskController controller;
   for (int i = 0; i < 2; ++i) {
     static_cast<void>(cluster.scheduler().post_task(&nothing, {.signal = controller.signal()}));
@@ -70,7 +70,7 @@ HEIST_MODEL_PROGRAM(progress_of_stealable_changes, 2) {
 }
 
 HEIST_MODEL_PROGRAM(progress_of_stealable_aborts, 2) {
-  const HubCluster cluster;
+  const LoopCluster cluster;
   TaskController controller;
   static_cast<void>(cluster.scheduler().post_task(&nothing, {.signal = controller.signal()}));
   spawn([&] {
@@ -81,7 +81,7 @@ HEIST_MODEL_PROGRAM(progress_of_stealable_aborts, 2) {
 }
 
 HEIST_MODEL_PROGRAM(progress_of_stealable_suspensions, 2) {
-  const HubCluster cluster;
+  const LoopCluster cluster;
   const Scheduler scheduler = cluster.scheduler();
   scheduler.post(&nothing);
   spawn([&] {
@@ -96,7 +96,7 @@ HEIST_MODEL_PROGRAM(progress_of_stealable_suspensions, 2) {
 }
 
 HEIST_MODEL_PROGRAM(progress_of_hot_phases, 2) {
-  const HubCluster cluster;
+  const LoopCluster cluster;
   cluster.scheduler().post(&nothing);
   spawn([&] {
     const Operation operation("hot phase");

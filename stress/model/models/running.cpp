@@ -11,7 +11,7 @@ using namespace heist::model;
 
 /// What Agent::close does at its deadline.
 void reject_running(EventLoop& loop) {
-  if (loop.core().activity().runs_something()) loop.core().reject_running();
+  if (loop.core().counts().activity().runs_something()) loop.core().running_task().reject();
 }
 
 /// A promise says what became of its callback, or that a close was first.

@@ -1,0 +1,111 @@
+// ClusterClosing: the end of a cluster: what is runnable runs, or everything is dropped; nothing new is taken.
+#pragma once
+
+#include <cstdint>
+#include <heist/loop_node.hpp>
+#include <heist/sync.hpp>
+#include <optional>
+
+#include "../loop/agent_role.hpp"
+#include "../loop/close_terms.hpp"
+#include "../loop/drain_watch.hpp"
+#include "../loop/task_queues.hpp"
+
+namespace heist {
+
+class ClusterCore;
+class LoopCore;
+
+/// Roles   closer: any thread that closes the cluster.  member: an agent that leaves as its loop is closed, one after
+///         the other.  poster: any thread; a late one drops what it finds.
+/// I1      Once a member begins to leave, what is runnable is dropped: by those that leave, by posters, by members that
+///         wait. (A task that waits for another one could never end otherwise, and its agent never leave.) A task that
+///         only posts leaves it to them: what is dropped runs users' destructors.
+/// I2      So is what waits for its time or for a resume, by those that leave, that wait, that arm it late, or that have kept
+///         the delays: who finds the keeper's role taken leaves it to who has it, who looks for what was armed meanwhile.
+///         The last member waits for who has it, and keeps it.
+/// Edge hub: close <-> post. Publish, then read drops_; set drops_, then drop what is found.
+/// Edge hub: leave -> leave. Carries what the members did to the cluster to the last one.
+/// Edge hub: drop -> drop. One after another drops; who leaves it to another one has published before.
+/// Edge hub: await <-> sleep. Announce (IdleAgents), then see who awaits; await, then see who sleeps.
+/// Proof   stress/model/models/cluster_closing.cpp
+class ClusterClosing {
+ public:
+  /// `members`: how many will leave.
+  ClusterClosing(ClusterCore& cluster, std::uint32_t members) noexcept
+      : cluster_(cluster), members_left_(members) {}
+  ClusterClosing(const ClusterClosing&) = delete;
+  ClusterClosing& operator=(const ClusterClosing&) = delete;
+
+  // Any thread.
+
+  /// All members have left.
+  [[nodiscard]] bool is_closed() const noexcept {
+    return closed_.load(sync::relaxed);  // relaxed: posts that overlap may fall either way.
+  }
+  /// What is runnable is dropped.
+  [[nodiscard]] bool has_begun() const noexcept {
+    return drops_.load(sync::edge("hub:post", sync::seq_cst));
+  }
+  /// How many tasks were dropped that no signal had aborted.
+  [[nodiscard]] std::uint64_t dropped() const noexcept {
+    return dropped_.load(sync::relaxed);  // relaxed: a statistic.
+  }
+  /// What was posted while members leave.
+  enum class Late : std::uint8_t { runnable, delayed };
+  /// A poster, behind its publication.
+  void drop_if_begun(Late posted = Late::runnable) noexcept {
+    if (has_begun()) [[unlikely]]
+      drop_posted(posted);
+  }
+  /// Waits until nothing is runnable or about to be (nor delayed, if the terms say so), or the terms are over.
+  /// False: `look_at` has come first.
+  bool wait_until_quiet(const CloseTerms& terms,
+                        std::optional<CloseTerms::Clock::time_point> look_at = {}) noexcept;
+  /// Once the terms are stricter: those that wait so look at them again.
+  void hurry_closers() noexcept;
+  /// A closer, once all members are asked to close: they may all be busy, or wait for what nobody may run any more. What
+  /// another one is about to drop is counted by the return, unless that takes long.
+  void drop_for_closer() noexcept;
+  /// Who waits for what.   Errors: std::bad_alloc.
+  [[nodiscard]] DrainObstacle find_obstacle();
+
+  // A member.
+
+  /// It has gone to sleep: closers look whether all have.
+  void note_sleep() noexcept;
+  /// It is about to wait: drops what nobody may run any more.   Cost: a load.
+  void drop_if_left() noexcept;
+  /// Before its own loop is closed: from now on what is runnable is dropped.
+  void begin_to_leave() noexcept { drops_.store(true, sync::edge("hub:close", sync::seq_cst)); }
+  /// The same, once that is closed. The last one drops all that is left.
+  void leave(LoopCore& agent) noexcept HEIST_ON_AGENT;
+
+ private:
+  class ClusterDrops;
+
+  void drop_posted(Late posted) noexcept;
+  void drop_for_waiter() noexcept;
+  void drop_waiting(LoopCore* agent = nullptr) noexcept;
+  void drop_taken(TaskFifo& tasks) noexcept;
+  void drop_found() noexcept;
+  void drop_all(LoopCore& agent) noexcept HEIST_ON_AGENT;
+  void count_drop(const LoopNode& node) noexcept;
+
+  [[nodiscard]] bool all_sleep() noexcept;
+  [[nodiscard]] bool is_quiet(bool also_delayed) noexcept;
+  [[nodiscard]] bool holds_something() noexcept;
+  [[nodiscard]] bool has_more_to_come() noexcept;
+  [[nodiscard]] std::uint64_t count_sleeps() const noexcept;
+
+  ClusterCore& cluster_;
+  alignas(64) sync::atomic<bool> drops_{false};  ///< some member leaves
+  sync::atomic<bool> closed_{false};             ///< all have
+  sync::atomic<std::uint32_t> members_left_;
+  sync::atomic<std::uint32_t> drop_requests_{0};
+  sync::atomic<std::uint64_t> dropped_{0};     ///< tasks that no signal had aborted
+  sync::atomic<std::uint32_t> quiet_{0};       ///< counts sleeps that a waiting closer looks at
+  sync::atomic<std::uint32_t> is_awaited_{0};  ///< closers in wait_until_quiet()
+};
+
+}  // namespace heist

@@ -1,0 +1,374 @@
+#include "cluster_core.hpp"
+
+#include <heist/node_memory.hpp>
+#include <heist/promise_state.hpp>
+#include <new>
+#include <utility>
+
+#include "../loop/drive_scope.hpp"
+#include "../loop/signal_core.hpp"
+#include "member.hpp"
+
+namespace heist {
+
+namespace {
+
+LongestWaits in_nanoseconds(const MaxWait& max_wait) noexcept {
+  LongestWaits waits{};
+  for (const auto priority :
+       {TaskPriority::background, TaskPriority::user_visible, TaskPriority::user_blocking}) {
+    waits[static_cast<std::size_t>(priority)] =
+        static_cast<std::uint64_t>(max_wait.of(priority).count());
+  }
+  return waits;
+}
+
+/// Of so many that a thread arms for later than all else one gets somebody up, to take over those before.
+constexpr unsigned armed_portion = 1024;
+
+/// Null: it is part of a task that runs.
+SchedulerCore* scheduler_of(LoopNode& node) noexcept {
+  if (node.ops->kind == LoopNodeKind::forked) return nullptr;
+  if (node.ops->kind == LoopNodeKind::task) return static_cast<SchedulerTask&>(node).scheduler;
+  return static_cast<Reaction&>(node).captured.state().scheduler;
+}
+
+bool is_aborted(const LoopNode& node) noexcept {
+  return node.ops->kind == LoopNodeKind::task &&
+         static_cast<const SchedulerTask&>(node).is_aborted();
+}
+
+}  // namespace
+
+Ref<ClusterCore> ClusterCore::make(const EventLoopOptions& options,
+                                   std::vector<Ref<LoopCore>> loops, const ReserveSetup& reserves) {
+  return Ref<ClusterCore>::adopt(new ClusterCore(options, std::move(loops), reserves));
+}
+
+ClusterCore::ClusterCore(const EventLoopOptions& options, std::vector<Ref<LoopCore>> loops,
+                         const ReserveSetup& reserves)
+    : TaskHome(options),
+      sleepers_(std::move(loops)),
+      reserve_setup_(reserves),
+      longest_waits_(in_nanoseconds(options.max_wait)),
+      is_guarded_(options.max_wait != MaxWait{}),
+      reserves_(reserves.count),
+      queues_(size() + 1, agents(), sleepers_),  // one place more: a closer's
+      kept_(std::make_unique<WaitingTasks>(time_)),
+      closing_(*this, size()) {
+  waiting_ = kept_.get();
+  queues_.keep_stamps(longest_waits_);
+  for (unsigned agent = 0; agent < size(); ++agent) {
+    loop(agent).join(std::make_unique<Member>(*this, loop(agent), agent));
+  }
+}
+
+ClusterCore::~ClusterCore() = default;
+
+void retain(ClusterCore& core) noexcept { retain(static_cast<TaskHome&>(core)); }
+
+void release(ClusterCore& core) noexcept { release(static_cast<TaskHome&>(core)); }
+
+void ClusterCore::free_keeper_state() noexcept {
+  first_scheduler_.each([](SchedulerCore& scheduler) { scheduler.delays.reset(); });
+  waiting_ = nullptr;
+  kept_.reset();
+}
+
+std::optional<unsigned> ClusterCore::agent_here() const noexcept {
+  const LoopCore* here = loop_of_this_thread;
+  if (here == nullptr || !here->is_member_of(*this)) return std::nullopt;
+  return Member::of(*here)->index();
+}
+
+inline bool ClusterCore::takes_posts() const noexcept {
+  if (closing_.is_closed()) return false;
+  return !refuses_tasks() || drives_member_here(*this);
+}
+
+bool ClusterCore::post(SchedulerTask& task) noexcept {
+  if (!takes_posts()) return false;
+  if (task.is_delayed) return arm(task);
+  stamp(task);
+  publish_runnable(task);
+  closing_.drop_if_begun();
+  return true;
+}
+
+bool ClusterCore::post_or_drop(SchedulerTask& task) noexcept {
+  const bool posted = post(task);
+  if (!posted) task.ops->drop(task);
+  return posted;
+}
+
+bool ClusterCore::deliver(Reaction& reaction) noexcept {
+  if (closing_.is_closed()) return false;
+  stamp(reaction);
+  publish_continuation(reaction);
+  closing_.drop_if_begun();
+  return true;
+}
+
+void ClusterCore::send(LoopNode& message) noexcept {
+  if (inbox_.post(message) == Inbox::PostResult::closed) return drop_undeliverable(message);
+  upkeep_.notify_keeper();
+}
+
+void ClusterCore::send_to_clear(LoopNode& message) noexcept {
+  if (inbox_.post(message) == Inbox::PostResult::closed) return drop_undeliverable(message);
+  // relaxed: only a number.
+  const auto others = to_clear_.fetch_add(1, sync::relaxed);
+  if (others % most_to_clear == most_to_clear - 1) upkeep_.notify_keeper();
+}
+
+/// It may be gone afterwards.
+void ClusterCore::publish_continuation(Reaction& reaction) noexcept {
+  const SchedulingState& state = reaction.captured.state();
+  if (const SignalQueueEntryOwner cell = std::move(reaction.cell)) return publish(*cell, reaction);
+  publish(reaction, effective_priority(state.priority, true));
+}
+
+void ClusterCore::publish(LoopNode& node, int level) noexcept {
+  if (const auto agent = agent_here()) return queues_.post_from(*agent, node, level);
+  queues_.post(node, level);
+}
+
+void ClusterCore::publish(SignalQueueEntry& cell, const LoopNode& node) noexcept {
+  cell.stamp = node.key;
+  queues_.post(cell);
+}
+
+/// It may be gone afterwards.
+void ClusterCore::publish_runnable(SchedulerTask& task) noexcept {
+  if (!task.is_dynamic) return publish(task, task.static_level());
+  publish(*ControlledTask::of(task).cell, task);
+}
+
+bool ClusterCore::arm(SchedulerTask& task) noexcept {
+  const TimerKeeper::Due due = time_.tick_from(task.key);
+  if (inbox_.post(task) == Inbox::PostResult::closed) return false;
+  note_armed(due);
+  return true;
+}
+
+bool ClusterCore::post_limit(SchedulerTask& limit, Inbox::Below& below) noexcept {
+  if (!takes_posts()) return false;
+  const TimerKeeper::Due due = time_.tick_from(limit.key);
+  const auto tell = [this](LoopNode& notice) { static_cast<void>(inbox_.post(notice)); };
+  if (!send_limit(limit, below, tell)) return false;
+  note_armed(due);
+  return true;
+}
+
+/// Something waits for its time, or for the keeper.
+void ClusterCore::note_armed(TimerKeeper::Due due) noexcept {
+  thread_local constinit unsigned armed_here = 0;
+  upkeep_.notify_watcher(++armed_here % armed_portion == 0 ? 0 : due);
+  closing_.drop_if_begun(ClusterClosing::Late::delayed);
+}
+
+void ClusterCore::publish_expired(SchedulerTask& task) noexcept {
+  if (task.is_aborted()) return aborted_.discard(task);
+  task.place = TaskPlace::elsewhere;
+  stamp(task);
+  publish_runnable(task);
+}
+
+// Queues that move with a signal.
+
+SignalQueueEntryOwner ClusterCore::make_cell(SignalPort& part, LoopNode& node,
+                                             bool is_continuation) {
+  SignalQueues& pair = part.shared_queues();
+  return SignalQueueEntryOwner(
+      make_node<SignalQueueEntry>(node, pair, pair.queue(is_continuation)));
+}
+
+void ClusterCore::reserve_place(ControlledTask& task) {
+  task.cell = make_cell(priority_part_of(task), task, task.is_continuation);
+}
+
+void ClusterCore::reserve_place(Reaction& reaction, const SchedulingState& state) {
+  auto& part = state.priority_source->part_for(*state.scheduler).priority_part();
+  reaction.cell = make_cell(part, reaction, true);
+}
+
+void ClusterCore::change_priority(SignalPort& part) noexcept {
+  SignalQueues* pair = part.find_shared_queues();
+  if (pair == nullptr) return;  // no task of it has come yet
+  for (const bool is_continuation : {false, true}) {
+    queues_.move(*pair, pair->queue(is_continuation),
+                 [&]() noexcept { return effective_priority(part.priority(), is_continuation); });
+  }
+  // Who drops everything may have looked at the new level before, and at the old one too late.
+  closing_.drop_if_begun();
+}
+
+std::uint64_t ClusterCore::suspend(SchedulerCore& scheduler) noexcept {
+  may_be_suspended_.store(true, sync::edge("hold:resume", sync::seq_cst));
+  return scheduler.stealable.suspend();
+}
+
+std::uint64_t ClusterCore::resume(SchedulerCore& scheduler) noexcept {
+  const auto change = scheduler.stealable.resume();
+  publish_held(scheduler.stealable);
+  closing_.drop_if_begun();
+  return change;
+}
+
+/// An agent that has picked it. True: it is not to run now.
+bool ClusterCore::hold_back(LoopNode& node) noexcept {
+  SchedulerCore* scheduler = scheduler_of(node);
+  if (scheduler == nullptr || !scheduler->stealable.is_suspended()) return false;
+  SuspendedTasks& hold = scheduler->stealable;
+  const auto aborts = hold.aborts();
+  if (is_aborted(node)) return false;  // the pick discards it
+  hold.push(node);
+  if (!hold.is_suspended()) publish_held(hold);
+  if (hold.aborts() != aborts) {
+    hold.count_abort();  // perhaps its own, for which it came too late
+    if (hold.wants_sweep()) ask_for_sweep();
+  }
+  return true;
+}
+
+// Sweeping.
+
+ClusterCore::SweepMessage::SweepMessage() noexcept : LoopNode(table) {}
+
+const MessageOps ClusterCore::SweepMessage::table{{LoopNodeKind::message, nullptr, &lose}, &take};
+
+void ClusterCore::SweepMessage::take(LoopNode& /*node*/, TaskHome& home) noexcept {
+  static_cast<ClusterCore&>(home).note_sweep_asked();
+}
+
+void ClusterCore::SweepMessage::lose(LoopNode& /*node*/) noexcept {}
+
+void ClusterCore::ask_for_sweep() noexcept {
+  if (!sweep_asked_.exchange(true, sync::edge("hold:ask", sync::seq_cst))) send(sweep_message_);
+}
+
+void ClusterCore::note_sweep_asked() noexcept {
+  sweep_asked_.exchange(false, sync::edge("hold:asked", sync::seq_cst));
+  upkeep_.sweep_held_soon();
+}
+
+bool ClusterCore::sweep_held() noexcept {
+  constexpr unsigned portion = 256;
+  bool has_more = false;
+  first_scheduler_.each([&](SchedulerCore& scheduler) noexcept {
+    SuspendedTasks& hold = scheduler.stealable;
+    if (!hold.wants_sweep() || !hold.try_begin()) return;
+    hold.sweep(portion, &is_aborted, [this](LoopNode& node) noexcept {
+      aborted_.discard(static_cast<SchedulerTask&>(node));
+    });
+    hold.end();
+    publish_held(hold);
+    has_more |= hold.wants_sweep();
+  });
+  return has_more;
+}
+
+/// Those in the queues leave them when that pays, those of a suspended scheduler what is held back.
+void ClusterCore::count_aborts(const Registration* first, const Registration* end) noexcept {
+  std::int64_t in_queues = 0;
+  for (; first != end; first = first->chain) {
+    const auto& task = static_cast<const ControlledTask&>(*first);
+    if (task.is_withdrawn) continue;
+    task.scheduler->stealable.count_abort();
+    if (!task.is_dynamic) ++in_queues;
+  }
+  sweep_.count_aborts(in_queues);
+}
+
+void ClusterCore::sweep_some(AbortedTasks& into, unsigned agent) noexcept {
+  SweepPlace* place = sweep_.try_begin();
+  if (place == nullptr) return;
+  const auto drop = [&](LoopNode& node) noexcept {
+    into.discard_stealable(static_cast<SchedulerTask&>(node));
+  };
+  sweep_.end(queues_.sweep(agent, *place, swept_portion, &is_aborted, drop));
+}
+
+/// Whoever takes its contents out also takes its place in its signal's queue back, if it has one.
+bool ClusterCore::reap(ControlledTask& task) noexcept {
+  if (task.is_withdrawn) return dispose(task);
+  const bool is_ours = discard_contents(task);
+  if (is_ours && take_back(task)) task.task_ops().retire(task);
+  return is_ours;
+}
+
+/// False: it is not there.
+bool ClusterCore::take_back(ControlledTask& task) noexcept {
+  if (!task.cell || !task.cell->try_take_back()) return false;
+  sweep_.count_aborts(1);  // of its cell
+  return true;
+}
+
+// Publishing what was held back.
+
+bool ClusterCore::is_holding() noexcept {
+  bool holds = false;
+  first_scheduler_.each(
+      [&](SchedulerCore& scheduler) noexcept { holds |= !scheduler.stealable.empty(); });
+  return holds;
+}
+
+void ClusterCore::publish_all_held() noexcept {
+  first_scheduler_.each(
+      [this](SchedulerCore& scheduler) noexcept { publish_held(scheduler.stealable); });
+}
+
+/// Any thread, after a resume, or when the cluster closes.
+void ClusterCore::publish_held(SuspendedTasks& hold) noexcept {
+  bool has_published = false;
+  while (is_free(hold) && !hold.empty() && hold.try_begin()) {
+    hold.take_all([this](LoopNode& node) noexcept {
+      node.ops->kind == LoopNodeKind::task ? publish_held(static_cast<SchedulerTask&>(node))
+                                           : publish_held(static_cast<Reaction&>(node));
+    });
+    hold.end();
+    has_published = true;
+  }
+  if (has_published && hold.wants_sweep())
+    ask_for_sweep();  // the keeper leaves a sweep to whoever is at it
+}
+
+bool ClusterCore::is_free(const SuspendedTasks& hold) const noexcept {
+  return !hold.is_suspended() || closing_.has_begun();
+}
+
+/// Its place in the queue that moves with a signal was used up when it was picked.
+void ClusterCore::publish_held(SchedulerTask& task) noexcept {
+  if (!task.is_dynamic || task.is_aborted()) return publish(task, task.static_level());
+  auto& dynamic = ControlledTask::of(task);
+  // Whose contents are taken has been aborted: it only wants to be picked, and disposed of.
+  if (!dynamic.take_contents()) return publish(task, task.static_level());
+  const int level = give_place(dynamic.cell, priority_part_of(dynamic), task, task.is_continuation);
+  // The signal may go with the contents.
+  const auto pair = Ref<SignalQueues>::share(dynamic.cell ? &dynamic.cell->pair : nullptr);
+  dynamic.return_contents();
+  dynamic.cell ? publish_runnable(task) : publish(task, level);
+}
+
+void ClusterCore::publish_held(Reaction& reaction) noexcept {
+  const SchedulingState& state = reaction.captured.state();
+  SignalCore* source = state.priority_source;
+  if (source == nullptr) return publish_continuation(reaction);
+  // Found, as it was there when the reaction was bound.
+  const int level =
+      give_place(reaction.cell, source->part_for(*state.scheduler).priority_part(), reaction, true);
+  reaction.cell ? publish_continuation(reaction) : publish(reaction, level);
+}
+
+/// Without memory for a place it stands at its level of now, for good.   Returns that level.
+int ClusterCore::give_place(SignalQueueEntryOwner& cell, SignalPort& part, LoopNode& node,
+                            bool is_continuation) noexcept {
+  cell.reset();  // used up
+  try {
+    cell = make_cell(part, node, is_continuation);
+  } catch (const std::bad_alloc&) {
+  }
+  return effective_priority(part.priority(), is_continuation);
+}
+
+}  // namespace heist

@@ -1,0 +1,193 @@
+// ClusterCore: a cluster of event loops, whose tasks are stealable: they run on whichever of its agents picks them.
+#pragma once
+
+#include <cstdint>
+#include <heist/loop_node.hpp>
+#include <heist/ref.hpp>
+#include <heist/scheduler_task.hpp>
+#include <heist/sync.hpp>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "../loop/task_home.hpp"
+#include "cluster_closing.hpp"
+#include "cluster_sleepers.hpp"
+#include "cluster_upkeep.hpp"
+#include "cluster_waits.hpp"
+#include "queues/cluster_queues.hpp"
+#include "reserve_setup.hpp"
+#include "reserves.hpp"
+#include "timer_keeper.hpp"
+
+namespace heist {
+
+/// Sizes of the shipped queues; models have everything full at once.
+#if defined(HEIST_MODEL)
+inline constexpr ClusterSizes shipped_sizes{
+    .bins = 2, .bin = 2, .ring = 4, .forks = 2, .others_turn = 61};
+#else
+inline constexpr ClusterSizes shipped_sizes{};
+#endif
+
+/// The home of stealable tasks. Runnable ones go to queues that all agents pick from; delayed ones and messages go to
+/// the inbox and the wheel, which belong to whichever agent is the keeper. A cluster is no loop: what its agents do in
+/// it is Member's.
+///
+/// Roles   poster: any thread.  agent: a member, on its own loop's thread.  keeper: see TimerKeeper; it owns this home
+///         meanwhile, and runs no user code.  reserve: one of the last members; an agent while another member blocks
+///         (Reserves).
+/// I1      A task is in the inbox, in the wheel, or in the queues; whoever takes it from the queues disposes of it. Who
+///         destroys its callback, the holder or the abort's reaper, is who takes its contents (ControlledTask).
+/// Lifetime  as TaskHome; it shares the members' loops, which know it until they are closed.
+/// Proof   stress/model/models/cluster_*.cpp.
+class ClusterCore final : public TaskHome {
+ public:
+  using Queues = ClusterQueues<shipped_sizes, ClusterSleepers>;
+
+  /// Of these loops, which are not driven yet.   Errors: std::bad_alloc.
+  static Ref<ClusterCore> make(const EventLoopOptions& options, std::vector<Ref<LoopCore>> loops,
+                               const ReserveSetup& reserves = {});
+
+  // Any thread.
+
+  [[nodiscard]] bool post(SchedulerTask& task) noexcept override;
+  bool post_or_drop(SchedulerTask& task) noexcept override;
+  [[nodiscard]] bool post_limit(SchedulerTask& limit, Inbox::Below& below) noexcept override;
+  [[nodiscard]] bool deliver(Reaction& reaction) noexcept override;
+  void send(LoopNode& message) noexcept override;
+  /// Agents that sleep are not got up for each of these (CLU-4), but memory has a bound (ABT-5).
+  void send_to_clear(LoopNode& message) noexcept override;
+  void change_priority(SignalPort& part) noexcept override;
+  void reserve_place(ControlledTask& task) override;
+  void reserve_place(Reaction& reaction, const SchedulingState& state) override;
+  std::uint64_t suspend(SchedulerCore& scheduler) noexcept override;
+  std::uint64_t resume(SchedulerCore& scheduler) noexcept override;
+  [[nodiscard]] LoopCore* as_loop() noexcept override { return nullptr; }
+  /// For ForkWatch: in this child of fork nobody is its agent.
+  static void lose_agent(void* home) noexcept { static_cast<TaskHome*>(home)->refuse_tasks(); }
+  /// The keeper is to sweep what suspended schedulers hold back.
+  void ask_for_sweep() noexcept;
+
+  /// Agents and reserves.
+  [[nodiscard]] unsigned size() const noexcept {
+    return static_cast<unsigned>(sleepers_.loops().size());
+  }
+  [[nodiscard]] unsigned agents() const noexcept { return size() - reserve_setup_.count; }
+  [[nodiscard]] LoopCore& loop(unsigned agent) const noexcept { return *sleepers_.loops()[agent]; }
+  /// How many tasks this agent has taken from other agents' rings.
+  [[nodiscard]] std::uint64_t stolen(unsigned agent) const noexcept {
+    return queues_.stolen(agent);
+  }
+
+  // Its parts, for each other and for members.
+
+  [[nodiscard]] Queues& queues() noexcept { return queues_; }
+  [[nodiscard]] ClusterSleepers& sleepers() noexcept { return sleepers_; }
+  [[nodiscard]] TimerKeeper& keeper() noexcept { return keeper_; }
+  [[nodiscard]] Reserves& reserves() noexcept { return reserves_; }
+  [[nodiscard]] const ReserveSetup& reserve_setup() const noexcept { return reserve_setup_; }
+  [[nodiscard]] const LongestWaits& longest_waits() const noexcept { return longest_waits_; }
+  [[nodiscard]] ClusterUpkeep& upkeep() noexcept { return upkeep_; }
+  [[nodiscard]] ClusterClosing& closing() noexcept { return closing_; }
+  [[nodiscard]] ClusterWaits& waits() noexcept { return waits_; }
+
+  // An agent.
+
+  /// Whether it may run what it has picked. False: it waits for a resume, and is not the agent's any more.
+  [[nodiscard]] bool may_run(LoopNode& node) noexcept {
+    // seq_cst: what suspend() wrote before it returned is seen.
+    return !may_be_suspended_.load(sync::edge("hold:suspended", sync::seq_cst)) || !hold_back(node);
+  }
+  /// Whether aborted tasks are to leave queues that nobody comes to.   Cost: a load.
+  [[nodiscard]] bool wants_sweep() const noexcept { return sweep_.is_due(); }
+  /// Takes some out of there, unless another agent is at it.
+  void sweep_some(AbortedTasks& into, unsigned agent) noexcept;
+  [[nodiscard]] bool reap(ControlledTask& task) noexcept override;
+
+  // The keeper.
+
+  /// A task's delay is over. It may be gone afterwards.
+  void publish_expired(SchedulerTask& task) noexcept;
+  /// Takes out of what is held back what was aborted, a portion of each scheduler's. True: there is more.
+  [[nodiscard]] bool sweep_held() noexcept;
+  /// Those from `first` on, before `end`, were aborted.
+  void count_aborts(const Registration* first, const Registration* end) noexcept;
+  /// The message of ask_for_sweep() has come.
+  void note_sweep_asked() noexcept;
+
+  // Closing.
+
+  /// Whether tasks of a suspended scheduler wait in the hands of agents.
+  [[nodiscard]] bool is_holding() noexcept;
+  /// What agents hold back becomes runnable, so that it can be dropped.
+  void publish_all_held() noexcept;
+  /// The owner, once all members are closed.
+  void free_keeper_state() noexcept;
+
+ private:
+  /// Asks the keeper to sweep what is held back. One is under way at a time.
+  ///
+  /// Edge hold: ask -> asked. Carries the count of aborts, also of those who found it under way.
+  struct SweepMessage : LoopNode {
+    SweepMessage() noexcept;
+    static void take(LoopNode& node, TaskHome& home) noexcept;
+    static void lose(LoopNode& node) noexcept;
+    static const MessageOps table;
+  };
+
+  static constexpr std::uint32_t most_to_clear = 64;
+  /// How many bins a pick sweeps: more of those that are dead than it lets go of callbacks.
+  static constexpr unsigned swept_portion = 8;
+
+  ClusterCore(const EventLoopOptions& options, std::vector<Ref<LoopCore>> loops,
+              const ReserveSetup& reserves);
+  ~ClusterCore() override;
+
+  /// A task or continuation that becomes runnable: it waits from now on.
+  void stamp(LoopNode& node) const noexcept {
+    if (is_guarded_) [[unlikely]]
+      node.key = static_cast<std::uint64_t>(time_.now().count());
+  }
+  /// The member that the calling thread is, if any.
+  [[nodiscard]] std::optional<unsigned> agent_here() const noexcept;
+  void publish(SignalQueueEntry& cell, const LoopNode& node) noexcept;
+  void publish(LoopNode& node, int level) noexcept;
+  void publish_runnable(SchedulerTask& task) noexcept;
+  void publish_continuation(Reaction& reaction) noexcept;
+  [[nodiscard]] bool takes_posts() const noexcept;
+  [[nodiscard]] bool arm(SchedulerTask& task) noexcept;
+  void note_armed(TimerKeeper::Due due) noexcept;
+  [[nodiscard]] SignalQueueEntryOwner make_cell(SignalPort& part, LoopNode& node,
+                                                bool is_continuation);
+
+  [[nodiscard]] bool hold_back(LoopNode& node) noexcept;
+  [[nodiscard]] bool is_free(const SuspendedTasks& hold) const noexcept;
+  void publish_held(SuspendedTasks& hold) noexcept;
+  void publish_held(SchedulerTask& task) noexcept;
+  void publish_held(Reaction& reaction) noexcept;
+  int give_place(SignalQueueEntryOwner& cell, SignalPort& part, LoopNode& node,
+                 bool is_continuation) noexcept;
+  [[nodiscard]] bool take_back(ControlledTask& task) noexcept;
+
+  ClusterSleepers sleepers_;
+  const ReserveSetup reserve_setup_;
+  const LongestWaits longest_waits_;
+  const bool is_guarded_;
+  Reserves reserves_;
+  Queues queues_;
+  AbortSweep sweep_;
+  TimerKeeper keeper_;
+  std::unique_ptr<WaitingTasks>
+      kept_;  ///< the keeper's; waiting() is for everybody who has the role
+  ClusterUpkeep upkeep_{*this, inbox_, abort_messages_};
+  ClusterWaits waits_{*this};
+  // What follows is for any thread.
+  SweepMessage sweep_message_;
+  sync::atomic<bool> sweep_asked_{false};  ///< the message is under way
+  ClusterClosing closing_;
+  sync::atomic<bool> may_be_suspended_{false};  ///< some scheduler has been
+  sync::atomic<std::uint32_t> to_clear_{0};     ///< counts messages that woke nobody
+};
+
+}  // namespace heist

@@ -1,0 +1,35 @@
+// ClusterSleepers: who of a cluster's agents sleeps, and how to get them up.
+#pragma once
+
+#include <heist/ref.hpp>
+#include <utility>
+#include <vector>
+
+#include "../loop/loop_core.hpp"
+#include "idle_agents.hpp"
+
+namespace heist {
+
+class ClusterSleepers {
+ public:
+  explicit ClusterSleepers(std::vector<Ref<LoopCore>> loops) noexcept : loops_(std::move(loops)) {}
+
+  /// Any thread, after publishing: wakes one agent, unless all are awake or one searches.
+  void notify() noexcept {
+    if (const auto agent = idle_.notify()) unpark(*agent);
+  }
+  /// Any thread: wakes this agent if it sleeps.
+  void wake(unsigned agent) noexcept {
+    if (idle_.wake(agent)) unpark(agent);
+  }
+  [[nodiscard]] IdleAgents& idle() noexcept { return idle_; }
+  [[nodiscard]] const std::vector<Ref<LoopCore>>& loops() const noexcept { return loops_; }
+
+ private:
+  [[gnu::noinline]] void unpark(unsigned agent) noexcept { loops_[agent]->sleep().wake_up(); }
+
+  IdleAgents idle_;
+  std::vector<Ref<LoopCore>> loops_;
+};
+
+}  // namespace heist

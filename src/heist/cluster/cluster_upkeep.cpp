@@ -1,0 +1,136 @@
+#include "cluster_upkeep.hpp"
+
+#include <utility>
+
+#include "../loop/signal_core.hpp"
+#include "cluster_core.hpp"
+
+namespace heist {
+
+bool ClusterUpkeep::needs_keeper() const noexcept {
+  if (inbox_.has_posts_by_now()) return true;
+  const TimerKeeper::Due due = cluster_.keeper().next_due();
+  return due != TimerKeeper::never && due <= cluster_.time().tick_now();
+}
+
+bool ClusterUpkeep::wants_keeper() const noexcept {
+  return needs_keeper() && !cluster_.keeper().has_keeper();
+}
+
+void ClusterUpkeep::notify_watcher(TimerKeeper::Due due) noexcept {
+  const auto watch = cluster_.keeper().watch();
+  if (due >= watch.until) return;
+  if (watch.watcher) return cluster_.sleepers().wake(*watch.watcher);
+  cluster_.sleepers().notify();
+}
+
+/// What comes meanwhile is for this agent's next pick, or for whoever is free until then: it is not kept from its tasks.
+SchedulerTask* ClusterUpkeep::keep(LoopCore& agent) noexcept {
+  if (!cluster_.keeper().try_begin()) return nullptr;
+  take_over();
+  if (keeps_more()) {
+    time_.go_on(cluster_.time(), [this] {
+      take_over();
+      return keeps_more();
+    });
+  }
+  hand_on(agent);
+  SchedulerTask* const limit = take_limit(agent);
+  const auto& waiting = cluster_.waiting();
+  // relaxed: the keeper's announcement of sleep publishes it.
+  holds_delayed_.store(waiting.held() != 0, sync::relaxed);
+  const bool goes_on = keeps_more() || !waiting.limits().empty();
+  cluster_.keeper().end(goes_on ? now_due : waiting.delays().next_expiry());
+  notify_watcher(needs_keeper() ? now_due : cluster_.keeper().next_due());
+  cluster_.closing().drop_if_left();
+  return limit;
+}
+
+/// The keeper takes one limit at a time, and runs it at once: while its listeners run, others take
+/// those that ended later.
+SchedulerTask* ClusterUpkeep::take_limit(LoopCore& agent) noexcept {
+  auto& limits = cluster_.waiting().limits();
+  const bool is_turn =
+      !limits.empty() && agent.on_agent().waiting.limits().begin_pick(agent.counts().run());
+  return is_turn ? &limits.pop() : nullptr;
+}
+
+/// Of each a portion.
+void ClusterUpkeep::take_over() noexcept {
+  cluster_.limits_to_arm().arm_some(cluster_.waiting());
+  arrive_some();
+  cluster_.aborted().take_messages(abort_messages_, cluster_, portion);
+  withdraw_some();
+  if (std::exchange(sweeps_held_, false)) sweeps_held_ = cluster_.sweep_held();
+  cluster_.waiting().expire(
+      [this](SchedulerTask& task) noexcept { cluster_.publish_expired(task); }, due_portion);
+}
+
+/// Whether a portion was not enough.
+bool ClusterUpkeep::keeps_more() const noexcept {
+  return !arriving_.empty() || cluster_.limits_to_arm().is_told() ||
+         cluster_.aborted().may_have_messages() || first_to_withdraw() != nullptr || sweeps_held_;
+}
+
+void ClusterUpkeep::take_over_all() noexcept {
+  do take_over();
+  while (keeps_more());
+}
+
+void ClusterUpkeep::close_inbox() noexcept {
+  while (keeps_more()) take_over();
+  for (LoopNode* node = inbox_.close(); node != nullptr;) {
+    arrive(*std::exchange(node, node->next));
+  }
+  cluster_.limits_to_arm().close(cluster_.waiting());
+  auto& aborted = cluster_.aborted();
+  aborted.close_messages(abort_messages_, cluster_);
+  if (aborted.first_of_chain() != nullptr) last_withdrawn_ = aborted.last_of_chain();
+}
+
+/// Takes the inbox, turns it round, and goes through it, so many nodes at a time.
+void ClusterUpkeep::arrive_some() noexcept {
+  if (arriving_.empty()) arriving_ = inbox_.take_nodes();
+  arriving_.arrive_some(turned_portion, portion, [this](LoopNode& node) noexcept { arrive(node); });
+}
+
+/// A delayed task, or a message.
+void ClusterUpkeep::arrive(LoopNode& node) noexcept {
+  if (node.ops->kind == LoopNodeKind::message) return take_message(node, cluster_);
+  auto& task = static_cast<SchedulerTask&>(node);
+  task.is_aborted() ? cluster_.aborted().discard(task) : cluster_.waiting().arm(task);
+}
+
+/// The first aborted task that it has not looked for in the wheel yet.
+Registration* ClusterUpkeep::first_to_withdraw() const noexcept {
+  return last_withdrawn_ != nullptr ? last_withdrawn_->chain : cluster_.aborted().first_of_chain();
+}
+
+/// Before the callbacks of these go: a signal's queues may go with its task's callback, and it would come due in
+/// one of them.
+void ClusterUpkeep::withdraw_some() noexcept {
+  Registration* const first = first_to_withdraw();
+  Registration* at = first;
+  for (unsigned left = portion; at != nullptr && left > 0; --left, at = at->chain) {
+    auto& task = *static_cast<ControlledTask*>(at);
+    task.is_withdrawn = cluster_.waiting().withdraw(task);
+    last_withdrawn_ = &task;
+  }
+  if (first == at) return;
+  cluster_.count_aborts(first, at);
+  sweeps_held_ = true;
+}
+
+void ClusterUpkeep::hand_on(LoopCore& agent) noexcept {
+  cluster_.aborted().hand_on(agent.aborted(), std::exchange(last_withdrawn_, nullptr));
+}
+
+void ClusterUpkeep::take_waiting(TaskFifo& into) noexcept {
+  auto& waiting = cluster_.waiting();
+  while (!waiting.limits().empty()) into.push_back(waiting.limits().pop());
+  cluster_.first_scheduler().each(
+      [&](SchedulerCore& scheduler) noexcept { waiting.take_delayed(scheduler, into); });
+  waiting.drain_delays([&](SchedulerTask& task) noexcept { into.push_back(task); });
+}
+
+}  // namespace heist

@@ -1,0 +1,89 @@
+// ClusterUpkeep: what the keeper of a cluster does with the delays, messages and aborts that came to it.
+#pragma once
+
+#include <cstdint>
+#include <heist/scheduler_task.hpp>
+#include <heist/sync.hpp>
+
+#include "../concurrent/inbox.hpp"
+#include "../loop/agent_role.hpp"
+#include "../loop/task_queues.hpp"
+#include "../loop/upkeep_time.hpp"
+#include "timer_keeper.hpp"
+
+namespace heist {
+
+class ClusterCore;
+class LoopCore;
+class TaskHome;
+
+/// The role is TimerKeeper's; this is its work. It runs no users' code: what would (dropped tasks, callbacks
+/// of aborted ones, references to signals) becomes that of the agent that keeps.
+///
+/// Roles   keeper: an agent, or a thread that posts late to a cluster that closes; one at a time.
+class ClusterUpkeep {
+ public:
+  ClusterUpkeep(ClusterCore& cluster, Inbox& inbox, Inbox& abort_messages) noexcept
+      : cluster_(cluster), inbox_(inbox), abort_messages_(abort_messages) {}
+
+  // Any thread.
+
+  /// Whether an agent should become the keeper.
+  [[nodiscard]] bool wants_keeper() const noexcept;
+  /// Something came for the keeper that is due then: the first deadline may be earlier than it was.
+  void notify_watcher(TimerKeeper::Due due) noexcept;
+  /// A message did.
+  void notify_keeper() noexcept { notify_watcher(now_due); }
+  /// What waits for a resume, as the last keeper left it.
+  [[nodiscard]] bool holds_delayed() const noexcept {
+    return holds_delayed_.load(sync::relaxed);  // relaxed: IdleAgents' announcement publishes it.
+  }
+
+  /// An agent: takes over what was armed and publishes what is due, unless another one is at it.   Returns
+  /// a signal's time limit that has ended, to be run next; null: none, or it is a task's turn.
+  [[nodiscard]] SchedulerTask* keep(LoopCore& agent) noexcept HEIST_ON_AGENT;
+
+  // The keeper.
+
+  /// What has arrived goes into the wheel, what is due to the queues, and what was aborted leaves; all that is there.
+  void take_over_all() noexcept;
+  /// The same for good: nothing arrives any more.
+  void close_inbox() noexcept;
+  /// What runs users' code becomes the agent's, who sees to it before it sleeps.
+  void hand_on(LoopCore& agent) noexcept;
+  /// All that waits for its time, for a close.
+  void take_waiting(TaskFifo& into) noexcept;
+  /// What suspended schedulers hold back is to be swept.
+  void sweep_held_soon() noexcept { sweeps_held_ = true; }
+
+ private:
+  /// What is done at a time of each: tasks that arrive, or are withdrawn; that come due, or are moved in the wheel;
+  /// nodes that are only turned round.
+  static constexpr unsigned portion = 256;
+  static constexpr unsigned due_portion = 1024;
+  static constexpr unsigned turned_portion = 2048;
+  static constexpr TimerKeeper::Due now_due = 0;  ///< there is something to do at once
+
+  [[nodiscard]] bool needs_keeper() const noexcept;
+  [[nodiscard]] SchedulerTask* take_limit(LoopCore& agent) noexcept HEIST_ON_AGENT;
+  void take_over() noexcept;
+  [[nodiscard]] bool keeps_more() const noexcept;
+  void arrive_some() noexcept;
+  void arrive(LoopNode& node) noexcept;
+  void withdraw_some() noexcept;
+  [[nodiscard]] Registration* first_to_withdraw() const noexcept;
+
+  ClusterCore& cluster_;
+  Inbox& inbox_;
+  Inbox& abort_messages_;
+  // The keeper's own.
+  UpkeepTime time_;
+  TakenNodes arriving_;  ///< from the inbox
+  ControlledTask* last_withdrawn_ =
+      nullptr;                ///< of the chain of aborted ones, which begins with those
+  bool sweeps_held_ = false;  ///< what suspended schedulers hold back
+
+  sync::atomic<bool> holds_delayed_{false};  ///< of a suspended scheduler; the keeper's to write
+};
+
+}  // namespace heist

@@ -1,0 +1,184 @@
+// How an agent runs its part of a tree of forked calls.
+#include <heist/fork_frame.hpp>
+#include <heist/task_tree.hpp>
+#include <utility>
+
+#include "../loop/loop_core.hpp"
+#include "../loop/signal_core.hpp"
+#include "member.hpp"
+
+namespace heist {
+
+namespace {
+
+/// A root, or what was stolen, and everything below it, until nothing is left that this agent could go on with.
+///
+/// I1  A call that ends finds its caller's continuation at the end of the deque, or the deque empty: while it ran, this
+///     agent left behind and took back only what belongs to it, also in trees that calls begin in their bodies.
+///     Thieves take from the other end.
+/// I2  So whenever an agent picks, it has left nothing behind.
+class ForkRun {
+ public:
+  ForkRun(LoopCore& loop, ForkTree& tree) noexcept
+      : loop_(loop),
+        tree_(tree),
+        member_(member_of(loop, tree.state)),
+        level_(level_of(tree.state)) {}
+
+  void run(ForkFrame& first) noexcept HEIST_ON_AGENT {
+    outer_ = std::exchange(loop_.on_agent().current, tree_.state);
+    for (ForkFrame* frame = &first; frame != nullptr;) frame = run_until_it_stops(*frame);
+    loop_.on_agent().current = outer_;
+  }
+
+ private:
+  /// By way of whom others may steal from this tree: null for nobody.
+  static Member* member_of(const LoopCore& loop, const SchedulingState& state) noexcept {
+    const bool is_stealable =
+        state.scheduler != nullptr && loop.is_member_of(state.scheduler->home);
+    return is_stealable ? Member::of(loop) : nullptr;
+  }
+  static int level_of(const SchedulingState& state) noexcept {
+    SignalCore* source = state.priority_source;
+    TaskPriority priority = source != nullptr ? source->picked_through() : state.priority;
+    if (state.scheduler != nullptr) priority = state.scheduler->capped(priority);
+    return effective_priority(priority, true);
+  }
+
+  /// Returns what is to run next; null: nothing here.
+  ForkFrame* run_until_it_stops(ForkFrame& frame) noexcept HEIST_ON_AGENT {
+    frame.coroutine.resume();
+    switch (frame.step) {
+      case ForkFrame::Step::call:
+        return &begin_child(frame, ForkFrame::Way::called);
+      case ForkFrame::Step::fork:
+        return &fork_child(frame);
+      case ForkFrame::Step::join:
+        return frame.children.wait() ? &frame : nullptr;
+      case ForkFrame::Step::end:
+        break;
+    }
+    return end(frame);
+  }
+  ForkFrame& begin_child(ForkFrame& parent, ForkFrame::Way way) noexcept {
+    ForkFrame& child = *parent.to_run;
+    child.parent = &parent;
+    child.tree = &tree_;
+    child.way = way;
+    return child;
+  }
+  /// Another agent may have the parent afterwards.
+  ForkFrame& fork_child(ForkFrame& parent) noexcept HEIST_ON_AGENT {
+    ForkFrame& child = begin_child(parent, ForkFrame::Way::forked_in_place);
+    if (member_ != nullptr && member_->fork(parent, level_)) child.way = ForkFrame::Way::forked;
+    return child;
+  }
+
+  /// Of a parent that waited for its last child with its own end, that one's end too.
+  ForkFrame* end(ForkFrame& last) noexcept HEIST_ON_AGENT {
+    for (ForkFrame* ended = &last;;) {
+      ended->has_ended = true;
+      if (!ended->children.wait()) return nullptr;
+      ended->destroy_dropped();
+      ForkFrame* const parent = ended->parent;
+      if (parent == nullptr) return end_tree();
+      if (!leave(*ended)) return nullptr;
+      if (!parent->has_ended) return parent;
+      ended = parent;
+    }
+  }
+  /// True: the parent is to go on here. The child may be gone afterwards.
+  bool leave(ForkFrame& child) noexcept HEIST_ON_AGENT {
+    if (child.way == ForkFrame::Way::called) return true;
+    if (child.has_failed()) [[unlikely]]
+      child.hand_error_to_parent();
+    if (child.way == ForkFrame::Way::forked_in_place || member_->unfork(level_)) return true;
+    return child.parent->children.end_child();
+  }
+  ForkFrame* end_tree() noexcept HEIST_ON_AGENT {
+    loop_.on_agent().current = outer_;  // what the state borrows may go with the tree
+    tree_.ended(tree_);
+    return nullptr;
+  }
+
+  LoopCore& loop_;
+  ForkTree& tree_;
+  Member* const member_;
+  const int level_;
+  SchedulingState outer_;
+};
+
+/// A task's tree counts as that task, on whatever agent a part of it runs.
+void say_runs(LoopCore& loop, const ForkTree& tree, bool is_counted) noexcept {
+  auto& activity = loop.counts().activity();
+  if (tree.task != nullptr) return activity.say_runs(static_cast<const SchedulerTask*>(tree.task));
+  is_counted ? activity.say_runs(&tree) : activity.say_runs_uncounted(&tree);
+}
+
+/// While an agent runs a stolen part of a task's tree, a close finds the task there (LIF-1), and its memory lasts: the
+/// tree may end, on another agent, as soon as this one has done its part.
+class PublishedPart {
+ public:
+  PublishedPart(LoopCore& loop, const ForkTree& tree) noexcept : loop_(loop), task_(tree.task) {
+    loop_.assert_agent();
+    if (task_ != nullptr) {
+      task_->memory.add();
+      loop_.running_task().publish(*task_);
+    }
+    say_runs(loop_, tree, false);
+  }
+  ~PublishedPart() {
+    if (task_ == nullptr) return;
+    loop_.assert_agent();
+    loop_.running_task().withdraw(*task_);
+    task_->task_ops().unregister(*task_);
+  }
+  PublishedPart(const PublishedPart&) = delete;
+  PublishedPart& operator=(const PublishedPart&) = delete;
+
+ private:
+  LoopCore& loop_;
+  ControlledTask* const task_;
+};
+
+void run_root(LoopCore& loop, ForkTree& tree) noexcept HEIST_ON_AGENT {
+  tree.root->tree = &tree;
+  ForkRun(loop, tree).run(*tree.root);
+}
+
+}  // namespace
+
+const LoopNodeOps ForkFrame::stolen{LoopNodeKind::forked, &run_stolen, nullptr};
+
+void ForkFrame::run_stolen(LoopNode& node, LoopCore& loop) noexcept {
+  auto& frame = static_cast<ForkFrame&>(node);
+  loop.assert_agent();
+  frame.children.add();
+  ForkTree& tree = *frame.tree;
+  const PublishedPart part(loop, tree);
+  ForkRun(loop, tree).run(frame);
+}
+
+void ForkFrame::fail_with(Reason error) noexcept {
+  if (!error) error = no_reason_given();
+  // relaxed: the winner's error comes to the parent by way of ChildCount, or the deque.
+  if (!failed_.exchange(true, sync::relaxed)) error_ = std::move(error);
+}
+
+void run_tree(ForkTree& tree) noexcept {
+  LoopCore& loop = *loop_of_this_thread;
+  loop.assert_agent();
+  const auto outer = loop.counts().activity().said();
+  say_runs(loop, tree, loop.counts().activity().running().is_counted);
+  run_root(loop, tree);
+  loop.counts().activity().say_again(outer);
+}
+
+void run_tree_of_task(ForkTree& tree) noexcept {
+  LoopCore& loop = *loop_of_this_thread;
+  loop.assert_agent();
+  tree.state = loop.on_agent().current;
+  run_root(loop, tree);
+}
+
+}  // namespace heist

@@ -1,0 +1,347 @@
+#include "member.hpp"
+
+#include <algorithm>
+#include <heist/blocking.hpp>
+#include <utility>
+
+#include "../loop/drive_scope.hpp"
+#include "../loop/spin_until.hpp"
+#include "cluster_core.hpp"
+
+namespace heist {
+
+namespace {
+
+/// Sleeps grow longer as long as nobody ends them, from here; no need to grow for ever.
+constexpr std::chrono::milliseconds short_sleep{1};
+constexpr std::chrono::hours long_sleep{1};
+constexpr std::chrono::hours for_ever{24 * 365};
+
+using Moment = std::optional<LoopTime::Clock::time_point>;
+
+Moment earlier(Moment one, Moment other) noexcept {
+  if (!one || !other) return one ? one : other;
+  return std::min(*one, *other);
+}
+
+}  // namespace
+
+Member::Member(ClusterCore& cluster, LoopCore& loop, unsigned index) noexcept
+    : Membership(cluster),
+      cluster_(cluster),
+      loop_(loop),
+      index_(index),
+      is_reserve_(index >= cluster.agents()) {}
+
+Member* Member::here() noexcept {
+  const LoopCore* loop = member_here();
+  return loop != nullptr ? of(*loop) : nullptr;
+}
+
+// Picking.
+
+LoopNode* Member::pick() noexcept {
+  if (is_reserve_ && !may_pick()) return nullptr;
+  if (SchedulerTask* limit = keep_delays()) return limit;
+  if (cluster_.wants_sweep()) [[unlikely]]
+    cluster_.sweep_some(loop_.aborted(), index_);
+  for (auto& agent = loop_.on_agent();;) {
+    LoopNode* node = pick_stealable();
+    if (node == nullptr) {
+      if (agent.goes_on || agent.queues.empty()) return nullptr;
+      if (SchedulerTask* task = agent.try_pick(loop_.aborted())) return task;
+    } else {
+      if (node->ops->kind != LoopNodeKind::task) return node;
+      auto& task = static_cast<SchedulerTask&>(*node);
+      if (!task.is_aborted()) return node;
+      loop_.aborted().discard_stealable(task);
+    }
+    if (!loop_.on_agent().may_pass_more())
+      return nullptr;  // else again: what comes next may be of a lower level
+  }
+}
+
+/// Null: what is to be run is bound, or there is nothing.
+inline LoopNode* Member::pick_stealable() noexcept {
+  const bool has_policy = loop_.on_agent().policy.is_wanted();
+  std::chrono::nanoseconds now{};
+  if (has_policy) [[unlikely]] {
+    now = loop_.on_agent().policy.now();
+    if (const auto picked = pick_by_policy(now)) return *picked;
+  }
+  LoopNode* node = pick_first(loop_.on_agent().queues.top_level());
+  if (has_policy) [[unlikely]]
+    note_pick(node, now);
+  return node;
+}
+
+/// Null: that is a bound task of the highest level `bound` (-1: none), or nothing is runnable, or the pick is to go on
+/// later.
+inline LoopNode* Member::pick_first(int bound) noexcept {
+  for (;;) {
+    LoopNode* node = cluster_.queues().pick(index_, bound);
+    if (node == nullptr || cluster_.may_run(*node)) return node;
+    if (!loop_.on_agent().may_pass_more()) return nullptr;
+  }
+}
+
+/// The same of one level, whatever there is above; null: nothing is runnable there.
+LoopNode* Member::pick_at(int level) noexcept {
+  for (;;) {
+    LoopNode* node = cluster_.queues().pick_at(index_, level);
+    if (node == nullptr || cluster_.may_run(*node)) return node;
+    if (!loop_.on_agent().may_pass_more()) return nullptr;
+  }
+}
+
+/// What has been late for longest in the cluster, unless one of this loop's own has been so for longer (WAIT).
+LoopNode* Member::pick_late(std::chrono::nanoseconds now, const LatePick& own) noexcept {
+  LateLooks* const looks = loop_.on_agent().policy.looks();
+  if (looks == nullptr || !looks->is_due(now)) return nullptr;
+  LoopNode* node = take_late(now, own.end);
+  looks->end(now, node != nullptr || own.level >= 0);
+  return node;
+}
+
+LoopNode* Member::take_late(std::chrono::nanoseconds now, std::chrono::nanoseconds limit) noexcept {
+  for (;;) {
+    LoopNode* node = cluster_.queues().take_late(index_, cluster_.longest_waits(),
+                                                 static_cast<std::uint64_t>(now.count()),
+                                                 static_cast<std::uint64_t>(limit.count()));
+    if (node == nullptr || cluster_.may_run(*node)) return node;
+    if (!loop_.on_agent().may_pass_more()) return nullptr;
+  }
+}
+
+/// With a continuation cap or a maximum wait; each agent goes by its own picks. Nothing: it is the turn of what is first
+/// by level. Null: PickPolicy::pop() has the next one.
+std::optional<LoopNode*> Member::pick_by_policy(std::chrono::nanoseconds now) noexcept {
+  auto& agent = loop_.on_agent();
+  auto& run = agent.policy.run();
+  const LatePick own = agent.policy.find_late(agent.queues, now, agent.next_enqueue_order);
+  LoopNode* node = pick_late(now, own);
+  if (node == nullptr && own.level >= 0) return nullptr;
+  const int tasks = run.level_of_tasks();
+  const bool is_first =
+      agent.queues.top_level() <= run.level() && !cluster_.queues().may_have_above(run.level());
+  if (node == nullptr && agent.policy.has_pass(now) && is_first) {
+    const bool has_bound = agent.queues.has_tasks_at(tasks);
+    if (!has_bound || !run.is_bounds_turn()) node = pick_at(tasks);
+    if (node == nullptr && has_bound) return nullptr;
+  }
+  if (node == nullptr) return std::nullopt;
+  note_pick(node, now);
+  return node;
+}
+
+/// A stealable one, if any.
+void Member::note_pick(const LoopNode* node, std::chrono::nanoseconds now) noexcept {
+  if (node == nullptr) return;
+  loop_.on_agent().policy.run().note_pick(cluster_.queues().picked_level(index_), now);
+}
+
+SchedulerTask* Member::keep_delays() noexcept {
+  auto& upkeep = cluster_.upkeep();
+  return upkeep.wants_keeper() ? upkeep.keep(loop_) : nullptr;
+}
+
+// Forking.
+
+bool Member::fork(LoopNode& continuation, int level) noexcept {
+  return cluster_.queues().fork(index_, continuation, level);
+}
+
+bool Member::unfork(int level) noexcept { return cluster_.queues().unfork(index_, level); }
+
+// Searching and sleeping.
+
+void Member::end_search() noexcept {
+  loop_.on_agent().is_searching = false;
+  const bool others_sleep = cluster_.sleepers().idle().end_search();
+  if (!others_sleep) return;
+  if (cluster_.queues().has_tasks(index_) || cluster_.has_posts_by_now()) {
+    cluster_.sleepers().notify();
+  }
+  cluster_.upkeep().notify_watcher(cluster_.keeper().next_due());
+}
+
+bool Member::has_more_urgent(int level) noexcept {
+  return cluster_.upkeep().wants_keeper() || cluster_.queues().may_have_above(level);
+}
+
+bool Member::has_work() noexcept {
+  return loop_.has_work() || cluster_.queues().may_have_tasks() || cluster_.upkeep().wants_keeper();
+}
+
+void Member::park(Moment limit) noexcept {
+  is_reserve_ ? park_reserve(limit) : park_among_all(limit);
+}
+
+void Member::park_among_all(Moment limit) noexcept {
+  loop_.forget_rethrown();
+  if (!std::exchange(loop_.on_agent().is_searching, true)) {
+    cluster_.sleepers().idle().begin_search();
+  }
+  bool saw_work = false;
+  spin_until(loop_.sleep().spin(), cluster_, limit, [&] {
+    loop_.assert_agent();
+    if (is_reserve_ && cluster_.reserves().has_surplus()) return true;
+    saw_work = has_work();
+    return saw_work || cluster_.refuses_tasks();  // who drains waits until all sleep
+  });
+  // Also when another agent has taken it since: this one goes on waiting as before.
+  if (saw_work || has_work()) return;
+  loop_.sleep().prepare();
+  loop_.sleep().count_one();
+  if (announce_sleep()) wait(limit);
+  static_cast<void>(cluster_.sleepers().idle().wake(index_));
+}
+
+/// Before it says that it sleeps.
+void Member::note_what_is_left() noexcept {
+  const auto& waiting = loop_.waiting();
+  // relaxed, both: what says that it sleeps publishes them.
+  slept_until_.store(waiting.delays().next_expiry(), sync::relaxed);
+  slept_holding_.store(waiting.held() != 0, sync::relaxed);
+}
+
+/// False: there may be something to do.
+bool Member::announce_sleep() noexcept {
+  note_what_is_left();
+  cluster_.sleepers().idle().announce(index_);
+  cluster_.closing().note_sleep();
+  return !cluster_.queues().has_tasks(index_) && !cluster_.upkeep().wants_keeper() &&
+         loop_.sleep().announce();
+}
+
+void Member::wait(Moment limit) noexcept {
+  TimerKeeper& keeper = cluster_.keeper();
+  auto deadline = earlier(loop_.on_agent().waiting.next_deadline(), limit);
+  const TimerKeeper::Due until = keeper.next_due();
+  // A keeper at work looks for a watcher when it has done.
+  const bool watches =
+      until != TimerKeeper::never && !keeper.has_keeper() && keeper.try_watch(index_, until);
+  if (watches) deadline = earlier(deadline, cluster_.time().steady_start_of(until));
+  const bool overtaken = watches && (cluster_.upkeep().wants_keeper() || keeper.next_due() < until);
+  if (!overtaken) loop_.sleep().until(deadline, loop_.counts().activity());
+  loop_.sleep().end();
+  if (watches) keeper.stop_watching();
+}
+
+// Waiting within a task.
+
+void Member::drop_before_wait() noexcept { cluster_.closing().drop_if_left(); }
+
+bool Member::is_stuck() noexcept { return cluster_.waits().is_stuck(index_); }
+
+std::string Member::find_long_waits(std::unique_ptr<SeenWaits>& seen) {
+  return cluster_.waits().find_long_waits(index_, seen);
+}
+
+void Member::await_lookers() noexcept { cluster_.waits().await_lookers(); }
+
+// Blocking.
+
+BlockingScope::BlockingScope() noexcept : member_(Member::here()) {
+  if (member_ == nullptr || !member_->begin_blocking()) member_ = nullptr;
+}
+
+BlockingScope::~BlockingScope() {
+  if (member_ != nullptr) member_->end_blocking();
+}
+
+bool Member::begin_blocking() noexcept {
+  cluster_.closing().drop_if_left();
+  if (std::exchange(is_blocked_, true)) return false;
+  if (cluster_.reserve_setup().count == 0) return true;
+  const auto own = is_reserve_ ? std::optional(rank()) : std::nullopt;
+  if (const auto resting = cluster_.reserves().enter(own)) get_up(cluster_.agents() + *resting);
+  return true;
+}
+
+void Member::get_up(unsigned reserve) noexcept {
+  auto* threads = cluster_.reserve_setup().threads;
+  if (threads != nullptr) return threads->get_up(reserve);
+  cluster_.loop(reserve).sleep().wake_up();
+}
+
+void Member::end_blocking() noexcept {
+  is_blocked_ = false;
+  if (cluster_.reserve_setup().count != 0) cluster_.reserves().leave();
+}
+
+// Reserves.
+
+unsigned Member::rank() const noexcept { return index_ - cluster_.agents(); }
+
+void Member::enlist() noexcept {
+  cluster_.queues().enlist(index_ + 1);
+  patience_ = cluster_.reserve_setup().idle;
+  is_rested_ = false;
+  cluster_.reserves().end_rest(rank());
+}
+
+/// Whether it looks for what is stealable now; it stands down when it is not needed any more. One that is absent may have
+/// work of its own: then it is an agent as every other (CLU-1).
+bool Member::may_pick() noexcept {
+  const auto& agent = loop_.on_agent();
+  auto& reserves = cluster_.reserves();
+  if (reserves.stand_down(rank()) && agent.is_searching) end_search();
+  return reserves.is_present(rank()) || !agent.queues.empty();
+}
+
+/// Sleeps until somebody gets it up, or for its patience, which grows while that is of no use: what is left of an idle
+/// cluster's reserves wakes up ever less often.
+void Member::park_reserve(Moment limit) noexcept {
+  if (is_rested_ && has_ended()) {
+    loop_.on_agent().stop_requested = true;
+    return;
+  }
+  Moment until;
+  if (patience_ < for_ever) until = LoopTime::Clock::now() + patience_;
+  const bool is_present = cluster_.reserves().is_present(rank());
+  is_present ? park_among_all(earlier(limit, until)) : sleep_as_reserve(earlier(limit, until));
+  is_rested_ = until && LoopTime::Clock::now() >= *until;
+  if (!is_rested_) {
+    patience_ = cluster_.reserve_setup().idle;
+  } else if (patience_ < long_sleep) {
+    patience_ = std::max<std::chrono::nanoseconds>(2 * patience_, short_sleep);
+  }
+}
+
+/// Sleeps aside from the others.
+void Member::sleep_as_reserve(Moment limit) noexcept {
+  loop_.forget_rethrown();
+  if (loop_.has_work()) return;
+  loop_.sleep().prepare();
+  if (!announce_rest()) return;
+  if (loop_.sleep().announce()) {
+    loop_.sleep().until(earlier(limit, loop_.on_agent().waiting.next_deadline()),
+                        loop_.counts().activity());
+    loop_.sleep().end();
+  }
+  cluster_.reserves().end_rest(rank());
+}
+
+/// False: it is needed.
+bool Member::announce_rest() noexcept {
+  loop_.sleep().count_one();
+  note_what_is_left();
+  if (!cluster_.reserves().try_rest(rank())) return false;
+  cluster_.closing().note_sleep();
+  return true;
+}
+
+/// Whether it is absent, and nobody could give it anything to do: only its Agent and the cluster know its loop.
+bool Member::has_ended() noexcept {
+  constexpr std::uint32_t own_references = 2;
+  const auto& waiting = loop_.on_agent().waiting;
+  return !cluster_.reserves().is_present(rank()) && !loop_.has_work() && waiting.delays().empty() &&
+         waiting.held() == 0 && !loop_.is_shared_beyond(own_references);
+}
+
+bool Member::try_retire() noexcept { return !loop_.has_posts() && announce_rest(); }
+
+void Member::give_up() noexcept { cluster_.reserves().give_up(rank()); }
+
+}  // namespace heist

@@ -1,0 +1,116 @@
+// Member: an agent's side of a cluster.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <heist/loop_node.hpp>
+#include <heist/sync.hpp>
+#include <optional>
+
+#include "../loop/loop_core.hpp"
+#include "../loop/membership.hpp"
+
+namespace heist {
+
+class ClusterCore;
+
+/// How a loop that is in a cluster picks, searches, sleeps, forks and blocks. The last members of a cluster are
+/// reserves: they pick in the place of one that is blocked (Reserves).
+///
+/// Thread: the loop's agent, unless said otherwise.
+/// Lifetime  its loop owns it. It refers to the cluster, which is there until its loop is closed.
+class Member final : public Membership {
+ public:
+  Member(ClusterCore& cluster, LoopCore& loop, unsigned index) noexcept;
+
+  /// Of a loop that is in a cluster.   Thread: any.
+  [[nodiscard]] static Member* of(const LoopCore& loop) noexcept {
+    return static_cast<Member*>(loop.membership());
+  }
+  /// That of the calling thread, be it outside of another loop; null: none.   Thread: any.
+  [[nodiscard]] static Member* here() noexcept;
+  [[nodiscard]] ClusterCore& core() const noexcept { return cluster_; }
+  [[nodiscard]] unsigned index() const noexcept { return index_; }
+
+  [[nodiscard]] LoopNode* pick() noexcept override HEIST_ON_AGENT;
+  [[nodiscard]] SchedulerTask* keep_delays() noexcept override HEIST_ON_AGENT;
+  [[nodiscard]] bool has_more_urgent(int level) noexcept override HEIST_ON_AGENT;
+  void park(std::optional<LoopTime::Clock::time_point> limit) noexcept override HEIST_ON_AGENT;
+  void end_search() noexcept override HEIST_ON_AGENT;
+  void drop_before_wait() noexcept override;
+  [[nodiscard]] bool is_stuck() noexcept override;
+  [[nodiscard]] std::string find_long_waits(std::unique_ptr<SeenWaits>& seen) override;
+  void await_lookers() noexcept override;
+
+  /// The running task leaves its continuation behind for other agents, until unfork(). False: there is no room for it.
+  [[nodiscard]] bool fork(LoopNode& continuation, int level) noexcept HEIST_ON_AGENT;
+  /// Takes the youngest back. False: it was stolen, and everything older too.
+  [[nodiscard]] bool unfork(int level) noexcept HEIST_ON_AGENT;
+
+  /// From within a task: a reserve, if there is one, picks in its place until end_blocking(). False: it does so already.
+  [[nodiscard]] bool begin_blocking() noexcept;
+  void end_blocking() noexcept;
+  [[nodiscard]] bool is_blocked() const noexcept { return is_blocked_; }
+
+  /// A reserve whose thread begins.
+  void enlist() noexcept;
+  /// A reserve whose run() has ended without a close: whether its thread may end.
+  [[nodiscard]] bool try_retire() noexcept HEIST_ON_AGENT;
+  /// Of one that was to get up, and cannot.   Thread: any.
+  void give_up() noexcept;
+
+  // Who knows that it sleeps.
+
+  /// When its loop's own delays end; no_tick: it has none.
+  [[nodiscard]] Tick slept_until() const noexcept {
+    return slept_until_.load(sync::relaxed);  // relaxed: its announcement publishes it.
+  }
+  /// Whether it has tasks of a suspended scheduler.
+  [[nodiscard]] bool slept_holding() const noexcept {
+    return slept_holding_.load(sync::relaxed);  // relaxed: as above.
+  }
+
+ private:
+  using Moment = std::optional<LoopTime::Clock::time_point>;
+
+  [[nodiscard]] LoopNode* pick_stealable() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] LoopNode* pick_first(int bound) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] LoopNode* pick_at(int level) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] std::optional<LoopNode*> pick_by_policy(std::chrono::nanoseconds now) noexcept
+      HEIST_ON_AGENT;
+  void note_pick(const LoopNode* node, std::chrono::nanoseconds now) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] LoopNode* pick_late(std::chrono::nanoseconds now,
+                                    const LatePick& own) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] LoopNode* take_late(std::chrono::nanoseconds now,
+                                    std::chrono::nanoseconds limit) noexcept HEIST_ON_AGENT;
+
+  [[nodiscard]] bool has_work() noexcept HEIST_ON_AGENT;
+  void park_among_all(Moment limit) noexcept HEIST_ON_AGENT;
+  void note_what_is_left() noexcept;
+  [[nodiscard]] bool announce_sleep() noexcept HEIST_ON_AGENT;
+  void wait(Moment limit) noexcept HEIST_ON_AGENT;
+
+  [[nodiscard]] unsigned rank() const noexcept;
+  void get_up(unsigned reserve) noexcept;
+  [[nodiscard]] bool may_pick() noexcept HEIST_ON_AGENT;
+  void park_reserve(Moment limit) noexcept HEIST_ON_AGENT;
+  void sleep_as_reserve(Moment limit) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool announce_rest() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool has_ended() noexcept HEIST_ON_AGENT;
+
+  ClusterCore& cluster_;
+  LoopCore& loop_;
+  const unsigned index_;
+  const bool is_reserve_;
+  bool is_blocked_ = false;  ///< in blocking()
+  sync::atomic<Tick> slept_until_{
+      no_tick};  ///< the next of the loop's own delays, as it went to sleep
+  sync::atomic<bool> slept_holding_{
+      false};  ///< tasks of a suspended scheduler, as it went to sleep
+  // A reserve's own.
+  bool is_rested_ = false;  ///< it slept for all its patience
+  std::chrono::nanoseconds
+      patience_{};  ///< how long it sleeps before it looks whether it is needed
+};
+
+}  // namespace heist

@@ -1,0 +1,33 @@
+// ActiveAgentCount: how many of a cluster's agents there have been so far; the others need not be looked at.
+#pragma once
+
+#include <heist/sync.hpp>
+
+namespace heist {
+
+// Roles   agent: enlists, once, before anything that others are to find with it.  looker: any agent.
+// I1      It only grows.
+// Edge enlisted: raise <-> count. Enlist, then publish (or enter an epoch); announce (or unlink), then count.
+class ActiveAgentCount {
+ public:
+  explicit ActiveAgentCount(unsigned count) noexcept : count_(count) {}
+
+  /// All before `count`.
+  void raise(unsigned count) noexcept {
+    unsigned old = count_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+    while (old < count) {
+      if (count_.compare_exchange_weak(old, count, sync::edge("enlisted:raise", sync::seq_cst),
+                                       sync::relaxed)) {  // relaxed: a failure retries.
+        return;
+      }
+    }
+  }
+  [[nodiscard]] unsigned count() const noexcept {
+    return count_.load(sync::edge("enlisted:count", sync::seq_cst));
+  }
+
+ private:
+  sync::atomic<unsigned> count_;
+};
+
+}  // namespace heist

@@ -1,0 +1,82 @@
+// AgentQueues: what one agent of a cluster has of stealable tasks, and what it counts of its picks.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <heist/loop_node.hpp>
+#include <heist/priority.hpp>
+#include <heist/sync.hpp>
+
+#include "fork_deque.hpp"
+#include "source_rotation.hpp"
+#include "stealable_ring.hpp"
+
+namespace heist {
+
+/// Everything that has a size.
+struct ClusterSizes {
+  unsigned bins = 1U << 14;
+  unsigned bin = 31;     ///< K: the most tasks that are in transfer at once
+  unsigned ring = 256;   ///< at least two bins
+  unsigned forks = 256;  ///< the most calls on an agent's stack whose callers may go on elsewhere
+  unsigned others_turn =
+      61;  ///< at every so manieth pick of a level an agent looks at the others' tasks of it first
+  unsigned levels = level_count;
+};
+
+/// Rings and deques: any agent of the cluster, as they say themselves. All else: this one only.
+template <ClusterSizes sizes>
+class alignas(64) AgentQueues {
+ public:
+  using Ring = StealableRing<sizes.ring, sizes.bin>;
+  using Forks = ForkDeque<sizes.forks>;
+
+  /// Only continuations are left behind.
+  static bool has_forks(int level) noexcept { return level % 2 == 1; }
+
+  Ring& ring(int level) noexcept { return rings_[static_cast<std::size_t>(level)]; }
+  Forks& forks(int level) noexcept { return forks_[static_cast<std::size_t>(level / 2)]; }
+  SourceRotation& turns(int level) noexcept { return turns_[static_cast<std::size_t>(level)]; }
+
+  /// Its ring of this level may hold something from now on.
+  void note_tasks(int level) noexcept { occupied_ |= 1U << level; }
+  /// The highest level at which its rings hold something, or -1.
+  [[nodiscard]] int best_level() noexcept {
+    while (occupied_ != 0) {
+      const int level = static_cast<int>(std::bit_width(occupied_)) - 1;
+      if (ring(level).has_tasks()) return level;
+      occupied_ &= ~(1U << level);
+    }
+    return -1;
+  }
+  /// From its own ring, or null.
+  LoopNode* claim(int level) noexcept {
+    note_pick(level);
+    return ring(level).claim_one();
+  }
+  void note_pick(int level) noexcept { picked_ = level; }
+  /// The level of what it took last.
+  [[nodiscard]] int picked_level() const noexcept { return picked_; }
+
+  void count_stolen(std::uint32_t count) noexcept {
+    // relaxed: a statistic with one writer.
+    stolen_.store(stolen_.load(sync::relaxed) + count, sync::relaxed);
+  }
+  /// Any thread.
+  [[nodiscard]] std::uint64_t stolen() const noexcept {
+    return stolen_.load(sync::relaxed);  // relaxed: a statistic.
+  }
+
+ private:
+  std::array<Ring, sizes.levels> rings_;
+  std::array<Forks, sizes.levels / 2> forks_;
+  // The agent's own.
+  alignas(64) unsigned occupied_ = 0;
+  int picked_ = -1;
+  std::array<SourceRotation, sizes.levels> turns_;
+  sync::atomic<std::uint64_t> stolen_{0};
+};
+
+}  // namespace heist

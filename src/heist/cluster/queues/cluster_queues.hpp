@@ -1,0 +1,381 @@
+// ClusterQueues: all stealable tasks of a cluster, and how an agent picks among them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <heist/loop_node.hpp>
+#include <heist/ref.hpp>
+#include <heist/sync.hpp>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "abort_sweep.hpp"
+#include "active_agent_count.hpp"
+#include "agent_queues.hpp"
+#include "injection_queue.hpp"
+#include "level_index.hpp"
+#include "overdue_search.hpp"
+#include "urgency_hint.hpp"
+
+namespace heist {
+
+// Roles   poster: any thread.  agent: one of a few, by its index.
+// I1      (CLU-1) pick() gives no task while one of a higher level, or above `bound`, stays unclaimed that had been
+//         published, hint and all, before it began.
+// I2      What a thief took along with the task that it starts is in its own ring before it starts it.
+// Order   Within a level (CLU-2): bins, rings and shared queues are first in, first out; an agent goes by its own ring,
+//         then what forks have left behind, then bins, shared queues and the others' rings by turns (SourceRotation); at every
+//         `others_turn`th pick of the level its own ring comes last.
+// Late    (WAIT) With maximum waits an agent also looks at the first task of every ring, and of signals' queues, and takes
+//         the one whose maximum ended first: exactly the one that it saw, or none.
+// Progress  lock-free; a frozen poster, agent or re-prioritiser stops nobody.
+// Proof   stress/model/models/cluster_*.cpp, docs/adr/0011, 0018.
+/// `Sleepers`: notify() wakes an agent, if all may be asleep, for a task that was published.
+template <ClusterSizes sizes, class Sleepers>
+class ClusterQueues {
+  static_assert(sizes.ring >= 2 * sizes.bin);
+  static_assert(sizes.levels <= level_count);
+
+ public:
+  /// Errors: std::bad_alloc.
+  ClusterQueues(unsigned agents, Sleepers& sleepers) : ClusterQueues(agents, agents, sleepers) {}
+  /// Only the first `enlisted` pick from the beginning; the last one never does, see drain().
+  ClusterQueues(unsigned agents, unsigned enlisted, Sleepers& sleepers)
+      : sleepers_(sleepers), enlisted_(enlisted), index_(agents, enlisted), agents_(agents) {}
+
+  /// Before it is used: take_late() will be called with these.   Errors: std::bad_alloc.
+  void keep_stamps(const LongestWaits& most) {
+    for (int level = 0; level <= top_level; ++level) {
+      if (most[static_cast<std::size_t>(level / 2)] == 0) continue;
+      for (Agent& agent : agents_) agent.ring(level).keep_stamps();
+    }
+  }
+
+  // Any thread.
+
+  void post(LoopNode& task, int level) noexcept {
+    inject(level).post(task);
+    published(level);
+  }
+  /// To the queue of a signal, which may go once the task can be found.
+  void post(SignalQueueEntry& task) noexcept {
+    const auto pair = Ref<SignalQueues>::share(&task.pair);
+    const auto make_ticket = [&task]() noexcept { return task.make_ticket(); };
+    SignalQueue& queue = task.queue;
+    task.begin_post();
+    queue.push(task);
+    const auto place = queue.where();
+    publish(queue, SignalQueue::level_of(place), make_ticket);
+    // The next move may go back to where this one came from.
+    if (SignalQueue::is_moving(place)) publish(queue, SignalQueue::from_of(place), make_ticket);
+    task.end_post();
+  }
+  /// Every pick that begins after the return goes by the level that `level()` reads (PRI-3). When memory has run
+  /// out, a move that meets another one of its queue may wait for that one, or for memory: the pair keeps enough for one.
+  template <class Level>
+  void move(SignalQueues& pair, SignalQueue& queue, Level&& level) noexcept {
+    const auto make_ticket = [&pair, &queue]() noexcept { return pair.make_ticket(queue); };
+    queue.start_move(level);
+    for (auto place = queue.where(); SignalQueue::is_moving(place); place = queue.where()) {
+      publish(queue, SignalQueue::level_of(place), make_ticket);
+      index_.count_move();
+      queue.end_move(place);
+    }
+  }
+
+  // One of the agents.
+
+  /// The agents before `count` pick from now on.
+  void enlist(unsigned count) noexcept {
+    index_.enlist(count);
+    enlisted_.raise(count);
+  }
+  /// A task that runs on `agent` posts another one.
+  void post_from(unsigned agent, LoopNode& task, int level) noexcept {
+    if (!own(agent, level).push(task)) return post(task, level);
+    agents_[agent].note_tasks(level);
+    published(level);
+  }
+  /// A task that runs on `agent` leaves its continuation behind, until unfork(). False: there is no room for it.
+  [[nodiscard]] bool fork(unsigned agent, LoopNode& continuation, int level) noexcept {
+    if (!forks(agent, level).push(continuation)) return false;
+    published(level);
+    return true;
+  }
+  /// Takes the youngest back. False: it was stolen, and everything older too.
+  [[nodiscard]] bool unfork(unsigned agent, int level) noexcept {
+    return forks(agent, level).pop() != nullptr;
+  }
+  /// Takes what is to be started next; null when that is a bound task, whose highest level is `bound` (-1: none), or
+  /// nothing is runnable.
+  [[nodiscard]] LoopNode* pick(unsigned agent, int bound) noexcept {
+    for (;;) {
+      const int hint = hint_.level();
+      const int stealable = agents_[agent].best_level();
+      const int best = std::max(bound, stealable);
+      // Nothing is above the hint but what is about to raise it: with nothing of its own it looks for that, too.
+      if (hint > best) {
+        if (LoopNode* task = search_above(agent, best, hint)) return task;
+        const auto announced = hint_.announce(best);
+        if (LoopNode* task = search_above(agent, best)) return task;
+        hint_.lower(announced, best);
+        if (best < 0) return nullptr;
+      } else if (best < 0) {
+        return search_above(agent, best);
+      }
+      SourceRotation& turns = agents_[agent].turns(best);
+      if (turns.begin_pick(sizes.others_turn)) {
+        if (LoopNode* task = search_level(agent, best)) return task;
+      }
+      if (stealable < bound || (stealable == bound && turns.is_bounds_turn())) return nullptr;
+      if (LoopNode* task = agents_[agent].claim(best)) return task;
+    }
+  }
+  /// The same of one level, whatever there is above it.
+  [[nodiscard]] LoopNode* pick_at(unsigned agent, int level) noexcept {
+    if (LoopNode* task = agents_[agent].claim(level)) return task;
+    return search_level(agent, level);
+  }
+  /// Takes the task that had waited for its maximum first, by `now` and before `limit`, whatever its level; null: there is
+  /// none. What forks have left behind is not looked at.
+  [[nodiscard]] LoopNode* take_late(unsigned agent, const LongestWaits& most, std::uint64_t now,
+                                    std::uint64_t limit) noexcept {
+    const LevelIndex::Inside inside(index_, agent);
+    for (;;) {
+      OverdueSearch<typename Agent::Ring> search(most, now, limit);
+      for (int level = top_level; level >= 0; --level) {
+        if (search.wants(level)) look_for_late(search, agent, level);
+      }
+      if (search.level() < 0) return nullptr;
+      LoopNode* task = search.take(index_, agent);
+      if (task == nullptr) continue;
+      agents_[agent].note_pick(search.level());
+      if (search.is_in_ring_of_other(own(agent, search.level()))) agents_[agent].count_stolen(1);
+      return task;
+    }
+  }
+  /// The sweeper, an agent: goes on from `at` through so many bins, or as many cells of signals' queues as they hold tasks.
+  /// Calls `drop(LoopNode&)` for what is_dead(LoopNode&) in bins; cells are empty by then. (What is in rings stays: they have
+  /// few places.)   Returns false at the end.
+  template <class IsDead, class Drop>
+  [[nodiscard]] bool sweep(unsigned agent, SweepPlace& at, unsigned bins, IsDead&& is_dead,
+                           Drop&& drop) noexcept {
+    for (; bins > 0 && at.level <= top_level; --bins) {
+      if (at.is_in_bins) {
+        at.is_in_bins = sweep_bin(at, is_dead, drop);
+      } else if (!index_.sweep(agent, at.level, sizes.bin, at.left)) {
+        at = {.level = at.level + 1, .left = at.left};
+      }
+    }
+    return at.level <= top_level;
+  }
+  /// The level of what this agent took last.
+  [[nodiscard]] int picked_level(unsigned agent) const noexcept {
+    return agents_[agent].picked_level();
+  }
+  /// Whether a search would find something; every publication that was complete before is seen.
+  [[nodiscard]] bool has_tasks(unsigned agent) noexcept {
+    const LevelIndex::Inside inside(index_, agent);
+    const unsigned agents = enlisted_.count();
+    for (int level = top_level; level >= 0; --level) {
+      if (inject(level).has_tasks() || index_.has_tasks(agent, level)) return true;
+      for (unsigned other = 0; other < agents; ++other) {
+        if (own(other, level).has_tasks()) return true;
+        if (Agent::has_forks(level) && forks(other, level).has_tasks()) return true;
+      }
+    }
+    return false;
+  }
+  /// Takes out what has been published, which is everything once nobody picks any more. `agent`: a place of the caller's.
+  template <class Drop>
+  void drain(unsigned agent, Drop&& drop) noexcept {
+    std::uint64_t moves = 0;
+    do {  // A queue may move to a level that has been drained.
+      moves = index_.moves();
+      drain_once(agent, drop);
+    } while (index_.moves() != moves);
+  }
+  /// The same at the cost of a load: it may say yes for nothing.
+  [[nodiscard]] bool may_have_tasks() const noexcept { return may_have_above(-1); }
+  [[nodiscard]] bool may_have_above(int level) const noexcept { return hint_.level() > level; }
+  /// How many tasks this agent has taken from other agents' rings.
+  [[nodiscard]] std::uint64_t stolen(unsigned agent) const noexcept {
+    return agents_[agent].stolen();
+  }
+
+  // Checkers.
+
+  /// All words that say whether `task` is queued at `level`.
+  template <class Visit>
+  void each_word(int level, Visit&& visit) {
+    inject(level).each_word(visit);
+    for (unsigned agent = 0; agent < agents_.size(); ++agent) {
+      own(agent, level).each_word(visit);
+      if (Agent::has_forks(level)) forks(agent, level).each_word(visit);
+    }
+  }
+  [[nodiscard]] bool holds(int level, const LoopNode& task) {
+    bool found = inject(level).holds(task);
+    for (unsigned agent = 0; agent < agents_.size(); ++agent)
+      found |= own(agent, level).holds(task);
+    return found;
+  }
+  [[nodiscard]] UrgencyHint& hint() noexcept { return hint_; }
+
+  /// An agent: takes a task above this level, and not above `highest`, or null.
+  [[nodiscard]] LoopNode* search_above(unsigned agent, int level,
+                                       int highest = top_level) noexcept {
+    const LevelIndex::Inside inside(index_, agent);
+    const unsigned agents = enlisted_.count();
+    for (;;) {
+      const auto moves = index_.moves();
+      for (int at = highest; at > level; --at) {
+        if (LoopNode* task = take_at(agent, agents, at, level < 0)) return task;
+      }
+      if (index_.moves() == moves) return nullptr;
+    }
+  }
+
+ private:
+  using Agent = AgentQueues<sizes>;
+  using Bins = InjectionQueue<sizes.bins, sizes.bin>;
+  static constexpr int top_level = static_cast<int>(sizes.levels) - 1;
+
+  Bins& inject(int level) noexcept { return inject_[static_cast<std::size_t>(level)]; }
+  Agent::Ring& own(unsigned agent, int level) noexcept { return agents_[agent].ring(level); }
+  Agent::Forks& forks(unsigned agent, int level) noexcept { return agents_[agent].forks(level); }
+
+  void published(int level) noexcept {
+    hint_.published(level);
+    sleepers_.notify();
+  }
+  template <class Make>
+  void publish(SignalQueue& queue, int level, Make&& make_ticket) noexcept {
+    index_.ensure(queue, level, make_ticket);
+    published(level);
+  }
+
+  template <class Drop>
+  void drain_once(unsigned agent, Drop& drop) noexcept {
+    for (int level = top_level; level >= 0; --level) {
+      while (LoopNode* task = inject(level).take()) {
+        while (task != nullptr) drop(*std::exchange(task, task->next));
+      }
+      for (unsigned other = 0; other < agents_.size(); ++other) {
+        while (LoopNode* task = own(other, level).claim_one()) drop(*task);
+      }
+      while (LoopNode* task = take_shared(agent, level)) drop(*task);
+    }
+  }
+
+  /// An agent inside; one of so many.
+  LoopNode* take_at(unsigned agent, unsigned agents, int level, bool several) noexcept {
+    agents_[agent].note_pick(level);
+    if (Agent::has_forks(level)) {
+      if (LoopNode* continuation = steal_fork(agent, agents, level)) return continuation;
+    }
+    SourceRotation& turns = agents_[agent].turns(level);
+    for (const auto place : turns.order()) {
+      LoopNode* task = take_from(place, agent, agents, level, several);
+      if (task == nullptr) continue;
+      turns.found(place, sizes.bin);
+      return task;
+    }
+    return nullptr;
+  }
+  LoopNode* take_from(SourceRotation::Place place, unsigned agent, unsigned agents, int level,
+                      bool several) noexcept {
+    switch (place) {
+      case SourceRotation::Place::bins:
+        return take_bin(agent, level);
+      case SourceRotation::Place::rings:
+        return steal(agent, agents, level, several);
+      case SourceRotation::Place::shared:
+        break;
+    }
+    return index_.take(agent, level);
+  }
+  LoopNode* search_level(unsigned agent, int level) noexcept {
+    const LevelIndex::Inside inside(index_, agent);
+    return take_at(agent, enlisted_.count(), level, false);
+  }
+  /// An agent inside. Tasks in a bin do not show since when they wait: it takes one over.
+  void look_for_late(OverdueSearch<typename Agent::Ring>& search, unsigned agent,
+                     int level) noexcept {
+    if (own(agent, level).has_room(sizes.bin)) publish_rest(agent, level, inject(level).take());
+    const unsigned agents = enlisted_.count();
+    for (unsigned other = 0; other < agents; ++other) search.look(level, own(other, level));
+    index_.each_front(level, [&](SignalQueue& queue, const LinkedQueue::Front& front) noexcept {
+      search.look(level, queue, front);
+    });
+  }
+  /// False: that was the level's last one.
+  template <class IsDead, class Drop>
+  bool sweep_bin(SweepPlace& at, IsDead& is_dead, Drop& drop) noexcept {
+    auto& bins = inject(at.level);
+    if (at.end == 0) at.end = bins.end();
+    const auto left_before = at.left;
+    bins.sweep(at.bin, [&](LoopNode& node) noexcept {
+      const bool stays = !is_dead(node);
+      stays ? static_cast<void>(++at.left) : drop(node);
+      return stays;
+    });
+    if (at.left != left_before) published(at.level);  // others may have searched meanwhile
+    return at.bin < at.end;
+  }
+  LoopNode* take_shared(unsigned agent, int level) noexcept {
+    const LevelIndex::Inside inside(index_, agent);
+    return index_.take(agent, level);
+  }
+  LoopNode* take_bin(unsigned agent, int level) noexcept {
+    LoopNode* first = inject(level).take();
+    if (first != nullptr) publish_rest(agent, level, first->next);
+    return first;
+  }
+  LoopNode* steal(unsigned agent, unsigned agents, int level, bool several) noexcept {
+    std::array<LoopNode*, sizes.bin> loot{};
+    const std::span wanted(loot.data(), several ? loot.size() : 1);
+    for (unsigned i = 1; i < agents; ++i) {
+      const auto count = own((agent + i) % agents, level).claim(wanted);
+      if (count == 0) continue;
+      agents_[agent].count_stolen(count);
+      for (unsigned at = 0; at < count; ++at) {
+        loot[at]->next = at + 1 < count ? loot[at + 1] : nullptr;
+      }
+      publish_rest(agent, level, loot[0]->next);
+      return loot[0];
+    }
+    return nullptr;
+  }
+  /// Not its own: an agent that picks has left nothing behind (ForkRun).
+  LoopNode* steal_fork(unsigned agent, unsigned agents, int level) noexcept {
+    for (unsigned i = 1; i < agents; ++i) {
+      if (LoopNode* continuation = forks((agent + i) % agents, level).steal()) {
+        agents_[agent].count_stolen(1);
+        return continuation;
+      }
+    }
+    return nullptr;
+  }
+  /// What came with a task that is to be started, before it is (I2). Only an overfull bin holds more than fits, and
+  /// what is left goes back.
+  void publish_rest(unsigned agent, int level, LoopNode* oldest) noexcept {
+    if (oldest == nullptr) return;
+    LoopNode* left = own(agent, level).push_chain(oldest);
+    while (left != nullptr) inject(level).post(*std::exchange(left, left->next));
+    agents_[agent].note_tasks(level);
+    published(level);
+  }
+
+  Sleepers& sleepers_;
+  ActiveAgentCount enlisted_;
+  UrgencyHint hint_;
+  LevelIndex index_;
+  std::array<Bins, sizes.levels> inject_;
+  std::vector<Agent> agents_;
+};
+
+}  // namespace heist

@@ -1,0 +1,115 @@
+// Epochs: when memory that only agents look at may be freed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <heist/sync.hpp>
+#include <vector>
+
+#include "active_agent_count.hpp"
+
+namespace heist {
+
+/// How many cells an agent retires until it looks at the epochs of all agents again, a cache line of each.
+#if defined(HEIST_MODEL)
+inline constexpr unsigned retired_between_looks = 1;
+#else
+inline constexpr unsigned retired_between_looks = 16;
+#endif
+
+// What agents may still look at is retired, and freed when every agent has been elsewhere since.
+//
+// Roles   agent: one of a few, known; some of them from a later time on (enlist). Posters never look at what is retired.
+// I1      While an agent is inside the global epoch passes its own by one at the most (one that entered late: stays).
+// I2      What was retired in epoch e is freed in epoch e + 3 or later: whoever was inside when it was still reachable has left.
+// Edge epoch: leave -> advance. What an agent looked at, it looked at before that is freed.
+// Edge epoch: advance -> retire. Carries on what the one who advanced has seen.
+// Edge epoch: enter <-> advance. Enter, then read a link; unlink, then look who is inside.
+// Progress  lock-free; an agent frozen inside stops freeing, not working.
+// Proof   stress/model/models/cluster_queues.cpp (the engine reports uses after free and leaks).
+/// `T`: has a link `retired`, and end() to be freed.
+template <class T>
+class Epochs {
+ public:
+  explicit Epochs(unsigned agents) : Epochs(agents, agents) {}
+  /// Only the first `enlisted`, and the last one, are agents from the beginning.
+  Epochs(unsigned agents, unsigned enlisted) : agents_(agents), enlisted_(enlisted) {}
+  Epochs(const Epochs&) = delete;
+  Epochs& operator=(const Epochs&) = delete;
+  /// Nobody is inside any more.
+  ~Epochs() {
+    for (auto& agent : agents_) {
+      for (auto& bag : agent.bags) empty(bag);
+    }
+  }
+
+  /// The agents before `count` may enter from now on.
+  void enlist(unsigned count) noexcept { enlisted_.raise(count); }
+
+  /// A scope in which what the agent reads is not freed.
+  class Inside {
+   public:
+    Inside(Epochs& epochs, unsigned agent) noexcept : word_(epochs.agents_[agent].epoch) {
+      const auto now = epochs.global_.load(sync::edge("epoch:enter", sync::seq_cst));
+      word_.exchange(now, sync::edge("epoch:enter", sync::seq_cst));
+    }
+    ~Inside() { word_.store(outside, sync::edge("epoch:leave", sync::release)); }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+   private:
+    sync::atomic<std::uint64_t>& word_;
+  };
+
+  /// An agent inside: nobody can reach `node` any more who has not reached it already.
+  void retire(unsigned agent, T& node) noexcept {
+    auto& mine = agents_[agent];
+    const auto now = global_.load(sync::edge("epoch:retire", sync::seq_cst));
+    auto& bag = mine.bags[now % bag_count];
+    if (bag.retired_in != now) empty(bag);
+    bag.retired_in = now;
+    node.retired = bag.first;
+    bag.first = &node;
+    if (++mine.retired % retired_between_looks == 0) advance(now);
+  }
+
+ private:
+  static constexpr std::uint64_t outside = 0;
+  static constexpr unsigned bag_count = 3;
+  struct Bag {
+    std::uint64_t retired_in = 0;
+    T* first = nullptr;
+  };
+  struct alignas(64) Agent {
+    sync::atomic<std::uint64_t> epoch{outside};
+    std::array<Bag, bag_count> bags;
+    unsigned retired = 0;
+  };
+
+  static void empty(Bag& bag) noexcept {
+    while (bag.first != nullptr) {
+      T* node = bag.first;
+      bag.first = node->retired;
+      node->end();
+    }
+  }
+  static bool holds_back(const Agent& agent, std::uint64_t now) noexcept {
+    const auto seen = agent.epoch.load(sync::edge("epoch:advance", sync::seq_cst));
+    return seen != outside && seen != now;
+  }
+  void advance(std::uint64_t now) noexcept {
+    const unsigned enlisted = enlisted_.count();
+    for (unsigned agent = 0; agent < enlisted; ++agent) {
+      if (holds_back(agents_[agent], now)) return;
+    }
+    if (holds_back(agents_.back(), now)) return;
+    global_.compare_exchange_strong(now, now + 1, sync::edge("epoch:advance", sync::seq_cst),
+                                    sync::relaxed);  // relaxed: another agent did it.
+  }
+
+  alignas(64) sync::atomic<std::uint64_t> global_{1};
+  std::vector<Agent> agents_;
+  ActiveAgentCount enlisted_;
+};
+
+}  // namespace heist

@@ -1,0 +1,255 @@
+// InjectionQueue: the tasks of one level from outside the cluster; any thread posts, any agent takes.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <heist/loop_node.hpp>
+#include <heist/sync.hpp>
+#include <utility>
+
+namespace heist {
+
+// A ring of bins; a bin holds a chain of at most `most` tasks, newest first, in one word. Tickets number the
+// bins of all rounds: ticket t is bin t % bins in round t / bins.
+//
+// Roles   poster: any thread.  taker: any agent.  sweeper: one agent at a time; takes out what was aborted.
+// States  of a bin's word: (round, chain, count, overfull). A bin of an earlier round than its ticket's has not been taken
+//         yet (the ring is full); of a later round, it has been taken. Full without a chain: an agent has its tasks in hand,
+//         and puts back what it leaves there.
+// I1      Within a round a post lengthens the chain, a take ends the round, and what is put back is a part of what was there,
+//         in a bin that counts as full.
+// I2      A bin gets tasks only when every bin before it is full or taken: tasks leave in the order of the CASes
+//         of post(), at most `most` at once. What is in hand counts as claimed (CLU-1): those behind it go on being taken.
+// I3      Posters never dereference what they find in a bin.
+// I4      head_ and tail_ only help: who finds one behind (the bin's round says so) moves it on.
+// Edge bin: publish -> search, take. Carries the tasks, and how an agent that had them in hand has linked them.
+// Edge bin: publish <-> search. Post, then read the hint and the sleepers; announce, then search. A search that reads a
+//         bin before its first post stops there, so that post must come before those to later bins in S: who posts
+//         behind a bin has searched it, or comes behind one who has (move_on -> find).
+// Edge bin: move_on -> find. Carries nothing but that order. (No model shows its need: S is the order of steps there.)
+// Progress  lock-free; a frozen poster or taker stops nobody.
+// Bound   bins * most tasks; what comes then goes into the last bin, whatever it holds, and is taken from there in portions,
+//         newest first (cluster_broken.cpp). Rounds are counted modulo 2^14: a thread that stalls for 2^13 rounds between
+//         its two looks takes old for new.
+// Proof   stress/model/models/cluster_{queues,hint}.cpp.
+template <unsigned bins, unsigned most>
+class InjectionQueue {
+ public:
+  /// Any thread. One CAS, one more behind a bin that was taken or is full, and retries where posters meet.
+  void post(LoopNode& task) noexcept {
+    std::uint64_t ticket = tail_.load(sync::edge("bin:find", sync::acquire));
+    bool overfill = false;
+    for (;;) {
+      Word old = bin(ticket).load(sync::edge("bin:search", sync::seq_cst));
+      const int lag = rounds_ahead(old, ticket);
+      if (lag < 0 || (lag > 0 && overfill && !is_first(ticket))) {
+        --ticket;  // to the last bin, or, when all behind it are taken, to the one that somebody has in hand
+        overfill = true;
+      } else if (lag > 0 || (count(old) == most && !overfill)) {
+        ticket = move_on(tail_, ticket);
+        overfill = false;
+      } else if (push(bin(ticket), old, task, overfill)) {
+        return;
+      }
+    }
+  }
+
+  /// An agent: the oldest tasks, oldest first; null when there is none.
+  [[nodiscard]] LoopNode* take() noexcept {
+    for (;;) {
+      std::uint64_t ticket = 0;
+      Word old = first(ticket);
+      if (chain(old) == nullptr) return nullptr;
+      if (is_overfull(old)) [[unlikely]] {
+        if (LoopNode* some = take_some(ticket, old)) return some;
+      } else if (exchange_word(ticket, old, taken(ticket))) {
+        move_on(head_, ticket);
+        return oldest_first(chain(old));
+      }
+    }
+  }
+
+  /// The sweeper: behind the last bin.
+  [[nodiscard]] std::uint64_t end() const noexcept {
+    return tail_.load(sync::edge("bin:find", sync::acquire)) + 1;
+  }
+  /// The sweeper: goes on from ticket `at`, which then is that of the next bin. Of the tasks in the bin, or of the first
+  /// `swept_at_once`, those stay for which `stays(LoopNode&)` says so; who puts some back publishes them anew.
+  template <class Stays>
+  void sweep(std::uint64_t& at, Stays&& stays) noexcept {
+    const std::uint64_t ticket = std::max(at, head_.load(sync::edge("bin:search", sync::seq_cst)));
+    at = ticket + 1;
+    Word old = bin(ticket).load(sync::edge("bin:search", sync::seq_cst));
+    // Otherwise it is taken, empty, or somebody is at it: what is dead there goes with the next sweep.
+    if (rounds_ahead(old, ticket) == 0 && chain(old) != nullptr && hold(ticket, old)) {
+      put_back(ticket, filtered(chain(old), stays), old & overfull);
+    }
+  }
+
+  /// An agent: whether take() would give something; every post that completed before is seen.
+  [[nodiscard]] bool has_tasks() noexcept {
+    std::uint64_t ticket = 0;
+    return chain(first(ticket)) != nullptr;
+  }
+
+  /// A checker: all words that decide, and the tasks of the first bin.
+  template <class Visit>
+  void each_word(Visit&& visit) {
+    visit(head_);
+    for (auto& each : bins_) visit(each);
+  }
+  [[nodiscard]] bool holds(const LoopNode& task) const {
+    for (const auto& each : bins_) {
+      // relaxed: a checker's.
+      for (auto* at = chain(each.load(sync::relaxed)); at != nullptr; at = at->next) {
+        if (at == &task) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  // 14 bits of round, one that says that the count is not all, 44 bits of address (aligned to 16), 5 bits of count.
+  using Word = std::uint64_t;
+  static constexpr unsigned address_bits = 48;
+  static constexpr unsigned round_shift = 50;
+  static constexpr Word overfull = Word{1} << 49;
+  static constexpr Word count_mask = 31;
+  static constexpr unsigned swept_at_once = 4 * most;
+  static constexpr Word address_mask = ((Word{1} << address_bits) - 1) & ~Word{15};
+  static_assert(most <= count_mask);
+  static_assert(alignof(LoopNode) >= 16);
+
+  static Word word(LoopNode* newest, Word count, Word round) noexcept {
+    return (round << round_shift) | (reinterpret_cast<Word>(newest) << 1) | count;
+  }
+  static LoopNode* chain(Word word) noexcept {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): made by word()
+    return reinterpret_cast<LoopNode*>((word >> 1) & address_mask);
+  }
+  static Word count(Word word) noexcept { return word & count_mask; }
+  static Word round(Word word) noexcept { return word >> round_shift; }
+  static bool is_overfull(Word word) noexcept { return (word & overfull) != 0; }
+  static bool is_in_hand(Word word) noexcept { return chain(word) == nullptr && count(word) != 0; }
+  static Word in_hand(std::uint64_t ticket) noexcept {
+    return word(nullptr, most, round_of(ticket));
+  }
+  static Word taken(std::uint64_t ticket) noexcept {
+    return word(nullptr, 0, round_of(ticket) + 1);
+  }
+  static Word round_of(std::uint64_t ticket) noexcept { return ticket / bins; }
+  /// Of the bin's word, before (negative) or behind its ticket's round.
+  static int rounds_ahead(Word word, std::uint64_t ticket) noexcept {
+    constexpr unsigned spare = 32 - (64 - round_shift);
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(round(word) - round_of(ticket))
+                                     << spare) >>
+           spare;
+  }
+
+  /// Whether all bins before it have been taken.
+  [[nodiscard]] bool is_first(std::uint64_t ticket) const noexcept {
+    return ticket <= head_.load(sync::edge("bin:find", sync::acquire));
+  }
+  sync::atomic<Word>& bin(std::uint64_t ticket) noexcept { return bins_[ticket % bins]; }
+
+  static bool push(sync::atomic<Word>& to, Word& old, LoopNode& task, bool overfill) noexcept {
+    task.next = chain(old);
+    const Word longer = count(old) < most ? count(old) + 1 : most | (overfill ? overfull : 0);
+    return to.compare_exchange_weak(old, word(&task, 0, round(old)) | longer,
+                                    sync::edge("bin:publish", sync::seq_cst),
+                                    sync::relaxed);  // relaxed: a failure retries.
+  }
+  /// An agent: takes what is in the bin, if it is what was seen there.
+  bool exchange_word(std::uint64_t ticket, Word& old, Word now) noexcept {
+    return bin(ticket).compare_exchange_strong(old, now, sync::edge("bin:take", sync::acquire),
+                                               sync::relaxed);  // relaxed: a failure retries.
+  }
+
+  // What an agent has in hand.
+
+  bool hold(std::uint64_t ticket, Word& old) noexcept {
+    return exchange_word(ticket, old, in_hand(ticket));
+  }
+  /// What has come meanwhile, to the last bin of a full ring, goes before it; an agent that has that in its hands, too, may
+  /// have ended the round: then it is posted once more.
+  void put_back(std::uint64_t ticket, LoopNode* newest, Word mark = 0) noexcept {
+    for (;;) {
+      const Word left =
+          newest == nullptr ? taken(ticket) : word(newest, most, round_of(ticket)) | mark;
+      Word now = in_hand(ticket);
+      if (bin(ticket).compare_exchange_strong(now, left, sync::edge("bin:publish", sync::seq_cst),
+                                              sync::edge("bin:search", sync::seq_cst))) {
+        if (newest == nullptr) move_on(head_, ticket);
+        return;
+      }
+      if (newest == nullptr) return;
+      if (rounds_ahead(now, ticket) != 0) break;
+      if (!hold(ticket, now)) continue;
+      LoopNode* last = chain(now);
+      while (last->next != nullptr) last = last->next;
+      last->next = std::exchange(newest, chain(now));
+      mark = overfull;
+    }
+    for (LoopNode* task = oldest_first(newest); task != nullptr;)
+      post(*std::exchange(task, task->next));
+  }
+  /// Of an overfull bin: nobody knows how many there are, so these are the newest. Null: another thread was at it.
+  LoopNode* take_some(std::uint64_t ticket, Word old) noexcept {
+    if (!hold(ticket, old)) return nullptr;
+    LoopNode* newest = chain(old);
+    LoopNode** end = &newest;
+    for (unsigned i = 0; i < most && *end != nullptr; ++i) end = &(*end)->next;
+    put_back(ticket, std::exchange(*end, nullptr), overfull);
+    return oldest_first(newest);
+  }
+  template <class Stays>
+  static LoopNode* filtered(LoopNode* newest, Stays& stays) noexcept {
+    LoopNode** end = &newest;
+    for (unsigned i = 0; i < swept_at_once && *end != nullptr; ++i) {
+      LoopNode& task = **end;
+      LoopNode* older = task.next;  // who does not stay may be linked elsewhere
+      if (stays(task)) {
+        end = &task.next;
+      } else {
+        *end = older;
+      }
+    }
+    return newest;
+  }
+
+  /// The word of the first bin that has not been taken and is in nobody's hands, and its ticket.
+  Word first(std::uint64_t& ticket) noexcept {
+    ticket = head_.load(sync::edge("bin:search", sync::seq_cst));
+    for (;;) {
+      const Word found = bin(ticket).load(sync::edge("bin:search", sync::seq_cst));
+      if (is_in_hand(found) && rounds_ahead(found, ticket) == 0) {
+        ++ticket;
+      } else if (rounds_ahead(found, ticket) > 0) {
+        ticket = pass(ticket);
+      } else {
+        return found;
+      }
+    }
+  }
+  /// From a bin that was taken: head_ is there, or behind what is in hand.
+  std::uint64_t pass(std::uint64_t ticket) noexcept {
+    const std::uint64_t now = move_on(head_, ticket);
+    return std::max(now, ticket + 1);
+  }
+
+  /// From `ticket` to the next, unless another thread did. Where it is now.
+  static std::uint64_t move_on(sync::atomic<std::uint64_t>& end, std::uint64_t ticket) noexcept {
+    if (end.compare_exchange_strong(ticket, ticket + 1, sync::edge("bin:move_on", sync::release),
+                                    sync::edge("bin:find", sync::acquire))) {
+      return ticket + 1;
+    }
+    return ticket;
+  }
+
+  alignas(64) sync::atomic<std::uint64_t> tail_{0};
+  alignas(64) sync::atomic<std::uint64_t> head_{0};
+  alignas(64) std::array<sync::atomic<Word>, bins> bins_{};
+};
+
+}  // namespace heist

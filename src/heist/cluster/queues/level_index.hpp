@@ -1,0 +1,204 @@
+// LevelIndex: the shared queues of a cluster with tasks, by level.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <heist/priority.hpp>
+#include <heist/sync.hpp>
+#include <utility>
+
+#include "signal_queues.hpp"
+
+namespace heist {
+
+/// See SignalQueue.
+///
+/// Edge moves: count <-> look. Put the ticket, count, end the move; look, search from the highest level down, look again.
+class LevelIndex {
+ public:
+  using CellEpochs = SignalQueue::CellEpochs;
+
+  /// Errors: std::bad_alloc.
+  explicit LevelIndex(unsigned agents) : LevelIndex(agents, agents) {}
+  /// See Epochs.
+  LevelIndex(unsigned agents, unsigned enlisted) : epochs_(agents, enlisted) {}
+  void enlist(unsigned count) noexcept { epochs_.enlist(count); }
+
+  /// Any thread, after a push or a change of level: sees to it that there is a ticket where agents look for this level.
+  /// `make()`: one of the queue's, or null, upon which it looks again whether one is needed.
+  template <class Make>
+  void ensure(SignalQueue& queue, int level, Make&& make) noexcept {
+    for (auto before = queue.state(); !SignalQueue::has_bit(before, level);
+         before = queue.state()) {
+      TicketCell* ticket = make();
+      if (ticket == nullptr) continue;
+      tickets(level).push(*ticket);
+      // If an agent has looked since, there is a ticket all the same: it saw what came before.
+      return queue.set_bit(before, level);
+    }
+  }
+
+  /// A re-prioritiser, when its ticket is put and before the move ends: an agent may have searched the new level
+  /// before that, and come to the old one too late.
+  void count_move() noexcept { moves_.fetch_add(1, sync::edge("moves:count", sync::seq_cst)); }
+  [[nodiscard]] std::uint64_t moves() const noexcept {
+    return moves_.load(sync::edge("moves:look", sync::seq_cst));
+  }
+
+  /// An agent's scope in which it looks.
+  class Inside : public CellEpochs::Inside {
+   public:
+    Inside(LevelIndex& index, unsigned agent) noexcept : CellEpochs::Inside(index.epochs_, agent) {}
+  };
+
+  /// An agent inside: the first task of the first queue that has one at this level, or null.
+  [[nodiscard]] LoopNode* take(unsigned agent, int level) noexcept {
+    for (;;) {
+      const auto ticket = tickets(level).front();
+      if (ticket.cell == nullptr) return nullptr;
+      SignalQueue* queue = queue_of(*ticket.cell);
+      if (queue != nullptr && queue->counts_at(level)) {
+        if (LoopNode* task = queue->pop(epochs_, agent)) return task;
+      }
+      clean(ticket, queue, agent, level);
+    }
+  }
+  /// An agent inside: calls visit(queue, front) for the queues of this level with tasks, but only the first `most_looked_at`
+  /// ones. Tickets come in the order in which their queues got tasks.
+  template <class Visit>
+  void each_front(int level, Visit&& visit) noexcept {
+    auto& all = tickets(level);
+    unsigned left = most_looked_at;
+    for (auto* ticket = all.front().cell; ticket != nullptr && left != 0; --left) {
+      SignalQueue* queue = queue_of(*ticket);
+      if (queue != nullptr && queue->counts_at(level)) {
+        const auto front = queue->front();
+        if (front.cell != nullptr) visit(*queue, front);
+      }
+      ticket = all.next(*ticket);
+    }
+  }
+  /// An agent inside: takes what each_front() has shown; null when another agent has.
+  [[nodiscard]] LoopNode* take(unsigned agent, SignalQueue& queue,
+                               const LinkedQueue::Front& front) noexcept {
+    return queue.take(epochs_, agent, front);
+  }
+  /// An agent inside: whether take() would give something.
+  [[nodiscard]] bool has_tasks(unsigned agent, int level) noexcept {
+    for (;;) {
+      const auto ticket = tickets(level).front();
+      if (ticket.cell == nullptr) return false;
+      SignalQueue* queue = queue_of(*ticket.cell);
+      if (queue != nullptr && queue->has_tasks_at(level)) return true;
+      clean(ticket, queue, agent, level);
+    }
+  }
+
+  /// The sweeper, an agent: goes on through the queues of a level, so many cells of tasks and tickets, and takes out those
+  /// that are empty. `left` counts the tasks that stay.   Returns false at the end of the level.
+  [[nodiscard]] bool sweep(unsigned agent, int level, unsigned cells,
+                           std::uint64_t& left) noexcept {
+    const Inside inside(*this, agent);
+    while (cells-- > 0) {
+      // Otherwise it has been taken from there: agents come to this level.
+      const bool is_here = swept_.before == nullptr || !LinkedQueue::is_empty(*swept_.before);
+      if (!is_here || !sweep_step(agent, level, left)) {
+        swept_ = {};
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  /// Null: the ticket has been removed, and its cell left.
+  static SignalQueue* queue_of(const LinkedCell& ticket) noexcept {
+    return static_cast<SignalQueue*>(ticket.item.load(sync::edge("linked:empty", sync::acquire)));
+  }
+  /// Whether the ticket of a queue that is empty, or elsewhere, may be removed, unless that has changed.
+  static bool may_go(SignalQueue& queue, int level) noexcept {
+    queue.clear_bit(level);
+    return !queue.has_tasks_at(level);
+  }
+  void clean(const LinkedQueue::Front& ticket, SignalQueue* queue, unsigned agent,
+             int level) noexcept {
+    if (queue != nullptr && !may_go(*queue, level)) return;
+    // Otherwise another agent has removed it.
+    if (tickets(level).take(epochs_, agent, ticket))
+      static_cast<void>(LinkedQueue::claim(*ticket.cell));
+  }
+
+  /// A cell of which the sweeper has to know that it is the one it was.
+  class HeldCell {
+   public:
+    HeldCell() noexcept = default;
+    HeldCell& operator=(const HeldCell&) = delete;
+    HeldCell& operator=(HeldCell&& other) noexcept {
+      std::swap(cell_, other.cell_);
+      return *this;
+    }
+    HeldCell(HeldCell&& other) noexcept : cell_(std::exchange(other.cell_, nullptr)) {}
+    explicit HeldCell(LinkedCell& cell) noexcept : cell_(&cell) { cell.hold(); }
+    ~HeldCell() {
+      if (cell_ != nullptr) cell_->end();
+    }
+    [[nodiscard]] bool operator==(std::nullptr_t) const noexcept { return cell_ == nullptr; }
+    [[nodiscard]] LinkedCell& operator*() const noexcept { return *cell_; }
+    [[nodiscard]] LinkedCell* get() const noexcept { return cell_; }
+
+   private:
+    LinkedCell* cell_ = nullptr;
+  };
+  /// How far the sweep of a level is; none of these cells was empty.
+  struct Swept {
+    HeldCell before;  ///< the ticket before that
+    HeldCell ticket;
+    HeldCell task;  ///< in its queue
+  };
+
+  /// One cell. False: there are no more.
+  [[nodiscard]] bool sweep_step(unsigned agent, int level, std::uint64_t& left) noexcept {
+    if (swept_.ticket == nullptr) return find_ticket(agent, level);
+    SignalQueue* queue = queue_of(*swept_.ticket);
+    const bool is_here =
+        queue != nullptr && (swept_.task == nullptr || !LinkedQueue::is_empty(*swept_.task));
+    if (is_here) {
+      LinkedCell* cell = queue->sweep(epochs_, agent, swept_.task.get(), swept_row);
+      const bool is_empty = cell != nullptr && LinkedQueue::is_empty(*cell);
+      if (cell != nullptr && !is_empty) {
+        ++left;
+        swept_.task = HeldCell(*cell);
+        return true;
+      }
+      if (is_empty && !queue->is_last(*cell)) return true;
+      if (!queue->has_tasks_at(level) && may_go(*queue, level))
+        static_cast<void>(LinkedQueue::claim(*swept_.ticket));
+    }
+    if (!LinkedQueue::is_empty(*swept_.ticket)) swept_.before = std::move(swept_.ticket);
+    swept_.ticket = {};
+    swept_.task = {};
+    return true;
+  }
+  [[nodiscard]] bool find_ticket(unsigned agent, int level) noexcept {
+    auto& all = tickets(level);
+    LinkedCell* ticket = all.sweep(epochs_, agent, swept_.before.get(), swept_row);
+    if (ticket == nullptr) return false;
+    if (LinkedQueue::is_empty(*ticket)) return all.next(*ticket) != nullptr;
+    swept_.ticket = HeldCell(*ticket);
+    return true;
+  }
+  [[nodiscard]] LinkedQueue& tickets(int level) noexcept {
+    return tickets_[static_cast<std::size_t>(level)];
+  }
+
+  static constexpr unsigned most_looked_at = 256;
+  static constexpr unsigned swept_row = 32;  ///< the most that are taken out at once
+
+  CellEpochs epochs_;
+  std::array<LinkedQueue, level_count> tickets_;
+  sync::atomic<std::uint64_t> moves_{0};
+  Swept swept_;  ///< the sweeper's
+};
+
+}  // namespace heist

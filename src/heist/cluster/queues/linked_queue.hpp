@@ -1,0 +1,248 @@
+// LinkedQueue: first in, first out; any thread pushes, agents look at the first and take it, or any empty cell out.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <heist/node_memory.hpp>
+#include <heist/ref.hpp>
+#include <heist/sync.hpp>
+
+#include "epochs.hpp"
+
+namespace heist {
+
+/// A cell of a LinkedQueue.
+struct LinkedCell {
+  using End = void (*)(LinkedCell&) noexcept;
+  LinkedCell(void* what, End how) noexcept : item(what), end_it(how) {}
+  /// Once by whoever takes it out of the queue, when nobody looks at it any more; once by who has linked the next one to it.
+  void end() noexcept {
+    if (holders_.drop()) end_it(*this);
+  }
+  /// One more of whom end() waits for.
+  void hold() noexcept { holders_.add(); }
+  /// True for the one who takes it out.
+  [[nodiscard]] bool try_leave() noexcept {
+    return !has_left_.exchange(true, sync::edge("linked:leave", sync::acq_rel));
+  }
+
+  sync::atomic<void*> item;  ///< null: taken
+  End end_it;
+  sync::atomic<LinkedCell*> older{nullptr};
+  LinkedCell* retired = nullptr;             ///< Epochs' link
+  sync::atomic<LinkedCell*> newer{nullptr};  ///< set by who pushes that one, or by whoever needs it
+
+ private:
+  RefCount holders_{2};
+  sync::atomic<bool> has_left_{false};
+};
+
+/// The end of a cell that names nothing it would keep alive.
+inline void free_cell(LinkedCell& cell) noexcept { destroy_node(cell); }
+
+// After Ladan-Mozes and Shavit, "An optimistic approach to lock-free FIFO queues" (2004): a push is one CAS on the
+// newest cell and links to the older one. Whoever has pushed links the older one to its cell, too; agents that come before
+// that do so instead. Epochs take the place of counted pointers; posters are in none: a cell waits for its successor's.
+//
+// Roles   poster: any thread.  agent: inside an epoch.  sweeper: one agent at a time; takes out what is empty in the middle.
+// States  head_: the cell taken last (at first a stub), and a version; head_ is tail_: empty. A cell whose item is null has
+//         been taken as if it stood in front, and is passed over.
+// I1      The chain of `older` from tail_ reaches head_. `newer` is null, or the next cell that has not been taken out.
+// I2      The order is that of the CASes on tail_: one publication point.
+// I3      Only the sweeper changes a `newer` that is not null. It first makes it pass over the empty cells, then raises the
+//         version: whoever read it before fails to move head_. If head_ is among these cells by then, they leave as
+//         any others; otherwise it never comes there: the chain of `older` passes over them, too, and they are taken out.
+// I4      Who moves head_ off a cell takes that out, unless the sweeper has (LinkedCell::try_leave).
+// Edge linked: push, take, bump -> look. Carries the cells.
+// Edge linked: link -> next. A cell reached by `newer`.
+// Edge linked: unlink -> back. A cell reached by `older`.
+// Edge linked: claim -> empty. Who took the item out does not need the cell to stand there any more.
+// Edge linked: leave -> leave. One takes the cell out.
+// Edge linked: push <-> look. With the words of SignalQueue, or of InjectionQueue's search.
+// Reclamation  epochs, and the poster of the next cell: LinkedCell::end.
+// Progress  lock-free; an agent goes by all that was pushed since a poster was stopped before its link, once.
+// Bound   the version has 16 bits: an agent that stalls for 2^16 sweeps of a queue nobody takes from may undo one.
+// Proof   stress/model/models/cluster_queues.cpp.
+class LinkedQueue {
+ public:
+  using CellEpochs = Epochs<LinkedCell>;
+
+  /// Errors: std::bad_alloc.
+  LinkedQueue() {
+    auto* stub = make_node<LinkedCell>(nullptr, &free_cell);
+    head_.store(word(stub, 0), sync::relaxed);  // relaxed: not shared yet.
+    tail_.store(stub, sync::relaxed);           // relaxed: not shared yet.
+  }
+  LinkedQueue(const LinkedQueue&) = delete;
+  LinkedQueue& operator=(const LinkedQueue&) = delete;
+  /// Nobody uses it any more.
+  ~LinkedQueue() {
+    // relaxed, all: who held the last share has seen all others go.
+    LinkedCell* head = cell_of(head_.load(sync::relaxed));
+    LinkedCell* cell = tail_.load(sync::relaxed);
+    cell->end();  // it has no successor
+    while (cell != head) {
+      LinkedCell* older = cell->older.load(sync::relaxed);  // relaxed: as above.
+      cell->end();
+      cell = older;
+    }
+    head->end();
+  }
+
+  /// Any thread.
+  void push(LinkedCell& cell) noexcept {
+    LinkedCell* old = tail_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+    do {
+      cell.older.store(old, sync::relaxed);  // relaxed: the CAS publishes it.
+    } while (!tail_.compare_exchange_weak(old, &cell, sync::edge("linked:push", sync::seq_cst),
+                                          sync::relaxed));  // relaxed: a failure only retries.
+    link_to(*old, cell);
+    old->end();
+  }
+
+  [[nodiscard]] bool empty() const noexcept {
+    const Word head = head_.load(sync::edge("linked:look", sync::seq_cst));
+    return tail_.load(sync::edge("linked:look", sync::seq_cst)) == cell_of(head);
+  }
+
+  using Word = std::uint64_t;
+  /// The oldest cell, and what take() needs.
+  struct Front {
+    Word before = 0;
+    LinkedCell* cell = nullptr;
+  };
+  /// An agent inside.
+  [[nodiscard]] Front front() noexcept {
+    const Word head = head_.load(sync::edge("linked:look", sync::seq_cst));
+    LinkedCell* tail = tail_.load(sync::edge("linked:look", sync::seq_cst));
+    LinkedCell* before = cell_of(head);
+    if (before == tail) return {};
+    LinkedCell* first = before->newer.load(sync::edge("linked:next", sync::acquire));
+    if (first == nullptr) first = link(tail, before);
+    return {head, first};
+  }
+  /// An agent inside: the one behind `cell`, which it has reached in this scope; null: none yet.
+  [[nodiscard]] LinkedCell* next(LinkedCell& cell) noexcept {
+    LinkedCell* newer = cell.newer.load(sync::edge("linked:next", sync::acquire));
+    if (newer != nullptr) return newer;
+    LinkedCell* tail = tail_.load(sync::edge("linked:look", sync::seq_cst));
+    return tail == &cell ? nullptr : link(tail, &cell);
+  }
+  /// An agent inside: takes the cell that front() gave; false when another agent has.
+  [[nodiscard]] bool take(CellEpochs& epochs, unsigned agent, const Front& front) noexcept {
+    Word before = front.before;
+    if (!head_.compare_exchange_strong(before, word(front.cell, version(before)),
+                                       sync::edge("linked:take", sync::seq_cst),
+                                       sync::relaxed)) {  // relaxed: a failure only retries.
+      return false;
+    }
+    take_out(epochs, agent, *cell_of(before));
+    return true;
+  }
+  /// What is in a cell that the caller has taken, or wherever it is; null: nothing any more.
+  [[nodiscard]] static void* claim(LinkedCell& cell) noexcept {
+    return cell.item.exchange(nullptr, sync::edge("linked:claim", sync::acq_rel));
+  }
+  /// An agent inside: takes the oldest item, or null.
+  [[nodiscard]] void* pop(CellEpochs& epochs, unsigned agent) noexcept {
+    for (;;) {
+      const Front first = front();
+      if (first.cell == nullptr) return nullptr;
+      if (!take(epochs, agent, first)) continue;
+      if (void* item = claim(*first.cell)) return item;
+    }
+  }
+
+  /// The sweeper, inside: takes out empty cells in front, and of those behind `from` that stand in one row before another
+  /// cell, at most `most` at once.   Returns the last one it has looked at; null: nothing is behind.
+  /// `from`: one that is not empty, or null for the first.
+  [[nodiscard]] LinkedCell* sweep(CellEpochs& epochs, unsigned agent, LinkedCell* from,
+                                  unsigned most) noexcept {
+    if (from == nullptr) return pass_empty(epochs, agent, most);
+    LinkedCell* first = next(*from);
+    LinkedCell* behind = first;
+    for (LinkedCell* after = nullptr; behind != nullptr && most > 0 && is_empty(*behind); --most) {
+      after = next(*behind);
+      if (after == nullptr) break;  // the newest stays
+      behind = after;
+    }
+    if (first != behind) unlink(epochs, agent, *from, *first, *behind);
+    return behind;
+  }
+  [[nodiscard]] static bool is_empty(const LinkedCell& cell) noexcept {
+    return cell.item.load(sync::edge("linked:empty", sync::acquire)) == nullptr;
+  }
+
+ private:
+  static constexpr unsigned address_bits = 48;
+  static Word word(LinkedCell* cell, Word version) noexcept {
+    return version << address_bits | reinterpret_cast<Word>(cell);
+  }
+  static LinkedCell* cell_of(Word word) noexcept {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): made by word()
+    return reinterpret_cast<LinkedCell*>(word & ((Word{1} << address_bits) - 1));
+  }
+  static Word version(Word word) noexcept { return word >> address_bits; }
+
+  /// Unless it was linked before.
+  static void link_to(LinkedCell& older, LinkedCell& cell) noexcept {
+    LinkedCell* none = nullptr;
+    older.newer.compare_exchange_strong(none, &cell, sync::edge("linked:link", sync::release),
+                                        sync::relaxed);  // relaxed: nothing is read then.
+  }
+  static LinkedCell* back(const LinkedCell& cell) noexcept {
+    return cell.older.load(sync::edge("linked:back", sync::acquire));
+  }
+  /// Fills in `newer` from the newest down to `head`, or to one that has been behind it.   Returns the one after that.
+  static LinkedCell* link(LinkedCell* tail, LinkedCell* head) noexcept {
+    LinkedCell* cell = tail;
+    for (LinkedCell* older = back(*cell); older != head; older = back(*cell)) {
+      link_to(*older, *cell);
+      cell = older;
+    }
+    link_to(*head, *cell);
+    return cell;
+  }
+  static void take_out(CellEpochs& epochs, unsigned agent, LinkedCell& cell) noexcept {
+    if (cell.try_leave()) epochs.retire(agent, cell);
+  }
+
+  // The sweeper.
+
+  /// Moves head_ over empty cells.   Returns the first one that is not empty, or that it has not come to.
+  LinkedCell* pass_empty(CellEpochs& epochs, unsigned agent, unsigned most) noexcept {
+    for (; most > 0; --most) {
+      const Front first = front();
+      if (first.cell == nullptr || !is_empty(*first.cell)) return first.cell;
+      static_cast<void>(take(epochs, agent, first));  // or another agent has
+    }
+    return front().cell;
+  }
+  /// The cells from `first` to the one before `behind` (I3).
+  void unlink(CellEpochs& epochs, unsigned agent, LinkedCell& before, LinkedCell& first,
+              LinkedCell& behind) noexcept {
+    before.newer.store(&behind, sync::edge("linked:link", sync::release));
+    const LinkedCell* head = raise_version();
+    for (LinkedCell* cell = &first; cell != &behind; cell = next(*cell)) {
+      if (cell == head) return;
+    }
+    behind.older.store(&before, sync::edge("linked:unlink", sync::release));
+    for (LinkedCell *cell = &first, *after = nullptr; cell != &behind; cell = after) {
+      after = next(*cell);
+      take_out(epochs, agent, *cell);
+    }
+  }
+  LinkedCell* raise_version() noexcept {
+    Word old = head_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+    while (!head_.compare_exchange_weak(old, word(cell_of(old), version(old) + 1),
+                                        sync::edge("linked:bump", sync::seq_cst),
+                                        sync::relaxed)) {  // relaxed: a failure only retries.
+    }
+    return cell_of(old);
+  }
+
+  sync::atomic<Word> head_{0};
+  sync::atomic<LinkedCell*> tail_{nullptr};
+};
+
+}  // namespace heist

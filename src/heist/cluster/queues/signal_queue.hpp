@@ -1,0 +1,144 @@
+// SignalQueue: the tasks of one (cluster, signal, is continuation); it moves as a whole.
+#pragma once
+
+#include <cstdint>
+#include <heist/loop_node.hpp>
+#include <heist/sync.hpp>
+
+#include "linked_queue.hpp"
+
+namespace heist {
+
+// The tasks are not touched when the priority changes: the queue moves. A level's index (ticket_index.hpp) is a queue of
+// tickets, each of which names a queue; a ticket stays in its place while tasks are taken from its queue, so nothing is
+// hidden.
+//
+// Roles   poster, re-prioritiser: any thread.  agent: inside an epoch.
+// States  place_: (level, the level it comes from while it is on the move, version).
+//         present_: for each level whether a ticket is there, and a version that each look at an empty queue raises.
+// I1      A level's bit is set only after a ticket was put there within the same version. An agent removes a ticket
+//         only if, after it has cleared the bit, the queue was empty, or elsewhere with a ticket there. So a set bit
+//         means a ticket.
+// I2      A queue with tasks has a ticket at its level, or is on the move and has one where it comes from: there it
+//         counts until the ticket at its level is put and the hint is raised. Whoever moves it returns when nobody's
+//         move is under way: it ends that of another thread, too. Who posts during a move puts a ticket at both
+//         levels: the next move may go back to the first one.
+// I3      Whoever moves it has read the place before it read the priority, and every change of priority writes the
+//         place: one that read an older priority finds another version, and reads again.
+// Why     poster: push, read the place, read the bit (or put a ticket there). Re-prioritiser: write the place, read
+//         the bit (or put a ticket there). Agent: clear the bit, look for tasks and the place again, remove the ticket.
+//         Of any two the later sees what the earlier did, all being seq_cst.
+// Edge shared: place, bit <-> clear. Why, above; tasks come and are found by LinkedQueue's push and look.
+// Bound   A ticket for each level, and one more for each thread that put one there while another one did, or an agent
+//         looked; they go as they come to the front.
+// Proof   stress/model/models/cluster_{shared,moves}.cpp.
+class SignalQueue {
+ public:
+  using CellEpochs = LinkedQueue::CellEpochs;
+
+  /// Errors: std::bad_alloc.
+  explicit SignalQueue(int level) : place_(place(level, none, 0)) {}
+
+  /// Any thread. The ticket comes next: LevelIndex::ensure.
+  void push(LinkedCell& cell) noexcept { tasks_.push(cell); }
+  [[nodiscard]] int level() const noexcept { return level_of(where()); }
+
+  using Place = std::uint64_t;
+  [[nodiscard]] Place where() const noexcept {
+    return place_.load(sync::edge("shared:place", sync::seq_cst));
+  }
+  static int level_of(Place place) noexcept { return static_cast<int>(place & 15) - 1; }
+  static bool is_moving(Place place) noexcept { return from_of(place) != none; }
+  /// Where it comes from.   Precondition: it is moving.
+  static int from_of(Place place) noexcept { return static_cast<int>((place >> 4) & 15) - 1; }
+  /// Nobody has read the priority since it can be found.
+  [[nodiscard]] bool is_new() const noexcept { return (where() >> 8) == 0; }
+  /// Any thread: to the level that `level()` reads, as often as another thread moves it. The ticket comes next,
+  /// then end_move(); until then it counts where it was.
+  template <class Level>
+  void start_move(Level&& level) noexcept {
+    Place old = where();
+    for (;;) {
+      const int to = level();
+      const int from = is_moving(old) ? from_of(old) : to == level_of(old) ? none : level_of(old);
+      const Place moved = place(to, from, (old >> 8) + 1);
+      if (place_.compare_exchange_weak(old, moved, sync::edge("shared:place", sync::seq_cst),
+                                       sync::edge("shared:place", sync::seq_cst))) {
+        return;
+      }
+    }
+  }
+  /// Unless it has moved on.
+  void end_move(Place moving) noexcept {
+    place_.compare_exchange_strong(moving, place(level_of(moving), none, moving >> 8),
+                                   sync::edge("shared:place", sync::seq_cst),
+                                   sync::relaxed);  // relaxed: the caller reads it anew.
+  }
+
+  // The index.
+
+  /// Whether agents take tasks by its ticket at this level.
+  [[nodiscard]] bool counts_at(int at) const noexcept {
+    const Place now = where();
+    return level_of(now) == at || from_of(now) == at;
+  }
+  /// An agent inside.
+  [[nodiscard]] bool has_tasks_at(int at) const noexcept {
+    return counts_at(at) && !tasks_.empty();
+  }
+  /// An agent inside: takes the oldest, or null.
+  [[nodiscard]] LoopNode* pop(CellEpochs& epochs, unsigned agent) noexcept {
+    return static_cast<LoopNode*>(tasks_.pop(epochs, agent));
+  }
+  /// The sweeper, see LinkedQueue.
+  [[nodiscard]] LinkedCell* sweep(CellEpochs& epochs, unsigned agent, LinkedCell* from,
+                                  unsigned most) noexcept {
+    return tasks_.sweep(epochs, agent, from, most);
+  }
+  [[nodiscard]] bool is_last(LinkedCell& cell) noexcept { return tasks_.next(cell) == nullptr; }
+
+  /// An agent inside: the oldest, not taken yet.
+  [[nodiscard]] LinkedQueue::Front front() noexcept { return tasks_.front(); }
+  /// An agent inside: takes the one that front() gave; null when another agent has, or it has left its cell.
+  [[nodiscard]] LoopNode* take(CellEpochs& epochs, unsigned agent,
+                               const LinkedQueue::Front& front) noexcept {
+    if (!tasks_.take(epochs, agent, front)) return nullptr;
+    return static_cast<LoopNode*>(LinkedQueue::claim(*front.cell));
+  }
+
+  using State = std::uint64_t;
+  [[nodiscard]] State state() const noexcept {
+    return present_.load(sync::edge("shared:bit", sync::seq_cst));
+  }
+  static bool has_bit(State state, int level) noexcept { return (state & bit(level)) != 0; }
+  /// Unless an agent has looked since `before` was read.
+  void set_bit(State before, int level) noexcept {
+    present_.compare_exchange_strong(before, before | bit(level),
+                                     sync::edge("shared:bit", sync::seq_cst),
+                                     sync::relaxed);  // relaxed: nothing is read then.
+  }
+  void clear_bit(int level) noexcept {
+    State before = state();
+    while (!present_.compare_exchange_weak(before, (before & ~bit(level)) + version_step,
+                                           sync::edge("shared:clear", sync::seq_cst),
+                                           sync::edge("shared:clear", sync::seq_cst))) {
+    }
+  }
+
+  /// A checker's view: only exact while no cell is freed.
+  [[nodiscard]] bool empty() const noexcept { return tasks_.empty(); }
+
+ private:
+  static constexpr State version_step = 1U << 8;
+  static State bit(int level) noexcept { return State{1} << level; }
+  static constexpr int none = -1;
+  static Place place(int level, int from, Place version) noexcept {
+    return (version << 8) | (static_cast<Place>(from + 1) << 4) | static_cast<Place>(level + 1);
+  }
+
+  LinkedQueue tasks_;
+  sync::atomic<Place> place_;
+  sync::atomic<State> present_{0};
+};
+
+}  // namespace heist

@@ -1,0 +1,9 @@
+#include "signal_queues.hpp"
+
+#include <heist/scheduler_task.hpp>
+
+namespace heist {
+
+void DropSignalQueueEntry::operator()(SignalQueueEntry* cell) const noexcept { cell->abandon(); }
+
+}  // namespace heist

@@ -1,0 +1,51 @@
+// SourceRotation: which tasks of a level an agent of a cluster looks at first, so that none of them waits for ever (CLU-2).
+#pragma once
+
+#include <array>
+
+namespace heist {
+
+/// One agent's, of one level. Counted for the level: what runs in between does not choose whose turn it is.
+class SourceRotation {
+ public:
+  /// Where tasks are that are not the agent's own.
+  enum class Place : unsigned { bins, shared, rings };
+  using Order = std::array<Place, 3>;
+
+  /// Counts a pick.   Returns whether it is the others' turn, one of `every`.
+  bool begin_pick(unsigned every) noexcept { return ++picks_ % every == 0; }
+  /// Of bound tasks, when there are stealable ones of the level.
+  [[nodiscard]] bool is_bounds_turn() const noexcept { return picks_ % 2 == 0; }
+
+  /// Where to look, in this order: from outside, signals' tasks and those by turns; every eighth time first at what other
+  /// agents may be too busy to come to.
+  [[nodiscard]] Order order() const noexcept {
+    switch (first()) {
+      case Place::shared:
+        return {Place::shared, Place::bins, Place::rings};
+      case Place::rings:
+        return {Place::rings, Place::bins, Place::shared};
+      case Place::bins:
+        break;
+    }
+    return {Place::bins, Place::rings, Place::shared};
+  }
+  /// Tasks of a signal come one by one, of which `row` are one turn.
+  void found(Place where, unsigned row) noexcept {
+    if (where == Place::shared && first() == Place::shared && ++in_row_ < row) return;
+    in_row_ = 0;
+    ++searches_;
+  }
+
+ private:
+  [[nodiscard]] Place first() const noexcept {
+    if (searches_ % 8 == 7) return Place::rings;
+    return searches_ % 2 == 1 ? Place::shared : Place::bins;
+  }
+
+  unsigned picks_ = 0;
+  unsigned searches_ = 0;
+  unsigned in_row_ = 0;
+};
+
+}  // namespace heist

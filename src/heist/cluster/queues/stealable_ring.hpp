@@ -1,0 +1,148 @@
+// StealableRing: the tasks of one level that an agent made runnable itself, or took over.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <heist/loop_node.hpp>
+#include <heist/sync.hpp>
+#include <memory>
+#include <optional>
+#include <span>
+
+namespace heist {
+
+// Roles   owner: the agent; pushes, and pops as anybody.  thief: any other agent.
+// I1      Places head_..tail_ hold tasks; head_ and tail_ only grow, so a CAS of head_ that succeeds proves that the
+//         places read before it were still held.
+// I2      The owner reuses a place only after it has seen head_ behind it.
+// I3      With stamps, that of a place is its task's. Who claims the place after reading it has read this task's: by I1, I2.
+// Edge ring: publish -> search. Carries the tasks.
+// Edge ring: claim -> reuse. The thief has read the place.
+// Edge ring: publish <-> search. As InjectionQueue's.
+// Progress  lock-free; push wait-free. No thread writes to the owner's tail_ line.
+// Bound   capacity; a full ring refuses. `kept` places are for push_chain() only.
+// Proof   stress/model/models/cluster_{queues,hint}.cpp.
+template <unsigned capacity, unsigned kept>
+class StealableRing {
+ public:
+  /// Since when a task waits, which it has as its key (contract WAIT).
+  using Stamp = std::uint64_t;
+
+  /// Before it is used: from now on front() can be called.   Errors: std::bad_alloc.
+  void keep_stamps() { stamps_ = std::make_unique<Stamps>(); }
+
+  /// Owner. False when only the places kept for what it takes over are free.
+  [[nodiscard]] bool push(LoopNode& task) noexcept {
+    const std::uint64_t tail = tail_.load(sync::relaxed);  // relaxed: the owner's own.
+    const std::uint64_t held = tail - head_.load(sync::edge("ring:reuse", sync::acquire));
+    if (held >= capacity - kept) return false;
+    put(tail, task);
+    publish(tail + 1);
+    return true;
+  }
+
+  /// Owner: as much of a chain as there is room for, published at once.   Returns the rest.
+  [[nodiscard]] LoopNode* push_chain(LoopNode* oldest) noexcept {
+    std::uint64_t tail = tail_.load(sync::relaxed);  // relaxed: the owner's own.
+    const std::uint64_t end = head_.load(sync::edge("ring:reuse", sync::acquire)) + capacity;
+    for (; oldest != nullptr && tail != end; oldest = oldest->next) {
+      put(tail++, *oldest);
+    }
+    publish(tail);
+    return oldest;
+  }
+
+  /// Any agent: the oldest, at most half of them when several are wanted.   Returns how many.
+  std::uint32_t claim(std::span<LoopNode*> out) noexcept {
+    std::uint64_t head = head_.load(sync::edge("ring:search", sync::seq_cst));
+    for (;;) {
+      const std::uint64_t tail = tail_.load(sync::edge("ring:search", sync::seq_cst));
+      // A head_ read before a tail_ may be behind by more than there are places: the CAS fails then.
+      const std::uint64_t most = std::min<std::uint64_t>((tail - head + 1) / 2, out.size());
+      if (tail <= head) return 0;
+      for (std::uint64_t i = 0; i < most; ++i) {
+        out[i] = place(head + i).load(sync::relaxed);  // relaxed: used only if the CAS succeeds.
+      }
+      if (head_.compare_exchange_weak(head, head + most, sync::edge("ring:claim", sync::seq_cst),
+                                      sync::edge("ring:search", sync::seq_cst))) {
+        return static_cast<std::uint32_t>(most);
+      }
+    }
+  }
+  /// Owner: whether push_chain() has room for so many.
+  [[nodiscard]] bool has_room(unsigned count) const noexcept {
+    const std::uint64_t tail = tail_.load(sync::relaxed);  // relaxed: the owner's own.
+    return tail - head_.load(sync::edge("ring:reuse", sync::acquire)) + count <= capacity;
+  }
+
+  /// The oldest task: its place, and since when it waits.
+  struct Front {
+    std::uint64_t place = 0;
+    Stamp stamp = 0;
+  };
+  /// Any agent; the stamp is certain once claim() of it has succeeded.
+  [[nodiscard]] std::optional<Front> front() const noexcept {
+    std::uint64_t head = head_.load(sync::edge("ring:search", sync::seq_cst));
+    while (tail_.load(sync::edge("ring:search", sync::seq_cst)) > head) {
+      // relaxed: as a place, which claim() proves.
+      const Stamp stamp = (*stamps_)[head % capacity].load(sync::relaxed);
+      const auto still = head_.load(sync::edge("ring:search", sync::seq_cst));
+      if (still == head) return Front{head, stamp};
+      head = still;
+    }
+    return std::nullopt;
+  }
+  /// Any agent: this task and no other; null when another agent has it.
+  [[nodiscard]] LoopNode* claim(const Front& front) noexcept {
+    std::uint64_t head = front.place;
+    LoopNode* task = place(head).load(sync::relaxed);  // relaxed: used only if the CAS succeeds.
+    const bool is_ours =
+        head_.compare_exchange_strong(head, head + 1, sync::edge("ring:claim", sync::seq_cst),
+                                      sync::relaxed);  // relaxed: nothing is read then.
+    return is_ours ? task : nullptr;
+  }
+  [[nodiscard]] LoopNode* claim_one() noexcept {
+    LoopNode* one = nullptr;
+    return claim({&one, 1}) == 1 ? one : nullptr;
+  }
+  [[nodiscard]] bool has_tasks() const noexcept {
+    const auto head = head_.load(sync::edge("ring:search", sync::seq_cst));
+    return tail_.load(sync::edge("ring:search", sync::seq_cst)) > head;
+  }
+
+  /// A checker's view.
+  template <class Visit>
+  void each_word(Visit&& visit) {
+    visit(head_);
+    visit(tail_);
+  }
+  [[nodiscard]] bool holds(const LoopNode& task) const {
+    // relaxed, all: a checker's.
+    for (auto at = head_.load(sync::relaxed); at < tail_.load(sync::relaxed); ++at) {
+      if (places_[at % capacity].load(sync::relaxed) == &task) return true;  // relaxed: as above.
+    }
+    return false;
+  }
+
+ private:
+  using Stamps = std::array<sync::atomic<Stamp>, capacity>;
+
+  void put(std::uint64_t at, LoopNode& task) noexcept {
+    place(at).store(&task, sync::relaxed);  // relaxed: tail_ publishes it.
+    if (stamps_ != nullptr) [[unlikely]]
+      (*stamps_)[at % capacity].store(task.key, sync::relaxed);  // relaxed: as above.
+  }
+  sync::atomic<LoopNode*>& place(std::uint64_t at) noexcept { return places_[at % capacity]; }
+  /// A read-modify-write, so that the loads of hint and sleepers that follow cannot come before it.
+  void publish(std::uint64_t tail) noexcept {
+    tail_.exchange(tail, sync::edge("ring:publish", sync::seq_cst));
+  }
+
+  alignas(64) sync::atomic<std::uint64_t> head_{0};
+  alignas(64) sync::atomic<std::uint64_t> tail_{0};
+  alignas(64) std::array<sync::atomic<LoopNode*>, capacity> places_{};
+  std::unique_ptr<Stamps> stamps_;
+};
+
+}  // namespace heist

@@ -1,0 +1,109 @@
+#include "aborted_tasks.hpp"
+
+#include <utility>
+
+#include "signal_core.hpp"
+#include "task_home.hpp"
+
+namespace heist {
+
+namespace {
+
+/// How many aborted tasks one pick clears away while others wait (ABT-4): those whose callbacks it destroys, those it looks
+/// at, and the messages that name them.
+constexpr unsigned reap_portion = 32;
+constexpr unsigned looked_at_portion = 256;
+constexpr unsigned message_portion = 64;
+
+}  // namespace
+
+void AbortedTasks::take_messages(Inbox& from, TaskHome& home, unsigned most) noexcept {
+  while (may_have_messages_ && most-- > 0) {
+    if (messages_ == nullptr) messages_ = from.take_newest_first();
+    if (messages_ != nullptr) {
+      take_message(*std::exchange(messages_, messages_->next), home);
+    } else if (from.try_sleep()) {
+      may_have_messages_ = false;
+    }
+  }
+}
+
+void AbortedTasks::close_messages(Inbox& from, TaskHome& home) noexcept {
+  LoopNode* rest = from.close();
+  for (LoopNode* list : {std::exchange(messages_, nullptr), rest}) {
+    while (list != nullptr) take_message(*std::exchange(list, list->next), home);
+  }
+  may_have_messages_ = false;
+}
+
+void AbortedTasks::append_chain(SignalPort& part) noexcept {
+  if (chain_ == nullptr) {
+    chain_ = part.reap_head;
+  } else {
+    chain_tail_->chain = part.reap_head;
+  }
+  chain_tail_ = part.reap_tail;
+  part.reap_head = nullptr;
+}
+
+void AbortedTasks::reap_some(Inbox& messages, TaskHome& home) noexcept {
+  take_messages(messages, home, message_portion);
+  unsigned callbacks = 0;
+  for (unsigned looks = 0; callbacks < reap_portion && looks < looked_at_portion; ++looks) {
+    const Reaped reaped = reap_one();
+    if (reaped == Reaped::none) return;
+    if (reaped == Reaped::callback) ++callbacks;
+  }
+}
+
+void AbortedTasks::reap_all() noexcept {
+  while (reap_one() != Reaped::none) {
+  }
+}
+
+AbortedTasks::Reaped AbortedTasks::reap_one() noexcept {
+  if (SchedulerTask* task = discarded_.front()) {
+    discarded_.pop_front();
+    return dispose(ControlledTask::of(*task)) ? Reaped::callback : Reaped::memory;
+  }
+  if (chain_ == nullptr) return Reaped::none;
+  ControlledTask& task = *chain_;
+  chain_ = static_cast<ControlledTask*>(task.chain);
+  const bool had_callback = task.scheduler->home.reap(task);
+  task.task_ops().unregister(task);  // the aborter's share
+  return had_callback ? Reaped::callback : Reaped::memory;
+}
+
+void AbortedTasks::release_later(SignalPort& part) noexcept {
+  if (part.releases++ != 0) return;
+  part.next_released = std::exchange(released_, &part);
+}
+
+/// What was posted before these destructors run has its order already.
+void AbortedTasks::release_signals() noexcept {
+  SignalPort* part = std::exchange(released_, nullptr);
+  while (part != nullptr) {
+    SignalPort* next = part->next_released;
+    SignalCore& signal = *part->signal;
+    for (int count = std::exchange(part->releases, 0); count > 0; --count) release(signal);
+    part = next;
+  }
+}
+
+void AbortedTasks::hand_on(AbortedTasks& to, ControlledTask* last) noexcept {
+  while (SchedulerTask* task = discarded_.front()) {
+    discarded_.pop_front();
+    to.discarded_.push_back(*task);
+  }
+  if (last != nullptr) {
+    auto* rest = static_cast<ControlledTask*>(last->chain);
+    last->chain = std::exchange(to.chain_, std::exchange(chain_, rest));
+    if (last->chain == nullptr) to.chain_tail_ = last;
+  }
+  while (SignalPort* part = released_) {
+    released_ = std::exchange(part->next_released, to.released_);
+    to.released_ = part;
+  }
+}
+
+}  // namespace heist

@@ -1,0 +1,85 @@
+// AbortedTasks: tasks that were aborted before they started, until they are cleared away.
+#pragma once
+
+#include <cstdint>
+#include <heist/scheduler_task.hpp>
+
+#include "../concurrent/inbox.hpp"
+#include "task_queues.hpp"
+
+namespace heist {
+
+/// What a loop or a cluster has still to clear away after aborts (ABT-4), a portion at each pick:
+/// messages that name aborted tasks, these tasks, and references to signals that were with a message.
+///
+/// Roles   owner: a loop's agent, a cluster's keeper. It makes every call. A keeper only collects, and
+///         hands on what runs users' destructors (hand_on) to an agent.
+class AbortedTasks {
+ public:
+  /// No task is left, and no message.
+  [[nodiscard]] bool empty() const noexcept {
+    return chain_ == nullptr && discarded_.empty() && !may_have_messages_;
+  }
+  [[nodiscard]] bool has_tasks() const noexcept { return chain_ != nullptr || !discarded_.empty(); }
+  [[nodiscard]] bool has_released() const noexcept { return released_ != nullptr; }
+  /// empty(), and no signal is to be released.   Cost: one branch; each pick asks.
+  [[nodiscard]] bool is_quiet() const noexcept {
+    const auto bits = [](const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
+    return (bits(chain_) | bits(discarded_.front()) | bits(released_) |
+            std::uintptr_t{may_have_messages_}) == 0;
+  }
+
+  // Messages of aborts: however many there are, each pick looks at some of them only.
+
+  /// One has come to the inbox of these, which was empty.
+  void note_messages() noexcept { may_have_messages_ = true; }
+  [[nodiscard]] bool may_have_messages() const noexcept { return may_have_messages_; }
+  /// Looks at so many. The next one to come tells the owner again, once there are no more.
+  void take_messages(Inbox& from, TaskHome& home, unsigned most) noexcept;
+  /// Takes all, and refuses more.
+  void close_messages(Inbox& from, TaskHome& home) noexcept;
+
+  // Tasks.
+
+  /// Takes the chain of tasks of a signal that was aborted.
+  void append_chain(SignalPort& part) noexcept;
+  /// One that arrived, or came up for a pick. Its callback runs users' destructors when it goes, so it
+  /// is kept until it is cleared away.
+  void discard(SchedulerTask& task) noexcept {
+    task.place = TaskPlace::discarded;
+    discarded_.push_back(task);
+  }
+  /// The same of a stealable task that an agent has picked: its place is the keeper's to write.
+  void discard_stealable(SchedulerTask& task) noexcept { discarded_.push_back(task); }
+  [[nodiscard]] ControlledTask* first_of_chain() const noexcept { return chain_; }
+  [[nodiscard]] ControlledTask* last_of_chain() const noexcept { return chain_tail_; }
+  /// An agent: clears away a portion, and looks at a portion of the messages. Runs users' destructors.
+  void reap_some(Inbox& messages, TaskHome& home) noexcept;
+  /// An agent: all of it, but messages.
+  void reap_all() noexcept;
+
+  // Signals.
+
+  /// Drops a message's reference to its signal later, as that may run users' code.
+  void release_later(SignalPort& part) noexcept;
+  /// An agent: drops these references. Runs users' destructors.
+  void release_signals() noexcept;
+
+  /// A keeper: what runs users' code becomes an agent's: all but what follows this task in the chain.
+  void hand_on(AbortedTasks& to, ControlledTask* last) noexcept;
+
+ private:
+  /// What became of one: nothing was left to do, its memory was all that was left, or its callback went.
+  enum class Reaped : std::uint8_t { none, memory, callback };
+
+  [[nodiscard]] Reaped reap_one() noexcept;
+
+  LoopNode* messages_ = nullptr;  ///< to be looked at in portions
+  bool may_have_messages_ = false;
+  ControlledTask* chain_ = nullptr;
+  ControlledTask* chain_tail_ = nullptr;
+  TaskFifo discarded_;
+  SignalPort* released_ = nullptr;  ///< parts whose messages' references are to be dropped
+};
+
+}  // namespace heist

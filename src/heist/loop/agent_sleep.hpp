@@ -1,0 +1,78 @@
+// AgentSleep: how an agent without work sleeps, and is got up.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <heist/sync.hpp>
+#include <optional>
+
+#include "../concurrent/inbox.hpp"
+#include "../os/parker.hpp"
+#include "agent_activity.hpp"
+
+namespace heist {
+
+/// The steps of a sleep, in their order: prepare(); announce() and last looks; until(); end(). Edges: Inbox and Parker.
+class AgentSleep {
+ public:
+  using Moment = std::optional<Parker::Clock::time_point>;
+
+  /// `inbox`: whose posts get the agent up.  `spin`: how long it looks for work before it sleeps.
+  AgentSleep(Inbox& inbox, std::chrono::nanoseconds spin) noexcept : inbox_(inbox), spin_(spin) {}
+
+  // Any thread.
+
+  /// Whoever has got it up from sleep (Inbox, IdleAgents).
+  void wake_up() noexcept {
+    wakeups_sent_.fetch_add(1, sync::relaxed);  // relaxed: a statistic.
+    parker_.unpark();
+  }
+  [[nodiscard]] std::uint64_t wakeups_sent() const noexcept {
+    return wakeups_sent_.load(sync::relaxed);  // relaxed: a statistic.
+  }
+  [[nodiscard]] std::uint64_t count() const noexcept {
+    return count_.load(sync::relaxed);  // relaxed: a statistic.
+  }
+  [[nodiscard]] Parker& parker() noexcept { return parker_; }
+
+  // The agent.
+
+  [[nodiscard]] std::chrono::nanoseconds spin() const noexcept { return spin_; }
+  void prepare() noexcept { parker_.prepare(); }
+  /// False: something was posted meanwhile.
+  [[nodiscard]] bool announce() noexcept { return inbox_.try_sleep(); }
+  void count_one() noexcept {
+    // relaxed: one writer, a statistic.
+    count_.store(count_.load(sync::relaxed) + 1, sync::relaxed);
+  }
+  /// Until it is got up, or until then.
+  void until(const Moment& deadline, AgentActivity& activity) noexcept {
+    activity.say_rests();
+    parker_.wait(deadline);
+    activity.say_moves();
+  }
+  void end() noexcept { static_cast<void>(inbox_.cancel_sleep()); }
+
+  // Instead of a sleep, for foreign loops.
+
+  /// Announces sleep and arms the descriptor, or makes it readable at once if `has_work()`.
+  template <class HasWork>
+  void arm_descriptor(HasWork&& has_work, const Moment& deadline) noexcept {
+    prepare();
+    if (has_work() || !announce()) return parker_.unpark();
+    parker_.arm_descriptor(deadline);
+  }
+  void disarm_descriptor() noexcept {
+    end();
+    parker_.clear_descriptor();
+  }
+
+ private:
+  Inbox& inbox_;
+  sync::atomic<std::uint64_t> wakeups_sent_{0};
+  Parker parker_;
+  const std::chrono::nanoseconds spin_;
+  sync::atomic<std::uint64_t> count_{0};  ///< of sleeps
+};
+
+}  // namespace heist

@@ -1,0 +1,123 @@
+#include "arrivals.hpp"
+
+#include "loop_core.hpp"
+
+namespace heist {
+
+void Arrivals::arrive_all(LoopNode* oldest) noexcept {
+  ListWalk walk;
+  while (oldest != nullptr) {
+    LoopNode* next = oldest->next;
+    walk.step(*oldest, next);
+    loop_.arrive(*oldest);
+    oldest = next;
+  }
+}
+
+void Arrivals::arrive_some(TakenNodes& taken) noexcept {
+  taken.arrive_some(turned_portion, portion, [this](LoopNode& node) noexcept {
+    loop_.assert_agent();
+    loop_.arrive(node);
+  });
+}
+
+/// All that was left of the inbox, however much it is.
+void Arrivals::arrive_left() noexcept {
+  for (TakenNodes left = inbox_.take_left(); !left.empty();) arrive_some(left);
+  note_leftovers();
+}
+
+void Arrivals::take() noexcept {
+  const AgentActivity::Moving moving(loop_.counts().activity());
+  if (loop_.on_agent().has_leftovers) [[unlikely]]
+    arrive_left();
+  arrive_all(inbox_.take());
+  if (loop_.limits_to_arm().is_told()) [[unlikely]] {
+    loop_.limits_to_arm().arm_all(loop_.waiting());
+    note_leftovers();
+  }
+}
+
+void Arrivals::drain() noexcept {
+  loop_.take_inbox();
+  if (!loop_.aborted().has_released()) return;
+  loop_.release_signals();
+  loop_.take_inbox();  // what the destructors posted and re-prioritised
+}
+
+bool Arrivals::drain_until_limit() noexcept {
+  if (!arrive_until_limit()) return false;
+  if (!loop_.aborted().has_released()) return true;
+  loop_.release_signals();
+  return arrive_until_limit();
+}
+
+/// What was left, then the inbox as it is now. False: a time limit comes first; the rest is left.
+bool Arrivals::arrive_until_limit() noexcept {
+  const AgentActivity::Moving moving(loop_.counts().activity());
+  if (loop_.on_agent().has_leftovers) [[unlikely]] {
+    TakenNodes left = inbox_.take_left();
+    note_leftovers();
+    if (!arrive_until_limit(left)) return false;
+  }
+  if (TakenNodes taken = inbox_.take_nodes(); LoopNode* only = taken.take_only()) {
+    loop_.arrive(*only);
+  } else if (!arrive_until_limit(taken)) {
+    return false;
+  }
+  return arm_until_limit();
+}
+
+bool Arrivals::arrive_until_limit(TakenNodes& taken) noexcept {
+  for (arrive_some(taken); !taken.empty(); arrive_some(taken)) {
+    loop_.on_agent().waiting.limits().end_row();
+    if (!limit_is_first()) continue;
+    inbox_.leave(taken);
+    note_leftovers();
+    return false;
+  }
+  return true;
+}
+
+bool Arrivals::arm_until_limit() noexcept {
+  for (; loop_.limits_to_arm().is_told(); arm_limits()) {
+    loop_.on_agent().waiting.limits().end_row();
+    if (limit_is_first()) {
+      note_leftovers();
+      return false;
+    }
+  }
+  return true;
+}
+
+void Arrivals::arm_limits() noexcept {
+  loop_.limits_to_arm().arm_some(loop_.waiting());
+  note_leftovers();
+}
+
+void Arrivals::note_leftovers() noexcept {
+  loop_.on_agent().has_leftovers = loop_.limits_to_arm().is_told() || inbox_.has_left();
+}
+
+bool Arrivals::may_have_limits() noexcept {
+  const auto& waiting = loop_.on_agent().waiting;
+  return waiting.delays().has_limits() || !waiting.limits().empty() ||
+         !loop_.limits_to_arm().empty();
+}
+
+bool Arrivals::limit_is_first() noexcept {
+  auto& waiting = loop_.on_agent().waiting;
+  if (!may_have_limits() || loop_.is_stop_requested()) return false;
+  if (waiting.limits().empty()) arm_limits();  // those that have ended do not wait for it
+  waiting.expire_limits();
+  return !waiting.limits().empty() && waiting.limits().may_pick(loop_.counts().run());
+}
+
+void Arrivals::close() noexcept {
+  arrive_left();
+  arrive_all(inbox_.close());
+  loop_.limits_to_arm().close(loop_.waiting());
+  note_leftovers();
+}
+
+}  // namespace heist

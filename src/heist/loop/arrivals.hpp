@@ -1,0 +1,52 @@
+// Arrivals: how a loop's agent takes what other threads handed over, in portions where limits wait.
+#pragma once
+
+#include "../concurrent/inbox.hpp"
+#include "agent_role.hpp"
+
+namespace heist {
+
+class LoopCore;
+
+/// What was taken from the inbox and has not arrived is left there, where it is counted. All that is left, here or in
+/// LimitsToArm, shows in AgentState::has_leftovers.
+///
+/// Agent only.
+class Arrivals {
+ public:
+  Arrivals(LoopCore& loop, Inbox& inbox) noexcept : loop_(loop), inbox_(inbox) {}
+  Arrivals(const Arrivals&) = delete;
+  Arrivals& operator=(const Arrivals&) = delete;
+
+  /// All of it, however much it is, but for what runs users' code.
+  void take() noexcept HEIST_ON_AGENT;
+  /// The same, and references to signals are dropped, which runs users' destructors.
+  void drain() noexcept HEIST_ON_AGENT;
+  /// As drain(), in portions. False: a time limit has ended meanwhile; the rest waits.
+  [[nodiscard]] bool drain_until_limit() noexcept HEIST_ON_AGENT;
+  /// Whether a limit has ended that does not wait until all that was sent here has been taken.
+  [[nodiscard]] bool limit_is_first() noexcept HEIST_ON_AGENT;
+  /// Whether a time limit is anywhere.
+  [[nodiscard]] bool may_have_limits() noexcept HEIST_ON_AGENT;
+  /// Takes all, and refuses more.
+  void close() noexcept HEIST_ON_AGENT;
+
+ private:
+  /// How many nodes arrive, or are turned round to arrive, between two looks at the time limits.
+  static constexpr unsigned portion = 1024;
+  static constexpr unsigned turned_portion = 8192;
+
+  void arrive_all(LoopNode* oldest) noexcept HEIST_ON_AGENT;
+  void arrive_some(TakenNodes& taken) noexcept HEIST_ON_AGENT;
+  void arrive_left() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool arrive_until_limit() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool arrive_until_limit(TakenNodes& taken) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool arm_until_limit() noexcept HEIST_ON_AGENT;
+  void arm_limits() noexcept HEIST_ON_AGENT;
+  void note_leftovers() noexcept HEIST_ON_AGENT;
+
+  LoopCore& loop_;
+  Inbox& inbox_;
+};
+
+}  // namespace heist

@@ -1,0 +1,38 @@
+#include "drive_scope.hpp"
+
+#include <heist/error.hpp>
+
+#include "../concurrent/rethrown.hpp"
+
+namespace heist {
+
+thread_local constinit LoopCore* loop_of_this_thread = nullptr;
+
+LoopCore* current_loop() noexcept { return loop_of_this_thread; }
+
+DriveScope::DriveScope(LoopCore& loop) : loop_(loop) {
+  if (loop.driven_.exchange(true, sync::edge("drive:enter", sync::acquire))) {
+    throw NotAllowedError("this event loop is being driven already, here or on another thread");
+  }
+  loop.outer_loop_ = std::exchange(loop_of_this_thread, &loop);
+  outer_rethrown_ = std::exchange(rethrown, &loop.agent_->rethrown);
+  loop.counts().activity().say_moves();
+}
+
+DriveScope::~DriveScope() {
+  Reason forgotten = std::exchange(loop_.agent_->rethrown, {});
+  rethrown = nullptr;
+  loop_.counts().activity().say_rests();
+  loop_of_this_thread = loop_.outer_loop_;
+  loop_.driven_.store(false, sync::edge("drive:leave", sync::release));
+  forget(forgotten);  // its destructor may use the loop
+  rethrown = outer_rethrown_;
+}
+
+void lose_agent(void* home) noexcept {
+  LoopCore& lost = *static_cast<TaskHome*>(home)->as_loop();
+  lost.refuse_tasks();
+  if (drives_here(&lost)) lost.request_stop();
+}
+
+}  // namespace heist

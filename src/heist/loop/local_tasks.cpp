@@ -1,0 +1,43 @@
+#include "local_tasks.hpp"
+
+namespace heist {
+
+void LocalTasks::end_delays() noexcept {
+  waiting.expire([this](SchedulerTask& task) noexcept { enqueue_runnable(task); });
+}
+
+bool LocalTasks::withdraw(SchedulerTask& task) noexcept {
+  if (task.place != TaskPlace::queued) return waiting.withdraw(task);
+  queues.erase(task, task.is_dynamic ? &dynamic_queue_of(ControlledTask::of(task)) : nullptr);
+  return true;
+}
+
+void LocalTasks::release_held(SchedulerCore& scheduler) noexcept {
+  // Youngest first: what stands in front of one in its queue are older tasks of others, mostly none.
+  while (SchedulerTask* task = scheduler.held.back()) {
+    static_cast<void>(waiting.withdraw(*task));
+    if (task->is_dynamic) {
+      auto& port = priority_part_of(ControlledTask::of(*task));
+      const int level = effective_priority(port.priority(), task->is_continuation);
+      queues.restore(*task, port.queues[task->is_continuation ? 1 : 0], level);
+    } else {
+      queues.restore(*task);
+    }
+  }
+}
+
+void LocalTasks::refresh_priority(SignalPort& port) noexcept {
+  const TaskPriority priority = port.priority();
+  for (const bool continuation : {false, true}) {
+    queues.move(port.queues[continuation ? 1 : 0], effective_priority(priority, continuation));
+  }
+}
+
+void LocalTasks::refresh_priorities() noexcept {
+  queues.relevel([](DynamicQueue& queue) noexcept {
+    const auto& first = ControlledTask::of(*queue.tasks.front());
+    return effective_priority(priority_part_of(first).priority(), first.is_continuation);
+  });
+}
+
+}  // namespace heist

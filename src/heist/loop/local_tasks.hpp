@@ -1,0 +1,74 @@
+// LocalTasks: the tasks of one loop that its agent has taken from the inbox, and how each takes its place in line.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <heist/scheduler_task.hpp>
+
+#include "aborted_tasks.hpp"
+#include "pick_policy.hpp"
+#include "signal_core.hpp"
+#include "task_queues.hpp"
+#include "waiting_tasks.hpp"
+
+namespace heist {
+
+/// Agent only, but for size().
+struct LocalTasks {
+  /// `time`: the loop's.
+  LocalTasks(const EventLoopOptions& options, const LoopTime& time) noexcept
+      : waiting(time), policy(options, time) {}
+
+  TaskQueues queues;
+  WaitingTasks waiting;
+  std::uint64_t next_enqueue_order = 1;
+  PickPolicy policy;
+
+  /// The task takes its place in line now (ORD-4).
+  void enqueue_runnable(SchedulerTask& task) noexcept {
+    task.key = next_enqueue_order++;
+    task.is_dynamic ? enqueue_dynamic(ControlledTask::of(task)) : queues.push(task);
+  }
+  /// One that is delayed does so when its delay is over.
+  void enqueue(SchedulerTask& task) noexcept {
+    task.is_delayed ? waiting.arm(task) : enqueue_runnable(task);
+  }
+  /// Delays that are over.
+  void end_delays() noexcept;
+  /// The first one, if that is to run now; null: it has been set aside.   Precondition: there is one.
+  [[nodiscard]] SchedulerTask* try_pick(AbortedTasks& aborted) noexcept {
+    SchedulerTask* task =
+        policy.is_wanted() ? policy.pop(queues, next_enqueue_order) : queues.pop();
+    if (task->is_aborted()) {
+      aborted.discard(*task);
+    } else if (waiting.has_suspensions() && task->scheduler->suspended) [[unlikely]] {
+      waiting.hold(*task);
+    } else {
+      return task;
+    }
+    policy.run().forget_pick();
+    return nullptr;
+  }
+  /// Takes an unstarted task back from wherever it is. False: it is not here.
+  [[nodiscard]] bool withdraw(SchedulerTask& task) noexcept;
+  /// A scheduler was resumed: its runnable tasks that were held back take their places in line again.
+  void release_held(SchedulerCore& scheduler) noexcept;
+
+  /// The signal's priority changed: its queues move.
+  void refresh_priority(SignalPort& port) noexcept;
+  /// The same of all signals.
+  void refresh_priorities() noexcept;
+
+  /// Tasks and time limits.   Thread: any; others than the agent see them as of a moment ago.
+  [[nodiscard]] std::size_t size() const noexcept { return queues.size() + waiting.size(); }
+
+ private:
+  /// A signal's priority says where the task stands, while it waits.
+  void enqueue_dynamic(ControlledTask& task) noexcept {
+    auto& queue = dynamic_queue_of(task);
+    const auto priority = queue.tasks.empty() ? priority_part_of(task).priority() : TaskPriority{};
+    queues.push(task, queue, effective_priority(priority, task.is_continuation));
+  }
+};
+
+}  // namespace heist

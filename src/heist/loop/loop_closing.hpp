@@ -1,0 +1,49 @@
+// LoopClosing: the end of a loop: everything it holds runs or is dropped, and nothing new is taken.
+#pragma once
+
+#include <heist/close.hpp>
+#include <heist/scheduler_task.hpp>
+#include <heist/sync.hpp>
+
+#include "agent_role.hpp"
+#include "drain_watch.hpp"
+
+namespace heist {
+
+class LoopCore;
+
+/// Roles   agent: closes.  closer: any thread; hurries, and reads the report.
+/// Edge closing: begin -> see. Carries what the report of this close begins with.
+class LoopClosing {
+ public:
+  explicit LoopClosing(LoopCore& loop) noexcept : loop_(loop) {}
+  LoopClosing(const LoopClosing&) = delete;
+  LoopClosing& operator=(const LoopClosing&) = delete;
+
+  /// The agent: runs or drops everything, for good, by the terms that were asked for. Nothing more the second time.
+  CloseReport close() noexcept HEIST_ON_AGENT;
+  CloseReport close(const CloseMode& mode) noexcept HEIST_ON_AGENT;
+  /// The agent: what was aborted and not cleared away yet.
+  void finish() noexcept HEIST_ON_AGENT;
+
+  /// Any thread: what counts for a close that is under way may be stricter now.
+  void hurry(const CloseMode& mode) noexcept;
+  /// Any thread: a close() is under way.
+  [[nodiscard]] bool is_under_way() const noexcept {
+    return is_under_way_.load(sync::edge("closing:see", sync::acquire));
+  }
+  /// Any thread: what a drain that does not get on waits for.   Errors: std::bad_alloc.
+  [[nodiscard]] DrainObstacle find_obstacle() const;
+
+ private:
+  void drain_by_terms() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool has_more_to_come() noexcept HEIST_ON_AGENT;
+  void drop_everything() noexcept HEIST_ON_AGENT;
+  void drop_waiting(SchedulerCore& scheduler) noexcept HEIST_ON_AGENT;
+  void drop(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+
+  LoopCore& loop_;
+  sync::atomic<bool> is_under_way_{false};
+};
+
+}  // namespace heist

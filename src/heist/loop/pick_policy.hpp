@@ -1,0 +1,61 @@
+// PickPolicy: picks of a loop with a continuation cap (contract YLD-6), a maximum wait (contract WAIT), or both.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <heist/event_loop.hpp>
+#include <optional>
+
+#include "continuation_run.hpp"
+#include "loop_clock.hpp"
+#include "starvation_guard.hpp"
+#include "task_queues.hpp"
+
+namespace heist {
+
+/// What an agent goes by beside levels, and what it remembers of its picks for that.
+///
+/// Agent only.
+class PickPolicy {
+ public:
+  /// `time`: the loop's.
+  PickPolicy(const EventLoopOptions& options, const LoopTime& time) noexcept
+      : time_(&time),
+        cap_(options.continuation_cap),
+        is_wanted_(cap_ != cap_.zero() || options.max_wait != MaxWait{}) {
+    if (options.max_wait != MaxWait{}) guard_.emplace(options.max_wait);
+  }
+
+  /// Whether the options ask for anything of it; else picks go by levels only.
+  [[nodiscard]] bool is_wanted() const noexcept { return is_wanted_; }
+  /// From now on it goes by the clock of the loop's cluster, by which stealable tasks are stamped.
+  void follow(const LoopTime& cluster) noexcept { time_ = &cluster; }
+  [[nodiscard]] std::chrono::nanoseconds now() const noexcept { return time_->now(); }
+
+  /// Of this loop's own tasks the one that has waited for its maximum.
+  [[nodiscard]] LatePick find_late(const TaskQueues& queues, std::chrono::nanoseconds now,
+                                   std::uint64_t next_order) noexcept {
+    return guard_ ? guard_->find(queues, now, next_order) : LatePick{};
+  }
+  /// When to look for what is late among the tasks of a cluster; null without a maximum wait.
+  [[nodiscard]] LateLooks* looks() noexcept { return guard_ ? &guard_->looks() : nullptr; }
+  /// Whether continuations, which go on, have gone first for the whole cap: then one task of their
+  /// priority may pass (YLD-6).
+  [[nodiscard]] bool has_pass(std::chrono::nanoseconds now) const noexcept {
+    return cap_ != cap_.zero() && run_.has_lasted(cap_, now);
+  }
+  [[nodiscard]] ContinuationRun& run() noexcept { return run_; }
+
+  /// The next of the loop's own tasks: what is late comes first, then a task that may pass.
+  /// Precondition: there is one.
+  [[nodiscard]] SchedulerTask* pop(TaskQueues& queues, std::uint64_t next_order) noexcept;
+
+ private:
+  const LoopTime* time_;
+  const std::chrono::nanoseconds cap_;
+  const bool is_wanted_;
+  ContinuationRun run_;
+  std::optional<StarvationGuard> guard_;
+};
+
+}  // namespace heist

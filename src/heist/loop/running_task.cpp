@@ -1,0 +1,33 @@
+#include "running_task.hpp"
+
+#include <heist/promise_state.hpp>
+
+namespace heist {
+
+void RunningTask::withdraw(ControlledTask& task) noexcept {
+  if (task_.exchange(nullptr, sync::edge("running:withdraw", sync::acq_rel)) != nullptr) return;
+  // A close has it: whoever is done last drops this share.
+  task.memory.add();
+  if (stolen_ends_.fetch_add(1, sync::edge("running:withdraw", sync::acq_rel)) % 2 == 1) {
+    task.task_ops().unregister(task);
+  }
+}
+
+void RunningTask::reject() noexcept {
+  if (rejecting_.exchange(true, sync::edge("running:reject", sync::acquire))) return;
+  ControlledTask* task = task_.exchange(nullptr, sync::edge("running:steal", sync::acq_rel));
+  if (task != nullptr) reject_stolen(*task);
+  rejecting_.store(false, sync::edge("running:rejected", sync::release));
+}
+
+void RunningTask::reject_stolen(ControlledTask& task) noexcept {
+  // It may be about to start.
+  if (task.try_drop() || task.try_close_running()) {
+    task.task_ops().reject(task, close_abort_reason());
+  }
+  if (stolen_ends_.fetch_add(1, sync::edge("running:steal", sync::acq_rel)) % 2 == 1) {
+    task.task_ops().unregister(task);
+  }
+}
+
+}  // namespace heist

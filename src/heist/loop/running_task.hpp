@@ -1,0 +1,45 @@
+// RunningTask: the task that an agent runs, where a close finds it.
+#pragma once
+
+#include <cstdint>
+#include <heist/scheduler_task.hpp>
+#include <heist/sync.hpp>
+
+namespace heist {
+
+// Roles   agent: publishes and withdraws.  closer: any thread, at its deadline; steals.
+// States  task_: null, or the running task.
+// I1      The task that was published is emptied from the slot by exactly one of the two. When a closer
+//         has it, the last of both to be done with it drops the share of its memory that the agent added.
+// Edge running: publish -> steal. Carries the task.
+// Edge running: withdraw -> steal. Carries nothing of the task's: who withdrew it ends it.
+// Edge running: rejected -> reject. One closer is done with its stolen task before the next steals.
+// Progress  wait-free; a closer does nothing while another one is at it.
+// Proof   stress/model/models/running.cpp
+class RunningTask {
+ public:
+  // The agent.
+
+  void publish(ControlledTask& task) noexcept {
+    task_.store(&task, sync::edge("running:publish", sync::release));
+  }
+  /// Also when a close has taken it meanwhile: the task's memory then lasts until that is done.
+  void withdraw(ControlledTask& task) noexcept;
+  [[nodiscard]] ControlledTask* get() const noexcept {
+    return task_.load(sync::relaxed);  // relaxed: the agent's own slot.
+  }
+
+  // A closer.
+
+  /// Rejects the promise of the running task, if it has one.
+  void reject() noexcept;
+
+ private:
+  void reject_stolen(ControlledTask& task) noexcept;
+
+  sync::atomic<ControlledTask*> task_{nullptr};
+  sync::atomic<bool> rejecting_{false};
+  sync::atomic<std::uint32_t> stolen_ends_{0};
+};
+
+}  // namespace heist

@@ -1,0 +1,130 @@
+#include <heist/node_memory.hpp>
+
+#include "../cluster/queues/signal_queues.hpp"
+#include "loop_core.hpp"
+#include "signal_core.hpp"
+
+namespace heist {
+
+namespace {
+
+// notice_: two bits of state, the rest a version.
+constexpr std::uint32_t idle = 0;
+constexpr std::uint32_t pushing = 1;
+constexpr std::uint32_t queued = 2;
+constexpr std::uint32_t state_mask = 3;
+constexpr std::uint32_t version_step = 4;
+
+SignalPort& part_of(LoopNode& node) noexcept { return *static_cast<SignalMessage&>(node).part; }
+
+}  // namespace
+
+const MessageOps SignalPort::priority_table{{LoopNodeKind::message, nullptr, &lose_priority_change},
+                                            &take_priority_change};
+const MessageOps SignalPort::reap_table{{LoopNodeKind::message, nullptr, &lose_reap}, &take_reap};
+
+SignalPort::SignalPort(SignalCore& owner, TaskPriority highest) noexcept
+    : signal(&owner),
+      ceiling(highest),
+      priority_message_(priority_table, *this),
+      reap_message_(reap_table, *this) {}
+
+TaskPriority SignalPort::priority() const noexcept { return std::min(signal->picked(), ceiling); }
+
+void SignalPort::send_priority_change() noexcept {
+  TaskHome* target = home.load(sync::edge("signal:notify", sync::seq_cst));
+  if (target != nullptr) target->change_priority(*this);
+}
+
+void SignalPort::notify_agent(LoopCore& loop) noexcept {
+  std::uint32_t word = notice_.load(sync::edge("notice:mark", sync::seq_cst));
+  while ((word & state_mask) == idle) {
+    if (!notice_.compare_exchange_weak(word, word | pushing,
+                                       sync::edge("notice:mark", sync::seq_cst),
+                                       sync::edge("notice:mark", sync::seq_cst))) {
+      continue;
+    }
+    retain(*signal);
+    loop.send(priority_message_);
+    std::uint32_t ours = word | pushing;
+    // Fails when the agent has taken the message already. relaxed: nothing is read then.
+    notice_.compare_exchange_strong(ours, word | queued, sync::edge("notice:queue", sync::release),
+                                    sync::relaxed);
+    return;
+  }
+  if ((word & state_mask) == pushing) loop.request_recheck();
+}
+
+void SignalPort::reserve_move() {
+  if (SignalQueues* pair = find_shared_queues()) pair->reserve();
+}
+
+SignalQueues& SignalPort::shared_queues() {
+  SignalQueues* pair = find_shared_queues();
+  if (pair == nullptr) pair = make_pair();
+  if (pair->is_new()) {  // its maker may have been stopped here
+    pair->reserve();
+    // relaxed: set before this part was found.
+    home.load(sync::relaxed)->change_priority(*this);
+  }
+  return *pair;
+}
+
+SignalQueues* SignalPort::make_pair() {
+  const TaskPriority now = priority();
+  auto made = Ref<SignalQueues>::adopt(
+      make_node<SignalQueues>(effective_priority(now, false), effective_priority(now, true)));
+  SignalQueues* pair = nullptr;
+  if (!pair_.compare_exchange_strong(pair, made.get(), sync::edge("pair:make", sync::seq_cst),
+                                     sync::edge("pair:find", sync::seq_cst))) {
+    return pair;
+  }
+  return made.detach();
+}
+
+void SignalPort::take_priority_change(LoopNode& node, TaskHome& home) noexcept {
+  auto& part = part_of(node);
+  std::uint32_t word = part.notice_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+  while (!part.notice_.compare_exchange_weak(word, (word & ~state_mask) + version_step,
+                                             sync::edge("notice:take", sync::seq_cst),
+                                             sync::relaxed)) {  // relaxed: a failure only retries.
+  }
+  LoopCore& loop = *home.as_loop();  // a cluster's queues move at once
+  loop.on_agent().refresh_priority(part);
+  home.aborted().release_later(part);
+}
+
+void SignalPort::lose_priority_change(LoopNode& node) noexcept { release(*part_of(node).signal); }
+
+void SignalPort::append_to_reap(ControlledTask& task) noexcept {
+  if (reap_head == nullptr) {
+    reap_head = &task;
+  } else {
+    reap_tail->chain = &task;
+  }
+  reap_tail = &task;
+}
+
+void SignalPort::send_reap() noexcept {
+  TaskHome* target = home.load(sync::edge("signal:notify", sync::seq_cst));
+  retain(*signal);
+  target->send_abort(reap_message_);
+}
+
+void SignalPort::take_reap(LoopNode& node, TaskHome& home) noexcept {
+  home.aborted().append_chain(part_of(node));
+  home.aborted().release_later(part_of(node));
+}
+
+void SignalPort::lose_reap(LoopNode& node) noexcept {
+  // It is closed: whoever holds a task of the chain disposes of it; only our shares are left.
+  auto& part = part_of(node);
+  while (part.reap_head != nullptr) {
+    ControlledTask* task = part.reap_head;
+    part.reap_head = static_cast<ControlledTask*>(task->chain);
+    task->task_ops().unregister(*task);
+  }
+  release(*part.signal);
+}
+
+}  // namespace heist

@@ -1,0 +1,101 @@
+// TaskCounts: how many tasks a loop has begun, dropped and still has, as a close reports it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <heist/close.hpp>
+#include <heist/sync.hpp>
+#include <heist/task_source.hpp>
+#include <optional>
+
+#include "../concurrent/own_count.hpp"
+#include "agent_activity.hpp"
+
+namespace heist {
+
+class LoopCore;
+
+/// The tasks that a loop has begun, and which of them has not ended.
+struct TasksBegun {
+  std::uint64_t count = 0;
+  Running running;
+
+  [[nodiscard]] std::uint64_t ended() const noexcept {
+    return count - (running.is_counted ? 1 : 0);
+  }
+};
+
+/// What has become of a loop's tasks so far.
+struct TaskTally {
+  std::uint64_t begun = 0;
+  std::uint64_t dropped = 0;      ///< by a close
+  std::uint64_t not_started = 0;  ///< still there; aborted ones, too, until they are cleared away
+  Running running;
+};
+
+/// The agent counts; whoever waits for the end of a close adds up what it finds.
+///
+/// Thread: any, unless said otherwise.
+class TaskCounts {
+ public:
+  explicit TaskCounts(LoopCore& loop) noexcept : loop_(loop) {}
+
+  // The agent.
+
+  /// One more task whose callback is called.
+  void count_run() noexcept { ++run_; }
+  void count_drop() noexcept { ++dropped_; }
+  void count_source(TaskSource source) noexcept {
+    auto& count = of_source_[static_cast<std::size_t>(source)];
+    // relaxed: a statistic with one writer.
+    count.store(count.load(sync::relaxed) + 1, sync::relaxed);
+  }
+  /// From now on all that is left is dropped.
+  void begin_to_drop(std::uint64_t tasks) noexcept {
+    to_drop_.store(tasks, sync::relaxed);  // relaxed: a number.
+  }
+  /// The report of a close, which begins now, does not count what has ended.
+  void begin_report() noexcept {
+    ended_before_close_.store(run_, sync::relaxed);  // relaxed: see report().
+  }
+  /// The agent's, once the loop is closed.
+  [[nodiscard]] CloseReport own_report() const noexcept;
+
+  // Any thread.
+
+  [[nodiscard]] std::uint64_t run() const noexcept { return run_; }
+  [[nodiscard]] std::uint64_t run_of(std::size_t source) const noexcept {
+    return of_source_[source].load(sync::relaxed);  // relaxed: a statistic.
+  }
+  /// What the agent says that it does.
+  [[nodiscard]] AgentActivity& activity() noexcept { return activity_; }
+  [[nodiscard]] const AgentActivity& activity() const noexcept { return activity_; }
+  /// Exact, unless the agent gets no processor for long while it moves tasks.   Blocks: for a moment at
+  /// the most, and while it walks over what the inbox holds.
+  [[nodiscard]] TaskTally tally() const noexcept;
+  /// The same in one try, without waiting. None: the agent moves tasks.
+  [[nodiscard]] std::optional<TaskTally> try_tally() const noexcept;
+  /// As at some time during the call.   Blocks: as tally().
+  [[nodiscard]] TasksBegun begun() const noexcept;
+  /// The same in one try, without waiting. None: the agent moves tasks.
+  [[nodiscard]] std::optional<TasksBegun> try_begun() const noexcept;
+  /// Of the tasks that had not ended when `ended` had.
+  [[nodiscard]] CloseReport report_since(std::uint64_t ended) const noexcept;
+  [[nodiscard]] CloseReport report() const noexcept {
+    // relaxed: written before by this thread, or ordered by closing:see.
+    return report_since(ended_before_close_.load(sync::relaxed));
+  }
+
+ private:
+  [[nodiscard]] TaskTally read() const noexcept;
+
+  LoopCore& loop_;
+  AgentActivity activity_;
+  OwnCount run_;
+  OwnCount dropped_;
+  sync::atomic<std::size_t> to_drop_{0};  ///< how many the close drops, once it has begun to
+  sync::atomic<std::uint64_t> ended_before_close_{0};
+  std::array<sync::atomic<std::uint64_t>, task_source_count> of_source_{};
+};
+
+}  // namespace heist

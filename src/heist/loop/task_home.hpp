@@ -1,0 +1,190 @@
+// TaskHome: where tasks belong, which is an event loop or a cluster of them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <heist/event_loop.hpp>
+#include <heist/promise_state.hpp>
+#include <heist/ref.hpp>
+#include <heist/scheduler_task.hpp>
+#include <heist/scheduling_state.hpp>
+#include <heist/sync.hpp>
+
+#include "../concurrent/inbox.hpp"
+#include "aborted_tasks.hpp"
+#include "close_terms.hpp"
+#include "limits_to_arm.hpp"
+#include "loop_clock.hpp"
+#include "scheduler_core.hpp"
+#include "waiting_tasks.hpp"
+
+namespace heist {
+
+/// What posters, settlers and signals need of an event loop (LoopCore) and of a cluster (ClusterCore):
+/// schedulers, tasks, promises' reactions and signals' parts name their home, and need not know which
+/// of the two it is.
+///
+/// Roles   owner: a loop's agent, a cluster's keeper.  poster, settler, aborter, closer: any thread.
+/// I1      Every node here that has left the inbox is the owner's, until it is runnable.
+/// I2      Whoever holds a task disposes of it: the poster until its post succeeded, then the home.
+///         Aborters only claim, and tell (SignalPort::send_reap).
+/// Lifetime  counted; schedulers, signals and promises may keep it long after its close.
+class TaskHome {
+ public:
+  TaskHome(const TaskHome&) = delete;
+  TaskHome& operator=(const TaskHome&) = delete;
+
+  // Any thread.
+
+  /// Enqueues a task. False: it is closed, the task is still the caller's.
+  [[nodiscard]] virtual bool post(SchedulerTask& task) noexcept = 0;
+  /// The same; when it is closed, the task is dropped.
+  virtual bool post_or_drop(SchedulerTask& task) noexcept = 0;
+  /// The same for a signal's time limit, which does not stand in line with what else is handed over. `below`: for
+  /// try_take_back(), until it has arrived; zero: it cannot be taken back.
+  [[nodiscard]] virtual bool post_limit(SchedulerTask& limit, Inbox::Below& below) noexcept = 0;
+  /// Whether the limit is the caller's again, as if it had not been posted.
+  [[nodiscard]] bool try_take_back(SchedulerTask& limit, Inbox::Below below) noexcept {
+    return limits_to_arm_.try_take_back(limit, below);
+  }
+  /// Hands over a reaction whose promise has settled. False: it is closed, the reaction is still the
+  /// caller's.
+  [[nodiscard]] virtual bool deliver(Reaction& reaction) noexcept = 0;
+  /// Hands a message to the owner; drops it when this is closed.
+  virtual void send(LoopNode& message) noexcept = 0;
+  /// The same for a message that only clears away, and runs no users' code: in a cluster it waits for an
+  /// agent that is awake, until so many have come.
+  virtual void send_to_clear(LoopNode& message) noexcept { send(message); }
+  /// The message of an abort: however many there are, each pick looks at some of them only.
+  void send_abort(LoopNode& message) noexcept;
+  /// The priority of a part's signal has changed: its queues move (PRI-3).
+  virtual void change_priority(SignalPort& part) noexcept = 0;
+  /// Before a task that takes its priority from a signal is posted: gives it a place in a queue that moves
+  /// with the signal, if agents share such queues.   Errors: std::bad_alloc.
+  virtual void reserve_place(ControlledTask& /*task*/) {}
+  /// The same for a reaction that goes on with this state.   Errors: std::bad_alloc.
+  virtual void reserve_place(Reaction& /*reaction*/, const SchedulingState& /*state*/) {}
+  /// A scheduler's tasks are not started by any pick that begins after the return, until resume(): what
+  /// of that is not the owner's. A message to the owner follows, with the number that is returned: of
+  /// several threads' changes the last one decides.
+  virtual std::uint64_t suspend(SchedulerCore& /*scheduler*/) noexcept { return 0; }
+  virtual std::uint64_t resume(SchedulerCore& /*scheduler*/) noexcept { return 0; }
+  /// Null: it is a cluster.
+  [[nodiscard]] virtual LoopCore* as_loop() noexcept = 0;
+
+  /// Refuses tasks from other threads from now on; messages still come.
+  void refuse_tasks() noexcept {
+    refuses_tasks_.store(true, sync::relaxed);  // relaxed: posts that overlap may fall either way.
+  }
+  [[nodiscard]] bool refuses_tasks() const noexcept {
+    return refuses_tasks_.load(sync::relaxed);  // relaxed: as above.
+  }
+  /// Whoever waits for work here does not sleep, until end_hot_phase() was called as often.
+  void begin_hot_phase() noexcept {
+    hot_phases_.fetch_add(1, sync::relaxed);  // relaxed: seen in time.
+  }
+  void end_hot_phase() noexcept { hot_phases_.fetch_sub(1, sync::relaxed); }  // relaxed: as above.
+  [[nodiscard]] bool is_hot() const noexcept {
+    return hot_phases_.load(sync::relaxed) != 0;  // relaxed: as above.
+  }
+  [[nodiscard]] LoopTime& time() noexcept { return time_; }
+  [[nodiscard]] const LoopTime& time() const noexcept { return time_; }
+  /// Before a post: the task becomes runnable once the delay, counted from now, is over.
+  void set_delay(SchedulerTask& task, Delay delay) const noexcept;
+  /// The same for a signal's time limit. One of no length is over at once, and stands behind those
+  /// that ended before.
+  void set_time_limit(SchedulerTask& limit, Delay delay) const noexcept;
+  [[nodiscard]] SchedulerCore& first_scheduler() noexcept { return first_scheduler_; }
+  /// What plain tasks are posted through (timers, timeouts, other task sources): no scheduler's.
+  [[nodiscard]] SchedulerCore& plain_source() noexcept { return plain_source_; }
+  [[nodiscard]] CloseTerms& close_terms() noexcept { return close_terms_; }
+  [[nodiscard]] bool is_closed() const noexcept { return inbox_.is_closed(); }
+  /// Whether more than so many references to it are there.
+  [[nodiscard]] bool is_shared_beyond(std::uint32_t references) const noexcept {
+    return shares_.is_more_than(references);
+  }
+  /// Something was posted before this call, and is not taken yet.
+  [[nodiscard]] bool has_posts_by_now() const noexcept { return inbox_.has_posts_by_now(); }
+
+  // The owner.
+
+  /// Other threads have handed something over.
+  [[nodiscard]] bool has_posts() const noexcept { return inbox_.has_posts(); }
+  /// Tasks that wait, and how delays and suspensions go on.
+  [[nodiscard]] WaitingTasks& waiting() noexcept { return *waiting_; }
+  [[nodiscard]] AbortedTasks& aborted() noexcept { return aborted_; }
+  [[nodiscard]] LimitsToArm& limits_to_arm() noexcept { return limits_to_arm_; }
+  /// A scheduler was resumed: its tasks that were held back are runnable, unless resume() has seen to them.
+  virtual void release_held(SchedulerCore& /*scheduler*/) noexcept {}
+
+  // An agent that clears away.
+
+  /// What is left to do for an aborted task of this home, but for the aborter's share.   Returns whether
+  /// its callback was still there.
+  [[nodiscard]] virtual bool reap(ControlledTask& task) noexcept = 0;
+
+  friend void retain(TaskHome& home) noexcept;
+  friend void release(TaskHome& home) noexcept;
+
+ protected:
+  explicit TaskHome(const EventLoopOptions& options) noexcept;
+  virtual ~TaskHome();
+
+  /// The owner: messages of aborts are there.
+  void take_aborts(unsigned most) noexcept { aborted_.take_messages(abort_messages_, *this, most); }
+  void close_aborts() noexcept { aborted_.close_messages(abort_messages_, *this); }
+
+  /// Any thread: hands a limit to the owner. `tell(LoopNode&)` hands over the message that says so. False: it is closed.
+  template <class Tell>
+  [[nodiscard]] bool send_limit(SchedulerTask& limit, Inbox::Below& below, Tell&& tell) noexcept {
+    const auto result = limits_to_arm_.post(limit, below);
+    // A home that is closed meanwhile looks for the limit itself.
+    if (result == Inbox::PostResult::wake) tell(limits_notice_);
+    return result != Inbox::PostResult::closed;
+  }
+
+  // Written by posters.
+  alignas(64) Inbox inbox_;
+  LimitsToArm limits_to_arm_;
+  Inbox abort_messages_;                     ///< "asleep": the owner waits for `abort_notice_`
+  sync::atomic<bool> refuses_tasks_{false};  ///< draining: from other threads; messages still come
+
+  // Written rarely.
+  alignas(64) RefCount shares_{1};
+  LoopTime time_;
+  WaitingTasks* waiting_ = nullptr;  ///< the derived class's; null when only memory is left
+  SchedulerCore first_scheduler_{*this};
+  SchedulerCore plain_source_{*this};
+  sync::atomic<std::uint32_t> hot_phases_{0};
+  CloseTerms close_terms_;
+
+  // Written by the owner.
+  alignas(64) AbortedTasks aborted_;
+
+ private:
+  /// Tells the owner that there are messages of aborts; in the inbox once, as these wake nobody.
+  struct AbortNotice : LoopNode {
+    AbortNotice() noexcept;
+    static void take(LoopNode& node, TaskHome& home) noexcept;
+    static void ignore(LoopNode& node) noexcept;
+    static const MessageOps table;
+  };
+  /// The same of time limits.
+  struct LimitsNotice : LoopNode {
+    LimitsNotice() noexcept;
+    static void take(LoopNode& node, TaskHome& home) noexcept;
+    static void ignore(LoopNode& node) noexcept;
+    static const MessageOps table;
+  };
+
+  AbortNotice abort_notice_;
+  LimitsNotice limits_notice_;
+};
+
+/// Disposes of a task that will never start: callback, signal, the agent's share. Whoever holds it.   Returns whether the
+/// callback was still there.
+bool dispose(ControlledTask& task) noexcept;
+/// The same without the share; for who does not hold it.   Returns false when that was done before.
+bool discard_contents(ControlledTask& task) noexcept;
+
+}  // namespace heist

@@ -1,0 +1,130 @@
+// WaitingTasks: tasks that wait for their time, or for the resume of their scheduler.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <heist/scheduler_task.hpp>
+#include <optional>
+
+#include "../concurrent/own_count.hpp"
+#include "delay_wheels.hpp"
+#include "ended_limits.hpp"
+#include "loop_clock.hpp"
+#include "scheduler_core.hpp"
+
+namespace heist {
+
+/// What a loop or a cluster has of tasks that are not runnable: delayed ones, tasks of suspended
+/// schedulers, and time limits of signals that have ended (they are picked before any task).
+///
+/// Roles   owner: a loop's agent, a cluster's keeper. It makes every call but size() and held().
+/// I1      A delay ends in the loop's wheel, or in its scheduler's own ones (SchedulerDelays) from the
+///         first suspension of that scheduler on. Those have one task of their own in the loop's wheel,
+///         for the first of their delays.
+/// Proof   tests/loop/delay_test.cpp, tests/loop/suspended_delays_test.cpp
+class WaitingTasks {
+ public:
+  /// How many delays a pick finds to be over, or moves on in the wheel.
+  static constexpr unsigned expiry_portion = 4096;
+
+  /// `time`: the loop's or the cluster's.
+  explicit WaitingTasks(const LoopTime& time) noexcept : time_(time) {}
+
+  /// A delayed task arrives.
+  void arm(SchedulerTask& task) noexcept;
+  /// Ends the delays that are over: time limits come to limits(), for a task runnable(SchedulerTask&)
+  /// is called. So many steps of each wheel; the rest is due at once.
+  template <class Runnable>
+  void expire(Runnable&& runnable, unsigned most = expiry_portion) noexcept {
+    if (delays_.empty()) return;
+    const Tick now = time_.tick_now();
+    if (now < delays_.next_expiry()) return;
+    const auto end = [&](LoopNode& node) noexcept {
+      auto& task = static_cast<SchedulerTask&>(node);
+      if (task.is_time_limit) return limits_.push(task);
+      task.scheduler->delays ? keep_delayed(task) : runnable(task);
+    };
+    delays_.expire(now, end, most);
+    if (ended_delays_ != nullptr) expire_schedulers(runnable, most);
+  }
+  /// The same of time limits only.
+  void expire_limits() noexcept;
+  /// Takes a task back. False: it does not wait here.
+  [[nodiscard]] bool withdraw(SchedulerTask& task) noexcept;
+
+  /// A task came up for a pick while its scheduler is suspended.
+  void hold(SchedulerTask& task) noexcept;
+  /// What was asked for at that time, on the clock of this home.   Precondition: the scheduler has its
+  /// delays. False: it is suspended already.
+  bool suspend(SchedulerCore& scheduler, std::chrono::nanoseconds at) noexcept;
+  /// False: it is not suspended.
+  bool resume(SchedulerCore& scheduler, std::chrono::nanoseconds at) noexcept;
+  [[nodiscard]] bool has_suspensions() const noexcept { return suspended_schedulers_ != 0; }
+
+  [[nodiscard]] EndedLimits& limits() noexcept { return limits_; }
+  [[nodiscard]] const EndedLimits& limits() const noexcept { return limits_; }
+  [[nodiscard]] const DelayWheels& delays() const noexcept { return delays_; }
+  /// Whether an armed delay has ended.   Cost: a look at the clock, if any is armed.
+  [[nodiscard]] bool has_due_delay() const noexcept {
+    return !delays_.empty() && delays_.next_expiry() <= time_.tick_now();
+  }
+  /// When the clock will next have something here; never on a virtual clock, which others move.
+  [[nodiscard]] std::optional<LoopTime::Clock::time_point> next_deadline() const noexcept {
+    if (time_.is_virtual()) return std::nullopt;
+    return time_.steady_start_of(delays_.next_expiry());
+  }
+  /// How many wait for a resume, or in wheels of schedulers.   Thread: any.
+  [[nodiscard]] std::size_t held() const noexcept { return held_; }
+  /// All tasks and limits here.   Thread: any; others than the owner see them as of a moment ago.
+  [[nodiscard]] std::size_t size() const noexcept {
+    const std::size_t all = limits_.size() + delays_.size() + held_;
+    return all > wakes_ ? all - wakes_ : 0;
+  }
+
+  // For a close.
+
+  /// From now on nothing is armed for schedulers' own delays.
+  void end_wakes() noexcept { arms_wakes_ = false; }
+  void disarm_wake(SchedulerCore& scheduler) noexcept;
+  /// Takes out all delays but those of schedulers.
+  template <class Take>
+  void drain_delays(Take&& take) noexcept {
+    delays_.drain([&](LoopNode& node) noexcept {
+      auto& task = static_cast<SchedulerTask&>(node);
+      task.place = TaskPlace::elsewhere;
+      take(task);
+    });
+  }
+  /// Takes out a scheduler's own delays.
+  void take_delayed(SchedulerCore& scheduler, TaskFifo& into) noexcept;
+
+ private:
+  void release_held(SchedulerTask& task) noexcept;
+  void keep_delayed(SchedulerTask& task) noexcept;
+  void arm_wake(SchedulerCore& scheduler) noexcept;
+  template <class Runnable>
+  void expire_schedulers(Runnable& runnable, std::size_t most) noexcept {
+    while (SchedulerCore* scheduler = ended_delays_) {
+      auto& delays = *scheduler->delays;
+      ended_delays_ = delays.next_ended;
+      delays.may_have_ended = false;
+      const auto end = [&](SchedulerTask& task) noexcept {
+        --held_;
+        runnable(task);
+      };
+      delays.expire(time_.now(), end, most);
+      arm_wake(*scheduler);
+    }
+  }
+
+  const LoopTime& time_;
+  DelayWheels delays_;
+  EndedLimits limits_;
+  std::size_t suspended_schedulers_ = 0;
+  OwnCount held_;                          ///< by suspended schedulers, and all in SchedulerDelays
+  OwnCount wakes_;                         ///< among the delays, each for a scheduler's delays
+  SchedulerCore* ended_delays_ = nullptr;  ///< a list: their own delays may have ended
+  bool arms_wakes_ = true;
+};
+
+}  // namespace heist
