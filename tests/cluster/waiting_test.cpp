@@ -205,8 +205,8 @@ class ClusterWaitingAfterAwait : public ClusterDrainWatch {
     co_return other->get();
   }
   void begin(std::optional<Promise<int>>& waits, std::optional<Promise<int>>& other) {
-    waits = scheduler().post_task(
-        [&, awaited = start.promise] { return wait_after_await(awaited, to_meet, other); });
+    // What the coroutine itself settles: the promise of a task that returned it goes by the agent that began it.
+    scheduler().post_task([&] { waits = wait_after_await(start.promise, to_meet, other); }).get();
   }
   static Promise<int> await_end(Promise<void> end) {
     co_await end;

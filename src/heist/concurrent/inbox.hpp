@@ -18,6 +18,11 @@ class TakenNodes {
   explicit TakenNodes(LoopNode* newest) noexcept : newest_(newest) {}
 
   [[nodiscard]] bool empty() const noexcept { return newest_ == nullptr && oldest_ == nullptr; }
+  /// The only one, or null: there is none, or there are more.   Precondition: as they were taken.
+  [[nodiscard]] LoopNode* take_only() noexcept {
+    const bool is_alone = newest_ != nullptr && newest_->next == nullptr;
+    return is_alone ? std::exchange(newest_, nullptr) : nullptr;
+  }
   /// Gives the next ones to `arrive(LoopNode&)`, the oldest first. Until all have been turned round
   /// that is all that a call does, as a list is linked the other way.
   template <class Arrive>
@@ -25,22 +30,31 @@ class TakenNodes {
     turn_some(most_turned);
     if (newest_ != nullptr) return;
     ListWalk walk;
-    for (; oldest_ != nullptr && most > 0; --most) {
-      LoopNode& node = *std::exchange(oldest_, oldest_->next);
-      walk.step(node, oldest_);
-      arrive(node);
+    LoopNode* oldest = oldest_;
+    for (; oldest != nullptr && most > 0; --most) {
+      LoopNode* const next = oldest->next;
+      walk.step(*oldest, next);
+      arrive(*oldest);
+      oldest = next;
     }
+    oldest_ = oldest;
   }
 
  private:
   friend class Inbox;
   void turn_some(unsigned most) noexcept {
     ListWalk walk;
-    for (; newest_ != nullptr && most > 0; --most) {
-      LoopNode& node = *std::exchange(newest_, newest_->next);
-      walk.step(node, newest_);
-      node.next = std::exchange(oldest_, &node);
+    LoopNode* newest = newest_;
+    LoopNode* oldest = oldest_;
+    for (; newest != nullptr && most > 0; --most) {
+      LoopNode* const older = newest->next;
+      walk.step(*newest, older);
+      newest->next = oldest;
+      oldest = newest;
+      newest = older;
     }
+    newest_ = newest;
+    oldest_ = oldest;
   }
 
   LoopNode* newest_ = nullptr;  ///< to be turned round

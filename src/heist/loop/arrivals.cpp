@@ -55,19 +55,28 @@ bool Arrivals::drain_until_limit() noexcept {
 /// What was left, then the inbox as it is now. False: a time limit comes first; the rest is left.
 bool Arrivals::arrive_until_limit() noexcept {
   const AgentActivity::Moving moving(loop_.counts().activity());
-  for (const bool is_left : {true, false}) {
-    if (is_left && !inbox_.has_left()) continue;
-    TakenNodes taken = is_left ? inbox_.take_left() : inbox_.take_nodes();
-    if (is_left) note_leftovers();
-    for (arrive_some(taken); !taken.empty(); arrive_some(taken)) {
-      loop_.on_agent().waiting.limits().end_row();
-      if (!limit_is_first()) continue;
-      inbox_.leave(taken);
-      note_leftovers();
-      return false;
-    }
+  if (loop_.on_agent().has_leftovers) [[unlikely]] {
+    TakenNodes left = inbox_.take_left();
+    note_leftovers();
+    if (!arrive_until_limit(left)) return false;
+  }
+  if (TakenNodes taken = inbox_.take_nodes(); LoopNode* only = taken.take_only()) {
+    loop_.arrive(*only);
+  } else if (!arrive_until_limit(taken)) {
+    return false;
   }
   return arm_until_limit();
+}
+
+bool Arrivals::arrive_until_limit(TakenNodes& taken) noexcept {
+  for (arrive_some(taken); !taken.empty(); arrive_some(taken)) {
+    loop_.on_agent().waiting.limits().end_row();
+    if (!limit_is_first()) continue;
+    inbox_.leave(taken);
+    note_leftovers();
+    return false;
+  }
+  return true;
 }
 
 bool Arrivals::arm_until_limit() noexcept {

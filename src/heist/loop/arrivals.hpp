@@ -40,6 +40,7 @@ class Arrivals {
   void arrive_some(TakenNodes& taken) noexcept HEIST_ON_AGENT;
   void arrive_left() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool arrive_until_limit() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool arrive_until_limit(TakenNodes& taken) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool arm_until_limit() noexcept HEIST_ON_AGENT;
   void arm_limits() noexcept HEIST_ON_AGENT;
   void note_leftovers() noexcept HEIST_ON_AGENT;

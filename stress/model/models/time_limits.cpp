@@ -10,7 +10,7 @@ using namespace heist;
 using namespace heist::model;
 
 /// Dropped at once, by two threads: each is taken back, or goes when it arrives, or by a message.
-HEIST_MODEL_PROGRAM(limits_dropped_against_their_arrival, 2) {
+HEIST_MODEL_PROGRAM(limits_dropped_against_their_arrival, 1) {
   EventLoop loop(on_virtual_clock());
   const Scheduler scheduler = loop.scheduler();
   for (int i = 0; i < 2; ++i) {
@@ -25,7 +25,7 @@ HEIST_MODEL_PROGRAM(limits_dropped_against_their_arrival, 2) {
 }
 
 /// One is dropped while the other one stays: what is below the one that is taken back is there.
-HEIST_MODEL_PROGRAM(limit_stays_when_one_goes, 2) {
+HEIST_MODEL_PROGRAM(limit_stays_when_one_goes, 1) {
   EventLoop loop(on_virtual_clock());
   const Scheduler scheduler = loop.scheduler();
   std::optional<AbortSignal> stays;
@@ -39,7 +39,7 @@ HEIST_MODEL_PROGRAM(limit_stays_when_one_goes, 2) {
 }
 
 /// Of two threads, to an agent that sleeps or is about to: none is forgotten.
-HEIST_BLOCKING_MODEL_PROGRAM(limits_of_others_wake_an_agent, 2) {
+HEIST_BLOCKING_MODEL_PROGRAM(limits_of_others_wake_an_agent, 1) {
   EventLoop loop(on_virtual_clock());
   const Scheduler scheduler = loop.scheduler();
   std::array<std::optional<AbortSignal>, 2> signals;
