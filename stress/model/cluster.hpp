@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cluster/cluster_core.hpp"
-#include "loop/drive_scope.hpp"
 #include "cluster/member.hpp"
+#include "loop/drive_scope.hpp"
 #include "model_time.hpp"
 #include "support.hpp"
 

@@ -7,11 +7,11 @@
 #include <stdexcept>
 #include <thread>
 
-#include "../loop/close_calls.hpp"
 #include "../cluster/cluster_core.hpp"
+#include "../cluster/member.hpp"
+#include "../loop/close_calls.hpp"
 #include "../loop/drive_scope.hpp"
 #include "../loop/loop_core.hpp"
-#include "../cluster/member.hpp"
 #include "../os/fork_watch.hpp"
 #include "../os/thread.hpp"
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "../loop/close_calls.hpp"
 #include "../cluster/cluster_core.hpp"
+#include "../loop/close_calls.hpp"
 #include "../loop/drive_scope.hpp"
 #include "../loop/loop_core.hpp"
 #include "../os/cpu_limit.hpp"

@@ -2,8 +2,8 @@
 #include <heist/helped_task.hpp>
 
 #include "../cluster/cluster_core.hpp"
-#include "../loop/loop_core.hpp"
 #include "../cluster/member.hpp"
+#include "../loop/loop_core.hpp"
 #include "../loop/signal_core.hpp"
 
 namespace heist {

@@ -179,6 +179,10 @@ void ClusterCore::publish_expired(SchedulerTask& task) noexcept {
 SignalQueueEntryOwner ClusterCore::make_cell(SignalPort& part, LoopNode& node,
                                              bool is_continuation) {
   SignalQueues& pair = part.shared_queues();
+  if (pair.is_new()) {  // its maker may have been stopped here
+    pair.reserve();
+    move(part, pair);
+  }
   return SignalQueueEntryOwner(
       make_node<SignalQueueEntry>(node, pair, pair.queue(is_continuation)));
 }
@@ -194,9 +198,12 @@ void ClusterCore::reserve_place(Reaction& reaction, const SchedulingState& state
 
 void ClusterCore::change_priority(SignalPort& part) noexcept {
   SignalQueues* pair = part.find_shared_queues();
-  if (pair == nullptr) return;  // no task of it has come yet
+  if (pair != nullptr) move(part, *pair);  // else no task of it has come yet
+}
+
+void ClusterCore::move(SignalPort& part, SignalQueues& pair) noexcept {
   for (const bool is_continuation : {false, true}) {
-    queues_.move(*pair, pair->queue(is_continuation),
+    queues_.move(pair, pair.queue(is_continuation),
                  [&]() noexcept { return effective_priority(part.priority(), is_continuation); });
   }
   // Who drops everything may have looked at the new level before, and at the old one too late.

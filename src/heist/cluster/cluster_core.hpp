@@ -166,6 +166,7 @@ class ClusterCore final : public TaskHome {
   void publish_held(SuspendedTasks& hold) noexcept;
   void publish_held(SchedulerTask& task) noexcept;
   void publish_held(Reaction& reaction) noexcept;
+  void move(SignalPort& part, SignalQueues& pair) noexcept;
   int give_place(SignalQueueEntryOwner& cell, SignalPort& part, LoopNode& node,
                  bool is_continuation) noexcept;
   [[nodiscard]] bool take_back(ControlledTask& task) noexcept;

@@ -25,7 +25,7 @@ inline SchedulerTask* pick_limit(LoopCore& loop) noexcept HEIST_ON_AGENT {
 
 /// A limit that has ended does not wait until all that was sent here has been taken. Null: there is none, or nothing to
 /// take before it.
-inline SchedulerTask* pick_limit_before_inbox(LoopCore& loop) noexcept HEIST_ON_AGENT {
+[[gnu::noinline]] SchedulerTask* pick_limit_before_inbox(LoopCore& loop) noexcept HEIST_ON_AGENT {
   if (!loop.arrivals().may_have_limits()) [[likely]]
     return nullptr;
   return loop.has_messages() && loop.arrivals().limit_is_first() ? pick_limit(loop) : nullptr;

@@ -61,13 +61,7 @@ void SignalPort::reserve_move() {
 
 SignalQueues& SignalPort::shared_queues() {
   SignalQueues* pair = find_shared_queues();
-  if (pair == nullptr) pair = make_pair();
-  if (pair->is_new()) {  // its maker may have been stopped here
-    pair->reserve();
-    // relaxed: set before this part was found.
-    home.load(sync::relaxed)->change_priority(*this);
-  }
-  return *pair;
+  return pair != nullptr ? *pair : *make_pair();
 }
 
 SignalQueues* SignalPort::make_pair() {

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "../support.hpp"
+#include "cluster/idle_agents.hpp"
 #include "cluster/queues/cluster_queues.hpp"
 #include "cluster/queues/fork_deque.hpp"
-#include "cluster/idle_agents.hpp"
 
 using namespace heist;
 using namespace heist::model;

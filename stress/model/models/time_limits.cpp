@@ -66,7 +66,7 @@ HEIST_MODEL_PROGRAM(limit_against_close, 3) {
 
 /// The same in a cluster, whose keeper takes it up.
 HEIST_MODEL_PROGRAM(limit_against_the_close_of_a_cluster, 1) {
-  HubCluster cluster(1);
+  LoopCluster cluster(1);
   const Scheduler scheduler = cluster.scheduler();
   spawn([&] {
     const auto kept = AbortSignal::timeout(scheduler, Delay::never());
