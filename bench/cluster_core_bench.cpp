@@ -1,5 +1,6 @@
-// What does a task cost one agent in the cluster's queues (ClusterQueues, docs/adr/0011 and 0014)? Posted and picked at
-// once, without threads. What clusters do beside other pools is in bench/compare (pool2/*).
+// What does a task cost one agent in the cluster's queues (ClusterQueues, docs/adr/0011 and 0014)?
+// Posted and picked at once, without threads. What clusters do beside other pools is in
+// bench/compare (pool2/*).
 //
 // Interleave: --benchmark_repetitions=7 --benchmark_enable_random_interleaving=true
 //             --benchmark_report_aggregates_only=true
@@ -64,7 +65,8 @@ void post_shared_and_pick(benchmark::State& state) {
     check(cluster.queues->pick(0, -1) == &task);
   }
 }
-/// A more urgent task comes and goes while the agent has others: the hint is raised, and lowered again.
+/// A more urgent task comes and goes while the agent has others: the hint is raised, and lowered
+/// again.
 void urgent_between(benchmark::State& state) {
   Cluster cluster;
   Task low;

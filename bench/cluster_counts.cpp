@@ -1,7 +1,9 @@
-// What an agent cluster's tasks cost in shared cache lines, by the number of agents (docs/scaling.md).
+// What an agent cluster's tasks cost in shared cache lines, by the number of agents
+// (docs/scaling.md).
 //
-// usage: heist_cluster_counts    writes a table: for each task, read-modify-writes of lines that several threads touch, and
-//                                touches of a line that another thread touched last
+// usage: heist_cluster_counts    writes a table: for each task, read-modify-writes of lines that
+//                                several threads touch, and touches of a line that another thread
+//                                touched last
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -32,7 +34,8 @@ class Ended {
   std::atomic<std::uint64_t> left_{tasks};
 };
 
-/// Agents that are kept in a task meanwhile: those that look for tasks faster than they come would be counted, too.
+/// Agents that are kept in a task meanwhile: those that look for tasks faster than they come would
+/// be counted, too.
 class Held {
  public:
   explicit Held(const AgentCluster& cluster) {

@@ -1,7 +1,9 @@
-// How long does an urgent job wait while a backlog of background jobs stands: on a heist agent, and on a FIFO pool?
+// How long does an urgent job wait while a backlog of background jobs stands: on a heist agent, and
+// on a FIFO pool?
 //
-// The jobs are heistd's own (src/heistd), without HTTP: the backlog compresses, and each millisecond an
-// urgent job arrives that digests 4 KiB. Prints one line of JSON; heistd_latency.py makes the table.
+// The jobs are heistd's own (src/heistd), without HTTP: the backlog compresses, and each
+// millisecond an urgent job arrives that digests 4 KiB. Prints one line of JSON; heistd_latency.py
+// makes the table.
 #include <atomic>
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>

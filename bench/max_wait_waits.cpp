@@ -1,10 +1,10 @@
-// Question: how long do background tasks wait while user-blocking ones keep every agent busy, without and with a maximum
-// wait, on a loop and in a cluster of two agents?
+// Question: how long do background tasks wait while user-blocking ones keep every agent busy,
+// without and with a maximum wait, on a loop and in a cluster of two agents?
 //
 // usage: heist_max_wait_waits [SECONDS]    writes a table, for scripts/plot_max_wait
 //
-// For three quarters of the time four tasks for each agent post themselves again, each taking 100 us. A background task
-// comes every 10 ms, to the end.
+// For three quarters of the time four tasks for each agent post themselves again, each taking 100
+// us. A background task comes every 10 ms, to the end.
 #include <algorithm>
 #include <atomic>
 #include <chrono>

@@ -1,4 +1,5 @@
-// One signal for a group of tasks: one call aborts those that have not started, and tells those that run.
+// One signal for a group of tasks: one call aborts those that have not started, and tells those
+// that run.
 #include <cstdio>
 #include <heist/heist.hpp>
 #include <string>

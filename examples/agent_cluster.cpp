@@ -1,4 +1,5 @@
-// Several agents share what is posted; a coroutine visits one of them for what must stay on one thread.
+// Several agents share what is posted; a coroutine visits one of them for what must stay on one
+// thread.
 #include <cstdint>
 #include <cstdio>
 #include <heist/heist.hpp>

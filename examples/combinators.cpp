@@ -1,4 +1,5 @@
-// Several promises as one: all of them, the first good one, the first one at all, and a limit in time.
+// Several promises as one: all of them, the first good one, the first one at all, and a limit in
+// time.
 #include <chrono>
 #include <cstdio>
 #include <heist/heist.hpp>

@@ -1,4 +1,5 @@
-// Work in slices: what is left of a task goes on in the next slice, and between two slices the loop runs the rest.
+// Work in slices: what is left of a task goes on in the next slice, and between two slices the loop
+// runs the rest.
 #include <cstddef>
 #include <cstdio>
 #include <heist/heist.hpp>

@@ -1,4 +1,5 @@
-// A coroutine that hops to another agent and comes back: it starts at once, and resumes where it began.
+// A coroutine that hops to another agent and comes back: it starts at once, and resumes where it
+// began.
 #include <cstdio>
 #include <heist/heist.hpp>
 #include <stdexcept>
@@ -6,8 +7,8 @@
 
 namespace {
 
-/// Reads on the agent for files, works on its own. Tasks are named before they are awaited: g++ 12 destroys
-/// temporaries of a co_await expression twice.
+/// Reads on the agent for files, works on its own. Tasks are named before they are awaited: g++ 12
+/// destroys temporaries of a co_await expression twice.
 heist::Promise<std::size_t> count_words(heist::Scheduler files, std::string name) {
   const auto reading = files.post_task([name] {
     if (name.empty()) throw std::invalid_argument("a file without a name");

@@ -1,4 +1,5 @@
-// A program that has a poll(2) loop of its own: one descriptor says when heist has something to do, timers included.
+// A program that has a poll(2) loop of its own: one descriptor says when heist has something to do,
+// timers included.
 #include <poll.h>
 #include <unistd.h>
 

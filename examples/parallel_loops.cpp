@@ -1,4 +1,5 @@
-// Loops over arrays on all agents of a cluster, as background work that an urgent task need not wait for.
+// Loops over arrays on all agents of a cluster, as background work that an urgent task need not
+// wait for.
 #include <cmath>
 #include <cstdio>
 #include <functional>

@@ -1,4 +1,5 @@
-// A request whose priority may change and whose work has a deadline: one signal for all its tasks has both.
+// A request whose priority may change and whose work has a deadline: one signal for all its tasks
+// has both.
 #include <cstdio>
 #include <heist/heist.hpp>
 #include <string>

@@ -1,4 +1,5 @@
-// One signal for each request: its own abort, the server's shutdown, or a time limit, whichever comes first.
+// One signal for each request: its own abort, the server's shutdown, or a time limit, whichever
+// comes first.
 #include <cstdio>
 #include <heist/heist.hpp>
 

@@ -1,4 +1,5 @@
-// How to test code that uses delays: on a virtual clock an hour takes no time, and every run is the same.
+// How to test code that uses delays: on a virtual clock an hour takes no time, and every run is the
+// same.
 #include <chrono>
 #include <cstdio>
 #include <heist/heist.hpp>

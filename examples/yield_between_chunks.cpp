@@ -1,5 +1,6 @@
-// Long work in chunks: between two of them whatever is more urgent runs, and an abort ends it there. Tasks of
-// the work's own priority wait until it is done, unless EventLoopOptions::continuation_cap lets them pass.
+// Long work in chunks: between two of them whatever is more urgent runs, and an abort ends it
+// there. Tasks of the work's own priority wait until it is done, unless
+// EventLoopOptions::continuation_cap lets them pass.
 #include <cstdio>
 #include <heist/heist.hpp>
 #include <string>

@@ -77,7 +77,8 @@ class AbortPost {
     check(heard_ == 1, "a listener was not called exactly once");
   }
 
-  /// On one processor the abort would always come first. (The tasks may all be delayed: not for ever.)
+  /// On one processor the abort would always come first. (The tasks may all be delayed: not for
+  /// ever.)
   void let_others_begin() const {
     // relaxed: chooses a moment only.
     for (int turn = 0; turn < 100 && destroyed_.load(sync::relaxed) == 0; ++turn) {

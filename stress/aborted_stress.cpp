@@ -1,18 +1,21 @@
-// Aborted tasks in great numbers, while more urgent tasks keep all agents busy: what they hold, and whom they hold up.
+// Aborted tasks in great numbers, while more urgent tasks keep all agents busy: what they hold, and
+// whom they hold up.
 //
-// I1  Through a bounded scheduler, tasks that are posted and aborted hold no more memory than a fixed number of them,
-//     although no agent comes to their level (LIF-5, ABT-5).
-// I2  With all tasks of a great number aborted, runnable, delayed or held back by a suspended scheduler, bound or stealable,
-//     of one signal or of many, no pick takes a millisecond of its agent's time (ABT-4), and a delay starts at the first or
-//     second pick after it is due, or after a millisecond of other tasks at the latest (DLY-1).
+// I1  Through a bounded scheduler, tasks that are posted and aborted hold no more memory than a
+//     fixed number of them, although no agent comes to their level (LIF-5, ABT-5).
+// I2  With all tasks of a great number aborted, runnable, delayed or held back by a suspended
+//     scheduler, bound or stealable, of one signal or of many, no pick takes a millisecond of its
+//     agent's time (ABT-4), and a delay starts at the first or second pick after it is due, or
+//     after a millisecond of other tasks at the latest (DLY-1).
 //
-// I3  Time limits that are made and dropped at a steady rate hold no more than a fixed amount of memory, however long tasks
-//     are, and so however seldom agents pick (ABT-5).
+// I3  Time limits that are made and dropped at a steady rate hold no more than a fixed amount of
+//     memory, however long tasks are, and so however seldom agents pick (ABT-5).
 //
-// A pick is measured in processor time of its thread: what the system runs in between is nobody's fault here. What is as long
-// as the number of tasks is so each time: only a pick that takes long in each of three attempts fails.
-// Each round is of the next case. I1 is measured in a process of its own, so that nothing is free there that others left.
-// `--tasks N`: how many are aborted at once. `--part lateness`, `--part memory`: that alone. `--case N`: this one alone.
+// A pick is measured in processor time of its thread: what the system runs in between is nobody's
+// fault here. What is as long as the number of tasks is so each time: only a pick that takes long
+// in each of three attempts fails. Each round is of the next case. I1 is measured in a process of
+// its own, so that nothing is free there that others left. `--tasks N`: how many are aborted at
+// once. `--part lateness`, `--part memory`: that alone. `--case N`: this one alone.
 #include <spawn.h>
 #include <sys/wait.h>
 
@@ -175,7 +178,8 @@ class Delays {
     await([&] { return has_ended_.load(sync::acquire); }, "a delay does not end");
   }
   void begin_measure() { measures_.store(true, sync::release); }
-  /// How many tasks of the load began on its agent when a delay was over, before it started: the most.
+  /// How many tasks of the load began on its agent when a delay was over, before it started: the
+  /// most.
   /// Precondition: it has ended.
   [[nodiscard]] std::uint64_t most_before() const {
     return before_.empty() ? 0 : *std::ranges::max_element(before_);

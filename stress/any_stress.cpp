@@ -1,12 +1,13 @@
-// Dependent signals of shared roots: two threads make, nest, observe and drop them while two others abort roots
-// and change priorities; one more root lives as long as the program.
+// Dependent signals of shared roots: two threads make, nest, observe and drop them while two others
+// abort roots and change priorities; one more root lives as long as the program.
 //
-// I1  A signal has one event at the most, and has it by the end if any of its roots was aborted; its reason
-//     is that of one of them.
+// I1  A signal has one event at the most, and has it by the end if any of its roots was aborted;
+//     its reason is that of one of them.
 // I2  Whoever hears of a root's abort finds every signal that depends on it marked (ABT-3).
-// I3  A task of a dependent never starts after the abort() of one of its roots has returned; it settles, and
-//     its callback is destroyed once (ABT-2).
-// I4  Priority events of a dependent make a chain, and in the end it shows its source's priority (PRI-6).
+// I3  A task of a dependent never starts after the abort() of one of its roots has returned; it
+//     settles, and its callback is destroyed once (ABT-2).
+// I4  Priority events of a dependent make a chain, and in the end it shows its source's priority
+//         (PRI-6).
 // I5  However many have come and gone, memory is flat (ABT-5).
 #include <array>
 #include <heist/heist.hpp>

@@ -8,7 +8,8 @@
 // I5  A close whose deadline has come reports a task that still runs and rejects its promise at
 //     once; the task's late result is dropped (ABT-6).
 // I6  A drain that waits for delayed tasks does not wait for those that have been aborted (ABT-4).
-// I7  The last report tells of no more tasks than were posted, of none that is open, and of one that overran.
+// I7  The last report tells of no more tasks than were posted, of none that is open, and of one
+//         that overran.
 #include <array>
 #include <chrono>
 #include <heist/heist.hpp>

@@ -1,10 +1,12 @@
-// A cluster whose tasks block all the time, with reserves that come, go and end: threads outside post tasks that block
-// for what other tasks do, fork, yield, or post on, also to the agent that they run on, be it a reserve; others suspend
-// the scheduler meanwhile, and in half of the rounds the cluster is closed or destroyed in the middle of it.
+// A cluster whose tasks block all the time, with reserves that come, go and end: threads outside
+// post tasks that block for what other tasks do, fork, yield, or post on, also to the agent that
+// they run on, be it a reserve; others suspend the scheduler meanwhile, and in half of the rounds
+// the cluster is closed or destroyed in the middle of it.
 //
 // I1  Every callback runs once at the most and is destroyed exactly once.
 // I2  Every promise settles.
-// I3  In a round without a close everything comes to its end, as long as fewer members block than there are (CLU-3).
+// I3  In a round without a close everything comes to its end, as long as fewer members block than
+//         there are (CLU-3).
 // I4  There are never more threads than agents and reserves.
 // I5  However many have come and gone, memory is flat.
 #include <array>

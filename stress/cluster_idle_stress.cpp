@@ -1,4 +1,5 @@
-// A cluster of eight agents with far timers only: the kernel's counters show that no agent runs (CLU-4, DLY-1).
+// A cluster of eight agents with far timers only: the kernel's counters show that no agent runs
+// (CLU-4, DLY-1).
 //
 // I1  Between two looks no agent's thread was switched to, nor took any CPU time.
 // I2  The look would notice one that polls.
@@ -78,7 +79,8 @@ void arm_far_timers(const Scheduler& scheduler, std::uint64_t count, Random& ran
   }
 }
 
-/// All agents block at once, so that each reserve's thread is started; returns when those have ended.
+/// All agents block at once, so that each reserve's thread is started; returns when those have
+/// ended.
 void use_reserves(const AgentCluster& cluster) {
   std::latch all_block(agents);
   std::vector<Promise<void>> ends;

@@ -1,10 +1,11 @@
 // Clusters of one to sixteen agents, whose histories are checked while they are made.
 //
-// I1  CLU-1: no task starts while one of a higher level, posted, moved or resumed before its pick began, stays unclaimed
-//     all through that pick. Whichever agent, whichever kind of task, whoever posted it.
+// I1  CLU-1: no task starts while one of a higher level, posted, moved or resumed before its pick
+//     began, stays unclaimed all through that pick. Whichever agent, whichever kind of task,
+//     whoever posted it.
 // I2  Every task that is posted starts exactly once, or is dropped because its signal was aborted.
-// I3  CLU-2: of the tasks of fixed priorities that come from outside, none starts before more older ones of its level than
-//     the stated bound; with one agent, before none.
+// I3  CLU-2: of the tasks of fixed priorities that come from outside, none starts before more older
+//     ones of its level than the stated bound; with one agent, before none.
 // I4  CLU-3: nothing that was posted stays behind.
 //
 // usage: [--tasks N]    at least so many tasks, however long that takes

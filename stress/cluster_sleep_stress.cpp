@@ -1,10 +1,14 @@
-// Agents that fall asleep and are woken, over and over, with random times to think in between (CLU-3, DLY-5).
+// Agents that fall asleep and are woken, over and over, with random times to think in between
+// (CLU-3, DLY-5).
 //
-// I1  What is posted to a cluster that sleeps, or is about to, runs: a stealable task, a bound one, one that is delayed.
-// I2  As many tasks as there are agents run at the same time, whether they come from outside or from one of them.
+// I1  What is posted to a cluster that sleeps, or is about to, runs: a stealable task, a bound one,
+//         one that is delayed.
+// I2  As many tasks as there are agents run at the same time, whether they come from outside or
+//         from one of them.
 // I3  While agents are kept busy until a delayed task has started, and one is free, it starts.
 //
-// Each cycle waits for what it has posted; what never comes ends the program with what the cluster's state is.
+// Each cycle waits for what it has posted; what never comes ends the program with what the
+// cluster's state is.
 //
 // usage: [--sleeps N]   until agents have slept so often, however long that takes
 #include <algorithm>
@@ -118,7 +122,8 @@ class SleepStress {
     wait_for([&begun] { return begun.now() == 1; }, "I1: a task was never run");
   }
 
-  /// I2. Each of them keeps its agent until all have begun; none touches `begun` after it has ended.
+  /// I2. Each of them keeps its agent until all have begun; none touches `begun` after it has
+  ///         ended.
   void meet(Begun& begun, Begun& ended) {
     begun.count();
     wait_for([&] { return begun.now() == cluster_->size(); },
@@ -148,7 +153,8 @@ class SleepStress {
     wait_for([&] { return ended.now() == cluster_->size(); }, "I2: tasks from a task");
   }
 
-  /// I3. All agents but one are busy until a delayed task has begun, which one of them, or a thread outside, has posted.
+  /// I3. All agents but one are busy until a delayed task has begun, which one of them, or a thread
+  ///         outside, has posted.
   void start_delayed_beside_busy(Random& random) {
     const unsigned busy = cluster_->size() - 1;
     Begun begun;

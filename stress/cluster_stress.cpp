@@ -1,13 +1,16 @@
-// A cluster of one to eight agents: threads outside and tasks inside post stealable and bound tasks of all levels, with
-// and without signals, at once, delayed, as coroutines that yield and await across agents, while others abort and
-// change priorities, and in most rounds the cluster is closed or destroyed in the middle of it. Some priorities have a maximum
-// wait (WAIT-6).
+// A cluster of one to eight agents: threads outside and tasks inside post stealable and bound tasks
+// of all levels, with and without signals, at once, delayed, as coroutines that yield and await
+// across agents, while others abort and change priorities, and in most rounds the cluster is closed
+// or destroyed in the middle of it. Some priorities have a maximum wait (WAIT-6).
 //
-// I1  Every callback runs once at the most and is destroyed exactly once; so is every coroutine frame (LIF-1).
+// I1  Every callback runs once at the most and is destroyed exactly once; so is every coroutine
+//         frame (LIF-1).
 // I2  Every promise settles.
 // I3  What was posted before a drain was called, without delay and without signal, runs.
-// I4  Once an abort() has returned, no task of its signal starts on an agent that has picked since (ABT-2).
-// I5  In a round without a close everything comes to its end, though agents go to sleep again and again (CLU-3, DLY-5).
+// I4  Once an abort() has returned, no task of its signal starts on an agent that has picked since
+//         (ABT-2).
+// I5  In a round without a close everything comes to its end, though agents go to sleep again and
+//         again (CLU-3, DLY-5).
 // I6  However many have come and gone, memory is flat.
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
-// Delayed stealable tasks while one agent is in a task for as long as the longest of them (DLY-1, DLY-5): half of them it
-// has armed itself.
+// Delayed stealable tasks while one agent is in a task for as long as the longest of them (DLY-1,
+// DLY-5): half of them it has armed itself.
 //
 // I1  All of them start before that task ends, which waits for them.
 // I2  None starts early.

@@ -1,13 +1,16 @@
-// A cooperative scheduler on an agent: threads schedule at all levels, with and without delays, and cancel each other's
-// tasks, while its tasks schedule, cancel, go on as callbacks and as coroutines, and throw. Handles are dropped anywhere; in
-// some rounds the agent is closed amid that, and everything used on.
+// A cooperative scheduler on an agent: threads schedule at all levels, with and without delays, and
+// cancel each other's tasks, while its tasks schedule, cancel, go on as callbacks and as
+// coroutines, and throw. Handles are dropped anywhere; in some rounds the agent is closed amid
+// that, and everything used on.
 //
-// I1  Every callback is destroyed once, whatever becomes of its task; what was refused by then, too.
-// I2  A task that nobody cancelled runs, unless its agent was closed; with no close nothing is refused (COOP-2).
+// I1  Every callback is destroyed once, whatever becomes of its task; what was refused by then,
+//         too.
+// I2  A task that nobody cancelled runs, unless its agent was closed; with no close nothing is
+//         refused (COOP-2).
 // I3  Once cancel_callback() has returned, the loop does not pick that task any more.
 // I4  What one thread schedules at one level without a delay starts in that order.
-// I5  Once a thread was refused, it is always; after close() all are. What was scheduled before a drain was called, without
-//     a delay, runs.
+// I5  Once a thread was refused, it is always; after close() all are. What was scheduled before a
+//     drain was called, without a delay, runs.
 // I6  However many have come and gone, memory is flat.
 #include <array>
 #include <chrono>

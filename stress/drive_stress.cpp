@@ -1,5 +1,5 @@
-// DriveScope an embedded loop: two threads take turns at driving one loop, others post to it and stop
-// it.
+// DriveScope an embedded loop: two threads take turns at driving one loop, others post to it and
+// stop it.
 //
 // I1  One thread drives at a time; who comes second is told so, and the agent's state passes whole
 //     to the next.

@@ -1,11 +1,13 @@
-// Random trees of forks on a cluster of four agents, while other threads post tasks of all priorities, and abort.
+// Random trees of forks on a cluster of four agents, while other threads post tasks of all
+// priorities, and abort.
 //
 // I1  Each node of a tree runs once, and has ended when the tree has.
-// I2  A tree whose nodes throw fails; the others give the number of their nodes. An aborted one rejects, and
-//     its nodes run to their ends all the same.
+// I2  A tree whose nodes throw fails; the others give the number of their nodes. An aborted one
+//     rejects, and its nodes run to their ends all the same.
 // I3  All nodes have the scheduler of their root.
 // I4  However many trees have been, memory is flat.
-// I5  The callback of a task that has forked is destroyed behind the tree and the task's checkpoint, and sees what both did.
+// I5  The callback of a task that has forked is destroyed behind the tree and the task's
+//         checkpoint, and sees what both did.
 #include <array>
 #include <atomic>
 #include <heist/agent_cluster.hpp>
@@ -159,7 +161,8 @@ class ForkRounds {
     co_return co_await node(plan, plan.seed, depth);
   }
 
-  /// So many that agents which have ended one find the next: those of another agent, before tasks of their own.
+  /// So many that agents which have ended one find the next: those of another agent, before tasks
+  /// of their own.
   void run_pairs(Random& random) {
     std::array<Pair, 256> pairs;
     std::vector<Promise<std::uint64_t>> trees;

@@ -1,8 +1,10 @@
-// What agents of a cluster hold back for a suspended scheduler, while one thread resumes and suspends that and another one
-// aborts what it has.
+// What agents of a cluster hold back for a suspended scheduler, while one thread resumes and
+// suspends that and another one aborts what it has.
 //
-// I1  Each task runs once, or its promise rejects by its abort or the close; its callback is destroyed once (ABT-2, SUS-1).
-// I2  Once the scheduler is resumed for good, all that was not aborted runs, or is dropped by a close.
+// I1  Each task runs once, or its promise rejects by its abort or the close; its callback is
+//         destroyed once (ABT-2, SUS-1).
+// I2  Once the scheduler is resumed for good, all that was not aborted runs, or is dropped by a
+//         close.
 // I3  However many have come and gone, memory is flat.
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
-// Bounded schedulers and ceilings: threads take places, wait for them and give them back; each loop's ceilings are asked
-// for at once.
+// Bounded schedulers and ceilings: threads take places, wait for them and give them back; each
+// loop's ceilings are asked for at once.
 //
 // I1  Who has a place of a bound of one is alone.
 // I2  Whoever waits gets a place; in the end all are free.

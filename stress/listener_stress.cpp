@@ -7,8 +7,8 @@
 //     most.
 // I3  set_priority within a change's delivery throws NotAllowedError (PRI-6); listeners may
 //     subscribe others.
-// I4  What a remover did before it removed a listener is seen by the callback's destructor, whoever runs
-//     that (ABT-7).
+// I4  What a remover did before it removed a listener is seen by the callback's destructor, whoever
+//     runs that (ABT-7).
 // I5  However many have come and gone, nothing is left: every callback is destroyed exactly once
 //     (ABT-5).
 // I6  A listener for one event is called once at the most.

@@ -5,9 +5,9 @@
 //              out twice, or released before its user has done with it, shows a foreign stamp.
 //              Hand-over orders makers before users only: what orders a user's reads before the
 //              next maker's writes is the pool, and ThreadSanitizer says so if it does not.
-// depot round  slabs are emptied, filled, listed and unlisted all the time, and trimmed whenever they
-//              are whole (once) or never (once); each node is stamped by its one owner, and in the end
-//              each must be found again.
+// depot round  slabs are emptied, filled, listed and unlisted all the time, and trimmed whenever
+//              they are whole (once) or never (once); each node is stamped by its one owner, and in
+//              the end each must be found again.
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -1,7 +1,9 @@
-// HelperCount and WaitingHelpers, as regions of parallel loops use them, but without oneTBB, which the thread sanitizer does
-// not see: one owner makes calls one after another, and takes its offers back while two helpers come, wait and leave.
+// HelperCount and WaitingHelpers, as regions of parallel loops use them, but without oneTBB, which
+// the thread sanitizer does not see: one owner makes calls one after another, and takes its offers
+// back while two helpers come, wait and leave.
 //
-// I1  A helper that has come finds what the owner has written for the call; between two calls none is inside.
+// I1  A helper that has come finds what the owner has written for the call; between two calls none
+//         is inside.
 // I2  No helper waits when nothing is offered any more: each wait ends.
 #include <array>
 #include <heist/sync.hpp>

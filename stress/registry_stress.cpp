@@ -1,5 +1,5 @@
-// The registry by itself: one thread walks it a few times and then closes it, one kills registrations
-// and so prunes, one adds more.
+// The registry by itself: one thread walks it a few times and then closes it, one kills
+// registrations and so prunes, one adds more.
 //
 // I1  A walk meets every registration that was added before it and lives throughout.
 // I2  Nobody meets a registration that the registry has let go of.

@@ -129,7 +129,8 @@ class SettleAwait {
   }
 
  private:
-  /// First every settling task has run, then every reaction that these have sent to the other agent.
+  /// First every settling task has run, then every reaction that these have sent to the other
+  /// agent.
   void come_to_rest() {
     for (int pass = 0; pass < 2; ++pass) {
       for (Agent& agent : agents_) fence(agent.scheduler());

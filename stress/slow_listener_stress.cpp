@@ -1,10 +1,11 @@
-// Threads that change the priority of one signal without end, while its listener takes a millisecond.
+// Threads that change the priority of one signal without end, while its listener takes a
+//         millisecond.
 //
 // I1  A call calls the listener once, and once more only for each call of another thread that came
 //     meanwhile and has left: what one caller does is bounded by what the others do.
-// I2  Values that come during an event are one change, to the last of them. They are random here, so
-//     in one case of three there is nothing to deliver after an event: no call delivers for long,
-//     however fast the others are.
+// I2  Values that come during an event are one change, to the last of them. They are random here,
+//     so in one case of three there is nothing to deliver after an event: no call delivers for
+//     long, however fast the others are.
 // I3  The events come one at a time, each begins where the one before it ended, and the last one
 //     carries the last value.
 // I4  What a thread wrote before its call is seen by the listener that is told of it, and what a
@@ -106,8 +107,9 @@ class SlowListener {
     caller.longest = std::max(caller.longest, time);
   }
 
-  /// Each thread sets the priority of its number, once, and says so first. A caller tells all loops with tasks of the signal
-  /// between its change and the delivery, or before it leaves: the more there are, the more often others come in between.
+  /// Each thread sets the priority of its number, once, and says so first. A caller tells all loops
+  /// with tasks of the signal between its change and the delivery, or before it leaves: the more
+  /// there are, the more often others come in between.
   void set_each_its_own(Random& random) {
     begin(priorities[random.below(3)]);
     for (const EventLoop& loop : loops_) {

@@ -1,11 +1,13 @@
-// A scheduler that one thread suspends and resumes while another one posts tasks of every kind, a third aborts
-// and changes priorities, and in some rounds the agent is closed while tasks are held back.
+// A scheduler that one thread suspends and resumes while another one posts tasks of every kind, a
+// third aborts and changes priorities, and in some rounds the agent is closed while tasks are held
+// back.
 //
-// I1  Between the return of suspend() and the call of resume() no task of the scheduler starts, while tasks
-//     of other sources do (SUS-1).
-// I2  Each task runs once, or its promise rejects by its abort or the close; nothing else happens to it, and
-//     its callback is destroyed once. What is held back is no exception (ABT-2, LIF-1).
-// I3  Tasks of one thread and one level start in the order of their posts, held back or not (ORD-2).
+// I1  Between the return of suspend() and the call of resume() no task of the scheduler starts,
+//     while tasks of other sources do (SUS-1).
+// I2  Each task runs once, or its promise rejects by its abort or the close; nothing else happens
+//     to it, and its callback is destroyed once. What is held back is no exception (ABT-2, LIF-1).
+// I3  Tasks of one thread and one level start in the order of their posts, held back or not
+//         (ORD-2).
 // I4  A delay is never shorter than asked for, however often it stops (DLY-1).
 // I5  However many have come and gone, memory is flat.
 #include <array>

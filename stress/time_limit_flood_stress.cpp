@@ -1,13 +1,14 @@
 // Time limits of signals while another thread hands over very much at one go: tasks, delays, other
-// limits that stay, that are dropped one by one, or all together. A ladder of limits, one a millisecond, is set before the
-// flood, and one behind it.
+// limits that stay, that are dropped one by one, or all together. A ladder of limits, one a
+// millisecond, is set before the flood, and one behind it.
 //
 // I1  A limit never aborts early (DLY-1).
-// I2  It is late by a tick and the task that is running at the most (DLY-6), which takes a millisecond
-//     or next to nothing here. What the thread that aborts waited for a CPU since the limit was due is not its own, and not
-//     counted. (What another agent of the cluster waited with the keeper's role in hand is: so nine of ten are to be in
-//     time, and all of them but for what a system may take from an agent.)
-// `--things N`: how many are handed over. `--case N`: this one only.
+// I2  It is late by a tick and the task that is running at the most (DLY-6), which takes a
+//     millisecond or next to nothing here. What the thread that aborts waited for a CPU since the
+//     limit was due is not its own, and not counted. (What another agent of the cluster waited with
+//     the keeper's role in hand is: so nine of ten are to be in time, and all of them but for what
+//     a system may take from an agent.) `--things N`: how many are handed over. `--case N`: this
+//     one only.
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -1,10 +1,11 @@
-// Timeout signals of two agents: three threads and the agents themselves arm them, observe them through listeners,
-// dependents and tasks, and drop them while they expire; some rounds close an agent meanwhile.
+// Timeout signals of two agents: three threads and the agents themselves arm them, observe them
+// through listeners, dependents and tasks, and drop them while they expire; some rounds close an
+// agent meanwhile.
 //
-// I1  One that is kept aborts once, with TimeoutError, not before its delay is over (DLY-1, DLY-2); of a
-//     closed loop it aborts before the close has returned, or never.
-// I2  One that is dropped has an event before that, or none; its listener's callback is destroyed once
-//     (LIF-2).
+// I1  One that is kept aborts once, with TimeoutError, not before its delay is over (DLY-1, DLY-2);
+//     of a closed loop it aborts before the close has returned, or never.
+// I2  One that is dropped has an event before that, or none; its listener's callback is destroyed
+//     once (LIF-2).
 // I3  What depends on it has its reason; a task of it settles.
 // I4  However many have come and gone, memory is flat (ABT-5).
 #include <array>

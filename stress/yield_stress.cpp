@@ -1,10 +1,12 @@
-// Coroutines that yield on two agents, inheriting or with options, while other threads abort their signals, change
-// the priorities, schedule continuations of their own and in some rounds close an agent.
+// Coroutines that yield on two agents, inheriting or with options, while other threads abort their
+// signals, change the priorities, schedule continuations of their own and in some rounds close an
+// agent.
 //
-// I1  Each coroutine ends once: it returns, it throws what a yield threw, or the close of its agent destroys
-//     its frame; its promise says the same, and the frame is destroyed once (LIF-1, YLD-3).
-// I2  Once an abort() has returned, no continuation with that signal goes on as if nothing had happened,
-//     inherited through however many turns (ABT-2, YLD-3).
+// I1  Each coroutine ends once: it returns, it throws what a yield threw, or the close of its agent
+//     destroys its frame; its promise says the same, and the frame is destroyed once (LIF-1,
+//     YLD-3).
+// I2  Once an abort() has returned, no continuation with that signal goes on as if nothing had
+//     happened, inherited through however many turns (ABT-2, YLD-3).
 // I3  A yield throws the reason of its signal, or that of the close.
 // I4  A continuation that another thread schedules settles.
 // I5  However many have come and gone, memory is flat.

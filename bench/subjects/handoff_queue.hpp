@@ -18,8 +18,8 @@ class HandoffQueue {
     queue_.emplace_back(std::forward<F>(f));
     return queue_.size() == 1;
   }
-  /// The loop's thread: runs what is there, and what comes meanwhile, which spares wake-ups. After some
-  /// turns it leaves the rest to the next wake-up, so that the loop gets its turn.
+  /// The loop's thread: runs what is there, and what comes meanwhile, which spares wake-ups. After
+  /// some turns it leaves the rest to the next wake-up, so that the loop gets its turn.
   void run() {
     for (int turn = 0; turn < most_turns && take(); ++turn) {
       for (auto& task : batch_) task();

@@ -1,6 +1,6 @@
-// moodycamel::BlockingConcurrentQueue: a queue of callables between threads, which its README names for
-// pools of threads ("Threadpool work queue"). A consumer token is what it advises for each consumer;
-// a producer token would need the producer to be known, and posts come from any thread.
+// moodycamel::BlockingConcurrentQueue: a queue of callables between threads, which its README names
+// for pools of threads ("Threadpool work queue"). A consumer token is what it advises for each
+// consumer; a producer token would need the producer to be known, and posts come from any thread.
 #pragma once
 
 #include <concurrentqueue/blockingconcurrentqueue.h>

@@ -1,4 +1,5 @@
-// Baseline: a mutex around a vector that the worker swaps out whole; notified only when it was empty.
+// Baseline: a mutex around a vector that the worker swaps out whole; notified only when it was
+// empty.
 #pragma once
 
 #include <condition_variable>

@@ -9,8 +9,8 @@
 
 namespace bench {
 
-/// Lets oneTBB have two workers, also on two cores: the limit counts the thread that made the arenas.
-/// Otherwise one worker would go to and fro between the two arenas of a ping-pong.
+/// Lets oneTBB have two workers, also on two cores: the limit counts the thread that made the
+/// arenas. Otherwise one worker would go to and fro between the two arenas of a ping-pong.
 struct TbbWorkers {
   tbb::global_control workers{tbb::global_control::max_allowed_parallelism, 3};
 };

@@ -31,7 +31,8 @@ struct ListenerOptions;
 /// Lifetime: any order of destruction with controllers, schedulers, promises (LIF-2).
 class AbortSignal {
  public:
-  /// A signal that is aborted already, with AbortError or with the given reason; it never has an event.
+  /// A signal that is aborted already, with AbortError or with the given reason; it never has an
+  /// event.
   ///
   /// Spec: [dom#dom-abortsignal-abort].   Thread: any.   Errors: std::bad_alloc.
   [[nodiscard("this makes another signal; an AbortController aborts one")]]
@@ -52,55 +53,62 @@ class AbortSignal {
   ///
   /// Spec:   [dom#dom-abortsignal-timeout], contract DLY-2, DLY-6.
   /// Thread: an agent; with a scheduler any.   Blocks: never.
-  /// Errors: std::bad_alloc; NotAllowedError off an agent.   Cost: one allocation; dropping it O(1).
+  /// Errors: std::bad_alloc; NotAllowedError off an agent.   Cost: one allocation; dropping it
+  ///         O(1).
   [[nodiscard]] static AbortSignal timeout(Delay delay);
   [[nodiscard]] static AbortSignal timeout(const Scheduler& scheduler, Delay delay);
 
   /// A signal that aborts when the first of these does, with its reason; born aborted when some are
-  /// already, with the reason of the first in the list. Destroying it costs the others nothing: a server
-  /// may combine its shutdown signal with every request's (ABT-5).
+  /// already, with the reason of the first in the list. Destroying it costs the others nothing: a
+  /// server may combine its shutdown signal with every request's (ABT-5).
   ///
-  /// When one of them aborts, all that depend on it are marked aborted first; then events are delivered,
-  /// its own before theirs, theirs in order of creation (ABT-3).
+  /// When one of them aborts, all that depend on it are marked aborted first; then events are
+  /// delivered, its own before theirs, theirs in order of creation (ABT-3).
   ///
-  /// The signal has no priority, whatever the others are (as the specification has it): tasks with it are
-  /// user-visible. A TaskSignal in a list in braces does not compile; TaskSignal::any() keeps its priority.
+  /// The signal has no priority, whatever the others are (as the specification has it): tasks with
+  /// it are user-visible. A TaskSignal in a list in braces does not compile; TaskSignal::any()
+  /// keeps its priority.
   ///
   /// Spec:   [dom#dom-abortsignal-any].   Thread: any, lock-free.   Blocks: never.
-  /// Errors: std::bad_alloc; std::invalid_argument for a moved-from signal. Nothing is changed then.
-  /// Cost:   one allocation; for n signals n registrations, dropped with amortised O(n), and n * n / 2
-  ///         comparisons of addresses.
+  /// Errors: std::bad_alloc; std::invalid_argument for a moved-from signal. Nothing is changed
+  ///         then.
+  /// Cost:   one allocation; for n signals n registrations, dropped with amortised O(n), and n * n
+  ///         / 2 comparisons of addresses.
   [[nodiscard]] static AbortSignal any(std::span<const AbortSignal> signals);
   [[nodiscard]] static AbortSignal any(std::initializer_list<ListedSignal> signals);
 
-  /// A signal that aborts, with AbortError, when a stop of the token is requested; within that call, on its
-  /// thread. Born aborted when it was requested before.
+  /// A signal that aborts, with AbortError, when a stop of the token is requested; within that
+  /// call, on its thread. Born aborted when it was requested before.
   ///
-  /// Thread: any.   Errors: std::bad_alloc.   Cost: one allocation; the standard library's spin lock.
+  /// Thread: any.   Errors: std::bad_alloc.   Cost: one allocation; the standard library's spin
+  ///         lock.
   [[nodiscard]] static AbortSignal from(const std::stop_token& token);
 
-  /// A token whose stop is requested by the abort, in the place of a listener that was added at the first
-  /// call; the reason is not passed on.
+  /// A token whose stop is requested by the abort, in the place of a listener that was added at the
+  /// first call; the reason is not passed on.
   ///
   /// Thread:   any.   Errors: std::bad_alloc.   Cost: the first call of a signal allocates twice.
-  /// Lifetime: a token does not keep the signal: keep a handle of one that any(), timeout() or from() made. Without the
-  ///           signal no stop is possible any more.
+  /// Lifetime: a token does not keep the signal: keep a handle of one that any(), timeout() or
+  ///           from() made. Without the signal no stop is possible any more.
   [[nodiscard]] std::stop_token stop_token() const;
 
-  /// True once aborted; never false again. A moved-from handle's is not: an assertion says so in debug builds of the
+  /// True once aborted; never false again. A moved-from handle's is not: an assertion says so in
+  /// debug builds of the
   /// library.   Cost: one load.
   [[nodiscard]] bool aborted() const noexcept;
 
   /// The abort reason; empty while not aborted.
   [[nodiscard]] Reason reason() const noexcept;
 
-  /// Throws the reason if aborted (plain values as `Aborted`).   Errors: also std::invalid_argument when moved from.
+  /// Throws the reason if aborted (plain values as `Aborted`).   Errors: also std::invalid_argument
+  /// when moved from.
   void throw_if_aborted() const;
 
   /// Calls `listener()` or `listener(AbortSignal)` once, in the thread that aborts (ABT-8), after
   /// the tasks' abort steps and in the order of registration. Not called when aborted already.
   ///
-  /// Errors: std::bad_alloc; std::invalid_argument for a listener that is null or empty, and for a handle that was moved
+  /// Errors: std::bad_alloc; std::invalid_argument for a listener that is null or empty, and for a
+  ///         handle that was moved
   /// from.   Cost: one allocation; lock-free.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&> ||
@@ -120,10 +128,12 @@ class AbortSignal {
 
   /// The TaskSignal that this is a handle of; nothing when it has no priority.
   ///
-  /// Tasks that are posted with it take its priority through either handle. Needs heist/task_signal.hpp.
+  /// Tasks that are posted with it take its priority through either handle. Needs
+  /// heist/task_signal.hpp.
   [[nodiscard]] std::optional<TaskSignal> as_task_signal() const noexcept;
 
-  /// False once moved from; calls through such a handle then throw std::invalid_argument, which names the call.
+  /// False once moved from; calls through such a handle then throw std::invalid_argument, which
+  /// names the call.
   [[nodiscard]] bool valid() const noexcept { return static_cast<bool>(core_); }
 
   friend bool operator==(const AbortSignal&, const AbortSignal&) noexcept = default;
@@ -160,8 +170,8 @@ class AbortSignal {
   Ref<SignalCore> core_;
 };
 
-/// An element of a list for `any` without a priority: a TaskSignal does not compile there, since its
-/// priority would be lost without a word.
+/// An element of a list for `any` without a priority: a TaskSignal does not compile there, since
+/// its priority would be lost without a word.
 ///
 /// Lifetime: as long as the signal it was made from.
 class ListedSignal {
@@ -189,8 +199,9 @@ class ListedSignal {
 struct ListenerOptions {
   /// Called for one event at the most: removed before that call.
   bool once = false;
-  /// Removes the listener when it aborts. No call begins after that; one that runs on another thread is
-  /// not waited for, unlike when the Subscription goes. Aborted already: the listener is not added.
+  /// Removes the listener when it aborts. No call begins after that; one that runs on another
+  /// thread is not waited for, unlike when the Subscription goes. Aborted already: the listener is
+  /// not added.
   std::optional<AbortSignal> signal = {};
 };
 

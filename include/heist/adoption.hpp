@@ -1,4 +1,4 @@
-// Adoption: a promise that follows another one (FORMAT.md 3.4).
+// Adoption: a promise that follows another one.
 #pragma once
 
 #include <heist/promise_handle.hpp>
@@ -19,8 +19,9 @@ struct Adopter {
   void (*done)(PromiseState<T>&) noexcept;
 };
 
-/// Makes a target settle as a source does. One microtask attaches to the source, its reaction settles
-/// the target: two microtasks at the least, as the specification's promise resolution takes.
+/// Makes a target settle as a source does. One microtask attaches to the source, its reaction
+/// settles the target: two microtasks at the least, as the specification's promise resolution
+/// takes.
 ///
 /// The node is first the microtask, then the reaction. Agent only.
 template <class T>

@@ -29,8 +29,8 @@ struct AgentOptions {
 /// A thread that runs one event loop.
 ///
 /// Spec:     [html#agents-and-agent-clusters].
-/// Thread:   any.   Lifetime: the destructor closes with abort and joins the thread; it must not run on
-/// the agent's own thread.
+/// Thread:   any.   Lifetime: the destructor closes with abort and joins the thread; it must not
+/// run on the agent's own thread.
 class Agent {
  public:
   /// Starts the thread; returns once on_start has run.
@@ -59,10 +59,11 @@ class Agent {
 
   /// Ends the agent and waits for it, until the mode's deadline, or that of a later call, at the
   /// latest; a task still running then has its promise rejected (ABT-6) and is waited for by the
-  /// destructor. Later calls may be stricter, and so hurry this one; each returns what is known by then.
+  /// destructor. Later calls may be stricter, and so hurry this one; each returns what is known by
+  /// then.
   ///
-  /// Thread: any but the agent's own.   Blocks: yes.   Errors: NotAllowedError on its own thread; for one of a
-  /// cluster, which is to be closed instead.
+  /// Thread: any but the agent's own.   Blocks: yes.   Errors: NotAllowedError on its own thread;
+  /// for one of a cluster, which is to be closed instead.
   CloseReport close(const CloseMode& mode);
 
   [[nodiscard]] EventLoopStats stats() const noexcept;
@@ -75,7 +76,8 @@ class Agent {
   void start();
   /// Instead, for one of its reserves: whenever it is needed.
   void make_reserve() noexcept;
-  /// A reserve: wakes its thread, or starts one. Without one its cluster gives it up.   Blocks: meanwhile.
+  /// A reserve: wakes its thread, or starts one. Without one its cluster gives it up.   Blocks:
+  /// meanwhile.
   void get_up() noexcept;
   [[nodiscard]] LoopCore& core() const noexcept;
   /// Closes it, unless that was done, and waits for its thread.

@@ -16,24 +16,26 @@
 namespace heist {
 
 struct AgentClusterOptions {
-  /// How many agents. Zero: the environment variable HEIST_AGENTS, else as many CPUs as this process may use (hardware,
-  /// the thread's affinity, the quota of its cgroup); 56 at the most.
+  /// How many agents. Zero: the environment variable HEIST_AGENTS, else as many CPUs as this
+  /// process may use (hardware, the thread's affinity, the quota of its cgroup); 56 at the most.
   unsigned agents = 0;
   /// Of the threads: "heist-0", "heist-1" ...
   std::string name = "heist";
   /// Agent i runs on the i-th CPU that the calling thread may use, over and over.
   bool pin = false;
-  /// The most extra threads that run stealable tasks in place of agents that are in blocking(); each is started when it
-  /// is needed for the first time. Absent: as many as there are agents. At the most 28, and 56 threads in all; none in a
-  /// cluster of one agent.
+  /// The most extra threads that run stealable tasks in place of agents that are in blocking();
+  /// each is started when it is needed for the first time. Absent: as many as there are agents. At
+  /// the most 28, and 56 threads in all; none in a cluster of one agent.
   std::optional<unsigned> reserves = {};
   /// How long such a thread sleeps before it ends. A later need starts another one.
   std::chrono::nanoseconds reserve_idle = std::chrono::seconds(10);
-  /// Called on each agent's thread, with its index, before its first task and after its last one. Also on extra threads:
-  /// their indices follow the agents', and come again with each new thread. There an exception goes to the error hook.
+  /// Called on each agent's thread, with its index, before its first task and after its last one.
+  /// Also on extra threads: their indices follow the agents', and come again with each new thread.
+  /// There an exception goes to the error hook.
   std::function<void(unsigned)> on_start = {};
   std::function<void(unsigned)> on_stop = {};
-  /// Of each agent's loop, and of the cluster's delays and maximum waits. A virtual clock is refused.
+  /// Of each agent's loop, and of the cluster's delays and maximum waits. A virtual clock is
+  /// refused.
   EventLoopOptions loop = {};
 };
 
@@ -45,23 +47,25 @@ struct ClusterStats {
   std::uint64_t sleeps = 0;
 };
 
-/// A number of agents, with stealable tasks that any of them runs: always the most urgent first, in the whole cluster.
-/// With one agent its tasks are that agent's, in exact order.
+/// A number of agents, with stealable tasks that any of them runs: always the most urgent first, in
+/// the whole cluster. With one agent its tasks are that agent's, in exact order.
 ///
 /// Spec:     [html#agents-and-agent-clusters], contract CLU-1...4.
-/// Thread:   any.   Lifetime: the destructor closes with abort and joins the threads; it must not run on one of them.
+/// Thread:   any.   Lifetime: the destructor closes with abort and joins the threads; it must not
+///         run on one of them.
 class AgentCluster {
  public:
   /// Starts the threads; returns once each on_start has run.
   ///
-  /// Errors: as Agent; std::invalid_argument for more than 56 agents, too many reserves, a negative reserve_idle, and for a
-  /// HEIST_AGENTS that is no such number.
+  /// Errors: as Agent; std::invalid_argument for more than 56 agents, too many reserves, a negative
+  /// reserve_idle, and for a HEIST_AGENTS that is no such number.
   explicit AgentCluster(AgentClusterOptions options = {});
   AgentCluster(const AgentCluster&) = delete;
   AgentCluster& operator=(const AgentCluster&) = delete;
   ~AgentCluster();
 
-  /// Its tasks run on any agent. Within a priority they start nearly in the order of their posts (CLU-2).
+  /// Its tasks run on any agent. Within a priority they start nearly in the order of their posts
+  /// (CLU-2).
   ///
   /// Cost: one reference.
   [[nodiscard]] Scheduler scheduler() const noexcept;
@@ -70,16 +74,19 @@ class AgentCluster {
   [[nodiscard]] Agent& agent(unsigned index) const;
   [[nodiscard]] unsigned size() const noexcept;
 
-  /// Ends the cluster and waits for its agents, as Agent::close; while draining, tasks may go on posting to all
-  /// schedulers of the cluster. Idempotent. What is dropped may be destroyed on the calling thread, and must not call it.
+  /// Ends the cluster and waits for its agents, as Agent::close; while draining, tasks may go on
+  /// posting to all schedulers of the cluster. Idempotent. What is dropped may be destroyed on the
+  /// calling thread, and must not call it.
   ///
-  /// Thread: any but its agents' own.   Blocks: yes.   Errors: NotAllowedError on an agent's thread.
+  /// Thread: any but its agents' own.   Blocks: yes.   Errors: NotAllowedError on an agent's
+  ///         thread.
   CloseReport close(const CloseMode& mode);
 
   [[nodiscard]] ClusterStats stats() const noexcept;
 
-  /// While it lives, agents that run out of work look for some instead of going to sleep: they answer sooner, and take all
-  /// of their CPUs. For a short time in which work is known to come. Those that sleep do so until they are woken.
+  /// While it lives, agents that run out of work look for some instead of going to sleep: they
+  /// answer sooner, and take all of their CPUs. For a short time in which work is known to come.
+  /// Those that sleep do so until they are woken.
   ///
   /// Thread: any.   Blocks: never.   Cost: one atomic operation.
   class HotPhase {

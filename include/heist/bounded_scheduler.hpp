@@ -1,4 +1,5 @@
-// BoundedScheduler: a scheduler that refuses, or lets wait, what goes beyond a number of waiting tasks.
+// BoundedScheduler: a scheduler that refuses, or lets wait, what goes beyond a number of waiting
+// tasks.
 #pragma once
 
 #include <cstddef>
@@ -35,19 +36,22 @@ enum class PostResult : std::uint8_t {
   refused,  ///< the loop is closed, or the signal aborted
 };
 
-/// A scheduler of which at most so many tasks wait at a time: posted or delayed, and not yet started, aborted or dropped.
-/// What goes beyond that is refused, or its poster waits: nothing grows without end.
+/// A scheduler of which at most so many tasks wait at a time: posted or delayed, and not yet
+/// started, aborted or dropped. What goes beyond that is refused, or its poster waits: nothing
+/// grows without end.
 ///
-///     BoundedScheduler bounded(cluster.scheduler().with_ceiling(TaskPriority::user_visible), 1000);
-///     auto result = bounded.post_task(work);           // rejected with QuotaExceededError when it is full
-///     auto room = co_await bounded.room();             // waits in line
+///     BoundedScheduler bounded(cluster.scheduler().with_ceiling(TaskPriority::user_visible),
+///     1000); auto result = bounded.post_task(work);           // rejected with QuotaExceededError
+///     when it is full auto room = co_await bounded.room();             // waits in line
 ///     bounded.post_task(std::move(room), work);        // never full
 ///
-/// Copies share the bound. Yields and reactions are not counted: they belong to tasks that have started.
+/// Copies share the bound. Yields and reactions are not counted: they belong to tasks that have
+/// started.
 ///
 /// Spec:     contract LIF-5, SEC-1.
 /// Thread:   any; one handle is used by one thread at a time, copies may be anywhere.
-/// Lifetime: as a Scheduler's; who waits for room when the loop is closed gets it, and posting is refused.
+/// Lifetime: as a Scheduler's; who waits for room when the loop is closed gets it, and posting is
+///         refused.
 class BoundedScheduler {
  public:
   /// Errors: std::invalid_argument for a bound of 0, or above 2^31; std::bad_alloc.
@@ -76,19 +80,21 @@ class BoundedScheduler {
     return post(std::move(room), std::forward<Callback>(callback), options);
   }
 
-  /// A place for one task, once there is one: `co_await` it, and post with it. Who asked first gets one first (threads
-  /// that ask at once in any order); posts without a place are refused meanwhile.
+  /// A place for one task, once there is one: `co_await` it, and post with it. Who asked first gets
+  /// one first (threads that ask at once in any order); posts without a place are refused
+  /// meanwhile.
   ///
-  /// Thread: any, lock-free.   Blocks: never.   Errors: std::bad_alloc; std::invalid_argument when this handle was moved
-  /// from. Nothing changed then.
-  // NOLINTNEXTLINE(readability-const-return-type): to be awaited as it is (heist/await_warning.hpp).
+  /// Thread: any, lock-free.   Blocks: never.   Errors: std::bad_alloc; std::invalid_argument when
+  /// this handle was moved from. Nothing changed then.
+  // NOLINTNEXTLINE(readability-const-return-type): to be awaited as it is
+  // (heist/await_warning.hpp).
   [[nodiscard]] const Promise<Room> room() const {
     check_valid("BoundedScheduler::room");
     return Room::wait_for(bound_);
   }
 
-  /// As the posts above, with a place that room() gave.   Errors: std::invalid_argument for one of another bound, or
-  /// one that is used up.
+  /// As the posts above, with a place that room() gave.   Errors: std::invalid_argument for one of
+  /// another bound, or one that is used up.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   auto post_task(Room room, Callback&& callback, const PostTaskOptions& options = {}) const {

@@ -6,12 +6,16 @@
 
 namespace heist {
 
-// Roles   parent: whoever runs the coroutine; one at a time.  child: one that has ended, on the thread that ran it.
-// States  ended_: how many have ended (the parent runs), or that number less away_ (the parent waits).
-// I1      A child counts itself once, and only when the parent's continuation was stolen from it: away_ is how many
-//         do so between two joins, known to the parent before it goes on.
-// I2      ended_ gets from -1 to 0 only while the parent waits, with its last child: that one runs the parent from there on.
-// Edge    children: end -> end, wait, look. Carries the child's result to the parent; RMWs extend each other's releases.
+// Roles   parent: whoever runs the coroutine; one at a time.  child: one that has ended, on the
+//         thread that ran it.
+// States  ended_: how many have ended (the parent runs), or that number less away_ (the parent
+//         waits).
+// I1      A child counts itself once, and only when the parent's continuation was stolen from it:
+//         away_ is how many do so between two joins, known to the parent before it goes on.
+// I2      ended_ gets from -1 to 0 only while the parent waits, with its last child: that one runs
+//         the parent from there on.
+// Edge    children: end -> end, wait, look. Carries the child's result to the parent; RMWs extend
+//         each other's releases.
 // Edge    children: wait -> end. Carries the parent's frame to the last child.
 // Progress  wait-free.   Proof  stress/model/models/fork_deque.cpp
 class ChildCount {
@@ -19,7 +23,8 @@ class ChildCount {
   /// The parent: its continuation was stolen, so that one child more runs beside it.
   void add() noexcept { ++away_; }
 
-  /// The parent, which goes on: whether none of its children runs any more.   Cost: nothing without thefts, else a load.
+  /// The parent, which goes on: whether none of its children runs any more.   Cost: nothing without
+  /// thefts, else a load.
   [[nodiscard]] bool all_ended() noexcept {
     if (away_ == 0) return true;
     if (ended_.load(sync::edge("children:look", sync::acquire)) != away_) return false;
@@ -27,8 +32,8 @@ class ChildCount {
     return true;
   }
 
-  /// The parent, which is to stop: whether it may go on at once. Otherwise the child that ends last runs it, and it
-  /// may do so by now.
+  /// The parent, which is to stop: whether it may go on at once. Otherwise the child that ends last
+  /// runs it, and it may do so by now.
   [[nodiscard]] bool wait() noexcept {
     if (away_ == 0) return true;
     const std::int32_t away = away_;
@@ -37,8 +42,8 @@ class ChildCount {
     return true;
   }
 
-  /// A child that has ended beside its parent, which may be gone afterwards. True: the parent waits, was waiting for
-  /// this one, and is the caller's to run.
+  /// A child that has ended beside its parent, which may be gone afterwards. True: the parent
+  /// waits, was waiting for this one, and is the caller's to run.
   [[nodiscard]] bool end_child() noexcept {
     if (ended_.fetch_add(1, sync::edge("children:end", sync::acq_rel)) != -1) return false;
     away_ = 0;

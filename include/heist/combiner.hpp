@@ -38,10 +38,10 @@ struct CombinedInput final : Reaction {
 /// Roles   agent: the inputs' reactions run there.  settlers: drop them once its loop is closed.
 /// States  undecided -> decided, by decide(); or by the last input to end, when none did.
 /// I1      Who decides settles the promise; nobody else touches its value.
-/// I2      A source belongs to its input, until the last input to end has all of them. As long as nothing is
-///         decided they stay: their outcomes are what is settled with.
-/// Edge ref (RefCount `open_`): what each input read happens before the last one to end settles with all
-///   sources, or lets go of them.
+/// I2      A source belongs to its input, until the last input to end has all of them. As long as
+///         nothing is decided they stay: their outcomes are what is settled with.
+/// Edge ref (RefCount `open_`): what each input read happens before the last one to end settles
+///   with all sources, or lets go of them.
 /// Reclamation  memory_: a share of the promise's handles, and one of the inputs.
 /// Progress  lock-free: nobody waits for another input.
 /// Proof   stress/model/models/combinators.cpp
@@ -57,7 +57,8 @@ class Combiner {
 
  protected:
   struct Ops {
-    /// The outcome that does not decide while another input may end otherwise; pending: either decides.
+    /// The outcome that does not decide while another input may end otherwise; pending: either
+    /// decides.
     PromiseStatus unanimous;
     /// Makes the promise's value of the input that decided, or of all of them. May throw.
     void (*make_value)(Combiner&, std::size_t decider);
@@ -96,7 +97,8 @@ class Combiner {
   sync::atomic<bool> decided_{false};
 };
 
-/// How a value stands in a tuple, a variant or a vector: nothing as std::monostate, references wrapped.
+/// How a value stands in a tuple, a variant or a vector: nothing as std::monostate, references
+/// wrapped.
 template <class T>
 struct CombinedElement {
   using type = T;
@@ -169,8 +171,8 @@ class CombinedNode final : public PromiseState<typename Rule::Result>, public Co
   typename Rule::Places places_;
 };
 
-/// A promise, or a vector of promises, that a combinator may have: one with move-only values only for good,
-/// as an rvalue.
+/// A promise, or a vector of promises, that a combinator may have: one with move-only values only
+/// for good, as an rvalue.
 template <class T>
 inline constexpr bool may_combine = false;
 template <class T>

@@ -43,7 +43,8 @@ decltype(auto) call(Callback& callback, const Slice& slice) {
   }
 }
 
-/// Before one is called.   Errors: NotAllowedError on a CooperativeHost: what awaits there is resumed by nobody.
+/// Before one is called.   Errors: NotAllowedError on a CooperativeHost: what awaits there is
+/// resumed by nobody.
 void check_coroutine();
 
 /// Keeps the callback as long as the coroutine that it is. One that was cancelled is no error.
@@ -59,13 +60,14 @@ Promise<void> run_coroutine(Callback callback, Slice slice) {
 
 }  // namespace cooperative
 
-/// A callable that is called at the most once, with the slice it runs in or with nothing. It may return: nothing, for a task
-/// that is done; a CooperativeCallback or what converts to it, to go on with; a Promise, as a coroutine that awaits
-/// slice() (heist/slice.hpp), on event loops only: on a CooperativeHost it is not called, and NotAllowedError comes out of
-/// perform_work(). A null pointer and an empty std::function make an empty one.
+/// A callable that is called at the most once, with the slice it runs in or with nothing. It may
+/// return: nothing, for a task that is done; a CooperativeCallback or what converts to it, to go on
+/// with; a Promise, as a coroutine that awaits slice() (heist/slice.hpp), on event loops only: on a
+/// CooperativeHost it is not called, and NotAllowedError comes out of perform_work(). A null
+/// pointer and an empty std::function make an empty one.
 ///
-/// Cost: no allocation up to 40 bytes of capture, else one, from a recycled pool; for a coroutine its frame, and another one
-///       that keeps the callback.
+/// Cost: no allocation up to 40 bytes of capture, else one, from a recycled pool; for a coroutine
+///       its frame, and another one that keeps the callback.
 class CooperativeCallback {
  public:
   /// Nothing.
@@ -102,7 +104,8 @@ class CooperativeCallback {
   explicit operator bool() const noexcept { return ops_ != nullptr; }
   void reset() noexcept;
 
-  /// For the library: the callable stays where it is, and ends there, but its place says that there is none.
+  /// For the library: the callable stays where it is, and ends there, but its place says that there
+  /// is none.
   class Taken;
 
  private:

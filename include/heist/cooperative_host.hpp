@@ -10,8 +10,9 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 
 /// The loop a CooperativeScheduler runs on, for loops that are not heist's.
 ///
-/// Thread: one, that of the loop. Nothing here is called from any other.   Lifetime: as the scheduler's last handle. When it goes while there are
-/// tasks, it calls CooperativeScheduler::close() before.
+/// Thread: one, that of the loop. Nothing here is called from any other.   Lifetime: as the
+/// scheduler's last handle. When it goes while there are tasks, it calls
+/// CooperativeScheduler::close() before.
 class CooperativeHost {
  public:
   CooperativeHost() = default;
@@ -19,18 +20,18 @@ class CooperativeHost {
   CooperativeHost& operator=(const CooperativeHost&) = delete;
   virtual ~CooperativeHost() = default;
 
-  /// CooperativeScheduler::perform_work() is to be called soon, by the loop itself. At most one such message is under
-  /// way. Also called while an exception passes.
+  /// CooperativeScheduler::perform_work() is to be called soon, by the loop itself. At most one
+  /// such message is under way. Also called while an exception passes.
   virtual void post_message() noexcept = 0;
-  /// CooperativeScheduler::expire_timeout() is to be called after this time. One that was set before may be forgotten, or
-  /// happen, too.
+  /// CooperativeScheduler::expire_timeout() is to be called after this time. One that was set
+  /// before may be forgotten, or happen, too.
   virtual void set_timeout(Milliseconds delay) noexcept = 0;
   /// The timeout that was set last is not needed any more.
   virtual void clear_timeout() noexcept = 0;
   /// The time since any fixed point; it does not go back.
   [[nodiscard]] virtual Milliseconds now() const noexcept = 0;
-  /// Whether now() goes as fast as std::chrono::steady_clock: should_yield() then reads a counter of the processor
-  /// where it can.
+  /// Whether now() goes as fast as std::chrono::steady_clock: should_yield() then reads a counter
+  /// of the processor where it can.
   [[nodiscard]] virtual bool is_real_time() const noexcept { return false; }
 };
 

@@ -5,8 +5,8 @@
 
 namespace heist {
 
-/// How urgent a cooperative task is. Its level decides only when it expires, counted from its start; what expires first
-/// runs first, so that nothing waits for ever.
+/// How urgent a cooperative task is. Its level decides only when it expires, counted from its
+/// start; what expires first runs first, so that nothing waits for ever.
 ///
 /// Spec: contract COOP-1.
 enum class CooperativePriority : std::uint8_t {

@@ -45,25 +45,27 @@ struct CooperativeOptions {
   Milliseconds delay{};
 };
 
-/// Schedules tasks on an event loop so that none waits for ever, and the loop stays free for others: each task expires
-/// some time after its start, by its priority; the one that expires first runs first. Work is done in slices (5 ms): when
-/// one is over the loop gets on with its other tasks before the next one. A task that takes long asks should_yield(), and
-/// returns what is left of it as a callback.
+/// Schedules tasks on an event loop so that none waits for ever, and the loop stays free for
+/// others: each task expires some time after its start, by its priority; the one that expires first
+/// runs first. Work is done in slices (5 ms): when one is over the loop gets on with its other
+/// tasks before the next one. A task that takes long asks should_yield(), and returns what is left
+/// of it as a callback.
 ///
-/// A cheap handle; copies are of the same scheduler. Its tasks run whether or not a handle is left. It lives on the loop as plain
-/// tasks: beside user-visible ones.
+/// A cheap handle; copies are of the same scheduler. Its tasks run whether or not a handle is left.
+/// It lives on the loop as plain tasks: beside user-visible ones.
 ///
-/// Spec:   contract COOP; seed document 002.
-/// Thread: schedule_callback, cancel_callback: any. All else: the loop's, from tasks and outside of them.
-///         With a CooperativeHost everything is for the host's thread.
-/// Errors: a callback's exception discards its task and goes to the error hook; other tasks are not touched. On a
-///         CooperativeHost it comes out of perform_work(), which has asked for the next call.
+/// Spec:   contract COOP.
+/// Thread: schedule_callback, cancel_callback: any. All else: the loop's, from tasks and outside of
+///         them. With a CooperativeHost everything is for the host's thread.
+/// Errors: a callback's exception discards its task and goes to the error hook; other tasks are not
+///         touched. On a CooperativeHost it comes out of perform_work(), which has asked for the
+///         next call.
 class CooperativeScheduler {
  public:
   /// On the scheduler's loop, and beside its tasks.
   ///
-  /// Errors: std::bad_alloc; NotAllowedError for a stealable scheduler: name one of an agent's; and for one whose ceiling
-  ///         is below user-visible (SEC-1).
+  /// Errors: std::bad_alloc; NotAllowedError for a stealable scheduler: name one of an agent's; and
+  ///         for one whose ceiling is below user-visible (SEC-1).
   explicit CooperativeScheduler(const Scheduler& on);
   /// On any other loop, which must outlive the last handle.   Errors: std::bad_alloc.
   explicit CooperativeScheduler(CooperativeHost& host);
@@ -71,27 +73,32 @@ class CooperativeScheduler {
   CooperativeScheduler& operator=(const CooperativeScheduler&) = default;
   ~CooperativeScheduler() = default;
 
-  /// `callback` is called some time from now; see CooperativeCallback for what it may be and return. What it returns goes on
-  /// in the next slice, in the place the task has. The result is false when the loop is closed: the callback is dropped.
+  /// `callback` is called some time from now; see CooperativeCallback for what it may be and
+  /// return. What it returns goes on in the next slice, in the place the task has. The result is
+  /// false when the loop is closed: the callback is dropped.
   ///
   /// Spec:   contract COOP-2.   Thread: any; what was scheduled before, is before.   Blocks: never.
-  /// Errors: std::bad_alloc; std::invalid_argument for a value that is no CooperativePriority, and for a callback that is
-  ///         empty.
-  /// Cost:   one allocation, from a recycled pool; O(1) without a delay, with one amortised O(log n) of those delayed.
+  /// Errors: std::bad_alloc; std::invalid_argument for a value that is no CooperativePriority, and
+  ///         for a callback that is empty.
+  /// Cost:   one allocation, from a recycled pool; O(1) without a delay, with one amortised O(log
+  ///         n) of those delayed.
   CooperativeTask schedule_callback(CooperativePriority priority, CooperativeCallback callback,
                                     const CooperativeOptions& options = {}) const;
 
-  /// The task's callback, or what it returned to go on with, is not called any more, and is destroyed. It does nothing to a
-  /// task that is done; on the loop's thread nothing to what a callback that runs will return, either; from another
-  /// thread that is dropped when it comes.
+  /// The task's callback, or what it returned to go on with, is not called any more, and is
+  /// destroyed. It does nothing to a task that is done; on the loop's thread nothing to what a
+  /// callback that runs will return, either; from another thread that is dropped when it comes.
   ///
-  /// Thread: any. On another thread it counts from the next task on, and the callback is destroyed by the loop.
+  /// Thread: any. On another thread it counts from the next task on, and the callback is destroyed
+  ///         by the loop.
   /// Blocks: never.   Errors: std::invalid_argument for a task of another scheduler.   Cost: O(1).
   void cancel_callback(const CooperativeTask& task) const;
 
-  /// Whether the slice is over: what runs long returns the rest of its work then. Exact by the host's clock.
+  /// Whether the slice is over: what runs long returns the rest of its work then. Exact by the
+  /// host's clock.
   ///
-  /// Cost: one reading of the processor's counter, or of the clock where that does not help (SliceClock).
+  /// Cost: one reading of the processor's counter, or of the clock where that does not help
+  ///         (SliceClock).
   [[nodiscard]] bool should_yield() const noexcept { return clock_->is_over(); }
   /// The slice is over at once: the loop has something to do that shows.
   void request_paint() const noexcept { clock_->end_early(); }
@@ -102,7 +109,8 @@ class CooperativeScheduler {
   /// Slices are so long.   Errors: std::invalid_argument for what is not positive, nothing changed.
   void set_frame_interval(Milliseconds interval) const;
 
-  /// The level of the task that runs; `normal` outside of any, and what run_with_priority() and its like say.
+  /// The level of the task that runs; `normal` outside of any, and what run_with_priority() and its
+  /// like say.
   [[nodiscard]] CooperativePriority current_priority_level() const noexcept;
   /// Calls `body()` at this level, which no task inherits. What is no priority counts as `normal`.
   template <class Body>
@@ -118,7 +126,8 @@ class CooperativeScheduler {
     const LevelScope scope(*this, next_level());
     return std::invoke(std::forward<Body>(body));
   }
-  /// A callable that calls `callback` at the level of this moment.   Lifetime: it is a handle of the scheduler.
+  /// A callable that calls `callback` at the level of this moment.   Lifetime: it is a handle of
+  /// the scheduler.
   template <class Callback>
   [[nodiscard]] auto wrap_callback(Callback&& callback) const {
     check_callback(callback, "CooperativeScheduler::wrap_callback");
@@ -133,18 +142,21 @@ class CooperativeScheduler {
   /// Time on the host's clock.   Thread: any on an event loop.
   [[nodiscard]] Milliseconds now() const noexcept;
 
-  /// Ends the scheduler: what it has not called is dropped, and what comes is refused (from another thread: taken, and dropped
-  /// soon). A task that runs does so to the end of its callback. An event loop does so when it closes; a CooperativeHost
-  /// has to, before it goes: callbacks that hold a handle would keep everything.
+  /// Ends the scheduler: what it has not called is dropped, and what comes is refused (from another
+  /// thread: taken, and dropped soon). A task that runs does so to the end of its callback. An
+  /// event loop does so when it closes; a CooperativeHost has to, before it goes: callbacks that
+  /// hold a handle would keep everything.
   ///
-  /// Errors: NotAllowedError on another thread than the loop's, and outside of what an event loop runs.
+  /// Errors: NotAllowedError on another thread than the loop's, and outside of what an event loop
+  ///         runs.
   void close() const;
 
   // What a CooperativeHost calls.
 
   /// The message that was posted has come: runs tasks until the slice is over.
   ///
-  /// Errors: what a callback throws; NotAllowedError from within a callback, and on an event loop, which does it itself.
+  /// Errors: what a callback throws; NotAllowedError from within a callback, and on an event loop,
+  ///         which does it itself.
   void perform_work() const;
   /// The timeout's time is over. Does nothing on an event loop.
   void expire_timeout() const noexcept;

@@ -1,4 +1,5 @@
-// Coroutines that return Promise<T>: they start eagerly and run on the agent that started them.
+// Coroutines that return Promise<T>. They start eagerly, and go on on the agent, or in the cluster,
+// on which they await.
 #pragma once
 
 #include <coroutine>
@@ -47,7 +48,8 @@ class CoroutinePromiseBase {
     if (!error_) error_ = no_reason_given();
   }
 
-  /// Awaitables of other libraries resume the coroutine with the state of its `co_await`, too (YLD-3).
+  /// Awaitables of other libraries resume the coroutine with the state of its `co_await`, too
+  /// (YLD-3).
   template <class Awaitable>
   decltype(auto) await_transform(Awaitable&& awaitable) {
     if constexpr (restores_state<std::remove_cvref_t<Awaitable>>) {
@@ -114,8 +116,9 @@ class CoroutinePromise<void> : public CoroutinePromiseBase<void> {
   void return_void() { this->state().emplace(); }
 };
 
-/// Awaiting a promise: the coroutine resumes as a microtask of the agent it runs on (YLD-4), with
-/// the scheduling state of the `co_await` (YLD-3), also when the promise is settled already.
+/// Awaiting a promise: the coroutine resumes as a microtask of the agent it runs on, or in a
+/// stealable task as a continuation on any agent (YLD-4), with the scheduling state of the
+/// `co_await` (YLD-3), also when the promise is settled already.
 ///
 /// Off an agent only a settled promise can be awaited: NotAllowedError otherwise.
 template <class T>

@@ -76,7 +76,8 @@ enum class ErrorOrigin : std::uint8_t {
   microtask,
   unobserved_rejection,
   close,  ///< a drain that does not get on: what waits for what (TimeoutError), told once
-  wait,  ///< agents of a cluster that wait in tasks, for long: who for what (TimeoutError), told once
+  /// Agents of a cluster have waited in tasks for long: who for what (TimeoutError), told once.
+  wait,
 };
 
 /// Hears of errors that reach nobody: from fire-and-forget tasks, listeners, microtasks, and

@@ -25,12 +25,14 @@ struct EventLoopOptions {
   /// How long run() looks for work before it sleeps. Zero sleeps at once; with one CPU it is always
   /// zero.
   std::chrono::nanoseconds spin = std::chrono::microseconds(20);
-  /// For how long continuations may go before the waiting tasks of their own priority: after that one such
-  /// task is picked, and the time counts anew (contract YLD-6); each agent of a cluster counts for itself. Zero: for ever,
-  /// as the specification has it, so that a coroutine which yields without end starves the tasks of its priority. A cap
-  /// helps when it is shorter than the time between two of them.   Cost: each pick reads the clock.
+  /// For how long continuations may go before the waiting tasks of their own priority: after that
+  /// one such task is picked, and the time counts anew (contract YLD-6); each agent of a cluster
+  /// counts for itself. Zero: for ever, as the specification has it, so that a coroutine which
+  /// yields without end starves the tasks of its priority. A cap helps when it is shorter than the
+  /// time between two of them.   Cost: each pick reads the clock.
   std::chrono::nanoseconds continuation_cap = {};
-  /// A task that has waited for longer is picked next, whatever its priority (contract WAIT). Nothing: no task is.
+  /// A task that has waited for longer is picked next, whatever its priority (contract WAIT).
+  /// Nothing: no task is.
   MaxWait max_wait = {};
 };
 
@@ -51,8 +53,8 @@ struct EventLoopStats {
 /// Lifetime: the destructor closes with abort. It must not run inside a task of this loop.
 class EventLoop {
  public:
-  /// Errors: std::bad_alloc; std::invalid_argument for a tick that is not positive, a negative spin or
-  /// cap, a maximum wait below a millisecond, or when one of them is above an hour.
+  /// Errors: std::bad_alloc; std::invalid_argument for a tick that is not positive, a negative spin
+  /// or cap, a maximum wait below a millisecond, or when one of them is above an hour.
   explicit EventLoop(const EventLoopOptions& options = {});
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
@@ -65,12 +67,13 @@ class EventLoop {
   /// Thread: the driving thread.   Errors: std::bad_alloc.
   [[nodiscard]] Scheduler create_scheduler();
 
-  /// Queues `callback()` as a plain task of a source: beside user-visible tasks, by age, and with no
-  /// scheduling state. Exceptions go to the error hook. False: refused, because the loop is closed.
+  /// Queues `callback()` as a plain task of a source: beside user-visible tasks, by age, and with
+  /// no scheduling state. Exceptions go to the error hook. False: refused, because the loop is
+  /// closed.
   ///
   /// Spec:   [html#queue-a-task].   Thread: any, lock-free.   Blocks: never.
-  /// Errors: std::bad_alloc; std::invalid_argument for a value that is no TaskSource, and for a callback that is null
-  /// or empty.
+  /// Errors: std::bad_alloc; std::invalid_argument for a value that is no TaskSource, and for a
+  /// callback that is null or empty.
   /// Cost:   one allocation, from a recycled pool.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
@@ -98,8 +101,8 @@ class EventLoop {
   /// Errors: NotAllowedError on a steady clock, or from within a task of this loop;
   /// std::invalid_argument for a negative duration.
   void advance(std::chrono::nanoseconds duration);
-  /// Moves the virtual clock as if the running task took that long: what expires meanwhile runs after
-  /// it.
+  /// Moves the virtual clock as if the running task took that long: what expires meanwhile runs
+  /// after it.
   ///
   /// Thread: the driver, also within a task.   Errors: NotAllowedError on a steady clock;
   /// std::invalid_argument for a negative duration.
@@ -115,11 +118,12 @@ class EventLoop {
 
   /// Ends the loop; see CloseMode. Later calls return the same report.
   ///
-  /// While the driver is in this call, others (from any thread, or from within a task) may be stricter:
-  /// they hurry it, and return what is known by then.
+  /// While the driver is in this call, others (from any thread, or from within a task) may be
+  /// stricter: they hurry it, and return what is known by then.
   ///
   /// Thread: the driver.   Blocks: while tasks run; never when it hurries another call.
-  /// Errors: NotAllowedError from within a task, or while another thread drives, if that is in no close.
+  /// Errors: NotAllowedError from within a task, or while another thread drives, if that is in no
+  ///         close.
   CloseReport close(const CloseMode& mode);
 
   /// Number of tasks queued or delayed here.   Thread: the driver.

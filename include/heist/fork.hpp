@@ -13,8 +13,8 @@
 
 namespace heist {
 
-/// A forked call's result; local to the coroutine that forked it, or to what that one's body owns. Dropping it does not
-/// stop the call: its result is dropped as well.
+/// A forked call's result; local to the coroutine that forked it, or to what that one's body owns.
+/// Dropping it does not stop the call: its result is dropped as well.
 ///
 /// Thread: that coroutine's.   Lifetime: must not outlive that coroutine's body.
 template <class T>
@@ -31,8 +31,8 @@ class Forked {
 
   /// What the call returned; by reference, as it stays here.
   ///
-  /// Preconditions: join() came after the fork.   Errors: InvalidStateError when the call threw: join() has said what;
-  /// std::invalid_argument when it was moved from.
+  /// Preconditions: join() came after the fork.   Errors: InvalidStateError when the call threw:
+  /// join() has said what; std::invalid_argument when it was moved from.
   template <class Value = T>
     requires(!std::is_void_v<Value>)
   [[nodiscard]] std::add_lvalue_reference_t<Value> value() & {
@@ -79,8 +79,9 @@ class [[nodiscard]] Fork {
 /// What join() gives, to be awaited.
 class [[nodiscard]] Join {};
 
-/// `Forked<T> child = co_await fork(f());` in a Forkable: runs the call; what follows the `co_await` may run meanwhile,
-/// on another agent. When it has not begun as the call ends, this agent goes on with it.
+/// `Forked<T> child = co_await fork(f());` in a Forkable: runs the call; what follows the
+/// `co_await` may run meanwhile, on another agent. When it has not begun as the call ends, this
+/// agent goes on with it.
 ///
 /// Errors: std::invalid_argument when it was moved from; what the call throws, join() does.
 template <class T>
@@ -89,7 +90,8 @@ template <class T>
   return Fork<T>(std::move(call));
 }
 
-/// `co_await join();` in a Forkable: goes on once all its forked calls have ended; on the agent of the last one.
+/// `co_await join();` in a Forkable: goes on once all its forked calls have ended; on the agent of
+/// the last one.
 ///
 /// Errors: what a forked call threw since the last join(): of several, the first.
 [[nodiscard]] inline Join join() noexcept { return {}; }

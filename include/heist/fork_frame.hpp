@@ -1,4 +1,5 @@
-// ForkFrame: what the library knows of a coroutine that forks, whatever its result; and the tree that it is in.
+// ForkFrame: what the library knows of a coroutine that forks, whatever its result; and the tree
+// that it is in.
 #pragma once
 
 #include <coroutine>
@@ -21,32 +22,36 @@ struct ForkTree {
   /// Of whoever awaits the root, which outlives the tree.
   SchedulingState state = {};
   ForkFrame* root = nullptr;
-  /// Whose callback has returned the root, and which ends with it; null: a coroutine awaits the root.
+  /// Whose callback has returned the root, and which ends with it; null: a coroutine awaits the
+  /// root.
   ControlledTask* task = nullptr;
   /// The root has ended, on the calling agent; the tree may be gone afterwards.
   void (*ended)(ForkTree&) noexcept = nullptr;
 };
 
-/// Runs a root, and its descendants depth-first, until it has ended or what is left of it runs on other agents.
+/// Runs a root, and its descendants depth-first, until it has ended or what is left of it runs on
+/// other agents.
 ///
 /// Thread: an agent.   Cost: constant stack.
 void run_tree(ForkTree& tree) noexcept;
 
-/// The part of a coroutine's promise that does not depend on its result. A coroutine suspends by noting why (Step);
-/// what follows is done outside of it, in a loop (ForkRun), so that nesting takes no stack and nobody is inside a frame
-/// that another agent may go on with, or destroy.
+/// The part of a coroutine's promise that does not depend on its result. A coroutine suspends by
+/// noting why (Step); what follows is done outside of it, in a loop (ForkRun), so that nesting
+/// takes no stack and nobody is inside a frame that another agent may go on with, or destroy.
 ///
-/// Roles   runner: the agent that resumed the coroutine; the next one comes behind it by the deque or by ChildCount.
-///         child: a frame that has ended, on its way out.
-/// States  not started -> (running <-> suspended for a child, in a fork deque, or waiting for children) -> ended.
-/// I1      A frame is destroyed by whoever holds its result: Forkable, Forked, or, when that one has gone while
-///         children ran, the parent once they have ended.
+/// Roles   runner: the agent that resumed the coroutine; the next one comes behind it by the deque
+///         or by ChildCount. child: a frame that has ended, on its way out.
+/// States  not started -> (running <-> suspended for a child, in a fork deque, or waiting for
+///         children) -> ended.
+/// I1      A frame is destroyed by whoever holds its result: Forkable, Forked, or, when that one
+///         has gone while children ran, the parent once they have ended.
 /// I2      Of errors that meet (a child's, the coroutine's own) the first is kept.
 class ForkFrame : public LoopNode {
  public:
   /// Why it has suspended: to run the child `to_run`, to wait for its children, or for good.
   enum class Step : std::uint8_t { call, fork, join, end };
-  /// How its parent runs it: waits for it, forked it but had to wait, or may run on another agent meanwhile.
+  /// How its parent runs it: waits for it, forked it but had to wait, or may run on another agent
+  /// meanwhile.
   enum class Way : std::uint8_t { called, forked_in_place, forked };
 
   ForkFrame() noexcept : LoopNode(stolen) {}

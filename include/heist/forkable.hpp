@@ -119,8 +119,9 @@ class ForkablePromise<void> final : public ForkablePromiseBase<void> {
 template <class T>
 class ForkRoot;
 
-/// A call that has not begun. Within another Forkable `co_await f()` is a call, and `co_await fork(f())` lets what follows
-/// it run meanwhile, on another agent that has nothing more urgent to do:
+/// A call that has not begun. Within another Forkable `co_await f()` is a call, and `co_await
+/// fork(f())` lets what follows it run meanwhile, on another agent that has nothing more urgent to
+/// do:
 ///
 ///   Forkable<int> fib(int n) {
 ///     if (n < 2) co_return n;
@@ -130,19 +131,22 @@ class ForkRoot;
 ///     co_return a.value() + b;
 ///   }
 ///
-/// A tree of calls is one task: `scheduler.post_task([] { return fib(30); })`, or `co_await fib(30)` in any coroutine on
-/// an agent. Calls run depth-first, on the agent that began them, in the order of a program without forks; an agent that
-/// has nothing to run takes the oldest continuation. All have the scheduling state of the root. Only on a cluster's own
-/// scheduler do others join in; elsewhere a fork is a call.
+/// A tree of calls is one task: `scheduler.post_task([] { return fib(30); })`, or `co_await
+/// fib(30)` in any coroutine on an agent. Calls run depth-first, on the agent that began them, in
+/// the order of a program without forks; an agent that has nothing to run takes the oldest
+/// continuation. All have the scheduling state of the root. Only on a cluster's own scheduler do
+/// others join in; elsewhere a fork is a call.
 ///
-/// A call ends when its forked children have, also when it throws. They may use its parameters until then; its local
-/// variables are gone as soon as it returns or throws, so join() before.
+/// A call ends when its forked children have, also when it throws. They may use its parameters
+/// until then; its local variables are gone as soon as it returns or throws, so join() before.
 ///
-/// Spec:     contract CLU-6. The continuations left behind are stealable as any continuation of the root's priority
-///           (CLU-1, CLU-3).   Differs from PRI-3: an agent goes on with what it has begun at the priority which a signal
-///           had then; what it takes from others has the new one.
+/// Spec:     contract CLU-6. The continuations left behind are stealable as any continuation of the
+///           root's priority (CLU-1, CLU-3).   Differs from PRI-3: an agent goes on with what it
+///           has begun at the priority which a signal had then; what it takes from others has the
+///           new one.
 /// Thread:   the agent's.   Errors: of the call: std::bad_alloc.
-/// Cost:     a frame from the node pool; a fork and its end three atomic operations on the agent's own lines.
+/// Cost:     a frame from the node pool; a fork and its end three atomic operations on the agent's
+///         own lines.
 /// Lifetime: what was not begun is destroyed with this object.
 template <class T = void>
 class [[nodiscard]] Forkable {
@@ -158,11 +162,11 @@ class [[nodiscard]] Forkable {
     if (frame_ != nullptr) frame_->coroutine.destroy();
   }
 
-  /// Runs it as the root of a tree; the awaiting coroutine goes on as a microtask of the agent on which it ended, with
-  /// the scheduling state it had.
+  /// Runs it as the root of a tree; the awaiting coroutine goes on as a microtask of the agent on
+  /// which it ended, with the scheduling state it had.
   ///
-  /// Thread: an agent.   Errors: what it threw; NotAllowedError off an agent; std::invalid_argument when it was moved
-  /// from, as it is once it was awaited.
+  /// Thread: an agent.   Errors: what it threw; NotAllowedError off an agent; std::invalid_argument
+  /// when it was moved from, as it is once it was awaited.
   ForkRoot<T> operator co_await() && {
     check_valid("co_await of a Forkable");
     return ForkRoot<T>(std::move(*this));

@@ -1,4 +1,4 @@
-// Everything public.
+// Everything public but the parallel loops, which have heist/parallel.hpp.
 #pragma once
 
 #include <heist/abort_signal.hpp>

@@ -15,7 +15,8 @@ class ClusterCore;
 void retain(ClusterCore& core) noexcept;
 void release(ClusterCore& core) noexcept;
 
-/// The agents that may take part in what runs on the calling thread. For the library (parallel.hpp).
+/// The agents that may take part in what runs on the calling thread. For the library
+/// (parallel.hpp).
 ///
 /// Thread: any.   Cost: a reference.
 class Helpers {
@@ -27,10 +28,11 @@ class Helpers {
   [[nodiscard]] unsigned agents() const noexcept;
   /// The same with those that take the places of blocked ones (blocking.hpp).
   [[nodiscard]] unsigned places() const noexcept;
-  /// Posts `help`, to be called on any of the agents: as a continuation, so that what was begun goes before tasks of the
-  /// same priority that were not.
+  /// Posts `help`, to be called on any of the agents: as a continuation, so that what was begun
+  /// goes before tasks of the same priority that were not.
   ///
-  /// Precondition: agents() > 1.   Errors: std::bad_alloc. False: the cluster is closed; `help` is gone.
+  /// Precondition: agents() > 1.   Errors: std::bad_alloc. False: the cluster is closed; `help` is
+  ///         gone.
   template <class Callback>
   bool call(TaskPriority priority, Callback&& help) const {
     return post(priority,
@@ -47,7 +49,8 @@ class Helpers {
   Ref<ClusterCore> cluster_;  ///< null: nobody helps
 };
 
-/// What runs on the calling thread as it was when this object was made, for those who help it. For the library.
+/// What runs on the calling thread as it was when this object was made, for those who help it. For
+/// the library.
 ///
 /// Thread:   may_help() and Scope: a helper; the rest any.
 /// Lifetime: owns the task's signals.
@@ -59,7 +62,8 @@ class HelpedTask {
   [[nodiscard]] bool aborted() const noexcept;
   void throw_if_aborted() const;
   [[nodiscard]] TaskPriority priority() const noexcept;
-  /// A helper, from time to time: false when its agent has something more urgent to do, or has to look.
+  /// A helper, from time to time: false when its agent has something more urgent to do, or has to
+  /// look.
   ///
   /// Cost: some loads; with an armed delay, one look at the clock.
   [[nodiscard]] bool may_help() const noexcept;

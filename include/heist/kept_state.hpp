@@ -13,11 +13,12 @@ namespace heist {
 template <class Awaitable>
 inline constexpr bool restores_state = false;
 
-/// Whoever resumes a coroutine out of an awaitable of another library does so within a state of its own, or
-/// none. Here is the coroutine's (contract YLD-3), and the resumer's while the coroutine runs.
+/// Whoever resumes a coroutine out of an awaitable of another library does so within a state of its
+/// own, or none. Here is the coroutine's (contract YLD-3), and the resumer's while the coroutine
+/// runs.
 ///
-/// Thread: whoever runs the coroutine.   Cost: nothing until such an awaitable suspends it; then one
-///         allocation for the coroutine.
+/// Thread: whoever runs the coroutine.   Cost: nothing until such an awaitable suspends it; then
+///         one allocation for the coroutine.
 class KeptState {
  public:
   /// The coroutine is about to suspend: keeps its state.   Errors: std::bad_alloc.
@@ -37,7 +38,7 @@ class KeptState {
   std::unique_ptr<Kept, Delete> kept_;
 };
 
-/// That of a coroutine, if it is ours.
+/// The coroutine's kept state, or null for a coroutine type that is not heist's.
 template <class Awaiting>
 KeptState* kept_state_of(std::coroutine_handle<Awaiting> coroutine) noexcept {
   if constexpr (requires { coroutine.promise().kept_state(); }) {

@@ -37,24 +37,26 @@ struct SignalEvent {
 ///
 /// Roles   dispatcher: the one thread that delivers an event.  remover: the owner of the
 ///         Subscription.  aborter: who aborts the signal that the listener is bound to (bond_).
-/// States  idle -> running -> idle (or gone, when removal was asked for meanwhile); idle -> gone; by the
-///         aborter, and for the one run of a once listener: idle -> leaving -> gone.
-/// I1      The callback is destroyed by whoever makes it gone, which happens once; the bond goes with it.
-/// I2      bond_ is set before the listener is registered anywhere, read by the dispatcher while it runs
-///         the listener, and given up by who destroys the callback.
+/// States  idle -> running -> idle (or gone, when removal was asked for meanwhile); idle -> gone;
+///         by the aborter, and for the one run of a once listener: idle -> leaving -> gone.
+/// I1      The callback is destroyed by whoever makes it gone, which happens once; the bond goes
+///         with it.
+/// I2      bond_ is set before the listener is registered anywhere, read by the dispatcher while it
+///         runs the listener, and given up by who destroys the callback.
 /// I3      Whoever takes it out of idle or running for ever tells its registry, once.
 /// Edge listener: finish -> remove, removed, claim, observe. What the callback did happened before
 ///   the removal returns, and before its next run. (Its first run sees it by the registry's edge.)
 /// Edge listener: remove -> taken. What the remover did happened before the dispatcher destroys the
 ///   callback in its stead.
-/// Progress  removal blocks only while another thread runs or destroys the callback; the aborter and
-///         all else never wait.
+/// Progress  removal blocks only while another thread runs or destroys the callback; the aborter
+///         and all else never wait.
 /// Proof   stress/listener_stress.cpp, stress/model/models/listeners.cpp
 class Listener : public Registration {
  public:
   /// For one event only. Before it is registered.
   void run_once() noexcept { ops = &once_ops; }
-  /// Ends it when `signal` aborts; `own` is where it will be registered for `event`. Before that. False:
+  /// Ends it when `signal` aborts; `own` is where it will be registered for `event`. Before that.
+  /// False:
   /// aborted already.   Errors: std::bad_alloc, nothing changed.
   [[nodiscard]] bool bind(SignalCore& own, Subscription::Event event, SignalCore& signal);
 

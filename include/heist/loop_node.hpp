@@ -10,9 +10,9 @@ class LoopCore;
 class TaskHome;
 struct LoopNode;
 
-/// What is done with a node that arrives in an inbox: it is enqueued as a task or as a microtask, or
-/// it is a message, which is taken at once. The rest of a task that forked (ForkFrame) never arrives:
-/// agents pick it.
+/// What is done with a node that arrives in an inbox: it is enqueued as a task or as a microtask,
+/// or it is a message, which is taken at once. The rest of a task that forked (ForkFrame) never
+/// arrives: agents pick it.
 enum class LoopNodeKind : std::uint8_t { task, microtask, message, forked };
 
 /// One constant table a concrete node type.
@@ -34,9 +34,9 @@ struct MessageOps : LoopNodeOps {
 /// A node of the inbox, a scheduler task queue, the timer wheel, the microtask queue, or (a
 /// reaction) of a pending promise.
 ///
-/// Invariant: a node is in one list at a time. In the inbox, in a promise and in a cluster's queues only
-/// `next` is meaningful; every other list belongs to the agent. Aligned so that its address leaves bits for a
-/// bin's word (InjectionQueue).
+/// Invariant: a node is in one list at a time. In the inbox, in a promise and in a cluster's queues
+/// only `next` is meaningful; every other list belongs to the agent. Aligned so that its address
+/// leaves bits for a bin's word (InjectionQueue).
 struct alignas(16) LoopNode {
   LoopNode* next = nullptr;
   union {
@@ -60,10 +60,10 @@ inline void take_message(LoopNode& message, TaskHome& home) noexcept {
   static_cast<const MessageOps*>(message.ops)->take(message, home);
 }
 
-/// Walks a list of any length: call step(node, next) after each `next` was read. A long list comes from
-/// memory, mostly in the order of its addresses or against it (Depot::take): the walk asks for what is
-/// some steps ahead if it goes on like that. A short one is in the cache, and what lies behind it may be
-/// in use elsewhere.
+/// Walks a list of any length: call step(node, next) after each `next` was read. A long list comes
+/// from memory, mostly in the order of its addresses or against it (Depot::take): the walk asks for
+/// what is some steps ahead if it goes on like that. A short one is in the cache, and what lies
+/// behind it may be in use elsewhere.
 class ListWalk {
  public:
   void step(const LoopNode& node, const LoopNode* next) noexcept {

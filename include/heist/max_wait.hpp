@@ -6,13 +6,15 @@
 
 namespace heist {
 
-/// The longest that tasks and continuations of each priority may wait once they are runnable; zero: for ever, as the
-/// specification has it. What has waited for that long is picked before everything that has not, whatever its
-/// level; of several such the one that has done so first. So under overload it is worth giving one to every priority: one
-/// without is served only while nothing else is late.
+/// The longest that tasks and continuations of each priority may wait once they are runnable; zero:
+/// for ever, as the specification has it. What has waited for that long is picked before everything
+/// that has not, whatever its level; of several such the one that has done so first. So under
+/// overload it is worth giving one to every priority: one without is served only while nothing else
+/// is late.
 ///
 /// Spec:   contract WAIT-1...6.
-/// Units:  zero, or from a millisecond to an hour; what takes it throws std::invalid_argument for others.
+/// Units:  zero, or from a millisecond to an hour; what takes it throws std::invalid_argument for
+///         others.
 /// Cost:   none while all are zero; else each pick reads the clock.
 struct MaxWait {
   std::chrono::nanoseconds user_blocking{};

@@ -40,7 +40,8 @@ class CallbackMicrotask final : public Reaction {
 /// state. Exceptions go to the error hook.
 ///
 /// Spec:   [html#microtask-queuing].   Thread: an agent.   Blocks: never.   Cost: one allocation.
-/// Errors: NotAllowedError off an agent; std::bad_alloc; std::invalid_argument for a callback that is null or empty.
+/// Errors: NotAllowedError off an agent; std::bad_alloc; std::invalid_argument for a callback that
+///         is null or empty.
 template <class Callback>
   requires std::invocable<std::decay_t<Callback>&>
 void queue_microtask(Callback&& callback) {

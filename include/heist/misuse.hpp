@@ -6,7 +6,8 @@
 
 namespace heist {
 
-/// For a call through a handle that was moved from.   Errors: std::invalid_argument, always; it names the call.
+/// For a call through a handle that was moved from.   Errors: std::invalid_argument, always; it
+/// names the call.
 [[noreturn]] void refuse_moved_from(const char* call);
 /// For a call that was given a null pointer, or an empty function object.   Errors: as above.
 [[noreturn]] void refuse_nothing(const char* call);
@@ -23,7 +24,8 @@ template <class Callback>
   return false;
 }
 
-/// Errors: std::invalid_argument when there is nothing to call.   Cost: none for what always is something.
+/// Errors: std::invalid_argument when there is nothing to call.   Cost: none for what always is
+///         something.
 template <class Callback>
 void check_callback(const Callback& callback, const char* call) {
   if (is_nothing(callback)) [[unlikely]]

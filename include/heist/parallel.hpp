@@ -14,16 +14,18 @@
 
 // Link heist::parallel (CMake) or heist-parallel (pkg-config), which need oneTBB.
 //
-// All three run on the calling thread, and on the agents of its cluster that have nothing more urgent to do: no other
-// threads. Helpers have the scheduling state of the calling task, and come as its continuations would (before tasks of
-// its priority that have not begun). One that finds a more urgent task leaves what it has not begun to the others. The
-// caller works, and in the end waits, as any long task does. Off a cluster the calling thread does it alone.
+// All three run on the calling thread, and on the agents of its cluster that have nothing more
+// urgent to do: no other threads. Helpers have the scheduling state of the calling task, and come
+// as its continuations would (before tasks of its priority that have not begun). One that finds a
+// more urgent task leaves what it has not begun to the others. The caller works, and in the end
+// waits, as any long task does. Off a cluster the calling thread does it alone.
 //
 // Spec:   contract CLU-1, CLU-3, CLU-5: while it waits, a thread takes parts of the same call only.
 //         Differs from PRI-3: helpers that have been called come at the priority of that moment.
 // Thread: any.   Blocks: until all is done.
-// Errors: the first that the caller's functions throw; when the calling task is aborted its signal's reason, as
-//         throw_if_aborted(); std::invalid_argument for a function that is null or empty. In all cases nothing new is begun; what runs is waited for. std::bad_alloc.
+// Errors: the first that the caller's functions throw; when the calling task is aborted its
+//         signal's reason, as throw_if_aborted(); std::invalid_argument for a function that is null
+//         or empty. In all cases nothing new is begun; what runs is waited for. std::bad_alloc.
 // Units:  abort and urgency are looked at about every 20 microseconds, between calls of the body.
 
 namespace heist {
@@ -55,10 +57,11 @@ void parallel_for(Index first, Index last, const Body& body) {
   work.run_all(distance_of(first, last));
 }
 
-/// Folds [first, last): parts of it by `value = body(value, i)` from `identity` on, each in order, and what they give
-/// by `combine(left, right)`, in order too: it need not be commutative.
+/// Folds [first, last): parts of it by `value = body(value, i)` from `identity` on, each in order,
+/// and what they give by `combine(left, right)`, in order too: it need not be commutative.
 ///
-/// Errors: also what copying the identity throws.   Cost: one Value for each part, a few tens for each agent.
+/// Errors: also what copying the identity throws.   Cost: one Value for each part, a few tens for
+///         each agent.
 template <ParallelIndex Index, class Value, class Body, class Combine>
   requires std::invocable<const Body&, Value, Index> && std::invocable<const Combine&, Value, Value>
 [[nodiscard]] Value parallel_reduce(Index first, Index last, Value identity, const Body& body,
@@ -70,10 +73,11 @@ template <ParallelIndex Index, class Value, class Body, class Combine>
   return work.combine(combine);
 }
 
-/// Sorts as std::sort: not stable. An abort leaves the same elements in another order; after an error their values are
-/// unspecified, as std::sort's.
+/// Sorts as std::sort: not stable. An abort leaves the same elements in another order; after an
+/// error their values are unspecified, as std::sort's.
 ///
-/// Units: aborts are looked at when about 2000 elements are sorted; or cut in two, at first all of them.
+/// Units: aborts are looked at when about 2000 elements are sorted; or cut in two, at first all of
+///         them.
 /// Cost:  O(n log n) comparisons, also in the worst case.
 template <std::random_access_iterator Iterator, class Compare = std::less<>>
   requires std::sortable<Iterator, Compare>

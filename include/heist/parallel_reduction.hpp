@@ -30,8 +30,9 @@ template <class Index>
   }
 }
 
-/// Each part has a value of its own; the values are in a list in the order of their indexes. Only who runs a part
-/// touches its value, and cuts what comes behind it; the caller all of them, in the end.
+/// Each part has a value of its own; the values are in a list in the order of their indexes. Only
+/// who runs a part touches its value, and cuts what comes behind it; the caller all of them, in the
+/// end.
 template <class Index, class Value, class Body>
 class Reduction final : public ParallelLoop {
  public:

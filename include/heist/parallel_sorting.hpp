@@ -11,8 +11,8 @@
 
 namespace heist {
 
-/// Quicksort: what is right of the pivot is offered, what is left of it gone on with. Short parts are std::ranges::sort's,
-/// and long ones that bad pivots have cut too often.
+/// Quicksort: what is right of the pivot is offered, what is left of it gone on with. Short parts
+/// are std::ranges::sort's, and long ones that bad pivots have cut too often.
 template <class Iterator, class Compare>
 class Sorting final : public ParallelWork {
  public:

@@ -1,4 +1,5 @@
-// ParallelWork: work that is cut into parts while it runs, for the algorithms of parallel.hpp. For the library.
+// ParallelWork: work that is cut into parts while it runs, for the algorithms of parallel.hpp. For
+// the library.
 #pragma once
 
 #include <chrono>
@@ -33,8 +34,9 @@ class ParallelWork {
   ~ParallelWork() = default;
 };
 
-/// Work whose indexes are done one by one. It is cut in halves as long as somebody has nothing to do, and looks around
-/// (for aborts, for more urgent tasks, for others without work) every 20 microseconds or so.
+/// Work whose indexes are done one by one. It is cut in halves as long as somebody has nothing to
+/// do, and looks around (for aborts, for more urgent tasks, for others without work) every 20
+/// microseconds or so.
 class ParallelLoop : public ParallelWork {
  public:
   void run(ParallelRegion& region, ParallelPart part) final;
@@ -64,8 +66,9 @@ class ParallelLoop : public ParallelWork {
 /// Errors: the first of the work; the reason when the calling task is aborted; std::bad_alloc.
 void run_parallel(ParallelWork& work, std::size_t count);
 
-/// Looks around. True: the part is to be gone on with no more: the region is stopped (aborted, or something failed), or the
-/// thread, a helper, has something more urgent to do, and has left the part to the others.
+/// Looks around. True: the part is to be gone on with no more: the region is stopped (aborted, or
+/// something failed), or the thread, a helper, has something more urgent to do, and has left the
+/// part to the others.
 ///
 /// Thread: who runs the part.   Cost: a few loads.   Errors: std::bad_alloc.
 [[nodiscard]] bool hand_on(ParallelRegion& region, const ParallelPart& part);

@@ -47,7 +47,8 @@ class Room {
   Ref<PostBound> bound_;
 };
 
-/// A bound of so many places.   Errors: std::invalid_argument for none, or more than 2^31; std::bad_alloc.
+/// A bound of so many places.   Errors: std::invalid_argument for none, or more than 2^31;
+/// std::bad_alloc.
 [[nodiscard]] Ref<PostBound> make_post_bound(std::size_t places);
 
 }  // namespace heist

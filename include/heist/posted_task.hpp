@@ -85,7 +85,8 @@ class SignalledTask final : public ControlledTask {
 };
 
 /// A task of post_task: callable and promise. A callback that returns a promise lives until that
-/// promise settles, so that a coroutine lambda may use its captures; likewise one that returns a Forkable.
+/// promise settles, so that a coroutine lambda may use its captures; likewise one that returns a
+/// Forkable.
 template <class Callback>
 class PromiseTask final : public ControlledTask,
                           public PromiseState<SettledType<std::invoke_result_t<Callback&>>> {

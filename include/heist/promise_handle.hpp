@@ -50,8 +50,8 @@ using SettledType = typename Settled<T>::type;
 /// Spec:     contract PRO-1…3, YLD-4.   Differs: a rejection is an exception or a plain value
 ///           (Reason).
 /// Thread:   a handle is used by one thread at a time; copies may be on any thread.
-/// Lifetime: a task's promise settles at the latest when its loop closes; one that waits for another
-/// promise, when that settles (LIF-1).
+/// Lifetime: a task's promise settles at the latest when its loop closes; one that waits for
+/// another promise, when that settles (LIF-1).
 template <class T>
 class [[nodiscard]] Promise {
  public:
@@ -74,8 +74,9 @@ class [[nodiscard]] Promise {
   /// The same, by an abort or a close: nobody need observe it (PRO-3).
   static Promise rejected_by_abort(Reason reason);
 
-  /// A moved-from handle counts as rejected, with InvalidStateError, for these and reason(); an assertion says so in
-  /// debug builds. All else through it throws std::invalid_argument, which names the call.
+  /// A moved-from handle counts as rejected, with InvalidStateError, for these and reason(); an
+  /// assertion says so in debug builds. All else through it throws std::invalid_argument, which
+  /// names the call.
   [[nodiscard]] PromiseStatus status() const noexcept {
     assert(valid() && "Promise::status: the handle was moved from");
     return valid() ? state_->status() : PromiseStatus::rejected;
@@ -116,12 +117,14 @@ class [[nodiscard]] Promise {
   /// what it returns. A rejection passes through. `on_rejected(reason)`, when given, runs instead
   /// and recovers.
   ///
-  /// The callback is given the value as get() gives it: by reference; on an rvalue, as `std::move(promise).then(f)` and
-  /// `post_task(g).then(f)`, a move-only value is moved out, for it to keep.
+  /// The callback is given the value as get() gives it: by reference; on an rvalue, as
+  /// `std::move(promise).then(f)` and `post_task(g).then(f)`, a move-only value is moved out, for
+  /// it to keep.
   ///
   /// Thread: an agent (plain threads: then(scheduler, …)).   Blocks: never.   Cost: one allocation.
-  /// Errors: NotAllowedError off an agent; std::invalid_argument for a handle that was moved from, and for a callback
-  /// that is null or empty. A move-only value that was taken before rejects the result with InvalidStateError.
+  /// Errors: NotAllowedError off an agent; std::invalid_argument for a handle that was moved from,
+  /// and for a callback that is null or empty. A move-only value that was taken before rejects the
+  /// result with InvalidStateError.
   template <class OnFulfilled>
   auto then(OnFulfilled&& on_fulfilled) const&;
   template <class OnFulfilled>
@@ -145,9 +148,10 @@ class [[nodiscard]] Promise {
   auto then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled,
             OnRejected&& on_rejected) const&&;
 
-  /// Resumes the coroutine as a microtask of its agent. On an rvalue a move-only value is moved
-  /// out. With g++ up to 12 an rvalue warns (heist/await_warning.hpp), unless it is const: so is what the
-  /// library's functions return that are harmless within a `co_await` expression.
+  /// Resumes the coroutine as a microtask of its agent; in a stealable task, as a continuation on
+  /// any agent. On an rvalue a move-only value is moved out. With g++ up to 12 an rvalue warns
+  /// (heist/await_warning.hpp), unless it is const: so is what the library's functions return that
+  /// are harmless within a `co_await` expression.
   PromiseAwaiter<T> operator co_await() const& noexcept { return PromiseAwaiter<T>(*this, false); }
   HEIST_WARNS_AWAIT_OF_UNNAMED
   PromiseAwaiter<T> operator co_await() && noexcept {
@@ -220,8 +224,8 @@ class Resolver {
     if (state_) reject(resolver_dropped_reason());
   }
 
-  /// Fulfils with a value made of the arguments. Its constructor may call the resolver (this call wins), but
-  /// not destroy it; when it throws, so does this, and the promise is still to settle.
+  /// Fulfils with a value made of the arguments. Its constructor may call the resolver (this call
+  /// wins), but not destroy it; when it throws, so does this, and the promise is still to settle.
   template <class... Args>
     requires(!std::is_reference_v<T> ||
              (sizeof...(Args) == 1 && (std::is_lvalue_reference_v<Args> && ...)))

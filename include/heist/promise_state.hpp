@@ -68,10 +68,12 @@ struct Reaction : LoopNode {
   /// Stealable, with a priority that may change: its place in the signal's queue.
   SignalQueueEntryOwner cell;
 
-  /// It is one with what settles its promise: on an agent of its cluster it runs there, as a microtask.
+  /// It is one with what settles its promise: on an agent of its cluster it runs there, as a
+  /// microtask.
   bool follows_settler = false;
 
-  /// Binds it to the calling thread's loop (stealable: its cluster) and its current scheduling state.
+  /// Binds it to the calling thread's loop (stealable: its cluster) and its current scheduling
+  /// state.
   /// Errors: NotAllowedError when no loop runs on this thread; std::bad_alloc.
   void bind_to_current_loop();
   /// The same, always to the thread's own loop.   Errors: NotAllowedError.
@@ -85,12 +87,14 @@ struct Reaction : LoopNode {
 /// Untyped part of a promise's shared state.
 ///
 /// Roles   settler: whoever owns the right to settle (one thread).  observer: any thread.
-/// States  status_: pending, then the outcome for good. reactions_: null or a list, then (all of them
-///         delivered) `settled_mark()` for good.
+/// States  status_: pending, then the outcome for good. reactions_: null or a list, then (all of
+///         them delivered) `settled_mark()` for good.
 /// I1      Everything but the atomics is written before settle() and only read after.
 /// I2      Reactions are delivered in the order in which they were attached: while the settler
-///         delivers, later ones join the list, and only behind settled_mark() do they go by themselves.
-/// I3      No user code runs while the settler delivers: reactions of closed loops are dropped after.
+///         delivers, later ones join the list, and only behind settled_mark() do they go by
+///         themselves.
+/// I3      No user code runs while the settler delivers: reactions of closed loops are dropped
+///         after.
 /// Edge promise: settle -> observe, wait. Carries the outcome.
 /// Edge promise: deliver -> observe. Whoever finds settled_mark() comes behind all deliveries.
 /// Edge promise: react -> collect. Carries the reaction and its captured state.
@@ -122,7 +126,8 @@ class PromiseStateBase {
   /// observing it.
   void attach(Reaction& reaction) noexcept;
 
-  /// The last holder: the reason may go before the memory does, unless an aborter is about to settle.
+  /// The last holder: the reason may go before the memory does, unless an aborter is about to
+  /// settle.
   void discard_reason() noexcept {
     if (is_settled()) reason_ = {};
   }
@@ -222,7 +227,8 @@ class PromiseState : public PromiseStateBase {
   sync::atomic<bool> taken_{false};
 };
 
-/// The value of a fulfilled promise for who is to keep it: to be copied, or itself when it is move-only.
+/// The value of a fulfilled promise for who is to keep it: to be copied, or itself when it is
+/// move-only.
 /// Errors: InvalidStateError when it was taken before.
 template <class T>
 [[nodiscard]] decltype(auto) value_to_keep(PromiseState<T>& source) {
@@ -233,8 +239,8 @@ template <class T>
   }
 }
 
-/// Settles `target` as `source` is settled. A move-only value goes to the first who takes it; a later
-/// `target` rejects with InvalidStateError.
+/// Settles `target` as `source` is settled. A move-only value goes to the first who takes it; a
+/// later `target` rejects with InvalidStateError.
 template <class T>
 void settle_as(PromiseState<T>& target, PromiseState<T>& source) noexcept {
   source.mark_handled();

@@ -13,7 +13,8 @@
 
 namespace heist {
 
-/// Which promise then() was called on: one that has a name, or an rvalue, which gives a move-only value away.
+/// Which promise then() was called on: one that has a name, or an rvalue, which gives a move-only
+/// value away.
 enum class ThenOf : std::uint8_t { lvalue, rvalue };
 
 /// Whether the fulfilment callback gets the value itself.
@@ -26,7 +27,8 @@ inline constexpr bool then_takes = [] {
   }
 }();
 
-/// Result of calling a fulfilment callback with a promise's value; no `type` when it cannot be called.
+/// Result of calling a fulfilment callback with a promise's value; no `type` when it cannot be
+/// called.
 template <class Callback, class T, ThenOf of>
 struct FulfilResult
     : std::invoke_result<Callback&,

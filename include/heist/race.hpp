@@ -17,13 +17,14 @@ void refuse_empty_race(const Inputs&... inputs) {
   if (count_inputs(inputs...) == 0) throw std::invalid_argument("race: no promises to wait for");
 }
 
-/// Settles as the first input that settles, by value or by reason. Its inputs, its value, its lifetime: as when_any.
+/// Settles as the first input that settles, by value or by reason. Its inputs, its value, its
+/// lifetime: as when_any.
 ///
-/// Spec:   [ecma262#sec-promise.race], and as many microtasks: settles in the reaction to the first input.
-///         Differs: without inputs it is refused, instead of pending for ever.
+/// Spec:   [ecma262#sec-promise.race], and as many microtasks: settles in the reaction to the first
+///         input. Differs: without inputs it is refused, instead of pending for ever.
 /// Thread: an agent (plain threads: with a scheduler first).   Blocks: never.
-/// Errors: NotAllowedError off an agent; std::bad_alloc; std::invalid_argument for an empty vector. The inputs are
-///         then untouched.
+/// Errors: NotAllowedError off an agent; std::bad_alloc; std::invalid_argument for an empty vector.
+///         The inputs are then untouched.
 /// Cost:   one allocation; of a vector two. O(inputs).
 template <class... Inputs>
   requires CombinableSome<Inputs...>

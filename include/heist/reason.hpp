@@ -35,24 +35,26 @@ class Reason {
              !std::same_as<std::remove_cvref_t<Value>, std::exception_ptr>)
   explicit Reason(Value&& value) : box_(make_from(std::forward<Value>(value))) {}
 
-  /// What an exception that ended a callback stands for: itself, or the plain value `Aborted` carries.
-  /// Cannot fail: without memory it gives out_of_memory().
+  /// What an exception that ended a callback stands for: itself, or the plain value `Aborted`
+  /// carries. Cannot fail: without memory it gives out_of_memory().
   [[nodiscard]] static Reason of(std::exception_ptr exception) noexcept;
   [[nodiscard]] static Reason of_current_exception() noexcept {
     return of(std::current_exception());
   }
-  /// An AbortError, made when it is first looked at: what an abort without a reason gives.   Cost: one node.
+  /// An AbortError, made when it is first looked at: what an abort without a reason gives.   Cost:
+  /// one node.
   [[nodiscard]] static Reason of_abort();
   /// The std::bad_alloc made ahead.
   [[nodiscard]] static const Reason& out_of_memory() noexcept;
 
   explicit operator bool() const noexcept { return static_cast<bool>(box_); }
 
-  /// The exception, or null when the reason is a plain value. Of an abort without a reason: made now; std::bad_alloc
-  /// when there is no memory for it.
+  /// The exception, or null when the reason is a plain value. Of an abort without a reason: made
+  /// now; std::bad_alloc when there is no memory for it.
   [[nodiscard]] std::exception_ptr exception() const noexcept;
 
-  /// Whether it is an exception, and not one that says of something that it was aborted (AbortError, Aborted).
+  /// Whether it is an exception, and not one that says of something that it was aborted
+  /// (AbortError, Aborted).
   [[nodiscard]] bool is_error() const noexcept;
 
   /// The plain value when it is of this type, else null.

@@ -29,7 +29,8 @@ class RefCount {
   /// For who holds the memory but no reference: one more reference, unless none is left.
   [[nodiscard]] bool try_add() noexcept {
     std::uint32_t count = count_.load(sync::relaxed);  // relaxed: the CAS checks it again.
-    // relaxed: where the target is known from has published it, and its end waits for this reference.
+    // relaxed: where the target is known from has published it, and its end waits for this
+    // reference.
     while (count != 0 &&
            !count_.compare_exchange_weak(count, count + 1, sync::relaxed, sync::relaxed)) {
     }

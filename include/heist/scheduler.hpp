@@ -21,7 +21,8 @@ namespace heist {
 ///
 /// Spec: [sched#dictdef-schedulerposttaskoptions].
 struct PostTaskOptions {
-  /// Aborts the task; a TaskSignal, by whatever handle, also gives its priority when none is set here.
+  /// Aborts the task; a TaskSignal, by whatever handle, also gives its priority when none is set
+  /// here.
   std::optional<AbortSignal> signal = {};
   /// Fixes the priority (default: the signal's, else user-visible).
   std::optional<TaskPriority> priority = {};
@@ -29,7 +30,8 @@ struct PostTaskOptions {
   Delay delay = {};
 };
 
-/// Posts tasks to one event loop; cheap handle, several may share a loop and its order.
+/// Posts tasks to one event loop, or to any agent of a cluster. A cheap handle; several may share a
+/// loop and its order.
 ///
 /// Spec:     [sched#sec-scheduler].   Differs: usable from any thread (contract ORD-1…5).
 /// Thread:   any; one handle is used by one thread at a time, copies may be anywhere.
@@ -42,9 +44,9 @@ class Scheduler {
   /// Spec:   [sched#schedule-a-posttask-task].
   /// Thread: any, lock-free.   Blocks: never.   Cost: one allocation, from a recycled pool.
   /// Errors: std::bad_alloc (nothing changed); std::invalid_argument for a value that is no
-  /// TaskPriority, for a callback that is null or empty, and for a handle that was moved from (this one, or the
-  /// options' signal). An aborted signal gives a promise rejected with its reason; a closed loop, with
-  /// InvalidStateError.
+  /// TaskPriority, for a callback that is null or empty, and for a handle that was moved from (this
+  /// one, or the options' signal). An aborted signal gives a promise rejected with its reason; a
+  /// closed loop, with InvalidStateError.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   auto post_task(Callback&& callback, const PostTaskOptions& options = {}) const {
@@ -98,9 +100,9 @@ class Scheduler {
         *make_node<PlainTask<std::decay_t<Callback>>>(std::forward<Callback>(callback)), options);
   }
 
-  /// A scheduler of the same loop whose tasks and continuations never have a priority above `highest`: what asks for
-  /// more, be it by a signal, gets that. For whom higher ones are not meant (current() gives it, too). It is suspended by
-  /// itself; the same call gives the same one.
+  /// A scheduler of the same loop whose tasks and continuations never have a priority above
+  /// `highest`: what asks for more, be it by a signal, gets that. For whom higher ones are not
+  /// meant (current() gives it, too). It is suspended by itself; the same call gives the same one.
   ///
   /// Spec:   contract SEC-1.   Thread: any, lock-free.   Blocks: never.
   /// Errors: std::invalid_argument for a value that is no TaskPriority; std::bad_alloc.
@@ -108,28 +110,28 @@ class Scheduler {
   [[nodiscard]] Scheduler with_ceiling(TaskPriority highest) const;
 
   /// Lets others run: `co_await scheduler.yield()` goes on as a continuation, one level above the
-  /// tasks of its priority, where the coroutine ran before (off any agent: on this scheduler's). Abort and
-  /// priority are those of the running task, unless the options say otherwise.
+  /// tasks of its priority, where the coroutine ran before (off any agent: on this scheduler's).
+  /// Abort and priority are those of the running task, unless the options say otherwise.
   ///
   /// Spec:   [sched#schedule-a-yield-continuation], contract YLD-1…3.
   /// Thread: any.   Blocks: never.
   /// Errors: of the `co_await`: the abort reason; InvalidStateError when the loop is closed;
   ///         std::bad_alloc; std::invalid_argument for a value that is no ContinuationPriority.
   ///         A close that drops the continuation of its own coroutine destroys that one's frame.
-  /// Cost:   no allocation and nothing atomic on the coroutine's own agent without an abort source and
-  ///         with a fixed priority; otherwise as post_task.
+  /// Cost:   no allocation and nothing atomic on the coroutine's own agent without an abort source
+  ///         and with a fixed priority; otherwise as post_task.
   Yield yield(YieldOptions options = {}) const;
 
-  /// Suspends the scheduler: its tasks and continuations are not runnable, and keep their order; its delays
-  /// stop counting. What runs goes on. Every pick that begins after the return heeds it. resume() ends it;
-  /// several suspensions are one.
+  /// Suspends the scheduler: its tasks and continuations are not runnable, and keep their order;
+  /// its delays stop counting. What runs goes on. Every pick that begins after the return heeds it.
+  /// resume() ends it; several suspensions are one.
   ///
-  /// Spec:   "not fully active" of [html#fully-active], contract SUS-1.   Differs: a delay posted by
-  ///         another thread during a suspension counts until its agent takes it from the inbox.
+  /// Spec:   "not fully active" of [html#fully-active], contract SUS-1.   Differs: a delay posted
+  ///         by another thread during a suspension counts until its agent takes it from the inbox.
   /// Thread: any, lock-free.   Blocks: never.   Errors: std::bad_alloc, nothing changed.
   /// Cost:   one allocation; the agent visits the loop's delayed tasks once, and sets queued ones
-  ///         aside as they come up. resume() costs a step for each task held back, and one for each older
-  ///         task of the same queue that another suspension had held back.
+  ///         aside as they come up. resume() costs a step for each task held back, and one for each
+  ///         older task of the same queue that another suspension had held back.
   void suspend() const;
   void resume() const;
 

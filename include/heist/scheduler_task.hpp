@@ -23,7 +23,7 @@ struct DropSignalQueueEntry {
 using SignalQueueEntryOwner = std::unique_ptr<SignalQueueEntry, DropSignalQueueEntry>;
 
 /// Phases of a task; docs/lifetime.md has the table of phases x events. Unstarted tasks are
-/// `posted` wherever they are (inbox, queue, wheel).
+/// `posted` wherever they are: inbox, queue, wheel, or a cluster's bins and rings.
 enum class TaskPhase : std::uint8_t {
   posted,           ///< not started; may still be aborted
   started,          ///< its callback, the checkpoint after it, or the tree that it returned runs
@@ -40,8 +40,9 @@ enum class TaskPlace : std::uint8_t {
   queued,
   delayed,
   discarded,
-  held,            ///< runnable, but its scheduler is suspended
-  delayed_longer,  ///< delayed, and its tick has come; its scheduler's time has not (SchedulerDelays)
+  held,  ///< runnable, but its scheduler is suspended
+  /// Delayed, and its tick has come, but its scheduler's time has not (SchedulerDelays).
+  delayed_longer,
   delayed_by_scheduler,  ///< delayed, in a wheel that its scheduler has of its own
   ended_limit,           ///< a signal's time limit that has ended: before all tasks
 };
@@ -61,8 +62,9 @@ class SchedulerTask;
 struct TaskOps : LoopNodeOps {
   /// Calls the callback and keeps its value; an exception is stored in `error`.
   TaskOutcome (*invoke)(SchedulerTask&, Reason& error) noexcept;
-  /// Settles the promise with the kept outcome. Called by the winner of try_finish or try_adopt; also
-  /// with a late promise, which settles nothing, and with a Forkable, once the callback's part is over.
+  /// Settles the promise with the kept outcome. Called by the winner of try_finish or try_adopt;
+  /// also with a late promise, which settles nothing, and with a Forkable, once the callback's part
+  /// is over.
   void (*settle)(SchedulerTask&, TaskOutcome, Reason& error) noexcept;
   /// Destroys a kept outcome that came too late.
   void (*discard_outcome)(SchedulerTask&, TaskOutcome) noexcept;
@@ -88,11 +90,11 @@ struct TaskOps : LoopNodeOps {
 /// finish.
 /// Edge phase: start -> claim. Carries nothing plain, but is one half of the start/abort pair
 ///   (start: phase CAS, then load of the signal's reason; abort: CAS of the reason, then phase CAS;
-///   all four seq_cst, so either the start sees the reason or the aborter sees the start).
-///   ABT-2 alone would hold with acquire and release: the aborter's walk meets every registered task, and
-///   since both CASes are of one word, a start that won is one that the claim finds; who comes behind
-///   an abort() that has returned reads its reason by coherence. With seq_cst a start heeds a reason also
-///   when nothing orders it behind that abort.
+///   all four seq_cst, so either the start sees the reason or the aborter sees the start). ABT-2
+///   alone would hold with acquire and release: the aborter's walk meets every registered task, and
+///   since both CASes are of one word, a start that won is one that the claim finds; who comes
+///   behind an abort() that has returned reads its reason by coherence. With seq_cst a start heeds
+///   a reason also when nothing orders it behind that abort.
 class SchedulerTask : public LoopNode {
  public:
   SchedulerTask(const LoopNodeOps& table, bool controlled) noexcept
@@ -188,8 +190,8 @@ class SchedulerTask : public LoopNode {
   }
 };
 
-/// A registration with a signal: the abort steps of a task, a listener, or the link of a signal that
-/// depends on it. Node of the signal's registry.
+/// A registration with a signal: the abort steps of a task, a listener, or the link of a signal
+/// that depends on it. Node of the signal's registry.
 struct Registration {
   enum class Kind : std::uint8_t { task, listener, dependent };
   struct Ops {
@@ -213,7 +215,8 @@ struct Registration {
 
 /// A task that can be aborted: with a signal, or with a promise.
 ///
-/// Edge contents: take, return -> take. Who comes second finds the callback destroyed, or the signal still there.
+/// Edge contents: take, return -> take. Who comes second finds the callback destroyed, or the
+///         signal still there.
 class ControlledTask : public SchedulerTask, public Registration {
  public:
   explicit ControlledTask(const TaskOps& table) noexcept;
@@ -233,11 +236,13 @@ class ControlledTask : public SchedulerTask, public Registration {
   /// Shares of the node's memory: the task's own, and the registry's when there is a signal.
   RefCount memory{1};
 
-  /// Of an aborted stealable task: true for the one who destroys its callback and leaves its signal.
+  /// Of an aborted stealable task: true for the one who destroys its callback and leaves its
+  /// signal.
   [[nodiscard]] bool take_contents() noexcept {
     return !contents_taken_.exchange(true, sync::edge("contents:take", sync::acq_rel));
   }
-  /// The holder, who had taken them only to keep the signal; if it was aborted meanwhile, its pick disposes of them.
+  /// The holder, who had taken them only to keep the signal; if it was aborted meanwhile, its pick
+  /// disposes of them.
   void return_contents() noexcept {
     contents_taken_.store(false, sync::edge("contents:return", sync::release));
   }

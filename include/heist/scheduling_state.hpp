@@ -19,8 +19,8 @@ struct SchedulingState {
   SchedulerCore* scheduler = nullptr;
   TaskPriority priority = TaskPriority::user_visible;
   std::uint32_t cooperative_task = 0;  ///< the number of the one that runs, on its loop; zero: none
-  // These two are read together right after a state was stored: in one half of it, so that the processor
-  // need not wait for the store.
+  // These two are read together right after a state was stored: in one half of it, so that the
+  // processor need not wait for the store.
   SignalCore* abort_source = nullptr;
   /// Null: the priority is fixed.
   SignalCore* priority_source = nullptr;

@@ -9,11 +9,12 @@
 
 namespace heist {
 
-/// Fulfils when the delay is over, as a task of the current scheduler does; rejects with the signal's reason when that
-/// aborts before. That task is user-visible, or has the priority of a TaskSignal: whoever awaits the promise goes on
-/// behind it.
+/// Fulfils when the delay is over, as a task of the current scheduler does; rejects with the
+/// signal's reason when that aborts before. That task is user-visible, or has the priority of a
+/// TaskSignal: whoever awaits the promise goes on behind it.
 ///
-/// Spec:   contract DLY-1…5; a post_task of nothing with the signal and the delay, and as many microtasks.
+/// Spec:   contract DLY-1…5; a post_task of nothing with the signal and the delay, and as many
+///         microtasks.
 /// Thread: an agent (others: with a scheduler first).   Blocks: never.   Units: Delay.
 /// Errors: NotAllowedError off an agent; std::bad_alloc. A closed loop, or its close: as post_task.
 /// Cost:   one allocation, from a pool.

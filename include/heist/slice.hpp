@@ -10,7 +10,8 @@ namespace heist {
 
 /// For the library: the cooperative task that runs on this thread.
 namespace cooperative {
-/// Whether it is to give way.   Errors: NotAllowedError outside of any task, or when it has given way already.
+/// Whether it is to give way.   Errors: NotAllowedError outside of any task, or when it has given
+/// way already.
 [[nodiscard]] bool must_give_way();
 /// It goes on with this coroutine.
 void give_way(SuspendedCoroutine coroutine) noexcept;
@@ -34,15 +35,17 @@ class [[nodiscard]] SliceAwaiter {
 template <>
 inline constexpr bool restores_state<SliceAwaiter> = true;
 
-/// `co_await slice()` in a coroutine that a CooperativeScheduler calls: goes on at once while there is time left, or the task
-/// is late; else the rest of the coroutine is the task's next callback. It gives the slice it goes on in. When the task is
-/// cancelled meanwhile the coroutine is destroyed, and its promise rejected with an AbortError.
+/// `co_await slice()` in a coroutine that a CooperativeScheduler calls: goes on at once while there
+/// is time left, or the task is late; else the rest of the coroutine is the task's next callback.
+/// It gives the slice it goes on in. When the task is cancelled meanwhile the coroutine is
+/// destroyed, and its promise rejected with an AbortError.
 ///
-/// Coroutines that it calls and awaits may await slice(), too. What settles only later, in another task, resumes it outside
-/// of its cooperative task: there slice() is refused.
+/// Coroutines that it calls and awaits may await slice(), too. What settles only later, in another
+/// task, resumes it outside of its cooperative task: there slice() is refused.
 ///
 /// Spec:   contract COOP-8.   Thread: the loop's.
-/// Errors: of the `co_await`: NotAllowedError outside of a cooperative task, and for a second coroutine in one call.
+/// Errors: of the `co_await`: NotAllowedError outside of a cooperative task, and for a second
+///         coroutine in one call.
 /// Cost:   should_yield(); nothing is allocated.
 inline SliceAwaiter slice() noexcept { return {}; }
 

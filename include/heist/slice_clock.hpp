@@ -7,7 +7,8 @@
 
 namespace heist {
 
-/// Counts at a constant rate, or is always zero.   Cost: some 25 cycles on x86-64; not ordered with what is around it.
+/// Counts at a constant rate, or is always zero.   Cost: some 25 cycles on x86-64; not ordered with
+/// what is around it.
 [[nodiscard]] inline std::uint64_t cycle_count() noexcept {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();
@@ -16,10 +17,11 @@ namespace heist {
 #endif
 }
 
-/// When the slice of a cooperative scheduler ends: exactly when its host's clock says so. Reading that clock takes twice as
-/// long as reading the processor's counter, so that the counter answers where it is sure: within the first 99 % of the
-/// slice by the rate that was measured in the slices before. It must count at a constant rate (the processor says so), and
-/// one that a thread finds behind where it was, or far ahead, on another CPU, is not believed. It is read before and after
+/// When the slice of a cooperative scheduler ends: exactly when its host's clock says so. Reading
+/// that clock takes twice as long as reading the processor's counter, so that the counter answers
+/// where it is sure: within the first 99 % of the slice by the rate that was measured in the slices
+/// before. It must count at a constant rate (the processor says so), and one that a thread finds
+/// behind where it was, or far ahead, on another CPU, is not believed. It is read before and after
 /// the clock, so that a thread that is taken off the CPU between them only asks the clock earlier.
 ///
 /// Thread: the host's.

@@ -16,7 +16,7 @@ class SuspendedCoroutine {
       : handle_(coroutine), destroy_(&destroy_frame<Awaiting>) {}
 
   void resume() const { handle_.resume(); }
-  /// `why` its promise rejects, if it is ours.
+  /// Destroys the frame. If the coroutine is heist's, its promise rejects with `why`.
   void destroy(const Reason& why = loop_closed_reason()) const noexcept { destroy_(handle_, why); }
 
  private:

@@ -1,6 +1,7 @@
 // The atomics seam: every atomic of the runtime is declared through this header, so that a build
-// can replace it (a model checker, builds with a weakened end, or one that counts). See docs/adr/0001.
-// What it is replaced by is in src/instrument, for those builds only; it is not installed.
+// can replace it (a model checker, builds with a weakened end, or one that counts). See
+// docs/adr/0001. What it is replaced by is in src/instrument, for those builds only; it is not
+// installed.
 #pragma once
 
 #include <atomic>
@@ -22,8 +23,8 @@ using atomic = std::atomic<T>;
 /// Memory order of one end of a named happens-before edge, e.g. `edge("inbox:publish", release)`.
 ///
 /// The name is "<structure>:<end>"; the contract block of the structure lists the edge and says
-/// what it carries. Normal builds: the order itself, at compile time. Builds with HEIST_WEAKENED weaken the one
-/// end named by the environment variable HEIST_WEAKEN.
+/// what it carries. Normal builds: the order itself, at compile time. Builds with HEIST_WEAKENED
+/// weaken the one end named by the environment variable HEIST_WEAKEN.
 [[nodiscard]] consteval std::memory_order edge(std::string_view /*name*/,
                                                std::memory_order order) noexcept {
   return order;

@@ -21,11 +21,11 @@ struct PriorityChangeEvent;
 /// Spec:   [sched#sec-task-signal].   Thread: as AbortSignal.
 class TaskSignal : public AbortSignal {
  public:
-  /// As AbortSignal::any, with a priority: a fixed one, or that of another signal, whose later changes it
-  /// follows: picks use them at once, its event comes after that signal's own (PRI-6). That signal does
-  /// not abort it unless it is in the list, too. A request's own priority, and a deadline:
-  /// `TaskSignal::any({request, deadline}, request)`. Without a priority it is user-visible for good, and a
-  /// TaskSignal in a list in braces does not compile.
+  /// As AbortSignal::any, with a priority: a fixed one, or that of another signal, whose later
+  /// changes it follows: picks use them at once, its event comes after that signal's own (PRI-6).
+  /// That signal does not abort it unless it is in the list, too. A request's own priority, and a
+  /// deadline: `TaskSignal::any({request, deadline}, request)`. Without a priority it is
+  /// user-visible for good, and a TaskSignal in a list in braces does not compile.
   ///
   /// Spec:   [sched#dom-tasksignal-any].   Thread, Blocks, Cost: as AbortSignal::any.
   /// Errors: the same; std::invalid_argument for a value that is no TaskPriority.
@@ -44,7 +44,8 @@ class TaskSignal : public AbortSignal {
   }
 
   /// The current priority; with calls of set_priority under way it may already be newer than the
-  /// event being delivered (PRI-6). A moved-from handle's is user-visible: as aborted().   Cost: one load.
+  /// event being delivered (PRI-6). A moved-from handle's is user-visible: as aborted().   Cost:
+  /// one load.
   [[nodiscard]] TaskPriority priority() const noexcept;
 
   /// Calls `listener(event)` or `listener()` at each change, in the thread that changes it.
@@ -83,16 +84,16 @@ class TaskController : public AbortController {
   /// Changes the priority of the signal: every pick that begins after the return uses it, for
   /// queued tasks too (PRI-3). The same value does nothing.
   ///
-  /// Thread: any; concurrent calls are ordered, the last wins.   Blocks: never.
-  /// Listeners are called by this call; when another one is calling them it may be that one which tells of
-  /// this value, or of a later one in its stead: values that come during an event are one change (PRI-6).
-  /// When all calls have returned, listeners have been told of the last value.
+  /// Thread: any; concurrent calls are ordered, the last wins.   Blocks: never. Listeners are
+  /// called by this call; when another one is calling them it may be that one which tells of this
+  /// value, or of a later one in its stead: values that come during an event are one change
+  /// (PRI-6). When all calls have returned, listeners have been told of the last value.
   ///
   /// Errors: NotAllowedError when called on this thread while a change of this signal is being
   /// delivered to a listener; std::invalid_argument; std::bad_alloc (stealable tasks only), nothing
   /// changed.
-  /// Cost: O(loops + listeners of the signal), not of its tasks. The listeners are called once, and once more
-  /// only when other calls came meanwhile and have left.
+  /// Cost: O(loops + listeners of the signal), not of its tasks. The listeners are called once, and
+  /// once more only when other calls came meanwhile and have left.
   void set_priority(TaskPriority priority);
 };
 

@@ -13,7 +13,8 @@ void run_tree_of_task(ForkTree& tree) noexcept;
 
 /// The task goes on until its callback has returned and the tree has ended, be it on another agent.
 ///
-/// Roles   starter: the agent that runs the task.  ender: the one on which the root ends, perhaps the same.
+/// Roles   starter: the agent that runs the task.  ender: the one on which the root ends, perhaps
+///         the same.
 /// I1      Each calls is_last() once, and touches the task no more unless it is the last.
 /// Edge    tree: meet -> meet. Carries the first one's side to the last.
 template <class T>

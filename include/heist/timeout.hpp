@@ -20,8 +20,8 @@ namespace heist {
 /// The task of a timeout. Unlike an abortable task nobody claims it: its loop's driver alone arms,
 /// clears, runs and drops it.
 ///
-/// Shares  two: the loop's, until it ran or dropped the task, and the handle's. The callback goes with
-///         the loop's, the memory with the last.
+/// Shares  two: the loop's, until it ran or dropped the task, and the handle's. The callback goes
+///         with the loop's, the memory with the last.
 /// Edge    ref (RefCount): the loop's last use happens before a handle that went to another thread
 ///         frees the memory, or the other way round.
 class TimeoutTask : public SchedulerTask {
@@ -121,7 +121,8 @@ class CallbackTimeout final : public TimeoutTask {
   };
 };
 
-/// For the library: hands the task to the current loop, and gives the handle. Drops it when the loop
+/// For the library: hands the task to the current loop, and gives the handle. Drops it when the
+/// loop
 /// is closed.   Errors: NotAllowedError outside of any loop; the task is dropped.
 [[nodiscard]] Timeout arm_timeout(TimeoutTask& task, Delay delay);
 
@@ -133,8 +134,8 @@ class CallbackTimeout final : public TimeoutTask {
 ///
 /// Spec:   [html#dom-settimeout].   Differs: no clamping of nested or long delays.
 /// Thread: within a task, listener or microtask of a loop.   Blocks: never.
-/// Errors: std::bad_alloc; NotAllowedError elsewhere; std::invalid_argument for a callback that is null or empty. On a closed loop the callback is dropped, and
-///         the handle has no timeout.
+/// Errors: std::bad_alloc; NotAllowedError elsewhere; std::invalid_argument for a callback that is
+///         null or empty. On a closed loop the callback is dropped, and the handle has no timeout.
 /// Cost:   O(1), one allocation, from a pool.
 template <class Callback>
   requires std::invocable<std::decay_t<Callback>&>

@@ -7,7 +7,8 @@
 
 namespace heist {
 
-/// when_all's rule: the first rejection decides; without one, all values in the order of the inputs.
+/// when_all's rule: the first rejection decides; without one, all values in the order of the
+/// inputs.
 template <class... Inputs>
 struct AllOf;
 
@@ -50,20 +51,22 @@ struct AllOf<std::vector<Promise<T>>> {
 template <class... Inputs>
 using AllOfResult = typename AllOf<std::remove_cvref_t<Inputs>...>::Result;
 
-/// Fulfils once all inputs have, with their values in the order of the inputs; rejects as the first one that
-/// rejects, with the same reason. Without inputs it is fulfilled at once.
+/// Fulfils once all inputs have, with their values in the order of the inputs; rejects as the first
+/// one that rejects, with the same reason. Without inputs it is fulfilled at once.
 ///
 /// Takes promises, and gives a `std::tuple`, or a vector of promises, and gives a `std::vector` (of
-/// `Promise<void>`: void). A `void` stands as `std::monostate`, a `T&` as `std::reference_wrapper<T>`.
-/// Promises of move-only values are passed as rvalues; their values are moved out when all are there.
+/// `Promise<void>`: void). A `void` stands as `std::monostate`, a `T&` as
+/// `std::reference_wrapper<T>`. Promises of move-only values are passed as rvalues; their values
+/// are moved out when all are there.
 ///
-/// Spec:   [ecma262#sec-promise.all], and as many microtasks: settles in the reaction to the last input,
-///         or to the first rejection.
+/// Spec:   [ecma262#sec-promise.all], and as many microtasks: settles in the reaction to the last
+///         input, or to the first rejection.
 /// Thread: an agent (plain threads: with a scheduler first).   Blocks: never.
 /// Errors: NotAllowedError off an agent; std::bad_alloc. The inputs are then untouched.
 /// Cost:   one allocation; of a vector three. O(inputs).
-/// Lifetime: rejections of the inputs count as observed. Dropping the result cancels nothing. When the agent's
-///         loop is closed, it rejects with InvalidStateError as soon as an input settles (LIF-1).
+/// Lifetime: rejections of the inputs count as observed. Dropping the result cancels nothing. When
+///         the agent's loop is closed, it rejects with InvalidStateError as soon as an input
+///         settles (LIF-1).
 template <class... Inputs>
   requires Combinable<Inputs...>
 Promise<AllOfResult<Inputs...>> when_all(Inputs&&... inputs) {

@@ -65,8 +65,8 @@ class YieldOptions {
 
 struct ContinuationSources;
 
-/// A continuation that lives in the frame of its coroutine: it has no signal, so nobody but its loop
-/// ever touches it.
+/// A continuation that lives in the frame of its coroutine: it has no signal, so nobody but its
+/// loop ever touches it.
 class FrameContinuation final : public SchedulerTask {
  public:
   /// It goes on with the state `captured`.
@@ -107,8 +107,8 @@ class ContinuationReaction final : public Reaction {
   SuspendedCoroutine coroutine_;
 };
 
-/// What yield() gives. `co_await` schedules the continuation and goes on in it; as a Promise<void> it is
-/// scheduled at once, whoever waits for it:  `Promise<void> turn = scheduler.yield();`
+/// What yield() gives. `co_await` schedules the continuation and goes on in it; as a Promise<void>
+/// it is scheduled at once, whoever waits for it:  `Promise<void> turn = scheduler.yield();`
 ///
 /// Thread: that of the call; await it where it was made.
 class [[nodiscard]] Yield {
@@ -143,7 +143,8 @@ class [[nodiscard]] Yield {
   };
   Awaiter operator co_await() && noexcept { return Awaiter(*this); }
 
-  /// For the library. `loop` keeps the scheduler alive; without both it is that of the running task.
+  /// For the library. `loop` keeps the scheduler alive; without both it is that of the running
+  /// task.
   Yield(Ref<TaskHome> home, SchedulerCore* scheduler, YieldOptions options) noexcept
       : home_(std::move(home)), scheduler_(scheduler), options_(std::move(options)) {}
   explicit Yield(YieldOptions options) noexcept : options_(std::move(options)) {}
@@ -155,7 +156,8 @@ class [[nodiscard]] Yield {
   Yield() noexcept {}
 
  private:
-  /// Schedules the continuation. True: the coroutine is to leave its kept state, and wait() to follow.
+  /// Schedules the continuation. True: the coroutine is to leave its kept state, and wait() to
+  /// follow.
   bool suspend(SuspendedCoroutine coroutine, KeptState* kept);
   void wait() noexcept {
     if (auto* reaction = std::get_if<ContinuationReaction>(&waiting_)) reaction->attach();
@@ -176,8 +178,8 @@ class [[nodiscard]] Yield {
 template <>
 inline constexpr bool restores_state<Yield> = true;
 
-/// As Scheduler::yield, of the scheduler of the running task; outside of any task, of the loop's first
-/// one.
+/// As Scheduler::yield, of the scheduler of the running task; outside of any task, of the loop's
+/// first one.
 ///
 /// Spec:   contract YLD-1, YLD-2, YLD-5.   Thread: an agent.
 /// Errors: of the `co_await`: NotAllowedError off an agent: name a scheduler.

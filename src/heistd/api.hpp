@@ -50,8 +50,8 @@ class Api {
   Api(ClientTable& clients, JobService& service, const Limits& limits) noexcept
       : clients_(clients), service_(service), limits_(limits) {}
 
-  /// The answer, or an upload to be filled and given to finish(); or something to wait for (not for ever: agents may have
-  /// more urgent things to do), and then to call this again and accept.
+  /// The answer, or an upload to be filled and given to finish(); or something to wait for (not for
+  /// ever: agents may have more urgent things to do), and then to call this again and accept.
   using Step = std::variant<Reply, Upload, Checking>;
   [[nodiscard]] Step begin(const RequestHead& head, UnknownPattern unknown = UnknownPattern::check);
 

@@ -9,8 +9,9 @@
 
 namespace heistd {
 
-/// Frees blocks in tasks of some MiB each, since freeing a large result takes milliseconds, which neither the network
-/// thread nor another job's chunk may wait for. What is small, and what no task can be posted for, is freed at once.
+/// Frees blocks in tasks of some MiB each, since freeing a large result takes milliseconds, which
+/// neither the network thread nor another job's chunk may wait for. What is small, and what no task
+/// can be posted for, is freed at once.
 ///
 /// Thread: any.
 class BlockDisposal {
@@ -22,8 +23,9 @@ class BlockDisposal {
   /// free.
   void free(Blocks blocks, std::optional<Budget::Ticket> ticket = std::nullopt) const noexcept;
 
-  /// The same blocks, to be freed this way when their last share goes. Precondition: nobody else has a share, and they
-  /// were not made as constants.   Errors: std::bad_alloc; the blocks are gone then.
+  /// The same blocks, to be freed this way when their last share goes. Precondition: nobody else
+  /// has a share, and they were not made as constants.   Errors: std::bad_alloc; the blocks are
+  /// gone then.
   [[nodiscard]] SharedBlocks share(SharedBlocks blocks) const;
 
  private:

@@ -10,8 +10,8 @@
 
 namespace heistd {
 
-/// Counts what a client's uploads and unfinished jobs take. A share is given back when the job's work is
-/// really gone, wherever that happens, so an aborted job counts until its memory is free.
+/// Counts what a client's uploads and unfinished jobs take. A share is given back when the job's
+/// work is really gone, wherever that happens, so an aborted job counts until its memory is free.
 ///
 /// Thread: tickets are taken and grown on the network thread, given back on any.
 class Budget : public std::enable_shared_from_this<Budget> {

@@ -34,7 +34,8 @@ struct ClientSpec {
 /// The parsed text, or what is wrong with it.
 [[nodiscard]] std::variant<ClientSpec, std::string> parse_client_spec(std::string_view text);
 
-/// Everything that is one client's alone: no request can reach the jobs, signals or figures of another.
+/// Everything that is one client's alone: no request can reach the jobs, signals or figures of
+/// another.
 ///
 /// Thread: the network's.
 class Client {

@@ -18,8 +18,8 @@ class Closer {
  public:
   using Closed = std::function<void(const heist::CloseReport&)>;
 
-  /// `closed` runs on the network thread. The cluster may come later, but before close_until().   Errors: std::system_error without a
-  /// thread or a descriptor.
+  /// `closed` runs on the network thread. The cluster may come later, but before close_until().
+  /// Errors: std::system_error without a thread or a descriptor.
   Closer(std::optional<heist::AgentCluster>& cluster, boost::asio::io_context& io, Closed closed);
   /// Blocks: until the cluster is closed, if that has begun.
   ~Closer();

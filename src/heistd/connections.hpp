@@ -51,8 +51,8 @@ class Connections {
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
 
-    /// A request of the client begins, or goes on after its pattern was checked. False: there are too many, and it must be
-    /// refused.
+    /// A request of the client begins, or goes on after its pattern was checked. False: there are
+    /// too many, and it must be refused.
     [[nodiscard]] bool begin(Client& client) noexcept;
     /// Whose request came last; null: none has come.
     [[nodiscard]] Client* client() const noexcept { return client_; }
@@ -72,8 +72,8 @@ class Connections {
     State state_ = State::idle;
   };
 
-  /// Closes the one that has been idle for longest, so that its memory can be used; the newest one stays, who may just be
-  /// about to ask for the server's health.
+  /// Closes the one that has been idle for longest, so that its memory can be used; the newest one
+  /// stays, who may just be about to ask for the server's health.
   void evict_idle() noexcept;
 
  private:

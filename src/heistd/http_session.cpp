@@ -235,8 +235,8 @@ asio::awaitable<void> HttpSession::refuse_read(Error error) {
   }
 }
 
-/// Closes our end and reads on for a while: closing with bytes unread would reset the connection, and
-/// the client might never see the answer.
+/// Closes our end and reads on for a while: closing with bytes unread would reset the connection,
+/// and the client might never see the answer.
 asio::awaitable<void> HttpSession::linger() {
   Error ignored;
   socket_.shutdown(Tcp::socket::shutdown_send, ignored);

@@ -51,8 +51,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   /// How many bytes of later requests are read ahead while a client waits for its job.
   static constexpr std::size_t read_ahead_bytes = 64 * kib;
 
-  // Arguments are references to what the caller keeps while it waits: g++ 12 destroys some temporaries
-  // of a co_await expression twice.
+  // Arguments are references to what the caller keeps while it waits: g++ 12 destroys some
+  // temporaries of a co_await expression twice.
   Awaitable<bool> await_request();
   Awaitable<void> serve_request();
   Awaitable<void> serve_head(Parser& parser);

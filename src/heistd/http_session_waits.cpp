@@ -28,7 +28,8 @@ bool peer_has_left(Tcp::socket& socket) {
 
 }  // namespace
 
-/// Waits for an agent's verdict on a pattern, for a moment: without one the job's own failure says what is wrong with it.
+/// Waits for an agent's verdict on a pattern, for a moment: without one the job's own failure says
+/// what is wrong with it.
 asio::awaitable<void> HttpSession::wait_for_check(PatternCheck& check) {
   deadline_->clear();
   check.on_done = [self = weak_from_this()] {
@@ -56,8 +57,8 @@ asio::awaitable<void> HttpSession::wait_for_job(Waiting& waiting) {
   co_await answer(reply);
 }
 
-/// Waits until the job has finished (false) or the client has closed its end (true). Requests that come
-/// meanwhile are read ahead; when there is no room for more, the connection's state is polled.
+/// Waits until the job has finished (false) or the client has closed its end (true). Requests that
+/// come meanwhile are read ahead; when there is no room for more, the connection's state is polled.
 asio::awaitable<bool> HttpSession::client_left_before(const Job& job) {
   while (!job.finished()) {
     const auto room = room_to_read_ahead();
@@ -78,7 +79,8 @@ asio::awaitable<bool> HttpSession::client_left_before(const Job& job) {
   co_return false;
 }
 
-/// The buffer's own room first: more of it takes memory, and only for a client that goes on sending.
+/// The buffer's own room first: more of it takes memory, and only for a client that goes on
+/// sending.
 asio::mutable_buffer HttpSession::room_to_read_ahead() {
   const auto left = read_ahead_bytes - std::min(read_ahead_bytes, buffer_.size());
   const auto unused = buffer_.capacity() - buffer_.size();

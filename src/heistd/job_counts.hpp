@@ -27,10 +27,11 @@ struct Depth {
   }
 };
 
-/// Counts the unfinished jobs of one priority or of one signal name as they change their state, so that nobody has to
-/// look at each of them.
+/// Counts the unfinished jobs of one priority or of one signal name as they change their state, so
+/// that nobody has to look at each of them.
 ///
-/// Thread: the network's; note_start() on any.   Cost: of a delayed job, and of depth(), the logarithm of their number.
+/// Thread: the network's; note_start() on any.   Cost: of a delayed job, and of depth(), the
+///         logarithm of their number.
 class JobCounts {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
@@ -51,7 +52,8 @@ class JobCounts {
   void remove(const Place& place, bool started) {
     if (place) delays_.erase(*place);
     --unfinished_;
-    // relaxed, here and below: the number guards nothing, and whoever reads it may be early or late.
+    // relaxed, here and below: the number guards nothing, and whoever reads it may be early or
+    // late.
     if (started) running_.fetch_sub(1, heist::sync::relaxed);
   }
   /// An agent, once for each job that starts.
@@ -60,7 +62,8 @@ class JobCounts {
   [[nodiscard]] std::size_t unfinished() const noexcept { return unfinished_; }
   [[nodiscard]] Depth depth(TimePoint now) const {
     Depth depth;
-    // A job is removed as soon as the network knows of its end, which may be before its start is counted.
+    // A job is removed as soon as the network knows of its end, which may be before its start is
+    // counted.
     const auto running = running_.load(heist::sync::relaxed);
     depth.running =
         std::min(unfinished_, static_cast<std::size_t>(std::max<std::int64_t>(running, 0)));

@@ -13,7 +13,8 @@ namespace heistd {
 [[nodiscard]] Result<JobRequest> read_job_request(JobKind kind, const Target& target,
                                                   const Client& client);
 
-/// Reads the one parameter of a signal, its priority.   Errors: 400 "bad_parameter", 403 "above_ceiling".
+/// Reads the one parameter of a signal, its priority.   Errors: 400 "bad_parameter", 403
+/// "above_ceiling".
 [[nodiscard]] Result<heist::TaskPriority> read_signal_priority(const Target& target,
                                                                const Client& client);
 

@@ -21,7 +21,8 @@ struct CompressResult {
 };
 
 struct SearchResult {
-  /// The first matching lines, within the limits, as replies show them: the elements of a JSON array.
+  /// The first matching lines, within the limits, as replies show them: the elements of a JSON
+  /// array.
   SharedBlocks lines;
   std::uint64_t kept = 0;      ///< how many these are
   std::uint64_t matched = 0;   ///< all matching lines

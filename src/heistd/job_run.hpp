@@ -35,7 +35,8 @@ class JobProgress {
       counts_->note_start();
     }
   }
-  /// The network: the job has ended, and a start that comes now does not count. True when one came before.
+  /// The network: the job has ended, and a start that comes now does not count. True when one came
+  /// before.
   bool end() noexcept {
     auto expected = waits;
     return !queue_delay_.compare_exchange_strong(expected, never, heist::sync::relaxed,

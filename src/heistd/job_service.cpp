@@ -195,7 +195,8 @@ bool JobService::post(Client& client, Job& job, const JobRequest& request, Block
                  job.fixed_priority,
                  request.delay,
                  job.progress};
-  // Requests ask for no more than that, either: this is where it holds whatever they ask for (SEC-1).
+  // Requests ask for no more than that, either: this is where it holds whatever they ask for
+  // (SEC-1).
   const auto run =
       std::make_shared<JobRun>(std::move(start), scheduler_.with_ceiling(client.ceiling), mail_);
   job.runnable_at = run->runnable_at();

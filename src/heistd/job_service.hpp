@@ -45,7 +45,8 @@ class JobService {
   [[nodiscard]] Result<std::shared_ptr<Job>> submit(Client& client, const JobRequest& request,
                                                     Blocks body, Budget::Ticket ticket);
 
-  /// Has an agent compile a pattern, at the client's own ceiling; then the client's verdicts have it.
+  /// Has an agent compile a pattern, at the client's own ceiling; then the client's verdicts have
+  /// it.
   ///
   /// Errors: 503 "queue_full", "shutting_down"; std::bad_alloc.
   [[nodiscard]] Result<std::shared_ptr<PatternCheck>> check_pattern(Client& client,
@@ -61,8 +62,9 @@ class JobService {
   /// finished one stays as it is.
   void abort(Client& client, Job& job, std::string_view reason);
 
-  /// Aborts the jobs of a signal name and frees the name; says how many jobs, or nothing for no such name. Those that
-  /// are more than a batch are told in later steps of the network thread, but count as aborted from now on.
+  /// Aborts the jobs of a signal name and frees the name; says how many jobs, or nothing for no
+  /// such name. Those that are more than a batch are told in later steps of the network thread, but
+  /// count as aborted from now on.
   std::optional<std::size_t> abort_group(Client& client, std::string_view name);
 
   /// Sets the priority of a signal name's jobs, the waiting ones too; makes the name if need be.

@@ -4,8 +4,8 @@
 namespace heistd {
 namespace {
 
-/// What a finished job takes besides itself and its result: its counters, its places in the store, its id's strings,
-/// and what the allocator adds to each of these.
+/// What a finished job takes besides itself and its result: its counters, its places in the store,
+/// its id's strings, and what the allocator adds to each of these.
 constexpr std::size_t record_bytes = 576;
 
 }  // namespace

@@ -23,7 +23,8 @@ class JobStore {
   void forget(Job& job) noexcept;
   [[nodiscard]] std::shared_ptr<Job> find(const JobId& id) const;
 
-  /// Ends a job and tells who waits for it; the oldest finished ones make room, the newest always stays. Needs no memory.
+  /// Ends a job and tells who waits for it; the oldest finished ones make room, the newest always
+  /// stays. Needs no memory.
   void finish(Job& job, Job::End end);
 
   /// Drops a finished job.

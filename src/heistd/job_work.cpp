@@ -8,8 +8,9 @@ namespace heistd {
 
 namespace {
 
-/// The pattern, the pieces of a line of several blocks, and the matching lines. Each byte of the upload becomes 32 of
-/// those at most (`{"number":1000,"text":"\u0001"},` are two), in a string that is half empty when it has just grown.
+/// The pattern, the pieces of a line of several blocks, and the matching lines. Each byte of the
+/// upload becomes 32 of those at most (`{"number":1000,"text":"\u0001"},` are two), in a string
+/// that is half empty when it has just grown.
 std::size_t search_bytes(std::size_t body_bytes) noexcept {
   return LinePattern::max_memory + std::min(body_bytes, 2 * max_line_bytes) +
          std::min(64 * body_bytes, 2 * max_matched_bytes);

@@ -44,8 +44,10 @@ class JobWork {
   JobWork& operator=(const JobWork&) = delete;
   virtual ~JobWork() = default;
 
-  /// Does the next chunk: one block at most, less where `budget` runs out and the work can stop. True
-  /// once nothing is left.   Cost: 5 ms at most (ADR 0027).   Errors: JobFailure, std::bad_alloc; the work is over then.
+  /// Does the next chunk: one block at most, less where `budget` runs out and the work can stop.
+  /// True
+  /// once nothing is left.   Cost: 5 ms at most (ADR 0027).   Errors: JobFailure, std::bad_alloc;
+  /// the work is over then.
   virtual bool step(std::chrono::nanoseconds budget) = 0;
 
   /// What the upload has left, so that somebody else may free it; nothing else may be called then.
@@ -60,8 +62,8 @@ class JobWork {
 /// Its first steps compile the pattern.
 [[nodiscard]] std::unique_ptr<JobWork> make_search_work(Blocks body, std::string pattern);
 
-/// What a job of this kind keeps between two of its chunks, beyond the size of its body (whose blocks make
-/// room for the result as they go).
+/// What a job of this kind keeps between two of its chunks, beyond the size of its body (whose
+/// blocks make room for the result as they go).
 [[nodiscard]] std::size_t working_bytes(JobKind kind, std::size_t body_bytes) noexcept;
 
 }  // namespace heistd

@@ -22,7 +22,8 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json job_json(const Job& job);
 [[nodiscard]] Json stats_json(const Client& client);
 
-/// Without the lines of a search, which render() puts in.   Precondition: not a CompressResult, which is no text.
+/// Without the lines of a search, which render() puts in.   Precondition: not a CompressResult,
+/// which is no text.
 [[nodiscard]] Json result_json(const JobResult& result);
 
 }  // namespace heistd

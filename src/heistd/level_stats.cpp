@@ -17,7 +17,8 @@ nanoseconds DurationHistogram::quantile(double share) const {
   const auto wanted = std::max(1.0, std::ceil(share * static_cast<double>(count_)));
   const auto& axis = histogram_.axis();
   double seen = 0;
-  // From the bin of what is too short to the last regular one; what is too long has no end but max_.
+  // From the bin of what is too short to the last regular one; what is too long has no end but
+  // max_.
   int bin = -1;
   for (const auto count :
        std::span(histogram_.begin(), static_cast<std::size_t>(axis.size()) + 1)) {

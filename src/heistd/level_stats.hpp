@@ -19,8 +19,8 @@ class DurationHistogram {
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   [[nodiscard]] std::chrono::nanoseconds max() const noexcept { return max_; }
 
-  /// The smallest duration that the given share (0..1) of all do not exceed, rounded up to a step; zero
-  /// when there are none.
+  /// The smallest duration that the given share (0..1) of all do not exceed, rounded up to a step;
+  /// zero when there are none.
   [[nodiscard]] std::chrono::nanoseconds quantile(double share) const;
 
  private:

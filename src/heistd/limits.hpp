@@ -10,8 +10,8 @@ namespace heistd {
 inline constexpr std::size_t kib = 1024;
 inline constexpr std::size_t mib = 1024 * kib;
 
-/// What the command line can set. The job limits hold for each client by itself, so that no client can
-/// use up, or learn about, what another one has.
+/// What the command line can set. The job limits hold for each client by itself, so that no client
+/// can use up, or learn about, what another one has.
 struct Limits {
   std::size_t max_body = 16 * mib;
   std::size_t max_header = 16 * kib;
@@ -36,7 +36,8 @@ struct Limits {
   }
 };
 
-/// Uploads are kept, and results made, in blocks of this size; a chunk of a job reads one block at most.
+/// Uploads are kept, and results made, in blocks of this size; a chunk of a job reads one block at
+/// most.
 inline constexpr std::size_t block_bytes = 128 * kib;
 /// How long a chunk goes on where its work could stop earlier.
 inline constexpr std::chrono::microseconds chunk_budget{500};

@@ -25,7 +25,8 @@ RE2::Options regex_options(std::size_t memory) {
   return options;
 }
 
-/// What makes compiling costly, counted without reading the pattern's grammar: rather too much than too little.
+/// What makes compiling costly, counted without reading the pattern's grammar: rather too much than
+/// too little.
 struct Costs {
   std::size_t unicode_classes = 0;
   std::size_t repetitions = 0;
@@ -122,7 +123,8 @@ std::optional<bool> LinePattern::match(std::string_view line) {
     throw JobFailure("pattern_too_costly", "matching this pattern needs too much memory");
   }
   if (end < line.size()) {
-    // What a beginning says means nothing: the line may go on differently where the pattern asks for its end.
+    // What a beginning says means nothing: the line may go on differently where the pattern asks
+    // for its end.
     go_on_behind(end, lost_automata != lost_before);
     return std::nullopt;
   }

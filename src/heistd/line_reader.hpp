@@ -10,8 +10,8 @@
 
 namespace heistd {
 
-/// Gives the lines of a sequence of blocks, without their newlines; a line may begin in one block and
-/// end in a later one. Bytes after the last newline are a line as well.
+/// Gives the lines of a sequence of blocks, without their newlines; a line may begin in one block
+/// and end in a later one. Bytes after the last newline are a line as well.
 ///
 /// Memory: a block is freed when the next one is opened.
 class LineReader {
@@ -23,8 +23,8 @@ class LineReader {
   [[nodiscard]] bool has_more_blocks() const noexcept { return next_ < body_.size(); }
   [[nodiscard]] bool block_done() const noexcept { return rest_.empty(); }
 
-  /// The next line that ends in the current block, valid until the next call. Nothing when the block is
-  /// done; the beginning of a line is then kept.
+  /// The next line that ends in the current block, valid until the next call. Nothing when the
+  /// block is done; the beginning of a line is then kept.
   ///
   /// Errors: JobFailure "line_too_long".
   [[nodiscard]] std::optional<std::string_view> read();

@@ -7,8 +7,8 @@
 
 namespace heistd {
 
-/// What the network thread is to hear. Made before it is needed, with room for whoever delivers it: sending cannot
-/// fail, even when there is no memory left.
+/// What the network thread is to hear. Made before it is needed, with room for whoever delivers it:
+/// sending cannot fail, even when there is no memory left.
 class Letter {
  public:
   Letter() = default;

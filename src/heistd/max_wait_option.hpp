@@ -8,8 +8,8 @@
 
 namespace heistd {
 
-/// Reads `PRIORITY=TIME` texts; TIME is a whole number of ms, s or m, from a millisecond to an hour. Priorities without
-/// one have no maximum.
+/// Reads `PRIORITY=TIME` texts; TIME is a whole number of ms, s or m, from a millisecond to an
+/// hour. Priorities without one have no maximum.
 ///
 /// Returns the maximum waits, or a sentence that names what is wrong.
 [[nodiscard]] std::variant<heist::MaxWait, std::string> parse_max_wait(

@@ -7,18 +7,19 @@
 
 namespace heistd {
 
-/// Runs calls of RE2 and of nlohmann's JSON, which end the process when std::bad_alloc comes in some of their functions. Each thread keeps a
-/// reserve for that; when operator new finds no memory within such a call, it gets the reserve, and the call ends in
-/// std::bad_alloc after it has returned.
+/// Runs calls of RE2 and of nlohmann's JSON, which end the process when std::bad_alloc comes in
+/// some of their functions. Each thread keeps a reserve for that; when operator new finds no memory
+/// within such a call, it gets the reserve, and the call ends in std::bad_alloc after it has
+/// returned.
 ///
-/// Thread: any.   Memory: `bytes` of address space for each thread that used it, untouched until they are needed. What
-/// the library needs beyond that is out of reach: keep its calls small.
+/// Thread: any.   Memory: `bytes` of address space for each thread that used it, untouched until
+/// they are needed. What the library needs beyond that is out of reach: keep its calls small.
 class MemoryReserve {
  public:
   static constexpr std::size_t bytes = std::size_t{1} << 20U;
 
-  /// Makes the thread's reserve, and has operator new ask for reserves. A thread that starts with this does not depend on memory
-  /// when it first needs its own.   Errors: std::bad_alloc.
+  /// Makes the thread's reserve, and has operator new ask for reserves. A thread that starts with
+  /// this does not depend on memory when it first needs its own.   Errors: std::bad_alloc.
   static void prepare();
 
   /// What `call` returns.   Errors: std::bad_alloc, and what the call throws.

@@ -36,7 +36,8 @@ bool NetworkReserve::give() noexcept {
 }
 
 NetworkReserve::Withheld::Withheld() {
-  // Not the last piece: what has been scattered over the heap meanwhile may keep that from coming back for long.
+  // Not the last piece: what has been scattered over the heap meanwhile may keep that from coming
+  // back for long.
   if (reserve_here != nullptr && reserve_here->pieces_ < enough_pieces) throw std::bad_alloc();
   ++withheld;
 }

@@ -8,14 +8,17 @@
 
 namespace heistd {
 
-/// Asio ends the process when std::bad_alloc comes at the wrong moment, and no reply can say that there is no memory without
-/// having some. So the thread that makes one of these keeps a reserve: when its operator new finds no memory it gets a piece,
-/// and goes on. What clients can make grow must not use that up, and is made within `Withheld`.
+/// Asio ends the process when std::bad_alloc comes at the wrong moment, and no reply can say that
+/// there is no memory without having some. So the thread that makes one of these keeps a reserve:
+/// when its operator new finds no memory it gets a piece, and goes on. What clients can make grow
+/// must not use that up, and is made within `Withheld`.
 ///
-/// Thread: the one that made it, of which it is the only one.   Memory: `bytes` of address space, of which a quarter is touched.
+/// Thread: the one that made it, of which it is the only one.   Memory: `bytes` of address space,
+///         of which a quarter is touched.
 class NetworkReserve {
  public:
-  /// Small ones, so that most of the reserve comes back also to a heap of which little is free in one place.
+  /// Small ones, so that most of the reserve comes back also to a heap of which little is free in
+  /// one place.
   static constexpr std::size_t piece_bytes = std::size_t{16} << 10U;
   static constexpr std::size_t max_pieces = 256;
   static constexpr std::size_t bytes = max_pieces * piece_bytes;
@@ -37,7 +40,8 @@ class NetworkReserve {
   /// While it lives, its thread gets nothing of the reserve.
   class Withheld {
    public:
-    /// Errors: std::bad_alloc, also when there is memory but a quarter of the reserve is missing: that comes first.
+    /// Errors: std::bad_alloc, also when there is memory but a quarter of the reserve is missing:
+    ///         that comes first.
     Withheld();
     ~Withheld();
     Withheld(const Withheld&) = delete;

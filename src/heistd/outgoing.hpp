@@ -10,8 +10,8 @@
 
 namespace heistd {
 
-/// Bounds the memory that is kept only because it has not been read yet. What goes to several readers
-/// counts once; what fits into one block does not count.
+/// Bounds the memory that is kept only because it has not been read yet. What goes to several
+/// readers counts once; what fits into one block does not count.
 ///
 /// Thread: the network's.   Lifetime: longer than that of what is held.
 class Outgoing {

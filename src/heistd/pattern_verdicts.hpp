@@ -8,7 +8,8 @@
 
 namespace heistd {
 
-/// Remembers the newest patterns, so that a pattern is checked once and not for each job.   Thread: the network's.
+/// Remembers the newest patterns, so that a pattern is checked once and not for each job.   Thread:
+/// the network's.
 class PatternVerdicts {
  public:
   static constexpr std::size_t max_patterns = 64;

@@ -10,7 +10,8 @@
 
 namespace heistd {
 
-/// Reads each parameter once; the first thing that was wrong is kept, and later reads give defaults.
+/// Reads each parameter once; the first thing that was wrong is kept, and later reads give
+/// defaults.
 class QueryReader {
  public:
   explicit QueryReader(const Target& target) noexcept : query_(target.query) {}

@@ -20,7 +20,8 @@ std::string line_json(std::uint64_t number, std::string_view text) {
   return "{\"number\":" + std::to_string(number) + ",\"text\":" + shown + "}";
 }
 
-/// At least so many bytes show the line: what certainly does not fit need not be written first, which takes long.
+/// At least so many bytes show the line: what certainly does not fit need not be written first,
+/// which takes long.
 std::size_t least_shown_bytes(std::string_view text) noexcept {
   constexpr std::string_view short_escapes = "\b\t\n\f\r\"\\";
   constexpr unsigned char first_printable = 0x20;

@@ -11,8 +11,9 @@
 
 namespace heistd {
 
-/// The pace of a reply, by what the client's system has taken of it. A write tells only that a good part of the socket's
-/// buffer has become free, which takes a slow reader longer than it may stand still.
+/// The pace of a reply, by what the client's system has taken of it. A write tells only that a good
+/// part of the socket's buffer has become free, which takes a slow reader longer than it may stand
+/// still.
 class Sending {
  public:
   Sending(const Limits& limits, Clock::time_point now, int socket) noexcept

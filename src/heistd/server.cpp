@@ -99,8 +99,8 @@ void Server::run() {
   }
 }
 
-/// Makes up for what was lost while memory or descriptors were missing; false when it is to be tried again. It comes after each event,
-/// and needs no memory itself.
+/// Makes up for what was lost while memory or descriptors were missing; false when it is to be
+/// tried again. It comes after each event, and needs no memory itself.
 bool Server::recover() {
   const bool full = reserve_.refill();
   if (reserve_.is_low()) connections_.evict_idle();
@@ -116,7 +116,8 @@ bool Server::accept() {
   return accepting_;
 }
 
-/// With a handler and no coroutine: what Asio throws at the start of an operation ends the coroutine.
+/// With a handler and no coroutine: what Asio throws at the start of an operation ends the
+/// coroutine.
 void Server::try_to_accept() {
   try {
     acceptor_.async_accept([this](const boost::system::error_code& error, Tcp::socket socket) {

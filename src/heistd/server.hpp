@@ -26,7 +26,8 @@ namespace heistd {
 
 /// Listens, serves, and on SIGTERM or SIGINT drains and ends.
 ///
-/// Jobs run on agents of their own; everything else, on the thread that makes the server and calls run().
+/// Jobs run on agents of their own; everything else, on the thread that makes the server and calls
+/// run().
 class Server {
  public:
   /// Starts to listen. Signals are heard from now on.   Errors: std::system_error when the address

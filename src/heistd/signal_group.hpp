@@ -71,7 +71,8 @@ class SignalGroup {
 
 /// The signal names of one client; another client's equal names are other signals.
 ///
-/// A name that jobs merely mentioned lives as long as unfinished ones do; one that was put, until it is
+/// A name that jobs merely mentioned lives as long as unfinished ones do; one that was put, until
+/// it is
 /// deleted.   Thread: the network's.
 class SignalGroups {
  public:

@@ -15,8 +15,8 @@ struct Target {
   std::vector<std::pair<std::string, std::string>> query;
 };
 
-/// Parses `/path?query`, or an absolute http URL; `%XX` is decoded, and `+` in the query is a space. Other
-/// characters may stand in the query as they are.
+/// Parses `/path?query`, or an absolute http URL; `%XX` is decoded, and `+` in the query is a
+/// space. Other characters may stand in the query as they are.
 ///
 /// Errors: "bad_target".
 [[nodiscard]] Result<Target> parse_target(std::string_view text);

@@ -12,8 +12,9 @@
 
 namespace heistd {
 
-/// A job that was found good, whose bytes are still to come. What is read into room() is kept block by block, and
-/// every byte is in the client's budget before it is read, or as soon as its number is known.
+/// A job that was found good, whose bytes are still to come. What is read into room() is kept block
+/// by block, and every byte is in the client's budget before it is read, or as soon as its number
+/// is known.
 class Upload {
  public:
   /// `disposal` frees what was received if the upload does not end as a job.

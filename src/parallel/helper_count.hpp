@@ -6,12 +6,14 @@
 
 namespace heist {
 
-/// Roles   offerer: who runs a part.  taker: who begins one.  helper: an agent, from its call until it leaves.
-///         owner: the thread whose regions these are, one after another.
+/// Roles   offerer: who runs a part.  taker: who begins one.  helper: an agent, from its call until
+///         it leaves. owner: the thread whose regions these are, one after another.
 /// States  (offers, helpers that were called, those of them that have come) in one word.
-/// I1      A helper leaves only while nothing is offered; an offer finds its helpers counted, or calls one more: as long
-///         as something is offered, as many agents as may help do, or have been called.
-/// I2      Helpers come only while something is offered. So when none is there between two regions, none comes.
+/// I1      A helper leaves only while nothing is offered; an offer finds its helpers counted, or
+///         calls one more: as long as something is offered, as many agents as may help do, or have
+///         been called.
+/// I2      Helpers come only while something is offered. So when none is there between two regions,
+///         none comes.
 /// Why     All is in one word: of an offer and a leave one comes first, and the other sees it.
 /// Edge help: offer -> enter. Carries the region's fields.
 /// Edge help: leave -> reuse. The helper has done with the fields.

@@ -7,7 +7,8 @@ namespace heist {
 
 namespace {
 
-/// A group whose tasks run also when the caller's own oneTBB context is cancelled: they are counted.
+/// A group whose tasks run also when the caller's own oneTBB context is cancelled: they are
+/// counted.
 class Group {
  public:
   tbb::task_group& operator*() noexcept { return group_; }

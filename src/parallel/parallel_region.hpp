@@ -19,17 +19,19 @@
 
 namespace heist {
 
-/// Parts that wait for somebody are tasks of oneTBB, in an arena that has a place for each agent and none for a worker:
-/// so there are no threads but the cluster's. The caller waits there to the end. A helper is a stealable continuation
-/// that enters the arena while something is offered, and leaves when nothing is, or when its agent has something more
-/// urgent to do: it never waits there for work that may come (CLU-3).
+/// Parts that wait for somebody are tasks of oneTBB, in an arena that has a place for each agent
+/// and none for a worker: so there are no threads but the cluster's. The caller waits there to the
+/// end. A helper is a stealable continuation that enters the arena while something is offered, and
+/// leaves when nothing is, or when its agent has something more urgent to do: it never waits there
+/// for work that may come (CLU-3).
 ///
-/// The object is the caller's thread's, for one call after another (RegionsHere): helpers that were called for a call and
-/// have not come by its end are there for the next one. So calls that nobody helps with leave nothing behind.
+/// The object is the caller's thread's, for one call after another (RegionsHere): helpers that were
+/// called for a call and have not come by its end are there for the next one. So calls that nobody
+/// helps with leave nothing behind.
 ///
 /// Roles   caller: the thread of the call.  helper: any of the cluster's agents.
-/// I1      A helper waits in the arena only while something is offered: it announces that it waits, then looks; who takes
-///         the last offer lets go whoever waits.
+/// I1      A helper waits in the arena only while something is offered: it announces that it waits,
+///         then looks; who takes the last offer lets go whoever waits.
 /// I2      What belongs to a call is touched by who runs a part, while the caller waits.
 /// Lifetime  shared by the thread and the helpers that were called.
 class ParallelRegion : public std::enable_shared_from_this<ParallelRegion> {
@@ -46,8 +48,9 @@ class ParallelRegion : public std::enable_shared_from_this<ParallelRegion> {
 
   // Who runs a part.
 
-  /// Whether more parts should wait for somebody: one, so that who has nothing to do finds something; where indexes take
-  /// long, or how long is not known, one for each agent, as the next look around is far away.
+  /// Whether more parts should wait for somebody: one, so that who has nothing to do finds
+  /// something; where indexes take long, or how long is not known, one for each agent, as the next
+  /// look around is far away.
   [[nodiscard]] bool wants_offer_of(const ParallelPart& part) const noexcept;
   [[nodiscard]] bool hand_on(const ParallelPart& part);
   [[nodiscard]] bool offer(const ParallelPart& part);

@@ -18,7 +18,8 @@ constexpr std::chrono::microseconds wanted_time{20};
 
 /// What is done by then is not worth calling others.
 constexpr std::chrono::microseconds brief_time{5};
-/// For each agent: with more, it does not matter that the first one is done before others are called.
+/// For each agent: with more, it does not matter that the first one is done before others are
+/// called.
 constexpr std::size_t few_indexes = 16;
 
 /// With more, the next step could not be counted; they may take no time at all.

@@ -9,7 +9,8 @@
 
 namespace heist {
 
-/// A region for a call, and for those that the thread makes later. Nested calls have regions of their own.
+/// A region for a call, and for those that the thread makes later. Nested calls have regions of
+/// their own.
 ///
 /// Thread: the caller's.
 class RegionHere {

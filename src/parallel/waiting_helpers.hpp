@@ -9,8 +9,9 @@ namespace heist {
 /// Roles   helper: an agent, which waits.  taker: who takes the last offer, or the helper itself.
 /// I1      Of the takers one gets the helper. Until then it is there.
 /// Edge waiting: announce -> let_go. Carries what the helper has made.
-/// Edge waiting: announce, take <-> let_go, offered. A helper announces that it waits, then looks whether anything is
-///         offered; the last offer is taken (HelperCount), then those who wait are let go: none waits without an offer.
+/// Edge waiting: announce, take <-> let_go, offered. A helper announces that it waits, then looks
+///         whether anything is offered; the last offer is taken (HelperCount), then those who wait
+///         are let go: none waits without an offer.
 /// Progress  wait-free.
 template <class Helper>
 class WaitingHelpers {

@@ -1,9 +1,8 @@
-// Wrong parts of a cluster, in place of the right ones (included before everything else): the stress programs must fail
-// with them. HEIST_FAULT says what is wrong:
-//   never_raised     the hint is never raised
-//   lowered_late     the hint is lowered by an announcement that comes after the last search
-//   wake_dropped     one wake-up in a hundred is lost
-//   timer_unwatched  whoever posts a delayed task wakes nobody, and nobody watches
+// Wrong parts of a cluster, in place of the right ones (included before everything else): the
+// stress programs must fail with them. HEIST_FAULT says what is wrong: never_raised     the hint is
+// never raised lowered_late     the hint is lowered by an announcement that comes after the last
+// search wake_dropped     one wake-up in a hundred is lost timer_unwatched  whoever posts a delayed
+// task wakes nobody, and nobody watches
 #pragma once
 
 #include <cstdlib>

@@ -1,7 +1,9 @@
-// Jobs made to be slow: patterns and lines that RE2 builds many states for, bytes that are hard to compress.
+// Jobs made to be slow: patterns and lines that RE2 builds many states for, bytes that are hard to
+// compress.
 //
-// I1  No chunk of a job takes more than 5 ms of its thread's processor time, nor does the check of a pattern, nor freeing
-//     what a job holds (ADR 0027). Not asserted with sanitizers, which make everything slower; the longest is printed.
+// I1  No chunk of a job takes more than 5 ms of its thread's processor time, nor does the check of
+//     a pattern, nor freeing what a job holds (ADR 0027). Not asserted with sanitizers, which make
+//     everything slower; the longest is printed.
 // I2  Each search ends: with a result, or with one of the failures that are documented.
 #include <time.h>
 
@@ -153,7 +155,8 @@ class ChunkStress {
   void begin(Random& random) {
     // It needs a state for each byte, and is given up.
     search_line(random, "ab", "a[ab]{900}c", max_line_bytes, max_line_bytes);
-    // It matches at its end, behind a portion that is all new states; each of its bytes is written as six, and all just fit.
+    // It matches at its end, behind a portion that is all new states; each of its bytes is written
+    // as six, and all just fit.
     const std::string pattern = R"(\x01[\x01\x02]{306}$|\x02[\x01\x02]{204}$|[\x01\x02]$)";
     const auto program = std::get<std::size_t>(LinePattern::check(pattern));
     const auto portion = static_cast<std::size_t>(
@@ -183,7 +186,8 @@ class ChunkStress {
   }
 
  private:
-  /// A line of the first letter, of which the last `noise` ones are any, behind lines that cost nothing.
+  /// A line of the first letter, of which the last `noise` ones are any, behind lines that cost
+  /// nothing.
   void search_line(Random& random, std::string_view letters, std::string_view pattern,
                    std::size_t size, std::size_t noise) {
     std::string line(size, letters[0]);
@@ -193,7 +197,8 @@ class ChunkStress {
     run(searches_, make_search_work(Blocks{lines}, std::string(pattern)), pattern);
   }
   void run(Longest& longest, std::unique_ptr<JobWork> work, std::string_view what) {
-    // Patterns that need a state for each byte make progress of some bytes a step: not to the end each time.
+    // Patterns that need a state for each byte make progress of some bytes a step: not to the end
+    // each time.
     constexpr std::chrono::seconds patience{1};
     const auto end = processor_time() + patience;
     try {

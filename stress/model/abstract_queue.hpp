@@ -9,9 +9,10 @@
 
 namespace heist::model {
 
-// First in, first out for each producer; each item goes to one consumer. With several consumers it may look empty when
-// it is not: a consumer counts itself in before it knows whether there is an item for it, and until it has taken that
-// back the next one finds too few. tests/concurrent/abstract_queue_test.cpp holds it against the real one.
+// First in, first out for each producer; each item goes to one consumer. With several consumers it
+// may look empty when it is not: a consumer counts itself in before it knows whether there is an
+// item for it, and until it has taken that back the next one finds too few.
+// tests/concurrent/abstract_queue_test.cpp holds it against the real one.
 //
 // Roles   producer: one thread for each of `Producers`.  consumer: any thread.
 // Bound   Capacity items for each producer in all.

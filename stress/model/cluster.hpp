@@ -20,7 +20,8 @@ inline EventLoopOptions on_model_time() {
   return options;
 }
 
-/// A cluster as AgentCluster makes it, of loops that a model's threads drive; the last ones are reserves.
+/// A cluster as AgentCluster makes it, of loops that a model's threads drive; the last ones are
+/// reserves.
 class LoopCluster {
  public:
   explicit LoopCluster(unsigned size = 2, const EventLoopOptions& options = on_virtual_clock(),
@@ -88,7 +89,8 @@ class LoopCluster {
   Ref<ClusterCore> core_;
 };
 
-/// Tasks that need as many agents at the same time as there are tasks: each waits until all have started.
+/// Tasks that need as many agents at the same time as there are tasks: each waits until all have
+/// started.
 class Meeting {
  public:
   explicit Meeting(std::uint32_t size) noexcept : all_(size) {}

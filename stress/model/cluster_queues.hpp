@@ -97,7 +97,8 @@ class Signal {
       make_node<SignalQueues>(level_.load(sync::relaxed), level_.load(sync::relaxed)));
 };
 
-/// Reads the newest value without ordering anything, so that the search tries what came before and after.
+/// Reads the newest value without ordering anything, so that the search tries what came before and
+/// after.
 template <class T>
 void touch(sync::atomic<T>& word) {
   T value = word.load(sync::relaxed);
@@ -105,8 +106,9 @@ void touch(sync::atomic<T>& word) {
   }
 }
 
-/// A task of a high level, the only one there, posted by another thread: no pick that begins afterwards may give a lower
-/// one while it stays where it was posted (CLU-1). (No thief carries it: it is alone in its bin.)
+/// A task of a high level, the only one there, posted by another thread: no pick that begins
+/// afterwards may give a lower one while it stays where it was posted (CLU-1). (No thief carries
+/// it: it is alone in its bin.)
 template <class Where>
 class Urgent {
  public:
@@ -118,7 +120,8 @@ class Urgent {
   }
   /// An agent, when its pick begins.
   [[nodiscard]] bool is_posted() const noexcept { return posted_.load(sync::acquire); }
-  /// An agent, when it starts a task of `level`: not while this one, posted before its pick, still waits.
+  /// An agent, when it starts a task of `level`: not while this one, posted before its pick, still
+  /// waits.
   void check_not_overtaken(int level, bool was_posted) {
     if (!was_posted || level >= level_) return;
     cluster_.queues.each_word(level_, [](auto& word) { touch(word); });

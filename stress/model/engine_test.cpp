@@ -1,5 +1,5 @@
-// The engine against known answers: which outcomes small programs have in C++, and that it finds what it
-// is there to find. Names of the programs as in the literature on memory models.
+// The engine against known answers: which outcomes small programs have in C++, and that it finds
+// what it is there to find. Names of the programs as in the literature on memory models.
 #include <gtest/gtest.h>
 
 #include <heist/sync.hpp>

@@ -1,5 +1,5 @@
-// Executions that are easily left out of the search, and races that are easily taken for ordered: with
-// the order of their steps, an answer would come out that C++ does not give.
+// Executions that are easily left out of the search, and races that are easily taken for ordered:
+// with the order of their steps, an answer would come out that C++ does not give.
 #include <gtest/gtest.h>
 
 #include <cstddef>

@@ -116,8 +116,8 @@ void print_frozen(const Program& program, const Frozen& frozen) {
   }
 }
 
-/// With each thread frozen at each of its steps: the others come to their end. The freeze stands for one
-/// preemption of the bound.
+/// With each thread frozen at each of its steps: the others come to their end. The freeze stands
+/// for one preemption of the bound.
 bool explore_frozen(const Program& program, const Options& options) {
   Frozen frozen;
   for (ThreadId thread = 0; thread < max_threads; ++thread) {

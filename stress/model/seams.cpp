@@ -1,5 +1,6 @@
-// What the library has from elsewhere, in model-checking builds: node memory, sleeping on words, moodycamel's queue.
-// (The library is compiled without node_pool.cpp, word_wait.cpp and waiting_line.cpp.)
+// What the library has from elsewhere, in model-checking builds: node memory, sleeping on words,
+// moodycamel's queue. (The library is compiled without node_pool.cpp, word_wait.cpp and
+// waiting_line.cpp.)
 #include <heist/node_memory.hpp>
 #include <memory>
 #include <new>

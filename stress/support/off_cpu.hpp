@@ -1,4 +1,5 @@
-// How long a thread has waited for a processor since some time: what the system did, not the runtime.
+// How long a thread has waited for a processor since some time: what the system did, not the
+// runtime.
 #pragma once
 
 #include <fcntl.h>

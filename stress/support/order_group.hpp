@@ -1,4 +1,5 @@
-// OrderGroup: a signal whose priority changes and that may be aborted, and what a history is told of it.
+// OrderGroup: a signal whose priority changes and that may be aborted, and what a history is told
+// of it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// OrderRound: a cluster at work for a while, its history, and what that shows (CLU-1, CLU-2). The calling thread checks.
+// OrderRound: a cluster at work for a while, its history, and what that shows (CLU-1, CLU-2). The
+// calling thread checks.
 #pragma once
 
 #include <chrono>
@@ -37,8 +38,9 @@ class OrderRound {
   [[nodiscard]] const History<Clock>& history() const noexcept { return history_; }
   [[nodiscard]] ClusterStats stats() const noexcept { return stats_; }
 
-  /// The most older tasks of its level that may not have started when a task from outside does: what each agent's ring
-  /// holds, and what it has taken and neither started nor put there (docs/policies.md).
+  /// The most older tasks of its level that may not have started when a task from outside does:
+  /// what each agent's ring holds, and what it has taken and neither started nor put there
+  /// (docs/policies.md).
   static std::uint64_t rank_bound(unsigned agents) noexcept {
     constexpr ClusterSizes sizes{};
     return agents == 1 ? 0 : std::uint64_t{agents} * (sizes.ring + sizes.bin);

@@ -1,7 +1,7 @@
 // OrderTasks: what threads and tasks do in a round of a cluster's history, and tell.
 //
-// Two threads post from outside, with at most so many tasks under way; tasks post others, and yield. With signals: their
-// priorities change, from outside and from tasks, and they are aborted.
+// Two threads post from outside, with at most so many tasks under way; tasks post others, and
+// yield. With signals: their priorities change, from outside and from tasks, and they are aborted.
 #pragma once
 
 #include <array>
@@ -206,7 +206,8 @@ class OrderTasks {
     task.traits.is_dynamic = true;
     task.id.level = 0;
   }
-  /// Until it is aborted it may be in the hands of an agent that has picked it, and that nobody hears of.
+  /// Until it is aborted it may be in the hands of an agent that has picked it, and that nobody
+  /// hears of.
   static void hide_if_abortable(Task& task) noexcept {
     if (task.group->is_abortable()) task.traits.is_hidden = true;
   }

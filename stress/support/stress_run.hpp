@@ -62,7 +62,8 @@ inline void dither(Random& random) {
   }
 }
 
-/// After which a condition is taken for one that never holds; a decoy, which breaks it on purpose, has less.
+/// After which a condition is taken for one that never holds; a decoy, which breaks it on purpose,
+/// has less.
 #if defined(HEIST_STRESS_PATIENCE)
 inline constexpr std::chrono::seconds patience{HEIST_STRESS_PATIENCE};
 #else
@@ -105,7 +106,8 @@ inline void print_usage(std::string_view program, std::initializer_list<MoreOpti
   std::fputc('\n', stderr);
 }
 
-/// Reads `--seconds N --seed N`, and what else the program has; without a seed, the clock gives one. Prints it.
+/// Reads `--seconds N --seed N`, and what else the program has; without a seed, the clock gives
+/// one. Prints it.
 inline StressOptions parse(std::string_view program, std::span<char*> arguments,
                            std::initializer_list<MoreOption> more = {}) {
   StressOptions options{

@@ -1,4 +1,5 @@
-// Rule: LIF-1: closing an Agent, with tasks queued, delayed, running and suspended. WPT: MT-12, MT-13.
+// Rule: LIF-1: closing an Agent, with tasks queued, delayed, running and suspended. WPT: MT-12,
+//         MT-13.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -49,7 +50,8 @@ std::optional<CloseReport> close_in_time(Agent& agent, const CloseMode& mode, Bu
   return test::close_in_time(agent, mode, [&busy] { busy.let_go(); });
 }
 
-/// Posts until the scheduler refuses, as it does once a close on another thread has begun; how many it took.
+/// Posts until the scheduler refuses, as it does once a close on another thread has begun; how many
+/// it took.
 std::uint64_t posted_until_refused(const Scheduler& scheduler) {
   const auto never = Promise<void>::with_resolver();
   const auto end = Clock::now() + test::patience;

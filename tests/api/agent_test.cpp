@@ -1,4 +1,5 @@
-// Agent: a thread that owns one event loop. Rule: LIF-1, LIF-2, LIF-3; issue: name, affinity, hooks, current().
+// Agent: a thread that owns one event loop. Rule: LIF-1, LIF-2, LIF-3; issue: name, affinity,
+// hooks, current().
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sched.h>
@@ -151,8 +152,8 @@ struct Probe {
   std::shared_ptr<void> at_destruction;
 };
 
-// The destructor of an exception that on_start has met runs when the agent is done with on_start, and
-// before it is done with its first task.
+// The destructor of an exception that on_start has met runs when the agent is done with on_start,
+// and before it is done with its first task.
 TEST(AgentHooks, clear_when_on_another_thread_right_after_on_start_then_refused) {
   Timeout timeout;
   bool refused = false;

@@ -1,4 +1,5 @@
-// Rule: LIF-1: what a close with a deadline reports of an agent that goes on: a task that still runs has not run.
+// Rule: LIF-1: what a close with a deadline reports of an agent that goes on: a task that still
+//         runs has not run.
 #include <gtest/gtest.h>
 
 #include <chrono>

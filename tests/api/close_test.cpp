@@ -179,8 +179,8 @@ TEST_F(Lif1Deadline, close_when_the_deadline_is_past_then_nothing_runs) {
   EXPECT_TRUE(test::is<AbortError>(promise.reason()));
 }
 
-/// Closes a loop with two tasks of which the first one runs until the deadline; nothing when the deadline
-/// came before the first one.
+/// Closes a loop with two tasks of which the first one runs until the deadline; nothing when the
+/// deadline came before the first one.
 std::optional<CloseReport> close_in_the_first_task(std::chrono::milliseconds limit) {
   EventLoop loop;
   bool first_ran = false;

@@ -1,4 +1,5 @@
-// Rule: LIF-1: a reaction registered on a closed loop destroys its frame and rejects that frame's promise. WPT: DET-02.
+// Rule: LIF-1: a reaction registered on a closed loop destroys its frame and rejects that frame's
+//         promise. WPT: DET-02.
 #include <gtest/gtest.h>
 
 #include <chrono>

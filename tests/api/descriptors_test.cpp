@@ -1,4 +1,5 @@
-// Rule: LIF-2, CLU-4: a loop takes its file descriptors with it, and a closed one makes none readable.
+// Rule: LIF-2, CLU-4: a loop takes its file descriptors with it, and a closed one makes none
+//         readable.
 #include <gtest/gtest.h>
 #include <poll.h>
 

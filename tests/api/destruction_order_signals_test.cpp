@@ -1,6 +1,6 @@
-// Rule: LIF-2, ABT-5, WPT: MT-14, DET-04: dependent and timeout signals, their sources, the scheduler, the loop, promises and
-// subscriptions are destroyed in every order, with work that is queued, delayed, held back or between two turns. The
-// sanitizers look after the memory.
+// Rule: LIF-2, ABT-5, WPT: MT-14, DET-04: dependent and timeout signals, their sources, the
+// scheduler, the loop, promises and subscriptions are destroyed in every order, with work that is
+// queued, delayed, held back or between two turns. The sanitizers look after the memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>

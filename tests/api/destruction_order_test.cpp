@@ -1,5 +1,5 @@
-// Rule: LIF-2, WPT: MT-14, DET-04: signals, controllers, schedulers, promises and agents are destroyed in every
-// order. The sanitizers look after the memory.
+// Rule: LIF-2, WPT: MT-14, DET-04: signals, controllers, schedulers, promises and agents are
+// destroyed in every order. The sanitizers look after the memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Rule: LIF-1: while a loop drains, what its tasks post is taken, from a loop nested in one of them as well.
+// Rule: LIF-1: while a loop drains, what its tasks post is taken, from a loop nested in one of them
+//         as well.
 #include <gtest/gtest.h>
 
 #include <heist/heist.hpp>

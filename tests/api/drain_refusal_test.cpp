@@ -1,4 +1,5 @@
-// Rule: LIF-1: a loop that drains takes what its own tasks post, and refuses other threads (docs/policies.md).
+// Rule: LIF-1: a loop that drains takes what its own tasks post, and refuses other threads
+//         (docs/policies.md).
 #include <gtest/gtest.h>
 
 #include <chrono>

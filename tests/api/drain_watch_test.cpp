@@ -1,6 +1,6 @@
-// Rule: LIF-1. A drain without a deadline that does not get on tells once, through the error hook, for what it
-// waits: of an agent, and of an event loop, whose driver is the one that drains. (Of clusters:
-// tests/cluster/waiting_test.cpp.)
+// Rule: LIF-1. A drain without a deadline that does not get on tells once, through the error hook,
+// for what it waits: of an agent, and of an event loop, whose driver is the one that drains. (Of
+// clusters: tests/cluster/waiting_test.cpp.)
 #include "heist/loop/drain_watch.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// EventLoop in a foreign loop: the wake-up descriptor, with a real poll(2). Issue: "a wake-up file descriptor for
-// foreign loops". Rule: CLU-4, DLY-1, ABT-4.
+// EventLoop in a foreign loop: the wake-up descriptor, with a real poll(2). Issue: "a wake-up file
+// descriptor for foreign loops". Rule: CLU-4, DLY-1, ABT-4.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <unistd.h>
@@ -177,7 +177,8 @@ struct Pipe {
   std::array<int, 2> ends{-1, -1};
 };
 
-// A whole program: a foreign loop with a descriptor of its own, posts from another thread, timers, reactions.
+// A whole program: a foreign loop with a descriptor of its own, posts from another thread, timers,
+// reactions.
 TEST_F(Embedding, foreign_loop_when_it_polls_both_descriptors_then_everything_is_served) {
   const Pipe pipe;
   std::thread poster([&] {

@@ -1,4 +1,5 @@
-// What a child of fork() may do with what it inherited, and without. Rule: CLU-5, LIF-1; row WPT:MT-18.
+// What a child of fork() may do with what it inherited, and without. Rule: CLU-5, LIF-1; row
+// WPT:MT-18.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,4 +1,5 @@
-// Rule: LIF-6: calls through moved-from handles, and callbacks that are nothing, are refused by name.
+// Rule: LIF-6: calls through moved-from handles, and callbacks that are nothing, are refused by
+//         name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

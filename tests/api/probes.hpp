@@ -1,4 +1,5 @@
-// What the tests of promises, loops and agents share: a loop on a virtual clock, gates, a log of errors.
+// What the tests of promises, loops and agents share: a loop on a virtual clock, gates, a log of
+// errors.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -41,7 +42,8 @@ inline constexpr std::chrono::seconds patience{60};
   return options;
 }
 
-/// The report of a close on another thread, if it comes within a test's patience; else `let_go()` has to end it.
+/// The report of a close on another thread, if it comes within a test's patience; else `let_go()`
+/// has to end it.
 template <class Closing, class LetGo>
 [[nodiscard]] std::optional<CloseReport> close_in_time(Closing& closing, const CloseMode& mode,
                                                        LetGo let_go) {

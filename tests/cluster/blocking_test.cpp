@@ -1,4 +1,5 @@
-// Rules: CLU-1, CLU-3, CLU-4, DLY-5, LIF-1: blocking(), and the threads that take the places of agents that are in it.
+// Rules: CLU-1, CLU-3, CLU-4, DLY-5, LIF-1: blocking(), and the threads that take the places of
+//         agents that are in it.
 #include <heist/blocking.hpp>
 #include <limits>
 #include <map>

@@ -218,7 +218,8 @@ TEST_P(ClusterClose, close_when_aborting_then_promises_reject_and_callbacks_go) 
   EXPECT_GE(report.aborted, promises.size());
 }
 
-/// What an agent's task waits for that nobody may start any more: it would wait, and the close with it, for ever.
+/// What an agent's task waits for that nobody may start any more: it would wait, and the close with
+/// it, for ever.
 class ClusterCloseAwaited : public ClusterOf {
  protected:
   /// Closes while a task waits for what `post` has posted, in the task.

@@ -1,4 +1,5 @@
-// Rules: LIF-1, ABT-6: a close whose deadline comes while parts of a tree of forked calls run on several agents.
+// Rules: LIF-1, ABT-6: a close whose deadline comes while parts of a tree of forked calls run on
+//         several agents.
 #include "cluster/cluster_fixture.hpp"
 #include "cluster/fib.hpp"
 

@@ -1,4 +1,5 @@
-// Rules: LIF-1: a close by abort while a task waits for what is posted as late as another agent leaves.
+// Rules: LIF-1: a close by abort while a task waits for what is posted as late as another agent
+//         leaves.
 #include <heist/blocking.hpp>
 
 #include "cluster/cluster_fixture.hpp"

@@ -1,4 +1,5 @@
-// Rule: YLD-6 in a cluster. Continuations that went first for long enough let a task of their priority pass.
+// Rule: YLD-6 in a cluster. Continuations that went first for long enough let a task of their
+//         priority pass.
 #include <gmock/gmock.h>
 
 #include "cluster_fixture.hpp"

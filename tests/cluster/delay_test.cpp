@@ -118,7 +118,8 @@ TEST_P(ClusterDelayFree, delay_when_one_agent_is_free_then_it_fires) {
   }
 }
 
-// Rule: DLY-5: the agent that watched the delay is taken by something else, in its own queues or its microtasks.
+// Rule: DLY-5: the agent that watched the delay is taken by something else, in its own queues or
+//         its microtasks.
 TEST_P(ClusterDelayFree, delay_when_the_watching_agent_gets_a_bound_task_then_it_fires_elsewhere) {
   for (unsigned agent = 0; agent < size(); ++agent) {
     test::Gate fired;

@@ -1,4 +1,5 @@
-// fork and join: calls that run depth-first, and whose continuations other agents take. Rule: CLU-6.
+// fork and join: calls that run depth-first, and whose continuations other agents take. Rule:
+// CLU-6.
 #include <gtest/gtest.h>
 
 #include <atomic>

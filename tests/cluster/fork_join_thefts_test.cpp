@@ -1,4 +1,5 @@
-// Fork and join on two agents: what happens when one takes over what the other has forked. Rule: CLU-6.
+// Fork and join on two agents: what happens when one takes over what the other has forked. Rule:
+// CLU-6.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -20,7 +21,8 @@ using test::fib;
 using test::throwing;
 using test::what_comes_of;
 
-/// What two calls tell each other while both are on a stack: it comes true only when they run on two agents.
+/// What two calls tell each other while both are on a stack: it comes true only when they run on
+/// two agents.
 class Flag {
  public:
   void set() { set_.store(true); }
@@ -170,7 +172,8 @@ TEST_F(ForkJoinOnTwo, continuation_when_something_is_more_urgent_then_after_it) 
   tree.get();
 }
 
-// Rule: PRI-6: what picks use has changed at once, also where a dependent signal still shows what its listeners know.
+// Rule: PRI-6: what picks use has changed at once, also where a dependent signal still shows what
+//         its listeners know.
 TEST_F(ForkJoinOnTwo, continuation_when_a_change_is_being_told_then_by_what_picks_use) {
   struct Tree {
     static Forkable<> parent(test::Gate& begun, Flag& started, std::atomic<bool>& was_first) {

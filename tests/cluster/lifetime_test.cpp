@@ -1,4 +1,5 @@
-// Rules: LIF-2: handles, signals and promises in any order of destruction against a cluster; how it starts.
+// Rules: LIF-2: handles, signals and promises in any order of destruction against a cluster; how it
+//         starts.
 #include <sched.h>
 #include <stdlib.h>
 

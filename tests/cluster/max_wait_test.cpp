@@ -1,4 +1,5 @@
-// Rules: WAIT-1, WAIT-3, WAIT-4, WAIT-6 of stealable tasks. What has waited for its maximum is picked next by whichever agent picks.
+// Rules: WAIT-1, WAIT-3, WAIT-4, WAIT-6 of stealable tasks. What has waited for its maximum is
+//         picked next by whichever agent picks.
 #include <gmock/gmock.h>
 
 #include "cluster_fixture.hpp"
@@ -11,7 +12,8 @@ using testing::ElementsAre;
 
 constexpr std::chrono::nanoseconds most = 1ms;
 
-/// Background tasks may wait for a millisecond. One agent is free, after all that was posted is late.
+/// Background tasks may wait for a millisecond. One agent is free, after all that was posted is
+/// late.
 class ClusterMaxWait : public ClusterFixture, public testing::WithParamInterface<unsigned> {
  protected:
   void SetUp() override { start_with({.background = most}); }

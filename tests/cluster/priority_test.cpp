@@ -125,7 +125,8 @@ TEST_P(ClusterPriority,
   EXPECT_EQ(order.back(), "background");
 }
 
-// However many agents are free: when a task starts, the more urgent ones are with other agents, at most a bin each.
+// However many agents are free: when a task starts, the more urgent ones are with other agents, at
+// most a bin each.
 TEST_P(ClusterPriority, pick_when_all_agents_are_free_then_more_urgent_ones_have_been_taken) {
   constexpr int each = 400;
   const int in_transfer = static_cast<int>(size() - 1) * 31;

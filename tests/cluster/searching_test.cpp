@@ -1,4 +1,5 @@
-// Rule: CLU-3. An agent that looks for work may be counted on by whoever posts, so no code of users runs meanwhile.
+// Rule: CLU-3. An agent that looks for work may be counted on by whoever posts, so no code of users
+//         runs meanwhile.
 #include <functional>
 #include <memory>
 #include <stdexcept>

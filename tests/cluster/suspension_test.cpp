@@ -1,4 +1,5 @@
-// Rule: SUS-1 on a cluster. A suspended stealable scheduler's tasks start on no agent, and its delays stop.
+// Rule: SUS-1 on a cluster. A suspended stealable scheduler's tasks start on no agent, and its
+//         delays stop.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -312,7 +313,8 @@ TEST_P(Sus1Cluster, several_threads_suspend_and_resume_then_no_task_is_lost) {
   EXPECT_EQ(ran.load(), 1000);
 }
 
-/// Suspends and resumes a scheduler about once a tick until told to end, and measures for how long it was not suspended.
+/// Suspends and resumes a scheduler about once a tick until told to end, and measures for how long
+/// it was not suspended.
 class Cycles {
  public:
   using Clock = std::chrono::steady_clock;

@@ -1,4 +1,5 @@
-// Rule: CLU-5: agents of a cluster that wait for each other; LIF-1: a drain that waits tells for what.
+// Rule: CLU-5: agents of a cluster that wait for each other; LIF-1: a drain that waits tells for
+//         what.
 #include <algorithm>
 #include <heist/blocking.hpp>
 
@@ -193,8 +194,8 @@ TEST_P(ClusterDrainWatch, close_when_a_task_takes_long_then_nothing_is_told) {
   never.resolve();
 }
 
-// Rule: CLU-5. What a task settles that goes on after a co_await is not known, so such a circle is refused only when all
-// agents are in it.
+// Rule: CLU-5. What a task settles that goes on after a co_await is not known, so such a circle is
+// refused only when all agents are in it.
 class ClusterWaitingAfterAwait : public ClusterDrainWatch {
  protected:
   /// Waits, on an agent, for another task, after it has awaited something.
@@ -205,7 +206,8 @@ class ClusterWaitingAfterAwait : public ClusterDrainWatch {
     co_return other->get();
   }
   void begin(std::optional<Promise<int>>& waits, std::optional<Promise<int>>& other) {
-    // What the coroutine itself settles: the promise of a task that returned it goes by the agent that began it.
+    // What the coroutine itself settles: the promise of a task that returned it goes by the agent
+    // that began it.
     scheduler().post_task([&] { waits = wait_after_await(start.promise, to_meet, other); }).get();
   }
   static Promise<int> await_end(Promise<void> end) {

@@ -1,4 +1,5 @@
-// Rule: LIF-1, LIF-2: combinators whose loop closes, whose result or inputs are dropped, whose inputs are of other loops.
+// Rule: LIF-1, LIF-2: combinators whose loop closes, whose result or inputs are dropped, whose
+//         inputs are of other loops.
 #include <gtest/gtest.h>
 
 #include <heist/heist.hpp>

@@ -40,7 +40,8 @@ class CombinatorOrder : public test::CombinatorTest {
   const Promise<int> failure = Promise<int>::rejected(Reason("no"));
 };
 
-// As in JavaScript: Promise.resolve(1).then(...) runs before 1, Promise.all([1, 2]).then(...) before 2.
+// As in JavaScript: Promise.resolve(1).then(...) runs before 1, Promise.all([1, 2]).then(...)
+// before 2.
 TEST_F(CombinatorOrder, result_when_all_inputs_are_settled_then_one_microtask_behind_the_decider) {
   EXPECT_THAT(ticks_of([&] { return value; }), ElementsAre("then", "1", "2", "3", "4"));
   EXPECT_THAT(ticks_of([&] { return when_all(value, value); }),

@@ -1,5 +1,6 @@
 // EXPECT: the priority of a TaskSignal in the list would be lost
-// Rule: PRI-2. Without a priority the combined signal would be user-visible, whatever the request's is.
+// Rule: PRI-2. Without a priority the combined signal would be user-visible, whatever the request's
+//         is.
 #include <heist/task_signal.hpp>
 
 heist::TaskSignal limit(const heist::TaskController& request, const heist::AbortSignal& deadline) {

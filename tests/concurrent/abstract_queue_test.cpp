@@ -1,4 +1,5 @@
-// The abstraction that models use for moodycamel's queue, held against the real one: the same properties of both.
+// The abstraction that models use for moodycamel's queue, held against the real one: the same
+// properties of both.
 #include "../../stress/model/abstract_queue.hpp"
 
 #include <gmock/gmock.h>
@@ -16,8 +17,8 @@ namespace {
 constexpr unsigned producers = 2;
 constexpr int items_each = 400;
 
-/// Elements that the real queue hands over without plain accesses of its own (version 1.0.3 orders the re-use of its
-/// blocks with release only, where consumers are several).
+/// Elements that the real queue hands over without plain accesses of its own (version 1.0.3 orders
+/// the re-use of its blocks with release only, where consumers are several).
 struct Slot {
   int item = 0;
   Slot() = default;

@@ -273,8 +273,8 @@ class RegistryGate : public RegistryTest {
   static constexpr int first_dead = margin;
   static constexpr int newest = 2 * margin;
 
-  /// Registers some that live, as many as a portion, and one more; kills those of the portion but for one, which makes a
-  /// pruning.
+  /// Registers some that live, as many as a portion, and one more; kills those of the portion but
+  /// for one, which makes a pruning.
   void prepare_pruning() {
     add_many(newest + 1);
     kill(first_dead, margin - 1);
@@ -334,8 +334,8 @@ TEST_F(RegistryGate, close_when_a_pruner_is_inside_then_visits_the_living_and_al
 TEST_F(RegistryGate, walk_when_it_stands_on_a_node_that_a_pruner_unlinks_then_goes_on_behind_it) {
   prepare_pruning();
   std::vector<int> seen;
-  // The pruner goes newest to oldest and asks the middle one; a walker starts there, stands still on a dead
-  // node that the pruner then unlinks, and goes on once the pruner has left.
+  // The pruner goes newest to oldest and asks the middle one; a walker starts there, stands still
+  // on a dead node that the pruner then unlinks, and goes on once the pruner has left.
   std::thread walker;
   support::Gate standing;
   support::Gate pruned;
@@ -379,8 +379,8 @@ class RegistryThreads : public testing::TestWithParam<int> {
 };
 INSTANTIATE_TEST_SUITE_P(Threads, RegistryThreads, testing::Values(0, 1, 2, 4));
 
-// Rule: ABT-2, ABT-5. Walks, prunings and the close meet; every registration is let go of once, and the close
-// visits every living one.
+// Rule: ABT-2, ABT-5. Walks, prunings and the close meet; every registration is let go of once, and
+// the close visits every living one.
 TEST_P(RegistryThreads, close_when_threads_register_and_die_then_each_is_let_go_of_once) {
   std::vector<std::deque<TestRegistration>> all(static_cast<std::size_t>(GetParam()));
   std::vector<std::thread> threads;

@@ -102,7 +102,8 @@ TEST_F(CooperativeThreads,
        callback_when_its_cancelling_arrives_at_the_slices_very_end_then_destroyed_by_it) {
   const auto kept = scheduler.schedule_callback(normal, note("never"), {.delay = 1h});
   CooperativeTask cancelled;
-  // Destroyed by the first look at delayed tasks that finds it cancelled: its message is still on its way.
+  // Destroyed by the first look at delayed tasks that finds it cancelled: its message is still on
+  // its way.
   cancelled =
       scheduler.schedule_callback(normal, [moved = AtDestruction([&] {
                                              elsewhere([&] { scheduler.cancel_callback(kept); });

@@ -1,7 +1,7 @@
-// Rule: COOP-1 … COOP-5. Property: what the cooperative scheduler does with a scenario is what the reference model does with
-// it, to each call of the host; and what its tasks do on an event loop, too.
-// HEIST_PROPERTY_COUNT scenarios from seed HEIST_PROPERTY_SEED on; a failure prints the smallest scenario that still
-// fails, as a line that heist_conformance reads.
+// Rule: COOP-1 … COOP-5. Property: what the cooperative scheduler does with a scenario is what the
+// reference model does with it, to each call of the host; and what its tasks do on an event loop,
+// too. HEIST_PROPERTY_COUNT scenarios from seed HEIST_PROPERTY_SEED on; a failure prints the
+// smallest scenario that still fails, as a line that heist_conformance reads.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// That the interpreter has every step, member and event of the corpus's FORMAT.md, not only what the scenarios
-// beside it happen to use.
+// That the interpreter has every step, member and event of the corpus's FORMAT.md, not only what
+// the scenarios beside it happen to use.
 #include <gtest/gtest.h>
 
 #include <ostream>
@@ -157,8 +157,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "body": [{"op": "yield"}, {"op": "abort", "signal": "s", "reason": "x"},
                              {"op": "yield", "catch": true}, {"op": "yield"}]}])",
             R"([["run", "A"], ["resume", "A", 1], ["caught", "A", "x"], ["rejected", "A", "x"]])"},
-        // As an asynchronous function that returns a promise: two microtasks until the body's promise
-        // settles, counted here by a chain of five.
+        // As an asynchronous function that returns a promise: two microtasks until the body's
+        // promise settles, counted here by a chain of five.
         Sample{"asynchronous_post_that_returns_a_settled_task",
                R"([{"op": "post", "id": "A", "returns": 7},
                    {"op": "post", "id": "B", "returns": {"task": "A"}, "body": [{"op": "yield"},

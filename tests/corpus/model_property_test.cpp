@@ -1,6 +1,6 @@
-// Property: what the library does with a scenario is what the reference model does with it: on an event loop and, where
-// no time is involved, in a cluster of one agent.
-// HEIST_PROPERTY_COUNT scenarios from seed HEIST_PROPERTY_SEED on; a failure prints the smallest scenario that still
+// Property: what the library does with a scenario is what the reference model does with it: on an
+// event loop and, where no time is involved, in a cluster of one agent. HEIST_PROPERTY_COUNT
+// scenarios from seed HEIST_PROPERTY_SEED on; a failure prints the smallest scenario that still
 // fails, as a line that heist_conformance reads.
 #include <gtest/gtest.h>
 

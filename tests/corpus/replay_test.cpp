@@ -1,5 +1,5 @@
-// Rule: ORD-2…4, PRI-1…4, PRI-6, PRI-7, ABT-1…3, ABT-6, PRO-1, DLY-2, DLY-4, YLD-1…4, as the posttask corpus
-// has them: every scenario, event for event.
+// Rule: ORD-2…4, PRI-1…4, PRI-6, PRI-7, ABT-1…3, ABT-6, PRO-1, DLY-2, DLY-4, YLD-1…4, as the
+// posttask corpus has them: every scenario, event for event.
 #include <gtest/gtest.h>
 
 #include <algorithm>

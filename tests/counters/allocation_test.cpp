@@ -1,5 +1,5 @@
-// How much each operation allocates. Rule: LIF-4 (picking, expiring, aborting, settling and closing never allocate);
-// issue: at most one allocation per task, none in the steady state.
+// How much each operation allocates. Rule: LIF-4 (picking, expiring, aborting, settling and closing
+// never allocate); issue: at most one allocation per task, none in the steady state.
 #include <gtest/gtest.h>
 
 #include <array>

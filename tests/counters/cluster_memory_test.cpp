@@ -1,4 +1,5 @@
-// Rule: LIF-4, in a cluster: a post that fails changes nothing, and what is posted needs no more memory.
+// Rule: LIF-4, in a cluster: a post that fails changes nothing, and what is posted needs no more
+//         memory.
 #include <array>
 #include <chrono>
 #include <heist/agent_cluster.hpp>

@@ -15,7 +15,8 @@
 
 #if defined(HEIST_SANITIZER_ADDRESS) || defined(HEIST_SANITIZER_THREAD)
 /// As in <sanitizer/allocator_interface.h>, which g++ does not bring along.
-// NOLINTNEXTLINE(bugprone-reserved-identifier, cert-dcl37-c, cert-dcl51-cpp): the run-time library's name.
+// NOLINTNEXTLINE(bugprone-reserved-identifier, cert-dcl37-c, cert-dcl51-cpp): the run-time
+// library's name.
 extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
 #else
 #include <oneapi/tbb/scalable_allocator.h>
@@ -126,9 +127,11 @@ NoMemory::~NoMemory() {
 
 }  // namespace heist::test
 
-// clang's sanitizers link their own operator new in a way that leaves no room for another; only nodes count there.
+// clang's sanitizers link their own operator new in a way that leaves no room for another; only
+// nodes count there.
 #if !defined(__clang__) || !(defined(HEIST_SANITIZER_ADDRESS) || defined(HEIST_SANITIZER_THREAD))
-// NOLINTBEGIN(cert-dcl58-cpp, readability-inconsistent-declaration-parameter-name, misc-new-delete-overloads)
+// NOLINTBEGIN(cert-dcl58-cpp, readability-inconsistent-declaration-parameter-name,
+// misc-new-delete-overloads)
 void* operator new(std::size_t bytes) { return heist::test::new_or_throw(bytes, 1); }
 void* operator new[](std::size_t bytes) { return heist::test::new_or_throw(bytes, 1); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
@@ -174,7 +177,8 @@ void operator delete[](void* memory, std::align_val_t /*alignment*/,
                        const std::nothrow_t& /*tag*/) noexcept {
   std::free(memory);
 }
-// NOLINTEND(cert-dcl58-cpp, readability-inconsistent-declaration-parameter-name, misc-new-delete-overloads)
+// NOLINTEND(cert-dcl58-cpp, readability-inconsistent-declaration-parameter-name,
+// misc-new-delete-overloads)
 #endif
 
 extern "C" {

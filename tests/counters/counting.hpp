@@ -1,5 +1,6 @@
-// Counts and refuses memory, and counts system calls made through syscall(2), thread by thread. This executable
-// replaces global operator new, the functions the node pool gets its memory from, and syscall().
+// Counts and refuses memory, and counts system calls made through syscall(2), thread by thread.
+// This executable replaces global operator new, the functions the node pool gets its memory from,
+// and syscall().
 #pragma once
 
 #include <cstddef>
@@ -34,12 +35,14 @@ template <class Work>
 /// Calls of syscall(2) by this thread so far.
 [[nodiscard]] std::uint64_t system_calls() noexcept;
 
-/// Whether the pool keeps nodes for re-use; with AddressSanitizer each node is allocated for itself.
+/// Whether the pool keeps nodes for re-use; with AddressSanitizer each node is allocated for
+/// itself.
 [[nodiscard]] bool pool_recycles() noexcept;
 /// Whether allocations can be made to fail; the sanitizers' own allocators cannot.
 [[nodiscard]] bool memory_can_fail() noexcept;
 
-/// While it lives, this thread gets no memory: not from operator new, and no node of any size that the pool keeps.
+/// While it lives, this thread gets no memory: not from operator new, and no node of any size that
+/// the pool keeps.
 ///
 /// Precondition: memory_can_fail().
 class NoMemory {

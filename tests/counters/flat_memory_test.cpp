@@ -1,7 +1,9 @@
-// Leak shapes: what comes and goes beside something long-lived leaves nothing behind. Rule: ABT-5, WPT:MT-14.
+// Leak shapes: what comes and goes beside something long-lived leaves nothing behind. Rule: ABT-5,
+// WPT:MT-14.
 //
-// Bound: after a warm-up, less than 1 MiB more, whatever the count. The registries of a long-lived signal may keep
-// some hundred dead registrations, the node pool a chunk or two. Nightly: HEIST_FLAT_COUNT=10000000.
+// Bound: after a warm-up, less than 1 MiB more, whatever the count. The registries of a long-lived
+// signal may keep some hundred dead registrations, the node pool a chunk or two. Nightly:
+// HEIST_FLAT_COUNT=10000000.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Rule: ORD-5: no operation on the post, pick, abort or re-prioritise paths takes a mutex. This executable replaces
-// the functions that lock one, and counts their calls, thread by thread.
+// Rule: ORD-5: no operation on the post, pick, abort or re-prioritise paths takes a mutex. This
+// executable replaces the functions that lock one, and counts their calls, thread by thread.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <pthread.h>

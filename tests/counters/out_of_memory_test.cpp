@@ -1,4 +1,5 @@
-// Rule: LIF-4: without memory post throws std::bad_alloc and nothing changed; what is posted already runs to its end.
+// Rule: LIF-4: without memory post throws std::bad_alloc and nothing changed; what is posted
+//         already runs to its end.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -28,7 +29,8 @@ class Lif4 : public test::LoopTest {
     trace.reserve(100);
   }
 
-  /// Whether the call throws std::bad_alloc when there is no memory but for so many nodes of each size.
+  /// Whether the call throws std::bad_alloc when there is no memory but for so many nodes of each
+  /// size.
   template <class Call>
   static bool fails(Call call, std::size_t nodes = 0) {
     bool failed = false;

@@ -1,4 +1,5 @@
-// What a post that is refused costs. WPT: SP-12: the signal is looked at before anything is allocated.
+// What a post that is refused costs. WPT: SP-12: the signal is looked at before anything is
+// allocated.
 #include <gtest/gtest.h>
 
 #include <array>

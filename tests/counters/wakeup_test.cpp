@@ -1,5 +1,5 @@
-// What waking an agent costs. Rule: CLU-3, CLU-4, WPT: MT-15; issue: one wake-up syscall per idle-to-busy
-// transition, none when awake; an agent with only far timers does not wake (DLY-1).
+// What waking an agent costs. Rule: CLU-3, CLU-4, WPT: MT-15; issue: one wake-up syscall per
+// idle-to-busy transition, none when awake; an agent with only far timers does not wake (DLY-1).
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-// In which order jobs of several chunks run. Rule: YLD-1, YLD-2: a job that has begun yields as a continuation.
+// In which order jobs of several chunks run. Rule: YLD-1, YLD-2: a job that has begun yields as a
+// continuation.
 #include "api_fixture.hpp"
 
 namespace heistd {

@@ -62,7 +62,8 @@ TEST(LinePattern, match_when_line_is_no_text_then_bytes_are_passed_over) {
   EXPECT_TRUE(matches(*compiled("needle"), "\xff\xfe needle \x80"));
 }
 
-// What a portion costs in the worst case is a figure of the ADR; that it is one, whatever the line, is here.
+// What a portion costs in the worst case is a figure of the ADR; that it is one, whatever the line,
+// is here.
 TEST(LinePattern, match_when_line_is_long_then_each_step_adds_one_portion_of_bytes) {
   for (const auto* pattern : {"x", "a[ab]{30}x", "(?i)[a-f]{200}x", "a[ab]{900}x"}) {
     const auto one = compiled(pattern);

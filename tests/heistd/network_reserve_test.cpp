@@ -77,7 +77,8 @@ TEST(NetworkReserve, allocation_when_on_another_thread_then_it_gets_nothing) {
 
 class NetworkReserveApi : public ApiFixture {
  protected:
-  /// The reply's status, when the n-th allocation fails for each n in turn; 503 for std::bad_alloc, as sessions have it.
+  /// The reply's status, when the n-th allocation fails for each n in turn; 503 for std::bad_alloc,
+  /// as sessions have it.
   std::set<unsigned> statuses_of(std::string_view method, const std::string& target) {
     std::set<unsigned> statuses;
     bool struck = true;

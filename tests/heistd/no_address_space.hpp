@@ -6,8 +6,8 @@
 
 namespace heistd {
 
-/// While it lives, the process gets no more address space from the system. What malloc has kept it may still give, so that
-/// only pieces that are larger than that are refused for sure.
+/// While it lives, the process gets no more address space from the system. What malloc has kept it
+/// may still give, so that only pieces that are larger than that are refused for sure.
 class NoAddressSpace {
  public:
   NoAddressSpace() noexcept {

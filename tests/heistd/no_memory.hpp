@@ -12,8 +12,8 @@ namespace heistd {
 /// How often this thread has asked operator new, or OpenSSL, for memory.
 [[nodiscard]] std::size_t allocations() noexcept;
 
-/// While it lives, this thread's operator new and OpenSSL give memory `successes` times more; then they fail, once or from
-/// then on.
+/// While it lives, this thread's operator new and OpenSSL give memory `successes` times more; then
+/// they fail, once or from then on.
 class NoMemory {
  public:
   enum class Fails { once, always };

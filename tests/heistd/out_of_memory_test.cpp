@@ -1,4 +1,5 @@
-// Without memory a job still ends, whoever waits is answered, and nobody is told that the server shuts down.
+// Without memory a job still ends, whoever waits is answered, and nobody is told that the server
+// shuts down.
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <heistd/io_mail.hpp>
@@ -13,7 +14,8 @@ namespace {
 
 class OutOfMemoryJobs : public ApiFixture {
  protected:
-  /// Runs a job without memory from the n-th allocation of the agent on; true when that made a difference.
+  /// Runs a job without memory from the n-th allocation of the agent on; true when that made a
+  /// difference.
   bool run_without_memory(std::string_view target, std::string_view body, std::size_t successes,
                           NoMemory::Fails fails) {
     const auto waits = call("POST", target, body);

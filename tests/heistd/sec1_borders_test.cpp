@@ -72,7 +72,8 @@ TEST_F(Sec1Borders, post_when_in_a_signal_and_above_the_ceiling_then_403) {
   EXPECT_EQ(call("DELETE", "/signals/g").status, 404U);
 }
 
-// Aborting makes work for the agent; it must not go before the jobs of clients with a higher ceiling.
+// Aborting makes work for the agent; it must not go before the jobs of clients with a higher
+// ceiling.
 TEST_F(Sec1Borders, delete_when_the_client_has_a_low_ceiling_then_higher_jobs_do_not_wait_for_it) {
   as("Bearer b");
   const auto low = post("/jobs/digest?signal=g");
@@ -94,7 +95,8 @@ std::array<bool, 128> bits_of(const JobId& id) {
   return bits;
 }
 
-// A counter, a clock or a padded number leaves bits that hardly change. The bounds are ten standard deviations wide.
+// A counter, a clock or a padded number leaves bits that hardly change. The bounds are ten standard
+// deviations wide.
 TEST(Sec1JobId, job_id_when_many_are_made_then_every_bit_is_set_in_half_of_them) {
   constexpr int count = 2500;
   std::array<int, 128> set{};

@@ -1,4 +1,5 @@
-// HistoryChecker on tasks whose level changes, that are aborted, hidden, suspended, or in a transfer that nobody tells.
+// HistoryChecker on tasks whose level changes, that are aborted, hidden, suspended, or in a
+// transfer that nobody tells.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -166,7 +167,8 @@ TEST(HistoryChecker, check_when_all_is_suspended_during_the_pick_then_excused) {
   EXPECT_EQ(violations(111, 150), 1U);
 }
 
-/// `passed` tasks of level 4 wait while an agent picks one of `level`, and another one picks `chosen_task`.
+/// `passed` tasks of level 4 wait while an agent picks one of `level`, and another one picks
+/// `chosen_task`.
 std::uint64_t violations_beside_a_pick(stress::TransferRule rule, std::uint32_t passed,
                                        std::uint8_t level, Moment begin, Moment end) {
   Told told(rule);

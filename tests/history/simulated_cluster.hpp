@@ -1,4 +1,5 @@
-// SimulatedCluster: posters and agents that keep CLU-1, as steps of a seeded simulation; its history.
+// SimulatedCluster: posters and agents that keep CLU-1, as steps of a seeded simulation; its
+// history.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +12,9 @@
 namespace heist::support {
 
 /// Each step of each thread takes one unit of time, so that no two moments are the same. A post is
-/// visible some time before it returns; an agent decides some time after its pick began, for any of the
-/// visible tasks of the highest level, and some time before it starts the task. It may take a batch, which is
-/// invisible until it is published.
+/// visible some time before it returns; an agent decides some time after its pick began, for any of
+/// the visible tasks of the highest level, and some time before it starts the task. It may take a
+/// batch, which is invisible until it is published.
 class SimulatedCluster {
  public:
   enum class Fault : std::uint8_t { none, one_inversion };
@@ -149,7 +150,8 @@ class SimulatedCluster {
     return task;
   }
 
-  /// Goes by a task that has waited since before the pick; hides it until the lower one has started.
+  /// Goes by a task that has waited since before the pick; hides it until the lower one has
+  /// started.
   bool invert(Picking& agent, const std::vector<std::size_t>& best) {
     const std::size_t passed = best.front();
     if (lives_[passed].waits_since >= agent.pick_begin) return false;

@@ -1,5 +1,5 @@
-// A task whose post overlaps the abort of its signal, step by step: the aborter claims it, and tells its loop, before
-// it has arrived there.
+// A task whose post overlaps the abort of its signal, step by step: the aborter claims it, and
+// tells its loop, before it has arrived there.
 #include <heist/node_memory.hpp>
 #include <heist/posted_task.hpp>
 #include <utility>

@@ -1,5 +1,5 @@
-// What signals, their tasks and listeners leave behind: nothing that grows (ABT-5), on no loop (ABT-4). The callbacks
-// are too large for the node pool to keep, so that each node counts as one.
+// What signals, their tasks and listeners leave behind: nothing that grows (ABT-5), on no loop
+// (ABT-4). The callbacks are too large for the node pool to keep, so that each node counts as one.
 #include <array>
 #include <cstdint>
 #include <functional>

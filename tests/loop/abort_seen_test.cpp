@@ -1,4 +1,5 @@
-// A callback that sees its signal aborted cannot settle its promise any more, whatever the interleaving.
+// A callback that sees its signal aborted cannot settle its promise any more, whatever the
+// interleaving.
 #include <gtest/gtest.h>
 
 #include <heist/heist.hpp>

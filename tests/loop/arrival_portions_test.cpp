@@ -1,5 +1,6 @@
-// Rule: DLY-6. However much other threads have handed over, a signal's time limit does not wait until
-// all of it has arrived: counted, not timed. What is handed over keeps its place (ORD-2, ORD-3), and is counted (LIF-1).
+// Rule: DLY-6. However much other threads have handed over, a signal's time limit does not wait
+// until all of it has arrived: counted, not timed. What is handed over keeps its place (ORD-2,
+// ORD-3), and is counted (LIF-1).
 #include <gmock/gmock.h>
 
 #include <deque>

@@ -1,4 +1,5 @@
-// What operations cost, as the number of tasks or timers they touch: PRI-5's and ABT-4's bounds without a clock.
+// What operations cost, as the number of tasks or timers they touch: PRI-5's and ABT-4's bounds
+// without a clock.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -82,7 +83,8 @@ TEST_F(Pri5, push_when_a_thousand_tasks_are_queued_then_touches_it_and_the_last)
   drain();
 }
 
-// Rule: PRI-5 ("amortised O(log Q)"). 8 is the logarithm; looking at every queue would touch 128 on average.
+// Rule: PRI-5 ("amortised O(log Q)"). 8 is the logarithm; looking at every queue would touch 128 on
+//         average.
 TEST_F(Pri5, pop_when_there_are_256_dynamic_queues_then_touches_a_few_on_average) {
   constexpr std::size_t queue_count = 256;
   std::vector<DynamicQueue> dynamic(queue_count);

@@ -1,4 +1,5 @@
-// Users' destructors that run while the loop takes its inbox: what they post is younger than all that was posted before.
+// Users' destructors that run while the loop takes its inbox: what they post is younger than all
+// that was posted before.
 #include <memory>
 #include <optional>
 #include <utility>
@@ -14,7 +15,8 @@ using testing::ElementsAre;
 
 class Ord2Drain : public VirtualLoopFixture {};
 
-// Rule: ORD-2. The message of the change is the signal's last holder, and the signal that of its abort reason.
+// Rule: ORD-2. The message of the change is the signal's last holder, and the signal that of its
+//         abort reason.
 TEST_F(Ord2Drain, post_when_by_the_last_holder_of_a_message_then_after_what_was_posted_before) {
   auto controller = std::make_optional<TaskController>();
   post("attaches the signal", {.signal = controller->signal()});

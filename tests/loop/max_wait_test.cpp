@@ -1,4 +1,5 @@
-// Rules: WAIT-1, WAIT-2, WAIT-3, WAIT-4, YLD-6. What has waited for its priority's maximum is picked next, whatever its level.
+// Rules: WAIT-1, WAIT-2, WAIT-3, WAIT-4, YLD-6. What has waited for its priority's maximum is
+//         picked next, whatever its level.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -22,7 +23,8 @@ using testing::IsEmpty;
 constexpr auto background_most = 16ms;
 constexpr auto visible_most = 32ms;
 
-/// Background tasks wait for 16 ms at the most, user-visible ones for 32, user-blocking ones as long as it takes.
+/// Background tasks wait for 16 ms at the most, user-visible ones for 32, user-blocking ones as
+/// long as it takes.
 class MaxWaitPicks : public RuntimeFixture {
  protected:
   explicit MaxWaitPicks(EventLoopOptions options = {})

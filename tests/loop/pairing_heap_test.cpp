@@ -1,4 +1,5 @@
-// Of queues that come in their order, as those of new tasks do, the first one goes at once, however many there are.
+// Of queues that come in their order, as those of new tasks do, the first one goes at once, however
+// many there are.
 #include <gtest/gtest.h>
 
 #include <algorithm>

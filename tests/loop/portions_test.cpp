@@ -1,4 +1,5 @@
-// No step of a loop is as long as what was aborted or has come due (contract ABT-4): counted, not timed.
+// No step of a loop is as long as what was aborted or has come due (contract ABT-4): counted, not
+// timed.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Queues that run empty and are filled again within one task: no task is lost to the clean-up (ORD-6).
+// Queues that run empty and are filled again within one task: no task is lost to the clean-up
+// (ORD-6).
 #include <string>
 
 #include "support/posted_from.hpp"
@@ -21,7 +22,8 @@ class Ord6Refill : public VirtualLoopFixture, public testing::WithParamInterface
 INSTANTIATE_TEST_SUITE_P(Origins, Ord6Refill, testing::Values(Origin::task, Origin::other_thread),
                          origin_name);
 
-// Rule: ORD-6; the posttask corpus's FORMAT.md 11, where the specification's letter loses the new task.
+// Rule: ORD-6; the posttask corpus's FORMAT.md 11, where the specification's letter loses the new
+//         task.
 TEST_P(Ord6Refill, static_queue_when_its_task_aborts_the_last_one_and_posts_then_the_new_one_runs) {
   for (const auto priority : {background, user_visible, user_blocking}) {
     AbortController last;

@@ -1,4 +1,5 @@
-// Rule: ABT-5, CLU-3: letting go of a signal is work: a loop that still has to do it neither sleeps nor is idle.
+// Rule: ABT-5, CLU-3: letting go of a signal is work: a loop that still has to do it neither sleeps
+//         nor is idle.
 #include <gtest/gtest.h>
 #include <poll.h>
 

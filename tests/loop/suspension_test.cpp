@@ -1,4 +1,5 @@
-// Rule: SUS-1, LIF-1. A suspended scheduler's tasks are not runnable, keep their order, and its delays stop.
+// Rule: SUS-1, LIF-1. A suspended scheduler's tasks are not runnable, keep their order, and its
+//         delays stop.
 #include <gmock/gmock.h>
 
 #include <heist/agent.hpp>

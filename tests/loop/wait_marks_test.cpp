@@ -13,7 +13,8 @@ using namespace std::chrono_literals;
 
 constexpr auto most = 16ms;
 
-/// A task a millisecond gets its enqueue order: the one of that time. Since `oldest` none was picked.
+/// A task a millisecond gets its enqueue order: the one of that time. Since `oldest` none was
+/// picked.
 class WaitMarksFixture : public testing::Test {
  protected:
   void pick(std::chrono::milliseconds now, std::uint64_t oldest) {

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::uint64_t endless = std::uint64_t{1} << 60U;
 
-/// A background task with an endless loop. Once helped its caller waits in the body until it is let go; helpers go on and on.
+/// A background task with an endless loop. Once helped its caller waits in the body until it is let
+/// go; helpers go on and on.
 class EndlessRegion {
  public:
   explicit EndlessRegion(const AgentCluster& cluster,

@@ -107,7 +107,8 @@ TEST_P(ParallelSortOn, parallel_sort_when_the_task_is_aborted_then_the_reason_is
   EXPECT_EQ(numbers, expected);
 }
 
-/// An adversary: answers such that pivots are as bad as can be (McIlroy's "A killer adversary for quicksort").
+/// An adversary: answers such that pivots are as bad as can be (McIlroy's "A killer adversary for
+/// quicksort").
 TEST(ParallelSort, parallel_sort_when_pivots_are_bad_then_comparisons_stay_few) {
   constexpr std::size_t size = 20'000;
   std::vector<std::size_t> values(size, size);

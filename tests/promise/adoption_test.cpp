@@ -289,8 +289,9 @@ class BlockingCapture {
   Gate* leave_;
 };
 
-// Rule: ABT-1, ABT-6. The aborter has claimed both tasks and is held up while it rejects the first; the
-// second one's callback returns a promise meanwhile, which must not settle what the aborter will reject.
+// Rule: ABT-1, ABT-6. The aborter has claimed both tasks and is held up while it rejects the first;
+// the second one's callback returns a promise meanwhile, which must not settle what the aborter
+// will reject.
 TEST(
     Abt6,
     post_task_when_the_callback_returns_a_promise_between_claim_and_rejection_then_the_abort_wins) {
@@ -306,7 +307,8 @@ TEST(
 
   EventLoop never_driven;
   const auto first = never_driven.scheduler().post_task([] {}, {.signal = controller.signal()});
-  // Its reaction is dropped by the rejecting thread, as its loop is closed: there the aborter is held.
+  // Its reaction is dropped by the rejecting thread, as its loop is closed: there the aborter is
+  // held.
   static_cast<void>(
       first.then(closed_scheduler, [held = BlockingCapture(aborter_is_held, let_aborter_go)] {}));
   const auto second = agent.scheduler().post_task(

@@ -28,8 +28,8 @@ class StackSpan {
   std::uintptr_t highest_ = 0;
 };
 
-/// More than the frames between a loop and a resumed body may differ by; less than a leak of one frame an
-/// await would make of a thousand awaits.
+/// More than the frames between a loop and a resumed body may differ by; less than a leak of one
+/// frame an await would make of a thousand awaits.
 constexpr std::uintptr_t few_frames = 16 * 1024;
 
 class Pro1LongChains : public test::LoopTest {
@@ -149,8 +149,9 @@ TEST_F(Pro1LongChains, await_when_a_hundred_thousand_tasks_in_turn_then_stack_is
   EXPECT_LT(span.bytes(), few_frames);
 }
 
-/// What nests in the user's own calls and values takes stack, as calls and values do: so much for each level as
-/// docs/policies.md states for optimised code. Other code, and sanitizers, make frames several times as large.
+/// What nests in the user's own calls and values takes stack, as calls and values do: so much for
+/// each level as docs/policies.md states for optimised code. Other code, and sanitizers, make
+/// frames several times as large.
 #if defined(__OPTIMIZE__) && !defined(HEIST_SANITIZER_ADDRESS) && !defined(HEIST_SANITIZER_THREAD)
 constexpr std::uintptr_t frames = 1;
 #else

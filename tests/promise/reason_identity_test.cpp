@@ -1,4 +1,5 @@
-// Rule: PRO-2, ABT-3: what is caught and thrown on is the same reason, as JavaScript's `catch (e) { throw e }`.
+// Rule: PRO-2, ABT-3: what is caught and thrown on is the same reason, as JavaScript's `catch (e) {
+//         throw e }`.
 #include <gtest/gtest.h>
 
 #include <heist/heist.hpp>

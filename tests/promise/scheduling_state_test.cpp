@@ -1,5 +1,5 @@
-// Rule: YLD-3, YLD-5; WPT: SP-11, Y-I6, Y-I7, Y-I8, Y-C1, MT-11. Captured where a continuation is created,
-// restored while it runs, cleared between tasks.
+// Rule: YLD-3, YLD-5; WPT: SP-11, Y-I6, Y-I7, Y-I8, Y-C1, MT-11. Captured where a continuation is
+// created, restored while it runs, cleared between tasks.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,4 +1,5 @@
-// Rule: PRO-1, YLD-4: reactions run in the order in which they were attached, whoever settles the promise meanwhile.
+// Rule: PRO-1, YLD-4: reactions run in the order in which they were attached, whoever settles the
+//         promise meanwhile.
 #include <gtest/gtest.h>
 
 #include <heist/heist.hpp>

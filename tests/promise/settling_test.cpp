@@ -1,4 +1,5 @@
-// Rules: PRO-1, PRI-3, LIF-1: what users' destructors find while a promise settles or a loop is drained.
+// Rules: PRO-1, PRI-3, LIF-1: what users' destructors find while a promise settles or a loop is
+//         drained.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -84,7 +85,8 @@ TEST_F(Pro1Settling,
 
 class Pri3Released : public test::LoopTest {};
 
-// Rule: PRI-3: a signal dies with the message that held it, and its reason's destructor re-prioritises.
+// Rule: PRI-3: a signal dies with the message that held it, and its reason's destructor
+//         re-prioritises.
 TEST_F(Pri3Released,
        set_priority_when_a_messages_signal_dies_in_the_drain_then_the_next_pick_uses_it) {
   TaskController high(TaskPriority::background);
@@ -105,8 +107,8 @@ TEST_F(Pri3Released,
 
 class Abt1Detached : public testing::Test {};
 
-// Rule: ABT-1, ABT-5: nobody holds the promise that the abort rejects while its agent lets go of it. (The
-// sanitizers look on.)
+// Rule: ABT-1, ABT-5: nobody holds the promise that the abort rejects while its agent lets go of
+// it. (The sanitizers look on.)
 TEST_F(Abt1Detached, abort_when_the_promises_are_detached_then_every_reason_goes) {
   const auto life = std::make_shared<int>(0);
   {

@@ -1,5 +1,5 @@
-// Rule: YLD-3, YLD-4: the scheduling state crosses from one scheduler of a loop to another, and never from one loop
-// to another. WPT: Y-X1, Y-X2, SP-11.
+// Rule: YLD-3, YLD-4: the scheduling state crosses from one scheduler of a loop to another, and
+// never from one loop to another. WPT: Y-X1, Y-X2, SP-11.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -132,7 +132,8 @@ TEST_F(Yld3Borders, WPT_SP_11_state_when_a_task_and_its_microtasks_are_over_then
   }
 }
 
-// Rule: YLD-3 ("cleared between tasks"). An aborted callback is destroyed between tasks, not within one.
+// Rule: YLD-3 ("cleared between tasks"). An aborted callback is destroyed between tasks, not within
+//         one.
 TEST_F(Yld3Borders, state_when_an_aborted_callback_is_destroyed_between_tasks_then_none) {
   std::optional<Scheduler> in_destructor = scheduler;
   struct Look {

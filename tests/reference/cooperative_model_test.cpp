@@ -1,5 +1,5 @@
-// Rule: all that the cooperative corpus shows. The reference model is worth comparing with only if it has every trace right,
-// and random scenarios only if everything happens in them.
+// Rule: all that the cooperative corpus shows. The reference model is worth comparing with only if
+// it has every trace right, and random scenarios only if everything happens in them.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// What the reference model objects to: scenarios that FORMAT.md rules out, or to which it allows more than one trace.
+// What the reference model objects to: scenarios that FORMAT.md rules out, or to which it allows
+// more than one trace.
 #include <gtest/gtest.h>
 
 #include <string>

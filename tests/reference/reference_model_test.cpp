@@ -1,4 +1,5 @@
-// Rule: all that the posttask corpus shows. The reference model is worth comparing with only if it has every trace right.
+// Rule: all that the posttask corpus shows. The reference model is worth comparing with only if it
+//         has every trace right.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// A loop and a resolver at namespace scope: what they leave settles while the program ends, with the right
-// reasons. Rule: LIF-1, LIF-2.
+// A loop and a resolver at namespace scope: what they leave settles while the program ends, with
+// the right reasons. Rule: LIF-1, LIF-2.
 #include <cstdio>
 #include <cstdlib>
 #include <heist/heist.hpp>

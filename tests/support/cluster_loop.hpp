@@ -19,7 +19,8 @@ class Hold {
  public:
   /// The agent: until release().
   void serve();
-  /// The test's thread, for the rest: does `work()` on the agent, in the task that holds it, and waits for its end.
+  /// The test's thread, for the rest: does `work()` on the agent, in the task that holds it, and
+  /// waits for its end.
   void run(std::function<void()> work);
   /// Lets the agent go on.
   void release();
@@ -33,8 +34,8 @@ class Hold {
   bool holds_ = false;
 };
 
-/// The first agent of a cluster, which is held but for the calls that run tasks. With one agent its tasks go through the
-/// scheduler of the cluster.
+/// The first agent of a cluster, which is held but for the calls that run tasks. With one agent its
+/// tasks go through the scheduler of the cluster.
 ///
 /// Thread: the test's.
 class ClusterLoop {

@@ -1,5 +1,5 @@
-// Paged: objects each in a page of memory of its own, and how many of them some work touches. So a bound on
-// an operation's cost can be tested without a clock.
+// Paged: objects each in a page of memory of its own, and how many of them some work touches. So a
+// bound on an operation's cost can be tested without a clock.
 #pragma once
 
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): sigaction is POSIX's
@@ -15,7 +15,8 @@
 
 namespace heist::support {
 
-/// Pages that may be locked; a first touch unlocks one and is counted. One at a time, on one thread.
+/// Pages that may be locked; a first touch unlocks one and is counted. One at a time, on one
+/// thread.
 class CountedPages {
  public:
   explicit CountedPages(std::size_t count) : bytes_(count * page_bytes()) {

@@ -7,8 +7,8 @@
 
 namespace heist::support {
 
-/// Memory that the pool has from the system: nodes with AddressSanitizer, which has each for itself; else
-/// chunks of 512 KiB, and nodes above 640 bytes.
+/// Memory that the pool has from the system: nodes with AddressSanitizer, which has each for
+/// itself; else chunks of 512 KiB, and nodes above 640 bytes.
 inline std::int64_t held_by_pool() {
   const NodePoolStats stats = node_pool_stats();
   return static_cast<std::int64_t>(stats.backing_allocations - stats.backing_releases);

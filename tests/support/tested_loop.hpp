@@ -12,8 +12,9 @@
 
 namespace heist::support {
 
-/// An event loop with a virtual clock. With HEIST_TEST_AGENTS in the environment it is the first agent of a cluster of that
-/// many: tests that move the clock, or call needs_driver(), are then skipped.
+/// An event loop with a virtual clock. With HEIST_TEST_AGENTS in the environment it is the first
+/// agent of a cluster of that many: tests that move the clock, or call needs_driver(), are then
+/// skipped.
 ///
 /// Thread: that of the test, which drives the loop.
 class TestedLoop {

@@ -152,7 +152,8 @@ TEST_F(WptListener, WPT_LST_07_listener_when_bound_to_the_signal_it_listens_to_t
   EXPECT_THAT(trace.take(), ElementsAre("before"));
 }
 
-// The bond's own abort listeners come before the one that removes ours: it is looked at before each call.
+// The bond's own abort listeners come before the one that removes ours: it is looked at before each
+// call.
 TEST_F(WptListener, WPT_LST_07_event_when_its_listeners_bond_is_being_aborted_then_not_called) {
   const auto change_amid = bond.signal().on_abort([&] { change(); });
   const auto subscription = listen("change", bound());

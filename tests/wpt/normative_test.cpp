@@ -37,7 +37,8 @@ TEST_F(WptNormative, WPT_SP_08_continuation_when_its_signals_priority_changes_th
   EXPECT_THAT(run(), as_background());
 }
 
-// There is no idle queue: what is to run in idle time is a background task, and its continuations are of that level.
+// There is no idle queue: what is to run in idle time is a background task, and its continuations
+// are of that level.
 TEST_F(WptNormative, WPT_SP_13_idle_work_when_it_goes_on_then_with_background_state) {
   static_cast<void>(scheduler.post_task([this] { return compete(); }, {.priority = background}));
   EXPECT_THAT(run(), as_background());

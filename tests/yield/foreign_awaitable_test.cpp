@@ -1,5 +1,5 @@
-// Rule: YLD-3; WPT: Y-A5…A12, Y-S1…S9. The state of a coroutine survives awaitables of other libraries, and does
-// not leak into whoever resumes it.
+// Rule: YLD-3; WPT: Y-A5…A12, Y-S1…S9. The state of a coroutine survives awaitables of other
+// libraries, and does not leak into whoever resumes it.
 #include <gmock/gmock.h>
 
 #include <coroutine>

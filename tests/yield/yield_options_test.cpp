@@ -1,4 +1,5 @@
-// Rule: YLD-2; WPT: SP-07, SP-08, Y-P10. Every signal option x priority option, inside and outside of tasks.
+// Rule: YLD-2; WPT: SP-07, SP-08, Y-P10. Every signal option x priority option, inside and outside
+//         of tasks.
 #include <gmock/gmock.h>
 
 #include <heist/heist.hpp>

@@ -1,5 +1,5 @@
-// Counts what anybody in the program allocates from the C library, and then has it do so. Operator new
-// calls malloc.
+// Counts what anybody in the program allocates from the C library, and then has it do so. Operator
+// new calls malloc.
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Functions that the linker puts between the library and what it calls (--wrap, see CMakeLists.txt): the
-// system calls of src/heist/os, and the library's own allocate_node.
+// Functions that the linker puts between the library and what it calls (--wrap, see
+// CMakeLists.txt): the system calls of src/heist/os, and the library's own allocate_node.
 #include <poll.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>

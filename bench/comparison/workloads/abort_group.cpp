@@ -1,5 +1,5 @@
-// abort_group: 1e5 tasks are queued behind a busy worker; they are aborted together, and the time is
-// taken until the last callback is destroyed. None may run. Per task.
+// abort_group: 1e5 tasks are queued behind a busy worker; they are aborted together, and the time
+// is taken until the last callback is destroyed. None may run. Per task.
 #include <atomic>
 #include <chrono>
 #include <cstdint>

@@ -1,6 +1,7 @@
-// any_drop: what a server does with each request: it combines the request's own signal with a shutdown
-// signal that outlives all requests, and drops both. In time, and in what is left of the memory:
-// any_drop_bytes/growth of the resident set for each that was dropped, /alive for each that is kept.
+// any_drop: what a server does with each request: it combines the request's own signal with a
+// shutdown signal that outlives all requests, and drops both. In time, and in what is left of the
+// memory: any_drop_bytes/growth of the resident set for each that was dropped, /alive for each that
+// is kept.
 #include <cstdlib>
 #include <deque>
 #include <heist/abort_signal.hpp>
@@ -40,8 +41,8 @@ struct HeistAny {
   };
 };
 
-/// The standard's way: the request's own source, on which a callback of the shutdown's token requests a
-/// stop. One token less than with heist, where the request's own signal stays its own.
+/// The standard's way: the request's own source, on which a callback of the shutdown's token
+/// requests a stop. One token less than with heist, where the request's own signal stays its own.
 struct StopSources {
   static constexpr const char* name = "std_stop_source";
   class Shutdown {

@@ -12,8 +12,8 @@
 
 namespace bench {
 
-/// A task with a capture of `bytes` bytes in all, whose last word says which task it is: one that runs
-/// twice in another's place shows in the sum. `Done` is a Completion or a PoolCompletion.
+/// A task with a capture of `bytes` bytes in all, whose last word says which task it is: one that
+/// runs twice in another's place shows in the sum. `Done` is a Completion or a PoolCompletion.
 template <std::size_t bytes, class Done>
 struct Payload {
   Done* done;

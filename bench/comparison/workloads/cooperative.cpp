@@ -1,8 +1,8 @@
-// On an event loop of the measuring thread, tasks of the five levels in no order:
-// coop_run/N: in a task N others are scheduled, then they run; for each.
-// coop_delayed/N: the same with delays in no order; the time until the last one is over is not counted.
-// coop_cancel: 1e5 that are queued are cancelled one by one, until the scheduler has nothing left.
-// coop_should_yield: a task asks whether it should yield until it should, and goes on in the next slice.
+// On an event loop of the measuring thread, tasks of the five levels in no order: coop_run/N: in a
+// task N others are scheduled, then they run; for each. coop_delayed/N: the same with delays in no
+// order; the time until the last one is over is not counted. coop_cancel: 1e5 that are queued are
+// cancelled one by one, until the scheduler has nothing left. coop_should_yield: a task asks
+// whether it should yield until it should, and goes on in the next slice.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>

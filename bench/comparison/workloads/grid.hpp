@@ -30,8 +30,9 @@ class Grid {
     sleep_until(point(index));
     awake_ = Clock::now();
   }
-  /// From when on the delay of what is posted at a point counts: from the point, if the thread was awake,
-  /// so that a post that takes long makes the next ones late; otherwise from when the kernel woke it.
+  /// From when on the delay of what is posted at a point counts: from the point, if the thread was
+  /// awake, so that a post that takes long makes the next ones late; otherwise from when the kernel
+  /// woke it.
   [[nodiscard]] Clock::time_point due(std::int64_t index) const noexcept {
     return std::max(point(index), awake_);
   }

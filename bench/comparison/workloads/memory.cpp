@@ -1,5 +1,5 @@
-// bytes_task: growth of the resident set while a million tasks queue up, for each. bytes_timer: while
-// timers are armed, for each, with whatever the user has to keep for one.
+// bytes_task: growth of the resident set while a million tasks queue up, for each. bytes_timer:
+// while timers are armed, for each, with whatever the user has to keep for one.
 #include <array>
 #include <cstdlib>
 

@@ -1,5 +1,6 @@
-// pool2: one thread posts tasks to a pool of two workers, until the last has run. /empty, /40B: fire and
-// forget, with captures of that size. /promise: each result is kept and then fetched by the poster.
+// pool2: one thread posts tasks to a pool of two workers, until the last has run. /empty, /40B:
+// fire and forget, with captures of that size. /promise: each result is kept and then fetched by
+// the poster.
 #include <cstddef>
 #include <string>
 

@@ -1,6 +1,6 @@
 // post1, post2, post4, post8: that many threads post tasks to one worker, until the last has run.
-// /empty, /16B, /40B: fire and forget, with captures of that size. /promise: each result is kept and
-// then fetched, by the thread that posted it.
+// /empty, /16B, /40B: fire and forget, with captures of that size. /promise: each result is kept
+// and then fetched, by the thread that posted it.
 #include <future>
 #include <string>
 

@@ -1,5 +1,5 @@
-// What post and pool have in common: batches that are measured after a first one, and posts whose results
-// are kept and then fetched, by the thread that posted them.
+// What post and pool have in common: batches that are measured after a first one, and posts whose
+// results are kept and then fetched, by the thread that posted them.
 #pragma once
 
 #include <boost/asio/post.hpp>
@@ -61,8 +61,8 @@ class AsioPackagedPromises : Subject {
   }
 };
 
-/// A std::promise, as oneTBB has nothing of its own. Inside its task, which may hold what only moves, but is
-/// called as const.
+/// A std::promise, as oneTBB has nothing of its own. Inside its task, which may hold what only
+/// moves, but is called as const.
 template <class Subject>
 class TbbPromises : Subject {
  public:
@@ -83,8 +83,9 @@ class TbbPromises : Subject {
   };
 };
 
-/// Where a subject has nothing of its own, users wrap a packaged_task. By a plain pointer, as each runs:
-/// a shared one would cost each post a second allocation, being too much for a std::function to hold.
+/// Where a subject has nothing of its own, users wrap a packaged_task. By a plain pointer, as each
+/// runs: a shared one would cost each post a second allocation, being too much for a std::function
+/// to hold.
 template <class Subject>
 class PackagedPromises : Subject {
  public:

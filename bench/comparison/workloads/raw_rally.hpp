@@ -1,5 +1,5 @@
-// raw_line, raw_futex: the floors of a ping-pong. Two threads hand a cache line to and fro, and spin
-// until it comes or sleep in the kernel.
+// raw_line, raw_futex: the floors of a ping-pong. Two threads hand a cache line to and fro, and
+// spin until it comes or sleep in the kernel.
 #pragma once
 
 #include <linux/futex.h>

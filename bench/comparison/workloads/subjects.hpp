@@ -34,7 +34,8 @@ void post_inside(Subject& subject, F&& f) {
   }
 }
 
-/// Adds the workload for each subject; `function` is called as function.template operator()<Subject>(run).
+/// Adds the workload for each subject; `function` is called as function.template
+/// operator()<Subject>(run).
 template <class... Subjects, class Function>
 void add_for(SubjectList<Subjects...> /*subjects*/, Registry& registry, const Measurement& common,
              Function function) {

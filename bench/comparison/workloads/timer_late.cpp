@@ -1,5 +1,5 @@
-// timer_late: how long after its deadline one timer's callback runs, on a loop that has nothing else
-// to do. Each is armed by the one before it, 1 to 3 ms ahead. None may be early.
+// timer_late: how long after its deadline one timer's callback runs, on a loop that has nothing
+// else to do. Each is armed by the one before it, 1 to 3 ms ahead. None may be early.
 #include <chrono>
 #include <concepts>
 #include <cstdlib>

@@ -1,6 +1,7 @@
-// skynet1, skynet2, fib1, fib2: trees of tasks on one thread, and on two, where some must be stolen. Each node
-// waits for its children, which may run elsewhere, and adds up what they return. Per node.
-// skynet: ten children each, a million leaves with their numbers. fib: Fibonacci numbers without memory.
+// skynet1, skynet2, fib1, fib2: trees of tasks on one thread, and on two, where some must be
+// stolen. Each node waits for its children, which may run elsewhere, and adds up what they return.
+// Per node. skynet: ten children each, a million leaves with their numbers. fib: Fibonacci numbers
+// without memory.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,6 +1,6 @@
-// urgent: how long it takes until a user-blocking task starts while two workers have 200 000 tasks in the
-// background, each of which takes 5 us and posts itself again. One such task every 200 us, posted by a
-// thread that does not wait for it.
+// urgent: how long it takes until a user-blocking task starts while two workers have 200 000 tasks
+// in the background, each of which takes 5 us and posts itself again. One such task every 200 us,
+// posted by a thread that does not wait for it.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>

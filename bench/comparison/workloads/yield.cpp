@@ -1,5 +1,6 @@
-// yield: one coroutine yields again and again on an otherwise idle loop; the time of a yield, resumption
-// included. While warming up, two of them take turns, which shows that each lets the other run.
+// yield: one coroutine yields again and again on an otherwise idle loop; the time of a yield,
+// resumption included. While warming up, two of them take turns, which shows that each lets the
+// other run.
 #include <array>
 #include <coroutine>
 #include <cstddef>

@@ -1,5 +1,6 @@
-// The cooperative scheduler as it is usually written, after the published package: two binary heaps of shared tasks, a
-// std::function for each, and the clock read for every question; on the same event loop as heist's, with the same slices.
+// The cooperative scheduler as it is usually written, after the published package: two binary heaps
+// of shared tasks, a std::function for each, and the clock read for every question; on the same
+// event loop as heist's, with the same slices.
 #pragma once
 
 #include <algorithm>

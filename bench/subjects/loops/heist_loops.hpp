@@ -1,4 +1,5 @@
-// Heist: loops in a task of a cluster. The caller waits for it, so there is one thread more, which sleeps.
+// Heist: loops in a task of a cluster. The caller waits for it, so there is one thread more, which
+// sleeps.
 #pragma once
 
 #include <cstddef>

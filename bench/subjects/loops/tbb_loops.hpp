@@ -1,4 +1,5 @@
-// oneTBB's own loops. The caller is one of the threads: it is in an arena whose other slots are for workers.
+// oneTBB's own loops. The caller is one of the threads: it is in an arena whose other slots are for
+// workers.
 #pragma once
 
 #include <oneapi/tbb/blocked_range.h>

@@ -1,4 +1,5 @@
-// Boost.Asio's steady_timer, which the user keeps. A cancelled one has its handler run with an error.
+// Boost.Asio's steady_timer, which the user keeps. A cancelled one has its handler run with an
+// error.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>

@@ -1,5 +1,6 @@
 // Heist's timers. HeistTimers: timeouts, which the user keeps to clear them, as with the peers.
-// HeistDelayedTasks: delayed posts; one that can be cancelled, by any thread, has a controller of its own.
+// HeistDelayedTasks: delayed posts; one that can be cancelled, by any thread, has a controller of
+// its own.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// raw_wheel: the floor of timers. A wheel of three levels with 64 slots each, the lowest of 1 ms, that
-// reaches four minutes; the clock is read for each arm, as relative delays need.
+// raw_wheel: the floor of timers. A wheel of three levels with 64 slots each, the lowest of 1 ms,
+// that reaches four minutes; the clock is read for each arm, as relative delays need.
 #pragma once
 
 #include <array>

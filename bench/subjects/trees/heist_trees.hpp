@@ -1,4 +1,5 @@
-// Heist: a fork for each child. The caller waits for a cluster of agents, so there is one thread more, which sleeps.
+// Heist: a fork for each child. The caller waits for a cluster of agents, so there is one thread
+// more, which sleeps.
 #pragma once
 
 #include <array>
@@ -12,7 +13,8 @@
 
 namespace bench {
 
-/// All nodes are stealable: what a caller does after a call, be it to call the next one, or to return.
+/// All nodes are stealable: what a caller does after a call, be it to call the next one, or to
+/// return.
 template <LastChild last_child>
 class HeistTrees {
  public:

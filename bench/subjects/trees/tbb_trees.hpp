@@ -1,5 +1,5 @@
-// oneTBB: a task_group in each node, as in its guide's Fibonacci numbers. The caller is one of the threads: it
-// executes the tree inside an arena, whose other slots are for workers.
+// oneTBB: a task_group in each node, as in its guide's Fibonacci numbers. The caller is one of the
+// threads: it executes the tree inside an arena, whose other slots are for workers.
 #pragma once
 
 #include <oneapi/tbb/global_control.h>
@@ -14,8 +14,9 @@
 
 namespace bench {
 
-/// What becomes of a node's last child: a task as the others are, or a plain call in place of it, which is faster
-/// and loses no parallelism, but leaves a tenth or a half of the nodes in their parent's task.
+/// What becomes of a node's last child: a task as the others are, or a plain call in place of it,
+/// which is faster and loses no parallelism, but leaves a tenth or a half of the nodes in their
+/// parent's task.
 enum class LastChild : bool { is_task, is_called };
 
 template <LastChild last_child>

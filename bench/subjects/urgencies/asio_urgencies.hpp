@@ -1,6 +1,7 @@
-// Asio: the priority_scheduler of its examples (asio/example/cpp14/executors/priority_scheduler.cpp), an execution
-// context whose run() two threads call, and whose executors carry a priority. Asio's other example of
-// priorities (prioritised_handlers.cpp) is for one thread.
+// Asio: the priority_scheduler of its examples
+// (asio/example/cpp14/executors/priority_scheduler.cpp), an execution context whose run() two
+// threads call, and whose executors carry a priority. Asio's other example of priorities
+// (prioritised_handlers.cpp) is for one thread.
 #pragma once
 
 #include <array>

@@ -25,8 +25,8 @@ class HeistUrgencies : HeistPool<2> {
   }
 };
 
-/// Each has a half of the background, and urgent tasks are posted to them in turn: what one gets from bound
-/// schedulers. The agent whose turn it is may be the busier one.
+/// Each has a half of the background, and urgent tasks are posted to them in turn: what one gets
+/// from bound schedulers. The agent whose turn it is may be the busier one.
 class HeistBoundUrgencies {
  public:
   static constexpr const char* name = "heist_bound";

@@ -1,5 +1,6 @@
-// oneTBB: an arena with priority high and one with priority low, between which the same two workers move.
-// The reference of task_arena: when workers are few, arenas of a higher priority get them first.
+// oneTBB: an arena with priority high and one with priority low, between which the same two workers
+// move. The reference of task_arena: when workers are few, arenas of a higher priority get them
+// first.
 #pragma once
 
 #include <oneapi/tbb/task_arena.h>

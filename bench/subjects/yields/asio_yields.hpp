@@ -1,5 +1,6 @@
-// Asio's equivalent of a yield: a coroutine defers its own continuation. With the executor's own type,
-// which spares the type-erased any_io_executor, and without naming it again, which costs twice as much.
+// Asio's equivalent of a yield: a coroutine defers its own continuation. With the executor's own
+// type, which spares the type-erased any_io_executor, and without naming it again, which costs
+// twice as much.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -1,5 +1,5 @@
-// Heist's yield: in a task without a signal, and in one with a TaskSignal, whose continuations can be
-// aborted and moved.
+// Heist's yield: in a task without a signal, and in one with a TaskSignal, whose continuations can
+// be aborted and moved.
 #pragma once
 
 #include <heist/coroutine.hpp>

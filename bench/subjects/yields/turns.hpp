@@ -8,8 +8,8 @@
 
 namespace bench {
 
-/// Players yield `each` times and take a turn after each yield, in the order of their numbers: who goes
-/// on before the others have had theirs has not yielded, which ends the program.
+/// Players yield `each` times and take a turn after each yield, in the order of their numbers: who
+/// goes on before the others have had theirs has not yielded, which ends the program.
 class Turns {
  public:
   Turns(std::int64_t each, int players) noexcept

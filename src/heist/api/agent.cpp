@@ -25,14 +25,16 @@ thread_local constinit Agent* agent_of_this_thread = nullptr;
 
 }  // namespace
 
-/// Of an agent that is between tasks when a deadline comes: it drops the rest now, or begins one more.
+/// Of an agent that is between tasks when a deadline comes: it drops the rest now, or begins one
+/// more.
 constexpr std::chrono::milliseconds between_tasks{10};
 
-/// The agent's thread and how it is closed. The mutex orders closers, and the starts and ends of a reserve's thread; nobody
-/// runs users' code, or waits, while he has it. Tasks never meet it.
+/// The agent's thread and how it is closed. The mutex orders closers, and the starts and ends of a
+/// reserve's thread; nobody runs users' code, or waits, while he has it. Tasks never meet it.
 ///
-/// A reserve's thread  none; runs; ends (it has retired, and calls on_stop). Who wants it while it ends leaves that to it:
-///         `is_wanted` to go on as if it had been started anew, `close_requested` to close the loop.
+/// A reserve's thread  none; runs; ends (it has retired, and calls on_stop). Who wants it while it
+///         ends leaves that to it: `is_wanted` to go on as if it had been started anew,
+///         `close_requested` to close the loop.
 struct Agent::Impl : LoopNode {
   Impl(Agent& owner, AgentOptions agent_options)
       : LoopNode(close_table), options(std::move(agent_options)), loop(options.loop), self(owner) {}
@@ -142,8 +144,8 @@ bool Agent::Impl::goes_on() {
   return false;
 }
 
-/// One scope from on_start to the end of the close: Timeout::clear() on another thread would drive the
-/// loop in any gap.
+/// One scope from on_start to the end of the close: Timeout::clear() on another thread would drive
+/// the loop in any gap.
 void Agent::Impl::drive(std::promise<void>& started) {
   LoopCore& core = loop.core();
   const DriveScope driving(core);
@@ -227,7 +229,8 @@ void Agent::Impl::request_close(const CloseMode& mode) {
   if (begin_close(loop.core().counts().begun().ended())) close_without_thread();
 }
 
-/// True for the first who asks, when it is a reserve without a thread.   `ended`: how many tasks had, as it was called.
+/// True for the first who asks, when it is a reserve without a thread.   `ended`: how many tasks
+/// had, as it was called.
 bool Agent::Impl::begin_close(std::uint64_t ended) {
   LoopCore& core = loop.core();
   const std::lock_guard lock(closing);

@@ -126,8 +126,8 @@ void AgentCluster::Impl::start() {
   }
 }
 
-/// Before any of them goes: their tasks may get reserves up. Those without a thread end here; the last member to leave,
-/// who drops what is left, is to be another one.
+/// Before any of them goes: their tasks may get reserves up. Those without a thread end here; the
+/// last member to leave, who drops what is left, is to be another one.
 void AgentCluster::Impl::join() {
   for (const auto& agent : std::views::reverse(agents)) agent->join();
 }

@@ -34,7 +34,7 @@ Reason Scheduler::refused(const PostTaskOptions& options) {
   return options.signal->reason();
 }
 
-/// As user-visible.
+/// Without options the task is user-visible.
 bool Scheduler::submit_plain(SchedulerTask& task) const noexcept {
   task.scheduler = core_;
   task.priority = core_->capped(task.priority);

@@ -71,8 +71,8 @@ bool Yield::post_frame(SchedulerCore& to, const ContinuationSources& sources,
   return false;
 }
 
-/// Goes on where the scheduler is. The frame, and this object with it, may be gone as soon as the continuation is
-/// posted.
+/// Goes on where the scheduler is. The frame, and this object with it, may be gone as soon as the
+/// continuation is posted.
 void Yield::hop(SuspendedCoroutine coroutine, KeptState* kept) {
   if (scheduler_ == nullptr) refuse_off_agent();
   const auto home = home_;

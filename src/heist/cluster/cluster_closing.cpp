@@ -31,7 +31,8 @@ void ClusterClosing::hurry_closers() noexcept {
   wake_all_on_word(quiet_);
 }
 
-/// All slept at one moment, with nothing to wake them: who sleeps posts nothing, and others are refused.
+/// All slept at one moment, with nothing to wake them: who sleeps posts nothing, and others are
+/// refused.
 bool ClusterClosing::is_quiet(bool also_delayed) noexcept {
   const auto sleeps = count_sleeps();
   if (!all_sleep()) return false;
@@ -177,8 +178,8 @@ void ClusterClosing::drop_for_closer() noexcept {
   }
 }
 
-/// What waits for its time, or for a resume. Who finds the role taken leaves it to whoever has it, who looks again.
-/// `agent`: one that sees to what was aborted; else it waits for the next one.
+/// What waits for its time, or for a resume. Who finds the role taken leaves it to whoever has it,
+/// who looks again. `agent`: one that sees to what was aborted; else it waits for the next one.
 void ClusterClosing::drop_waiting(LoopCore* agent) noexcept {
   TaskFifo found;
   do {
@@ -202,8 +203,8 @@ void ClusterClosing::drop_taken(TaskFifo& tasks) noexcept {
   drops.drop();
 }
 
-/// One thread at a time; who finds another one at it leaves it to that one. (A late poster touches no agent's state: it
-/// may be gone.)
+/// One thread at a time; who finds another one at it leaves it to that one. (A late poster touches
+/// no agent's state: it may be gone.)
 void ClusterClosing::drop_found() noexcept {
   if (drop_requests_.fetch_add(1, sync::edge("hub:drop", sync::seq_cst)) != 0) return;
   ClusterDrops drops(*this, true);

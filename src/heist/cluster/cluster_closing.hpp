@@ -1,4 +1,5 @@
-// ClusterClosing: the end of a cluster: what is runnable runs, or everything is dropped; nothing new is taken.
+// ClusterClosing: the end of a cluster: what is runnable runs, or everything is dropped; nothing
+// new is taken.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +17,22 @@ namespace heist {
 class ClusterCore;
 class LoopCore;
 
-/// Roles   closer: any thread that closes the cluster.  member: an agent that leaves as its loop is closed, one after
-///         the other.  poster: any thread; a late one drops what it finds.
-/// I1      Once a member begins to leave, what is runnable is dropped: by those that leave, by posters, by members that
-///         wait. (A task that waits for another one could never end otherwise, and its agent never leave.) A task that
-///         only posts leaves it to them: what is dropped runs users' destructors.
-/// I2      So is what waits for its time or for a resume, by those that leave, that wait, that arm it late, or that have kept
-///         the delays: who finds the keeper's role taken leaves it to who has it, who looks for what was armed meanwhile.
-///         The last member waits for who has it, and keeps it.
+/// Roles   closer: any thread that closes the cluster.  member: an agent that leaves as its loop is
+///         closed, one after the other.  poster: any thread; a late one drops what it finds.
+/// I1      Once a member begins to leave, what is runnable is dropped: by those that leave, by
+///         posters, by members that wait. (A task that waits for another one could never end
+///         otherwise, and its agent never leave.) A task that only posts leaves it to them: what is
+///         dropped runs users' destructors.
+/// I2      So is what waits for its time or for a resume, by those that leave, that wait, that arm
+///         it late, or that have kept the delays: who finds the keeper's role taken leaves it to
+///         who has it, who looks for what was armed meanwhile. The last member waits for who has
+///         it, and keeps it.
 /// Edge hub: close <-> post. Publish, then read drops_; set drops_, then drop what is found.
 /// Edge hub: leave -> leave. Carries what the members did to the cluster to the last one.
-/// Edge hub: drop -> drop. One after another drops; who leaves it to another one has published before.
-/// Edge hub: await <-> sleep. Announce (IdleAgents), then see who awaits; await, then see who sleeps.
+/// Edge hub: drop -> drop. One after another drops; who leaves it to another one has published
+///         before.
+/// Edge hub: await <-> sleep. Announce (IdleAgents), then see who awaits; await, then see who
+///         sleeps.
 /// Proof   stress/model/models/cluster_closing.cpp
 class ClusterClosing {
  public:
@@ -58,14 +63,15 @@ class ClusterClosing {
     if (has_begun()) [[unlikely]]
       drop_posted(posted);
   }
-  /// Waits until nothing is runnable or about to be (nor delayed, if the terms say so), or the terms are over.
-  /// False: `look_at` has come first.
+  /// Waits until nothing is runnable or about to be (nor delayed, if the terms say so), or the
+  /// terms are over. False: `look_at` has come first.
   bool wait_until_quiet(const CloseTerms& terms,
                         std::optional<CloseTerms::Clock::time_point> look_at = {}) noexcept;
   /// Once the terms are stricter: those that wait so look at them again.
   void hurry_closers() noexcept;
-  /// A closer, once all members are asked to close: they may all be busy, or wait for what nobody may run any more. What
-  /// another one is about to drop is counted by the return, unless that takes long.
+  /// A closer, once all members are asked to close: they may all be busy, or wait for what nobody
+  /// may run any more. What another one is about to drop is counted by the return, unless that
+  /// takes long.
   void drop_for_closer() noexcept;
   /// Who waits for what.   Errors: std::bad_alloc.
   [[nodiscard]] DrainObstacle find_obstacle();

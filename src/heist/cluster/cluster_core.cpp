@@ -23,7 +23,8 @@ LongestWaits in_nanoseconds(const MaxWait& max_wait) noexcept {
   return waits;
 }
 
-/// Of so many that a thread arms for later than all else one gets somebody up, to take over those before.
+/// Of so many that a thread arms for later than all else one gets somebody up, to take over those
+/// before.
 constexpr unsigned armed_portion = 1024;
 
 /// Null: it is part of a task that runs.

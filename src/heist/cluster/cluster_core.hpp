@@ -1,4 +1,5 @@
-// ClusterCore: a cluster of event loops, whose tasks are stealable: they run on whichever of its agents picks them.
+// ClusterCore: a cluster of event loops, whose tasks are stealable: they run on whichever of its
+// agents picks them.
 #pragma once
 
 #include <cstdint>
@@ -30,15 +31,16 @@ inline constexpr ClusterSizes shipped_sizes{
 inline constexpr ClusterSizes shipped_sizes{};
 #endif
 
-/// The home of stealable tasks. Runnable ones go to queues that all agents pick from; delayed ones and messages go to
-/// the inbox and the wheel, which belong to whichever agent is the keeper. A cluster is no loop: what its agents do in
-/// it is Member's.
+/// The home of stealable tasks. Runnable ones go to queues that all agents pick from; delayed ones
+/// and messages go to the inbox and the wheel, which belong to whichever agent is the keeper. A
+/// cluster is no loop: what its agents do in it is Member's.
 ///
-/// Roles   poster: any thread.  agent: a member, on its own loop's thread.  keeper: see TimerKeeper; it owns this home
-///         meanwhile, and runs no user code.  reserve: one of the last members; an agent while another member blocks
-///         (Reserves).
-/// I1      A task is in the inbox, in the wheel, or in the queues; whoever takes it from the queues disposes of it. Who
-///         destroys its callback, the holder or the abort's reaper, is who takes its contents (ControlledTask).
+/// Roles   poster: any thread.  agent: a member, on its own loop's thread.  keeper: see
+///         TimerKeeper; it owns this home meanwhile, and runs no user code.  reserve: one of the
+///         last members; an agent while another member blocks (Reserves).
+/// I1      A task is in the inbox, in the wheel, or in the queues; whoever takes it from the queues
+///         disposes of it. Who destroys its callback, the holder or the abort's reaper, is who
+///         takes its contents (ControlledTask).
 /// Lifetime  as TaskHome; it shares the members' loops, which know it until they are closed.
 /// Proof   stress/model/models/cluster_*.cpp.
 class ClusterCore final : public TaskHome {
@@ -94,7 +96,8 @@ class ClusterCore final : public TaskHome {
 
   // An agent.
 
-  /// Whether it may run what it has picked. False: it waits for a resume, and is not the agent's any more.
+  /// Whether it may run what it has picked. False: it waits for a resume, and is not the agent's
+  /// any more.
   [[nodiscard]] bool may_run(LoopNode& node) noexcept {
     // seq_cst: what suspend() wrote before it returned is seen.
     return !may_be_suspended_.load(sync::edge("hold:suspended", sync::seq_cst)) || !hold_back(node);
@@ -109,7 +112,8 @@ class ClusterCore final : public TaskHome {
 
   /// A task's delay is over. It may be gone afterwards.
   void publish_expired(SchedulerTask& task) noexcept;
-  /// Takes out of what is held back what was aborted, a portion of each scheduler's. True: there is more.
+  /// Takes out of what is held back what was aborted, a portion of each scheduler's. True: there is
+  /// more.
   [[nodiscard]] bool sweep_held() noexcept;
   /// Those from `first` on, before `end`, were aborted.
   void count_aborts(const Registration* first, const Registration* end) noexcept;

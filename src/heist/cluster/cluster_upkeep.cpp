@@ -24,7 +24,8 @@ void ClusterUpkeep::notify_watcher(TimerKeeper::Due due) noexcept {
   cluster_.sleepers().notify();
 }
 
-/// What comes meanwhile is for this agent's next pick, or for whoever is free until then: it is not kept from its tasks.
+/// What comes meanwhile is for this agent's next pick, or for whoever is free until then: it is not
+/// kept from its tasks.
 SchedulerTask* ClusterUpkeep::keep(LoopCore& agent) noexcept {
   if (!cluster_.keeper().try_begin()) return nullptr;
   take_over();
@@ -106,8 +107,8 @@ Registration* ClusterUpkeep::first_to_withdraw() const noexcept {
   return last_withdrawn_ != nullptr ? last_withdrawn_->chain : cluster_.aborted().first_of_chain();
 }
 
-/// Before the callbacks of these go: a signal's queues may go with its task's callback, and it would come due in
-/// one of them.
+/// Before the callbacks of these go: a signal's queues may go with its task's callback, and it
+/// would come due in one of them.
 void ClusterUpkeep::withdraw_some() noexcept {
   Registration* const first = first_to_withdraw();
   Registration* at = first;

@@ -1,4 +1,5 @@
-// ClusterUpkeep: what the keeper of a cluster does with the delays, messages and aborts that came to it.
+// ClusterUpkeep: what the keeper of a cluster does with the delays, messages and aborts that came
+// to it.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@ class ClusterCore;
 class LoopCore;
 class TaskHome;
 
-/// The role is TimerKeeper's; this is its work. It runs no users' code: what would (dropped tasks, callbacks
-/// of aborted ones, references to signals) becomes that of the agent that keeps.
+/// The role is TimerKeeper's; this is its work. It runs no users' code: what would (dropped tasks,
+/// callbacks of aborted ones, references to signals) becomes that of the agent that keeps.
 ///
 /// Roles   keeper: an agent, or a thread that posts late to a cluster that closes; one at a time.
 class ClusterUpkeep {
@@ -39,13 +40,15 @@ class ClusterUpkeep {
     return holds_delayed_.load(sync::relaxed);  // relaxed: IdleAgents' announcement publishes it.
   }
 
-  /// An agent: takes over what was armed and publishes what is due, unless another one is at it.   Returns
-  /// a signal's time limit that has ended, to be run next; null: none, or it is a task's turn.
+  /// An agent: takes over what was armed and publishes what is due, unless another one is at it.
+  /// Returns a signal's time limit that has ended, to be run next; null: none, or it is a task's
+  /// turn.
   [[nodiscard]] SchedulerTask* keep(LoopCore& agent) noexcept HEIST_ON_AGENT;
 
   // The keeper.
 
-  /// What has arrived goes into the wheel, what is due to the queues, and what was aborted leaves; all that is there.
+  /// What has arrived goes into the wheel, what is due to the queues, and what was aborted leaves;
+  /// all that is there.
   void take_over_all() noexcept;
   /// The same for good: nothing arrives any more.
   void close_inbox() noexcept;
@@ -57,8 +60,8 @@ class ClusterUpkeep {
   void sweep_held_soon() noexcept { sweeps_held_ = true; }
 
  private:
-  /// What is done at a time of each: tasks that arrive, or are withdrawn; that come due, or are moved in the wheel;
-  /// nodes that are only turned round.
+  /// What is done at a time of each: tasks that arrive, or are withdrawn; that come due, or are
+  /// moved in the wheel; nodes that are only turned round.
   static constexpr unsigned portion = 256;
   static constexpr unsigned due_portion = 1024;
   static constexpr unsigned turned_portion = 2048;

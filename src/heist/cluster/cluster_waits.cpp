@@ -52,7 +52,8 @@ ClusterWaits::Wait ClusterWaits::read_wait(LoopCore& member) noexcept {
           .count = wait.count.load(sync::relaxed)};  // relaxed: as above.
 }
 
-/// All waits that lasted from the end of a first look to the beginning of a second one: at one moment all of them did.
+/// All waits that lasted from the end of a first look to the beginning of a second one: at one
+/// moment all of them did.
 ClusterWaits::Waits ClusterWaits::look() noexcept {
   Waits waits;
   lookers_.fetch_add(1, sync::edge("wait:looked", sync::seq_cst));

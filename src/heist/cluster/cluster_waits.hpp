@@ -1,4 +1,5 @@
-// ClusterWaits: members of a cluster that wait for each other (CLU-5), and what a drain that does not get on waits for.
+// ClusterWaits: members of a cluster that wait for each other (CLU-5), and what a drain that does
+// not get on waits for.
 #pragma once
 
 #include <array>

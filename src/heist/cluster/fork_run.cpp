@@ -11,11 +11,12 @@ namespace heist {
 
 namespace {
 
-/// A root, or what was stolen, and everything below it, until nothing is left that this agent could go on with.
+/// A root, or what was stolen, and everything below it, until nothing is left that this agent could
+/// go on with.
 ///
-/// I1  A call that ends finds its caller's continuation at the end of the deque, or the deque empty: while it ran, this
-///     agent left behind and took back only what belongs to it, also in trees that calls begin in their bodies.
-///     Thieves take from the other end.
+/// I1  A call that ends finds its caller's continuation at the end of the deque, or the deque
+///     empty: while it ran, this agent left behind and took back only what belongs to it, also in
+///     trees that calls begin in their bodies. Thieves take from the other end.
 /// I2  So whenever an agent picks, it has left nothing behind.
 class ForkRun {
  public:
@@ -74,7 +75,7 @@ class ForkRun {
     return child;
   }
 
-  /// Of a parent that waited for its last child with its own end, that one's end too.
+  /// If this was the last child of a parent that has already returned, ends the parent as well.
   ForkFrame* end(ForkFrame& last) noexcept HEIST_ON_AGENT {
     for (ForkFrame* ended = &last;;) {
       ended->has_ended = true;
@@ -115,8 +116,8 @@ void say_runs(LoopCore& loop, const ForkTree& tree, bool is_counted) noexcept {
   is_counted ? activity.say_runs(&tree) : activity.say_runs_uncounted(&tree);
 }
 
-/// While an agent runs a stolen part of a task's tree, a close finds the task there (LIF-1), and its memory lasts: the
-/// tree may end, on another agent, as soon as this one has done its part.
+/// While an agent runs a stolen part of a task's tree, a close finds the task there (LIF-1), and
+/// its memory lasts: the tree may end, on another agent, as soon as this one has done its part.
 class PublishedPart {
  public:
   PublishedPart(LoopCore& loop, const ForkTree& tree) noexcept : loop_(loop), task_(tree.task) {

@@ -11,15 +11,18 @@ namespace heist {
 // One word. Who gets an agent up by it has to unpark that agent.
 //
 // Roles   agent: announces, looks again, sleeps.  publisher: wakes one after it has published.
-// States  (sleeping: a bit for each agent; searching: those that look for work, or were woken to, and have neither
-//         found anything nor gone to sleep again).
-// I1      While a published task is unclaimed: nobody sleeps, or somebody searches, or its publisher is about to wake
-//         somebody.
-// Why     A publisher that sees a searcher leaves it to that one: either it finds a task, and then wakes another one if
-//         there is more; or it announces sleep, which ends its search in the same step, and looks again afterwards.
-// Edge idle: announce <-> notify. Through the queues: publish, read this word; announce, look again.
-// Progress  lock-free, but a searcher that is stopped holds up the wake-ups left to it.   Cost  a publisher reads one
-//         word; at most one system call, none while nobody sleeps or somebody searches.
+// States  (sleeping: a bit for each agent; searching: those that look for work, or were woken to,
+//         and have neither found anything nor gone to sleep again).
+// I1      While a published task is unclaimed: nobody sleeps, or somebody searches, or its
+//         publisher is about to wake somebody.
+// Why     A publisher that sees a searcher leaves it to that one: either it finds a task, and then
+//         wakes another one if there is more; or it announces sleep, which ends its search in the
+//         same step, and looks again afterwards.
+// Edge idle: announce <-> notify. Through the queues: publish, read this word; announce, look
+//         again.
+// Progress  lock-free, but a searcher that is stopped holds up the wake-ups left to it.   Cost  a
+//         publisher reads one word; at most one system call, none while nobody sleeps or somebody
+//         searches.
 // Proof   stress/model/models/cluster_sleepers.cpp.
 class IdleAgents {
  public:
@@ -38,9 +41,9 @@ class IdleAgents {
     }
     return std::nullopt;
   }
-  /// From sleeping to searching; false when it does not sleep. Who wakes another agent has to unpark it then. Who wakes
-  /// itself is a searcher as if it had been woken: publishers may have counted on the search that its
-  /// announcement ended.
+  /// From sleeping to searching; false when it does not sleep. Who wakes another agent has to
+  /// unpark it then. Who wakes itself is a searcher as if it had been woken: publishers may have
+  /// counted on the search that its announcement ended.
   bool wake(unsigned agent) noexcept {
     Word old = word_.load(sync::edge("idle:notify", sync::seq_cst));
     while ((old & bit(agent)) != 0) {
@@ -61,7 +64,8 @@ class IdleAgents {
   void announce(unsigned agent) noexcept {
     word_.fetch_add(bit(agent) - one_searcher, sync::edge("idle:announce", sync::seq_cst));
   }
-  /// A searcher found a task, and took it.   Returns whether it is to look for more and wake another one.
+  /// A searcher found a task, and took it.   Returns whether it is to look for more and wake
+  /// another one.
   [[nodiscard]] bool end_search() noexcept {
     return sleeping(word_.fetch_sub(one_searcher, sync::edge("idle:announce", sync::seq_cst))) != 0;
   }

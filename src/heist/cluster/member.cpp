@@ -75,8 +75,8 @@ inline LoopNode* Member::pick_stealable() noexcept {
   return node;
 }
 
-/// Null: that is a bound task of the highest level `bound` (-1: none), or nothing is runnable, or the pick is to go on
-/// later.
+/// Null: that is a bound task of the highest level `bound` (-1: none), or nothing is runnable, or
+/// the pick is to go on later.
 inline LoopNode* Member::pick_first(int bound) noexcept {
   for (;;) {
     LoopNode* node = cluster_.queues().pick(index_, bound);
@@ -94,7 +94,8 @@ LoopNode* Member::pick_at(int level) noexcept {
   }
 }
 
-/// What has been late for longest in the cluster, unless one of this loop's own has been so for longer (WAIT).
+/// What has been late for longest in the cluster, unless one of this loop's own has been so for
+/// longer (WAIT).
 LoopNode* Member::pick_late(std::chrono::nanoseconds now, const LatePick& own) noexcept {
   LateLooks* const looks = loop_.on_agent().policy.looks();
   if (looks == nullptr || !looks->is_due(now)) return nullptr;
@@ -113,8 +114,8 @@ LoopNode* Member::take_late(std::chrono::nanoseconds now, std::chrono::nanosecon
   }
 }
 
-/// With a continuation cap or a maximum wait; each agent goes by its own picks. Nothing: it is the turn of what is first
-/// by level. Null: PickPolicy::pop() has the next one.
+/// With a continuation cap or a maximum wait; each agent goes by its own picks. Nothing: it is the
+/// turn of what is first by level. Null: PickPolicy::pop() has the next one.
 std::optional<LoopNode*> Member::pick_by_policy(std::chrono::nanoseconds now) noexcept {
   auto& agent = loop_.on_agent();
   auto& run = agent.policy.run();
@@ -281,8 +282,8 @@ void Member::enlist() noexcept {
   cluster_.reserves().end_rest(rank());
 }
 
-/// Whether it looks for what is stealable now; it stands down when it is not needed any more. One that is absent may have
-/// work of its own: then it is an agent as every other (CLU-1).
+/// Whether it looks for what is stealable now; it stands down when it is not needed any more. One
+/// that is absent may have work of its own: then it is an agent as every other (CLU-1).
 bool Member::may_pick() noexcept {
   const auto& agent = loop_.on_agent();
   auto& reserves = cluster_.reserves();
@@ -290,8 +291,8 @@ bool Member::may_pick() noexcept {
   return reserves.is_present(rank()) || !agent.queues.empty();
 }
 
-/// Sleeps until somebody gets it up, or for its patience, which grows while that is of no use: what is left of an idle
-/// cluster's reserves wakes up ever less often.
+/// Parks the reserve thread until it is needed. Its timeout grows each time it wakes for nothing,
+/// so that the reserves of an idle cluster wake ever less often.
 void Member::park_reserve(Moment limit) noexcept {
   if (is_rested_ && has_ended()) {
     loop_.on_agent().stop_requested = true;
@@ -332,7 +333,8 @@ bool Member::announce_rest() noexcept {
   return true;
 }
 
-/// Whether it is absent, and nobody could give it anything to do: only its Agent and the cluster know its loop.
+/// Whether it is absent, and nobody could give it anything to do: only its Agent and the cluster
+/// know its loop.
 bool Member::has_ended() noexcept {
   constexpr std::uint32_t own_references = 2;
   const auto& waiting = loop_.on_agent().waiting;

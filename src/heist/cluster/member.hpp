@@ -14,8 +14,8 @@ namespace heist {
 
 class ClusterCore;
 
-/// How a loop that is in a cluster picks, searches, sleeps, forks and blocks. The last members of a cluster are
-/// reserves: they pick in the place of one that is blocked (Reserves).
+/// How a loop that is in a cluster picks, searches, sleeps, forks and blocks. The last members of a
+/// cluster are reserves: they pick in the place of one that is blocked (Reserves).
 ///
 /// Thread: the loop's agent, unless said otherwise.
 /// Lifetime  its loop owns it. It refers to the cluster, which is there until its loop is closed.
@@ -42,12 +42,14 @@ class Member final : public Membership {
   [[nodiscard]] std::string find_long_waits(std::unique_ptr<SeenWaits>& seen) override;
   void await_lookers() noexcept override;
 
-  /// The running task leaves its continuation behind for other agents, until unfork(). False: there is no room for it.
+  /// The running task leaves its continuation behind for other agents, until unfork(). False: there
+  /// is no room for it.
   [[nodiscard]] bool fork(LoopNode& continuation, int level) noexcept HEIST_ON_AGENT;
   /// Takes the youngest back. False: it was stolen, and everything older too.
   [[nodiscard]] bool unfork(int level) noexcept HEIST_ON_AGENT;
 
-  /// From within a task: a reserve, if there is one, picks in its place until end_blocking(). False: it does so already.
+  /// From within a task: a reserve, if there is one, picks in its place until end_blocking().
+  /// False: it does so already.
   [[nodiscard]] bool begin_blocking() noexcept;
   void end_blocking() noexcept;
   [[nodiscard]] bool is_blocked() const noexcept { return is_blocked_; }

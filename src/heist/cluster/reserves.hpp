@@ -1,4 +1,5 @@
-// Reserves: how many agents of a cluster are blocked, and which extra ones take part in their places.
+// Reserves: how many agents of a cluster are blocked, and which extra ones take part in their
+// places.
 #pragma once
 
 #include <bit>
@@ -8,14 +9,18 @@
 
 namespace heist {
 
-// One word. A reserve that is present picks and sleeps as every agent does; one that is absent has its own loop only.
+// One word. A reserve that is present picks and sleeps as every agent does; one that is absent has
+// its own loop only.
 //
-// Roles   member: an agent, or a reserve; blocks, and goes on.  reserve: by its rank; stands down, rests.
-// States  (present: a bit for each reserve; resting: a bit for each that is absent, and sleeps or has no thread;
-//         blocked: how many members are).
-// I1      While members block there are as many reserves present, or all of them are: enter() makes up for it.
-// I2      Only enter() makes a reserve present, only the reserve itself makes it absent, and only if there are more
-//         than are needed. It rests only if it is absent: either it sees that it is needed, or enter() that it rests.
+// Roles   member: an agent, or a reserve; blocks, and goes on.  reserve: by its rank; stands down,
+//         rests.
+// States  (present: a bit for each reserve; resting: a bit for each that is absent, and sleeps or
+//         has no thread; blocked: how many members are).
+// I1      While members block there are as many reserves present, or all of them are: enter() makes
+//         up for it.
+// I2      Only enter() makes a reserve present, only the reserve itself makes it absent, and only
+//         if there are more than are needed. It rests only if it is absent: either it sees that it
+//         is needed, or enter() that it rests.
 // Edge reserves: rest -> enter. Carries the wake-up word that the reserve prepared.
 // Edge reserves: rest <-> quiet. Rest, then see who awaits (ClusterHub); await, then see who rests.
 // Progress  lock-free.   Cost  one read-modify-write each.
@@ -28,7 +33,8 @@ class Reserves {
   explicit Reserves(unsigned count) noexcept
       : all_((Word{1} << count) - 1), word_(all_ << resting_shift) {}
 
-  /// A member begins to block; `own` is its rank if it is a reserve.   Returns the reserve to be got up.
+  /// A member begins to block; `own` is its rank if it is a reserve.   Returns the reserve to be
+  /// got up.
   [[nodiscard]] std::optional<unsigned> enter(std::optional<unsigned> own) noexcept {
     const Word own_bit = own ? present_bit(*own) : 0;
     Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
@@ -46,7 +52,8 @@ class Reserves {
     word_.fetch_sub(one_blocked, sync::relaxed);  // relaxed: only the number counts.
   }
 
-  /// The reserve, before it picks: true if it was present and is not needed any more: now it is absent.
+  /// The reserve, before it picks: true if it was present and is not needed any more: now it is
+  /// absent.
   [[nodiscard]] bool stand_down(unsigned rank) noexcept {
     Word old =
         word_.load(sync::relaxed);  // relaxed: the CAS checks it; a late look picks once more.

@@ -1,4 +1,5 @@
-// TimerKeeper: which agent looks after the delays of a cluster, and which one sleeps no longer than the first of them.
+// TimerKeeper: which agent looks after the delays of a cluster, and which one sleeps no longer than
+// the first of them.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +10,30 @@
 
 namespace heist {
 
-// What is armed goes to an inbox; the wheel behind it belongs to whoever has the keeper's role, which is given back before
-// any task is started. While agents sleep one of them is the watcher: it sleeps no longer than the first deadline.
+// What is armed goes to an inbox; the wheel behind it belongs to whoever has the keeper's role,
+// which is given back before any task is started. While agents sleep one of them is the watcher: it
+// sleeps no longer than the first deadline.
 //
-// Roles   armer: any thread.  keeper: the agent that has the role, or a late armer, one at a time.  watcher: a sleeping
-//         agent, one at a time.
-// States  role_: free, taken, or awaited: taken, and the last agent waits for it.  watch_: nobody, or (watcher, when it
-//         wakes).  next_due_: the first deadline of what keepers took over, or never.
-// I1      Whoever gives the role back looks at the inbox again, and wakes somebody for what was armed meanwhile, unless
-//         somebody searches: a searcher looks for it too, before it sleeps or when it ends its search.
-// I2      While agents sleep and a delay is armed: the watcher wakes in time, or an agent is awake that has not started
-//         a task, or a wake-up is in flight.
-// Why     Whoever made the first deadline earlier (an armer by its push, a keeper by next_due_) reads watch_ then, and
-//         wakes the watcher, or somebody if there is none. Who becomes the watcher reads both then.
+// Roles   armer: any thread.  keeper: the agent that has the role, or a late armer, one at a time.
+//         watcher: a sleeping agent, one at a time.
+// States  role_: free, taken, or awaited: taken, and the last agent waits for it.  watch_: nobody,
+//         or (watcher, when it wakes).  next_due_: the first deadline of what keepers took over, or
+//         never.
+// I1      Whoever gives the role back looks at the inbox again, and wakes somebody for what was
+//         armed meanwhile, unless somebody searches: a searcher looks for it too, before it sleeps
+//         or when it ends its search.
+// I2      While agents sleep and a delay is armed: the watcher wakes in time, or an agent is awake
+//         that has not started a task, or a wake-up is in flight.
+// Why     Whoever made the first deadline earlier (an armer by its push, a keeper by next_due_)
+//         reads watch_ then, and wakes the watcher, or somebody if there is none. Who becomes the
+//         watcher reads both then.
 // Edge keeper: give_back -> take_role. Carries the wheel.
-// Edge keeper: keep <-> watch. Keep, then look who watches; watch, then read what is kept. (And Inbox's: arm, watch.)
-// Edge keeper: give_back <-> ask. Give back, then look at the inbox; see it not empty, then ask for a keeper.
-// Progress  lock-free for armers. An agent stopped in the role stops the delays, and, if it is a searcher, the
-//         wake-ups left to it; a late armer stopped there stops the close.
+// Edge keeper: keep <-> watch. Keep, then look who watches; watch, then read what is kept. (And
+//         Inbox's: arm, watch.)
+// Edge keeper: give_back <-> ask. Give back, then look at the inbox; see it not empty, then ask for
+//         a keeper.
+// Progress  lock-free for armers. An agent stopped in the role stops the delays, and, if it is a
+//         searcher, the wake-ups left to it; a late armer stopped there stops the close.
 // Proof   stress/model/models/cluster_timers.cpp.
 class TimerKeeper {
  public:
@@ -70,7 +77,8 @@ class TimerKeeper {
     return next_due_.load(sync::edge("keeper:keep", sync::seq_cst));
   }
 
-  /// An agent that announced sleep. True: it is the watcher; what follows is a last look, and a sleep until `until`.
+  /// An agent that announced sleep. True: it is the watcher; what follows is a last look, and a
+  /// sleep until `until`.
   [[nodiscard]] bool try_watch(unsigned agent, Due until) noexcept {
     Word nobody = 0;
     const Due kept = until < latest ? until : latest;

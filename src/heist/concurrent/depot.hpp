@@ -1,30 +1,34 @@
 // Depot: the free nodes of one size, for all threads.
 //
-// Nodes live in slabs of 64 KiB; a slab's header has a bit for each of its nodes, set while the node
-// is free here. A released node goes back to its own slab, and a taker gets neighbours in the order of
-// their addresses: however long nodes have wandered between threads, walking over new ones walks over
-// memory in order. (A store of free addresses mixes them up for good; docs/adr/0003.)
+// Nodes live in slabs of 64 KiB; a slab's header has a bit for each of its nodes, set while the
+// node is free here. A released node goes back to its own slab, and a taker gets neighbours in the
+// order of their addresses: however long nodes have wandered between threads, walking over new ones
+// walks over memory in order. (A store of free addresses mixes them up for good; docs/adr/0003.)
 //
 // Roles   giver: put(). taker: take(). Any thread may be either.
-// States  slab: cold (on cold_, no bit set, its pages may be gone) or in use. One in use is listed (on
-//         available_, or held by a taker who popped it and will push or unlist it) or unlisted.
-// I1      A node is free (its bit is set) or has one owner: its user, a thread's cache, a taker, or a
-//         trimmer that has cleared its bit. Only the owner sets the bit.
-// I2      A set bit is found: whoever sets the first bit of a word lists the slab afterwards, and later
-//         bits of that word go the way of the first; who unlists a slab looks at all words once more.
-// I3      Slabs stay until the depot goes, so the links of one that another thread has popped may be
-//         read. Each change of a stack raises its tag: the same top with other links below does not
-//         compare equal (unless a thread stalls through a multiple of 2^32 changes between its load
-//         and its CAS).
+// States  slab: cold (on cold_, no bit set, its pages may be gone) or in use. One in use is listed
+//         (on available_, or held by a taker who popped it and will push or unlist it) or unlisted.
+// I1      A node is free (its bit is set) or has one owner: its user, a thread's cache, a taker, or
+//         a trimmer that has cleared its bit. Only the owner sets the bit.
+// I2      A set bit is found: whoever sets the first bit of a word lists the slab afterwards, and
+//         later bits of that word go the way of the first; who unlists a slab looks at all words
+//         once more.
+// I3      Slabs stay until the depot goes, so the links of one that another thread has popped may
+//         be read. Each change of a stack raises its tag: the same top with other links below does
+//         not compare equal (unless a thread stalls through a multiple of 2^32 changes between its
+//         load and its CAS).
 // Edge slab: give -> harvest. Carries all that was done to a node before its release.
-// Edge slab_stack: push -> pop. Carries the header of a new slab, links, and for cold_ the end of the
-//         trim. Every change of the top is an RMW and extends earlier releases.
-// Edge slab: list <-> unlist. Lost would be: giver sets a bit, sees the slab listed, goes; taker, whose
-//         look at the words came before the bit, unlists. Both exchange `listed`, after the bit and
-//         before the second look. Giver first: the unlisting reads its exchange, so the second look
-//         sees the bit. Giver second: it finds the slab unlisted and lists it. Guards no plain data.
-// Reclamation  pages: a slab that is wholly free while more than `retained` bytes are. Address space: ~Depot.
-// Progress     lock-free. put() needs no memory; take() asks the system only when nothing was found.
+// Edge slab_stack: push -> pop. Carries the header of a new slab, links, and for cold_ the end of
+//         the trim. Every change of the top is an RMW and extends earlier releases.
+// Edge slab: list <-> unlist. Lost would be: giver sets a bit, sees the slab listed, goes; taker,
+//         whose look at the words came before the bit, unlists. Both exchange `listed`, after the
+//         bit and before the second look. Giver first: the unlisting reads its exchange, so the
+//         second look sees the bit. Giver second: it finds the slab unlisted and lists it. Guards
+//         no plain data.
+// Reclamation  pages: a slab that is wholly free while more than `retained` bytes are. Address
+//         space: ~Depot.
+// Progress     lock-free. put() needs no memory; take() asks the system only when nothing was
+//         found.
 // Approximate  take() may miss a slab that is between two states and use new memory: harmless.
 // Proof   stress/node_pool_stress.cpp, tests/concurrent/node_pool_test.cpp.
 #pragma once
@@ -254,7 +258,8 @@ class alignas(64) Depot {
   [[nodiscard]] bool has_free(const Slab& slab) const noexcept {
     return std::any_of(slab.free_bits.begin(), slab.free_bits.begin() + word_count_,
                        [](const sync::atomic<std::uint64_t>& bits) {
-                         // relaxed: bits whose giver found the slab listed are seen by list <-> unlist
+                         // relaxed: bits whose giver found the slab listed are seen by list <->
+                         // unlist
                          return bits.load(sync::relaxed) != 0;
                        });
   }
@@ -273,8 +278,8 @@ class alignas(64) Depot {
     return append({.slab = slab, .word = 0, .bits = full_word(0)}, out, 0);
   }
 
-  // Asks for all pages at once, since one fault each costs half as much again. Older kernels refuse, and
-  // without memory the faults will tell.
+  // Asks for all pages at once, since one fault each costs half as much again. Older kernels
+  // refuse, and without memory the faults will tell.
   static void populate(Slab& slab) noexcept {
 #if defined(MADV_POPULATE_WRITE)
     madvise(&slab, Slab::bytes, MADV_POPULATE_WRITE);

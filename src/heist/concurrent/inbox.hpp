@@ -62,8 +62,8 @@ class TakenNodes {
 };
 
 // Roles   poster: any thread.  agent: the one thread that drives the loop.
-// States  head_: empty (agent awake), asleep (empty, agent asleep or about to), closed (for ever), or
-//         the address of the newest posted node: one comparison tells nodes from the others.
+// States  head_: empty (agent awake), asleep (empty, agent asleep or about to), closed (for ever),
+//         or the address of the newest posted node: one comparison tells nodes from the others.
 // I1      A node is in one list. After publish its poster never touches it (it may be freed).
 // I2      Posters never dereference the head they read; the agent takes the whole list: ABA is
 //         harmless.
@@ -75,19 +75,23 @@ class TakenNodes {
 // Edge inbox: publish -> take. Carries the node and all its poster did before. Each post is a
 //         read-modify-write, so it extends earlier releases: one acquire covers every node of the
 //         list.
-// I5      While somebody counts what the inbox holds, the agent touches none of it: it waits after the
-//         take. Only a close counts, at its deadline, when nothing is to start any more.
-// I6      What the agent has left of a list that it took is older than every node that head_ leads to.
-// I7      Who takes its own node back finds it where it put it, on top: what was below it then is the
-//         rest of the list, as a node leaves only with all that are above it, and is posted once.
+// I5      While somebody counts what the inbox holds, the agent touches none of it: it waits after
+//         the take. Only a close counts, at its deadline, when nothing is to start any more.
+// I6      What the agent has left of a list that it took is older than every node that head_ leads
+//         to.
+// I7      Who takes its own node back finds it where it put it, on top: what was below it then is
+//         the rest of the list, as a node leaves only with all that are above it, and is posted
+//         once.
 // Edge inbox: count <-> take. Count, then look; take, then see who counts.
-// Edge inbox: leave -> look_left. Carries the links of what is left. (And as count: count, then look.)
+// Edge inbox: leave -> look_left. Carries the links of what is left. (And as count: count, then
+//         look.)
 // Edge inbox: counted -> take. The counter has read the nodes before the agent links them anew.
 // Edge inbox: sleep -> publish. Carries the wake-up word the agent prepared (parker).
-// Edge inbox: publish <-> look. A cluster's: arm, then look for the watcher; become the watcher, then look.
+// Edge inbox: publish <-> look. A cluster's: arm, then look for the watcher; become the watcher,
+//         then look.
 // Reclamation  none: nodes belong to who takes them.
-// Progress  post lock-free, take one exchange (I5 apart).   Bound none (bounded posting is the scheduler's
-//           business).
+// Progress  post lock-free, take one exchange (I5 apart).   Bound none (bounded posting is the
+//           scheduler's business).
 // Proof   tests/concurrent/inbox_test.cpp, stress/order_stress.cpp, stress/post_storm_stress.cpp,
 //         stress/model/models/closing.cpp, stress/model/models/time_limits.cpp
 class Inbox {

@@ -5,8 +5,8 @@
 
 namespace heist {
 
-/// A reason made ahead and never destroyed: static loops and resolvers may settle promises with it while
-/// the program ends.
+/// A reason made ahead and never destroyed: static loops and resolvers may settle promises with it
+/// while the program ends.
 class LastingReason {
  public:
   template <class Error>

@@ -1,12 +1,12 @@
 // Thread caches over one depot for each size class; docs/adr/0003 has the figures.
 //
 // Roles   owner: the thread whose cache it is; nobody else touches a cache.
-// States  A thread's cache is open, or it is closed_cache (the thread is new, has ended, or could not
-//         register), which holds nothing and has no room: calls find it both empty and full.
+// States  A thread's cache is open, or it is closed_cache (the thread is new, has ended, or could
+//         not register), which holds nothing and has no room: calls find it both empty and full.
 // Edges   those of Depot; within a thread program order.
-// Exit    A thread's cache closes in the destructor of a pthread key, after its thread_local objects
-//         are gone. The main thread's never closes; caches and depots need no initialisation and are
-//         never destroyed, so nodes may be released by static destructors.
+// Exit    A thread's cache closes in the destructor of a pthread key, after its thread_local
+//         objects are gone. The main thread's never closes; caches and depots need no
+//         initialisation and are never destroyed, so nodes may be released by static destructors.
 // Bound   128 free nodes of a class in a thread, 64 MiB of them in a depot.
 #include "heist/concurrent/node_pool.hpp"
 

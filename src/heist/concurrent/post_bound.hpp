@@ -9,18 +9,21 @@
 
 namespace heist {
 
-// Roles   taker: any thread.  waiter: any thread, in the line.  leaver: whoever has a place.  server: a waiter or leaver,
-//         one at a time, that gives places to those in the line.
-// States  free_: places that are free, less those who wait. Its sign says which of the two there are.
-//         owed_: places that have been taken for the line, and not been given to anyone in it yet.
-// I1      A waiter joins the line before it counts, so that whoever counts a place as owed finds one in the line: there
-//         are never more places owed than wait.
+// Roles   taker: any thread.  waiter: any thread, in the line.  leaver: whoever has a place.
+//         server: a waiter or leaver, one at a time, that gives places to those in the line.
+// States  free_: places that are free, less those who wait. Its sign says which of the two there
+//         are. owed_: places that have been taken for the line, and not been given to anyone in it
+//         yet.
+// I1      A waiter joins the line before it counts, so that whoever counts a place as owed finds
+//         one in the line: there are never more places owed than wait.
 // I2      A request that the server has not seen when it ends makes its author the server.
 // Edge room: owe -> give. The same, for whom another thread gives it to.
-// Edge room: serve -> serve, seen. One server after another; who leaves it to another one has joined, or owed, before.
+// Edge room: serve -> serve, seen. One server after another; who leaves it to another one has
+//         joined, or owed, before.
 // Edge room: join -> leave. Who sees that someone waits finds one in the line.
 // Edge room: leave -> take, join. What was done with a place is over.
-// Lifetime  every place taken, and so everybody in the line, holds a share: nobody waits when it ends.
+// Lifetime  every place taken, and so everybody in the line, holds a share: nobody waits when it
+//         ends.
 // Progress  taking and leaving are lock-free; a frozen server delays who waits.
 // Proof   stress/model/models/limits.cpp, stress/limits_stress.cpp.
 class PostBound {

@@ -11,8 +11,8 @@
 
 namespace heist {
 
-/// What a Reason shares: an exception or a value, never changed. The AbortError of an abort without a reason is made
-/// when somebody asks for it: most are never looked at.
+/// What a Reason shares: an exception or a value, never changed. The AbortError of an abort without
+/// a reason is made when somebody asks for it: most are never looked at.
 ///
 /// Edge reason: make -> look. Carries the exception.
 class Reason::Box {
@@ -42,7 +42,8 @@ class Reason::Box {
   friend void release(Box& box) noexcept;
 
  private:
-  /// Threads that ask at the same time may make several; one stays. Without memory it is std::bad_alloc this time.
+  /// Threads that ask at the same time may make several; one stays. Without memory it is
+  ///         std::bad_alloc this time.
   const std::exception_ptr& late_exception() const noexcept {
     auto* made = late_.load(sync::edge("reason:look", sync::acquire));
     if (made != nullptr) return *made;
@@ -71,8 +72,8 @@ class Reason::Box {
 
 void retain(Reason::Box& box) noexcept { box.shares_.add(); }
 
-/// An AggregateError holds reasons, of which each may be such an error, too: however deep they are nested, each goes when
-/// the one that held it has gone, and not within it.
+/// An AggregateError holds reasons, of which each may be such an error, too: however deep they are
+/// nested, each goes when the one that held it has gone, and not within it.
 void release(Reason::Box& box) noexcept {
   thread_local constinit bool is_at_it = false;
   thread_local constinit Reason::Box* gone = nullptr;

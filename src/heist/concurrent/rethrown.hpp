@@ -5,13 +5,13 @@
 
 namespace heist {
 
-// So `await`, `get` and throw_if_aborted() keep the identity of a reason through a callback or a coroutine
-// (Reason::of), and its exception has one box for all who share it: libstdc++ counts the holders of an
-// exception where ThreadSanitizer does not see it, boxes count where it does. (An exception_ptr that is
-// kept into another task gets a box of its own there.)
+// So `await`, `get` and throw_if_aborted() keep the identity of a reason through a callback or a
+// coroutine (Reason::of), and its exception has one box for all who share it: libstdc++ counts the
+// holders of an exception where ThreadSanitizer does not see it, boxes count where it does. (An
+// exception_ptr that is kept into another task gets a box of its own there.)
 
-/// Where this thread remembers the last reason it has thrown again: with the loop it drives, until the
-/// running task and its microtasks are done. Null: it drives none, and remembers nothing.
+/// Where this thread remembers the last reason it has thrown again: with the loop it drives, until
+/// the running task and its microtasks are done. Null: it drives none, and remembers nothing.
 extern thread_local constinit Reason* rethrown;
 
 void forget_all(Reason& remembered) noexcept;

@@ -5,8 +5,8 @@
 
 namespace heist {
 
-/// A moodycamel queue of addresses: of one thread in their order, of several nearly. Its memory grows with the threads that
-/// have ever waited, and is not given back before its end.
+/// A moodycamel queue of addresses: of one thread in their order, of several nearly. Its memory
+/// grows with the threads that have ever waited, and is not given back before its end.
 class WaitingLine {
  public:
   /// Errors: std::bad_alloc.

@@ -93,7 +93,8 @@ bool CooperativeCore::schedule(CooperativeTaskNode& task, Milliseconds delay) no
   return true;
 }
 
-/// The callback's destructor may do anything, so it comes last. (What take_messages() destroys may drop the handle, too.)
+/// The callback's destructor may do anything, so it comes last. (What take_messages() destroys may
+/// drop the handle, too.)
 void CooperativeCore::cancel_here(CooperativeTaskNode& task) noexcept {
   const auto kept_task = Ref<CooperativeTaskNode>::share(&task);
   const auto kept = take_messages();

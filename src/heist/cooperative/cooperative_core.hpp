@@ -19,13 +19,16 @@ class LoopHost;
 
 /// One cooperative scheduler.
 ///
-/// Roles   host: the thread of the loop.  scheduler, canceller: any thread; off the host's what they do is a message of the
-///         loop's inbox, which puts it in line with everything that was scheduled before (ORD-2).
+/// Roles   host: the thread of the loop.  scheduler, canceller: any thread; off the host's what
+///         they do is a message of the loop's inbox, which puts it in line with everything that was
+///         scheduled before (ORD-2).
 /// I1      Everything but shares_ is the host's.
-/// I2      While there are tasks a message is under way, or work is being done, or a timeout is set (FORMAT.md, 7).
-/// I3      A task is in one place: a message, delayed_, or ready_ (the one that runs, too). A dead one stays there until it
-///         comes up: it counts where the rules ask whether something is empty, or first. (A dead one of delayed_ that is not the first will
-///         never be asked for: promote() drops it as it becomes the first.)
+/// I2      While there are tasks a message is under way, or work is being done, or a timeout is set
+///         (FORMAT.md, 7).
+/// I3      A task is in one place: a message, delayed_, or ready_ (the one that runs, too). A dead
+///         one stays there until it comes up: it counts where the rules ask whether something is
+///         empty, or first. (A dead one of delayed_ that is not the first will never be asked for:
+///         promote() drops it as it becomes the first.)
 /// Lifetime  counted: handles, the loop's message and timeout, messages of other threads.
 class CooperativeCore {
  public:

@@ -11,10 +11,11 @@
 
 namespace heist {
 
-/// Its links are those of the list it is in, or of its way there; its key is its id: 1, 2, 3 ... in the order of scheduling.
-/// What a task without a delay needs comes first.
+/// Its links are those of the list it is in, or of its way there; its key is its id: 1, 2, 3 ... in
+/// the order of scheduling. What a task without a delay needs comes first.
 ///
-/// Shares  two: the scheduler's, until the task is done, and the handles'. Each message on its way has one more.
+/// Shares  two: the scheduler's, until the task is done, and the handles'. Each message on its way
+/// has one more.
 /// Thread  all but the shares and is_cancelled: whoever schedules it, then the host's.
 class CooperativeTaskNode : public LoopNode {
  public:
@@ -60,7 +61,7 @@ class CooperativeTaskNode : public LoopNode {
 };
 static_assert(sizeof(CooperativeTaskNode) <= 192, "three cache lines, and a size of the node pool");
 
-/// By the start.
+/// Orders delayed tasks by start, then by age.
 inline bool starts_before(const CooperativeTaskNode& a, const CooperativeTaskNode& b) noexcept {
   return a.start != b.start ? a.start < b.start : a.key < b.key;
 }

@@ -12,8 +12,8 @@ namespace heist {
 
 class CooperativeCore;
 
-/// Its message and its timeout are plain tasks of the loop that are made once, so that nothing it does can fail. Setting a
-/// timeout takes the place of the one before.
+/// Its message and its timeout are plain tasks of the loop that are made once, so that nothing it
+/// does can fail. Setting a timeout takes the place of the one before.
 ///
 /// Thread: the loop's; now(): any.
 class LoopHost final : public CooperativeHost {

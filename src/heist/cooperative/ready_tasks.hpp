@@ -10,12 +10,13 @@
 
 namespace heist {
 
-/// In the order of (expiration, id), as a heap would give them, at O(1): tasks of one level expire equally long after
-/// their start, so that those without a delay come in the order in which they expire, and so do those whose delay is over,
-/// which come by their start. Of the ten queues that makes the first one of all is that of the one that expires first.
+/// In the order of (expiration, id), as a heap would give them, at O(1): tasks of one level expire
+/// equally long after their start, so that those without a delay come in the order in which they
+/// expire, and so do those whose delay is over, which come by their start. The
+/// first task of all is the one among the ten queue heads that expires earliest.
 ///
-/// (A clock that goes back, or the posts of several threads that overlap, may bring some out of order: they go to their
-/// place from the end.)
+/// (A clock that goes back, or the posts of several threads that overlap, may bring some out of
+/// order: they go to their place from the end.)
 class ReadyTasks {
  public:
   [[nodiscard]] bool empty() const noexcept { return occupied_ == 0; }

@@ -38,7 +38,8 @@ class CooperativeCore::Running {
       : core_(core), outer_(std::exchange(running_core, &core)) {}
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
-  /// A coroutine that nobody goes on with, because of an exception or of what was returned, ends here.
+  /// A coroutine that nobody goes on with, because of an exception or of what was returned, ends
+  /// here.
   ~Running() {
     running_core = outer_;
     if (const auto left = std::exchange(core_.coroutine_, std::nullopt)) {

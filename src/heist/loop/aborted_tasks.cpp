@@ -9,8 +9,8 @@ namespace heist {
 
 namespace {
 
-/// How many aborted tasks one pick clears away while others wait (ABT-4): those whose callbacks it destroys, those it looks
-/// at, and the messages that name them.
+/// How many aborted tasks one pick clears away while others wait (ABT-4): those whose callbacks it
+/// destroys, those it looks at, and the messages that name them.
 constexpr unsigned reap_portion = 32;
 constexpr unsigned looked_at_portion = 256;
 constexpr unsigned message_portion = 64;

@@ -10,10 +10,11 @@
 namespace heist {
 
 /// What a loop or a cluster has still to clear away after aborts (ABT-4), a portion at each pick:
-/// messages that name aborted tasks, these tasks, and references to signals that were with a message.
+/// messages that name aborted tasks, these tasks, and references to signals that were with a
+/// message.
 ///
-/// Roles   owner: a loop's agent, a cluster's keeper. It makes every call. A keeper only collects, and
-///         hands on what runs users' destructors (hand_on) to an agent.
+/// Roles   owner: a loop's agent, a cluster's keeper. It makes every call. A keeper only collects,
+///         and hands on what runs users' destructors (hand_on) to an agent.
 class AbortedTasks {
  public:
   /// No task is left, and no message.
@@ -43,8 +44,8 @@ class AbortedTasks {
 
   /// Takes the chain of tasks of a signal that was aborted.
   void append_chain(SignalPort& part) noexcept;
-  /// One that arrived, or came up for a pick. Its callback runs users' destructors when it goes, so it
-  /// is kept until it is cleared away.
+  /// One that arrived, or came up for a pick. Its callback runs users' destructors when it goes, so
+  /// it is kept until it is cleared away.
   void discard(SchedulerTask& task) noexcept {
     task.place = TaskPlace::discarded;
     discarded_.push_back(task);
@@ -53,7 +54,8 @@ class AbortedTasks {
   void discard_stealable(SchedulerTask& task) noexcept { discarded_.push_back(task); }
   [[nodiscard]] ControlledTask* first_of_chain() const noexcept { return chain_; }
   [[nodiscard]] ControlledTask* last_of_chain() const noexcept { return chain_tail_; }
-  /// An agent: clears away a portion, and looks at a portion of the messages. Runs users' destructors.
+  /// An agent: clears away a portion, and looks at a portion of the messages. Runs users'
+  /// destructors.
   void reap_some(Inbox& messages, TaskHome& home) noexcept;
   /// An agent: all of it, but messages.
   void reap_all() noexcept;
@@ -65,11 +67,13 @@ class AbortedTasks {
   /// An agent: drops these references. Runs users' destructors.
   void release_signals() noexcept;
 
-  /// A keeper: what runs users' code becomes an agent's: all but what follows this task in the chain.
+  /// A keeper: what runs users' code becomes an agent's: all but what follows this task in the
+  /// chain.
   void hand_on(AbortedTasks& to, ControlledTask* last) noexcept;
 
  private:
-  /// What became of one: nothing was left to do, its memory was all that was left, or its callback went.
+  /// What became of one: nothing was left to do, its memory was all that was left, or its callback
+  /// went.
   enum class Reaped : std::uint8_t { none, memory, callback };
 
   [[nodiscard]] Reaped reap_one() noexcept;

@@ -9,15 +9,17 @@
 
 namespace heist {
 
-/// For tasks of one priority, whose wait has a maximum: tasks have no time of their own, but at picks it is noted which
-/// enqueue order comes next. What is older was runnable by then.
+/// For tasks of one priority, whose wait has a maximum: tasks have no time of their own, but at
+/// picks it is noted which enqueue order comes next. What is older was runnable by then.
 ///
 /// Agent only.
-/// I1      Marks are in the order of their times and of their enqueue orders; until the maximum is over they are at least a
-///         sixteenth of it apart, so that so many need no more than `young` places.
-/// I2      The last `late_`th is the newest whose maximum wait is over; it is not thinned out while it is.
-/// Bound   `places` marks. Those that tell older waits apart are thinned out when all are in use: they stay near to each other by
-///         comparison with how long ago they are.
+/// I1      Marks are in the order of their times and of their enqueue orders; until the maximum is
+///         over they are at least a sixteenth of it apart, so that so many need no more than
+///         `young` places.
+/// I2      The last `late_`th is the newest whose maximum wait is over; it is not thinned out while
+///         it is.
+/// Bound   `places` marks. Those that tell older waits apart are thinned out when all are in use:
+///         they stay near to each other by comparison with how long ago they are.
 class AgeMarks {
  public:
   using Time = std::chrono::nanoseconds;
@@ -43,11 +45,13 @@ class AgeMarks {
   void note_time(Time now) noexcept {
     while (late_ < count_ && now - marks_[late_].time >= most_) ++late_;
   }
-  /// Whether a task's maximum wait was over at the time noted. It may say no for a sixteenth of that too long.
+  /// Whether a task's maximum wait was over at the time noted. It may say no for a sixteenth of
+  /// that too long.
   [[nodiscard]] bool is_late(std::uint64_t order) const noexcept {
     return late_ != 0 && order < marks_[late_ - 1].order;
   }
-  /// When it was over, as nearly as the marks tell.   Precondition: is_late(order).   Cost: O(log marks).
+  /// When it was over, as nearly as the marks tell.   Precondition: is_late(order).   Cost: O(log
+  /// marks).
   [[nodiscard]] Time end_of_wait(std::uint64_t order) const noexcept {
     const auto by = std::upper_bound(
         marks_.begin(), end_of_late(), order,

@@ -6,7 +6,8 @@
 
 namespace heist {
 
-/// What an agent runs. To be compared only: it is the same on all agents that run parts of one tree.
+/// What an agent runs. To be compared only: it is the same on all agents that run parts of one
+/// tree.
 struct Running {
   const void* what = nullptr;  ///< null: nothing
   bool is_counted = false;     ///< among the tasks run; a reaction, or a part of its tree, is not
@@ -18,12 +19,13 @@ struct Running {
 // One word: the address of what the agent runs, and two marks beside it.
 //
 // Roles   agent: writes.  closer: any thread; reads.
-// States  rests (nothing is left to do, or it only drops what is left); runs something, counted or not; moves tasks,
-//         within what it runs or between two tasks.
-// I1      While the agent does not move tasks, each of them is in exactly one of the places that a closer counts: the
-//         inbox, a queue, a delay, those begun, those dropped. While it moves tasks, one may be in none of them, or in two.
-// Edge running: publish -> steal. Carries the running task, or the one whose tree it runs a stolen part of, and the numbers
-//         that were written before, to a close.
+// States  rests (nothing is left to do, or it only drops what is left); runs something, counted or
+//         not; moves tasks, within what it runs or between two tasks.
+// I1      While the agent does not move tasks, each of them is in exactly one of the places that a
+//         closer counts: the inbox, a queue, a delay, those begun, those dropped. While it moves
+//         tasks, one may be in none of them, or in two.
+// Edge running: publish -> steal. Carries the running task, or the one whose tree it runs a stolen
+//         part of, and the numbers that were written before, to a close.
 // Progress  wait-free.   Proof  stress/model/models/closing.cpp
 class AgentActivity {
  public:

@@ -12,7 +12,8 @@
 
 namespace heist {
 
-/// The steps of a sleep, in their order: prepare(); announce() and last looks; until(); end(). Edges: Inbox and Parker.
+/// The steps of a sleep, in their order: prepare(); announce() and last looks; until(); end().
+/// Edges: Inbox and Parker.
 class AgentSleep {
  public:
   using Moment = std::optional<Parker::Clock::time_point>;

@@ -18,7 +18,8 @@ struct AgentState : LocalTasks {
   /// How many tasks a pick passes over before it looks at the inbox and the clock again.
   static constexpr unsigned pass_portion = 64;
 
-  /// A pick has passed over a task. False: it goes on when the inbox and the clock have been looked at.
+  /// A pick has passed over a task. False: it goes on when the inbox and the clock have been looked
+  /// at.
   [[nodiscard]] bool may_pass_more() noexcept {
     goes_on = ++passed % pass_portion == 0;
     return !goes_on;

@@ -14,17 +14,17 @@ class PromiseStateBase;
 class TaskHome;
 struct SeenWaits;
 
-// Roles   waiter: the agent's thread.  looker: who wants to know who waits for whom: a member of its cluster that is about
-//         to wait, or has waited long, or a closer.
-// I1      A promise that is waited for lasts as long as somebody looks: who ends a wait waits for those that look
-//         (ClusterWaits::lookers_).
-// Edge wait: begin, end <-> look, looked. Take it back, then see who looks; say so, then look. Of two that begin, and
-//         then look at each other, one sees the other.
+// Roles   waiter: the agent's thread.  looker: who wants to know who waits for whom: a member of
+//         its cluster that is about to wait, or has waited long, or a closer.
+// I1      A promise that is waited for lasts as long as somebody looks: who ends a wait waits for
+//         those that look (ClusterWaits::lookers_).
+// Edge wait: begin, end <-> look, looked. Take it back, then see who looks; say so, then look. Of
+//         two that begin, and then look at each other, one sees the other.
 // Progress  lock-free, but for the end of a wait that somebody looks at.
 // Proof   stress/model/models/cluster_waits.cpp
 struct AgentWait {
-  /// The waiter. `settler`: the only home that can settle the promise; null: anybody might. `own`: what the
-  /// running task is to settle; null: nothing.
+  /// The waiter. `settler`: the only home that can settle the promise; null: anybody might. `own`:
+  /// what the running task is to settle; null: nothing.
   void begin(const PromiseStateBase& promise, const TaskHome* settler,
              const PromiseStateBase* own) noexcept;
   void end() noexcept;
@@ -40,8 +40,9 @@ struct AgentWait {
 ///
 /// Errors: NotAllowedError when that would never end, as all that could end it wait, too (CLU-5).
 ///
-/// Not every circle of waits is seen: what a task settles that goes on after a co_await is not known, and a stealable one may
-/// be run by whoever is free. So when several members of a cluster wait for long, that is told, once, by the first of them.
+/// Not every circle of waits is seen: what a task settles that goes on after a co_await is not
+/// known, and a stealable one may be run by whoever is free. So when several members of a cluster
+/// wait for long, that is told, once, by the first of them.
 class AgentWaiting {
  public:
   using Clock = std::chrono::steady_clock;

@@ -8,8 +8,8 @@ namespace heist {
 
 class LoopCore;
 
-/// What was taken from the inbox and has not arrived is left there, where it is counted. All that is left, here or in
-/// LimitsToArm, shows in AgentState::has_leftovers.
+/// What was taken from the inbox and has not arrived is left there, where it is counted. All that
+/// is left, here or in LimitsToArm, shows in AgentState::has_leftovers.
 ///
 /// Agent only.
 class Arrivals {

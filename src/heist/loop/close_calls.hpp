@@ -14,10 +14,10 @@ namespace heist {
 // One word.
 //
 // Roles   caller: any thread, in a call of close(), which has a number.  agent: says how far it is.
-// States  (stage: open, closed (its loop is), stopped (on_stop has returned, too); the youngest call that has left at
-//         its deadline).
-// I1      Who leaves takes along those that were called before: a later deadline counts for all that wait by then. Who
-//         calls afterwards waits as it asks for.
+// States  (stage: open, closed (its loop is), stopped (on_stop has returned, too); the youngest
+//         call that has left at its deadline).
+// I1      Who leaves takes along those that were called before: a later deadline counts for all
+//         that wait by then. Who calls afterwards waits as it asks for.
 // Edge close_calls: reach -> see. Carries what the agent has done until then.
 // Bound   2^30 calls in one process.
 // Progress  lock-free but for wait().   Proof  stress/model/models/closing.cpp
@@ -46,7 +46,8 @@ class CloseCalls {
     return stage_of(word_.load(sync::edge("close_calls:see", sync::acquire)));
   }
 
-  /// A caller. False: the time has come first.   Blocks: until the agent has stopped, or a later call leaves.
+  /// A caller. False: the time has come first.   Blocks: until the agent has stopped, or a later
+  /// call leaves.
   [[nodiscard]] bool wait(Number call, Moment until) noexcept {
     return await(until, [call](Word seen) noexcept {
       return stage_of(seen) == Stage::stopped || left_of(seen) > call;

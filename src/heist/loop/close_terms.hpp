@@ -9,9 +9,10 @@
 namespace heist {
 
 // Roles   closer: any thread; asks.  drainer: who runs what is left, or waits for its end; reads.
-// I1      Whoever asks, they only get stricter: a drain, a drain until a time, an earlier time, abort (no time at all);
-//         delayed tasks are waited for as long as all ask for it.
-// Order   relaxed throughout: an asker wakes the drainer afterwards, by a message or a word, which carries them.
+// I1      Whoever asks, they only get stricter: a drain, a drain until a time, an earlier time,
+//         abort (no time at all); delayed tasks are waited for as long as all ask for it.
+// Order   relaxed throughout: an asker wakes the drainer afterwards, by a message or a word, which
+//         carries them.
 // Progress  lock-free.   Proof  stress/model/models/closing.cpp
 class CloseTerms {
  public:

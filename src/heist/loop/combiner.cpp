@@ -68,8 +68,8 @@ bool Combiner::decide() noexcept {
 }
 
 bool Combiner::is_decided() const noexcept {
-  // relaxed: the last input to end comes behind all others (open_); the others have it as a hint that their own
-  // source will not be asked any more.
+  // relaxed: the last input to end comes behind all others (open_); the others have it as a hint
+  // that their own source will not be asked any more.
   return decided_.load(sync::relaxed);
 }
 

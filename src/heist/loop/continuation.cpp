@@ -64,8 +64,8 @@ Promise<void> schedule_continuation(SchedulerCore& scheduler, const Continuation
 
 const LoopNodeOps FrameContinuation::table{LoopNodeKind::task, &run, &drop};
 
-/// Resumes with the state of the `co_await`, as the reaction to the continuation's promise would: there
-/// is nothing between the two.
+/// Resumes with the state of the `co_await`, as the reaction to the continuation's promise would:
+/// there is nothing between the two.
 void FrameContinuation::run(LoopNode& node, LoopCore& loop) noexcept {
   auto& self = static_cast<FrameContinuation&>(static_cast<SchedulerTask&>(node));
   // Kept here: the frame may go while the coroutine runs.

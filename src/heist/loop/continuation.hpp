@@ -17,7 +17,8 @@ struct ContinuationSources {
   TaskPriority priority = TaskPriority::user_visible;
 };
 
-/// [sched#compute-the-scheduling-state-from-options] for a yield with options; `current` is the state to
+/// [sched#compute-the-scheduling-state-from-options] for a yield with options; `current` is the
+/// state to
 /// inherit from.   Errors: std::invalid_argument.
 [[nodiscard]] ContinuationSources named_sources(const YieldOptions& options,
                                                 const SchedulingState& current);

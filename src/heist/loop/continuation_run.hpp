@@ -1,4 +1,5 @@
-// ContinuationRun: continuations of one level that an agent picks one after another, and for how long (contract YLD-6).
+// ContinuationRun: continuations of one level that an agent picks one after another, and for how
+// long (contract YLD-6).
 #pragma once
 
 #include <chrono>

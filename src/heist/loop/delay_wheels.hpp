@@ -9,7 +9,8 @@
 
 namespace heist {
 
-/// Two wheels, so that a time limit never waits for the portions in which many delays of one moment end (DLY-6).
+/// Two wheels, so that a time limit never waits for the portions in which many delays of one moment
+/// end (DLY-6).
 ///
 /// Roles   agent: of the loop; in a cluster the keeper. It makes every call but size().
 /// Bound   16 KiB a wheel.
@@ -24,7 +25,8 @@ class DelayWheels {
     wheel_of(task).cancel(task);
   }
 
-  /// Hands out what has ended by now, time limits first, as TimerWheel::expire() does: so many steps of each.
+  /// Hands out what has ended by now, time limits first, as TimerWheel::expire() does: so many
+  /// steps of each.
   template <class End>
   void expire(Tick now, End&& end, std::size_t most) noexcept {
     expire_limits(now, end, most);

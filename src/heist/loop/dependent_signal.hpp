@@ -32,12 +32,14 @@ struct SourceLink : Registration {
 /// The state of a signal made by any(): it depends on roots, and is linked from them weakly.
 ///
 /// Shares   references (SignalCore): handles, tasks, subscriptions, and a walker that has claimed a
-///          link. They go: the signal ends, and lets go of its roots. Memory: its own share until then,
-///          and one for each registry it is linked from, until that has pruned or dropped the link.
-/// I1       A dependent holds its roots; a root holds a dependent's memory only. So whatever goes first,
-///          nothing is kept alive by a long-lived root (ABT-5) but the memory of a bounded number of
-///          dead dependents (Registry).
-/// I2       Whoever claims a link has a reference: a dependent that has ended is never touched again.
+///          link. They go: the signal ends, and lets go of its roots. Memory: its own share until
+///          then, and one for each registry it is linked from, until that has pruned or dropped the
+///          link.
+/// I1       A dependent holds its roots; a root holds a dependent's memory only. So whatever goes
+///          first, nothing is kept alive by a long-lived root (ABT-5) but the memory of a bounded
+///          number of dead dependents (Registry).
+/// I2       Whoever claims a link has a reference: a dependent that has ended is never touched
+///         again.
 /// Proof    stress/model/models/any.cpp, stress/any_stress.cpp
 class DependentSignal final : public SignalCore {
  public:

@@ -36,8 +36,8 @@ class DriveScopeUnlessInside {
   std::optional<DriveScope> scope_;
 };
 
-/// For a scope the calling thread drives no loop: what it runs meanwhile is as on a plain thread. Its
-/// loops go on being driven.
+/// For a scope the calling thread drives no loop: what it runs meanwhile is as on a plain thread.
+/// Its loops go on being driven.
 class DrivePause {
  public:
   DrivePause() noexcept : driven_(std::exchange(loop_of_this_thread, nullptr)) {}
@@ -49,7 +49,8 @@ class DrivePause {
   LoopCore* const driven_;
 };
 
-/// The innermost of the loops that the calling thread drives of which is_it(const LoopCore&) is true; null: none.
+/// The innermost of the loops that the calling thread drives of which is_it(const LoopCore&) is
+/// true; null: none.
 template <class IsIt>
 [[nodiscard]] LoopCore* find_driven(IsIt&& is_it) noexcept {
   LoopCore* driven = loop_of_this_thread;
@@ -70,8 +71,8 @@ template <class IsIt>
   return find_driven([&](const LoopCore& loop) { return loop.is_member_of(cluster); }) != nullptr;
 }
 
-/// For ForkWatch: in this child of fork nobody drives the loop, or a copy of the thread that did. It takes no tasks, and
-/// stops.
+/// For ForkWatch: in this child of fork nobody drives the loop, or a copy of the thread that did.
+/// It takes no tasks, and stops.
 void lose_agent(void* home) noexcept;
 
 }  // namespace heist

@@ -1,4 +1,5 @@
-// Drops: what a thread is about to drop, so that whoever waits within one of the drops finds the rest.
+// Drops: what a thread is about to drop, so that whoever waits within one of the drops finds the
+// rest.
 #pragma once
 
 #include <heist/loop_node.hpp>
@@ -7,8 +8,8 @@
 
 namespace heist {
 
-/// Tasks and reactions of a home that closes, oldest first. What is dropped runs users' destructors,
-/// which may wait for what stands behind: then that goes first.
+/// Tasks and reactions of a home that closes, oldest first. What is dropped runs users'
+/// destructors, which may wait for what stands behind: then that goes first.
 ///
 /// Thread: one; scopes nest.
 class Drops {

@@ -7,9 +7,11 @@
 
 namespace heist {
 
-/// A list, oldest first, that a pass goes through in portions, and joins to what has come since; for one thread at a time.
+/// A list, oldest first, that a pass goes through in portions, and joins to what has come since;
+/// for one thread at a time.
 ///
-/// What comes is a chain with the newest in front. A pass first goes through the list, then turns the chain round.
+/// What comes is a chain with the newest in front. A pass first goes through the list, then turns
+/// the chain round.
 class HeldNodes {
  public:
   [[nodiscard]] bool empty() const noexcept {

@@ -10,11 +10,12 @@ namespace heist {
 
 class WaitingTasks;
 
-/// They do not stand in line with what else is handed over, so that a limit counts however much that is (DLY-6).
+/// They do not stand in line with what else is handed over, so that a limit counts however much
+/// that is (DLY-6).
 ///
 /// Roles   poster: any thread.  owner: a loop's agent, a cluster's keeper.
-/// I1      While the inbox says "asleep" the owner does not look: the poster that finds that sends a message, upon which
-///         the owner looks until nothing is left.
+/// I1      While the inbox says "asleep" the owner does not look: the poster that finds that sends
+///         a message, upon which the owner looks until nothing is left.
 class LimitsToArm {
  public:
   LimitsToArm() noexcept { static_cast<void>(inbox_.try_sleep()); }

@@ -13,7 +13,8 @@ bool LocalTasks::withdraw(SchedulerTask& task) noexcept {
 }
 
 void LocalTasks::release_held(SchedulerCore& scheduler) noexcept {
-  // Youngest first: what stands in front of one in its queue are older tasks of others, mostly none.
+  // Youngest first: what stands in front of one in its queue are older tasks of others, mostly
+  // none.
   while (SchedulerTask* task = scheduler.held.back()) {
     static_cast<void>(waiting.withdraw(*task));
     if (task->is_dynamic) {

@@ -1,4 +1,5 @@
-// LocalTasks: the tasks of one loop that its agent has taken from the inbox, and how each takes its place in line.
+// LocalTasks: the tasks of one loop that its agent has taken from the inbox, and how each takes its
+// place in line.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +36,8 @@ struct LocalTasks {
   }
   /// Delays that are over.
   void end_delays() noexcept;
-  /// The first one, if that is to run now; null: it has been set aside.   Precondition: there is one.
+  /// The first one, if that is to run now; null: it has been set aside.   Precondition: there is
+  /// one.
   [[nodiscard]] SchedulerTask* try_pick(AbortedTasks& aborted) noexcept {
     SchedulerTask* task =
         policy.is_wanted() ? policy.pop(queues, next_enqueue_order) : queues.pop();
@@ -51,7 +53,8 @@ struct LocalTasks {
   }
   /// Takes an unstarted task back from wherever it is. False: it is not here.
   [[nodiscard]] bool withdraw(SchedulerTask& task) noexcept;
-  /// A scheduler was resumed: its runnable tasks that were held back take their places in line again.
+  /// A scheduler was resumed: its runnable tasks that were held back take their places in line
+  /// again.
   void release_held(SchedulerCore& scheduler) noexcept;
 
   /// The signal's priority changed: its queues move.

@@ -20,7 +20,8 @@ class LoopClosing {
   LoopClosing(const LoopClosing&) = delete;
   LoopClosing& operator=(const LoopClosing&) = delete;
 
-  /// The agent: runs or drops everything, for good, by the terms that were asked for. Nothing more the second time.
+  /// The agent: runs or drops everything, for good, by the terms that were asked for. Nothing more
+  /// the second time.
   CloseReport close() noexcept HEIST_ON_AGENT;
   CloseReport close(const CloseMode& mode) noexcept HEIST_ON_AGENT;
   /// The agent: what was aborted and not cleared away yet.

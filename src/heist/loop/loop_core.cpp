@@ -44,7 +44,8 @@ std::chrono::nanoseconds spin_of(const EventLoopOptions& options) noexcept {
   return available_cpus() > 1 ? options.spin : std::chrono::nanoseconds::zero();
 }
 
-/// Whether the caller is a task of this loop, or of its cluster. A loop nested in one of those is still that task.
+/// Whether the caller is a task of this loop, or of its cluster. A loop nested in one of those is
+/// still that task.
 bool is_task_of(const LoopCore& loop) noexcept {
   if (drives_here(&loop)) return true;
   const Membership* membership = loop.membership();

@@ -58,7 +58,8 @@ class LoopCore final : public TaskHome {
   [[nodiscard]] LoopCore* as_loop() noexcept override { return this; }
   /// Hands a node to the agent. False: the loop is closed, the node is still the caller's.
   [[nodiscard]] bool hand_over(LoopNode& node) noexcept;
-  /// The same for one that is a task, or stands for one, of another thread: false also when such are refused.
+  /// The same for one that is a task, or stands for one, of another thread: false also when such
+  /// are refused.
   [[nodiscard]] bool hand_over_task(LoopNode& node) noexcept;
   /// Asks the agent to read the priority of its runnable dynamic queues again.
   void request_recheck() noexcept;
@@ -96,8 +97,8 @@ class LoopCore final : public TaskHome {
   void join(std::unique_ptr<Membership> membership) noexcept;
   /// One more source of tasks.   Errors: std::bad_alloc.
   [[nodiscard]] SchedulerCore& add_scheduler();
-  /// After close and outside of any DriveScope: signals and promises may keep this object for long, but not what only an
-  /// agent needs.
+  /// After close and outside of any DriveScope: signals and promises may keep this object for long,
+  /// but not what only an agent needs.
   void free_agent_state() noexcept;
 
   // The agent: what it has taken over (loop_core.cpp).
@@ -163,15 +164,16 @@ class LoopCore final : public TaskHome {
   void run() noexcept HEIST_ON_AGENT;
   /// The stop has been heeded; the next one counts anew.
   void end_stop() noexcept HEIST_ON_AGENT;
-  /// Makes runnable what other threads and the clock have for us. False: not all, as a time limit comes first, which
-  /// run_next() runs.
+  /// Makes runnable what other threads and the clock have for us. False: not all, as a time limit
+  /// comes first, which run_next() runs.
   [[nodiscard]] bool collect_work() noexcept HEIST_ON_AGENT;
   /// A reaction of this loop, or of its cluster when it goes on with what settles its promise.
   void push_microtask(Reaction& reaction) noexcept HEIST_ON_AGENT;
   void microtask_checkpoint() noexcept HEIST_ON_AGENT {
     if (!on_agent().microtasks.empty()) run_microtasks();
   }
-  /// For what runs long: whether there may be something to do above this level, or something to look after.
+  /// For what runs long: whether there may be something to do above this level, or something to
+  /// look after.
   [[nodiscard]] bool has_more_urgent(int level) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_work() noexcept HEIST_ON_AGENT;
   /// Sleeps until there may be something to do, or `limit`; at once awake when there is.

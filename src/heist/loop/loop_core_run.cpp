@@ -23,8 +23,8 @@ inline SchedulerTask* pick_limit(LoopCore& loop) noexcept HEIST_ON_AGENT {
   return !limits.empty() && limits.begin_pick(loop.counts().run()) ? &limits.pop() : nullptr;
 }
 
-/// A limit that has ended does not wait until all that was sent here has been taken. Null: there is none, or nothing to
-/// take before it.
+/// A limit that has ended does not wait until all that was sent here has been taken. Null: there is
+/// none, or nothing to take before it.
 [[gnu::noinline]] SchedulerTask* pick_limit_before_inbox(LoopCore& loop) noexcept HEIST_ON_AGENT {
   if (!loop.arrivals().may_have_limits()) [[likely]]
     return nullptr;
@@ -73,7 +73,8 @@ inline bool run_task(LoopCore& loop, SchedulerTask& task) noexcept HEIST_ON_AGEN
   return !may_not_start || !std::exchange(agent.not_started, false);
 }
 
-/// A stealable continuation, or the rest of a task that forked. Apart from the way of tasks, which is shorter without it.
+/// A stealable continuation, or the rest of a task that forked. Apart from the way of tasks, which
+/// is shorter without it.
 [[gnu::noinline]] void run_continuation(LoopCore& loop, LoopNode& node) noexcept HEIST_ON_AGENT {
   loop.on_agent().waiting.limits().end_row();
   if (node.ops->kind == LoopNodeKind::forked) {

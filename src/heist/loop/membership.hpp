@@ -34,18 +34,19 @@ class Membership {
 
   [[nodiscard]] TaskHome& cluster() const noexcept { return cluster_; }
 
-  /// What is to be run next of all agents' time limits, tasks and continuations and this loop's own. Null:
-  /// nothing, or the pick is to go on (LoopCore::goes_on).
+  /// What is to be run next of all agents' time limits, tasks and continuations and this loop's
+  /// own. Null: nothing, or the pick is to go on (LoopCore::goes_on).
   [[nodiscard]] virtual LoopNode* pick() noexcept HEIST_ON_AGENT = 0;
-  /// Looks after the cluster's delays if nobody does.   Returns a signal's time limit that has ended, to
-  /// be run next; null: none, or it is a task's turn.
+  /// Looks after the cluster's delays if nobody does.   Returns a signal's time limit that has
+  /// ended, to be run next; null: none, or it is a task's turn.
   [[nodiscard]] virtual SchedulerTask* keep_delays() noexcept HEIST_ON_AGENT = 0;
   /// Whether the cluster may have something above this level, or something to look after.
   [[nodiscard]] virtual bool has_more_urgent(int level) noexcept HEIST_ON_AGENT = 0;
   /// Sleeps until there may be something to do, or `limit`.
   virtual void park(std::optional<std::chrono::steady_clock::time_point> limit) noexcept
       HEIST_ON_AGENT = 0;
-  /// The agent is about to run something: others look for what is published meanwhile (CLU-3, DLY-5).
+  /// The agent is about to run something: others look for what is published meanwhile (CLU-3,
+  /// DLY-5).
   virtual void end_search() noexcept HEIST_ON_AGENT = 0;
 
   // The agent's thread, within what it runs.
@@ -54,8 +55,8 @@ class Membership {
   virtual void drop_before_wait() noexcept = 0;
   /// It has said for what it waits: whether nobody is left who could end that (CLU-5).
   [[nodiscard]] virtual bool is_stuck() noexcept = 0;
-  /// It has waited for long: what is to be told of those that have waited since the call before, which `seen` is of; empty:
-  /// nothing, or another one of them tells.   Errors: std::bad_alloc.
+  /// It has waited for long: what is to be told of those that have waited since the call before,
+  /// which `seen` is of; empty: nothing, or another one of them tells.   Errors: std::bad_alloc.
   [[nodiscard]] virtual std::string find_long_waits(std::unique_ptr<SeenWaits>& seen) = 0;
   /// It has ended a wait: until nobody looks at what it waited for.
   virtual void await_lookers() noexcept = 0;

@@ -5,14 +5,17 @@
 
 namespace heist {
 
-/// After Fredman, Sedgewick, Sleator and Tarjan, "The pairing heap: a new form of self-adjusting heap" (1986).
+/// After Fredman, Sedgewick, Sleator and Tarjan, "The pairing heap: a new form of self-adjusting
+/// heap" (1986).
 ///
-/// `T` has the links `child`, `sibling` and `previous` (parent for a first child, else the sibling before); `before(a, b)`
-/// orders. Cost: top, insert O(1); erase, changed amortised O(log n); no allocation (LIF-4).
+/// `T` has the links `child`, `sibling` and `previous` (parent for a first child, else the sibling
+/// before); `before(a, b)` orders. Cost: top, insert O(1); erase, changed amortised O(log n); no
+/// allocation (LIF-4).
 ///
-/// Most items come in their order. One that belongs behind the last to come stands below that one, and what stood below one that
-/// leaves takes its place. So such items are a line of which each leaves in O(1), and not all of them children of the
-/// first, which would all be looked at when that leaves.
+/// Most items come in their order. One that belongs behind the last to come stands below that one,
+/// and what stood below one that leaves takes its place. So such items are a line of which each
+/// leaves in O(1), and not all of them children of the first, which would all be looked at when
+/// that leaves.
 template <class T, auto before>
 class PairingHeap {
  public:

@@ -1,4 +1,5 @@
-// PickPolicy: picks of a loop with a continuation cap (contract YLD-6), a maximum wait (contract WAIT), or both.
+// PickPolicy: picks of a loop with a continuation cap (contract YLD-6), a maximum wait (contract
+// WAIT), or both.
 #pragma once
 
 #include <chrono>

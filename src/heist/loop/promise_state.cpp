@@ -165,8 +165,8 @@ void drop_pushed() noexcept {
 
 }  // namespace
 
-/// Drops a node whose loop is closed. A drop may settle a promise whose reactions are dropped in turn:
-/// the outermost call does them all, so that a long chain takes no stack.
+/// Drops a node whose loop is closed. A drop may settle a promise whose reactions are dropped in
+/// turn: the outermost call does them all, so that a long chain takes no stack.
 void drop_undeliverable(LoopNode& node) noexcept {
   if (node.ops->kind == LoopNodeKind::message) return node.ops->drop(node);  // takes no stack
   undeliverable.push(node);
@@ -232,7 +232,8 @@ void PromiseStateBase::settle(PromiseStatus status) noexcept {
   drop_pushed();
 }
 
-/// Delivers what is attached by now, oldest first. Adds those of closed loops to the list, newest first.
+/// Delivers what is attached by now, oldest first. Adds those of closed loops to the list, newest
+/// first.
 LoopNode* PromiseStateBase::deliver_reactions(LoopNode* undelivered) noexcept {
   LoopNode* oldest =
       oldest_first(reactions_.exchange(nullptr, sync::edge("promise:collect", sync::acquire)));

@@ -9,8 +9,9 @@ namespace heist {
 
 // Roles   agent: publishes and withdraws.  closer: any thread, at its deadline; steals.
 // States  task_: null, or the running task.
-// I1      The task that was published is emptied from the slot by exactly one of the two. When a closer
-//         has it, the last of both to be done with it drops the share of its memory that the agent added.
+// I1      The task that was published is emptied from the slot by exactly one of the two. When a
+//         closer has it, the last of both to be done with it drops the share of its memory that the
+//         agent added.
 // Edge running: publish -> steal. Carries the task.
 // Edge running: withdraw -> steal. Carries nothing of the task's: who withdrew it ends it.
 // Edge running: rejected -> reject. One closer is done with its stolen task before the next steals.

@@ -21,24 +21,29 @@ class TaskHome;
 
 /// What agents of a cluster have taken from the queues while its scheduler was suspended.
 ///
-/// Roles   suspender: any thread.  agent: a member that has picked one of its tasks.  holder: one thread at a time: the keeper,
-///         who takes out what was aborted, a portion at a time, or who publishes all.
+/// Roles   suspender: any thread.  agent: a member that has picked one of its tasks.  holder: one
+///         thread at a time: the keeper, who takes out what was aborted, a portion at a time, or
+///         who publishes all.
 /// States  newest_: what was held back since a holder looked; nodes_: what it has seen.
 /// I1      Only the holder touches nodes_ and aborts_before_.
-/// I2      What is aborted leaves: a pass begins at the latest when as many were aborted as half of what the last one has
-///         left. So a pass costs no more than the aborts that led to it, and when all were aborted nothing is held (ABT-4,
-///         ABT-5).
-/// Why     An agent that holds a task back looks again whether the scheduler is suspended; who resumes it looks what is held
-///         afterwards. Of the two the later publishes the task, or finds a holder, who looks at both when it has ended.
-///         An agent reads aborts_, looks whether its task is aborted, holds it back, and reads aborts_ again; who learns
-///         of an abort counts it, then sweeps. If the sweep came too early for the task, the agent sees the count change.
-///         Who counts finds that a sweep pays, or finds a holder, who looks again when it has ended. All are seq_cst.
+/// I2      What is aborted leaves: a pass begins at the latest when as many were aborted as half of
+///         what the last one has left. So a pass costs no more than the aborts that led to it, and
+///         when all were aborted nothing is held (ABT-4, ABT-5).
+/// Why     An agent that holds a task back looks again whether the scheduler is suspended; who
+///         resumes it looks what is held afterwards. Of the two the later publishes the task, or
+///         finds a holder, who looks at both when it has ended. An agent reads aborts_, looks
+///         whether its task is aborted, holds it back, and reads aborts_ again; who learns of an
+///         abort counts it, then sweeps. If the sweep came too early for the task, the agent sees
+///         the count change. Who counts finds that a sweep pays, or finds a holder, who looks again
+///         when it has ended. All are seq_cst.
 /// Edge hold: push -> take. Carries the tasks.
 /// Edge hold: end -> begin. Carries nodes_.
 /// Edge hold: push, resume <-> suspended, take. Hold, then look; resume, then look what is held.
-/// Edge hold: end <-> begin, push, resume. End, then look what is held and whether it is suspended; the others the other way.
+/// Edge hold: end <-> begin, push, resume. End, then look what is held and whether it is suspended;
+///         the others the other way.
 /// Edge hold: abort <-> look. The count, and what is held.
-/// Progress  lock-free; what a stopped holder has in hand, and what was held back beside it, waits for it.
+/// Progress  lock-free; what a stopped holder has in hand, and what was held back beside it, waits
+///         for it.
 /// Proof   stress/model/models/cluster_suspension.cpp, stress/held_stress.cpp
 class SuspendedTasks {
  public:
@@ -80,7 +85,8 @@ class SuspendedTasks {
     has_nodes_.store(!nodes_.empty(), sync::edge("hold:end", sync::seq_cst));
     is_taken_.store(false, sync::edge("hold:end", sync::seq_cst));
   }
-  /// The holder: goes on with a pass, or begins one, through so many; drops those of which `is_dead` is true.
+  /// The holder: goes on with a pass, or begins one, through so many; drops those of which
+  /// `is_dead` is true.
   template <class IsDead, class Drop>
   void sweep(unsigned nodes, IsDead&& is_dead, Drop&& drop) noexcept {
     if (!nodes_.is_in_pass()) begin_pass();
@@ -126,8 +132,8 @@ class SuspendedTasks {
   std::uint64_t aborts_before_ = 0;  ///< when the pass began
 };
 
-/// A source of tasks of one home, which owns it. Everything but `home` and the ceiling is the agent's, in a
-/// cluster the keeper's.
+/// A source of tasks of one home, which owns it. Everything but `home` and the ceiling is the
+/// agent's, in a cluster the keeper's.
 ///
 /// Edge ceiling: make -> find. Carries the scheduler.
 struct SchedulerCore {
@@ -136,7 +142,8 @@ struct SchedulerCore {
   SchedulerCore& operator=(const SchedulerCore&) = delete;
   ~SchedulerCore();
 
-  /// Any thread: the one whose tasks have no higher priority than this one's, and none above `highest`.
+  /// Any thread: the one whose tasks have no higher priority than this one's, and none above
+  /// `highest`.
   /// Errors: std::bad_alloc.
   [[nodiscard]] SchedulerCore& with_ceiling(TaskPriority highest);
   /// The priority that its tasks have when they ask for this one (SEC-1).

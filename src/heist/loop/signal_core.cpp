@@ -100,8 +100,8 @@ void SignalCore::abort_at_birth(const Reason& reason) noexcept {
   if (mark_aborted(reason)) static_cast<void>(run_abort_steps(reason, nullptr));
 }
 
-/// Marks the dependents, rejects the tasks, calls the listeners. The dependents, in order of creation; a
-/// reference to each is the caller's.
+/// Marks the dependents, rejects the tasks, calls the listeners. The dependents, in order of
+/// creation; a reference to each is the caller's.
 SourceLink* SignalCore::run_abort_steps(const Reason& reason, LoopCore* outermost_on) noexcept {
   Claimed claimed{.reason = &reason};
   abort_registry_.close(claimed);

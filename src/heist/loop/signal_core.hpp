@@ -29,8 +29,8 @@ struct SignalMessage : LoopNode {
   SignalPort* part;
 };
 
-/// What a signal keeps for one loop, and for the schedulers of one ceiling there: the dynamic queues, and the messages it
-/// sends.
+/// What a signal keeps for one loop, and for the schedulers of one ceiling there: the dynamic
+/// queues, and the messages it sends.
 ///
 /// Roles   sender: any thread that changes the priority, or the one that aborts.  agent: the
 ///         loop's.
@@ -44,18 +44,19 @@ struct SignalMessage : LoopNode {
 /// Edge notice: take -> mark. Carries the message: the agent is done with it, it may be sent again.
 /// Edge notice: queue -> mark. Orders the push of the message with later senders, who rely on it.
 /// Edge notice: mark -> take. Carries nothing but the order of D1 (the value is an atomic).
-/// Edge pair: make -> find. Carries the pair. As D1: who changes the priority looks for the pair then; who makes it, or
-/// finds it new, reads the priority again.
+/// Edge pair: make -> find. Carries the pair. As D1: who changes the priority looks for the pair
+/// then; who makes it, or finds it new, reads the priority again.
 /// Lifetime  as long as its signal; a message under way holds a reference to the signal.
 struct SignalPort {
   explicit SignalPort(SignalCore& owner,
                       TaskPriority highest = TaskPriority::user_blocking) noexcept;
 
-  /// Of its tasks: its signal's, as far as their schedulers allow (SEC-1).   Precondition: a controller's signal.
+  /// Of its tasks: its signal's, as far as their schedulers allow (SEC-1).   Precondition: a
+  /// controller's signal.
   [[nodiscard]] TaskPriority priority() const noexcept;
 
-  /// Whose dynamic queues hold the tasks that take their priority from this signal: its own, or those of
-  /// the signal it follows.
+  /// Whose dynamic queues hold the tasks that take their priority from this signal: its own, or
+  /// those of the signal it follows.
   [[nodiscard]] SignalPort& priority_part() noexcept {
     SignalPort* part = followed.load(sync::edge("signal:notify", sync::acquire));
     return part != nullptr ? *part : *this;
@@ -71,7 +72,8 @@ struct SignalPort {
   /// The aborter, once: hands the chain to the agent.
   void send_reap() noexcept;
 
-  /// In a cluster: the queues of the tasks that take their priority from this signal; made when first asked for.
+  /// In a cluster: the queues of the tasks that take their priority from this signal; made when
+  /// first asked for.
   /// Errors: std::bad_alloc.
   [[nodiscard]] SignalQueues& shared_queues();
   /// The same; null: nobody has asked for them.
@@ -129,24 +131,24 @@ class StopBridge;
 /// I2   Tasks register before they are enqueued; the registry is closed after the reason is set. So
 ///      a task is refused, or claimed by the aborter, or sees the reason at its start (Edge phase).
 /// I3   Signals that depend on others (dependent_signal.hpp) depend on roots only. A root's aborter
-///      sets the reasons of its dependents while it walks its registry, before anybody is notified; who
-///      set a reason runs that signal's abort steps.
-/// D2   A change of priority stores delivered_, then walks the registry for dependents; a new dependent
-///      adds itself to the registry, then reads delivered_. All seq_cst: the walk meets it, or it has
-///      read the new value.
+///      sets the reasons of its dependents while it walks its registry, before anybody is notified;
+///      who set a reason runs that signal's abort steps.
+/// D2   A change of priority stores delivered_, then walks the registry for dependents; a new
+///      dependent adds itself to the registry, then reads delivered_. All seq_cst: the walk meets
+///      it, or it has read the new value.
 /// Edge signal: abort -> observe, start. Carries the reason.
 /// Edge signal: attach -> notify. Carries a loop's part.
-/// I4   change_word_ is a bare value only when every loop has been told of it: each caller tells them
-///      between its change of the word and its end as deliverer, or its leaving. So who finds it
-///      so, with the value it wants, may return (PRI-3).
-/// I5   One caller delivers at a time, and the word says so. It ends when it has delivered the value in
-///      the word, or leaves a later one to the callers that are counted: the first of them to leave
-///      delivers. So the last value is always delivered (PRI-6).
-/// Edge signal: change, finish -> deliver. Carries what a caller did before its call to the listeners that
-///      another one calls, and what listeners did to the next to call them. (The word's other
-///      operations are read-modify-writes, too, and hand both on.)
-/// Edge signal: change, leave, finish -> observe. Carries nothing but the order of the messages to the
-///      loops, for who returns at once (I4).
+/// I4   change_word_ is a bare value only when every loop has been told of it: each caller tells
+///      them between its change of the word and its end as deliverer, or its leaving. So who finds
+///      it so, with the value it wants, may return (PRI-3).
+/// I5   One caller delivers at a time, and the word says so. It ends when it has delivered the
+///      value in the word, or leaves a later one to the callers that are counted: the first of them
+///      to leave delivers. So the last value is always delivered (PRI-6).
+/// Edge signal: change, finish -> deliver. Carries what a caller did before its call to the
+///      listeners that another one calls, and what listeners did to the next to call them. (The
+///      word's other operations are read-modify-writes, too, and hand both on.)
+/// Edge signal: change, leave, finish -> observe. Carries nothing but the order of the messages to
+///      the loops, for who returns at once (I4).
 /// Edge signal: visible -> follow. Carries nothing: the value is an atomic.
 class SignalCore {
  public:
@@ -166,8 +168,8 @@ class SignalCore {
     return reason_.load(sync::edge("signal:start", sync::seq_cst)) != nullptr;
   }
   [[nodiscard]] Reason reason() const noexcept;
-  /// `outermost_on`: the loop whose plain task aborts; every listener is then an outermost callback,
-  /// and a checkpoint follows it (FORMAT.md 3.3).
+  /// `outermost_on`: the loop whose plain task aborts; every listener is then an outermost
+  /// callback, and a checkpoint follows it (FORMAT.md 3.3).
   void abort(const Reason& reason, LoopCore* outermost_on = nullptr) noexcept;
   /// For a signal that nobody has yet: aborted from birth, without an event.
   void abort_at_birth(const Reason& reason) noexcept;
@@ -191,8 +193,8 @@ class SignalCore {
   [[nodiscard]] TaskPriority fixed_priority() const noexcept {
     return kind_ == PriorityKind::fixed ? delivered() : TaskPriority::user_visible;
   }
-  /// What a handle shows: of a controller's signal what picks use; of a dependent one what its listeners
-  /// have been told.
+  /// What a handle shows: of a controller's signal what picks use; of a dependent one what its
+  /// listeners have been told.
   [[nodiscard]] TaskPriority priority() const noexcept {
     return kind_ == PriorityKind::own ? picked() : delivered();
   }
@@ -210,7 +212,8 @@ class SignalCore {
   /// A new dependent of this priority, unless a change has reached it already.
   void start_following(TaskPriority priority) noexcept;
 
-  /// The part for a scheduler's loop and ceiling; made when it is the first time.   Errors: std::bad_alloc.
+  /// The part for a scheduler's loop and ceiling; made when it is the first time.   Errors:
+  /// std::bad_alloc.
   [[nodiscard]] SignalPort& part_for(const SchedulerCore& scheduler);
 
   /// One more reference for who holds the memory only; false when the last one has gone.
@@ -259,8 +262,8 @@ class SignalCore {
   sync::atomic<Reason::Box*> reason_{nullptr};  ///< owned reference
   Registry abort_registry_;
   Registry priority_registry_;
-  /// The latest value, whether a caller delivers, and how many others are still inside their call: one
-  /// word, so that the order of values is the order of events (PRI-6).
+  /// The latest value, whether a caller delivers, and how many others are still inside their call:
+  /// one word, so that the order of values is the order of events (PRI-6).
   sync::atomic<std::uint32_t> change_word_;
   sync::atomic<const void*> deliverer_{nullptr};  ///< identity of the delivering thread
   const End end_;

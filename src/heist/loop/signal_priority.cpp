@@ -11,7 +11,8 @@ namespace heist {
 
 namespace {
 
-// change_word_: the value, who delivers, and from `one_caller` on how many other callers have not left yet.
+// change_word_: the value, who delivers, and from `one_caller` on how many other callers have not
+// left yet.
 constexpr std::uint32_t value_mask = 3;
 constexpr std::uint32_t delivering = 4;  ///< a caller delivers
 constexpr std::uint32_t left_over = 8;   ///< none does: the first of those counted to leave is to
@@ -133,8 +134,8 @@ SourceLink* SignalCore::notify_priority_listeners(TaskPriority previous,
   return claimed.dependents;
 }
 
-/// The root's deliverer only. One made while the change was delivered has the value already, and has no
-/// event.
+/// The root's deliverer only. One made while the change was delivered has the value already, and
+/// has no event.
 void SignalCore::follow(TaskPriority current) noexcept {
   const std::uint8_t value = static_cast<std::uint8_t>(current);
   const std::uint8_t previous =

@@ -10,8 +10,8 @@
 
 namespace heist {
 
-/// Waits for `done()` for the budget, and for as long as it is hot there, but not beyond `limit`; while it is only hot no
-/// other thread is kept off the CPU.
+/// Waits for `done()` for the budget, and for as long as it is hot there, but not beyond `limit`;
+/// while it is only hot no other thread is kept off the CPU.
 template <class Done>
 void spin_until(std::chrono::nanoseconds budget, const TaskHome& hot,
                 std::optional<LoopTime::Clock::time_point> limit, Done&& done) {

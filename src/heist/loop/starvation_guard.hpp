@@ -20,7 +20,8 @@ struct LatePick {
   std::chrono::nanoseconds end = std::chrono::nanoseconds::max();  ///< of its maximum wait
 };
 
-/// When an agent looks for late tasks among those of its cluster: every sixteenth of the shortest maximum, and at each pick
+/// When an agent looks for late tasks among those of its cluster: every sixteenth of the shortest
+/// maximum, and at each pick
 /// while there are some.   Agent only.
 class LateLooks {
  public:
@@ -49,8 +50,8 @@ class StarvationGuard {
 
   [[nodiscard]] LateLooks& looks() noexcept { return looks_; }
 
-  /// At a pick: of the tasks that have waited for their maximum the one that had done so first.   Cost: O(1) while there is
-  /// none, O(log marks) else.
+  /// At a pick: of the tasks that have waited for their maximum the one that had done so first.
+  /// Cost: O(1) while there is none, O(log marks) else.
   [[nodiscard]] LatePick find(const TaskQueues& queues, std::chrono::nanoseconds now,
                               std::uint64_t next_order) noexcept {
     LatePick found;

@@ -7,8 +7,9 @@ namespace heist {
 
 class SignalCore;
 
-/// Registers the task's abort steps with its abort source (or null) and posts it. False: refused, as it
-/// was aborted meanwhile or the loop is closed: its promise is rejected, and the poster's share gone.
+/// Registers the task's abort steps with its abort source (or null) and posts it. False: refused,
+/// as it was aborted meanwhile or the loop is closed: its promise is rejected, and the poster's
+/// share gone.
 ///
 /// Precondition: its scheduler is set.   Errors: std::bad_alloc; the task is refused.
 bool submit(ControlledTask& task, SignalCore* abort_source);

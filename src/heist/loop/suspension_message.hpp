@@ -9,9 +9,10 @@
 
 namespace heist {
 
-/// In the inbox, so behind what was posted before and ahead of every pick that begins afterwards. It is later than the
-/// call, by whose time delays stop and go on. In a cluster it has the number of its change: of several threads the last
-/// decides for what is runnable (SuspendedTasks), and so for what is delayed, in whatever order their messages come.
+/// In the inbox, so behind what was posted before and ahead of every pick that begins afterwards.
+/// It is later than the call, by whose time delays stop and go on. In a cluster it has the number
+/// of its change: of several threads the last decides for what is runnable (SuspendedTasks), and so
+/// for what is delayed, in whatever order their messages come.
 struct SuspensionMessage : LoopNode {
   /// Errors: std::bad_alloc.
   SuspensionMessage(SchedulerCore& target, bool to_suspend);

@@ -17,7 +17,8 @@ std::uint64_t difference(std::uint64_t from, std::uint64_t what) noexcept {
   return from - std::min(from, what);
 }
 
-/// Whether no task has begun, ended or come between two looks. (A close that drops has said before how many there are.)
+/// Whether no task has begun, ended or come between two looks. (A close that drops has said before
+/// how many there are.)
 bool tell_the_same(const TaskTally& one, const TaskTally& other) noexcept {
   return one.begun == other.begun && one.running == other.running &&
          one.dropped + one.not_started == other.dropped + other.not_started;
@@ -58,8 +59,9 @@ TaskTally TaskCounts::read() const noexcept {
 
 std::optional<TaskTally> TaskCounts::try_tally() const noexcept {
   const TaskTally tally = read();
-  // The second look begins with what runs, and so sees every number that the agent had changed by then. If all is as in
-  // the first look, no task was on its way from one place to another while that one read the numbers.
+  // The second look begins with what runs, and so sees every number that the agent had changed by
+  // then. If all is as in the first look, no task was on its way from one place to another while
+  // that one read the numbers.
   if (tally.running.moves_tasks || !tell_the_same(tally, read())) return std::nullopt;
   return tally;
 }

@@ -70,8 +70,8 @@ class TaskCounts {
   /// What the agent says that it does.
   [[nodiscard]] AgentActivity& activity() noexcept { return activity_; }
   [[nodiscard]] const AgentActivity& activity() const noexcept { return activity_; }
-  /// Exact, unless the agent gets no processor for long while it moves tasks.   Blocks: for a moment at
-  /// the most, and while it walks over what the inbox holds.
+  /// Exact, unless the agent gets no processor for long while it moves tasks.   Blocks: for a
+  /// moment at the most, and while it walks over what the inbox holds.
   [[nodiscard]] TaskTally tally() const noexcept;
   /// The same in one try, without waiting. None: the agent moves tasks.
   [[nodiscard]] std::optional<TaskTally> try_tally() const noexcept;

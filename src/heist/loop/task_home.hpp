@@ -20,11 +20,12 @@
 
 namespace heist {
 
-/// What posters, settlers and signals need of an event loop (LoopCore) and of a cluster (ClusterCore):
-/// schedulers, tasks, promises' reactions and signals' parts name their home, and need not know which
-/// of the two it is.
+/// What posters, settlers and signals need of an event loop (LoopCore) and of a cluster
+/// (ClusterCore): schedulers, tasks, promises' reactions and signals' parts name their home, and
+/// need not know which of the two it is.
 ///
-/// Roles   owner: a loop's agent, a cluster's keeper.  poster, settler, aborter, closer: any thread.
+/// Roles   owner: a loop's agent, a cluster's keeper.  poster, settler, aborter, closer: any
+///         thread.
 /// I1      Every node here that has left the inbox is the owner's, until it is runnable.
 /// I2      Whoever holds a task disposes of it: the poster until its post succeeded, then the home.
 ///         Aborters only claim, and tell (SignalPort::send_reap).
@@ -40,33 +41,33 @@ class TaskHome {
   [[nodiscard]] virtual bool post(SchedulerTask& task) noexcept = 0;
   /// The same; when it is closed, the task is dropped.
   virtual bool post_or_drop(SchedulerTask& task) noexcept = 0;
-  /// The same for a signal's time limit, which does not stand in line with what else is handed over. `below`: for
-  /// try_take_back(), until it has arrived; zero: it cannot be taken back.
+  /// The same for a signal's time limit, which does not stand in line with what else is handed
+  /// over. `below`: for try_take_back(), until it has arrived; zero: it cannot be taken back.
   [[nodiscard]] virtual bool post_limit(SchedulerTask& limit, Inbox::Below& below) noexcept = 0;
   /// Whether the limit is the caller's again, as if it had not been posted.
   [[nodiscard]] bool try_take_back(SchedulerTask& limit, Inbox::Below below) noexcept {
     return limits_to_arm_.try_take_back(limit, below);
   }
-  /// Hands over a reaction whose promise has settled. False: it is closed, the reaction is still the
-  /// caller's.
+  /// Hands over a reaction whose promise has settled. False: it is closed, the reaction is still
+  /// the caller's.
   [[nodiscard]] virtual bool deliver(Reaction& reaction) noexcept = 0;
   /// Hands a message to the owner; drops it when this is closed.
   virtual void send(LoopNode& message) noexcept = 0;
-  /// The same for a message that only clears away, and runs no users' code: in a cluster it waits for an
-  /// agent that is awake, until so many have come.
+  /// The same for a message that only clears away, and runs no users' code: in a cluster it waits
+  /// for an agent that is awake, until so many have come.
   virtual void send_to_clear(LoopNode& message) noexcept { send(message); }
   /// The message of an abort: however many there are, each pick looks at some of them only.
   void send_abort(LoopNode& message) noexcept;
   /// The priority of a part's signal has changed: its queues move (PRI-3).
   virtual void change_priority(SignalPort& part) noexcept = 0;
-  /// Before a task that takes its priority from a signal is posted: gives it a place in a queue that moves
-  /// with the signal, if agents share such queues.   Errors: std::bad_alloc.
+  /// Before a task that takes its priority from a signal is posted: gives it a place in a queue
+  /// that moves with the signal, if agents share such queues.   Errors: std::bad_alloc.
   virtual void reserve_place(ControlledTask& /*task*/) {}
   /// The same for a reaction that goes on with this state.   Errors: std::bad_alloc.
   virtual void reserve_place(Reaction& /*reaction*/, const SchedulingState& /*state*/) {}
-  /// A scheduler's tasks are not started by any pick that begins after the return, until resume(): what
-  /// of that is not the owner's. A message to the owner follows, with the number that is returned: of
-  /// several threads' changes the last one decides.
+  /// A scheduler's tasks are not started by any pick that begins after the return, until resume():
+  /// what of that is not the owner's. A message to the owner follows, with the number that is
+  /// returned: of several threads' changes the last one decides.
   virtual std::uint64_t suspend(SchedulerCore& /*scheduler*/) noexcept { return 0; }
   virtual std::uint64_t resume(SchedulerCore& /*scheduler*/) noexcept { return 0; }
   /// Null: it is a cluster.
@@ -114,13 +115,14 @@ class TaskHome {
   [[nodiscard]] WaitingTasks& waiting() noexcept { return *waiting_; }
   [[nodiscard]] AbortedTasks& aborted() noexcept { return aborted_; }
   [[nodiscard]] LimitsToArm& limits_to_arm() noexcept { return limits_to_arm_; }
-  /// A scheduler was resumed: its tasks that were held back are runnable, unless resume() has seen to them.
+  /// A scheduler was resumed: its tasks that were held back are runnable, unless resume() has seen
+  /// to them.
   virtual void release_held(SchedulerCore& /*scheduler*/) noexcept {}
 
   // An agent that clears away.
 
-  /// What is left to do for an aborted task of this home, but for the aborter's share.   Returns whether
-  /// its callback was still there.
+  /// What is left to do for an aborted task of this home, but for the aborter's share.   Returns
+  /// whether its callback was still there.
   [[nodiscard]] virtual bool reap(ControlledTask& task) noexcept = 0;
 
   friend void retain(TaskHome& home) noexcept;
@@ -134,7 +136,8 @@ class TaskHome {
   void take_aborts(unsigned most) noexcept { aborted_.take_messages(abort_messages_, *this, most); }
   void close_aborts() noexcept { aborted_.close_messages(abort_messages_, *this); }
 
-  /// Any thread: hands a limit to the owner. `tell(LoopNode&)` hands over the message that says so. False: it is closed.
+  /// Any thread: hands a limit to the owner. `tell(LoopNode&)` hands over the message that says so.
+  /// False: it is closed.
   template <class Tell>
   [[nodiscard]] bool send_limit(SchedulerTask& limit, Inbox::Below& below, Tell&& tell) noexcept {
     const auto result = limits_to_arm_.post(limit, below);
@@ -181,8 +184,8 @@ class TaskHome {
   LimitsNotice limits_notice_;
 };
 
-/// Disposes of a task that will never start: callback, signal, the agent's share. Whoever holds it.   Returns whether the
-/// callback was still there.
+/// Disposes of a task that will never start: callback, signal, the agent's share. Whoever holds it.
+/// Returns whether the callback was still there.
 bool dispose(ControlledTask& task) noexcept;
 /// The same without the share; for who does not hold it.   Returns false when that was done before.
 bool discard_contents(ControlledTask& task) noexcept;

@@ -37,8 +37,8 @@ void leave_signal(ControlledTask& task) noexcept {
   release(*signal);
 }
 
-/// posted -> started, unless the signal is aborted: then the callback is not called (ABT-2), and the
-/// aborter, whose walk meets every registered task, claims it and rejects its promise.
+/// posted -> started, unless the signal is aborted: then the callback is not called (ABT-2), and
+/// the aborter, whose walk meets every registered task, claims it and rejects its promise.
 bool start(ControlledTask& task) noexcept {
   return task.try_start() && (task.signal == nullptr || !task.signal->aborted_at_start());
 }
@@ -48,8 +48,8 @@ bool start(ControlledTask& task) noexcept {
 void finish_task(ControlledTask& task, TaskOutcome outcome, Reason& error) noexcept {
   const auto& ops = task.task_ops();
   const bool adopts = outcome == TaskOutcome::promise;
-  // A callback may have seen the abort before the aborter's walk has claimed the task: the abort was
-  // first all the same (ABT-6), and the walk will claim and reject it.
+  // A callback may have seen the abort before the aborter's walk has claimed the task: the abort
+  // was first all the same (ABT-6), and the walk will claim and reject it.
   const bool aborted = task.signal != nullptr && task.signal->aborted();
   const bool ours = !aborted && (adopts ? task.try_adopt() : task.try_finish());
   leave_signal(task);

@@ -13,16 +13,20 @@ namespace heist {
 
 /// The state of AbortSignal::timeout, with its timer.
 ///
-/// Shares   references (SignalCore): handles, tasks, subscriptions, signals that depend on it. They go:
-///          the timer is cancelled, by the loop's thread or by a message to it. Memory: one share of the
-///          references (then of that message), one of the timer until it has run or was dropped.
-/// States   where_: the timer is under way to its loop, has arrived, or was given up under way: then both shares are of who
-///          takes it up. So what is dropped before it arrives leaves no message behind, and costs the loop next to nothing;
-///          and none at all if nothing was handed over since, as it is taken back then.
-/// Edge limit: give_up -> take_up. Carries what the references did to the memory that is freed then.
-/// I1       The timer touches the signal with a reference only, which it gets unless the last one has
-///          gone. Between that and the end of the abort nothing ends.
-/// Proof    tests/signals/timeout_signal_test.cpp, stress/timeout_signal_stress.cpp, stress/model/models/time_limits.cpp
+/// Shares   references (SignalCore): handles, tasks, subscriptions, signals that depend on it. They
+///          go: the timer is cancelled, by the loop's thread or by a message to it. Memory: one
+///          share of the references (then of that message), one of the timer until it has run or
+///          was dropped.
+/// States   where_: the timer is under way to its loop, has arrived, or was given up under way:
+///          then both shares are of who takes it up. So what is dropped before it arrives leaves no
+///          message behind, and costs the loop next to nothing; and none at all if nothing was
+///          handed over since, as it is taken back then.
+/// Edge limit: give_up -> take_up. Carries what the references did to the memory that is freed
+///         then.
+/// I1       The timer touches the signal with a reference only, which it gets unless the last one
+///          has gone. Between that and the end of the abort nothing ends.
+/// Proof    tests/signals/timeout_signal_test.cpp, stress/timeout_signal_stress.cpp,
+///         stress/model/models/time_limits.cpp
 class TimeoutSignal final : public SignalCore {
  public:
   /// Aborts once the delay, counted from now, is over, in a plain task of the loop that comes

@@ -16,8 +16,8 @@
 // I5      next_ is the minimum of the first occupied slot, due slot first, except in expire().
 // Bound   16 KiB a wheel, none of it allocated; arm, cancel: O(1), cancel visits at the most
 //         minimum_scan_limit nodes; expire: amortised, a node moves down at the most ten times.
-// Proof   tests/loop/timer_wheel_*_test.cpp (random histories against a reference model among them); numbers in
-//         docs/adr/0004.
+// Proof   tests/loop/timer_wheel_*_test.cpp (random histories against a reference model among
+//         them); numbers in docs/adr/0004.
 #pragma once
 
 #include <array>
@@ -70,8 +70,9 @@ class TimerWheel {
   /// `fire` may destroy its node, arm it again, arm others and cancel others, also ones due in this
   /// call, which then do not fire. What it arms for `now` or earlier is due at the next call.
   ///
-  /// `most`: after so many steps, each of which hands a node out or moves it down, it stops; next_expiry() is the time given
-  /// to it until another call, which goes on with that time, has ended.
+  /// `most`: after so many steps, each of which hands a node out or moves it down, it stops;
+  /// next_expiry() is the time given to it until another call, which goes on with that time, has
+  /// ended.
   ///
   /// Order:   (expiry tick, arming order), also across levels and cascades.
   /// Errors:  precondition: `fire` does not throw, and calls neither expire() nor drain().

@@ -8,16 +8,18 @@
 
 namespace heist {
 
-/// A portion at each pick keeps picks short, but where picks are rare, as tasks are long, more may come than portions take
-/// away. So upkeep goes on: for an eighth of the time since it last did, and a quarter of a millisecond at the most. Picks that
-/// are not rare stay short, and no pick is late for it.
+/// A portion at each pick keeps picks short, but where picks are rare, as tasks are long, more may
+/// come than portions take away. So upkeep goes on: for an eighth of the time since it last did,
+/// and a quarter of a millisecond at the most. Picks that are not rare stay short, and no pick is
+/// late for it.
 ///
 /// Agent only.
 class UpkeepTime {
  public:
   static constexpr std::chrono::microseconds most{250};
 
-  /// `step()` does a portion, and says whether there is more. On a virtual clock, which stands still meanwhile, none.
+  /// `step()` does a portion, and says whether there is more. On a virtual clock, which stands
+  /// still meanwhile, none.
   template <class Step>
   void go_on(const LoopTime& time, Step&& step) noexcept {
     if (time.is_virtual()) return;

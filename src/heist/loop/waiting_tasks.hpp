@@ -18,9 +18,9 @@ namespace heist {
 /// schedulers, and time limits of signals that have ended (they are picked before any task).
 ///
 /// Roles   owner: a loop's agent, a cluster's keeper. It makes every call but size() and held().
-/// I1      A delay ends in the loop's wheel, or in its scheduler's own ones (SchedulerDelays) from the
-///         first suspension of that scheduler on. Those have one task of their own in the loop's wheel,
-///         for the first of their delays.
+/// I1      A delay ends in the loop's wheel, or in its scheduler's own ones (SchedulerDelays) from
+///         the first suspension of that scheduler on. Those have one task of their own in the
+///         loop's wheel, for the first of their delays.
 /// Proof   tests/loop/delay_test.cpp, tests/loop/suspended_delays_test.cpp
 class WaitingTasks {
  public:
@@ -32,8 +32,8 @@ class WaitingTasks {
 
   /// A delayed task arrives.
   void arm(SchedulerTask& task) noexcept;
-  /// Ends the delays that are over: time limits come to limits(), for a task runnable(SchedulerTask&)
-  /// is called. So many steps of each wheel; the rest is due at once.
+  /// Ends the delays that are over: time limits come to limits(), for a task
+  /// runnable(SchedulerTask&) is called. So many steps of each wheel; the rest is due at once.
   template <class Runnable>
   void expire(Runnable&& runnable, unsigned most = expiry_portion) noexcept {
     if (delays_.empty()) return;
@@ -54,8 +54,8 @@ class WaitingTasks {
 
   /// A task came up for a pick while its scheduler is suspended.
   void hold(SchedulerTask& task) noexcept;
-  /// What was asked for at that time, on the clock of this home.   Precondition: the scheduler has its
-  /// delays. False: it is suspended already.
+  /// What was asked for at that time, on the clock of this home.   Precondition: the scheduler has
+  /// its delays. False: it is suspended already.
   bool suspend(SchedulerCore& scheduler, std::chrono::nanoseconds at) noexcept;
   /// False: it is not suspended.
   bool resume(SchedulerCore& scheduler, std::chrono::nanoseconds at) noexcept;

@@ -123,8 +123,8 @@ unsigned tighter(unsigned one, unsigned other) noexcept {
   return one == 0 || other == 0 ? std::max(one, other) : std::min(one, other);
 }
 
-/// Rounded up: of a quota of 1.5 CPUs one agent would leave a third unused, while two use all of it and
-/// are only throttled when both are busy. "max" and "-1", as well as what is odd, are no quota.
+/// Rounded up: of a quota of 1.5 CPUs one agent would leave a third unused, while two use all of it
+/// and are only throttled when both are busy. "max" and "-1", as well as what is odd, are no quota.
 unsigned whole_cpus(std::string_view quota, std::string_view period) {
   const auto granted = number_in<std::uint64_t>(quota).value_or(0);
   const auto every = number_in<std::uint64_t>(period).value_or(0);
@@ -143,8 +143,9 @@ unsigned quota_of(Hierarchy hierarchy, const fs::path& folder) {
   return words.size() == 2 ? whole_cpus(words[0], words[1]) : 0;
 }
 
-/// From the top of the mount down to the cgroup. A mount that does not show the cgroup says nothing: that
-/// of another subtree, or a cgroup outside of the namespace, whose path goes up ("/..").
+/// From the top of the mount down to the cgroup. A mount that does not show the cgroup says
+/// nothing: that of another subtree, or a cgroup outside of the namespace, whose path goes up
+/// ("/..").
 unsigned quota_along(const CgroupMount& mount, const fs::path& cgroup, const fs::path& root) {
   const fs::path below = cgroup.lexically_relative(mount.shown);
   if (below.empty() || *below.begin() == "..") return 0;

@@ -1,15 +1,18 @@
-// ForkWatch: tells a child of fork() which of the objects it inherited have their threads in its parent only.
+// ForkWatch: tells a child of fork() which of the objects it inherited have their threads in its
+// parent only.
 #pragma once
 
 namespace heist {
 
-/// Watches over an object with threads of its own. In a child that this process forks meanwhile nobody runs the copy of
-/// that object: it is lost there.
+/// Watches over an object with threads of its own. In a child that this process forks meanwhile
+/// nobody runs the copy of that object: it is lost there.
 ///
-/// Thread: any. A mutex orders watches and forks; posts and waits meet it in a child that has lost something, never elsewhere.
+/// Thread: any. A mutex orders watches and forks; posts and waits meet it in a child that has lost
+///         something, never elsewhere.
 class ForkWatch {
  public:
-  /// In each such child, before fork() returns there, `lose(subject)` is called, on the only thread there is.
+  /// In each such child, before fork() returns there, `lose(subject)` is called, on the only thread
+  /// there is.
   ///
   /// Errors: std::system_error when the system cannot tell of forks.
   ForkWatch(void* subject, void (*lose)(void* subject));

@@ -14,17 +14,17 @@ namespace heist {
 //         mark.
 // States  word_: awake -> asleep (agent, before it announces sleep in the inbox) -> awake (waker,
 //         or agent).
-// Edge park: describe -> notify. Carries the descriptor to write to. (That the agent prepared reaches
-// its waker by the inbox's mark.)
+// Edge park: describe -> notify. Carries the descriptor to write to. (That the agent prepared
+// reaches its waker by the inbox's mark.)
 // Edge park: unpark -> wait. Carries nothing the inbox does not carry; orders the wake-up with the
-// wait. With a descriptor the wake-up is used up by reading the event, so the look at word_ behind it must
-// see the waker's store: the system's lock on the event orders the two.
+// wait. With a descriptor the wake-up is used up by reading the event, so the look at word_ behind
+// it must see the waker's store: the system's lock on the event orders the two.
 // Edge park: notified -> close, notified. Wakers are done with event_fd_ before it is closed.
 // Edge park: close -> notified. So is the agent, when a waker closes it.
-// Lifetime  a waker holds a share of the loop while it calls unpark(). Descriptors are closed with their
-//         loop, but event_fd_ by the last waker at it: wakers_ counts them, and has a bit for `closing`.
-// With a descriptor (foreign loops) unpark() makes it readable, and a timer does at the next
-// expiry.
+// Lifetime  a waker holds a share of the loop while it calls unpark(). Descriptors are closed with
+//         their loop, but event_fd_ by the last waker at it: wakers_ counts them, and has a bit for
+//         `closing`. With a descriptor (foreign loops) unpark() makes it readable, and a timer does
+//         at the next expiry.
 class Parker {
  public:
   using Clock = std::chrono::steady_clock;

@@ -1,6 +1,6 @@
-// The atomics of model-checking builds (HEIST_MODEL): each operation is a step of a virtual thread. The
-// engine in stress/model decides which thread takes the next step and, within what C++ allows, which
-// value it reads. Included by heist/sync.hpp only.
+// The atomics of model-checking builds (HEIST_MODEL): each operation is a step of a virtual thread.
+// The engine in stress/model decides which thread takes the next step and, within what C++ allows,
+// which value it reads. Included by heist/sync.hpp only.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,8 @@ using Word = std::uint64_t;
 /// A read-modify-write but for compare-exchange.
 enum class Update : std::uint8_t { exchange, add, subtract, bit_or, bit_and };
 
-/// An atomic object: its address and size. Its memory always holds the newest value, so that objects
-/// with static storage live from one execution to the next.
+/// An atomic object: its address and size. Its memory always holds the newest value, so that
+/// objects with static storage live from one execution to the next.
 struct Cell {
   void* address;
   unsigned bytes;

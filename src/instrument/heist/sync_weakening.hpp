@@ -25,9 +25,9 @@ constexpr std::memory_order unmarked(std::memory_order order) noexcept {
 }
 
 /// "structure:end:release" and "structure:end:acquire" take that half of the end's order away,
-/// "structure:end:seq_cst" its place in the single total order, "structure:end" leaves nothing of it.
-/// Models only: "structure:end:torn" keeps the order and makes read-modify-writes two steps; with
-/// "structure:end:mute" stores are not made, and loads read what the object was made with.
+/// "structure:end:seq_cst" its place in the single total order, "structure:end" leaves nothing of
+/// it. Models only: "structure:end:torn" keeps the order and makes read-modify-writes two steps;
+/// with "structure:end:mute" stores are not made, and loads read what the object was made with.
 struct Weakening {
   enum class Half : std::uint8_t { both, release, acquire, seq_cst, torn, mute };
 

@@ -215,7 +215,8 @@ void Engine::depend(Cell cell, bool writes) {
   dependencies_.step(current_, cell.address, writes, path_->last_switch(), *path_);
 }
 
-/// What the thread does from here on does not happen before an acquiring read of what it has just stored.
+/// What the thread does from here on does not happen before an acquiring read of what it has just
+/// stored.
 void Engine::stored() { ++me().clock[current_]; }
 
 void Engine::created(Cell cell, Word value) {

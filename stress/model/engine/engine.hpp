@@ -1,5 +1,5 @@
-// Engine: runs one program of virtual threads in all its executions, and stops at the first that breaks
-// a promise.
+// Engine: runs one program of virtual threads in all its executions, and stops at the first that
+// breaks a promise.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Fiber: the stack of a virtual thread, with what the compiler and the C++ runtime keep for each thread.
+// Fiber: the stack of a virtual thread, with what the compiler and the C++ runtime keep for each
+// thread.
 #pragma once
 
 #include <csetjmp>
@@ -7,11 +8,11 @@
 
 namespace heist::model {
 
-/// Runs `body` on a stack of its own, again and again: each return goes to `resume`'s caller, the next
-/// resume() calls it anew.
+/// Runs `body` on a stack of its own, again and again: each return goes to `resume`'s caller, the
+/// next resume() calls it anew.
 ///
-/// Thread-local variables of the program and the list of caught exceptions are the fiber's own. A fiber
-/// that is destroyed or restarted amid its body leaves everything on its stack as it is.
+/// Thread-local variables of the program and the list of caught exceptions are the fiber's own. A
+/// fiber that is destroyed or restarted amid its body leaves everything on its stack as it is.
 class Fiber {
  public:
   using Body = void (*)();

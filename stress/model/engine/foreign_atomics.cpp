@@ -1,5 +1,5 @@
-// Atomics that do not go through the seam (of the standard library: std::shared_ptr): what compilers call for
-// them with -fsanitize=thread.
+// Atomics that do not go through the seam (of the standard library: std::shared_ptr): what
+// compilers call for them with -fsanitize=thread.
 #include <heist/sync.hpp>
 
 #include "clock.hpp"
@@ -35,8 +35,8 @@ int compare_exchange(volatile T* at, T* expected, T desired, int success, int fa
 
 }  // namespace
 
-// NOLINTBEGIN(bugprone-reserved-identifier,bugprone-macro-parentheses): names are the compilers', and types
-// take no parentheses.
+// NOLINTBEGIN(bugprone-reserved-identifier,bugprone-macro-parentheses): names are the compilers',
+// and types take no parentheses.
 #define HEIST_FOREIGN_UPDATE(bits, type, name, what)                              \
   type __tsan_atomic##bits##_##name(volatile type* at, type operand, int order) { \
     return update(at, Update::what, operand, order);                              \

@@ -1,5 +1,6 @@
-// What compilers and the library call: the seam's operations, each access to plain memory (the program
-// under test is compiled with -fsanitize=thread, and this is its runtime), and each allocation.
+// What compilers and the library call: the seam's operations, each access to plain memory (the
+// program under test is compiled with -fsanitize=thread, and this is its runtime), and each
+// allocation.
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>

@@ -1,5 +1,5 @@
-// Memory: atomic objects as C++ describes them: each has a history, and a load may read any store in it
-// that nothing forbids.
+// Memory: atomic objects as C++ describes them: each has a history, and a load may read any store
+// in it that nothing forbids.
 #pragma once
 
 #include <array>
@@ -20,25 +20,21 @@ struct Viewer {
   VectorClock& clock;  ///< what happens before this step, the step included
 };
 
-// The rules ([intro.races], [atomics.order]), with the order of steps as the single total order S of
-// seq_cst operations:
-//   coherence      a load reads no store older than one that the thread has read or written, or that
-//                  happens before it, or that another thread had read or written before it in that sense;
-//   seq_cst        a seq_cst load reads no store older than what an earlier seq_cst operation on the
-//                  object read or wrote;
-//   modification order  a store comes behind all that the thread could not read any more, else anywhere
-//                  that parts no read-modify-write from what it read;
-//   read-modify-writes read the newest store;
-//   release/acquire  an acquiring read of a releasing store joins its clock; read-modify-writes carry
-//                  the clock of the store they replace along (release sequence).
-// What it leaves out:
-//   read-modify-writes in the midst of a modification order, values out of thin air, and loads that read
-//   stores of later steps (load buffering);
-//   an order S that is not that of the steps: "store data seq_cst, store flag relaxed" against "load flag
-//   relaxed, load data seq_cst" may miss the data in C++ and on ARM, and never does here;
-//   a third stale value in a row (stale_limit), and a store put back behind more than two (max_places).
-// A seq_cst operation does not order relaxed ones of other objects: "store relaxed, seq_cst RMW
-// elsewhere, load" may read stale values, as C++ allows and x86 does not.
+// The rules ([intro.races], [atomics.order]), with the order of steps as the single total order S
+// of seq_cst operations: coherence      a load reads no store older than one that the thread has
+// read or written, or that happens before it, or that another thread had read or written before it
+// in that sense; seq_cst        a seq_cst load reads no store older than what an earlier seq_cst
+// operation on the object read or wrote; modification order  a store comes behind all that the
+// thread could not read any more, else anywhere that parts no read-modify-write from what it read;
+// read-modify-writes read the newest store; release/acquire  an acquiring read of a releasing store
+// joins its clock; read-modify-writes carry the clock of the store they replace along (release
+// sequence). What it leaves out: read-modify-writes in the midst of a modification order, values
+// out of thin air, and loads that read stores of later steps (load buffering); an order S that is
+// not that of the steps: "store data seq_cst, store flag relaxed" against "load flag relaxed, load
+// data seq_cst" may miss the data in C++ and on ARM, and never does here; a third stale value in a
+// row (stale_limit), and a store put back behind more than two (max_places). A seq_cst operation
+// does not order relaxed ones of other objects: "store relaxed, seq_cst RMW elsewhere, load" may
+// read stale values, as C++ allows and x86 does not.
 class Memory {
  public:
   void forget_all() noexcept { histories_.forget_all(); }
@@ -52,7 +48,8 @@ class Memory {
   [[nodiscard]] Word newest(Cell cell);
   /// A read-modify-write that leaves `value` there.   Returns what it read.
   Word replace(Viewer viewer, Cell cell, Word value, std::memory_order order);
-  /// A compare-exchange: reads the newest value, or fails on an older one that differs from `expected`.
+  /// A compare-exchange: reads the newest value, or fails on an older one that differs from
+  /// `expected`.
   struct Comparison {
     bool may_succeed;
     Word value;

@@ -1,8 +1,9 @@
 // What models are written with.
 //
-// A model is a program of a few virtual threads on the shipped code. HEIST_MODEL_PROGRAM(name, bound)
-// { ... } defines one; its body is thread 0. It is run in all executions that have at most `bound`
-// preemptions, each time from its start. After join_all() has said that a thread is frozen, it returns.
+// A model is a program of a few virtual threads on the shipped code. HEIST_MODEL_PROGRAM(name,
+// bound) { ... } defines one; its body is thread 0. It is run in all executions that have at most
+// `bound` preemptions, each time from its start. After join_all() has said that a thread is frozen,
+// it returns.
 #pragma once
 
 #include <functional>
@@ -13,8 +14,8 @@ namespace heist::model {
 
 /// Starts a virtual thread.
 void spawn(std::function<void()> body);
-/// Waits for all threads the caller has spawned. False: a thread of the program is frozen, and what it was to
-/// do is not done.
+/// Waits for all threads the caller has spawned. False: a thread of the program is frozen, and what
+/// it was to do is not done.
 bool join_all();
 /// Ends the execution, and the search, when it does not hold.
 void check(bool holds, std::string_view promise);
@@ -28,8 +29,8 @@ class Unwatched {
   Unwatched& operator=(const Unwatched&) = delete;
 };
 
-/// While it lives, its thread is in this operation of the library, by its key in docs/progress.md: --freeze
-/// tells how many of the places where it freezes a thread are in it.
+/// While it lives, its thread is in this operation of the library, by its key in docs/progress.md:
+/// --freeze tells how many of the places where it freezes a thread are in it.
 class Operation {
  public:
   explicit Operation(const char* key);
@@ -57,8 +58,8 @@ struct Registered {
 
 }  // namespace heist::model
 
-/// A model in which no thread ever waits for another one but by join_all(): it is also run with each of
-/// its threads frozen at each step.
+/// A model in which no thread ever waits for another one but by join_all(): it is also run with
+/// each of its threads frozen at each step.
 #define HEIST_MODEL_PROGRAM(name, bound) HEIST_ANY_MODEL_PROGRAM(name, bound, false)
 /// One in which threads sleep until others act.
 #define HEIST_BLOCKING_MODEL_PROGRAM(name, bound) HEIST_ANY_MODEL_PROGRAM(name, bound, true)

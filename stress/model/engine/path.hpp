@@ -15,10 +15,11 @@ namespace heist::model {
 
 /// How the tree of executions is walked.
 ///
-/// exhaustive  depth first, over all executions with at most `preemptions` switches away from a thread
-///             that could go on (none: any number). Reduced: a switch is tried only where it can change
-///             the order of two dependent steps (dynamic partial order reduction, Flanagan and Godefroid,
-///             POPL 2005; with a bound as in Coons, Musuvathi and McKinley, OOPSLA 2013).
+/// exhaustive  depth first, over all executions with at most `preemptions` switches away from a
+///             thread that could go on (none: any number). Reduced: a switch is tried only where it
+///             can change the order of two dependent steps (dynamic partial order reduction,
+///             Flanagan and Godefroid, POPL 2005; with a bound as in Coons, Musuvathi and McKinley,
+///             OOPSLA 2013).
 /// random      as many executions as asked for, each choice drawn from `seed`.
 /// replay      the one execution that `trace` names.
 struct Search {
@@ -46,7 +47,8 @@ class Path {
   [[nodiscard]] ThreadId choose_thread(ThreadSet enabled, ThreadId previous);
   /// Where the last choose_thread() stands; `none` if there was no choice.
   [[nodiscard]] std::size_t last_switch() const noexcept { return last_switch_; }
-  /// The step chosen there and the next one of `thread` depend on each other: try the other order, too.
+  /// The step chosen there and the next one of `thread` depend on each other: try the other order,
+  /// too.
   void reconsider(std::size_t at, ThreadId thread) noexcept;
 
   /// The execution's name, for Search::trace.

@@ -25,7 +25,8 @@ struct Access {
   std::uint8_t bytes;  ///< of the eight: a mask
 };
 
-/// Two accesses that do not happen one before the other, or an access to memory that was freed before.
+/// Two accesses that do not happen one before the other, or an access to memory that was freed
+/// before.
 struct Conflict {
   Access earlier;
   Access later;

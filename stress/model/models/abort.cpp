@@ -8,8 +8,9 @@ namespace {
 using namespace heist;
 using namespace heist::model;
 
-/// A task whose signal another thread aborts. The agent looks, in a task before it, whether abort() has
-/// returned. (That the callback itself sees it returned says nothing: it starts before its first line.)
+/// A task whose signal another thread aborts. The agent looks, in a task before it, whether abort()
+/// has returned. (That the callback itself sees it returned says nothing: it starts before its
+/// first line.)
 class AbortedTask {
  public:
   void post_marker() {
@@ -75,7 +76,8 @@ HEIST_MODEL_PROGRAM(abort_against_start, 3) {
   check_outcome(task, shared.ran);
 }
 
-/// A callback sees the abort before its aborter has claimed the task: the abort was first all the same (ABT-6).
+/// A callback sees the abort before its aborter has claimed the task: the abort was first all the
+/// same (ABT-6).
 HEIST_MODEL_PROGRAM(abort_seen_by_its_callback, 2) {
   EventLoop loop(on_virtual_clock());
   AbortController controller;
@@ -127,7 +129,8 @@ HEIST_MODEL_PROGRAM(two_aborts, 2) {
   check(ran == 0, "no start after abort() has returned");
 }
 
-/// A delay is armed, and cancelled by an abort, from other threads; its agent sleeps, or moves the clock.
+/// A delay is armed, and cancelled by an abort, from other threads; its agent sleeps, or moves the
+/// clock.
 HEIST_MODEL_PROGRAM(abort_against_expiry, 2) {
   EventLoop loop(on_virtual_clock());
   AbortController controller;
@@ -150,8 +153,8 @@ HEIST_MODEL_PROGRAM(abort_against_expiry, 2) {
   check(loop.pending() == 0, "no timer is left");
 }
 
-/// An abort that comes second returns while the first is at it: nothing starts after either (ABT-2).
-/// (Not run frozen: a loop cannot be destroyed while it is driven.)
+/// An abort that comes second returns while the first is at it: nothing starts after either
+/// (ABT-2). (Not run frozen: a loop cannot be destroyed while it is driven.)
 HEIST_BLOCKING_MODEL_PROGRAM(losing_abort_against_start, 1) {
   AbortedTask shared;
   shared.post_marker();

@@ -1,5 +1,5 @@
-// Signals that depend on others: two sources at once, making and dropping one against abort and change of
-// priority (ABT-2, ABT-3, PRI-3, PRI-6), and the timer of a timeout.
+// Signals that depend on others: two sources at once, making and dropping one against abort and
+// change of priority (ABT-2, ABT-3, PRI-3, PRI-6), and the timer of a timeout.
 #include <heist/heist.hpp>
 #include <optional>
 
@@ -120,7 +120,8 @@ HEIST_MODEL_PROGRAM(dependents_priority_against_pick, 2) {
   check(dynamic == 1 && visible == 1, "every task ran once");
 }
 
-/// Two loops meet a dependent for the first time at once: each finds the queues of its source there.
+/// Two loops meet a dependent for the first time at once: each finds the queues of its source
+/// there.
 HEIST_MODEL_PROGRAM(dependents_part_made_by_two_posters, 1) {
   EventLoop loop(on_virtual_clock());
   const Scheduler scheduler = loop.scheduler();
@@ -148,7 +149,8 @@ HEIST_MODEL_PROGRAM(any_made_against_priority_change, 2) {
   check(dependent->priority() == TaskPriority::user_blocking, "the new value reached it");
 }
 
-/// Two changes and a listener of a dependent: its events follow each other, the last one is the last value.
+/// Two changes and a listener of a dependent: its events follow each other, the last one is the
+/// last value.
 HEIST_BLOCKING_MODEL_PROGRAM(two_changes_and_a_dependents_events, 2) {
   TaskController controller(TaskPriority::user_visible);
   const TaskSignal dependent = TaskSignal::any({}, controller.signal());
@@ -195,7 +197,8 @@ HEIST_MODEL_PROGRAM(timeout_signal_dropped_against_close, 2) {
   static_cast<void>(join_all());
 }
 
-/// Suspended by another thread: a pick that begins afterwards does not start its task; resumed, it does.
+/// Suspended by another thread: a pick that begins afterwards does not start its task; resumed, it
+/// does.
 HEIST_MODEL_PROGRAM(suspend_against_pick, 2) {
   EventLoop loop(on_virtual_clock());
   const Scheduler scheduler = loop.scheduler();

@@ -7,8 +7,8 @@
 using namespace heist;
 using namespace heist::model;
 
-/// A task posted while the loop drains and closes runs or is refused; its promise settles, its callback is
-/// destroyed.
+/// A task posted while the loop drains and closes runs or is refused; its promise settles, its
+/// callback is destroyed.
 HEIST_MODEL_PROGRAM(close_against_post, 2) {
   EventLoop loop(on_virtual_clock());
   const Scheduler scheduler = loop.scheduler();
@@ -72,8 +72,8 @@ void poll_if_free(EventLoop& loop) {
 
 }  // namespace
 
-/// Two threads drive one loop in turn, never at once: what its tasks wrote goes from one to the other.
-/// (Not run frozen: a loop cannot be destroyed while it is driven.)
+/// Two threads drive one loop in turn, never at once: what its tasks wrote goes from one to the
+/// other. (Not run frozen: a loop cannot be destroyed while it is driven.)
 HEIST_BLOCKING_MODEL_PROGRAM(two_drivers, 2) {
   EventLoop loop(on_virtual_clock());
   int ran = 0;
@@ -123,7 +123,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(count_against_take, 2) {
   check(ran == 2 && loop.core().counts().try_tally()->not_started == 0, "nothing is left");
 }
 
-/// A closer adds up the tasks of an agent that runs them: each is in one place, and none has ended that still runs.
+/// A closer adds up the tasks of an agent that runs them: each is in one place, and none has ended
+/// that still runs.
 HEIST_BLOCKING_MODEL_PROGRAM(tally_against_run, 2) {
   EventLoop loop(on_virtual_clock());
   const Scheduler scheduler = loop.scheduler();
@@ -142,7 +143,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(tally_against_run, 2) {
   join_all();
 }
 
-/// Of two calls of close() the later one leaves; the earlier one returns with it, or with the agent's end, whose data it sees.
+/// Of two calls of close() the later one leaves; the earlier one returns with it, or with the
+/// agent's end, whose data it sees.
 HEIST_BLOCKING_MODEL_PROGRAM(calls_against_an_end, 2) {
   CloseCalls calls;
   int data = 0;

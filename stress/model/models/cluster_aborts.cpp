@@ -1,5 +1,6 @@
-// Aborts of stealable tasks: in the queues, in the inbox, in the wheel, while one is picked, and when the cluster closes
-// (ABT-1, ABT-2, ABT-4). Who holds a task and the reaper of the abort meet: one of them destroys its callback.
+// Aborts of stealable tasks: in the queues, in the inbox, in the wheel, while one is picked, and
+// when the cluster closes (ABT-1, ABT-2, ABT-4). Who holds a task and the reaper of the abort meet:
+// one of them destroys its callback.
 #include "../cluster.hpp"
 
 using namespace heist;
@@ -140,7 +141,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_delay_against_a_close, 1) {
   abort_while_it_closes(shared);
 }
 
-/// The same for one in the wheel: the keeper that takes it out may leave its disposal to another one.
+/// The same for one in the wheel: the keeper that takes it out may leave its disposal to another
+/// one.
 HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_task_in_the_wheel_against_a_close, 2) {
   AbortedInCluster shared;
   shared.post({.delay = milliseconds(2)});

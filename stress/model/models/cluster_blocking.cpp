@@ -1,4 +1,5 @@
-// blocking() in a cluster: a reserve picks in the place of a member that blocks, and stands down when that one is back.
+// blocking() in a cluster: a reserve picks in the place of a member that blocks, and stands down
+// when that one is back.
 #include <heist/blocking.hpp>
 
 #include "../cluster.hpp"
@@ -54,7 +55,8 @@ struct Blocked {
 
 }  // namespace
 
-/// The only agent blocks until a task has run that another thread posts: the reserve runs it, whenever it comes.
+/// The only agent blocks until a task has run that another thread posts: the reserve runs it,
+/// whenever it comes.
 HEIST_BLOCKING_MODEL_PROGRAM(block_against_post, 1) {
   Blocked blocked(1);
   blocked.post_blocking(blocked.cluster.bound(0));
@@ -98,7 +100,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(return_against_posts, 1) {
   check(ran.load(sync::acquire) == 2, "both ran");
 }
 
-/// A reserve that is not needed any more was woken for a task, or has taken it: another agent sleeps no longer.
+/// A reserve that is not needed any more was woken for a task, or has taken it: another agent
+/// sleeps no longer.
 HEIST_BLOCKING_MODEL_PROGRAM(stand_down_leaves_nothing, 0) {
   Blocked blocked(2);
   Meeting meeting(2);
@@ -117,7 +120,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(stand_down_leaves_nothing, 0) {
   join_all();
 }
 
-/// More block than there are reserves for: one is back, and so the reserve goes on for the other one.
+/// More block than there are reserves for: one is back, and so the reserve goes on for the other
+/// one.
 HEIST_BLOCKING_MODEL_PROGRAM(one_reserve_for_two, 0) {
   Blocked blocked(2);
   Door first;
@@ -156,7 +160,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(bound_post_against_rest, 0) {
   join_all();
 }
 
-/// Draining: all of it has run, also what a task posts after it has blocked, or what a reserve's does.
+/// Draining: all of it has run, also what a task posts after it has blocked, or what a reserve's
+/// does.
 HEIST_BLOCKING_MODEL_PROGRAM(a_drain_waits_for_who_blocks, 0) {
   Blocked blocked(1);
   bool has_run = false;

@@ -9,8 +9,9 @@
 using namespace heist;
 using namespace heist::model;
 
-/// Any stall of 2^13 to 2^14 rounds, not of exactly 2^14 of them, makes a poster post where nobody looks: the words are
-/// set as so many rounds leave them, and tail_ is what the poster had read. (The fewer rounds, the longer it walks.)
+/// Any stall of 2^13 to 2^14 rounds, not of exactly 2^14 of them, makes a poster post where nobody
+/// looks: the words are set as so many rounds leave them, and tail_ is what the poster had read.
+/// (The fewer rounds, the longer it walks.)
 HEIST_MODEL_PROGRAM(broken_stall_of_many_rounds, 0) {
   constexpr std::uint64_t rounds = (1U << 14) - 9;
   constexpr unsigned round_shift = 50;
@@ -24,8 +25,8 @@ HEIST_MODEL_PROGRAM(broken_stall_of_many_rounds, 0) {
   check(bins.has_tasks(), "what was posted is found");
 }
 
-/// A searcher that is stopped (agent 1, by the system, or while it keeps the delays) holds up the wake-ups that posters
-/// leave to it: agent 0 sleeps on (CLU-3's "a wake-up is in flight").
+/// A searcher that is stopped (agent 1, by the system, or while it keeps the delays) holds up the
+/// wake-ups that posters leave to it: agent 0 sleeps on (CLU-3's "a wake-up is in flight").
 HEIST_MODEL_PROGRAM(broken_stopped_searcher, 0) {
   IdleAgents idle;
   idle.begin_search();
@@ -34,8 +35,9 @@ HEIST_MODEL_PROGRAM(broken_stopped_searcher, 0) {
   check(idle.notify().has_value(), "who posts wakes a sleeper");
 }
 
-/// Two moves of one queue at the same time have kept memory for one ticket. When there is none besides, who gets no ticket
-/// tries until there is some (ADR 0014): the other one's may be for a level that the queue has left.
+/// Two moves of one queue at the same time have kept memory for one ticket. When there is none
+/// besides, who gets no ticket tries until there is some (ADR 0014): the other one's may be for a
+/// level that the queue has left.
 HEIST_MODEL_PROGRAM(broken_two_moves_without_memory, 2) {
   Cluster cluster;
   Signal signal(1);

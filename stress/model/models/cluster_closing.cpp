@@ -81,7 +81,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(deadline_against_a_tree, 1) {
   if (task.status() == PromiseStatus::fulfilled) check(task.get() == 7, "with its result");
 }
 
-/// The same when nobody holds it: the tree's end frees the task. (It takes two preemptions to miss a share of its memory.)
+/// The same when nobody holds it: the tree's end frees the task. (It takes two preemptions to miss
+/// a share of its memory.)
 HEIST_BLOCKING_MODEL_PROGRAM(deadline_against_a_dropped_tree, 2) {
   LoopCluster cluster;
   const auto kept = std::make_shared<int>(0);
@@ -117,7 +118,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(close_of_a_cluster_against_shared_post, 2) {
   task.check_outcome();
 }
 
-/// A task with a dynamic priority, which changes: its queue moves while the last member looks for what is left.
+/// A task with a dynamic priority, which changes: its queue moves while the last member looks for
+/// what is left.
 HEIST_BLOCKING_MODEL_PROGRAM(close_of_a_cluster_against_change, 2) {
   LoopCluster cluster;
   LateTask task;
@@ -170,7 +172,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(close_of_a_cluster_against_settle, 2) {
   check(result.settled(), "the dependent promise is settled");
 }
 
-/// A task waits for another one, which nobody else will run as the other member leaves: that one drops it, or who waits.
+/// A task waits for another one, which nobody else will run as the other member leaves: that one
+/// drops it, or who waits.
 HEIST_BLOCKING_MODEL_PROGRAM(a_member_leaves_while_the_other_one_waits, 2) {
   LoopCluster cluster;
   LateTask task;
@@ -185,7 +188,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(a_member_leaves_while_the_other_one_waits, 2) {
   task.check_outcome();
 }
 
-/// The same for one whose time has not come, which is armed before the other member leaves, or after.
+/// The same for one whose time has not come, which is armed before the other member leaves, or
+/// after.
 HEIST_BLOCKING_MODEL_PROGRAM(a_member_leaves_while_the_other_one_waits_for_a_delay, 2) {
   LoopCluster cluster;
   LateTask task;
@@ -203,7 +207,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(a_member_leaves_while_the_other_one_waits_for_a_del
   task.check_outcome();
 }
 
-/// One leaves while a second one keeps the delays, and stays: it looks again when it gives the role back.
+/// One leaves while a second one keeps the delays, and stays: it looks again when it gives the role
+/// back.
 HEIST_BLOCKING_MODEL_PROGRAM(a_member_leaves_while_one_keeps_what_another_one_waits_for, 1) {
   LoopCluster cluster(3);
   LateTask task;
@@ -298,8 +303,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(the_last_member_against_a_keeper, 1) {
   for (const auto& task : tasks) task.check_outcome();
 }
 
-/// Draining: tasks go on posting, to the cluster and to what is bound to the other agent; all of it has run when it is
-/// quiet.
+/// Draining: tasks go on posting, to the cluster and to what is bound to the other agent; all of it
+/// has run when it is quiet.
 HEIST_BLOCKING_MODEL_PROGRAM(a_drain_waits_for_what_tasks_post, 0) {
   LoopCluster cluster;
   bool has_run = false;

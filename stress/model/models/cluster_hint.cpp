@@ -64,7 +64,8 @@ HEIST_MODEL_PROGRAM(urgent_own_post_against_lowering, 3) {
   join_all();
 }
 
-/// An agent that has nothing lowers the hint to nothing, while tasks come: each is found by the pick behind its post.
+/// An agent that has nothing lowers the hint to nothing, while tasks come: each is found by the
+/// pick behind its post.
 HEIST_MODEL_PROGRAM(post_against_lowering_to_nothing, 2) {
   LowCluster cluster;
   CountedNode passed;
@@ -121,7 +122,8 @@ HEIST_MODEL_PROGRAM(three_posters_two_agents, 0) {
   check(urgent.task.runs == 1 && low[0].runs == 1 && low[1].runs == 1, "every task runs once");
 }
 
-/// A thief carries a bin away: what it does not start itself is published before it starts anything.
+/// A thief carries a bin away: what it does not start itself is published before it starts
+/// anything.
 HEIST_MODEL_PROGRAM(a_bin_in_transfer, 2) {
   Cluster cluster;
   std::array<CountedNode, 2> low;
@@ -181,7 +183,8 @@ bool lower(Where& cluster, unsigned agent, int level) {
 
 }  // namespace
 
-/// Two announcements of the same level with a post between them: the first must not lower for the second (versions).
+/// Two announcements of the same level with a post between them: the first must not lower for the
+/// second (versions).
 HEIST_MODEL_PROGRAM(two_announcements_of_one_level, 2) {
   LowCluster cluster;
   CountedNode low;
@@ -195,7 +198,8 @@ HEIST_MODEL_PROGRAM(two_announcements_of_one_level, 2) {
   join_all();
 }
 
-/// The hint is lowered while a thief carries a bin away: it is raised again before the thief starts anything.
+/// The hint is lowered while a thief carries a bin away: it is raised again before the thief starts
+/// anything.
 HEIST_MODEL_PROGRAM(lowering_against_a_bin_in_transfer, 3) {
   Cluster cluster;
   std::array<CountedNode, 3> low;
@@ -218,8 +222,8 @@ HEIST_MODEL_PROGRAM(lowering_against_a_bin_in_transfer, 3) {
   join_all();
 }
 
-/// An agent does not lower the hint by what another one announced. Agent 1 announces level 0; agent 0 gets that from
-/// announce(1), and has searched above level 1 only.
+/// An agent does not lower the hint by what another one announced. Agent 1 announces level 0; agent
+/// 0 gets that from announce(1), and has searched above level 1 only.
 HEIST_MODEL_PROGRAM(a_foreign_announcement, 2) {
   Cluster cluster;
   CountedNode low;
@@ -237,7 +241,8 @@ HEIST_MODEL_PROGRAM(a_foreign_announcement, 2) {
   join_all();
 }
 
-/// The mistaken protocol: lowers the hint, then searches once more. A test runs it and expects that it fails.
+/// The mistaken protocol: lowers the hint, then searches once more. A test runs it and expects that
+/// it fails.
 HEIST_MODEL_PROGRAM(naive_lowering, 3) {
   LowCluster cluster;
   CountedNode passed;

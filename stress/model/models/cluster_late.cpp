@@ -65,7 +65,8 @@ HEIST_MODEL_PROGRAM(late_first_of_a_ring_against_owner, 3) {
   taken.check_once();
 }
 
-/// One agent takes what is late while the other one, which has it in its ring, picks, and posts younger ones.
+/// One agent takes what is late while the other one, which has it in its ring, picks, and posts
+/// younger ones.
 HEIST_MODEL_PROGRAM(late_pick_against_pick, 2) {
   GuardedCluster cluster;
   std::array<CountedNode, 3> tasks;
@@ -112,7 +113,8 @@ HEIST_MODEL_PROGRAM(late_picks_against_posts, 2) {
   taken.check_once();
 }
 
-/// What was posted before an agent looks, and nobody else takes, it takes: from outside, and of a signal.
+/// What was posted before an agent looks, and nobody else takes, it takes: from outside, and of a
+/// signal.
 HEIST_MODEL_PROGRAM(late_pick_sees_what_was_posted, 2) {
   GuardedCluster cluster;
   Signal signal(0);
@@ -209,7 +211,8 @@ EventLoopOptions guarded() {
 
 }  // namespace
 
-/// A late task against its abort: a pick that begins after abort() has returned does not start it (ABT-2).
+/// A late task against its abort: a pick that begins after abort() has returned does not start it
+/// (ABT-2).
 HEIST_MODEL_PROGRAM(late_pick_against_abort, 1) {
   const LoopCluster cluster(2, guarded());
   AbortController controller;

@@ -1,4 +1,5 @@
-// CLU-1, PRI-3 and ORD-5 while a queue moves: it is where it came from until it can be found where it goes.
+// CLU-1, PRI-3 and ORD-5 while a queue moves: it is where it came from until it can be found where
+// it goes.
 #include <array>
 
 #include "../cluster_queues.hpp"
@@ -33,7 +34,8 @@ HEIST_MODEL_PROGRAM(a_lowering_hides_nothing, 2) {
   join_all();
 }
 
-/// The same from an agent's pick that begins after a raise has returned, while a second raise is under way.
+/// The same from an agent's pick that begins after a raise has returned, while a second raise is
+/// under way.
 HEIST_MODEL_PROGRAM(a_second_raise_keeps_the_first, 2) {
   Cluster cluster;
   Signal signal(0);
@@ -53,7 +55,8 @@ HEIST_MODEL_PROGRAM(a_second_raise_keeps_the_first, 2) {
   join_all();
 }
 
-/// The raise completes behind an agent's search, and the other agent removes the old ticket before it gets there.
+/// The raise completes behind an agent's search, and the other agent removes the old ticket before
+/// it gets there.
 HEIST_MODEL_PROGRAM(a_raise_behind_two_searches, 2) {
   Cluster cluster;
   Signal signal(1);
@@ -71,7 +74,8 @@ HEIST_MODEL_PROGRAM(a_raise_behind_two_searches, 2) {
   join_all();
 }
 
-/// One search: it comes to the new level too early, and to the old one too late, unless it counts moves.
+/// One search: it comes to the new level too early, and to the old one too late, unless it counts
+/// moves.
 HEIST_MODEL_PROGRAM(a_raise_behind_a_search, 2) {
   Cluster cluster;
   Signal signal(1);
@@ -82,7 +86,8 @@ HEIST_MODEL_PROGRAM(a_raise_behind_a_search, 2) {
   join_all();
 }
 
-/// An agent that has nothing else finds nothing: it would sleep, until the one who moves the queue goes on.
+/// An agent that has nothing else finds nothing: it would sleep, until the one who moves the queue
+/// goes on.
 HEIST_MODEL_PROGRAM(a_stopped_move_hides_nothing, 1) {
   Cluster cluster;
   Signal signal(1);
@@ -141,8 +146,9 @@ HEIST_MODEL_PROGRAM(two_levels_against_picks, 2) {
   }
 }
 
-/// A post during a move, which another move turns back where it came from; one that moves it is stopped there: the task
-/// is found all the same (by run frozen), at a level that the queue has had.
+/// A post during a move, which another move turns back where it came from; one that moves it is
+/// stopped there: the task is found all the same (by run frozen), at a level that the queue has
+/// had.
 HEIST_MODEL_PROGRAM(post_against_a_move_and_back, 2) {
   Cluster cluster;
   Signal signal(1);
@@ -175,8 +181,9 @@ HEIST_MODEL_PROGRAM(no_post_is_lost_in_a_move, 2) {
   for (const auto& task : tasks) check(task.runs == 1, "every task runs once");
 }
 
-/// It is posted between the steps of a raise, and the next move goes back to where the raise came from: a ticket at the
-/// raise's level alone would no longer count, and the next move has not put its own yet.
+/// It is posted between the steps of a raise, and the next move goes back to where the raise came
+/// from: a ticket at the raise's level alone would no longer count, and the next move has not put
+/// its own yet.
 HEIST_BLOCKING_MODEL_PROGRAM(a_post_during_a_raise_that_is_taken_back, 2) {
   Cluster cluster;
   Signal signal(1);

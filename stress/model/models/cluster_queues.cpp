@@ -34,7 +34,8 @@ HEIST_MODEL_PROGRAM(bins_give_each_task_to_one, 2) {
   taken.check_once();
 }
 
-/// One poster, an agent: whoever takes later gets younger tasks, also when the ring is full and goes round.
+/// One poster, an agent: whoever takes later gets younger tasks, also when the ring is full and
+/// goes round.
 HEIST_MODEL_PROGRAM(bins_keep_their_order, 2) {
   InjectionQueue<2, 2> bins;
   std::array<CountedNode, 4> tasks;
@@ -56,7 +57,8 @@ HEIST_MODEL_PROGRAM(bins_keep_their_order, 2) {
   check(last.load(sync::relaxed) == 3, "none is lost");
 }
 
-/// An overfull bin is taken in portions of K, while another task comes to it, and a second agent takes.
+/// An overfull bin is taken in portions of K, while another task comes to it, and a second agent
+/// takes.
 HEIST_MODEL_PROGRAM(overfull_bins_leave_in_portions, 2) {
   InjectionQueue<2, 2> bins;
   std::array<CountedNode, 8> tasks;
@@ -157,7 +159,8 @@ HEIST_MODEL_PROGRAM(swept_bins_keep_their_order, 2) {
   check(last == 5, "none is lost");
 }
 
-/// The owner pushes and pops while a thief takes one, or half; the ring is full at once and goes round.
+/// The owner pushes and pops while a thief takes one, or half; the ring is full at once and goes
+/// round.
 HEIST_MODEL_PROGRAM(ring_gives_each_task_to_one, 3) {
   StealableRing<2, 0> ring;
   std::array<CountedNode, 4> tasks;
@@ -178,7 +181,8 @@ HEIST_MODEL_PROGRAM(ring_gives_each_task_to_one, 3) {
   taken.check_once();
 }
 
-/// Own posts leave the kept places free: what the owner takes over always fits there, whatever the thief does.
+/// Own posts leave the kept places free: what the owner takes over always fits there, whatever the
+/// thief does.
 HEIST_MODEL_PROGRAM(ring_keeps_places_for_a_chain, 3) {
   StealableRing<4, 2> ring;
   std::array<CountedNode, 5> tasks;
@@ -199,7 +203,8 @@ HEIST_MODEL_PROGRAM(ring_keeps_places_for_a_chain, 3) {
   taken.check_once();
 }
 
-/// Two posters and two agents on a linked queue; its cells are freed when no agent looks at them any more.
+/// Two posters and two agents on a linked queue; its cells are freed when no agent looks at them
+/// any more.
 HEIST_MODEL_PROGRAM(linked_queue_gives_each_task_to_one, 1) {
   LinkedQueue::CellEpochs epochs(2);
   LinkedQueue queue;
@@ -270,7 +275,8 @@ class SweptQueue {
 
 }  // namespace
 
-/// Two empty cells are taken out of the middle while another agent takes what stands before and behind them.
+/// Two empty cells are taken out of the middle while another agent takes what stands before and
+/// behind them.
 HEIST_MODEL_PROGRAM(empty_cells_leave_a_queue_against_takes, 3) {
   SweptQueue swept;
   for (std::size_t i = 0; i < SweptQueue::count; ++i) swept.push();
@@ -348,7 +354,8 @@ HEIST_MODEL_PROGRAM(more_than_fits, 1) {
   for (const auto& task : tasks) check(task.runs == 1, "every task runs once");
 }
 
-/// An agent posts itself more than its ring takes, while another one steals: what does not fit goes to the bins.
+/// An agent posts itself more than its ring takes, while another one steals: what does not fit goes
+/// to the bins.
 HEIST_MODEL_PROGRAM(own_posts_beyond_the_ring, 1) {
   Cluster cluster;
   std::array<CountedNode, 5> tasks;
@@ -370,7 +377,8 @@ constexpr ClusterSizes sharing{.bins = 2, .bin = 2, .ring = 4, .others_turn = 2,
 
 }  // namespace
 
-/// The others' turn: an agent with tasks of its own takes one of the bins, or of the other agent's ring.
+/// The others' turn: an agent with tasks of its own takes one of the bins, or of the other agent's
+/// ring.
 HEIST_MODEL_PROGRAM(others_have_their_turn, 2) {
   NoSleepers nobody;
   ClusterQueues<sharing, NoSleepers> queues(2, nobody);

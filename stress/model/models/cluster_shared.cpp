@@ -1,4 +1,5 @@
-// PRI-3 in a cluster: one shared queue for each (signal, is continuation), and the tickets that name it.
+// PRI-3 in a cluster: one shared queue for each (signal, is continuation), and the tickets that
+// name it.
 #include <array>
 #include <memory>
 
@@ -8,7 +9,8 @@
 using namespace heist;
 using namespace heist::model;
 
-/// After set_priority returned, no pick goes by the old level: two agents, a static task between the two levels.
+/// After set_priority returned, no pick goes by the old level: two agents, a static task between
+/// the two levels.
 HEIST_MODEL_PROGRAM(raise_against_two_picks, 2) {
   Cluster cluster;
   Signal signal(0);
@@ -97,7 +99,8 @@ HEIST_MODEL_PROGRAM(post_against_empty_queue, 2) {
   check(picked == 3, "every task is picked once");
 }
 
-/// An agent takes the ticket away between the poster's push of it and its bit (SignalQueue's version).
+/// An agent takes the ticket away between the poster's push of it and its bit (SignalQueue's
+/// version).
 HEIST_MODEL_PROGRAM(a_ticket_goes_before_its_bit, 2) {
   Cluster cluster;
   Signal signal(1);
@@ -131,7 +134,8 @@ HEIST_MODEL_PROGRAM(a_bit_means_a_ticket, 2) {
   join_all();
 }
 
-/// After a signal was lowered its tasks no longer come before others (PRI-3): the old ticket is there still.
+/// After a signal was lowered its tasks no longer come before others (PRI-3): the old ticket is
+/// there still.
 HEIST_MODEL_PROGRAM(lowered_tasks_come_later, 2) {
   Cluster cluster;
   Signal signal(2);
@@ -150,7 +154,8 @@ HEIST_MODEL_PROGRAM(lowered_tasks_come_later, 2) {
   join_all();
 }
 
-/// The signal goes while its task is queued, picked, and its ticket cleared away: the tickets hold the pair.
+/// The signal goes while its task is queued, picked, and its ticket cleared away: the tickets hold
+/// the pair.
 HEIST_MODEL_PROGRAM(a_pair_outlives_its_signal, 2) {
   Cluster cluster;
   auto signal = std::make_unique<Signal>(1);
@@ -186,7 +191,8 @@ HEIST_MODEL_PROGRAM(a_ticket_without_memory, 2) {
   check(task.runs == 1, "it is picked once");
 }
 
-/// A post and a move without memory, where agents take tickets away: both tickets of the cell may be needed.
+/// A post and a move without memory, where agents take tickets away: both tickets of the cell may
+/// be needed.
 HEIST_MODEL_PROGRAM(a_move_without_memory, 2) {
   Cluster cluster;
   Signal signal(1);

@@ -1,4 +1,5 @@
-// A signal and a cluster: the queues are made for the first task, and continuations go on where any agent is free.
+// A signal and a cluster: the queues are made for the first task, and continuations go on where any
+// agent is free.
 #include "../cluster.hpp"
 
 using namespace heist;
@@ -30,8 +31,8 @@ void post_middle(const LoopCluster& cluster, const Returned& returned, const int
 
 }  // namespace
 
-/// The first task of a signal in this cluster comes while the priority changes: the pair of queues is made with the old
-/// level, or the new one.
+/// The first task of a signal in this cluster comes while the priority changes: the pair of queues
+/// is made with the old level, or the new one.
 HEIST_MODEL_PROGRAM(set_priority_against_first_stealable_task, 1) {
   LoopCluster cluster;
   TaskController controller(TaskPriority::background);

@@ -49,7 +49,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(shared_posts_wake_two_agents, 0) {
   cluster.run_one_each();
 }
 
-/// A task for one agent alone comes while both go to sleep, and a stealable one: whoever takes that.
+/// A task for one agent alone comes while both go to sleep, and a stealable one: whoever takes
+/// that.
 HEIST_BLOCKING_MODEL_PROGRAM(a_bound_post_wakes_its_agent, 2) {
   LoopCluster cluster;
   int ran = 0;
@@ -78,7 +79,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(three_posts_wake_three_agents, 0) {
   cluster.run_one_each();
 }
 
-/// An agent that was got up to stop is nobody's searcher: its driver goes on to wait for what another agent runs.
+/// An agent that was got up to stop is nobody's searcher: its driver goes on to wait for what
+/// another agent runs.
 HEIST_BLOCKING_MODEL_PROGRAM(who_stops_searches_no_more, 1) {
   LoopCluster cluster;
   Meeting meeting(2);

@@ -1,4 +1,5 @@
-// SUS-1 in a cluster: agents hold back what they pick of a suspended scheduler, and who resumes it publishes that.
+// SUS-1 in a cluster: agents hold back what they pick of a suspended scheduler, and who resumes it
+// publishes that.
 #include <array>
 #include <vector>
 
@@ -39,7 +40,8 @@ struct HeldTask {
     check((promise.status() == PromiseStatus::fulfilled) == (ran == 1), "fulfilled if it ran");
     check(kept.use_count() == 1, "the callback is destroyed");
   }
-  /// Of an aborted one: the first agent comes to an end beside the other threads, and once more behind them.
+  /// Of an aborted one: the first agent comes to an end beside the other threads, and once more
+  /// behind them.
   void finish() const {
     cluster.run_until_idle(0);
     join_all();
@@ -75,7 +77,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(suspend_against_stealable_pick, 2) {
   task.check_ran_once();
 }
 
-/// It is held back while its scheduler is resumed: by the agent, or by who resumes, it is published again.
+/// It is held back while its scheduler is resumed: by the agent, or by who resumes, it is published
+/// again.
 HEIST_BLOCKING_MODEL_PROGRAM(resume_against_hold, 1) {
   HeldTask task;
   task.cluster.scheduler().suspend();
@@ -88,7 +91,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(resume_against_hold, 1) {
   task.check_ran_once();
 }
 
-/// The same for a task with a dynamic priority, which changes, when memory has run out for its new place.
+/// The same for a task with a dynamic priority, which changes, when memory has run out for its new
+/// place.
 HEIST_BLOCKING_MODEL_PROGRAM(resume_against_change, 1) {
   HeldTask task;
   SchedulerCore& scheduler = task.cluster.core().first_scheduler();
@@ -212,7 +216,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(two_sweeps, 1) {
   task.finish();
 }
 
-/// Two threads learn of aborts of what is not held: whatever they sweep, nothing is lost, and all keeps its order.
+/// Two threads learn of aborts of what is not held: whatever they sweep, nothing is lost, and all
+/// keeps its order.
 HEIST_MODEL_PROGRAM(two_sweeps_against_push, 2) {
   SuspendedTasks hold;
   std::array<LoopNode, 2> nodes{LoopNode(no_ops), LoopNode(no_ops)};
@@ -235,7 +240,8 @@ HEIST_MODEL_PROGRAM(two_sweeps_against_push, 2) {
         "both are held, the older one first");
 }
 
-/// The keeper is asked for a sweep once, and then by two threads while it sweeps: it hears all of them.
+/// The keeper is asked for a sweep once, and then by two threads while it sweeps: it hears all of
+/// them.
 HEIST_BLOCKING_MODEL_PROGRAM(asks_against_sweep, 2) {
   HeldTask task;
   task.cluster.core().suspend(task.cluster.core().first_scheduler());
@@ -255,7 +261,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(asks_against_sweep, 2) {
   check(!task.held().wants_sweep(), "all that was counted was swept for");
 }
 
-/// Who resumes takes all between two portions of a sweep, or leaves it to the sweeper: each leaves once, in order.
+/// Who resumes takes all between two portions of a sweep, or leaves it to the sweeper: each leaves
+/// once, in order.
 HEIST_MODEL_PROGRAM(portions_against_resume, 2) {
   SuspendedTasks hold;
   std::array<LoopNode, 3> nodes{LoopNode(no_ops), LoopNode(no_ops), LoopNode(no_ops)};
@@ -289,7 +296,8 @@ HEIST_MODEL_PROGRAM(portions_against_resume, 2) {
         "the living leave in order");
 }
 
-/// One thread suspends while another one resumes: what is runnable and what is delayed go by the same of the two.
+/// One thread suspends while another one resumes: what is runnable and what is delayed go by the
+/// same of the two.
 HEIST_BLOCKING_MODEL_PROGRAM(suspend_against_resume, 2) {
   LoopCluster cluster;
   int ran = 0;

@@ -1,4 +1,5 @@
-// DLY-5 in a cluster: a delayed task is no hostage of the agent that armed it, or that slept until it was due.
+// DLY-5 in a cluster: a delayed task is no hostage of the agent that armed it, or that slept until
+// it was due.
 #include "../cluster.hpp"
 
 using namespace heist;
@@ -43,7 +44,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(armer_is_busy, 2) {
   hostage.cluster.run_one_each();
 }
 
-/// It is armed from outside, while a task comes that keeps the agent that takes it: be it the watcher.
+/// It is armed from outside, while a task comes that keeps the agent that takes it: be it the
+/// watcher.
 HEIST_BLOCKING_MODEL_PROGRAM(watcher_takes_a_task, 0) {
   Hostage hostage;
   spawn([&] { hostage.arm(); });
@@ -54,8 +56,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(watcher_takes_a_task, 0) {
   hostage.cluster.run_one_each();
 }
 
-/// A later one is armed already: the watcher sleeps too long, unless it is told. One agent is kept by a task of its own,
-/// and may have taken the first one over before.
+/// A later one is armed already: the watcher sleeps too long, unless it is told. One agent is kept
+/// by a task of its own, and may have taken the first one over before.
 HEIST_BLOCKING_MODEL_PROGRAM(earlier_deadline_wakes_the_watcher, 1) {
   Hostage hostage;
   hostage.arm_far_one();
@@ -75,8 +77,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(earlier_deadline_wakes_one_of_two, 1) {
   hostage.cluster.run_one_each();
 }
 
-/// The first comes due and is kept while another one comes: its keeper looks at the inbox again (TimerKeeper's I1), and is
-/// kept by a task then.
+/// The first comes due and is kept while another one comes: its keeper looks at the inbox again
+/// (TimerKeeper's I1), and is kept by a task then.
 HEIST_BLOCKING_MODEL_PROGRAM(a_timer_comes_while_one_is_kept, 1) {
   Hostage hostage;
   hostage.cluster.scheduler().post([&] { hostage.wait(); }, {.delay = milliseconds(1)});
@@ -111,7 +113,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(two_keepers_of_delays, 2) {
   for (const int times : ran) check(times == 1, "every task runs once");
 }
 
-/// Whoever keeps does a portion of it for a pick, although more comes: then it is the turn of its own task.
+/// Whoever keeps does a portion of it for a pick, although more comes: then it is the turn of its
+/// own task.
 HEIST_MODEL_PROGRAM(keeping_ends_while_more_comes, 3) {
   LoopCluster cluster;
   cluster.bound(0).post(

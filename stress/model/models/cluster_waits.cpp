@@ -1,4 +1,5 @@
-// Members of a cluster that wait for each other (CLU-5): a wait that would never end is refused, no other one.
+// Members of a cluster that wait for each other (CLU-5): a wait that would never end is refused, no
+// other one.
 #include <array>
 #include <memory>
 
@@ -43,7 +44,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(members_wait_for_each_other, 1) {
   for (const auto& task : tasks) check(task.settled(), "what they waited for has run");
 }
 
-/// The first wait ends by the task that the second wait comes behind: the first member is free by then, or about to be.
+/// The first wait ends by the task that the second wait comes behind: the first member is free by
+/// then, or about to be.
 HEIST_BLOCKING_MODEL_PROGRAM(members_wait_in_turn, 2) {
   LoopCluster cluster;
   bool refused = false;

@@ -1,4 +1,5 @@
-// Combinators: inputs that settle on several threads, against each other and the close of the loop (PRO-1, LIF-1).
+// Combinators: inputs that settle on several threads, against each other and the close of the loop
+// (PRO-1, LIF-1).
 #include <heist/heist.hpp>
 #include <memory>
 #include <stdexcept>
@@ -56,7 +57,8 @@ HEIST_MODEL_PROGRAM(two_inputs_settle_on_a_closed_loop, 2) {
   check(all.status() == PromiseStatus::rejected, "nothing is left pending");
 }
 
-/// One input has had its say on the agent when the loop is closed, and another thread drops the other one's.
+/// One input has had its say on the agent when the loop is closed, and another thread drops the
+/// other one's.
 HEIST_MODEL_PROGRAM(input_settles_against_close, 2) {
   EventLoop loop(on_virtual_clock());
   Settling<std::shared_ptr<int>> first;

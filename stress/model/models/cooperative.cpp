@@ -1,4 +1,5 @@
-// COOP-2, COOP-6: other threads schedule and cancel on a cooperative scheduler, while its loop works, and ends.
+// COOP-2, COOP-6: other threads schedule and cancel on a cooperative scheduler, while its loop
+// works, and ends.
 #include <heist/heist.hpp>
 #include <memory>
 
@@ -96,7 +97,8 @@ HEIST_MODEL_PROGRAM(cooperative_cancel_against_a_rest, 3) {
   check(*probe <= 1 && probe.use_count() == 1, "called once or never, and destroyed");
 }
 
-/// The loop closes while another thread schedules and cancels: all is refused or dropped, nothing is left.
+/// The loop closes while another thread schedules and cancels: all is refused or dropped, nothing
+/// is left.
 HEIST_MODEL_PROGRAM(cooperative_tasks_against_close, 3) {
   auto loop = std::make_unique<EventLoop>(on_virtual_clock());
   const CooperativeScheduler scheduler(loop->scheduler());

@@ -40,7 +40,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(posts_wake_a_descriptor, 2) {
   check(ran == 2, "every task ran once");
 }
 
-/// A foreign loop sleeps in the descriptor, then polls: whenever there is something to do it is readable.
+/// A foreign loop sleeps in the descriptor, then polls: whenever there is something to do it is
+/// readable.
 HEIST_BLOCKING_MODEL_PROGRAM(foreign_loop_polls, 2) {
   const Descriptors descriptors;
   EventLoop loop(on_virtual_clock());
@@ -75,7 +76,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(descriptor_is_made_amid_posts, 2) {
   check(ran == 1, "every task ran once");
 }
 
-/// The loop is destroyed while two wakers are at its descriptor, one of them late: the last closes it.
+/// The loop is destroyed while two wakers are at its descriptor, one of them late: the last closes
+/// it.
 HEIST_MODEL_PROGRAM(destroyed_while_wakers_write, 2) {
   const Descriptors descriptors;
   std::optional<EventLoop> loop(on_virtual_clock());
@@ -99,8 +101,8 @@ HEIST_MODEL_PROGRAM(destroyed_against_waker, 2) {
   join_all();
 }
 
-/// The agent's sleep ends by its deadline while its waker is late; the agent then makes the descriptor, which
-/// the waker finds.
+/// The agent's sleep ends by its deadline while its waker is late; the agent then makes the
+/// descriptor, which the waker finds.
 HEIST_BLOCKING_MODEL_PROGRAM(descriptor_is_made_before_late_waker, 2) {
   const Descriptors descriptors;
   Parker parker;

@@ -1,4 +1,5 @@
-// ForkDeque, and what its owner and thieves do with a fork: each continuation goes on once, behind what it needs (CLU-6).
+// ForkDeque, and what its owner and thieves do with a fork: each continuation goes on once, behind
+// what it needs (CLU-6).
 #include <array>
 #include <heist/child_count.hpp>
 #include <heist/loop_node.hpp>
@@ -170,7 +171,8 @@ HEIST_MODEL_PROGRAM(end_of_child_against_theft, 3) {
   check(parent.went_on == 1, "it goes on");
 }
 
-/// An agent forks while another one goes to sleep: that one sees the continuation, or is woken (CLU-3).
+/// An agent forks while another one goes to sleep: that one sees the continuation, or is woken
+/// (CLU-3).
 HEIST_MODEL_PROGRAM(fork_against_sleep, 3) {
   Sleepers sleepers;
   Queues queues(2, sleepers);
@@ -186,8 +188,8 @@ HEIST_MODEL_PROGRAM(fork_against_sleep, 3) {
   check(!sleeps || sleepers.woken == 1, "nobody sleeps on it");
 }
 
-/// An agent forks while another one lowers the hint: the next pick finds the continuation before what is less
-/// urgent (CLU-1).
+/// An agent forks while another one lowers the hint: the next pick finds the continuation before
+/// what is less urgent (CLU-1).
 HEIST_MODEL_PROGRAM(fork_against_lowering, 3) {
   Sleepers sleepers;
   Queues queues(2, sleepers);

@@ -1,4 +1,5 @@
-// Posting to an agent that sleeps, or is about to: no post is lost, none waits for another one (ORD-2, CLU-3).
+// Posting to an agent that sleeps, or is about to: no post is lost, none waits for another one
+// (ORD-2, CLU-3).
 #include <heist/heist.hpp>
 
 #include "../support.hpp"

@@ -15,7 +15,8 @@ int seven() noexcept { return 7; }
 
 }  // namespace
 
-/// Queued and delayed tasks are aborted while their loop is destroyed: each is rejected once, by either.
+/// Queued and delayed tasks are aborted while their loop is destroyed: each is rejected once, by
+/// either.
 HEIST_MODEL_PROGRAM(destroyed_against_abort, 2) {
   AbortController controller;
   std::optional<EventLoop> loop(on_virtual_clock());
@@ -29,7 +30,8 @@ HEIST_MODEL_PROGRAM(destroyed_against_abort, 2) {
   check(delayed.status() == PromiseStatus::rejected, "the delayed task is rejected");
 }
 
-/// A loop is destroyed while a signal changes its priority and goes, and a post with it is under way.
+/// A loop is destroyed while a signal changes its priority and goes, and a post with it is under
+/// way.
 HEIST_MODEL_PROGRAM(destroyed_against_change, 2) {
   std::optional<TaskController> controller(TaskPriority::background);
   std::optional<EventLoop> loop(on_virtual_clock());

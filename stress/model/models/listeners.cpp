@@ -1,4 +1,5 @@
-// Listeners against abort and removal (ABT-7, ABT-8), and against the signal that they are bound to.
+// Listeners against abort and removal (ABT-7, ABT-8), and against the signal that they are bound
+// to.
 #include <heist/heist.hpp>
 #include <memory>
 #include <optional>
@@ -70,7 +71,8 @@ struct Ends {
   int* ends;
 };
 
-/// A listener whose signal aborts while it is removed by hand: the removal waits for the callback's end.
+/// A listener whose signal aborts while it is removed by hand: the removal waits for the callback's
+/// end.
 HEIST_BLOCKING_MODEL_PROGRAM(bound_listener_against_unsubscribe, 3) {
   TaskController source;
   AbortController bond;

@@ -1,11 +1,13 @@
-// Why moodycamel's queue is no stealable queue (CLU-1, CLU-3): with several consumers it may look empty when it is not.
+// Why moodycamel's queue is no stealable queue (CLU-1, CLU-3): with several consumers it may look
+// empty when it is not.
 #include "../abstract_queue.hpp"
 #include "../cluster_queues.hpp"
 
 using namespace heist::model;
 using namespace heist;
 
-/// A test runs it and expects that it fails: two items, one of which has been there all along; three agents look.
+/// A test runs it and expects that it fails: two items, one of which has been there all along;
+/// three agents look.
 HEIST_MODEL_PROGRAM(naive_moodycamel_search, 2) {
   AbstractQueue<1, 4> queue;
   sync::atomic<int> posted{0};

@@ -59,7 +59,8 @@ HEIST_MODEL_PROGRAM(set_priority_against_post, 1) {
   check(dynamic == 1, "it ran once");
 }
 
-/// Two calls: each event begins where the last ended, the last one is the last value, and picks use it.
+/// Two calls: each event begins where the last ended, the last one is the last value, and picks use
+/// it.
 HEIST_BLOCKING_MODEL_PROGRAM(two_changes_and_their_events, 2) {
   EventLoop loop(on_virtual_clock());
   const Scheduler scheduler = loop.scheduler();
@@ -105,7 +106,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(three_changes_and_their_events, 1) {
   check(last == controller.signal().priority(), "the last event is the last value");
 }
 
-/// Two calls: whichever thread calls the listener, it comes behind what the other one did before its call.
+/// Two calls: whichever thread calls the listener, it comes behind what the other one did before
+/// its call.
 HEIST_BLOCKING_MODEL_PROGRAM(listener_called_by_another_call, 2) {
   TaskController controller(TaskPriority::user_visible);
   int data = 0;
@@ -166,7 +168,8 @@ HEIST_MODEL_PROGRAM(two_changes_against_pick, 1) {
   check(dynamic == 1, "it ran once");
 }
 
-/// A call that finds another one delivering returns early: picks use its value from then on all the same.
+/// A call that finds another one delivering returns early: picks use its value from then on all the
+/// same.
 HEIST_MODEL_PROGRAM(early_return_against_pick, 1) {
   EventLoop loop(on_virtual_clock());
   const Scheduler scheduler = loop.scheduler();
@@ -192,8 +195,8 @@ HEIST_MODEL_PROGRAM(early_return_against_pick, 1) {
   check(dynamic == 1, "it ran once");
 }
 
-/// A change finds the message of an earlier one under way, which the agent has taken, or will: picks use the
-/// new value either way (D1 of SignalPort).
+/// A change finds the message of an earlier one under way, which the agent has taken, or will:
+/// picks use the new value either way (D1 of SignalPort).
 HEIST_MODEL_PROGRAM(second_change_against_pick, 2) {
   EventLoop loop(on_virtual_clock());
   const Scheduler scheduler = loop.scheduler();
@@ -217,8 +220,8 @@ HEIST_MODEL_PROGRAM(second_change_against_pick, 2) {
   check(dynamic == 1, "it ran once");
 }
 
-/// A call finds the message of another one, that has not returned yet, in the inbox: it need not send its own.
-/// (Not run frozen: a loop cannot be destroyed while it is driven.)
+/// A call finds the message of another one, that has not returned yet, in the inbox: it need not
+/// send its own. (Not run frozen: a loop cannot be destroyed while it is driven.)
 HEIST_BLOCKING_MODEL_PROGRAM(early_return_against_message_under_way, 1) {
   EventLoop loop(on_virtual_clock());
   const Scheduler scheduler = loop.scheduler();

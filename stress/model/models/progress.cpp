@@ -1,5 +1,5 @@
-// Each operation that docs/progress.md calls lock-free or wait-free, against others that meet it: a thread
-// frozen in it keeps nobody from coming to their end (ORD-5).
+// Each operation that docs/progress.md calls lock-free or wait-free, against others that meet it: a
+// thread frozen in it keeps nobody from coming to their end (ORD-5).
 #include <heist/heist.hpp>
 #include <memory>
 #include <utility>

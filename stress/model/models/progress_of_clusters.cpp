@@ -1,5 +1,6 @@
-// Each operation on a cluster that docs/progress.md calls lock-free, against agents that run what it gives them: a thread
-// frozen in it keeps nobody from coming to their end (ORD-5). Frozen agents: in the models of the queues.
+// Each operation on a cluster that docs/progress.md calls lock-free, against agents that run what
+// it gives them: a thread frozen in it keeps nobody from coming to their end (ORD-5). Frozen
+// agents: in the models of the queues.
 #include "../cluster.hpp"
 
 using namespace heist;

@@ -8,7 +8,8 @@
 using namespace heist;
 using namespace heist::model;
 
-/// Reactions are attached while another thread settles: each runs once, in the order they were attached.
+/// Reactions are attached while another thread settles: each runs once, in the order they were
+/// attached.
 HEIST_MODEL_PROGRAM(settle_against_then, 2) {
   EventLoop loop(on_virtual_clock());
   auto pair = Promise<int>::with_resolver();

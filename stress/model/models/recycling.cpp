@@ -64,7 +64,8 @@ void use_nodes_in_two_threads(std::size_t retained_bytes, int rounds) {
 /// Nodes are taken and given back by two threads, and slabs are made by both.
 HEIST_MODEL_PROGRAM(depot_gives_each_node_to_one, 1) { use_nodes_in_two_threads(1 << 30, 2); }
 
-/// A slab is emptied while another thread gives a node of it back: the slab is listed again by one of them.
+/// A slab is emptied while another thread gives a node of it back: the slab is listed again by one
+/// of them.
 HEIST_MODEL_PROGRAM(depot_give_against_last_harvest, 2) {
   Depot depot(node_bytes, 1 << 30);
   std::array<void*, Depot::most> nodes{};
@@ -161,8 +162,8 @@ HEIST_MODEL_PROGRAM(registry_close_against_add_and_prune, 1) {
   check(met == (added ? 1 : 0), "added and met, or refused");
 }
 
-/// One goes on with a pass that another has begun, while a third one walks: the place where it goes on is in the list, and
-/// the living are met.
+/// One goes on with a pass that another has begun, while a third one walks: the place where it goes
+/// on is in the list, and the living are met.
 HEIST_MODEL_PROGRAM(registry_pass_in_two_portions_against_walk, 1) {
   Registry registry;
   check(registry.add(*new Entry(false)), "open");

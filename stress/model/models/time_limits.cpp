@@ -1,4 +1,5 @@
-// Time limits that other threads set and drop (DLY-6, ABT-5), and what an agent leaves in its inbox (LIF-1).
+// Time limits that other threads set and drop (DLY-6, ABT-5), and what an agent leaves in its inbox
+// (LIF-1).
 #include <array>
 #include <heist/heist.hpp>
 #include <optional>
@@ -85,7 +86,8 @@ struct Node : LoopNode {
 
 }  // namespace
 
-/// A closer counts what the agent has left, while that goes on with it: it reads no link that changes.
+/// A closer counts what the agent has left, while that goes on with it: it reads no link that
+/// changes.
 HEIST_BLOCKING_MODEL_PROGRAM(count_against_what_is_left, 2) {
   Inbox inbox;
   std::array<Node, 3> nodes;

@@ -73,8 +73,8 @@ HEIST_MODEL_PROGRAM(delayed_post_against_abort_and_expiry, 1) {
   check(ran <= 1 && loop.pending() == 0, "no timer is left");
 }
 
-/// Another thread clears a timeout while it expires: refused, or the timeout is over and its run is seen.
-/// Not frozen: no other thread can drive, or destroy, a loop that a frozen one drives.
+/// Another thread clears a timeout while it expires: refused, or the timeout is over and its run is
+/// seen. Not frozen: no other thread can drive, or destroy, a loop that a frozen one drives.
 HEIST_BLOCKING_MODEL_PROGRAM(handle_against_its_timeout, 2) {
   EventLoop loop(on_virtual_clock());
   Timeout timeout;
@@ -96,7 +96,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(handle_against_its_timeout, 2) {
   check(loop.pending() == 0, "no timer is left");
 }
 
-/// A timeout's handle goes on another thread while the timeout runs; its loop sets and clears another one.
+/// A timeout's handle goes on another thread while the timeout runs; its loop sets and clears
+/// another one.
 HEIST_MODEL_PROGRAM(handle_goes_against_its_timeout, 3) {
   EventLoop loop(on_virtual_clock());
   Timeout timeout;

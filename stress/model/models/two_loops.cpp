@@ -29,8 +29,8 @@ class Returned {
 
 }  // namespace
 
-/// A signal that the first loop knows already comes to the second one while its priority changes: once post
-/// and change have returned, picks there use the new value.
+/// A signal that the first loop knows already comes to the second one while its priority changes:
+/// once post and change have returned, picks there use the new value.
 HEIST_BLOCKING_MODEL_PROGRAM(set_priority_against_second_loop, 1) {
   Side first;
   Side second;

@@ -11,14 +11,11 @@
 //   if (is_posted) lane.posted(id, begin);
 //   … lane.rest() before it waits for anything, and at its end.
 //
-//   // An agent. A pick begins after whatever its agent did last: on_start, or the end of the task before.
-//   options.on_start = [&](unsigned) { last_pick = own_lane().before(); };   // last_pick: thread-local
-//   void run(TaskId id) {
-//     own_lane().started(id, last_pick);  // first thing of the callback
-//     …
-//     last_pick = own_lane().before();  // last thing
-//   }
-//   options.on_stop = [&](unsigned) { own_lane().rest(); };
+//   // An agent. A pick begins after whatever its agent did last: on_start, or the end of the task
+//   before. options.on_start = [&](unsigned) { last_pick = own_lane().before(); };   // last_pick:
+//   thread-local void run(TaskId id) { own_lane().started(id, last_pick);  // first thing of the
+//   callback … last_pick = own_lane().before();  // last thing } options.on_stop = [&](unsigned) {
+//   own_lane().rest(); };
 //
 //   // The checker: until all is done, then finish() once all others are quiet.
 //   while (!done) if (!history.check_some()) std::this_thread::yield();
@@ -27,10 +24,10 @@
 //   check(history.verdict().violating_pairs == 0 && history.exactly_once().holds(), "CLU-1 …");
 //   check(history.rank_error().max_rank() <= bound, "CLU-2 …");
 //
-// Bound: a full lane makes its thread wait for the checker, so the notes on their way are bounded. What the
-// checker holds grows with the tasks that wait, and while a lane stands still that is not at rest.
-// An agent that sleeps stands still: whoever posts sees to it that each agent gets a bound task now and then.
-// Batches in transfer need no hook in the runtime: see TransferRule.
+// Bound: a full lane makes its thread wait for the checker, so the notes on their way are bounded.
+// What the checker holds grows with the tasks that wait, and while a lane stands still that is not
+// at rest. An agent that sleeps stands still: whoever posts sees to it that each agent gets a bound
+// task now and then. Batches in transfer need no hook in the runtime: see TransferRule.
 #pragma once
 
 #include <algorithm>

@@ -3,22 +3,25 @@
 // An agent must not start a task X while a task H of a higher level stays unclaimed throughout the
 // pick of X, and H's post had completed before that pick began:
 //
-//   violation:  post_end(H) < pick_begin(X)  and  pick_begin(H) > start(X)  and  level(H) > level(X)
+//   violation:  post_end(H) < pick_begin(X)  and  pick_begin(H) > start(X)  and  level(H) >
+//   level(X)
 //
 // H waits from post_end to pick_begin, interrupted by transfers (a batch in transfer counts as
 // claimed by its thief). So at start(X) the sweep asks each level what waits there, and since when.
 //
-// Sound: a wait is told by an after() at its begin and a before() at its end, a pick by a before() and an
-// after() (history_clock.hpp). What the checker takes for a wait is no longer than the true one, what it
-// takes for a pick no shorter. A task whose pick never begins waits until the end.
+// Sound: a wait is told by an after() at its begin and a before() at its end, a pick by a before()
+// and an after() (history_clock.hpp). What the checker takes for a wait is no longer than the true
+// one, what it takes for a pick no shorter. A task whose pick never begins waits until the end.
 //
-// Whose level changes with its signal's priority waits from the return of the change on; while one is under way it does
-// not wait, and when it is chosen meanwhile it counts as of the higher level. An abort ends all waits when it begins. A
-// bound task, and one whose delay's expiry nobody tells, is judged when it is chosen, and never waits.
+// Whose level changes with its signal's priority waits from the return of the change on; while one
+// is under way it does not wait, and when it is chosen meanwhile it counts as of the higher level.
+// An abort ends all waits when it begins. A bound task, and one whose delay's expiry nobody tells,
+// is judged when it is chosen, and never waits.
 //
-// Transfers that nobody tells: with a TransferRule each pick of a level may, as long as it lasts, have that many tasks
-// of its level in transfer; so many that seem to be passed over are excused. Where suspensions end, a pick may have held
-// anything: then only what no other pick overlaps is judged.
+// Transfers that nobody tells: with a TransferRule each pick of a level may, as long as it lasts,
+// have that many tasks of its level in transfer; so many that seem to be passed over are excused.
+// Where suspensions end, a pick may have held anything: then only what no other pick overlaps is
+// judged.
 #pragma once
 
 #include <algorithm>
@@ -64,12 +67,13 @@ struct LevelVerdict {
 struct TransferRule {
   std::uint64_t most =
       0;  ///< tasks for each pick that starts one of their level, all of fixed levels
-  /// A pick may have held anything, and go on to a task of another level: who picks what is suspended puts it aside,
-  /// and publishes all that is there when it sees that it need not have.
+  /// A pick may have held anything, and go on to a task of another level: who picks what is
+  /// suspended puts it aside, and publishes all that is there when it sees that it need not have.
   bool holds_anything = false;
 };
 
-/// Hears the events of a HistorySweep.   Cost: O(levels) for an event, and WaitingList::count_before.
+/// Hears the events of a HistorySweep.   Cost: O(levels) for an event, and
+/// WaitingList::count_before.
 class HistoryChecker {
  public:
   static constexpr std::size_t most_examples = 8;
@@ -210,7 +214,8 @@ class HistoryChecker {
     complete_examples(task);
   }
 
-  /// Those of a level that waited all through its pick, but for what may have been in transfer meanwhile.
+  /// Those of a level that waited all through its pick, but for what may have been in transfer
+  /// meanwhile.
   [[nodiscard]] std::uint64_t passed_over(const TrackedTask& task, std::size_t level,
                                           std::uint64_t fixed, std::uint64_t dynamic) const {
     if (rule_.holds_anything && overlaps(task)) return 0;

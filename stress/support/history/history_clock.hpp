@@ -30,10 +30,11 @@ class CounterClock {
 
 /// Nanoseconds of std::chrono::steady_clock; shares nothing between threads.
 ///
-/// Time is not happens-before: a post's last store may still be in its processor's store buffer when
-/// the poster reads the clock, and a pick's first load may have been made early. So after() adds a
-/// slack that is far more than either lasts. It misses every inversion in which the passed-over task had
-/// waited, before the pick began or after the other one started, for less than the slack.
+/// Time is not happens-before: a post's last store may still be in its processor's store buffer
+/// when the poster reads the clock, and a pick's first load may have been made early. So after()
+/// adds a slack that is far more than either lasts. It misses every inversion in which the
+/// passed-over task had waited, before the pick began or after the other one started, for less than
+/// the slack.
 class SteadyClock {
  public:
   static constexpr Moment slack = 2000;

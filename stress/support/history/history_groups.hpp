@@ -1,4 +1,5 @@
-// HistoryGroups: the tasks of each signal, whose levels change together and which are aborted together.
+// HistoryGroups: the tasks of each signal, whose levels change together and which are aborted
+// together.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +11,8 @@
 
 namespace heist::stress {
 
-/// The tasks of one signal, from their first event to their last one. While a change of priority is under way nobody
-/// can say where they are.
+/// The tasks of one signal, from their first event to their last one. While a change of priority is
+/// under way nobody can say where they are.
 struct HistoryGroup {
   int level = -1;    ///< of its tasks; -1: not known
   int highest = -1;  ///< at which its tasks may be
@@ -31,7 +32,8 @@ struct HistoryGroup {
   }
 };
 
-/// Not for several threads.   Cost: O(1) for a task, O(members) for a move. Bound: all groups there have been.
+/// Not for several threads.   Cost: O(1) for a task, O(members) for a move. Bound: all groups there
+/// have been.
 class HistoryGroups {
  public:
   void join(TrackedTask& task) {

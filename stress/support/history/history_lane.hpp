@@ -40,7 +40,8 @@ class HistoryLane {
   void dropped(TaskId id, TaskTraits traits) noexcept {
     tell(id, clock_.before(), Note::Kind::drop, traits);
   }
-  /// A change of a group's priority that began after `begin` has returned; no_priority: its abort. One at a time.
+  /// A change of a group's priority that began after `begin` has returned; no_priority: its abort.
+  /// One at a time.
   void moved(std::uint32_t group, std::uint8_t priority, Moment begin) noexcept {
     tell({.level = priority}, begin, Note::Kind::move, {.group = group});
   }

@@ -19,8 +19,8 @@ namespace heist::stress {
 /// Rank error of a task: how many older ones of its level had not started when it did, where older
 /// means that their posts had completed before its own began. Never more than the true one, but for
 /// starts at the same nanosecond of a SteadyClock. Delay: from the end of its post to its start, in
-/// units of the history's clock; 0 when it started before its post returned. Tasks that belong to a signal, or whose
-/// delay or agent decides when they start, are left out.
+/// units of the history's clock; 0 when it started before its post returned. Tasks that belong to a
+/// signal, or whose delay or agent decides when they start, are left out.
 class RankError {
  public:
   struct OfLevel {
@@ -67,8 +67,8 @@ class RankError {
 
   /// One line for each level and origin that had tasks.
   void print_summary(std::FILE* out, const char* unit) const;
-  /// Tab-separated: what is given, origin, level, measure (rank_error, delay), unit, a share of the tasks, and the value
-  /// that only this share exceeds.
+  /// Tab-separated: what is given, origin, level, measure (rank_error, delay), unit, a share of the
+  /// tasks, and the value that only this share exceeds.
   void write_tsv(std::FILE* out, const std::string& what, const char* unit) const;
 
  private:

@@ -28,9 +28,11 @@ struct TaskId {
 struct TaskTraits {
   /// Its signal, if it has one: a number of its own. Its notes are `move`.
   std::uint32_t group = 0;
-  /// The group's priority gives the level, of which `TaskId::level` says only whether it is a continuation's (1).
+  /// The group's priority gives the level, of which `TaskId::level` says only whether it is a
+  /// continuation's (1).
   bool is_dynamic = false;
-  /// Nobody can be said to have passed it over: a bound task, and a delayed one, whose expiry nobody tells.
+  /// Nobody can be said to have passed it over: a bound task, and a delayed one, whose expiry
+  /// nobody tells.
   bool is_hidden = false;
 };
 

@@ -1,5 +1,5 @@
-// WaitingList: what waits at one level, in the order in which it began to; counts what is older than
-// a moment.
+// WaitingList: what waits at one level, in the order in which it began to; counts what is older
+// than a moment.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace heist::stress {
 
 /// Elements stand in blocks of 64 with a bit each; a block lives until its last element has left,
 /// whatever older ones wait. Not for several threads.
-/// Cost: add and remove O(1); count_before a binary search over blocks, then a popcount for each block
-/// between the moment and the nearer end, which is where a history asks.
+/// Cost: add and remove O(1); count_before a binary search over blocks, then a popcount for each
+/// block between the moment and the nearer end, which is where a history asks.
 template <class Element>
 class WaitingList {
  public:

@@ -1,4 +1,5 @@
-// Runs the steps of a scenario of the cooperative corpus (tests/conformance/cooperative/FORMAT.md 3 to 5) with the library.
+// Runs the steps of a scenario of the cooperative corpus (tests/conformance/cooperative/FORMAT.md 3
+// to 5) with the library.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@
 
 namespace heist::test {
 
-/// Runs steps. Queues, priorities, slices and continuations are the library's, through its public headers.
+/// Runs steps. Queues, priorities, slices and continuations are the library's, through its public
+/// headers.
 class CooperativeInterpreter {
  public:
   /// The exception of the step `throw`.

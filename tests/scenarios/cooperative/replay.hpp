@@ -1,4 +1,5 @@
-// Replays a scenario of the cooperative corpus (tests/conformance/cooperative/FORMAT.md) with the library.
+// Replays a scenario of the cooperative corpus (tests/conformance/cooperative/FORMAT.md) with the
+// library.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -18,13 +19,15 @@ struct CooperativeTraces {
 
 // On an event loop with a virtual clock, whose messages and timeouts are its own.
 
-/// Whether an event loop can do what its host does: the steps run at the time zero, in one task, and then all is delivered;
-/// times are whole milliseconds, as those of a loop's timers.
+/// Whether an event loop can do what its host does: the steps run at the time zero, in one task,
+/// and then all is delivered; times are whole milliseconds, as those of a loop's timers.
 [[nodiscard]] bool is_for_loops(const nlohmann::json& scenario);
 
-/// The events of tasks that the scenario leaves (what_tasks_did()). What callbacks throw goes to the error hook.
+/// The events of tasks that the scenario leaves (what_tasks_did()). What callbacks throw goes to
+/// the error hook.
 ///
-/// Errors: std::runtime_error when tasks are left.   Precondition: is_for_loops(), and as of replay_cooperative().
+/// Errors: std::runtime_error when tasks are left.   Precondition: is_for_loops(), and as of
+///         replay_cooperative().
 [[nodiscard]] nlohmann::json replay_cooperative_on_loop(const nlohmann::json& scenario);
 
 /// A main trace without the events that tell how calls of the host ended.

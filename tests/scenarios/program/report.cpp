@@ -35,8 +35,8 @@ void Report::add(const ScenarioEntry& entry) {
   }
 }
 
-/// The count of those that are not replayed so, when the scenario is one; else null. Cooperative ones have a host of their
-/// own, with no other thread, and time.
+/// The count of those that are not replayed so, when the scenario is one; else null. Cooperative
+/// ones have a host of their own, with no other thread, and time.
 int* Report::counted_instead(const Json& scenario) {
   const bool is_alone = is_cooperative(scenario);
   if (has_foreign_main() && (is_alone || !main_may_be_foreign(scenario))) return &left_out_;

@@ -44,8 +44,8 @@ Json Interpreter::run_plain(const Json& step) {
   return result_of(step);
 }
 
-/// Its promise is the body promise, but for errors that nobody waits for. All waiting is in this one
-/// frame: a coroutine for a part of it would bring microtasks that the format does not have.
+/// Its promise is the body promise, but for errors that nobody waits for. All waiting is in this
+/// one frame: a coroutine for a part of it would bring microtasks that the format does not have.
 Promise<Json> Interpreter::run_asynchronous(Body body) {
   try {
     int yields = 0;

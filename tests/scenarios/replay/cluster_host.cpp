@@ -37,7 +37,8 @@ void ClusterHost::keep_busy() {
       {.priority = TaskPriority::background});
 }
 
-/// When nothing of the scenario is runnable any more: of two such tasks in a row the second one is alone.
+/// When nothing of the scenario is runnable any more: of two such tasks in a row the second one is
+/// alone.
 void ClusterHost::look_whether_quiet(std::uint64_t run_before) {
   first_.scheduler().post(
       [this, run_before] {

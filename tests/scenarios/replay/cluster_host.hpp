@@ -9,8 +9,9 @@
 
 namespace heist::test {
 
-/// The scenario is the first agent's. In a cluster of several, stealable background tasks keep all of them at work
-/// meanwhile, the first one when it has nothing more urgent: what is bound keeps its order.
+/// The scenario is the first agent's. In a cluster of several, stealable background tasks keep all
+/// of them at work meanwhile, the first one when it has nothing more urgent: what is bound keeps
+/// its order.
 class ClusterHost final : public Host {
  public:
   /// Precondition: the stage is one of a cluster.

@@ -21,7 +21,8 @@ class Host {
   virtual ~Host() = default;
 
   [[nodiscard]] virtual Scheduler scheduler() const = 0;
-  /// Runs `first` as a plain task, and then everything to the end. False: tasks are left that never run.
+  /// Runs `first` as a plain task, and then everything to the end. False: tasks are left that never
+  /// run.
   [[nodiscard]] virtual bool run(std::function<void()> first) = 0;
   /// The running task takes that long.   Errors: std::logic_error without a virtual clock.
   virtual void spend(std::chrono::milliseconds time) = 0;

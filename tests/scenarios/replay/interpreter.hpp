@@ -17,21 +17,24 @@
 
 namespace heist::test {
 
-/// One run of one scenario. Promises, microtasks, queues, timers and continuations are the library's,
-/// through its public headers; there are none in here.
+/// One run of one scenario. Promises, microtasks, queues, timers and continuations are the
+/// library's, through its public headers; there are none in here.
 ///
-/// Thread: the steps run on the host's, and no other thread looks meanwhile. A foreign main runs while that is held.
+/// Thread: the steps run on the host's, and no other thread looks meanwhile. A foreign main runs
+///         while that is held.
 class Interpreter {
  public:
   /// Precondition: check_format() takes the scenario, and it outlives this.
   Interpreter(const Json& scenario, const ReplayOptions& options)
       : scenario_(scenario), options_(options) {}
 
-  /// The trace.   Errors: BrokenScenario; std::runtime_error when something is left over at the end.
+  /// The trace.   Errors: BrokenScenario; std::runtime_error when something is left over at the
+  /// end.
   [[nodiscard]] Json run();
 
  private:
-  /// An asynchronous body. What a post's gives follows from its step; errors of others are recorded.
+  /// An asynchronous body. What a post's gives follows from its step; errors of others are
+  /// recorded.
   struct Body {
     const Json* steps;
     std::string label;

@@ -1,4 +1,5 @@
-// The names that the steps of a scenario use: each is made by something, of the kind that the step needs.
+// The names that the steps of a scenario use: each is made by something, of the kind that the step
+// needs.
 #pragma once
 
 #include <map>
@@ -8,7 +9,8 @@
 
 namespace heist::test {
 
-/// What a scenario makes, at whatever depth. Whether it is made before it is used only shows when it runs.
+/// What a scenario makes, at whatever depth. Whether it is made before it is used only shows when
+/// it runs.
 class References {
  public:
   /// Errors: std::invalid_argument for a name that is given twice, or names used by definitions.

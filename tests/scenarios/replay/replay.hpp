@@ -1,4 +1,5 @@
-// Replays a scenario of the posttask corpus (tests/conformance/posttask/FORMAT.md) with the library.
+// Replays a scenario of the posttask corpus (tests/conformance/posttask/FORMAT.md) with the
+// library.
 #pragma once
 
 #include <cstdint>
@@ -32,19 +33,20 @@ struct ReplayOptions {
 /// The trace that the scenario leaves.
 ///
 /// Errors: BrokenScenario; std::runtime_error when something is left over at the end.
-/// Precondition: check_format() takes it; for a foreign main, so does main_may_be_foreign(); in a cluster, no
-/// depends_on_time().
+/// Precondition: check_format() takes it; for a foreign main, so does main_may_be_foreign(); in a
+/// cluster, no depends_on_time().
 [[nodiscard]] nlohmann::json replay(const nlohmann::json& scenario,
                                     const ReplayOptions& options = {});
 
-/// Whether the trace is the same with a foreign main: main neither waits nor asks for the running loop
-/// (microtasks, timers, time that passes), nor does any listener that runs within main. Its posts,
-/// aborts and changes of priority have the same effects before the loop's next task as within one.
+/// Whether the trace is the same with a foreign main: main neither waits nor asks for the running
+/// loop (microtasks, timers, time that passes), nor does any listener that runs within main. Its
+/// posts, aborts and changes of priority have the same effects before the loop's next task as
+/// within one.
 [[nodiscard]] bool main_may_be_foreign(const nlohmann::json& scenario);
 
-/// Whether anything in it waits for time or takes some: a delay, a timer, a timeout, a spin. What such a scenario does
-/// meanwhile is determined on a virtual clock, which stands while there are tasks. On a cluster's, which is steady, any
-/// delay may be over before the next task.
+/// Whether anything in it waits for time or takes some: a delay, a timer, a timeout, a spin. What
+/// such a scenario does meanwhile is determined on a virtual clock, which stands while there are
+/// tasks. On a cluster's, which is steady, any delay may be over before the next task.
 [[nodiscard]] bool depends_on_time(const nlohmann::json& scenario);
 
 }  // namespace heist::test

@@ -1,4 +1,5 @@
-// Reading files of scenarios: one JSON object a line. Its members say which corpus's format it is in.
+// Reading files of scenarios: one JSON object a line. Its members say which corpus's format it is
+// in.
 #pragma once
 
 #include <filesystem>
@@ -15,8 +16,9 @@ struct ScenarioEntry {
   std::string error;  ///< empty when there is a scenario
 };
 
-/// The scenarios of a file, or of all `*.ndjson` files of a folder in the order of their names. A path
-/// that is missing, a folder without such files and a file without scenarios are entries with errors.
+/// The scenarios of a file, or of all `*.ndjson` files of a folder in the order of their names. A
+/// path that is missing, a folder without such files and a file without scenarios are entries with
+/// errors.
 [[nodiscard]] std::vector<ScenarioEntry> read_scenarios(const std::filesystem::path& path);
 
 }  // namespace heist::test

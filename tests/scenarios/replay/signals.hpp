@@ -24,7 +24,8 @@ class Signals {
   /// The timeouts of signals are the scheduler's.
   explicit Signals(Scheduler scheduler) : scheduler_(std::move(scheduler)) {}
 
-  /// Errors: BrokenScenario when there is one of that name, or when it depends on one that is missing.
+  /// Errors: BrokenScenario when there is one of that name, or when it depends on one that is
+  ///         missing.
   void create(const nlohmann::json& definition);
   /// The signal of that name.   Errors: BrokenScenario.
   [[nodiscard]] NamedSignal& at(const std::string& name);

@@ -28,7 +28,8 @@ using Json = nlohmann::json;
 /// Whether a post settles with the promise of another one.
 [[nodiscard]] bool returns_task(const Json& post);
 
-/// Visits the steps and those of their bodies, outer ones first, each with its place: `main[2].body[0]`.
+/// Visits the steps and those of their bodies, outer ones first, each with its place:
+/// `main[2].body[0]`.
 using Visit = std::function<void(const Json& step, const std::string& place)>;
 void for_each_step(const Json& steps, const std::string& place, const Visit& visit);
 

@@ -1,4 +1,5 @@
-// Values of the posttask corpus in C++, and as its traces show them (tests/conformance/posttask/FORMAT.md 2).
+// Values of the posttask corpus in C++, and as its traces show them
+// (tests/conformance/posttask/FORMAT.md 2).
 #pragma once
 
 #include <heist/reason.hpp>

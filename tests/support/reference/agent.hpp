@@ -1,5 +1,5 @@
-// The part of the reference model that runs callbacks and microtasks (FORMAT.md 3.2, 3.3, 3.5). Nothing of the
-// reference model uses the library: it is a second opinion.
+// The part of the reference model that runs callbacks and microtasks (FORMAT.md 3.2, 3.3, 3.5).
+// Nothing of the reference model uses the library: it is a second opinion.
 #pragma once
 
 #include <deque>

@@ -24,7 +24,8 @@ struct EventLoop {
   Scheduler scheduler{agent, promises, signals, time};
   std::deque<std::function<void()>> plain_tasks;
   std::deque<std::function<void()>> timeouts_of_signals;
-  /// A plain task and a scheduler task were ready at once: the specification does not say which is first.
+  /// A plain task and a scheduler task were ready at once: the specification does not say which is
+  /// first.
   bool was_open = false;
 
  private:

@@ -1,5 +1,5 @@
-// Runs a scenario on the reference model's event loop (FORMAT.md 4 to 8). A body is a frame: its steps and a
-// cursor, so that it can wait at a step and go on there.
+// Runs a scenario on the reference model's event loop (FORMAT.md 4 to 8). A body is a frame: its
+// steps and a cursor, so that it can wait at a step and go on there.
 #pragma once
 
 #include <deque>
@@ -12,7 +12,8 @@
 
 namespace heist::reference {
 
-/// The scenario does what FORMAT.md rules out: an id posted twice, a task or signal that is not there, …
+/// The scenario does what FORMAT.md rules out: an id posted twice, a task or signal that is not
+/// there, …
 struct Malformed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

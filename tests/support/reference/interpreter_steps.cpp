@@ -1,5 +1,5 @@
-// The steps of the reference model that wait for nothing and concern no signal (FORMAT.md 6), and how a scenario
-// is run (FORMAT.md 8).
+// The steps of the reference model that wait for nothing and concern no signal (FORMAT.md 6), and
+// how a scenario is run (FORMAT.md 8).
 #include <algorithm>
 
 #include "support/reference/interpreter.hpp"

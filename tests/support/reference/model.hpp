@@ -9,7 +9,8 @@ namespace heist::reference {
 
 struct Verdict {
   nlohmann::json trace;
-  /// Why the scenario proves nothing: it breaks a rule of the format, or another trace is as right. Empty: sound.
+  /// Why the scenario proves nothing: it breaks a rule of the format, or another trace is as right.
+  /// Empty: sound.
   std::string objection;
 
   [[nodiscard]] bool is_sound() const { return objection.empty(); }

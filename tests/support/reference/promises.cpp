@@ -31,7 +31,8 @@ void Promises::settle(Promise& promise, const Outcome& outcome) {
   }
 }
 
-/// The two microtasks are FORMAT.md's J1 and J2: two more than a value needs, even from a settled promise.
+/// The two microtasks are FORMAT.md's J1 and J2: two more than a value needs, even from a settled
+/// promise.
 void Promises::adopt(Promise& promise, Promise& followed) {
   if (promise.is_settled || promise.is_locked) return;
   promise.is_locked = true;

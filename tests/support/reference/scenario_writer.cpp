@@ -18,7 +18,8 @@ ScenarioWriter::ScenarioWriter(std::uint64_t seed)
   choose_weights();
 }
 
-/// Each scenario goes without some kinds and has much of others: so it gets deeper into the few it has.
+/// Each scenario goes without some kinds and has much of others: so it gets deeper into the few it
+/// has.
 void ScenarioWriter::choose_weights() {
   const Weights steps{{"abort", 3},  {"setPriority", 4}, {"yield", 6},  {"await", 3},
                       {"then", 2},   {"call", 2},        {"listen", 6}, {"microtask", 3},

@@ -23,7 +23,8 @@ class ScenarioWriter {
   using Names = std::vector<std::string>;
   using Weights = std::map<std::string, std::size_t>;
 
-  /// What is there when a step runs: what the steps before it, and before the bodies around it, have made.
+  /// What is there when a step runs: what the steps before it, and before the bodies around it,
+  /// have made.
   struct Scope {
     Names tasks;
     Names signals;

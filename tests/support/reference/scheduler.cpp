@@ -83,7 +83,8 @@ SchedulingState Scheduler::compute_state(const Option<Signal*>& signal,
   return result;
 }
 
-/// Spec: create a task handle; with the step that follows it everywhere: add its abort steps to the signal.
+/// Spec: create a task handle; with the step that follows it everywhere: add its abort steps to the
+///         signal.
 Scheduler::TaskHandle& Scheduler::create_task_handle(Promise& result, Signal* signal) {
   TaskHandle& handle = handles_.emplace_back(TaskHandle{&result, signal});
   if (signal != nullptr) {
@@ -135,7 +136,8 @@ SchedulerTaskQueue& Scheduler::select_queue(Signal& priority_source, bool is_con
   return queue;
 }
 
-/// Spec: create a scheduler task queue. Its removal steps keep a newer queue of the same key (FORMAT.md 11).
+/// Spec: create a scheduler task queue. Its removal steps keep a newer queue of the same key
+///         (FORMAT.md 11).
 template <class Key>
 SchedulerTaskQueue& Scheduler::create_queue(QueueMap<Key>& map, Key key, Priority priority,
                                             bool is_continuation) {

@@ -1,5 +1,5 @@
-// The specification's scheduler (Prioritized Task Scheduling, "Scheduling Tasks and Continuations"), algorithm by
-// algorithm, slowly.
+// The specification's scheduler (Prioritized Task Scheduling, "Scheduling Tasks and
+// Continuations"), algorithm by algorithm, slowly.
 #pragma once
 
 #include <deque>
@@ -44,8 +44,8 @@ class Scheduler {
   [[nodiscard]] Promise& post_task(const PostTaskOptions& options, const Callback& callback);
   /// Spec: schedule a yield continuation, with no options.
   [[nodiscard]] Promise& yield();
-  /// Spec: select the next scheduler task queue from all schedulers; takes its first task, which lives as
-  /// long as this. Null: none is runnable.
+  /// Spec: select the next scheduler task queue from all schedulers; takes its first task, which
+  /// lives as long as this. Null: none is runnable.
   [[nodiscard]] SchedulerTask* take_next();
   [[nodiscard]] bool has_runnable_task() const { return next_queue() != nullptr; }
 

@@ -1,5 +1,5 @@
-// Abort signals and task signals of the reference model: the DOM standard's AbortSignal, and TaskSignal, as
-// FORMAT.md 4 has them.
+// Abort signals and task signals of the reference model: the DOM standard's AbortSignal, and
+// TaskSignal, as FORMAT.md 4 has them.
 #pragma once
 
 #include <deque>
@@ -65,7 +65,8 @@ class Signals {
   [[nodiscard]] Signal& create_fixed_priority_unabortable(Priority priority);
   /// DOM: create a dependent abort signal.
   [[nodiscard]] Signal& any(const std::vector<Signal*>& signals);
-  /// Spec: create a dependent task signal; with a fixed priority, or one that follows a task signal.
+  /// Spec: create a dependent task signal; with a fixed priority, or one that follows a task
+  ///         signal.
   [[nodiscard]] Signal& any(const std::vector<Signal*>& signals, Priority priority);
   [[nodiscard]] Signal& any(const std::vector<Signal*>& signals, Signal& priority_source);
 

@@ -21,7 +21,8 @@ class TimeLine {
   void run_after(int delay, Steps steps) { pending_.emplace(now_ + delay, std::move(steps)); }
   /// Runs the steps of all delays that have passed.
   void run_expired();
-  /// A task takes that time. False where a delay ends just then: with a real clock that could go either way.
+  /// A task takes that time. False where a delay ends just then: with a real clock that could go
+  /// either way.
   [[nodiscard]] bool spin(int duration);
   /// To the next end of a delay; false: there is none.
   [[nodiscard]] bool advance();

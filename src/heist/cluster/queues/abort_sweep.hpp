@@ -1,4 +1,5 @@
-// AbortSweep: when aborted tasks leave the queues of a cluster that no agent comes to, and how far that is.
+// AbortSweep: when aborted tasks leave the queues of a cluster that no agent comes to, and how far
+// that is.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,8 @@
 
 namespace heist {
 
-/// How far a sweep is (ClusterQueues::sweep), and how many tasks and continuations it has left in the queues so far.
+/// How far a sweep is (ClusterQueues::sweep), and how many tasks and continuations it has left in
+/// the queues so far.
 struct SweepPlace {
   int level = 0;
   std::uint64_t bin = 0;
@@ -15,15 +17,18 @@ struct SweepPlace {
   std::uint64_t left = 0;
 };
 
-// A sweep goes through all queues once, in portions, by whichever agent picks. It is due when as many tasks were aborted as
-// half of what the last one has left there, and a margin: so it costs each abort O(1), and what is aborted stays in front of
-// agents that do not come to it only up to such a number (contract LIF-5, ABT-5).
+// A sweep goes through all queues once, in portions, by whichever agent picks. It is due when as
+// many tasks were aborted as half of what the last one has left there, and a margin: so it costs
+// each abort O(1), and what is aborted stays in front of agents that do not come to it only up to
+// such a number (contract LIF-5, ABT-5).
 //
 // Roles   counter: who learns of aborts.  sweeper: an agent, one at a time.
 // I1      Only the sweeper touches the place. It raises until_due_ only at the end of a sweep.
 // Edge sweep: end -> begin. Carries the place.
-// Progress  lock-free; a sweeper that is stopped stops sweeping, and what it has in hand waits for it (at most K).
-// Bound   dead <= living / 2 + margin when a sweep begins; while it is under way, a quarter of what agents destroy meanwhile.
+// Progress  lock-free; a sweeper that is stopped stops sweeping, and what it has in hand waits for
+//         it (at most K).
+// Bound   dead <= living / 2 + margin when a sweep begins; while it is under way, a quarter of what
+//         agents destroy meanwhile.
 // Proof   stress/model/models/cluster_aborts.cpp, stress/aborted_stress.cpp
 class AbortSweep {
  public:
@@ -54,7 +59,8 @@ class AbortSweep {
 
  private:
   void begin_anew() noexcept {
-    // What was aborted since this sweep became due may have come too late for it: it counts for the next one.
+    // What was aborted since this sweep became due may have come too late for it: it counts for the
+    // next one.
     const auto more = static_cast<std::int64_t>(place_.left / 2) + margin;
     until_due_.fetch_add(more, sync::relaxed);  // relaxed: as above.
     place_ = {};

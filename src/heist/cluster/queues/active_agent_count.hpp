@@ -1,13 +1,16 @@
-// ActiveAgentCount: how many of a cluster's agents there have been so far; the others need not be looked at.
+// ActiveAgentCount: how many of a cluster's agents there have been so far; the others need not be
+// looked at.
 #pragma once
 
 #include <heist/sync.hpp>
 
 namespace heist {
 
-// Roles   agent: enlists, once, before anything that others are to find with it.  looker: any agent.
+// Roles   agent: enlists, once, before anything that others are to find with it.  looker: any
+//         agent.
 // I1      It only grows.
-// Edge enlisted: raise <-> count. Enlist, then publish (or enter an epoch); announce (or unlink), then count.
+// Edge enlisted: raise <-> count. Enlist, then publish (or enter an epoch); announce (or unlink),
+//         then count.
 class ActiveAgentCount {
  public:
   explicit ActiveAgentCount(unsigned count) noexcept : count_(count) {}

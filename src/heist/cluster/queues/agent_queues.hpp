@@ -21,8 +21,9 @@ struct ClusterSizes {
   unsigned bin = 31;     ///< K: the most tasks that are in transfer at once
   unsigned ring = 256;   ///< at least two bins
   unsigned forks = 256;  ///< the most calls on an agent's stack whose callers may go on elsewhere
-  unsigned others_turn =
-      61;  ///< at every so manieth pick of a level an agent looks at the others' tasks of it first
+  /// Every 61st pick of a level looks at the other agents' tasks first, so that local work cannot
+  /// starve them.
+  unsigned others_turn = 61;
   unsigned levels = level_count;
 };
 

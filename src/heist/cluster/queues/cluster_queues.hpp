@@ -23,14 +23,17 @@
 namespace heist {
 
 // Roles   poster: any thread.  agent: one of a few, by its index.
-// I1      (CLU-1) pick() gives no task while one of a higher level, or above `bound`, stays unclaimed that had been
-//         published, hint and all, before it began.
-// I2      What a thief took along with the task that it starts is in its own ring before it starts it.
-// Order   Within a level (CLU-2): bins, rings and shared queues are first in, first out; an agent goes by its own ring,
-//         then what forks have left behind, then bins, shared queues and the others' rings by turns (SourceRotation); at every
-//         `others_turn`th pick of the level its own ring comes last.
-// Late    (WAIT) With maximum waits an agent also looks at the first task of every ring, and of signals' queues, and takes
-//         the one whose maximum ended first: exactly the one that it saw, or none.
+// I1      (CLU-1) pick() gives no task while one of a higher level, or above `bound`, stays
+//         unclaimed that had been published, hint and all, before it began.
+// I2      What a thief took along with the task that it starts is in its own ring before it starts
+//         it.
+// Order   Within a level (CLU-2): bins, rings and shared queues are first in, first out; an agent
+//         goes by its own ring, then what forks have left behind, then bins, shared queues and the
+//         others' rings by turns (SourceRotation); at every `others_turn`th pick of the level its
+//         own ring comes last.
+// Late    (WAIT) With maximum waits an agent also looks at the first task of every ring, and of
+//         signals' queues, and takes the one whose maximum ended first: exactly the one that it
+//         saw, or none.
 // Progress  lock-free; a frozen poster, agent or re-prioritiser stops nobody.
 // Proof   stress/model/models/cluster_*.cpp, docs/adr/0011, 0018.
 /// `Sleepers`: notify() wakes an agent, if all may be asleep, for a task that was published.
@@ -73,8 +76,9 @@ class ClusterQueues {
     if (SignalQueue::is_moving(place)) publish(queue, SignalQueue::from_of(place), make_ticket);
     task.end_post();
   }
-  /// Every pick that begins after the return goes by the level that `level()` reads (PRI-3). When memory has run
-  /// out, a move that meets another one of its queue may wait for that one, or for memory: the pair keeps enough for one.
+  /// Every pick that begins after the return goes by the level that `level()` reads (PRI-3). When
+  /// memory has run out, a move that meets another one of its queue may wait for that one, or for
+  /// memory: the pair keeps enough for one.
   template <class Level>
   void move(SignalQueues& pair, SignalQueue& queue, Level&& level) noexcept {
     const auto make_ticket = [&pair, &queue]() noexcept { return pair.make_ticket(queue); };
@@ -99,7 +103,8 @@ class ClusterQueues {
     agents_[agent].note_tasks(level);
     published(level);
   }
-  /// A task that runs on `agent` leaves its continuation behind, until unfork(). False: there is no room for it.
+  /// A task that runs on `agent` leaves its continuation behind, until unfork(). False: there is no
+  /// room for it.
   [[nodiscard]] bool fork(unsigned agent, LoopNode& continuation, int level) noexcept {
     if (!forks(agent, level).push(continuation)) return false;
     published(level);
@@ -109,14 +114,15 @@ class ClusterQueues {
   [[nodiscard]] bool unfork(unsigned agent, int level) noexcept {
     return forks(agent, level).pop() != nullptr;
   }
-  /// Takes what is to be started next; null when that is a bound task, whose highest level is `bound` (-1: none), or
-  /// nothing is runnable.
+  /// Takes what is to be started next; null when that is a bound task, whose highest level is
+  /// `bound` (-1: none), or nothing is runnable.
   [[nodiscard]] LoopNode* pick(unsigned agent, int bound) noexcept {
     for (;;) {
       const int hint = hint_.level();
       const int stealable = agents_[agent].best_level();
       const int best = std::max(bound, stealable);
-      // Nothing is above the hint but what is about to raise it: with nothing of its own it looks for that, too.
+      // Nothing is above the hint but what is about to raise it: with nothing of its own it looks
+      // for that, too.
       if (hint > best) {
         if (LoopNode* task = search_above(agent, best, hint)) return task;
         const auto announced = hint_.announce(best);
@@ -139,8 +145,8 @@ class ClusterQueues {
     if (LoopNode* task = agents_[agent].claim(level)) return task;
     return search_level(agent, level);
   }
-  /// Takes the task that had waited for its maximum first, by `now` and before `limit`, whatever its level; null: there is
-  /// none. What forks have left behind is not looked at.
+  /// Takes the task that had waited for its maximum first, by `now` and before `limit`, whatever
+  /// its level; null: there is none. What forks have left behind is not looked at.
   [[nodiscard]] LoopNode* take_late(unsigned agent, const LongestWaits& most, std::uint64_t now,
                                     std::uint64_t limit) noexcept {
     const LevelIndex::Inside inside(index_, agent);
@@ -157,8 +163,9 @@ class ClusterQueues {
       return task;
     }
   }
-  /// The sweeper, an agent: goes on from `at` through so many bins, or as many cells of signals' queues as they hold tasks.
-  /// Calls `drop(LoopNode&)` for what is_dead(LoopNode&) in bins; cells are empty by then. (What is in rings stays: they have
+  /// The sweeper, an agent: goes on from `at` through so many bins, or as many cells of signals'
+  /// queues as they hold tasks. Calls `drop(LoopNode&)` for what is_dead(LoopNode&) in bins; cells
+  /// are empty by then. (What is in rings stays: they have
   /// few places.)   Returns false at the end.
   template <class IsDead, class Drop>
   [[nodiscard]] bool sweep(unsigned agent, SweepPlace& at, unsigned bins, IsDead&& is_dead,
@@ -189,7 +196,8 @@ class ClusterQueues {
     }
     return false;
   }
-  /// Takes out what has been published, which is everything once nobody picks any more. `agent`: a place of the caller's.
+  /// Takes out what has been published, which is everything once nobody picks any more. `agent`: a
+  /// place of the caller's.
   template <class Drop>
   void drain(unsigned agent, Drop&& drop) noexcept {
     std::uint64_t moves = 0;
@@ -360,8 +368,8 @@ class ClusterQueues {
     }
     return nullptr;
   }
-  /// What came with a task that is to be started, before it is (I2). Only an overfull bin holds more than fits, and
-  /// what is left goes back.
+  /// What came with a task that is to be started, before it is (I2). Only an overfull bin holds
+  /// more than fits, and what is left goes back.
   void publish_rest(unsigned agent, int level, LoopNode* oldest) noexcept {
     if (oldest == nullptr) return;
     LoopNode* left = own(agent, level).push_chain(oldest);

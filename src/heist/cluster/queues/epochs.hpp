@@ -10,7 +10,8 @@
 
 namespace heist {
 
-/// How many cells an agent retires until it looks at the epochs of all agents again, a cache line of each.
+/// How many cells an agent retires until it looks at the epochs of all agents again, a cache line
+/// of each.
 #if defined(HEIST_MODEL)
 inline constexpr unsigned retired_between_looks = 1;
 #else
@@ -19,9 +20,12 @@ inline constexpr unsigned retired_between_looks = 16;
 
 // What agents may still look at is retired, and freed when every agent has been elsewhere since.
 //
-// Roles   agent: one of a few, known; some of them from a later time on (enlist). Posters never look at what is retired.
-// I1      While an agent is inside the global epoch passes its own by one at the most (one that entered late: stays).
-// I2      What was retired in epoch e is freed in epoch e + 3 or later: whoever was inside when it was still reachable has left.
+// Roles   agent: one of a few, known; some of them from a later time on (enlist). Posters never
+//         look at what is retired.
+// I1      While an agent is inside the global epoch passes its own by one at the most (one that
+//         entered late: stays).
+// I2      What was retired in epoch e is freed in epoch e + 3 or later: whoever was inside when it
+//         was still reachable has left.
 // Edge epoch: leave -> advance. What an agent looked at, it looked at before that is freed.
 // Edge epoch: advance -> retire. Carries on what the one who advanced has seen.
 // Edge epoch: enter <-> advance. Enter, then read a link; unlink, then look who is inside.

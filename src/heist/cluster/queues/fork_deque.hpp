@@ -8,21 +8,25 @@
 
 namespace heist {
 
-// The deque of Chase and Lev (SPAA 2005) with a fixed array, as Lê et al. (PPoPP 2013) order it, with sequentially
-// consistent operations in place of the fences.
+// The deque of Chase and Lev (SPAA 2005) with a fixed array, as Lê et al. (PPoPP 2013) order it,
+// with sequentially consistent operations in place of the fences.
 //
-// Roles   owner: the agent; pushes, and takes back the youngest.  thief: any other agent; takes the oldest.
+// Roles   owner: the agent; pushes, and takes back the youngest.  thief: any other agent; takes the
+//         oldest.
 // States  Places top_..bottom_ hold continuations. A place is pushed, then taken by exactly one.
-// I1      top_ only grows, so a thief's CAS that succeeds proves that the place read before it was still held.
+// I1      top_ only grows, so a thief's CAS that succeeds proves that the place read before it was
+//         still held.
 // I2      The owner reuses a place only after it has seen top_ behind it.
 // I3      When pop() gives nothing the deque is empty: thieves take from the other end.
-// Why     pop() lowers bottom_, then reads top_; steal() reads top_, then bottom_. Of an owner and a thief at the last
-//         place one sees the other, or both CAS top_.
+// Why     pop() lowers bottom_, then reads top_; steal() reads top_, then bottom_. Of an owner and
+//         a thief at the last place one sees the other, or both CAS top_.
 // Edge    forks: publish -> steal. Carries the frame of the continuation.
 // Edge    forks: steal -> reuse. The thief has read the place.
 // Edge    forks: take <-> steal. The pair above.
-// D-edge  forks: publish <-> steal, as InjectionQueue's: what follows a push reads hint and sleepers behind it.
-// Progress  push and pop wait-free; steal lock-free: it tries again only when another one took something.
+// D-edge  forks: publish <-> steal, as InjectionQueue's: what follows a push reads hint and
+// sleepers behind it.
+// Progress  push and pop wait-free; steal lock-free: it tries again only when another one took
+//         something.
 // Bound   capacity; a full deque refuses.
 // Proof   stress/model/models/fork_deque.cpp, stress/fork_join_stress.cpp, docs/adr/0015
 template <unsigned capacity>

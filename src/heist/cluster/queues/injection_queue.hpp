@@ -1,4 +1,5 @@
-// InjectionQueue: the tasks of one level from outside the cluster; any thread posts, any agent takes.
+// InjectionQueue: the tasks of one level from outside the cluster; any thread posts, any agent
+// takes.
 #pragma once
 
 #include <algorithm>
@@ -10,33 +11,40 @@
 
 namespace heist {
 
-// A ring of bins; a bin holds a chain of at most `most` tasks, newest first, in one word. Tickets number the
-// bins of all rounds: ticket t is bin t % bins in round t / bins.
+// A ring of bins; a bin holds a chain of at most `most` tasks, newest first, in one word. Tickets
+// number the bins of all rounds: ticket t is bin t % bins in round t / bins.
 //
-// Roles   poster: any thread.  taker: any agent.  sweeper: one agent at a time; takes out what was aborted.
-// States  of a bin's word: (round, chain, count, overfull). A bin of an earlier round than its ticket's has not been taken
-//         yet (the ring is full); of a later round, it has been taken. Full without a chain: an agent has its tasks in hand,
-//         and puts back what it leaves there.
-// I1      Within a round a post lengthens the chain, a take ends the round, and what is put back is a part of what was there,
-//         in a bin that counts as full.
-// I2      A bin gets tasks only when every bin before it is full or taken: tasks leave in the order of the CASes
-//         of post(), at most `most` at once. What is in hand counts as claimed (CLU-1): those behind it go on being taken.
+// Roles   poster: any thread.  taker: any agent.  sweeper: one agent at a time; takes out what was
+//         aborted.
+// States  of a bin's word: (round, chain, count, overfull). A bin of an earlier round than its
+//         ticket's has not been taken yet (the ring is full); of a later round, it has been taken.
+//         Full without a chain: an agent has its tasks in hand, and puts back what it leaves there.
+// I1      Within a round a post lengthens the chain, a take ends the round, and what is put back is
+//         a part of what was there, in a bin that counts as full.
+// I2      A bin gets tasks only when every bin before it is full or taken: tasks leave in the order
+//         of the CASes of post(), at most `most` at once. What is in hand counts as claimed
+//         (CLU-1): those behind it go on being taken.
 // I3      Posters never dereference what they find in a bin.
 // I4      head_ and tail_ only help: who finds one behind (the bin's round says so) moves it on.
-// Edge bin: publish -> search, take. Carries the tasks, and how an agent that had them in hand has linked them.
-// Edge bin: publish <-> search. Post, then read the hint and the sleepers; announce, then search. A search that reads a
-//         bin before its first post stops there, so that post must come before those to later bins in S: who posts
-//         behind a bin has searched it, or comes behind one who has (move_on -> find).
-// Edge bin: move_on -> find. Carries nothing but that order. (No model shows its need: S is the order of steps there.)
+// Edge bin: publish -> search, take. Carries the tasks, and how an agent that had them in hand has
+//         linked them.
+// Edge bin: publish <-> search. Post, then read the hint and the sleepers; announce, then search. A
+//         search that reads a bin before its first post stops there, so that post must come before
+//         those to later bins in S: who posts behind a bin has searched it, or comes behind one who
+//         has (move_on -> find).
+// Edge bin: move_on -> find. Carries nothing but that order. (No model shows its need: S is the
+//         order of steps there.)
 // Progress  lock-free; a frozen poster or taker stops nobody.
-// Bound   bins * most tasks; what comes then goes into the last bin, whatever it holds, and is taken from there in portions,
-//         newest first (cluster_broken.cpp). Rounds are counted modulo 2^14: a thread that stalls for 2^13 rounds between
-//         its two looks takes old for new.
+// Bound   bins * most tasks; what comes then goes into the last bin, whatever it holds, and is
+//         taken from there in portions, newest first (cluster_broken.cpp). Rounds are counted
+//         modulo 2^14: a thread that stalls for 2^13 rounds between its two looks takes old for
+//         new.
 // Proof   stress/model/models/cluster_{queues,hint}.cpp.
 template <unsigned bins, unsigned most>
 class InjectionQueue {
  public:
-  /// Any thread. One CAS, one more behind a bin that was taken or is full, and retries where posters meet.
+  /// Any thread. One CAS, one more behind a bin that was taken or is full, and retries where
+  /// posters meet.
   void post(LoopNode& task) noexcept {
     std::uint64_t ticket = tail_.load(sync::edge("bin:find", sync::acquire));
     bool overfill = false;
@@ -44,7 +52,8 @@ class InjectionQueue {
       Word old = bin(ticket).load(sync::edge("bin:search", sync::seq_cst));
       const int lag = rounds_ahead(old, ticket);
       if (lag < 0 || (lag > 0 && overfill && !is_first(ticket))) {
-        --ticket;  // to the last bin, or, when all behind it are taken, to the one that somebody has in hand
+        // To the last bin, or, when all behind it are taken, to the one that somebody has in hand.
+        --ticket;
         overfill = true;
       } else if (lag > 0 || (count(old) == most && !overfill)) {
         ticket = move_on(tail_, ticket);
@@ -74,14 +83,16 @@ class InjectionQueue {
   [[nodiscard]] std::uint64_t end() const noexcept {
     return tail_.load(sync::edge("bin:find", sync::acquire)) + 1;
   }
-  /// The sweeper: goes on from ticket `at`, which then is that of the next bin. Of the tasks in the bin, or of the first
-  /// `swept_at_once`, those stay for which `stays(LoopNode&)` says so; who puts some back publishes them anew.
+  /// The sweeper: goes on from ticket `at`, which then is that of the next bin. Of the tasks in the
+  /// bin, or of the first `swept_at_once`, those stay for which `stays(LoopNode&)` says so; who
+  /// puts some back publishes them anew.
   template <class Stays>
   void sweep(std::uint64_t& at, Stays&& stays) noexcept {
     const std::uint64_t ticket = std::max(at, head_.load(sync::edge("bin:search", sync::seq_cst)));
     at = ticket + 1;
     Word old = bin(ticket).load(sync::edge("bin:search", sync::seq_cst));
-    // Otherwise it is taken, empty, or somebody is at it: what is dead there goes with the next sweep.
+    // Otherwise it is taken, empty, or somebody is at it: what is dead there goes with the next
+    // sweep.
     if (rounds_ahead(old, ticket) == 0 && chain(old) != nullptr && hold(ticket, old)) {
       put_back(ticket, filtered(chain(old), stays), old & overfull);
     }
@@ -110,7 +121,8 @@ class InjectionQueue {
   }
 
  private:
-  // 14 bits of round, one that says that the count is not all, 44 bits of address (aligned to 16), 5 bits of count.
+  // 14 bits of round, one that says that the count is not all, 44 bits of address (aligned to 16),
+  // 5 bits of count.
   using Word = std::uint64_t;
   static constexpr unsigned address_bits = 48;
   static constexpr unsigned round_shift = 50;
@@ -171,8 +183,8 @@ class InjectionQueue {
   bool hold(std::uint64_t ticket, Word& old) noexcept {
     return exchange_word(ticket, old, in_hand(ticket));
   }
-  /// What has come meanwhile, to the last bin of a full ring, goes before it; an agent that has that in its hands, too, may
-  /// have ended the round: then it is posted once more.
+  /// What has come meanwhile, to the last bin of a full ring, goes before it; an agent that has
+  /// that in its hands, too, may have ended the round: then it is posted once more.
   void put_back(std::uint64_t ticket, LoopNode* newest, Word mark = 0) noexcept {
     for (;;) {
       const Word left =
@@ -194,7 +206,8 @@ class InjectionQueue {
     for (LoopNode* task = oldest_first(newest); task != nullptr;)
       post(*std::exchange(task, task->next));
   }
-  /// Of an overfull bin: nobody knows how many there are, so these are the newest. Null: another thread was at it.
+  /// Of an overfull bin: nobody knows how many there are, so these are the newest. Null: another
+  /// thread was at it.
   LoopNode* take_some(std::uint64_t ticket, Word old) noexcept {
     if (!hold(ticket, old)) return nullptr;
     LoopNode* newest = chain(old);

@@ -14,7 +14,8 @@ namespace heist {
 
 /// See SignalQueue.
 ///
-/// Edge moves: count <-> look. Put the ticket, count, end the move; look, search from the highest level down, look again.
+/// Edge moves: count <-> look. Put the ticket, count, end the move; look, search from the highest
+///         level down, look again.
 class LevelIndex {
  public:
   using CellEpochs = SignalQueue::CellEpochs;
@@ -25,8 +26,9 @@ class LevelIndex {
   LevelIndex(unsigned agents, unsigned enlisted) : epochs_(agents, enlisted) {}
   void enlist(unsigned count) noexcept { epochs_.enlist(count); }
 
-  /// Any thread, after a push or a change of level: sees to it that there is a ticket where agents look for this level.
-  /// `make()`: one of the queue's, or null, upon which it looks again whether one is needed.
+  /// Any thread, after a push or a change of level: sees to it that there is a ticket where agents
+  /// look for this level. `make()`: one of the queue's, or null, upon which it looks again whether
+  /// one is needed.
   template <class Make>
   void ensure(SignalQueue& queue, int level, Make&& make) noexcept {
     for (auto before = queue.state(); !SignalQueue::has_bit(before, level);
@@ -39,8 +41,8 @@ class LevelIndex {
     }
   }
 
-  /// A re-prioritiser, when its ticket is put and before the move ends: an agent may have searched the new level
-  /// before that, and come to the old one too late.
+  /// A re-prioritiser, when its ticket is put and before the move ends: an agent may have searched
+  /// the new level before that, and come to the old one too late.
   void count_move() noexcept { moves_.fetch_add(1, sync::edge("moves:count", sync::seq_cst)); }
   [[nodiscard]] std::uint64_t moves() const noexcept {
     return moves_.load(sync::edge("moves:look", sync::seq_cst));
@@ -64,8 +66,8 @@ class LevelIndex {
       clean(ticket, queue, agent, level);
     }
   }
-  /// An agent inside: calls visit(queue, front) for the queues of this level with tasks, but only the first `most_looked_at`
-  /// ones. Tickets come in the order in which their queues got tasks.
+  /// An agent inside: calls visit(queue, front) for the queues of this level with tasks, but only
+  /// the first `most_looked_at` ones. Tickets come in the order in which their queues got tasks.
   template <class Visit>
   void each_front(int level, Visit&& visit) noexcept {
     auto& all = tickets(level);
@@ -95,8 +97,9 @@ class LevelIndex {
     }
   }
 
-  /// The sweeper, an agent: goes on through the queues of a level, so many cells of tasks and tickets, and takes out those
-  /// that are empty. `left` counts the tasks that stay.   Returns false at the end of the level.
+  /// The sweeper, an agent: goes on through the queues of a level, so many cells of tasks and
+  /// tickets, and takes out those that are empty. `left` counts the tasks that stay.   Returns
+  /// false at the end of the level.
   [[nodiscard]] bool sweep(unsigned agent, int level, unsigned cells,
                            std::uint64_t& left) noexcept {
     const Inside inside(*this, agent);
@@ -116,7 +119,8 @@ class LevelIndex {
   static SignalQueue* queue_of(const LinkedCell& ticket) noexcept {
     return static_cast<SignalQueue*>(ticket.item.load(sync::edge("linked:empty", sync::acquire)));
   }
-  /// Whether the ticket of a queue that is empty, or elsewhere, may be removed, unless that has changed.
+  /// Whether the ticket of a queue that is empty, or elsewhere, may be removed, unless that has
+  /// changed.
   static bool may_go(SignalQueue& queue, int level) noexcept {
     queue.clear_bit(level);
     return !queue.has_tasks_at(level);

@@ -1,4 +1,5 @@
-// LinkedQueue: first in, first out; any thread pushes, agents look at the first and take it, or any empty cell out.
+// LinkedQueue: first in, first out; any thread pushes, agents look at the first and take it, or any
+// empty cell out.
 #pragma once
 
 #include <array>
@@ -15,7 +16,8 @@ namespace heist {
 struct LinkedCell {
   using End = void (*)(LinkedCell&) noexcept;
   LinkedCell(void* what, End how) noexcept : item(what), end_it(how) {}
-  /// Once by whoever takes it out of the queue, when nobody looks at it any more; once by who has linked the next one to it.
+  /// Once by whoever takes it out of the queue, when nobody looks at it any more; once by who has
+  /// linked the next one to it.
   void end() noexcept {
     if (holders_.drop()) end_it(*this);
   }
@@ -40,28 +42,36 @@ struct LinkedCell {
 /// The end of a cell that names nothing it would keep alive.
 inline void free_cell(LinkedCell& cell) noexcept { destroy_node(cell); }
 
-// After Ladan-Mozes and Shavit, "An optimistic approach to lock-free FIFO queues" (2004): a push is one CAS on the
-// newest cell and links to the older one. Whoever has pushed links the older one to its cell, too; agents that come before
-// that do so instead. Epochs take the place of counted pointers; posters are in none: a cell waits for its successor's.
+// After Ladan-Mozes and Shavit, "An optimistic approach to lock-free FIFO queues" (2004): a push is
+// one CAS on the newest cell and links to the older one. Whoever has pushed links the older one to
+// its cell, too; agents that come before that do so instead. Epochs take the place of counted
+// pointers; posters are in none: a cell waits for its successor's.
 //
-// Roles   poster: any thread.  agent: inside an epoch.  sweeper: one agent at a time; takes out what is empty in the middle.
-// States  head_: the cell taken last (at first a stub), and a version; head_ is tail_: empty. A cell whose item is null has
-//         been taken as if it stood in front, and is passed over.
-// I1      The chain of `older` from tail_ reaches head_. `newer` is null, or the next cell that has not been taken out.
+// Roles   poster: any thread.  agent: inside an epoch.  sweeper: one agent at a time; takes out
+//         what is empty in the middle.
+// States  head_: the cell taken last (at first a stub), and a version; head_ is tail_: empty. A
+//         cell whose item is null has been taken as if it stood in front, and is passed over.
+// I1      The chain of `older` from tail_ reaches head_. `newer` is null, or the next cell that has
+//         not been taken out.
 // I2      The order is that of the CASes on tail_: one publication point.
-// I3      Only the sweeper changes a `newer` that is not null. It first makes it pass over the empty cells, then raises the
-//         version: whoever read it before fails to move head_. If head_ is among these cells by then, they leave as
-//         any others; otherwise it never comes there: the chain of `older` passes over them, too, and they are taken out.
-// I4      Who moves head_ off a cell takes that out, unless the sweeper has (LinkedCell::try_leave).
+// I3      Only the sweeper changes a `newer` that is not null. It first makes it pass over the
+//         empty cells, then raises the version: whoever read it before fails to move head_. If
+//         head_ is among these cells by then, they leave as any others; otherwise it never comes
+//         there: the chain of `older` passes over them, too, and they are taken out.
+// I4      Who moves head_ off a cell takes that out, unless the sweeper has
+//         (LinkedCell::try_leave).
 // Edge linked: push, take, bump -> look. Carries the cells.
 // Edge linked: link -> next. A cell reached by `newer`.
 // Edge linked: unlink -> back. A cell reached by `older`.
-// Edge linked: claim -> empty. Who took the item out does not need the cell to stand there any more.
+// Edge linked: claim -> empty. Who took the item out does not need the cell to stand there any
+//         more.
 // Edge linked: leave -> leave. One takes the cell out.
 // Edge linked: push <-> look. With the words of SignalQueue, or of InjectionQueue's search.
 // Reclamation  epochs, and the poster of the next cell: LinkedCell::end.
-// Progress  lock-free; an agent goes by all that was pushed since a poster was stopped before its link, once.
-// Bound   the version has 16 bits: an agent that stalls for 2^16 sweeps of a queue nobody takes from may undo one.
+// Progress  lock-free; an agent goes by all that was pushed since a poster was stopped before its
+//         link, once.
+// Bound   the version has 16 bits: an agent that stalls for 2^16 sweeps of a queue nobody takes
+//         from may undo one.
 // Proof   stress/model/models/cluster_queues.cpp.
 class LinkedQueue {
  public:
@@ -153,9 +163,9 @@ class LinkedQueue {
     }
   }
 
-  /// The sweeper, inside: takes out empty cells in front, and of those behind `from` that stand in one row before another
-  /// cell, at most `most` at once.   Returns the last one it has looked at; null: nothing is behind.
-  /// `from`: one that is not empty, or null for the first.
+  /// The sweeper, inside: takes out empty cells in front, and of those behind `from` that stand in
+  /// one row before another cell, at most `most` at once.   Returns the last one it has looked at;
+  /// null: nothing is behind. `from`: one that is not empty, or null for the first.
   [[nodiscard]] LinkedCell* sweep(CellEpochs& epochs, unsigned agent, LinkedCell* from,
                                   unsigned most) noexcept {
     if (from == nullptr) return pass_empty(epochs, agent, most);
@@ -193,7 +203,8 @@ class LinkedQueue {
   static LinkedCell* back(const LinkedCell& cell) noexcept {
     return cell.older.load(sync::edge("linked:back", sync::acquire));
   }
-  /// Fills in `newer` from the newest down to `head`, or to one that has been behind it.   Returns the one after that.
+  /// Fills in `newer` from the newest down to `head`, or to one that has been behind it.   Returns
+  /// the one after that.
   static LinkedCell* link(LinkedCell* tail, LinkedCell* head) noexcept {
     LinkedCell* cell = tail;
     for (LinkedCell* older = back(*cell); older != head; older = back(*cell)) {
@@ -209,7 +220,8 @@ class LinkedQueue {
 
   // The sweeper.
 
-  /// Moves head_ over empty cells.   Returns the first one that is not empty, or that it has not come to.
+  /// Moves head_ over empty cells.   Returns the first one that is not empty, or that it has not
+  /// come to.
   LinkedCell* pass_empty(CellEpochs& epochs, unsigned agent, unsigned most) noexcept {
     for (; most > 0; --most) {
       const Front first = front();

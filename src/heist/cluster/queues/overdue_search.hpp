@@ -15,8 +15,8 @@ namespace heist {
 /// For how long tasks of each priority may wait, in the unit of their stamps; zero: for ever.
 using LongestWaits = std::array<std::uint64_t, level_count / 2>;
 
-/// One agent's look, inside an epoch: of what it is shown it keeps the one whose maximum wait ended first. Nothing is taken
-/// before all was seen.
+/// One agent's look, inside an epoch: of what it is shown it keeps the one whose maximum wait ended
+/// first. Nothing is taken before all was seen.
 template <class Ring>
 class OverdueSearch {
  public:

@@ -9,28 +9,33 @@
 
 namespace heist {
 
-// The tasks are not touched when the priority changes: the queue moves. A level's index (ticket_index.hpp) is a queue of
-// tickets, each of which names a queue; a ticket stays in its place while tasks are taken from its queue, so nothing is
-// hidden.
+// The tasks are not touched when the priority changes: the queue moves. A level's index
+// (ticket_index.hpp) is a queue of tickets, each of which names a queue; a ticket stays in its
+// place while tasks are taken from its queue, so nothing is hidden.
 //
 // Roles   poster, re-prioritiser: any thread.  agent: inside an epoch.
-// States  place_: (level, the level it comes from while it is on the move, version).
-//         present_: for each level whether a ticket is there, and a version that each look at an empty queue raises.
-// I1      A level's bit is set only after a ticket was put there within the same version. An agent removes a ticket
-//         only if, after it has cleared the bit, the queue was empty, or elsewhere with a ticket there. So a set bit
-//         means a ticket.
-// I2      A queue with tasks has a ticket at its level, or is on the move and has one where it comes from: there it
-//         counts until the ticket at its level is put and the hint is raised. Whoever moves it returns when nobody's
-//         move is under way: it ends that of another thread, too. Who posts during a move puts a ticket at both
-//         levels: the next move may go back to the first one.
-// I3      Whoever moves it has read the place before it read the priority, and every change of priority writes the
-//         place: one that read an older priority finds another version, and reads again.
-// Why     poster: push, read the place, read the bit (or put a ticket there). Re-prioritiser: write the place, read
-//         the bit (or put a ticket there). Agent: clear the bit, look for tasks and the place again, remove the ticket.
-//         Of any two the later sees what the earlier did, all being seq_cst.
-// Edge shared: place, bit <-> clear. Why, above; tasks come and are found by LinkedQueue's push and look.
-// Bound   A ticket for each level, and one more for each thread that put one there while another one did, or an agent
-//         looked; they go as they come to the front.
+// States  place_: (level, the level it comes from while it is on the move, version). present_: for
+//         each level whether a ticket is there, and a version that each look at an empty queue
+//         raises.
+// I1      A level's bit is set only after a ticket was put there within the same version. An agent
+//         removes a ticket only if, after it has cleared the bit, the queue was empty, or elsewhere
+//         with a ticket there. So a set bit means a ticket.
+// I2      A queue with tasks has a ticket at its level, or is on the move and has one where it
+//         comes from: there it counts until the ticket at its level is put and the hint is raised.
+//         Whoever moves it returns when nobody's move is under way: it ends that of another thread,
+//         too. Who posts during a move puts a ticket at both levels: the next move may go back to
+//         the first one.
+// I3      Whoever moves it has read the place before it read the priority, and every change of
+//         priority writes the place: one that read an older priority finds another version, and
+//         reads again.
+// Why     poster: push, read the place, read the bit (or put a ticket there). Re-prioritiser: write
+//         the place, read the bit (or put a ticket there). Agent: clear the bit, look for tasks and
+//         the place again, remove the ticket. Of any two the later sees what the earlier did, all
+//         being seq_cst.
+// Edge shared: place, bit <-> clear. Why, above; tasks come and are found by LinkedQueue's push and
+//         look.
+// Bound   A ticket for each level, and one more for each thread that put one there while another
+//         one did, or an agent looked; they go as they come to the front.
 // Proof   stress/model/models/cluster_{shared,moves}.cpp.
 class SignalQueue {
  public:
@@ -53,8 +58,8 @@ class SignalQueue {
   static int from_of(Place place) noexcept { return static_cast<int>((place >> 4) & 15) - 1; }
   /// Nobody has read the priority since it can be found.
   [[nodiscard]] bool is_new() const noexcept { return (where() >> 8) == 0; }
-  /// Any thread: to the level that `level()` reads, as often as another thread moves it. The ticket comes next,
-  /// then end_move(); until then it counts where it was.
+  /// Any thread: to the level that `level()` reads, as often as another thread moves it. The ticket
+  /// comes next, then end_move(); until then it counts where it was.
   template <class Level>
   void start_move(Level&& level) noexcept {
     Place old = where();
@@ -99,7 +104,8 @@ class SignalQueue {
 
   /// An agent inside: the oldest, not taken yet.
   [[nodiscard]] LinkedQueue::Front front() noexcept { return tasks_.front(); }
-  /// An agent inside: takes the one that front() gave; null when another agent has, or it has left its cell.
+  /// An agent inside: takes the one that front() gave; null when another agent has, or it has left
+  /// its cell.
   [[nodiscard]] LoopNode* take(CellEpochs& epochs, unsigned agent,
                                const LinkedQueue::Front& front) noexcept {
     if (!tasks_.take(epochs, agent, front)) return nullptr;

@@ -29,8 +29,8 @@ struct TicketCell : LinkedCell {
   std::uintptr_t held_;
 };
 
-/// A task's or continuation's place in a queue, with memory for the tickets that its post may need: whoever posts it when
-/// it expires, settles or is resumed has none (LIF-4).
+/// A task's or continuation's place in a queue, with memory for the tickets that its post may need:
+/// whoever posts it when it expires, settles or is resumed has none (LIF-4).
 ///
 /// Shares of its memory: the queue's, the poster's, its maker's, and one of each ticket.
 ///
@@ -96,7 +96,8 @@ struct SignalQueueEntry : LinkedCell {
   std::array<TicketMemory, 2> tickets_;
 };
 
-/// One queue for tasks, one for continuations. Tickets hold shares, so that a queue with tasks lasts.
+/// One queue for tasks, one for continuations. Tickets hold shares, so that a queue with tasks
+/// lasts.
 ///
 /// Edge pair: give_spare -> take_spare. Carries the memory.
 class SignalQueues {
@@ -123,7 +124,8 @@ class SignalQueues {
   void reserve() {
     for (auto& spare : spares_) reserve(spare);
   }
-  /// For a move. Null: memory has run out, and another thread's move has what was kept (broken_two_moves_without_memory).
+  /// For a move. Null: memory has run out, and another thread's move has what was kept
+  /// (broken_two_moves_without_memory).
   [[nodiscard]] TicketCell* make_ticket(SignalQueue& queue) noexcept {
     void* memory = take(spares_[&queue == queues_.data() ? 0 : 1]);
     try {

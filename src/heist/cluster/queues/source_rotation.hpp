@@ -1,11 +1,13 @@
-// SourceRotation: which tasks of a level an agent of a cluster looks at first, so that none of them waits for ever (CLU-2).
+// SourceRotation: which tasks of a level an agent of a cluster looks at first, so that none of them
+// waits for ever (CLU-2).
 #pragma once
 
 #include <array>
 
 namespace heist {
 
-/// One agent's, of one level. Counted for the level: what runs in between does not choose whose turn it is.
+/// One agent's, of one level. Counted for the level: what runs in between does not choose whose
+/// turn it is.
 class SourceRotation {
  public:
   /// Where tasks are that are not the agent's own.
@@ -17,8 +19,8 @@ class SourceRotation {
   /// Of bound tasks, when there are stealable ones of the level.
   [[nodiscard]] bool is_bounds_turn() const noexcept { return picks_ % 2 == 0; }
 
-  /// Where to look, in this order: from outside, signals' tasks and those by turns; every eighth time first at what other
-  /// agents may be too busy to come to.
+  /// Where to look, in this order: from outside, signals' tasks and those by turns; every eighth
+  /// time first at what other agents may be too busy to come to.
   [[nodiscard]] Order order() const noexcept {
     switch (first()) {
       case Place::shared:

@@ -13,10 +13,11 @@
 namespace heist {
 
 // Roles   owner: the agent; pushes, and pops as anybody.  thief: any other agent.
-// I1      Places head_..tail_ hold tasks; head_ and tail_ only grow, so a CAS of head_ that succeeds proves that the
-//         places read before it were still held.
+// I1      Places head_..tail_ hold tasks; head_ and tail_ only grow, so a CAS of head_ that
+//         succeeds proves that the places read before it were still held.
 // I2      The owner reuses a place only after it has seen head_ behind it.
-// I3      With stamps, that of a place is its task's. Who claims the place after reading it has read this task's: by I1, I2.
+// I3      With stamps, that of a place is its task's. Who claims the place after reading it has
+//         read this task's: by I1, I2.
 // Edge ring: publish -> search. Carries the tasks.
 // Edge ring: claim -> reuse. The thief has read the place.
 // Edge ring: publish <-> search. As InjectionQueue's.
@@ -58,7 +59,8 @@ class StealableRing {
     std::uint64_t head = head_.load(sync::edge("ring:search", sync::seq_cst));
     for (;;) {
       const std::uint64_t tail = tail_.load(sync::edge("ring:search", sync::seq_cst));
-      // A head_ read before a tail_ may be behind by more than there are places: the CAS fails then.
+      // A head_ read before a tail_ may be behind by more than there are places: the CAS fails
+      // then.
       const std::uint64_t most = std::min<std::uint64_t>((tail - head + 1) / 2, out.size());
       if (tail <= head) return 0;
       for (std::uint64_t i = 0; i < most; ++i) {

@@ -8,15 +8,19 @@
 
 namespace heist {
 
-// Roles   publisher: whoever made a task runnable at a level.  agent: reads at the start of a pick, and lowers.
-// States  (level, target, version): `target` below `level` while somebody intends to lower to it, else equal.
-// I1      level() is at least the level of every task that is published, unclaimed, and whose publisher has
-//         returned from published().
-// Why     A publisher that reads the word after the intent was announced ends it: the lowering CAS fails. One that
-//         read before had published before: the search, which comes after the announcement, finds its task. So the
-//         level is lowered only after a search that nothing has overtaken. (To lower first and search again
-//         afterwards is not enough: between the two, others go by the low level; the model naive_lowering.)
-// Edge hint: published <-> read, announce, lower. Through the queues: publish, read the hint; announce, search, lower.
+// Roles   publisher: whoever made a task runnable at a level.  agent: reads at the start of a pick,
+//         and lowers.
+// States  (level, target, version): `target` below `level` while somebody intends to lower to it,
+//         else equal.
+// I1      level() is at least the level of every task that is published, unclaimed, and whose
+//         publisher has returned from published().
+// Why     A publisher that reads the word after the intent was announced ends it: the lowering CAS
+//         fails. One that read before had published before: the search, which comes after the
+//         announcement, finds its task. So the level is lowered only after a search that nothing
+//         has overtaken. (To lower first and search again afterwards is not enough: between the
+//         two, others go by the low level; the model naive_lowering.)
+// Edge hint: published <-> read, announce, lower. Through the queues: publish, read the hint;
+//         announce, search, lower.
 // Progress  lock-free. Anybody may finish what anybody announced.
 // Proof   stress/model/models/cluster_hint.cpp.
 class UrgencyHint {
@@ -27,7 +31,8 @@ class UrgencyHint {
     return level_of(word_.load(sync::edge("hint:read", sync::seq_cst)));
   }
 
-  /// After a task was published at `level`.   Cost: a load, unless it is more urgent than what is there.
+  /// After a task was published at `level`.   Cost: a load, unless it is more urgent than what is
+  /// there.
   void published(int level) noexcept {
     Word old = word_.load(sync::edge("hint:published", sync::seq_cst));
     while (level > level_of(old) || level > target_of(old)) {
@@ -40,7 +45,8 @@ class UrgencyHint {
     }
   }
 
-  /// An agent, before it searches everything above `target` for the last time.   Returns what lower() needs.
+  /// An agent, before it searches everything above `target` for the last time.   Returns what
+  /// lower() needs.
   [[nodiscard]] Word announce(int target) noexcept {
     Word old = word_.load(sync::edge("hint:announce", sync::seq_cst));
     while (target < level_of(old) && target_of(old) != target) {
@@ -52,8 +58,8 @@ class UrgencyHint {
     }
     return old;
   }
-  /// After a search that found nothing above `target`. Does nothing when a publisher came in between, or the
-  /// announcement is another agent's, who searched less.
+  /// After a search that found nothing above `target`. Does nothing when a publisher came in
+  /// between, or the announcement is another agent's, who searched less.
   void lower(Word announced, int target) noexcept {
     if (target >= level_of(announced) || target != target_of(announced)) return;
     word_.compare_exchange_strong(announced, next(announced, target, target),

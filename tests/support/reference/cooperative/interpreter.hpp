@@ -1,4 +1,5 @@
-// Runs a scenario on the cooperative reference model (tests/conformance/cooperative/FORMAT.md 3 to 5).
+// Runs a scenario on the cooperative reference model (tests/conformance/cooperative/FORMAT.md 3 to
+// 5).
 #pragma once
 
 #include <functional>

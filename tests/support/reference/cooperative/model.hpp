@@ -1,4 +1,5 @@
-// The cooperative reference model: what FORMAT.md (tests/conformance/cooperative) says a scenario does.
+// The cooperative reference model: what FORMAT.md (tests/conformance/cooperative) says a scenario
+// does.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -6,7 +7,8 @@
 
 namespace heist::reference::cooperative {
 
-/// The scenario with the traces that it must leave, as its `trace` and `host`; nothing when it does not end soon.
+/// The scenario with the traces that it must leave, as its `trace` and `host`; nothing when it does
+/// not end soon.
 ///
 /// Precondition: it is in the format; priorities may be any whole numbers.
 [[nodiscard]] std::optional<nlohmann::json> judged(nlohmann::json scenario);

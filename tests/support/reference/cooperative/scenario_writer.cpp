@@ -25,7 +25,8 @@ ScenarioWriter::ScenarioWriter(std::uint64_t seed)
   choose_weights();
 }
 
-/// Each scenario goes without some kinds and has much of others; the few durations it has make times meet.
+/// Each scenario goes without some kinds and has much of others; the few durations it has make
+/// times meet.
 void ScenarioWriter::choose_weights() {
   const std::vector<std::size_t> factors{0, 1, 1, 3};
   const Weights inner{

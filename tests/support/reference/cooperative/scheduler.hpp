@@ -1,4 +1,5 @@
-// The scheduler of the cooperative reference model (tests/conformance/cooperative/FORMAT.md 7), as slow and plain as can be.
+// The scheduler of the cooperative reference model (tests/conformance/cooperative/FORMAT.md 7), as
+// slow and plain as can be.
 #pragma once
 
 #include <functional>
