@@ -36,6 +36,8 @@ MemoryReserve::Scope::Scope() {
 
 MemoryReserve::Scope::~Scope() { guarded = false; }
 
+bool MemoryReserve::is_in_use() noexcept { return guarded && reserve == nullptr; }
+
 bool MemoryReserve::used() noexcept { return reserve == nullptr; }
 
 }  // namespace heistd

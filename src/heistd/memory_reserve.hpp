@@ -22,6 +22,9 @@ class MemoryReserve {
   /// this does not depend on memory when it first needs its own.   Errors: std::bad_alloc.
   static void prepare();
 
+  /// Whether a call is under way on this thread that has used the reserve.
+  static bool is_in_use() noexcept;
+
   /// What `call` returns.   Errors: std::bad_alloc, and what the call throws.
   template <class Call>
   static auto guard(Call&& call) {

@@ -7,6 +7,7 @@
 #include <heist/event_loop.hpp>
 #include <heistd/api.hpp>
 #include <nlohmann/json.hpp>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,19 +22,29 @@ namespace heistd {
 class TestMail final : public Mail {
  public:
   TestMail() { letters_.reserve(1000); }
+  /// Any thread: agents of a cluster send at the same time.
   void send(std::unique_ptr<Letter> letter) noexcept override {
+    const std::lock_guard lock(mutex_);
     letters_.push_back(std::move(letter));
   }
   /// Opens one letter; false when there is none.
   bool open_one() {
-    if (letters_.empty()) return false;
-    const auto letter = std::move(letters_.front());
-    letters_.erase(letters_.begin());
+    const auto letter = take_one();
+    if (letter == nullptr) return false;
     letter->open();
     return true;
   }
 
  private:
+  std::unique_ptr<Letter> take_one() {
+    const std::lock_guard lock(mutex_);
+    if (letters_.empty()) return nullptr;
+    auto letter = std::move(letters_.front());
+    letters_.erase(letters_.begin());
+    return letter;
+  }
+
+  std::mutex mutex_;
   std::vector<std::unique_ptr<Letter>> letters_;
 };
 

@@ -155,7 +155,7 @@ TEST_F(Pro1LongChains, await_when_a_hundred_thousand_tasks_in_turn_then_stack_is
 #if defined(__OPTIMIZE__) && !defined(HEIST_SANITIZER_ADDRESS) && !defined(HEIST_SANITIZER_THREAD)
 constexpr std::uintptr_t frames = 1;
 #else
-constexpr std::uintptr_t frames = 16;
+constexpr std::uintptr_t frames = 32;
 #endif
 constexpr std::uintptr_t most_of_a_call = 128 * frames;
 constexpr std::uintptr_t most_of_a_value = 32 * frames;
