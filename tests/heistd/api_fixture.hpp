@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <heist/event_loop.hpp>
 #include <heistd/api.hpp>
-#include <nlohmann/json.hpp>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
