@@ -86,8 +86,7 @@ class BoundedScheduler {
   ///
   /// Thread: any, lock-free.   Blocks: never.   Errors: std::bad_alloc; std::invalid_argument when
   /// this handle was moved from. Nothing changed then.
-  // NOLINTNEXTLINE(readability-const-return-type): to be awaited as it is
-  // (heist/await_warning.hpp).
+  // NOLINTNEXTLINE(readability-const-return-type): see heist/await_warning.hpp.
   [[nodiscard]] const Promise<Room> room() const {
     check_valid("BoundedScheduler::room");
     return Room::wait_for(bound_);

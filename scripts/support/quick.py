@@ -18,7 +18,6 @@ LOOP = {
 }
 ROWS = (
     ("src/heist/cluster/", CLUSTER),
-    ("src/heist/loop/cluster_", CLUSTER),
     ("src/heist/cooperative/", {
         "release": ("heist_cooperative_tests heist_conformance", r"cooperative|conformance\.cooperative"),
         "tsan-clang": ("heist_cooperative_stress", r"stress\.cooperative")}),

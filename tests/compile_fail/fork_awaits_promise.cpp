@@ -1,5 +1,7 @@
-// EXPECT: a Forkable awaits Forkables, fork\(\) and join\(\) only A tree of calls stays on the
-// stacks of agents until it ends: nothing in it waits for anything else.
+// EXPECT: a Forkable awaits Forkables, fork\(\) and join\(\) only
+//
+// A tree of calls stays on the stacks of agents until it ends: nothing in it waits for anything
+// else.
 #include <heist/fork.hpp>
 #include <heist/promise.hpp>
 
