@@ -8,8 +8,8 @@
 
 #include <cstdlib>
 #include <heist/cluster/cluster_queues.hpp>
-#include <heist/node_memory.hpp>
-#include <heist/ref.hpp>
+#include <heist/detail/node_memory.hpp>
+#include <heist/detail/ref.hpp>
 #include <memory>
 
 namespace bench {

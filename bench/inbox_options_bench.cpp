@@ -23,7 +23,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <iterator>
 #include <new>
 #include <span>

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <heist/loop_node.hpp>
+#include <heist/detail/loop_node.hpp>
 #include <queue>
 #include <random>
 #include <vector>

@@ -12,7 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <numeric>
 #include <span>
 #include <thread>

@@ -6,7 +6,7 @@
 //         is inside.
 // I2  No helper waits when nothing is offered any more: each wait ends.
 #include <array>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <thread>
 
 #include "../src/parallel/helper_count.hpp"

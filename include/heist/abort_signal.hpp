@@ -4,10 +4,10 @@
 #include <concepts>
 #include <heist/delay.hpp>
 #include <heist/error.hpp>
-#include <heist/listener.hpp>
-#include <heist/misuse.hpp>
+#include <heist/detail/listener.hpp>
+#include <heist/detail/misuse.hpp>
 #include <heist/reason.hpp>
-#include <heist/scheduling_state.hpp>
+#include <heist/detail/scheduling_state.hpp>
 #include <heist/subscription.hpp>
 #include <initializer_list>
 #include <optional>

@@ -7,7 +7,7 @@
 #include <heist/agent.hpp>
 #include <heist/close.hpp>
 #include <heist/event_loop.hpp>
-#include <heist/ref.hpp>
+#include <heist/detail/ref.hpp>
 #include <heist/scheduler.hpp>
 #include <memory>
 #include <optional>

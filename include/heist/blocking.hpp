@@ -3,7 +3,7 @@
 
 #include <concepts>
 #include <functional>
-#include <heist/misuse.hpp>
+#include <heist/detail/misuse.hpp>
 #include <utility>
 
 namespace heist {

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <functional>
 #include <heist/error.hpp>
-#include <heist/misuse.hpp>
-#include <heist/post_bound.hpp>
+#include <heist/detail/misuse.hpp>
+#include <heist/detail/post_bound.hpp>
 #include <heist/scheduler.hpp>
 #include <type_traits>
 #include <utility>
@@ -86,7 +86,7 @@ class BoundedScheduler {
   ///
   /// Thread: any, lock-free.   Blocks: never.   Errors: std::bad_alloc; std::invalid_argument when
   /// this handle was moved from. Nothing changed then.
-  // NOLINTNEXTLINE(readability-const-return-type): see heist/await_warning.hpp.
+  // NOLINTNEXTLINE(readability-const-return-type): see heist/detail/await_warning.hpp.
   [[nodiscard]] const Promise<Room> room() const {
     check_valid("BoundedScheduler::room");
     return Room::wait_for(bound_);

@@ -8,8 +8,8 @@
 #include <functional>
 #include <heist/cooperative_host.hpp>
 #include <heist/error.hpp>
-#include <heist/misuse.hpp>
-#include <heist/node_memory.hpp>
+#include <heist/detail/misuse.hpp>
+#include <heist/detail/node_memory.hpp>
 #include <heist/promise.hpp>
 #include <memory>
 #include <type_traits>

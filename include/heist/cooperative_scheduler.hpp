@@ -6,9 +6,9 @@
 #include <heist/cooperative_callback.hpp>
 #include <heist/cooperative_host.hpp>
 #include <heist/cooperative_priority.hpp>
-#include <heist/ref.hpp>
+#include <heist/detail/ref.hpp>
 #include <heist/scheduler.hpp>
-#include <heist/slice_clock.hpp>
+#include <heist/detail/slice_clock.hpp>
 #include <type_traits>
 #include <utility>
 

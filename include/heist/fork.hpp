@@ -5,9 +5,9 @@
 #include <concepts>
 #include <coroutine>
 #include <heist/error.hpp>
-#include <heist/fork_root.hpp>
+#include <heist/detail/fork_root.hpp>
 #include <heist/forkable.hpp>
-#include <heist/misuse.hpp>
+#include <heist/detail/misuse.hpp>
 #include <type_traits>
 #include <utility>
 

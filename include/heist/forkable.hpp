@@ -3,10 +3,10 @@
 
 #include <coroutine>
 #include <heist/error.hpp>
-#include <heist/fork_frame.hpp>
-#include <heist/misuse.hpp>
+#include <heist/detail/fork_frame.hpp>
+#include <heist/detail/misuse.hpp>
 #include <heist/promise_handle.hpp>
-#include <heist/suspended_coroutine.hpp>
+#include <heist/detail/suspended_coroutine.hpp>
 #include <memory>
 #include <optional>
 #include <type_traits>

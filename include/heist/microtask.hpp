@@ -4,7 +4,7 @@
 #include <concepts>
 #include <functional>
 #include <heist/error.hpp>
-#include <heist/misuse.hpp>
+#include <heist/detail/misuse.hpp>
 #include <heist/promise_handle.hpp>
 #include <type_traits>
 #include <utility>

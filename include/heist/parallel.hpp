@@ -4,10 +4,10 @@
 #include <concepts>
 #include <cstddef>
 #include <functional>
-#include <heist/misuse.hpp>
-#include <heist/parallel_reduction.hpp>
-#include <heist/parallel_sorting.hpp>
-#include <heist/parallel_work.hpp>
+#include <heist/detail/misuse.hpp>
+#include <heist/detail/parallel_reduction.hpp>
+#include <heist/detail/parallel_sorting.hpp>
+#include <heist/detail/parallel_work.hpp>
 #include <iterator>
 #include <type_traits>
 #include <utility>

@@ -5,10 +5,10 @@
 #include <chrono>
 #include <concepts>
 #include <coroutine>
-#include <heist/await_warning.hpp>
+#include <heist/detail/await_warning.hpp>
 #include <heist/error.hpp>
-#include <heist/misuse.hpp>
-#include <heist/promise_state.hpp>
+#include <heist/detail/misuse.hpp>
+#include <heist/detail/promise_state.hpp>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -150,7 +150,7 @@ class [[nodiscard]] Promise {
 
   /// Resumes the coroutine as a microtask of its agent; in a stealable task, as a continuation on
   /// any agent. On an rvalue a move-only value is moved out. With g++ up to 12 an rvalue warns
-  /// (heist/await_warning.hpp), unless it is const: so is what the library's functions return that
+  /// (heist/detail/await_warning.hpp), unless it is const: so is what the library's functions return that
   /// are harmless within a `co_await` expression.
   PromiseAwaiter<T> operator co_await() const& noexcept { return PromiseAwaiter<T>(*this, false); }
   HEIST_WARNS_AWAIT_OF_UNNAMED

@@ -1,7 +1,7 @@
 // race: one promise for several, settled as the first of them that settles.
 #pragma once
 
-#include <heist/first_of.hpp>
+#include <heist/detail/first_of.hpp>
 #include <heist/promise.hpp>
 #include <stdexcept>
 

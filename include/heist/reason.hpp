@@ -5,7 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <exception>
-#include <heist/ref.hpp>
+#include <heist/detail/ref.hpp>
 #include <string>
 #include <string_view>
 #include <type_traits>

@@ -5,8 +5,8 @@
 #include <functional>
 #include <heist/abort_signal.hpp>
 #include <heist/delay.hpp>
-#include <heist/misuse.hpp>
-#include <heist/posted_task.hpp>
+#include <heist/detail/misuse.hpp>
+#include <heist/detail/posted_task.hpp>
 #include <heist/priority.hpp>
 #include <heist/promise.hpp>
 #include <heist/task_signal.hpp>

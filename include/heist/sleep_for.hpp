@@ -18,7 +18,7 @@ namespace heist {
 /// Thread: an agent (others: with a scheduler first).   Blocks: never.   Units: Delay.
 /// Errors: NotAllowedError off an agent; std::bad_alloc. A closed loop, or its close: as post_task.
 /// Cost:   one allocation, from a pool.
-// NOLINTNEXTLINE(readability-const-return-type): to be awaited as it is (heist/await_warning.hpp).
+// NOLINTNEXTLINE(readability-const-return-type): to be awaited as it is (heist/detail/await_warning.hpp).
 const Promise<void> sleep_for(Delay delay, const std::optional<AbortSignal>& signal = {});
 
 /// The same, on the loop of `scheduler`. Thread: any.

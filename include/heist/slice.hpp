@@ -3,8 +3,8 @@
 
 #include <coroutine>
 #include <heist/cooperative_callback.hpp>
-#include <heist/kept_state.hpp>
-#include <heist/suspended_coroutine.hpp>
+#include <heist/detail/kept_state.hpp>
+#include <heist/detail/suspended_coroutine.hpp>
 
 namespace heist {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <heist/ref.hpp>
-#include <heist/scheduling_state.hpp>
+#include <heist/detail/ref.hpp>
+#include <heist/detail/scheduling_state.hpp>
 #include <utility>
 
 namespace heist {

@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <functional>
 #include <heist/error.hpp>
-#include <heist/misuse.hpp>
-#include <heist/node_memory.hpp>
+#include <heist/detail/misuse.hpp>
+#include <heist/detail/node_memory.hpp>
 #include <heist/promise_handle.hpp>
-#include <heist/scheduler_task.hpp>
+#include <heist/detail/scheduler_task.hpp>
 #include <type_traits>
 #include <utility>
 

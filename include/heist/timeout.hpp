@@ -5,11 +5,11 @@
 #include <functional>
 #include <heist/delay.hpp>
 #include <heist/error.hpp>
-#include <heist/misuse.hpp>
-#include <heist/node_memory.hpp>
+#include <heist/detail/misuse.hpp>
+#include <heist/detail/node_memory.hpp>
 #include <heist/promise.hpp>
-#include <heist/ref.hpp>
-#include <heist/scheduler_task.hpp>
+#include <heist/detail/ref.hpp>
+#include <heist/detail/scheduler_task.hpp>
 #include <heist/task_source.hpp>
 #include <memory>
 #include <type_traits>

@@ -1,7 +1,7 @@
 // when_all: one promise for several, fulfilled once all of them are.
 #pragma once
 
-#include <heist/combiner.hpp>
+#include <heist/detail/combiner.hpp>
 #include <heist/promise.hpp>
 #include <tuple>
 

@@ -1,7 +1,7 @@
 // when_any: one promise for several, fulfilled as soon as one of them is.
 #pragma once
 
-#include <heist/first_of.hpp>
+#include <heist/detail/first_of.hpp>
 #include <heist/promise.hpp>
 
 namespace heist {

@@ -3,12 +3,12 @@
 
 #include <coroutine>
 #include <heist/abort_signal.hpp>
-#include <heist/coroutine.hpp>
+#include <heist/detail/coroutine.hpp>
 #include <heist/priority.hpp>
 #include <heist/promise_handle.hpp>
-#include <heist/scheduler_task.hpp>
-#include <heist/scheduling_state.hpp>
-#include <heist/suspended_coroutine.hpp>
+#include <heist/detail/scheduler_task.hpp>
+#include <heist/detail/scheduling_state.hpp>
+#include <heist/detail/suspended_coroutine.hpp>
 #include <optional>
 #include <type_traits>
 #include <utility>

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <memory>
 #include <optional>
 #include <utility>

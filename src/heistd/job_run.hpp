@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <heist/scheduler.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <heistd/block_disposal.hpp>
 #include <heistd/budget.hpp>
 #include <heistd/job_counts.hpp>

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <heist/priority.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <heistd/job_counts.hpp>
 #include <list>
 #include <map>

@@ -5,11 +5,11 @@
 #include <oneapi/tbb/task_group.h>
 
 #include <cstddef>
-#include <heist/helped_task.hpp>
-#include <heist/parallel_work.hpp>
+#include <heist/detail/helped_task.hpp>
+#include <heist/detail/parallel_work.hpp>
 #include <heist/priority.hpp>
 #include <heist/reason.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <memory>
 #include <optional>
 #include <utility>

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <chrono>
-#include <heist/parallel_work.hpp>
+#include <heist/detail/parallel_work.hpp>
 #include <limits>
 #include <utility>
 

@@ -1,7 +1,7 @@
 // RegionsHere: the regions of a thread, for one call after another.
 #pragma once
 
-#include <heist/helped_task.hpp>
+#include <heist/detail/helped_task.hpp>
 #include <memory>
 #include <vector>
 

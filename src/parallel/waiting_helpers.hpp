@@ -1,7 +1,7 @@
 // WaitingHelpers: which helpers may be let go.
 #pragma once
 
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <vector>
 
 namespace heist {

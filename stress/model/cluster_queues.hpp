@@ -2,8 +2,8 @@
 #pragma once
 
 #include <array>
-#include <heist/node_memory.hpp>
-#include <heist/ref.hpp>
+#include <heist/detail/node_memory.hpp>
+#include <heist/detail/ref.hpp>
 #include <utility>
 
 #include "cluster/queues/cluster_queues.hpp"

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 
 #include "engine/model.hpp"
 

@@ -2,7 +2,7 @@
 // what it is there to find. Names of the programs as in the literature on memory models.
 #include <gtest/gtest.h>
 
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <memory>
 #include <set>
 #include <stdexcept>

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <initializer_list>
 #include <set>
 #include <string>

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <map>
 #include <string_view>
 

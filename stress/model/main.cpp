@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <map>
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 // What the library has from elsewhere, in model-checking builds: node memory, sleeping on words,
 // moodycamel's queue. (The library is compiled without node_pool.cpp, word_wait.cpp and
 // waiting_line.cpp.)
-#include <heist/node_memory.hpp>
+#include <heist/detail/node_memory.hpp>
 #include <memory>
 #include <new>
 #include <utility>

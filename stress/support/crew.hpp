@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <functional>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <thread>
 #include <vector>
 

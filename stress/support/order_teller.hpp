@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <optional>
 
 #include "history/history_lane.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 
 namespace heist::stress {
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <heist/slice_clock.hpp>
+#include <heist/detail/slice_clock.hpp>
 #include <limits>
 
 namespace heist {

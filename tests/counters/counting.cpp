@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstdlib>
-#include <heist/node_memory.hpp>
+#include <heist/detail/node_memory.hpp>
 #include <new>
 
 #include "heist/concurrent/node_pool.hpp"

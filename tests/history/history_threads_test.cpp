@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <map>
 #include <memory>
 #include <mutex>

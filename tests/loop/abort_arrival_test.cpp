@@ -1,7 +1,7 @@
 // A task whose post overlaps the abort of its signal, step by step: the aborter claims it, and
 // tells its loop, before it has arrived there.
-#include <heist/node_memory.hpp>
-#include <heist/posted_task.hpp>
+#include <heist/detail/node_memory.hpp>
+#include <heist/detail/posted_task.hpp>
 #include <utility>
 
 #include "heist/loop/loop_core.hpp"

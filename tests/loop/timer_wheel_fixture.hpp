@@ -5,7 +5,7 @@
 
 #include <cstddef>
 #include <deque>
-#include <heist/loop_node.hpp>
+#include <heist/detail/loop_node.hpp>
 #include <initializer_list>
 #include <vector>
 

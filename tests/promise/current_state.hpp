@@ -1,7 +1,7 @@
 // What tests of scheduling states look at.
 #pragma once
 
-#include <heist/scheduling_state.hpp>
+#include <heist/detail/scheduling_state.hpp>
 
 #include "heist/loop/loop_core.hpp"
 

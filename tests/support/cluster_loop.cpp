@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <heist/node_memory.hpp>
-#include <heist/posted_task.hpp>
+#include <heist/detail/node_memory.hpp>
+#include <heist/detail/posted_task.hpp>
 #include <utility>
 
 #include "heist/loop/loop_core.hpp"

@@ -1,8 +1,8 @@
 #include "support/virtual_loop_fixture.hpp"
 
 #include <exception>
-#include <heist/node_memory.hpp>
-#include <heist/posted_task.hpp>
+#include <heist/detail/node_memory.hpp>
+#include <heist/detail/posted_task.hpp>
 
 #include "heist/loop/drive_scope.hpp"
 #include "heist/loop/loop_core.hpp"

@@ -1,5 +1,5 @@
 // The program that counts.
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 
 #include "counters.hpp"
 #include "counts.hpp"

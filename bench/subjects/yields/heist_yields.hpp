@@ -2,7 +2,7 @@
 // be aborted and moved.
 #pragma once
 
-#include <heist/coroutine.hpp>
+#include <heist/detail/coroutine.hpp>
 #include <heist/task_signal.hpp>
 #include <heist/yield.hpp>
 #include <utility>

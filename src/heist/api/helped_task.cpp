@@ -1,5 +1,5 @@
 #include <heist/abort_signal.hpp>
-#include <heist/helped_task.hpp>
+#include <heist/detail/helped_task.hpp>
 
 #include "../cluster/cluster_core.hpp"
 #include "../cluster/member.hpp"

@@ -1,4 +1,4 @@
-#include <heist/node_memory.hpp>
+#include <heist/detail/node_memory.hpp>
 #include <heist/scheduler.hpp>
 #include <stdexcept>
 #include <string>

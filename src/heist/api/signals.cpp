@@ -1,5 +1,5 @@
 #include <cassert>
-#include <heist/node_memory.hpp>
+#include <heist/detail/node_memory.hpp>
 #include <heist/scheduler.hpp>
 #include <heist/task_signal.hpp>
 #include <stdexcept>

@@ -19,12 +19,12 @@ Scheduler scheduler_here() {
 
 }  // namespace
 
-// NOLINTNEXTLINE(readability-const-return-type): see heist/await_warning.hpp.
+// NOLINTNEXTLINE(readability-const-return-type): see heist/detail/await_warning.hpp.
 const Promise<void> sleep_for(Delay delay, const std::optional<AbortSignal>& signal) {
   return sleep_for(scheduler_here(), delay, signal);
 }
 
-// NOLINTNEXTLINE(readability-const-return-type): see heist/await_warning.hpp.
+// NOLINTNEXTLINE(readability-const-return-type): see heist/detail/await_warning.hpp.
 const Promise<void> sleep_for(const Scheduler& scheduler, Delay delay,
                               const std::optional<AbortSignal>& signal) {
   scheduler.check_valid("sleep_for: the scheduler");

@@ -1,7 +1,7 @@
 #include "cluster_core.hpp"
 
-#include <heist/node_memory.hpp>
-#include <heist/promise_state.hpp>
+#include <heist/detail/node_memory.hpp>
+#include <heist/detail/promise_state.hpp>
 #include <new>
 #include <utility>
 

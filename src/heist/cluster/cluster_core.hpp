@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <heist/loop_node.hpp>
-#include <heist/ref.hpp>
-#include <heist/scheduler_task.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/loop_node.hpp>
+#include <heist/detail/ref.hpp>
+#include <heist/detail/scheduler_task.hpp>
+#include <heist/detail/sync.hpp>
 #include <memory>
 #include <optional>
 #include <vector>

@@ -1,7 +1,7 @@
 // ClusterSleepers: who of a cluster's agents sleeps, and how to get them up.
 #pragma once
 
-#include <heist/ref.hpp>
+#include <heist/detail/ref.hpp>
 #include <utility>
 #include <vector>
 

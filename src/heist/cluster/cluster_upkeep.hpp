@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <heist/scheduler_task.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/scheduler_task.hpp>
+#include <heist/detail/sync.hpp>
 
 #include "../concurrent/inbox.hpp"
 #include "../loop/agent_role.hpp"

@@ -1,7 +1,7 @@
 #include "cluster_waits.hpp"
 
 #include <bit>
-#include <heist/promise_state.hpp>
+#include <heist/detail/promise_state.hpp>
 #include <optional>
 
 #include "../loop/membership.hpp"

@@ -4,7 +4,7 @@
 
 #include <array>
 #include <cstdint>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <memory>
 #include <string>
 

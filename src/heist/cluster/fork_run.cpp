@@ -1,6 +1,6 @@
 // How an agent runs its part of a tree of forked calls.
-#include <heist/fork_frame.hpp>
-#include <heist/task_tree.hpp>
+#include <heist/detail/fork_frame.hpp>
+#include <heist/detail/task_tree.hpp>
 #include <utility>
 
 #include "../loop/loop_core.hpp"

@@ -3,7 +3,7 @@
 
 #include <bit>
 #include <cstdint>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <optional>
 
 namespace heist {

@@ -3,8 +3,8 @@
 
 #include <chrono>
 #include <cstdint>
-#include <heist/loop_node.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/loop_node.hpp>
+#include <heist/detail/sync.hpp>
 #include <optional>
 
 #include "../loop/loop_core.hpp"

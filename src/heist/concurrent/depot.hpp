@@ -42,7 +42,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <new>
 #include <span>
 #include <utility>

@@ -1,7 +1,7 @@
 #include <cstdio>
 #include <heist/error.hpp>
-#include <heist/misuse.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/misuse.hpp>
+#include <heist/detail/sync.hpp>
 #include <stdexcept>
 #include <string>
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <heist/loop_node.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/loop_node.hpp>
+#include <heist/detail/sync.hpp>
 #include <utility>
 
 #include "../os/word_wait.hpp"

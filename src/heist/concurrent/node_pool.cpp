@@ -17,7 +17,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdlib>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <new>
 #include <span>
 

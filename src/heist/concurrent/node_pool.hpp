@@ -1,8 +1,8 @@
-// Node pool: the memory behind heist/node_memory.hpp, and what it asks of its backing allocator.
+// Node pool: the memory behind heist/detail/node_memory.hpp, and what it asks of its backing allocator.
 #pragma once
 
 #include <cstdint>
-#include <heist/node_memory.hpp>
+#include <heist/detail/node_memory.hpp>
 
 namespace heist {
 

@@ -1,6 +1,6 @@
 #include "post_bound.hpp"
 
-#include <heist/node_memory.hpp>
+#include <heist/detail/node_memory.hpp>
 #include <memory>
 #include <stdexcept>
 

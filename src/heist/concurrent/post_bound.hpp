@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <heist/post_bound.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/post_bound.hpp>
+#include <heist/detail/sync.hpp>
 
 #include "waiting_line.hpp"
 

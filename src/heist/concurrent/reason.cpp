@@ -1,7 +1,7 @@
 #include <heist/error.hpp>
-#include <heist/node_memory.hpp>
+#include <heist/detail/node_memory.hpp>
 #include <heist/reason.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 
 #include <memory>
 #include <utility>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <heist/scheduler_task.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/scheduler_task.hpp>
+#include <heist/detail/sync.hpp>
 
 namespace heist {
 

@@ -1,7 +1,7 @@
 // What any thread asks of a cooperative scheduler, and how it comes to the host.
 #include "cooperative_core.hpp"
 
-#include <heist/node_memory.hpp>
+#include <heist/detail/node_memory.hpp>
 #include <utility>
 
 #include "loop_host.hpp"

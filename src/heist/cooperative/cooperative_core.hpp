@@ -2,10 +2,10 @@
 #pragma once
 
 #include <heist/cooperative_scheduler.hpp>
-#include <heist/loop_node.hpp>
-#include <heist/ref.hpp>
+#include <heist/detail/loop_node.hpp>
+#include <heist/detail/ref.hpp>
 #include <heist/slice.hpp>
-#include <heist/slice_clock.hpp>
+#include <heist/detail/slice_clock.hpp>
 #include <memory>
 #include <optional>
 

@@ -5,9 +5,9 @@
 #include <heist/cooperative_callback.hpp>
 #include <heist/cooperative_priority.hpp>
 #include <heist/cooperative_scheduler.hpp>
-#include <heist/loop_node.hpp>
-#include <heist/ref.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/loop_node.hpp>
+#include <heist/detail/ref.hpp>
+#include <heist/detail/sync.hpp>
 
 namespace heist {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <heist/cooperative_host.hpp>
-#include <heist/ref.hpp>
-#include <heist/scheduler_task.hpp>
+#include <heist/detail/ref.hpp>
+#include <heist/detail/scheduler_task.hpp>
 #include <heist/task_source.hpp>
 
 #include "../loop/loop_core.hpp"

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <heist/slice_clock.hpp>
+#include <heist/detail/slice_clock.hpp>
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -3,7 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <optional>
 
 #include "../concurrent/inbox.hpp"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <heist/reason.hpp>
-#include <heist/scheduling_state.hpp>
+#include <heist/detail/scheduling_state.hpp>
 
 #include "local_tasks.hpp"
 #include "microtask_queue.hpp"

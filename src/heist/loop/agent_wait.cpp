@@ -1,7 +1,7 @@
 #include "agent_wait.hpp"
 
 #include <heist/error.hpp>
-#include <heist/promise_state.hpp>
+#include <heist/detail/promise_state.hpp>
 #include <string>
 
 #include "drain_watch.hpp"

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <heist/close.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <optional>
 
 #include "../os/word_wait.hpp"

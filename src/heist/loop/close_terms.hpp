@@ -3,7 +3,7 @@
 
 #include <chrono>
 #include <heist/close.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <optional>
 
 namespace heist {

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <heist/combiner.hpp>
+#include <heist/detail/combiner.hpp>
 #include <heist/error.hpp>
 #include <heist/scheduler.hpp>
 #include <vector>

@@ -1,9 +1,9 @@
 // What a yield takes from whom, and the continuation it schedules.
 #pragma once
 
-#include <heist/posted_task.hpp>
+#include <heist/detail/posted_task.hpp>
 #include <heist/promise.hpp>
-#include <heist/scheduling_state.hpp>
+#include <heist/detail/scheduling_state.hpp>
 #include <heist/yield.hpp>
 
 namespace heist {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <heist/scheduler_task.hpp>
+#include <heist/detail/scheduler_task.hpp>
 
 #include "timer_wheel.hpp"
 

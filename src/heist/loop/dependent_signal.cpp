@@ -1,7 +1,7 @@
 #include "dependent_signal.hpp"
 
 #include <algorithm>
-#include <heist/node_memory.hpp>
+#include <heist/detail/node_memory.hpp>
 #include <memory>
 #include <stdexcept>
 #include <utility>

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <heist/abort_signal.hpp>
-#include <heist/ref.hpp>
+#include <heist/detail/ref.hpp>
 #include <span>
 
 #include "signal_core.hpp"

@@ -1,7 +1,7 @@
 #include "drain_watch.hpp"
 
 #include <heist/error.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 
 namespace heist {
 

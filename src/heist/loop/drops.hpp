@@ -2,7 +2,7 @@
 // rest.
 #pragma once
 
-#include <heist/loop_node.hpp>
+#include <heist/detail/loop_node.hpp>
 
 #include "microtask_queue.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <heist/scheduler_task.hpp>
+#include <heist/detail/scheduler_task.hpp>
 
 #include "../concurrent/own_count.hpp"
 #include "task_queues.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <heist/loop_node.hpp>
+#include <heist/detail/loop_node.hpp>
 #include <utility>
 
 namespace heist {

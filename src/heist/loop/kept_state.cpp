@@ -1,4 +1,4 @@
-#include <heist/kept_state.hpp>
+#include <heist/detail/kept_state.hpp>
 #include <optional>
 
 #include "loop_core.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <heist/scheduler_task.hpp>
+#include <heist/detail/scheduler_task.hpp>
 
 #include "../concurrent/inbox.hpp"
 

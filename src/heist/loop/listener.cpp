@@ -1,6 +1,6 @@
 #include <heist/error.hpp>
-#include <heist/listener.hpp>
-#include <heist/node_memory.hpp>
+#include <heist/detail/listener.hpp>
+#include <heist/detail/node_memory.hpp>
 #include <heist/subscription.hpp>
 
 #include "../os/thread_id.hpp"

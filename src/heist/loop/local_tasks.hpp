@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <heist/scheduler_task.hpp>
+#include <heist/detail/scheduler_task.hpp>
 
 #include "aborted_tasks.hpp"
 #include "pick_policy.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <heist/delay.hpp>
 #include <heist/event_loop.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <optional>
 
 #include "timer_wheel.hpp"

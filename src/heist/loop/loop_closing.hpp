@@ -2,8 +2,8 @@
 #pragma once
 
 #include <heist/close.hpp>
-#include <heist/scheduler_task.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/scheduler_task.hpp>
+#include <heist/detail/sync.hpp>
 
 #include "agent_role.hpp"
 #include "drain_watch.hpp"

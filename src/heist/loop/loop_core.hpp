@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <heist/close.hpp>
 #include <heist/event_loop.hpp>
-#include <heist/ref.hpp>
-#include <heist/scheduler_task.hpp>
-#include <heist/scheduling_state.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/ref.hpp>
+#include <heist/detail/scheduler_task.hpp>
+#include <heist/detail/scheduling_state.hpp>
+#include <heist/detail/sync.hpp>
 #include <heist/task_source.hpp>
 #include <memory>
 #include <optional>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <chrono>
-#include <heist/loop_node.hpp>
+#include <heist/detail/loop_node.hpp>
 #include <memory>
 #include <optional>
 #include <string>

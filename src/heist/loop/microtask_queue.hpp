@@ -1,7 +1,7 @@
 // MicrotaskQueue: the loop's single FIFO of microtasks.
 #pragma once
 
-#include <heist/loop_node.hpp>
+#include <heist/detail/loop_node.hpp>
 
 namespace heist {
 

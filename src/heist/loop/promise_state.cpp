@@ -1,6 +1,6 @@
 #include <array>
 #include <heist/error.hpp>
-#include <heist/promise_state.hpp>
+#include <heist/detail/promise_state.hpp>
 #include <heist/scheduler.hpp>
 #include <string>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "running_task.hpp"
 
-#include <heist/promise_state.hpp>
+#include <heist/detail/promise_state.hpp>
 
 namespace heist {
 

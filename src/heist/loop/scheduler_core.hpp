@@ -5,9 +5,9 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <heist/loop_node.hpp>
+#include <heist/detail/loop_node.hpp>
 #include <heist/priority.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <memory>
 #include <utility>
 

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <heist/scheduler_task.hpp>
+#include <heist/detail/scheduler_task.hpp>
 
 #include "task_queues.hpp"
 #include "timer_wheel.hpp"

@@ -1,7 +1,7 @@
 #include "signal_core.hpp"
 
 #include <heist/error.hpp>
-#include <heist/node_memory.hpp>
+#include <heist/detail/node_memory.hpp>
 #include <memory>
 #include <utility>
 

@@ -3,13 +3,13 @@
 
 #include <array>
 #include <cstdint>
-#include <heist/listener.hpp>
+#include <heist/detail/listener.hpp>
 #include <heist/priority.hpp>
 #include <heist/reason.hpp>
-#include <heist/ref.hpp>
-#include <heist/scheduler_task.hpp>
+#include <heist/detail/ref.hpp>
+#include <heist/detail/scheduler_task.hpp>
 #include <heist/subscription.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <stop_token>
 
 #include "../concurrent/registry.hpp"

@@ -1,4 +1,4 @@
-#include <heist/node_memory.hpp>
+#include <heist/detail/node_memory.hpp>
 
 #include "../cluster/queues/signal_queues.hpp"
 #include "loop_core.hpp"

@@ -1,7 +1,7 @@
 #include "stop_signal.hpp"
 
 #include <heist/abort_signal.hpp>
-#include <heist/node_memory.hpp>
+#include <heist/detail/node_memory.hpp>
 
 namespace heist {
 

@@ -1,7 +1,7 @@
 // Signals and std::stop_token, both ways.
 #pragma once
 
-#include <heist/listener.hpp>
+#include <heist/detail/listener.hpp>
 #include <optional>
 #include <stop_token>
 

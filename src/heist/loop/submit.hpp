@@ -1,7 +1,7 @@
 // submit: a task that can be aborted goes to its loop.
 #pragma once
 
-#include <heist/scheduler_task.hpp>
+#include <heist/detail/scheduler_task.hpp>
 
 namespace heist {
 

@@ -1,6 +1,6 @@
 #include "suspension_message.hpp"
 
-#include <heist/node_memory.hpp>
+#include <heist/detail/node_memory.hpp>
 #include <utility>
 
 #include "task_home.hpp"

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <heist/close.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <heist/task_source.hpp>
 #include <optional>
 

@@ -4,11 +4,11 @@
 #include <chrono>
 #include <cstdint>
 #include <heist/event_loop.hpp>
-#include <heist/promise_state.hpp>
-#include <heist/ref.hpp>
-#include <heist/scheduler_task.hpp>
-#include <heist/scheduling_state.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/promise_state.hpp>
+#include <heist/detail/ref.hpp>
+#include <heist/detail/scheduler_task.hpp>
+#include <heist/detail/scheduling_state.hpp>
+#include <heist/detail/sync.hpp>
 
 #include "../concurrent/inbox.hpp"
 #include "aborted_tasks.hpp"

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <heist/priority.hpp>
-#include <heist/scheduler_task.hpp>
+#include <heist/detail/scheduler_task.hpp>
 
 #include "../concurrent/own_count.hpp"
 #include "pairing_heap.hpp"

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <heist/delay.hpp>
-#include <heist/loop_node.hpp>
-#include <heist/ref.hpp>
-#include <heist/scheduler_task.hpp>
+#include <heist/detail/loop_node.hpp>
+#include <heist/detail/ref.hpp>
+#include <heist/detail/scheduler_task.hpp>
 
 #include "../concurrent/inbox.hpp"
 #include "signal_core.hpp"

@@ -24,7 +24,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <heist/loop_node.hpp>
+#include <heist/detail/loop_node.hpp>
 #include <limits>
 #include <type_traits>
 #include <utility>

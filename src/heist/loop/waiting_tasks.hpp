@@ -3,7 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
-#include <heist/scheduler_task.hpp>
+#include <heist/detail/scheduler_task.hpp>
 #include <optional>
 
 #include "../concurrent/own_count.hpp"

@@ -1,7 +1,7 @@
 // Identity of the calling thread as an address: cheap to read, compare and store in an atomic.
 #pragma once
 
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 
 namespace heist {
 

@@ -1,10 +1,10 @@
-// Sleeping on a word, and waking who sleeps there. With the atomics (heist/sync.hpp) the seam at
+// Sleeping on a word, and waking who sleeps there. With the atomics (heist/detail/sync.hpp) the seam at
 // which a model-checking build takes over.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <optional>
 
 namespace heist {

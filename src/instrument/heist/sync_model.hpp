@@ -1,6 +1,6 @@
 // The atomics of model-checking builds (HEIST_MODEL): each operation is a step of a virtual thread.
 // The engine in stress/model decides which thread takes the next step and, within what C++ allows,
-// which value it reads. Included by heist/sync.hpp only.
+// which value it reads. Included by heist/detail/sync.hpp only.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // The atomics of builds with a weakened end (HEIST_WEAKENED): as std::atomic, except that the end
 // of an edge which the environment variable HEIST_WEAKEN names is weakened. scripts/verify
 // weakened-ends shows with it that ThreadSanitizer reports every weakened end. Included by
-// heist/sync.hpp only.
+// heist/detail/sync.hpp only.
 #pragma once
 
 #include <atomic>

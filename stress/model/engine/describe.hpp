@@ -2,7 +2,7 @@
 #pragma once
 
 #include <atomic>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <string>
 
 namespace heist::model {

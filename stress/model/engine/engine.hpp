@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <map>
 #include <memory>
 #include <optional>

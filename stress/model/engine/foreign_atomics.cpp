@@ -1,6 +1,6 @@
 // Atomics that do not go through the seam (of the standard library: std::shared_ptr): what
 // compilers call for them with -fsanitize=thread.
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 
 #include "clock.hpp"
 

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <new>
 
 #include "engine.hpp"

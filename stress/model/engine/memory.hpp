@@ -5,7 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <vector>
 
 #include "address_table.hpp"

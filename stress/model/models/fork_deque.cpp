@@ -1,8 +1,8 @@
 // ForkDeque, and what its owner and thieves do with a fork: each continuation goes on once, behind
 // what it needs (CLU-6).
 #include <array>
-#include <heist/child_count.hpp>
-#include <heist/loop_node.hpp>
+#include <heist/detail/child_count.hpp>
+#include <heist/detail/loop_node.hpp>
 #include <optional>
 
 #include "../support.hpp"

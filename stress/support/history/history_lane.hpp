@@ -8,7 +8,7 @@
 #pragma once
 
 #include <algorithm>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <thread>
 
 #include "note_ring.hpp"

@@ -8,7 +8,7 @@
 
 #include <array>
 #include <cstddef>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 
 #include "task_record.hpp"
 

@@ -2,7 +2,7 @@
 // looked at.
 #pragma once
 
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 
 namespace heist {
 

@@ -5,9 +5,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <heist/loop_node.hpp>
+#include <heist/detail/loop_node.hpp>
 #include <heist/priority.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 
 #include "fork_deque.hpp"
 #include "source_rotation.hpp"

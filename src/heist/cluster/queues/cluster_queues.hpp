@@ -5,9 +5,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <heist/loop_node.hpp>
-#include <heist/ref.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/loop_node.hpp>
+#include <heist/detail/ref.hpp>
+#include <heist/detail/sync.hpp>
 #include <span>
 #include <utility>
 #include <vector>

@@ -3,7 +3,7 @@
 
 #include <array>
 #include <cstdint>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <vector>
 
 #include "active_agent_count.hpp"

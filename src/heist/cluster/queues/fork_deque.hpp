@@ -3,8 +3,8 @@
 
 #include <array>
 #include <cstdint>
-#include <heist/loop_node.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/loop_node.hpp>
+#include <heist/detail/sync.hpp>
 
 namespace heist {
 

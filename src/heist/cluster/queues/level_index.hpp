@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <heist/priority.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <utility>
 
 #include "signal_queues.hpp"

@@ -4,9 +4,9 @@
 
 #include <array>
 #include <cstdint>
-#include <heist/node_memory.hpp>
-#include <heist/ref.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/node_memory.hpp>
+#include <heist/detail/ref.hpp>
+#include <heist/detail/sync.hpp>
 
 #include "epochs.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <array>
 #include <cstdint>
-#include <heist/loop_node.hpp>
+#include <heist/detail/loop_node.hpp>
 #include <heist/priority.hpp>
 #include <optional>
 

@@ -1,6 +1,6 @@
 #include "signal_queues.hpp"
 
-#include <heist/scheduler_task.hpp>
+#include <heist/detail/scheduler_task.hpp>
 
 namespace heist {
 

@@ -4,12 +4,12 @@
 
 #include <coroutine>
 #include <cstdint>
-#include <heist/child_count.hpp>
-#include <heist/loop_node.hpp>
-#include <heist/node_memory.hpp>
+#include <heist/detail/child_count.hpp>
+#include <heist/detail/loop_node.hpp>
+#include <heist/detail/node_memory.hpp>
 #include <heist/reason.hpp>
-#include <heist/scheduling_state.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/scheduling_state.hpp>
+#include <heist/detail/sync.hpp>
 #include <utility>
 
 namespace heist {

@@ -4,12 +4,12 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
-#include <heist/node_memory.hpp>
+#include <heist/detail/node_memory.hpp>
 #include <heist/priority.hpp>
 #include <heist/promise_handle.hpp>
-#include <heist/scheduler_task.hpp>
+#include <heist/detail/scheduler_task.hpp>
 #include <heist/subscription.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <optional>
 #include <type_traits>
 #include <utility>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <concepts>
-#include <heist/combiner.hpp>
+#include <heist/detail/combiner.hpp>
 #include <type_traits>
 #include <utility>
 #include <variant>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <coroutine>
-#include <heist/scheduling_state.hpp>
+#include <heist/detail/scheduling_state.hpp>
 #include <memory>
 #include <type_traits>
 #include <utility>

@@ -1,11 +1,11 @@
 // HelpedTask, Helpers: a running task, and the agents of its cluster that may take part in it.
 #pragma once
 
-#include <heist/node_memory.hpp>
-#include <heist/posted_task.hpp>
+#include <heist/detail/node_memory.hpp>
+#include <heist/detail/posted_task.hpp>
 #include <heist/priority.hpp>
-#include <heist/ref.hpp>
-#include <heist/scheduling_state.hpp>
+#include <heist/detail/ref.hpp>
+#include <heist/detail/scheduling_state.hpp>
 #include <type_traits>
 #include <utility>
 

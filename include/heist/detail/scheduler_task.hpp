@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <heist/loop_node.hpp>
+#include <heist/detail/loop_node.hpp>
 #include <heist/priority.hpp>
 #include <heist/reason.hpp>
-#include <heist/ref.hpp>
-#include <heist/scheduling_state.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/ref.hpp>
+#include <heist/detail/scheduling_state.hpp>
+#include <heist/detail/sync.hpp>
 #include <memory>
 
 namespace heist {

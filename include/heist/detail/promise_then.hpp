@@ -4,8 +4,8 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
-#include <heist/adoption.hpp>
-#include <heist/misuse.hpp>
+#include <heist/detail/adoption.hpp>
+#include <heist/detail/misuse.hpp>
 #include <heist/promise_handle.hpp>
 #include <optional>
 #include <type_traits>

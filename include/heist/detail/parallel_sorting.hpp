@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <functional>
-#include <heist/parallel_work.hpp>
+#include <heist/detail/parallel_work.hpp>
 #include <iterator>
 #include <utility>
 

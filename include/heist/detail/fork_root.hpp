@@ -3,9 +3,9 @@
 
 #include <coroutine>
 #include <heist/forkable.hpp>
-#include <heist/kept_state.hpp>
-#include <heist/promise_state.hpp>
-#include <heist/suspended_coroutine.hpp>
+#include <heist/detail/kept_state.hpp>
+#include <heist/detail/promise_state.hpp>
+#include <heist/detail/suspended_coroutine.hpp>
 #include <utility>
 
 namespace heist {

@@ -1,9 +1,9 @@
 // TaskTree: the tree of a task whose callback returned a Forkable.
 #pragma once
 
-#include <heist/fork_frame.hpp>
+#include <heist/detail/fork_frame.hpp>
 #include <heist/forkable.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/sync.hpp>
 #include <utility>
 
 namespace heist {

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <heist/promise.hpp>
-#include <heist/ref.hpp>
+#include <heist/detail/ref.hpp>
 #include <utility>
 
 namespace heist {

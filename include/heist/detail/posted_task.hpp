@@ -3,11 +3,11 @@
 
 #include <exception>
 #include <functional>
-#include <heist/adoption.hpp>
+#include <heist/detail/adoption.hpp>
 #include <heist/error.hpp>
 #include <heist/promise.hpp>
-#include <heist/scheduler_task.hpp>
-#include <heist/task_tree.hpp>
+#include <heist/detail/scheduler_task.hpp>
+#include <heist/detail/task_tree.hpp>
 #include <memory>
 #include <optional>
 #include <type_traits>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <coroutine>
-#include <heist/promise_state.hpp>
+#include <heist/detail/promise_state.hpp>
 #include <heist/reason.hpp>
 
 namespace heist {

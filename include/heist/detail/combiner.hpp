@@ -4,12 +4,12 @@
 #include <array>
 #include <cstddef>
 #include <functional>
-#include <heist/copyable.hpp>
-#include <heist/node_memory.hpp>
+#include <heist/detail/copyable.hpp>
+#include <heist/detail/node_memory.hpp>
 #include <heist/promise_handle.hpp>
-#include <heist/promise_state.hpp>
-#include <heist/ref.hpp>
-#include <heist/sync.hpp>
+#include <heist/detail/promise_state.hpp>
+#include <heist/detail/ref.hpp>
+#include <heist/detail/sync.hpp>
 #include <span>
 #include <type_traits>
 #include <utility>

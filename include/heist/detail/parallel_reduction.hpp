@@ -4,7 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <functional>
-#include <heist/parallel_work.hpp>
+#include <heist/detail/parallel_work.hpp>
 #include <iterator>
 #include <memory>
 #include <utility>

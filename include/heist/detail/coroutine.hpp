@@ -4,9 +4,9 @@
 
 #include <coroutine>
 #include <exception>
-#include <heist/kept_state.hpp>
+#include <heist/detail/kept_state.hpp>
 #include <heist/promise_handle.hpp>
-#include <heist/suspended_coroutine.hpp>
+#include <heist/detail/suspended_coroutine.hpp>
 #include <type_traits>
 #include <utility>
 
