@@ -1,14 +1,14 @@
-// AbortSignal and AbortController.
+// AbortSignal and AbortController, and Subscription: a listener's place with a signal.
 #pragma once
 
 #include <concepts>
 #include <heist/delay.hpp>
 #include <heist/error.hpp>
+#include <heist/detail/access.hpp>
+#include <heist/detail/listed_signal.hpp>
 #include <heist/detail/listener.hpp>
 #include <heist/detail/misuse.hpp>
-#include <heist/reason.hpp>
 #include <heist/detail/scheduling_state.hpp>
-#include <heist/subscription.hpp>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -18,10 +18,43 @@
 
 namespace heist {
 
-class ListedSignal;
 class Scheduler;
 class TaskSignal;
 struct ListenerOptions;
+
+/// Scoped registration of a listener; move-only. Destroying it removes the listener; when that
+/// listener runs on another thread at the moment, the removal waits for it, as std::stop_callback
+/// does (ABT-7). A listener may remove itself.
+///
+/// Thread: any, one at a time.   Lifetime: may outlive the signal.
+class [[nodiscard]] Subscription {
+ public:
+  Subscription() noexcept = default;
+  Subscription(Subscription&&) noexcept = default;
+  Subscription& operator=(Subscription&& other) noexcept {
+    Subscription moved(std::move(other));
+    std::swap(listener_, moved.listener_);
+    std::swap(signal_, moved.signal_);
+    std::swap(event_, moved.event_);
+    return *this;
+  }
+  ~Subscription() { reset(); }
+
+  /// Removes the listener now.
+  void reset() noexcept;
+
+  /// True while the listener may still be called, or its last call is under way.
+  [[nodiscard]] bool active() const noexcept;
+
+ private:
+  friend struct Access;
+  Subscription(Ref<Listener> listener, Ref<SignalCore> signal, SignalEventKind event) noexcept
+      : listener_(std::move(listener)), signal_(std::move(signal)), event_(event) {}
+
+  Ref<Listener> listener_;
+  Ref<SignalCore> signal_;
+  SignalEventKind event_ = SignalEventKind::abort;
+};
 
 /// Observes whether something was aborted, and why; shared handle. Only its controller aborts
 /// (SEC-1).
@@ -138,7 +171,7 @@ class AbortSignal {
 
   friend bool operator==(const AbortSignal&, const AbortSignal&) noexcept = default;
 
-  /// For the library.
+ protected:
   explicit AbortSignal(Ref<SignalCore> core) noexcept : core_(std::move(core)) {}
   [[nodiscard]] SignalCore& core() const noexcept { return *core_; }
   /// Errors: std::invalid_argument, naming the call, when it was moved from.
@@ -149,6 +182,8 @@ class AbortSignal {
   static void check_signal(const ListenerOptions& options);
 
  private:
+  friend struct Access;
+
   template <class Callback>
   static Listener& abort_listener(Callback&& listener) {
     static_assert(!listener_returns_promise<std::decay_t<Callback>, AbortSignal>,
@@ -168,29 +203,6 @@ class AbortSignal {
   Subscription add_abort_listener(Listener& listener, const ListenerOptions& options) const;
 
   Ref<SignalCore> core_;
-};
-
-/// An element of a list for `any` without a priority: a TaskSignal does not compile there, since
-/// its priority would be lost without a word.
-///
-/// Lifetime: as long as the signal it was made from.
-class ListedSignal {
- public:
-  // NOLINTNEXTLINE(google-explicit-constructor): so that lists are written as lists of signals.
-  ListedSignal(const AbortSignal& signal) noexcept : signal_(&signal) {}
-  template <std::derived_from<AbortSignal> Signal>
-    requires(!std::same_as<Signal, AbortSignal>)
-  ListedSignal(const Signal& signal) noexcept : signal_(&signal) {  // NOLINT: as above.
-    static_assert(!std::derived_from<Signal, AbortSignal>,
-                  "the priority of a TaskSignal in the list would be lost: write "
-                  "TaskSignal::any(list, priority), with that signal or a value as the priority; "
-                  "AbortSignal(signal) in the list says that only its abort is meant");
-  }
-  // NOLINTNEXTLINE(google-explicit-constructor): as above.
-  operator const AbortSignal&() const noexcept { return *signal_; }
-
- private:
-  const AbortSignal* signal_;
 };
 
 /// Options of on_abort and on_priority_change.

@@ -3,7 +3,6 @@
 
 #include <concepts>
 #include <functional>
-#include <heist/close.hpp>
 #include <heist/event_loop.hpp>
 #include <memory>
 #include <optional>
@@ -90,4 +89,8 @@ class Agent {
   std::unique_ptr<Impl> impl_;
 };
 
+/// As resume_on(scheduler), on this agent.
+[[nodiscard]] inline Yield resume_on(const Agent& agent) { return resume_on(agent.scheduler()); }
+
 }  // namespace heist
+

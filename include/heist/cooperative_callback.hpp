@@ -1,13 +1,13 @@
-// CooperativeCallback: what a cooperative task calls, and may return to be called next.
+// CooperativeCallback: what a cooperative task calls, and may return to be called next; slice: what a
+// coroutine that is such a task awaits.
 #pragma once
 
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstring>
-#include <functional>
 #include <heist/cooperative_host.hpp>
-#include <heist/error.hpp>
+#include <heist/detail/cooperative_call.hpp>
 #include <heist/detail/misuse.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <heist/promise.hpp>
@@ -17,52 +17,9 @@
 
 namespace heist {
 
-/// What a callback is told of the slice of work it is called in.
-struct Slice {
-  /// The task is late: it runs to the end of its work, or gives way all the same, as it likes.
-  bool did_timeout = false;
-  /// When should_yield() becomes true, on the scheduler's clock.
-  Milliseconds deadline{};
-};
-
-class CooperativeCallback;
-
-namespace cooperative {
-
-template <class Callback>
-concept WithSlice = std::invocable<Callback&, const Slice&>;
-template <class Callback>
-concept Callable = WithSlice<Callback> || std::invocable<Callback&>;
-
-template <class Callback>
-decltype(auto) call(Callback& callback, const Slice& slice) {
-  if constexpr (WithSlice<Callback>) {
-    return std::invoke(callback, slice);
-  } else {
-    return std::invoke(callback);
-  }
-}
-
-/// Before one is called.   Errors: NotAllowedError on a CooperativeHost: what awaits there is
-/// resumed by nobody.
-void check_coroutine();
-
-/// Keeps the callback as long as the coroutine that it is. One that was cancelled is no error.
-template <class Callback>
-Promise<void> run_coroutine(Callback callback, Slice slice) {
-  try {
-    auto running = call(callback, slice);
-    static_cast<void>(co_await running.taken());
-  } catch (const AbortError&) {
-    co_return;
-  }
-}
-
-}  // namespace cooperative
-
 /// A callable that is called at the most once, with the slice it runs in or with nothing. It may
 /// return: nothing, for a task that is done; a CooperativeCallback or what converts to it, to go on
-/// with; a Promise, as a coroutine that awaits slice() (heist/slice.hpp), on event loops only: on a
+/// with; a Promise, as a coroutine that awaits slice() (this header), on event loops only: on a
 /// CooperativeHost it is not called, and NotAllowedError comes out of perform_work(). A null
 /// pointer and an empty std::function make an empty one.
 ///
@@ -104,11 +61,9 @@ class CooperativeCallback {
   explicit operator bool() const noexcept { return ops_ != nullptr; }
   void reset() noexcept;
 
-  /// For the library: the callable stays where it is, and ends there, but its place says that there
-  /// is none.
-  class Taken;
-
  private:
+  friend struct Access;
+  friend class CallbackTaken;
   static constexpr std::size_t room = 40;
 
   struct Ops {
@@ -181,13 +136,15 @@ class CooperativeCallback {
   alignas(void*) std::array<std::byte, room> storage_;  // NOLINT: made when there is a callable
 };
 
-class CooperativeCallback::Taken {
+/// A callback that is about to be called: it stays where it is, and ends there, but its place says
+/// that there is none.
+class CallbackTaken {
  public:
-  explicit Taken(CooperativeCallback& callback) noexcept
+  explicit CallbackTaken(CooperativeCallback& callback) noexcept
       : place_(callback.place()), ops_(std::exchange(callback.ops_, nullptr)) {}
-  Taken(const Taken&) = delete;
-  Taken& operator=(const Taken&) = delete;
-  ~Taken() {
+  CallbackTaken(const CallbackTaken&) = delete;
+  CallbackTaken& operator=(const CallbackTaken&) = delete;
+  ~CallbackTaken() {
     if (ops_ != nullptr && ops_->destroy != nullptr) ops_->destroy(place_);
   }
   /// Precondition: there was one.
@@ -197,9 +154,24 @@ class CooperativeCallback::Taken {
 
  private:
   void* place_;
-  const Ops* ops_;
+  const CooperativeCallback::Ops* ops_;
 };
 
-inline void CooperativeCallback::reset() noexcept { const Taken taken(*this); }
+inline void CooperativeCallback::reset() noexcept { const CallbackTaken taken(*this); }
+
+/// `co_await slice()` in a coroutine that a CooperativeScheduler calls: goes on at once while there
+/// is time left, or the task is late; else the rest of the coroutine is the task's next callback.
+/// It gives the slice it goes on in. When the task is cancelled meanwhile the coroutine is
+/// destroyed, and its promise rejected with an AbortError.
+///
+/// Coroutines that it calls and awaits may await slice(), too. What settles only later, in another
+/// task, resumes it outside of its cooperative task: there slice() is refused.
+///
+/// Spec:   contract COOP-8.   Thread: the loop's.
+/// Errors: of the `co_await`: NotAllowedError outside of a cooperative task, and for a second
+///         coroutine in one call.
+/// Cost:   should_yield(); nothing is allocated.
+inline SliceAwaiter slice() noexcept { return {}; }
 
 }  // namespace heist
+

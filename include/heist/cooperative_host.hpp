@@ -1,4 +1,4 @@
-// CooperativeHost: what a cooperative scheduler needs of the loop it runs on.
+// CooperativeHost: what a cooperative scheduler needs of the loop it runs on; Slice and Milliseconds.
 #pragma once
 
 #include <chrono>
@@ -7,6 +7,14 @@ namespace heist {
 
 /// Durations and times of the cooperative scheduler, as the web has them.
 using Milliseconds = std::chrono::duration<double, std::milli>;
+
+/// What a callback is told of the slice of work it is called in.
+struct Slice {
+  /// The task is late: it runs to the end of its work, or gives way all the same, as it likes.
+  bool did_timeout = false;
+  /// When should_yield() becomes true, on the scheduler's clock.
+  Milliseconds deadline{};
+};
 
 /// The loop a CooperativeScheduler runs on, for loops that are not heist's.
 ///

@@ -5,7 +5,6 @@
 #include <functional>
 #include <heist/cooperative_callback.hpp>
 #include <heist/cooperative_host.hpp>
-#include <heist/cooperative_priority.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/scheduler.hpp>
 #include <heist/detail/slice_clock.hpp>
@@ -14,12 +13,17 @@
 
 namespace heist {
 
-class CooperativeCore;
-class CooperativeTaskNode;
-void retain(CooperativeCore& core) noexcept;
-void release(CooperativeCore& core) noexcept;
-void retain(CooperativeTaskNode& task) noexcept;
-void release(CooperativeTaskNode& task) noexcept;
+/// How urgent a cooperative task is. Its level decides only when it expires, counted from its
+/// start; what expires first runs first, so that nothing waits for ever.
+///
+/// Spec: contract COOP-1.
+enum class CooperativePriority : std::uint8_t {
+  immediate = 1,      ///< expired at once: it is late from the beginning
+  user_blocking = 2,  ///< 250 ms
+  normal = 3,         ///< 5 s
+  low = 4,            ///< 10 s
+  idle = 5,           ///< 2^30 - 1 ms, some twelve days
+};
 
 /// Names a task for cancel_callback(). Dropping it changes nothing.
 ///
@@ -32,11 +36,11 @@ class CooperativeTask {
   explicit operator bool() const noexcept { return static_cast<bool>(node_); }
   friend bool operator==(const CooperativeTask&, const CooperativeTask&) noexcept = default;
 
-  /// For the library.
+ private:
+  friend struct Access;
   explicit CooperativeTask(Ref<CooperativeTaskNode> node) noexcept : node_(std::move(node)) {}
   [[nodiscard]] CooperativeTaskNode* node() const noexcept { return node_.get(); }
 
- private:
   Ref<CooperativeTaskNode> node_;
 };
 

@@ -1,16 +1,110 @@
-// The error types of the runtime, and the hook that hears of errors nobody else can see.
+// Reason: why something was rejected or aborted. The error types of the runtime, and the hook that
+// hears of errors nobody else can see.
 #pragma once
 
 #include <cstdint>
 #include <exception>
-#include <functional>
-#include <heist/reason.hpp>
+#include <heist/detail/forward.hpp>
+#include <heist/detail/ref.hpp>
+#include <any>
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <type_traits>
 #include <memory>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 namespace heist {
+
+/// Shared, immutable cause of a rejection or an abort; empty by default.
+///
+/// Copies share one object and compare equal; separately made reasons never do, as JavaScript
+/// objects. The exception is kept in a counted box, so it is destroyed after its last user.
+///
+/// Thread: one Reason object is used by one thread at a time; copies may be on any thread.
+/// Cost:   making one allocates; copying is one read-modify-write.
+class Reason {
+ public:
+  /// No reason.
+  Reason() noexcept = default;
+
+  /// An exception in flight or stored.
+  explicit Reason(std::exception_ptr exception) : box_(make(std::move(exception), {})) {}
+
+  /// An exception object (any class derived from std::exception), or a plain value of any copyable
+  /// type; text is kept as std::string.
+  template <class Value>
+    requires(!std::same_as<std::remove_cvref_t<Value>, Reason> &&
+             !std::same_as<std::remove_cvref_t<Value>, std::exception_ptr>)
+  explicit Reason(Value&& value) : box_(make_from(std::forward<Value>(value))) {}
+
+  /// What an exception that ended a callback stands for: itself, or the plain value `Aborted`
+  /// carries. Cannot fail: without memory it gives out_of_memory().
+  [[nodiscard]] static Reason of(std::exception_ptr exception) noexcept;
+  [[nodiscard]] static Reason of_current_exception() noexcept {
+    return of(std::current_exception());
+  }
+  /// An AbortError, made when it is first looked at: what an abort without a reason gives.   Cost:
+  /// one node.
+  [[nodiscard]] static Reason of_abort();
+  /// The std::bad_alloc made ahead.
+  [[nodiscard]] static const Reason& out_of_memory() noexcept;
+
+  explicit operator bool() const noexcept { return static_cast<bool>(box_); }
+
+  /// The exception, or null when the reason is a plain value. Of an abort without a reason: made
+  /// now; std::bad_alloc when there is no memory for it.
+  [[nodiscard]] std::exception_ptr exception() const noexcept;
+
+  /// Whether it is an exception, and not one that says of something that it was aborted
+  /// (AbortError, Aborted).
+  [[nodiscard]] bool is_error() const noexcept;
+
+  /// The plain value when it is of this type, else null.
+  template <class Value>
+  [[nodiscard]] const Value* value() const noexcept {
+    return box_ ? std::any_cast<Value>(&value_of(*box_)) : nullptr;
+  }
+
+  /// Throws the exception itself, or `Aborted` that carries this reason when it is a plain value.
+  [[noreturn]] void rethrow() const;
+
+  /// Text for logs: what() of the exception, or a description of the value.
+  [[nodiscard]] std::string what() const;
+
+  /// Identity, not equality of contents.
+  friend bool operator==(const Reason&, const Reason&) noexcept = default;
+
+ private:
+  friend struct Access;
+  using Box = ReasonBox;
+
+  explicit Reason(Ref<Box> box) noexcept : box_(std::move(box)) {}
+  [[nodiscard]] const Ref<Box>& box() const noexcept { return box_; }
+  static Ref<Box> make(std::exception_ptr exception, std::any value);
+  static const std::any& value_of(const Box& box) noexcept;
+
+  template <class Value>
+  static Ref<Box> make_from(Value&& value) {
+    using Plain = std::remove_cvref_t<Value>;
+    if constexpr (std::derived_from<Plain, std::exception>) {
+      return make(std::make_exception_ptr(std::forward<Value>(value)), {});
+    } else if constexpr (std::is_convertible_v<Value, std::string_view> &&
+                         !std::same_as<Plain, std::nullptr_t>) {
+      if constexpr (std::is_pointer_v<Plain>) {
+        if (value == nullptr) return make(nullptr, std::string());
+      }
+      return make(nullptr, std::string(std::string_view(value)));
+    } else {
+      return make(nullptr, std::any(std::forward<Value>(value)));
+    }
+  }
+
+  Ref<Box> box_;
+};
 
 /// A signal was aborted without a reason of its own, or a close dropped the task.
 class AbortError : public std::runtime_error {
@@ -95,20 +189,5 @@ ErrorHook set_error_hook(ErrorHook hook) noexcept;
 ///
 /// Thread: any.
 [[nodiscard]] std::uint64_t reported_error_count() noexcept;
-
-/// Counts an error and hands it to the hook.
-void report_error(ErrorOrigin origin, const Reason& reason) noexcept;
-/// Calls it, and reports what it throws; by then no handler holds the exception, only its reason.
-template <class Callback>
-void invoke_and_report(Callback& callback, ErrorOrigin origin) noexcept {
-  Reason thrown;
-  try {
-    std::invoke(callback);
-    return;
-  } catch (...) {
-    thrown = Reason::of_current_exception();
-  }
-  report_error(origin, Reason(std::move(thrown)));  // moved: `thrown` stays in a register
-}
 
 }  // namespace heist

@@ -1,17 +1,88 @@
-// fork and join: calls that may run beside their caller (Forkable).
+// Forkable, fork and join: calls that may run beside their caller.
 #pragma once
 
 #include <cassert>
 #include <concepts>
 #include <coroutine>
 #include <heist/error.hpp>
+#include <heist/detail/access.hpp>
 #include <heist/detail/fork_root.hpp>
-#include <heist/forkable.hpp>
+#include <heist/detail/forkable_promise.hpp>
 #include <heist/detail/misuse.hpp>
 #include <type_traits>
 #include <utility>
 
 namespace heist {
+
+/// A call that has not begun. Within another Forkable `co_await f()` is a call, and `co_await
+/// fork(f())` lets what follows it run meanwhile, on another agent that has nothing more urgent to
+/// do:
+///
+///   Forkable<int> fib(int n) {
+///     if (n < 2) co_return n;
+///     Forked<int> a = co_await fork(fib(n - 1));
+///     int b = co_await fib(n - 2);
+///     co_await join();
+///     co_return a.value() + b;
+///   }
+///
+/// A tree of calls is one task: `scheduler.post_task([] { return fib(30); })`, or `co_await
+/// fib(30)` in any coroutine on an agent. Calls run depth-first, on the agent that began them, in
+/// the order of a program without forks; an agent that has nothing to run takes the oldest
+/// continuation. All have the scheduling state of the root. Only on a cluster's own scheduler do
+/// others join in; elsewhere a fork is a call.
+///
+/// A call ends when its forked children have, also when it throws. They may use its parameters
+/// until then; its local variables are gone as soon as it returns or throws, so join() before.
+///
+/// Spec:     contract CLU-6. The continuations left behind are stealable as any continuation of the
+///           root's priority (CLU-1, CLU-3).   Differs from PRI-3: an agent goes on with what it
+///           has begun at the priority which a signal had then; what it takes from others has the
+///           new one.
+/// Thread:   the agent's.   Errors: of the call: std::bad_alloc.
+/// Cost:     a frame from the node pool; a fork and its end three atomic operations on the agent's
+///         own lines.
+/// Lifetime: what was not begun is destroyed with this object.
+template <class T>
+class [[nodiscard]] Forkable {
+ public:
+  using promise_type = ForkablePromise<T>;
+
+  Forkable(Forkable&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+  Forkable& operator=(Forkable&& other) noexcept {
+    std::swap(frame_, other.frame_);
+    return *this;
+  }
+  ~Forkable() {
+    if (frame_ != nullptr) frame_->coroutine.destroy();
+  }
+
+  /// Runs it as the root of a tree; the awaiting coroutine goes on as a microtask of the agent on
+  /// which it ended, with the scheduling state it had.
+  ///
+  /// Thread: an agent.   Errors: what it threw; NotAllowedError off an agent; std::invalid_argument
+  /// when it was moved from, as it is once it was awaited.
+  ForkRoot<T> operator co_await() && {
+    check_valid("co_await of a Forkable");
+    return ForkRoot<T>(std::move(*this));
+  }
+
+ private:
+  friend struct Access;
+
+  explicit Forkable(ForkablePromise<T>& promise) noexcept : frame_(&promise) {
+    promise.coroutine = std::coroutine_handle<ForkablePromise<T>>::from_promise(promise);
+  }
+  [[nodiscard]] ForkablePromise<T>& frame() noexcept { return *frame_; }
+  /// Errors: std::invalid_argument, naming the call, when it was moved from.
+  void check_valid(const char* call) const {
+    if (frame_ == nullptr) [[unlikely]]
+      refuse_moved_from(call);
+  }
+  [[nodiscard]] ForkablePromise<T>& release() noexcept { return *std::exchange(frame_, nullptr); }
+
+  ForkablePromise<T>* frame_;
+};
 
 /// A forked call's result; local to the coroutine that forked it, or to what that one's body owns.
 /// Dropping it does not stop the call: its result is dropped as well.
@@ -49,10 +120,10 @@ class Forked {
     return static_cast<std::add_rvalue_reference_t<Value>>(value());
   }
 
-  /// For the library.
+ private:
+  friend struct Access;
   explicit Forked(ForkablePromise<T>& frame) noexcept : frame_(&frame) {}
 
- private:
   auto& result() const {
     if (frame_ == nullptr) [[unlikely]]
       refuse_moved_from("Forked::value");
@@ -65,20 +136,6 @@ class Forked {
   ForkablePromise<T>* frame_;
 };
 
-/// What fork() gives, to be awaited.
-template <class T>
-class [[nodiscard]] Fork {
- public:
-  explicit Fork(Forkable<T>&& call) noexcept : call_(std::move(call)) {}
-  [[nodiscard]] ForkablePromise<T>& release() noexcept { return call_.release(); }
-
- private:
-  Forkable<T> call_;
-};
-
-/// What join() gives, to be awaited.
-class [[nodiscard]] Join {};
-
 /// `Forked<T> child = co_await fork(f());` in a Forkable: runs the call; what follows the
 /// `co_await` may run meanwhile, on another agent. When it has not begun as the call ends, this
 /// agent goes on with it.
@@ -86,7 +143,7 @@ class [[nodiscard]] Join {};
 /// Errors: std::invalid_argument when it was moved from; what the call throws, join() does.
 template <class T>
 [[nodiscard]] Fork<T> fork(Forkable<T> call) {
-  call.check_valid("fork");
+  Access::check_valid(call, "fork");
   return Fork<T>(std::move(call));
 }
 
@@ -96,42 +153,9 @@ template <class T>
 /// Errors: what a forked call threw since the last join(): of several, the first.
 [[nodiscard]] inline Join join() noexcept { return {}; }
 
-template <class T>
-class ForkStart {
- public:
-  explicit ForkStart(Fork<T>&& fork) noexcept : child_(&fork.release()) {}
-
-  [[nodiscard]] bool await_ready() const noexcept { return false; }
-  template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> parent) const noexcept {
-    parent.promise().suspend_for(*child_, ForkFrame::Step::fork);
-  }
-  Forked<T> await_resume() const noexcept { return Forked<T>(*child_); }
-
- private:
-  ForkablePromise<T>* child_;
-};
-
-class JoinWait {
- public:
-  explicit JoinWait(ForkFrame& parent) noexcept : parent_(parent) {}
-
-  [[nodiscard]] bool await_ready() const noexcept { return parent_.children.all_ended(); }
-  void await_suspend(std::coroutine_handle<> /*parent*/) const noexcept {
-    parent_.suspend(ForkFrame::Step::join);
-  }
-  void await_resume() const {
-    parent_.destroy_dropped();
-    parent_.rethrow_failure();
-  }
-
- private:
-  ForkFrame& parent_;
-};
-
-template <class T>
-auto ForkablePromiseBase<T>::await_transform(Join /*join*/) noexcept {
-  return JoinWait(*this);
+inline Forkable<void> ForkablePromise<void>::get_return_object() noexcept {
+  return Access::make<Forkable<void>>(*this);
 }
 
 }  // namespace heist
+

@@ -1,31 +1,23 @@
-// Everything public but the parallel loops, which have heist/parallel.hpp.
+// Every public header but <heist/parallel.hpp>, whose users link heist::parallel besides.
 #pragma once
 
 #include <heist/abort_signal.hpp>
 #include <heist/agent.hpp>
 #include <heist/agent_cluster.hpp>
-#include <heist/blocking.hpp>
 #include <heist/bounded_scheduler.hpp>
-#include <heist/close.hpp>
+#include <heist/combinators.hpp>
+#include <heist/cooperative_callback.hpp>
+#include <heist/cooperative_host.hpp>
 #include <heist/cooperative_scheduler.hpp>
 #include <heist/delay.hpp>
 #include <heist/error.hpp>
 #include <heist/event_loop.hpp>
 #include <heist/fork.hpp>
-#include <heist/max_wait.hpp>
-#include <heist/microtask.hpp>
 #include <heist/priority.hpp>
 #include <heist/promise.hpp>
-#include <heist/race.hpp>
-#include <heist/reason.hpp>
-#include <heist/resume_on.hpp>
 #include <heist/scheduler.hpp>
-#include <heist/sleep_for.hpp>
-#include <heist/slice.hpp>
-#include <heist/subscription.hpp>
 #include <heist/task_signal.hpp>
 #include <heist/task_source.hpp>
 #include <heist/timeout.hpp>
-#include <heist/when_all.hpp>
-#include <heist/when_any.hpp>
+#include <heist/version.hpp>
 #include <heist/yield.hpp>

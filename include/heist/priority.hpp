@@ -1,6 +1,8 @@
-// TaskPriority: the three priorities of the specification and their strict order.
+// TaskPriority: the three priorities of the specification and their strict order; and MaxWait, how
+// long tasks of each may wait.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -39,9 +41,6 @@ enum class TaskPriority : std::uint8_t { background, user_visible, user_blocking
   return std::nullopt;
 }
 
-/// Number of levels of effective priority.
-inline constexpr int level_count = 6;
-
 /// Priority of a continuation: a task's, or that of the running task (contract YLD-2).
 ///
 /// Spec: [sched#enumdef-continuationpriority].
@@ -56,13 +55,41 @@ enum class ContinuationPriority : std::uint8_t {
 struct Inherit {};
 inline constexpr Inherit inherit{};
 
-/// Effective priority of a scheduler task queue; higher runs first.
+/// The longest that tasks and continuations of each priority may wait once they are runnable; zero:
+/// for ever, as the specification has it. What has waited for that long is picked before everything
+/// that has not, whatever its level; of several such the one that has done so first. So under
+/// overload it is worth giving one to every priority: one without is served only while nothing else
+/// is late.
 ///
-/// Spec:   [sched#sec-scheduling-tasks-processing-model], the table.
-/// Thread: any (pure).   Units: rank 0..5.   Cost: O(1).
-[[nodiscard]] constexpr int effective_priority(TaskPriority priority,
-                                               bool is_continuation) noexcept {
-  return 2 * static_cast<int>(priority) + (is_continuation ? 1 : 0);
-}
+/// Spec:   contract WAIT-1...6.
+/// Units:  zero, or from a millisecond to an hour; what takes it throws std::invalid_argument for
+///         others.
+/// Cost:   none while all are zero; else each pick reads the clock.
+struct MaxWait {
+  std::chrono::nanoseconds user_blocking{};
+  std::chrono::nanoseconds user_visible{};
+  std::chrono::nanoseconds background{};
+
+  /// The timeouts of the cooperative scheduler: of its user-blocking, normal and low priorities.
+  [[nodiscard]] static constexpr MaxWait cooperative_timeouts() noexcept {
+    return {.user_blocking = std::chrono::milliseconds(250),
+            .user_visible = std::chrono::seconds(5),
+            .background = std::chrono::seconds(10)};
+  }
+
+  [[nodiscard]] constexpr std::chrono::nanoseconds of(TaskPriority priority) const noexcept {
+    switch (priority) {
+      case TaskPriority::background:
+        return background;
+      case TaskPriority::user_visible:
+        return user_visible;
+      case TaskPriority::user_blocking:
+        break;
+    }
+    return user_blocking;
+  }
+  friend constexpr bool operator==(const MaxWait&, const MaxWait&) noexcept = default;
+};
 
 }  // namespace heist
+

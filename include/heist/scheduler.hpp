@@ -1,8 +1,7 @@
-// Scheduler: the handle through which tasks are posted.
+// Scheduler: the handle through which tasks are posted; resume_on: a coroutine goes on elsewhere.
 #pragma once
 
 #include <concepts>
-#include <functional>
 #include <heist/abort_signal.hpp>
 #include <heist/delay.hpp>
 #include <heist/detail/misuse.hpp>
@@ -145,7 +144,9 @@ class Scheduler {
 
   friend bool operator==(const Scheduler&, const Scheduler&) noexcept = default;
 
-  /// For the library.
+ private:
+  friend struct Access;
+
   Scheduler(Ref<TaskHome> home, SchedulerCore* core) noexcept
       : home_(std::move(home)), core_(core) {}
   [[nodiscard]] const Ref<TaskHome>& home() const noexcept { return home_; }
@@ -155,8 +156,6 @@ class Scheduler {
     if (!valid()) [[unlikely]]
       refuse_moved_from(call);
   }
-
- private:
   /// Checks the options; a reason when the task must be rejected at once (spec step 4).
   static Reason refused(const PostTaskOptions& options);
   bool submit_plain(SchedulerTask& task) const noexcept;
@@ -167,4 +166,20 @@ class Scheduler {
   SchedulerCore* core_;
 };
 
+/// What `co_await resume_on(scheduler)` awaits: from here on the coroutine runs through that
+/// scheduler, a bound one on its agent, a stealable one on any agent of its cluster. It goes on as
+/// a continuation with the signals and the priority that it has; without any, as on a plain thread,
+/// it is user-visible.
+///
+/// Spec:   contract YLD-1, YLD-3.   Thread: any.   Blocks: never.
+/// Errors: of the `co_await`: the abort reason, where the coroutine goes on; InvalidStateError when
+///         the loop is closed; std::bad_alloc. A close that drops the continuation destroys the
+///         coroutine's frame.
+/// Cost:   as yield(): without an abort source and with a fixed priority, no allocation.
+[[nodiscard]] inline Yield resume_on(const Scheduler& scheduler) {
+  Access::check_valid(scheduler, "resume_on");
+  return Access::make<Yield>(Access::home(scheduler), Access::core(scheduler), Yield::Hop());
+}
+
 }  // namespace heist
+

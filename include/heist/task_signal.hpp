@@ -56,10 +56,10 @@ class TaskSignal : public AbortSignal {
              std::invocable<std::decay_t<Callback>&, const PriorityChangeEvent&>
   Subscription on_priority_change(Callback&& listener, const ListenerOptions& options = {}) const;
 
-  /// For the library.
-  explicit TaskSignal(Ref<SignalCore> core) noexcept : AbortSignal(std::move(core)) {}
-
  private:
+  friend struct Access;
+  friend class TaskController;
+  explicit TaskSignal(Ref<SignalCore> core) noexcept : AbortSignal(std::move(core)) {}
   Subscription add_priority_listener(Listener& listener, const ListenerOptions& options) const;
 };
 

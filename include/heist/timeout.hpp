@@ -1,56 +1,18 @@
-// Timeout: a callback after a delay, on the loop that armed it, and the handle that clears it.
+// set_timeout: a callback after a delay, and the handle that clears it; sleep_for: a promise that
+// fulfils after one.
 #pragma once
 
 #include <concepts>
-#include <functional>
+#include <heist/abort_signal.hpp>
 #include <heist/delay.hpp>
-#include <heist/error.hpp>
-#include <heist/detail/misuse.hpp>
-#include <heist/detail/node_memory.hpp>
+#include <heist/detail/timeout_task.hpp>
 #include <heist/promise.hpp>
-#include <heist/detail/ref.hpp>
-#include <heist/detail/scheduler_task.hpp>
-#include <heist/task_source.hpp>
-#include <memory>
+#include <heist/scheduler.hpp>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
 namespace heist {
-
-/// The task of a timeout. Unlike an abortable task nobody claims it: its loop's driver alone arms,
-/// clears, runs and drops it.
-///
-/// Shares  two: the loop's, until it ran or dropped the task, and the handle's. The callback goes
-///         with the loop's, the memory with the last.
-/// Edge    ref (RefCount): the loop's last use happens before a handle that went to another thread
-///         frees the memory, or the other way round.
-class TimeoutTask : public SchedulerTask {
- public:
-  /// Drops a share; the memory may be gone afterwards.
-  void drop_share() noexcept {
-    if (shares_.is_last() || shares_.drop()) free();
-  }
-  /// For the handle: whether the loop is done with the task.
-  [[nodiscard]] bool is_over() const noexcept { return shares_.is_last(); }
-  /// For who has both shares of a task that has not run: callback and memory go.
-  void destroy() noexcept {
-    own_ops().discard_callback(*this);
-    free();
-  }
-
- protected:
-  struct Ops : LoopNodeOps {
-    void (*discard_callback)(SchedulerTask&) noexcept;
-    void (*free)(TimeoutTask&) noexcept;
-  };
-  explicit TimeoutTask(const Ops& table) noexcept : SchedulerTask(table, false) {}
-
- private:
-  [[nodiscard]] const Ops& own_ops() const noexcept { return *static_cast<const Ops*>(ops); }
-  void free() noexcept { own_ops().free(*this); }
-
-  RefCount shares_{2};
-};
 
 /// Handle of a timeout: clears it, or lets it be. One handle a timeout; moves, does not copy.
 ///
@@ -80,51 +42,12 @@ class Timeout {
   /// Cost:   O(1) whatever the delay; nothing atomic beyond one load.
   bool clear();
 
-  /// For the library.
+ private:
+  friend struct Access;
   explicit Timeout(TimeoutTask& task) noexcept : task_(&task) {}
 
- private:
   TimeoutTask* task_ = nullptr;
 };
-
-template <class Callback>
-class CallbackTimeout final : public TimeoutTask {
- public:
-  template <class F>
-  explicit CallbackTimeout(F&& callback)
-      : TimeoutTask(table), callback_(std::forward<F>(callback)) {}
-  ~CallbackTimeout() {}  // the callback is gone
-
- private:
-  static CallbackTimeout& of(LoopNode& node) noexcept {
-    return static_cast<CallbackTimeout&>(static_cast<SchedulerTask&>(node));
-  }
-  static void run(LoopNode& node, LoopCore& loop) noexcept {
-    count_plain_task(loop, TaskSource::timer);
-    invoke_and_report(of(node).callback_, ErrorOrigin::task);
-    drop(node);
-  }
-  static void drop(LoopNode& node) noexcept {
-    discard_callback(of(node));
-    of(node).drop_share();
-  }
-  static void discard_callback(SchedulerTask& task) noexcept {
-    std::destroy_at(std::addressof(of(task).callback_));
-  }
-  static void free(TimeoutTask& task) noexcept { destroy_node(of(task)); }
-
-  static constexpr Ops table{{LoopNodeKind::task, &run, &drop}, &discard_callback, &free};
-
-  union {
-    // NOLINTNEXTLINE(readability-identifier-naming): private, as the union is
-    Callback callback_;  ///< until the loop's share goes
-  };
-};
-
-/// For the library: hands the task to the current loop, and gives the handle. Drops it when the
-/// loop
-/// is closed.   Errors: NotAllowedError outside of any loop; the task is dropped.
-[[nodiscard]] Timeout arm_timeout(TimeoutTask& task, Delay delay);
 
 /// Runs `callback()` as a user-visible task of the current loop once the delay is over; exceptions
 /// go to the error hook. Delays that end together keep their order.
@@ -147,4 +70,22 @@ Timeout set_timeout(Callback&& callback, Delay delay = {}) {
       *make_node<CallbackTimeout<std::decay_t<Callback>>>(std::forward<Callback>(callback)), delay);
 }
 
+/// Fulfils when the delay is over, as a task of the current scheduler does; rejects with the
+/// signal's reason when that aborts before. That task is user-visible, or has the priority of a
+/// TaskSignal: whoever awaits the promise goes on behind it.
+///
+/// Spec:   contract DLY-1…5; a post_task of nothing with the signal and the delay, and as many
+///         microtasks.
+/// Thread: an agent (others: with a scheduler first).   Blocks: never.   Units: Delay.
+/// Errors: NotAllowedError off an agent; std::bad_alloc. A closed loop, or its close: as post_task.
+/// Cost:   one allocation, from a pool.
+// NOLINTNEXTLINE(readability-const-return-type): to be awaited as it is (heist/detail/await_warning.hpp).
+const Promise<void> sleep_for(Delay delay, const std::optional<AbortSignal>& signal = {});
+
+/// The same, on the loop of `scheduler`. Thread: any.
+// NOLINTNEXTLINE(readability-const-return-type): as above.
+const Promise<void> sleep_for(const Scheduler& scheduler, Delay delay,
+                              const std::optional<AbortSignal>& signal = {});
+
 }  // namespace heist
+

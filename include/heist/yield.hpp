@@ -3,9 +3,11 @@
 
 #include <coroutine>
 #include <heist/abort_signal.hpp>
-#include <heist/detail/coroutine.hpp>
+#include <heist/detail/access.hpp>
+#include <heist/detail/frame_continuation.hpp>
+#include <heist/detail/kept_state.hpp>
 #include <heist/priority.hpp>
-#include <heist/promise_handle.hpp>
+#include <heist/promise.hpp>
 #include <heist/detail/scheduler_task.hpp>
 #include <heist/detail/scheduling_state.hpp>
 #include <heist/detail/suspended_coroutine.hpp>
@@ -25,15 +27,16 @@ class YieldSignal {
   YieldSignal(Inherit /*inherit*/) noexcept : inherits_(true) {}
   // NOLINTNEXTLINE(google-explicit-constructor): as above.
   YieldSignal(const AbortSignal& signal) {
-    signal.check_valid("YieldOptions::signal");
-    signal_ = Ref<SignalCore>::share(&signal.core());
+    Access::check_valid(signal, "YieldOptions::signal");
+    signal_ = Ref<SignalCore>::share(&Access::core(signal));
   }
 
+ private:
+  friend struct Access;
   [[nodiscard]] bool inherits() const noexcept { return inherits_; }
   /// The named signal, or null.
   [[nodiscard]] SignalCore* signal() const noexcept { return signal_.get(); }
 
- private:
   Ref<SignalCore> signal_;
   bool inherits_ = false;
 };
@@ -61,50 +64,6 @@ class YieldOptions {
  private:
   YieldSignal signal_;
   std::optional<ContinuationPriority> priority_;
-};
-
-struct ContinuationSources;
-
-/// A continuation that lives in the frame of its coroutine: it has no signal, so nobody but its
-/// loop ever touches it.
-class FrameContinuation final : public SchedulerTask {
- public:
-  /// It goes on with the state `captured`.
-  FrameContinuation(SchedulerCore& to, TaskPriority fixed, const SchedulingState& captured,
-                    SuspendedCoroutine coroutine) noexcept
-      : SchedulerTask(table, false), captured_(captured), coroutine_(coroutine) {
-    scheduler = &to;
-    priority = fixed;
-    is_continuation = true;
-  }
-
- private:
-  static void run(LoopNode& node, LoopCore& loop) noexcept;
-  static void drop(LoopNode& node) noexcept;
-  static const LoopNodeOps table;
-
-  CapturedState captured_;
-  SuspendedCoroutine coroutine_;
-};
-
-/// A coroutine that waits for the promise of a continuation.
-class ContinuationReaction final : public Reaction {
- public:
-  ContinuationReaction(Promise<void> continuation, SuspendedCoroutine coroutine) noexcept;
-  /// The coroutine goes on with this state, where its scheduler is.   Errors: std::bad_alloc.
-  void bind(const SchedulingState& state);
-  /// It may go on, or be destroyed, on another thread from here on.
-  void attach() noexcept { continuation_.state().attach(*this); }
-  void throw_if_rejected() const;
-
- private:
-  static ContinuationReaction& of(LoopNode& node) noexcept;
-  static void run(LoopNode& node, LoopCore& loop) noexcept;
-  static void drop(LoopNode& node) noexcept;
-  static const LoopNodeOps table;
-
-  Promise<void> continuation_;
-  SuspendedCoroutine coroutine_;
 };
 
 /// What yield() gives. `co_await` schedules the continuation and goes on in it; as a Promise<void>
@@ -143,8 +102,10 @@ class [[nodiscard]] Yield {
   };
   Awaiter operator co_await() && noexcept { return Awaiter(*this); }
 
-  /// For the library. `loop` keeps the scheduler alive; without both it is that of the running
-  /// task.
+ private:
+  friend struct Access;
+
+  /// `home` keeps the scheduler alive; without both it is that of the running task.
   Yield(Ref<TaskHome> home, SchedulerCore* scheduler, YieldOptions options) noexcept
       : home_(std::move(home)), scheduler_(scheduler), options_(std::move(options)) {}
   explicit Yield(YieldOptions options) noexcept : options_(std::move(options)) {}
@@ -155,7 +116,6 @@ class [[nodiscard]] Yield {
   // NOLINTNEXTLINE(modernize-use-equals-default): that would clear the whole object beforehand.
   Yield() noexcept {}
 
- private:
   /// Schedules the continuation. True: the coroutine is to leave its kept state, and wait() to
   /// follow.
   bool suspend(SuspendedCoroutine coroutine, KeptState* kept);
@@ -183,7 +143,9 @@ inline constexpr bool restores_state<Yield> = true;
 ///
 /// Spec:   contract YLD-1, YLD-2, YLD-5.   Thread: an agent.
 /// Errors: of the `co_await`: NotAllowedError off an agent: name a scheduler.
-inline Yield yield() noexcept { return {}; }
-inline Yield yield(YieldOptions options) noexcept { return Yield(std::move(options)); }
+inline Yield yield() noexcept { return Access::make<Yield>(); }
+inline Yield yield(YieldOptions options) noexcept {
+  return Access::make<Yield>(std::move(options));
+}
 
 }  // namespace heist

@@ -1,7 +1,8 @@
 // Adoption: a promise that follows another one.
 #pragma once
 
-#include <heist/promise_handle.hpp>
+#include <heist/detail/promise_state.hpp>
+#include <heist/detail/promise_traits.hpp>
 #include <optional>
 #include <utility>
 

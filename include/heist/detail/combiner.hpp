@@ -6,7 +6,6 @@
 #include <functional>
 #include <heist/detail/copyable.hpp>
 #include <heist/detail/node_memory.hpp>
-#include <heist/promise_handle.hpp>
 #include <heist/detail/promise_state.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/detail/sync.hpp>

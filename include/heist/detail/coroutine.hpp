@@ -5,7 +5,8 @@
 #include <coroutine>
 #include <exception>
 #include <heist/detail/kept_state.hpp>
-#include <heist/promise_handle.hpp>
+#include <heist/detail/promise_state.hpp>
+#include <heist/detail/promise_traits.hpp>
 #include <heist/detail/suspended_coroutine.hpp>
 #include <type_traits>
 #include <utility>

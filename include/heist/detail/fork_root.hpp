@@ -2,7 +2,7 @@
 #pragma once
 
 #include <coroutine>
-#include <heist/forkable.hpp>
+#include <heist/detail/forkable_promise.hpp>
 #include <heist/detail/kept_state.hpp>
 #include <heist/detail/promise_state.hpp>
 #include <heist/detail/suspended_coroutine.hpp>
@@ -24,11 +24,11 @@ class ForkRoot : private Reaction, private ForkTree {
     coroutine_ = SuspendedCoroutine(coroutine);
     leave_kept_state(coroutine);
     state = captured.state();
-    root = &call_.frame();
+    root = &Access::frame(call_);
     ended = &deliver_end;
     run_tree(*this);
   }
-  T await_resume() { return call_.frame().take(); }
+  T await_resume() { return Access::frame(call_).take(); }
 
  private:
   static ForkRoot& of(LoopNode& node) noexcept {

@@ -3,12 +3,10 @@
 
 #include <concepts>
 #include <cstdint>
-#include <functional>
 #include <heist/detail/node_memory.hpp>
 #include <heist/priority.hpp>
-#include <heist/promise_handle.hpp>
+#include <heist/detail/promise_traits.hpp>
 #include <heist/detail/scheduler_task.hpp>
-#include <heist/subscription.hpp>
 #include <heist/detail/sync.hpp>
 #include <optional>
 #include <type_traits>
@@ -25,6 +23,9 @@ inline constexpr bool listener_returns_promise = [] {
     return is_promise<std::invoke_result_t<Callback&, Argument>>;
   }
 }();
+
+/// Which event a listener waits for.
+enum class SignalEventKind : std::uint8_t { abort, priority_change };
 
 /// What a listener is told.
 struct SignalEvent {
@@ -58,7 +59,7 @@ class Listener : public Registration {
   /// Ends it when `signal` aborts; `own` is where it will be registered for `event`. Before that.
   /// False:
   /// aborted already.   Errors: std::bad_alloc, nothing changed.
-  [[nodiscard]] bool bind(SignalCore& own, Subscription::Event event, SignalCore& signal);
+  [[nodiscard]] bool bind(SignalCore& own, SignalEventKind event, SignalCore& signal);
 
   /// Runs it if it is idle. Called by the dispatcher, in order. True: that was its one run.
   [[nodiscard]] bool dispatch(SignalEvent& event) noexcept;
@@ -115,7 +116,7 @@ class CallbackListener final : public Listener {
     return static_cast<CallbackListener&>(listener);
   }
   static void call(Listener& listener, SignalEvent& event) {
-    std::invoke(*of(listener).callback_, event);
+    (*of(listener).callback_)(event);
   }
   static void discard(Listener& listener) noexcept { of(listener).callback_.reset(); }
   static void destroy(Listener& listener) noexcept { destroy_node(of(listener)); }

@@ -3,10 +3,10 @@
 
 #include <concepts>
 #include <cstdint>
-#include <functional>
 #include <heist/detail/adoption.hpp>
 #include <heist/detail/misuse.hpp>
-#include <heist/promise_handle.hpp>
+#include <heist/detail/promise_state.hpp>
+#include <heist/detail/promise_traits.hpp>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -204,60 +204,6 @@ auto checked_then(const Promise<T>& source, F&& on_fulfilled, R&& on_rejected, B
     static_assert(could_take, "then(): the callback cannot be called with the promise's value");
     return source;  // so that what uses the result is no further error
   }
-}
-
-template <class T>
-template <class OnFulfilled>
-auto Promise<T>::then(OnFulfilled&& on_fulfilled) const& {
-  return then(std::forward<OnFulfilled>(on_fulfilled), PassThrough{});
-}
-template <class T>
-template <class OnFulfilled>
-auto Promise<T>::then(OnFulfilled&& on_fulfilled) const&& {
-  return std::move(*this).then(std::forward<OnFulfilled>(on_fulfilled), PassThrough{});
-}
-
-template <class T>
-template <class OnFulfilled, class OnRejected>
-  requires(!std::same_as<std::remove_cvref_t<OnFulfilled>, Scheduler>)
-auto Promise<T>::then(OnFulfilled&& on_fulfilled, OnRejected&& on_rejected) const& {
-  return checked_then<ThenOf::lvalue>(*this, std::forward<OnFulfilled>(on_fulfilled),
-                                      std::forward<OnRejected>(on_rejected),
-                                      &Reaction::bind_to_current_loop);
-}
-template <class T>
-template <class OnFulfilled, class OnRejected>
-  requires(!std::same_as<std::remove_cvref_t<OnFulfilled>, Scheduler>)
-auto Promise<T>::then(OnFulfilled&& on_fulfilled, OnRejected&& on_rejected) const&& {
-  return checked_then<ThenOf::rvalue>(*this, std::forward<OnFulfilled>(on_fulfilled),
-                                      std::forward<OnRejected>(on_rejected),
-                                      &Reaction::bind_to_current_loop);
-}
-
-template <class T>
-template <class OnFulfilled>
-auto Promise<T>::then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled) const& {
-  return then(scheduler, std::forward<OnFulfilled>(on_fulfilled), PassThrough{});
-}
-template <class T>
-template <class OnFulfilled>
-auto Promise<T>::then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled) const&& {
-  return std::move(*this).then(scheduler, std::forward<OnFulfilled>(on_fulfilled), PassThrough{});
-}
-
-template <class T>
-template <class OnFulfilled, class OnRejected>
-auto Promise<T>::then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled,
-                      OnRejected&& on_rejected) const& {
-  return checked_then<ThenOf::lvalue>(*this, std::forward<OnFulfilled>(on_fulfilled),
-                                      std::forward<OnRejected>(on_rejected), binding_to(scheduler));
-}
-template <class T>
-template <class OnFulfilled, class OnRejected>
-auto Promise<T>::then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled,
-                      OnRejected&& on_rejected) const&& {
-  return checked_then<ThenOf::rvalue>(*this, std::forward<OnFulfilled>(on_fulfilled),
-                                      std::forward<OnRejected>(on_rejected), binding_to(scheduler));
 }
 
 }  // namespace heist

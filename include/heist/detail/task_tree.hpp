@@ -2,7 +2,7 @@
 #pragma once
 
 #include <heist/detail/fork_frame.hpp>
-#include <heist/forkable.hpp>
+#include <heist/detail/access.hpp>
 #include <heist/detail/sync.hpp>
 #include <utility>
 
@@ -23,7 +23,7 @@ class TaskTree : public ForkTree {
   /// `on_end`: see ForkTree::ended.
   TaskTree(ControlledTask& of, Forkable<T>&& call, void (*on_end)(ForkTree&) noexcept) noexcept
       : call_(std::move(call)) {
-    root = &call_.frame();
+    root = &Access::frame(call_);
     task = &of;
     ended = on_end;
   }
@@ -32,7 +32,7 @@ class TaskTree : public ForkTree {
     return met_.exchange(true, sync::edge("tree:meet", sync::acq_rel));
   }
   /// The last.   Precondition: the root has not failed.
-  T take() { return call_.frame().take(); }
+  T take() { return Access::frame(call_).take(); }
 
  private:
   Forkable<T> call_;

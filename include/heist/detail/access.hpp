@@ -1,0 +1,65 @@
+// Access: the one way from a public handle to what it stands for, and back.
+#pragma once
+
+#include <heist/detail/forward.hpp>
+#include <utility>
+
+namespace heist {
+
+/// Reaches the private members of handles, for the library and for the templates of its headers.
+/// Users have no need of it, and no right to it.
+struct Access {
+  /// A handle of what the arguments say.
+  template <class Handle, class... Args>
+  [[nodiscard]] static Handle make(Args&&... args) {
+    return Handle(std::forward<Args>(args)...);
+  }
+  /// Errors: std::invalid_argument, naming the call, when the handle was moved from.
+  template <class Handle>
+  static void check_valid(const Handle& handle, const char* call) {
+    handle.check_valid(call);
+  }
+
+  /// What an AbortSignal, an EventLoop, an Agent or a Scheduler stands for.
+  template <class Handle>
+  [[nodiscard]] static decltype(auto) core(const Handle& handle) noexcept {
+    return handle.core();
+  }
+  /// Where a Scheduler posts.
+  template <class Handle>
+  [[nodiscard]] static decltype(auto) home(const Handle& handle) noexcept {
+    return handle.home();
+  }
+  /// The state that a Promise shares.
+  template <class Handle>
+  [[nodiscard]] static decltype(auto) state(const Handle& promise) noexcept {
+    return promise.state();
+  }
+  /// The same, with the handle's own reference.
+  template <class Handle>
+  [[nodiscard]] static auto into_state(Handle&& promise) noexcept {
+    return std::move(promise).into_state();
+  }
+  /// The coroutine of a Forkable.
+  template <class Handle>
+  [[nodiscard]] static decltype(auto) frame(Handle& call) noexcept {
+    return call.frame();
+  }
+  /// The same, which is the caller's from here on.
+  template <class Handle>
+  [[nodiscard]] static decltype(auto) release(Handle& call) noexcept {
+    return call.release();
+  }
+  /// The task of a CooperativeTask.
+  template <class Handle>
+  [[nodiscard]] static decltype(auto) node(const Handle& task) noexcept {
+    return task.node();
+  }
+  /// What a Reason shares.
+  template <class Handle>
+  [[nodiscard]] static decltype(auto) box(const Handle& reason) noexcept {
+    return reason.box();
+  }
+};
+
+}  // namespace heist

@@ -1,0 +1,78 @@
+// How a cooperative task calls its callback, and the coroutine that it may be.
+#pragma once
+
+#include <concepts>
+#include <coroutine>
+#include <functional>
+#include <heist/cooperative_host.hpp>
+#include <heist/detail/access.hpp>
+#include <heist/detail/forward.hpp>
+#include <heist/detail/kept_state.hpp>
+#include <heist/detail/suspended_coroutine.hpp>
+#include <heist/error.hpp>
+#include <heist/promise.hpp>
+#include <utility>
+
+namespace heist {
+
+namespace cooperative {
+
+template <class Callback>
+concept WithSlice = std::invocable<Callback&, const Slice&>;
+template <class Callback>
+concept Callable = WithSlice<Callback> || std::invocable<Callback&>;
+
+template <class Callback>
+decltype(auto) call(Callback& callback, const Slice& slice) {
+  if constexpr (WithSlice<Callback>) {
+    return std::invoke(callback, slice);
+  } else {
+    return std::invoke(callback);
+  }
+}
+
+/// Before one is called.   Errors: NotAllowedError on a CooperativeHost: what awaits there is
+/// resumed by nobody.
+void check_coroutine();
+
+/// Keeps the callback as long as the coroutine that it is. One that was cancelled is no error.
+template <class Callback>
+Promise<void> run_coroutine(Callback callback, Slice slice) {
+  try {
+    auto running = call(callback, slice);
+    static_cast<void>(co_await running.taken());
+  } catch (const AbortError&) {
+    co_return;
+  }
+}
+
+}  // namespace cooperative
+
+/// The cooperative task that runs on this thread.
+namespace cooperative {
+/// Whether it is to give way.   Errors: NotAllowedError outside of any task, or when it has given
+/// way already.
+[[nodiscard]] bool must_give_way();
+/// It goes on with this coroutine.
+void give_way(SuspendedCoroutine coroutine) noexcept;
+/// Its slice.
+[[nodiscard]] Slice current_slice() noexcept;
+}  // namespace cooperative
+
+/// What slice() gives.
+class [[nodiscard]] SliceAwaiter {
+ public:
+  [[nodiscard]] bool await_ready() const { return !cooperative::must_give_way(); }
+  template <class Awaiting>
+  void await_suspend(std::coroutine_handle<Awaiting> coroutine) const noexcept {
+    leave_kept_state(coroutine);
+    cooperative::give_way(SuspendedCoroutine(coroutine));
+  }
+  Slice await_resume() const noexcept { return cooperative::current_slice(); }
+};
+
+/// Cooperative tasks have no scheduling state to restore.
+template <>
+inline constexpr bool restores_state<SliceAwaiter> = true;
+
+}  // namespace heist

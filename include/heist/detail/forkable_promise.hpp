@@ -1,0 +1,176 @@
+// The coroutine promise of Forkable, and what may be awaited in one.
+#pragma once
+
+#include <coroutine>
+#include <heist/detail/access.hpp>
+#include <heist/detail/fork_frame.hpp>
+#include <heist/detail/node_memory.hpp>
+#include <heist/detail/promise_state.hpp>
+#include <heist/detail/promise_traits.hpp>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace heist {
+
+template <class T>
+class Fork;
+template <class T>
+class ForkCall;
+template <class T>
+class ForkStart;
+template <class T>
+class ForkRoot;
+
+/// What join() gives, to be awaited.
+class [[nodiscard]] Join {};
+
+/// What both kinds (value, void) share.
+template <class T>
+class ForkablePromiseBase : public ForkFrame {
+ public:
+  using Stored = typename PromiseValue<T>::type;
+
+  std::suspend_always initial_suspend() noexcept { return {}; }
+  auto final_suspend() noexcept { return End{}; }
+  void unhandled_exception() noexcept { this->fail(); }
+
+  template <class U>
+  auto await_transform(Forkable<U>&& child) {
+    Access::check_valid(child, "co_await of a Forkable");
+    return ForkCall<U>(std::move(child));
+  }
+  template <class U>
+  auto await_transform(Fork<U>&& child) noexcept {
+    return ForkStart<U>(std::move(child));
+  }
+  auto await_transform(Join join) noexcept;
+  template <class Awaitable>
+  void await_transform(Awaitable&& /*awaitable*/) {
+    static_assert(!sizeof(Awaitable),
+                  "a Forkable awaits Forkables, fork() and join() only: await promises and yields "
+                  "before or after the "
+                  "root of the tree, and move Forkables in");
+  }
+
+  /// Precondition: it has ended, and not failed.
+  [[nodiscard]] Stored& value() noexcept { return *stored; }
+  /// Precondition: it has ended.   Errors: what it threw.
+  T take() {
+    if (this->has_failed()) [[unlikely]]
+      this->error().rethrow();
+    if constexpr (std::is_reference_v<T>) {
+      return *value();
+    } else if constexpr (!std::is_void_v<T>) {
+      return std::move(value());
+    }
+  }
+
+  static void* operator new(std::size_t bytes) { return allocate_node(bytes); }
+  static void operator delete(void* frame, std::size_t bytes) noexcept {
+    release_node(frame, bytes);
+  }
+
+ protected:
+  std::optional<Stored> stored;
+
+ private:
+  struct End {
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> coroutine) const noexcept {
+      coroutine.promise().suspend(Step::end);
+    }
+    void await_resume() const noexcept {}
+  };
+};
+
+template <class T>
+class ForkablePromise final : public ForkablePromiseBase<T> {
+ public:
+  Forkable<T> get_return_object() noexcept { return Access::make<Forkable<T>>(*this); }
+  template <class Value>
+  void return_value(Value&& value) {
+    if constexpr (std::is_reference_v<T>) {
+      this->stored = std::addressof(value);
+    } else {
+      this->stored.emplace(std::forward<Value>(value));
+    }
+  }
+};
+template <>
+class ForkablePromise<void> final : public ForkablePromiseBase<void> {
+ public:
+  Forkable<void> get_return_object() noexcept;
+  void return_void() noexcept {}
+};
+
+/// `co_await f()` within a Forkable.
+template <class T>
+class ForkCall {
+ public:
+  explicit ForkCall(Forkable<T>&& call) noexcept : call_(std::move(call)) {}
+
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> caller) noexcept {
+    caller.promise().suspend_for(Access::frame(call_), ForkFrame::Step::call);
+  }
+  T await_resume() { return Access::frame(call_).take(); }
+
+ private:
+  Forkable<T> call_;
+};
+
+/// What fork() gives, to be awaited.
+template <class T>
+class [[nodiscard]] Fork {
+ public:
+  explicit Fork(Forkable<T>&& call) noexcept : call_(std::move(call)) {}
+  [[nodiscard]] ForkablePromise<T>& release() noexcept { return Access::release(call_); }
+
+ private:
+  Forkable<T> call_;
+};
+
+template <class T>
+class ForkStart {
+ public:
+  explicit ForkStart(Fork<T>&& fork) noexcept : child_(&fork.release()) {}
+
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> parent) const noexcept {
+    parent.promise().suspend_for(*child_, ForkFrame::Step::fork);
+  }
+  Forked<T> await_resume() const noexcept { return Access::make<Forked<T>>(*child_); }
+
+ private:
+  ForkablePromise<T>* child_;
+};
+
+class JoinWait {
+ public:
+  explicit JoinWait(ForkFrame& parent) noexcept : parent_(parent) {}
+
+  [[nodiscard]] bool await_ready() const noexcept { return parent_.children.all_ended(); }
+  void await_suspend(std::coroutine_handle<> /*parent*/) const noexcept {
+    parent_.suspend(ForkFrame::Step::join);
+  }
+  void await_resume() const {
+    parent_.destroy_dropped();
+    parent_.rethrow_failure();
+  }
+
+ private:
+  ForkFrame& parent_;
+};
+
+template <class T>
+auto ForkablePromiseBase<T>::await_transform(Join /*join*/) noexcept {
+  return JoinWait(*this);
+}
+
+}  // namespace heist
+

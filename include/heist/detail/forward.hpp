@@ -1,0 +1,56 @@
+// The public handles, for what they are made of: headers in detail/ come before theirs.
+#pragma once
+
+namespace heist {
+
+class AbortSignal;
+class Agent;
+class CooperativeCallback;
+class EventLoop;
+template <class T = void>
+class Forkable;
+template <class T>
+class Forked;
+template <class T>
+class Promise;
+class Room;
+class Scheduler;
+class TaskSignal;
+
+}  // namespace heist
+
+namespace heist {
+
+struct Access;
+class ClusterCore;
+class CooperativeCore;
+class CooperativeTaskNode;
+class Listener;
+class LoopCore;
+class Member;
+class PostBound;
+class ReasonBox;
+struct SchedulerCore;
+class SignalCore;
+class TaskHome;
+
+void retain(ClusterCore& core) noexcept;
+void release(ClusterCore& core) noexcept;
+void retain(CooperativeCore& core) noexcept;
+void release(CooperativeCore& core) noexcept;
+void retain(CooperativeTaskNode& task) noexcept;
+void release(CooperativeTaskNode& task) noexcept;
+void retain(Listener& listener) noexcept;
+void release(Listener& listener) noexcept;
+void retain(LoopCore& core) noexcept;
+void release(LoopCore& core) noexcept;
+void retain(PostBound& bound) noexcept;
+void release(PostBound& bound) noexcept;
+void retain(ReasonBox& box) noexcept;
+void release(ReasonBox& box) noexcept;
+void retain(SignalCore& core) noexcept;
+void release(SignalCore& core) noexcept;
+void retain(TaskHome& home) noexcept;
+void release(TaskHome& home) noexcept;
+
+}  // namespace heist

@@ -1,0 +1,55 @@
+// How a coroutine that yields goes on: as a task in its own frame, or after the promise of one.
+#pragma once
+
+#include <heist/detail/promise_state.hpp>
+#include <heist/detail/scheduler_task.hpp>
+#include <heist/detail/scheduling_state.hpp>
+#include <heist/detail/suspended_coroutine.hpp>
+
+namespace heist {
+
+struct ContinuationSources;
+
+/// A continuation that lives in the frame of its coroutine: it has no signal, so nobody but its
+/// loop ever touches it.
+class FrameContinuation final : public SchedulerTask {
+ public:
+  /// It goes on with the state `captured`.
+  FrameContinuation(SchedulerCore& to, TaskPriority fixed, const SchedulingState& captured,
+                    SuspendedCoroutine coroutine) noexcept
+      : SchedulerTask(table, false), captured_(captured), coroutine_(coroutine) {
+    scheduler = &to;
+    priority = fixed;
+    is_continuation = true;
+  }
+
+ private:
+  static void run(LoopNode& node, LoopCore& loop) noexcept;
+  static void drop(LoopNode& node) noexcept;
+  static const LoopNodeOps table;
+
+  CapturedState captured_;
+  SuspendedCoroutine coroutine_;
+};
+
+/// A coroutine that waits for the promise of a continuation.
+class ContinuationReaction final : public Reaction {
+ public:
+  ContinuationReaction(Promise<void> continuation, SuspendedCoroutine coroutine) noexcept;
+  /// The coroutine goes on with this state, where its scheduler is.   Errors: std::bad_alloc.
+  void bind(const SchedulingState& state);
+  /// It may go on, or be destroyed, on another thread from here on.
+  void attach() noexcept { continuation_.state().attach(*this); }
+  void throw_if_rejected() const;
+
+ private:
+  static ContinuationReaction& of(LoopNode& node) noexcept;
+  static void run(LoopNode& node, LoopCore& loop) noexcept;
+  static void drop(LoopNode& node) noexcept;
+  static const LoopNodeOps table;
+
+  Promise<void> continuation_;
+  SuspendedCoroutine coroutine_;
+};
+
+}  // namespace heist

@@ -1,0 +1,20 @@
+// The levels of effective priority: two for each priority, tasks and their continuations.
+#pragma once
+
+#include <heist/priority.hpp>
+
+namespace heist {
+
+/// Number of levels of effective priority.
+inline constexpr int level_count = 6;
+
+/// Effective priority of a scheduler task queue; higher runs first.
+///
+/// Spec:   [sched#sec-scheduling-tasks-processing-model], the table.
+/// Thread: any (pure).   Units: rank 0..5.   Cost: O(1).
+[[nodiscard]] constexpr int effective_priority(TaskPriority priority,
+                                               bool is_continuation) noexcept {
+  return 2 * static_cast<int>(priority) + (is_continuation ? 1 : 0);
+}
+
+}  // namespace heist

@@ -1,0 +1,32 @@
+// ListedSignal: refuses a list that would lose a priority.
+#pragma once
+
+#include <concepts>
+#include <heist/detail/forward.hpp>
+
+namespace heist {
+
+/// An element of a list for `any` without a priority: a TaskSignal does not compile there, since
+/// its priority would be lost without a word.
+///
+/// Lifetime: as long as the signal it was made from.
+class ListedSignal {
+ public:
+  // NOLINTNEXTLINE(google-explicit-constructor): so that lists are written as lists of signals.
+  ListedSignal(const AbortSignal& signal) noexcept : signal_(&signal) {}
+  template <std::derived_from<AbortSignal> Signal>
+    requires(!std::same_as<Signal, AbortSignal>)
+  ListedSignal(const Signal& signal) noexcept : signal_(&signal) {  // NOLINT: as above.
+    static_assert(!std::derived_from<Signal, AbortSignal>,
+                  "the priority of a TaskSignal in the list would be lost: write "
+                  "TaskSignal::any(list, priority), with that signal or a value as the priority; "
+                  "AbortSignal(signal) in the list says that only its abort is meant");
+  }
+  // NOLINTNEXTLINE(google-explicit-constructor): as above.
+  operator const AbortSignal&() const noexcept { return *signal_; }
+
+ private:
+  const AbortSignal* signal_;
+};
+
+}  // namespace heist

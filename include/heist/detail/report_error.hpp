@@ -1,0 +1,23 @@
+// Hands errors that no promise carries to the hook.
+#pragma once
+
+#include <heist/error.hpp>
+
+namespace heist {
+
+/// Counts an error and hands it to the hook.
+void report_error(ErrorOrigin origin, const Reason& reason) noexcept;
+/// Calls it, and reports what it throws; by then no handler holds the exception, only its reason.
+template <class Callback>
+void invoke_and_report(Callback& callback, ErrorOrigin origin) noexcept {
+  Reason thrown;
+  try {
+    callback();
+    return;
+  } catch (...) {
+    thrown = Reason::of_current_exception();
+  }
+  report_error(origin, Reason(std::move(thrown)));  // moved: `thrown` stays in a register
+}
+
+}  // namespace heist

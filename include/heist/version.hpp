@@ -1,0 +1,20 @@
+// The version of the library, and the namespace that its names live in.
+#pragma once
+
+#define HEIST_VERSION_MAJOR 0
+#define HEIST_VERSION_MINOR 1
+#define HEIST_VERSION_PATCH 0
+/// For comparisons: `#if HEIST_VERSION >= 100` is "0.1.0 or later".
+#define HEIST_VERSION \
+  (HEIST_VERSION_MAJOR * 10000 + HEIST_VERSION_MINOR * 100 + HEIST_VERSION_PATCH)
+
+// All names stand in an inline namespace of the version that may change them, so that a program
+// which is linked with another one does not link. Users write heist::, and need not know.
+#define HEIST_NAMESPACE heist::inline v0_1
+
+namespace HEIST_NAMESPACE {
+
+/// What the headers need and users do not: no name in it is promised to stay.
+namespace detail {}
+
+}  // namespace HEIST_NAMESPACE
