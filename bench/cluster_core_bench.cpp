@@ -16,6 +16,7 @@ namespace bench {
 namespace {
 
 using namespace heist;
+using namespace heist::detail;
 
 struct NoSleepers {
   void notify() noexcept {}

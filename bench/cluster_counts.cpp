@@ -17,6 +17,7 @@
 namespace {
 
 using namespace heist;
+using namespace heist::detail;
 
 constexpr std::uint64_t tasks = 100'000;
 

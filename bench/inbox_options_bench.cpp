@@ -39,6 +39,7 @@
 namespace {
 
 using namespace heist;
+using namespace heist::detail;
 
 void check(bool holds, const char* what) {
   if (holds) return;

@@ -18,9 +18,9 @@
 
 namespace {
 
-using heist::LoopNode;
-using heist::LoopNodeOps;
-using heist::Tick;
+using heist::detail::LoopNode;
+using heist::detail::LoopNodeOps;
+using heist::detail::Tick;
 
 constexpr LoopNodeOps no_ops{};
 constexpr Tick longest_delay = 60'000;
@@ -67,7 +67,7 @@ class HeapTimers {
   std::uint64_t next_order_ = 0;
 };
 
-using heist::TimerWheel;
+using heist::detail::TimerWheel;
 
 struct Load {
   explicit Load(const benchmark::State& state)

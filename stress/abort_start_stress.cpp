@@ -22,6 +22,8 @@
 namespace {
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::stress;
 
 constexpr std::size_t tasks = 4;

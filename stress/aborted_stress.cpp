@@ -37,6 +37,8 @@
 namespace {
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::stress;
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;

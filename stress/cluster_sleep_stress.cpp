@@ -25,6 +25,8 @@
 namespace {
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::stress;
 using std::chrono::microseconds;
 

@@ -17,6 +17,8 @@
 namespace {
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::stress;
 using Clock = std::chrono::steady_clock;
 

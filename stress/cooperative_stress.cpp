@@ -30,6 +30,8 @@
 namespace {
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::stress;
 using std::chrono::microseconds;
 

@@ -15,6 +15,8 @@
 namespace {
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::stress;
 
 constexpr std::size_t threads = 3;

@@ -21,6 +21,8 @@
 namespace {
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::stress;
 
 constexpr std::size_t setters = 3;

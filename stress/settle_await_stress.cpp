@@ -18,6 +18,8 @@
 namespace {
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::stress;
 
 constexpr std::size_t observers = 2;

@@ -27,6 +27,8 @@
 namespace {
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::stress;
 
 constexpr std::size_t signal_count = 3;

@@ -3,12 +3,13 @@
 
 #include <concepts>
 #include <heist/delay.hpp>
-#include <heist/error.hpp>
 #include <heist/detail/access.hpp>
 #include <heist/detail/listed_signal.hpp>
 #include <heist/detail/listener.hpp>
 #include <heist/detail/misuse.hpp>
 #include <heist/detail/scheduling_state.hpp>
+#include <heist/error.hpp>
+#include <heist/version.hpp>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -16,7 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE {
 
 class Scheduler;
 class TaskSignal;
@@ -47,13 +48,14 @@ class [[nodiscard]] Subscription {
   [[nodiscard]] bool active() const noexcept;
 
  private:
-  friend struct Access;
-  Subscription(Ref<Listener> listener, Ref<SignalCore> signal, SignalEventKind event) noexcept
+  friend struct detail::Access;
+  Subscription(detail::Ref<detail::Listener> listener, detail::Ref<detail::SignalCore> signal,
+               detail::SignalEventKind event) noexcept
       : listener_(std::move(listener)), signal_(std::move(signal)), event_(event) {}
 
-  Ref<Listener> listener_;
-  Ref<SignalCore> signal_;
-  SignalEventKind event_ = SignalEventKind::abort;
+  detail::Ref<detail::Listener> listener_;
+  detail::Ref<detail::SignalCore> signal_;
+  detail::SignalEventKind event_ = detail::SignalEventKind::abort;
 };
 
 /// Observes whether something was aborted, and why; shared handle. Only its controller aborts
@@ -108,7 +110,7 @@ class AbortSignal {
   /// Cost:   one allocation; for n signals n registrations, dropped with amortised O(n), and n * n
   ///         / 2 comparisons of addresses.
   [[nodiscard]] static AbortSignal any(std::span<const AbortSignal> signals);
-  [[nodiscard]] static AbortSignal any(std::initializer_list<ListedSignal> signals);
+  [[nodiscard]] static AbortSignal any(std::initializer_list<detail::ListedSignal> signals);
 
   /// A signal that aborts, with AbortError, when a stop of the token is requested; within that
   /// call, on its thread. Born aborted when it was requested before.
@@ -172,37 +174,38 @@ class AbortSignal {
   friend bool operator==(const AbortSignal&, const AbortSignal&) noexcept = default;
 
  protected:
-  explicit AbortSignal(Ref<SignalCore> core) noexcept : core_(std::move(core)) {}
-  [[nodiscard]] SignalCore& core() const noexcept { return *core_; }
+  explicit AbortSignal(detail::Ref<detail::SignalCore> core) noexcept : core_(std::move(core)) {}
+  [[nodiscard]] detail::SignalCore& core() const noexcept { return *core_; }
   /// Errors: std::invalid_argument, naming the call, when it was moved from.
   void check_valid(const char* call) const {
     if (!valid()) [[unlikely]]
-      refuse_moved_from(call);
+      detail::refuse_moved_from(call);
   }
   static void check_signal(const ListenerOptions& options);
 
  private:
-  friend struct Access;
+  friend struct detail::Access;
+  friend class AbortController;
 
   template <class Callback>
-  static Listener& abort_listener(Callback&& listener) {
-    static_assert(!listener_returns_promise<std::decay_t<Callback>, AbortSignal>,
+  static detail::Listener& abort_listener(Callback&& listener) {
+    static_assert(!detail::listener_returns_promise<std::decay_t<Callback>, AbortSignal>,
                   "a coroutine outlives the listener: post it as a task instead");
-    check_callback(listener, "AbortSignal::on_abort");
+    detail::check_callback(listener, "AbortSignal::on_abort");
     auto call = [callback = std::decay_t<Callback>(std::forward<Callback>(listener))](
-                    SignalEvent& event) mutable {
+                    detail::SignalEvent& event) mutable {
       if constexpr (std::invocable<std::decay_t<Callback>&>) {
         callback();
       } else {
-        callback(AbortSignal(Ref<SignalCore>::share(&event.signal)));
+        callback(AbortSignal(detail::Ref<detail::SignalCore>::share(&event.signal)));
       }
     };
-    return *make_node<CallbackListener<decltype(call)>>(std::move(call));
+    return *detail::make_node<detail::CallbackListener<decltype(call)>>(std::move(call));
   }
-  Subscription add_abort_listener(Listener& listener) const;
-  Subscription add_abort_listener(Listener& listener, const ListenerOptions& options) const;
+  Subscription add_abort_listener(detail::Listener& listener) const;
+  Subscription add_abort_listener(detail::Listener& listener, const ListenerOptions& options) const;
 
-  Ref<SignalCore> core_;
+  detail::Ref<detail::SignalCore> core_;
 };
 
 /// Options of on_abort and on_priority_change.
@@ -250,11 +253,12 @@ class AbortController {
   }
 
  protected:
-  explicit AbortController(Ref<SignalCore> core) noexcept : core_(std::move(core)) {}
-  [[nodiscard]] SignalCore& core() const noexcept { return *core_; }
+  explicit AbortController(detail::Ref<detail::SignalCore> core) noexcept
+      : core_(std::move(core)) {}
+  [[nodiscard]] detail::SignalCore& core() const noexcept { return *core_; }
 
  private:
-  Ref<SignalCore> core_;
+  detail::Ref<detail::SignalCore> core_;
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

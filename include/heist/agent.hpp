@@ -4,15 +4,14 @@
 #include <concepts>
 #include <functional>
 #include <heist/event_loop.hpp>
+#include <heist/version.hpp>
 #include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
 
-namespace heist {
-
-struct CloseCall;
+namespace HEIST_NAMESPACE {
 
 struct AgentOptions {
   /// Name of the thread, as tools show it (the system keeps the first 15 characters).
@@ -48,7 +47,7 @@ class Agent {
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   bool queue_task(TaskSource source, Callback&& callback) const {
-    return queue_task_on(core(), source, std::forward<Callback>(callback));
+    return detail::queue_task_on(core(), source, std::forward<Callback>(callback));
   }
 
   [[nodiscard]] const std::string& name() const noexcept;
@@ -78,12 +77,12 @@ class Agent {
   /// A reserve: wakes its thread, or starts one. Without one its cluster gives it up.   Blocks:
   /// meanwhile.
   void get_up() noexcept;
-  [[nodiscard]] LoopCore& core() const noexcept;
+  [[nodiscard]] detail::LoopCore& core() const noexcept;
   /// Closes it, unless that was done, and waits for its thread.
   void join();
   /// Asks it to close; in a cluster, whose calls then wait for it.
   void request_close(const CloseMode& mode);
-  void await_close(const CloseCall& call);
+  void await_close(const detail::CloseCall& call);
 
   struct Impl;
   std::unique_ptr<Impl> impl_;
@@ -92,5 +91,4 @@ class Agent {
 /// As resume_on(scheduler), on this agent.
 [[nodiscard]] inline Yield resume_on(const Agent& agent) { return resume_on(agent.scheduler()); }
 
-}  // namespace heist
-
+}  // namespace HEIST_NAMESPACE

@@ -6,16 +6,17 @@
 #include <cstdint>
 #include <functional>
 #include <heist/agent.hpp>
-#include <heist/event_loop.hpp>
 #include <heist/detail/misuse.hpp>
 #include <heist/detail/ref.hpp>
+#include <heist/event_loop.hpp>
 #include <heist/scheduler.hpp>
+#include <heist/version.hpp>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE {
 
 struct AgentClusterOptions {
   /// How many agents. Zero: the environment variable HEIST_AGENTS, else as many CPUs as this
@@ -99,7 +100,7 @@ class AgentCluster {
     ~HotPhase();
 
    private:
-    Ref<TaskHome> home_;
+    detail::Ref<detail::TaskHome> home_;
   };
   [[nodiscard]] HotPhase hot_phase() const noexcept { return HotPhase(*this); }
 
@@ -117,7 +118,7 @@ class BlockingScope {
   ~BlockingScope();
 
  private:
-  Member* member_;  ///< null: nothing to be given back
+  detail::Member* member_;  ///< null: nothing to be given back
 };
 
 /// Calls `f` here, on this thread: around a system call, a lock or a library that blocks. Meanwhile
@@ -133,10 +134,9 @@ class BlockingScope {
 /// Cost: two read-modify-writes; a wake-up if one more agent of the cluster is to get up.
 template <std::invocable F>
 decltype(auto) blocking(F&& f) {
-  check_callback(f, "blocking");
+  detail::check_callback(f, "blocking");
   const BlockingScope scope;
   return std::invoke(std::forward<F>(f));
 }
 
-}  // namespace heist
-
+}  // namespace HEIST_NAMESPACE

@@ -4,14 +4,15 @@
 
 #include <cstddef>
 #include <functional>
-#include <heist/error.hpp>
 #include <heist/detail/misuse.hpp>
 #include <heist/detail/post_bound.hpp>
+#include <heist/error.hpp>
 #include <heist/scheduler.hpp>
+#include <heist/version.hpp>
 #include <type_traits>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE {
 
 /// A place for one task that waits. Given back when it goes.
 ///
@@ -33,21 +34,21 @@ class Room {
   void leave() noexcept;
 
  private:
-  friend struct Access;
+  friend struct detail::Access;
   friend class BoundedScheduler;
-  friend class PostBound;
+  friend class detail::PostBound;
 
   /// A place of this bound, or none.
-  [[nodiscard]] static Room try_take(const Ref<PostBound>& bound) noexcept;
+  [[nodiscard]] static Room try_take(const detail::Ref<detail::PostBound>& bound) noexcept;
   /// The same, once there is one, nearly in the order of the calls.   Errors: std::bad_alloc.
-  [[nodiscard]] static Promise<Room> wait_for(const Ref<PostBound>& bound);
+  [[nodiscard]] static Promise<Room> wait_for(const detail::Ref<detail::PostBound>& bound);
   /// Whether it is of this bound.
-  [[nodiscard]] bool belongs_to(const Ref<PostBound>& bound) const noexcept {
+  [[nodiscard]] bool belongs_to(const detail::Ref<detail::PostBound>& bound) const noexcept {
     return bound_ == bound;
   }
-  explicit Room(Ref<PostBound> bound) noexcept : bound_(std::move(bound)) {}
+  explicit Room(detail::Ref<detail::PostBound> bound) noexcept : bound_(std::move(bound)) {}
 
-  Ref<PostBound> bound_;
+  detail::Ref<detail::PostBound> bound_;
 };
 
 /// A callback, and the place it takes until it starts.
@@ -93,7 +94,7 @@ class BoundedScheduler {
  public:
   /// Errors: std::invalid_argument for a bound of 0, or above 2^31; std::bad_alloc.
   BoundedScheduler(Scheduler scheduler, std::size_t most_waiting)
-      : scheduler_(std::move(scheduler)), bound_(make_post_bound(most_waiting)) {}
+      : scheduler_(std::move(scheduler)), bound_(detail::make_post_bound(most_waiting)) {}
 
   /// As Scheduler::post_task; when it is full a promise rejected with QuotaExceededError.
   ///
@@ -101,7 +102,7 @@ class BoundedScheduler {
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   auto post_task(Callback&& callback, const PostTaskOptions& options = {}) const {
-    using Result = SettledType<std::invoke_result_t<std::decay_t<Callback>&>>;
+    using Result = detail::SettledType<std::invoke_result_t<std::decay_t<Callback>&>>;
     check_valid("BoundedScheduler::post_task");
     Room room = Room::try_take(bound_);
     if (!room) return Promise<Result>::rejected(full_reason());
@@ -135,14 +136,14 @@ class BoundedScheduler {
     requires std::invocable<std::decay_t<Callback>&>
   auto post_task(Room room, Callback&& callback, const PostTaskOptions& options = {}) const {
     check_valid("BoundedScheduler::post_task");
-    check_callback(callback, "BoundedScheduler::post_task");
+    detail::check_callback(callback, "BoundedScheduler::post_task");
     return scheduler_.post_task(put(std::move(room), std::forward<Callback>(callback)), options);
   }
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   PostResult post(Room room, Callback&& callback, const PostTaskOptions& options = {}) const {
     check_valid("BoundedScheduler::post");
-    check_callback(callback, "BoundedScheduler::post");
+    detail::check_callback(callback, "BoundedScheduler::post");
     const bool posted =
         scheduler_.post(put(std::move(room), std::forward<Callback>(callback)), options);
     return posted ? PostResult::posted : PostResult::refused;
@@ -156,13 +157,13 @@ class BoundedScheduler {
   }
   void check_valid(const char* call) const {
     if (!bound_) [[unlikely]]
-      refuse_moved_from(call);
+      detail::refuse_moved_from(call);
   }
   void check(const Room& room) const;
   static Reason full_reason();
 
   Scheduler scheduler_;
-  Ref<PostBound> bound_;
+  detail::Ref<detail::PostBound> bound_;
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

@@ -4,8 +4,9 @@
 #include <heist/detail/combinator_rules.hpp>
 #include <heist/detail/combiner.hpp>
 #include <heist/promise.hpp>
+#include <heist/version.hpp>
 
-namespace heist {
+namespace HEIST_NAMESPACE {
 
 /// Fulfils once all inputs have, with their values in the order of the inputs; rejects as the first
 /// one that rejects, with the same reason. Without inputs it is fulfilled at once.
@@ -24,17 +25,18 @@ namespace heist {
 ///         the agent's loop is closed, it rejects with InvalidStateError as soon as an input
 ///         settles (LIF-1).
 template <class... Inputs>
-  requires Combinable<Inputs...>
-Promise<AllOfResult<Inputs...>> when_all(Inputs&&... inputs) {
-  return combine<AllOf<std::remove_cvref_t<Inputs>...>>(nullptr, std::forward<Inputs>(inputs)...);
+  requires detail::Combinable<Inputs...>
+Promise<detail::AllOfResult<Inputs...>> when_all(Inputs&&... inputs) {
+  return detail::combine<detail::AllOf<std::remove_cvref_t<Inputs>...>>(
+      nullptr, std::forward<Inputs>(inputs)...);
 }
 
 /// The same, on the agent of `scheduler`. Thread: any.
 template <class... Inputs>
-  requires Combinable<Inputs...>
-Promise<AllOfResult<Inputs...>> when_all(const Scheduler& scheduler, Inputs&&... inputs) {
-  return combine<AllOf<std::remove_cvref_t<Inputs>...>>(&scheduler,
-                                                        std::forward<Inputs>(inputs)...);
+  requires detail::Combinable<Inputs...>
+Promise<detail::AllOfResult<Inputs...>> when_all(const Scheduler& scheduler, Inputs&&... inputs) {
+  return detail::combine<detail::AllOf<std::remove_cvref_t<Inputs>...>>(
+      &scheduler, std::forward<Inputs>(inputs)...);
 }
 
 /// Fulfils as the first input that fulfils. When all reject, or there are none, it rejects with an
@@ -55,17 +57,17 @@ Promise<AllOfResult<Inputs...>> when_all(const Scheduler& scheduler, Inputs&&...
 /// Lifetime: as when_all. An input that stays pending keeps a few hundred bytes, also when the
 ///         result is gone: let what lives long abort through a signal.
 template <class... Inputs>
-  requires CombinableSome<Inputs...>
-Promise<typename AnyOf<Inputs...>::Result> when_any(Inputs&&... inputs) {
-  return combine<AnyOf<Inputs...>>(nullptr, std::forward<Inputs>(inputs)...);
+  requires detail::CombinableSome<Inputs...>
+Promise<typename detail::AnyOf<Inputs...>::Result> when_any(Inputs&&... inputs) {
+  return detail::combine<detail::AnyOf<Inputs...>>(nullptr, std::forward<Inputs>(inputs)...);
 }
 
 /// The same, on the agent of `scheduler`. Thread: any.
 template <class... Inputs>
-  requires CombinableSome<Inputs...>
-Promise<typename AnyOf<Inputs...>::Result> when_any(const Scheduler& scheduler,
-                                                    Inputs&&... inputs) {
-  return combine<AnyOf<Inputs...>>(&scheduler, std::forward<Inputs>(inputs)...);
+  requires detail::CombinableSome<Inputs...>
+Promise<typename detail::AnyOf<Inputs...>::Result> when_any(const Scheduler& scheduler,
+                                                            Inputs&&... inputs) {
+  return detail::combine<detail::AnyOf<Inputs...>>(&scheduler, std::forward<Inputs>(inputs)...);
 }
 
 /// Settles as the first input that settles, by value or by reason. Its inputs, its value, its
@@ -78,18 +80,19 @@ Promise<typename AnyOf<Inputs...>::Result> when_any(const Scheduler& scheduler,
 ///         The inputs are then untouched.
 /// Cost:   one allocation; of a vector two. O(inputs).
 template <class... Inputs>
-  requires CombinableSome<Inputs...>
-Promise<typename RaceOf<Inputs...>::Result> race(Inputs&&... inputs) {
-  refuse_empty_race(inputs...);
-  return combine<RaceOf<Inputs...>>(nullptr, std::forward<Inputs>(inputs)...);
+  requires detail::CombinableSome<Inputs...>
+Promise<typename detail::RaceOf<Inputs...>::Result> race(Inputs&&... inputs) {
+  detail::refuse_empty_race(inputs...);
+  return detail::combine<detail::RaceOf<Inputs...>>(nullptr, std::forward<Inputs>(inputs)...);
 }
 
 /// The same, on the agent of `scheduler`. Thread: any.
 template <class... Inputs>
-  requires CombinableSome<Inputs...>
-Promise<typename RaceOf<Inputs...>::Result> race(const Scheduler& scheduler, Inputs&&... inputs) {
-  refuse_empty_race(inputs...);
-  return combine<RaceOf<Inputs...>>(&scheduler, std::forward<Inputs>(inputs)...);
+  requires detail::CombinableSome<Inputs...>
+Promise<typename detail::RaceOf<Inputs...>::Result> race(const Scheduler& scheduler,
+                                                         Inputs&&... inputs) {
+  detail::refuse_empty_race(inputs...);
+  return detail::combine<detail::RaceOf<Inputs...>>(&scheduler, std::forward<Inputs>(inputs)...);
 }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

@@ -11,11 +11,27 @@
 #include <heist/detail/misuse.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <heist/promise.hpp>
+#include <heist/version.hpp>
 #include <memory>
 #include <type_traits>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE {
+
+namespace detail::cooperative {
+
+/// Keeps the callback as long as the coroutine that it is. One that was cancelled is no error.
+template <class Callback>
+Promise<void> run_coroutine(Callback callback, Slice slice) {
+  try {
+    auto running = call(callback, slice);
+    static_cast<void>(co_await running.taken());
+  } catch (const AbortError&) {
+    co_return;
+  }
+}
+
+}  // namespace detail::cooperative
 
 /// A callable that is called at the most once, with the slice it runs in or with nothing. It may
 /// return: nothing, for a task that is done; a CooperativeCallback or what converts to it, to go on
@@ -31,17 +47,17 @@ class CooperativeCallback {
   CooperativeCallback() noexcept = default;
   template <class Callback>
     requires(!std::same_as<std::decay_t<Callback>, CooperativeCallback> &&
-             cooperative::Callable<std::decay_t<Callback>>)
+             detail::cooperative::Callable<std::decay_t<Callback>>)
   // NOLINTNEXTLINE(google-explicit-constructor): `return [] { … };` is the point.
   CooperativeCallback(Callback&& callback) {
     using Held = std::decay_t<Callback>;
-    if (is_nothing(callback)) return;
+    if (detail::is_nothing(callback)) return;
     if constexpr (fits<Held>) {
       std::construct_at(static_cast<Held*>(place()), std::forward<Callback>(callback));
       ops_ = &Inline<Held>::table;
     } else {
       std::construct_at(static_cast<Held**>(place()),
-                        make_node<Held>(std::forward<Callback>(callback)));
+                        detail::make_node<Held>(std::forward<Callback>(callback)));
       ops_ = &Pooled<Held>::table;
     }
   }
@@ -62,7 +78,7 @@ class CooperativeCallback {
   void reset() noexcept;
 
  private:
-  friend struct Access;
+  friend struct detail::Access;
   friend class CallbackTaken;
   static constexpr std::size_t room = 40;
 
@@ -78,20 +94,20 @@ class CooperativeCallback {
 
   template <class Held>
   static CooperativeCallback call_held(Held& held, const Slice& slice) {
-    using Result = decltype(cooperative::call(held, slice));
+    using Result = decltype(detail::cooperative::call(held, slice));
     if constexpr (std::is_void_v<Result>) {
-      cooperative::call(held, slice);
+      detail::cooperative::call(held, slice);
       return {};
-    } else if constexpr (is_promise<Result>) {
+    } else if constexpr (detail::is_promise<Result>) {
       static_assert(!std::same_as<Result, Promise<CooperativeCallback>>,
                     "a coroutine goes on by co_await slice(); nobody calls what it returns");
-      cooperative::check_coroutine();
-      static_cast<void>(cooperative::run_coroutine(std::move(held), slice));
+      detail::cooperative::check_coroutine();
+      static_cast<void>(detail::cooperative::run_coroutine(std::move(held), slice));
       return {};
     } else {
       static_assert(std::convertible_to<Result, CooperativeCallback>,
                     "a cooperative task returns nothing, what is to be called next, or a Promise");
-      return cooperative::call(held, slice);
+      return detail::cooperative::call(held, slice);
     }
   }
 
@@ -116,7 +132,7 @@ class CooperativeCallback {
     static CooperativeCallback call(void* place, const Slice& slice) {
       return call_held(*at(place), slice);
     }
-    static void destroy(void* place) noexcept { destroy_node(*at(place)); }
+    static void destroy(void* place) noexcept { detail::destroy_node(*at(place)); }
     static constexpr Ops table{&call, nullptr, &destroy};
   };
 
@@ -171,7 +187,6 @@ inline void CooperativeCallback::reset() noexcept { const CallbackTaken taken(*t
 /// Errors: of the `co_await`: NotAllowedError outside of a cooperative task, and for a second
 ///         coroutine in one call.
 /// Cost:   should_yield(); nothing is allocated.
-inline SliceAwaiter slice() noexcept { return {}; }
+inline detail::SliceAwaiter slice() noexcept { return {}; }
 
-}  // namespace heist
-
+}  // namespace HEIST_NAMESPACE

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <heist/version.hpp>
 
-namespace heist {
+namespace HEIST_NAMESPACE {
 
 /// Durations and times of the cooperative scheduler, as the web has them.
 using Milliseconds = std::chrono::duration<double, std::milli>;
@@ -43,4 +44,4 @@ class CooperativeHost {
   [[nodiscard]] virtual bool is_real_time() const noexcept { return false; }
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

@@ -6,12 +6,13 @@
 #include <heist/cooperative_callback.hpp>
 #include <heist/cooperative_host.hpp>
 #include <heist/detail/ref.hpp>
-#include <heist/scheduler.hpp>
 #include <heist/detail/slice_clock.hpp>
+#include <heist/scheduler.hpp>
+#include <heist/version.hpp>
 #include <type_traits>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE {
 
 /// How urgent a cooperative task is. Its level decides only when it expires, counted from its
 /// start; what expires first runs first, so that nothing waits for ever.
@@ -37,11 +38,12 @@ class CooperativeTask {
   friend bool operator==(const CooperativeTask&, const CooperativeTask&) noexcept = default;
 
  private:
-  friend struct Access;
-  explicit CooperativeTask(Ref<CooperativeTaskNode> node) noexcept : node_(std::move(node)) {}
-  [[nodiscard]] CooperativeTaskNode* node() const noexcept { return node_.get(); }
+  friend struct detail::Access;
+  explicit CooperativeTask(detail::Ref<detail::CooperativeTaskNode> node) noexcept
+      : node_(std::move(node)) {}
+  [[nodiscard]] detail::CooperativeTaskNode* node() const noexcept { return node_.get(); }
 
-  Ref<CooperativeTaskNode> node_;
+  detail::Ref<detail::CooperativeTaskNode> node_;
 };
 
 struct CooperativeOptions {
@@ -119,14 +121,14 @@ class CooperativeScheduler {
   /// Calls `body()` at this level, which no task inherits. What is no priority counts as `normal`.
   template <class Body>
   decltype(auto) run_with_priority(CooperativePriority priority, Body&& body) const {
-    check_callback(body, "CooperativeScheduler::run_with_priority");
+    detail::check_callback(body, "CooperativeScheduler::run_with_priority");
     const LevelScope scope(*this, level_or_normal(priority));
     return std::invoke(std::forward<Body>(body));
   }
   /// The same at `normal`, unless the level is below that already.
   template <class Body>
   decltype(auto) next(Body&& body) const {
-    check_callback(body, "CooperativeScheduler::next");
+    detail::check_callback(body, "CooperativeScheduler::next");
     const LevelScope scope(*this, next_level());
     return std::invoke(std::forward<Body>(body));
   }
@@ -134,7 +136,7 @@ class CooperativeScheduler {
   /// the scheduler.
   template <class Callback>
   [[nodiscard]] auto wrap_callback(Callback&& callback) const {
-    check_callback(callback, "CooperativeScheduler::wrap_callback");
+    detail::check_callback(callback, "CooperativeScheduler::wrap_callback");
     return [scheduler = *this, level = current_priority_level(),
             callback = std::forward<Callback>(callback)]<class... Args>(
                Args&&... args) mutable -> decltype(auto) {
@@ -187,8 +189,8 @@ class CooperativeScheduler {
   [[nodiscard]] static CooperativePriority level_or_normal(CooperativePriority priority) noexcept;
   [[nodiscard]] CooperativePriority next_level() const noexcept;
 
-  Ref<CooperativeCore> core_;
-  SliceClock* clock_;  ///< the core's
+  detail::Ref<detail::CooperativeCore> core_;
+  detail::SliceClock* clock_;  ///< the core's
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <heist/version.hpp>
 #include <limits>
 
-namespace heist {
+namespace HEIST_NAMESPACE {
 
 /// How long to wait before a task becomes runnable. Negative (and NaN) is zero; a duration beyond
 /// the clock's range is `Delay::never()`: the task never runs, but aborts as any other (contract
@@ -45,4 +46,4 @@ class Delay {
   std::chrono::nanoseconds value_{};
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

@@ -2,22 +2,23 @@
 // hears of errors nobody else can see.
 #pragma once
 
+#include <any>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <heist/detail/forward.hpp>
 #include <heist/detail/ref.hpp>
-#include <any>
-#include <concepts>
-#include <cstddef>
+#include <heist/version.hpp>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <memory>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
-namespace heist {
+namespace HEIST_NAMESPACE {
 
 /// Shared, immutable cause of a rejection or an abort; empty by default.
 ///
@@ -79,16 +80,16 @@ class Reason {
   friend bool operator==(const Reason&, const Reason&) noexcept = default;
 
  private:
-  friend struct Access;
-  using Box = ReasonBox;
+  friend struct detail::Access;
+  using Box = detail::ReasonBox;
 
-  explicit Reason(Ref<Box> box) noexcept : box_(std::move(box)) {}
-  [[nodiscard]] const Ref<Box>& box() const noexcept { return box_; }
-  static Ref<Box> make(std::exception_ptr exception, std::any value);
+  explicit Reason(detail::Ref<Box> box) noexcept : box_(std::move(box)) {}
+  [[nodiscard]] const detail::Ref<Box>& box() const noexcept { return box_; }
+  static detail::Ref<Box> make(std::exception_ptr exception, std::any value);
   static const std::any& value_of(const Box& box) noexcept;
 
   template <class Value>
-  static Ref<Box> make_from(Value&& value) {
+  static detail::Ref<Box> make_from(Value&& value) {
     using Plain = std::remove_cvref_t<Value>;
     if constexpr (std::derived_from<Plain, std::exception>) {
       return make(std::make_exception_ptr(std::forward<Value>(value)), {});
@@ -103,7 +104,7 @@ class Reason {
     }
   }
 
-  Ref<Box> box_;
+  detail::Ref<Box> box_;
 };
 
 /// A signal was aborted without a reason of its own, or a close dropped the task.
@@ -190,4 +191,4 @@ ErrorHook set_error_hook(ErrorHook hook) noexcept;
 /// Thread: any.
 [[nodiscard]] std::uint64_t reported_error_count() noexcept;
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

@@ -11,11 +11,12 @@
 #include <heist/priority.hpp>
 #include <heist/scheduler.hpp>
 #include <heist/task_source.hpp>
+#include <heist/version.hpp>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE {
 
 /// What happens to the tasks that have not started. Tasks that other threads post from now on are
 /// refused in every mode; while draining, running tasks may go on posting to their own loop.
@@ -122,7 +123,7 @@ class EventLoop {
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   bool queue_task(TaskSource source, Callback&& callback) const {
-    return queue_task_on(*core_, source, std::forward<Callback>(callback));
+    return detail::queue_task_on(*core_, source, std::forward<Callback>(callback));
   }
 
   /// Runs tasks until stop() or close; sleeps while there is none.   Thread: the driver.   Blocks:
@@ -175,10 +176,10 @@ class EventLoop {
   [[nodiscard]] EventLoopStats stats() const noexcept;
 
  private:
-  friend struct Access;
-  [[nodiscard]] LoopCore& core() const noexcept { return *core_; }
+  friend struct detail::Access;
+  [[nodiscard]] detail::LoopCore& core() const noexcept { return *core_; }
 
-  Ref<LoopCore> core_;
+  detail::Ref<detail::LoopCore> core_;
 };
 
 /// Runs `callback()` at the running agent's next microtask checkpoint, with the current scheduling
@@ -190,18 +191,17 @@ class EventLoop {
 template <class Callback>
   requires std::invocable<std::decay_t<Callback>&>
 void queue_microtask(Callback&& callback) {
-  static_assert(!is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
+  static_assert(!detail::is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
                 "a coroutine outlives the callback that queue_microtask destroys: call it instead");
-  check_callback(callback, "queue_microtask");
-  auto* microtask =
-      make_node<CallbackMicrotask<std::decay_t<Callback>>>(std::forward<Callback>(callback));
+  detail::check_callback(callback, "queue_microtask");
+  auto* microtask = detail::make_node<detail::CallbackMicrotask<std::decay_t<Callback>>>(
+      std::forward<Callback>(callback));
   try {
-    enqueue_microtask(*microtask);
+    detail::enqueue_microtask(*microtask);
   } catch (...) {
-    destroy_node(*microtask);
+    detail::destroy_node(*microtask);
     throw;
   }
 }
 
-}  // namespace heist
-
+}  // namespace HEIST_NAMESPACE

@@ -4,15 +4,16 @@
 #include <cassert>
 #include <concepts>
 #include <coroutine>
-#include <heist/error.hpp>
 #include <heist/detail/access.hpp>
 #include <heist/detail/fork_root.hpp>
 #include <heist/detail/forkable_promise.hpp>
 #include <heist/detail/misuse.hpp>
+#include <heist/error.hpp>
+#include <heist/version.hpp>
 #include <type_traits>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE {
 
 /// A call that has not begun. Within another Forkable `co_await f()` is a call, and `co_await
 /// fork(f())` lets what follows it run meanwhile, on another agent that has nothing more urgent to
@@ -46,7 +47,7 @@ namespace heist {
 template <class T>
 class [[nodiscard]] Forkable {
  public:
-  using promise_type = ForkablePromise<T>;
+  using promise_type = detail::ForkablePromise<T>;
 
   Forkable(Forkable&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
   Forkable& operator=(Forkable&& other) noexcept {
@@ -62,26 +63,28 @@ class [[nodiscard]] Forkable {
   ///
   /// Thread: an agent.   Errors: what it threw; NotAllowedError off an agent; std::invalid_argument
   /// when it was moved from, as it is once it was awaited.
-  ForkRoot<T> operator co_await() && {
+  detail::ForkRoot<T> operator co_await() && {
     check_valid("co_await of a Forkable");
-    return ForkRoot<T>(std::move(*this));
+    return detail::ForkRoot<T>(std::move(*this));
   }
 
  private:
-  friend struct Access;
+  friend struct detail::Access;
 
-  explicit Forkable(ForkablePromise<T>& promise) noexcept : frame_(&promise) {
-    promise.coroutine = std::coroutine_handle<ForkablePromise<T>>::from_promise(promise);
+  explicit Forkable(detail::ForkablePromise<T>& promise) noexcept : frame_(&promise) {
+    promise.coroutine = std::coroutine_handle<detail::ForkablePromise<T>>::from_promise(promise);
   }
-  [[nodiscard]] ForkablePromise<T>& frame() noexcept { return *frame_; }
+  [[nodiscard]] detail::ForkablePromise<T>& frame() noexcept { return *frame_; }
   /// Errors: std::invalid_argument, naming the call, when it was moved from.
   void check_valid(const char* call) const {
     if (frame_ == nullptr) [[unlikely]]
-      refuse_moved_from(call);
+      detail::refuse_moved_from(call);
   }
-  [[nodiscard]] ForkablePromise<T>& release() noexcept { return *std::exchange(frame_, nullptr); }
+  [[nodiscard]] detail::ForkablePromise<T>& release() noexcept {
+    return *std::exchange(frame_, nullptr);
+  }
 
-  ForkablePromise<T>* frame_;
+  detail::ForkablePromise<T>* frame_;
 };
 
 /// A forked call's result; local to the coroutine that forked it, or to what that one's body owns.
@@ -121,19 +124,19 @@ class Forked {
   }
 
  private:
-  friend struct Access;
-  explicit Forked(ForkablePromise<T>& frame) noexcept : frame_(&frame) {}
+  friend struct detail::Access;
+  explicit Forked(detail::ForkablePromise<T>& frame) noexcept : frame_(&frame) {}
 
   auto& result() const {
     if (frame_ == nullptr) [[unlikely]]
-      refuse_moved_from("Forked::value");
+      detail::refuse_moved_from("Forked::value");
     assert(frame_->parent->children.all_ended() && "join() comes before value()");
     if (frame_->has_failed()) [[unlikely]]
       throw InvalidStateError("the forked call threw: join() has said what");
     return frame_->value();
   }
 
-  ForkablePromise<T>* frame_;
+  detail::ForkablePromise<T>* frame_;
 };
 
 /// `Forked<T> child = co_await fork(f());` in a Forkable: runs the call; what follows the
@@ -142,20 +145,19 @@ class Forked {
 ///
 /// Errors: std::invalid_argument when it was moved from; what the call throws, join() does.
 template <class T>
-[[nodiscard]] Fork<T> fork(Forkable<T> call) {
-  Access::check_valid(call, "fork");
-  return Fork<T>(std::move(call));
+[[nodiscard]] detail::Fork<T> fork(Forkable<T> call) {
+  detail::Access::check_valid(call, "fork");
+  return detail::Fork<T>(std::move(call));
 }
 
 /// `co_await join();` in a Forkable: goes on once all its forked calls have ended; on the agent of
 /// the last one.
 ///
 /// Errors: what a forked call threw since the last join(): of several, the first.
-[[nodiscard]] inline Join join() noexcept { return {}; }
+[[nodiscard]] inline detail::Join join() noexcept { return {}; }
 
-inline Forkable<void> ForkablePromise<void>::get_return_object() noexcept {
-  return Access::make<Forkable<void>>(*this);
+inline Forkable<void> detail::ForkablePromise<void>::get_return_object() noexcept {
+  return detail::Access::make<Forkable<void>>(*this);
 }
 
-}  // namespace heist
-
+}  // namespace HEIST_NAMESPACE

@@ -8,6 +8,7 @@
 #include <heist/detail/parallel_reduction.hpp>
 #include <heist/detail/parallel_sorting.hpp>
 #include <heist/detail/parallel_work.hpp>
+#include <heist/version.hpp>
 #include <iterator>
 #include <type_traits>
 #include <utility>
@@ -28,7 +29,7 @@
 //         or empty. In all cases nothing new is begun; what runs is waited for. std::bad_alloc.
 // Units:  abort and urgency are looked at about every 20 microseconds, between calls of the body.
 
-namespace heist {
+namespace HEIST_NAMESPACE {
 
 /// What can be counted through: an integer, or a random access iterator.
 template <class Index>
@@ -41,20 +42,21 @@ concept ParallelIndex = (std::integral<Index> && sizeof(Index) <= sizeof(std::si
 template <ParallelIndex Index, class Body>
   requires std::invocable<const Body&, Index>
 void parallel_for(Index first, Index last, const Body& body) {
-  class Work final : public ParallelLoop {
+  class Work final : public detail::ParallelLoop {
    public:
     Work(Index first, const Body& body) noexcept : first_(first), body_(body) {}
 
    private:
     void run_indexes(std::size_t begin, std::size_t end, void* /*result*/) override {
-      for (std::size_t at = begin; at != end; ++at) std::invoke(body_, index_at(first_, at));
+      for (std::size_t at = begin; at != end; ++at)
+        std::invoke(body_, detail::index_at(first_, at));
     }
     const Index first_;
     const Body& body_;
   };
-  check_callback(body, "parallel_for");
+  detail::check_callback(body, "parallel_for");
   Work work(first, body);
-  work.run_all(distance_of(first, last));
+  work.run_all(detail::distance_of(first, last));
 }
 
 /// Folds [first, last): parts of it by `value = body(value, i)` from `identity` on, each in order,
@@ -66,10 +68,10 @@ template <ParallelIndex Index, class Value, class Body, class Combine>
   requires std::invocable<const Body&, Value, Index> && std::invocable<const Combine&, Value, Value>
 [[nodiscard]] Value parallel_reduce(Index first, Index last, Value identity, const Body& body,
                                     const Combine& combine) {
-  check_callback(body, "parallel_reduce");
-  check_callback(combine, "parallel_reduce");
-  Reduction<Index, Value, Body> work(first, identity, body);
-  work.run_all(distance_of(first, last));
+  detail::check_callback(body, "parallel_reduce");
+  detail::check_callback(combine, "parallel_reduce");
+  detail::Reduction<Index, Value, Body> work(first, identity, body);
+  work.run_all(detail::distance_of(first, last));
   return work.combine(combine);
 }
 
@@ -82,10 +84,10 @@ template <ParallelIndex Index, class Value, class Body, class Combine>
 template <std::random_access_iterator Iterator, class Compare = std::less<>>
   requires std::sortable<Iterator, Compare>
 void parallel_sort(Iterator first, Iterator last, const Compare& compare = {}) {
-  check_callback(compare, "parallel_sort");
-  const std::size_t count = distance_of(first, last);
-  Sorting<Iterator, Compare> work(first, count, compare);
-  run_parallel(work, count);
+  detail::check_callback(compare, "parallel_sort");
+  const std::size_t count = detail::distance_of(first, last);
+  detail::Sorting<Iterator, Compare> work(first, count, compare);
+  detail::run_parallel(work, count);
 }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

@@ -4,10 +4,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <heist/version.hpp>
 #include <optional>
 #include <string_view>
 
-namespace heist {
+namespace HEIST_NAMESPACE {
 
 /// Priority of a task; strict order, `user_blocking` first.
 ///
@@ -91,5 +92,4 @@ struct MaxWait {
   friend constexpr bool operator==(const MaxWait&, const MaxWait&) noexcept = default;
 };
 
-}  // namespace heist
-
+}  // namespace HEIST_NAMESPACE

@@ -7,17 +7,18 @@
 #include <concepts>
 #include <coroutine>
 #include <heist/detail/await_warning.hpp>
-#include <heist/error.hpp>
-#include <heist/detail/misuse.hpp>
 #include <heist/detail/coroutine.hpp>
+#include <heist/detail/misuse.hpp>
 #include <heist/detail/promise_state.hpp>
 #include <heist/detail/promise_then.hpp>
 #include <heist/detail/promise_traits.hpp>
+#include <heist/error.hpp>
+#include <heist/version.hpp>
 #include <memory>
 #include <type_traits>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE {
 
 template <class T>
 class Resolver;
@@ -35,7 +36,7 @@ struct PromiseWithResolver;
 template <class T>
 class [[nodiscard]] Promise {
  public:
-  using promise_type = CoroutinePromise<T>;
+  using promise_type = detail::CoroutinePromise<T>;
   using value_type = T;
   /// What get() gives: the value by reference, as it stays with the shared state.
   using Reference = std::conditional_t<
@@ -87,7 +88,7 @@ class [[nodiscard]] Promise {
   /// The reason of a rejection; empty when not rejected. Counts as having observed it.
   [[nodiscard]] Reason reason() const noexcept {
     assert(valid() && "Promise::reason: the handle was moved from");
-    if (!valid()) return moved_from_reason();
+    if (!valid()) return detail::moved_from_reason();
     if (state_->status() != PromiseStatus::rejected) return {};
     state_->mark_handled();
     return state_->reason();
@@ -106,38 +107,67 @@ class [[nodiscard]] Promise {
   /// and for a callback that is null or empty. A move-only value that was taken before rejects the
   /// result with InvalidStateError.
   template <class OnFulfilled>
-  auto then(OnFulfilled&& on_fulfilled) const&;
+  auto then(OnFulfilled&& on_fulfilled) const& {
+    return then(std::forward<OnFulfilled>(on_fulfilled), detail::PassThrough{});
+  }
   template <class OnFulfilled>
-  auto then(OnFulfilled&& on_fulfilled) const&&;
+  auto then(OnFulfilled&& on_fulfilled) const&& {
+    return std::move(*this).then(std::forward<OnFulfilled>(on_fulfilled), detail::PassThrough{});
+  }
   template <class OnFulfilled, class OnRejected>
     requires(!std::same_as<std::remove_cvref_t<OnFulfilled>, Scheduler>)
-  auto then(OnFulfilled&& on_fulfilled, OnRejected&& on_rejected) const&;
+  auto then(OnFulfilled&& on_fulfilled, OnRejected&& on_rejected) const& {
+    return detail::checked_then<detail::ThenOf::lvalue>(
+        *this, std::forward<OnFulfilled>(on_fulfilled), std::forward<OnRejected>(on_rejected),
+        &detail::Reaction::bind_to_current_loop);
+  }
   template <class OnFulfilled, class OnRejected>
     requires(!std::same_as<std::remove_cvref_t<OnFulfilled>, Scheduler>)
-  auto then(OnFulfilled&& on_fulfilled, OnRejected&& on_rejected) const&&;
+  auto then(OnFulfilled&& on_fulfilled, OnRejected&& on_rejected) const&& {
+    return detail::checked_then<detail::ThenOf::rvalue>(
+        *this, std::forward<OnFulfilled>(on_fulfilled), std::forward<OnRejected>(on_rejected),
+        &detail::Reaction::bind_to_current_loop);
+  }
 
   /// As then(), on the agent of `scheduler`. Thread: any.
   template <class OnFulfilled>
-  auto then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled) const&;
+  auto then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled) const& {
+    return then(scheduler, std::forward<OnFulfilled>(on_fulfilled), detail::PassThrough{});
+  }
   template <class OnFulfilled>
-  auto then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled) const&&;
+  auto then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled) const&& {
+    return std::move(*this).then(scheduler, std::forward<OnFulfilled>(on_fulfilled),
+                                 detail::PassThrough{});
+  }
   template <class OnFulfilled, class OnRejected>
   auto then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled,
-            OnRejected&& on_rejected) const&;
+            OnRejected&& on_rejected) const& {
+    return detail::checked_then<detail::ThenOf::lvalue>(
+        *this, std::forward<OnFulfilled>(on_fulfilled), std::forward<OnRejected>(on_rejected),
+        detail::binding_to(scheduler));
+  }
   template <class OnFulfilled, class OnRejected>
   auto then(const Scheduler& scheduler, OnFulfilled&& on_fulfilled,
-            OnRejected&& on_rejected) const&&;
+            OnRejected&& on_rejected) const&& {
+    return detail::checked_then<detail::ThenOf::rvalue>(
+        *this, std::forward<OnFulfilled>(on_fulfilled), std::forward<OnRejected>(on_rejected),
+        detail::binding_to(scheduler));
+  }
 
   /// Resumes the coroutine as a microtask of its agent; in a stealable task, as a continuation on
   /// any agent. On an rvalue a move-only value is moved out. With g++ up to 12 an rvalue warns
   /// (heist/detail/await_warning.hpp), unless it is const: so is what the library's functions return that
   /// are harmless within a `co_await` expression.
-  PromiseAwaiter<T> operator co_await() const& noexcept { return PromiseAwaiter<T>(*this, false); }
-  HEIST_WARNS_AWAIT_OF_UNNAMED
-  PromiseAwaiter<T> operator co_await() && noexcept {
-    return PromiseAwaiter<T>(std::move(*this), true);
+  detail::PromiseAwaiter<T> operator co_await() const& noexcept {
+    return detail::PromiseAwaiter<T>(*this, false);
   }
-  PromiseAwaiter<T> operator co_await() const&& noexcept { return PromiseAwaiter<T>(*this, true); }
+  HEIST_WARNS_AWAIT_OF_UNNAMED
+  detail::PromiseAwaiter<T> operator co_await() && noexcept {
+    return detail::PromiseAwaiter<T>(std::move(*this), true);
+  }
+  detail::PromiseAwaiter<T> operator co_await() const&& noexcept {
+    return detail::PromiseAwaiter<T>(*this, true);
+  }
 
   /// `co_await promise.taken()` moves a move-only value out of a promise that has a name, as
   /// `co_await std::move(promise)` does; without the warning of g++ up to 12.
@@ -148,16 +178,19 @@ class [[nodiscard]] Promise {
   [[nodiscard]] bool valid() const noexcept { return static_cast<bool>(state_); }
 
  private:
-  friend struct Access;
-  friend class PromiseAwaiter<T>;
+  friend struct detail::Access;
+  friend class detail::PromiseAwaiter<T>;
 
-  explicit Promise(Ref<PromiseState<T>> state) noexcept : state_(std::move(state)) {}
-  [[nodiscard]] PromiseState<T>& state() const noexcept { return *state_; }
-  [[nodiscard]] Ref<PromiseState<T>> into_state() && noexcept { return std::move(state_); }
+  explicit Promise(detail::Ref<detail::PromiseState<T>> state) noexcept
+      : state_(std::move(state)) {}
+  [[nodiscard]] detail::PromiseState<T>& state() const noexcept { return *state_; }
+  [[nodiscard]] detail::Ref<detail::PromiseState<T>> into_state() && noexcept {
+    return std::move(state_);
+  }
   /// Errors: std::invalid_argument, naming the call, when it was moved from.
   void check_valid(const char* call) const {
     if (!valid()) [[unlikely]]
-      refuse_moved_from(call);
+      detail::refuse_moved_from(call);
   }
 
   void wait() const {
@@ -177,7 +210,7 @@ class [[nodiscard]] Promise {
     }
   }
   T take() const {
-    if constexpr (std::is_void_v<T> || std::is_reference_v<T> || is_copyable<T>) {
+    if constexpr (std::is_void_v<T> || std::is_reference_v<T> || detail::is_copyable<T>) {
       return reference();
     } else {
       throw_if_rejected();
@@ -185,7 +218,7 @@ class [[nodiscard]] Promise {
     }
   }
 
-  Ref<PromiseState<T>> state_;
+  detail::Ref<detail::PromiseState<T>> state_;
 };
 
 /// The right to settle one promise; move-only. The first call wins, later ones are ignored. Dropped
@@ -201,7 +234,7 @@ class Resolver {
     return *this;
   }
   ~Resolver() {
-    if (state_) reject(resolver_dropped_reason());
+    if (state_) reject(detail::resolver_dropped_reason());
   }
 
   /// Fulfils with a value made of the arguments. Its constructor may call the resolver (this call
@@ -212,7 +245,7 @@ class Resolver {
   void resolve(Args&&... args) {
     if (!state_) return;
     // Taken out meanwhile: the value's constructor may call us again.
-    Ref<PromiseState<T>> state = std::exchange(state_, {});
+    detail::Ref<detail::PromiseState<T>> state = std::exchange(state_, {});
     try {
       if constexpr (std::is_reference_v<T>) {
         state->emplace(std::addressof(args)...);
@@ -231,8 +264,9 @@ class Resolver {
 
  private:
   friend class Promise<T>;
-  explicit Resolver(Ref<PromiseState<T>> state) noexcept : state_(std::move(state)) {}
-  Ref<PromiseState<T>> state_;
+  explicit Resolver(detail::Ref<detail::PromiseState<T>> state) noexcept
+      : state_(std::move(state)) {}
+  detail::Ref<detail::PromiseState<T>> state_;
 };
 
 /// Result of Promise<T>::with_resolver().
@@ -244,9 +278,9 @@ struct PromiseWithResolver {
 
 template <class T>
 PromiseWithResolver<T> Promise<T>::with_resolver() {
-  PromiseState<T>* state = make_node<StandaloneState<T>>(2U);
-  return {Promise(Ref<PromiseState<T>>::adopt(state)),
-          Resolver<T>(Ref<PromiseState<T>>::adopt(state))};
+  detail::PromiseState<T>* state = detail::make_node<detail::StandaloneState<T>>(2U);
+  return {Promise(detail::Ref<detail::PromiseState<T>>::adopt(state)),
+          Resolver<T>(detail::Ref<detail::PromiseState<T>>::adopt(state))};
 }
 
 template <class T>
@@ -259,9 +293,9 @@ Promise<T> Promise<T>::resolved(Args&&... args) {
 
 template <class T>
 Promise<T> Promise<T>::rejected_by_abort(Reason reason) {
-  PromiseState<T>* state = make_node<StandaloneState<T>>(1U);
+  detail::PromiseState<T>* state = detail::make_node<detail::StandaloneState<T>>(1U);
   state->settle_rejected(std::move(reason), true);
-  return Promise(Ref<PromiseState<T>>::adopt(state));
+  return Promise(detail::Ref<detail::PromiseState<T>>::adopt(state));
 }
 
 template <class T>
@@ -271,4 +305,4 @@ Promise<T> Promise<T>::rejected(Reason reason) {
   return promise;
 }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

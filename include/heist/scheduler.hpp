@@ -9,12 +9,13 @@
 #include <heist/priority.hpp>
 #include <heist/promise.hpp>
 #include <heist/task_signal.hpp>
+#include <heist/version.hpp>
 #include <heist/yield.hpp>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE {
 
 /// Options of post_task and post.
 ///
@@ -49,15 +50,16 @@ class Scheduler {
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   auto post_task(Callback&& callback, const PostTaskOptions& options = {}) const {
-    using Task = PromiseTask<std::decay_t<Callback>>;
+    using Task = detail::PromiseTask<std::decay_t<Callback>>;
     using Result = typename Task::Result;
     check_valid("Scheduler::post_task");
-    check_callback(callback, "Scheduler::post_task");
+    detail::check_callback(callback, "Scheduler::post_task");
     if (auto refusal = refused(options)) {
       return Promise<Result>::rejected_by_abort(std::move(refusal));
     }
-    Task* task = make_node<Task>(std::forward<Callback>(callback));
-    Promise<Result> promise(Ref<typename Task::State>::adopt(task));
+    Task* task = detail::make_node<Task>(std::forward<Callback>(callback));
+    auto promise =
+        detail::Access::make<Promise<Result>>(detail::Ref<typename Task::State>::adopt(task));
     task->set_home(home_.get());
     submit_controlled(*task, options);
     return promise;
@@ -71,32 +73,33 @@ class Scheduler {
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   bool post(Callback&& callback) const {
-    static_assert(!is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
+    static_assert(!detail::is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
                   "a coroutine outlives the callback that post() destroys: use post_task");
-    static_assert(!is_forkable<std::invoke_result_t<std::decay_t<Callback>&>>,
+    static_assert(!detail::is_forkable<std::invoke_result_t<std::decay_t<Callback>&>>,
                   "nobody would run what the callback returns: use post_task");
     check_valid("Scheduler::post");
-    check_callback(callback, "Scheduler::post");
-    return submit_plain(
-        *make_node<PlainTask<std::decay_t<Callback>>>(std::forward<Callback>(callback)));
+    detail::check_callback(callback, "Scheduler::post");
+    return submit_plain(*detail::make_node<detail::PlainTask<std::decay_t<Callback>>>(
+        std::forward<Callback>(callback)));
   }
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   bool post(Callback&& callback, const PostTaskOptions& options) const {
-    static_assert(!is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
+    static_assert(!detail::is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
                   "a coroutine outlives the callback that post() destroys: use post_task");
-    static_assert(!is_forkable<std::invoke_result_t<std::decay_t<Callback>&>>,
+    static_assert(!detail::is_forkable<std::invoke_result_t<std::decay_t<Callback>&>>,
                   "nobody would run what the callback returns: use post_task");
     check_valid("Scheduler::post");
-    check_callback(callback, "Scheduler::post");
+    detail::check_callback(callback, "Scheduler::post");
     if (refused(options)) return false;
     if (options.signal) {
-      return submit_controlled(
-          *make_node<SignalledTask<std::decay_t<Callback>>>(std::forward<Callback>(callback)),
-          options);
+      return submit_controlled(*detail::make_node<detail::SignalledTask<std::decay_t<Callback>>>(
+                                   std::forward<Callback>(callback)),
+                               options);
     }
-    return submit_plain(
-        *make_node<PlainTask<std::decay_t<Callback>>>(std::forward<Callback>(callback)), options);
+    return submit_plain(*detail::make_node<detail::PlainTask<std::decay_t<Callback>>>(
+                            std::forward<Callback>(callback)),
+                        options);
   }
 
   /// A scheduler of the same loop whose tasks and continuations never have a priority above
@@ -145,25 +148,25 @@ class Scheduler {
   friend bool operator==(const Scheduler&, const Scheduler&) noexcept = default;
 
  private:
-  friend struct Access;
+  friend struct detail::Access;
 
-  Scheduler(Ref<TaskHome> home, SchedulerCore* core) noexcept
+  Scheduler(detail::Ref<detail::TaskHome> home, detail::SchedulerCore* core) noexcept
       : home_(std::move(home)), core_(core) {}
-  [[nodiscard]] const Ref<TaskHome>& home() const noexcept { return home_; }
-  [[nodiscard]] SchedulerCore* core() const noexcept { return core_; }
+  [[nodiscard]] const detail::Ref<detail::TaskHome>& home() const noexcept { return home_; }
+  [[nodiscard]] detail::SchedulerCore* core() const noexcept { return core_; }
   /// Errors: std::invalid_argument, naming the call, when it was moved from.
   void check_valid(const char* call) const {
     if (!valid()) [[unlikely]]
-      refuse_moved_from(call);
+      detail::refuse_moved_from(call);
   }
   /// Checks the options; a reason when the task must be rejected at once (spec step 4).
   static Reason refused(const PostTaskOptions& options);
-  bool submit_plain(SchedulerTask& task) const noexcept;
-  bool submit_plain(SchedulerTask& task, const PostTaskOptions& options) const noexcept;
-  bool submit_controlled(ControlledTask& task, const PostTaskOptions& options) const;
+  bool submit_plain(detail::SchedulerTask& task) const noexcept;
+  bool submit_plain(detail::SchedulerTask& task, const PostTaskOptions& options) const noexcept;
+  bool submit_controlled(detail::ControlledTask& task, const PostTaskOptions& options) const;
 
-  Ref<TaskHome> home_;
-  SchedulerCore* core_;
+  detail::Ref<detail::TaskHome> home_;
+  detail::SchedulerCore* core_;
 };
 
 /// What `co_await resume_on(scheduler)` awaits: from here on the coroutine runs through that
@@ -177,9 +180,9 @@ class Scheduler {
 ///         coroutine's frame.
 /// Cost:   as yield(): without an abort source and with a fixed priority, no allocation.
 [[nodiscard]] inline Yield resume_on(const Scheduler& scheduler) {
-  Access::check_valid(scheduler, "resume_on");
-  return Access::make<Yield>(Access::home(scheduler), Access::core(scheduler), Yield::Hop());
+  detail::Access::check_valid(scheduler, "resume_on");
+  return detail::Access::make<Yield>(detail::Access::home(scheduler),
+                                     detail::Access::core(scheduler), detail::Hop());
 }
 
-}  // namespace heist
-
+}  // namespace HEIST_NAMESPACE

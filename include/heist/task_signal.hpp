@@ -4,10 +4,11 @@
 #include <concepts>
 #include <heist/abort_signal.hpp>
 #include <heist/priority.hpp>
+#include <heist/version.hpp>
 #include <type_traits>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE {
 
 class TaskSignal;
 
@@ -33,7 +34,7 @@ class TaskSignal : public AbortSignal {
                                       TaskPriority priority = TaskPriority::user_visible);
   [[nodiscard]] static TaskSignal any(std::span<const AbortSignal> signals,
                                       const TaskSignal& priority_source);
-  [[nodiscard]] static TaskSignal any(std::initializer_list<ListedSignal> signals);
+  [[nodiscard]] static TaskSignal any(std::initializer_list<detail::ListedSignal> signals);
   [[nodiscard]] static TaskSignal any(std::initializer_list<AbortSignal> signals,
                                       TaskPriority priority) {
     return any(std::span<const AbortSignal>(signals.begin(), signals.size()), priority);
@@ -57,10 +58,12 @@ class TaskSignal : public AbortSignal {
   Subscription on_priority_change(Callback&& listener, const ListenerOptions& options = {}) const;
 
  private:
-  friend struct Access;
+  friend struct detail::Access;
   friend class TaskController;
-  explicit TaskSignal(Ref<SignalCore> core) noexcept : AbortSignal(std::move(core)) {}
-  Subscription add_priority_listener(Listener& listener, const ListenerOptions& options) const;
+  explicit TaskSignal(detail::Ref<detail::SignalCore> core) noexcept
+      : AbortSignal(std::move(core)) {}
+  Subscription add_priority_listener(detail::Listener& listener,
+                                     const ListenerOptions& options) const;
 };
 
 struct PriorityChangeEvent {
@@ -78,7 +81,7 @@ class TaskController : public AbortController {
   explicit TaskController(TaskPriority priority = TaskPriority::user_visible);
 
   [[nodiscard]] TaskSignal signal() const noexcept {
-    return TaskSignal(Ref<SignalCore>::share(&core()));
+    return TaskSignal(detail::Ref<detail::SignalCore>::share(&core()));
   }
 
   /// Changes the priority of the signal: every pick that begins after the return uses it, for
@@ -102,22 +105,24 @@ template <class Callback>
            std::invocable<std::decay_t<Callback>&, const PriorityChangeEvent&>
 Subscription TaskSignal::on_priority_change(Callback&& listener,
                                             const ListenerOptions& options) const {
-  static_assert(!listener_returns_promise<std::decay_t<Callback>, const PriorityChangeEvent&>,
-                "a coroutine outlives the listener: post it as a task instead");
+  static_assert(
+      !detail::listener_returns_promise<std::decay_t<Callback>, const PriorityChangeEvent&>,
+      "a coroutine outlives the listener: post it as a task instead");
   check_valid("TaskSignal::on_priority_change");
   check_signal(options);
-  check_callback(listener, "TaskSignal::on_priority_change");
+  detail::check_callback(listener, "TaskSignal::on_priority_change");
   auto call = [callback = std::decay_t<Callback>(std::forward<Callback>(listener))](
-                  SignalEvent& event) mutable {
+                  detail::SignalEvent& event) mutable {
     if constexpr (std::invocable<std::decay_t<Callback>&, const PriorityChangeEvent&>) {
-      callback(PriorityChangeEvent{TaskSignal(Ref<SignalCore>::share(&event.signal)),
-                                   event.previous, event.current});
+      callback(
+          PriorityChangeEvent{TaskSignal(detail::Ref<detail::SignalCore>::share(&event.signal)),
+                              event.previous, event.current});
     } else {
       callback();
     }
   };
-  return add_priority_listener(*make_node<CallbackListener<decltype(call)>>(std::move(call)),
-                               options);
+  return add_priority_listener(
+      *detail::make_node<detail::CallbackListener<decltype(call)>>(std::move(call)), options);
 }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

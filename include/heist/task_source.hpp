@@ -4,8 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <heist/version.hpp>
 
-namespace heist {
+namespace HEIST_NAMESPACE {
 
 /// Where a plain task comes from. All sources stand beside user-visible tasks, in one order by age:
 /// below user-visible continuations and everything user-blocking, above everything background. Only
@@ -23,4 +24,4 @@ inline constexpr std::size_t task_source_count = 4;
 /// How many plain tasks of each source a loop has run; index by the source's value.
 using SourceCounts = std::array<std::uint64_t, task_source_count>;
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

@@ -8,11 +8,12 @@
 #include <heist/detail/timeout_task.hpp>
 #include <heist/promise.hpp>
 #include <heist/scheduler.hpp>
+#include <heist/version.hpp>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE {
 
 /// Handle of a timeout: clears it, or lets it be. One handle a timeout; moves, does not copy.
 ///
@@ -43,10 +44,10 @@ class Timeout {
   bool clear();
 
  private:
-  friend struct Access;
-  explicit Timeout(TimeoutTask& task) noexcept : task_(&task) {}
+  friend struct detail::Access;
+  explicit Timeout(detail::TimeoutTask& task) noexcept : task_(&task) {}
 
-  TimeoutTask* task_ = nullptr;
+  detail::TimeoutTask* task_ = nullptr;
 };
 
 /// Runs `callback()` as a user-visible task of the current loop once the delay is over; exceptions
@@ -63,11 +64,12 @@ class Timeout {
 template <class Callback>
   requires std::invocable<std::decay_t<Callback>&>
 Timeout set_timeout(Callback&& callback, Delay delay = {}) {
-  static_assert(!is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
+  static_assert(!detail::is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
                 "a coroutine outlives the callback that set_timeout() destroys: use post_task");
-  check_callback(callback, "set_timeout");
-  return arm_timeout(
-      *make_node<CallbackTimeout<std::decay_t<Callback>>>(std::forward<Callback>(callback)), delay);
+  detail::check_callback(callback, "set_timeout");
+  return detail::arm_timeout(*detail::make_node<detail::CallbackTimeout<std::decay_t<Callback>>>(
+                                 std::forward<Callback>(callback)),
+                             delay);
 }
 
 /// Fulfils when the delay is over, as a task of the current scheduler does; rejects with the
@@ -87,5 +89,4 @@ const Promise<void> sleep_for(Delay delay, const std::optional<AbortSignal>& sig
 const Promise<void> sleep_for(const Scheduler& scheduler, Delay delay,
                               const std::optional<AbortSignal>& signal = {});
 
-}  // namespace heist
-
+}  // namespace HEIST_NAMESPACE

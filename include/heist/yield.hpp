@@ -6,17 +6,18 @@
 #include <heist/detail/access.hpp>
 #include <heist/detail/frame_continuation.hpp>
 #include <heist/detail/kept_state.hpp>
-#include <heist/priority.hpp>
-#include <heist/promise.hpp>
 #include <heist/detail/scheduler_task.hpp>
 #include <heist/detail/scheduling_state.hpp>
 #include <heist/detail/suspended_coroutine.hpp>
+#include <heist/priority.hpp>
+#include <heist/promise.hpp>
+#include <heist/version.hpp>
 #include <optional>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
-namespace heist {
+namespace HEIST_NAMESPACE {
 
 /// Whose abort ends a yield, and whose priority it takes if none is named: nobody's, the running
 /// task's (`heist::inherit`), or a signal's.
@@ -27,17 +28,17 @@ class YieldSignal {
   YieldSignal(Inherit /*inherit*/) noexcept : inherits_(true) {}
   // NOLINTNEXTLINE(google-explicit-constructor): as above.
   YieldSignal(const AbortSignal& signal) {
-    Access::check_valid(signal, "YieldOptions::signal");
-    signal_ = Ref<SignalCore>::share(&Access::core(signal));
+    detail::Access::check_valid(signal, "YieldOptions::signal");
+    signal_ = detail::Ref<detail::SignalCore>::share(&detail::Access::core(signal));
   }
 
  private:
-  friend struct Access;
+  friend struct detail::Access;
   [[nodiscard]] bool inherits() const noexcept { return inherits_; }
   /// The named signal, or null.
-  [[nodiscard]] SignalCore* signal() const noexcept { return signal_.get(); }
+  [[nodiscard]] detail::SignalCore* signal() const noexcept { return signal_.get(); }
 
-  Ref<SignalCore> signal_;
+  detail::Ref<detail::SignalCore> signal_;
   bool inherits_ = false;
 };
 
@@ -87,12 +88,13 @@ class [[nodiscard]] Yield {
     template <class Awaiting>
     void await_suspend(std::coroutine_handle<Awaiting> coroutine) const {
       // False: it may run elsewhere by now.
-      if (!yield_.suspend(SuspendedCoroutine(coroutine), kept_state_of(coroutine))) return;
-      leave_kept_state(coroutine);
+      if (!yield_.suspend(detail::SuspendedCoroutine(coroutine), detail::kept_state_of(coroutine)))
+        return;
+      detail::leave_kept_state(coroutine);
       yield_.wait();
     }
     void await_resume() const {
-      if (const auto* waiting = std::get_if<ContinuationReaction>(&yield_.waiting_)) {
+      if (const auto* waiting = std::get_if<detail::ContinuationReaction>(&yield_.waiting_)) {
         waiting->throw_if_rejected();
       }
     }
@@ -103,49 +105,50 @@ class [[nodiscard]] Yield {
   Awaiter operator co_await() && noexcept { return Awaiter(*this); }
 
  private:
-  friend struct Access;
+  friend struct detail::Access;
 
   /// `home` keeps the scheduler alive; without both it is that of the running task.
-  Yield(Ref<TaskHome> home, SchedulerCore* scheduler, YieldOptions options) noexcept
+  Yield(detail::Ref<detail::TaskHome> home, detail::SchedulerCore* scheduler,
+        YieldOptions options) noexcept
       : home_(std::move(home)), scheduler_(scheduler), options_(std::move(options)) {}
   explicit Yield(YieldOptions options) noexcept : options_(std::move(options)) {}
-  /// With the state it has, but on this scheduler from here on (resume_on).
-  struct Hop {};
-  Yield(Ref<TaskHome> home, SchedulerCore* scheduler, Hop /*hop*/) noexcept
+  Yield(detail::Ref<detail::TaskHome> home, detail::SchedulerCore* scheduler, detail::Hop /*hop*/) noexcept
       : home_(std::move(home)), scheduler_(scheduler), hops_(true) {}
   // NOLINTNEXTLINE(modernize-use-equals-default): that would clear the whole object beforehand.
   Yield() noexcept {}
 
   /// Schedules the continuation. True: the coroutine is to leave its kept state, and wait() to
   /// follow.
-  bool suspend(SuspendedCoroutine coroutine, KeptState* kept);
+  bool suspend(detail::SuspendedCoroutine coroutine, detail::KeptState* kept);
   void wait() noexcept {
-    if (auto* reaction = std::get_if<ContinuationReaction>(&waiting_)) reaction->attach();
+    if (auto* reaction = std::get_if<detail::ContinuationReaction>(&waiting_)) reaction->attach();
   }
-  bool post_frame(SchedulerCore& to, const ContinuationSources& sources,
-                  const SchedulingState& state, SuspendedCoroutine coroutine, KeptState* kept);
-  void hop(SuspendedCoroutine coroutine, KeptState* kept);
-  void suspend_with_promise(SchedulerCore& to, const ContinuationSources& sources,
-                            const SchedulingState& state, SuspendedCoroutine coroutine);
+  bool post_frame(detail::SchedulerCore& to, const detail::ContinuationSources& sources,
+                  const detail::SchedulingState& state, detail::SuspendedCoroutine coroutine,
+                  detail::KeptState* kept);
+  void hop(detail::SuspendedCoroutine coroutine, detail::KeptState* kept);
+  void suspend_with_promise(detail::SchedulerCore& to, const detail::ContinuationSources& sources,
+                            const detail::SchedulingState& state,
+                            detail::SuspendedCoroutine coroutine);
 
-  Ref<TaskHome> home_;
-  SchedulerCore* scheduler_ = nullptr;
+  detail::Ref<detail::TaskHome> home_;
+  detail::SchedulerCore* scheduler_ = nullptr;
   bool hops_ = false;
   YieldOptions options_;
-  std::variant<std::monostate, FrameContinuation, ContinuationReaction> waiting_;
+  std::variant<std::monostate, detail::FrameContinuation, detail::ContinuationReaction> waiting_;
 };
 
 template <>
-inline constexpr bool restores_state<Yield> = true;
+inline constexpr bool detail::restores_state<Yield> = true;
 
 /// As Scheduler::yield, of the scheduler of the running task; outside of any task, of the loop's
 /// first one.
 ///
 /// Spec:   contract YLD-1, YLD-2, YLD-5.   Thread: an agent.
 /// Errors: of the `co_await`: NotAllowedError off an agent: name a scheduler.
-inline Yield yield() noexcept { return Access::make<Yield>(); }
+inline Yield yield() noexcept { return detail::Access::make<Yield>(); }
 inline Yield yield(YieldOptions options) noexcept {
-  return Access::make<Yield>(std::move(options));
+  return detail::Access::make<Yield>(std::move(options));
 }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

@@ -1,7 +1,7 @@
 // The text of --max-wait: background=5s,user-visible=500ms.
 #pragma once
 
-#include <heist/max_wait.hpp>
+#include <heist/priority.hpp>
 #include <string>
 #include <variant>
 #include <vector>

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <heist/max_wait.hpp>
 #include <heist/priority.hpp>
 #include <heistd/client.hpp>
 #include <heistd/limits.hpp>

@@ -8,7 +8,7 @@
 #include <heist/detail/helped_task.hpp>
 #include <heist/detail/parallel_work.hpp>
 #include <heist/priority.hpp>
-#include <heist/reason.hpp>
+#include <heist/error.hpp>
 #include <heist/detail/sync.hpp>
 #include <memory>
 #include <optional>
@@ -17,7 +17,7 @@
 #include "helper_count.hpp"
 #include "waiting_helpers.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 /// Parts that wait for somebody are tasks of oneTBB, in an arena that has a place for each agent
 /// and none for a worker: so there are no threads but the cluster's. The caller waits there to the
@@ -101,4 +101,4 @@ class ParallelRegion : public std::enable_shared_from_this<ParallelRegion> {
   tbb::task_group* parts_ = nullptr;  ///< the same; null: it is alone
 };
 
-}  // namespace heist
+}  // namespace heist::detail

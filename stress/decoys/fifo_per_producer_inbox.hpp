@@ -11,7 +11,7 @@
 #include "heist/concurrent/inbox.hpp"
 #undef Inbox
 
-namespace heist {
+namespace heist::detail {
 
 class Inbox : public RightInbox {
  public:
@@ -77,4 +77,4 @@ class Inbox : public RightInbox {
   }
 };
 
-}  // namespace heist
+}  // namespace heist::detail

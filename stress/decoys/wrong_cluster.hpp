@@ -21,7 +21,7 @@
 #undef TimerKeeper
 // NOLINTEND
 
-namespace heist {
+namespace heist::detail {
 
 inline bool is_fault(std::string_view name) noexcept {
   static const char* const fault = std::getenv("HEIST_FAULT");
@@ -69,4 +69,4 @@ class TimerKeeper : public RightKeeper {
   }
 };
 
-}  // namespace heist
+}  // namespace heist::detail

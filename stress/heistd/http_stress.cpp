@@ -27,6 +27,7 @@
 
 namespace {
 
+using namespace heist::detail;
 using namespace heist::stress;
 using namespace heistd;
 

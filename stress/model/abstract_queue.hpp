@@ -9,6 +9,8 @@
 
 namespace heist::model {
 
+using namespace detail;
+
 // First in, first out for each producer; each item goes to one consumer. With several consumers it
 // may look empty when it is not: a consumer counts itself in before it knows whether there is an
 // item for it, and until it has taken that back the next one finds too few.

@@ -13,6 +13,8 @@
 
 namespace heist::model {
 
+using namespace detail;
+
 /// Of loops that go by a ModelTime.
 inline EventLoopOptions on_model_time() {
   EventLoopOptions options;

@@ -11,6 +11,8 @@
 
 namespace heist::model {
 
+using namespace detail;
+
 /// Three levels, and so small that everything is full at once.
 inline constexpr ClusterSizes small{.bins = 2, .bin = 2, .ring = 4, .others_turn = 61, .levels = 3};
 

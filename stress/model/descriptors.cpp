@@ -14,6 +14,8 @@
 
 namespace heist::model {
 
+using namespace detail;
+
 /// What a descriptor stands for.
 struct Descriptors::File {
   enum class Kind : std::uint8_t { event, timer, set };
@@ -100,14 +102,14 @@ int __wrap_poll(pollfd* entries, nfds_t /*count*/, int /*timeout*/) {
   const bool timed = heist::model::file(set.timer).armed;
   auto& count = heist::model::file(set.event).count;
   heist::model::sleep_on(count.cell(), 0, timed, Where::current());
-  count.fetch_add(0, heist::sync::acq_rel);
+  count.fetch_add(0, heist::detail::sync::acq_rel);
   entries->revents = POLLIN;
   return 1;
 }
 
 ssize_t __wrap_read(int descriptor, void* buffer, std::size_t bytes) {
   const std::uint64_t count =
-      heist::model::file(descriptor).count.exchange(0, heist::sync::acq_rel);
+      heist::model::file(descriptor).count.exchange(0, heist::detail::sync::acq_rel);
   if (count == 0) {
     errno = EAGAIN;
     return -1;
@@ -119,7 +121,7 @@ ssize_t __wrap_read(int descriptor, void* buffer, std::size_t bytes) {
 ssize_t __wrap_write(int descriptor, const void* /*buffer*/, std::size_t bytes) {
   auto& count = heist::model::file(descriptor).count;
   const auto cell = count.cell();
-  count.fetch_add(1, heist::sync::acq_rel);
+  count.fetch_add(1, heist::detail::sync::acq_rel);
   heist::model::wake(cell, heist::model::everybody, Where::current());
   return static_cast<ssize_t>(bytes);
 }
@@ -127,7 +129,7 @@ ssize_t __wrap_write(int descriptor, const void* /*buffer*/, std::size_t bytes) 
 int __wrap_close(int descriptor) {
   auto& closed = heist::model::file(descriptor);
   closed.count.fetch_add(
-      0, heist::sync::relaxed);  // a step: the order of uses and the close is explored
+      0, heist::detail::sync::relaxed);  // a step: the order of uses and the close is explored
   delete &closed;
   return 0;
 }

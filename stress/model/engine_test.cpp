@@ -14,6 +14,8 @@
 #include "outcomes.hpp"
 
 namespace heist::model {
+
+using namespace detail;
 namespace {
 
 using std::memory_order;

@@ -15,6 +15,8 @@
 #include "outcomes.hpp"
 
 namespace heist::model {
+
+using namespace detail;
 namespace {
 
 using sync::acq_rel;

@@ -12,6 +12,8 @@
 #include "exploring.hpp"
 
 namespace heist::model {
+
+using namespace detail;
 namespace {
 
 using std::memory_order;

@@ -17,6 +17,7 @@
 
 namespace {
 
+using namespace heist::detail;
 using namespace heist::model;
 
 /// Of each model when bounds are small: enough for most to be explored whole.
@@ -176,7 +177,7 @@ int run_all(int argc, char** argv) {
   // Each execution makes chunks of nodes: not mapped anew, page by page.
   mallopt(M_MMAP_THRESHOLD, 1 << 25);  // NOLINT(concurrency-mt-unsafe): before all threads.
   mallopt(M_TRIM_THRESHOLD, 1 << 25);  // NOLINT(concurrency-mt-unsafe): as above.
-  heist::sync::weakening = heist::sync::Weakening::named(options.weaken);
+  heist::detail::sync::weakening = heist::detail::sync::Weakening::named(options.weaken);
   bool all = true;
   std::size_t explored = 0;
   for (const Program& program : programs()) {

@@ -4,6 +4,8 @@
 
 namespace heist::model {
 
+using namespace detail;
+
 ModelTime::ModelTime() noexcept { current_ = this; }
 
 ModelTime::~ModelTime() { current_ = nullptr; }

@@ -7,6 +7,8 @@
 
 namespace heist::model {
 
+using namespace detail;
+
 /// The steady clock of one execution, if a model makes one first: it stands still, but for the end
 /// of a sleep with a deadline, which comes when the search wants it to; then it is the deadline.
 /// (The link of the models sends std::chrono::steady_clock::now() here.)

@@ -9,6 +9,8 @@
 
 namespace heist::stress {
 
+using namespace detail;
+
 /// A meeting point of a fixed number of threads. It spins, so that all leave at nearly the same
 /// moment.
 ///

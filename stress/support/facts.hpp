@@ -8,6 +8,8 @@
 
 namespace heist::stress {
 
+using namespace detail;
+
 /// Facts that come true once in a round, each told by the thread that made it true.
 template <std::size_t count>
 class Facts {

@@ -8,6 +8,8 @@
 
 namespace heist::stress {
 
+using namespace detail;
+
 /// Compares the node pool's memory at quiet points: after a warm-up it stays what it was.
 class FlatMemory {
  public:

@@ -11,6 +11,8 @@
 
 namespace heist::stress {
 
+using namespace detail;
+
 /// Thread: any that has a teller.
 ///
 /// Edge stress: open -> enter. Of two changes of one group the later one is told later.

@@ -16,6 +16,8 @@
 
 namespace heist::stress {
 
+using namespace detail;
+
 template <class Clock>
 class OrderRound {
  public:

@@ -22,6 +22,8 @@
 
 namespace heist::stress {
 
+using namespace detail;
+
 /// What a round has.
 enum class OrderMix : std::uint8_t {
   outside,    ///< plain tasks of fixed priorities, all from outside; the bound of CLU-2 holds

@@ -10,6 +10,8 @@
 
 namespace heist::stress {
 
+using namespace detail;
+
 /// Thread: one, but for posted() and finished().
 ///
 /// Edge stress: finish -> count. What finished tasks posted is counted before they are.

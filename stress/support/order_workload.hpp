@@ -21,6 +21,8 @@
 
 namespace heist::stress {
 
+using namespace detail;
+
 /// What the rounds of a workload saw so far.
 struct OrderTotals {
   const char* violation = nullptr;  ///< the last one; null: none

@@ -7,6 +7,8 @@
 
 namespace heist::stress {
 
+using namespace detail;
+
 /// A point on the timeline; later is larger.
 using Moment = std::uint64_t;
 inline constexpr Moment never = ~Moment{0};

@@ -12,6 +12,8 @@
 #include "support/virtual_loop_fixture.hpp"
 
 namespace heist::support {
+
+using namespace detail;
 namespace {
 
 using namespace std::chrono_literals;

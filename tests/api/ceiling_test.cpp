@@ -1,7 +1,7 @@
 // Rule: SEC-1: a scheduler with a ceiling gives no task a priority above it.
 #include <gmock/gmock.h>
 
-#include <heist/resume_on.hpp>
+#include <heist/scheduler.hpp>
 #include <heist/yield.hpp>
 #include <stdexcept>
 

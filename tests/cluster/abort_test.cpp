@@ -3,6 +3,8 @@
 #include "support/pool_memory.hpp"
 
 namespace heist::support {
+
+using namespace detail;
 namespace {
 
 using namespace std::chrono_literals;

@@ -1,6 +1,6 @@
 // Rules: CLU-1, CLU-3, CLU-4, DLY-5, LIF-1: blocking(), and the threads that take the places of
 //         agents that are in it.
-#include <heist/blocking.hpp>
+#include <heist/agent_cluster.hpp>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -9,6 +9,8 @@
 #include "cluster/cluster_fixture.hpp"
 
 namespace heist::support {
+
+using namespace detail;
 namespace {
 
 using namespace std::chrono_literals;

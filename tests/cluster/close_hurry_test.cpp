@@ -1,10 +1,12 @@
 // Rule: LIF-1: several closes of a cluster, and what they report.
-#include <heist/blocking.hpp>
+#include <heist/agent_cluster.hpp>
 
 #include "cluster/cluster_fixture.hpp"
 #include "support/close_modes.hpp"
 
 namespace heist::support {
+
+using namespace detail;
 namespace {
 
 using namespace std::chrono_literals;

@@ -1,6 +1,6 @@
 // Rules: LIF-1: a close by abort while a task waits for what is posted as late as another agent
 //         leaves.
-#include <heist/blocking.hpp>
+#include <heist/agent_cluster.hpp>
 
 #include "cluster/cluster_fixture.hpp"
 

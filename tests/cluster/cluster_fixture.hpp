@@ -20,6 +20,8 @@
 
 namespace heist::support {
 
+using namespace detail;
+
 /// Whether it settles while a test has patience.
 template <class T>
 [[nodiscard]] bool settles(const Promise<T>& promise) {

@@ -2,6 +2,8 @@
 #include "cluster/cluster_fixture.hpp"
 
 namespace heist::support {
+
+using namespace detail;
 namespace {
 
 using namespace std::chrono_literals;

@@ -5,6 +5,8 @@
 #include "cluster_fixture.hpp"
 
 namespace heist::support {
+
+using namespace detail;
 namespace {
 
 using namespace std::chrono_literals;

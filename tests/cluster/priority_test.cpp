@@ -4,6 +4,8 @@
 #include "cluster/cluster_fixture.hpp"
 
 namespace heist::support {
+
+using namespace detail;
 namespace {
 
 using testing::ElementsAre;

@@ -17,6 +17,8 @@
 #include "support/threads.hpp"
 
 namespace heist::support {
+
+using namespace detail;
 namespace {
 
 using namespace std::chrono_literals;

@@ -1,13 +1,15 @@
 // Rule: CLU-5: agents of a cluster that wait for each other; LIF-1: a drain that waits tells for
 //         what.
 #include <algorithm>
-#include <heist/blocking.hpp>
+#include <heist/agent_cluster.hpp>
 
 #include "cluster/cluster_fixture.hpp"
 #include "heist/loop/drain_watch.hpp"
 #include "support/threads.hpp"
 
 namespace heist::support {
+
+using namespace detail;
 namespace {
 
 using namespace std::chrono_literals;

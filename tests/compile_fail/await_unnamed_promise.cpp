@@ -3,7 +3,7 @@
 // g++ up to 12 would destroy the lambda twice. What is named, const, or no promise does not warn.
 #include <chrono>
 #include <heist/bounded_scheduler.hpp>
-#include <heist/sleep_for.hpp>
+#include <heist/timeout.hpp>
 #include <memory>
 #include <string>
 #include <utility>

@@ -1,5 +1,5 @@
 // EXPECT: no matching function for call
-#include <heist/microtask.hpp>
+#include <heist/event_loop.hpp>
 
 void queue() {
 #ifdef HEIST_EXPECT_OK

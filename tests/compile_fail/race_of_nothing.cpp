@@ -1,5 +1,5 @@
 // EXPECT: no matching function for call
-#include <heist/race.hpp>
+#include <heist/combinators.hpp>
 
 void combine(const heist::Promise<int>& promise) {
 #ifdef HEIST_EXPECT_OK

@@ -1,5 +1,5 @@
 // EXPECT: deleted|implicitly-deleted
-#include <heist/subscription.hpp>
+#include <heist/abort_signal.hpp>
 #include <utility>
 
 heist::Subscription duplicate(heist::Subscription& subscription) {

@@ -1,5 +1,5 @@
 // EXPECT: no matching function for call
-#include <heist/when_all.hpp>
+#include <heist/combinators.hpp>
 #include <memory>
 #include <utility>
 

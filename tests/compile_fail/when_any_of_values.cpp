@@ -1,5 +1,5 @@
 // EXPECT: no matching function for call
-#include <heist/when_any.hpp>
+#include <heist/combinators.hpp>
 #include <vector>
 
 void combine(const heist::Promise<int>& promise) {

@@ -10,6 +10,8 @@
 #include "support/cooperative_fixture.hpp"
 
 namespace heist::support {
+
+using namespace detail;
 namespace {
 
 using testing::ElementsAre;

@@ -21,6 +21,8 @@
 #include "support/reference/shrinker.hpp"
 
 namespace heist::test {
+
+using namespace detail;
 namespace {
 
 using Json = nlohmann::json;

@@ -23,6 +23,8 @@ extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
 #endif
 
 namespace heist::test {
+
+using namespace detail;
 namespace {
 
 constexpr std::size_t most_kept_bytes = 512;

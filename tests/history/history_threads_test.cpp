@@ -16,6 +16,8 @@
 #include "../../stress/support/stress_run.hpp"
 
 namespace heist::support {
+
+using namespace detail;
 namespace {
 
 using stress::CounterClock;

@@ -12,6 +12,8 @@
 #include "support/virtual_loop_fixture.hpp"
 
 namespace heist::support {
+
+using namespace detail;
 namespace {
 
 /// One of many that arrive, each of which takes the loop a microsecond.

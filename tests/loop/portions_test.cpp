@@ -11,7 +11,7 @@
 #include "heist/loop/timer_wheel.hpp"
 #include "support/virtual_loop_fixture.hpp"
 
-namespace heist {
+namespace heist::detail {
 namespace {
 
 /// Nodes of a wheel, and how many were handed out.
@@ -138,4 +138,4 @@ TEST_F(LimitBehindDelays, abort_when_many_delays_end_at_the_same_moment_then_it_
 
 }  // namespace
 }  // namespace support
-}  // namespace heist
+}  // namespace heist::detail

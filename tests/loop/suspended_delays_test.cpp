@@ -13,6 +13,8 @@
 #include "support/virtual_loop_fixture.hpp"
 
 namespace heist::support {
+
+using namespace detail;
 namespace {
 
 using std::chrono::nanoseconds;

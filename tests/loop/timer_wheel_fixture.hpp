@@ -13,6 +13,8 @@
 
 namespace heist::test {
 
+using namespace detail;
+
 inline constexpr LoopNodeOps no_ops{};
 inline constexpr Tick half_of_all_ticks = Tick{1} << 63;
 

@@ -16,7 +16,7 @@
 
 #include "api/probes.hpp"
 
-namespace heist {
+namespace heist::detail {
 namespace {
 
 using MoveOnly = std::vector<std::unique_ptr<int>>;
@@ -79,4 +79,4 @@ TEST(Pro1Copyable, get_when_a_value_contains_its_own_kind_then_a_copy) {
 }
 
 }  // namespace
-}  // namespace heist
+}  // namespace heist::detail

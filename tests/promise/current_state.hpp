@@ -7,6 +7,8 @@
 
 namespace heist::support {
 
+using namespace detail;
+
 /// The scheduling state of the calling thread's loop.
 inline SchedulingState current_state() { return current_loop()->on_agent().current; }
 

@@ -16,6 +16,8 @@
 #include "support/reference/features.hpp"
 
 namespace heist::reference::cooperative {
+
+using namespace detail;
 namespace {
 
 using Json = nlohmann::json;

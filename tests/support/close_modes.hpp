@@ -2,7 +2,7 @@
 #pragma once
 
 #include <chrono>
-#include <heist/close.hpp>
+#include <heist/event_loop.hpp>
 
 namespace heist::support {
 

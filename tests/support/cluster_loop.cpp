@@ -10,6 +10,8 @@
 
 namespace heist::support {
 
+using namespace detail;
+
 namespace {
 
 const testing::TestPartResult skipped(testing::TestPartResult::kSkip, __FILE__, __LINE__, "");

@@ -11,6 +11,8 @@
 
 namespace heist::support {
 
+using namespace detail;
+
 /// Ends the test as skipped, from however deep within it.
 [[noreturn]] void skip_test(const char* why);
 

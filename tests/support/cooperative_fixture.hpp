@@ -3,7 +3,7 @@
 
 #include <heist/cooperative_scheduler.hpp>
 #include <heist/event_loop.hpp>
-#include <heist/slice.hpp>
+#include <heist/cooperative_callback.hpp>
 #include <string>
 #include <utility>
 #include <vector>

@@ -7,6 +7,8 @@
 
 namespace heist::support {
 
+using namespace detail;
+
 /// Memory that the pool has from the system: nodes with AddressSanitizer, which has each for
 /// itself; else chunks of 512 KiB, and nodes above 640 bytes.
 inline std::int64_t held_by_pool() {

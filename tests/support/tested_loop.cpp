@@ -7,6 +7,8 @@
 
 namespace heist::support {
 
+using namespace detail;
+
 TestedLoop::TestedLoop() {
   const char* const agents =
       std::getenv("HEIST_TEST_AGENTS");  // NOLINT(concurrency-mt-unsafe): nothing sets it

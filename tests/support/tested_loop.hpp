@@ -12,6 +12,8 @@
 
 namespace heist::support {
 
+using namespace detail;
+
 /// An event loop with a virtual clock. With HEIST_TEST_AGENTS in the environment it is the first
 /// agent of a cluster of that many: tests that move the clock, or call needs_driver(), are then
 /// skipped.

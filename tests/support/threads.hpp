@@ -10,6 +10,8 @@
 
 namespace heist::support {
 
+using namespace detail;
+
 /// Runs `work()` on a thread of its own and waits for its end.
 template <class Work>
 void on_thread(Work work) {

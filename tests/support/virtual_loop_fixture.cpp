@@ -10,6 +10,8 @@
 
 namespace heist::support {
 
+using namespace detail;
+
 namespace {
 
 void expect_nothing_left(LoopCore& core) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <functional>
-#include <heist/microtask.hpp>
+#include <heist/event_loop.hpp>
 #include <heist/scheduler.hpp>
 #include <string>
 #include <utility>

@@ -7,6 +7,8 @@
 #include "support/virtual_loop_fixture.hpp"
 
 namespace heist::support {
+
+using namespace detail;
 namespace {
 
 using testing::ElementsAre;

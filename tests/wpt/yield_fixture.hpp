@@ -16,6 +16,8 @@
 
 namespace heist::support {
 
+using namespace detail;
+
 /// What is done at the end of a hop.
 using Body = std::function<Promise<void>()>;
 /// A way from the start of a task to its yield.

@@ -2,6 +2,8 @@
 #include "wpt/yield_fixture.hpp"
 
 namespace heist::support {
+
+using namespace detail;
 namespace {
 
 using testing::ElementsAre;

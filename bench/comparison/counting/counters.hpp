@@ -12,7 +12,7 @@ struct Counters {
   std::uint64_t remote_lines = 0;    ///< atomic accesses to a line that another thread touched last
   std::uint64_t system_calls = 0;    ///< of the library
   std::uint64_t allocations = 0;     ///< calls of malloc and its like, by anybody
-  std::uint64_t nodes = 0;           ///< calls of heist::allocate_node
+  std::uint64_t nodes = 0;           ///< calls of heist::detail::allocate_node
 };
 
 /// All threads together, since the start; nothing in the program that does not count.

@@ -44,7 +44,7 @@ int __wrap_timerfd_settime(int fd, int flags, const itimerspec* value, itimerspe
   return __real_timerfd_settime(fd, flags, value, old);
 }
 
-/// heist::allocate_node(std::size_t).
+/// heist::detail::allocate_node(std::size_t).
 void* __wrap__ZN5heist13allocate_nodeEm(std::size_t bytes) {
   bench::count(bench::counts.nodes);
   return __real__ZN5heist13allocate_nodeEm(bytes);

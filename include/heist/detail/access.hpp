@@ -2,9 +2,10 @@
 #pragma once
 
 #include <heist/detail/forward.hpp>
+#include <heist/version.hpp>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 /// Reaches the private members of handles, for the library and for the templates of its headers.
 /// Users have no need of it, and no right to it.
@@ -55,6 +56,16 @@ struct Access {
   [[nodiscard]] static decltype(auto) node(const Handle& task) noexcept {
     return task.node();
   }
+  /// Of a YieldSignal: whether it stands for the running task's, and the signal that it names, or
+  /// null.
+  template <class Handle>
+  [[nodiscard]] static bool inherits(const Handle& signal) noexcept {
+    return signal.inherits();
+  }
+  template <class Handle>
+  [[nodiscard]] static auto* signal(const Handle& signal) noexcept {
+    return signal.signal();
+  }
   /// What a Reason shares.
   template <class Handle>
   [[nodiscard]] static decltype(auto) box(const Handle& reason) noexcept {
@@ -62,4 +73,4 @@ struct Access {
   }
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

@@ -1,12 +1,14 @@
 // Adoption: a promise that follows another one.
 #pragma once
 
+#include <heist/detail/access.hpp>
 #include <heist/detail/promise_state.hpp>
 #include <heist/detail/promise_traits.hpp>
+#include <heist/version.hpp>
 #include <optional>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 /// Who a promise is adopted for, and what it wants done before and after.
 template <class T>
@@ -33,7 +35,7 @@ class Adoption : private Reaction {
 
   void start(Promise<T> source) {
     if (!source.valid()) return end(moved_from_reason());
-    if (&source.state() == adopter_.target) return end(follows_itself_reason());
+    if (&Access::state(source) == adopter_.target) return end(follows_itself_reason());
     source_.emplace(std::move(source));
     bind_to_current_loop();
     deliver(*this);
@@ -47,12 +49,12 @@ class Adoption : private Reaction {
     auto& self = of(node);
     self.ops = &settle_table;
     self.bind_to_current_loop();
-    self.source_->state().attach(self);
+    Access::state(*self.source_).attach(self);
   }
   static void settle_target(LoopNode& node, LoopCore& /*loop*/) noexcept {
     auto& self = of(node);
     self.adopter_.discard_callback(*self.adopter_.target);
-    if (self.adopter_.decides) settle_as(*self.adopter_.target, self.source_->state());
+    if (self.adopter_.decides) settle_as(*self.adopter_.target, Access::state(*self.source_));
     self.finish();
   }
   static void abandon(LoopNode& node) noexcept { of(node).end(loop_closed_reason()); }
@@ -73,4 +75,4 @@ class Adoption : private Reaction {
   Adopter<T> adopter_;
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

@@ -3,8 +3,9 @@
 
 #include <cstdint>
 #include <heist/detail/sync.hpp>
+#include <heist/version.hpp>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 // Roles   parent: whoever runs the coroutine; one at a time.  child: one that has ended, on the
 //         thread that ran it.
@@ -61,4 +62,4 @@ class ChildCount {
   sync::atomic<std::int32_t> ended_{0};
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

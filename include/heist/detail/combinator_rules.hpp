@@ -3,13 +3,14 @@
 
 #include <concepts>
 #include <heist/detail/combiner.hpp>
+#include <heist/version.hpp>
 #include <stdexcept>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 /// when_all's rule: the first rejection decides; without one, all values in the order of the
 /// inputs.
@@ -120,4 +121,4 @@ void refuse_empty_race(const Inputs&... inputs) {
   if (count_inputs(inputs...) == 0) throw std::invalid_argument("race: no promises to wait for");
 }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

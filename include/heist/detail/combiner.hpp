@@ -4,18 +4,20 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <heist/detail/access.hpp>
 #include <heist/detail/copyable.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <heist/detail/promise_state.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/version.hpp>
 #include <span>
 #include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 class Combiner;
 
@@ -217,7 +219,7 @@ template <class... Inputs>
 /// Errors: std::invalid_argument for a handle that was moved from.
 template <class T>
 void check_valid(const Promise<T>& promise) {
-  promise.check_valid("when_all, when_any or race: a promise");
+  Access::check_valid(promise, "when_all, when_any or race: a promise");
 }
 template <class T>
 void check_valid(const std::vector<Promise<T>>& promises) {
@@ -227,7 +229,7 @@ void check_valid(const std::vector<Promise<T>>& promises) {
 /// Gives the places their promises: the handle of an rvalue, a copy of an lvalue.
 template <class T>
 void hold(CombinedInput*& place, Promise<T> promise) noexcept {
-  (place++)->source = Ref<PromiseStateBase>::adopt(std::move(promise).into_state().detach());
+  (place++)->source = Ref<PromiseStateBase>::adopt(Access::into_state(std::move(promise)).detach());
 }
 template <class Inputs>
   requires is_promise_vector<std::remove_cvref_t<Inputs>>
@@ -249,11 +251,11 @@ template <class Rule, class... Inputs>
   (check_valid(inputs), ...);
   Combiner::require_loop(scheduler);
   Node* node = make_node<Node>(count_inputs(inputs...));
-  Promise<typename Rule::Result> result(Ref<typename Node::State>::adopt(node));
+  auto result = Access::make<Promise<typename Rule::Result>>(Ref<typename Node::State>::adopt(node));
   [[maybe_unused]] CombinedInput* place = node->inputs().data();
   (hold(place, std::forward<Inputs>(inputs)), ...);
   node->start(scheduler);
   return result;
 }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

@@ -10,10 +10,10 @@
 #include <heist/detail/kept_state.hpp>
 #include <heist/detail/suspended_coroutine.hpp>
 #include <heist/error.hpp>
-#include <heist/promise.hpp>
+#include <heist/version.hpp>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 namespace cooperative {
 
@@ -34,17 +34,6 @@ decltype(auto) call(Callback& callback, const Slice& slice) {
 /// Before one is called.   Errors: NotAllowedError on a CooperativeHost: what awaits there is
 /// resumed by nobody.
 void check_coroutine();
-
-/// Keeps the callback as long as the coroutine that it is. One that was cancelled is no error.
-template <class Callback>
-Promise<void> run_coroutine(Callback callback, Slice slice) {
-  try {
-    auto running = call(callback, slice);
-    static_cast<void>(co_await running.taken());
-  } catch (const AbortError&) {
-    co_return;
-  }
-}
 
 }  // namespace cooperative
 
@@ -75,4 +64,4 @@ class [[nodiscard]] SliceAwaiter {
 template <>
 inline constexpr bool restores_state<SliceAwaiter> = true;
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

@@ -4,6 +4,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <heist/version.hpp>
 #include <optional>
 #include <ranges>
 #include <tuple>
@@ -11,7 +12,7 @@
 #include <utility>
 #include <variant>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 /// Specialise it, as std::true_type or std::false_type, for a type of which
 /// std::is_copy_constructible says the wrong thing.
@@ -73,4 +74,4 @@ consteval bool is_copyable_within() {
 template <class T>
 inline constexpr bool is_copyable = is_copyable_within<std::remove_const_t<T>>();
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

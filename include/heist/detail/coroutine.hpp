@@ -4,14 +4,16 @@
 
 #include <coroutine>
 #include <exception>
+#include <heist/detail/access.hpp>
 #include <heist/detail/kept_state.hpp>
 #include <heist/detail/promise_state.hpp>
 #include <heist/detail/promise_traits.hpp>
 #include <heist/detail/suspended_coroutine.hpp>
+#include <heist/version.hpp>
 #include <type_traits>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 template <class T>
 inline constexpr bool restores_state<Promise<T>> = true;
@@ -39,7 +41,7 @@ class CoroutinePromiseBase {
   }
 
   Promise<T> get_return_object() noexcept {
-    return Promise<T>(Ref<PromiseState<T>>::adopt(state_));
+    return Access::make<Promise<T>>(Ref<PromiseState<T>>::adopt(state_));
   }
   std::suspend_never initial_suspend() noexcept { return {}; }
   /// Settles after the frame is gone: the body's locals, and the parameters.
@@ -134,15 +136,15 @@ class PromiseAwaiter : private Reaction {
 
   template <class Awaiting>
   void await_suspend(std::coroutine_handle<Awaiting> coroutine) {
-    promise_.check_valid("co_await of a Promise");
+    Access::check_valid(promise_, "co_await of a Promise");
     bind_to_current_loop();
     coroutine_ = SuspendedCoroutine(coroutine);
     leave_kept_state(coroutine);
-    promise_.state().attach(*this);
+    Access::state(promise_).attach(*this);
   }
 
   T await_resume() {
-    promise_.state().mark_handled();
+    Access::state(promise_).mark_handled();
     if constexpr (std::is_void_v<T> || std::is_reference_v<T> || is_copyable<T>) {
       return promise_.reference();
     } else {
@@ -165,4 +167,4 @@ class PromiseAwaiter : private Reaction {
   bool may_take_;
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

@@ -7,12 +7,13 @@
 #include <heist/detail/child_count.hpp>
 #include <heist/detail/loop_node.hpp>
 #include <heist/detail/node_memory.hpp>
-#include <heist/reason.hpp>
 #include <heist/detail/scheduling_state.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/error.hpp>
+#include <heist/version.hpp>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 class ControlledTask;
 class ForkFrame;
@@ -118,4 +119,4 @@ class ForkFrame : public LoopNode {
   ForkFrame* dropped_ = nullptr;  ///< children whose results nobody holds
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

@@ -6,9 +6,10 @@
 #include <heist/detail/kept_state.hpp>
 #include <heist/detail/promise_state.hpp>
 #include <heist/detail/suspended_coroutine.hpp>
+#include <heist/version.hpp>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 /// The node is first the tree, then the microtask in which the coroutine goes on.
 template <class T>
@@ -46,4 +47,4 @@ class ForkRoot : private Reaction, private ForkTree {
 template <class T>
 inline constexpr bool restores_state<Forkable<T>> = true;
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

@@ -7,12 +7,13 @@
 #include <heist/detail/node_memory.hpp>
 #include <heist/detail/promise_state.hpp>
 #include <heist/detail/promise_traits.hpp>
+#include <heist/version.hpp>
 #include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 template <class T>
 class Fork;
@@ -172,5 +173,4 @@ auto ForkablePromiseBase<T>::await_transform(Join /*join*/) noexcept {
   return JoinWait(*this);
 }
 
-}  // namespace heist
-
+}  // namespace HEIST_NAMESPACE::detail

@@ -1,7 +1,8 @@
 // The public handles, for what they are made of: headers in detail/ come before theirs.
 #pragma once
 
-namespace heist {
+#include <heist/version.hpp>
+namespace HEIST_NAMESPACE {
 
 class AbortSignal;
 class Agent;
@@ -16,12 +17,14 @@ class Promise;
 class Room;
 class Scheduler;
 class TaskSignal;
+class Timeout;
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 struct Access;
+struct CloseCall;
 class ClusterCore;
 class CooperativeCore;
 class CooperativeTaskNode;
@@ -53,4 +56,4 @@ void release(SignalCore& core) noexcept;
 void retain(TaskHome& home) noexcept;
 void release(TaskHome& home) noexcept;
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

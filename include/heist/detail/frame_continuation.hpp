@@ -5,10 +5,14 @@
 #include <heist/detail/scheduler_task.hpp>
 #include <heist/detail/scheduling_state.hpp>
 #include <heist/detail/suspended_coroutine.hpp>
+#include <heist/version.hpp>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 struct ContinuationSources;
+
+/// Says that a coroutine goes on elsewhere with the state it has (resume_on).
+struct Hop {};
 
 /// A continuation that lives in the frame of its coroutine: it has no signal, so nobody but its
 /// loop ever touches it.
@@ -35,11 +39,11 @@ class FrameContinuation final : public SchedulerTask {
 /// A coroutine that waits for the promise of a continuation.
 class ContinuationReaction final : public Reaction {
  public:
-  ContinuationReaction(Promise<void> continuation, SuspendedCoroutine coroutine) noexcept;
+  ContinuationReaction(Ref<PromiseState<void>> continuation, SuspendedCoroutine coroutine) noexcept;
   /// The coroutine goes on with this state, where its scheduler is.   Errors: std::bad_alloc.
   void bind(const SchedulingState& state);
   /// It may go on, or be destroyed, on another thread from here on.
-  void attach() noexcept { continuation_.state().attach(*this); }
+  void attach() noexcept { continuation_->attach(*this); }
   void throw_if_rejected() const;
 
  private:
@@ -48,8 +52,8 @@ class ContinuationReaction final : public Reaction {
   static void drop(LoopNode& node) noexcept;
   static const LoopNodeOps table;
 
-  Promise<void> continuation_;
+  Ref<PromiseState<void>> continuation_;
   SuspendedCoroutine coroutine_;
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

@@ -3,13 +3,14 @@
 
 #include <heist/detail/node_memory.hpp>
 #include <heist/detail/posted_task.hpp>
-#include <heist/priority.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/detail/scheduling_state.hpp>
+#include <heist/priority.hpp>
+#include <heist/version.hpp>
 #include <type_traits>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 class ClusterCore;
 void retain(ClusterCore& core) noexcept;
@@ -84,4 +85,4 @@ class HelpedTask {
   CapturedState captured_;
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

@@ -3,11 +3,12 @@
 
 #include <coroutine>
 #include <heist/detail/scheduling_state.hpp>
+#include <heist/version.hpp>
 #include <memory>
 #include <type_traits>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 /// Awaitables that resume a coroutine with its state themselves.
 template <class Awaitable>
@@ -96,4 +97,4 @@ class StateKeepingAwaiter {
   bool suspended_ = false;
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

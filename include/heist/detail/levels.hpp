@@ -2,8 +2,9 @@
 #pragma once
 
 #include <heist/priority.hpp>
+#include <heist/version.hpp>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 /// Number of levels of effective priority.
 inline constexpr int level_count = 6;
@@ -17,4 +18,4 @@ inline constexpr int level_count = 6;
   return 2 * static_cast<int>(priority) + (is_continuation ? 1 : 0);
 }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

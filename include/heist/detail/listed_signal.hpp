@@ -3,8 +3,9 @@
 
 #include <concepts>
 #include <heist/detail/forward.hpp>
+#include <heist/version.hpp>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 /// An element of a list for `any` without a priority: a TaskSignal does not compile there, since
 /// its priority would be lost without a word.
@@ -29,4 +30,4 @@ class ListedSignal {
   const AbortSignal* signal_;
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

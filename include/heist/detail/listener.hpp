@@ -4,15 +4,16 @@
 #include <concepts>
 #include <cstdint>
 #include <heist/detail/node_memory.hpp>
-#include <heist/priority.hpp>
 #include <heist/detail/promise_traits.hpp>
 #include <heist/detail/scheduler_task.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/priority.hpp>
+#include <heist/version.hpp>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 /// Whether a listener, called without or with its argument, returns a promise.
 template <class Callback, class Argument>
@@ -115,13 +116,11 @@ class CallbackListener final : public Listener {
   static CallbackListener& of(Listener& listener) noexcept {
     return static_cast<CallbackListener&>(listener);
   }
-  static void call(Listener& listener, SignalEvent& event) {
-    (*of(listener).callback_)(event);
-  }
+  static void call(Listener& listener, SignalEvent& event) { (*of(listener).callback_)(event); }
   static void discard(Listener& listener) noexcept { of(listener).callback_.reset(); }
   static void destroy(Listener& listener) noexcept { destroy_node(of(listener)); }
 
   std::optional<Callback> callback_;
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

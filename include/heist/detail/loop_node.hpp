@@ -3,8 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <heist/version.hpp>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 class LoopCore;
 class TaskHome;
@@ -98,4 +99,4 @@ class ListWalk {
 /// Ends a node that its closed loop will not take; see LoopNodeOps::drop.
 void drop_undeliverable(LoopNode& node) noexcept;
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

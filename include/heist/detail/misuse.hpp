@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <heist/version.hpp>
 #include <type_traits>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 /// For a call through a handle that was moved from.   Errors: std::invalid_argument, always; it
 /// names the call.
@@ -32,4 +33,4 @@ void check_callback(const Callback& callback, const char* call) {
     refuse_nothing(call);
 }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

@@ -4,11 +4,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <heist/version.hpp>
 #include <memory>
 #include <new>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 /// The sizes in which nodes are recycled.
 inline constexpr std::array<std::size_t, 8> node_class_bytes{64, 96, 128, 192, 256, 384, 512, 640};
@@ -73,4 +74,4 @@ void destroy_node(T& node) noexcept {
   release_node_for<T>(&node);
 }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

@@ -5,11 +5,12 @@
 #include <cstddef>
 #include <functional>
 #include <heist/detail/parallel_work.hpp>
+#include <heist/version.hpp>
 #include <iterator>
 #include <memory>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 template <class Index>
 [[nodiscard]] std::size_t distance_of(const Index& first, const Index& last) {
@@ -82,4 +83,4 @@ class Reduction final : public ParallelLoop {
   Result whole_{identity_, nullptr};
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

@@ -6,10 +6,11 @@
 #include <cstddef>
 #include <functional>
 #include <heist/detail/parallel_work.hpp>
+#include <heist/version.hpp>
 #include <iterator>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 /// Quicksort: what is right of the pivot is offered, what is left of it gone on with. Short parts
 /// are std::ranges::sort's, and long ones that bad pivots have cut too often.
@@ -90,4 +91,4 @@ class Sorting final : public ParallelWork {
   const Compare& compare_;
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

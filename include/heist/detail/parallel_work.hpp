@@ -4,8 +4,9 @@
 
 #include <chrono>
 #include <cstddef>
+#include <heist/version.hpp>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 class ParallelRegion;
 
@@ -77,4 +78,4 @@ void run_parallel(ParallelWork& work, std::size_t count);
 /// Thread: who runs a part.   Cost: a task of oneTBB.
 [[nodiscard]] bool offer(ParallelRegion& region, const ParallelPart& part);
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

@@ -4,11 +4,12 @@
 #include <cstddef>
 #include <heist/detail/forward.hpp>
 #include <heist/detail/ref.hpp>
+#include <heist/version.hpp>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 /// A bound of so many places.   Errors: std::invalid_argument for none, or more than 2^31;
 /// std::bad_alloc.
 [[nodiscard]] Ref<PostBound> make_post_bound(std::size_t places);
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

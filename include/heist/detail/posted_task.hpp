@@ -4,16 +4,19 @@
 #include <exception>
 #include <functional>
 #include <heist/detail/adoption.hpp>
-#include <heist/error.hpp>
-#include <heist/promise.hpp>
 #include <heist/detail/scheduler_task.hpp>
 #include <heist/detail/task_tree.hpp>
+#include <heist/error.hpp>
+#include <heist/detail/access.hpp>
+#include <heist/detail/promise_traits.hpp>
+#include <heist/detail/report_error.hpp>
+#include <heist/version.hpp>
 #include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 /// Fire and forget, without a signal: nothing but the callable.
 template <class Callback>
@@ -131,7 +134,7 @@ class PromiseTask final : public ControlledTask,
       return TaskOutcome::promise;
     } else if constexpr (forks) {
       Returned root = std::invoke(*callback_);
-      root.check_valid("post_task: what the callback returned");
+      Access::check_valid(root, "post_task: what the callback returned");
       returned_.emplace(*this, std::move(root), &end_tree);
       run_tree_of_task(*returned_);
       return TaskOutcome::forked;
@@ -254,4 +257,4 @@ class PromiseTask final : public ControlledTask,
       returned_;
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

@@ -5,37 +5,35 @@
 #include <concepts>
 #include <cstdint>
 #include <exception>
-#include <heist/detail/copyable.hpp>
 #include <heist/delay.hpp>
-#include <heist/error.hpp>
+#include <heist/detail/copyable.hpp>
 #include <heist/detail/loop_node.hpp>
 #include <heist/detail/node_memory.hpp>
-#include <heist/reason.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/detail/scheduler_task.hpp>
 #include <heist/detail/scheduling_state.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/error.hpp>
+#include <heist/version.hpp>
 #include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE {
 
-class Scheduler;
-void retain(TaskHome& home) noexcept;
-void release(TaskHome& home) noexcept;
-void retain(LoopCore& core) noexcept;
-void release(LoopCore& core) noexcept;
+/// What a promise is: not settled yet, settled with a value, settled with a reason.
+enum class PromiseStatus : std::uint8_t { pending, fulfilled, rejected };
+
+}  // namespace HEIST_NAMESPACE
+
+namespace HEIST_NAMESPACE::detail {
 
 /// The loop that runs on the calling thread, or null.
 [[nodiscard]] LoopCore* current_loop() noexcept;
 /// Where what runs on the calling thread goes on: on the thread's own loop, or in the cluster whose
 /// stealable task it is; null off any loop.
 [[nodiscard]] TaskHome* current_home() noexcept;
-
-/// What a promise is: not settled yet, settled with a value, settled with a reason.
-enum class PromiseStatus : std::uint8_t { pending, fulfilled, rejected };
 
 /// Why promises of a closed loop reject (InvalidStateError); made once, so that closing never
 /// allocates.
@@ -269,4 +267,4 @@ class StandaloneState final : public PromiseState<T> {
   }
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

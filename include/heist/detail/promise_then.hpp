@@ -3,15 +3,18 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
+#include <heist/detail/access.hpp>
 #include <heist/detail/adoption.hpp>
 #include <heist/detail/misuse.hpp>
 #include <heist/detail/promise_state.hpp>
 #include <heist/detail/promise_traits.hpp>
+#include <heist/version.hpp>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 /// Which promise then() was called on: one that has a name, or an rvalue, which gives a move-only
 /// value away.
@@ -99,7 +102,7 @@ class ThenNode final
 
   /// Calls the callback that applies; true when the result is adopted from a promise it returned.
   bool call() {
-    auto& source = source_->state();
+    auto& source = Access::state(*source_);
     if (source.status() == PromiseStatus::fulfilled) {
       if constexpr (std::is_void_v<T>) {
         return settle_with(*on_fulfilled_);
@@ -172,7 +175,7 @@ inline auto binding_to(const Scheduler& scheduler) noexcept {
 template <ThenOf of, class T, class F, class R, class Bind>
 auto make_then(const Promise<T>& source, F&& on_fulfilled, R&& on_rejected, Bind&& bind) {
   using Node = ThenNode<T, of, std::decay_t<F>, std::decay_t<R>>;
-  source.check_valid("Promise::then");
+  Access::check_valid(source, "Promise::then");
   check_callback(on_fulfilled, "Promise::then");
   check_callback(on_rejected, "Promise::then");
   Node* node = make_node<Node>(source, std::forward<F>(on_fulfilled), std::forward<R>(on_rejected));
@@ -183,8 +186,9 @@ auto make_then(const Promise<T>& source, F&& on_fulfilled, R&& on_rejected, Bind
     throw;
   }
   node->set_home(node->home.get());
-  Promise<typename Node::Result> result(Ref<typename Node::State>::adopt(node));
-  source.state().attach(*node);
+  auto result =
+      Access::make<Promise<typename Node::Result>>(Ref<typename Node::State>::adopt(node));
+  Access::state(source).attach(*node);
   return result;
 }
 
@@ -206,4 +210,4 @@ auto checked_then(const Promise<T>& source, F&& on_fulfilled, R&& on_rejected, B
   }
 }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <heist/detail/forward.hpp>
+#include <heist/version.hpp>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 template <class T>
 inline constexpr bool is_promise = false;
@@ -32,4 +33,4 @@ struct Settled<Forkable<T>> {
 template <class T>
 using SettledType = typename Settled<T>::type;
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

@@ -3,9 +3,10 @@
 
 #include <cstdint>
 #include <heist/detail/sync.hpp>
+#include <heist/version.hpp>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 /// A reference count that several threads may change.
 ///
@@ -101,4 +102,4 @@ class Ref {
   T* target_ = nullptr;
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

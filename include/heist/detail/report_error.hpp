@@ -2,8 +2,9 @@
 #pragma once
 
 #include <heist/error.hpp>
+#include <heist/version.hpp>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 /// Counts an error and hands it to the hook.
 void report_error(ErrorOrigin origin, const Reason& reason) noexcept;
@@ -20,4 +21,4 @@ void invoke_and_report(Callback& callback, ErrorOrigin origin) noexcept {
   report_error(origin, Reason(std::move(thrown)));  // moved: `thrown` stays in a register
 }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

@@ -2,15 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <heist/detail/levels.hpp>
 #include <heist/detail/loop_node.hpp>
-#include <heist/priority.hpp>
-#include <heist/reason.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/detail/scheduling_state.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/error.hpp>
+#include <heist/priority.hpp>
+#include <heist/version.hpp>
 #include <memory>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 class PromiseStateBase;
 struct SignalQueueEntry;
@@ -259,4 +261,4 @@ void finish_task(ControlledTask& task, TaskOutcome outcome, Reason& error) noexc
 /// `drop` of every controlled task: it never starts; its promise rejects with AbortError.
 void drop_controlled_task(LoopNode& node) noexcept;
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

@@ -3,9 +3,10 @@
 
 #include <cstdint>
 #include <heist/priority.hpp>
+#include <heist/version.hpp>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 class SignalCore;
 struct SchedulerCore;
@@ -51,4 +52,4 @@ class CapturedState {
   SchedulingState state_;
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

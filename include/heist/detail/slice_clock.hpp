@@ -4,8 +4,9 @@
 #include <chrono>
 #include <cstdint>
 #include <heist/cooperative_host.hpp>
+#include <heist/version.hpp>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 /// Counts at a constant rate, or is always zero.   Cost: some 25 cycles on x86-64; not ordered with
 /// what is around it.
@@ -69,4 +70,4 @@ class SliceClock {
   bool has_counter_;
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

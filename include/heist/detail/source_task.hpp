@@ -9,10 +9,11 @@
 #include <heist/detail/report_error.hpp>
 #include <heist/detail/scheduler_task.hpp>
 #include <heist/task_source.hpp>
+#include <heist/version.hpp>
 #include <type_traits>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 /// Counts a plain task that runs.
 void count_plain_task(LoopCore& loop, TaskSource source) noexcept;
@@ -82,4 +83,4 @@ class CallbackMicrotask final : public Reaction {
   Callback callback_;
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

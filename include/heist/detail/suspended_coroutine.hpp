@@ -3,9 +3,10 @@
 
 #include <coroutine>
 #include <heist/detail/promise_state.hpp>
-#include <heist/reason.hpp>
+#include <heist/error.hpp>
+#include <heist/version.hpp>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 /// A suspended coroutine of any promise type: it goes on, or its frame is destroyed.
 class SuspendedCoroutine {
@@ -37,4 +38,4 @@ class SuspendedCoroutine {
   void (*destroy_)(std::coroutine_handle<>, const Reason&) noexcept = nullptr;
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <heist/version.hpp>
 #include <string_view>
 
 #if defined(HEIST_WEAKENED)
@@ -15,7 +16,7 @@
 #include <heist/sync_counted.hpp>
 #else
 
-namespace heist::sync {
+namespace HEIST_NAMESPACE::detail::sync {
 
 template <class T>
 using atomic = std::atomic<T>;
@@ -30,11 +31,11 @@ using atomic = std::atomic<T>;
   return order;
 }
 
-}  // namespace heist::sync
+}  // namespace HEIST_NAMESPACE::detail::sync
 
 #endif
 
-namespace heist::sync {
+namespace HEIST_NAMESPACE::detail::sync {
 
 inline constexpr std::memory_order relaxed = std::memory_order_relaxed;
 inline constexpr std::memory_order acquire = std::memory_order_acquire;
@@ -42,4 +43,4 @@ inline constexpr std::memory_order release = std::memory_order_release;
 inline constexpr std::memory_order acq_rel = std::memory_order_acq_rel;
 inline constexpr std::memory_order seq_cst = std::memory_order_seq_cst;
 
-}  // namespace heist::sync
+}  // namespace HEIST_NAMESPACE::detail::sync

@@ -1,12 +1,13 @@
 // TaskTree: the tree of a task whose callback returned a Forkable.
 #pragma once
 
-#include <heist/detail/fork_frame.hpp>
 #include <heist/detail/access.hpp>
+#include <heist/detail/fork_frame.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/version.hpp>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 /// Runs a tree with the scheduling state of the running task.   Thread: an agent.
 void run_tree_of_task(ForkTree& tree) noexcept;
@@ -39,4 +40,4 @@ class TaskTree : public ForkTree {
   sync::atomic<bool> met_{false};
 };
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

@@ -9,10 +9,11 @@
 #include <heist/detail/report_error.hpp>
 #include <heist/detail/scheduler_task.hpp>
 #include <heist/detail/source_task.hpp>
+#include <heist/version.hpp>
 #include <memory>
 #include <utility>
 
-namespace heist {
+namespace HEIST_NAMESPACE::detail {
 
 /// The task of a timeout. Unlike an abortable task nobody claims it: its loop's driver alone arms,
 /// clears, runs and drops it.
@@ -87,4 +88,4 @@ class CallbackTimeout final : public TimeoutTask {
 /// Errors: NotAllowedError outside of any loop; the task is dropped.
 [[nodiscard]] Timeout arm_timeout(TimeoutTask& task, Delay delay);
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE::detail

@@ -1,6 +1,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <future>
+#include <heist/detail/access.hpp>
+#include <heist/detail/report_error.hpp>
 #include <heist/agent.hpp>
 #include <heist/error.hpp>
 #include <mutex>
@@ -15,7 +17,9 @@
 #include "../os/fork_watch.hpp"
 #include "../os/thread.hpp"
 
-namespace heist {
+namespace HEIST_NAMESPACE {
+
+using namespace detail;
 
 namespace {
 
@@ -59,7 +63,7 @@ struct Agent::Impl : LoopNode {
   static void take_close(LoopNode& node, TaskHome& /*home*/) noexcept {
     Impl& self = of(node);
     self.close_taken = true;
-    self.loop.core().on_agent().stop_requested = true;
+    Access::core(self.loop).on_agent().stop_requested = true;
   }
   static void ignore(LoopNode& /*node*/) noexcept {}
   void end_if_lost() const noexcept;
@@ -79,7 +83,7 @@ struct Agent::Impl : LoopNode {
   bool is_ending = false;   ///< a reserve: its thread has retired
   bool is_wanted = false;   ///< a reserve: since then
   std::thread thread;
-  ForkWatch fork_watch{static_cast<TaskHome*>(&loop.core()), &lose_agent};
+  ForkWatch fork_watch{static_cast<TaskHome*>(&Access::core(loop)), &lose_agent};
 };
 
 /// The parent's agent runs what is left: going on would run it twice.
@@ -116,7 +120,7 @@ void Agent::Impl::run_as_reserve() {
 
 /// Until it has retired, or was closed.
 void Agent::Impl::serve() {
-  LoopCore& core = loop.core();
+  LoopCore& core = Access::core(loop);
   const DriveScope driving(core);
   core.assert_agent();
   Member::of(core)->enlist();
@@ -147,7 +151,7 @@ bool Agent::Impl::goes_on() {
 /// One scope from on_start to the end of the close: Timeout::clear() on another thread would drive
 /// the loop in any gap.
 void Agent::Impl::drive(std::promise<void>& started) {
-  LoopCore& core = loop.core();
+  LoopCore& core = Access::core(loop);
   const DriveScope driving(core);
   core.assert_agent();
   if (options.on_start) options.on_start();
@@ -161,7 +165,7 @@ void Agent::Impl::drive(std::promise<void>& started) {
 
 /// Inside of a DriveScope scope.
 void Agent::Impl::leave() {
-  LoopCore& core = loop.core();
+  LoopCore& core = Access::core(loop);
   core.assert_agent();
   Member* const member = Member::of(core);
   // What the close drops may wait for the others' tasks.
@@ -173,7 +177,7 @@ void Agent::Impl::leave() {
 
 /// A reserve whose run() ended. False: it is closed, or wanted again.
 bool Agent::Impl::try_retire() {
-  LoopCore& core = loop.core();
+  LoopCore& core = Access::core(loop);
   core.assert_agent();
   const std::lock_guard lock(closing);
   if (close_requested || !Member::of(core)->try_retire()) return false;
@@ -182,7 +186,7 @@ bool Agent::Impl::try_retire() {
 
 /// Who makes a thread waits for the one before it, which has nothing left to do.
 void Agent::Impl::get_up() noexcept {
-  LoopCore& core = loop.core();
+  LoopCore& core = Access::core(loop);
   const std::lock_guard lock(closing);
   if (is_ending) is_wanted = true;
   if (has_thread) return core.sleep().wake_up();
@@ -199,7 +203,7 @@ void Agent::Impl::get_up() noexcept {
 /// A reserve, once no thread will be made any more; on its last one, or on a closer's.
 void Agent::Impl::close_without_thread() {
   {
-    const DriveScope driving(loop.core());
+    const DriveScope driving(Access::core(loop));
     leave();
   }
   calls.reach(CloseCalls::Stage::stopped);
@@ -220,19 +224,19 @@ CloseReport Agent::Impl::close(const CloseMode& mode) {
   const CloseCall call(mode);
   request_close(mode);
   await_close(call);
-  return loop.core().counts().report_since(ended_before_close);
+  return Access::core(loop).counts().report_since(ended_before_close);
 }
 
 /// Where others have asked before, the stricter counts.
 void Agent::Impl::request_close(const CloseMode& mode) {
-  loop.core().close_terms().tighten(mode);
-  if (begin_close(loop.core().counts().begun().ended())) close_without_thread();
+  Access::core(loop).close_terms().tighten(mode);
+  if (begin_close(Access::core(loop).counts().begun().ended())) close_without_thread();
 }
 
 /// True for the first who asks, when it is a reserve without a thread.   `ended`: how many tasks
 /// had, as it was called.
 bool Agent::Impl::begin_close(std::uint64_t ended) {
-  LoopCore& core = loop.core();
+  LoopCore& core = Access::core(loop);
   const std::lock_guard lock(closing);
   if (std::exchange(close_requested, true)) {
     core.request_stop();  // it looks at the terms again
@@ -247,18 +251,18 @@ bool Agent::Impl::begin_close(std::uint64_t ended) {
 
 /// Until its deadline, or that of a later call.
 void Agent::Impl::await_close(const CloseCall& call) {
-  DrainWatch watch(loop.core().close_terms());
+  DrainWatch watch(Access::core(loop).close_terms());
   for (;;) {
     const auto look_at = call.deadline ? std::nullopt : watch.due();
     if (calls.wait(call.number, call.deadline ? call.deadline : look_at)) return;
     if (call.deadline) return leave_behind(call);
-    watch.look([this] { return loop.core().closing().find_obstacle(); });
+    watch.look([this] { return Access::core(loop).closing().find_obstacle(); });
   }
 }
 
 /// The deadline has come, and the agent is not done.
 void Agent::Impl::leave_behind(const CloseCall& call) {
-  LoopCore& core = loop.core();
+  LoopCore& core = Access::core(loop);
   const auto patience = Clock::now() + between_tasks;
   while (!core.counts().activity().runs_something() && Clock::now() < patience) {
     if (calls.wait_closed(Clock::now() + between_tasks / 10)) return calls.leave(call.number);
@@ -312,7 +316,7 @@ void Agent::get_up() noexcept { impl_->get_up(); }
 
 Scheduler Agent::scheduler() const noexcept { return impl_->loop.scheduler(); }
 const std::string& Agent::name() const noexcept { return impl_->options.name; }
-LoopCore& Agent::core() const noexcept { return impl_->loop.core(); }
+LoopCore& Agent::core() const noexcept { return Access::core(impl_->loop); }
 Agent* Agent::current() noexcept { return agent_of_this_thread; }
 CloseReport Agent::close(const CloseMode& mode) {
   if (impl_->is_member) {
@@ -324,4 +328,4 @@ void Agent::request_close(const CloseMode& mode) { impl_->request_close(mode); }
 void Agent::await_close(const CloseCall& call) { impl_->await_close(call); }
 EventLoopStats Agent::stats() const noexcept { return impl_->loop.stats(); }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

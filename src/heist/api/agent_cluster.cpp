@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <heist/detail/access.hpp>
 #include <heist/agent_cluster.hpp>
 #include <heist/error.hpp>
 #include <mutex>
@@ -17,7 +18,9 @@
 #include "../os/fork_watch.hpp"
 #include "../os/thread.hpp"
 
-namespace heist {
+namespace HEIST_NAMESPACE {
+
+using namespace detail;
 
 namespace {
 
@@ -285,7 +288,7 @@ AgentCluster::~AgentCluster() {  // NOLINT(bugprone-exception-escape)
 }
 
 Scheduler AgentCluster::scheduler() const noexcept {
-  return Scheduler(impl_->home, impl_->scheduler);
+  return Access::make<Scheduler>(impl_->home, impl_->scheduler);
 }
 Agent& AgentCluster::agent(unsigned index) const {
   if (index >= size()) throw std::out_of_range("AgentCluster::agent: there are fewer");
@@ -312,4 +315,4 @@ AgentCluster::HotPhase::HotPhase(const AgentCluster& cluster) noexcept
 }
 AgentCluster::HotPhase::~HotPhase() { home_->end_hot_phase(); }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

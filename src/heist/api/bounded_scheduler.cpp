@@ -1,7 +1,9 @@
 #include <heist/bounded_scheduler.hpp>
 #include <stdexcept>
 
-namespace heist {
+namespace HEIST_NAMESPACE {
+
+using namespace detail;
 
 void BoundedScheduler::check(const Room& room) const {
   if (room.belongs_to(bound_)) return;
@@ -11,4 +13,4 @@ void BoundedScheduler::check(const Room& room) const {
 
 Reason BoundedScheduler::full_reason() { return queue_full_reason(); }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

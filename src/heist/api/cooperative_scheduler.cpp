@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <heist/detail/access.hpp>
 #include <heist/cooperative_scheduler.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <stdexcept>
@@ -8,7 +9,9 @@
 #include "../cooperative/cooperative_core.hpp"
 #include "../loop/loop_core.hpp"
 
-namespace heist {
+namespace HEIST_NAMESPACE {
+
+using namespace detail;
 
 namespace {
 
@@ -17,14 +20,14 @@ bool is_priority(CooperativePriority priority) noexcept {
 }
 
 LoopCore& bound_loop(const Scheduler& on) {
-  on.check_valid("CooperativeScheduler: the scheduler");
-  LoopCore* const loop = on.home()->as_loop();
+  Access::check_valid(on, "CooperativeScheduler: the scheduler");
+  LoopCore* const loop = Access::home(on)->as_loop();
   if (loop == nullptr) {
     throw NotAllowedError(
         "CooperativeScheduler: it works on one loop; name the scheduler of one of the cluster's "
         "agents");
   }
-  if (on.core()->capped(TaskPriority::user_visible) != TaskPriority::user_visible) {
+  if (Access::core(on)->capped(TaskPriority::user_visible) != TaskPriority::user_visible) {
     throw NotAllowedError(
         "CooperativeScheduler: it works beside user-visible tasks; the ceiling is below");
   }
@@ -50,17 +53,17 @@ CooperativeTask CooperativeScheduler::schedule_callback(CooperativePriority prio
   if (!callback) throw std::invalid_argument("schedule_callback: there is nothing to call");
   auto* node = make_node<CooperativeTaskNode>(*core_, priority, std::move(callback));
   auto task = Ref<CooperativeTaskNode>::adopt(node);
-  if (core_->schedule(*node, options.delay)) return CooperativeTask(std::move(task));
+  if (core_->schedule(*node, options.delay)) return Access::make<CooperativeTask>(std::move(task));
   release(*node);
   return {};
 }
 
 void CooperativeScheduler::cancel_callback(const CooperativeTask& task) const {
   if (!task) return;
-  if (&task.node()->core != core_.get()) {
+  if (&Access::node(task)->core != core_.get()) {
     throw std::invalid_argument("cancel_callback: the task is another scheduler's");
   }
-  core_->cancel(*task.node());
+  core_->cancel(*Access::node(task));
 }
 
 void CooperativeScheduler::force_frame_rate(double frames_per_second) const {
@@ -120,4 +123,4 @@ void CooperativeScheduler::expire_timeout() const noexcept {
   if (!core_->has_own_host()) core_->expire_timeout();
 }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

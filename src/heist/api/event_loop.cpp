@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <heist/detail/access.hpp>
 #include <heist/error.hpp>
 #include <heist/event_loop.hpp>
 #include <stdexcept>
@@ -6,7 +7,9 @@
 #include "../loop/drive_scope.hpp"
 #include "../loop/loop_core.hpp"
 
-namespace heist {
+namespace HEIST_NAMESPACE {
+
+using namespace detail;
 
 namespace {
 
@@ -64,12 +67,12 @@ EventLoop::~EventLoop() {
 }
 
 Scheduler EventLoop::scheduler() const noexcept {
-  return Scheduler(Ref<TaskHome>::share(core_.get()), &core_->first_scheduler());
+  return Access::make<Scheduler>(Ref<TaskHome>::share(core_.get()), &core_->first_scheduler());
 }
 
 Scheduler EventLoop::create_scheduler() {
   const DriveScopeUnlessInside driving(*core_);
-  return Scheduler(Ref<TaskHome>::share(core_.get()), &core_->add_scheduler());
+  return Access::make<Scheduler>(Ref<TaskHome>::share(core_.get()), &core_->add_scheduler());
 }
 
 void EventLoop::run() {
@@ -170,4 +173,4 @@ std::size_t EventLoop::pending() {
 
 EventLoopStats EventLoop::stats() const noexcept { return core_->stats(); }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

@@ -6,7 +6,9 @@
 #include "../loop/loop_core.hpp"
 #include "../loop/signal_core.hpp"
 
-namespace heist {
+namespace HEIST_NAMESPACE {
+
+using namespace detail;
 
 namespace {
 
@@ -84,4 +86,4 @@ HelpedTask::Scope::~Scope() {
   loop.on_agent().current = outer_;
 }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

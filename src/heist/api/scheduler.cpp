@@ -1,3 +1,4 @@
+#include <heist/detail/access.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <heist/scheduler.hpp>
 #include <stdexcept>
@@ -8,7 +9,9 @@
 #include "../loop/submit.hpp"
 #include "../loop/suspension_message.hpp"
 
-namespace heist {
+namespace HEIST_NAMESPACE {
+
+using namespace detail;
 
 namespace {
 
@@ -30,7 +33,7 @@ void check_priority(TaskPriority priority, const char* what) {
 Reason Scheduler::refused(const PostTaskOptions& options) {
   if (options.priority) check_priority(*options.priority, "PostTaskOptions::priority");
   if (!options.signal) return {};
-  options.signal->check_valid("PostTaskOptions::signal");
+  Access::check_valid(*options.signal, "PostTaskOptions::signal");
   return options.signal->reason();
 }
 
@@ -50,7 +53,7 @@ bool Scheduler::submit_plain(SchedulerTask& task, const PostTaskOptions& options
 bool Scheduler::submit_controlled(ControlledTask& task, const PostTaskOptions& options) const {
   task.scheduler = core_;
   apply_options(task, options);
-  SignalCore* signal = options.signal ? &options.signal->core() : nullptr;
+  SignalCore* signal = options.signal ? &Access::core(*options.signal) : nullptr;
   if (signal != nullptr && !options.priority) {
     task.is_dynamic = signal->has_dynamic_priority();
     task.priority = core_->capped(signal->fixed_priority());
@@ -91,4 +94,4 @@ void enqueue_microtask(Reaction& reaction) {
   deliver(reaction);
 }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

@@ -1,4 +1,5 @@
 #include <cassert>
+#include <heist/detail/access.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <heist/scheduler.hpp>
 #include <heist/task_signal.hpp>
@@ -10,7 +11,9 @@
 #include "../loop/stop_signal.hpp"
 #include "../loop/timeout_signal.hpp"
 
-namespace heist {
+namespace HEIST_NAMESPACE {
+
+using namespace detail;
 
 namespace {
 
@@ -22,17 +25,17 @@ TaskPriority checked(TaskPriority priority) {
 }
 
 /// Registers a new listener. Refused, it is gone and the subscription inactive.
-Subscription subscribe(Listener& listener, SignalCore& signal, Subscription::Event event,
+Subscription subscribe(Listener& listener, SignalCore& signal, SignalEventKind event,
                        const ListenerOptions& options = {}) {
   auto owned = Ref<Listener>::adopt(&listener);
   auto registered = Ref<Listener>::adopt(&listener);
   if (options.once) listener.run_once();
-  const bool may_live = !options.signal || listener.bind(signal, event, options.signal->core());
-  const bool is_for_abort = event == Subscription::Event::abort;
+  const bool may_live = !options.signal || listener.bind(signal, event, Access::core(*options.signal));
+  const bool is_for_abort = event == SignalEventKind::abort;
   if (may_live &&
       (is_for_abort ? signal.add(listener) : signal.add_priority_registration(listener))) {
     static_cast<void>(registered.detach());
-    return {std::move(owned), Ref<SignalCore>::share(&signal), event};
+    return Access::make<Subscription>(std::move(owned), Ref<SignalCore>::share(&signal), event);
   }
   static_cast<void>(listener.withdraw());  // a bond would keep it
   return {};
@@ -65,12 +68,12 @@ void AbortSignal::throw_if_aborted() const {
 }
 
 Subscription AbortSignal::add_abort_listener(Listener& listener) const {
-  return subscribe(listener, *core_, Subscription::Event::abort);
+  return subscribe(listener, *core_, SignalEventKind::abort);
 }
 
 Subscription AbortSignal::add_abort_listener(Listener& listener,
                                              const ListenerOptions& options) const {
-  return subscribe(listener, *core_, Subscription::Event::abort, options);
+  return subscribe(listener, *core_, SignalEventKind::abort, options);
 }
 
 AbortSignal AbortSignal::abort() { return abort(Reason::of_abort()); }
@@ -92,8 +95,8 @@ AbortSignal AbortSignal::timeout(Delay delay) {
 }
 
 AbortSignal AbortSignal::timeout(const Scheduler& scheduler, Delay delay) {
-  scheduler.check_valid("AbortSignal::timeout: the scheduler");
-  return AbortSignal(TimeoutSignal::make(*scheduler.home(), delay));
+  Access::check_valid(scheduler, "AbortSignal::timeout: the scheduler");
+  return AbortSignal(TimeoutSignal::make(*Access::home(scheduler), delay));
 }
 
 AbortSignal AbortSignal::any(std::span<const AbortSignal> signals) {
@@ -107,7 +110,7 @@ AbortSignal AbortSignal::any(std::initializer_list<ListedSignal> signals) {
 
 std::optional<TaskSignal> AbortSignal::as_task_signal() const noexcept {
   if (!valid() || !core_->is_task_signal()) return std::nullopt;
-  return TaskSignal(core_);
+  return Access::make<TaskSignal>(core_);
 }
 
 TaskSignal TaskSignal::any(std::span<const AbortSignal> signals, TaskPriority priority) {
@@ -146,7 +149,7 @@ TaskPriority TaskSignal::priority() const noexcept {
 
 Subscription TaskSignal::add_priority_listener(Listener& listener,
                                                const ListenerOptions& options) const {
-  return subscribe(listener, core(), Subscription::Event::priority_change, options);
+  return subscribe(listener, core(), SignalEventKind::priority_change, options);
 }
 
 TaskController::TaskController(TaskPriority priority)
@@ -155,4 +158,4 @@ TaskController::TaskController(TaskPriority priority)
 
 void TaskController::set_priority(TaskPriority priority) { core().set_priority(checked(priority)); }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

@@ -1,9 +1,12 @@
+#include <heist/detail/access.hpp>
 #include <heist/error.hpp>
-#include <heist/sleep_for.hpp>
+#include <heist/timeout.hpp>
 
 #include "../loop/loop_core.hpp"
 
-namespace heist {
+namespace HEIST_NAMESPACE {
+
+using namespace detail;
 
 namespace {
 
@@ -14,7 +17,7 @@ Scheduler scheduler_here() {
   if (loop == nullptr) {
     throw NotAllowedError("no event loop runs on this thread: name a scheduler");
   }
-  return {Ref<TaskHome>::share(loop), &loop->first_scheduler()};
+  return Access::make<Scheduler>(Ref<TaskHome>::share(loop), &loop->first_scheduler());
 }
 
 }  // namespace
@@ -27,9 +30,9 @@ const Promise<void> sleep_for(Delay delay, const std::optional<AbortSignal>& sig
 // NOLINTNEXTLINE(readability-const-return-type): see heist/detail/await_warning.hpp.
 const Promise<void> sleep_for(const Scheduler& scheduler, Delay delay,
                               const std::optional<AbortSignal>& signal) {
-  scheduler.check_valid("sleep_for: the scheduler");
-  if (signal) signal->check_valid("sleep_for: the signal");
+  Access::check_valid(scheduler, "sleep_for: the scheduler");
+  if (signal) Access::check_valid(*signal, "sleep_for: the signal");
   return scheduler.post_task([] {}, {.signal = signal, .delay = delay});
 }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

@@ -1,11 +1,14 @@
 // Timeouts: tasks that only their loop's driver touches.
+#include <heist/detail/access.hpp>
 #include <heist/error.hpp>
 #include <heist/timeout.hpp>
 
 #include "../loop/drive_scope.hpp"
 #include "../loop/loop_core.hpp"
 
-namespace heist {
+namespace HEIST_NAMESPACE {
+
+using namespace detail;
 
 namespace {
 
@@ -27,7 +30,7 @@ Timeout arm_timeout(TimeoutTask& task, Delay delay) {
   }
   task.scheduler = &loop->plain_source();
   loop->set_delay(task, delay);
-  if (loop->post(task)) return Timeout(task);
+  if (loop->post(task)) return Access::make<Timeout>(task);
   task.destroy();
   return {};
 }
@@ -40,4 +43,4 @@ bool Timeout::clear() {
   return withdrawn;
 }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

@@ -1,3 +1,4 @@
+#include <heist/detail/access.hpp>
 #include <heist/error.hpp>
 #include <heist/scheduler.hpp>
 #include <heist/yield.hpp>
@@ -6,7 +7,9 @@
 #include "../loop/continuation.hpp"
 #include "../loop/loop_core.hpp"
 
-namespace heist {
+namespace HEIST_NAMESPACE {
+
+using namespace detail;
 
 namespace {
 
@@ -25,7 +28,7 @@ SchedulerCore& current_scheduler(LoopCore& loop) noexcept {
 
 Yield Scheduler::yield(YieldOptions options) const {
   check_valid("Scheduler::yield");
-  return {home_, core_, std::move(options)};
+  return Access::make<Yield>(home_, core_, std::move(options));
 }
 
 Yield::operator Promise<void>() && {
@@ -93,7 +96,10 @@ void Yield::hop(SuspendedCoroutine coroutine, KeptState* kept) {
 
 void Yield::suspend_with_promise(SchedulerCore& to, const ContinuationSources& sources,
                                  const SchedulingState& state, SuspendedCoroutine coroutine) {
-  waiting_.emplace<ContinuationReaction>(schedule_continuation(to, sources), coroutine).bind(state);
+  waiting_
+      .emplace<ContinuationReaction>(Access::into_state(schedule_continuation(to, sources)),
+                                     coroutine)
+      .bind(state);
 }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

@@ -12,7 +12,7 @@
 #include "../loop/drain_watch.hpp"
 #include "../loop/task_queues.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 class ClusterCore;
 class LoopCore;
@@ -114,4 +114,4 @@ class ClusterClosing {
   sync::atomic<std::uint32_t> is_awaited_{0};  ///< closers in wait_until_quiet()
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -9,7 +9,7 @@
 #include "../loop/signal_core.hpp"
 #include "member.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 namespace {
 
@@ -379,4 +379,4 @@ int ClusterCore::give_place(SignalQueueEntryOwner& cell, SignalPort& part, LoopN
   return effective_priority(part.priority(), is_continuation);
 }
 
-}  // namespace heist
+}  // namespace heist::detail

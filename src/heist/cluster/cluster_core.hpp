@@ -21,7 +21,7 @@
 #include "reserves.hpp"
 #include "timer_keeper.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 /// Sizes of the shipped queues; models have everything full at once.
 #if defined(HEIST_MODEL)
@@ -195,4 +195,4 @@ class ClusterCore final : public TaskHome {
   sync::atomic<std::uint32_t> to_clear_{0};     ///< counts messages that woke nobody
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -7,7 +7,7 @@
 #include "../loop/membership.hpp"
 #include "cluster_core.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 void ClusterWaits::await_lookers() noexcept {
   for (;;) {
@@ -139,4 +139,4 @@ DrainObstacle ClusterWaits::find_obstacle() {
   return found;
 }
 
-}  // namespace heist
+}  // namespace heist::detail

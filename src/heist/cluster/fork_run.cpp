@@ -7,7 +7,7 @@
 #include "../loop/signal_core.hpp"
 #include "member.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 namespace {
 
@@ -182,4 +182,4 @@ void run_tree_of_task(ForkTree& tree) noexcept {
   run_root(loop, tree);
 }
 
-}  // namespace heist
+}  // namespace heist::detail

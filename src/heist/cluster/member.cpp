@@ -1,14 +1,14 @@
 #include "member.hpp"
 
 #include <algorithm>
-#include <heist/blocking.hpp>
+#include <heist/agent_cluster.hpp>
 #include <utility>
 
 #include "../loop/drive_scope.hpp"
 #include "../loop/spin_until.hpp"
 #include "cluster_core.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 namespace {
 
@@ -243,6 +243,12 @@ void Member::await_lookers() noexcept { cluster_.waits().await_lookers(); }
 
 // Blocking.
 
+}  // namespace heist::detail
+
+namespace HEIST_NAMESPACE {
+
+using namespace detail;
+
 BlockingScope::BlockingScope() noexcept : member_(Member::here()) {
   if (member_ == nullptr || !member_->begin_blocking()) member_ = nullptr;
 }
@@ -346,4 +352,4 @@ bool Member::try_retire() noexcept { return !loop_.has_posts() && announce_rest(
 
 void Member::give_up() noexcept { cluster_.reserves().give_up(rank()); }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

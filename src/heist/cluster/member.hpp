@@ -10,7 +10,7 @@
 #include "../loop/loop_core.hpp"
 #include "../loop/membership.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 class ClusterCore;
 
@@ -115,4 +115,4 @@ class Member final : public Membership {
       patience_{};  ///< how long it sleeps before it looks whether it is needed
 };
 
-}  // namespace heist
+}  // namespace heist::detail

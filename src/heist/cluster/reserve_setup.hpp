@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-namespace heist {
+namespace heist::detail {
 
 /// Who has the reserves' threads.
 class ReserveThreads {
@@ -23,4 +23,4 @@ struct ReserveSetup {
   ReserveThreads* threads = nullptr;  ///< null: all of them are driven from the beginning
 };
 
-}  // namespace heist
+}  // namespace heist::detail

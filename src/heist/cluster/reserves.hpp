@@ -7,7 +7,7 @@
 #include <heist/detail/sync.hpp>
 #include <optional>
 
-namespace heist {
+namespace heist::detail {
 
 // One word. A reserve that is present picks and sleeps as every agent does; one that is absent has
 // its own loop only.
@@ -134,4 +134,4 @@ class Reserves {
   alignas(64) sync::atomic<Word> word_;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -1,11 +1,12 @@
 #include <cstdio>
+#include <heist/detail/report_error.hpp>
 #include <heist/error.hpp>
 #include <heist/detail/misuse.hpp>
 #include <heist/detail/sync.hpp>
 #include <stdexcept>
 #include <string>
 
-namespace heist {
+namespace heist::detail {
 
 namespace {
 
@@ -49,6 +50,12 @@ void refuse_nothing(const char* call) {
   throw std::invalid_argument(std::string(call) + ": there is nothing to call");
 }
 
+}  // namespace heist::detail
+
+namespace HEIST_NAMESPACE {
+
+using namespace detail;
+
 ErrorHook set_error_hook(ErrorHook hook) noexcept {
   return error_hook.exchange(hook != nullptr ? hook : &print_error,
                              sync::edge("error_hook:set", sync::acq_rel));
@@ -58,9 +65,13 @@ std::uint64_t reported_error_count() noexcept {
   return error_count.load(sync::relaxed);  // relaxed: a statistic.
 }
 
+}  // namespace HEIST_NAMESPACE
+
+namespace heist::detail {
+
 void report_error(ErrorOrigin origin, const Reason& reason) noexcept {
   error_count.fetch_add(1, sync::relaxed);  // relaxed: a statistic.
   error_hook.load(sync::edge("error_hook:call", sync::acquire))(origin, reason);
 }
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -8,7 +8,7 @@
 
 #include "../os/word_wait.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 /// What was taken from an inbox and has not arrived yet, so that however much it is it need not
 /// arrive in one go.   Agent only.
@@ -254,4 +254,4 @@ class Inbox {
   sync::atomic<LoopNode*> left_oldest_{nullptr};
 };
 
-}  // namespace heist
+}  // namespace heist::detail

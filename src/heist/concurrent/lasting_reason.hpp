@@ -1,9 +1,9 @@
 // LastingReason: a reason that outlives every static object.
 #pragma once
 
-#include <heist/reason.hpp>
+#include <heist/error.hpp>
 
-namespace heist {
+namespace heist::detail {
 
 /// A reason made ahead and never destroyed: static loops and resolvers may settle promises with it
 /// while the program ends.
@@ -23,4 +23,4 @@ class LastingReason {
   };
 };
 
-}  // namespace heist
+}  // namespace heist::detail

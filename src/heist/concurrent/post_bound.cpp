@@ -4,7 +4,7 @@
 #include <memory>
 #include <stdexcept>
 
-namespace heist {
+namespace heist::detail {
 
 Promise<Room> PostBound::wait() {
   auto pair = Promise<Room>::with_resolver();
@@ -58,6 +58,12 @@ void release(PostBound& bound) noexcept {
   if (bound.shares_.drop()) delete &bound;
 }
 
+}  // namespace heist::detail
+
+namespace HEIST_NAMESPACE {
+
+using namespace detail;
+
 void Room::leave() noexcept {
   if (!bound_) return;
   const auto bound = std::move(bound_);
@@ -70,6 +76,10 @@ Room Room::try_take(const Ref<PostBound>& bound) noexcept {
 
 Promise<Room> Room::wait_for(const Ref<PostBound>& bound) { return bound->wait(); }
 
+}  // namespace HEIST_NAMESPACE
+
+namespace heist::detail {
+
 Ref<PostBound> make_post_bound(std::size_t places) {
   constexpr std::size_t most = std::size_t{1} << 31;
   if (places == 0 || places > most) {
@@ -78,4 +88,4 @@ Ref<PostBound> make_post_bound(std::size_t places) {
   return Ref<PostBound>::adopt(new PostBound(static_cast<std::int64_t>(places)));
 }
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <heist/detail/post_bound.hpp>
+#include <heist/bounded_scheduler.hpp>
 #include <heist/detail/sync.hpp>
 
 #include "waiting_line.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 // Roles   taker: any thread.  waiter: any thread, in the line.  leaver: whoever has a place.
 //         server: a waiter or leaver, one at a time, that gives places to those in the line.
@@ -64,4 +64,4 @@ class PostBound {
   WaitingLine line_;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -1,6 +1,6 @@
+#include <heist/detail/access.hpp>
 #include <heist/error.hpp>
 #include <heist/detail/node_memory.hpp>
-#include <heist/reason.hpp>
 #include <heist/detail/sync.hpp>
 
 #include <memory>
@@ -9,21 +9,21 @@
 #include "lasting_reason.hpp"
 #include "rethrown.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 /// What a Reason shares: an exception or a value, never changed. The AbortError of an abort without
 /// a reason is made when somebody asks for it: most are never looked at.
 ///
 /// Edge reason: make -> look. Carries the exception.
-class Reason::Box {
+class ReasonBox {
  public:
-  Box(std::exception_ptr exception, std::any value) noexcept
+  ReasonBox(std::exception_ptr exception, std::any value) noexcept
       : exception_(std::move(exception)), value_(std::move(value)) {}
   /// Of an abort without a reason.
-  Box() noexcept : is_abort_(true) {}
-  Box(const Box&) = delete;
-  Box& operator=(const Box&) = delete;
-  ~Box() { delete late_.load(sync::relaxed); }  // relaxed: no other user is left (RefCount).
+  ReasonBox() noexcept : is_abort_(true) {}
+  ReasonBox(const ReasonBox&) = delete;
+  ReasonBox& operator=(const ReasonBox&) = delete;
+  ~ReasonBox() { delete late_.load(sync::relaxed); }  // relaxed: no other user is left (RefCount).
 
   /// Without making its exception.
   [[nodiscard]] bool is_abort() const noexcept { return is_abort_; }
@@ -38,8 +38,8 @@ class Reason::Box {
     return made != nullptr && *made == exception;
   }
 
-  friend void retain(Box& box) noexcept;
-  friend void release(Box& box) noexcept;
+  friend void retain(ReasonBox& box) noexcept;
+  friend void release(ReasonBox& box) noexcept;
 
  private:
   /// Threads that ask at the same time may make several; one stays. Without memory it is
@@ -50,7 +50,7 @@ class Reason::Box {
     try {
       return keep(std::make_unique<std::exception_ptr>(std::make_exception_ptr(AbortError())));
     } catch (...) {
-      return out_of_memory().box_->exception();
+      return Access::box(Reason::out_of_memory())->exception();
     }
   }
   const std::exception_ptr& keep(std::unique_ptr<std::exception_ptr> mine) const noexcept {
@@ -67,16 +67,16 @@ class Reason::Box {
   std::exception_ptr exception_;
   std::any value_;
   mutable sync::atomic<std::exception_ptr*> late_{nullptr};
-  Box* next_gone_ = nullptr;  ///< of those that go with another one
+  ReasonBox* next_gone_ = nullptr;  ///< of those that go with another one
 };
 
-void retain(Reason::Box& box) noexcept { box.shares_.add(); }
+void retain(ReasonBox& box) noexcept { box.shares_.add(); }
 
 /// An AggregateError holds reasons, of which each may be such an error, too: however deep they are
 /// nested, each goes when the one that held it has gone, and not within it.
-void release(Reason::Box& box) noexcept {
+void release(ReasonBox& box) noexcept {
   thread_local constinit bool is_at_it = false;
-  thread_local constinit Reason::Box* gone = nullptr;
+  thread_local constinit ReasonBox* gone = nullptr;
   if (!box.shares_.drop()) return;
   box.next_gone_ = std::exchange(gone, &box);
   if (std::exchange(is_at_it, true)) return;
@@ -92,7 +92,13 @@ void forget_all(Reason& remembered) noexcept {
   }
 }
 
-Ref<Reason::Box> Reason::make(std::exception_ptr exception, std::any value) {
+}  // namespace heist::detail
+
+namespace HEIST_NAMESPACE {
+
+using namespace detail;
+
+Ref<ReasonBox> Reason::make(std::exception_ptr exception, std::any value) {
   return Ref<Box>::adopt(make_node<Box>(std::move(exception), std::move(value)));
 }
 
@@ -163,4 +169,4 @@ std::string Reason::what() const {
   return std::string("a value of type ") + box_->value().type().name();
 }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

@@ -1,9 +1,9 @@
 // The reason in flight: an exception that is caught again stands for the reason that threw it.
 #pragma once
 
-#include <heist/reason.hpp>
+#include <heist/error.hpp>
 
-namespace heist {
+namespace heist::detail {
 
 // So `await`, `get` and throw_if_aborted() keep the identity of a reason through a callback or a
 // coroutine (Reason::of), and its exception has one box for all who share it: libstdc++ counts the
@@ -22,4 +22,4 @@ inline void forget(Reason& remembered) noexcept {
     forget_all(remembered);
 }
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-namespace heist {
+namespace heist::detail {
 
 /// A moodycamel queue of addresses: of one thread in their order, of several nearly. Its memory
 /// grows with the threads that have ever waited, and is not given back before its end.
@@ -25,4 +25,4 @@ class WaitingLine {
   std::unique_ptr<Queue> queue_;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

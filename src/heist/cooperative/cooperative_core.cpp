@@ -6,7 +6,7 @@
 
 #include "loop_host.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 namespace {
 
@@ -160,4 +160,4 @@ void CooperativeCore::lose_cancellation(LoopNode& message) noexcept {
   release(task);
 }
 
-}  // namespace heist
+}  // namespace heist::detail

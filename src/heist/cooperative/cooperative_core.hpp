@@ -4,7 +4,7 @@
 #include <heist/cooperative_scheduler.hpp>
 #include <heist/detail/loop_node.hpp>
 #include <heist/detail/ref.hpp>
-#include <heist/slice.hpp>
+#include <heist/cooperative_callback.hpp>
 #include <heist/detail/slice_clock.hpp>
 #include <memory>
 #include <optional>
@@ -13,7 +13,7 @@
 #include "cooperative_task_node.hpp"
 #include "ready_tasks.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 class LoopHost;
 
@@ -129,4 +129,4 @@ class CooperativeCore {
   std::optional<SuspendedCoroutine> coroutine_;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

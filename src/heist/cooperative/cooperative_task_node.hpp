@@ -3,13 +3,12 @@
 
 #include <cstdint>
 #include <heist/cooperative_callback.hpp>
-#include <heist/cooperative_priority.hpp>
 #include <heist/cooperative_scheduler.hpp>
 #include <heist/detail/loop_node.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/detail/sync.hpp>
 
-namespace heist {
+namespace heist::detail {
 
 /// Its links are those of the list it is in, or of its way there; its key is its id: 1, 2, 3 ... in
 /// the order of scheduling. What a task without a delay needs comes first.
@@ -70,4 +69,4 @@ inline bool runs_before(const CooperativeTaskNode& a, const CooperativeTaskNode&
   return a.expiration != b.expiration ? a.expiration < b.expiration : a.key < b.key;
 }
 
-}  // namespace heist
+}  // namespace heist::detail

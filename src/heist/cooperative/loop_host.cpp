@@ -1,10 +1,11 @@
 #include "loop_host.hpp"
 
+#include <heist/detail/report_error.hpp>
 #include <heist/error.hpp>
 
 #include "cooperative_core.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 namespace {
 
@@ -84,4 +85,4 @@ void LoopHost::clear_timeout() noexcept {
   release(*core_);
 }
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -8,7 +8,7 @@
 
 #include "cooperative_task_node.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 /// In the order of (expiration, id), as a heap would give them, at O(1): tasks of one level expire
 /// equally long after their start, so that those without a delay come in the order in which they
@@ -81,4 +81,4 @@ class ReadyTasks {
   CooperativeTaskNode* top_ = nullptr;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -5,7 +5,7 @@
 #include "cooperative_core.hpp"
 #include "loop_host.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 namespace {
 
@@ -229,7 +229,7 @@ bool CooperativeCore::is_running_here() const noexcept {
 
 /// What is left of the task.
 CooperativeCallback CooperativeCore::call(CooperativeTaskNode& task, Milliseconds now) {
-  const CooperativeCallback::Taken callback(task.callback);
+  const CallbackTaken callback(task.callback);
   level_ = task.priority;
   slice_ = {.did_timeout = task.expiration <= now, .deadline = clock_.deadline()};
   const Running running(*this);
@@ -308,4 +308,4 @@ Slice current_slice() noexcept { return CooperativeCore::running()->slice(); }
 
 }  // namespace cooperative
 
-}  // namespace heist
+}  // namespace heist::detail

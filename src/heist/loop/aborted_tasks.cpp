@@ -5,7 +5,7 @@
 #include "signal_core.hpp"
 #include "task_home.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 namespace {
 
@@ -106,4 +106,4 @@ void AbortedTasks::hand_on(AbortedTasks& to, ControlledTask* last) noexcept {
   }
 }
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace heist {
+namespace heist::detail {
 
 /// For tasks of one priority, whose wait has a maximum: tasks have no time of their own, but at
 /// picks it is noted which enqueue order comes next. What is older was runnable by then.
@@ -103,4 +103,4 @@ class AgeMarks {
   std::size_t late_ = 0;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -7,7 +7,7 @@
 #define HEIST_TSA(x)
 #endif
 
-namespace heist {
+namespace heist::detail {
 
 /// Capability held by the thread that drives a loop. It has no state: the compiler checks it, and
 /// LoopCore::on_agent() asserts it.
@@ -15,7 +15,7 @@ class HEIST_TSA(capability("role")) AgentRole {};
 
 inline AgentRole agent_role;
 
-}  // namespace heist
+}  // namespace heist::detail
 
 /// On functions and data that belong to the agent.
 #define HEIST_ON_AGENT HEIST_TSA(requires_capability(::heist::agent_role))

@@ -2,14 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <heist/reason.hpp>
+#include <heist/error.hpp>
 #include <heist/detail/scheduling_state.hpp>
 
 #include "local_tasks.hpp"
 #include "microtask_queue.hpp"
 #include "upkeep_time.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 /// State only the agent touches; reached through LoopCore::on_agent().
 struct AgentState : LocalTasks {
@@ -41,4 +41,4 @@ struct AgentState : LocalTasks {
   Reason rethrown;            ///< see rethrown.hpp
 };
 
-}  // namespace heist
+}  // namespace heist::detail

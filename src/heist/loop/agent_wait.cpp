@@ -1,5 +1,6 @@
 #include "agent_wait.hpp"
 
+#include <heist/detail/report_error.hpp>
 #include <heist/error.hpp>
 #include <heist/detail/promise_state.hpp>
 #include <string>
@@ -7,7 +8,7 @@
 #include "drain_watch.hpp"
 #include "drive_scope.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 void AgentWait::begin(const PromiseStateBase& promise, const TaskHome* settler,
                       const PromiseStateBase* own) noexcept {
@@ -74,4 +75,4 @@ void AgentWaiting::end() noexcept {
   if (Membership* membership = agent_->membership()) membership->await_lookers();
 }
 
-}  // namespace heist
+}  // namespace heist::detail

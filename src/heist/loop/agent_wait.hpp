@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-namespace heist {
+namespace heist::detail {
 
 class LoopCore;
 class PromiseStateBase;
@@ -64,4 +64,4 @@ class AgentWaiting {
   std::unique_ptr<SeenWaits> seen_;  ///< who waited at the last look
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -2,7 +2,7 @@
 
 #include "loop_core.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 void Arrivals::arrive_all(LoopNode* oldest) noexcept {
   ListWalk walk;
@@ -120,4 +120,4 @@ void Arrivals::close() noexcept {
   note_leftovers();
 }
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -4,7 +4,7 @@
 #include "../concurrent/inbox.hpp"
 #include "agent_role.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 class LoopCore;
 
@@ -49,4 +49,4 @@ class Arrivals {
   Inbox& inbox_;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

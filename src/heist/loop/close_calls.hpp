@@ -3,13 +3,13 @@
 
 #include <chrono>
 #include <cstdint>
-#include <heist/close.hpp>
+#include <heist/event_loop.hpp>
 #include <heist/detail/sync.hpp>
 #include <optional>
 
 #include "../os/word_wait.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 // One word.
 //
@@ -99,4 +99,4 @@ struct CloseCall {
   const CloseCalls::Moment deadline;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <chrono>
-#include <heist/close.hpp>
+#include <heist/event_loop.hpp>
 #include <heist/detail/sync.hpp>
 #include <optional>
 
-namespace heist {
+namespace heist::detail {
 
 // Roles   closer: any thread; asks.  drainer: who runs what is left, or waits for its end; reads.
 // I1      Whoever asks, they only get stricter: a drain, a drain until a time, an earlier time,
@@ -64,4 +64,4 @@ class CloseTerms {
   sync::atomic<bool> has_told_{false};
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <heist/detail/access.hpp>
 #include <heist/detail/combiner.hpp>
 #include <heist/error.hpp>
 #include <heist/scheduler.hpp>
@@ -6,7 +7,7 @@
 
 #include "loop_core.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 constexpr LoopNodeOps CombinedInput::table{LoopNodeKind::microtask, &CombinedInput::run,
                                            &CombinedInput::abandon};
@@ -22,7 +23,7 @@ void CombinedInput::abandon(LoopNode& node) noexcept {
 }
 
 void Combiner::require_loop(const Scheduler* scheduler) {
-  if (scheduler != nullptr) scheduler->check_valid("when_all, when_any or race: the scheduler");
+  if (scheduler != nullptr) Access::check_valid(*scheduler, "when_all, when_any or race: the scheduler");
   if (scheduler == nullptr && current_loop() == nullptr) {
     throw NotAllowedError("no event loop runs on this thread: name a scheduler");
   }
@@ -131,4 +132,4 @@ void Combiner::reject_with_all() noexcept {
   reject(aggregate(inputs_), by_abort);
 }
 
-}  // namespace heist
+}  // namespace heist::detail

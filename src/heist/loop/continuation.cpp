@@ -7,7 +7,7 @@
 #include "signal_core.hpp"
 #include "submit.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 namespace {
 
@@ -19,7 +19,7 @@ std::optional<ContinuationPriority> effective_option(const YieldOptions& options
     }
     return options.priority();
   }
-  if (options.signal().signal() != nullptr) return std::nullopt;
+  if (Access::signal(options.signal()) != nullptr) return std::nullopt;
   return ContinuationPriority::inherit;
 }
 
@@ -28,16 +28,16 @@ std::optional<ContinuationPriority> effective_option(const YieldOptions& options
 ContinuationSources named_sources(const YieldOptions& options, const SchedulingState& current) {
   const YieldSignal& signal = options.signal();
   const auto priority = effective_option(options);
-  ContinuationSources sources{.abort_source = signal.signal()};
-  if (signal.inherits()) sources.abort_source = current.abort_source;
+  ContinuationSources sources{.abort_source = Access::signal(signal)};
+  if (Access::inherits(signal)) sources.abort_source = current.abort_source;
   if (priority == ContinuationPriority::inherit) {
     sources.priority_source = current.priority_source;
     sources.priority = current.priority;
   } else if (priority) {
     sources.priority = static_cast<TaskPriority>(*priority);
   } else {
-    sources.priority_source = signal.signal()->has_dynamic_priority() ? signal.signal() : nullptr;
-    sources.priority = signal.signal()->fixed_priority();
+    sources.priority_source = Access::signal(signal)->has_dynamic_priority() ? Access::signal(signal) : nullptr;
+    sources.priority = Access::signal(signal)->fixed_priority();
   }
   return sources;
 }
@@ -52,7 +52,7 @@ Promise<void> schedule_continuation(SchedulerCore& scheduler, const Continuation
     turn.priority_part = &turn.priority_source->part_for(scheduler).priority_part();
   }
   auto* task = make_node<ContinuationTask>(std::move(turn));
-  Promise<void> promise(Ref<ContinuationTask::State>::adopt(task));
+  auto promise = Access::make<Promise<void>>(Ref<ContinuationTask::State>::adopt(task));
   task->set_home(&scheduler.home);
   task->scheduler = &scheduler;
   task->is_continuation = true;
@@ -81,7 +81,7 @@ void FrameContinuation::drop(LoopNode& node) noexcept {
 
 const LoopNodeOps ContinuationReaction::table{LoopNodeKind::microtask, &run, &drop};
 
-ContinuationReaction::ContinuationReaction(Promise<void> continuation,
+ContinuationReaction::ContinuationReaction(Ref<PromiseState<void>> continuation,
                                            SuspendedCoroutine coroutine) noexcept
     : Reaction(table), continuation_(std::move(continuation)), coroutine_(coroutine) {
   follows_settler = true;
@@ -92,7 +92,7 @@ void ContinuationReaction::bind(const SchedulingState& state) {
 }
 
 void ContinuationReaction::throw_if_rejected() const {
-  if (continuation_.status() == PromiseStatus::rejected) continuation_.state().reason().rethrow();
+  if (continuation_->status() == PromiseStatus::rejected) continuation_->reason().rethrow();
 }
 
 ContinuationReaction& ContinuationReaction::of(LoopNode& node) noexcept {
@@ -102,7 +102,7 @@ ContinuationReaction& ContinuationReaction::of(LoopNode& node) noexcept {
 /// Like a continuation in its frame, one that its closing loop has dropped does not go on.
 void ContinuationReaction::run(LoopNode& node, LoopCore& loop) noexcept {
   auto& self = of(node);
-  const auto& state = self.continuation_.state();
+  const auto& state = *self.continuation_;
   const bool dropped = loop.is_closed() && state.status() == PromiseStatus::rejected &&
                        state.reason() == close_abort_reason();
   dropped ? self.coroutine_.destroy() : self.coroutine_.resume();
@@ -110,4 +110,4 @@ void ContinuationReaction::run(LoopNode& node, LoopCore& loop) noexcept {
 
 void ContinuationReaction::drop(LoopNode& node) noexcept { of(node).coroutine_.destroy(); }
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -1,12 +1,13 @@
 // What a yield takes from whom, and the continuation it schedules.
 #pragma once
 
+#include <heist/detail/access.hpp>
 #include <heist/detail/posted_task.hpp>
 #include <heist/promise.hpp>
 #include <heist/detail/scheduling_state.hpp>
 #include <heist/yield.hpp>
 
-namespace heist {
+namespace heist::detail {
 
 struct SignalPort;
 
@@ -26,7 +27,7 @@ struct ContinuationSources {
 [[nodiscard]] inline ContinuationSources sources_of(const YieldOptions& options,
                                                     const SchedulingState& current) {
   const bool has_options =
-      options.priority() || options.signal().inherits() || options.signal().signal() != nullptr;
+      options.priority() || Access::inherits(options.signal()) || Access::signal(options.signal()) != nullptr;
   if (has_options) return named_sources(options, current);
   return {current.abort_source, current.priority_source, current.priority};
 }
@@ -46,4 +47,4 @@ using ContinuationTask = PromiseTask<Turn>;
 [[nodiscard]] Promise<void> schedule_continuation(SchedulerCore& scheduler,
                                                   const ContinuationSources& sources);
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-namespace heist {
+namespace heist::detail {
 
 /// Agent only.
 class ContinuationRun {
@@ -41,4 +41,4 @@ class ContinuationRun {
   bool bounds_turn_ = false;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -1,12 +1,13 @@
 #include "dependent_signal.hpp"
 
 #include <algorithm>
+#include <heist/detail/access.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <memory>
 #include <stdexcept>
 #include <utility>
 
-namespace heist {
+namespace heist::detail {
 
 const Registration::Ops SourceLink::link_ops{&claim, &is_dead, &forget, Kind::dependent};
 
@@ -88,7 +89,7 @@ std::size_t DependentSignal::count_roots(std::span<const Signal> signals) {
   std::size_t count = 0;
   for (const AbortSignal& signal : signals) {
     if (!signal.valid()) throw std::invalid_argument("any: a signal in the list was moved from");
-    const DependentSignal* dependent = from(signal.core());
+    const DependentSignal* dependent = from(Access::core(signal));
     count += dependent != nullptr ? dependent->abort_links().size() : 1;
   }
   return count;
@@ -117,9 +118,9 @@ Ref<SignalCore> DependentSignal::make(std::span<const Signal> signals, const Pri
 template <class Signal>
 void DependentSignal::link_all(std::span<const Signal> signals) noexcept {
   for (const AbortSignal& signal : signals) {
-    const DependentSignal* dependent = from(signal.core());
+    const DependentSignal* dependent = from(Access::core(signal));
     if (dependent == nullptr) {
-      if (!link_to(signal.core())) return;
+      if (!link_to(Access::core(signal))) return;
       continue;
     }
     for (const SourceLink& link : dependent->abort_links()) {
@@ -175,4 +176,4 @@ void DependentSignal::drop_memory() noexcept {
   release_node(this, bytes);
 }
 
-}  // namespace heist
+}  // namespace heist::detail

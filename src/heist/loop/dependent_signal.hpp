@@ -9,7 +9,7 @@
 
 #include "signal_core.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 class DependentSignal;
 
@@ -98,4 +98,4 @@ struct Claimed {
   void operator()(Registration& registration) noexcept;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

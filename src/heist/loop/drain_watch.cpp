@@ -1,9 +1,10 @@
 #include "drain_watch.hpp"
 
+#include <heist/detail/report_error.hpp>
 #include <heist/error.hpp>
 #include <heist/detail/sync.hpp>
 
-namespace heist {
+namespace heist::detail {
 
 namespace {
 
@@ -41,4 +42,4 @@ void DrainWatch::tell(const std::string& what) {
   if (terms_.may_tell()) report_error(ErrorOrigin::close, reason);
 }
 
-}  // namespace heist
+}  // namespace heist::detail

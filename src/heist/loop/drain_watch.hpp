@@ -8,7 +8,7 @@
 
 #include "close_terms.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 /// Why a drain does not get on.
 struct DrainObstacle {
@@ -51,4 +51,4 @@ class DrainWatch {
   std::optional<std::uint64_t> last_mark_;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -1,13 +1,13 @@
 // DriveScope: which loops the calling thread is the agent of.
 #pragma once
 
-#include <heist/reason.hpp>
+#include <heist/error.hpp>
 #include <optional>
 #include <utility>
 
 #include "loop_core.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 /// Makes the calling thread the loop's agent for a scope. Scopes of different loops nest: a task of
 /// one loop may drive, or destroy, another one.
@@ -75,4 +75,4 @@ template <class IsIt>
 /// It takes no tasks, and stops.
 void lose_agent(void* home) noexcept;
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -5,7 +5,7 @@
 #include <heist/detail/loop_node.hpp>
 #include <utility>
 
-namespace heist {
+namespace heist::detail {
 
 /// A list, oldest first, that a pass goes through in portions, and joins to what has come since;
 /// for one thread at a time.
@@ -76,4 +76,4 @@ class HeldNodes {
   std::uint64_t left_ = 0;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -3,7 +3,7 @@
 
 #include "loop_core.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 namespace {
 
@@ -51,4 +51,4 @@ bool KeptState::leave_entered() noexcept {
   return loop != nullptr;
 }
 
-}  // namespace heist
+}  // namespace heist::detail

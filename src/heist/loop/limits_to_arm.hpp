@@ -6,7 +6,7 @@
 
 #include "../concurrent/inbox.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 class WaitingTasks;
 
@@ -59,4 +59,4 @@ class LimitsToArm {
   bool is_told_ = false;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -1,12 +1,13 @@
+#include <heist/detail/report_error.hpp>
 #include <heist/error.hpp>
 #include <heist/detail/listener.hpp>
 #include <heist/detail/node_memory.hpp>
-#include <heist/subscription.hpp>
+#include <heist/abort_signal.hpp>
 
 #include "../os/thread_id.hpp"
 #include "signal_core.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 const Registration::Ops Listener::listener_ops{&Listener::claim, &Listener::is_dead,
                                                &Listener::forget, Kind::listener};
@@ -16,7 +17,7 @@ const Registration::Ops Listener::once_ops{&Listener::claim, &Listener::is_dead,
 /// What ends a listener when the signal it is bound to aborts: a listener of that signal.
 class Listener::Bond final : public Listener {
  public:
-  Bond(Listener& target, SignalCore& own, Subscription::Event event, SignalCore& bound_to) noexcept
+  Bond(Listener& target, SignalCore& own, SignalEventKind event, SignalCore& bound_to) noexcept
       : Listener(&call, &discard_target, &destroy),
         signal(Ref<SignalCore>::share(&bound_to)),
         target_(Ref<Listener>::share(&target)),
@@ -40,7 +41,7 @@ class Listener::Bond final : public Listener {
 
   Ref<Listener> target_;
   Ref<SignalCore> own_;
-  Subscription::Event event_;
+  SignalEventKind event_;
 };
 
 Listener::Listener(void (*call)(Listener&, SignalEvent&), void (*discard)(Listener&) noexcept,
@@ -72,7 +73,7 @@ bool Listener::active() const noexcept {
   return phase_.load(sync::edge("listener:observe", sync::acquire)) != Phase::gone;
 }
 
-bool Listener::bind(SignalCore& own, Subscription::Event event, SignalCore& signal) {
+bool Listener::bind(SignalCore& own, SignalEventKind event, SignalCore& signal) {
   bond_ = make_node<Bond>(*this, own, event, signal);
   if (signal.add(*bond_)) return true;  // from now on an abort may end this
   release(*bond_);
@@ -137,7 +138,7 @@ void Listener::destroy_callback() noexcept {
   if (bond_ == nullptr) return;
   const auto bond = Ref<Listener>::adopt(bond_);
   const auto signal = std::move(std::exchange(bond_, nullptr)->signal);
-  if (bond->withdraw()) signal->note_dead_listener(Subscription::Event::abort);
+  if (bond->withdraw()) signal->note_dead_listener(SignalEventKind::abort);
 }
 
 bool Listener::withdraw() noexcept {
@@ -171,15 +172,21 @@ bool Listener::remove() noexcept {
   return removed;
 }
 
+}  // namespace heist::detail
+
+namespace HEIST_NAMESPACE {
+
+using namespace detail;
+
 void Subscription::reset() noexcept {
   // In locals: the callback's destructor may destroy this object.
   const Ref<Listener> listener = std::move(listener_);
   const Ref<SignalCore> signal = std::move(signal_);
-  const Event event = event_;
+  const SignalEventKind event = event_;
   if (!listener) return;
   if (listener->remove()) signal->note_dead_listener(event);
 }
 
 bool Subscription::active() const noexcept { return listener_ && listener_->active(); }
 
-}  // namespace heist
+}  // namespace HEIST_NAMESPACE

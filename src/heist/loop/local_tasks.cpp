@@ -1,6 +1,6 @@
 #include "local_tasks.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 void LocalTasks::end_delays() noexcept {
   waiting.expire([this](SchedulerTask& task) noexcept { enqueue_runnable(task); });
@@ -41,4 +41,4 @@ void LocalTasks::refresh_priorities() noexcept {
   });
 }
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -12,7 +12,7 @@
 #include "task_queues.hpp"
 #include "waiting_tasks.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 /// Agent only, but for size().
 struct LocalTasks {
@@ -74,4 +74,4 @@ struct LocalTasks {
   }
 };
 
-}  // namespace heist
+}  // namespace heist::detail

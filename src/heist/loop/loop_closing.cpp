@@ -4,7 +4,7 @@
 
 #include "loop_core.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 CloseReport LoopClosing::close(const CloseMode& mode) noexcept {
   loop_.close_terms().tighten(mode);
@@ -112,4 +112,4 @@ DrainObstacle LoopClosing::find_obstacle() const {
   return found;
 }
 
-}  // namespace heist
+}  // namespace heist::detail

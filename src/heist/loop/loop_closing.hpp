@@ -1,14 +1,14 @@
 // LoopClosing: the end of a loop: everything it holds runs or is dropped, and nothing new is taken.
 #pragma once
 
-#include <heist/close.hpp>
+#include <heist/event_loop.hpp>
 #include <heist/detail/scheduler_task.hpp>
 #include <heist/detail/sync.hpp>
 
 #include "agent_role.hpp"
 #include "drain_watch.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 class LoopCore;
 
@@ -47,4 +47,4 @@ class LoopClosing {
   sync::atomic<bool> is_under_way_{false};
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -7,7 +7,7 @@
 #include "../os/cpu_limit.hpp"
 #include "drive_scope.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 namespace {
 
@@ -206,4 +206,4 @@ void LoopCore::release_held(SchedulerCore& scheduler) noexcept {
   on_agent().release_held(scheduler);
 }
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -4,7 +4,6 @@
 #include <cassert>
 #include <chrono>
 #include <cstdint>
-#include <heist/close.hpp>
 #include <heist/event_loop.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/detail/scheduler_task.hpp>
@@ -27,7 +26,7 @@
 #include "task_counts.hpp"
 #include "task_home.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 /// The loop the calling thread drives; current_loop() for code that sees this header.
 extern thread_local constinit LoopCore* loop_of_this_thread;
@@ -228,4 +227,4 @@ class LoopCore final : public TaskHome {
   LoopCore* outer_loop_ = nullptr;  ///< the driver's
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -5,7 +5,7 @@
 #include "loop_core.hpp"
 #include "spin_until.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 namespace {
 
@@ -252,4 +252,4 @@ void LoopCore::park(std::optional<LoopTime::Clock::time_point> limit) noexcept {
   sleep_.end();
 }
 
-}  // namespace heist
+}  // namespace heist::detail

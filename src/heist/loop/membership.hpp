@@ -9,7 +9,7 @@
 
 #include "agent_role.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 class SchedulerTask;
 class TaskHome;
@@ -68,4 +68,4 @@ class Membership {
   TaskHome& cluster_;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

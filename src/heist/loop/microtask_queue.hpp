@@ -3,7 +3,7 @@
 
 #include <heist/detail/loop_node.hpp>
 
-namespace heist {
+namespace heist::detail {
 
 /// Agent only; does not own.   Spec: [html#microtask-queue].
 class MicrotaskQueue {
@@ -28,4 +28,4 @@ class MicrotaskQueue {
   LoopNode* tail_ = nullptr;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace heist {
+namespace heist::detail {
 
 /// After Fredman, Sedgewick, Sleator and Tarjan, "The pairing heap: a new form of self-adjusting
 /// heap" (1986).
@@ -98,4 +98,4 @@ class PairingHeap {
   T* last_ = nullptr;  ///< the last to come, or one that stood before it
 };
 
-}  // namespace heist
+}  // namespace heist::detail

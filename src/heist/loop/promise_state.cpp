@@ -1,4 +1,6 @@
 #include <array>
+#include <heist/detail/access.hpp>
+#include <heist/detail/report_error.hpp>
 #include <heist/error.hpp>
 #include <heist/detail/promise_state.hpp>
 #include <heist/scheduler.hpp>
@@ -13,7 +15,7 @@
 #include "loop_core.hpp"
 #include "signal_core.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 namespace {
 
@@ -136,9 +138,9 @@ void Reaction::bind_to_current_agent() {
 }
 
 void Reaction::bind_to(const Scheduler& scheduler) {
-  scheduler.check_valid("Promise::then: the scheduler");
-  home = scheduler.home();
-  SchedulerCore& core = *scheduler.core();
+  Access::check_valid(scheduler, "Promise::then: the scheduler");
+  home = Access::home(scheduler);
+  SchedulerCore& core = *Access::core(scheduler);
   captured = CapturedState(
       SchedulingState{.scheduler = &core, .priority = core.capped(TaskPriority::user_visible)});
 }
@@ -302,4 +304,4 @@ bool PromiseStateBase::wait_until(std::optional<std::chrono::steady_clock::time_
   return true;
 }
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -2,7 +2,7 @@
 
 #include <heist/detail/promise_state.hpp>
 
-namespace heist {
+namespace heist::detail {
 
 void RunningTask::withdraw(ControlledTask& task) noexcept {
   if (task_.exchange(nullptr, sync::edge("running:withdraw", sync::acq_rel)) != nullptr) return;
@@ -30,4 +30,4 @@ void RunningTask::reject_stolen(ControlledTask& task) noexcept {
   }
 }
 
-}  // namespace heist
+}  // namespace heist::detail

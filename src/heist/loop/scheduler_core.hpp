@@ -15,7 +15,7 @@
 #include "scheduler_delays.hpp"
 #include "task_queues.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 class TaskHome;
 
@@ -189,4 +189,4 @@ struct SchedulerCore {
   std::array<sync::atomic<SchedulerCore*>, 2> lower_{};  ///< by ceiling
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -1,5 +1,6 @@
 #include "signal_core.hpp"
 
+#include <heist/detail/access.hpp>
 #include <heist/error.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <memory>
@@ -11,7 +12,7 @@
 #include "loop_core.hpp"
 #include "stop_signal.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 namespace {
 
@@ -43,7 +44,7 @@ SignalCore::~SignalCore() { drop_contents(); }
 
 void SignalCore::drop_contents() noexcept {
   if (StopBridge* bridge = take_alone(stop_)) release(static_cast<Listener&>(*bridge));
-  if (Reason::Box* box = take_alone(reason_)) release(*box);
+  if (ReasonBox* box = take_alone(reason_)) release(*box);
   first_part_.drop_contents();
   SignalPort* part = take_alone(more_parts_);
   while (part != nullptr) {
@@ -66,20 +67,20 @@ void release(SignalCore& core) noexcept {
 void retain(SignalCore& core) noexcept { core.shares_.add(); }
 
 Reason SignalCore::reason() const noexcept {
-  return Reason(Ref<Reason::Box>::share(reason_.load(sync::edge("signal:observe", sync::acquire))));
+  return Access::make<Reason>(Ref<ReasonBox>::share(reason_.load(sync::edge("signal:observe", sync::acquire))));
 }
 
 /// False: it has a reason already.
 bool SignalCore::mark_aborted(const Reason& reason) noexcept {
-  Reason::Box* none = nullptr;
-  retain(*reason.box());
+  ReasonBox* none = nullptr;
+  retain(*Access::box(reason));
   // seq_cst: with the registry's close and the tasks' starts (Edge phase).
-  if (reason_.compare_exchange_strong(none, reason.box().get(),
+  if (reason_.compare_exchange_strong(none, Access::box(reason).get(),
                                       sync::edge("signal:abort", sync::seq_cst),
                                       sync::edge("signal:observe", sync::acquire))) {
     return true;
   }
-  release(*reason.box());
+  release(*Access::box(reason));
   return false;
 }
 
@@ -150,8 +151,8 @@ void SignalCore::dispatch(Listener* oldest, SignalEvent& event, bool is_last,
   }
 }
 
-void SignalCore::note_dead_listener(Subscription::Event event) noexcept {
-  (event == Subscription::Event::abort ? abort_registry_ : priority_registry_).note_dead();
+void SignalCore::note_dead_listener(SignalEventKind event) noexcept {
+  (event == SignalEventKind::abort ? abort_registry_ : priority_registry_).note_dead();
 }
 
 SignalPort* SignalCore::find_part(const SchedulerCore& scheduler) noexcept {
@@ -220,4 +221,4 @@ DynamicQueue& dynamic_queue_of(ControlledTask& task) noexcept {
   return priority_part_of(task).queues[task.is_continuation ? 1 : 0];
 }
 
-}  // namespace heist
+}  // namespace heist::detail

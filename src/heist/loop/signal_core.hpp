@@ -5,17 +5,17 @@
 #include <cstdint>
 #include <heist/detail/listener.hpp>
 #include <heist/priority.hpp>
-#include <heist/reason.hpp>
+#include <heist/error.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/detail/scheduler_task.hpp>
-#include <heist/subscription.hpp>
+#include <heist/abort_signal.hpp>
 #include <heist/detail/sync.hpp>
 #include <stop_token>
 
 #include "../concurrent/registry.hpp"
 #include "task_queues.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 class LoopCore;
 class SignalQueues;
@@ -178,7 +178,7 @@ class SignalCore {
     return abort_registry_.add(registration);
   }
   void note_dead() noexcept { abort_registry_.note_dead(); }
-  void note_dead_listener(Subscription::Event event) noexcept;
+  void note_dead_listener(SignalEventKind event) noexcept;
   /// A token that is stopped by the abort; all of a signal share one stop state.
   /// Errors: std::bad_alloc.
   [[nodiscard]] std::stop_token stop_token();
@@ -259,7 +259,7 @@ class SignalCore {
   const PriorityKind kind_;
   sync::atomic<std::uint8_t> delivered_;
   RefCount shares_{1};
-  sync::atomic<Reason::Box*> reason_{nullptr};  ///< owned reference
+  sync::atomic<ReasonBox*> reason_{nullptr};  ///< owned reference
   Registry abort_registry_;
   Registry priority_registry_;
   /// The latest value, whether a caller delivers, and how many others are still inside their call:
@@ -275,4 +275,4 @@ class SignalCore {
 /// Of a task with a dynamic priority: the part whose queues it stands in.
 [[nodiscard]] SignalPort& priority_part_of(const ControlledTask& task) noexcept;
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -4,7 +4,7 @@
 #include "loop_core.hpp"
 #include "signal_core.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 namespace {
 
@@ -121,4 +121,4 @@ void SignalPort::lose_reap(LoopNode& node) noexcept {
   release(*part.signal);
 }
 
-}  // namespace heist
+}  // namespace heist::detail

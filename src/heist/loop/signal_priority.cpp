@@ -7,7 +7,7 @@
 #include "loop_core.hpp"
 #include "signal_core.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 namespace {
 
@@ -160,4 +160,4 @@ void SignalCore::notify_loops() noexcept {
   each_part([](SignalPort& part) noexcept { part.send_priority_change(); });
 }
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -8,7 +8,7 @@
 #include "../os/parker.hpp"
 #include "task_home.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 /// Waits for `done()` for the budget, and for as long as it is hot there, but not beyond `limit`;
 /// while it is only hot no other thread is kept off the CPU.
@@ -30,4 +30,4 @@ void spin_until(std::chrono::nanoseconds budget, const TaskHome& hot,
   }
 }
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -6,13 +6,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <heist/max_wait.hpp>
 #include <heist/priority.hpp>
 
 #include "age_marks.hpp"
 #include "task_queues.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 /// What is to be picked next because it has waited for its maximum.
 struct LatePick {
@@ -88,4 +87,4 @@ class StarvationGuard {
   LateLooks looks_;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

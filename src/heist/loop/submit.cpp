@@ -4,7 +4,7 @@
 #include "signal_core.hpp"
 #include "task_home.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 namespace {
 
@@ -51,4 +51,4 @@ bool submit(ControlledTask& task, SignalCore* abort_source) {
   return false;
 }
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -3,7 +3,7 @@
 
 #include <heist/detail/scheduler_task.hpp>
 
-namespace heist {
+namespace heist::detail {
 
 class SignalCore;
 
@@ -14,4 +14,4 @@ class SignalCore;
 /// Precondition: its scheduler is set.   Errors: std::bad_alloc; the task is refused.
 bool submit(ControlledTask& task, SignalCore* abort_source);
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -5,7 +5,7 @@
 
 #include "task_home.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 const MessageOps SuspensionMessage::table{{LoopNodeKind::message, nullptr, &lose}, &take};
 
@@ -35,4 +35,4 @@ void SuspensionMessage::lose(LoopNode& node) noexcept {
   destroy_node(static_cast<SuspensionMessage&>(node));
 }
 
-}  // namespace heist
+}  // namespace heist::detail

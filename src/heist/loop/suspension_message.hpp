@@ -7,7 +7,7 @@
 
 #include "scheduler_core.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 /// In the inbox, so behind what was posted before and ahead of every pick that begins afterwards.
 /// It is later than the call, by whose time delays stop and go on. In a cluster it has the number
@@ -29,4 +29,4 @@ struct SuspensionMessage : LoopNode {
   static const MessageOps table;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -3,7 +3,7 @@
 
 #include <array>
 #include <cstdint>
-#include <heist/close.hpp>
+#include <heist/event_loop.hpp>
 #include <heist/detail/sync.hpp>
 #include <heist/task_source.hpp>
 #include <optional>
@@ -11,7 +11,7 @@
 #include "../concurrent/own_count.hpp"
 #include "agent_activity.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 class LoopCore;
 
@@ -98,4 +98,4 @@ class TaskCounts {
   std::array<sync::atomic<std::uint64_t>, task_source_count> of_source_{};
 };
 
-}  // namespace heist
+}  // namespace heist::detail

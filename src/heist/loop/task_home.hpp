@@ -18,7 +18,7 @@
 #include "scheduler_core.hpp"
 #include "waiting_tasks.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 /// What posters, settlers and signals need of an event loop (LoopCore) and of a cluster
 /// (ClusterCore): schedulers, tasks, promises' reactions and signals' parts name their home, and
@@ -190,4 +190,4 @@ bool dispose(ControlledTask& task) noexcept;
 /// The same without the share; for who does not hold it.   Returns false when that was done before.
 bool discard_contents(ControlledTask& task) noexcept;
 
-}  // namespace heist
+}  // namespace heist::detail

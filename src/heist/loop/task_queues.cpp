@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace heist {
+namespace heist::detail {
 
 void TaskFifo::insert_by_age(SchedulerTask& task) noexcept {
   LoopNode* younger = head_;
@@ -77,4 +77,4 @@ void TaskQueues::move(DynamicQueue& queue, int level) noexcept {
   enter(queue, level);
 }
 
-}  // namespace heist
+}  // namespace heist::detail

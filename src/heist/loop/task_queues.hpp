@@ -12,7 +12,7 @@
 #include "../concurrent/own_count.hpp"
 #include "pairing_heap.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 /// Tasks in enqueue order. Agent only; does not own.
 class TaskFifo {
@@ -180,4 +180,4 @@ class TaskQueues {
 /// The dynamic queue of a dynamic task (defined with its signal).
 [[nodiscard]] DynamicQueue& dynamic_queue_of(ControlledTask& task) noexcept;
 
-}  // namespace heist
+}  // namespace heist::detail

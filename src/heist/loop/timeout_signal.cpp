@@ -6,7 +6,7 @@
 
 #include "loop_core.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 const LoopNodeOps TimeoutSignal::timer_table{LoopNodeKind::task, &expire, &drop_timer};
 const MessageOps TimeoutSignal::cancellation_table{
@@ -115,4 +115,4 @@ void TimeoutSignal::drop_memory() noexcept {
   if (memory_.drop()) destroy_node(*this);
 }
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -9,7 +9,7 @@
 #include "../concurrent/inbox.hpp"
 #include "signal_core.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 /// The state of AbortSignal::timeout, with its timer.
 ///
@@ -71,4 +71,4 @@ class TimeoutSignal final : public SignalCore {
   Inbox::Below below_ = 0;  ///< who made the signal wrote it
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -31,7 +31,7 @@
 
 #include "../concurrent/own_count.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 /// A point in time of an event loop; what a tick lasts is the loop's business.
 using Tick = std::uint64_t;
@@ -206,4 +206,4 @@ class TimerWheel {
 };
 static_assert(sizeof(TimerWheel) <= std::size_t{16} * 1024);
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -4,7 +4,7 @@
 
 #include "timeout_signal.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 void WaitingTasks::arm(SchedulerTask& task) noexcept {
   if (task.is_time_limit && !TimeoutSignal::take_up(task)) return;  // it is gone
@@ -127,4 +127,4 @@ void WaitingTasks::take_delayed(SchedulerCore& scheduler, TaskFifo& into) noexce
   });
 }
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -12,7 +12,7 @@
 #include "loop_clock.hpp"
 #include "scheduler_core.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 /// What a loop or a cluster has of tasks that are not runnable: delayed ones, tasks of suspended
 /// schedulers, and time limits of signals that have ended (they are picked before any task).
@@ -127,4 +127,4 @@ class WaitingTasks {
   bool arms_wakes_ = true;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-namespace heist {
+namespace heist::detail {
 
 /// Limits on CPUs from three places.   Units: whole CPUs; 0 where nothing is known or nothing
 /// limits.
@@ -39,4 +39,4 @@ struct CpuLimits {
 /// Errors:  std::invalid_argument, as agents_for(); std::bad_alloc.
 [[nodiscard]] unsigned default_agents(unsigned most_agents);
 
-}  // namespace heist
+}  // namespace heist::detail

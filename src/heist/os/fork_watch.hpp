@@ -2,7 +2,7 @@
 // parent only.
 #pragma once
 
-namespace heist {
+namespace heist::detail {
 
 /// Watches over an object with threads of its own. In a child that this process forks meanwhile
 /// nobody runs the copy of that object: it is lost there.
@@ -38,4 +38,4 @@ class ForkWatch {
   bool is_lost_ = false;  ///< written by a process's only thread
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace heist {
+namespace heist::detail {
 
 /// Names the calling thread; the system keeps the first 15 characters.
 void name_this_thread(const std::string& name) noexcept;
@@ -28,4 +28,4 @@ class CpuSet {
   cpu_set_t cpus_;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

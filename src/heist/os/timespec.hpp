@@ -4,7 +4,7 @@
 #include <chrono>
 #include <ctime>
 
-namespace heist {
+namespace heist::detail {
 
 inline timespec to_timespec(std::chrono::steady_clock::time_point point) noexcept {
   const auto since_boot = point.time_since_epoch();
@@ -13,4 +13,4 @@ inline timespec to_timespec(std::chrono::steady_clock::time_point point) noexcep
           .tv_nsec = static_cast<long>((since_boot - seconds).count())};
 }
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -3,6 +3,7 @@
 // only.
 #pragma once
 
+#include <heist/version.hpp>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -60,7 +61,7 @@ inline constinit LineTable line_table;
 
 }  // namespace heist::counted
 
-namespace heist::sync {
+namespace HEIST_NAMESPACE::detail::sync {
 
 /// As in a normal build.
 [[nodiscard]] consteval std::memory_order edge(std::string_view /*name*/,
@@ -126,4 +127,4 @@ class atomic {
 
 // NOLINTEND(readability-identifier-naming)
 
-}  // namespace heist::sync
+}  // namespace HEIST_NAMESPACE::detail::sync

@@ -3,6 +3,7 @@
 // which value it reads. Included by heist/detail/sync.hpp only.
 #pragma once
 
+#include <heist/version.hpp>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -44,7 +45,7 @@ inline constexpr int everybody = 1 << 30;
 
 }  // namespace heist::model
 
-namespace heist::sync {
+namespace HEIST_NAMESPACE::detail::sync {
 
 /// The weakening under which a model runs; the engine sets it between executions.
 inline Weakening weakening;
@@ -142,4 +143,4 @@ class atomic {
 // NOLINTEND(bugprone-sizeof-expression)
 // NOLINTEND(readability-identifier-naming)
 
-}  // namespace heist::sync
+}  // namespace HEIST_NAMESPACE::detail::sync

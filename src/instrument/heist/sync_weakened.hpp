@@ -4,12 +4,13 @@
 // heist/detail/sync.hpp only.
 #pragma once
 
+#include <heist/version.hpp>
 #include <atomic>
 #include <cstdlib>
 #include <heist/sync_weakening.hpp>
 #include <string_view>
 
-namespace heist::sync {
+namespace HEIST_NAMESPACE::detail::sync {
 
 /// What the environment variable HEIST_WEAKEN asks for.
 inline Weakening wanted_weakening() noexcept {
@@ -132,4 +133,4 @@ class atomic {
   alignas(sizeof(T)) mutable T value_;
 };
 
-}  // namespace heist::sync
+}  // namespace HEIST_NAMESPACE::detail::sync

@@ -2,12 +2,13 @@
 // heist/sync_weakened.hpp and heist/sync_model.hpp only.
 #pragma once
 
+#include <heist/version.hpp>
 #include <atomic>
 #include <cstdint>
 #include <string_view>
 #include <utility>
 
-namespace heist::sync {
+namespace HEIST_NAMESPACE::detail::sync {
 
 // Marks on the order of an operation that is to be done wrong.
 inline constexpr int torn_mark = 1 << 4;
@@ -63,4 +64,4 @@ struct Weakening {
   }
 };
 
-}  // namespace heist::sync
+}  // namespace HEIST_NAMESPACE::detail::sync

@@ -7,6 +7,8 @@
 
 namespace heist::model {
 
+using namespace detail;
+
 /// A hash table from addresses to a T each. `T::reset()` makes a recycled T a new one.
 template <class T>
 class AddressTable {

@@ -2,6 +2,8 @@
 
 namespace heist::model {
 
+using namespace detail;
+
 void Dependencies::forget_all() noexcept {
   steps_.clear();
   objects_.forget_all();

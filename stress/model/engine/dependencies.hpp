@@ -11,6 +11,8 @@
 
 namespace heist::model {
 
+using namespace detail;
+
 /// Two steps of different threads depend on each other if they are on one object and one of them
 /// writes. Where the later one could have come first, the path is told to try that: at the earlier
 /// step, and where the earlier one's thread was switched to (under a bound the first may not be

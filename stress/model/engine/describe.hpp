@@ -7,6 +7,8 @@
 
 namespace heist::model {
 
+using namespace detail;
+
 /// Function, file and line of an address in the program (by way of addr2line).
 [[nodiscard]] std::string describe(const void* code);
 [[nodiscard]] const char* name_of(std::memory_order order) noexcept;

@@ -13,6 +13,8 @@
 
 namespace heist::model {
 
+using namespace detail;
+
 Engine& Engine::instance() {
   static Engine engine;
   return engine;

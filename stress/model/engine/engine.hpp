@@ -24,6 +24,8 @@
 
 namespace heist::model {
 
+using namespace detail;
+
 /// What one model is explored with.
 struct Plan {
   Search search;

@@ -7,6 +7,8 @@
 
 namespace heist::model {
 
+using namespace detail;
+
 Heap::Heap() {
   void* memory = mmap(nullptr, capacity, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

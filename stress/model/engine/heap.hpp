@@ -7,6 +7,8 @@
 
 namespace heist::model {
 
+using namespace detail;
+
 class Heap {
  public:
   struct Block {

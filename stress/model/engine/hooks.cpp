@@ -62,6 +62,8 @@ void release(void* block, Code code) noexcept {
 
 namespace heist::model {
 
+using namespace detail;
+
 void created(Cell cell, Word value) noexcept {
   if (Engine* engine = Engine::watching(HEIST_CALLER)) engine->created(cell, value);
 }

@@ -14,6 +14,8 @@
 
 namespace heist::model {
 
+using namespace detail;
+
 /// What a thread knows while it makes a step.
 struct Viewer {
   ThreadId thread;

@@ -4,6 +4,8 @@
 
 namespace heist::model {
 
+using namespace detail;
+
 namespace {
 
 std::uint8_t mask(std::uintptr_t granule, std::uintptr_t begin, std::uintptr_t end) noexcept {

@@ -12,6 +12,8 @@
 
 namespace heist::model {
 
+using namespace detail;
+
 enum class AccessKind : std::uint8_t { read, write, release };
 
 /// Code that touches memory: its address in the program.

@@ -6,6 +6,8 @@
 #include "../support.hpp"
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::model;
 
 namespace {

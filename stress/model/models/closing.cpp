@@ -5,6 +5,8 @@
 #include "loop/close_calls.hpp"
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::model;
 
 /// A task posted while the loop drains and closes runs or is refused; its promise settles, its

@@ -1,10 +1,12 @@
 // blocking() in a cluster: a reserve picks in the place of a member that blocks, and stands down
 // when that one is back.
-#include <heist/blocking.hpp>
+#include <heist/agent_cluster.hpp>
 
 #include "../cluster.hpp"
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::model;
 using std::chrono::milliseconds;
 

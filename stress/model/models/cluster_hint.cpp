@@ -4,6 +4,8 @@
 #include "../cluster_queues.hpp"
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::model;
 
 namespace {

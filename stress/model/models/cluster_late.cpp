@@ -6,6 +6,8 @@
 #include "../cluster_queues.hpp"
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::model;
 using std::chrono::milliseconds;
 

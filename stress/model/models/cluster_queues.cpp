@@ -5,6 +5,8 @@
 #include "../cluster_queues.hpp"
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::model;
 
 /// Two posters fill bins, two agents take them; the ring goes round.

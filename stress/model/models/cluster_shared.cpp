@@ -7,6 +7,8 @@
 #include "../out_of_memory.hpp"
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::model;
 
 /// After set_priority returned, no pick goes by the old level: two agents, a static task between

@@ -7,6 +7,8 @@
 #include "../out_of_memory.hpp"
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::model;
 using std::chrono::milliseconds;
 

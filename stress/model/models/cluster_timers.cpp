@@ -3,6 +3,8 @@
 #include "../cluster.hpp"
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::model;
 using std::chrono::milliseconds;
 

@@ -8,6 +8,8 @@
 namespace {
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::model;
 
 constexpr auto normal = CooperativePriority::normal;

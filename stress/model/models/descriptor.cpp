@@ -11,6 +11,8 @@
 namespace {
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::model;
 
 /// As a foreign loop: sleeps until the descriptor is readable.

@@ -11,6 +11,8 @@
 #include "cluster/queues/fork_deque.hpp"
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::model;
 
 namespace {

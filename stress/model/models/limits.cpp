@@ -8,6 +8,8 @@
 #include "loop/scheduler_core.hpp"
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::model;
 
 /// Two threads ask for a ceiling: they get the same scheduler, whole.

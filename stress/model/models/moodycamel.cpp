@@ -5,6 +5,7 @@
 
 using namespace heist::model;
 using namespace heist;
+using namespace heist::detail;
 
 /// A test runs it and expects that it fails: two items, one of which has been there all along;
 /// three agents look.

@@ -5,6 +5,8 @@
 #include "../support.hpp"
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::model;
 
 /// A pick that begins after set_priority() has returned uses the new value.

@@ -13,6 +13,8 @@
 namespace {
 
 using namespace heist;
+using namespace heist::detail;
+using namespace heist::detail;
 using namespace heist::model;
 
 /// Three nodes fill a slab, so that slabs come and go with a few.

@@ -16,6 +16,8 @@
 
 namespace heist::stress {
 
+using namespace detail;
+
 /// Thread: one, but for drain().   Blocks: a full ring makes its teller wait for the reader.
 template <class Clock>
 class HistoryLane {

@@ -14,6 +14,8 @@
 
 namespace heist::stress {
 
+using namespace detail;
+
 class NoteRing {
  public:
   static constexpr std::size_t capacity = 1U << 12U;

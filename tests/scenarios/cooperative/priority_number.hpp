@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <heist/cooperative_priority.hpp>
+#include <heist/cooperative_scheduler.hpp>
 #include <optional>
 
 namespace heist::test {

@@ -7,6 +7,8 @@
 
 namespace heist::test {
 
+using namespace detail;
+
 namespace {
 
 /// An event loop that its maker drives.

@@ -8,6 +8,8 @@
 
 namespace heist::test {
 
+using namespace detail;
+
 namespace {
 
 NamedSignal make_task(const Json& definition) {

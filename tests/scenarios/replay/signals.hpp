@@ -10,6 +10,8 @@
 
 namespace heist::test {
 
+using namespace detail;
+
 /// A signal, with what its kind has.
 struct NamedSignal {
   AbortSignal signal;

@@ -2,7 +2,7 @@
 // (tests/conformance/posttask/FORMAT.md 2).
 #pragma once
 
-#include <heist/reason.hpp>
+#include <heist/error.hpp>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 

@@ -8,6 +8,8 @@
 
 namespace heist::reference {
 
+using namespace detail;
+
 using Json = nlohmann::json;
 
 struct Signal;

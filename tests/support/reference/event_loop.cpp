@@ -4,6 +4,8 @@
 
 namespace heist::reference {
 
+using namespace detail;
+
 void EventLoop::run() {
   do {
     time.run_expired();

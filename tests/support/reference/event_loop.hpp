@@ -10,6 +10,8 @@
 
 namespace heist::reference {
 
+using namespace detail;
+
 struct EventLoop {
   explicit EventLoop(Notice notice) : time(notice) {}
 

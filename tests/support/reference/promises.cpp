@@ -5,6 +5,8 @@
 
 namespace heist::reference {
 
+using namespace detail;
+
 void Promises::attach(Promise& promise, Promise::React react) {
   const Promise::Reaction reaction{agent_.current_state(), std::move(react)};
   if (promise.is_settled) return queue_reaction(reaction, promise.outcome);

@@ -13,6 +13,8 @@
 
 namespace heist::reference {
 
+using namespace detail;
+
 enum class Priority { background, user_visible, user_blocking };
 
 [[nodiscard]] Priority priority_named(const std::string& name);

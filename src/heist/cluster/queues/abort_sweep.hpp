@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <heist/detail/sync.hpp>
 
-namespace heist {
+namespace heist::detail {
 
 /// How far a sweep is (ClusterQueues::sweep), and how many tasks and continuations it has left in
 /// the queues so far.
@@ -71,4 +71,4 @@ class AbortSweep {
   SweepPlace place_;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -13,7 +13,7 @@
 #include "source_rotation.hpp"
 #include "stealable_ring.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 /// Everything that has a size.
 struct ClusterSizes {
@@ -80,4 +80,4 @@ class alignas(64) AgentQueues {
   sync::atomic<std::uint64_t> stolen_{0};
 };
 
-}  // namespace heist
+}  // namespace heist::detail

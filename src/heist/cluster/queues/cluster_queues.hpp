@@ -20,7 +20,7 @@
 #include "overdue_search.hpp"
 #include "urgency_hint.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 // Roles   poster: any thread.  agent: one of a few, by its index.
 // I1      (CLU-1) pick() gives no task while one of a higher level, or above `bound`, stays
@@ -386,4 +386,4 @@ class ClusterQueues {
   std::vector<Agent> agents_;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -10,7 +10,7 @@
 
 #include "signal_queues.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 /// See SignalQueue.
 ///
@@ -205,4 +205,4 @@ class LevelIndex {
   Swept swept_;  ///< the sweeper's
 };
 
-}  // namespace heist
+}  // namespace heist::detail

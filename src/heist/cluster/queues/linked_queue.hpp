@@ -10,7 +10,7 @@
 
 #include "epochs.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 /// A cell of a LinkedQueue.
 struct LinkedCell {
@@ -257,4 +257,4 @@ class LinkedQueue {
   sync::atomic<LinkedCell*> tail_{nullptr};
 };
 
-}  // namespace heist
+}  // namespace heist::detail

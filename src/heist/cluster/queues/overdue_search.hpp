@@ -10,7 +10,7 @@
 #include "level_index.hpp"
 #include "signal_queues.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 /// For how long tasks of each priority may wait, in the unit of their stamps; zero: for ever.
 using LongestWaits = std::array<std::uint64_t, level_count / 2>;
@@ -72,4 +72,4 @@ class OverdueSearch {
   Found found_;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -2,8 +2,8 @@
 
 #include <heist/detail/scheduler_task.hpp>
 
-namespace heist {
+namespace heist::detail {
 
 void DropSignalQueueEntry::operator()(SignalQueueEntry* cell) const noexcept { cell->abandon(); }
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -12,7 +12,7 @@
 
 #include "signal_queue.hpp"
 
-namespace heist {
+namespace heist::detail {
 
 class SignalQueues;
 struct SignalQueueEntry;
@@ -188,4 +188,4 @@ inline void TicketCell::end_ticket(LinkedCell& cell) noexcept {
 }
 static_assert(sizeof(SignalQueueEntry) <= 192, "a class of the node pool");
 
-}  // namespace heist
+}  // namespace heist::detail

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace heist {
+namespace heist::detail {
 
 /// One agent's, of one level. Counted for the level: what runs in between does not choose whose
 /// turn it is.
@@ -50,4 +50,4 @@ class SourceRotation {
   unsigned in_row_ = 0;
 };
 
-}  // namespace heist
+}  // namespace heist::detail

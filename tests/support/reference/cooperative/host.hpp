@@ -8,6 +8,8 @@
 
 namespace heist::reference::cooperative {
 
+using namespace detail;
+
 using Json = nlohmann::json;
 
 struct Host {

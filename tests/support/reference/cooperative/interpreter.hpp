@@ -11,6 +11,8 @@
 
 namespace heist::reference::cooperative {
 
+using namespace detail;
+
 /// The scenario takes very many steps, or goes very deep.
 struct Endless {};
 

@@ -6,6 +6,8 @@
 
 namespace heist::reference::cooperative {
 
+using namespace detail;
+
 namespace {
 
 constexpr std::size_t deepest_body = 5;

@@ -11,6 +11,8 @@
 
 namespace heist::reference::cooperative {
 
+using namespace detail;
+
 using Json = nlohmann::json;
 
 class ScenarioWriter {

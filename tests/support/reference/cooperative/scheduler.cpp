@@ -5,6 +5,8 @@
 
 namespace heist::reference::cooperative {
 
+using namespace detail;
+
 namespace {
 
 double timeout_of(int priority) {
