@@ -44,14 +44,14 @@ class LimitsStress {
     for (const auto& of_loop : low) {
       for (const auto& one : of_loop) check(one == of_loop[0], "two schedulers of one ceiling");
     }
-    check(static_cast<bool>(Room::try_take(bound_)), "a place was lost");
+    check(static_cast<bool>(try_take_room(bound_)), "a place was lost");
   }
   [[nodiscard]] std::uint64_t uses() const noexcept { return uses_; }
 
  private:
   void use(Random& random) {
     pause(random);
-    Room room = random.one_in(2) ? Room::try_take(bound_) : Room::wait_for(bound_).get();
+    Room room = random.one_in(2) ? try_take_room(bound_) : wait_for_room(bound_).get();
     if (!room) return;
     ++uses_;
     if (random.one_in(4)) pause(random);

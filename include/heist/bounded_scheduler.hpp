@@ -38,10 +38,6 @@ class Room {
   friend class BoundedScheduler;
   friend class detail::PostBound;
 
-  /// A place of this bound, or none.
-  [[nodiscard]] static Room try_take(const detail::Ref<detail::PostBound>& bound) noexcept;
-  /// The same, once there is one, nearly in the order of the calls.   Errors: std::bad_alloc.
-  [[nodiscard]] static Promise<Room> wait_for(const detail::Ref<detail::PostBound>& bound);
   /// Whether it is of this bound.
   [[nodiscard]] bool belongs_to(const detail::Ref<detail::PostBound>& bound) const noexcept {
     return bound_ == bound;
@@ -50,6 +46,8 @@ class Room {
 
   detail::Ref<detail::PostBound> bound_;
 };
+
+namespace detail {
 
 /// A callback, and the place it takes until it starts.
 template <class Callback>
@@ -66,6 +64,8 @@ class InRoom {
   Room room_;
   Callback callback_;
 };
+
+}  // namespace detail
 
 /// What became of a post without a promise.
 enum class PostResult : std::uint8_t {
@@ -104,7 +104,7 @@ class BoundedScheduler {
   auto post_task(Callback&& callback, const PostTaskOptions& options = {}) const {
     using Result = detail::SettledType<std::invoke_result_t<std::decay_t<Callback>&>>;
     check_valid("BoundedScheduler::post_task");
-    Room room = Room::try_take(bound_);
+    Room room = detail::try_take_room(bound_);
     if (!room) return Promise<Result>::rejected(full_reason());
     return post_task(std::move(room), std::forward<Callback>(callback), options);
   }
@@ -113,7 +113,7 @@ class BoundedScheduler {
     requires std::invocable<std::decay_t<Callback>&>
   PostResult post(Callback&& callback, const PostTaskOptions& options = {}) const {
     check_valid("BoundedScheduler::post");
-    Room room = Room::try_take(bound_);
+    Room room = detail::try_take_room(bound_);
     if (!room) return PostResult::full;
     return post(std::move(room), std::forward<Callback>(callback), options);
   }
@@ -127,7 +127,7 @@ class BoundedScheduler {
   // NOLINTNEXTLINE(readability-const-return-type): see heist/detail/await_warning.hpp.
   [[nodiscard]] const Promise<Room> room() const {
     check_valid("BoundedScheduler::room");
-    return Room::wait_for(bound_);
+    return detail::wait_for_room(bound_);
   }
 
   /// As the posts above, with a place that room() gave.   Errors: std::invalid_argument for one of
@@ -151,7 +151,7 @@ class BoundedScheduler {
 
  private:
   template <class Callback>
-  InRoom<std::decay_t<Callback>> put(Room room, Callback&& callback) const {
+  detail::InRoom<std::decay_t<Callback>> put(Room room, Callback&& callback) const {
     check(room);
     return {std::move(room), std::forward<Callback>(callback)};
   }

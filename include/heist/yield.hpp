@@ -112,7 +112,8 @@ class [[nodiscard]] Yield {
         YieldOptions options) noexcept
       : home_(std::move(home)), scheduler_(scheduler), options_(std::move(options)) {}
   explicit Yield(YieldOptions options) noexcept : options_(std::move(options)) {}
-  Yield(detail::Ref<detail::TaskHome> home, detail::SchedulerCore* scheduler, detail::Hop /*hop*/) noexcept
+  Yield(detail::Ref<detail::TaskHome> home, detail::SchedulerCore* scheduler,
+        detail::Hop /*hop*/) noexcept
       : home_(std::move(home)), scheduler_(scheduler), hops_(true) {}
   // NOLINTNEXTLINE(modernize-use-equals-default): that would clear the whole object beforehand.
   Yield() noexcept {}

@@ -63,8 +63,8 @@ class Budget : public std::enable_shared_from_this<Budget> {
   /// A share for one more job, unless there are too many.
   [[nodiscard]] std::optional<Ticket> take_job() {
     // relaxed, here and below: the counts guard nothing but themselves, and only this thread adds.
-    if (jobs_.load(heist::sync::relaxed) >= max_jobs_) return std::nullopt;
-    jobs_.fetch_add(1, heist::sync::relaxed);
+    if (jobs_.load(heist::detail::sync::relaxed) >= max_jobs_) return std::nullopt;
+    jobs_.fetch_add(1, heist::detail::sync::relaxed);
     return Ticket(shared_from_this(), 1);
   }
 
@@ -75,24 +75,28 @@ class Budget : public std::enable_shared_from_this<Budget> {
     return ticket;
   }
 
-  [[nodiscard]] std::size_t jobs() const noexcept { return jobs_.load(heist::sync::relaxed); }
-  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_.load(heist::sync::relaxed); }
+  [[nodiscard]] std::size_t jobs() const noexcept {
+    return jobs_.load(heist::detail::sync::relaxed);
+  }
+  [[nodiscard]] std::size_t bytes() const noexcept {
+    return bytes_.load(heist::detail::sync::relaxed);
+  }
 
  private:
   bool take_bytes(std::size_t bytes) noexcept {
-    if (bytes > max_bytes_ - bytes_.load(heist::sync::relaxed)) return false;
-    bytes_.fetch_add(bytes, heist::sync::relaxed);
+    if (bytes > max_bytes_ - bytes_.load(heist::detail::sync::relaxed)) return false;
+    bytes_.fetch_add(bytes, heist::detail::sync::relaxed);
     return true;
   }
   void give_back(std::size_t jobs, std::size_t bytes) noexcept {
-    bytes_.fetch_sub(bytes, heist::sync::relaxed);
-    jobs_.fetch_sub(jobs, heist::sync::relaxed);
+    bytes_.fetch_sub(bytes, heist::detail::sync::relaxed);
+    jobs_.fetch_sub(jobs, heist::detail::sync::relaxed);
   }
 
   const std::size_t max_jobs_;
   const std::size_t max_bytes_;
-  heist::sync::atomic<std::size_t> jobs_{0};
-  heist::sync::atomic<std::size_t> bytes_{0};
+  heist::detail::sync::atomic<std::size_t> jobs_{0};
+  heist::detail::sync::atomic<std::size_t> bytes_{0};
 };
 
 }  // namespace heistd

@@ -54,17 +54,17 @@ class JobCounts {
     --unfinished_;
     // relaxed, here and below: the number guards nothing, and whoever reads it may be early or
     // late.
-    if (started) running_.fetch_sub(1, heist::sync::relaxed);
+    if (started) running_.fetch_sub(1, heist::detail::sync::relaxed);
   }
   /// An agent, once for each job that starts.
-  void note_start() noexcept { running_.fetch_add(1, heist::sync::relaxed); }
+  void note_start() noexcept { running_.fetch_add(1, heist::detail::sync::relaxed); }
 
   [[nodiscard]] std::size_t unfinished() const noexcept { return unfinished_; }
   [[nodiscard]] Depth depth(TimePoint now) const {
     Depth depth;
     // A job is removed as soon as the network knows of its end, which may be before its start is
     // counted.
-    const auto running = running_.load(heist::sync::relaxed);
+    const auto running = running_.load(heist::detail::sync::relaxed);
     depth.running =
         std::min(unfinished_, static_cast<std::size_t>(std::max<std::int64_t>(running, 0)));
     const auto over = delays_.rank(delays_.upper_bound(now));
@@ -76,7 +76,7 @@ class JobCounts {
  private:
   Delays delays_;
   std::size_t unfinished_ = 0;
-  heist::sync::atomic<std::int64_t> running_{0};
+  heist::detail::sync::atomic<std::int64_t> running_{0};
 };
 
 }  // namespace heistd

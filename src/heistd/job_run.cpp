@@ -40,7 +40,8 @@ bool JobRun::post_first() {
       scheduler_.post_task([self = shared_from_this()] { return self->start_run(); }, options);
   // An agent may have had it meanwhile, and no memory for it: that is an end, and no refusal.
   // relaxed: it was stored before the rejection that is looked at first.
-  return ran.status() != heist::PromiseStatus::rejected || ended_.load(heist::sync::relaxed);
+  return ran.status() != heist::PromiseStatus::rejected ||
+         ended_.load(heist::detail::sync::relaxed);
 }
 
 heist::Promise<void> JobRun::start_run() {
@@ -113,7 +114,7 @@ void JobRun::note_start(Clock::time_point now) noexcept {
 
 void JobRun::end(JobOutcome outcome) noexcept {
   drop_work();
-  ended_.store(true, heist::sync::relaxed);
+  ended_.store(true, heist::detail::sync::relaxed);
   start_.end->times = times_;
   start_.end->outcome = std::move(outcome);
   mail_.send(std::move(start_.end));

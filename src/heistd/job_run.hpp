@@ -3,8 +3,8 @@
 
 #include <chrono>
 #include <cstdint>
-#include <heist/scheduler.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/scheduler.hpp>
 #include <heistd/block_disposal.hpp>
 #include <heistd/budget.hpp>
 #include <heistd/job_counts.hpp>
@@ -30,8 +30,9 @@ class JobProgress {
   void start(std::chrono::nanoseconds queue_delay) noexcept {
     auto expected = waits;
     // relaxed, also below: the number itself is all that is passed on.
-    if (queue_delay_.compare_exchange_strong(expected, queue_delay.count(), heist::sync::relaxed,
-                                             heist::sync::relaxed)) {
+    if (queue_delay_.compare_exchange_strong(expected, queue_delay.count(),
+                                             heist::detail::sync::relaxed,
+                                             heist::detail::sync::relaxed)) {
       counts_->note_start();
     }
   }
@@ -39,12 +40,12 @@ class JobProgress {
   /// before.
   bool end() noexcept {
     auto expected = waits;
-    return !queue_delay_.compare_exchange_strong(expected, never, heist::sync::relaxed,
-                                                 heist::sync::relaxed);
+    return !queue_delay_.compare_exchange_strong(expected, never, heist::detail::sync::relaxed,
+                                                 heist::detail::sync::relaxed);
   }
   /// Nothing before the first chunk.
   [[nodiscard]] std::optional<std::chrono::nanoseconds> queue_delay() const noexcept {
-    const auto count = queue_delay_.load(heist::sync::relaxed);
+    const auto count = queue_delay_.load(heist::detail::sync::relaxed);
     if (count < 0) return std::nullopt;
     return std::chrono::nanoseconds(count);
   }
@@ -55,7 +56,7 @@ class JobProgress {
   static constexpr std::int64_t never = -2;
 
   const std::shared_ptr<JobCounts> counts_;
-  heist::sync::atomic<std::int64_t> queue_delay_{waits};
+  heist::detail::sync::atomic<std::int64_t> queue_delay_{waits};
 };
 
 /// What the chunks of a job took.
@@ -136,7 +137,7 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
   Mail& mail_;
   const Clock::time_point runnable_at_;
   JobTimes times_;
-  heist::sync::atomic<bool> ended_{false};
+  heist::detail::sync::atomic<bool> ended_{false};
 };
 
 }  // namespace heistd

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <functional>
-#include <heist/priority.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/priority.hpp>
 #include <heistd/job_counts.hpp>
 #include <list>
 #include <map>
@@ -51,10 +51,10 @@ class SignalGroup {
   [[nodiscard]] bool follow_some() noexcept;
 
   /// From now on its jobs are aborted ones, though telling all of them takes a while.
-  void set_deleted() noexcept { deleted_.store(true, heist::sync::relaxed); }
+  void set_deleted() noexcept { deleted_.store(true, heist::detail::sync::relaxed); }
   /// Thread: any.
   [[nodiscard]] bool deleted() const noexcept {
-    return deleted_.load(heist::sync::relaxed);  // relaxed: a chunk more or less
+    return deleted_.load(heist::detail::sync::relaxed);  // relaxed: a chunk more or less
   }
 
   /// Of its jobs without a priority of their own.
@@ -66,7 +66,7 @@ class SignalGroup {
   heist::TaskPriority priority_;
   Jobs jobs_;
   Jobs::iterator to_follow_ = jobs_.end();  ///< the first whose priority may be another one
-  heist::sync::atomic<bool> deleted_{false};
+  heist::detail::sync::atomic<bool> deleted_{false};
 };
 
 /// The signal names of one client; another client's equal names are other signals.

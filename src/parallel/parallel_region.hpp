@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <heist/detail/helped_task.hpp>
 #include <heist/detail/parallel_work.hpp>
-#include <heist/priority.hpp>
-#include <heist/error.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/error.hpp>
+#include <heist/priority.hpp>
 #include <memory>
 #include <optional>
 #include <utility>

@@ -31,7 +31,7 @@ class LoopCluster {
     std::vector<Ref<LoopCore>> members;
     for (unsigned index = 0; index < size + reserves.count; ++index) {
       loops_.push_back(std::make_unique<EventLoop>(options));
-      members.push_back(Ref<LoopCore>::share(&loops_.back()->core()));
+      members.push_back(Ref<LoopCore>::share(&Access::core(*loops_.back())));
     }
     core_ = ClusterCore::make(options, std::move(members), reserves);
   }
@@ -44,12 +44,14 @@ class LoopCluster {
   }
 
   [[nodiscard]] Scheduler scheduler() const {
-    return {Ref<TaskHome>::share(core_.get()), &core_->first_scheduler()};
+    return Access::make<Scheduler>(Ref<TaskHome>::share(core_.get()), &core_->first_scheduler());
   }
   [[nodiscard]] Scheduler bound(unsigned index) const { return loops_[index]->scheduler(); }
   [[nodiscard]] EventLoop& loop(unsigned index) const { return *loops_[index]; }
   [[nodiscard]] ClusterCore& core() const noexcept { return *core_; }
-  [[nodiscard]] Member& member(unsigned index) const { return *Member::of(loops_[index]->core()); }
+  [[nodiscard]] Member& member(unsigned index) const {
+    return *Member::of(Access::core(*loops_[index]));
+  }
 
   /// Any thread: ends each run().
   void stop() const {
@@ -78,12 +80,12 @@ class LoopCluster {
   /// As an agent that ends (Agent::Impl::drive), once.
   void close(unsigned index) {
     EventLoop& loop = *loops_[index];
-    if (loop.core().is_closed()) return;
-    const DriveScope driving(loop.core());
-    loop.core().assert_agent();
+    if (Access::core(loop).is_closed()) return;
+    const DriveScope driving(Access::core(loop));
+    Access::core(loop).assert_agent();
     core().closing().begin_to_leave();
-    loop.core().closing().close(CloseMode::abort());
-    core().closing().leave(loop.core());
+    Access::core(loop).closing().close(CloseMode::abort());
+    core().closing().leave(Access::core(loop));
   }
 
  private:

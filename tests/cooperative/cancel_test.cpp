@@ -54,7 +54,7 @@ TEST_F(CooperativeCancel, callback_when_cancelled_elsewhere_amid_work_then_destr
 TEST_F(CooperativeCancel, delayed_task_when_cancelled_and_not_the_first_then_its_memory_goes) {
   schedule(normal, "first", 1ms);
   const auto is_only_ours = [](const CooperativeTask& task) {
-    return task.node()->shares.is_last();
+    return Access::node(task)->shares.is_last();
   };
   const auto cancelled_elsewhere = schedule(normal, "never", 1h);
   scheduler.cancel_callback(cancelled_elsewhere);

@@ -21,9 +21,9 @@ class Abt4Arrival : public VirtualLoopFixture, public testing::WithParamInterfac
   SchedulerTask& make_registered() {
     auto callback = note("never");
     auto& task = *make_node<SignalledTask<decltype(callback)>>(std::move(callback));
-    SignalCore& signal = controller.signal().core();
-    task.scheduler = scheduler.core();
-    task.signal_port = &signal.part_for(*scheduler.core());
+    SignalCore& signal = Access::core(controller.signal());
+    task.scheduler = Access::core(scheduler);
+    task.signal_port = &signal.part_for(*Access::core(scheduler));
     retain(signal);
     task.signal = &signal;
     task.is_dynamic = true;

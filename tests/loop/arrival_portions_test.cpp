@@ -38,7 +38,7 @@ class ArrivalInPortions : public RuntimeFixture {
   void hand_over_many() {
     on_thread([this] {
       for (std::size_t i = 0; i < many; ++i) {
-        ASSERT_TRUE(loop.core().hand_over(messages.emplace_back(arrived)));
+        ASSERT_TRUE(Access::core(loop).hand_over(messages.emplace_back(arrived)));
       }
     });
   }
@@ -122,7 +122,7 @@ TEST_F(ArrivalInPortions, tasks_when_they_wait_to_arrive_then_are_counted_all_th
   std::size_t counted = 0;
   const auto signal = AbortSignal::timeout(scheduler, 1ms);
   const auto subscription = signal.on_abort(
-      [&] { on_thread([&] { counted = loop.core().counts().tally().not_started; }); });
+      [&] { on_thread([&] { counted = Access::core(loop).counts().tally().not_started; }); });
   hand_over_many();
   on_thread([this] {
     for (std::size_t i = 0; i < tasks; ++i) scheduler.post([] {});
@@ -183,7 +183,7 @@ class LimitsOfOtherThreads : public ArrivalInPortions {
 TEST_F(LimitsOfOtherThreads, limits_when_set_and_dropped_at_once_then_nothing_is_left) {
   on_thread([&] {
     for (int i = 0; i < 100; ++i) static_cast<void>(AbortSignal::timeout(scheduler, 1h));
-    EXPECT_EQ(loop.core().counts().tally().not_started, 0U);
+    EXPECT_EQ(Access::core(loop).counts().tally().not_started, 0U);
   });
   EXPECT_EQ(loop.pending(), 0U);
 }

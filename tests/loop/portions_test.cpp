@@ -117,7 +117,9 @@ TEST(SchedulerDelaysPortions, expire_when_it_may_take_few_steps_then_goes_on_in_
 
 }  // namespace
 
-namespace support {
+}  // namespace heist::detail
+
+namespace heist::support {
 namespace {
 
 // Rule: DLY-6. It waited for its portion: 10,000 tasks had ended their delays before it.
@@ -137,5 +139,6 @@ TEST_F(LimitBehindDelays, abort_when_many_delays_end_at_the_same_moment_then_it_
 }
 
 }  // namespace
-}  // namespace support
-}  // namespace heist::detail
+}  // namespace heist::support
+
+namespace heist::detail {}  // namespace heist::detail

@@ -178,9 +178,9 @@ TEST_F(SuspendedDelays, suspend_and_resume_when_a_thousand_are_delayed_then_touc
   };
   for (std::size_t i = 0; i < many; ++i) {
     FarTask& task = tasks.make();
-    task.scheduler = its.core();
-    its.home()->set_delay(task, 1h);
-    ASSERT_TRUE(its.home()->post(task));
+    task.scheduler = Access::core(its);
+    Access::home(its)->set_delay(task, 1h);
+    ASSERT_TRUE(Access::home(its)->post(task));
     EXPECT_EQ(other.pending(), i + 1);
     if (i % (many / 2) == 0) {
       EXPECT_LE(tasks.touched_by(cycle), 2U);

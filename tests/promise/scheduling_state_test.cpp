@@ -35,13 +35,13 @@ class Yld3 : public LoopTest {
   }
   /// The state of a task without a signal.
   [[nodiscard]] SchedulingState fixed(TaskPriority priority) const {
-    return {.scheduler = scheduler.core(), .priority = priority};
+    return {.scheduler = Access::core(scheduler), .priority = priority};
   }
   /// The state of a task that follows this signal.
   [[nodiscard]] SchedulingState dynamic(const TaskSignal& signal) const {
-    return {.scheduler = scheduler.core(),
-            .abort_source = &signal.core(),
-            .priority_source = &signal.core()};
+    return {.scheduler = Access::core(scheduler),
+            .abort_source = &Access::core(signal),
+            .priority_source = &Access::core(signal)};
   }
 
   static constexpr PostTaskOptions background{.priority = TaskPriority::background};
@@ -66,7 +66,7 @@ TEST_F(Yld3, WPT_SP_11_state_when_task_has_options_then_they_are_its_state) {
       scheduler.post_task(look(), {.signal = signal, .priority = TaskPriority::user_blocking}));
   loop.run_until_idle();
   auto expected = fixed(TaskPriority::user_blocking);
-  expected.abort_source = &signal.core();
+  expected.abort_source = &Access::core(signal);
   EXPECT_EQ(seen, expected);
 }
 
@@ -204,7 +204,7 @@ TEST_F(Yld3, then_when_every_handle_of_the_signal_is_gone_then_the_captured_stat
 TEST_F(Yld3, state_when_no_task_runs_then_none) {
   scheduler.post([] {}, background);
   loop.run_until_idle();
-  const DriveScope driving(loop.core());
+  const DriveScope driving(Access::core(loop));
   EXPECT_EQ(support::current_state(), SchedulingState{});
 }
 

@@ -30,13 +30,13 @@ class Yld3Borders : public test::LoopTest {
   }
   void expect_seen_is_of(const Scheduler& expected) {
     ASSERT_TRUE(seen.has_value());
-    EXPECT_EQ(seen->scheduler, expected.core());
-    EXPECT_EQ(seen->abort_source, &signal.core());
-    EXPECT_EQ(seen->priority_source, &signal.core());
+    EXPECT_EQ(seen->scheduler, Access::core(expected));
+    EXPECT_EQ(seen->abort_source, &Access::core(signal));
+    EXPECT_EQ(seen->priority_source, &Access::core(signal));
   }
   void expect_seen_is_plain(const Scheduler& expected) {
     ASSERT_TRUE(seen.has_value());
-    EXPECT_EQ(seen->scheduler, expected.core());
+    EXPECT_EQ(seen->scheduler, Access::core(expected));
     EXPECT_EQ(seen->abort_source, nullptr);
     EXPECT_EQ(seen->priority_source, nullptr);
     EXPECT_EQ(seen->priority, TaskPriority::user_visible);
@@ -125,7 +125,7 @@ TEST_F(Yld3Borders, WPT_SP_11_state_when_a_task_and_its_microtasks_are_over_then
   scheduler.post([] { queue_microtask([] {}); }, {.priority = TaskPriority::background});
   for (int task = 0; task < 2; ++task) {
     EXPECT_TRUE(loop.run_one());
-    const DriveScope driving(loop.core());
+    const DriveScope driving(Access::core(loop));
     EXPECT_EQ(Scheduler::current(), std::nullopt);
     EXPECT_EQ(support::current_state().abort_source, nullptr);
     EXPECT_EQ(support::current_state().priority, TaskPriority::user_visible);

@@ -80,7 +80,7 @@ ClusterLoop::~ClusterLoop() {
 Scheduler ClusterLoop::create_scheduler() {
   SchedulerCore* made = nullptr;
   on_agent([&made](LoopCore& loop) { made = &loop.add_scheduler(); });
-  return Scheduler(scheduler_.home(), made);
+  return Access::make<Scheduler>(Access::home(scheduler_), made);
 }
 
 std::size_t ClusterLoop::run_until_idle() {
@@ -122,13 +122,13 @@ void ClusterLoop::hold_next() {
     hold_.serve();
   };
   auto& task = *make_node<PlainTask<decltype(hold)>>(hold);
-  task.scheduler = own_->core();
+  task.scheduler = Access::core(*own_);
   task.priority = TaskPriority::user_blocking;
   task.is_continuation = true;
   EXPECT_TRUE(core().post(task));
 }
 
-LoopCore& ClusterLoop::core() const noexcept { return *scheduler_.home()->as_loop(); }
+LoopCore& ClusterLoop::core() const noexcept { return *Access::home(scheduler_)->as_loop(); }
 
 std::size_t ClusterLoop::pending() {
   std::size_t count = 0;

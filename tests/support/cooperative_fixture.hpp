@@ -1,9 +1,9 @@
 // CooperativeFixture: a cooperative scheduler on a loop with a virtual clock.
 #pragma once
 
+#include <heist/cooperative_callback.hpp>
 #include <heist/cooperative_scheduler.hpp>
 #include <heist/event_loop.hpp>
-#include <heist/cooperative_callback.hpp>
 #include <string>
 #include <utility>
 #include <vector>

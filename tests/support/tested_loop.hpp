@@ -39,7 +39,9 @@ class TestedLoop {
   [[nodiscard]] std::size_t pending() {
     return in_cluster_ ? in_cluster_->pending() : own_->pending();
   }
-  [[nodiscard]] LoopCore& core() const { return in_cluster_ ? in_cluster_->core() : own_->core(); }
+  [[nodiscard]] LoopCore& core() const {
+    return in_cluster_ ? in_cluster_->core() : Access::core(*own_);
+  }
 
   /// Does the work on the loop's thread, between two tasks.
   void on_agent(const std::function<void(LoopCore&)>& work);

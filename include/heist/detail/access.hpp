@@ -32,23 +32,23 @@ struct Access {
     return handle.home();
   }
   /// The state that a Promise shares.
-  template <class Handle>
-  [[nodiscard]] static decltype(auto) state(const Handle& promise) noexcept {
+  template <class T>
+  [[nodiscard]] static PromiseState<T>& state(const Promise<T>& promise) noexcept {
     return promise.state();
   }
   /// The same, with the handle's own reference.
-  template <class Handle>
-  [[nodiscard]] static auto into_state(Handle&& promise) noexcept {
+  template <class T>
+  [[nodiscard]] static Ref<PromiseState<T>> into_state(Promise<T>&& promise) noexcept {
     return std::move(promise).into_state();
   }
   /// The coroutine of a Forkable.
-  template <class Handle>
-  [[nodiscard]] static decltype(auto) frame(Handle& call) noexcept {
+  template <class T>
+  [[nodiscard]] static ForkablePromise<T>& frame(Forkable<T>& call) noexcept {
     return call.frame();
   }
   /// The same, which is the caller's from here on.
-  template <class Handle>
-  [[nodiscard]] static decltype(auto) release(Handle& call) noexcept {
+  template <class T>
+  [[nodiscard]] static ForkablePromise<T>& release(Forkable<T>& call) noexcept {
     return call.release();
   }
   /// The task of a CooperativeTask.

@@ -251,7 +251,8 @@ template <class Rule, class... Inputs>
   (check_valid(inputs), ...);
   Combiner::require_loop(scheduler);
   Node* node = make_node<Node>(count_inputs(inputs...));
-  auto result = Access::make<Promise<typename Rule::Result>>(Ref<typename Node::State>::adopt(node));
+  auto result =
+      Access::make<Promise<typename Rule::Result>>(Ref<typename Node::State>::adopt(node));
   [[maybe_unused]] CombinedInput* place = node->inputs().data();
   (hold(place, std::forward<Inputs>(inputs)), ...);
   node->start(scheduler);

@@ -32,7 +32,13 @@ class Listener;
 class LoopCore;
 class Member;
 class PostBound;
+template <class T>
+class ForkablePromise;
+template <class T>
+class PromiseState;
 class ReasonBox;
+template <class T>
+class Ref;
 struct SchedulerCore;
 class SignalCore;
 class TaskHome;

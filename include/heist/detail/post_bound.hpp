@@ -12,4 +12,9 @@ namespace HEIST_NAMESPACE::detail {
 /// std::bad_alloc.
 [[nodiscard]] Ref<PostBound> make_post_bound(std::size_t places);
 
+/// A place of this bound, or none.   Cost: one atomic operation or two.
+[[nodiscard]] Room try_take_room(const Ref<PostBound>& bound) noexcept;
+/// The same, once there is one, nearly in the order of the calls.   Errors: std::bad_alloc.
+[[nodiscard]] Promise<Room> wait_for_room(const Ref<PostBound>& bound);
+
 }  // namespace HEIST_NAMESPACE::detail

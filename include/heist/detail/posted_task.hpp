@@ -3,13 +3,13 @@
 
 #include <exception>
 #include <functional>
+#include <heist/detail/access.hpp>
 #include <heist/detail/adoption.hpp>
+#include <heist/detail/promise_traits.hpp>
+#include <heist/detail/report_error.hpp>
 #include <heist/detail/scheduler_task.hpp>
 #include <heist/detail/task_tree.hpp>
 #include <heist/error.hpp>
-#include <heist/detail/access.hpp>
-#include <heist/detail/promise_traits.hpp>
-#include <heist/detail/report_error.hpp>
 #include <heist/version.hpp>
 #include <memory>
 #include <optional>

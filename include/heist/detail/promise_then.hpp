@@ -83,7 +83,7 @@ class ThenNode final
   static constexpr LoopNodeOps table{LoopNodeKind::microtask, &run, &abandon};
 
   void react() noexcept {
-    source_->state().mark_handled();
+    Access::state(*source_).mark_handled();
     Reason error;
     bool adopting = false;
     try {

@@ -1,9 +1,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <future>
+#include <heist/agent.hpp>
 #include <heist/detail/access.hpp>
 #include <heist/detail/report_error.hpp>
-#include <heist/agent.hpp>
 #include <heist/error.hpp>
 #include <mutex>
 #include <stdexcept>

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
-#include <heist/detail/access.hpp>
 #include <heist/agent_cluster.hpp>
+#include <heist/detail/access.hpp>
 #include <heist/error.hpp>
 #include <mutex>
 #include <optional>

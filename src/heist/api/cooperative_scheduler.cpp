@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
-#include <heist/detail/access.hpp>
 #include <heist/cooperative_scheduler.hpp>
+#include <heist/detail/access.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <stdexcept>
 #include <utility>

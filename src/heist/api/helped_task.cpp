@@ -1,5 +1,6 @@
 #include <heist/abort_signal.hpp>
 #include <heist/detail/helped_task.hpp>
+#include <heist/detail/levels.hpp>
 
 #include "../cluster/cluster_core.hpp"
 #include "../cluster/member.hpp"

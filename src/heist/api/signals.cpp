@@ -30,7 +30,8 @@ Subscription subscribe(Listener& listener, SignalCore& signal, SignalEventKind e
   auto owned = Ref<Listener>::adopt(&listener);
   auto registered = Ref<Listener>::adopt(&listener);
   if (options.once) listener.run_once();
-  const bool may_live = !options.signal || listener.bind(signal, event, Access::core(*options.signal));
+  const bool may_live =
+      !options.signal || listener.bind(signal, event, Access::core(*options.signal));
   const bool is_for_abort = event == SignalEventKind::abort;
   if (may_live &&
       (is_for_abort ? signal.add(listener) : signal.add_priority_registration(listener))) {

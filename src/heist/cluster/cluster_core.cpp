@@ -1,4 +1,5 @@
 #include "cluster_core.hpp"
+#include <heist/detail/levels.hpp>
 
 #include <heist/detail/node_memory.hpp>
 #include <heist/detail/promise_state.hpp>

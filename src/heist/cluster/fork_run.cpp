@@ -1,3 +1,4 @@
+#include <heist/detail/levels.hpp>
 // How an agent runs its part of a tree of forked calls.
 #include <heist/detail/fork_frame.hpp>
 #include <heist/detail/task_tree.hpp>

@@ -1,8 +1,8 @@
 #include <cstdio>
-#include <heist/detail/report_error.hpp>
-#include <heist/error.hpp>
 #include <heist/detail/misuse.hpp>
+#include <heist/detail/report_error.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/error.hpp>
 #include <stdexcept>
 #include <string>
 

@@ -70,15 +70,15 @@ void Room::leave() noexcept {
   bound->leave();
 }
 
-Room Room::try_take(const Ref<PostBound>& bound) noexcept {
-  return bound->try_take() ? Room(bound) : Room();
-}
-
-Promise<Room> Room::wait_for(const Ref<PostBound>& bound) { return bound->wait(); }
-
 }  // namespace HEIST_NAMESPACE
 
 namespace heist::detail {
+
+Room try_take_room(const Ref<PostBound>& bound) noexcept {
+  return bound->try_take() ? Access::make<Room>(bound) : Room();
+}
+
+Promise<Room> wait_for_room(const Ref<PostBound>& bound) { return bound->wait(); }
 
 Ref<PostBound> make_post_bound(std::size_t places) {
   constexpr std::size_t most = std::size_t{1} << 31;

@@ -1,7 +1,7 @@
 #include <heist/detail/access.hpp>
-#include <heist/error.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/error.hpp>
 
 #include <memory>
 #include <utility>

@@ -1,10 +1,10 @@
 // CooperativeCore: what the handles of one cooperative scheduler share.
 #pragma once
 
+#include <heist/cooperative_callback.hpp>
 #include <heist/cooperative_scheduler.hpp>
 #include <heist/detail/loop_node.hpp>
 #include <heist/detail/ref.hpp>
-#include <heist/cooperative_callback.hpp>
 #include <heist/detail/slice_clock.hpp>
 #include <memory>
 #include <optional>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <heist/error.hpp>
 #include <heist/detail/scheduling_state.hpp>
+#include <heist/error.hpp>
 
 #include "local_tasks.hpp"
 #include "microtask_queue.hpp"

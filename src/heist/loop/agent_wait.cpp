@@ -1,8 +1,8 @@
 #include "agent_wait.hpp"
 
+#include <heist/detail/promise_state.hpp>
 #include <heist/detail/report_error.hpp>
 #include <heist/error.hpp>
-#include <heist/detail/promise_state.hpp>
 #include <string>
 
 #include "drain_watch.hpp"

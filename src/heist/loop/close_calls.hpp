@@ -3,8 +3,8 @@
 
 #include <chrono>
 #include <cstdint>
-#include <heist/event_loop.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/event_loop.hpp>
 #include <optional>
 
 #include "../os/word_wait.hpp"

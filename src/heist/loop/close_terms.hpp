@@ -2,8 +2,8 @@
 #pragma once
 
 #include <chrono>
-#include <heist/event_loop.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/event_loop.hpp>
 #include <optional>
 
 namespace heist::detail {

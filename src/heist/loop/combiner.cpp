@@ -23,7 +23,8 @@ void CombinedInput::abandon(LoopNode& node) noexcept {
 }
 
 void Combiner::require_loop(const Scheduler* scheduler) {
-  if (scheduler != nullptr) Access::check_valid(*scheduler, "when_all, when_any or race: the scheduler");
+  if (scheduler != nullptr)
+    Access::check_valid(*scheduler, "when_all, when_any or race: the scheduler");
   if (scheduler == nullptr && current_loop() == nullptr) {
     throw NotAllowedError("no event loop runs on this thread: name a scheduler");
   }

@@ -36,7 +36,8 @@ ContinuationSources named_sources(const YieldOptions& options, const SchedulingS
   } else if (priority) {
     sources.priority = static_cast<TaskPriority>(*priority);
   } else {
-    sources.priority_source = Access::signal(signal)->has_dynamic_priority() ? Access::signal(signal) : nullptr;
+    sources.priority_source =
+        Access::signal(signal)->has_dynamic_priority() ? Access::signal(signal) : nullptr;
     sources.priority = Access::signal(signal)->fixed_priority();
   }
   return sources;

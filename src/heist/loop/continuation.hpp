@@ -3,8 +3,8 @@
 
 #include <heist/detail/access.hpp>
 #include <heist/detail/posted_task.hpp>
-#include <heist/promise.hpp>
 #include <heist/detail/scheduling_state.hpp>
+#include <heist/promise.hpp>
 #include <heist/yield.hpp>
 
 namespace heist::detail {
@@ -26,8 +26,8 @@ struct ContinuationSources {
 /// The same; most yields have none and inherit everything.
 [[nodiscard]] inline ContinuationSources sources_of(const YieldOptions& options,
                                                     const SchedulingState& current) {
-  const bool has_options =
-      options.priority() || Access::inherits(options.signal()) || Access::signal(options.signal()) != nullptr;
+  const bool has_options = options.priority() || Access::inherits(options.signal()) ||
+                           Access::signal(options.signal()) != nullptr;
   if (has_options) return named_sources(options, current);
   return {current.abort_source, current.priority_source, current.priority};
 }

@@ -1,8 +1,8 @@
 #include "drain_watch.hpp"
 
 #include <heist/detail/report_error.hpp>
-#include <heist/error.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/error.hpp>
 
 namespace heist::detail {
 

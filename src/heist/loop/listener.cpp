@@ -1,8 +1,8 @@
-#include <heist/detail/report_error.hpp>
-#include <heist/error.hpp>
+#include <heist/abort_signal.hpp>
 #include <heist/detail/listener.hpp>
 #include <heist/detail/node_memory.hpp>
-#include <heist/abort_signal.hpp>
+#include <heist/detail/report_error.hpp>
+#include <heist/error.hpp>
 
 #include "../os/thread_id.hpp"
 #include "signal_core.hpp"

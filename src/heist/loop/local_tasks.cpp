@@ -1,4 +1,5 @@
 #include "local_tasks.hpp"
+#include <heist/detail/levels.hpp>
 
 namespace heist::detail {
 

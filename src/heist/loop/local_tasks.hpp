@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <heist/detail/levels.hpp>
 #include <heist/detail/scheduler_task.hpp>
 
 #include "aborted_tasks.hpp"

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <cstdint>
 #include <heist/delay.hpp>
-#include <heist/event_loop.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/event_loop.hpp>
 #include <optional>
 
 #include "timer_wheel.hpp"

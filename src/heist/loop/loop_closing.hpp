@@ -1,9 +1,9 @@
 // LoopClosing: the end of a loop: everything it holds runs or is dropped, and nothing new is taken.
 #pragma once
 
-#include <heist/event_loop.hpp>
 #include <heist/detail/scheduler_task.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/event_loop.hpp>
 
 #include "agent_role.hpp"
 #include "drain_watch.hpp"

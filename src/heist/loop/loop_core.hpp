@@ -4,11 +4,11 @@
 #include <cassert>
 #include <chrono>
 #include <cstdint>
-#include <heist/event_loop.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/detail/scheduler_task.hpp>
 #include <heist/detail/scheduling_state.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/event_loop.hpp>
 #include <heist/task_source.hpp>
 #include <memory>
 #include <optional>

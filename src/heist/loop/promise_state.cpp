@@ -1,8 +1,8 @@
 #include <array>
 #include <heist/detail/access.hpp>
+#include <heist/detail/promise_state.hpp>
 #include <heist/detail/report_error.hpp>
 #include <heist/error.hpp>
-#include <heist/detail/promise_state.hpp>
 #include <heist/scheduler.hpp>
 #include <string>
 #include <utility>

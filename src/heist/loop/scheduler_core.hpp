@@ -6,8 +6,8 @@
 #include <chrono>
 #include <cstdint>
 #include <heist/detail/loop_node.hpp>
-#include <heist/priority.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/priority.hpp>
 #include <memory>
 #include <utility>
 

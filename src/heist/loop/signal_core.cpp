@@ -1,8 +1,8 @@
 #include "signal_core.hpp"
 
 #include <heist/detail/access.hpp>
-#include <heist/error.hpp>
 #include <heist/detail/node_memory.hpp>
+#include <heist/error.hpp>
 #include <memory>
 #include <utility>
 
@@ -67,7 +67,8 @@ void release(SignalCore& core) noexcept {
 void retain(SignalCore& core) noexcept { core.shares_.add(); }
 
 Reason SignalCore::reason() const noexcept {
-  return Access::make<Reason>(Ref<ReasonBox>::share(reason_.load(sync::edge("signal:observe", sync::acquire))));
+  return Access::make<Reason>(
+      Ref<ReasonBox>::share(reason_.load(sync::edge("signal:observe", sync::acquire))));
 }
 
 /// False: it has a reason already.

@@ -3,13 +3,13 @@
 
 #include <array>
 #include <cstdint>
+#include <heist/abort_signal.hpp>
 #include <heist/detail/listener.hpp>
-#include <heist/priority.hpp>
-#include <heist/error.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/detail/scheduler_task.hpp>
-#include <heist/abort_signal.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/error.hpp>
+#include <heist/priority.hpp>
 #include <stop_token>
 
 #include "../concurrent/registry.hpp"

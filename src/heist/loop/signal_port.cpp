@@ -1,3 +1,4 @@
+#include <heist/detail/levels.hpp>
 #include <heist/detail/node_memory.hpp>
 
 #include "../cluster/queues/signal_queues.hpp"

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <heist/detail/levels.hpp>
 #include <heist/priority.hpp>
 
 #include "age_marks.hpp"

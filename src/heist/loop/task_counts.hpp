@@ -3,8 +3,8 @@
 
 #include <array>
 #include <cstdint>
-#include <heist/event_loop.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/event_loop.hpp>
 #include <heist/task_source.hpp>
 #include <optional>
 

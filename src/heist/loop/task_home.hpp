@@ -3,12 +3,12 @@
 
 #include <chrono>
 #include <cstdint>
-#include <heist/event_loop.hpp>
 #include <heist/detail/promise_state.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/detail/scheduler_task.hpp>
 #include <heist/detail/scheduling_state.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/event_loop.hpp>
 
 #include "../concurrent/inbox.hpp"
 #include "aborted_tasks.hpp"

@@ -1,4 +1,5 @@
 #include "task_queues.hpp"
+#include <heist/detail/levels.hpp>
 
 #include <utility>
 

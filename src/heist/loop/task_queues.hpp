@@ -6,8 +6,9 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <heist/priority.hpp>
+#include <heist/detail/levels.hpp>
 #include <heist/detail/scheduler_task.hpp>
+#include <heist/priority.hpp>
 
 #include "../concurrent/own_count.hpp"
 #include "pairing_heap.hpp"

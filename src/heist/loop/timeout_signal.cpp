@@ -1,7 +1,7 @@
 #include "timeout_signal.hpp"
 
-#include <heist/error.hpp>
 #include <heist/detail/node_memory.hpp>
+#include <heist/error.hpp>
 #include <heist/task_source.hpp>
 
 #include "loop_core.hpp"

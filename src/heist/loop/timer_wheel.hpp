@@ -24,6 +24,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <heist/detail/levels.hpp>
 #include <heist/detail/loop_node.hpp>
 #include <limits>
 #include <type_traits>

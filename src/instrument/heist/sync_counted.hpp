@@ -3,11 +3,11 @@
 // only.
 #pragma once
 
-#include <heist/version.hpp>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <heist/version.hpp>
 #include <string_view>
 
 namespace heist::counted {

@@ -3,11 +3,11 @@
 // which value it reads. Included by heist/detail/sync.hpp only.
 #pragma once
 
-#include <heist/version.hpp>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <heist/sync_weakening.hpp>
+#include <heist/version.hpp>
 #include <source_location>
 #include <string_view>
 #include <type_traits>

@@ -4,10 +4,10 @@
 // heist/detail/sync.hpp only.
 #pragma once
 
-#include <heist/version.hpp>
 #include <atomic>
 #include <cstdlib>
 #include <heist/sync_weakening.hpp>
+#include <heist/version.hpp>
 #include <string_view>
 
 namespace HEIST_NAMESPACE::detail::sync {

@@ -2,9 +2,9 @@
 // heist/sync_weakened.hpp and heist/sync_model.hpp only.
 #pragma once
 
-#include <heist/version.hpp>
 #include <atomic>
 #include <cstdint>
+#include <heist/version.hpp>
 #include <string_view>
 #include <utility>
 

@@ -94,13 +94,13 @@ HEIST_BLOCKING_MODEL_PROGRAM(hurries_against_a_drain, 2) {
   const ModelTime time;
   EventLoop loop(on_model_time());
   const Scheduler scheduler = loop.scheduler();
-  static_cast<void>(loop.core().close_terms().may_tell());  // so that no look gets it up
+  static_cast<void>(Access::core(loop).close_terms().may_tell());  // so that no look gets it up
   const auto held = scheduler.post_task([] { return 7; });
   scheduler.suspend();
   auto patient = CloseMode::drain();
   patient.wait_for_delayed = true;
-  spawn([&] { loop.core().closing().hurry(patient); });
-  spawn([&] { loop.core().closing().hurry(CloseMode::abort()); });
+  spawn([&] { Access::core(loop).closing().hurry(patient); });
+  spawn([&] { Access::core(loop).closing().hurry(CloseMode::abort()); });
   loop.close(patient);
   join_all();
   check(held.status() == PromiseStatus::rejected, "what is held back rejects");
@@ -116,13 +116,13 @@ HEIST_BLOCKING_MODEL_PROGRAM(count_against_take, 2) {
     scheduler.post([&] { ++ran; });
   });
   spawn([&] {
-    const auto tally = loop.core().counts().try_tally();
+    const auto tally = Access::core(loop).counts().try_tally();
     check(!tally || tally->begun + tally->not_started <= 2, "it counts no more than there are");
   });
   loop.run_until_idle();
   join_all();
   loop.run_until_idle();
-  check(ran == 2 && loop.core().counts().try_tally()->not_started == 0, "nothing is left");
+  check(ran == 2 && Access::core(loop).counts().try_tally()->not_started == 0, "nothing is left");
 }
 
 /// A closer adds up the tasks of an agent that runs them: each is in one place, and none has ended
@@ -135,10 +135,10 @@ HEIST_BLOCKING_MODEL_PROGRAM(tally_against_run, 2) {
   scheduler.post(work);
   scheduler.post(work);
   spawn([&] {
-    const auto begun = loop.core().counts().try_begun();
+    const auto begun = Access::core(loop).counts().try_begun();
     // relaxed: what the count has seen to end has returned before.
     check(!begun || begun->ended() <= returned.load(sync::relaxed), "what has ended has returned");
-    const auto tally = loop.core().counts().try_tally();
+    const auto tally = Access::core(loop).counts().try_tally();
     check(!tally || tally->begun + tally->not_started == 2, "each of them is counted once");
   });
   loop.run_until_idle();

@@ -53,7 +53,7 @@ Forkable<int> sum_of_two() {
 /// What a cluster's close does at its deadline.
 void reject_running(const LoopCluster& cluster) {
   for (unsigned index = 0; index < 2; ++index) {
-    LoopCore& loop = cluster.loop(index).core();
+    LoopCore& loop = Access::core(cluster.loop(index));
     if (loop.counts().activity().runs_something()) loop.running_task().reject();
   }
 }
@@ -313,7 +313,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(a_drain_waits_for_what_tasks_post, 0) {
   cluster.scheduler().post([&] { cluster.bound(1).post([&] { has_run = true; }); });
   cluster.core().refuse_tasks();
   for (unsigned index = 0; index < 2; ++index) {
-    cluster.loop(index).core().refuse_tasks();
+    Access::core(cluster.loop(index)).refuse_tasks();
     spawn([&, index] { cluster.run(index); });
   }
   CloseTerms terms;

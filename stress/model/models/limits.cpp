@@ -18,7 +18,7 @@ HEIST_MODEL_PROGRAM(two_ask_for_a_ceiling, 3) {
   std::array<SchedulerCore*, 2> got{};
   for (auto& mine : got) {
     spawn([&] {
-      mine = loop.scheduler().with_ceiling(TaskPriority::background).core();
+      mine = Access::core(loop.scheduler().with_ceiling(TaskPriority::background));
       check(mine->ceiling == TaskPriority::background, "it has the ceiling");
     });
   }
@@ -29,13 +29,13 @@ HEIST_MODEL_PROGRAM(two_ask_for_a_ceiling, 3) {
 HEIST_MODEL_PROGRAM(a_place_is_taken_when_it_was_left, 3) {
   const auto bound = make_post_bound(1);
   int users = 0;
-  Room first = Room::try_take(bound);
+  Room first = try_take_room(bound);
   spawn([&] {
     ++users;
     first.leave();
   });
   spawn([&] {
-    const Room second = Room::try_take(bound);
+    const Room second = try_take_room(bound);
     if (second) check(++users == 2, "one after the other");
   });
   join_all();
@@ -46,7 +46,7 @@ HEIST_MODEL_PROGRAM(one_place_goes_to_one, 3) {
   const auto bound = make_post_bound(1);
   std::array<Room, 2> rooms;
   for (auto& room : rooms) {
-    spawn([&] { room = Room::try_take(bound); });
+    spawn([&] { room = try_take_room(bound); });
   }
   if (join_all()) check(static_cast<bool>(rooms[0]) != static_cast<bool>(rooms[1]), "one has it");
 }
@@ -55,14 +55,14 @@ HEIST_MODEL_PROGRAM(one_place_goes_to_one, 3) {
 HEIST_MODEL_PROGRAM(a_place_is_given_when_it_was_left, 3) {
   const auto bound = make_post_bound(1);
   int users = 0;
-  Room first = Room::try_take(bound);
+  Room first = try_take_room(bound);
   std::optional<Promise<Room>> second;
   spawn([&] {
     ++users;
     first.leave();
   });
   spawn([&] {
-    second = Room::wait_for(bound);
+    second = wait_for_room(bound);
     if (second->status() == PromiseStatus::fulfilled) check(++users == 2, "one after the other");
   });
   if (join_all()) check(second->status() == PromiseStatus::fulfilled, "nobody waits for nothing");
@@ -72,17 +72,17 @@ HEIST_MODEL_PROGRAM(a_place_is_given_when_it_was_left, 3) {
 HEIST_MODEL_PROGRAM(a_place_is_given_by_others, 3) {
   const auto bound = make_post_bound(1);
   int users = 0;
-  Room first = Room::try_take(bound);
-  std::optional<Promise<Room>> second = Room::wait_for(bound);
+  Room first = try_take_room(bound);
+  std::optional<Promise<Room>> second = wait_for_room(bound);
   const auto use = [&users](const Promise<Room>& place) {
     if (place.status() == PromiseStatus::fulfilled) ++users;
   };
   spawn([&] { first.leave(); });
-  spawn([&] { use(Room::wait_for(bound)); });
+  spawn([&] { use(wait_for_room(bound)); });
   spawn([&] {
     use(*second);
     second.reset();
-    static_cast<void>(Room::wait_for(bound));
+    static_cast<void>(wait_for_room(bound));
   });
   join_all();
 }
@@ -90,31 +90,31 @@ HEIST_MODEL_PROGRAM(a_place_is_given_by_others, 3) {
 /// Two leave, two wait: nobody is forgotten, whoever serves.
 HEIST_MODEL_PROGRAM(two_places_go_to_two_who_wait, 2) {
   const auto bound = make_post_bound(2);
-  std::array<Room, 2> taken{Room::try_take(bound), Room::try_take(bound)};
+  std::array<Room, 2> taken{try_take_room(bound), try_take_room(bound)};
   std::array<std::optional<Promise<Room>>, 2> waiting;
   for (auto& room : taken) {
     spawn([&room] { room.leave(); });
   }
   for (auto& promise : waiting) {
-    spawn([&promise, &bound] { promise = Room::wait_for(bound); });
+    spawn([&promise, &bound] { promise = wait_for_room(bound); });
   }
   if (!join_all()) return;
   for (const auto& promise : waiting) {
     check(promise->status() == PromiseStatus::fulfilled, "nobody waits for nothing");
   }
-  check(!Room::try_take(bound), "there were two places");
+  check(!try_take_room(bound), "there were two places");
 }
 
 /// Nobody wants what is given: it goes to the next, and in the end it is free.
 HEIST_MODEL_PROGRAM(a_place_that_nobody_wants_goes_on, 2) {
   const auto bound = make_post_bound(1);
   std::optional<Promise<Room>> wanted;
-  spawn([&] { static_cast<void>(Room::wait_for(bound)); });
-  spawn([&] { wanted = Room::wait_for(bound); });
+  spawn([&] { static_cast<void>(wait_for_room(bound)); });
+  spawn([&] { wanted = wait_for_room(bound); });
   if (!join_all()) return;
   check(wanted->status() == PromiseStatus::fulfilled, "nobody waits for nothing");
   wanted.reset();
-  check(static_cast<bool>(Room::try_take(bound)), "it is free");
+  check(static_cast<bool>(try_take_room(bound)), "it is free");
 }
 
 /// Each of them, frozen at any step, keeps nobody from coming to an end.

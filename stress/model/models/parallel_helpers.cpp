@@ -6,6 +6,7 @@
 #include "../support.hpp"
 
 using namespace heist;
+using namespace heist::detail;
 using namespace heist::model;
 
 namespace {

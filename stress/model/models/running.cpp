@@ -11,7 +11,8 @@ using namespace heist::model;
 
 /// What Agent::close does at its deadline.
 void reject_running(EventLoop& loop) {
-  if (loop.core().counts().activity().runs_something()) loop.core().running_task().reject();
+  if (Access::core(loop).counts().activity().runs_something())
+    Access::core(loop).running_task().reject();
 }
 
 /// A promise says what became of its callback, or that a close was first.

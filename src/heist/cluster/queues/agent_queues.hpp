@@ -5,9 +5,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <heist/detail/levels.hpp>
 #include <heist/detail/loop_node.hpp>
-#include <heist/priority.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/priority.hpp>
 
 #include "fork_deque.hpp"
 #include "source_rotation.hpp"

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <heist/detail/levels.hpp>
 #include <heist/detail/loop_node.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/detail/sync.hpp>

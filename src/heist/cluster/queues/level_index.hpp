@@ -4,8 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <heist/priority.hpp>
+#include <heist/detail/levels.hpp>
 #include <heist/detail/sync.hpp>
+#include <heist/priority.hpp>
 #include <utility>
 
 #include "signal_queues.hpp"

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <heist/detail/levels.hpp>
 #include <heist/detail/loop_node.hpp>
 #include <heist/priority.hpp>
 #include <optional>
