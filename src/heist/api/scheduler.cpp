@@ -89,7 +89,7 @@ std::optional<Scheduler> Scheduler::current() noexcept {
   return Scheduler(Ref<TaskHome>::share(&scheduler->home), scheduler);
 }
 
-void enqueue_microtask(Reaction& reaction) {
+void detail::enqueue_microtask(Reaction& reaction) {
   reaction.bind_to_current_agent();
   deliver(reaction);
 }

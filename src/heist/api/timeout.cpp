@@ -22,7 +22,7 @@ bool withdraw(TimeoutTask& task) {
 
 }  // namespace
 
-Timeout arm_timeout(TimeoutTask& task, Delay delay) {
+Timeout detail::arm_timeout(TimeoutTask& task, Delay delay) {
   LoopCore* loop = current_loop();
   if (loop == nullptr) {
     task.destroy();
