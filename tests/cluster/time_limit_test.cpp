@@ -70,5 +70,20 @@ TEST_P(ClusterTimeLimitFree, limits_that_end_together_when_one_listener_waits_th
   EXPECT_TRUE(comes_true([&] { return waited == 2; }));
 }
 
+// Rule: CLU-3: who runs users' code looks for nothing any more.
+TEST_P(ClusterTimeLimitFree, limit_of_an_agent_when_its_listener_waits_then_another_agent_runs_it) {
+  const auto signal = AbortSignal::timeout(bound(0), 20ms);  // all agents sleep by then
+  std::atomic<bool> ran{false};
+  std::atomic<bool> has_waited{false};
+  std::atomic<bool> ran_meanwhile{false};
+  const auto subscription = signal.on_abort([&] {
+    scheduler().post([&] { ran = true; });
+    ran_meanwhile = comes_true([&] { return ran.load(); });
+    has_waited = true;
+  });
+  while (!has_waited) std::this_thread::yield();
+  EXPECT_TRUE(ran_meanwhile);
+}
+
 }  // namespace
 }  // namespace heist::support

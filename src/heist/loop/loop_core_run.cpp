@@ -73,6 +73,12 @@ inline bool run_task(LoopCore& loop, SchedulerTask& task) noexcept HEIST_ON_AGEN
   return !may_not_start || !std::exchange(agent.not_started, false);
 }
 
+/// Its listeners are users' code, as tasks are.
+inline bool run_limit(LoopCore& loop, SchedulerTask& limit) noexcept HEIST_ON_AGENT {
+  loop.end_search();
+  return run_task(loop, limit);
+}
+
 /// A stealable continuation, or the rest of a task that forked. Apart from the way of tasks, which
 /// is shorter without it.
 [[gnu::noinline]] void run_continuation(LoopCore& loop, LoopNode& node) noexcept HEIST_ON_AGENT {
@@ -117,10 +123,10 @@ void LoopCore::forget_rethrown() noexcept {
 bool LoopCore::run_next(bool heed_stop) noexcept {
   for (;;) {
     if (has_news()) {
-      if (SchedulerTask* limit = pick_limit_before_inbox(*this)) return run_task(*this, *limit);
+      if (SchedulerTask* limit = pick_limit_before_inbox(*this)) return run_limit(*this, *limit);
       if (!collect_work()) continue;
       if (heed_stop && on_agent().stop_requested) return false;
-      if (SchedulerTask* limit = pick_limit(*this)) return run_task(*this, *limit);
+      if (SchedulerTask* limit = pick_limit(*this)) return run_limit(*this, *limit);
     }
     if (heed_stop && on_agent().stop_requested) return false;
     if (membership_ != nullptr) {
