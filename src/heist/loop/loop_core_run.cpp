@@ -23,12 +23,20 @@ inline SchedulerTask* pick_limit(LoopCore& loop) noexcept HEIST_ON_AGENT {
   return !limits.empty() && limits.begin_pick(loop.counts().run()) ? &limits.pop() : nullptr;
 }
 
+/// What was sent here has arrived in part: one of the cluster, for which that was interrupted.
+inline SchedulerTask* pick_limit_of_cluster(LoopCore& loop) noexcept HEIST_ON_AGENT {
+  const bool is_interrupted = loop.on_agent().has_leftovers && loop.membership() != nullptr;
+  return is_interrupted ? loop.membership()->keep_delays() : nullptr;
+}
+
 /// A limit that has ended does not wait until all that was sent here has been taken. Null: there is
 /// none, or nothing to take before it.
 [[gnu::noinline]] SchedulerTask* pick_limit_before_inbox(LoopCore& loop) noexcept HEIST_ON_AGENT {
-  if (!loop.arrivals().may_have_limits()) [[likely]]
-    return nullptr;
-  return loop.has_messages() && loop.arrivals().limit_is_first() ? pick_limit(loop) : nullptr;
+  if (loop.arrivals().may_have_limits()) [[unlikely]] {
+    const bool is_first = loop.has_messages() && loop.arrivals().limit_is_first();
+    if (SchedulerTask* limit = is_first ? pick_limit(loop) : nullptr) return limit;
+  }
+  return pick_limit_of_cluster(loop);
 }
 
 /// False: a time limit comes first, and something is left.
