@@ -1,7 +1,9 @@
 // Rule: DLY-6 in a cluster: whichever agent picks next aborts a signal whose time limit has ended.
+#include <deque>
 #include <functional>
 
 #include "cluster/cluster_fixture.hpp"
+#include "heist/loop/loop_core.hpp"
 
 namespace heist::support {
 
@@ -70,6 +72,55 @@ TEST_P(ClusterTimeLimitFree, limits_that_end_together_when_one_listener_waits_th
   const auto of_first = first.on_abort(wait);
   const auto of_second = second.on_abort(wait);
   EXPECT_TRUE(comes_true([&] { return waited == 2; }));
+}
+
+/// One of many that are handed over to an agent.
+struct CountedMessage : LoopNode {
+  explicit CountedMessage(std::size_t& count) noexcept : LoopNode(table), arrived(count) {}
+  static void take(LoopNode& node, TaskHome& /*home*/) noexcept {
+    ++static_cast<CountedMessage&>(node).arrived;
+  }
+  static void ignore(LoopNode& /*node*/) noexcept {}
+  static constexpr MessageOps table{{LoopNodeKind::message, nullptr, &ignore}, &take};
+
+  std::size_t& arrived;
+};
+
+TEST_P(ClusterTimeLimitFree, limit_when_much_was_handed_over_to_all_agents_then_before_the_rest) {
+  constexpr std::size_t many = 100'000;
+  constexpr std::size_t portions = 4096;
+  std::vector<std::size_t> arrived(size());
+  std::deque<CountedMessage> messages;
+  HeldAgents held(cluster());
+  for (unsigned agent = 0; agent < size(); ++agent) {
+    LoopCore& loop = *Access::home(bound(agent))->as_loop();
+    for (std::size_t i = 0; i < many; ++i) {
+      ASSERT_TRUE(loop.hand_over(messages.emplace_back(arrived[agent])));
+    }
+  }
+  std::atomic<std::size_t> arrived_here{many};
+  const auto signal = AbortSignal::timeout(scheduler(), 0ms);
+  const auto subscription =
+      signal.on_abort([&] { arrived_here = arrived[agent_here(cluster()).value()]; });
+  held.let_go();
+  EXPECT_TRUE(comes_true([&] { return signal.aborted(); }));
+  cluster().close(CloseMode::abort());
+  EXPECT_LE(arrived_here, portions);
+}
+
+// Rule: CLU-3: who runs users' code looks for nothing any more.
+TEST_P(ClusterTimeLimitFree, limit_of_an_agent_when_its_listener_waits_then_another_agent_runs_it) {
+  const auto signal = AbortSignal::timeout(bound(0), 20ms);  // all agents sleep by then
+  std::atomic<bool> ran{false};
+  std::atomic<bool> has_waited{false};
+  std::atomic<bool> ran_meanwhile{false};
+  const auto subscription = signal.on_abort([&] {
+    scheduler().post([&] { ran = true; });
+    ran_meanwhile = comes_true([&] { return ran.load(); });
+    has_waited = true;
+  });
+  while (!has_waited) std::this_thread::yield();
+  EXPECT_TRUE(ran_meanwhile);
 }
 
 }  // namespace

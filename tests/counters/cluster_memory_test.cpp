@@ -191,5 +191,26 @@ TEST_P(ClusterMemory, close_when_memory_is_gone_then_everything_rejects) {
   for (const auto& promise : promises) EXPECT_EQ(promise.status(), PromiseStatus::rejected);
 }
 
+/// Whether the cluster could be made, and runs tasks, with memory for so many allocations.
+bool runs_with(std::uint64_t allocations) {
+  std::optional<AgentCluster> cluster;
+  try {
+    const test::MemoryFor memory(allocations);
+    cluster.emplace(AgentClusterOptions{.agents = 2, .reserves = 2});
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return cluster->scheduler().post_task([] { return true; }).get();
+}
+
+TEST(ClusterWithoutMemory, cluster_when_memory_ends_while_it_is_made_then_throws_and_is_gone) {
+  if (!test::new_can_fail()) GTEST_SKIP() << "this sanitizer has its own operator new";
+  constexpr std::uint64_t more_than_it_needs = 1000;
+  std::uint64_t allocations = 0;
+  while (!runs_with(allocations) && allocations < more_than_it_needs) ++allocations;
+  EXPECT_GT(allocations, 10U);
+  EXPECT_LT(allocations, more_than_it_needs);
+}
+
 }  // namespace
 }  // namespace heist::support

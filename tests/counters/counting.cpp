@@ -9,6 +9,7 @@
 #include <cstdarg>
 #include <cstdlib>
 #include <heist/detail/node_memory.hpp>
+#include <limits>
 #include <new>
 
 #include "heist/concurrent/node_pool.hpp"
@@ -31,13 +32,15 @@ constexpr std::size_t most_kept_bytes = 512;
 constexpr std::size_t kept_step = 32;
 
 constinit thread_local bool refuse_memory = false;
+constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 constinit thread_local std::uint64_t news = 0;
+constinit thread_local std::uint64_t most_news = no_limit;
 constinit thread_local std::uint64_t calls = 0;
 [[maybe_unused]] constinit std::atomic<std::int64_t> large_nodes_bytes =
     0;  ///< of scalable_aligned_malloc
 
 void* counted_new(std::size_t bytes, std::size_t alignment) noexcept {
-  if (refuse_memory) return nullptr;
+  if (refuse_memory || news >= most_news) return nullptr;
   ++news;
   void* memory = nullptr;
   if (bytes == 0) bytes = 1;
@@ -89,6 +92,18 @@ bool memory_can_fail() noexcept {
   return true;
 #endif
 }
+
+bool new_can_fail() noexcept {
+#if defined(__clang__) && (defined(HEIST_SANITIZER_ADDRESS) || defined(HEIST_SANITIZER_THREAD))
+  return false;
+#else
+  return true;
+#endif
+}
+
+MemoryFor::MemoryFor(std::uint64_t times) noexcept { most_news = news + times; }
+
+MemoryFor::~MemoryFor() { most_news = no_limit; }
 
 NoMemory::NoMemory(std::size_t nodes) {
   constexpr std::array<std::size_t, 7> kept_sizes{64, 96, 128, 192, 256, 384, 512};

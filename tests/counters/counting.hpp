@@ -64,4 +64,18 @@ class NoMemory {
   Hoarded* hoard_ = nullptr;
 };
 
+/// Whether operator new can be made to fail: clang's sanitizers bring their own.
+[[nodiscard]] bool new_can_fail() noexcept;
+
+/// While it lives, this thread gets memory from operator new so many times, then no more.
+///
+/// Precondition: new_can_fail(). One at a time.
+class MemoryFor {
+ public:
+  explicit MemoryFor(std::uint64_t times) noexcept;
+  ~MemoryFor();
+  MemoryFor(const MemoryFor&) = delete;
+  MemoryFor& operator=(const MemoryFor&) = delete;
+};
+
 }  // namespace heist::test

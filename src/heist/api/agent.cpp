@@ -1,6 +1,7 @@
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
-#include <future>
+#include <exception>
 #include <heist/agent.hpp>
 #include <heist/detail/access.hpp>
 #include <heist/detail/report_error.hpp>
@@ -40,11 +41,36 @@ constexpr std::chrono::milliseconds between_tasks{10};
 ///         ends leaves that to it: `is_wanted` to go on as if it had been started anew,
 ///         `close_requested` to close the loop.
 struct Agent::Impl : LoopNode {
+  /// A thread tells who has made it whether it has started. (A std::promise that is never kept needs
+  /// memory, of which there may be none.)
+  class Start {
+   public:
+    /// `failure`: why it has not.
+    void tell(std::exception_ptr failure = nullptr) noexcept {
+      const std::lock_guard lock(mutex_);
+      failure_ = std::move(failure);
+      is_told_ = true;
+      told_.notify_one();
+    }
+    /// Blocks: until it is told.   Errors: what the thread threw.
+    void hear() {
+      std::unique_lock lock(mutex_);
+      told_.wait(lock, [this] { return is_told_; });
+      if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    }
+
+   private:
+    std::mutex mutex_;
+    std::condition_variable told_;
+    bool is_told_ = false;        ///< guarded by mutex_
+    std::exception_ptr failure_;  ///< the same
+  };
+
   Impl(Agent& owner, AgentOptions agent_options)
       : LoopNode(close_table), options(std::move(agent_options)), loop(options.loop), self(owner) {}
 
-  void run(std::promise<void> started);
-  void drive(std::promise<void>& started);
+  void run();
+  void drive();
   void run_as_reserve();
   void serve();
   bool goes_on();
@@ -75,6 +101,7 @@ struct Agent::Impl : LoopNode {
   bool is_member = true;     ///< of a cluster, which closes it
   bool is_reserve = false;   ///< of that cluster
   bool close_taken = false;  ///< agent only
+  Start start;
   CloseCalls calls;
   std::mutex closing;
   bool close_requested = false;  ///< guarded by closing; so is all that follows
@@ -94,14 +121,14 @@ void Agent::Impl::end_if_lost() const noexcept {
   std::abort();
 }
 
-void Agent::Impl::run(std::promise<void> started) {
+void Agent::Impl::run() {
   try {
     agent_of_this_thread = &self;
     name_this_thread(options.name);
     if (options.affinity) pin_this_thread(*options.affinity);
-    drive(started);
+    drive();
   } catch (...) {  // it has not started
-    return started.set_exception(std::current_exception());
+    return start.tell(std::current_exception());
   }
   if (options.on_stop) invoke_and_report(options.on_stop, ErrorOrigin::task);
   calls.reach(CloseCalls::Stage::stopped);
@@ -150,12 +177,12 @@ bool Agent::Impl::goes_on() {
 
 /// One scope from on_start to the end of the close: Timeout::clear() on another thread would drive
 /// the loop in any gap.
-void Agent::Impl::drive(std::promise<void>& started) {
+void Agent::Impl::drive() {
   LoopCore& core = Access::core(loop);
   const DriveScope driving(core);
   core.assert_agent();
   if (options.on_start) options.on_start();
-  started.set_value();
+  start.tell();
   while (!close_taken) {
     core.run();
     end_if_lost();
@@ -284,12 +311,9 @@ Agent::Agent(AgentOptions options, NotStarted /*not_started*/) {
 }
 
 void Agent::start() {
-  std::promise<void> started;
-  auto start = started.get_future();
-  impl_->thread = std::thread(
-      [this, started = std::move(started)]() mutable { impl_->run(std::move(started)); });
+  impl_->thread = std::thread([this] { impl_->run(); });
   try {
-    start.get();
+    impl_->start.hear();
   } catch (...) {
     impl_->thread.join();
     throw;

@@ -188,7 +188,7 @@ void ClusterClosing::drop_waiting(LoopCore* agent) noexcept {
     if (agent != nullptr) cluster_.upkeep().hand_on(*agent);
     cluster_.upkeep().take_waiting(found);
     cluster_.keeper().end(TimerKeeper::never);
-  } while (cluster_.has_posts_by_now() || cluster_.limits_to_arm().has_posts_by_now());
+  } while (cluster_.has_posts_by_now());
   drop_taken(found);
 }
 

@@ -60,9 +60,12 @@ ClusterCore::ClusterCore(const EventLoopOptions& options, std::vector<Ref<LoopCo
       closing_(*this, size()) {
   waiting_ = kept_.get();
   queues_.keep_stamps(longest_waits_);
+  // All of them first: a loop that has joined would keep a cluster that was never made.
+  std::vector<std::unique_ptr<Member>> members;
   for (unsigned agent = 0; agent < size(); ++agent) {
-    loop(agent).join(std::make_unique<Member>(*this, loop(agent), agent));
+    members.push_back(std::make_unique<Member>(*this, loop(agent), agent));
   }
+  for (unsigned agent = 0; agent < size(); ++agent) loop(agent).join(std::move(members[agent]));
 }
 
 ClusterCore::~ClusterCore() = default;

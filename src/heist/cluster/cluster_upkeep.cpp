@@ -8,7 +8,7 @@
 namespace heist::detail {
 
 bool ClusterUpkeep::needs_keeper() const noexcept {
-  if (inbox_.has_posts_by_now()) return true;
+  if (cluster_.has_posts_by_now()) return true;
   const TimerKeeper::Due due = cluster_.keeper().next_due();
   return due != TimerKeeper::never && due <= cluster_.time().tick_now();
 }
@@ -69,7 +69,7 @@ void ClusterUpkeep::take_over() noexcept {
 
 /// Whether a portion was not enough.
 bool ClusterUpkeep::keeps_more() const noexcept {
-  return !arriving_.empty() || cluster_.limits_to_arm().is_told() ||
+  return !arriving_.empty() || cluster_.limits_to_arm().has_more() ||
          cluster_.aborted().may_have_messages() || first_to_withdraw() != nullptr || sweeps_held_;
 }
 

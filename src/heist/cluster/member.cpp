@@ -166,12 +166,14 @@ void Member::end_search() noexcept {
   cluster_.upkeep().notify_watcher(cluster_.keeper().next_due());
 }
 
+bool Member::wants_keeper() noexcept { return cluster_.upkeep().wants_keeper(); }
+
 bool Member::has_more_urgent(int level) noexcept {
-  return cluster_.upkeep().wants_keeper() || cluster_.queues().may_have_above(level);
+  return wants_keeper() || cluster_.queues().may_have_above(level);
 }
 
 bool Member::has_work() noexcept {
-  return loop_.has_work() || cluster_.queues().may_have_tasks() || cluster_.upkeep().wants_keeper();
+  return loop_.has_work() || cluster_.queues().may_have_tasks() || wants_keeper();
 }
 
 void Member::park(Moment limit) noexcept {

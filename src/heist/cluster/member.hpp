@@ -34,6 +34,7 @@ class Member final : public Membership {
 
   [[nodiscard]] LoopNode* pick() noexcept override HEIST_ON_AGENT;
   [[nodiscard]] SchedulerTask* keep_delays() noexcept override HEIST_ON_AGENT;
+  [[nodiscard]] bool wants_keeper() noexcept override HEIST_ON_AGENT;
   [[nodiscard]] bool has_more_urgent(int level) noexcept override HEIST_ON_AGENT;
   void park(std::optional<LoopTime::Clock::time_point> limit) noexcept override HEIST_ON_AGENT;
   void end_search() noexcept override HEIST_ON_AGENT;

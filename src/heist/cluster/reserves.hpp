@@ -22,7 +22,8 @@ namespace heist::detail {
 //         if there are more than are needed. It rests only if it is absent: either it sees that it
 //         is needed, or enter() that it rests.
 // Edge reserves: rest -> enter. Carries the wake-up word that the reserve prepared.
-// Edge reserves: rest <-> quiet. Rest, then see who awaits (ClusterHub); await, then see who rests.
+// Edge reserves: rest <-> quiet. Rest, then see who awaits (ClusterClosing); await, then see who
+// rests.
 // Progress  lock-free.   Cost  one read-modify-write each.
 // Proof   stress/model/models/cluster_blocking.cpp, docs/adr/0016
 class Reserves {

@@ -71,7 +71,7 @@ bool Arrivals::arrive_until_limit() noexcept {
 bool Arrivals::arrive_until_limit(TakenNodes& taken) noexcept {
   for (arrive_some(taken); !taken.empty(); arrive_some(taken)) {
     loop_.on_agent().waiting.limits().end_row();
-    if (!limit_is_first()) continue;
+    if (!limit_is_first() && !cluster_is_first()) continue;
     inbox_.leave(taken);
     note_leftovers();
     return false;
@@ -80,14 +80,15 @@ bool Arrivals::arrive_until_limit(TakenNodes& taken) noexcept {
 }
 
 bool Arrivals::arm_until_limit() noexcept {
-  for (; loop_.limits_to_arm().is_told(); arm_limits()) {
+  bool is_interrupted = false;
+  while (!is_interrupted && loop_.limits_to_arm().is_told()) {
     loop_.on_agent().waiting.limits().end_row();
-    if (limit_is_first()) {
-      note_leftovers();
-      return false;
-    }
+    if (limit_is_first()) break;
+    arm_limits();
+    is_interrupted = cluster_is_first();
   }
-  return true;
+  note_leftovers();
+  return !loop_.limits_to_arm().is_told();
 }
 
 void Arrivals::arm_limits() noexcept {
@@ -111,6 +112,13 @@ bool Arrivals::limit_is_first() noexcept {
   if (waiting.limits().empty()) arm_limits();  // those that have ended do not wait for it
   waiting.expire_limits();
   return !waiting.limits().empty() && waiting.limits().may_pick(loop_.counts().run());
+}
+
+/// A keeper is wanted: perhaps for a time limit of the cluster. (A stop is not overtaken by those of
+/// the loop either.)
+bool Arrivals::cluster_is_first() noexcept {
+  Membership* const membership = loop_.membership();
+  return membership != nullptr && membership->wants_keeper() && !loop_.is_stop_requested();
 }
 
 void Arrivals::close() noexcept {

@@ -22,7 +22,8 @@ class Arrivals {
   void take() noexcept HEIST_ON_AGENT;
   /// The same, and references to signals are dropped, which runs users' destructors.
   void drain() noexcept HEIST_ON_AGENT;
-  /// As drain(), in portions. False: a time limit has ended meanwhile; the rest waits.
+  /// As drain(), in portions. False: a time limit has ended meanwhile, or the cluster is to be
+  /// looked after, whose limits only a keeper knows; the rest waits.
   [[nodiscard]] bool drain_until_limit() noexcept HEIST_ON_AGENT;
   /// Whether a limit has ended that does not wait until all that was sent here has been taken.
   [[nodiscard]] bool limit_is_first() noexcept HEIST_ON_AGENT;
@@ -43,6 +44,7 @@ class Arrivals {
   [[nodiscard]] bool arrive_until_limit(TakenNodes& taken) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool arm_until_limit() noexcept HEIST_ON_AGENT;
   void arm_limits() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool cluster_is_first() noexcept HEIST_ON_AGENT;
   void note_leftovers() noexcept HEIST_ON_AGENT;
 
   LoopCore& loop_;

@@ -24,7 +24,7 @@ class Drops {
   /// Within whatever the calling thread drops: the rest of it goes now, as on a thread of no loop
   /// (microtasks would wait for the end of what waits).
   static void drop_behind() noexcept;
-  /// The same where the thread passes for one of no loop already.
+  /// The same within a DrivePause.
   static void drop_all() noexcept;
 
  protected:

@@ -16,6 +16,12 @@ class WaitingTasks;
 /// Roles   poster: any thread.  owner: a loop's agent, a cluster's keeper.
 /// I1      While the inbox says "asleep" the owner does not look: the poster that finds that sends
 ///         a message, upon which the owner looks until nothing is left.
+/// I2      A keeper looks whenever there is something, told or not: the one who is to send the
+///         message may be stopped before it, and wakes nobody for a limit of his own that ends
+///         late. Who set one after him has woken the watcher for it, which is to see it.
+/// Progress  lock-free; a poster that is stopped before its message to a loop holds up the limits
+///         that are set behind its own.
+/// Proof   stress/model/models/time_limits.cpp
 class LimitsToArm {
  public:
   LimitsToArm() noexcept { static_cast<void>(inbox_.try_sleep()); }
@@ -40,6 +46,8 @@ class LimitsToArm {
   void note() noexcept { is_told_ = true; }
   /// Whether it has to look.
   [[nodiscard]] bool is_told() const noexcept { return is_told_; }
+  /// Whether a portion was not enough, be it told or not.
+  [[nodiscard]] bool has_more() const noexcept { return is_told_ || inbox_.has_left(); }
   /// Told or not.
   [[nodiscard]] bool empty() const noexcept { return !inbox_.has_posts() && !inbox_.has_left(); }
   /// Arms so many. Once there are no more, the next one to come tells the owner.

@@ -23,12 +23,20 @@ inline SchedulerTask* pick_limit(LoopCore& loop) noexcept HEIST_ON_AGENT {
   return !limits.empty() && limits.begin_pick(loop.counts().run()) ? &limits.pop() : nullptr;
 }
 
+/// What was sent here has arrived in part: one of the cluster, for which that was interrupted.
+inline SchedulerTask* pick_limit_of_cluster(LoopCore& loop) noexcept HEIST_ON_AGENT {
+  const bool is_interrupted = loop.on_agent().has_leftovers && loop.membership() != nullptr;
+  return is_interrupted ? loop.membership()->keep_delays() : nullptr;
+}
+
 /// A limit that has ended does not wait until all that was sent here has been taken. Null: there is
 /// none, or nothing to take before it.
 [[gnu::noinline]] SchedulerTask* pick_limit_before_inbox(LoopCore& loop) noexcept HEIST_ON_AGENT {
-  if (!loop.arrivals().may_have_limits()) [[likely]]
-    return nullptr;
-  return loop.has_messages() && loop.arrivals().limit_is_first() ? pick_limit(loop) : nullptr;
+  if (loop.arrivals().may_have_limits()) [[unlikely]] {
+    const bool is_first = loop.has_messages() && loop.arrivals().limit_is_first();
+    if (SchedulerTask* limit = is_first ? pick_limit(loop) : nullptr) return limit;
+  }
+  return pick_limit_of_cluster(loop);
 }
 
 /// False: a time limit comes first, and something is left.
@@ -71,6 +79,12 @@ inline bool run_task(LoopCore& loop, SchedulerTask& task) noexcept HEIST_ON_AGEN
   task.ops->run(task, loop);
   end_task(loop);
   return !may_not_start || !std::exchange(agent.not_started, false);
+}
+
+/// Its listeners are users' code, as tasks are.
+inline bool run_limit(LoopCore& loop, SchedulerTask& limit) noexcept HEIST_ON_AGENT {
+  loop.end_search();
+  return run_task(loop, limit);
 }
 
 /// A stealable continuation, or the rest of a task that forked. Apart from the way of tasks, which
@@ -117,10 +131,10 @@ void LoopCore::forget_rethrown() noexcept {
 bool LoopCore::run_next(bool heed_stop) noexcept {
   for (;;) {
     if (has_news()) {
-      if (SchedulerTask* limit = pick_limit_before_inbox(*this)) return run_task(*this, *limit);
+      if (SchedulerTask* limit = pick_limit_before_inbox(*this)) return run_limit(*this, *limit);
       if (!collect_work()) continue;
       if (heed_stop && on_agent().stop_requested) return false;
-      if (SchedulerTask* limit = pick_limit(*this)) return run_task(*this, *limit);
+      if (SchedulerTask* limit = pick_limit(*this)) return run_limit(*this, *limit);
     }
     if (heed_stop && on_agent().stop_requested) return false;
     if (membership_ != nullptr) {

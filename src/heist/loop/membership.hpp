@@ -40,6 +40,8 @@ class Membership {
   /// Looks after the cluster's delays if nobody does.   Returns a signal's time limit that has
   /// ended, to be run next; null: none, or it is a task's turn.
   [[nodiscard]] virtual SchedulerTask* keep_delays() noexcept HEIST_ON_AGENT = 0;
+  /// Whether somebody is to look after the cluster's delays, and nobody does.
+  [[nodiscard]] virtual bool wants_keeper() noexcept HEIST_ON_AGENT = 0;
   /// Whether the cluster may have something above this level, or something to look after.
   [[nodiscard]] virtual bool has_more_urgent(int level) noexcept HEIST_ON_AGENT = 0;
   /// Sleeps until there may be something to do, or `limit`.

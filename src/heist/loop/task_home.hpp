@@ -105,7 +105,9 @@ class TaskHome {
     return shares_.is_more_than(references);
   }
   /// Something was posted before this call, and is not taken yet.
-  [[nodiscard]] bool has_posts_by_now() const noexcept { return inbox_.has_posts_by_now(); }
+  [[nodiscard]] bool has_posts_by_now() const noexcept {
+    return inbox_.has_posts_by_now() || limits_to_arm_.has_posts_by_now();
+  }
 
   // The owner.
 

@@ -54,6 +54,21 @@ HEIST_BLOCKING_MODEL_PROGRAM(limits_of_others_wake_an_agent, 1) {
   for (const auto& signal : signals) check(signal->aborted(), "each has ended");
 }
 
+/// Of two threads, to a cluster whose agent sleeps until later than one of them ends: that one is
+/// seen, although the thread that tells of both has set the later one.
+HEIST_BLOCKING_MODEL_PROGRAM(limits_of_others_wake_a_cluster, 1) {
+  ModelTime time;
+  LoopCluster cluster(1, on_model_time());
+  const Scheduler scheduler = cluster.scheduler();
+  scheduler.post([] { check(false, "it is not due"); }, {.delay = ModelTime::beyond_range});
+  std::array<std::optional<AbortSignal>, 2> signals;
+  spawn([&] { signals[0] = AbortSignal::timeout(scheduler, ModelTime::beyond_range); });
+  spawn([&] { signals[1] = AbortSignal::timeout(scheduler, std::chrono::milliseconds(5)); });
+  cluster.run_one(0);
+  join_all();
+  check(signals[1]->aborted(), "it has ended");
+}
+
 /// While the loop closes: it is refused, or dropped with the rest.
 HEIST_MODEL_PROGRAM(limit_against_close, 3) {
   EventLoop loop(on_virtual_clock());
