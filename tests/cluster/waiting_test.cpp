@@ -206,9 +206,8 @@ class ClusterWaitingAfterAwait : public ClusterDrainWatch {
     co_return other->get();
   }
   void begin(std::optional<Promise<int>>& waits, std::optional<Promise<int>>& other) {
-    // What the coroutine itself settles: the promise of a task that returned it goes by the agent
-    // that began it.
-    scheduler().post_task([&] { waits = wait_after_await(start.promise, to_meet, other); }).get();
+    waits = scheduler().post_task(
+        [this, &other] { return wait_after_await(start.promise, to_meet, other); });
   }
   static Promise<int> await_end(Promise<void> end) {
     co_await end;
@@ -217,8 +216,7 @@ class ClusterWaitingAfterAwait : public ClusterDrainWatch {
   /// Two that wait for tasks of which nobody knows when they go on: as in a circle, but these can.
   void begin_waits_for_suspended() {
     for (auto* const awaited : {&third, &fourth}) {
-      // What the coroutine itself settles: whoever is free goes on with it.
-      scheduler().post_task([&] { *awaited = await_end(end.promise); }).get();
+      *awaited = scheduler().post_task([this] { return await_end(end.promise); });
     }
     begin(first, third);
     begin(second, fourth);

@@ -124,9 +124,11 @@ void ClusterCore::send_to_clear(LoopNode& message) noexcept {
 
 /// It may be gone afterwards.
 void ClusterCore::publish_continuation(Reaction& reaction) noexcept {
-  const SchedulingState& state = reaction.captured.state();
   if (const SignalQueueEntryOwner cell = std::move(reaction.cell)) return publish(*cell, reaction);
-  publish(reaction, effective_priority(state.priority, true));
+  const SchedulingState& state = reaction.captured.state();
+  // One that has no state ends a task, as on a loop, where it goes before all tasks.
+  const auto priority = state.scheduler != nullptr ? state.priority : TaskPriority::user_blocking;
+  publish(reaction, effective_priority(priority, true));
 }
 
 void ClusterCore::publish(LoopNode& node, int level) noexcept {
