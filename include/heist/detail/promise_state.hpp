@@ -54,6 +54,8 @@ namespace HEIST_NAMESPACE::detail {
 /// Why a promise rejects that was to follow a moved-from handle (InvalidStateError).
 [[nodiscard]] const Reason& moved_from_reason() noexcept;
 
+class PromiseStateBase;
+
 /// Something to run once a promise settles: a continuation on the loop that registered it.
 ///
 /// Spec: the reactions and microtasks of contract PRO-1, YLD-3 and YLD-4.
@@ -80,6 +82,10 @@ struct Reaction : LoopNode {
   void bind_to(const SchedulingState& state);
   /// Binds it to the loop of a scheduler, with that scheduler's initial state.
   void bind_to(const Scheduler& scheduler);
+  /// Binds it, with no scheduling state, to the cluster whose agents alone can settle a promise.
+  /// False: there is none, and it is not bound.
+  /// Precondition: the caller is one of those agents, if there are such.
+  [[nodiscard]] bool bind_to_cluster_of(const PromiseStateBase& promise) noexcept;
 };
 
 /// Untyped part of a promise's shared state.
@@ -147,9 +153,10 @@ class PromiseStateBase {
   /// As wait(), no longer than the given time; true when settled.
   [[nodiscard]] bool wait_for(Delay timeout);
 
-  /// The only loop or cluster that could settle it, or null when any thread might. For comparison
-  /// only.
-  void set_home(const TaskHome* home) noexcept { home_ = home; }
+  /// The only loop or cluster that could settle it, or null when any thread might. Others than its
+  /// agents may only compare it: it may be gone.
+  void set_home(TaskHome* home) noexcept { home_ = home; }
+  [[nodiscard]] TaskHome* settler() const noexcept { return home_; }
 
   friend void retain(PromiseStateBase& state) noexcept { state.shares_.add(); }
   friend void release(PromiseStateBase& state) noexcept {
@@ -171,7 +178,7 @@ class PromiseStateBase {
   sync::atomic<bool> handled_{false};
   sync::atomic<std::uint32_t> waiting_{0};  ///< 1: threads wait on this word; 2: wake up
   Reason reason_;
-  const TaskHome* home_ = nullptr;
+  TaskHome* home_ = nullptr;
   void (*destroy_)(PromiseStateBase&) noexcept;
 };
 

@@ -171,6 +171,9 @@ class LoopCore final : public TaskHome {
   void microtask_checkpoint() noexcept HEIST_ON_AGENT {
     if (!on_agent().microtasks.empty()) run_microtasks();
   }
+  /// Within what it runs its thread is about to wait, or to block: the microtasks that other agents
+  /// of the cluster may run as well do not wait for it.
+  void give_to_cluster() noexcept;
   /// For what runs long: whether there may be something to do above this level, or something to
   /// look after.
   [[nodiscard]] bool has_more_urgent(int level) noexcept HEIST_ON_AGENT;

@@ -224,6 +224,20 @@ void LoopCore::push_microtask(Reaction& reaction) noexcept {
   on_agent().microtasks.push(reaction);
 }
 
+/// The thread may drive another loop, in a task of this one.
+void LoopCore::give_to_cluster() noexcept {
+  MicrotaskQueue& all = agent_->microtasks;
+  MicrotaskQueue own;
+  while (!all.empty()) {
+    auto& reaction = static_cast<Reaction&>(all.pop());
+    Ref<TaskHome> home = std::move(reaction.home);
+    if (home.get() != nullptr && is_member_of(*home) && home->deliver(reaction)) continue;
+    reaction.home = std::move(home);
+    own.push(reaction);
+  }
+  all = own;
+}
+
 void LoopCore::run_microtasks() noexcept {
   auto& agent = on_agent();
   if (agent.in_checkpoint) return;

@@ -145,6 +145,14 @@ void Reaction::bind_to(const Scheduler& scheduler) {
       SchedulingState{.scheduler = &core, .priority = core.capped(TaskPriority::user_visible)});
 }
 
+bool Reaction::bind_to_cluster_of(const PromiseStateBase& promise) noexcept {
+  TaskHome* const settler = promise.settler();
+  if (settler == nullptr || settler->as_loop() != nullptr) return false;
+  home = Ref<TaskHome>::share(settler);
+  captured = {};
+  return true;
+}
+
 namespace {
 
 /// What this thread has still to drop, oldest first.
@@ -185,10 +193,11 @@ bool stays_here(const Reaction& reaction, const TaskHome& home, const LoopCore& 
 /// False: its home is closed; the reaction is still the caller's. Runs no user code.
 bool try_deliver(Reaction& reaction) noexcept {
   // Kept here: once sent, the reaction may be gone, and its home with it.
-  const Ref<TaskHome> home = std::move(reaction.home);
+  Ref<TaskHome> home = std::move(reaction.home);
   LoopCore* here = current_loop();
   if (here == nullptr || !stays_here(reaction, *home, *here)) return home->deliver(reaction);
   here->assert_agent();
+  if (home.get() != here) reaction.home = std::move(home);  // see LoopCore::give_to_cluster()
   here->push_microtask(reaction);
   return true;
 }
@@ -289,6 +298,7 @@ bool PromiseStateBase::wait_until(std::optional<std::chrono::steady_clock::time_
   // Within a drop: what settles the promise may be behind it.
   Drops::drop_behind();
   drop_all_undeliverable();
+  if (LoopCore* member = member_here()) member->give_to_cluster();
   std::optional<AgentWaiting> waiting;
   if (!deadline) waiting.emplace(*this, home_);
   std::uint32_t nobody = 0;
