@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <heist/detail/export.hpp>
 #include <heist/version.hpp>
 
 namespace HEIST_NAMESPACE {
@@ -22,7 +23,7 @@ struct Slice {
 /// Thread: one, that of the loop. Nothing here is called from any other.   Lifetime: as the
 /// scheduler's last handle. When it goes while there are tasks, it calls
 /// CooperativeScheduler::close() before.
-class CooperativeHost {
+class HEIST_EXPORT CooperativeHost {
  public:
   CooperativeHost() = default;
   CooperativeHost(const CooperativeHost&) = delete;

@@ -5,6 +5,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <heist/detail/child_count.hpp>
+#include <heist/detail/export.hpp>
 #include <heist/detail/loop_node.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <heist/detail/scheduling_state.hpp>
@@ -34,7 +35,7 @@ struct ForkTree {
 /// other agents.
 ///
 /// Thread: an agent.   Cost: constant stack.
-void run_tree(ForkTree& tree) noexcept;
+HEIST_EXPORT void run_tree(ForkTree& tree) noexcept;
 
 /// The part of a coroutine's promise that does not depend on its result. A coroutine suspends by
 /// noting why (Step); what follows is done outside of it, in a loop (ForkRun), so that nesting
@@ -47,7 +48,7 @@ void run_tree(ForkTree& tree) noexcept;
 /// I1      A frame is destroyed by whoever holds its result: Forkable, Forked, or, when that one
 ///         has gone while children ran, the parent once they have ended.
 /// I2      Of errors that meet (a child's, the coroutine's own) the first is kept.
-class ForkFrame : public LoopNode {
+class HEIST_EXPORT ForkFrame : public LoopNode {
  public:
   /// Why it has suspended: to run the child `to_run`, to wait for its children, or for good.
   enum class Step : std::uint8_t { call, fork, join, end };

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <heist/detail/export.hpp>
 #include <heist/version.hpp>
 
 namespace HEIST_NAMESPACE::detail {
@@ -97,6 +98,6 @@ class ListWalk {
 }
 
 /// Ends a node that its closed loop will not take; see LoopNodeOps::drop.
-void drop_undeliverable(LoopNode& node) noexcept;
+HEIST_EXPORT void drop_undeliverable(LoopNode& node) noexcept;
 
 }  // namespace HEIST_NAMESPACE::detail
