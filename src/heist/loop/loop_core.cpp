@@ -185,6 +185,7 @@ void LoopCore::release_signals() noexcept {
   if (!aborted_.has_released()) return;
   end_search();
   aborted_.release_signals();
+  note_leftovers();
 }
 
 void LoopCore::reap_for_a_while() noexcept {

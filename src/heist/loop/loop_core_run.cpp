@@ -9,6 +9,12 @@ namespace heist {
 
 namespace {
 
+/// Cost: one branch, where && has one for each.
+template <class... Bools>
+constexpr bool all(Bools... conditions) noexcept {
+  return (conditions & ...);
+}
+
 /// One of the loop's own tasks; null: none is left, or the pick goes on later.
 inline SchedulerTask* pick(LoopCore& loop) noexcept HEIST_ON_AGENT {
   while (!loop.on_agent().queues.empty()) {
@@ -25,8 +31,8 @@ inline SchedulerTask* pick_limit(LoopCore& loop) noexcept HEIST_ON_AGENT {
 
 /// A limit that has ended does not wait until all that was sent here has been taken. Null: there is
 /// none, or nothing to take before it.
-[[gnu::noinline]] SchedulerTask* pick_limit_before_inbox(LoopCore& loop) noexcept HEIST_ON_AGENT {
-  if (!loop.arrivals().may_have_limits()) [[likely]]
+inline SchedulerTask* pick_limit_before_inbox(LoopCore& loop) noexcept HEIST_ON_AGENT {
+  if (!loop.may_have_limits()) [[likely]]
     return nullptr;
   return loop.has_messages() && loop.arrivals().limit_is_first() ? pick_limit(loop) : nullptr;
 }
@@ -100,9 +106,9 @@ inline bool run_picked(LoopCore& loop, LoopNode& node) noexcept HEIST_ON_AGENT {
 /// Whether collect_work() may have something to do, or a time limit has ended. Most picks have not.
 inline bool LoopCore::has_news() noexcept {
   auto& agent = on_agent();
-  const bool quiet = aborted_.is_quiet() && !agent.goes_on && !agent.has_leftovers &&
-                     agent.microtasks.empty() && agent.waiting.delays().empty() &&
-                     agent.waiting.limits().empty();
+  const bool quiet =
+      all(aborted_.empty(), !has_leftovers(), !agent.goes_on, agent.microtasks.empty(),
+          agent.waiting.delays().empty(), agent.waiting.limits().empty());
   // relaxed: the exchange in collect_work() orders it.
   return !quiet || inbox_.has_posts() || recheck_.load(sync::relaxed);
 }

@@ -85,7 +85,7 @@ void SignalPort::take_priority_change(LoopNode& node, TaskHome& home) noexcept {
   }
   LoopCore& loop = *home.as_loop();  // a cluster's queues move at once
   loop.on_agent().refresh_priority(part);
-  home.aborted().release_later(part);
+  home.release_later(part);
 }
 
 void SignalPort::lose_priority_change(LoopNode& node) noexcept { release(*part_of(node).signal); }
@@ -107,7 +107,7 @@ void SignalPort::send_reap() noexcept {
 
 void SignalPort::take_reap(LoopNode& node, TaskHome& home) noexcept {
   home.aborted().append_chain(part_of(node));
-  home.aborted().release_later(part_of(node));
+  home.release_later(part_of(node));
 }
 
 void SignalPort::lose_reap(LoopNode& node) noexcept {

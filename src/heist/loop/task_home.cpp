@@ -46,14 +46,6 @@ void TaskHome::send_abort(LoopNode& message) noexcept {
   }
 }
 
-void TaskHome::set_delay(SchedulerTask& task, Delay delay) const noexcept {
-  if (delay.is_zero()) return;
-  const auto now = time_.now();
-  task.is_delayed = true;
-  task.posted_at = now.count();
-  task.key = LoopTime::end_of(delay, now);
-}
-
 void TaskHome::set_time_limit(SchedulerTask& limit, Delay delay) const noexcept {
   set_delay(limit, delay);
   limit.is_delayed = limit.is_time_limit = true;
