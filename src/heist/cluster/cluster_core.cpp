@@ -243,7 +243,7 @@ bool ClusterCore::hold_back(LoopNode& node) noexcept {
 
 ClusterCore::SweepMessage::SweepMessage() noexcept : LoopNode(table) {}
 
-const MessageOps ClusterCore::SweepMessage::table{{LoopNodeKind::message, nullptr, &lose}, &take};
+const MessageOps ClusterCore::SweepMessage::table{&lose, &take};
 
 void ClusterCore::SweepMessage::take(LoopNode& /*node*/, TaskHome& home) noexcept {
   static_cast<ClusterCore&>(home).note_sweep_asked();

@@ -19,9 +19,8 @@ SignalPort& part_of(LoopNode& node) noexcept { return *static_cast<SignalMessage
 
 }  // namespace
 
-const MessageOps SignalPort::priority_table{{LoopNodeKind::message, nullptr, &lose_priority_change},
-                                            &take_priority_change};
-const MessageOps SignalPort::reap_table{{LoopNodeKind::message, nullptr, &lose_reap}, &take_reap};
+const MessageOps SignalPort::priority_table{&lose_priority_change, &take_priority_change};
+const MessageOps SignalPort::reap_table{&lose_reap, &take_reap};
 
 SignalPort::SignalPort(SignalCore& owner, TaskPriority highest) noexcept
     : signal(&owner),

@@ -4,7 +4,7 @@ namespace heist {
 
 TaskHome::AbortNotice::AbortNotice() noexcept : LoopNode(table) {}
 
-const MessageOps TaskHome::AbortNotice::table{{LoopNodeKind::message, nullptr, &ignore}, &take};
+const MessageOps TaskHome::AbortNotice::table{&ignore, &take};
 
 void TaskHome::AbortNotice::take(LoopNode& /*node*/, TaskHome& home) noexcept {
   home.aborted().note_messages();
@@ -14,7 +14,7 @@ void TaskHome::AbortNotice::ignore(LoopNode& /*node*/) noexcept {}
 
 TaskHome::LimitsNotice::LimitsNotice() noexcept : LoopNode(table) {}
 
-const MessageOps TaskHome::LimitsNotice::table{{LoopNodeKind::message, nullptr, &ignore}, &take};
+const MessageOps TaskHome::LimitsNotice::table{&ignore, &take};
 
 void TaskHome::LimitsNotice::take(LoopNode& /*node*/, TaskHome& home) noexcept {
   home.limits_to_arm_.note();
