@@ -5,9 +5,11 @@
 #include <concepts>
 #include <coroutine>
 #include <heist/error.hpp>
-#include <heist/fork_root.hpp>
 #include <heist/forkable.hpp>
+#include <heist/kept_state.hpp>
 #include <heist/misuse.hpp>
+#include <heist/promise_state.hpp>
+#include <heist/suspended_coroutine.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -133,5 +135,41 @@ template <class T>
 auto ForkablePromiseBase<T>::await_transform(Join /*join*/) noexcept {
   return JoinWait(*this);
 }
+
+/// How a coroutine that is no Forkable awaits one. The node is first the tree, then the microtask in which the coroutine goes on.
+template <class T>
+class ForkRoot : private Reaction, private ForkTree {
+ public:
+  explicit ForkRoot(Forkable<T>&& call) noexcept : Reaction(table), call_(std::move(call)) {}
+
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
+  template <class Awaiting>
+  void await_suspend(std::coroutine_handle<Awaiting> coroutine) {
+    follows_settler = true;
+    bind_to_current_loop();
+    coroutine_ = SuspendedCoroutine(coroutine);
+    leave_kept_state(coroutine);
+    state = captured.state();
+    root = &call_.frame();
+    ended = &deliver_end;
+    run_tree(*this);
+  }
+  T await_resume() { return call_.frame().take(); }
+
+ private:
+  static ForkRoot& of(LoopNode& node) noexcept {
+    return static_cast<ForkRoot&>(static_cast<Reaction&>(node));
+  }
+  static void deliver_end(ForkTree& tree) noexcept { deliver(static_cast<ForkRoot&>(tree)); }
+  static void resume(LoopNode& node, LoopCore& /*loop*/) noexcept { of(node).coroutine_.resume(); }
+  static void destroy(LoopNode& node) noexcept { of(node).coroutine_.destroy(); }
+  static constexpr LoopNodeOps table{LoopNodeKind::microtask, &resume, &destroy};
+
+  Forkable<T> call_;
+  SuspendedCoroutine coroutine_;
+};
+
+template <class T>
+inline constexpr bool restores_state<Forkable<T>> = true;
 
 }  // namespace heist
