@@ -14,16 +14,6 @@ namespace heist::detail {
 
 namespace {
 
-LongestWaits in_nanoseconds(const MaxWait& max_wait) noexcept {
-  LongestWaits waits{};
-  for (const auto priority :
-       {TaskPriority::background, TaskPriority::user_visible, TaskPriority::user_blocking}) {
-    waits[static_cast<std::size_t>(priority)] =
-        static_cast<std::uint64_t>(max_wait.of(priority).count());
-  }
-  return waits;
-}
-
 /// Of so many that a thread arms for later than all else one gets somebody up, to take over those
 /// before.
 constexpr unsigned armed_portion = 1024;
@@ -52,7 +42,7 @@ ClusterCore::ClusterCore(const EventLoopOptions& options, std::vector<Ref<LoopCo
     : TaskHome(options),
       sleepers_(std::move(loops)),
       reserve_setup_(reserves),
-      longest_waits_(in_nanoseconds(options.max_wait)),
+      longest_waits_(longest_waits_of(options.max_wait)),
       is_guarded_(options.max_wait != MaxWait{}),
       reserves_(reserves.count),
       queues_(size() + 1, agents(), sleepers_),  // one place more: a closer's
@@ -249,7 +239,7 @@ bool ClusterCore::hold_back(LoopNode& node) noexcept {
 
 ClusterCore::SweepMessage::SweepMessage() noexcept : LoopNode(table) {}
 
-const MessageOps ClusterCore::SweepMessage::table{{LoopNodeKind::message, nullptr, &lose}, &take};
+const MessageOps ClusterCore::SweepMessage::table{&lose, &take};
 
 void ClusterCore::SweepMessage::take(LoopNode& /*node*/, TaskHome& home) noexcept {
   static_cast<ClusterCore&>(home).note_sweep_asked();

@@ -122,12 +122,10 @@ bool CooperativeCore::send(LoopNode& message, HandOver hand_over) noexcept {
 CooperativeTaskNode::Cancellation::Cancellation(CooperativeTaskNode& of) noexcept
     : LoopNode(table), task(of) {}
 
-const MessageOps CooperativeTaskNode::Cancellation::table{
-    {LoopNodeKind::message, nullptr, &CooperativeCore::lose_cancellation},
-    &CooperativeCore::arrive_to_cancel};
+const MessageOps CooperativeTaskNode::Cancellation::table{&CooperativeCore::lose_cancellation,
+                                                          &CooperativeCore::arrive_to_cancel};
 
-const MessageOps CooperativeTaskNode::table{
-    {LoopNodeKind::message, nullptr, &CooperativeCore::lose}, &CooperativeCore::arrive};
+const MessageOps CooperativeTaskNode::table{&CooperativeCore::lose, &CooperativeCore::arrive};
 
 CooperativeTaskNode::CooperativeTaskNode(CooperativeCore& of, CooperativePriority level,
                                          CooperativeCallback&& what) noexcept

@@ -50,6 +50,8 @@ class LimitsToArm {
   [[nodiscard]] bool has_more() const noexcept { return is_told_ || inbox_.has_left(); }
   /// Told or not.
   [[nodiscard]] bool empty() const noexcept { return !inbox_.has_posts() && !inbox_.has_left(); }
+  /// Nothing is here, and none was posted since, told or not.
+  [[nodiscard]] bool is_idle() const noexcept { return inbox_.is_asleep(); }
   /// Arms so many. Once there are no more, the next one to come tells the owner.
   void arm_some(WaitingTasks& into) noexcept;
   void arm_all(WaitingTasks& into) noexcept {

@@ -112,7 +112,7 @@ class LoopCore final : public TaskHome {
   [[nodiscard]] bool post_in_turn(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   /// Whether drain_inbox() has something to do.
   [[nodiscard]] bool has_messages() noexcept HEIST_ON_AGENT {
-    return inbox_.has_posts() || on_agent().has_leftovers || aborted_.has_released();
+    return inbox_.has_posts() || has_leftovers();
   }
   /// Takes what other threads handed over. Runs users' destructors.
   void drain_inbox() noexcept HEIST_ON_AGENT {

@@ -25,7 +25,11 @@ class RunningTask {
     task_.store(&task, sync::edge("running:publish", sync::release));
   }
   /// Also when a close has taken it meanwhile: the task's memory then lasts until that is done.
-  void withdraw(ControlledTask& task) noexcept;
+  void withdraw(ControlledTask& task) noexcept {
+    if (task_.exchange(nullptr, sync::edge("running:withdraw", sync::acq_rel)) == nullptr) {
+      end_stolen(task);
+    }
+  }
   [[nodiscard]] ControlledTask* get() const noexcept {
     return task_.load(sync::relaxed);  // relaxed: the agent's own slot.
   }
@@ -36,6 +40,7 @@ class RunningTask {
   void reject() noexcept;
 
  private:
+  void end_stolen(ControlledTask& task) noexcept;
   void reject_stolen(ControlledTask& task) noexcept;
 
   sync::atomic<ControlledTask*> task_{nullptr};

@@ -7,7 +7,7 @@
 
 namespace heist::detail {
 
-const MessageOps SuspensionMessage::table{{LoopNodeKind::message, nullptr, &lose}, &take};
+const MessageOps SuspensionMessage::table{&lose, &take};
 
 SuspensionMessage::SuspensionMessage(SchedulerCore& target, bool to_suspend)
     : LoopNode(table),
