@@ -1,7 +1,7 @@
 // Delay: a duration that cannot overflow.
 #pragma once
 
-#include <chrono>
+#include <heist/detail/durations.hpp>
 #include <heist/version.hpp>
 #include <limits>
 

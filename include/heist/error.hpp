@@ -11,7 +11,6 @@
 #include <heist/detail/forward.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/version.hpp>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -144,14 +143,12 @@ class HEIST_EXPORT QuotaExceededError : public std::runtime_error {
 /// Spec: [ecma262#sec-aggregate-error-objects].
 class HEIST_EXPORT AggregateError : public std::runtime_error {
  public:
-  explicit AggregateError(std::vector<Reason> reasons)
-      : runtime_error("all promises were rejected"),
-        reasons_(std::make_shared<const std::vector<Reason>>(std::move(reasons))) {}
-  [[nodiscard]] const std::vector<Reason>& reasons() const noexcept { return *reasons_; }
+  /// Errors: std::bad_alloc.
+  explicit AggregateError(std::vector<Reason> reasons);
+  [[nodiscard]] const std::vector<Reason>& reasons() const noexcept;
 
  private:
-  std::shared_ptr<const std::vector<Reason>>
-      reasons_;  ///< shared: copying an exception must not throw
+  detail::Ref<detail::ReasonList> reasons_;  ///< shared: copying an exception must not throw
 };
 
 /// Thrown in place of a reason that is a plain value rather than an exception.

@@ -2,8 +2,8 @@
 // long tasks of each may wait.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
+#include <heist/detail/durations.hpp>
 #include <heist/version.hpp>
 #include <optional>
 #include <string_view>

@@ -3,18 +3,17 @@
 #pragma once
 
 #include <cassert>
-#include <chrono>
 #include <concepts>
 #include <coroutine>
 #include <heist/detail/await_warning.hpp>
 #include <heist/detail/coroutine.hpp>
+#include <heist/detail/durations.hpp>
 #include <heist/detail/misuse.hpp>
 #include <heist/detail/promise_state.hpp>
 #include <heist/detail/promise_then.hpp>
 #include <heist/detail/promise_traits.hpp>
 #include <heist/error.hpp>
 #include <heist/version.hpp>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -119,14 +118,14 @@ class [[nodiscard]] Promise {
   auto then(OnFulfilled&& on_fulfilled, OnRejected&& on_rejected) const& {
     return detail::checked_then<detail::ThenOf::lvalue>(
         *this, std::forward<OnFulfilled>(on_fulfilled), std::forward<OnRejected>(on_rejected),
-        &detail::Reaction::bind_to_current_loop);
+        [](detail::Reaction& reaction) { reaction.bind_to_current_loop(); });
   }
   template <class OnFulfilled, class OnRejected>
     requires(!std::same_as<std::remove_cvref_t<OnFulfilled>, Scheduler>)
   auto then(OnFulfilled&& on_fulfilled, OnRejected&& on_rejected) const&& {
     return detail::checked_then<detail::ThenOf::rvalue>(
         *this, std::forward<OnFulfilled>(on_fulfilled), std::forward<OnRejected>(on_rejected),
-        &detail::Reaction::bind_to_current_loop);
+        [](detail::Reaction& reaction) { reaction.bind_to_current_loop(); });
   }
 
   /// As then(), on the agent of `scheduler`. Thread: any.

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstddef>
-#include <functional>
 #include <heist/detail/access.hpp>
 #include <heist/detail/copyable.hpp>
 #include <heist/detail/export.hpp>

@@ -6,13 +6,12 @@
 #include <cstddef>
 #include <heist/version.hpp>
 #include <optional>
-#include <ranges>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
-namespace HEIST_NAMESPACE::detail {
+namespace HEIST_NAMESPACE {
 
 /// Specialise it, as std::true_type or std::false_type, for a type of which
 /// std::is_copy_constructible says the wrong thing.
@@ -20,6 +19,10 @@ template <class T>
 struct Copyable {
   using Deduced = void;
 };
+
+}  // namespace HEIST_NAMESPACE
+
+namespace HEIST_NAMESPACE::detail {
 
 /// The types within a value that std::is_copy_constructible does not look at, or looks at in vain:
 /// containers claim to be copyable whatever they hold.
@@ -30,9 +33,9 @@ struct PartsOf : std::type_identity<TypeList<>> {};
 template <class T>
   requires requires {
     typename T::allocator_type;
-    typename std::ranges::range_value_t<T>;
+    typename T::value_type;
   }
-struct PartsOf<T> : std::type_identity<TypeList<std::ranges::range_value_t<T>>> {};
+struct PartsOf<T> : std::type_identity<TypeList<typename T::value_type>> {};
 template <class T>  // std::queue and its like
   requires requires {
     typename T::container_type;

@@ -8,7 +8,6 @@
 #include <heist/detail/promise_state.hpp>
 #include <heist/detail/promise_traits.hpp>
 #include <heist/version.hpp>
-#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>

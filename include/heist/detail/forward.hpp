@@ -38,6 +38,7 @@ class ForkablePromise;
 template <class T>
 class PromiseState;
 class ReasonBox;
+class ReasonList;
 template <class T>
 class Ref;
 struct SchedulerCore;
@@ -58,6 +59,8 @@ HEIST_EXPORT void retain(PostBound& bound) noexcept;
 HEIST_EXPORT void release(PostBound& bound) noexcept;
 HEIST_EXPORT void retain(ReasonBox& box) noexcept;
 HEIST_EXPORT void release(ReasonBox& box) noexcept;
+HEIST_EXPORT void retain(ReasonList& list) noexcept;
+HEIST_EXPORT void release(ReasonList& list) noexcept;
 HEIST_EXPORT void retain(SignalCore& core) noexcept;
 HEIST_EXPORT void release(SignalCore& core) noexcept;
 HEIST_EXPORT void retain(TaskHome& home) noexcept;

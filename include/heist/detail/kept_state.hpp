@@ -3,9 +3,9 @@
 
 #include <coroutine>
 #include <heist/detail/export.hpp>
+#include <heist/detail/owner.hpp>
 #include <heist/detail/scheduling_state.hpp>
 #include <heist/version.hpp>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -28,16 +28,14 @@ class HEIST_EXPORT KeptState {
   /// It goes on: with its state, on the loop where it was kept; with none on any other.
   void enter() noexcept;
   /// It suspends or ends: its resumer has its own state back. False: it had it.
-  bool leave() noexcept { return kept_ != nullptr && leave_entered(); }
+  bool leave() noexcept { return kept_ && leave_entered(); }
 
  private:
   struct Kept;
-  struct Delete {
-    void operator()(Kept* kept) const noexcept;
-  };
+  friend void discard(Kept& kept) noexcept;
   bool leave_entered() noexcept;
 
-  std::unique_ptr<Kept, Delete> kept_;
+  Owner<Kept> kept_;
 };
 
 /// The coroutine's kept state, or null for a coroutine type that is not heist's.

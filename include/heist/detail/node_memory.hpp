@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <heist/detail/export.hpp>
 #include <heist/version.hpp>
-#include <memory>
 #include <new>
 #include <utility>
 
@@ -61,7 +60,7 @@ template <class T, class... Args>
   static_assert(alignof(T) <= 64, "nodes are aligned to 64 bytes at the most");
   void* memory = allocate_node_for<T>();
   try {
-    return std::construct_at(static_cast<T*>(memory), std::forward<Args>(args)...);
+    return ::new (memory) T(std::forward<Args>(args)...);
   } catch (...) {
     release_node_for<T>(memory);
     throw;
@@ -71,7 +70,7 @@ template <class T, class... Args>
 /// Destroys a T made by make_node.
 template <class T>
 void destroy_node(T& node) noexcept {
-  std::destroy_at(&node);
+  node.~T();
   release_node_for<T>(&node);
 }
 

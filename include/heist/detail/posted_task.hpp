@@ -2,7 +2,6 @@
 #pragma once
 
 #include <exception>
-#include <functional>
 #include <heist/detail/access.hpp>
 #include <heist/detail/adoption.hpp>
 #include <heist/detail/promise_traits.hpp>
@@ -11,7 +10,6 @@
 #include <heist/detail/task_tree.hpp>
 #include <heist/error.hpp>
 #include <heist/version.hpp>
-#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -56,7 +54,7 @@ class SignalledTask final : public ControlledTask {
   static TaskOutcome invoke(SchedulerTask& task, Reason& error) noexcept {
     std::exception_ptr thrown;
     try {
-      std::invoke(*of(task).callback_);
+      (*of(task).callback_)();
     } catch (...) {
       thrown = std::current_exception();
     }
@@ -130,21 +128,21 @@ class PromiseTask final : public ControlledTask,
   }
   TaskOutcome call() {
     if constexpr (adopts) {
-      returned_.emplace(std::invoke(*callback_), std::nullopt);
+      returned_.emplace((*callback_)(), std::nullopt);
       return TaskOutcome::promise;
     } else if constexpr (forks) {
-      Returned root = std::invoke(*callback_);
+      Returned root = (*callback_)();
       Access::check_valid(root, "post_task: what the callback returned");
       returned_.emplace(*this, std::move(root), &end_tree);
       run_tree_of_task(*returned_);
       return TaskOutcome::forked;
     } else if constexpr (std::is_void_v<Returned>) {
-      std::invoke(*callback_);
+      (*callback_)();
       this->emplace();
     } else if constexpr (std::is_reference_v<Returned>) {
-      this->emplace(std::addressof(std::invoke(*callback_)));
+      this->emplace(std::addressof((*callback_)()));
     } else {
-      this->emplace(std::invoke(*callback_));
+      this->emplace((*callback_)());
     }
     return TaskOutcome::value;
   }

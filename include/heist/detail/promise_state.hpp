@@ -1,12 +1,12 @@
 // PromiseState: the shared state behind Promise handles, and the reactions registered with it.
 #pragma once
 
-#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <exception>
 #include <heist/delay.hpp>
 #include <heist/detail/copyable.hpp>
+#include <heist/detail/durations.hpp>
 #include <heist/detail/export.hpp>
 #include <heist/detail/loop_node.hpp>
 #include <heist/detail/node_memory.hpp>
@@ -16,7 +16,6 @@
 #include <heist/detail/sync.hpp>
 #include <heist/error.hpp>
 #include <heist/version.hpp>
-#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>

@@ -3,7 +3,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <functional>
 #include <heist/detail/access.hpp>
 #include <heist/detail/adoption.hpp>
 #include <heist/detail/misuse.hpp>
@@ -11,6 +10,7 @@
 #include <heist/detail/promise_traits.hpp>
 #include <heist/version.hpp>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -42,6 +42,12 @@ struct FulfilResult<Callback, void, of> : std::invoke_result<Callback&> {};
 
 /// Stands for "no on_rejected": rejections pass through.
 struct PassThrough {};
+
+/// As std::invoke, whose header takes longer to compile than all of this one.
+template <class Callback, class... Args>
+decltype(auto) call_with(Callback& callback, Args&&... args) {
+  return std::apply(callback, std::forward_as_tuple(std::forward<Args>(args)...));
+}
 
 /// A `then`: reaction to the source, and the state of the resulting promise, in one node.
 template <class T, ThenOf of_what, class OnFulfilled, class OnRejected>
@@ -125,19 +131,19 @@ class ThenNode final
   bool settle_with(Callback& callback, Args&&... args) {
     using Returned = std::invoke_result_t<Callback&, Args...>;
     if constexpr (is_promise<Returned>) {
-      auto promise = std::invoke(callback, std::forward<Args>(args)...);
+      auto promise = call_with(callback, std::forward<Args>(args)...);
       adoption_
           .emplace(Adopter<Result>{static_cast<State*>(this), true, &discard_callbacks, &adopted})
           .start(std::move(promise));
       return true;
     } else {
       if constexpr (std::is_void_v<Returned>) {
-        std::invoke(callback, std::forward<Args>(args)...);
+        call_with(callback, std::forward<Args>(args)...);
         this->emplace();
       } else if constexpr (std::is_reference_v<Returned>) {
-        this->emplace(std::addressof(std::invoke(callback, std::forward<Args>(args)...)));
+        this->emplace(std::addressof(call_with(callback, std::forward<Args>(args)...)));
       } else {
-        this->emplace(std::invoke(callback, std::forward<Args>(args)...));
+        this->emplace(call_with(callback, std::forward<Args>(args)...));
       }
       discard_callbacks(*this);
       this->settle_fulfilled();
@@ -180,7 +186,7 @@ auto make_then(const Promise<T>& source, F&& on_fulfilled, R&& on_rejected, Bind
   check_callback(on_rejected, "Promise::then");
   Node* node = make_node<Node>(source, std::forward<F>(on_fulfilled), std::forward<R>(on_rejected));
   try {
-    std::invoke(bind, static_cast<Reaction&>(*node));
+    bind(static_cast<Reaction&>(*node));
   } catch (...) {
     destroy_node(*node);
     throw;

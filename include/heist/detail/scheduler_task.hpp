@@ -5,13 +5,13 @@
 #include <heist/detail/export.hpp>
 #include <heist/detail/levels.hpp>
 #include <heist/detail/loop_node.hpp>
+#include <heist/detail/owner.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/detail/scheduling_state.hpp>
 #include <heist/detail/sync.hpp>
 #include <heist/error.hpp>
 #include <heist/priority.hpp>
 #include <heist/version.hpp>
-#include <memory>
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -20,10 +20,8 @@ struct SignalQueueEntry;
 struct SignalPort;
 
 /// A place for a queue that moves with a signal, made ahead.
-struct HEIST_EXPORT DropSignalQueueEntry {
-  void operator()(SignalQueueEntry* cell) const noexcept;
-};
-using SignalQueueEntryOwner = std::unique_ptr<SignalQueueEntry, DropSignalQueueEntry>;
+using SignalQueueEntryOwner = Owner<SignalQueueEntry>;
+HEIST_EXPORT void discard(SignalQueueEntry& entry) noexcept;
 
 /// Phases of a task; docs/lifetime.md has the table of phases x events. Unstarted tasks are
 /// `posted` wherever they are: inbox, queue, wheel, or a cluster's bins and rings.

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "lasting_reason.hpp"
 #include "rethrown.hpp"
@@ -84,6 +85,26 @@ void release(ReasonBox& box) noexcept {
   is_at_it = false;
 }
 
+/// What the copies of an AggregateError share.
+class ReasonList {
+ public:
+  explicit ReasonList(std::vector<Reason> reasons) noexcept : reasons_(std::move(reasons)) {}
+  [[nodiscard]] const std::vector<Reason>& reasons() const noexcept { return reasons_; }
+
+  friend void retain(ReasonList& list) noexcept;
+  friend void release(ReasonList& list) noexcept;
+
+ private:
+  RefCount shares_{1};
+  std::vector<Reason> reasons_;
+};
+
+void retain(ReasonList& list) noexcept { list.shares_.add(); }
+
+void release(ReasonList& list) noexcept {
+  if (list.shares_.drop()) destroy_node(list);
+}
+
 thread_local constinit Reason* rethrown = nullptr;
 
 void forget_all(Reason& remembered) noexcept {
@@ -123,6 +144,12 @@ Reason Reason::of(std::exception_ptr exception) noexcept {
     return out_of_memory();
   }
 }
+
+AggregateError::AggregateError(std::vector<Reason> reasons)
+    : runtime_error("all promises were rejected"),
+      reasons_(Ref<ReasonList>::adopt(make_node<ReasonList>(std::move(reasons)))) {}
+
+const std::vector<Reason>& AggregateError::reasons() const noexcept { return reasons_->reasons(); }
 
 const Reason& Reason::out_of_memory() noexcept {
   static const LastingReason reason{std::bad_alloc()};

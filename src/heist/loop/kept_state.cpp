@@ -21,10 +21,10 @@ struct KeptState::Kept {
   SchedulingState resumer;      ///< what that one's state was; borrowed, as it is
 };
 
-void KeptState::Delete::operator()(Kept* kept) const noexcept { delete kept; }
+void discard(KeptState::Kept& kept) noexcept { delete &kept; }
 
 void KeptState::keep() {
-  if (kept_ == nullptr) kept_.reset(new Kept());
+  if (!kept_) kept_ = Owner<Kept>(new Kept());
   LoopCore* loop = current_loop();
   if (loop == nullptr) return;  // what it had before, or none
   // In a new object first: the old one may hold the last references to what is current.
@@ -38,7 +38,7 @@ void KeptState::keep() {
 
 void KeptState::enter() noexcept {
   LoopCore* loop = current_loop();
-  if (kept_ == nullptr || loop == nullptr) return;
+  if (!kept_ || loop == nullptr) return;
   auto& current = loop->on_agent().current;
   kept_->resumer = current;
   kept_->entered = loop;

@@ -4,6 +4,6 @@
 
 namespace heist::detail {
 
-void DropSignalQueueEntry::operator()(SignalQueueEntry* cell) const noexcept { cell->abandon(); }
+void discard(SignalQueueEntry& entry) noexcept { entry.abandon(); }
 
 }  // namespace heist::detail
