@@ -223,7 +223,7 @@ void Agent::Impl::get_up() noexcept {
     thread = std::thread([this] { run_as_reserve(); });
     has_thread = true;
   } catch (const std::exception&) {  // no thread, or no memory
-    Member::of(core)->give_up();
+    Member::of(core)->withdraw();
   }
 }
 

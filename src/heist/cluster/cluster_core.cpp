@@ -247,13 +247,13 @@ bool ClusterCore::hold_back(LoopNode& node) noexcept {
 
 ClusterCore::SweepMessage::SweepMessage() noexcept : LoopNode(table) {}
 
-const MessageOps ClusterCore::SweepMessage::table{{LoopNodeKind::message, nullptr, &lose}, &take};
+const MessageOps ClusterCore::SweepMessage::table{{LoopNodeKind::message, nullptr, &drop}, &take};
 
 void ClusterCore::SweepMessage::take(LoopNode& /*node*/, TaskHome& home) noexcept {
   static_cast<ClusterCore&>(home).note_sweep_asked();
 }
 
-void ClusterCore::SweepMessage::lose(LoopNode& /*node*/) noexcept {}
+void ClusterCore::SweepMessage::drop(LoopNode& /*node*/) noexcept {}
 
 void ClusterCore::ask_for_sweep() noexcept {
   if (!sweep_asked_.exchange(true, sync::edge("hold:ask", sync::seq_cst))) send(sweep_message_);

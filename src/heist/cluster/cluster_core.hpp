@@ -136,7 +136,7 @@ class ClusterCore final : public TaskHome {
   struct SweepMessage : LoopNode {
     SweepMessage() noexcept;
     static void take(LoopNode& node, TaskHome& home) noexcept;
-    static void lose(LoopNode& node) noexcept;
+    static void drop(LoopNode& node) noexcept;
     static const MessageOps table;
   };
 

@@ -287,7 +287,7 @@ void Member::enlist() noexcept {
   cluster_.queues().enlist(index_ + 1);
   patience_ = cluster_.reserve_setup().idle;
   is_rested_ = false;
-  cluster_.reserves().end_rest(rank());
+  cluster_.reserves().end_park(rank());
 }
 
 /// Whether it looks for what is stealable now; it stands down when it is not needed any more. One
@@ -329,14 +329,14 @@ void Member::sleep_as_reserve(Moment limit) noexcept {
                         loop_.counts().activity());
     loop_.sleep().end();
   }
-  cluster_.reserves().end_rest(rank());
+  cluster_.reserves().end_park(rank());
 }
 
 /// False: it is needed.
 bool Member::announce_rest() noexcept {
   loop_.sleep().count_one();
   note_what_is_left();
-  if (!cluster_.reserves().try_rest(rank())) return false;
+  if (!cluster_.reserves().try_park(rank())) return false;
   cluster_.closing().note_sleep();
   return true;
 }
@@ -352,6 +352,6 @@ bool Member::has_ended() noexcept {
 
 bool Member::try_retire() noexcept { return !loop_.has_posts() && announce_rest(); }
 
-void Member::give_up() noexcept { cluster_.reserves().give_up(rank()); }
+void Member::withdraw() noexcept { cluster_.reserves().withdraw(rank()); }
 
 }  // namespace HEIST_NAMESPACE

@@ -60,7 +60,7 @@ class Member final : public Membership {
   /// A reserve whose run() has ended without a close: whether its thread may end.
   [[nodiscard]] bool try_retire() noexcept HEIST_ON_AGENT;
   /// Of one that was to get up, and cannot.   Thread: any.
-  void give_up() noexcept;
+  void withdraw() noexcept;
 
   // Who knows that it sleeps.
 

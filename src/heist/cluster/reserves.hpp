@@ -67,7 +67,7 @@ class Reserves {
   }
   /// The reserve.
   [[nodiscard]] bool is_present(unsigned rank) const noexcept {
-    // relaxed: try_rest() looks again.
+    // relaxed: try_park() looks again.
     return (word_.load(sync::relaxed) & present_bit(rank)) != 0;
   }
   /// Whether more are present than are needed.
@@ -75,7 +75,7 @@ class Reserves {
     return has_surplus(word_.load(sync::relaxed));  // relaxed: stand_down() looks again.
   }
   /// The reserve, before it sleeps. False: it is present.
-  [[nodiscard]] bool try_rest(unsigned rank) noexcept {
+  [[nodiscard]] bool try_park(unsigned rank) noexcept {
     Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
     while ((old & present_bit(rank)) == 0) {
       if (word_.compare_exchange_weak(old, old | resting_bit(rank),
@@ -87,11 +87,11 @@ class Reserves {
     return false;
   }
   /// The reserve, awake for whatever reason.
-  void end_rest(unsigned rank) noexcept {
+  void end_park(unsigned rank) noexcept {
     word_.fetch_and(~resting_bit(rank), sync::edge("reserves:rest", sync::seq_cst));
   }
   /// Of one that enter() gave, and that cannot come.
-  void give_up(unsigned rank) noexcept {
+  void withdraw(unsigned rank) noexcept {
     Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
     while (!word_.compare_exchange_weak(old, (old & ~present_bit(rank)) | resting_bit(rank),
                                         sync::edge("reserves:rest", sync::seq_cst),

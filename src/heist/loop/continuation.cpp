@@ -59,7 +59,7 @@ Promise<void> schedule_continuation(SchedulerCore& scheduler, const Continuation
   task->is_continuation = true;
   task->is_dynamic = sources.priority_source != nullptr;
   task->priority = scheduler.capped(sources.priority);
-  submit(*task, abort_source);
+  post_abortable(*task, abort_source);
   return promise;
 }
 

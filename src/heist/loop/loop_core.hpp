@@ -55,11 +55,11 @@ class LoopCore final : public TaskHome {
   void send(LoopNode& message) noexcept override;
   void change_priority(SignalPort& port) noexcept override { port.notify_agent(*this); }
   [[nodiscard]] LoopCore* as_loop() noexcept override { return this; }
-  /// Hands a node to the agent. False: the loop is closed, the node is still the caller's.
-  [[nodiscard]] bool hand_over(LoopNode& node) noexcept;
-  /// The same for one that is a task, or stands for one, of another thread: false also when such
-  /// are refused.
-  [[nodiscard]] bool hand_over_task(LoopNode& node) noexcept;
+  /// Posts any node to the agent. False: the loop is closed, and the node is still the caller's.
+  [[nodiscard]] bool post_node(LoopNode& node) noexcept;
+  /// The same for a node of another thread that is a task, or stands for one. False also when the
+  /// loop refuses tasks.
+  [[nodiscard]] bool post_as_task(LoopNode& node) noexcept;
   /// Asks the agent to read the priority of its runnable dynamic queues again.
   void request_recheck() noexcept;
   void request_stop() noexcept;
@@ -110,16 +110,17 @@ class LoopCore final : public TaskHome {
   void assert_agent() noexcept HEIST_ASSERTS_AGENT { static_cast<void>(on_agent()); }
   /// As post(), of a message that arrives, in its turn, or when the inbox has been taken.
   [[nodiscard]] bool post_in_turn(SchedulerTask& task) noexcept HEIST_ON_AGENT;
-  /// Whether drain_inbox() has something to do.
+  /// Whether take_inbox_and_release() has something to do.
   [[nodiscard]] bool has_messages() noexcept HEIST_ON_AGENT {
     return inbox_.has_posts() || on_agent().has_leftovers || aborted_.has_released();
   }
-  /// Takes what other threads handed over. Runs users' destructors.
-  void drain_inbox() noexcept HEIST_ON_AGENT {
+  /// Takes what other threads posted, and releases what was aborted: runs users' destructors.
+  void take_inbox_and_release() noexcept HEIST_ON_AGENT {
     if (has_messages()) [[unlikely]]
       arrivals_.drain();
   }
-  /// The same without running any user code: what is to be released waits for drain_inbox().
+  /// Takes what other threads posted without running any user code. What is to be released waits
+  /// for take_inbox_and_release().
   void take_inbox() noexcept HEIST_ON_AGENT {
     if (has_messages()) arrivals_.take();
   }

@@ -101,8 +101,8 @@ struct SignalPort {
   [[nodiscard]] SignalQueues* make_pair();
   static void take_priority_change(LoopNode& node, TaskHome& home) noexcept;
   static void take_reap(LoopNode& node, TaskHome& home) noexcept;
-  static void lose_priority_change(LoopNode& node) noexcept;
-  static void lose_reap(LoopNode& node) noexcept;
+  static void drop_priority_change(LoopNode& node) noexcept;
+  static void drop_reap(LoopNode& node) noexcept;
   static const MessageOps priority_table;
   static const MessageOps reap_table;
 

@@ -20,9 +20,9 @@ SignalPort& part_of(LoopNode& node) noexcept { return *static_cast<SignalMessage
 
 }  // namespace
 
-const MessageOps SignalPort::priority_table{{LoopNodeKind::message, nullptr, &lose_priority_change},
+const MessageOps SignalPort::priority_table{{LoopNodeKind::message, nullptr, &drop_priority_change},
                                             &take_priority_change};
-const MessageOps SignalPort::reap_table{{LoopNodeKind::message, nullptr, &lose_reap}, &take_reap};
+const MessageOps SignalPort::reap_table{{LoopNodeKind::message, nullptr, &drop_reap}, &take_reap};
 
 SignalPort::SignalPort(SignalCore& owner, TaskPriority highest) noexcept
     : signal(&owner),
@@ -89,7 +89,7 @@ void SignalPort::take_priority_change(LoopNode& node, TaskHome& home) noexcept {
   home.aborted().release_later(part);
 }
 
-void SignalPort::lose_priority_change(LoopNode& node) noexcept { release(*part_of(node).signal); }
+void SignalPort::drop_priority_change(LoopNode& node) noexcept { release(*part_of(node).signal); }
 
 void SignalPort::append_to_reap(ControlledTask& task) noexcept {
   if (reap_head == nullptr) {
@@ -111,7 +111,7 @@ void SignalPort::take_reap(LoopNode& node, TaskHome& home) noexcept {
   home.aborted().release_later(part_of(node));
 }
 
-void SignalPort::lose_reap(LoopNode& node) noexcept {
+void SignalPort::drop_reap(LoopNode& node) noexcept {
   // It is closed: whoever holds a task of the chain disposes of it; only our shares are left.
   auto& part = part_of(node);
   while (part.reap_head != nullptr) {

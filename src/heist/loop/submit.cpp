@@ -38,7 +38,7 @@ bool register_abort_steps(ControlledTask& task, SignalCore& signal) noexcept {
 
 }  // namespace
 
-bool submit(ControlledTask& task, SignalCore* abort_source) {
+bool post_abortable(ControlledTask& task, SignalCore* abort_source) {
   try {
     reserve(task, abort_source);
   } catch (...) {

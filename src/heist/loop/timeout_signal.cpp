@@ -10,7 +10,7 @@ namespace heist::detail {
 
 const LoopNodeOps TimeoutSignal::timer_table{LoopNodeKind::task, &expire, &drop_timer};
 const MessageOps TimeoutSignal::cancellation_table{
-    {LoopNodeKind::message, nullptr, &lose_cancellation}, &take_cancellation};
+    {LoopNodeKind::message, nullptr, &drop_cancellation}, &take_cancellation};
 
 TimeoutSignal::Timer::Timer(TimeoutSignal& owner) noexcept
     : SchedulerTask(timer_table, false), signal(owner) {}
@@ -107,7 +107,7 @@ void TimeoutSignal::take_cancellation(LoopNode& node, TaskHome& home) noexcept {
   self.drop_memory();
 }
 
-void TimeoutSignal::lose_cancellation(LoopNode& node) noexcept {
+void TimeoutSignal::drop_cancellation(LoopNode& node) noexcept {
   static_cast<Cancellation&>(node).signal.drop_memory();
 }
 

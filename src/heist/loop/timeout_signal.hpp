@@ -59,7 +59,7 @@ class TimeoutSignal final : public SignalCore {
   static void expire(LoopNode& node, LoopCore& loop) noexcept;
   static void drop_timer(LoopNode& node) noexcept;
   static void take_cancellation(LoopNode& node, TaskHome& home) noexcept;
-  static void lose_cancellation(LoopNode& node) noexcept;
+  static void drop_cancellation(LoopNode& node) noexcept;
   static const LoopNodeOps timer_table;
   static const MessageOps cancellation_table;
 
