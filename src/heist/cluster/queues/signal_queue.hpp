@@ -10,7 +10,7 @@
 namespace heist::detail {
 
 // The tasks are not touched when the priority changes: the queue moves. A level's index
-// (ticket_index.hpp) is a queue of tickets, each of which names a queue; a ticket stays in its
+// (level_index.hpp) is a queue of tickets, each of which names a queue; a ticket stays in its
 // place while tasks are taken from its queue, so nothing is hidden.
 //
 // Roles   poster, re-prioritiser: any thread.  agent: inside an epoch.
