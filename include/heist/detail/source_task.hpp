@@ -1,5 +1,5 @@
-// Plain tasks and microtasks of a callable: they run with no promise, and tasks without a scheduling
-// state.
+// Plain tasks and microtasks of a callable: they run with no promise, and tasks without a
+// scheduling state.
 #pragma once
 
 #include <heist/detail/misuse.hpp>

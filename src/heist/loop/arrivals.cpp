@@ -114,8 +114,8 @@ bool Arrivals::limit_is_first() noexcept {
   return !waiting.limits().empty() && waiting.limits().may_pick(loop_.counts().run());
 }
 
-/// A keeper is wanted: perhaps for a time limit of the cluster. (A stop is not overtaken by those of
-/// the loop either.)
+/// A keeper is wanted: perhaps for a time limit of the cluster. (A stop is not overtaken by those
+/// of the loop either.)
 bool Arrivals::cluster_is_first() noexcept {
   Membership* const membership = loop_.membership();
   return membership != nullptr && membership->wants_keeper() && !loop_.is_stop_requested();
