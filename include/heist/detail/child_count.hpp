@@ -43,8 +43,8 @@ class ChildCount {
     return true;
   }
 
-  /// A child that has ended beside its parent, which may be gone afterwards. True: the parent
-  /// waits, was waiting for this one, and is the caller's to run.
+  /// Called by a child that has ended beside its parent, which may be gone afterwards. Returns true
+  /// when the parent waits, was waiting for this one, and is the caller's to run.
   [[nodiscard]] bool end_child() noexcept {
     if (ended_.fetch_add(1, sync::edge("children:end", sync::acq_rel)) != -1) return false;
     away_ = 0;

@@ -32,7 +32,8 @@ class Helpers {
   /// Posts `help`, to be called on any of the agents: as a continuation, so that what was begun
   /// goes before tasks of the same priority that were not.
   ///
-  /// Precondition: agents() > 1.   Errors: std::bad_alloc. False: the cluster is closed; `help` is
+  /// Precondition: agents() > 1.   Errors: std::bad_alloc. Returns false when the cluster is
+  ///               closed; `help` is
   ///         gone.
   template <class Callback>
   bool call(TaskPriority priority, Callback&& help) const {

@@ -42,7 +42,7 @@ class PlainSourceTask final : public SchedulerTask {
   TaskSource source_;
 };
 
-/// Hands it over, or drops it. False: the loop is closed.
+/// Hands it over, or drops it. Returns false when the loop is closed.
 bool queue_plain_task(LoopCore& loop, SchedulerTask& task) noexcept;
 /// Errors: std::invalid_argument for a value that is no TaskSource.
 void check_source(TaskSource source);

@@ -24,7 +24,7 @@ class AgeMarks {
  public:
   using Time = std::chrono::nanoseconds;
 
-  /// Zero: no maximum.
+  /// `most` is the maximum wait; zero means that there is none.
   explicit AgeMarks(Time most) noexcept : most_(most), step_((most + Time(young - 1)) / young) {}
 
   [[nodiscard]] bool is_off() const noexcept { return most_ == Time::zero(); }
@@ -34,14 +34,14 @@ class AgeMarks {
     const Mark& newest = marks_[count_ - 1];
     return now - newest.time >= step_ && newest.order != next_order;
   }
-  /// `oldest`: the enqueue order of the oldest task that waits.
+  /// `oldest` is the enqueue order of the oldest task that waits.
   void mark(Time now, std::uint64_t next_order, std::uint64_t oldest) noexcept {
     note_time(now);
     if (count_ == places) forget_before(oldest);
     if (count_ == places) thin_out(now);
     marks_[count_++] = {now, next_order};
   }
-  /// Once for each `now`, before what follows is asked.
+  /// To be called once for each `now`, before the functions that follow.
   void note_time(Time now) noexcept {
     while (late_ < count_ && now - marks_[late_].time >= most_) ++late_;
   }
@@ -50,8 +50,8 @@ class AgeMarks {
   [[nodiscard]] bool is_late(std::uint64_t order) const noexcept {
     return late_ != 0 && order < marks_[late_ - 1].order;
   }
-  /// When it was over, as nearly as the marks tell.   Precondition: is_late(order).   Cost: O(log
-  /// marks).
+  /// When the task's maximum wait was over, as nearly as the marks tell.   Precondition:
+  /// is_late(order).   Cost: O(log marks).
   [[nodiscard]] Time end_of_wait(std::uint64_t order) const noexcept {
     const auto by = std::upper_bound(
         marks_.begin(), end_of_late(), order,
@@ -77,13 +77,14 @@ class AgeMarks {
     count_ -= count;
     late_ -= count;
   }
-  /// Those that tell no task from another one any more. The newest late one stays.
+  /// Forgets the marks that tell no task from another one any more. The newest late one stays.
   void forget_before(std::uint64_t oldest) noexcept {
     std::size_t past = 0;
     while (past + 1 < late_ && marks_[past].order <= oldest) ++past;
     erase(0, past);
   }
-  /// The late one that is missed least: its neighbours are near to each other, and long ago.
+  /// Forgets the late mark that is missed least: its neighbours are near to each other, and long
+  /// ago.
   void thin_out(Time now) noexcept {
     std::size_t least = 1;
     for (std::size_t at = 2; at + 1 < late_; ++at) {

@@ -1,4 +1,4 @@
-// What any thread does to a loop, and how what is handed over to it arrives.
+// What any thread does to a loop, and how what is posted to it arrives.
 #include "loop_core.hpp"
 
 #include <stdexcept>
@@ -162,7 +162,8 @@ void LoopCore::end_stop() noexcept {
   auto& agent = on_agent();
   agent.stop_requested = false;
   if (!std::exchange(agent.stop_taken, false)) return;
-  // The message may be sent again from here on; who has not, as it was under way, has asked before.
+  // The message may be sent again from here on. Whoever did not send it, as it was under way, asked
+  // before.
   stop_sent_.exchange(false, sync::edge("stop:take", sync::acq_rel));
 }
 
@@ -197,7 +198,8 @@ void LoopCore::reap_for_a_while() noexcept {
   if (clear()) on_agent().clearing.go_on(time_, clear);
 }
 
-/// False: it has not arrived yet, or was disposed of already.
+/// Takes an aborted task back from where it waits, and disposes of it. Returns false when it has
+/// not arrived yet, or was disposed of already.
 bool LoopCore::reap(ControlledTask& task) noexcept {
   return on_agent().withdraw(task) && dispose(task);
 }

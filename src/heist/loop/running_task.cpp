@@ -6,7 +6,7 @@ namespace heist::detail {
 
 void RunningTask::withdraw(ControlledTask& task) noexcept {
   if (task_.exchange(nullptr, sync::edge("running:withdraw", sync::acq_rel)) != nullptr) return;
-  // A close has it: whoever is done last drops this share.
+  // A close has taken the task: whoever finishes last drops this share.
   task.memory.add();
   if (stolen_ends_.fetch_add(1, sync::edge("running:withdraw", sync::acq_rel)) % 2 == 1) {
     task.task_ops().unregister(task);
@@ -21,7 +21,7 @@ void RunningTask::reject() noexcept {
 }
 
 void RunningTask::reject_stolen(ControlledTask& task) noexcept {
-  // It may be about to start.
+  // The task may be about to start.
   if (task.try_drop() || task.try_close_running()) {
     task.task_ops().reject(task, close_abort_reason());
   }

@@ -112,7 +112,8 @@ void SignalPort::take_reap(LoopNode& node, TaskHome& home) noexcept {
 }
 
 void SignalPort::drop_reap(LoopNode& node) noexcept {
-  // It is closed: whoever holds a task of the chain disposes of it; only our shares are left.
+  // The home is closed: whoever holds a task of the chain disposes of it, and only the signal's
+  // shares are left to drop.
   auto& part = part_of(node);
   while (part.reap_head != nullptr) {
     ControlledTask* task = part.reap_head;

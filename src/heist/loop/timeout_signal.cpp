@@ -56,7 +56,7 @@ void TimeoutSignal::expire(LoopNode& node, LoopCore& loop) noexcept {
   self.drop_memory();
 }
 
-/// Without memory for its own reason it is the one made ahead.
+/// Aborts the signal. Without memory for a reason of its own it takes the one that was made ahead.
 void TimeoutSignal::abort_by_timeout(LoopCore& loop) noexcept {
   Reason reason;
   try {
@@ -85,7 +85,7 @@ void TimeoutSignal::cancel_timer() noexcept {
   take_cancellation(cancellation_, *home_);
 }
 
-/// False: it has arrived.
+/// Cancels a timer that has not arrived yet. Returns false when it has.
 bool TimeoutSignal::cancel_under_way() noexcept {
   // relaxed: the exchange below decides.
   if (where_.load(sync::relaxed) == Where::arrived) return false;
@@ -100,7 +100,7 @@ bool TimeoutSignal::cancel_under_way() noexcept {
                                         sync::relaxed);  // relaxed: nothing of it is read.
 }
 
-/// A timer that is not there runs at the moment, or is over.
+/// A timer that is not in the wheel runs at the moment, or is over.
 void TimeoutSignal::take_cancellation(LoopNode& node, TaskHome& home) noexcept {
   auto& self = static_cast<Cancellation&>(node).signal;
   if (home.waiting().withdraw(self.timer_)) self.drop_memory();

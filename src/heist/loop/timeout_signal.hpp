@@ -37,7 +37,8 @@ class TimeoutSignal final : public SignalCore {
   explicit TimeoutSignal(TaskHome& home);
   ~TimeoutSignal() = default;
 
-  /// The loop's agent, when the timer arrives. False: it was given up, and is gone.
+  /// Called by the loop's agent when the timer arrives. Returns false when the timer was given up,
+  /// and is gone.
   [[nodiscard]] static bool take_up(SchedulerTask& timer) noexcept;
 
  private:
