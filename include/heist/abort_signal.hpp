@@ -4,6 +4,7 @@
 #include <concepts>
 #include <heist/delay.hpp>
 #include <heist/detail/access.hpp>
+#include <heist/detail/export.hpp>
 #include <heist/detail/listed_signal.hpp>
 #include <heist/detail/listener.hpp>
 #include <heist/detail/misuse.hpp>
@@ -28,7 +29,7 @@ struct ListenerOptions;
 /// does (ABT-7). A listener may remove itself.
 ///
 /// Thread: any, one at a time.   Lifetime: may outlive the signal.
-class [[nodiscard]] Subscription {
+class [[nodiscard]] HEIST_EXPORT Subscription {
  public:
   Subscription() noexcept = default;
   Subscription(Subscription&&) noexcept = default;
@@ -64,7 +65,7 @@ class [[nodiscard]] Subscription {
 /// Spec:     DOM's AbortSignal.   Differs: listeners are scoped subscriptions.
 /// Thread:   any; one handle is used by one thread at a time, copies may be anywhere.
 /// Lifetime: any order of destruction with controllers, schedulers, promises (LIF-2).
-class AbortSignal {
+class HEIST_EXPORT AbortSignal {
  public:
   /// A signal that is aborted already, with AbortError or with the given reason; it never has an
   /// event.
@@ -231,7 +232,7 @@ inline void AbortSignal::check_signal(const ListenerOptions& options) {
 /// Aborts its signal. Copies abort the same one; moving is copying.
 ///
 /// Thread: any; calls from several threads are ordered, the first wins.
-class AbortController {
+class HEIST_EXPORT AbortController {
  public:
   AbortController();
   AbortController(const AbortController&) = default;

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <functional>
+#include <heist/detail/export.hpp>
 #include <heist/event_loop.hpp>
 #include <heist/version.hpp>
 #include <memory>
@@ -29,7 +30,7 @@ struct AgentOptions {
 /// Spec:     [html#agents-and-agent-clusters].
 /// Thread:   any.   Lifetime: the destructor closes with abort and joins the thread; it must not
 /// run on the agent's own thread.
-class Agent {
+class HEIST_EXPORT Agent {
  public:
   /// Starts the thread; returns once on_start has run.
   ///
@@ -88,7 +89,7 @@ class Agent {
   void request_close(const CloseMode& mode);
   void await_close(const detail::CloseCall& call);
 
-  struct Impl;
+  struct HEIST_HIDDEN Impl;
   std::unique_ptr<Impl> impl_;
 };
 

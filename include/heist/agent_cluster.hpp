@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <heist/agent.hpp>
+#include <heist/detail/export.hpp>
 #include <heist/detail/misuse.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/event_loop.hpp>
@@ -58,7 +59,7 @@ struct ClusterStats {
 /// Spec:     [html#agents-and-agent-clusters], contract CLU-1...4.
 /// Thread:   any.   Lifetime: the destructor closes with abort and joins the threads; it must not
 ///         run on one of them.
-class AgentCluster {
+class HEIST_EXPORT AgentCluster {
  public:
   /// Starts the threads; returns once each on_start has run.
   ///
@@ -107,12 +108,12 @@ class AgentCluster {
   [[nodiscard]] HotPhase hot_phase() const noexcept { return HotPhase(*this); }
 
  private:
-  struct Impl;
+  struct HEIST_HIDDEN Impl;
   std::unique_ptr<Impl> impl_;
 };
 
 /// For blocking(): the part of a task in which its thread is lost to its cluster.
-class BlockingScope {
+class HEIST_EXPORT BlockingScope {
  public:
   BlockingScope() noexcept;
   BlockingScope(const BlockingScope&) = delete;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <heist/detail/export.hpp>
 #include <heist/detail/misuse.hpp>
 #include <heist/detail/post_bound.hpp>
 #include <heist/error.hpp>
@@ -17,7 +18,7 @@ namespace HEIST_NAMESPACE {
 /// A place for one task that waits. It is given back when this object is destroyed.
 ///
 /// Thread: any; one at a time.
-class Room {
+class HEIST_EXPORT Room {
  public:
   Room() noexcept = default;
   Room(Room&&) noexcept = default;
@@ -90,7 +91,7 @@ enum class PostResult : std::uint8_t {
 /// Thread:   any; one handle is used by one thread at a time, copies may be anywhere.
 /// Lifetime: as a Scheduler's; who waits for room when the loop is closed gets it, and posting is
 ///         refused.
-class BoundedScheduler {
+class HEIST_EXPORT BoundedScheduler {
  public:
   /// Errors: std::invalid_argument for a bound of 0, or above 2^31; std::bad_alloc.
   BoundedScheduler(Scheduler scheduler, std::size_t most_waiting)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <heist/detail/export.hpp>
 #include <heist/version.hpp>
 
 namespace HEIST_NAMESPACE {
@@ -24,7 +25,7 @@ struct Slice {
 /// Thread:   one, that of the loop. Nothing here is called from any other.
 /// Lifetime: as long as the scheduler's last handle. Before it is destroyed while there are tasks,
 ///           it calls CooperativeScheduler::close().
-class CooperativeHost {
+class HEIST_EXPORT CooperativeHost {
  public:
   CooperativeHost() = default;
   CooperativeHost(const CooperativeHost&) = delete;

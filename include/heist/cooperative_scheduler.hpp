@@ -5,6 +5,7 @@
 #include <functional>
 #include <heist/cooperative_callback.hpp>
 #include <heist/cooperative_host.hpp>
+#include <heist/detail/export.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/detail/slice_clock.hpp>
 #include <heist/scheduler.hpp>
@@ -67,7 +68,7 @@ struct CooperativeOptions {
 /// Errors: a callback's exception discards its task and goes to the error hook; other tasks are not
 ///         touched. On a CooperativeHost it comes out of perform_work(), which has asked for the
 ///         next call.
-class CooperativeScheduler {
+class HEIST_EXPORT CooperativeScheduler {
  public:
   /// Works on the scheduler's loop, beside its tasks.
   ///

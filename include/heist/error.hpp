@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <heist/detail/export.hpp>
 #include <heist/detail/forward.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/version.hpp>
@@ -28,7 +29,7 @@ namespace HEIST_NAMESPACE {
 ///
 /// Thread: one Reason object is used by one thread at a time; copies may be on any thread.
 /// Cost:   making one allocates; copying is one read-modify-write.
-class Reason {
+class HEIST_EXPORT Reason {
  public:
   /// An empty one: no reason.
   Reason() noexcept = default;
@@ -110,32 +111,32 @@ class Reason {
 };
 
 /// A signal was aborted without a reason of its own, or a close dropped the task.
-class AbortError : public std::runtime_error {
+class HEIST_EXPORT AbortError : public std::runtime_error {
  public:
   explicit AbortError(const char* what = "the operation was aborted") : runtime_error(what) {}
 };
 
 /// A time limit ran out.
-class TimeoutError : public std::runtime_error {
+class HEIST_EXPORT TimeoutError : public std::runtime_error {
  public:
   explicit TimeoutError(const char* what = "the operation timed out") : runtime_error(what) {}
 };
 
 /// The call is not allowed here: a re-entrant `set_priority`, or a wait that could never end.
-class NotAllowedError : public std::logic_error {
+class HEIST_EXPORT NotAllowedError : public std::logic_error {
  public:
   explicit NotAllowedError(const char* what) : logic_error(what) {}
 };
 
 /// The object is not in a state for the call: posting to a closed scheduler, a promise nobody can
 /// settle.
-class InvalidStateError : public std::logic_error {
+class HEIST_EXPORT InvalidStateError : public std::logic_error {
  public:
   explicit InvalidStateError(const char* what) : logic_error(what) {}
 };
 
 /// A bounded scheduler is full.
-class QuotaExceededError : public std::runtime_error {
+class HEIST_EXPORT QuotaExceededError : public std::runtime_error {
  public:
   explicit QuotaExceededError(const char* what) : runtime_error(what) {}
 };
@@ -143,7 +144,7 @@ class QuotaExceededError : public std::runtime_error {
 /// None of several promises was fulfilled. It has their reasons, in the order of the promises.
 ///
 /// Spec: [ecma262#sec-aggregate-error-objects].
-class AggregateError : public std::runtime_error {
+class HEIST_EXPORT AggregateError : public std::runtime_error {
  public:
   explicit AggregateError(std::vector<Reason> reasons)
       : runtime_error("all promises were rejected"),
@@ -156,7 +157,7 @@ class AggregateError : public std::runtime_error {
 };
 
 /// Thrown in place of a reason that is a plain value rather than an exception.
-class Aborted : public std::exception {
+class HEIST_EXPORT Aborted : public std::exception {
  public:
   explicit Aborted(Reason reason) noexcept : reason_(std::move(reason)) {}
   [[nodiscard]] const Reason& reason() const noexcept { return reason_; }
@@ -188,11 +189,11 @@ using ErrorHook = void (*)(ErrorOrigin origin, const Reason& reason) noexcept;
 /// one line to standard error.
 ///
 /// Thread: any.   Blocks: never.   Cost: one exchange.
-ErrorHook set_error_hook(ErrorHook hook) noexcept;
+HEIST_EXPORT ErrorHook set_error_hook(ErrorHook hook) noexcept;
 
 /// How many errors have been reported since the process began.
 ///
 /// Thread: any.
-[[nodiscard]] std::uint64_t reported_error_count() noexcept;
+[[nodiscard]] HEIST_EXPORT std::uint64_t reported_error_count() noexcept;
 
 }  // namespace HEIST_NAMESPACE

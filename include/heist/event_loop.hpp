@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <heist/delay.hpp>
+#include <heist/detail/export.hpp>
 #include <heist/detail/source_task.hpp>
 #include <heist/priority.hpp>
 #include <heist/scheduler.hpp>
@@ -97,7 +98,7 @@ struct EventLoopStats {
 /// Thread:   one thread at a time drives it; schedulers of it may be used from any thread, stop()
 ///           too.
 /// Lifetime: the destructor closes with abort. It must not run inside a task of this loop.
-class EventLoop {
+class HEIST_EXPORT EventLoop {
  public:
   /// Errors: std::bad_alloc; std::invalid_argument for a tick that is not positive, a negative spin
   /// or cap, a maximum wait below a millisecond, or when one of them is above an hour.

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <heist/abort_signal.hpp>
 #include <heist/delay.hpp>
+#include <heist/detail/export.hpp>
 #include <heist/detail/misuse.hpp>
 #include <heist/detail/posted_task.hpp>
 #include <heist/priority.hpp>
@@ -36,7 +37,7 @@ struct PostTaskOptions {
 /// Spec:     [sched#sec-scheduler].   Differs: usable from any thread (contract ORD-1…5).
 /// Thread:   any; one handle is used by one thread at a time, copies may be anywhere.
 /// Lifetime: may outlive its loop; posting then is refused as below (LIF-1, LIF-2).
-class Scheduler {
+class HEIST_EXPORT Scheduler {
  public:
   /// Runs `callback()` as a task; the promise gives its result, its exception or the abort reason.
   /// A promise that the callback returns is adopted; a Forkable is run as part of the task.

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <heist/abort_signal.hpp>
+#include <heist/detail/export.hpp>
 #include <heist/priority.hpp>
 #include <heist/version.hpp>
 #include <type_traits>
@@ -20,7 +21,7 @@ struct PriorityChangeEvent;
 /// An abort signal with a priority that its controller may change.
 ///
 /// Spec:   [sched#sec-task-signal].   Thread: as AbortSignal.
-class TaskSignal : public AbortSignal {
+class HEIST_EXPORT TaskSignal : public AbortSignal {
  public:
   /// As AbortSignal::any, with a priority: a fixed one, or that of another signal, whose later
   /// changes it follows: picks use them at once, its event comes after that signal's own (PRI-6).
@@ -77,7 +78,7 @@ struct PriorityChangeEvent {
 /// Aborts its signal and changes its priority.
 ///
 /// Spec: [sched#sec-task-controller].   Thread: any.
-class TaskController : public AbortController {
+class HEIST_EXPORT TaskController : public AbortController {
  public:
   /// Errors: std::invalid_argument for a value that is no TaskPriority; std::bad_alloc.
   explicit TaskController(TaskPriority priority = TaskPriority::user_visible);

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <heist/abort_signal.hpp>
 #include <heist/delay.hpp>
+#include <heist/detail/export.hpp>
 #include <heist/detail/timeout_task.hpp>
 #include <heist/promise.hpp>
 #include <heist/scheduler.hpp>
@@ -21,7 +22,7 @@ namespace HEIST_NAMESPACE {
 /// Thread:   the loop's driver. A handle may be moved to and destroyed on any thread.
 /// Lifetime: destroying it leaves the timeout armed. It may outlive its loop; clear() must not be
 ///           called while another thread destroys that.
-class Timeout {
+class HEIST_EXPORT Timeout {
  public:
   /// A handle of no timeout.
   Timeout() noexcept = default;
@@ -82,11 +83,12 @@ Timeout set_timeout(Callback&& callback, Delay delay = {}) {
 /// Errors: NotAllowedError off an agent; std::bad_alloc. A closed loop, or its close: as post_task.
 /// Cost:   one allocation, from a pool.
 // NOLINTNEXTLINE(readability-const-return-type): see heist/detail/await_warning.hpp.
-const Promise<void> sleep_for(Delay delay, const std::optional<AbortSignal>& signal = {});
+HEIST_EXPORT const Promise<void> sleep_for(Delay delay,
+                                           const std::optional<AbortSignal>& signal = {});
 
 /// The same, on the loop of `scheduler`. Thread: any.
 // NOLINTNEXTLINE(readability-const-return-type): as above.
-const Promise<void> sleep_for(const Scheduler& scheduler, Delay delay,
-                              const std::optional<AbortSignal>& signal = {});
+HEIST_EXPORT const Promise<void> sleep_for(const Scheduler& scheduler, Delay delay,
+                                           const std::optional<AbortSignal>& signal = {});
 
 }  // namespace HEIST_NAMESPACE

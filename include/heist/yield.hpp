@@ -4,6 +4,7 @@
 #include <coroutine>
 #include <heist/abort_signal.hpp>
 #include <heist/detail/access.hpp>
+#include <heist/detail/export.hpp>
 #include <heist/detail/frame_continuation.hpp>
 #include <heist/detail/kept_state.hpp>
 #include <heist/detail/scheduler_task.hpp>
@@ -71,7 +72,7 @@ class YieldOptions {
 /// it is scheduled at once, whoever waits for it:  `Promise<void> turn = scheduler.yield();`
 ///
 /// Thread: that of the call; await it where it was made.
-class [[nodiscard]] Yield {
+class [[nodiscard]] HEIST_EXPORT Yield {
  public:
   Yield(const Yield&) = delete;
   Yield& operator=(const Yield&) = delete;

@@ -1,5 +1,5 @@
 // Rule: WAIT-1, WAIT-2. What the marks tell of waits, under an overload that lasts for long.
-#include "heist/loop/age_marks.hpp"
+#include "heist/loop/starvation_guard.hpp"
 
 #include <gtest/gtest.h>
 

@@ -23,9 +23,10 @@ struct Adopter {
   void (*done)(PromiseState<T>&) noexcept;
 };
 
-/// Makes a target settle as a source does. One microtask attaches to the source, its reaction
-/// settles the target: two microtasks at the least, as the specification's promise resolution
-/// takes.
+/// Makes a target settle as a source does. On a loop, one microtask attaches to the source, and its
+/// reaction settles the target: two microtasks at the least, as the specification's promise
+/// resolution takes. In a cluster it attaches at once, and whichever agent is free settles the
+/// target: the one that began the task may be waiting for just that.
 ///
 /// The node is first the microtask, then the reaction. Agent only.
 template <class T>
@@ -38,6 +39,7 @@ class Adoption : private Reaction {
     if (!source.valid()) return end(moved_from_reason());
     if (&Access::state(source) == adopter_.target) return end(follows_itself_reason());
     source_.emplace(std::move(source));
+    if (bind_to_cluster_of(*adopter_.target)) return follow_in_cluster();
     bind_to_current_loop();
     deliver(*this);
   }
@@ -48,18 +50,23 @@ class Adoption : private Reaction {
   }
   static void attach_to_source(LoopNode& node, LoopCore& /*loop*/) noexcept {
     auto& self = of(node);
-    self.ops = &settle_table;
     self.bind_to_current_loop();
-    Access::state(*self.source_).attach(self);
+    self.follow();
   }
-  static void settle_target(LoopNode& node, LoopCore& /*loop*/) noexcept {
-    auto& self = of(node);
-    self.adopter_.discard_callback(*self.adopter_.target);
-    if (self.adopter_.decides) settle_as(*self.adopter_.target, Access::state(*self.source_));
-    self.finish();
-  }
+  static void settle_target(LoopNode& node, LoopCore& /*loop*/) noexcept { of(node).settle(); }
   static void abandon(LoopNode& node) noexcept { of(node).end(loop_closed_reason()); }
 
+  void follow_in_cluster() noexcept { source_->settled() ? settle() : follow(); }
+  /// It may be gone afterwards.
+  void follow() noexcept {
+    ops = &settle_table;
+    Access::state(*source_).attach(*this);
+  }
+  void settle() noexcept {
+    adopter_.discard_callback(*adopter_.target);
+    if (adopter_.decides) settle_as(*adopter_.target, Access::state(*source_));
+    finish();
+  }
   void end(const Reason& reason) noexcept {
     adopter_.discard_callback(*adopter_.target);
     if (adopter_.decides) adopter_.target->settle_rejected(reason, true);

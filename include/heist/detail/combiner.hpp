@@ -6,6 +6,7 @@
 #include <functional>
 #include <heist/detail/access.hpp>
 #include <heist/detail/copyable.hpp>
+#include <heist/detail/export.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <heist/detail/promise_state.hpp>
 #include <heist/detail/ref.hpp>
@@ -22,7 +23,7 @@ namespace HEIST_NAMESPACE::detail {
 class Combiner;
 
 /// A combiner's reaction to one of its inputs.
-struct CombinedInput final : Reaction {
+struct HEIST_EXPORT CombinedInput final : Reaction {
   CombinedInput() noexcept : Reaction(table) {}
 
   Combiner* combiner = nullptr;
@@ -46,7 +47,7 @@ struct CombinedInput final : Reaction {
 /// Reclamation  memory_: a share of the promise's handles, and one of the inputs.
 /// Progress  lock-free: nobody waits for another input.
 /// Proof   stress/model/models/combinators.cpp
-class Combiner {
+class HEIST_EXPORT Combiner {
  public:
   Combiner(const Combiner&) = delete;
   Combiner& operator=(const Combiner&) = delete;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <heist/cooperative_host.hpp>
 #include <heist/detail/access.hpp>
+#include <heist/detail/export.hpp>
 #include <heist/detail/forward.hpp>
 #include <heist/detail/kept_state.hpp>
 #include <heist/detail/suspended_coroutine.hpp>
@@ -33,7 +34,7 @@ decltype(auto) call(Callback& callback, const Slice& slice) {
 
 /// Before one is called.   Errors: NotAllowedError on a CooperativeHost: what awaits there is
 /// resumed by nobody.
-void check_coroutine();
+HEIST_EXPORT void check_coroutine();
 
 }  // namespace cooperative
 
@@ -41,11 +42,11 @@ void check_coroutine();
 namespace cooperative {
 /// Whether it is to give way.   Errors: NotAllowedError outside of any task, or when it has given
 /// way already.
-[[nodiscard]] bool must_give_way();
+[[nodiscard]] HEIST_EXPORT bool must_give_way();
 /// It goes on with this coroutine.
-void give_way(SuspendedCoroutine coroutine) noexcept;
+HEIST_EXPORT void give_way(SuspendedCoroutine coroutine) noexcept;
 /// Its slice.
-[[nodiscard]] Slice current_slice() noexcept;
+[[nodiscard]] HEIST_EXPORT Slice current_slice() noexcept;
 }  // namespace cooperative
 
 /// What slice() gives.

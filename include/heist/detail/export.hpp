@@ -1,4 +1,6 @@
-// HEIST_EXPORT: what a shared library of heist shows to its users; all else is hidden.
+// HEIST_EXPORT: what a shared library of heist shows to its users. All else is hidden; HEIST_HIDDEN
+// says so within a class that is shown.
 #pragma once
 
-#define HEIST_EXPORT __attribute__((visibility("default")))
+#define HEIST_EXPORT [[gnu::visibility("default")]]
+#define HEIST_HIDDEN [[gnu::visibility("hidden")]]

@@ -1,10 +1,10 @@
-// ForkFrame: what the library knows of a coroutine that forks, whatever its result; and the tree
-// that it is in.
+// ForkFrame: what the library knows of a coroutine that forks, whatever its result; the tree that
+// it is in, and its children that run beside it.
 #pragma once
 
 #include <coroutine>
 #include <cstdint>
-#include <heist/detail/child_count.hpp>
+#include <heist/detail/export.hpp>
 #include <heist/detail/loop_node.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <heist/detail/scheduling_state.hpp>
@@ -14,6 +14,63 @@
 #include <utility>
 
 namespace HEIST_NAMESPACE::detail {
+
+// ChildCount: the forked children of a coroutine that run beside it.
+//
+// Roles   parent: whoever runs the coroutine; one at a time.  child: one that has ended, on the
+//         thread that ran it.
+// States  ended_: how many have ended (the parent runs), or that number less away_ (the parent
+//         waits).
+// I1      A child counts itself once, and only when the parent's continuation was stolen from it:
+//         away_ is how many do so between two joins, known to the parent before it goes on.
+// I2      ended_ gets from -1 to 0 only while the parent waits, with its last child: that one runs
+//         the parent from there on.
+// Edge    children: end -> end, wait, look. Carries the child's result to the parent; RMWs extend
+//         each other's releases.
+// Edge    children: wait -> end. Carries the parent's frame to the last child.
+// Progress  wait-free.   Proof  stress/model/models/fork_deque.cpp
+class ChildCount {
+ public:
+  /// The parent: its continuation was stolen, so that one child more runs beside it.
+  void add() noexcept { ++away_; }
+
+  /// The parent, which goes on: whether none of its children runs any more.   Cost: nothing without
+  /// thefts, else a load.
+  [[nodiscard]] bool all_ended() noexcept {
+    if (away_ == 0) return true;
+    if (ended_.load(sync::edge("children:look", sync::acquire)) != away_) return false;
+    restart();
+    return true;
+  }
+
+  /// The parent, which is to stop: whether it may go on at once. Otherwise the child that ends last
+  /// runs it, and it may do so by now.
+  [[nodiscard]] bool wait() noexcept {
+    if (away_ == 0) return true;
+    const std::int32_t away = away_;
+    if (ended_.fetch_sub(away, sync::edge("children:wait", sync::acq_rel)) != away) return false;
+    away_ = 0;
+    return true;
+  }
+
+  /// A child that has ended beside its parent, which may be gone afterwards. True: the parent
+  /// waits, was waiting for this one, and is the caller's to run.
+  [[nodiscard]] bool end_child() noexcept {
+    if (ended_.fetch_add(1, sync::edge("children:end", sync::acq_rel)) != -1) return false;
+    away_ = 0;
+    return true;
+  }
+
+ private:
+  void restart() noexcept {
+    away_ = 0;
+    ended_.store(0,
+                 sync::relaxed);  // relaxed: no child is left; the next ones come behind a theft.
+  }
+
+  std::int32_t away_ = 0;
+  sync::atomic<std::int32_t> ended_{0};
+};
 
 class ControlledTask;
 class ForkFrame;
@@ -34,7 +91,7 @@ struct ForkTree {
 /// other agents.
 ///
 /// Thread: an agent.   Cost: constant stack.
-void run_tree(ForkTree& tree) noexcept;
+HEIST_EXPORT void run_tree(ForkTree& tree) noexcept;
 
 /// The part of a coroutine's promise that does not depend on its result. A coroutine suspends by
 /// noting why (Step); what follows is done outside of it, in a loop (ForkRun), so that nesting
@@ -47,7 +104,7 @@ void run_tree(ForkTree& tree) noexcept;
 /// I1      A frame is destroyed by whoever holds its result: Forkable, Forked, or, when that one
 ///         has gone while children ran, the parent once they have ended.
 /// I2      Of errors that meet (a child's, the coroutine's own) the first is kept.
-class ForkFrame : public LoopNode {
+class HEIST_EXPORT ForkFrame : public LoopNode {
  public:
   /// Why it has suspended: to run the child `to_run`, to wait for its children, or for good.
   enum class Step : std::uint8_t { call, fork, join, end };

@@ -1,6 +1,7 @@
 // The public handles, for what they are made of: headers in detail/ come before theirs.
 #pragma once
 
+#include <heist/detail/export.hpp>
 #include <heist/version.hpp>
 namespace HEIST_NAMESPACE {
 
@@ -43,23 +44,23 @@ struct SchedulerCore;
 class SignalCore;
 class TaskHome;
 
-void retain(ClusterCore& core) noexcept;
-void release(ClusterCore& core) noexcept;
-void retain(CooperativeCore& core) noexcept;
-void release(CooperativeCore& core) noexcept;
-void retain(CooperativeTaskNode& task) noexcept;
-void release(CooperativeTaskNode& task) noexcept;
-void retain(Listener& listener) noexcept;
-void release(Listener& listener) noexcept;
-void retain(LoopCore& core) noexcept;
-void release(LoopCore& core) noexcept;
-void retain(PostBound& bound) noexcept;
-void release(PostBound& bound) noexcept;
-void retain(ReasonBox& box) noexcept;
-void release(ReasonBox& box) noexcept;
-void retain(SignalCore& core) noexcept;
-void release(SignalCore& core) noexcept;
-void retain(TaskHome& home) noexcept;
-void release(TaskHome& home) noexcept;
+HEIST_EXPORT void retain(ClusterCore& core) noexcept;
+HEIST_EXPORT void release(ClusterCore& core) noexcept;
+HEIST_EXPORT void retain(CooperativeCore& core) noexcept;
+HEIST_EXPORT void release(CooperativeCore& core) noexcept;
+HEIST_EXPORT void retain(CooperativeTaskNode& task) noexcept;
+HEIST_EXPORT void release(CooperativeTaskNode& task) noexcept;
+HEIST_EXPORT void retain(Listener& listener) noexcept;
+HEIST_EXPORT void release(Listener& listener) noexcept;
+HEIST_EXPORT void retain(LoopCore& core) noexcept;
+HEIST_EXPORT void release(LoopCore& core) noexcept;
+HEIST_EXPORT void retain(PostBound& bound) noexcept;
+HEIST_EXPORT void release(PostBound& bound) noexcept;
+HEIST_EXPORT void retain(ReasonBox& box) noexcept;
+HEIST_EXPORT void release(ReasonBox& box) noexcept;
+HEIST_EXPORT void retain(SignalCore& core) noexcept;
+HEIST_EXPORT void release(SignalCore& core) noexcept;
+HEIST_EXPORT void retain(TaskHome& home) noexcept;
+HEIST_EXPORT void release(TaskHome& home) noexcept;
 
 }  // namespace HEIST_NAMESPACE::detail

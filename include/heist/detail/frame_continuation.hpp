@@ -1,6 +1,7 @@
 // How a coroutine that yields goes on: as a task in its own frame, or after the promise of one.
 #pragma once
 
+#include <heist/detail/export.hpp>
 #include <heist/detail/promise_state.hpp>
 #include <heist/detail/scheduler_task.hpp>
 #include <heist/detail/scheduling_state.hpp>
@@ -16,7 +17,7 @@ struct Hop {};
 
 /// A continuation that lives in the frame of its coroutine: it has no signal, so nobody but its
 /// loop ever touches it.
-class FrameContinuation final : public SchedulerTask {
+class HEIST_EXPORT FrameContinuation final : public SchedulerTask {
  public:
   /// It goes on with the state `captured`.
   FrameContinuation(SchedulerCore& to, TaskPriority fixed, const SchedulingState& captured,
@@ -37,7 +38,7 @@ class FrameContinuation final : public SchedulerTask {
 };
 
 /// A coroutine that waits for the promise of a continuation.
-class ContinuationReaction final : public Reaction {
+class HEIST_EXPORT ContinuationReaction final : public Reaction {
  public:
   ContinuationReaction(Ref<PromiseState<void>> continuation, SuspendedCoroutine coroutine) noexcept;
   /// The coroutine goes on with this state, where its scheduler is.   Errors: std::bad_alloc.

@@ -1,6 +1,8 @@
 // HelpedTask, Helpers: a running task, and the agents of its cluster that may take part in it.
 #pragma once
 
+#include <heist/detail/export.hpp>
+#include <heist/detail/forward.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <heist/detail/posted_task.hpp>
 #include <heist/detail/ref.hpp>
@@ -12,15 +14,11 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-class ClusterCore;
-void retain(ClusterCore& core) noexcept;
-void release(ClusterCore& core) noexcept;
-
 /// The agents that may take part in what runs on the calling thread: who helps with a loop of
 /// heist/parallel.hpp.
 ///
 /// Thread: any.   Cost: a reference.
-class Helpers {
+class HEIST_EXPORT Helpers {
  public:
   /// Those of the calling thread's cluster; off a cluster nobody.
   Helpers() noexcept;
@@ -56,7 +54,7 @@ class Helpers {
 ///
 /// Thread:   may_help() and Scope: a helper; the rest any.
 /// Lifetime: owns the task's signals.
-class HelpedTask {
+class HEIST_EXPORT HelpedTask {
  public:
   /// Off any agent nothing aborts it.   Errors: std::bad_alloc.
   HelpedTask();

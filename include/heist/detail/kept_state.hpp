@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coroutine>
+#include <heist/detail/export.hpp>
 #include <heist/detail/scheduling_state.hpp>
 #include <heist/version.hpp>
 #include <memory>
@@ -20,7 +21,7 @@ inline constexpr bool restores_state = false;
 ///
 /// Thread: whoever runs the coroutine.   Cost: nothing until such an awaitable suspends it; then
 ///         one allocation for the coroutine.
-class KeptState {
+class HEIST_EXPORT KeptState {
  public:
   /// The coroutine is about to suspend: keeps its state.   Errors: std::bad_alloc.
   void keep();

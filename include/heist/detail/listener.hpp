@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <heist/detail/export.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <heist/detail/promise_traits.hpp>
 #include <heist/detail/scheduler_task.hpp>
@@ -53,7 +54,7 @@ struct SignalEvent {
 /// Progress  removal blocks only while another thread runs or destroys the callback; the aborter
 ///         and all else never wait.
 /// Proof   stress/listener_stress.cpp, stress/model/models/listeners.cpp
-class Listener : public Registration {
+class HEIST_EXPORT Listener : public Registration {
  public:
   /// Makes it a listener for one event only. To be called before it is registered.
   void run_once() noexcept { ops = &once_ops; }

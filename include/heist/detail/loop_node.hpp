@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <heist/detail/export.hpp>
 #include <heist/version.hpp>
 
 namespace HEIST_NAMESPACE::detail {
@@ -25,8 +26,13 @@ struct LoopNodeOps {
   void (*drop)(LoopNode&) noexcept;
 };
 
-/// The table of a message, which may also be for a cluster, where no loop runs it.
+/// The table of a message, which may also be for a cluster, where no loop runs it. Every message
+/// has one, and nothing else does: take_message() relies on that.
 struct MessageOps : LoopNodeOps {
+  constexpr MessageOps(void (*dropped)(LoopNode&) noexcept,
+                       void (*taken)(LoopNode&, TaskHome&) noexcept) noexcept
+      : LoopNodeOps{LoopNodeKind::message, nullptr, dropped}, take(taken) {}
+
   /// Heeds the message, called by a loop's agent or a cluster's keeper; the node may be gone
   /// afterwards.
   void (*take)(LoopNode&, TaskHome&) noexcept;
@@ -82,7 +88,7 @@ class ListWalk {
   std::size_t steps_ = 0;
 };
 
-/// SourceRotation a list that was pushed newest first.   Returns the oldest.
+/// Turns round a list that was pushed newest first.   Returns the oldest.
 [[nodiscard]] inline LoopNode* oldest_first(LoopNode* newest) noexcept {
   ListWalk walk;
   LoopNode* oldest = nullptr;
@@ -97,6 +103,6 @@ class ListWalk {
 }
 
 /// Ends a node that its closed loop will not take; see LoopNodeOps::drop.
-void drop_undeliverable(LoopNode& node) noexcept;
+HEIST_EXPORT void drop_undeliverable(LoopNode& node) noexcept;
 
 }  // namespace HEIST_NAMESPACE::detail

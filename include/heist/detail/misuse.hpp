@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <heist/detail/export.hpp>
 #include <heist/version.hpp>
 #include <type_traits>
 
@@ -9,9 +10,9 @@ namespace HEIST_NAMESPACE::detail {
 
 /// For a call through a handle that was moved from.   Errors: std::invalid_argument, always; it
 /// names the call.
-[[noreturn]] void refuse_moved_from(const char* call);
+[[noreturn]] HEIST_EXPORT void refuse_moved_from(const char* call);
 /// For a call that was given a null pointer, or an empty function object.   Errors: as above.
-[[noreturn]] void refuse_nothing(const char* call);
+[[noreturn]] HEIST_EXPORT void refuse_nothing(const char* call);
 
 /// Whether it is a null pointer, or an empty std::function or its like.
 template <class Callback>

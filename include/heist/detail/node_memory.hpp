@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <heist/detail/export.hpp>
 #include <heist/version.hpp>
 #include <memory>
 #include <new>
@@ -27,16 +28,16 @@ inline constexpr std::size_t largest_node_class = node_class_bytes.back();
 ///
 /// Thread: any.   Blocks: never.   Errors: std::bad_alloc, nothing changed.   Cost: no allocation
 ///                when warm.
-[[nodiscard]] void* allocate_node(std::size_t bytes);
+[[nodiscard]] HEIST_EXPORT void* allocate_node(std::size_t bytes);
 
 /// Gives a node's memory back, with the size it was allocated with.
 ///
 /// Thread: any.   Blocks: never.   Errors: none.
-void release_node(void* node, std::size_t bytes) noexcept;
+HEIST_EXPORT void release_node(void* node, std::size_t bytes) noexcept;
 
 /// The same, for who knows the size when compiling: `node_class` is node_class_of(bytes).
-[[nodiscard]] void* allocate_node(std::size_t bytes, std::uint8_t node_class);
-void release_node(void* node, std::size_t bytes, std::uint8_t node_class) noexcept;
+[[nodiscard]] HEIST_EXPORT void* allocate_node(std::size_t bytes, std::uint8_t node_class);
+HEIST_EXPORT void release_node(void* node, std::size_t bytes, std::uint8_t node_class) noexcept;
 
 /// Memory for a T.   Errors: std::bad_alloc.
 template <class T>

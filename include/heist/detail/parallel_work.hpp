@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <heist/detail/export.hpp>
 #include <heist/version.hpp>
 
 namespace HEIST_NAMESPACE::detail {
@@ -21,7 +22,7 @@ struct ParallelPart {
 };
 
 /// Work that says itself how it is cut.
-class ParallelWork {
+class HEIST_EXPORT ParallelWork {
  public:
   /// Does a part, or offers what is left of it to the others.
   ///
@@ -38,7 +39,7 @@ class ParallelWork {
 /// Work whose indexes are done one by one. It is cut in halves as long as somebody has nothing to
 /// do, and looks around (for aborts, for more urgent tasks, for others without work) every 20
 /// microseconds or so.
-class ParallelLoop : public ParallelWork {
+class HEIST_EXPORT ParallelLoop : public ParallelWork {
  public:
   void run(ParallelRegion& region, ParallelPart part) final;
   /// Does all of it.   Errors: as run_parallel.
@@ -65,18 +66,18 @@ class ParallelLoop : public ParallelWork {
 /// Does all of it, with the help of other agents if there are any.
 ///
 /// Errors: the first of the work; the reason when the calling task is aborted; std::bad_alloc.
-void run_parallel(ParallelWork& work, std::size_t count);
+HEIST_EXPORT void run_parallel(ParallelWork& work, std::size_t count);
 
 /// Looks around. Returns true when nobody should go on with the part: the region is stopped
 /// (aborted, or something failed), or the thread, a helper, has something more urgent to do, and
 /// has left the part to the others.
 ///
 /// Thread: who runs the part.   Cost: a few loads.   Errors: std::bad_alloc.
-[[nodiscard]] bool hand_on(ParallelRegion& region, const ParallelPart& part);
+[[nodiscard]] HEIST_EXPORT bool hand_on(ParallelRegion& region, const ParallelPart& part);
 /// Leaves a part to whoever is free, be it the caller later. Returns false when nobody would take
 /// it.
 ///
 /// Thread: who runs a part.   Cost: a task of oneTBB.
-[[nodiscard]] bool offer(ParallelRegion& region, const ParallelPart& part);
+[[nodiscard]] HEIST_EXPORT bool offer(ParallelRegion& region, const ParallelPart& part);
 
 }  // namespace HEIST_NAMESPACE::detail

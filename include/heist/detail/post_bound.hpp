@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <heist/detail/export.hpp>
 #include <heist/detail/forward.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/version.hpp>
@@ -10,11 +11,11 @@ namespace HEIST_NAMESPACE::detail {
 
 /// A bound of so many places.   Errors: std::invalid_argument for none, or more than 2^31;
 /// std::bad_alloc.
-[[nodiscard]] Ref<PostBound> make_post_bound(std::size_t places);
+[[nodiscard]] HEIST_EXPORT Ref<PostBound> make_post_bound(std::size_t places);
 
 /// A place of this bound, or none.   Cost: one atomic operation or two.
-[[nodiscard]] Room try_take_room(const Ref<PostBound>& bound) noexcept;
+[[nodiscard]] HEIST_EXPORT Room try_take_room(const Ref<PostBound>& bound) noexcept;
 /// The same, once there is one, nearly in the order of the calls.   Errors: std::bad_alloc.
-[[nodiscard]] Promise<Room> wait_for_room(const Ref<PostBound>& bound);
+[[nodiscard]] HEIST_EXPORT Promise<Room> wait_for_room(const Ref<PostBound>& bound);
 
 }  // namespace HEIST_NAMESPACE::detail

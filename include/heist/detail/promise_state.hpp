@@ -7,6 +7,7 @@
 #include <exception>
 #include <heist/delay.hpp>
 #include <heist/detail/copyable.hpp>
+#include <heist/detail/export.hpp>
 #include <heist/detail/loop_node.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <heist/detail/ref.hpp>
@@ -30,34 +31,36 @@ enum class PromiseStatus : std::uint8_t { pending, fulfilled, rejected };
 namespace HEIST_NAMESPACE::detail {
 
 /// The loop that runs on the calling thread, or null.
-[[nodiscard]] LoopCore* current_loop() noexcept;
+[[nodiscard]] HEIST_EXPORT LoopCore* current_loop() noexcept;
 /// Where what runs on the calling thread goes on: on the thread's own loop, or in the cluster whose
 /// stealable task it is; null off any loop.
-[[nodiscard]] TaskHome* current_home() noexcept;
+[[nodiscard]] HEIST_EXPORT TaskHome* current_home() noexcept;
 
 /// Why promises of a closed loop reject (InvalidStateError); made once, so that closing never
 /// allocates.
-[[nodiscard]] const Reason& loop_closed_reason() noexcept;
+[[nodiscard]] HEIST_EXPORT const Reason& loop_closed_reason() noexcept;
 /// Why a child of fork cannot post where its parent's agent runs (InvalidStateError).
-[[nodiscard]] const Reason& agent_lost_reason() noexcept;
+[[nodiscard]] HEIST_EXPORT const Reason& agent_lost_reason() noexcept;
 /// Why a close rejects what it drops (AbortError); made once as well.
-[[nodiscard]] const Reason& close_abort_reason() noexcept;
+[[nodiscard]] HEIST_EXPORT const Reason& close_abort_reason() noexcept;
 /// Why the coroutine of a cancelled cooperative task rejects (AbortError); made once as well.
-[[nodiscard]] const Reason& task_cancelled_reason() noexcept;
+[[nodiscard]] HEIST_EXPORT const Reason& task_cancelled_reason() noexcept;
 /// Why a promise rejects whose resolver was dropped (InvalidStateError).
-[[nodiscard]] const Reason& resolver_dropped_reason() noexcept;
+[[nodiscard]] HEIST_EXPORT const Reason& resolver_dropped_reason() noexcept;
 /// Why a promise rejects that was told to follow itself (InvalidStateError).
-[[nodiscard]] const Reason& follows_itself_reason() noexcept;
-[[nodiscard]] const Reason& queue_full_reason() noexcept;
+[[nodiscard]] HEIST_EXPORT const Reason& follows_itself_reason() noexcept;
+[[nodiscard]] HEIST_EXPORT const Reason& queue_full_reason() noexcept;
 /// Stands for an empty reason (a plain value): a rejected promise always has one.
-[[nodiscard]] const Reason& no_reason_given() noexcept;
+[[nodiscard]] HEIST_EXPORT const Reason& no_reason_given() noexcept;
 /// Why a promise rejects that was to follow a moved-from handle (InvalidStateError).
-[[nodiscard]] const Reason& moved_from_reason() noexcept;
+[[nodiscard]] HEIST_EXPORT const Reason& moved_from_reason() noexcept;
+
+class PromiseStateBase;
 
 /// Something to run once a promise settles: a continuation on the loop that registered it.
 ///
 /// Spec: the reactions and microtasks of contract PRO-1, YLD-3 and YLD-4.
-struct Reaction : LoopNode {
+struct HEIST_EXPORT Reaction : LoopNode {
   explicit Reaction(const LoopNodeOps& table) noexcept : LoopNode(table) {}
 
   Ref<TaskHome> home;  ///< where it runs
@@ -80,6 +83,10 @@ struct Reaction : LoopNode {
   void bind_to(const SchedulingState& state);
   /// Binds it to the loop of a scheduler, with that scheduler's initial state.
   void bind_to(const Scheduler& scheduler);
+  /// Binds it, with no scheduling state, to the cluster whose agents alone can settle a promise.
+  /// False: there is none, and it is not bound.
+  /// Precondition: the caller is one of those agents, if there are such.
+  [[nodiscard]] bool bind_to_cluster_of(const PromiseStateBase& promise) noexcept;
 };
 
 /// Untyped part of a promise's shared state.
@@ -102,7 +109,7 @@ struct Reaction : LoopNode {
 /// Reclamation  handles count; the last one destroys the value, then the owner's memory.
 /// Progress  attach lock-free; settle lock-free: it goes on while others attach.
 /// Proof   stress/settle_await_stress.cpp
-class PromiseStateBase {
+class HEIST_EXPORT PromiseStateBase {
  public:
   /// `shares`: how many handles exist at birth (the settler's own included).
   PromiseStateBase(void (*destroy)(PromiseStateBase&) noexcept, std::uint32_t shares) noexcept;
@@ -147,9 +154,10 @@ class PromiseStateBase {
   /// As wait(), no longer than the given time; true when settled.
   [[nodiscard]] bool wait_for(Delay timeout);
 
-  /// The only loop or cluster that could settle it, or null when any thread might. For comparison
-  /// only.
-  void set_home(const TaskHome* home) noexcept { home_ = home; }
+  /// The only loop or cluster that could settle it, or null when any thread might. Others than its
+  /// agents may only compare it: it may be gone.
+  void set_home(TaskHome* home) noexcept { home_ = home; }
+  [[nodiscard]] TaskHome* settler() const noexcept { return home_; }
 
   friend void retain(PromiseStateBase& state) noexcept { state.shares_.add(); }
   friend void release(PromiseStateBase& state) noexcept {
@@ -171,13 +179,13 @@ class PromiseStateBase {
   sync::atomic<bool> handled_{false};
   sync::atomic<std::uint32_t> waiting_{0};  ///< 1: threads wait on this word; 2: wake up
   Reason reason_;
-  const TaskHome* home_ = nullptr;
+  TaskHome* home_ = nullptr;
   void (*destroy_)(PromiseStateBase&) noexcept;
 };
 
 /// Delivers a settled promise's reaction to its loop: a microtask, by way of the inbox from other
 /// threads, and always behind what was delivered before. On a closed loop the reaction is dropped.
-void deliver(Reaction& reaction) noexcept;
+HEIST_EXPORT void deliver(Reaction& reaction) noexcept;
 
 /// What a promise of T keeps: an empty value for void, a pointer for references.
 template <class T>

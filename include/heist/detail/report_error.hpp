@@ -1,13 +1,14 @@
 // Hands errors that no promise carries to the hook.
 #pragma once
 
+#include <heist/detail/export.hpp>
 #include <heist/error.hpp>
 #include <heist/version.hpp>
 
 namespace HEIST_NAMESPACE::detail {
 
 /// Counts an error and hands it to the hook.
-void report_error(ErrorOrigin origin, const Reason& reason) noexcept;
+HEIST_EXPORT void report_error(ErrorOrigin origin, const Reason& reason) noexcept;
 /// Calls it, and reports what it throws; by then no handler holds the exception, only its reason.
 template <class Callback>
 void invoke_and_report(Callback& callback, ErrorOrigin origin) noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <heist/detail/export.hpp>
 #include <heist/detail/levels.hpp>
 #include <heist/detail/loop_node.hpp>
 #include <heist/detail/ref.hpp>
@@ -19,7 +20,7 @@ struct SignalQueueEntry;
 struct SignalPort;
 
 /// A place for a queue that moves with a signal, made ahead.
-struct DropSignalQueueEntry {
+struct HEIST_EXPORT DropSignalQueueEntry {
   void operator()(SignalQueueEntry* cell) const noexcept;
 };
 using SignalQueueEntryOwner = std::unique_ptr<SignalQueueEntry, DropSignalQueueEntry>;
@@ -219,7 +220,7 @@ struct Registration {
 ///
 /// Edge contents: take, return -> take. Who comes second finds the callback destroyed, or the
 ///         signal still there.
-class ControlledTask : public SchedulerTask, public Registration {
+class HEIST_EXPORT ControlledTask : public SchedulerTask, public Registration {
  public:
   explicit ControlledTask(const TaskOps& table) noexcept;
 
@@ -255,10 +256,10 @@ class ControlledTask : public SchedulerTask, public Registration {
 };
 
 /// `run` of every controlled task: start, callback, checkpoint, settle, checkpoint (lifetime.md).
-void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept;
+HEIST_EXPORT void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept;
 /// A task that had forked has ended, on any agent: settles it, unless an abort came first.
-void finish_task(ControlledTask& task, TaskOutcome outcome, Reason& error) noexcept;
+HEIST_EXPORT void finish_task(ControlledTask& task, TaskOutcome outcome, Reason& error) noexcept;
 /// `drop` of every controlled task: it never starts; its promise rejects with AbortError.
-void drop_controlled_task(LoopNode& node) noexcept;
+HEIST_EXPORT void drop_controlled_task(LoopNode& node) noexcept;
 
 }  // namespace HEIST_NAMESPACE::detail

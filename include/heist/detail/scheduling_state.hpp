@@ -2,16 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <heist/detail/forward.hpp>
 #include <heist/priority.hpp>
 #include <heist/version.hpp>
 #include <utility>
 
 namespace HEIST_NAMESPACE::detail {
-
-class SignalCore;
-struct SchedulerCore;
-void retain(SignalCore& core) noexcept;
-void release(SignalCore& core) noexcept;
 
 /// The current scheduling state of an event loop; borrows its signals from the running task.
 ///

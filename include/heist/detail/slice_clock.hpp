@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <heist/cooperative_host.hpp>
+#include <heist/detail/export.hpp>
 #include <heist/version.hpp>
 
 namespace HEIST_NAMESPACE::detail {
@@ -26,7 +27,7 @@ namespace HEIST_NAMESPACE::detail {
 /// the clock, so that a thread that is taken off the CPU between them only asks the clock earlier.
 ///
 /// Thread: the host's.
-class SliceClock {
+class HEIST_EXPORT SliceClock {
  public:
   explicit SliceClock(const CooperativeHost& host) noexcept;
 

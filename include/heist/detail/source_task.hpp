@@ -2,6 +2,7 @@
 // scheduling state.
 #pragma once
 
+#include <heist/detail/export.hpp>
 #include <heist/detail/misuse.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <heist/detail/promise_state.hpp>
@@ -16,7 +17,7 @@
 namespace HEIST_NAMESPACE::detail {
 
 /// Counts a plain task that runs.
-void count_plain_task(LoopCore& loop, TaskSource source) noexcept;
+HEIST_EXPORT void count_plain_task(LoopCore& loop, TaskSource source) noexcept;
 
 /// A plain task: a callable that runs with no scheduling state.
 template <class Callback>
@@ -42,10 +43,10 @@ class PlainSourceTask final : public SchedulerTask {
   TaskSource source_;
 };
 
-/// Hands it over, or drops it. Returns false when the loop is closed.
-bool queue_plain_task(LoopCore& loop, SchedulerTask& task) noexcept;
+/// Posts the task, or drops it. Returns false when the loop is closed.
+HEIST_EXPORT bool queue_plain_task(LoopCore& loop, SchedulerTask& task) noexcept;
 /// Errors: std::invalid_argument for a value that is no TaskSource.
-void check_source(TaskSource source);
+HEIST_EXPORT void check_source(TaskSource source);
 
 /// queue_task of EventLoop and Agent.
 template <class Callback>
@@ -59,7 +60,7 @@ bool queue_task_on(LoopCore& loop, TaskSource source, Callback&& callback) {
 }
 
 /// Binds a reaction to the running agent and queues it.   Errors: NotAllowedError off an agent.
-void enqueue_microtask(Reaction& reaction);
+HEIST_EXPORT void enqueue_microtask(Reaction& reaction);
 
 /// A callable as a microtask.
 template <class Callback>

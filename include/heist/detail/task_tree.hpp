@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heist/detail/access.hpp>
+#include <heist/detail/export.hpp>
 #include <heist/detail/fork_frame.hpp>
 #include <heist/detail/sync.hpp>
 #include <heist/version.hpp>
@@ -10,7 +11,7 @@
 namespace HEIST_NAMESPACE::detail {
 
 /// Runs a tree with the scheduling state of the running task.   Thread: an agent.
-void run_tree_of_task(ForkTree& tree) noexcept;
+HEIST_EXPORT void run_tree_of_task(ForkTree& tree) noexcept;
 
 /// The task goes on until its callback has returned and the tree has ended, be it on another agent.
 ///

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heist/delay.hpp>
+#include <heist/detail/export.hpp>
 #include <heist/detail/misuse.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <heist/detail/promise_traits.hpp>
@@ -87,6 +88,6 @@ class CallbackTimeout final : public TimeoutTask {
 /// Hands the task to the current loop, and gives the handle. Drops the task when the loop is
 /// closed.
 /// Errors: NotAllowedError outside of any loop; the task is dropped.
-[[nodiscard]] Timeout arm_timeout(TimeoutTask& task, Delay delay);
+[[nodiscard]] HEIST_EXPORT Timeout arm_timeout(TimeoutTask& task, Delay delay);
 
 }  // namespace HEIST_NAMESPACE::detail

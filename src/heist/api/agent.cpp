@@ -93,7 +93,7 @@ struct Agent::Impl : LoopNode {
   }
   static void ignore(LoopNode& /*node*/) noexcept {}
   void end_if_lost() const noexcept;
-  static constexpr MessageOps close_table{{LoopNodeKind::message, nullptr, &ignore}, &take_close};
+  static constexpr MessageOps close_table{&ignore, &take_close};
 
   AgentOptions options;
   EventLoop loop;

@@ -14,16 +14,6 @@ namespace heist::detail {
 
 namespace {
 
-LongestWaits in_nanoseconds(const MaxWait& max_wait) noexcept {
-  LongestWaits waits{};
-  for (const auto priority :
-       {TaskPriority::background, TaskPriority::user_visible, TaskPriority::user_blocking}) {
-    waits[static_cast<std::size_t>(priority)] =
-        static_cast<std::uint64_t>(max_wait.of(priority).count());
-  }
-  return waits;
-}
-
 /// When a thread arms delays that end later than all others, one of so many wakes an agent, which
 /// takes over those before.
 constexpr unsigned armed_portion = 1024;
@@ -52,7 +42,7 @@ ClusterCore::ClusterCore(const EventLoopOptions& options, std::vector<Ref<LoopCo
     : TaskHome(options),
       sleepers_(std::move(loops)),
       reserve_setup_(reserves),
-      longest_waits_(in_nanoseconds(options.max_wait)),
+      longest_waits_(longest_waits_of(options.max_wait)),
       is_guarded_(options.max_wait != MaxWait{}),
       reserves_(reserves.count),
       queues_(size() + 1, agents(), sleepers_),  // one place more: a closer's
@@ -129,9 +119,11 @@ void ClusterCore::send_to_clear(LoopNode& message) noexcept {
 
 /// It may be gone afterwards.
 void ClusterCore::publish_continuation(Reaction& reaction) noexcept {
-  const SchedulingState& state = reaction.captured.state();
   if (const SignalQueueEntryOwner cell = std::move(reaction.cell)) return publish(*cell, reaction);
-  publish(reaction, effective_priority(state.priority, true));
+  const SchedulingState& state = reaction.captured.state();
+  // One that has no state ends a task, as on a loop, where it goes before all tasks.
+  const auto priority = state.scheduler != nullptr ? state.priority : TaskPriority::user_blocking;
+  publish(reaction, effective_priority(priority, true));
 }
 
 void ClusterCore::publish(LoopNode& node, int level) noexcept {
@@ -249,7 +241,7 @@ bool ClusterCore::hold_back(LoopNode& node) noexcept {
 
 ClusterCore::SweepMessage::SweepMessage() noexcept : LoopNode(table) {}
 
-const MessageOps ClusterCore::SweepMessage::table{{LoopNodeKind::message, nullptr, &drop}, &take};
+const MessageOps ClusterCore::SweepMessage::table{&drop, &take};
 
 void ClusterCore::SweepMessage::take(LoopNode& /*node*/, TaskHome& home) noexcept {
   static_cast<ClusterCore&>(home).note_sweep_asked();
@@ -301,7 +293,17 @@ void ClusterCore::sweep_some(AbortedTasks& into, unsigned agent) noexcept {
   const auto drop = [&](LoopNode& node) noexcept {
     into.discard_stealable(static_cast<SchedulerTask&>(node));
   };
-  sweep_.end(queues_.sweep(agent, *place, swept_portion, &is_aborted, drop));
+  // The same pick may have let go of callbacks for as long as UpkeepTime says, and kept delays for
+  // as long again: few more portions, so that it takes less than a millisecond in all (ABT-4).
+  constexpr unsigned most_portions = 4;
+  bool goes_on = true;
+  unsigned portions = 0;
+  const auto sweep_portion = [&]() noexcept {
+    goes_on = queues_.sweep(agent, *place, swept_portion, &is_aborted, drop);
+    return goes_on && ++portions < most_portions;
+  };
+  if (sweep_portion()) sweep_time_.go_on(time_, sweep_portion);
+  sweep_.end(goes_on);
 }
 
 /// Whoever takes out a task's contents also takes back its place in its signal's queue, if it has

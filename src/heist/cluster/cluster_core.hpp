@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../loop/task_home.hpp"
+#include "../loop/upkeep_time.hpp"
 #include "cluster_closing.hpp"
 #include "cluster_sleepers.hpp"
 #include "cluster_upkeep.hpp"
@@ -184,6 +185,7 @@ class ClusterCore final : public TaskHome {
   Reserves reserves_;
   Queues queues_;
   AbortSweep sweep_;
+  UpkeepTime sweep_time_;  ///< the sweeper's
   TimerKeeper keeper_;
   std::unique_ptr<WaitingTasks>
       kept_;  ///< the keeper's; waiting() is for everybody who has the role

@@ -125,6 +125,7 @@ void ClusterUpkeep::withdraw_some() noexcept {
 
 void ClusterUpkeep::hand_on(LoopCore& agent) noexcept {
   cluster_.aborted().hand_on(agent.aborted(), std::exchange(last_withdrawn_, nullptr));
+  agent.note_leftovers();
 }
 
 void ClusterUpkeep::take_waiting(TaskFifo& into) noexcept {

@@ -261,6 +261,7 @@ BlockingScope::~BlockingScope() {
 
 bool Member::begin_blocking() noexcept {
   cluster_.closing().drop_if_left();
+  loop_.give_to_cluster();
   if (std::exchange(is_blocked_, true)) return false;
   if (cluster_.reserve_setup().count == 0) return true;
   const auto own = is_reserve_ ? std::optional(rank()) : std::nullopt;

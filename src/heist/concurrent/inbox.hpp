@@ -31,11 +31,12 @@ class TakenNodes {
     if (newest_ != nullptr) return;
     ListWalk walk;
     LoopNode* oldest = oldest_;
-    for (; oldest != nullptr && most > 0; --most) {
+    while (oldest != nullptr) {
       LoopNode* const next = oldest->next;
       walk.step(*oldest, next);
       arrive(*oldest);
       oldest = next;
+      if (--most == 0) break;
     }
     oldest_ = oldest;
   }
@@ -46,12 +47,13 @@ class TakenNodes {
     ListWalk walk;
     LoopNode* newest = newest_;
     LoopNode* oldest = oldest_;
-    for (; newest != nullptr && most > 0; --most) {
+    while (newest != nullptr) {
       LoopNode* const older = newest->next;
       walk.step(*newest, older);
       newest->next = oldest;
       oldest = newest;
       newest = older;
+      if (--most == 0) break;
     }
     newest_ = newest;
     oldest_ = oldest;
@@ -174,6 +176,11 @@ class Inbox {
     Word expected = empty;
     return head_.compare_exchange_strong(expected, asleep, sync::edge("inbox:sleep", sync::release),
                                          sync::relaxed);  // relaxed: the list is not looked at.
+  }
+
+  /// Agent. Whether it has announced sleep, and nothing was posted since.
+  [[nodiscard]] bool is_asleep() const noexcept {
+    return head_.load(sync::relaxed) == asleep;  // relaxed: as has_posts().
   }
 
   /// Agent. Takes the announcement back; false when a post has replaced it (its poster wakes, or

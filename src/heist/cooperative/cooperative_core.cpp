@@ -122,12 +122,11 @@ bool CooperativeCore::send(LoopNode& message, Post post) noexcept {
 CooperativeTaskNode::Cancellation::Cancellation(CooperativeTaskNode& of) noexcept
     : LoopNode(table), task(of) {}
 
-const MessageOps CooperativeTaskNode::Cancellation::table{
-    {LoopNodeKind::message, nullptr, &CooperativeCore::drop_cancellation},
-    &CooperativeCore::arrive_to_cancel};
+const MessageOps CooperativeTaskNode::Cancellation::table{&CooperativeCore::drop_cancellation,
+                                                          &CooperativeCore::arrive_to_cancel};
 
-const MessageOps CooperativeTaskNode::table{
-    {LoopNodeKind::message, nullptr, &CooperativeCore::drop_message}, &CooperativeCore::arrive};
+const MessageOps CooperativeTaskNode::table{&CooperativeCore::drop_message,
+                                            &CooperativeCore::arrive};
 
 CooperativeTaskNode::CooperativeTaskNode(CooperativeCore& of, CooperativePriority level,
                                          CooperativeCallback&& what) noexcept

@@ -17,18 +17,12 @@ namespace heist::detail {
 ///         and hands on what runs users' destructors (hand_on) to an agent.
 class AbortedTasks {
  public:
-  /// Whether no task is left, and no message.
+  /// Whether no task is left, and no message.   Cost: one branch; each pick asks.
   [[nodiscard]] bool empty() const noexcept {
-    return chain_ == nullptr && discarded_.empty() && !may_have_messages_;
+    return discarded_.empty() & (chain_ == nullptr) & !may_have_messages_;
   }
   [[nodiscard]] bool has_tasks() const noexcept { return chain_ != nullptr || !discarded_.empty(); }
   [[nodiscard]] bool has_released() const noexcept { return released_ != nullptr; }
-  /// empty(), and no signal is to be released.   Cost: one branch; each pick asks.
-  [[nodiscard]] bool is_quiet() const noexcept {
-    const auto bits = [](const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
-    return (bits(chain_) | bits(discarded_.front()) | bits(released_) |
-            std::uintptr_t{may_have_messages_}) == 0;
-  }
 
   // Messages of aborts: however many there are, each pick looks at some of them only.
 

@@ -29,8 +29,7 @@ struct AgentState : LocalTasks {
   SchedulingState current;              ///< scheduling state of what runs now
   std::uint32_t cooperative_tasks = 0;  ///< how many have run; their numbers
   bool in_checkpoint = false;
-  bool has_leftovers = false;  ///< of what other threads handed over; see Arrivals
-  bool accepts_posts = true;   ///< from the agent itself; the inbox decides for others
+  bool accepts_posts = true;  ///< from the agent itself; the inbox decides for others
   bool stop_requested = false;
   bool stop_taken = false;    ///< the stop message is in hand
   bool not_started = false;   ///< the task that was to run met its abort

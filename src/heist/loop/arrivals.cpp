@@ -15,26 +15,26 @@ void Arrivals::arrive_all(LoopNode* oldest) noexcept {
 }
 
 void Arrivals::arrive_some(TakenNodes& taken) noexcept {
-  taken.arrive_some(turned_portion, portion, [this](LoopNode& node) noexcept {
-    loop_.assert_agent();
-    loop_.arrive(node);
+  taken.arrive_some(turned_portion, portion, [&loop = loop_](LoopNode& node) noexcept {
+    loop.assert_agent();
+    loop.arrive(node);
   });
 }
 
 /// Accepts all that was left of the inbox, however much it is.
 void Arrivals::arrive_left() noexcept {
   for (TakenNodes left = inbox_.take_left(); !left.empty();) arrive_some(left);
-  note_leftovers();
+  loop_.note_leftovers();
 }
 
 void Arrivals::take() noexcept {
   const AgentActivity::Moving moving(loop_.counts().activity());
-  if (loop_.on_agent().has_leftovers) [[unlikely]]
+  if (loop_.has_leftovers()) [[unlikely]]
     arrive_left();
   arrive_all(inbox_.take());
   if (loop_.limits_to_arm().is_told()) [[unlikely]] {
     loop_.limits_to_arm().arm_all(loop_.waiting());
-    note_leftovers();
+    loop_.note_leftovers();
   }
 }
 
@@ -56,9 +56,9 @@ bool Arrivals::drain_until_limit() noexcept {
 /// the rest is left then.
 bool Arrivals::arrive_until_limit() noexcept {
   const AgentActivity::Moving moving(loop_.counts().activity());
-  if (loop_.on_agent().has_leftovers) [[unlikely]] {
+  if (loop_.has_leftovers()) [[unlikely]] {
     TakenNodes left = inbox_.take_left();
-    note_leftovers();
+    loop_.note_leftovers();
     if (!arrive_until_limit(left)) return false;
   }
   if (TakenNodes taken = inbox_.take_nodes(); LoopNode* only = taken.take_only()) {
@@ -66,7 +66,7 @@ bool Arrivals::arrive_until_limit() noexcept {
   } else if (!arrive_until_limit(taken)) {
     return false;
   }
-  return arm_until_limit();
+  return !loop_.limits_to_arm().is_told() || arm_until_limit();
 }
 
 bool Arrivals::arrive_until_limit(TakenNodes& taken) noexcept {
@@ -74,7 +74,7 @@ bool Arrivals::arrive_until_limit(TakenNodes& taken) noexcept {
     loop_.on_agent().waiting.limits().end_row();
     if (!limit_is_first() && !cluster_is_first()) continue;
     inbox_.leave(taken);
-    note_leftovers();
+    loop_.note_leftovers();
     return false;
   }
   return true;
@@ -88,28 +88,18 @@ bool Arrivals::arm_until_limit() noexcept {
     arm_limits();
     is_interrupted = cluster_is_first();
   }
-  note_leftovers();
+  loop_.note_leftovers();
   return !loop_.limits_to_arm().is_told();
 }
 
 void Arrivals::arm_limits() noexcept {
   loop_.limits_to_arm().arm_some(loop_.waiting());
-  note_leftovers();
-}
-
-void Arrivals::note_leftovers() noexcept {
-  loop_.on_agent().has_leftovers = loop_.limits_to_arm().is_told() || inbox_.has_left();
-}
-
-bool Arrivals::may_have_limits() noexcept {
-  const auto& waiting = loop_.on_agent().waiting;
-  return waiting.delays().has_limits() || !waiting.limits().empty() ||
-         !loop_.limits_to_arm().empty();
+  loop_.note_leftovers();
 }
 
 bool Arrivals::limit_is_first() noexcept {
   auto& waiting = loop_.on_agent().waiting;
-  if (!may_have_limits() || loop_.is_stop_requested()) return false;
+  if (!loop_.may_have_limits() || loop_.is_stop_requested()) return false;
   if (waiting.limits().empty()) arm_limits();  // those that have ended do not wait for it
   waiting.expire_limits();
   return !waiting.limits().empty() && waiting.limits().may_pick(loop_.counts().run());
@@ -126,7 +116,7 @@ void Arrivals::close() noexcept {
   arrive_left();
   arrive_all(inbox_.close());
   loop_.limits_to_arm().close(loop_.waiting());
-  note_leftovers();
+  loop_.note_leftovers();
 }
 
 }  // namespace heist::detail

@@ -8,8 +8,8 @@ namespace heist::detail {
 
 class LoopCore;
 
-/// What was taken from the inbox and has not arrived is left there, where it is counted. All that
-/// is left, here or in LimitsToArm, shows in AgentState::has_leftovers.
+/// What was taken from the inbox and has not arrived is left there, where it is counted, and shows
+/// in TaskHome::has_leftovers().
 ///
 /// Agent only.
 class Arrivals {
@@ -27,8 +27,6 @@ class Arrivals {
   [[nodiscard]] bool drain_until_limit() noexcept HEIST_ON_AGENT;
   /// Whether a limit has ended that does not wait until all that was sent here has been taken.
   [[nodiscard]] bool limit_is_first() noexcept HEIST_ON_AGENT;
-  /// Whether a time limit is anywhere.
-  [[nodiscard]] bool may_have_limits() noexcept HEIST_ON_AGENT;
   /// Takes all, and refuses more.
   void close() noexcept HEIST_ON_AGENT;
 
@@ -45,7 +43,6 @@ class Arrivals {
   [[nodiscard]] bool arm_until_limit() noexcept HEIST_ON_AGENT;
   void arm_limits() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool cluster_is_first() noexcept HEIST_ON_AGENT;
-  void note_leftovers() noexcept HEIST_ON_AGENT;
 
   LoopCore& loop_;
   Inbox& inbox_;

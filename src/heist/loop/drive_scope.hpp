@@ -37,7 +37,9 @@ class DriveScopeUnlessInside {
 };
 
 /// For a scope the calling thread drives no loop: what it runs meanwhile is as on a plain thread.
-/// Its loops go on being driven.
+/// Its loops go on being driven. That a thread has a loop is asked in one place only,
+/// loop_of_this_thread, by every post and by every reaction: a second word for "not now" would be
+/// one more look for each of them.
 class DrivePause {
  public:
   DrivePause() noexcept : driven_(std::exchange(loop_of_this_thread, nullptr)) {}

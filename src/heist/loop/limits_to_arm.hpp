@@ -50,7 +50,9 @@ class LimitsToArm {
   [[nodiscard]] bool has_more() const noexcept { return is_told_ || inbox_.has_left(); }
   /// Whether no limit waits, be the owner told or not.
   [[nodiscard]] bool empty() const noexcept { return !inbox_.has_posts() && !inbox_.has_left(); }
-  /// Arms a portion. Once there are no more, the next limit to come tells the owner.
+  /// Nothing is here, and none was posted since, told or not.
+  [[nodiscard]] bool is_idle() const noexcept { return inbox_.is_asleep(); }
+  /// Arms so many. Once there are no more, the next one to come tells the owner.
   void arm_some(WaitingTasks& into) noexcept;
   void arm_all(WaitingTasks& into) noexcept {
     while (is_told_) arm_some(into);

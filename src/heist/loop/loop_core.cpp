@@ -56,7 +56,7 @@ bool is_task_of(const LoopCore& loop) noexcept {
 
 LoopCore::StopMessage::StopMessage() noexcept : LoopNode(table) {}
 
-const MessageOps LoopCore::StopMessage::table{{LoopNodeKind::message, nullptr, &ignore}, &take};
+const MessageOps LoopCore::StopMessage::table{&ignore, &take};
 
 void LoopCore::StopMessage::take(LoopNode& /*node*/, TaskHome& home) noexcept {
   auto& agent = home.as_loop()->on_agent();
@@ -186,6 +186,7 @@ void LoopCore::release_signals() noexcept {
   if (!aborted_.has_released()) return;
   end_search();
   aborted_.release_signals();
+  note_leftovers();
 }
 
 void LoopCore::reap_for_a_while() noexcept {

@@ -114,7 +114,7 @@ class LoopCore final : public TaskHome {
   [[nodiscard]] bool post_in_turn(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   /// Whether take_inbox_and_release() has something to do.
   [[nodiscard]] bool has_messages() noexcept HEIST_ON_AGENT {
-    return inbox_.has_posts() || on_agent().has_leftovers || aborted_.has_released();
+    return inbox_.has_posts() || has_leftovers();
   }
   /// Takes what other threads posted, and releases what was aborted: runs users' destructors.
   void take_inbox_and_release() noexcept HEIST_ON_AGENT {
@@ -174,6 +174,9 @@ class LoopCore final : public TaskHome {
   void microtask_checkpoint() noexcept HEIST_ON_AGENT {
     if (!on_agent().microtasks.empty()) run_microtasks();
   }
+  /// Called within a task whose thread is about to wait, or to block: the microtasks that other
+  /// agents of the cluster may run as well do not wait for it.
+  void give_to_cluster() noexcept;
   /// For work that takes long: whether there may be something to do above this level, or something
   /// to look after.
   [[nodiscard]] bool has_more_urgent(int level) noexcept HEIST_ON_AGENT;

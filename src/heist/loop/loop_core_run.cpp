@@ -9,6 +9,12 @@ namespace heist::detail {
 
 namespace {
 
+/// Cost: one branch, where && has one for each.
+template <class... Bools>
+constexpr bool all(Bools... conditions) noexcept {
+  return (conditions & ...);
+}
+
 /// Picks one of the loop's own tasks; null when none is left, or when the pick goes on later.
 inline SchedulerTask* pick(LoopCore& loop) noexcept HEIST_ON_AGENT {
   while (!loop.on_agent().queues.empty()) {
@@ -23,20 +29,26 @@ inline SchedulerTask* pick_limit(LoopCore& loop) noexcept HEIST_ON_AGENT {
   return !limits.empty() && limits.begin_pick(loop.counts().run()) ? &limits.pop() : nullptr;
 }
 
-/// What was sent here has arrived in part: one of the cluster, for which that was interrupted.
+/// What was sent here has arrived in part: a limit of the cluster, for which that was interrupted.
 inline SchedulerTask* pick_limit_of_cluster(LoopCore& loop) noexcept HEIST_ON_AGENT {
-  const bool is_interrupted = loop.on_agent().has_leftovers && loop.membership() != nullptr;
+  const bool is_interrupted = loop.has_leftovers() && loop.membership() != nullptr;
   return is_interrupted ? loop.membership()->keep_delays() : nullptr;
 }
 
-/// A limit that has ended does not wait until all that was sent here has been taken. Returns null
-/// when there is none, or nothing to take before it.
-[[gnu::noinline]] SchedulerTask* pick_limit_before_inbox(LoopCore& loop) noexcept HEIST_ON_AGENT {
-  if (loop.arrivals().may_have_limits()) [[unlikely]] {
+[[gnu::noinline]] SchedulerTask* pick_limit_of_any(LoopCore& loop) noexcept HEIST_ON_AGENT {
+  if (loop.may_have_limits()) {
     const bool is_first = loop.has_messages() && loop.arrivals().limit_is_first();
     if (SchedulerTask* limit = is_first ? pick_limit(loop) : nullptr) return limit;
   }
   return pick_limit_of_cluster(loop);
+}
+
+/// A limit that has ended does not wait until all that was sent here has been taken. Returns null
+/// when there is none, or nothing to take before it.
+inline SchedulerTask* pick_limit_before_inbox(LoopCore& loop) noexcept HEIST_ON_AGENT {
+  if (!loop.may_have_limits() && !loop.has_leftovers()) [[likely]]
+    return nullptr;
+  return pick_limit_of_any(loop);
 }
 
 /// Takes what was sent here. Returns false when a time limit comes first, and something is left.
@@ -115,9 +127,9 @@ inline bool run_picked(LoopCore& loop, LoopNode& node) noexcept HEIST_ON_AGENT {
 /// Whether collect_work() may have something to do, or a time limit has ended. Most picks have not.
 inline bool LoopCore::has_news() noexcept {
   auto& agent = on_agent();
-  const bool quiet = aborted_.is_quiet() && !agent.goes_on && !agent.has_leftovers &&
-                     agent.microtasks.empty() && agent.waiting.delays().empty() &&
-                     agent.waiting.limits().empty();
+  const bool quiet =
+      all(aborted_.empty(), !has_leftovers(), !agent.goes_on, agent.microtasks.empty(),
+          agent.waiting.delays().empty(), agent.waiting.limits().empty());
   // relaxed: the exchange in collect_work() orders it.
   return !quiet || inbox_.has_posts() || recheck_.load(sync::relaxed);
 }
@@ -223,6 +235,20 @@ bool LoopCore::has_loose_ends() noexcept {
 void LoopCore::push_microtask(Reaction& reaction) noexcept {
   take_inbox();  // what others delivered before goes first
   on_agent().microtasks.push(reaction);
+}
+
+/// The thread may drive another loop, in a task of this one.
+void LoopCore::give_to_cluster() noexcept {
+  MicrotaskQueue& all = agent_->microtasks;
+  MicrotaskQueue own;
+  while (!all.empty()) {
+    auto& reaction = static_cast<Reaction&>(all.pop());
+    Ref<TaskHome> home = std::move(reaction.home);
+    if (home.get() != nullptr && is_member_of(*home) && home->deliver(reaction)) continue;
+    reaction.home = std::move(home);
+    own.push(reaction);
+  }
+  all = own;
 }
 
 void LoopCore::run_microtasks() noexcept {

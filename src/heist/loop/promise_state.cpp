@@ -146,6 +146,14 @@ void Reaction::bind_to(const Scheduler& scheduler) {
       SchedulingState{.scheduler = &core, .priority = core.capped(TaskPriority::user_visible)});
 }
 
+bool Reaction::bind_to_cluster_of(const PromiseStateBase& promise) noexcept {
+  TaskHome* const settler = promise.settler();
+  if (settler == nullptr || settler->as_loop() != nullptr) return false;
+  home = Ref<TaskHome>::share(settler);
+  captured = {};
+  return true;
+}
+
 namespace {
 
 /// What this thread still has to drop, oldest first.
@@ -188,10 +196,11 @@ bool stays_here(const Reaction& reaction, const TaskHome& home, const LoopCore& 
 /// caller's then. Runs no user code.
 bool try_deliver(Reaction& reaction) noexcept {
   // The home is kept here: once sent, the reaction may be gone, and its home with it.
-  const Ref<TaskHome> home = std::move(reaction.home);
+  Ref<TaskHome> home = std::move(reaction.home);
   LoopCore* here = current_loop();
   if (here == nullptr || !stays_here(reaction, *home, *here)) return home->deliver(reaction);
   here->assert_agent();
+  if (home.get() != here) reaction.home = std::move(home);  // see LoopCore::give_to_cluster()
   here->push_microtask(reaction);
   return true;
 }
@@ -292,6 +301,7 @@ bool PromiseStateBase::wait_until(std::optional<std::chrono::steady_clock::time_
   // If the thread drops something at the moment, what settles the promise may stand behind that.
   Drops::drop_behind();
   drop_all_undeliverable();
+  if (LoopCore* member = member_here()) member->give_to_cluster();
   std::optional<AgentWaiting> waiting;
   if (!deadline) waiting.emplace(*this, home_);
   std::uint32_t nobody = 0;

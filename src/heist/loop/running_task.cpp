@@ -4,9 +4,8 @@
 
 namespace heist::detail {
 
-void RunningTask::withdraw(ControlledTask& task) noexcept {
-  if (task_.exchange(nullptr, sync::edge("running:withdraw", sync::acq_rel)) != nullptr) return;
-  // A close has taken the task: whoever finishes last drops this share.
+/// A close has taken the task: whoever finishes last drops the share that is added here.
+void RunningTask::end_stolen(ControlledTask& task) noexcept {
   task.memory.add();
   if (stolen_ends_.fetch_add(1, sync::edge("running:withdraw", sync::acq_rel)) % 2 == 1) {
     task.task_ops().unregister(task);

@@ -26,7 +26,11 @@ class RunningTask {
   }
   /// Withdraws the task, also when a close has taken it meanwhile: the task's memory then lasts
   /// until the close is done with it.
-  void withdraw(ControlledTask& task) noexcept;
+  void withdraw(ControlledTask& task) noexcept {
+    if (task_.exchange(nullptr, sync::edge("running:withdraw", sync::acq_rel)) == nullptr) {
+      end_stolen(task);
+    }
+  }
   [[nodiscard]] ControlledTask* get() const noexcept {
     return task_.load(sync::relaxed);  // relaxed: the agent's own slot.
   }
@@ -37,6 +41,7 @@ class RunningTask {
   void reject() noexcept;
 
  private:
+  void end_stolen(ControlledTask& task) noexcept;
   void reject_stolen(ControlledTask& task) noexcept;
 
   sync::atomic<ControlledTask*> task_{nullptr};

@@ -2,6 +2,8 @@
 #include <heist/detail/node_memory.hpp>
 
 #include "../cluster/queues/signal_queues.hpp"
+#include "continuation.hpp"
+#include "dependent_signal.hpp"
 #include "loop_core.hpp"
 #include "signal_core.hpp"
 
@@ -20,9 +22,8 @@ SignalPort& part_of(LoopNode& node) noexcept { return *static_cast<SignalMessage
 
 }  // namespace
 
-const MessageOps SignalPort::priority_table{{LoopNodeKind::message, nullptr, &drop_priority_change},
-                                            &take_priority_change};
-const MessageOps SignalPort::reap_table{{LoopNodeKind::message, nullptr, &drop_reap}, &take_reap};
+const MessageOps SignalPort::priority_table{&drop_priority_change, &take_priority_change};
+const MessageOps SignalPort::reap_table{&drop_reap, &take_reap};
 
 SignalPort::SignalPort(SignalCore& owner, TaskPriority highest) noexcept
     : signal(&owner),
@@ -86,7 +87,7 @@ void SignalPort::take_priority_change(LoopNode& node, TaskHome& home) noexcept {
   }
   LoopCore& loop = *home.as_loop();  // a cluster's queues move at once
   loop.on_agent().refresh_priority(part);
-  home.aborted().release_later(part);
+  home.release_later(part);
 }
 
 void SignalPort::drop_priority_change(LoopNode& node) noexcept { release(*part_of(node).signal); }
@@ -108,7 +109,7 @@ void SignalPort::send_reap() noexcept {
 
 void SignalPort::take_reap(LoopNode& node, TaskHome& home) noexcept {
   home.aborted().append_chain(part_of(node));
-  home.aborted().release_later(part_of(node));
+  home.release_later(part_of(node));
 }
 
 void SignalPort::drop_reap(LoopNode& node) noexcept {
@@ -121,6 +122,74 @@ void SignalPort::drop_reap(LoopNode& node) noexcept {
     task->task_ops().unregister(*task);
   }
   release(*part.signal);
+}
+
+// How a signal comes to its ports.
+
+SignalPort* SignalCore::find_part(const SchedulerCore& scheduler) noexcept {
+  const TaskHome* home = &scheduler.home;
+  if (scheduler.ceiling == first_part_.ceiling &&
+      first_part_.home.load(sync::edge("signal:notify", sync::acquire)) == home) {
+    return &first_part_;
+  }
+  SignalPort* part = more_parts_.load(sync::edge("signal:notify", sync::acquire));
+  // relaxed: both were set before the part was linked.
+  while (part != nullptr &&
+         (part->home.load(sync::relaxed) != home || part->ceiling != scheduler.ceiling)) {
+    part = part->next.load(sync::relaxed);  // relaxed: as above.
+  }
+  return part;
+}
+
+SignalPort& SignalCore::part_for(const SchedulerCore& scheduler) {
+  SignalPort* found = find_part(scheduler);
+  SignalPort& part = found != nullptr ? *found : make_part(scheduler);
+  if (kind_ == PriorityKind::followed && &part.priority_part() == &part) {
+    SignalPort& followed = DependentSignal::priority_root(*this).part_for(scheduler);
+    part.followed.store(&followed, sync::edge("signal:attach", sync::release));
+  }
+  return part;
+}
+
+SignalPort& SignalCore::make_part(const SchedulerCore& scheduler) {
+  if (scheduler.ceiling != first_part_.ceiling) return link_part(scheduler);
+  TaskHome& home = scheduler.home;
+  TaskHome* unused = nullptr;
+  retain(home);
+  if (first_part_.home.compare_exchange_strong(unused, &home,
+                                               sync::edge("signal:attach", sync::seq_cst),
+                                               sync::edge("signal:notify", sync::acquire))) {
+    return first_part_;
+  }
+  release(home);
+  return unused == &home ? first_part_ : link_part(scheduler);
+}
+
+SignalPort& SignalCore::link_part(const SchedulerCore& scheduler) {
+  auto home = Ref<TaskHome>::share(&scheduler.home);
+  SignalPort* part = make_node<SignalPort>(*this, scheduler.ceiling);
+  part->home.store(home.get(), sync::relaxed);          // relaxed: published by the CAS below.
+  SignalPort* first = more_parts_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+  do {
+    if (SignalPort* made = find_part(scheduler)) {
+      destroy_node(*part);
+      return *made;
+    }
+    part->next.store(first, sync::relaxed);  // relaxed: published by the CAS.
+  } while (!more_parts_.compare_exchange_weak(first, part,
+                                              sync::edge("signal:attach", sync::seq_cst),
+                                              sync::relaxed));  // relaxed: a failure only retries.
+  static_cast<void>(home.detach());
+  return *part;
+}
+
+SignalPort& priority_part_of(const ControlledTask& task) noexcept {
+  if (!task.is_continuation) return task.signal_port->priority_part();
+  return *static_cast<const ContinuationTask&>(task).callback().priority_part;
+}
+
+DynamicQueue& dynamic_queue_of(ControlledTask& task) noexcept {
+  return priority_part_of(task).queues[task.is_continuation ? 1 : 0];
 }
 
 }  // namespace heist::detail

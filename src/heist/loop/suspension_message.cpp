@@ -7,7 +7,7 @@
 
 namespace heist::detail {
 
-const MessageOps SuspensionMessage::table{{LoopNodeKind::message, nullptr, &drop}, &take};
+const MessageOps SuspensionMessage::table{&drop, &take};
 
 SuspensionMessage::SuspensionMessage(SchedulerCore& target, bool to_suspend)
     : LoopNode(table),

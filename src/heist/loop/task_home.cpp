@@ -4,7 +4,7 @@ namespace heist::detail {
 
 TaskHome::AbortNotice::AbortNotice() noexcept : LoopNode(table) {}
 
-const MessageOps TaskHome::AbortNotice::table{{LoopNodeKind::message, nullptr, &ignore}, &take};
+const MessageOps TaskHome::AbortNotice::table{&ignore, &take};
 
 void TaskHome::AbortNotice::take(LoopNode& /*node*/, TaskHome& home) noexcept {
   home.aborted().note_messages();
@@ -14,7 +14,7 @@ void TaskHome::AbortNotice::ignore(LoopNode& /*node*/) noexcept {}
 
 TaskHome::LimitsNotice::LimitsNotice() noexcept : LoopNode(table) {}
 
-const MessageOps TaskHome::LimitsNotice::table{{LoopNodeKind::message, nullptr, &ignore}, &take};
+const MessageOps TaskHome::LimitsNotice::table{&ignore, &take};
 
 void TaskHome::LimitsNotice::take(LoopNode& /*node*/, TaskHome& home) noexcept {
   home.limits_to_arm_.note();
@@ -44,14 +44,6 @@ void TaskHome::send_abort(LoopNode& message) noexcept {
     case Inbox::PostResult::closed:
       return drop_undeliverable(message);
   }
-}
-
-void TaskHome::set_delay(SchedulerTask& task, Delay delay) const noexcept {
-  if (delay.is_zero()) return;
-  const auto now = time_.now();
-  task.is_delayed = true;
-  task.posted_at = now.count();
-  task.key = LoopTime::end_of(delay, now);
 }
 
 void TaskHome::set_time_limit(SchedulerTask& limit, Delay delay) const noexcept {

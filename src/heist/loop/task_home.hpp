@@ -92,7 +92,13 @@ class TaskHome {
   [[nodiscard]] const LoopTime& time() const noexcept { return time_; }
   /// To be called before a post: the task becomes runnable once the delay, counted from now, is
   /// over.
-  void set_delay(SchedulerTask& task, Delay delay) const noexcept;
+  void set_delay(SchedulerTask& task, Delay delay) const noexcept {
+    if (delay.is_zero()) return;
+    const auto now = time_.now();
+    task.is_delayed = true;
+    task.posted_at = now.count();
+    task.key = LoopTime::end_of(delay, now);
+  }
   /// The same for a signal's time limit. One of no length is over at once, and stands behind those
   /// that ended before.
   void set_time_limit(SchedulerTask& limit, Delay delay) const noexcept;
@@ -118,6 +124,23 @@ class TaskHome {
   [[nodiscard]] WaitingTasks& waiting() noexcept { return *waiting_; }
   [[nodiscard]] AbortedTasks& aborted() noexcept { return aborted_; }
   [[nodiscard]] LimitsToArm& limits_to_arm() noexcept { return limits_to_arm_; }
+  /// Drops a message's reference to its signal later, as that may run users' code.
+  void release_later(SignalPort& part) noexcept {
+    aborted_.release_later(part);
+    has_leftovers_ = true;
+  }
+  /// Whether something of what other threads handed over is not done with: nodes that were left in
+  /// the inbox, time limits to arm, signals to release.   Cost: one load; each pick asks. For that,
+  /// whoever changes one of the three calls note_leftovers().
+  [[nodiscard]] bool has_leftovers() const noexcept { return has_leftovers_; }
+  void note_leftovers() noexcept {
+    has_leftovers_ = limits_to_arm_.is_told() || inbox_.has_left() || aborted_.has_released();
+  }
+  /// Whether a time limit is anywhere here.
+  [[nodiscard]] bool may_have_limits() const noexcept {
+    return waiting_->delays().has_limits() || !waiting_->limits().empty() ||
+           !limits_to_arm_.is_idle();
+  }
   /// A scheduler was resumed: its tasks that were held back are runnable, unless resume() has seen
   /// to them.
   virtual void release_held(SchedulerCore& /*scheduler*/) noexcept {}
@@ -166,6 +189,7 @@ class TaskHome {
 
   // The owner writes these.
   alignas(64) AbortedTasks aborted_;
+  bool has_leftovers_ = false;  ///< kept for loops; a keeper looks at each of the three
 
  private:
   /// Tells the owner that there are messages of aborts; in the inbox once, as these wake nobody.

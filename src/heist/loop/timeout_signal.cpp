@@ -9,8 +9,7 @@
 namespace heist::detail {
 
 const LoopNodeOps TimeoutSignal::timer_table{LoopNodeKind::task, &expire, &drop_timer};
-const MessageOps TimeoutSignal::cancellation_table{
-    {LoopNodeKind::message, nullptr, &drop_cancellation}, &take_cancellation};
+const MessageOps TimeoutSignal::cancellation_table{&drop_cancellation, &take_cancellation};
 
 TimeoutSignal::Timer::Timer(TimeoutSignal& owner) noexcept
     : SchedulerTask(timer_table, false), signal(owner) {}

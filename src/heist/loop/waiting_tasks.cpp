@@ -6,15 +6,13 @@
 
 namespace heist::detail {
 
-void WaitingTasks::arm(SchedulerTask& task) noexcept {
+/// A time limit, or a task of a scheduler that has been suspended.
+void WaitingTasks::arm_otherwise(SchedulerTask& task) noexcept {
   if (task.is_time_limit && !TimeoutSignal::take_up(task)) return;  // it is gone
-  if (task.scheduler->delays) {                                     // it has been suspended
-    task.scheduler->delays->arm(task);
-    ++held_;
-    return arm_wake(*task.scheduler);
-  }
-  task.place = TaskPlace::delayed;
-  delays_.arm(task, time_.tick_from(task.key));
+  if (!task.scheduler->delays) return arm_in_wheel(task);
+  task.scheduler->delays->arm(task);
+  ++held_;
+  arm_wake(*task.scheduler);
 }
 
 void WaitingTasks::expire_limits() noexcept {

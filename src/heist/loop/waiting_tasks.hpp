@@ -31,7 +31,11 @@ class WaitingTasks {
   explicit WaitingTasks(const LoopTime& time) noexcept : time_(time) {}
 
   /// Arms a delayed task that arrives.
-  void arm(SchedulerTask& task) noexcept;
+  void arm(SchedulerTask& task) noexcept {
+    if (task.is_time_limit || task.scheduler->delays) [[unlikely]]
+      return arm_otherwise(task);
+    arm_in_wheel(task);
+  }
   /// Ends the delays that are over: time limits come to limits(), for a task
   /// runnable(SchedulerTask&) is called. So many steps of each wheel; the rest is due at once.
   template <class Runnable>
@@ -100,6 +104,11 @@ class WaitingTasks {
   void take_delayed(SchedulerCore& scheduler, TaskFifo& into) noexcept;
 
  private:
+  void arm_in_wheel(SchedulerTask& task) noexcept {
+    task.place = TaskPlace::delayed;
+    delays_.arm(task, time_.tick_from(task.key));
+  }
+  void arm_otherwise(SchedulerTask& task) noexcept;
   void release_held(SchedulerTask& task) noexcept;
   void keep_delayed(SchedulerTask& task) noexcept;
   void arm_wake(SchedulerCore& scheduler) noexcept;

@@ -257,8 +257,8 @@ class SweptQueue {
   }
   void sweep() {
     const LinkedQueue::CellEpochs::Inside inside(epochs_, 0);
-    LinkedCell* at = queue_.sweep(epochs_, 0, nullptr, 2);
-    while (at != nullptr && !LinkedQueue::is_empty(*at)) at = queue_.sweep(epochs_, 0, at, 2);
+    LinkedCell* at = sweep_behind(nullptr);
+    while (at != nullptr && !LinkedQueue::is_empty(*at)) at = sweep_behind(at);
   }
   void check_all() {
     for (std::size_t i = 0; i < count; ++i) take(0);
@@ -267,6 +267,11 @@ class SweptQueue {
   }
 
  private:
+  LinkedCell* sweep_behind(LinkedCell* from) {
+    unsigned most = 2;
+    return queue_.sweep(epochs_, 0, from, most);
+  }
+
   LinkedQueue::CellEpochs epochs_{2};
   LinkedQueue queue_;
   std::array<CountedNode, count> tasks_;

@@ -80,3 +80,22 @@ HEIST_BLOCKING_MODEL_PROGRAM(a_look_against_the_end_of_a_wait, 2) {
   cluster.run_one(0);
   join_all();
 }
+
+/// A member waits for a task that it began, and that returned a promise: another member ends it.
+HEIST_BLOCKING_MODEL_PROGRAM(a_member_waits_for_what_it_began, 2) {
+  LoopCluster cluster;
+  auto pair = Promise<int>::with_resolver();
+  const auto task =
+      cluster.scheduler().post_task([promise = std::move(pair.promise)] { return promise; });
+  cluster.run_one(0);
+  bool refused = false;
+  cluster.bound(0).post([&] { refused = is_refused(task); });
+  spawn([&] {
+    pair.resolver.resolve(7);
+    cluster.run_until_idle(1);
+  });
+  cluster.run_one(0);
+  join_all();
+  cluster.run_until_idle(0);
+  check(task.settled() && !refused, "it waits, and is served");
+}

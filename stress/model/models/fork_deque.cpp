@@ -1,7 +1,7 @@
 // ForkDeque, and what its owner and thieves do with a fork: each continuation goes on once, behind
 // what it needs (CLU-6).
 #include <array>
-#include <heist/detail/child_count.hpp>
+#include <heist/detail/fork_frame.hpp>
 #include <heist/detail/loop_node.hpp>
 #include <optional>
 

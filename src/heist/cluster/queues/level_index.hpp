@@ -106,13 +106,14 @@ class LevelIndex {
   [[nodiscard]] bool sweep(unsigned agent, int level, unsigned cells,
                            std::uint64_t& left) noexcept {
     const Inside inside(*this, agent);
-    while (cells-- > 0) {
+    while (cells > 0) {
       // Otherwise the cell has been taken from there: agents come to this level.
       const bool is_here = swept_.before == nullptr || !LinkedQueue::is_empty(*swept_.before);
-      if (!is_here || !sweep_step(agent, level, left)) {
+      if (!is_here || !sweep_step(agent, level, cells, left)) {
         swept_ = {};
         return false;
       }
+      if (cells > 0) --cells;  // the one that it has come to
     }
     return true;
   }
@@ -166,14 +167,16 @@ class LevelIndex {
     HeldCell task;  ///< in its queue
   };
 
-  /// Sweeps one cell. Returns false when there are no more.
-  [[nodiscard]] bool sweep_step(unsigned agent, int level, std::uint64_t& left) noexcept {
-    if (swept_.ticket == nullptr) return find_ticket(agent, level);
+  /// Sweeps one cell, behind empty ones, which `cells` counts down. Returns false when there are no
+  /// more.
+  [[nodiscard]] bool sweep_step(unsigned agent, int level, unsigned& cells,
+                                std::uint64_t& left) noexcept {
+    if (swept_.ticket == nullptr) return find_ticket(agent, level, cells);
     SignalQueue* queue = queue_of(*swept_.ticket);
     const bool is_here =
         queue != nullptr && (swept_.task == nullptr || !LinkedQueue::is_empty(*swept_.task));
     if (is_here) {
-      LinkedCell* cell = queue->sweep(epochs_, agent, swept_.task.get(), swept_row);
+      LinkedCell* cell = queue->sweep(epochs_, agent, swept_.task.get(), cells);
       const bool is_empty = cell != nullptr && LinkedQueue::is_empty(*cell);
       if (cell != nullptr && !is_empty) {
         ++left;
@@ -189,9 +192,9 @@ class LevelIndex {
     swept_.task = {};
     return true;
   }
-  [[nodiscard]] bool find_ticket(unsigned agent, int level) noexcept {
+  [[nodiscard]] bool find_ticket(unsigned agent, int level, unsigned& cells) noexcept {
     auto& all = tickets(level);
-    LinkedCell* ticket = all.sweep(epochs_, agent, swept_.before.get(), swept_row);
+    LinkedCell* ticket = all.sweep(epochs_, agent, swept_.before.get(), cells);
     if (ticket == nullptr) return false;
     if (LinkedQueue::is_empty(*ticket)) return all.next(*ticket) != nullptr;
     swept_.ticket = HeldCell(*ticket);
@@ -202,7 +205,6 @@ class LevelIndex {
   }
 
   static constexpr unsigned most_looked_at = 256;
-  static constexpr unsigned swept_row = 32;  ///< the most that are taken out at once
 
   CellEpochs epochs_;
   std::array<LinkedQueue, level_count> tickets_;

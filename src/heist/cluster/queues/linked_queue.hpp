@@ -166,10 +166,11 @@ class LinkedQueue {
   }
 
   /// The sweeper, inside: takes out empty cells in front, and of those behind `from` that stand in
-  /// one row before another cell, at most `most` at once.   Returns the last one it has looked at;
-  /// null: nothing is behind. `from`: one that is not empty, or null for the first.
+  /// one row before another cell, at most `most` at once, which it counts down.   Returns the last
+  /// one it has looked at; null: nothing is behind. `from`: one that is not empty, or null for the
+  /// first.
   [[nodiscard]] LinkedCell* sweep(CellEpochs& epochs, unsigned agent, LinkedCell* from,
-                                  unsigned most) noexcept {
+                                  unsigned& most) noexcept {
     if (from == nullptr) return pass_empty(epochs, agent, most);
     LinkedCell* first = next(*from);
     LinkedCell* behind = first;
@@ -224,7 +225,7 @@ class LinkedQueue {
 
   /// Moves head_ over empty cells.   Returns the first one that is not empty, or that it has not
   /// come to.
-  LinkedCell* pass_empty(CellEpochs& epochs, unsigned agent, unsigned most) noexcept {
+  LinkedCell* pass_empty(CellEpochs& epochs, unsigned agent, unsigned& most) noexcept {
     for (; most > 0; --most) {
       const Front first = front();
       if (first.cell == nullptr || !is_empty(*first.cell)) return first.cell;

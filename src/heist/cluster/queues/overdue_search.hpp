@@ -16,6 +16,17 @@ namespace heist::detail {
 /// For how long tasks of each priority may wait, in the unit of their stamps; zero: for ever.
 using LongestWaits = std::array<std::uint64_t, level_count / 2>;
 
+/// In nanoseconds.
+[[nodiscard]] inline LongestWaits longest_waits_of(const MaxWait& max_wait) noexcept {
+  LongestWaits waits{};
+  for (const auto priority :
+       {TaskPriority::background, TaskPriority::user_visible, TaskPriority::user_blocking}) {
+    waits[static_cast<std::size_t>(priority)] =
+        static_cast<std::uint64_t>(max_wait.of(priority).count());
+  }
+  return waits;
+}
+
 /// One agent's look, inside an epoch: of what it is shown it keeps the one whose maximum wait ended
 /// first. Nothing is taken before all was seen.
 template <class Ring>

@@ -97,7 +97,7 @@ class SignalQueue {
   }
   /// The sweeper, see LinkedQueue.
   [[nodiscard]] LinkedCell* sweep(CellEpochs& epochs, unsigned agent, LinkedCell* from,
-                                  unsigned most) noexcept {
+                                  unsigned& most) noexcept {
     return tasks_.sweep(epochs, agent, from, most);
   }
   [[nodiscard]] bool is_last(LinkedCell& cell) noexcept { return tasks_.next(cell) == nullptr; }
