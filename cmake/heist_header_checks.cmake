@@ -1,5 +1,5 @@
-# One generated translation unit for each public header: it compiles only if the header is
-# self-contained. The second inclusion finds a missing `#pragma once`.
+# One generated translation unit for each header that is installed, public or of heist/detail: it
+# compiles only if the header is self-contained. The second inclusion finds a missing `#pragma once`.
 get_target_property(headers heist HEADER_SET)
 set(units)
 foreach(header IN LISTS headers)

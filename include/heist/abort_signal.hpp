@@ -82,10 +82,10 @@ class HEIST_EXPORT AbortSignal {
     return abort(Reason(std::forward<Value>(reason)));
   }
 
-  /// A signal that aborts with TimeoutError once the delay, counted from the call, is over: before
-  /// any other task, at the next pick of the current loop, or of the scheduler's. Its timer lives
-  /// as long as the signal is observed, and does not keep a loop from being idle; a closed loop's
-  /// never fires.
+  /// A signal that aborts with TimeoutError once the delay, counted from the call, is over. It does
+  /// so at the next pick of the current loop, or of the scheduler's, before any other task. Its
+  /// timer lives for as long as the signal is observed, and does not keep a loop from being idle.
+  /// On a closed loop it never ends.
   ///
   /// Spec:   [dom#dom-abortsignal-timeout], contract DLY-2, DLY-6.
   /// Thread: an agent; with a scheduler any.   Blocks: never.
@@ -94,9 +94,10 @@ class HEIST_EXPORT AbortSignal {
   [[nodiscard]] static AbortSignal timeout(Delay delay);
   [[nodiscard]] static AbortSignal timeout(const Scheduler& scheduler, Delay delay);
 
-  /// A signal that aborts when the first of these does, with its reason; born aborted when some are
-  /// already, with the reason of the first in the list. Destroying it costs the others nothing: a
-  /// server may combine its shutdown signal with every request's (ABT-5).
+  /// A signal that aborts when the first of these does, with its reason. If some are aborted
+  /// already, it is aborted from the beginning, with the reason of the first of them in the list.
+  /// Destroying it costs the others nothing: a server may combine its shutdown signal with every
+  /// request's (ABT-5).
   ///
   /// When one of them aborts, all that depend on it are marked aborted first; then events are
   /// delivered, its own before theirs, theirs in order of creation (ABT-3).
@@ -108,13 +109,13 @@ class HEIST_EXPORT AbortSignal {
   /// Spec:   [dom#dom-abortsignal-any].   Thread: any, lock-free.   Blocks: never.
   /// Errors: std::bad_alloc; std::invalid_argument for a moved-from signal. Nothing is changed
   ///         then.
-  /// Cost:   one allocation; for n signals n registrations, dropped with amortised O(n), and n * n
-  ///         / 2 comparisons of addresses.
+  /// Cost:   one allocation; for n signals n registrations, which are dropped in amortised O(n),
+  ///         and half of n * n comparisons of addresses.
   [[nodiscard]] static AbortSignal any(std::span<const AbortSignal> signals);
   [[nodiscard]] static AbortSignal any(std::initializer_list<detail::ListedSignal> signals);
 
-  /// A signal that aborts, with AbortError, when a stop of the token is requested; within that
-  /// call, on its thread. Born aborted when it was requested before.
+  /// A signal that aborts, with AbortError, when a stop of the token is requested: within that
+  /// call, on its thread. If it was requested before, the signal is aborted from the beginning.
   ///
   /// Thread: any.   Errors: std::bad_alloc.   Cost: one allocation; the standard library's spin
   ///         lock.
@@ -128,24 +129,27 @@ class HEIST_EXPORT AbortSignal {
   ///           from() made. Without the signal no stop is possible any more.
   [[nodiscard]] std::stop_token stop_token() const;
 
-  /// True once aborted; never false again. A moved-from handle's is not: an assertion says so in
-  /// debug builds of the
-  /// library.   Cost: one load.
+  /// True once the signal was aborted, and never false again. False for a moved-from handle, which
+  /// fails an assertion in debug builds.
+  ///
+  /// Cost: one load.
   [[nodiscard]] bool aborted() const noexcept;
 
   /// The abort reason; empty while not aborted.
   [[nodiscard]] Reason reason() const noexcept;
 
-  /// Throws the reason if aborted (plain values as `Aborted`).   Errors: also std::invalid_argument
-  /// when moved from.
+  /// Throws the reason if the signal was aborted; a plain value as `Aborted`.
+  ///
+  /// Errors: that, and std::invalid_argument for a handle that was moved from.
   void throw_if_aborted() const;
 
   /// Calls `listener()` or `listener(AbortSignal)` once, in the thread that aborts (ABT-8), after
-  /// the tasks' abort steps and in the order of registration. Not called when aborted already.
+  /// the tasks' abort steps and in the order of registration. It is not called when the signal was
+  /// aborted before.
   ///
   /// Errors: std::bad_alloc; std::invalid_argument for a listener that is null or empty, and for a
-  ///         handle that was moved
-  /// from.   Cost: one allocation; lock-free.
+  ///         handle that was moved from.
+  /// Cost:   one allocation; lock-free.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&> ||
              std::invocable<std::decay_t<Callback>&, AbortSignal>
@@ -162,10 +166,10 @@ class HEIST_EXPORT AbortSignal {
     return add_abort_listener(abort_listener(std::forward<Callback>(listener)), options);
   }
 
-  /// The TaskSignal that this is a handle of; nothing when it has no priority.
+  /// The TaskSignal that this is a handle of; nothing when the signal has no priority. Tasks that
+  /// are posted with it take its priority through either handle.
   ///
-  /// Tasks that are posted with it take its priority through either handle. Needs
-  /// heist/task_signal.hpp.
+  /// Include heist/task_signal.hpp to call it.
   [[nodiscard]] std::optional<TaskSignal> as_task_signal() const noexcept;
 
   /// False once moved from; calls through such a handle then throw std::invalid_argument, which
@@ -213,11 +217,11 @@ class HEIST_EXPORT AbortSignal {
 ///
 /// Spec: [dom#dictdef-addeventlisteneroptions].
 struct ListenerOptions {
-  /// Called for one event at the most: removed before that call.
+  /// The listener is called for one event at most, and is removed before that call.
   bool once = false;
-  /// Removes the listener when it aborts. No call begins after that; one that runs on another
-  /// thread is not waited for, unlike when the Subscription goes. Aborted already: the listener is
-  /// not added.
+  /// When this signal aborts, the listener is removed. No call begins after that. A call that runs
+  /// on another thread is not waited for, unlike when the Subscription is destroyed. If the signal
+  /// is aborted already, the listener is not added.
   std::optional<AbortSignal> signal = {};
 };
 

@@ -17,7 +17,7 @@ namespace HEIST_NAMESPACE {
 struct AgentOptions {
   /// Name of the thread, as tools show it (the system keeps the first 15 characters).
   std::string name = "heist-agent";
-  /// CPU to run on.
+  /// The CPU to run on; by default any.
   std::optional<int> affinity = {};
   /// Called on the agent's thread before its first task and after its last one.
   std::function<void()> on_start = {};
@@ -57,12 +57,13 @@ class HEIST_EXPORT Agent {
   [[nodiscard]] static Agent* current() noexcept;
 
   /// Ends the agent and waits for it, until the mode's deadline, or that of a later call, at the
-  /// latest; a task still running then has its promise rejected (ABT-6) and is waited for by the
-  /// destructor. Later calls may be stricter, and so hurry this one; each returns what is known by
+  /// latest. A task that still runs then has its promise rejected (ABT-6), and the destructor waits
+  /// for it. Later calls may be stricter, and so hurry this one; each returns what is known by
   /// then.
   ///
-  /// Thread: any but the agent's own.   Blocks: yes.   Errors: NotAllowedError on its own thread;
-  /// for one of a cluster, which is to be closed instead.
+  /// Thread: any but the agent's own.   Blocks: yes.
+  /// Errors: NotAllowedError on its own thread, and for an agent of a cluster: close the cluster
+  ///         instead.
   CloseReport close(const CloseMode& mode);
 
   [[nodiscard]] EventLoopStats stats() const noexcept;
@@ -70,18 +71,21 @@ class HEIST_EXPORT Agent {
  private:
   friend class AgentCluster;
   struct NotStarted {};
-  /// One of a cluster; start() has to follow.
+  /// An agent of a cluster, which has to call start().
   Agent(AgentOptions options, NotStarted);
   void start();
-  /// Instead, for one of its reserves: whenever it is needed.
+  /// Instead of start(), for a reserve of a cluster: get_up() starts it whenever it is needed.
   void make_reserve() noexcept;
-  /// A reserve: wakes its thread, or starts one. Without one its cluster gives it up.   Blocks:
-  /// meanwhile.
+  /// For a reserve: wakes its thread, or starts one. When the system has none to give, the cluster
+  /// does without this reserve.
+  ///
+  /// Blocks: while a thread is started.
   void get_up() noexcept;
   [[nodiscard]] detail::LoopCore& core() const noexcept;
-  /// Closes it, unless that was done, and waits for its thread.
+  /// Closes the agent, unless that was done before, and waits for its thread.
   void join();
-  /// Asks it to close; in a cluster, whose calls then wait for it.
+  /// Asks the agent to close, without waiting. A cluster asks all of its agents, and then waits for
+  /// each with await_close().
   void request_close(const CloseMode& mode);
   void await_close(const detail::CloseCall& call);
 

@@ -20,26 +20,28 @@
 namespace HEIST_NAMESPACE {
 
 struct AgentClusterOptions {
-  /// How many agents. Zero: the environment variable HEIST_AGENTS, else as many CPUs as this
-  /// process may use (hardware, the thread's affinity, the quota of its cgroup); 56 at the most.
+  /// How many agents; at most 56. With zero the environment variable HEIST_AGENTS says it; without
+  /// that it is the number of CPUs that this process may use (by the hardware, the thread's
+  /// affinity and the quota of its cgroup).
   unsigned agents = 0;
-  /// Of the threads: "heist-0", "heist-1" ...
+  /// The names of the threads begin with it: "heist-0", "heist-1" and so on.
   std::string name = "heist";
   /// Agent i runs on the i-th CPU that the calling thread may use, over and over.
   bool pin = false;
-  /// The most extra threads that run stealable tasks in place of agents that are in blocking();
-  /// each is started when it is needed for the first time. Absent: as many as there are agents. At
-  /// the most 28, and 56 threads in all; none in a cluster of one agent.
+  /// How many extra threads, called reserves, may run stealable tasks in place of agents that are
+  /// in blocking(). Each is started when it is needed for the first time. By default there are as
+  /// many as agents. At most 28, and 56 threads in all; a cluster of one agent has none.
   std::optional<unsigned> reserves = {};
-  /// How long such a thread sleeps before it ends. A later need starts another one.
+  /// How long a reserve sleeps before its thread ends. When it is needed again, another thread is
+  /// started.
   std::chrono::nanoseconds reserve_idle = std::chrono::seconds(10);
   /// Called on each agent's thread, with its index, before its first task and after its last one.
-  /// Also on extra threads: their indices follow the agents', and come again with each new thread.
-  /// There an exception goes to the error hook.
+  /// They are called on reserves, too, whose indices follow the agents': once for each thread that
+  /// is started. What they throw there goes to the error hook.
   std::function<void(unsigned)> on_start = {};
   std::function<void(unsigned)> on_stop = {};
-  /// Of each agent's loop, and of the cluster's delays and maximum waits. A virtual clock is
-  /// refused.
+  /// Options of each agent's loop, which hold for the cluster's own delays and maximum waits, too.
+  /// A virtual clock is refused.
   EventLoopOptions loop = {};
 };
 
@@ -68,8 +70,8 @@ class HEIST_EXPORT AgentCluster {
   AgentCluster& operator=(const AgentCluster&) = delete;
   ~AgentCluster();
 
-  /// Its tasks run on any agent. Within a priority they start nearly in the order of their posts
-  /// (CLU-2).
+  /// The scheduler of stealable tasks, which run on any agent. Within a priority they start nearly
+  /// in the order of their posts (CLU-2).
   ///
   /// Cost: one reference.
   [[nodiscard]] Scheduler scheduler() const noexcept;
@@ -88,9 +90,9 @@ class HEIST_EXPORT AgentCluster {
 
   [[nodiscard]] ClusterStats stats() const noexcept;
 
-  /// While it lives, agents that run out of work look for some instead of going to sleep: they
-  /// answer sooner, and take all of their CPUs. For a short time in which work is known to come.
-  /// Those that sleep do so until they are woken.
+  /// While an object of this class lives, agents that run out of work look for some instead of
+  /// going to sleep. They answer sooner, and take all of their CPUs: use it for a short time in
+  /// which work is known to come. Agents that sleep already do so until they are woken.
   ///
   /// Thread: any.   Blocks: never.   Cost: one atomic operation.
   class HotPhase {
@@ -119,20 +121,20 @@ class HEIST_EXPORT BlockingScope {
   ~BlockingScope();
 
  private:
-  detail::Member* member_;  ///< null: nothing to be given back
+  detail::Member* member_;  ///< null: this scope has changed nothing
 };
 
 /// Calls `f` here, on this thread: around a system call, a lock or a library that blocks. Meanwhile
-/// an extra thread of the cluster runs stealable tasks in place of this agent. What is bound to
-/// this agent waits.
+/// an extra thread of the cluster, a reserve, runs stealable tasks in place of this agent. What is
+/// bound to this agent waits.
 ///
-/// Within another blocking() it is a call, as it is on threads of no cluster, in a cluster of one
-/// agent (whose tasks are bound to it, in exact order), and once there are as many extra threads as
-/// AgentClusterOptions::reserves says, or the system has none to give.
+/// It is a plain call, without a reserve, within another blocking(), on threads of no cluster, in a
+/// cluster of one agent (whose tasks are bound to it, in exact order), and when all reserves that
+/// AgentClusterOptions::reserves allows are at work, or the system has no thread to give.
 ///
-/// Thread: any.   Blocks: as `f` does, and while a thread is made, if one is needed.   Errors: what
-///         `f` throws.
-/// Cost: two read-modify-writes; a wake-up if one more agent of the cluster is to get up.
+/// Thread: any.   Blocks: as `f` does, and while a thread is made, if one is needed.
+/// Errors: what `f` throws.
+/// Cost:   two read-modify-writes; a wake-up if a reserve has to be woken.
 template <std::invocable F>
 decltype(auto) blocking(F&& f) {
   detail::check_callback(f, "blocking");

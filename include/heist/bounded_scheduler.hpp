@@ -15,7 +15,7 @@
 
 namespace HEIST_NAMESPACE {
 
-/// A place for one task that waits. Given back when it goes.
+/// A place for one task that waits. It is given back when this object is destroyed.
 ///
 /// Thread: any; one at a time.
 class HEIST_EXPORT Room {
@@ -29,7 +29,7 @@ class HEIST_EXPORT Room {
   ~Room() { leave(); }
 
   explicit operator bool() const noexcept { return static_cast<bool>(bound_); }
-  /// Gives it back now: to whoever waits for one.
+  /// Gives the place back now; who waits for one gets it.
   ///
   /// Blocks: never.   Cost: one atomic operation when nobody waits.
   void leave() noexcept;
@@ -39,7 +39,7 @@ class HEIST_EXPORT Room {
   friend class BoundedScheduler;
   friend class detail::PostBound;
 
-  /// Whether it is of this bound.
+  /// Whether it is a place of this bound.
   [[nodiscard]] bool belongs_to(const detail::Ref<detail::PostBound>& bound) const noexcept {
     return bound_ == bound;
   }
@@ -79,10 +79,10 @@ enum class PostResult : std::uint8_t {
 /// started, aborted or dropped. What goes beyond that is refused, or its poster waits: nothing
 /// grows without end.
 ///
-///     BoundedScheduler bounded(cluster.scheduler().with_ceiling(TaskPriority::user_visible),
-///     1000); auto result = bounded.post_task(work);           // rejected with QuotaExceededError
-///     when it is full auto room = co_await bounded.room();             // waits in line
-///     bounded.post_task(std::move(room), work);        // never full
+///     BoundedScheduler bounded(cluster.scheduler(), 1000);
+///     auto result = bounded.post_task(work);     // full: rejected with QuotaExceededError
+///     auto room = co_await bounded.room();       // waits in line
+///     bounded.post_task(std::move(room), work);  // never full
 ///
 /// Copies share the bound. Yields and reactions are not counted: they belong to tasks that have
 /// started.
@@ -97,9 +97,11 @@ class HEIST_EXPORT BoundedScheduler {
   BoundedScheduler(Scheduler scheduler, std::size_t most_waiting)
       : scheduler_(std::move(scheduler)), bound_(detail::make_post_bound(most_waiting)) {}
 
-  /// As Scheduler::post_task; when it is full a promise rejected with QuotaExceededError.
+  /// As Scheduler::post_task; when all places are taken, the promise is rejected with
+  /// QuotaExceededError.
   ///
-  /// Thread: any, lock-free.   Blocks: never.   Cost: as that, and two atomic operations.
+  /// Thread: any, lock-free.   Blocks: never.
+  /// Cost:   as Scheduler::post_task, and two atomic operations.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   auto post_task(Callback&& callback, const PostTaskOptions& options = {}) const {
@@ -109,7 +111,7 @@ class HEIST_EXPORT BoundedScheduler {
     if (!room) return Promise<Result>::rejected(full_reason());
     return post_task(std::move(room), std::forward<Callback>(callback), options);
   }
-  /// As Scheduler::post.
+  /// As Scheduler::post; when all places are taken, the result says so.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   PostResult post(Callback&& callback, const PostTaskOptions& options = {}) const {
@@ -131,8 +133,9 @@ class HEIST_EXPORT BoundedScheduler {
     return detail::wait_for_room(bound_);
   }
 
-  /// As the posts above, with a place that room() gave.   Errors: std::invalid_argument for one of
-  /// another bound, or one that is used up.
+  /// As the posts above, with a place that room() gave.
+  ///
+  /// Errors: also std::invalid_argument for a place of another bound, or one that is used up.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   auto post_task(Room room, Callback&& callback, const PostTaskOptions& options = {}) const {

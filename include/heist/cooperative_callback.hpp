@@ -1,5 +1,5 @@
-// CooperativeCallback: what a cooperative task calls, and may return to be called next; slice: what a
-// coroutine that is such a task awaits.
+// CooperativeCallback: what a cooperative task calls, and may return to be called next; slice: what
+// a coroutine that is such a task awaits.
 #pragma once
 
 #include <array>
@@ -20,7 +20,8 @@ namespace HEIST_NAMESPACE {
 
 namespace detail::cooperative {
 
-/// Keeps the callback as long as the coroutine that it is. One that was cancelled is no error.
+/// Calls a callback that is a coroutine, and keeps it until that coroutine has ended. That it was
+/// cancelled is no error.
 template <class Callback>
 Promise<void> run_coroutine(Callback callback, Slice slice) {
   try {
@@ -33,17 +34,21 @@ Promise<void> run_coroutine(Callback callback, Slice slice) {
 
 }  // namespace detail::cooperative
 
-/// A callable that is called at the most once, with the slice it runs in or with nothing. It may
-/// return: nothing, for a task that is done; a CooperativeCallback or what converts to it, to go on
-/// with; a Promise, as a coroutine that awaits slice() (this header), on event loops only: on a
-/// CooperativeHost it is not called, and NotAllowedError comes out of perform_work(). A null
-/// pointer and an empty std::function make an empty one.
+/// A callable that is called once at most, with the slice it runs in or with nothing. What it
+/// returns decides how its task goes on:
+///
+/// - nothing: the task is done;
+/// - a CooperativeCallback, or what converts to one: that is called next;
+/// - a Promise: it is a coroutine, which awaits slice(). This is for event loops only: on a
+///   CooperativeHost it is not called, and NotAllowedError comes out of perform_work().
+///
+/// A null pointer and an empty std::function make an empty CooperativeCallback.
 ///
 /// Cost: no allocation up to 40 bytes of capture, else one, from a recycled pool; for a coroutine
 ///       its frame, and another one that keeps the callback.
 class CooperativeCallback {
  public:
-  /// Nothing.
+  /// An empty one: there is nothing to call.
   CooperativeCallback() noexcept = default;
   template <class Callback>
     requires(!std::same_as<std::decay_t<Callback>, CooperativeCallback> &&
@@ -136,7 +141,7 @@ class CooperativeCallback {
     static constexpr Ops table{&call, nullptr, &destroy};
   };
 
-  /// What `ops_` are of.
+  /// Takes over the callable that `ops_`, which have been taken over already, belong to.
   void move_from(CooperativeCallback& other) noexcept {
     if (ops_ == nullptr) return;
     if (ops_->move == nullptr) {
@@ -152,8 +157,8 @@ class CooperativeCallback {
   alignas(void*) std::array<std::byte, room> storage_;  // NOLINT: made when there is a callable
 };
 
-/// A callback that is about to be called: it stays where it is, and ends there, but its place says
-/// that there is none.
+/// A callback that is about to be called. The callable stays where it is and is destroyed there by
+/// this object, but the CooperativeCallback counts as empty from here on.
 class CallbackTaken {
  public:
   explicit CallbackTaken(CooperativeCallback& callback) noexcept
@@ -163,7 +168,7 @@ class CallbackTaken {
   ~CallbackTaken() {
     if (ops_ != nullptr && ops_->destroy != nullptr) ops_->destroy(place_);
   }
-  /// Precondition: there was one.
+  /// Precondition: the callback was not empty.
   [[nodiscard]] CooperativeCallback operator()(const Slice& slice) const {
     return ops_->call(place_, slice);
   }

@@ -1,4 +1,5 @@
-// CooperativeHost: what a cooperative scheduler needs of the loop it runs on; Slice and Milliseconds.
+// CooperativeHost: what a cooperative scheduler needs of the loop it runs on; Slice and
+// Milliseconds.
 #pragma once
 
 #include <chrono>
@@ -12,7 +13,8 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 
 /// What a callback is told of the slice of work it is called in.
 struct Slice {
-  /// The task is late: it runs to the end of its work, or gives way all the same, as it likes.
+  /// Whether the task is late. A late task may run to the end of its work, or give way all the
+  /// same.
   bool did_timeout = false;
   /// When should_yield() becomes true, on the scheduler's clock.
   Milliseconds deadline{};
@@ -20,9 +22,9 @@ struct Slice {
 
 /// The loop a CooperativeScheduler runs on, for loops that are not heist's.
 ///
-/// Thread: one, that of the loop. Nothing here is called from any other.   Lifetime: as the
-/// scheduler's last handle. When it goes while there are tasks, it calls
-/// CooperativeScheduler::close() before.
+/// Thread:   one, that of the loop. Nothing here is called from any other.
+/// Lifetime: as long as the scheduler's last handle. Before it is destroyed while there are tasks,
+///           it calls CooperativeScheduler::close().
 class HEIST_EXPORT CooperativeHost {
  public:
   CooperativeHost() = default;
@@ -30,11 +32,12 @@ class HEIST_EXPORT CooperativeHost {
   CooperativeHost& operator=(const CooperativeHost&) = delete;
   virtual ~CooperativeHost() = default;
 
-  /// CooperativeScheduler::perform_work() is to be called soon, by the loop itself. At most one
-  /// such message is under way. Also called while an exception passes.
+  /// Makes the loop call CooperativeScheduler::perform_work() soon, from the loop itself and not
+  /// within this call. At most one such message is under way. It may be posted while an exception
+  /// leaves perform_work().
   virtual void post_message() noexcept = 0;
-  /// CooperativeScheduler::expire_timeout() is to be called after this time. One that was set
-  /// before may be forgotten, or happen, too.
+  /// Makes the loop call CooperativeScheduler::expire_timeout() after this time. A timeout that was
+  /// set before may be forgotten, or call it as well.
   virtual void set_timeout(Milliseconds delay) noexcept = 0;
   /// The timeout that was set last is not needed any more.
   virtual void clear_timeout() noexcept = 0;

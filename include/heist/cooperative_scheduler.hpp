@@ -32,9 +32,9 @@ enum class CooperativePriority : std::uint8_t {
 /// Thread: any; one handle is used by one thread at a time.
 class CooperativeTask {
  public:
-  /// None.
+  /// Names no task.
   CooperativeTask() noexcept = default;
-  /// False for none, and for one that a closed loop has refused.
+  /// False if it names no task, which is also so when a closed loop has refused it.
   explicit operator bool() const noexcept { return static_cast<bool>(node_); }
   friend bool operator==(const CooperativeTask&, const CooperativeTask&) noexcept = default;
 
@@ -48,7 +48,8 @@ class CooperativeTask {
 };
 
 struct CooperativeOptions {
-  /// The task starts to wait, and its time to expiry to run, after this. Negative is none.
+  /// After this time the task begins to wait, and its time to expiry to count. A negative delay is
+  /// none.
   Milliseconds delay{};
 };
 
@@ -69,55 +70,57 @@ struct CooperativeOptions {
 ///         next call.
 class HEIST_EXPORT CooperativeScheduler {
  public:
-  /// On the scheduler's loop, and beside its tasks.
+  /// Works on the scheduler's loop, beside its tasks.
   ///
-  /// Errors: std::bad_alloc; NotAllowedError for a stealable scheduler: name one of an agent's; and
-  ///         for one whose ceiling is below user-visible (SEC-1).
+  /// Errors: std::bad_alloc; NotAllowedError for a stealable scheduler (name an agent's), and for
+  ///         one whose ceiling is below user-visible (SEC-1).
   explicit CooperativeScheduler(const Scheduler& on);
-  /// On any other loop, which must outlive the last handle.   Errors: std::bad_alloc.
+  /// Works on any other loop, which must outlive the last handle.   Errors: std::bad_alloc.
   explicit CooperativeScheduler(CooperativeHost& host);
   CooperativeScheduler(const CooperativeScheduler&) = default;  // moving is copying
   CooperativeScheduler& operator=(const CooperativeScheduler&) = default;
   ~CooperativeScheduler() = default;
 
-  /// `callback` is called some time from now; see CooperativeCallback for what it may be and
-  /// return. What it returns goes on in the next slice, in the place the task has. The result is
-  /// false when the loop is closed: the callback is dropped.
+  /// Schedules a call of `callback`; see CooperativeCallback for what it may be and return. What it
+  /// returns goes on in the next slice, in the place the task has. When the loop is closed the
+  /// callback is dropped, and the result is false.
   ///
-  /// Spec:   contract COOP-2.   Thread: any; what was scheduled before, is before.   Blocks: never.
+  /// Spec:   contract COOP-2.   Thread: any; threads in the order of their calls.   Blocks: never.
   /// Errors: std::bad_alloc; std::invalid_argument for a value that is no CooperativePriority, and
   ///         for a callback that is empty.
-  /// Cost:   one allocation, from a recycled pool; O(1) without a delay, with one amortised O(log
-  ///         n) of those delayed.
+  /// Cost:   one allocation, from a recycled pool. O(1) without a delay; with one amortised
+  ///         O(log n) for n delayed tasks.
   CooperativeTask schedule_callback(CooperativePriority priority, CooperativeCallback callback,
                                     const CooperativeOptions& options = {}) const;
 
-  /// The task's callback, or what it returned to go on with, is not called any more, and is
-  /// destroyed. It does nothing to a task that is done; on the loop's thread nothing to what a
-  /// callback that runs will return, either; from another thread that is dropped when it comes.
+  /// Destroys the task's callback, or what it returned to go on with, without calling it. Nothing
+  /// happens to a task that is done. If the callback runs at the moment, a call on the loop's
+  /// thread does nothing either; a call on another thread drops what the callback returns.
   ///
-  /// Thread: any. On another thread it counts from the next task on, and the callback is destroyed
-  ///         by the loop.
+  /// Thread: any. From another thread it counts from the next task on, and the loop destroys the
+  ///         callback.
   /// Blocks: never.   Errors: std::invalid_argument for a task of another scheduler.   Cost: O(1).
   void cancel_callback(const CooperativeTask& task) const;
 
-  /// Whether the slice is over: what runs long returns the rest of its work then. Exact by the
-  /// host's clock.
+  /// Whether the slice is over, exactly by the host's clock. A callback that runs long asks, and
+  /// then returns the rest of its work.
   ///
   /// Cost: one reading of the processor's counter, or of the clock where that does not help
   ///         (SliceClock).
   [[nodiscard]] bool should_yield() const noexcept { return clock_->is_over(); }
-  /// The slice is over at once: the loop has something to do that shows.
+  /// Ends the slice at once, as the loop has something to do that users see.
   void request_paint() const noexcept { clock_->end_early(); }
-  /// Slices are a whole number of milliseconds, so that there are so many in a second; zero: 5 ms.
+  /// Sets the length of slices to a whole number of milliseconds, so that about so many fit into a
+  /// second; zero restores the 5 ms.
   ///
   /// Errors: std::invalid_argument below zero and above 125, nothing changed.
   void force_frame_rate(double frames_per_second) const;
-  /// Slices are so long.   Errors: std::invalid_argument for what is not positive, nothing changed.
+  /// Sets the length of slices.   Errors: std::invalid_argument for what is not positive, nothing
+  /// changed.
   void set_frame_interval(Milliseconds interval) const;
 
-  /// The level of the task that runs; `normal` outside of any, and what run_with_priority() and its
-  /// like say.
+  /// The level of the task that runs, or that which run_with_priority() and its like have set;
+  /// `normal` outside of both.
   [[nodiscard]] CooperativePriority current_priority_level() const noexcept;
   /// Calls `body()` at this level, which no task inherits. What is no priority counts as `normal`.
   template <class Body>
@@ -146,13 +149,13 @@ class HEIST_EXPORT CooperativeScheduler {
     };
   }
 
-  /// Time on the host's clock.   Thread: any on an event loop.
+  /// The time on the host's clock.   Thread: any, on an event loop.
   [[nodiscard]] Milliseconds now() const noexcept;
 
-  /// Ends the scheduler: what it has not called is dropped, and what comes is refused (from another
-  /// thread: taken, and dropped soon). A task that runs does so to the end of its callback. An
-  /// event loop does so when it closes; a CooperativeHost has to, before it goes: callbacks that
-  /// hold a handle would keep everything.
+  /// Ends the scheduler: drops what it has not called, and refuses what comes. (What comes from
+  /// another thread is accepted, and dropped soon.) A callback that runs is not interrupted. An
+  /// event loop does this when it closes. A CooperativeHost has to do it before it is destroyed, as
+  /// callbacks that hold a handle of the scheduler would keep everything alive.
   ///
   /// Errors: NotAllowedError on another thread than the loop's, and outside of what an event loop
   ///         runs.
@@ -160,12 +163,13 @@ class HEIST_EXPORT CooperativeScheduler {
 
   // What a CooperativeHost calls.
 
-  /// The message that was posted has come: runs tasks until the slice is over.
+  /// Runs tasks until the slice is over. To be called when the message that was posted has come.
   ///
   /// Errors: what a callback throws; NotAllowedError from within a callback, and on an event loop,
   ///         which does it itself.
   void perform_work() const;
-  /// The timeout's time is over. Does nothing on an event loop.
+  /// Looks for delayed tasks. To be called when the timeout's time is over; it does nothing on an
+  /// event loop.
   void expire_timeout() const noexcept;
 
   friend bool operator==(const CooperativeScheduler& a, const CooperativeScheduler& b) noexcept {

@@ -1,5 +1,5 @@
-// Reason: why something was rejected or aborted. The error types of the runtime, and the hook that
-// hears of errors nobody else can see.
+// Reason: why something was rejected or aborted. Also the error types of the runtime, and the hook
+// that hears of errors nobody else can see.
 #pragma once
 
 #include <any>
@@ -22,14 +22,15 @@ namespace HEIST_NAMESPACE {
 
 /// Shared, immutable cause of a rejection or an abort; empty by default.
 ///
-/// Copies share one object and compare equal; separately made reasons never do, as JavaScript
-/// objects. The exception is kept in a counted box, so it is destroyed after its last user.
+/// Copies share one object and compare equal; reasons that were made separately never do, as with
+/// JavaScript's objects. The exception is kept in a counted box, so it is destroyed after its last
+/// user.
 ///
 /// Thread: one Reason object is used by one thread at a time; copies may be on any thread.
 /// Cost:   making one allocates; copying is one read-modify-write.
 class HEIST_EXPORT Reason {
  public:
-  /// No reason.
+  /// An empty one: no reason.
   Reason() noexcept = default;
 
   /// An exception in flight or stored.
@@ -42,26 +43,27 @@ class HEIST_EXPORT Reason {
              !std::same_as<std::remove_cvref_t<Value>, std::exception_ptr>)
   explicit Reason(Value&& value) : box_(make_from(std::forward<Value>(value))) {}
 
-  /// What an exception that ended a callback stands for: itself, or the plain value `Aborted`
-  /// carries. Cannot fail: without memory it gives out_of_memory().
+  /// The reason that an exception which ended a callback stands for: the exception itself, or the
+  /// plain value that an `Aborted` carries. It cannot fail: without memory it gives
+  /// out_of_memory().
   [[nodiscard]] static Reason of(std::exception_ptr exception) noexcept;
   [[nodiscard]] static Reason of_current_exception() noexcept {
     return of(std::current_exception());
   }
-  /// An AbortError, made when it is first looked at: what an abort without a reason gives.   Cost:
-  /// one node.
+  /// The reason of an abort that was given none: an AbortError, which is made only when somebody
+  /// looks at it.   Cost: one node.
   [[nodiscard]] static Reason of_abort();
-  /// The std::bad_alloc made ahead.
+  /// A std::bad_alloc that was made ahead, for when there is no memory to make a reason.
   [[nodiscard]] static const Reason& out_of_memory() noexcept;
 
   explicit operator bool() const noexcept { return static_cast<bool>(box_); }
 
-  /// The exception, or null when the reason is a plain value. Of an abort without a reason: made
-  /// now; std::bad_alloc when there is no memory for it.
+  /// The exception, or null when the reason is a plain value. If an abort was given no reason, the
+  /// AbortError is made by this call; without memory for it the result is a std::bad_alloc.
   [[nodiscard]] std::exception_ptr exception() const noexcept;
 
-  /// Whether it is an exception, and not one that says of something that it was aborted
-  /// (AbortError, Aborted).
+  /// Whether it is an exception other than AbortError and Aborted, which only say that something
+  /// was aborted.
   [[nodiscard]] bool is_error() const noexcept;
 
   /// The plain value when it is of this type, else null.
@@ -76,7 +78,7 @@ class HEIST_EXPORT Reason {
   /// Text for logs: what() of the exception, or a description of the value.
   [[nodiscard]] std::string what() const;
 
-  /// Identity, not equality of contents.
+  /// Compares identity, not contents.
   friend bool operator==(const Reason&, const Reason&) noexcept = default;
 
  private:
@@ -138,7 +140,7 @@ class HEIST_EXPORT QuotaExceededError : public std::runtime_error {
   explicit QuotaExceededError(const char* what) : runtime_error(what) {}
 };
 
-/// None of several promises fulfilled: the reasons, in the order of the promises.
+/// None of several promises was fulfilled. It has their reasons, in the order of the promises.
 ///
 /// Spec: [ecma262#sec-aggregate-error-objects].
 class HEIST_EXPORT AggregateError : public std::runtime_error {
@@ -168,8 +170,10 @@ enum class ErrorOrigin : std::uint8_t {
   listener,
   microtask,
   unobserved_rejection,
-  close,  ///< a drain that does not get on: what waits for what (TimeoutError), told once
-  /// Agents of a cluster have waited in tasks for long: who for what (TimeoutError), told once.
+  /// A close that drains does not get on. A TimeoutError says what waits for what. Told once.
+  close,
+  /// Agents of a cluster have waited in tasks for long. A TimeoutError says who waits for what.
+  /// Told once.
   wait,
 };
 

@@ -23,10 +23,10 @@ namespace HEIST_NAMESPACE {
 /// refused in every mode; while draining, running tasks may go on posting to their own loop.
 ///
 /// `drain` runs what is runnable until nothing is; delayed tasks reject with AbortError, unless
-/// `wait_for_delayed` is set. At the deadline the rest rejects as by an abort: of an agent the
-/// promise of the running task at once, what is queued behind it as soon as its callback returns. A
-/// loop that is closed by its own thread has nobody to look at the deadline while a task runs: that
-/// task settles as it ends.
+/// `wait_for_delayed` is set. At the deadline the rest rejects as by an abort. On an agent the
+/// promise of the running task does so at once, and what is queued behind it as soon as its
+/// callback returns. A loop that is closed by its own thread has nobody to look at the deadline
+/// while a task runs: that task settles as it ends.
 ///
 /// Of several closes the strictest counts, for all: an earlier deadline, or abort, hurries a close
 /// that is under way, and wakes it. Asking for less changes nothing.
@@ -45,15 +45,16 @@ struct CloseMode {
   bool wait_for_delayed = false;
 };
 
-/// What has become, by the return of a close(), of the tasks that had not ended when the first one
-/// was called, and of those that they have posted since. Each counts once; none that a signal
-/// aborted, once that is cleared away. A later close() returns what is known by then.
+/// What has become, by the return of a close(), of the tasks that had not ended when the first
+/// close() was called, and of those that they have posted since. Each counts once. A task that a
+/// signal aborted does not count any more once it is cleared away. A later close() returns what is
+/// known by then.
 struct CloseReport {
   std::uint64_t ran = 0;            ///< tasks that ended
   std::uint64_t aborted = 0;        ///< tasks that the close dropped
-  std::uint64_t not_started = 0;    ///< tasks that will never start either: they stand behind one
-                                    ///< that still runs, and are dropped when it returns
-  std::uint64_t still_running = 0;  ///< tasks that had not ended: callback, or tree of calls
+  std::uint64_t not_started = 0;    ///< tasks that will never start: they stand behind one that
+                                    ///< still runs, and are dropped when it returns
+  std::uint64_t still_running = 0;  ///< tasks whose callback, or tree of calls, had not ended
 
   friend bool operator==(const CloseReport&, const CloseReport&) = default;
 };
@@ -71,14 +72,14 @@ struct EventLoopOptions {
   /// How long run() looks for work before it sleeps. Zero sleeps at once; with one CPU it is always
   /// zero.
   std::chrono::nanoseconds spin = std::chrono::microseconds(20);
-  /// For how long continuations may go before the waiting tasks of their own priority: after that
+  /// For how long continuations may go before the waiting tasks of their own priority. After that
   /// one such task is picked, and the time counts anew (contract YLD-6); each agent of a cluster
-  /// counts for itself. Zero: for ever, as the specification has it, so that a coroutine which
-  /// yields without end starves the tasks of its priority. A cap helps when it is shorter than the
-  /// time between two of them.   Cost: each pick reads the clock.
+  /// counts for itself. With zero they do so for ever, as the specification has it, so that a
+  /// coroutine which yields without end starves the tasks of its priority. A cap helps when it is
+  /// shorter than the time between two such tasks.   Cost: each pick reads the clock.
   std::chrono::nanoseconds continuation_cap = {};
-  /// A task that has waited for longer is picked next, whatever its priority (contract WAIT).
-  /// Nothing: no task is.
+  /// For each priority, how long its tasks may wait. A task that has waited for longer is picked
+  /// next, whatever its priority (contract WAIT). By default no priority has a maximum.
   MaxWait max_wait = {};
 };
 
@@ -138,7 +139,8 @@ class HEIST_EXPORT EventLoop {
   /// Runs until nothing is runnable; returns how many tasks ran.   Blocks: never sleeps.
   std::size_t run_until_idle();
 
-  /// Makes run() or run_one() return after the current task; sticky until they did.   Thread: any.
+  /// Makes run() or run_one() return after the current task; when neither is under way, the next
+  /// one returns at once.   Thread: any.
   void stop() noexcept;
 
   /// Moves the virtual clock: every expiry on the way is run in order, each followed by
@@ -158,18 +160,20 @@ class HEIST_EXPORT EventLoop {
   [[nodiscard]] std::chrono::nanoseconds now() const noexcept;
 
   /// A descriptor that is readable while the loop has something to do: for foreign loops, which
-  /// then call poll(). poll() arms it again. Never readable by time once the loop is closed; closed
-  /// with the loop.   Errors: std::system_error.   Cost: system calls once.
+  /// then call poll(). poll() arms it again. Once the loop is closed, no delay makes it readable
+  /// any more. The loop's destruction closes it.
+  ///
+  /// Errors: std::system_error.   Cost: a few system calls, the first time.
   [[nodiscard]] int wakeup_fd();
 
   /// Ends the loop; see CloseMode. Later calls return the same report.
   ///
-  /// While the driver is in this call, others (from any thread, or from within a task) may be
-  /// stricter: they hurry it, and return what is known by then.
+  /// While the driver is in this call, further calls (from any thread, or from within a task) may
+  /// be stricter. They hurry the first one, and return what is known by then.
   ///
   /// Thread: the driver.   Blocks: while tasks run; never when it hurries another call.
-  /// Errors: NotAllowedError from within a task, or while another thread drives, if that is in no
-  ///         close.
+  /// Errors: NotAllowedError from within a task, or while another thread drives the loop, unless
+  ///         that is in a close.
   CloseReport close(const CloseMode& mode);
 
   /// Number of tasks queued or delayed here.   Thread: the driver.

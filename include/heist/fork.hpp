@@ -43,7 +43,7 @@ namespace HEIST_NAMESPACE {
 /// Thread:   the agent's.   Errors: of the call: std::bad_alloc.
 /// Cost:     a frame from the node pool; a fork and its end three atomic operations on the agent's
 ///         own lines.
-/// Lifetime: what was not begun is destroyed with this object.
+/// Lifetime: a call that was not begun is destroyed with this object.
 template <class T>
 class [[nodiscard]] Forkable {
  public:
@@ -87,8 +87,8 @@ class [[nodiscard]] Forkable {
   detail::ForkablePromise<T>* frame_;
 };
 
-/// A forked call's result; local to the coroutine that forked it, or to what that one's body owns.
-/// Dropping it does not stop the call: its result is dropped as well.
+/// The result of a forked call. It belongs to the body of the coroutine that forked the call: to a
+/// local variable, or to what one owns. Dropping it does not stop the call, but drops its result.
 ///
 /// Thread: that coroutine's.   Lifetime: must not outlive that coroutine's body.
 template <class T>
@@ -105,8 +105,9 @@ class Forked {
 
   /// What the call returned; by reference, as it stays here.
   ///
-  /// Preconditions: join() came after the fork.   Errors: InvalidStateError when the call threw:
-  /// join() has said what; std::invalid_argument when it was moved from.
+  /// Precondition: join() came after the fork.
+  /// Errors: InvalidStateError when the call threw (join() has thrown what it threw);
+  ///         std::invalid_argument when this object was moved from.
   template <class Value = T>
     requires(!std::is_void_v<Value>)
   [[nodiscard]] std::add_lvalue_reference_t<Value> value() & {
@@ -116,7 +117,7 @@ class Forked {
       return result();
     }
   }
-  /// The same, to be moved from.
+  /// The same, for the caller to move from.
   template <class Value = T>
     requires(!std::is_void_v<Value>)
   [[nodiscard]] std::add_rvalue_reference_t<Value> value() && {
@@ -139,9 +140,9 @@ class Forked {
   detail::ForkablePromise<T>* frame_;
 };
 
-/// `Forked<T> child = co_await fork(f());` in a Forkable: runs the call; what follows the
-/// `co_await` may run meanwhile, on another agent. When it has not begun as the call ends, this
-/// agent goes on with it.
+/// `Forked<T> child = co_await fork(f());` in a Forkable runs the call. What follows the `co_await`
+/// may run meanwhile, on another agent. If none has taken it when the call ends, this agent goes on
+/// with it.
 ///
 /// Errors: std::invalid_argument when it was moved from; what the call throws, join() does.
 template <class T>
@@ -150,7 +151,7 @@ template <class T>
   return detail::Fork<T>(std::move(call));
 }
 
-/// `co_await join();` in a Forkable: goes on once all its forked calls have ended; on the agent of
+/// `co_await join();` in a Forkable goes on once all its forked calls have ended, on the agent of
 /// the last one.
 ///
 /// Errors: what a forked call threw since the last join(): of several, the first.

@@ -38,7 +38,8 @@ concept ParallelIndex = (std::integral<Index> && sizeof(Index) <= sizeof(std::si
 
 /// Calls `body(i)` once for each i of [first, last), in any order and several at a time.
 ///
-/// Cost: as at the head of this file; a call on a cluster about a microsecond, and waking an agent.
+/// Thread, Blocks, Errors: as the head of this file says.
+/// Cost: of a call on a cluster about a microsecond, and waking an agent.
 template <ParallelIndex Index, class Body>
   requires std::invocable<const Body&, Index>
 void parallel_for(Index first, Index last, const Body& body) {
@@ -59,8 +60,9 @@ void parallel_for(Index first, Index last, const Body& body) {
   work.run_all(detail::distance_of(first, last));
 }
 
-/// Folds [first, last): parts of it by `value = body(value, i)` from `identity` on, each in order,
-/// and what they give by `combine(left, right)`, in order too: it need not be commutative.
+/// Folds [first, last). Each part of it is folded in order by `value = body(value, i)`, from
+/// `identity` on. Their values are folded in order, too, by `combine(left, right)`, which so need
+/// not be commutative.
 ///
 /// Errors: also what copying the identity throws.   Cost: one Value for each part, a few tens for
 ///         each agent.
@@ -78,8 +80,8 @@ template <ParallelIndex Index, class Value, class Body, class Combine>
 /// Sorts as std::sort: not stable. An abort leaves the same elements in another order; after an
 /// error their values are unspecified, as std::sort's.
 ///
-/// Units: aborts are looked at when about 2000 elements are sorted; or cut in two, at first all of
-///         them.
+/// Units: an abort is noticed when a part of about 2000 elements is sorted, or a larger one cut in
+///        two; the first cut is that of all elements.
 /// Cost:  O(n log n) comparisons, also in the worst case.
 template <std::random_access_iterator Iterator, class Compare = std::less<>>
   requires std::sortable<Iterator, Compare>

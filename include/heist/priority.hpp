@@ -52,19 +52,19 @@ enum class ContinuationPriority : std::uint8_t {
   inherit,  ///< the originating task's, be it fixed or a signal's
 };
 
-/// Says that a continuation takes something from the running task.
+/// The type of `inherit`, which says that a continuation takes something from the running task.
 struct Inherit {};
 inline constexpr Inherit inherit{};
 
-/// The longest that tasks and continuations of each priority may wait once they are runnable; zero:
-/// for ever, as the specification has it. What has waited for that long is picked before everything
-/// that has not, whatever its level; of several such the one that has done so first. So under
-/// overload it is worth giving one to every priority: one without is served only while nothing else
-/// is late.
+/// The longest that tasks and continuations of each priority may wait once they are runnable. Zero
+/// means for ever, as the specification has it. What has waited for that long is late, and is
+/// picked before everything that is not, whatever its level; of several late ones the one that
+/// became late first. If more work comes than can be done, a priority without a maximum is served
+/// only while nothing is late: then give one to every priority.
 ///
 /// Spec:   contract WAIT-1...6.
-/// Units:  zero, or from a millisecond to an hour; what takes it throws std::invalid_argument for
-///         others.
+/// Units:  zero, or from a millisecond to an hour; for other values the functions that take it
+///         throw std::invalid_argument.
 /// Cost:   none while all are zero; else each pick reads the clock.
 struct MaxWait {
   std::chrono::nanoseconds user_blocking{};

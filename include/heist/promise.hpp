@@ -1,5 +1,5 @@
-// Promise<T>: a shared handle to a value, an error or an abort reason to come; coroutines return it.
-// Resolver<T> settles one.
+// Promise<T>: a shared handle to a value, an error or an abort reason to come, which coroutines
+// return; Resolver<T> settles one.
 #pragma once
 
 #include <cassert>
@@ -24,8 +24,8 @@ class Resolver;
 template <class T>
 struct PromiseWithResolver;
 
-/// A value to come, as JavaScript's promise: shared handle, several observers, dropping it cancels
-/// nothing.
+/// A value to come, as JavaScript's promise: a shared handle, which several may observe. Dropping
+/// it cancels nothing.
 ///
 /// Spec:     contract PRO-1…3, YLD-4.   Differs: a rejection is an exception or a plain value
 ///           (Reason).
@@ -42,7 +42,7 @@ class [[nodiscard]] Promise {
       std::is_void_v<T>, void,
       std::conditional_t<std::is_reference_v<T>, T, std::add_lvalue_reference_t<const T>>>;
 
-  /// Pending promise and the handle that settles it.
+  /// A pending promise, and the handle that settles it.
   [[nodiscard]] static PromiseWithResolver<T> with_resolver();
 
   /// A promise fulfilled with the value (none for void).
@@ -51,12 +51,12 @@ class [[nodiscard]] Promise {
 
   /// A promise rejected with the reason.
   static Promise rejected(Reason reason);
-  /// The same, by an abort or a close: nobody need observe it (PRO-3).
+  /// The same as an abort or a close does it: nobody need observe the rejection (PRO-3).
   static Promise rejected_by_abort(Reason reason);
 
-  /// A moved-from handle counts as rejected, with InvalidStateError, for these and reason(); an
-  /// assertion says so in debug builds. All else through it throws std::invalid_argument, which
-  /// names the call.
+  /// For status(), settled() and reason() a moved-from handle counts as rejected, with
+  /// InvalidStateError; in debug builds an assertion fails. Every other call through it throws
+  /// std::invalid_argument, which names the call.
   [[nodiscard]] PromiseStatus status() const noexcept {
     assert(valid() && "Promise::status: the handle was moved from");
     return valid() ? state_->status() : PromiseStatus::rejected;
@@ -154,9 +154,9 @@ class [[nodiscard]] Promise {
   }
 
   /// Resumes the coroutine as a microtask of its agent; in a stealable task, as a continuation on
-  /// any agent. On an rvalue a move-only value is moved out. With g++ up to 12 an rvalue warns
-  /// (heist/detail/await_warning.hpp), unless it is const: so is what the library's functions return that
-  /// are harmless within a `co_await` expression.
+  /// any agent. On an rvalue a move-only value is moved out. With g++ up to 12 awaiting an rvalue
+  /// warns (heist/detail/await_warning.hpp) unless it is const. Functions of the library that are
+  /// harmless within a `co_await` expression return a const promise.
   detail::PromiseAwaiter<T> operator co_await() const& noexcept {
     return detail::PromiseAwaiter<T>(*this, false);
   }
@@ -170,7 +170,7 @@ class [[nodiscard]] Promise {
 
   /// `co_await promise.taken()` moves a move-only value out of a promise that has a name, as
   /// `co_await std::move(promise)` does; without the warning of g++ up to 12.
-  // NOLINTNEXTLINE(readability-const-return-type): a const rvalue takes, and does not warn.
+  // NOLINTNEXTLINE(readability-const-return-type): awaiting a const rvalue does not warn.
   [[nodiscard]] const Promise taken() & noexcept { return *this; }
 
   /// False once moved from.
@@ -243,7 +243,7 @@ class Resolver {
              (sizeof...(Args) == 1 && (std::is_lvalue_reference_v<Args> && ...)))
   void resolve(Args&&... args) {
     if (!state_) return;
-    // Taken out meanwhile: the value's constructor may call us again.
+    // The state is taken out meanwhile, as the value's constructor may call this function again.
     detail::Ref<detail::PromiseState<T>> state = std::exchange(state_, {});
     try {
       if constexpr (std::is_reference_v<T>) {

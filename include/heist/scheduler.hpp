@@ -104,8 +104,9 @@ class HEIST_EXPORT Scheduler {
   }
 
   /// A scheduler of the same loop whose tasks and continuations never have a priority above
-  /// `highest`: what asks for more, be it by a signal, gets that. For whom higher ones are not
-  /// meant (current() gives it, too). It is suspended by itself; the same call gives the same one.
+  /// `highest`: what asks for more, be it by a signal, gets `highest`. It is for code that must not
+  /// use higher priorities; in its tasks current() gives the same scheduler. It is suspended by
+  /// itself. Equal calls give the same scheduler.
   ///
   /// Spec:   contract SEC-1.   Thread: any, lock-free.   Blocks: never.
   /// Errors: std::invalid_argument for a value that is no TaskPriority; std::bad_alloc.
@@ -143,7 +144,8 @@ class HEIST_EXPORT Scheduler {
   /// Thread: any.   Cost: a thread-local load and one reference.
   [[nodiscard]] static std::optional<Scheduler> current() noexcept;
 
-  /// False once moved from: all else but copies and comparisons then throws std::invalid_argument.
+  /// False once moved from. Every call but copies and comparisons then throws
+  /// std::invalid_argument.
   [[nodiscard]] bool valid() const noexcept { return static_cast<bool>(home_); }
 
   friend bool operator==(const Scheduler&, const Scheduler&) noexcept = default;

@@ -45,9 +45,11 @@ class HEIST_EXPORT TaskSignal : public AbortSignal {
     return any(std::span<const AbortSignal>(signals.begin(), signals.size()), priority_source);
   }
 
-  /// The current priority; with calls of set_priority under way it may already be newer than the
-  /// event being delivered (PRI-6). A moved-from handle's is user-visible: as aborted().   Cost:
-  /// one load.
+  /// The current priority. While calls of set_priority are under way it may already be newer than
+  /// the event that is being delivered (PRI-6). A moved-from handle gives user-visible, and fails
+  /// an assertion in debug builds.
+  ///
+  /// Cost: one load.
   [[nodiscard]] TaskPriority priority() const noexcept;
 
   /// Calls `listener(event)` or `listener()` at each change, in the thread that changes it.

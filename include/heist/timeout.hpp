@@ -24,7 +24,7 @@ namespace HEIST_NAMESPACE {
 ///           called while another thread destroys that.
 class HEIST_EXPORT Timeout {
  public:
-  /// No timeout.
+  /// A handle of no timeout.
   Timeout() noexcept = default;
   Timeout(Timeout&& other) noexcept : task_(std::exchange(other.task_, nullptr)) {}
   Timeout& operator=(Timeout&& other) noexcept {
@@ -36,8 +36,8 @@ class HEIST_EXPORT Timeout {
     if (task_ != nullptr) task_->drop_share();
   }
 
-  /// The callback will not run any more, and is destroyed now. True: it had not run. Does nothing
-  /// when there is no timeout, or when it ran, runs or was dropped.
+  /// Destroys the callback, so that it will not run, and returns true. It does nothing, and returns
+  /// false, when there is no timeout, or when the callback ran, runs or was dropped.
   ///
   /// Thread: the loop's driver; any thread once the timeout is over.   Blocks: never.
   /// Errors: NotAllowedError from a thread that may not drive the loop now; the timeout stays.
@@ -82,7 +82,7 @@ Timeout set_timeout(Callback&& callback, Delay delay = {}) {
 /// Thread: an agent (others: with a scheduler first).   Blocks: never.   Units: Delay.
 /// Errors: NotAllowedError off an agent; std::bad_alloc. A closed loop, or its close: as post_task.
 /// Cost:   one allocation, from a pool.
-// NOLINTNEXTLINE(readability-const-return-type): to be awaited as it is (heist/detail/await_warning.hpp).
+// NOLINTNEXTLINE(readability-const-return-type): see heist/detail/await_warning.hpp.
 HEIST_EXPORT const Promise<void> sleep_for(Delay delay,
                                            const std::optional<AbortSignal>& signal = {});
 

@@ -8,13 +8,13 @@
 #define HEIST_VERSION \
   (HEIST_VERSION_MAJOR * 10000 + HEIST_VERSION_MINOR * 100 + HEIST_VERSION_PATCH)
 
-// All names stand in an inline namespace of the version that may change them, so that a program
-// which is linked with another one does not link. Users write heist::, and need not know.
+// All names stand in an inline namespace of the version, so that what was compiled with the headers
+// of one version does not link with the library of another. Users write heist::, and need not know.
 #define HEIST_NAMESPACE heist::inline v0_1
 
 namespace HEIST_NAMESPACE {
 
-/// What the headers need and users do not: no name in it is promised to stay.
+/// The machinery: what the headers need and users do not. No name in it is promised to stay.
 namespace detail {}
 
 }  // namespace HEIST_NAMESPACE

@@ -43,9 +43,9 @@ class YieldSignal {
   bool inherits_ = false;
 };
 
-/// Options of yield: `{signal, priority}`, both optional. Neither: both are inherited. Only
-/// `heist::inherit` as the signal: the priority is inherited too. Only a TaskSignal: it gives both.
-/// Without a priority from anywhere it is user-visible.
+/// Options of yield: `{signal, priority}`, both optional. Without options both are inherited. With
+/// `heist::inherit` alone as the signal the priority is inherited, too. A TaskSignal alone gives
+/// both. If nothing gives a priority, it is user-visible.
 ///
 /// Spec: [sched#dictdef-scheduleryieldoptions].   Differs: no aggregate, which g++ 12 would destroy
 ///       twice within a `co_await` expression.
@@ -88,7 +88,7 @@ class [[nodiscard]] HEIST_EXPORT Yield {
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     template <class Awaiting>
     void await_suspend(std::coroutine_handle<Awaiting> coroutine) const {
-      // False: it may run elsewhere by now.
+      // If it returns false, the coroutine may run elsewhere by now, and this object be gone.
       if (!yield_.suspend(detail::SuspendedCoroutine(coroutine), detail::kept_state_of(coroutine)))
         return;
       detail::leave_kept_state(coroutine);
@@ -108,7 +108,7 @@ class [[nodiscard]] HEIST_EXPORT Yield {
  private:
   friend struct detail::Access;
 
-  /// `home` keeps the scheduler alive; without both it is that of the running task.
+  /// `home` keeps the scheduler alive. Without both the scheduler is that of the running task.
   Yield(detail::Ref<detail::TaskHome> home, detail::SchedulerCore* scheduler,
         YieldOptions options) noexcept
       : home_(std::move(home)), scheduler_(scheduler), options_(std::move(options)) {}
@@ -119,8 +119,8 @@ class [[nodiscard]] HEIST_EXPORT Yield {
   // NOLINTNEXTLINE(modernize-use-equals-default): that would clear the whole object beforehand.
   Yield() noexcept {}
 
-  /// Schedules the continuation. True: the coroutine is to leave its kept state, and wait() to
-  /// follow.
+  /// Schedules the continuation. If it returns true, the coroutine has to leave its kept state, and
+  /// wait() has to follow.
   bool suspend(detail::SuspendedCoroutine coroutine, detail::KeptState* kept);
   void wait() noexcept {
     if (auto* reaction = std::get_if<detail::ContinuationReaction>(&waiting_)) reaction->attach();

@@ -141,7 +141,7 @@ TEST(Lif1AgentAbort, agent_when_destroyed_then_closed_with_abort_after_the_runni
   EXPECT_TRUE(test::is<AbortError>(delayed->reason()));
 }
 
-// close.hpp: "Tasks that other threads post from now on are refused in every mode."
+// CloseMode: "Tasks that other threads post from now on are refused in every mode."
 TEST(Lif1AgentRefusal, post_when_a_close_is_asked_for_while_a_task_runs_then_refused_from_then_on) {
   BusyAgent busy;
   std::thread closer([&] { busy.agent.close(CloseMode::drain()); });
@@ -284,7 +284,7 @@ TEST_F(Lif1AgentDeadline, post_when_the_close_has_returned_though_a_task_runs_th
   EXPECT_TRUE(test::is<InvalidStateError>(busy.scheduler.post_task([] {}).reason()));
 }
 
-// close.hpp: the rest rejects as soon as the running task returns.
+// CloseMode: the rest rejects as soon as the running task returns.
 TEST_F(Lif1AgentDeadline, close_when_tasks_are_left_at_it_then_they_never_start_and_reject) {
   std::atomic<bool> ran{false};
   const auto queued = busy.scheduler.post_task([&ran] { ran = true; });

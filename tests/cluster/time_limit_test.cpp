@@ -95,7 +95,7 @@ TEST_P(ClusterTimeLimitFree, limit_when_much_was_handed_over_to_all_agents_then_
   for (unsigned agent = 0; agent < size(); ++agent) {
     LoopCore& loop = *Access::home(bound(agent))->as_loop();
     for (std::size_t i = 0; i < many; ++i) {
-      ASSERT_TRUE(loop.hand_over(messages.emplace_back(arrived[agent])));
+      ASSERT_TRUE(loop.post_node(messages.emplace_back(arrived[agent])));
     }
   }
   std::atomic<std::size_t> arrived_here{many};

@@ -38,7 +38,7 @@ class ArrivalInPortions : public RuntimeFixture {
   void hand_over_many() {
     on_thread([this] {
       for (std::size_t i = 0; i < many; ++i) {
-        ASSERT_TRUE(Access::core(loop).hand_over(messages.emplace_back(arrived)));
+        ASSERT_TRUE(Access::core(loop).post_node(messages.emplace_back(arrived)));
       }
     });
   }

@@ -14,7 +14,8 @@ namespace HEIST_NAMESPACE::detail {
 template <class T>
 struct Adopter {
   PromiseState<T>* target;
-  /// False: an abort settles the target; the source is only waited for.
+  /// Whether the source settles the target. If not, an abort has settled it, and the source is only
+  /// waited for.
   bool decides;
   /// Destroys the callback, before the target settles.
   void (*discard_callback)(PromiseState<T>&) noexcept;

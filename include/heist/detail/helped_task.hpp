@@ -14,8 +14,8 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// The agents that may take part in what runs on the calling thread. For the library
-/// (parallel.hpp).
+/// The agents that may take part in what runs on the calling thread: who helps with a loop of
+/// heist/parallel.hpp.
 ///
 /// Thread: any.   Cost: a reference.
 class HEIST_EXPORT Helpers {
@@ -25,12 +25,13 @@ class HEIST_EXPORT Helpers {
 
   /// How many agents may take part, the calling one included; one: nobody else.
   [[nodiscard]] unsigned agents() const noexcept;
-  /// The same with those that take the places of blocked ones (blocking.hpp).
+  /// The same with the reserves, which take the places of agents that are in blocking().
   [[nodiscard]] unsigned places() const noexcept;
   /// Posts `help`, to be called on any of the agents: as a continuation, so that what was begun
   /// goes before tasks of the same priority that were not.
   ///
-  /// Precondition: agents() > 1.   Errors: std::bad_alloc. False: the cluster is closed; `help` is
+  /// Precondition: agents() > 1.   Errors: std::bad_alloc. Returns false when the cluster is
+  ///               closed; `help` is
   ///         gone.
   template <class Callback>
   bool call(TaskPriority priority, Callback&& help) const {

@@ -25,9 +25,10 @@ class HEIST_EXPORT KeptState {
  public:
   /// The coroutine is about to suspend: keeps its state.   Errors: std::bad_alloc.
   void keep();
-  /// It goes on: with its state, on the loop where it was kept; with none on any other.
+  /// The coroutine goes on: with its state on the loop where that was kept, with none on any other.
   void enter() noexcept;
-  /// It suspends or ends: its resumer has its own state back. False: it had it.
+  /// The coroutine suspends or ends: gives its resumer's state back. Returns false when the resumer
+  /// had it already.
   bool leave() noexcept { return kept_ && leave_entered(); }
 
  private:

@@ -56,21 +56,23 @@ struct SignalEvent {
 /// Proof   stress/listener_stress.cpp, stress/model/models/listeners.cpp
 class HEIST_EXPORT Listener : public Registration {
  public:
-  /// For one event only. Before it is registered.
+  /// Makes it a listener for one event only. To be called before it is registered.
   void run_once() noexcept { ops = &once_ops; }
   /// Ends it when `signal` aborts; `own` is where it will be registered for `event`. Before that.
   /// False:
   /// aborted already.   Errors: std::bad_alloc, nothing changed.
   [[nodiscard]] bool bind(SignalCore& own, SignalEventKind event, SignalCore& signal);
 
-  /// Runs it if it is idle. Called by the dispatcher, in order. True: that was its one run.
+  /// Runs it if it is idle. Called by the dispatcher, in order. Returns true when that was its one
+  /// run.
   [[nodiscard]] bool dispatch(SignalEvent& event) noexcept;
-  /// Ends it: its event will not come again.
+  /// Ends the listener, as its event will not come again.
   void retire() noexcept;
   /// The next listener of the event being delivered; the dispatcher's.
   Listener* dispatch_next = nullptr;
 
-  /// Removes it; waits while another thread runs it. False: something else had ended it.
+  /// Removes it; waits while another thread runs it. Returns false when something else had ended
+  /// it.
   [[nodiscard]] bool remove() noexcept;
   /// The same without waiting: who runs it destroys the callback.
   [[nodiscard]] bool withdraw() noexcept;

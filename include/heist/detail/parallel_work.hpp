@@ -68,13 +68,14 @@ class HEIST_EXPORT ParallelLoop : public ParallelWork {
 /// Errors: the first of the work; the reason when the calling task is aborted; std::bad_alloc.
 HEIST_EXPORT void run_parallel(ParallelWork& work, std::size_t count);
 
-/// Looks around. True: the part is to be gone on with no more: the region is stopped (aborted, or
-/// something failed), or the thread, a helper, has something more urgent to do, and has left the
-/// part to the others.
+/// Looks around. Returns true when nobody should go on with the part: the region is stopped
+/// (aborted, or something failed), or the thread, a helper, has something more urgent to do, and
+/// has left the part to the others.
 ///
 /// Thread: who runs the part.   Cost: a few loads.   Errors: std::bad_alloc.
 [[nodiscard]] HEIST_EXPORT bool hand_on(ParallelRegion& region, const ParallelPart& part);
-/// Leaves a part to whoever is free, be it the caller later. False: nobody would take it.
+/// Leaves a part to whoever is free, be it the caller later. Returns false when nobody would take
+/// it.
 ///
 /// Thread: who runs a part.   Cost: a task of oneTBB.
 [[nodiscard]] HEIST_EXPORT bool offer(ParallelRegion& region, const ParallelPart& part);

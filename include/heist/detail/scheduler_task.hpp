@@ -157,14 +157,14 @@ class SchedulerTask : public LoopNode {
   }
 
   /// posted -> finished, without running: by whoever holds the task when its loop is closed, or
-  /// refuses it. False: an aborter was first.
+  /// refuses it. Returns false when an aborter was first.
   [[nodiscard]] bool try_drop() noexcept {
     auto seen = TaskPhase::posted;
     return claim(seen, TaskPhase::finished);
   }
 
-  /// started -> closed_running: by the close whose deadline came. False: it settled, or was
-  /// aborted.
+  /// started -> closed_running: by the close whose deadline came. Returns false when it settled, or
+  /// was aborted.
   [[nodiscard]] bool try_close_running() noexcept {
     auto seen = TaskPhase::started;
     return claim(seen, TaskPhase::closed_running);

@@ -19,7 +19,7 @@ struct SchedulingState {
   // These two are read together right after a state was stored: in one half of it, so that the
   // processor need not wait for the store.
   SignalCore* abort_source = nullptr;
-  /// Null: the priority is fixed.
+  /// The signal whose priority continuations follow; null when the priority is fixed.
   SignalCore* priority_source = nullptr;
 };
 

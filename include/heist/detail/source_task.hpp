@@ -1,5 +1,5 @@
-// Plain tasks and microtasks of a callable: they run with no promise, and tasks without a scheduling
-// state.
+// Plain tasks and microtasks of a callable: they run with no promise, and tasks without a
+// scheduling state.
 #pragma once
 
 #include <heist/detail/export.hpp>
@@ -43,7 +43,7 @@ class PlainSourceTask final : public SchedulerTask {
   TaskSource source_;
 };
 
-/// Hands it over, or drops it. False: the loop is closed.
+/// Posts the task, or drops it. Returns false when the loop is closed.
 HEIST_EXPORT bool queue_plain_task(LoopCore& loop, SchedulerTask& task) noexcept;
 /// Errors: std::invalid_argument for a value that is no TaskSource.
 HEIST_EXPORT void check_source(TaskSource source);

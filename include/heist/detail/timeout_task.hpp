@@ -85,7 +85,8 @@ class CallbackTimeout final : public TimeoutTask {
   };
 };
 
-/// Hands the task to the current loop, and gives the handle. Drops the task when the loop is closed.
+/// Hands the task to the current loop, and gives the handle. Drops the task when the loop is
+/// closed.
 /// Errors: NotAllowedError outside of any loop; the task is dropped.
 [[nodiscard]] HEIST_EXPORT Timeout arm_timeout(TimeoutTask& task, Delay delay);
 

@@ -41,8 +41,8 @@ constexpr std::chrono::milliseconds between_tasks{10};
 ///         ends leaves that to it: `is_wanted` to go on as if it had been started anew,
 ///         `close_requested` to close the loop.
 struct Agent::Impl : LoopNode {
-  /// A thread tells who has made it whether it has started. (A std::promise that is never kept needs
-  /// memory, of which there may be none.)
+  /// A thread tells who has made it whether it has started. (A std::promise that is never kept
+  /// needs memory, of which there may be none.)
   class Start {
    public:
     /// `failure`: why it has not.
@@ -223,7 +223,7 @@ void Agent::Impl::get_up() noexcept {
     thread = std::thread([this] { run_as_reserve(); });
     has_thread = true;
   } catch (const std::exception&) {  // no thread, or no memory
-    Member::of(core)->give_up();
+    Member::of(core)->withdraw();
   }
 }
 

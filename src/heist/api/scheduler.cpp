@@ -58,7 +58,7 @@ bool Scheduler::submit_controlled(ControlledTask& task, const PostTaskOptions& o
     task.is_dynamic = signal->has_dynamic_priority();
     task.priority = core_->capped(signal->fixed_priority());
   }
-  return submit(task, signal);
+  return post_abortable(task, signal);
 }
 
 Scheduler Scheduler::with_ceiling(TaskPriority highest) const {

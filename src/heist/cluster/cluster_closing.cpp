@@ -31,8 +31,8 @@ void ClusterClosing::hurry_closers() noexcept {
   wake_all_on_word(quiet_);
 }
 
-/// All slept at one moment, with nothing to wake them: who sleeps posts nothing, and others are
-/// refused.
+/// Whether all members slept at one moment, with nothing to wake them. Nothing can come then: who
+/// sleeps posts nothing, and others are refused.
 bool ClusterClosing::is_quiet(bool also_delayed) noexcept {
   const auto sleeps = count_sleeps();
   if (!all_sleep()) return false;
@@ -48,7 +48,7 @@ bool ClusterClosing::is_quiet(bool also_delayed) noexcept {
   return all_sleep() && count_sleeps() == sleeps;
 }
 
-/// Each of them did, at some time during the call.
+/// Whether each of them slept at some time during the call.
 bool ClusterClosing::all_sleep() noexcept {
   return (cluster_.sleepers().idle().asleep() | cluster_.reserves().resting()
                                                     << cluster_.agents()) ==
@@ -63,7 +63,8 @@ bool ClusterClosing::holds_something() noexcept {
   });
 }
 
-/// All sleep: by the clock, or by resuming a scheduler.
+/// All members sleep. Whether there may be more to do later, by the clock or when a scheduler is
+/// resumed.
 bool ClusterClosing::has_more_to_come() noexcept {
   if (cluster_.keeper().next_due() != TimerKeeper::never || holds_something()) return true;
   return std::ranges::any_of(cluster_.sleepers().loops(), [](const Ref<LoopCore>& loop) {
@@ -84,7 +85,7 @@ DrainObstacle ClusterClosing::find_obstacle() {
   if (may_wait_for_held && holds_something()) {
     if (!found.what.empty()) found.what += "; ";
     found.what += "tasks of a suspended scheduler wait for its resume";
-    // Unless something else gets on.
+    // While tasks run the mark changes, so that a drain that gets on is not reported.
     for (const auto& loop : cluster_.sleepers().loops()) found.mark += loop->counts().run();
   }
   return found;
@@ -98,7 +99,8 @@ void ClusterClosing::note_sleep() noexcept {
 
 // Dropping.
 
-/// Counts what it drops, and knows whether it drops what is found in the queues.
+/// Drops tasks for the close, and counts them. It also knows whether it drops what is found in the
+/// queues.
 class ClusterClosing::ClusterDrops final : public Drops {
  public:
   explicit ClusterDrops(ClusterClosing& closing, bool drops_found = false) noexcept
@@ -128,7 +130,7 @@ void ClusterClosing::leave(LoopCore& agent) noexcept {
   if (members_left_.fetch_sub(1, sync::edge("hub:leave", sync::acq_rel)) == 1) drop_all(agent);
 }
 
-/// The last member: nobody picks any more.
+/// Called for the last member: nobody picks any more.
 void ClusterClosing::drop_all(LoopCore& agent) noexcept {
   closed_.store(true, sync::relaxed);  // relaxed: posts that overlap may fall either way.
   cluster_.keeper().begin_for_good();  // a late poster may have it
@@ -158,7 +160,8 @@ void ClusterClosing::drop_if_left() noexcept {
     drop_for_waiter();
 }
 
-/// As on a thread of no loop: microtasks would wait for the end of the task that waits.
+/// It runs as on a thread of no loop: as microtasks, reactions would wait for the end of the task
+/// that waits.
 void ClusterClosing::drop_for_waiter() noexcept {
   const DrivePause pause;
   drop_waiting();

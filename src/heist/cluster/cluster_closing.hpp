@@ -36,19 +36,19 @@ class LoopCore;
 /// Proof   stress/model/models/cluster_closing.cpp
 class ClusterClosing {
  public:
-  /// `members`: how many will leave.
+  /// `members` is how many members will leave.
   ClusterClosing(ClusterCore& cluster, std::uint32_t members) noexcept
       : cluster_(cluster), members_left_(members) {}
   ClusterClosing(const ClusterClosing&) = delete;
   ClusterClosing& operator=(const ClusterClosing&) = delete;
 
-  // Any thread.
+  // What any thread may call.
 
-  /// All members have left.
+  /// Whether all members have left.
   [[nodiscard]] bool is_closed() const noexcept {
     return closed_.load(sync::relaxed);  // relaxed: posts that overlap may fall either way.
   }
-  /// What is runnable is dropped.
+  /// Whether runnable tasks are dropped.
   [[nodiscard]] bool has_begun() const noexcept {
     return drops_.load(sync::edge("hub:post", sync::seq_cst));
   }
@@ -56,9 +56,10 @@ class ClusterClosing {
   [[nodiscard]] std::uint64_t dropped() const noexcept {
     return dropped_.load(sync::relaxed);  // relaxed: a statistic.
   }
-  /// What was posted while members leave.
+  /// What a task was that was posted while members leave.
   enum class Late : std::uint8_t { runnable, delayed };
-  /// A poster, behind its publication.
+  /// Called by a poster after it has published a task: drops everything if the close has come to
+  /// that.
   void drop_if_begun(Late posted = Late::runnable) noexcept {
     if (has_begun()) [[unlikely]]
       drop_posted(posted);
@@ -67,24 +68,26 @@ class ClusterClosing {
   /// terms are over. False: `look_at` has come first.
   bool wait_until_quiet(const CloseTerms& terms,
                         std::optional<CloseTerms::Clock::time_point> look_at = {}) noexcept;
-  /// Once the terms are stricter: those that wait so look at them again.
+  /// To be called once the terms are stricter: makes the calls of close that wait look at them
+  /// again.
   void hurry_closers() noexcept;
   /// A closer, once all members are asked to close: they may all be busy, or wait for what nobody
   /// may run any more. What another one is about to drop is counted by the return, unless that
   /// takes long.
   void drop_for_closer() noexcept;
-  /// Who waits for what.   Errors: std::bad_alloc.
+  /// Which members wait, and for what.   Errors: std::bad_alloc.
   [[nodiscard]] DrainObstacle find_obstacle();
 
-  // A member.
+  // What a member calls.
 
-  /// It has gone to sleep: closers look whether all have.
+  /// Notes that the member goes to sleep: closers then look whether all do.
   void note_sleep() noexcept;
-  /// It is about to wait: drops what nobody may run any more.   Cost: a load.
+  /// The member is about to wait: drops what nobody may run any more.   Cost: a load.
   void drop_if_left() noexcept;
-  /// Before its own loop is closed: from now on what is runnable is dropped.
+  /// Called before the member's own loop is closed: from now on runnable tasks of the cluster are
+  /// dropped.
   void begin_to_leave() noexcept { drops_.store(true, sync::edge("hub:close", sync::seq_cst)); }
-  /// The same, once that is closed. The last one drops all that is left.
+  /// Called once the member's own loop is closed. The last member drops all that is left.
   void leave(LoopCore& agent) noexcept HEIST_ON_AGENT;
 
  private:

@@ -14,11 +14,11 @@ namespace heist::detail {
 
 namespace {
 
-/// Of so many that a thread arms for later than all else one gets somebody up, to take over those
-/// before.
+/// When a thread arms delays that end later than all others, one of so many wakes an agent, which
+/// takes over those before.
 constexpr unsigned armed_portion = 1024;
 
-/// Null: it is part of a task that runs.
+/// The scheduler of a task or continuation; null for what is part of a task that runs.
 SchedulerCore* scheduler_of(LoopNode& node) noexcept {
   if (node.ops->kind == LoopNodeKind::forked) return nullptr;
   if (node.ops->kind == LoopNodeKind::task) return static_cast<SchedulerTask&>(node).scheduler;
@@ -50,7 +50,8 @@ ClusterCore::ClusterCore(const EventLoopOptions& options, std::vector<Ref<LoopCo
       closing_(*this, size()) {
   waiting_ = kept_.get();
   queues_.keep_stamps(longest_waits_);
-  // All of them first: a loop that has joined would keep a cluster that was never made.
+  // All members are made before the first loop joins: a loop that has joined would keep a cluster
+  // that was never made.
   std::vector<std::unique_ptr<Member>> members;
   for (unsigned agent = 0; agent < size(); ++agent) {
     members.push_back(std::make_unique<Member>(*this, loop(agent), agent));
@@ -157,7 +158,7 @@ bool ClusterCore::post_limit(SchedulerTask& limit, Inbox::Below& below) noexcept
   return true;
 }
 
-/// Something waits for its time, or for the keeper.
+/// Notes that something waits for its time, or for the keeper.
 void ClusterCore::note_armed(TimerKeeper::Due due) noexcept {
   thread_local constinit unsigned armed_here = 0;
   upkeep_.notify_watcher(++armed_here % armed_portion == 0 ? 0 : due);
@@ -203,7 +204,8 @@ void ClusterCore::move(SignalPort& part, SignalQueues& pair) noexcept {
     queues_.move(pair, pair.queue(is_continuation),
                  [&]() noexcept { return effective_priority(part.priority(), is_continuation); });
   }
-  // Who drops everything may have looked at the new level before, and at the old one too late.
+  // A close that drops everything may have looked at the new level before the queue came there, and
+  // at the old one after it had left.
   closing_.drop_if_begun();
 }
 
@@ -219,7 +221,7 @@ std::uint64_t ClusterCore::resume(SchedulerCore& scheduler) noexcept {
   return change;
 }
 
-/// An agent that has picked it. True: it is not to run now.
+/// An agent has picked this node. Returns true when it must not run now, and holds it back then.
 bool ClusterCore::hold_back(LoopNode& node) noexcept {
   SchedulerCore* scheduler = scheduler_of(node);
   if (scheduler == nullptr || !scheduler->stealable.is_suspended()) return false;
@@ -239,13 +241,13 @@ bool ClusterCore::hold_back(LoopNode& node) noexcept {
 
 ClusterCore::SweepMessage::SweepMessage() noexcept : LoopNode(table) {}
 
-const MessageOps ClusterCore::SweepMessage::table{&lose, &take};
+const MessageOps ClusterCore::SweepMessage::table{&drop, &take};
 
 void ClusterCore::SweepMessage::take(LoopNode& /*node*/, TaskHome& home) noexcept {
   static_cast<ClusterCore&>(home).note_sweep_asked();
 }
 
-void ClusterCore::SweepMessage::lose(LoopNode& /*node*/) noexcept {}
+void ClusterCore::SweepMessage::drop(LoopNode& /*node*/) noexcept {}
 
 void ClusterCore::ask_for_sweep() noexcept {
   if (!sweep_asked_.exchange(true, sync::edge("hold:ask", sync::seq_cst))) send(sweep_message_);
@@ -272,7 +274,8 @@ bool ClusterCore::sweep_held() noexcept {
   return has_more;
 }
 
-/// Those in the queues leave them when that pays, those of a suspended scheduler what is held back.
+/// Aborted tasks are taken out of the queues when enough of them are there to make that worth it,
+/// and out of what suspended schedulers hold back likewise.
 void ClusterCore::count_aborts(const Registration* first, const Registration* end) noexcept {
   std::int64_t in_queues = 0;
   for (; first != end; first = first->chain) {
@@ -303,7 +306,8 @@ void ClusterCore::sweep_some(AbortedTasks& into, unsigned agent) noexcept {
   sweep_.end(goes_on);
 }
 
-/// Whoever takes its contents out also takes its place in its signal's queue back, if it has one.
+/// Whoever takes out a task's contents also takes back its place in its signal's queue, if it has
+/// one.
 bool ClusterCore::reap(ControlledTask& task) noexcept {
   if (task.is_withdrawn) return dispose(task);
   const bool is_ours = discard_contents(task);
@@ -311,7 +315,7 @@ bool ClusterCore::reap(ControlledTask& task) noexcept {
   return is_ours;
 }
 
-/// False: it is not there.
+/// Takes the task out of its signal's queue. Returns false when it is not there.
 bool ClusterCore::take_back(ControlledTask& task) noexcept {
   if (!task.cell || !task.cell->try_take_back()) return false;
   sweep_.count_aborts(1);  // of its cell
@@ -351,14 +355,15 @@ bool ClusterCore::is_free(const SuspendedTasks& hold) const noexcept {
   return !hold.is_suspended() || closing_.has_begun();
 }
 
-/// Its place in the queue that moves with a signal was used up when it was picked.
+/// A held task gets a new place in the queue that moves with its signal: its old one was used up
+/// when it was picked.
 void ClusterCore::publish_held(SchedulerTask& task) noexcept {
   if (!task.is_dynamic || task.is_aborted()) return publish(task, task.static_level());
   auto& dynamic = ControlledTask::of(task);
-  // Whose contents are taken has been aborted: it only wants to be picked, and disposed of.
+  // A task whose contents are taken was aborted: it only has to be picked, and disposed of.
   if (!dynamic.take_contents()) return publish(task, task.static_level());
   const int level = give_place(dynamic.cell, priority_part_of(dynamic), task, task.is_continuation);
-  // The signal may go with the contents.
+  // The signal may be destroyed with the contents.
   const auto pair = Ref<SignalQueues>::share(dynamic.cell ? &dynamic.cell->pair : nullptr);
   dynamic.return_contents();
   dynamic.cell ? publish_runnable(task) : publish(task, level);
@@ -368,13 +373,14 @@ void ClusterCore::publish_held(Reaction& reaction) noexcept {
   const SchedulingState& state = reaction.captured.state();
   SignalCore* source = state.priority_source;
   if (source == nullptr) return publish_continuation(reaction);
-  // Found, as it was there when the reaction was bound.
+  // The port is found, as it was there when the reaction was bound.
   const int level =
       give_place(reaction.cell, source->part_for(*state.scheduler).priority_part(), reaction, true);
   reaction.cell ? publish_continuation(reaction) : publish(reaction, level);
 }
 
-/// Without memory for a place it stands at its level of now, for good.   Returns that level.
+/// Gives a task or a reaction a place in its signal's queue. Without memory for one it stands at
+/// its present level for good.   Returns that level.
 int ClusterCore::give_place(SignalQueueEntryOwner& cell, SignalPort& part, LoopNode& node,
                             bool is_continuation) noexcept {
   cell.reset();  // used up

@@ -48,18 +48,19 @@ class ClusterCore final : public TaskHome {
  public:
   using Queues = ClusterQueues<shipped_sizes, ClusterSleepers>;
 
-  /// Of these loops, which are not driven yet.   Errors: std::bad_alloc.
+  /// Makes a cluster of these loops, which are not driven yet.   Errors: std::bad_alloc.
   static Ref<ClusterCore> make(const EventLoopOptions& options, std::vector<Ref<LoopCore>> loops,
                                const ReserveSetup& reserves = {});
 
-  // Any thread.
+  // What any thread may call.
 
   [[nodiscard]] bool post(SchedulerTask& task) noexcept override;
   bool post_or_drop(SchedulerTask& task) noexcept override;
   [[nodiscard]] bool post_limit(SchedulerTask& limit, Inbox::Below& below) noexcept override;
   [[nodiscard]] bool deliver(Reaction& reaction) noexcept override;
   void send(LoopNode& message) noexcept override;
-  /// Agents that sleep are not got up for each of these (CLU-4), but memory has a bound (ABT-5).
+  /// Sends a message whose only purpose is to free memory. Sleeping agents are not woken for each
+  /// of these (CLU-4), but often enough to bound the memory (ABT-5).
   void send_to_clear(LoopNode& message) noexcept override;
   void change_priority(SignalPort& part) noexcept override;
   void reserve_place(ControlledTask& task) override;
@@ -67,12 +68,12 @@ class ClusterCore final : public TaskHome {
   std::uint64_t suspend(SchedulerCore& scheduler) noexcept override;
   std::uint64_t resume(SchedulerCore& scheduler) noexcept override;
   [[nodiscard]] LoopCore* as_loop() noexcept override { return nullptr; }
-  /// For ForkWatch: in this child of fork nobody is its agent.
+  /// For ForkWatch: notes that nobody is an agent of the cluster in this child of fork.
   static void lose_agent(void* home) noexcept { static_cast<TaskHome*>(home)->refuse_tasks(); }
-  /// The keeper is to sweep what suspended schedulers hold back.
+  /// Asks the keeper to sweep what suspended schedulers hold back.
   void ask_for_sweep() noexcept;
 
-  /// Agents and reserves.
+  /// The number of agents and reserves together.
   [[nodiscard]] unsigned size() const noexcept {
     return static_cast<unsigned>(sleepers_.loops().size());
   }
@@ -95,30 +96,30 @@ class ClusterCore final : public TaskHome {
   [[nodiscard]] ClusterClosing& closing() noexcept { return closing_; }
   [[nodiscard]] ClusterWaits& waits() noexcept { return waits_; }
 
-  // An agent.
+  // What an agent calls.
 
-  /// Whether it may run what it has picked. False: it waits for a resume, and is not the agent's
-  /// any more.
+  /// Whether the agent may run what it has picked. If not, the node waits for a resume of its
+  /// scheduler, and is not the agent's any more.
   [[nodiscard]] bool may_run(LoopNode& node) noexcept {
-    // seq_cst: what suspend() wrote before it returned is seen.
+    // The order is seq_cst so that what suspend() wrote before it returned is seen.
     return !may_be_suspended_.load(sync::edge("hold:suspended", sync::seq_cst)) || !hold_back(node);
   }
   /// Whether aborted tasks are to leave queues that nobody comes to.   Cost: a load.
   [[nodiscard]] bool wants_sweep() const noexcept { return sweep_.is_due(); }
-  /// Takes some out of there, unless another agent is at it.
+  /// Takes some aborted tasks out of such queues, unless another agent does so at the moment.
   void sweep_some(AbortedTasks& into, unsigned agent) noexcept;
   [[nodiscard]] bool reap(ControlledTask& task) noexcept override;
 
-  // The keeper.
+  // What only the keeper calls.
 
-  /// A task's delay is over. It may be gone afterwards.
+  /// Publishes a task whose delay is over. The task may be gone afterwards.
   void publish_expired(SchedulerTask& task) noexcept;
-  /// Takes out of what is held back what was aborted, a portion of each scheduler's. True: there is
-  /// more.
+  /// Takes aborted tasks out of what is held back, a portion for each scheduler. Returns true when
+  /// there is more.
   [[nodiscard]] bool sweep_held() noexcept;
-  /// Those from `first` on, before `end`, were aborted.
+  /// Notes that the tasks from `first` on, up to but without `end`, were aborted.
   void count_aborts(const Registration* first, const Registration* end) noexcept;
-  /// The message of ask_for_sweep() has come.
+  /// Called when the message of ask_for_sweep() arrives.
   void note_sweep_asked() noexcept;
 
   // Closing.
@@ -127,7 +128,7 @@ class ClusterCore final : public TaskHome {
   [[nodiscard]] bool is_holding() noexcept;
   /// What agents hold back becomes runnable, so that it can be dropped.
   void publish_all_held() noexcept;
-  /// The owner, once all members are closed.
+  /// Called by the cluster's owner, once all members are closed.
   void free_keeper_state() noexcept;
 
  private:
@@ -137,19 +138,20 @@ class ClusterCore final : public TaskHome {
   struct SweepMessage : LoopNode {
     SweepMessage() noexcept;
     static void take(LoopNode& node, TaskHome& home) noexcept;
-    static void lose(LoopNode& node) noexcept;
+    static void drop(LoopNode& node) noexcept;
     static const MessageOps table;
   };
 
   static constexpr std::uint32_t most_to_clear = 64;
-  /// How many bins a pick sweeps: more of those that are dead than it lets go of callbacks.
+  /// How many bins a pick sweeps: so many that it finds aborted tasks faster than it destroys their
+  /// callbacks.
   static constexpr unsigned swept_portion = 8;
 
   ClusterCore(const EventLoopOptions& options, std::vector<Ref<LoopCore>> loops,
               const ReserveSetup& reserves);
   ~ClusterCore() override;
 
-  /// A task or continuation that becomes runnable: it waits from now on.
+  /// Notes that a task or a continuation becomes runnable, and so waits from now on.
   void stamp(LoopNode& node) const noexcept {
     if (is_guarded_) [[unlikely]]
       node.key = static_cast<std::uint64_t>(time_.now().count());

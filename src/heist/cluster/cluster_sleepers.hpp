@@ -1,4 +1,4 @@
-// ClusterSleepers: who of a cluster's agents sleeps, and how to get them up.
+// ClusterSleepers: which of a cluster's agents sleep, and how to wake them.
 #pragma once
 
 #include <heist/detail/ref.hpp>

@@ -24,8 +24,8 @@ void ClusterUpkeep::notify_watcher(TimerKeeper::Due due) noexcept {
   cluster_.sleepers().notify();
 }
 
-/// What comes meanwhile is for this agent's next pick, or for whoever is free until then: it is not
-/// kept from its tasks.
+/// What comes meanwhile waits for this agent's next pick, or for another agent that is free before:
+/// upkeep must not keep the agent from its tasks.
 SchedulerTask* ClusterUpkeep::keep(LoopCore& agent) noexcept {
   if (!cluster_.keeper().try_begin()) return nullptr;
   take_over();
@@ -56,7 +56,8 @@ SchedulerTask* ClusterUpkeep::take_limit(LoopCore& agent) noexcept {
   return is_turn ? &limits.pop() : nullptr;
 }
 
-/// Of each a portion.
+/// Takes over a portion of all that waits for the keeper: new limits, the inbox, aborts, held
+/// tasks, and delays that are over.
 void ClusterUpkeep::take_over() noexcept {
   cluster_.limits_to_arm().arm_some(cluster_.waiting());
   arrive_some();
@@ -89,7 +90,7 @@ void ClusterUpkeep::close_inbox() noexcept {
   if (aborted.first_of_chain() != nullptr) last_withdrawn_ = aborted.last_of_chain();
 }
 
-/// Takes the inbox, turns it round, and goes through it, so many nodes at a time.
+/// Takes the inbox, puts it into the order of the posts, and accepts a portion of its nodes.
 void ClusterUpkeep::arrive_some() noexcept {
   if (arriving_.empty()) arriving_ = inbox_.take_nodes();
   arriving_.arrive_some(turned_portion, portion, [this](LoopNode& node) noexcept { arrive(node); });
@@ -102,13 +103,13 @@ void ClusterUpkeep::arrive(LoopNode& node) noexcept {
   task.is_aborted() ? cluster_.aborted().discard(task) : cluster_.waiting().arm(task);
 }
 
-/// The first aborted task that it has not looked for in the wheel yet.
+/// The first aborted task that the keeper has not looked for in the wheel yet.
 Registration* ClusterUpkeep::first_to_withdraw() const noexcept {
   return last_withdrawn_ != nullptr ? last_withdrawn_->chain : cluster_.aborted().first_of_chain();
 }
 
-/// Before the callbacks of these go: a signal's queues may go with its task's callback, and it
-/// would come due in one of them.
+/// Takes a portion of the aborted tasks out of the wheel, before their callbacks are destroyed: a
+/// signal's queues may be destroyed with a callback, and the task would come due in one of them.
 void ClusterUpkeep::withdraw_some() noexcept {
   Registration* const first = first_to_withdraw();
   Registration* at = first;

@@ -27,15 +27,16 @@ class ClusterUpkeep {
   ClusterUpkeep(ClusterCore& cluster, Inbox& inbox, Inbox& abort_messages) noexcept
       : cluster_(cluster), inbox_(inbox), abort_messages_(abort_messages) {}
 
-  // Any thread.
+  // What any thread may call.
 
   /// Whether an agent should become the keeper.
   [[nodiscard]] bool wants_keeper() const noexcept;
-  /// Something came for the keeper that is due then: the first deadline may be earlier than it was.
+  /// Something came for the keeper that is due at `due`: wakes the watcher if that is earlier than
+  /// the deadline it knows.
   void notify_watcher(TimerKeeper::Due due) noexcept;
-  /// A message did.
+  /// The same for a message, which is due at once.
   void notify_keeper() noexcept { notify_watcher(now_due); }
-  /// What waits for a resume, as the last keeper left it.
+  /// Whether delayed tasks wait for a resume of their scheduler, as the last keeper left it.
   [[nodiscard]] bool holds_delayed() const noexcept {
     return holds_delayed_.load(sync::relaxed);  // relaxed: IdleAgents' announcement publishes it.
   }
@@ -45,18 +46,18 @@ class ClusterUpkeep {
   /// turn.
   [[nodiscard]] SchedulerTask* keep(LoopCore& agent) noexcept HEIST_ON_AGENT;
 
-  // The keeper.
+  // What only the keeper calls.
 
-  /// What has arrived goes into the wheel, what is due to the queues, and what was aborted leaves;
-  /// all that is there.
+  /// Puts everything that has arrived into the wheel, publishes everything that is due, and takes
+  /// out everything that was aborted.
   void take_over_all() noexcept;
-  /// The same for good: nothing arrives any more.
+  /// The same for the last time: nothing arrives any more.
   void close_inbox() noexcept;
-  /// What runs users' code becomes the agent's, who sees to it before it sleeps.
+  /// Passes what runs users' code to the agent, which does it before it sleeps.
   void hand_on(LoopCore& agent) noexcept;
-  /// All that waits for its time, for a close.
+  /// Takes out all tasks whose delay is not over, for a close.
   void take_waiting(TaskFifo& into) noexcept;
-  /// What suspended schedulers hold back is to be swept.
+  /// Makes the next upkeep sweep what suspended schedulers hold back.
   void sweep_held_soon() noexcept { sweeps_held_ = true; }
 
  private:
@@ -79,7 +80,7 @@ class ClusterUpkeep {
   ClusterCore& cluster_;
   Inbox& inbox_;
   Inbox& abort_messages_;
-  // The keeper's own.
+  // Only the keeper touches these.
   UpkeepTime time_;
   TakenNodes arriving_;  ///< from the inbox
   ControlledTask* last_withdrawn_ =

@@ -40,7 +40,7 @@ constexpr std::uint64_t one(std::size_t member) noexcept { return std::uint64_t{
 
 std::uint64_t ClusterWaits::everybody() const noexcept { return one(cluster_.size()) - 1; }
 
-/// A looker.
+/// Reads, as a looker, what a member waits for.
 ClusterWaits::Wait ClusterWaits::read_wait(LoopCore& member) noexcept {
   const AgentWait& wait = member.wait();
   const auto* const on = wait.on.load(sync::edge("wait:look", sync::seq_cst));
@@ -52,8 +52,8 @@ ClusterWaits::Wait ClusterWaits::read_wait(LoopCore& member) noexcept {
           .count = wait.count.load(sync::relaxed)};  // relaxed: as above.
 }
 
-/// All waits that lasted from the end of a first look to the beginning of a second one: at one
-/// moment all of them did.
+/// The waits that lasted from the end of a first look to the beginning of a second one: so there
+/// was a moment at which all of them lasted.
 ClusterWaits::Waits ClusterWaits::look() noexcept {
   Waits waits;
   lookers_.fetch_add(1, sync::edge("wait:looked", sync::seq_cst));
@@ -67,7 +67,8 @@ ClusterWaits::Waits ClusterWaits::look() noexcept {
   return waits;
 }
 
-/// Those of whom it needs one to go on: null is told apart, as anybody may end such a wait.
+/// The members of whom this one needs one to go on. A wait for null is told apart, as anybody may
+/// end it.
 std::uint64_t ClusterWaits::awaited_by(const Waits& waits, const Wait& wait) const noexcept {
   for (unsigned index = 0; index < cluster_.size(); ++index) {
     if (waits[index].on != nullptr && waits[index].settles == wait.on) return one(index);
@@ -76,7 +77,8 @@ std::uint64_t ClusterWaits::awaited_by(const Waits& waits, const Wait& wait) con
   return wait.home == &cluster_ ? everybody() : 0;
 }
 
-/// Members that wait, each for such as wait, too; reserves that rest pick nothing.
+/// The members that wait only for members that wait, too. Reserves that rest are among them, as
+/// they pick nothing.
 std::uint64_t ClusterWaits::find_stuck(const Waits& waits) const noexcept {
   const std::uint64_t resting = cluster_.reserves().resting() << cluster_.agents();
   std::uint64_t stuck = everybody();

@@ -19,16 +19,16 @@ class PromiseStateBase;
 class TaskHome;
 struct SeenWaits;
 
-/// What the members say of their waits (AgentWait), put together. See there for the edges.
+/// Puts together what the members say of their waits (AgentWait, which has the edges).
 class ClusterWaits {
  public:
   explicit ClusterWaits(ClusterCore& cluster) noexcept : cluster_(cluster) {}
 
-  /// A member that has begun a wait: whether nobody is left who could end it.
+  /// Called by a member that has begun a wait. Whether nobody is left who could end it.
   [[nodiscard]] bool is_stuck(unsigned member) noexcept;
-  /// A member that has waited for long: see Membership.   Errors: std::bad_alloc.
+  /// Called by a member that has waited for long; see Membership.   Errors: std::bad_alloc.
   [[nodiscard]] std::string find_long_waits(unsigned member, std::unique_ptr<SeenWaits>& seen);
-  /// A member that has ended one: until nobody looks at what it waited for.
+  /// Called by a member that has ended a wait. Waits until nobody looks at what it waited for.
   void await_lookers() noexcept;
   /// Any thread: which members wait, and for whom.   Errors: std::bad_alloc.
   [[nodiscard]] DrainObstacle find_obstacle();

@@ -34,7 +34,7 @@ class ForkRun {
   }
 
  private:
-  /// By way of whom others may steal from this tree: null for nobody.
+  /// The member from which others may steal parts of this tree; null when nobody may.
   static Member* member_of(const LoopCore& loop, const SchedulingState& state) noexcept {
     const bool is_stealable =
         state.scheduler != nullptr && loop.is_member_of(state.scheduler->home);
@@ -69,7 +69,8 @@ class ForkRun {
     child.way = way;
     return child;
   }
-  /// Another agent may have the parent afterwards.
+  /// Leaves the parent's continuation behind and gives the child to run. Another agent may have
+  /// taken the parent afterwards.
   ForkFrame& fork_child(ForkFrame& parent) noexcept HEIST_ON_AGENT {
     ForkFrame& child = begin_child(parent, ForkFrame::Way::forked_in_place);
     if (member_ != nullptr && member_->fork(parent, level_)) child.way = ForkFrame::Way::forked;
@@ -89,7 +90,8 @@ class ForkRun {
       ended = parent;
     }
   }
-  /// True: the parent is to go on here. The child may be gone afterwards.
+  /// Ends a child. Returns true when its parent has to go on here. The child may be gone
+  /// afterwards.
   bool leave(ForkFrame& child) noexcept HEIST_ON_AGENT {
     if (child.way == ForkFrame::Way::called) return true;
     if (child.has_failed()) [[unlikely]]

@@ -1,4 +1,4 @@
-// IdleAgents: who sleeps, and who is on the way to look for work.
+// IdleAgents: which agents sleep, and which are about to look for work.
 #pragma once
 
 #include <bit>
@@ -56,21 +56,22 @@ class IdleAgents {
     return false;
   }
 
-  /// The agent, with nothing to do: it looks for work before it sleeps.
+  /// Called by an agent with nothing to do: it looks for work before it sleeps.
   void begin_search() noexcept {
     word_.fetch_add(one_searcher, sync::edge("idle:announce", sync::seq_cst));
   }
-  /// A searcher goes to sleep. What follows is a last look, then sleep, or wake() of itself.
+  /// Called by a searcher that goes to sleep. A last look has to follow, and then the sleep, or
+  /// wake() of itself.
   void announce(unsigned agent) noexcept {
     word_.fetch_add(bit(agent) - one_searcher, sync::edge("idle:announce", sync::seq_cst));
   }
-  /// A searcher found a task, and took it.   Returns whether it is to look for more and wake
-  /// another one.
+  /// Called by a searcher that has found a task, and taken it.   Returns whether it is to look for
+  /// more and wake another one.
   [[nodiscard]] bool end_search() noexcept {
     return sleeping(word_.fetch_sub(one_searcher, sync::edge("idle:announce", sync::seq_cst))) != 0;
   }
 
-  /// For a close: a bit for each that sleeps, with nobody searching; none while somebody searches.
+  /// For a close: a bit for each agent that sleeps; no bit while an agent searches.
   [[nodiscard]] std::uint64_t asleep() const noexcept {
     const Word now = word_.load(sync::edge("idle:notify", sync::seq_cst));
     return searching(now) != 0 ? 0 : sleeping(now);

@@ -12,7 +12,7 @@ namespace heist::detail {
 
 namespace {
 
-/// Sleeps grow longer as long as nobody ends them, from here; no need to grow for ever.
+/// A sleep that nobody ends makes the next one longer: from the short one up to the long one.
 constexpr std::chrono::milliseconds short_sleep{1};
 constexpr std::chrono::hours long_sleep{1};
 constexpr std::chrono::hours for_ever{24 * 365};
@@ -61,7 +61,7 @@ LoopNode* Member::pick() noexcept {
   }
 }
 
-/// Null: what is to be run is bound, or there is nothing.
+/// Returns null when what is to be run is bound, or when there is nothing.
 inline LoopNode* Member::pick_stealable() noexcept {
   const bool has_policy = loop_.on_agent().policy.is_wanted();
   std::chrono::nanoseconds now{};
@@ -75,8 +75,8 @@ inline LoopNode* Member::pick_stealable() noexcept {
   return node;
 }
 
-/// Null: that is a bound task of the highest level `bound` (-1: none), or nothing is runnable, or
-/// the pick is to go on later.
+/// Picks a stealable task, unless a bound one comes first: `bound` is the highest level of those,
+/// or -1. Returns null then, and when nothing is runnable, or the pick is to go on later.
 inline LoopNode* Member::pick_first(int bound) noexcept {
   for (;;) {
     LoopNode* node = cluster_.queues().pick(index_, bound);
@@ -85,7 +85,7 @@ inline LoopNode* Member::pick_first(int bound) noexcept {
   }
 }
 
-/// The same of one level, whatever there is above; null: nothing is runnable there.
+/// The same for one level, whatever there is above it. Null when nothing is runnable there.
 LoopNode* Member::pick_at(int level) noexcept {
   for (;;) {
     LoopNode* node = cluster_.queues().pick_at(index_, level);
@@ -94,8 +94,8 @@ LoopNode* Member::pick_at(int level) noexcept {
   }
 }
 
-/// What has been late for longest in the cluster, unless one of this loop's own has been so for
-/// longer (WAIT).
+/// The stealable task that has been late for longest, unless one of this loop's own has been late
+/// for longer still (WAIT).
 LoopNode* Member::pick_late(std::chrono::nanoseconds now, const LatePick& own) noexcept {
   LateLooks* const looks = loop_.on_agent().policy.looks();
   if (looks == nullptr || !looks->is_due(now)) return nullptr;
@@ -135,7 +135,7 @@ std::optional<LoopNode*> Member::pick_by_policy(std::chrono::nanoseconds now) no
   return node;
 }
 
-/// A stealable one, if any.
+/// `node` is the stealable task or continuation that was picked, if any.
 void Member::note_pick(const LoopNode* node, std::chrono::nanoseconds now) noexcept {
   if (node == nullptr) return;
   loop_.on_agent().policy.run().note_pick(cluster_.queues().picked_level(index_), now);
@@ -200,7 +200,7 @@ void Member::park_among_all(Moment limit) noexcept {
   static_cast<void>(cluster_.sleepers().idle().wake(index_));
 }
 
-/// Before it says that it sleeps.
+/// Called before the agent says that it sleeps.
 void Member::note_what_is_left() noexcept {
   const auto& waiting = loop_.waiting();
   // relaxed, both: what says that it sleeps publishes them.
@@ -208,7 +208,7 @@ void Member::note_what_is_left() noexcept {
   slept_holding_.store(waiting.held() != 0, sync::relaxed);
 }
 
-/// False: there may be something to do.
+/// Announces that the agent sleeps. Returns false when there may be something to do.
 bool Member::announce_sleep() noexcept {
   note_what_is_left();
   cluster_.sleepers().idle().announce(index_);
@@ -221,7 +221,7 @@ void Member::wait(Moment limit) noexcept {
   TimerKeeper& keeper = cluster_.keeper();
   auto deadline = earlier(loop_.on_agent().waiting.next_deadline(), limit);
   const TimerKeeper::Due until = keeper.next_due();
-  // A keeper at work looks for a watcher when it has done.
+  // A keeper that is at work looks for a watcher when it has finished.
   const bool watches =
       until != TimerKeeper::never && !keeper.has_keeper() && keeper.try_watch(index_, until);
   if (watches) deadline = earlier(deadline, cluster_.time().steady_start_of(until));
@@ -288,7 +288,7 @@ void Member::enlist() noexcept {
   cluster_.queues().enlist(index_ + 1);
   patience_ = cluster_.reserve_setup().idle;
   is_rested_ = false;
-  cluster_.reserves().end_rest(rank());
+  cluster_.reserves().end_park(rank());
 }
 
 /// Whether it looks for what is stealable now; it stands down when it is not needed any more. One
@@ -319,7 +319,7 @@ void Member::park_reserve(Moment limit) noexcept {
   }
 }
 
-/// Sleeps aside from the others.
+/// Sleeps without being among those whom posts wake (ClusterSleepers).
 void Member::sleep_as_reserve(Moment limit) noexcept {
   loop_.forget_rethrown();
   if (loop_.has_work()) return;
@@ -330,20 +330,20 @@ void Member::sleep_as_reserve(Moment limit) noexcept {
                         loop_.counts().activity());
     loop_.sleep().end();
   }
-  cluster_.reserves().end_rest(rank());
+  cluster_.reserves().end_park(rank());
 }
 
-/// False: it is needed.
+/// Announces the rest of a reserve. Returns false when it is needed.
 bool Member::announce_rest() noexcept {
   loop_.sleep().count_one();
   note_what_is_left();
-  if (!cluster_.reserves().try_rest(rank())) return false;
+  if (!cluster_.reserves().try_park(rank())) return false;
   cluster_.closing().note_sleep();
   return true;
 }
 
-/// Whether it is absent, and nobody could give it anything to do: only its Agent and the cluster
-/// know its loop.
+/// Whether the reserve is absent, and nobody could give it anything to do, as only its Agent and
+/// the cluster know its loop.
 bool Member::has_ended() noexcept {
   constexpr std::uint32_t own_references = 2;
   const auto& waiting = loop_.on_agent().waiting;
@@ -353,6 +353,6 @@ bool Member::has_ended() noexcept {
 
 bool Member::try_retire() noexcept { return !loop_.has_posts() && announce_rest(); }
 
-void Member::give_up() noexcept { cluster_.reserves().give_up(rank()); }
+void Member::withdraw() noexcept { cluster_.reserves().withdraw(rank()); }
 
 }  // namespace HEIST_NAMESPACE

@@ -23,11 +23,12 @@ class Member final : public Membership {
  public:
   Member(ClusterCore& cluster, LoopCore& loop, unsigned index) noexcept;
 
-  /// Of a loop that is in a cluster.   Thread: any.
+  /// The member that a loop of a cluster has.   Thread: any.
   [[nodiscard]] static Member* of(const LoopCore& loop) noexcept {
     return static_cast<Member*>(loop.membership());
   }
-  /// That of the calling thread, be it outside of another loop; null: none.   Thread: any.
+  /// The member of the calling thread, also if a loop inside of its own one runs; null: none.
+  /// Thread: any.
   [[nodiscard]] static Member* here() noexcept;
   [[nodiscard]] ClusterCore& core() const noexcept { return cluster_; }
   [[nodiscard]] unsigned index() const noexcept { return index_; }
@@ -43,32 +44,33 @@ class Member final : public Membership {
   [[nodiscard]] std::string find_long_waits(std::unique_ptr<SeenWaits>& seen) override;
   void await_lookers() noexcept override;
 
-  /// The running task leaves its continuation behind for other agents, until unfork(). False: there
-  /// is no room for it.
+  /// Leaves the running task's continuation behind for other agents, until unfork(). Returns false
+  /// when there is no room for it.
   [[nodiscard]] bool fork(LoopNode& continuation, int level) noexcept HEIST_ON_AGENT;
-  /// Takes the youngest back. False: it was stolen, and everything older too.
+  /// Takes the youngest continuation back. Returns false when it was stolen, as everything older
+  /// was, too.
   [[nodiscard]] bool unfork(int level) noexcept HEIST_ON_AGENT;
 
-  /// From within a task: a reserve, if there is one, picks in its place until end_blocking().
-  /// False: it does so already.
+  /// Called from within a task: a reserve, if there is one, picks in this member's place until
+  /// end_blocking(). Returns false when one does so already.
   [[nodiscard]] bool begin_blocking() noexcept;
   void end_blocking() noexcept;
   [[nodiscard]] bool is_blocked() const noexcept { return is_blocked_; }
 
-  /// A reserve whose thread begins.
+  /// Called by a reserve whose thread begins.
   void enlist() noexcept;
-  /// A reserve whose run() has ended without a close: whether its thread may end.
+  /// Called by a reserve whose run() has ended without a close. Whether its thread may end.
   [[nodiscard]] bool try_retire() noexcept HEIST_ON_AGENT;
-  /// Of one that was to get up, and cannot.   Thread: any.
-  void give_up() noexcept;
+  /// Called for a reserve that was to start, and cannot for want of a thread.   Thread: any.
+  void withdraw() noexcept;
 
-  // Who knows that it sleeps.
+  // For threads that know that this member sleeps.
 
-  /// When its loop's own delays end; no_tick: it has none.
+  /// When the first of its loop's own delays ends; no_tick when it has none.
   [[nodiscard]] Tick slept_until() const noexcept {
     return slept_until_.load(sync::relaxed);  // relaxed: its announcement publishes it.
   }
-  /// Whether it has tasks of a suspended scheduler.
+  /// Whether it held tasks of a suspended scheduler when it went to sleep.
   [[nodiscard]] bool slept_holding() const noexcept {
     return slept_holding_.load(sync::relaxed);  // relaxed: as above.
   }
@@ -110,7 +112,7 @@ class Member final : public Membership {
       no_tick};  ///< the next of the loop's own delays, as it went to sleep
   sync::atomic<bool> slept_holding_{
       false};  ///< tasks of a suspended scheduler, as it went to sleep
-  // A reserve's own.
+  // Only a reserve uses these.
   bool is_rested_ = false;  ///< it slept for all its patience
   std::chrono::nanoseconds
       patience_{};  ///< how long it sleeps before it looks whether it is needed

@@ -30,7 +30,7 @@ class Reserves {
  public:
   static constexpr unsigned most = 28;
 
-  /// All of them rest.
+  /// At the beginning all of them rest.
   explicit Reserves(unsigned count) noexcept
       : all_((Word{1} << count) - 1), word_(all_ << resting_shift) {}
 
@@ -48,13 +48,13 @@ class Reserves {
       }
     }
   }
-  /// It goes on.
+  /// The member goes on.
   void leave() noexcept {
     word_.fetch_sub(one_blocked, sync::relaxed);  // relaxed: only the number counts.
   }
 
-  /// The reserve, before it picks: true if it was present and is not needed any more: now it is
-  /// absent.
+  /// Called by the reserve before it picks. Returns true if it was present and is not needed any
+  /// more: now it is absent.
   [[nodiscard]] bool stand_down(unsigned rank) noexcept {
     Word old =
         word_.load(sync::relaxed);  // relaxed: the CAS checks it; a late look picks once more.
@@ -67,15 +67,15 @@ class Reserves {
   }
   /// The reserve.
   [[nodiscard]] bool is_present(unsigned rank) const noexcept {
-    // relaxed: try_rest() looks again.
+    // relaxed: try_park() looks again.
     return (word_.load(sync::relaxed) & present_bit(rank)) != 0;
   }
-  /// Whether more are present than are needed.
+  /// Whether more reserves are present than are needed.
   [[nodiscard]] bool has_surplus() const noexcept {
     return has_surplus(word_.load(sync::relaxed));  // relaxed: stand_down() looks again.
   }
-  /// The reserve, before it sleeps. False: it is present.
-  [[nodiscard]] bool try_rest(unsigned rank) noexcept {
+  /// Called by the reserve before it sleeps. Returns false when it is present.
+  [[nodiscard]] bool try_park(unsigned rank) noexcept {
     Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
     while ((old & present_bit(rank)) == 0) {
       if (word_.compare_exchange_weak(old, old | resting_bit(rank),
@@ -86,12 +86,12 @@ class Reserves {
     }
     return false;
   }
-  /// The reserve, awake for whatever reason.
-  void end_rest(unsigned rank) noexcept {
+  /// Called by the reserve when it is awake again, for whatever reason.
+  void end_park(unsigned rank) noexcept {
     word_.fetch_and(~resting_bit(rank), sync::edge("reserves:rest", sync::seq_cst));
   }
-  /// Of one that enter() gave, and that cannot come.
-  void give_up(unsigned rank) noexcept {
+  /// Called for a reserve that enter() gave, and that cannot come.
+  void withdraw(unsigned rank) noexcept {
     Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
     while (!word_.compare_exchange_weak(old, (old & ~present_bit(rank)) | resting_bit(rank),
                                         sync::edge("reserves:rest", sync::seq_cst),

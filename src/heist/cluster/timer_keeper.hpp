@@ -57,19 +57,22 @@ class TimerKeeper {
                                          sync::edge("keeper:take_role", sync::seq_cst),
                                          sync::edge("keeper:take_role", sync::seq_cst));
   }
-  /// The last agent that goes: takes it for good, as soon as who has it gives it back.
+  /// Called by the last agent that leaves: takes the role for good, as soon as the present keeper
+  /// gives it back.
   void begin_for_good() noexcept {
     while (role_.exchange(awaited, sync::edge("keeper:take_role", sync::seq_cst)) != free) {
       wait_on_word(role_, awaited, std::nullopt);
     }
   }
-  /// The keeper, when the wheel is as it leaves it. It looks at the inbox again then.
+  /// Called by the keeper when it has finished with the wheel. It has to look at the inbox again
+  /// then.
   void end(Due first) noexcept {
     next_due_.store(first, sync::edge("keeper:keep", sync::seq_cst));
     const auto before = role_.exchange(free, sync::edge("keeper:give_back", sync::seq_cst));
     if (before == awaited) wake_all_on_word(role_);
   }
-  /// Read after what needs one: the keeper there is looks again when it has given the role back.
+  /// Whether there is a keeper. To be read after what needs one was published: the present keeper
+  /// looks again when it has given the role back.
   [[nodiscard]] bool has_keeper() const noexcept {
     return role_.load(sync::edge("keeper:ask", sync::seq_cst)) != free;
   }
@@ -77,8 +80,8 @@ class TimerKeeper {
     return next_due_.load(sync::edge("keeper:keep", sync::seq_cst));
   }
 
-  /// An agent that announced sleep. True: it is the watcher; what follows is a last look, and a
-  /// sleep until `until`.
+  /// Called by an agent that has announced its sleep. Returns true when it is the watcher now; then
+  /// a last look has to follow, and a sleep until `until`.
   [[nodiscard]] bool try_watch(unsigned agent, Due until) noexcept {
     Word nobody = 0;
     const Due kept = until < latest ? until : latest;
@@ -90,7 +93,7 @@ class TimerKeeper {
 
  private:
   using Word = std::uint64_t;
-  /// What fits beside the watcher: it wakes that early for later ones.
+  /// The latest time that fits beside the watcher in the word: for later ones it wakes this early.
   static constexpr Due latest = never >> 8;
   // Values of role_.
   static constexpr std::uint32_t free = 0;

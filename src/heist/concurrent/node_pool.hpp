@@ -1,4 +1,5 @@
-// Node pool: the memory behind heist/detail/node_memory.hpp, and what it asks of its backing allocator.
+// Node pool: the memory behind heist/detail/node_memory.hpp, and what it asks of its backing
+// allocator.
 #pragma once
 
 #include <cstdint>

@@ -87,7 +87,7 @@ bool CooperativeCore::schedule(CooperativeTaskNode& task, Milliseconds delay) no
   task.start = task.is_delayed ? start_after(now, delay) : now;
   task.is_delayed = task.start > now;
   task.expiration = task.start + time_to_expiry(task.priority);
-  if (!is_here_now) return send(task, &LoopCore::hand_over_task);
+  if (!is_here_now) return send(task, &LoopCore::post_as_task);
   if (closed_ || !host_accepts()) return false;
   insert(task, now);
   return true;
@@ -107,12 +107,12 @@ void CooperativeCore::cancel(CooperativeTaskNode& task) noexcept {
   // relaxed: who comes second relies on the flag itself; the message is for the callback's end.
   if (task.is_cancelled.exchange(true, sync::relaxed)) return;
   retain(task);
-  if (!send(task.cancellation, &LoopCore::hand_over)) release(task);
+  if (!send(task.cancellation, &LoopCore::post_node)) release(task);
 }
 
-bool CooperativeCore::send(LoopNode& message, HandOver hand_over) noexcept {
+bool CooperativeCore::send(LoopNode& message, Post post) noexcept {
   retain(*this);
-  if ((own_->loop().*hand_over)(message)) return true;
+  if ((own_->loop().*post)(message)) return true;
   release(*this);
   return false;
 }
@@ -122,10 +122,11 @@ bool CooperativeCore::send(LoopNode& message, HandOver hand_over) noexcept {
 CooperativeTaskNode::Cancellation::Cancellation(CooperativeTaskNode& of) noexcept
     : LoopNode(table), task(of) {}
 
-const MessageOps CooperativeTaskNode::Cancellation::table{&CooperativeCore::lose_cancellation,
+const MessageOps CooperativeTaskNode::Cancellation::table{&CooperativeCore::drop_cancellation,
                                                           &CooperativeCore::arrive_to_cancel};
 
-const MessageOps CooperativeTaskNode::table{&CooperativeCore::lose, &CooperativeCore::arrive};
+const MessageOps CooperativeTaskNode::table{&CooperativeCore::drop_message,
+                                            &CooperativeCore::arrive};
 
 CooperativeTaskNode::CooperativeTaskNode(CooperativeCore& of, CooperativePriority level,
                                          CooperativeCallback&& what) noexcept
@@ -146,13 +147,13 @@ void CooperativeCore::arrive_to_cancel(LoopNode& message, TaskHome& /*home*/) no
 }
 
 /// The loop is closed.
-void CooperativeCore::lose(LoopNode& message) noexcept {
+void CooperativeCore::drop_message(LoopNode& message) noexcept {
   auto& task = static_cast<CooperativeTaskNode&>(message);
   const auto core = Ref<CooperativeCore>::adopt(&task.core);
   drop(task);
 }
 
-void CooperativeCore::lose_cancellation(LoopNode& message) noexcept {
+void CooperativeCore::drop_cancellation(LoopNode& message) noexcept {
   auto& task = static_cast<CooperativeTaskNode::Cancellation&>(message).task;
   const auto core = Ref<CooperativeCore>::adopt(&task.core);
   release(task);

@@ -78,15 +78,15 @@ class CooperativeCore {
   CooperativeCore(std::unique_ptr<LoopHost> own, CooperativeHost* host);
   ~CooperativeCore();
 
-  using HandOver = bool (LoopCore::*)(LoopNode&) noexcept;
+  using Post = bool (LoopCore::*)(LoopNode&) noexcept;
   [[nodiscard]] bool host_accepts() const noexcept;
   [[nodiscard]] Milliseconds start_after(Milliseconds now, Milliseconds delay) const noexcept;
   void cancel_here(CooperativeTaskNode& task) noexcept;
-  [[nodiscard]] bool send(LoopNode& message, HandOver hand_over) noexcept;
+  [[nodiscard]] bool send(LoopNode& message, Post post) noexcept;
   static void arrive(LoopNode& message, TaskHome& home) noexcept;
-  static void lose(LoopNode& message) noexcept;
+  static void drop_message(LoopNode& message) noexcept;
   static void arrive_to_cancel(LoopNode& message, TaskHome& home) noexcept;
-  static void lose_cancellation(LoopNode& message) noexcept;
+  static void drop_cancellation(LoopNode& message) noexcept;
 
   void insert(CooperativeTaskNode& task, Milliseconds now) noexcept;
   void insert_delayed(CooperativeTaskNode& task, Milliseconds now) noexcept;

@@ -17,7 +17,7 @@ namespace heist::detail {
 ///         and hands on what runs users' destructors (hand_on) to an agent.
 class AbortedTasks {
  public:
-  /// No task is left, and no message.   Cost: one branch; each pick asks.
+  /// Whether no task is left, and no message.   Cost: one branch; each pick asks.
   [[nodiscard]] bool empty() const noexcept {
     return discarded_.empty() & (chain_ == nullptr) & !may_have_messages_;
   }
@@ -26,12 +26,12 @@ class AbortedTasks {
 
   // Messages of aborts: however many there are, each pick looks at some of them only.
 
-  /// One has come to the inbox of these, which was empty.
+  /// Notes that a message has come to the inbox of aborts, which was empty.
   void note_messages() noexcept { may_have_messages_ = true; }
   [[nodiscard]] bool may_have_messages() const noexcept { return may_have_messages_; }
-  /// Looks at so many. The next one to come tells the owner again, once there are no more.
+  /// Looks at so many messages. Once there are no more, the next one to come tells the owner again.
   void take_messages(Inbox& from, TaskHome& home, unsigned most) noexcept;
-  /// Takes all, and refuses more.
+  /// Takes all messages, and refuses more.
   void close_messages(Inbox& from, TaskHome& home) noexcept;
 
   // Tasks.
@@ -44,30 +44,30 @@ class AbortedTasks {
     task.place = TaskPlace::discarded;
     discarded_.push_back(task);
   }
-  /// The same of a stealable task that an agent has picked: its place is the keeper's to write.
+  /// The same for a stealable task that an agent has picked: only the keeper may write its place.
   void discard_stealable(SchedulerTask& task) noexcept { discarded_.push_back(task); }
   [[nodiscard]] ControlledTask* first_of_chain() const noexcept { return chain_; }
   [[nodiscard]] ControlledTask* last_of_chain() const noexcept { return chain_tail_; }
-  /// An agent: clears away a portion, and looks at a portion of the messages. Runs users'
+  /// Called by an agent: clears away a portion, and looks at a portion of the messages. Runs users'
   /// destructors.
   void reap_some(Inbox& messages, TaskHome& home) noexcept;
-  /// An agent: all of it, but messages.
+  /// Called by an agent: clears away all of it, but no messages.
   void reap_all() noexcept;
 
   // Signals.
 
   /// Drops a message's reference to its signal later, as that may run users' code.
   void release_later(SignalPort& part) noexcept;
-  /// An agent: drops these references. Runs users' destructors.
+  /// Called by an agent: drops these references. Runs users' destructors.
   void release_signals() noexcept;
 
-  /// A keeper: what runs users' code becomes an agent's: all but what follows this task in the
-  /// chain.
+  /// Called by a keeper: passes what runs users' code to an agent, all but what follows this task
+  /// in the chain.
   void hand_on(AbortedTasks& to, ControlledTask* last) noexcept;
 
  private:
-  /// What became of one: nothing was left to do, its memory was all that was left, or its callback
-  /// went.
+  /// What became of an aborted task: nothing was left to do, only its memory was left, or its
+  /// callback was destroyed.
   enum class Reaped : std::uint8_t { none, memory, callback };
 
   [[nodiscard]] Reaped reap_one() noexcept;

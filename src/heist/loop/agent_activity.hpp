@@ -29,15 +29,15 @@ struct Running {
 // Progress  wait-free.   Proof  stress/model/models/closing.cpp
 class AgentActivity {
  public:
-  /// What was said, to be said again.
+  /// What the agent said, so that it can say the same again.
   using Word = std::uintptr_t;
 
-  /// The agent; the task is published, and counted, before.
+  /// Called by the agent, after it has published and counted the task.
   void say_runs(const void* task) noexcept { say(word_of(task)); }
-  /// Something that is not counted among the tasks run.
+  /// The same for something that is not counted among the tasks run.
   void say_runs_uncounted(const void* what) noexcept { say(word_of(what) | uncounted_mark); }
   void say_rests() noexcept { say(0); }
-  /// Between two tasks.
+  /// Called by the agent between two tasks.
   void say_moves() noexcept {
     // relaxed: a closer that sees it reads nothing on the strength of it.
     word_.store(moving_mark, sync::relaxed);
@@ -47,7 +47,7 @@ class AgentActivity {
     return word_.load(sync::relaxed);  // relaxed: the agent reads what it wrote.
   }
 
-  /// The agent moves tasks within what it runs.
+  /// A scope in which the agent moves tasks, within what it runs.
   class Moving {
    public:
     explicit Moving(AgentActivity& activity) noexcept
@@ -63,7 +63,7 @@ class AgentActivity {
     const Word outer_;
   };
 
-  // Any thread.
+  // What any thread may call.
   [[nodiscard]] Running running() const noexcept {
     const Word word = read();
     const Word what = word & ~(uncounted_mark | moving_mark);

@@ -17,7 +17,7 @@ inline AgentRole agent_role;
 
 }  // namespace heist::detail
 
-/// On functions and data that belong to the agent.
+/// Stands on functions and data that belong to the agent.
 #define HEIST_ON_AGENT HEIST_TSA(requires_capability(::heist::agent_role))
-/// On functions that check at run time that the caller is the agent.
+/// Stands on functions that check at run time that the caller is the agent.
 #define HEIST_ASSERTS_AGENT HEIST_TSA(assert_capability(::heist::agent_role))

@@ -1,4 +1,4 @@
-// AgentSleep: how an agent without work sleeps, and is got up.
+// AgentSleep: how an agent without work sleeps, and is woken.
 #pragma once
 
 #include <chrono>
@@ -18,12 +18,12 @@ class AgentSleep {
  public:
   using Moment = std::optional<Parker::Clock::time_point>;
 
-  /// `inbox`: whose posts get the agent up.  `spin`: how long it looks for work before it sleeps.
+  /// `inbox`: whose posts wake the agent.  `spin`: how long it looks for work before it sleeps.
   AgentSleep(Inbox& inbox, std::chrono::nanoseconds spin) noexcept : inbox_(inbox), spin_(spin) {}
 
-  // Any thread.
+  // What any thread may call.
 
-  /// Whoever has got it up from sleep (Inbox, IdleAgents).
+  /// Called by whoever has ended the agent's sleep (Inbox, IdleAgents).
   void wake_up() noexcept {
     wakeups_sent_.fetch_add(1, sync::relaxed);  // relaxed: a statistic.
     parker_.unpark();
@@ -36,17 +36,17 @@ class AgentSleep {
   }
   [[nodiscard]] Parker& parker() noexcept { return parker_; }
 
-  // The agent.
+  // What only the agent calls.
 
   [[nodiscard]] std::chrono::nanoseconds spin() const noexcept { return spin_; }
   void prepare() noexcept { parker_.prepare(); }
-  /// False: something was posted meanwhile.
+  /// Announces sleep. Returns false when something was posted meanwhile.
   [[nodiscard]] bool announce() noexcept { return inbox_.try_sleep(); }
   void count_one() noexcept {
     // relaxed: one writer, a statistic.
     count_.store(count_.load(sync::relaxed) + 1, sync::relaxed);
   }
-  /// Until it is got up, or until then.
+  /// Sleeps until the agent is woken, or until the deadline.
   void until(const Moment& deadline, AgentActivity& activity) noexcept {
     activity.say_rests();
     parker_.wait(deadline);
@@ -54,7 +54,7 @@ class AgentSleep {
   }
   void end() noexcept { static_cast<void>(inbox_.cancel_sleep()); }
 
-  // Instead of a sleep, for foreign loops.
+  // For foreign loops, instead of a sleep.
 
   /// Announces sleep and arms the descriptor, or makes it readable at once if `has_work()`.
   template <class HasWork>

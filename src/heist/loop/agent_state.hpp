@@ -11,15 +11,15 @@
 
 namespace heist::detail {
 
-/// State only the agent touches; reached through LoopCore::on_agent().
+/// State that only the agent touches. It is reached through LoopCore::on_agent().
 struct AgentState : LocalTasks {
   using LocalTasks::LocalTasks;
 
   /// How many tasks a pick passes over before it looks at the inbox and the clock again.
   static constexpr unsigned pass_portion = 64;
 
-  /// A pick has passed over a task. False: it goes on when the inbox and the clock have been looked
-  /// at.
+  /// Counts a task that a pick has passed over. Returns false when the pick has to look at the
+  /// inbox and the clock before it goes on.
   [[nodiscard]] bool may_pass_more() noexcept {
     goes_on = ++passed % pass_portion == 0;
     return !goes_on;

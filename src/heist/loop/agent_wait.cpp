@@ -23,7 +23,7 @@ void AgentWait::end() noexcept { on.store(nullptr, sync::edge("wait:end", sync::
 
 namespace {
 
-/// What the agent's running task is to settle.
+/// The promise that the agent's running task will settle.
 const PromiseStateBase* promise_of_task(LoopCore& agent) noexcept {
   ControlledTask* const task = agent.running_task().get();
   const auto promise_of = task != nullptr ? task->task_ops().promise : nullptr;

@@ -30,7 +30,7 @@ struct AgentWait {
   void end() noexcept;
 
   sync::atomic<const PromiseStateBase*> on{nullptr};  ///< null: it does not wait
-  // Written before `on`, read behind it.
+  // `settles` is written before `on`, and read after it.
   sync::atomic<const PromiseStateBase*> settles{nullptr};  ///< what its running task is to settle
   sync::atomic<const TaskHome*> home{nullptr};             ///< the only one that can settle it
   sync::atomic<std::uint32_t> count{0};                    ///< of its waits
@@ -52,7 +52,8 @@ class AgentWaiting {
   AgentWaiting& operator=(const AgentWaiting&) = delete;
   ~AgentWaiting();
 
-  /// When to call look(); nothing: there is nobody to wait for each other, or it has been told.
+  /// When to call look(); nothing when no agents could wait for each other, or when it was told
+  /// already.
   [[nodiscard]] std::optional<Clock::time_point> look_at() const noexcept { return look_at_; }
   void look() noexcept;
 

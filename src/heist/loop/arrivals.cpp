@@ -21,7 +21,7 @@ void Arrivals::arrive_some(TakenNodes& taken) noexcept {
   });
 }
 
-/// All that was left of the inbox, however much it is.
+/// Accepts all that was left of the inbox, however much it is.
 void Arrivals::arrive_left() noexcept {
   for (TakenNodes left = inbox_.take_left(); !left.empty();) arrive_some(left);
   loop_.note_leftovers();
@@ -52,7 +52,8 @@ bool Arrivals::drain_until_limit() noexcept {
   return arrive_until_limit();
 }
 
-/// What was left, then the inbox as it is now. False: a time limit comes first; the rest is left.
+/// Accepts what was left, then the inbox as it is now. Returns false when a time limit comes first;
+/// the rest is left then.
 bool Arrivals::arrive_until_limit() noexcept {
   const AgentActivity::Moving moving(loop_.counts().activity());
   if (loop_.has_leftovers()) [[unlikely]] {
@@ -104,8 +105,8 @@ bool Arrivals::limit_is_first() noexcept {
   return !waiting.limits().empty() && waiting.limits().may_pick(loop_.counts().run());
 }
 
-/// A keeper is wanted: perhaps for a time limit of the cluster. (A stop is not overtaken by those of
-/// the loop either.)
+/// Whether the cluster wants a keeper, perhaps for a time limit of its own. (A stop comes first
+/// here, as it does for limits of the loop.)
 bool Arrivals::cluster_is_first() noexcept {
   Membership* const membership = loop_.membership();
   return membership != nullptr && membership->wants_keeper() && !loop_.is_stop_requested();

@@ -1,4 +1,4 @@
-// Arrivals: how a loop's agent takes what other threads handed over, in portions where limits wait.
+// Arrivals: how a loop's agent takes what other threads posted, in portions where limits wait.
 #pragma once
 
 #include "../concurrent/inbox.hpp"
@@ -18,12 +18,12 @@ class Arrivals {
   Arrivals(const Arrivals&) = delete;
   Arrivals& operator=(const Arrivals&) = delete;
 
-  /// All of it, however much it is, but for what runs users' code.
+  /// Takes all of it, however much it is, but for what runs users' code.
   void take() noexcept HEIST_ON_AGENT;
-  /// The same, and references to signals are dropped, which runs users' destructors.
+  /// The same, and drops references to signals, which runs users' destructors.
   void drain() noexcept HEIST_ON_AGENT;
-  /// As drain(), in portions. False: a time limit has ended meanwhile, or the cluster is to be
-  /// looked after, whose limits only a keeper knows; the rest waits.
+  /// As drain(), in portions. Returns false when a time limit has ended meanwhile, or the cluster
+  /// is to be looked after, whose limits only a keeper knows; the rest waits.
   [[nodiscard]] bool drain_until_limit() noexcept HEIST_ON_AGENT;
   /// Whether a limit has ended that does not wait until all that was sent here has been taken.
   [[nodiscard]] bool limit_is_first() noexcept HEIST_ON_AGENT;

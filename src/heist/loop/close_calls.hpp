@@ -27,12 +27,12 @@ class CloseCalls {
   using Moment = std::optional<std::chrono::steady_clock::time_point>;
   enum class Stage : std::uint8_t { open, closed, stopped };
 
-  /// Of a call, of whatever agents.
+  /// The number of a new call; calls of all agents share the numbers.
   [[nodiscard]] static Number next() noexcept {
     return numbers_given.fetch_add(1, sync::relaxed) + 1;  // relaxed: only its order counts.
   }
 
-  /// The agent; never back.
+  /// Called by the agent; stages never go back.
   void reach(Stage stage) noexcept {
     Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
     const auto next = static_cast<Word>(stage);
@@ -46,18 +46,18 @@ class CloseCalls {
     return stage_of(word_.load(sync::edge("close_calls:see", sync::acquire)));
   }
 
-  /// A caller. False: the time has come first.   Blocks: until the agent has stopped, or a later
-  /// call leaves.
+  /// Called by a caller of close(). Returns false when the time has come first.   Blocks: until the
+  /// agent has stopped, or a later call leaves.
   [[nodiscard]] bool wait(Number call, Moment until) noexcept {
     return await(until, [call](Word seen) noexcept {
       return stage_of(seen) == Stage::stopped || left_of(seen) > call;
     });
   }
-  /// The same until its loop is closed.
+  /// The same, until the agent's loop is closed.
   bool wait_closed(Moment until) noexcept {
     return await(until, [](Word seen) noexcept { return stage_of(seen) != Stage::open; });
   }
-  /// At its deadline.
+  /// Called at the call's deadline.
   void leave(Number call) noexcept {
     Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
     while (left_of(old) < call) {

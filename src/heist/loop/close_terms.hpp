@@ -27,7 +27,7 @@ class CloseTerms {
     if (!mode.wait_for_delayed)
       waits_for_delayed_.store(false, sync::relaxed);  // relaxed: as above.
   }
-  /// Nothing more is to start.
+  /// Whether nothing more may start.
   [[nodiscard]] bool are_over() const noexcept {
     const auto until = until_.load(sync::relaxed);  // relaxed: see Order.
     if (until == never) return false;
@@ -44,7 +44,7 @@ class CloseTerms {
   [[nodiscard]] bool has_told() const noexcept {
     return has_told_.load(sync::relaxed);  // relaxed: carries nothing.
   }
-  /// True for the first who asks.
+  /// Returns true for the first caller only.
   [[nodiscard]] bool may_tell() noexcept {
     return !has_told_.exchange(true, sync::relaxed);  // relaxed: carries nothing.
   }

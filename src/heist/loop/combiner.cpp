@@ -55,7 +55,7 @@ void Combiner::abandon(CombinedInput& input) noexcept {
   end(input);
 }
 
-/// The input has had its say; this object may be gone afterwards.
+/// Ends an input, which has had its say. This object may be gone afterwards.
 void Combiner::end(CombinedInput& input) noexcept {
   if (is_decided()) input.source.reset();
   if (!open_.drop()) return;
@@ -64,7 +64,7 @@ void Combiner::end(CombinedInput& input) noexcept {
   drop_memory();
 }
 
-/// False: another input has.
+/// Makes the calling input the one that decides. Returns false when another input has done so.
 bool Combiner::decide() noexcept {
   return !decided_.exchange(true, sync::relaxed);  // relaxed: only a claim, it carries nothing.
 }
@@ -109,7 +109,7 @@ void Combiner::reject(const Reason& reason, bool by_abort) noexcept {
 
 namespace {
 
-/// Whether it would be reported if nobody looked at it (PRO-3).
+/// Whether the input's rejection would be reported if nobody looked at it (PRO-3).
 bool is_reported(const CombinedInput& input) noexcept {
   return !input.source->is_abort() && input.source->reason().is_error();
 }
@@ -127,7 +127,7 @@ Reason aggregate(std::span<const CombinedInput> inputs) noexcept {
 
 }  // namespace
 
-/// Reported as unobserved when one of the reasons would have been: aborts are not.
+/// The rejection counts as unobserved when one of the reasons would have: aborts do not.
 void Combiner::reject_with_all() noexcept {
   const bool by_abort = !inputs_.empty() && std::ranges::none_of(inputs_, is_reported);
   reject(aggregate(inputs_), by_abort);

@@ -11,7 +11,8 @@ namespace heist::detail {
 
 namespace {
 
-/// The priority option, once the defaults of the yield steps are applied; nothing: the signal's.
+/// The priority option, once the defaults of the yield steps are applied; nothing when the signal
+/// gives the priority.
 std::optional<ContinuationPriority> effective_option(const YieldOptions& options) {
   if (options.priority()) {
     if (*options.priority() > ContinuationPriority::inherit) {
@@ -59,7 +60,7 @@ Promise<void> schedule_continuation(SchedulerCore& scheduler, const Continuation
   task->is_continuation = true;
   task->is_dynamic = sources.priority_source != nullptr;
   task->priority = scheduler.capped(sources.priority);
-  submit(*task, abort_source);
+  post_abortable(*task, abort_source);
   return promise;
 }
 
@@ -69,7 +70,7 @@ const LoopNodeOps FrameContinuation::table{LoopNodeKind::task, &run, &drop};
 /// there is nothing between the two.
 void FrameContinuation::run(LoopNode& node, LoopCore& loop) noexcept {
   auto& self = static_cast<FrameContinuation&>(static_cast<SchedulerTask&>(node));
-  // Kept here: the frame may go while the coroutine runs.
+  // The state is kept here, as the frame may be destroyed while the coroutine runs.
   const CapturedState captured = std::move(self.captured_);
   loop.on_agent().current = captured.state();
   self.coroutine_.resume();
@@ -100,7 +101,7 @@ ContinuationReaction& ContinuationReaction::of(LoopNode& node) noexcept {
   return static_cast<ContinuationReaction&>(static_cast<Reaction&>(node));
 }
 
-/// Like a continuation in its frame, one that its closing loop has dropped does not go on.
+/// A continuation that its closing loop has dropped does not go on, like one in its frame.
 void ContinuationReaction::run(LoopNode& node, LoopCore& loop) noexcept {
   auto& self = of(node);
   const auto& state = *self.continuation_;

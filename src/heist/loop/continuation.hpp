@@ -23,7 +23,7 @@ struct ContinuationSources {
 /// inherit from.   Errors: std::invalid_argument.
 [[nodiscard]] ContinuationSources named_sources(const YieldOptions& options,
                                                 const SchedulingState& current);
-/// The same; most yields have none and inherit everything.
+/// The same for options; most yields have none, and inherit everything.
 [[nodiscard]] inline ContinuationSources sources_of(const YieldOptions& options,
                                                     const SchedulingState& current) {
   const bool has_options = options.priority() || Access::inherits(options.signal()) ||
@@ -43,7 +43,7 @@ struct Turn {
 /// A continuation that may be aborted or moved.
 using ContinuationTask = PromiseTask<Turn>;
 
-/// Schedules one; its promise.   Errors: std::bad_alloc.
+/// Schedules a continuation, and gives its promise.   Errors: std::bad_alloc.
 [[nodiscard]] Promise<void> schedule_continuation(SchedulerCore& scheduler,
                                                   const ContinuationSources& sources);
 

@@ -9,21 +9,21 @@ namespace heist::detail {
 /// Agent only.
 class ContinuationRun {
  public:
-  /// Something of this level is picked.
+  /// Notes that something of this level is picked.
   void note_pick(int level, std::chrono::nanoseconds now) noexcept {
     before_ = now_;
     if (level == now_.level) return;
     const bool is_continuation = level >= 0 && level % 2 == 1;
     now_ = {is_continuation ? level : none, now};
   }
-  /// What does not run has not been picked.
+  /// Takes the last pick back, as what was picked did not run.
   void forget_pick() noexcept { now_ = before_; }
-  /// Whether it is the turn of a task of their priority, if one is runnable.
+  /// Whether it is the turn of a task of the continuations' priority, if one is runnable.
   [[nodiscard]] bool has_lasted(std::chrono::nanoseconds cap,
                                 std::chrono::nanoseconds now) const noexcept {
     return now_.level != none && now - now_.since >= cap;
   }
-  /// Of bound tasks, when there are stealable ones too: every other time.
+  /// Whether it is the turn of bound tasks, when there are stealable ones, too: every other time.
   [[nodiscard]] bool is_bounds_turn() noexcept { return bounds_turn_ = !bounds_turn_; }
   [[nodiscard]] int level() const noexcept { return now_.level; }
   [[nodiscard]] int level_of_tasks() const noexcept { return now_.level - 1; }

@@ -25,8 +25,8 @@ class DelayWheels {
     wheel_of(task).cancel(task);
   }
 
-  /// Hands out what has ended by now, time limits first, as TimerWheel::expire() does: so many
-  /// steps of each.
+  /// Gives out what has ended by now, time limits first, as TimerWheel::expire() does, in so many
+  /// steps for each.
   template <class End>
   void expire(Tick now, End&& end, std::size_t most) noexcept {
     expire_limits(now, end, most);
@@ -50,11 +50,11 @@ class DelayWheels {
   /// Cost: one load; each pick asks.
   [[nodiscard]] bool empty() const noexcept { return armed_ == 0; }
   [[nodiscard]] bool has_limits() const noexcept { return !limits_.empty(); }
-  /// Of the tasks; a moment that has come may wait for another call.
+  /// The tick that the tasks' wheel has come to. A tick that has begun may wait for another call.
   [[nodiscard]] Tick now() const noexcept { return tasks_.now(); }
-  /// Any thread.
+  /// Thread: any.
   [[nodiscard]] std::size_t size() const noexcept { return tasks_.size() + limits_.size(); }
-  /// For tests; walks both wheels.
+  /// For tests: checks both wheels by a walk over them.
   [[nodiscard]] bool check_invariants() const {
     return tasks_.check_invariants() && limits_.check_invariants() && armed_ == size();
   }

@@ -53,7 +53,8 @@ DependentSignal::~DependentSignal() { std::destroy(links().begin(), links().end(
 
 std::size_t DependentSignal::bytes_for(std::size_t room) noexcept {
   static_assert(sizeof(DependentSignal) % alignof(SourceLink) == 0);
-  // One of a task's own signal and a deadline, with a priority, is made and dropped in the pool.
+  // A signal of three links (a task's own signal, a deadline and a priority) fits into the node
+  // pool.
   static_assert(sizeof(DependentSignal) + 3 * sizeof(SourceLink) <= largest_node_class);
   return sizeof(DependentSignal) + room * sizeof(SourceLink);
 }
@@ -134,7 +135,8 @@ template Ref<SignalCore> DependentSignal::make(std::span<const AbortSignal> sign
 template Ref<SignalCore> DependentSignal::make(std::span<const ListedSignal> signals,
                                                const Priority& priority);
 
-/// False: the root was aborted meanwhile, and so is this.
+/// Links this signal to a root. Returns false when the root was aborted meanwhile, and this signal
+/// with it.
 bool DependentSignal::link_to(SignalCore& root) noexcept {
   const auto is_root = [&root](const SourceLink& link) { return link.source.get() == &root; };
   if (std::ranges::any_of(links(), is_root)) return true;

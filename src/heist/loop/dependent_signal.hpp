@@ -87,9 +87,9 @@ class DependentSignal final : public SignalCore {
   bool follows_ = false;  ///< the last link is the priority's
 };
 
-/// What a walk has claimed, each oldest first (walks go newest first).
+/// What a walk has claimed, each list with the oldest first (walks go from the newest).
 struct Claimed {
-  /// Of an abort: dependents get it at once (I3 of SignalCore).
+  /// The reason of an abort, which dependents get at once (I3 of SignalCore); null for other walks.
   const Reason* reason = nullptr;
   ControlledTask* tasks = nullptr;
   Listener* listeners = nullptr;

@@ -8,7 +8,7 @@ namespace heist::detail {
 
 namespace {
 
-/// Of two looks that find the same.
+/// The time between two looks that have to find the same.
 sync::atomic<std::chrono::nanoseconds::rep> patience_between_looks{
     std::chrono::nanoseconds(std::chrono::milliseconds(2500)).count()};
 

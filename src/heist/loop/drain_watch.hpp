@@ -26,10 +26,10 @@ class DrainWatch {
  public:
   explicit DrainWatch(CloseTerms& terms) noexcept;
 
-  /// When to look next; nothing: there is a deadline, and so an end.
+  /// When to look next; nothing when there is a deadline, and so an end.
   [[nodiscard]] std::optional<CloseTerms::Clock::time_point> due() const noexcept;
-  /// By then: found twice, an obstacle goes to the error hook, for the first of all that look.
-  /// `find()` gives a DrainObstacle.
+  /// Looks, when it is time. An obstacle that was found twice is told to the error hook, by the
+  /// first of all that look. `find()` gives a DrainObstacle.
   template <class Find>
   void look(Find&& find) noexcept {
     next_ = after_patience();

@@ -25,7 +25,7 @@ class DriveScope {
   Reason* outer_rethrown_;
 };
 
-/// For calls that are also allowed from within a task of the loop.
+/// The same, for calls that are also allowed from within a task of the loop.
 class DriveScopeUnlessInside {
  public:
   explicit DriveScopeUnlessInside(LoopCore& loop) {

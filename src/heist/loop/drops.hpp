@@ -31,7 +31,7 @@ class Drops {
   ~Drops();
 
  private:
-  /// Adds what has come since, if this is the one that drops it.
+  /// Adds what has come since, if this object has to drop it.
   virtual void add_found() noexcept = 0;
 
   static thread_local constinit Drops* innermost;

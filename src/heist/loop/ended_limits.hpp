@@ -38,8 +38,8 @@ class EndedLimits {
     return first;
   }
 
-  /// Of the agent that picks: whether it picks a limit now, of whichever loop. False: it is a
-  /// task's turn. `tasks_run`: by that agent, limits among them.
+  /// Called by the agent that picks: whether it picks a limit now, of whichever loop. Returns false
+  /// when it is a task's turn. `tasks_run`: by that agent, limits among them.
   [[nodiscard]] bool begin_pick(std::uint64_t tasks_run) noexcept {
     if (tasks_run != run_after_last_) in_a_row_ = 0;
     if (in_a_row_ == most_in_a_row) return false;
@@ -47,11 +47,11 @@ class EndedLimits {
     run_after_last_ = tasks_run + 1;
     return true;
   }
-  /// Whether begin_pick() would say so.
+  /// Whether begin_pick() would return true.
   [[nodiscard]] bool may_pick(std::uint64_t tasks_run) const noexcept {
     return tasks_run != run_after_last_ || in_a_row_ < most_in_a_row;
   }
-  /// Something that is no task had its turn, or there was nothing to pick.
+  /// Ends a row of limits: something else had its turn, or there was nothing to pick.
   void end_row() noexcept { in_a_row_ = 0; }
 
  private:

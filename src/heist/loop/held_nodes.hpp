@@ -24,7 +24,8 @@ class HeldNodes {
     unturned_ = newest;
     left_ = 0;
   }
-  /// Goes on through so many; drops those of which `is_dead` is true. False: the pass is over.
+  /// Goes on through so many nodes, and drops those of which `is_dead` is true. Returns false when
+  /// the pass is over.
   template <class IsDead, class Drop>
   bool go_on(unsigned nodes, IsDead&& is_dead, Drop&& drop) noexcept {
     for (; nodes > 0; --nodes) {
@@ -41,9 +42,9 @@ class HeldNodes {
     }
     return true;
   }
-  /// How many the last pass has left.
+  /// How many nodes the last pass has left.
   [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
-  /// All leave, oldest first, those of this chain at last; a pass ends.
+  /// Takes all nodes out, oldest first, those of this chain at last. A pass that is under way ends.
   template <class Visit>
   void take_all(LoopNode* newest, Visit&& visit) noexcept {
     visit_all(std::exchange(oldest_, nullptr), visit);

@@ -27,7 +27,7 @@ void KeptState::keep() {
   if (!kept_) kept_ = Owner<Kept>(new Kept());
   LoopCore* loop = current_loop();
   if (loop == nullptr) return;  // what it had before, or none
-  // In a new object first: the old one may hold the last references to what is current.
+  // The state is copied first, as the old one may hold the last references to what is current.
   CapturedState state(loop->on_agent().current);
   TaskHome* home = loop;
   if (state.state().scheduler != nullptr) home = &state.state().scheduler->home;

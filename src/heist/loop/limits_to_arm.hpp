@@ -26,9 +26,9 @@ class LimitsToArm {
  public:
   LimitsToArm() noexcept { static_cast<void>(inbox_.try_sleep()); }
 
-  // Any thread.
+  // What any thread may call.
 
-  /// `below`: for try_take_back().
+  /// Posts a limit. `below` is what try_take_back() needs.
   [[nodiscard]] Inbox::PostResult post(SchedulerTask& limit, Inbox::Below& below) noexcept {
     return inbox_.post(limit, below);
   }
@@ -40,15 +40,15 @@ class LimitsToArm {
   /// Cost: a walk over all of them.
   [[nodiscard]] std::uint64_t count() noexcept { return inbox_.count_tasks(); }
 
-  // The owner.
+  // What only the owner calls.
 
-  /// The message has come.
+  /// Notes that the message has come.
   void note() noexcept { is_told_ = true; }
-  /// Whether it has to look.
+  /// Whether the owner has to look.
   [[nodiscard]] bool is_told() const noexcept { return is_told_; }
-  /// Whether a portion was not enough, be it told or not.
+  /// Whether more limits wait, be the owner told of them or not.
   [[nodiscard]] bool has_more() const noexcept { return is_told_ || inbox_.has_left(); }
-  /// Told or not.
+  /// Whether no limit waits, be the owner told or not.
   [[nodiscard]] bool empty() const noexcept { return !inbox_.has_posts() && !inbox_.has_left(); }
   /// Nothing is here, and none was posted since, told or not.
   [[nodiscard]] bool is_idle() const noexcept { return inbox_.is_asleep(); }
@@ -61,7 +61,7 @@ class LimitsToArm {
   void close(WaitingTasks& into) noexcept;
 
  private:
-  /// How many are armed, or turned round to be armed, at a time.
+  /// How many limits are armed, or put into order to be armed, at a time.
   static constexpr unsigned portion = 1024;
   static constexpr unsigned turned_portion = 8192;
 

@@ -88,7 +88,7 @@ bool Listener::dispatch(SignalEvent& event) noexcept {
                                       sync::relaxed)) {  // relaxed: removed, nothing is read.
     return false;
   }
-  // The bond may still have its turn to come: listeners of one abort run one after another.
+  // The bond may not have had its turn yet, as the listeners of one abort run one after another.
   if (bond_ == nullptr || !bond_->signal->aborted()) run(event);
   auto running = Phase::running;
   if (!once && phase_.compare_exchange_strong(running, Phase::idle,
@@ -114,7 +114,7 @@ void Listener::run(SignalEvent& event) noexcept {
 
 void Listener::retire() noexcept {
   auto idle = Phase::idle;
-  // Fails when its subscription has removed it.
+  // This fails when the subscription has removed the listener.
   if (phase_.compare_exchange_strong(idle, Phase::leaving,
                                      sync::edge("listener:claim", sync::acquire),
                                      sync::relaxed)) {  // relaxed: nothing is read then.
@@ -132,7 +132,7 @@ void Listener::end() noexcept {
   phase_.notify_all();
 }
 
-/// The callback, and the bond.
+/// Destroys the callback, and lets go of the bond.
 void Listener::destroy_callback() noexcept {
   discard_(*this);
   if (bond_ == nullptr) return;
@@ -154,7 +154,7 @@ bool Listener::withdraw() noexcept {
 
 bool Listener::remove() noexcept {
   auto seen = Phase::idle;
-  // From idle: what an earlier run did is acquired, then the callback is ours to destroy.
+  // From idle, what an earlier run did is acquired, and the callback is this thread's to destroy.
   while (!phase_.compare_exchange_weak(seen, seen == Phase::idle ? Phase::gone : Phase::leaving,
                                        sync::edge("listener:remove", sync::acq_rel),
                                        sync::relaxed)) {  // relaxed: a failure only retries.
@@ -179,7 +179,7 @@ namespace HEIST_NAMESPACE {
 using namespace detail;
 
 void Subscription::reset() noexcept {
-  // In locals: the callback's destructor may destroy this object.
+  // These are local variables, as the callback's destructor may destroy this object.
   const Ref<Listener> listener = std::move(listener_);
   const Ref<SignalCore> signal = std::move(signal_);
   const SignalEventKind event = event_;

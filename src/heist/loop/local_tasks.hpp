@@ -15,9 +15,9 @@
 
 namespace heist::detail {
 
-/// Agent only, but for size().
+/// Only the agent touches this, but for size().
 struct LocalTasks {
-  /// `time`: the loop's.
+  /// `time` is the loop's.
   LocalTasks(const EventLoopOptions& options, const LoopTime& time) noexcept
       : waiting(time), policy(options, time) {}
 
@@ -26,19 +26,19 @@ struct LocalTasks {
   std::uint64_t next_enqueue_order = 1;
   PickPolicy policy;
 
-  /// The task takes its place in line now (ORD-4).
+  /// Enqueues a task that is runnable: it takes its place in line now (ORD-4).
   void enqueue_runnable(SchedulerTask& task) noexcept {
     task.key = next_enqueue_order++;
     task.is_dynamic ? enqueue_dynamic(ControlledTask::of(task)) : queues.push(task);
   }
-  /// One that is delayed does so when its delay is over.
+  /// Enqueues a task, or arms it if it is delayed: then it takes its place when its delay is over.
   void enqueue(SchedulerTask& task) noexcept {
     task.is_delayed ? waiting.arm(task) : enqueue_runnable(task);
   }
-  /// Delays that are over.
+  /// Enqueues the tasks whose delays are over.
   void end_delays() noexcept;
-  /// The first one, if that is to run now; null: it has been set aside.   Precondition: there is
-  /// one.
+  /// Takes the first task, if it may run now; null when it was set aside instead.   Precondition:
+  /// there is one.
   [[nodiscard]] SchedulerTask* try_pick(AbortedTasks& aborted) noexcept {
     SchedulerTask* task =
         policy.is_wanted() ? policy.pop(queues, next_enqueue_order) : queues.pop();
@@ -52,7 +52,7 @@ struct LocalTasks {
     policy.run().forget_pick();
     return nullptr;
   }
-  /// Takes an unstarted task back from wherever it is. False: it is not here.
+  /// Takes an unstarted task back from wherever it is. Returns false when it is not here.
   [[nodiscard]] bool withdraw(SchedulerTask& task) noexcept;
   /// A scheduler was resumed: its runnable tasks that were held back take their places in line
   /// again.
@@ -60,14 +60,15 @@ struct LocalTasks {
 
   /// The signal's priority changed: its queues move.
   void refresh_priority(SignalPort& port) noexcept;
-  /// The same of all signals.
+  /// The same for all signals.
   void refresh_priorities() noexcept;
 
-  /// Tasks and time limits.   Thread: any; others than the agent see them as of a moment ago.
+  /// The number of tasks and time limits.   Thread: any; others than the agent see them as of a
+  /// moment ago.
   [[nodiscard]] std::size_t size() const noexcept { return queues.size() + waiting.size(); }
 
  private:
-  /// A signal's priority says where the task stands, while it waits.
+  /// Enqueues a task whose signal's priority says where it stands while it waits.
   void enqueue_dynamic(ControlledTask& task) noexcept {
     auto& queue = dynamic_queue_of(task);
     const auto priority = queue.tasks.empty() ? priority_part_of(task).priority() : TaskPriority{};

@@ -45,7 +45,8 @@ void LoopClosing::drain_by_terms() noexcept {
   }
 }
 
-/// By the clock, or (another thread being there to do it) by resuming a scheduler.
+/// Whether there may be more to do later, by the clock or, if another thread is there to do it,
+/// when a scheduler is resumed.
 bool LoopClosing::has_more_to_come() noexcept {
   const auto& waiting = loop_.on_agent().waiting;
   return waiting.next_deadline() || (waiting.held() != 0 && !loop_.time().is_virtual());
@@ -72,7 +73,7 @@ void LoopClosing::drop_everything() noexcept {
   finish();
 }
 
-/// What is held back never starts.
+/// Drops what a scheduler holds back, which never starts.
 void LoopClosing::drop_waiting(SchedulerCore& scheduler) noexcept {
   auto& waiting = loop_.on_agent().waiting;
   while (SchedulerTask* task = scheduler.held.front()) {

@@ -20,20 +20,21 @@ class LoopClosing {
   LoopClosing(const LoopClosing&) = delete;
   LoopClosing& operator=(const LoopClosing&) = delete;
 
-  /// The agent: runs or drops everything, for good, by the terms that were asked for. Nothing more
-  /// the second time.
+  /// Called by the agent: runs or drops everything, for good, by the terms that were asked for. A
+  /// second call does nothing.
   CloseReport close() noexcept HEIST_ON_AGENT;
   CloseReport close(const CloseMode& mode) noexcept HEIST_ON_AGENT;
-  /// The agent: what was aborted and not cleared away yet.
+  /// Called by the agent: clears away what was aborted and is still there.
   void finish() noexcept HEIST_ON_AGENT;
 
-  /// Any thread: what counts for a close that is under way may be stricter now.
+  /// Called by any thread: makes these terms count for a close that is under way, where they are
+  /// stricter.
   void hurry(const CloseMode& mode) noexcept;
-  /// Any thread: a close() is under way.
+  /// Whether a close() is under way.   Thread: any.
   [[nodiscard]] bool is_under_way() const noexcept {
     return is_under_way_.load(sync::edge("closing:see", sync::acquire));
   }
-  /// Any thread: what a drain that does not get on waits for.   Errors: std::bad_alloc.
+  /// What a drain that does not get on waits for.   Thread: any.   Errors: std::bad_alloc.
   [[nodiscard]] DrainObstacle find_obstacle() const;
 
  private:

@@ -1,4 +1,4 @@
-// What any thread does to a loop, and how what is handed over to it arrives.
+// What any thread does to a loop, and how what is posted to it arrives.
 #include "loop_core.hpp"
 
 #include <stdexcept>
@@ -106,7 +106,7 @@ bool LoopCore::post_in_turn(SchedulerTask& task) noexcept {
 
 inline bool LoopCore::post_from_agent(SchedulerTask& task) noexcept {
   if (!on_agent().accepts_posts) return false;
-  drain_inbox();  // what was posted before is older (I2)
+  take_inbox_and_release();  // what was posted before is older (I2)
   enqueue(task);
   return true;
 }
@@ -115,14 +115,14 @@ bool LoopCore::post(SchedulerTask& task) noexcept {
   if (loop_of_this_thread == this) return post_from_agent(task);
   // relaxed: see refuse_tasks().
   if (refuses_tasks_.load(sync::relaxed)) [[unlikely]]
-    return hand_over_task(task);
-  return hand_over(task);
+    return post_as_task(task);
+  return post_node(task);
 }
 
-bool LoopCore::hand_over_task(LoopNode& node) noexcept {
+bool LoopCore::post_as_task(LoopNode& node) noexcept {
   // relaxed: see refuse_tasks().
   if (refuses_tasks_.load(sync::relaxed) && !is_task_of(*this)) return false;
-  return hand_over(node);
+  return post_node(node);
 }
 
 bool LoopCore::post_or_drop(SchedulerTask& task) noexcept {
@@ -135,19 +135,19 @@ bool LoopCore::post_limit(SchedulerTask& limit, Inbox::Below& below) noexcept {
   if (loop_of_this_thread == this) return post_from_agent(limit);
   if (refuses_tasks() && !is_task_of(*this)) return false;
   return send_limit(limit, below,
-                    [this](LoopNode& notice) { static_cast<void>(hand_over(notice)); });
+                    [this](LoopNode& notice) { static_cast<void>(post_node(notice)); });
 }
 
-bool LoopCore::deliver(Reaction& reaction) noexcept { return hand_over(reaction); }
+bool LoopCore::deliver(Reaction& reaction) noexcept { return post_node(reaction); }
 
-bool LoopCore::hand_over(LoopNode& node) noexcept {
+bool LoopCore::post_node(LoopNode& node) noexcept {
   const auto result = inbox_.post(node);
   if (result == Inbox::PostResult::wake) sleep_.wake_up();
   return result != Inbox::PostResult::closed;
 }
 
 void LoopCore::send(LoopNode& message) noexcept {
-  if (!hand_over(message)) drop_undeliverable(message);
+  if (!post_node(message)) drop_undeliverable(message);
 }
 
 void LoopCore::request_recheck() noexcept {
@@ -162,7 +162,8 @@ void LoopCore::end_stop() noexcept {
   auto& agent = on_agent();
   agent.stop_requested = false;
   if (!std::exchange(agent.stop_taken, false)) return;
-  // The message may be sent again from here on; who has not, as it was under way, has asked before.
+  // The message may be sent again from here on. Whoever did not send it, as it was under way, asked
+  // before.
   stop_sent_.exchange(false, sync::edge("stop:take", sync::acq_rel));
 }
 
@@ -198,7 +199,8 @@ void LoopCore::reap_for_a_while() noexcept {
   if (clear()) on_agent().clearing.go_on(time_, clear);
 }
 
-/// False: it has not arrived yet, or was disposed of already.
+/// Takes an aborted task back from where it waits, and disposes of it. Returns false when it has
+/// not arrived yet, or was disposed of already.
 bool LoopCore::reap(ControlledTask& task) noexcept {
   return on_agent().withdraw(task) && dispose(task);
 }

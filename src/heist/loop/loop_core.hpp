@@ -28,7 +28,7 @@
 
 namespace heist::detail {
 
-/// The loop the calling thread drives; current_loop() for code that sees this header.
+/// The loop that the calling thread drives: current_loop() for code that sees this header.
 extern thread_local constinit LoopCore* loop_of_this_thread;
 
 /// One event loop.
@@ -46,7 +46,7 @@ class LoopCore final : public TaskHome {
  public:
   static Ref<LoopCore> make(const EventLoopOptions& options);
 
-  // Any thread (loop_core.cpp).
+  // What any thread may call (loop_core.cpp).
 
   [[nodiscard]] bool post(SchedulerTask& task) noexcept override;
   bool post_or_drop(SchedulerTask& task) noexcept override;
@@ -55,11 +55,12 @@ class LoopCore final : public TaskHome {
   void send(LoopNode& message) noexcept override;
   void change_priority(SignalPort& port) noexcept override { port.notify_agent(*this); }
   [[nodiscard]] LoopCore* as_loop() noexcept override { return this; }
-  /// Hands a node to the agent. False: the loop is closed, the node is still the caller's.
-  [[nodiscard]] bool hand_over(LoopNode& node) noexcept;
-  /// The same for one that is a task, or stands for one, of another thread: false also when such
-  /// are refused.
-  [[nodiscard]] bool hand_over_task(LoopNode& node) noexcept;
+  /// Posts any node to the agent. Returns false when the loop is closed, and the node is still the
+  /// caller's.
+  [[nodiscard]] bool post_node(LoopNode& node) noexcept;
+  /// The same for a node of another thread that is a task, or stands for one. False also when the
+  /// loop refuses tasks.
+  [[nodiscard]] bool post_as_task(LoopNode& node) noexcept;
   /// Asks the agent to read the priority of its runnable dynamic queues again.
   void request_recheck() noexcept;
   void request_stop() noexcept;
@@ -68,7 +69,7 @@ class LoopCore final : public TaskHome {
         sync::relaxed);  // relaxed: a stop that is asked for later may be seen later.
   }
   [[nodiscard]] EventLoopStats stats() const noexcept;
-  /// Tasks that have not started.   Cost: a walk over what the inbox holds.
+  /// The number of tasks that have not started.   Cost: a walk over what the inbox holds.
   [[nodiscard]] std::size_t count_unstarted() noexcept {
     return agent_->size() + inbox_.count_tasks() + limits_to_arm_.count();
   }
@@ -80,27 +81,27 @@ class LoopCore final : public TaskHome {
   [[nodiscard]] RunningTask& running_task() noexcept { return running_; }
   [[nodiscard]] LoopClosing& closing() noexcept { return closing_; }
   [[nodiscard]] Arrivals& arrivals() noexcept { return arrivals_; }
-  /// What its thread waits for, in what it runs, without a limit.
+  /// What the agent's thread waits for without a limit, within a task.
   [[nodiscard]] AgentWait& wait() noexcept { return wait_; }
-  /// Its place in a cluster; null: it is in none.
+  /// The loop's place in a cluster; null when it is in none.
   [[nodiscard]] Membership* membership() const noexcept { return membership_.get(); }
   [[nodiscard]] bool is_member_of(const TaskHome& cluster) const noexcept {
     return membership_ != nullptr && &membership_->cluster() == &cluster;
   }
 
-  // The driver.
+  // What only the driver calls.
 
-  /// The loop whose task drives this one; null: none.
+  /// The loop whose task drives this one, or null.
   [[nodiscard]] LoopCore* outer_loop() const noexcept { return outer_loop_; }
-  /// Before it is driven.
+  /// Makes the loop one of a cluster. To be called before it is driven.
   void join(std::unique_ptr<Membership> membership) noexcept;
-  /// One more source of tasks.   Errors: std::bad_alloc.
+  /// Adds one more source of tasks.   Errors: std::bad_alloc.
   [[nodiscard]] SchedulerCore& add_scheduler();
   /// After close and outside of any DriveScope: signals and promises may keep this object for long,
   /// but not what only an agent needs.
   void free_agent_state() noexcept;
 
-  // The agent: what it has taken over (loop_core.cpp).
+  // What only the agent calls: what it has taken over (loop_core.cpp).
 
   /// Asserts that the caller is the agent.
   [[nodiscard]] AgentState& on_agent() noexcept HEIST_ASSERTS_AGENT {
@@ -108,22 +109,24 @@ class LoopCore final : public TaskHome {
     return *agent_;
   }
   void assert_agent() noexcept HEIST_ASSERTS_AGENT { static_cast<void>(on_agent()); }
-  /// As post(), of a message that arrives, in its turn, or when the inbox has been taken.
+  /// As post(), for a message that arrives, or when the inbox has been taken: the task takes its
+  /// turn now.
   [[nodiscard]] bool post_in_turn(SchedulerTask& task) noexcept HEIST_ON_AGENT;
-  /// Whether drain_inbox() has something to do.
+  /// Whether take_inbox_and_release() has something to do.
   [[nodiscard]] bool has_messages() noexcept HEIST_ON_AGENT {
     return inbox_.has_posts() || has_leftovers();
   }
-  /// Takes what other threads handed over. Runs users' destructors.
-  void drain_inbox() noexcept HEIST_ON_AGENT {
+  /// Takes what other threads posted, and releases what was aborted: runs users' destructors.
+  void take_inbox_and_release() noexcept HEIST_ON_AGENT {
     if (has_messages()) [[unlikely]]
       arrivals_.drain();
   }
-  /// The same without running any user code: what is to be released waits for drain_inbox().
+  /// Takes what other threads posted without running any user code. What is to be released waits
+  /// for take_inbox_and_release().
   void take_inbox() noexcept HEIST_ON_AGENT {
     if (has_messages()) arrivals_.take();
   }
-  /// A node that has left the inbox.
+  /// Accepts a node that was taken from the inbox.
   void arrive(LoopNode& node) noexcept HEIST_ON_AGENT {
     switch (node.ops->kind) {
       case LoopNodeKind::task:
@@ -136,7 +139,7 @@ class LoopCore final : public TaskHome {
         return take_message(node, *this);
     }
   }
-  /// Refuses everything from other threads, and takes what they had handed over.
+  /// Refuses everything from other threads from now on, and takes what they have posted.
   void close_inbox() noexcept HEIST_ON_AGENT;
   void release_held(SchedulerCore& scheduler) noexcept override;
   [[nodiscard]] bool reap(ControlledTask& task) noexcept override;
@@ -145,45 +148,46 @@ class LoopCore final : public TaskHome {
   template <class Visit>
   void each_scheduler(Visit&& visit) {
     first_scheduler_.each(visit);
-    // By index: a callback's destructor may create one.
+    // The loop goes by index, as a callback's destructor may add a scheduler.
     // NOLINTNEXTLINE(modernize-loop-convert)
     for (std::size_t i = 0; i < more_schedulers_.size(); ++i) more_schedulers_[i]->each(visit);
   }
 
-  // The agent: how it runs (loop_core_run.cpp).
+  // What only the agent calls: how it runs (loop_core_run.cpp).
 
   /// Picks and runs one task; false when nothing is runnable, or (if heeded) a stop was requested.
   bool run_next(bool heed_stop = false) noexcept HEIST_ON_AGENT;
-  /// Within a task that is made of others: between two of them it aborts the signals that a pick
-  /// would.
+  /// Called between two parts of a task that is made of many: aborts the signals that a pick would.
   void run_ended_limits() noexcept HEIST_ON_AGENT;
   /// Waits for a task and runs it; false when stopped or closed instead.
   bool wait_and_run() noexcept HEIST_ON_AGENT;
   /// Runs tasks until a stop or a close.
   void run() noexcept HEIST_ON_AGENT;
-  /// The stop has been heeded; the next one counts anew.
+  /// Ends a stop that has been heeded. The next one counts anew.
   void end_stop() noexcept HEIST_ON_AGENT;
-  /// Makes runnable what other threads and the clock have for us. False: not all, as a time limit
-  /// comes first, which run_next() runs.
+  /// Makes runnable what other threads have posted and whose delay is over. Returns false when some
+  /// is left, as a time limit comes first, which run_next() runs.
   [[nodiscard]] bool collect_work() noexcept HEIST_ON_AGENT;
-  /// A reaction of this loop, or of its cluster when it goes on with what settles its promise.
+  /// Queues a reaction of this loop, or one of its cluster that goes on with what settles its
+  /// promise.
   void push_microtask(Reaction& reaction) noexcept HEIST_ON_AGENT;
   void microtask_checkpoint() noexcept HEIST_ON_AGENT {
     if (!on_agent().microtasks.empty()) run_microtasks();
   }
-  /// Within what it runs its thread is about to wait, or to block: the microtasks that other agents
-  /// of the cluster may run as well do not wait for it.
+  /// Called within a task whose thread is about to wait, or to block: the microtasks that other
+  /// agents of the cluster may run as well do not wait for it.
   void give_to_cluster() noexcept;
-  /// For what runs long: whether there may be something to do above this level, or something to
-  /// look after.
+  /// For work that takes long: whether there may be something to do above this level, or something
+  /// to look after.
   [[nodiscard]] bool has_more_urgent(int level) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_work() noexcept HEIST_ON_AGENT;
-  /// Sleeps until there may be something to do, or `limit`; at once awake when there is.
+  /// Sleeps until there may be something to do, or until `limit`. It does not sleep when there is
+  /// something.
   void park(std::optional<LoopTime::Clock::time_point> limit = {}) noexcept HEIST_ON_AGENT;
-  /// Before it sleeps: users' code, too.
+  /// Called before the agent sleeps. It may run users' code.
   void forget_rethrown() noexcept HEIST_ON_AGENT;
 
-  /// Before users' code runs, which may take long.
+  /// Called before users' code runs, which may take long.
   void end_search() noexcept HEIST_ON_AGENT {
     if (on_agent().is_searching) membership_->end_search();
   }
@@ -209,12 +213,12 @@ class LoopCore final : public TaskHome {
   void run_microtasks() noexcept HEIST_ON_AGENT;
   void reap_for_a_while() noexcept HEIST_ON_AGENT;
 
-  // Written by posters.
+  // Posters write these.
   sync::atomic<bool> recheck_{false};
   sync::atomic<bool> stop_sent_{false};
   AgentSleep sleep_;
 
-  // Written rarely.
+  // These are written rarely.
   alignas(64) StopMessage stop_message_;
   sync::atomic<bool> driven_{false};
   LoopClosing closing_{*this};
@@ -223,7 +227,7 @@ class LoopCore final : public TaskHome {
   std::vector<std::unique_ptr<SchedulerCore>> more_schedulers_;  ///< the driver's
   std::unique_ptr<Membership> membership_;
 
-  // Written by the agent.
+  // The agent writes these.
   alignas(64) RunningTask running_;
   TaskCounts counts_{*this};
   AgentWait wait_;

@@ -15,7 +15,7 @@ constexpr bool all(Bools... conditions) noexcept {
   return (conditions & ...);
 }
 
-/// One of the loop's own tasks; null: none is left, or the pick goes on later.
+/// Picks one of the loop's own tasks; null when none is left, or when the pick goes on later.
 inline SchedulerTask* pick(LoopCore& loop) noexcept HEIST_ON_AGENT {
   while (!loop.on_agent().queues.empty()) {
     if (SchedulerTask* task = loop.on_agent().try_pick(loop.aborted())) return task;
@@ -43,22 +43,22 @@ inline SchedulerTask* pick_limit_of_cluster(LoopCore& loop) noexcept HEIST_ON_AG
   return pick_limit_of_cluster(loop);
 }
 
-/// A limit that has ended does not wait until all that was sent here has been taken. Null: there is
-/// none, or nothing to take before it.
+/// A limit that has ended does not wait until all that was sent here has been taken. Returns null
+/// when there is none, or nothing to take before it.
 inline SchedulerTask* pick_limit_before_inbox(LoopCore& loop) noexcept HEIST_ON_AGENT {
   if (!loop.may_have_limits() && !loop.has_leftovers()) [[likely]]
     return nullptr;
   return pick_limit_of_any(loop);
 }
 
-/// False: a time limit comes first, and something is left.
+/// Takes what was sent here. Returns false when a time limit comes first, and something is left.
 inline bool drain_until_limit(LoopCore& loop) noexcept HEIST_ON_AGENT {
   return !loop.has_messages() || loop.arrivals().drain_until_limit();
 }
 
 void run_reaction(LoopCore& loop, Reaction& reaction) noexcept HEIST_ON_AGENT {
   auto& agent = loop.on_agent();
-  // Kept here: the reaction may be gone before its continuation is done with the state.
+  // The state is kept here, as the reaction may be gone before its continuation is done with it.
   const CapturedState captured = std::move(reaction.captured);
   const auto home = std::move(reaction.home);
   agent.current = captured.state();
@@ -77,7 +77,7 @@ inline void end_task(LoopCore& loop) noexcept HEIST_ON_AGENT {
   loop.counts().activity().say_moves();
 }
 
-/// False: an abort came before the start, nothing ran.
+/// Returns false when an abort came before the start, so that nothing ran.
 inline bool run_task(LoopCore& loop, SchedulerTask& task) noexcept HEIST_ON_AGENT {
   auto& agent = loop.on_agent();
   const bool may_not_start = task.has_control;
@@ -93,14 +93,14 @@ inline bool run_task(LoopCore& loop, SchedulerTask& task) noexcept HEIST_ON_AGEN
   return !may_not_start || !std::exchange(agent.not_started, false);
 }
 
-/// Its listeners are users' code, as tasks are.
+/// Runs a time limit: its signal's listeners are users' code, as tasks are.
 inline bool run_limit(LoopCore& loop, SchedulerTask& limit) noexcept HEIST_ON_AGENT {
   loop.end_search();
   return run_task(loop, limit);
 }
 
-/// A stealable continuation, or the rest of a task that forked. Apart from the way of tasks, which
-/// is shorter without it.
+/// Runs a stealable continuation, or the rest of a task that forked. It is a function of its own,
+/// as the way of tasks is shorter without it.
 [[gnu::noinline]] void run_continuation(LoopCore& loop, LoopNode& node) noexcept HEIST_ON_AGENT {
   loop.on_agent().waiting.limits().end_row();
   if (node.ops->kind == LoopNodeKind::forked) {
@@ -112,7 +112,8 @@ inline bool run_limit(LoopCore& loop, SchedulerTask& limit) noexcept HEIST_ON_AG
   end_task(loop);
 }
 
-/// What Membership has picked. False: an abort came before the start, nothing ran.
+/// Runs what Membership has picked. Returns false when an abort came before the start, so that
+/// nothing ran.
 inline bool run_picked(LoopCore& loop, LoopNode& node) noexcept HEIST_ON_AGENT {
   loop.end_search();
   if (node.ops->kind == LoopNodeKind::task)
@@ -205,7 +206,7 @@ void LoopCore::run() noexcept {
 bool LoopCore::collect_work() noexcept {
   auto& agent = on_agent();
   if (!drain_until_limit(*this)) return false;
-  // Both run users' code: this pick goes by what that posts and re-prioritises, too.
+  // Both run users' code, and this pick has to see what that posts and re-prioritises.
   const bool is_new_pick = !std::exchange(agent.goes_on, false);
   if (is_new_pick && !aborted_.empty()) {
     reap_for_a_while();

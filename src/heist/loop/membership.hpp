@@ -14,7 +14,7 @@ namespace heist::detail {
 class SchedulerTask;
 class TaskHome;
 
-/// Which agents of a cluster waited at a look, for the next one.
+/// Which agents of a cluster waited when one of them looked; kept for its next look.
 struct SeenWaits {
   SeenWaits() noexcept = default;
   SeenWaits(const SeenWaits&) = delete;
@@ -35,7 +35,7 @@ class Membership {
   [[nodiscard]] TaskHome& cluster() const noexcept { return cluster_; }
 
   /// What is to be run next of all agents' time limits, tasks and continuations and this loop's
-  /// own. Null: nothing, or the pick is to go on (LoopCore::goes_on).
+  /// own. Returns null when there is nothing, or when the pick has to go on (LoopCore::goes_on).
   [[nodiscard]] virtual LoopNode* pick() noexcept HEIST_ON_AGENT = 0;
   /// Looks after the cluster's delays if nobody does.   Returns a signal's time limit that has
   /// ended, to be run next; null: none, or it is a task's turn.
@@ -51,16 +51,17 @@ class Membership {
   /// DLY-5).
   virtual void end_search() noexcept HEIST_ON_AGENT = 0;
 
-  // The agent's thread, within what it runs.
+  // What the agent's thread calls within a task.
 
-  /// It is about to wait: drops what nobody may run any more.
+  /// Called before a wait: drops what nobody may run any more.
   virtual void drop_before_wait() noexcept = 0;
-  /// It has said for what it waits: whether nobody is left who could end that (CLU-5).
+  /// Called when the agent has said what it waits for: whether nobody is left who could end that
+  /// wait (CLU-5).
   [[nodiscard]] virtual bool is_stuck() noexcept = 0;
   /// It has waited for long: what is to be told of those that have waited since the call before,
   /// which `seen` is of; empty: nothing, or another one of them tells.   Errors: std::bad_alloc.
   [[nodiscard]] virtual std::string find_long_waits(std::unique_ptr<SeenWaits>& seen) = 0;
-  /// It has ended a wait: until nobody looks at what it waited for.
+  /// Called after a wait: waits until nobody looks at what the agent waited for.
   virtual void await_lookers() noexcept = 0;
 
  protected:

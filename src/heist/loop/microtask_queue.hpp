@@ -5,7 +5,7 @@
 
 namespace heist::detail {
 
-/// Agent only; does not own.   Spec: [html#microtask-queue].
+/// Only the agent touches it, and it does not own its nodes.   Spec: [html#microtask-queue].
 class MicrotaskQueue {
  public:
   [[nodiscard]] bool empty() const noexcept { return head_ == nullptr; }

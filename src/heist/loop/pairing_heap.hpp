@@ -42,7 +42,7 @@ class PairingHeap {
     item.child = item.sibling = item.previous = nullptr;
   }
 
-  /// The place of `item` in the order is another one now.
+  /// To be called when the place of `item` in the order has changed.
   void changed(T& item) noexcept {
     if (&item == root_ && item.child == nullptr) return;
     erase(item);

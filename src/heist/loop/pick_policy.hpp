@@ -16,10 +16,10 @@ namespace heist::detail {
 
 /// What an agent goes by beside levels, and what it remembers of its picks for that.
 ///
-/// Agent only.
+/// Only the agent touches it.
 class PickPolicy {
  public:
-  /// `time`: the loop's.
+  /// `time` is the loop's.
   PickPolicy(const EventLoopOptions& options, const LoopTime& time) noexcept
       : time_(&time),
         cap_(options.continuation_cap),
@@ -27,18 +27,18 @@ class PickPolicy {
     if (options.max_wait != MaxWait{}) guard_.emplace(options.max_wait);
   }
 
-  /// Whether the options ask for anything of it; else picks go by levels only.
+  /// Whether the options ask for a cap or a maximum wait. If not, picks go by levels only.
   [[nodiscard]] bool is_wanted() const noexcept { return is_wanted_; }
   /// From now on it goes by the clock of the loop's cluster, by which stealable tasks are stamped.
   void follow(const LoopTime& cluster) noexcept { time_ = &cluster; }
   [[nodiscard]] std::chrono::nanoseconds now() const noexcept { return time_->now(); }
 
-  /// Of this loop's own tasks the one that has waited for its maximum.
+  /// Finds the one of this loop's own tasks that has been late for longest.
   [[nodiscard]] LatePick find_late(const TaskQueues& queues, std::chrono::nanoseconds now,
                                    std::uint64_t next_order) noexcept {
     return guard_ ? guard_->find(queues, now, next_order) : LatePick{};
   }
-  /// When to look for what is late among the tasks of a cluster; null without a maximum wait.
+  /// Says when to look for late tasks of the cluster; null without a maximum wait.
   [[nodiscard]] LateLooks* looks() noexcept { return guard_ ? &guard_->looks() : nullptr; }
   /// Whether continuations, which go on, have gone first for the whole cap: then one task of their
   /// priority may pass (YLD-6).

@@ -16,7 +16,7 @@ bool queue_plain_task(LoopCore& loop, SchedulerTask& task) noexcept {
   return loop.post_or_drop(task);
 }
 
-/// The task runs: its thread is the loop's.
+/// Called while the task runs, so by the loop's agent.
 void count_plain_task(LoopCore& loop, TaskSource source) noexcept {
   loop.assert_agent();
   loop.on_agent().current = {};

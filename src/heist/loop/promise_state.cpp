@@ -88,7 +88,8 @@ const Reason& moved_from_reason() noexcept {
 
 namespace {
 
-/// Made before main, so that closing, dropping and catching never allocate (LIF-4).
+/// These reasons are made before main, so that closing, dropping and catching never allocate
+/// (LIF-4).
 [[maybe_unused]] const std::array made_ahead{&loop_closed_reason(),    &close_abort_reason(),
                                              &follows_itself_reason(), &resolver_dropped_reason(),
                                              &no_reason_given(),       &moved_from_reason(),
@@ -155,7 +156,7 @@ bool Reaction::bind_to_cluster_of(const PromiseStateBase& promise) noexcept {
 
 namespace {
 
-/// What this thread has still to drop, oldest first.
+/// What this thread still has to drop, oldest first.
 thread_local constinit MicrotaskQueue undeliverable;
 
 void drop_all_undeliverable() noexcept {
@@ -165,7 +166,7 @@ void drop_all_undeliverable() noexcept {
   }
 }
 
-/// Leaves it to the outermost call.
+/// Drops what was pushed; within such a call it leaves that to the outermost one.
 void drop_pushed() noexcept {
   static thread_local constinit bool dropping = false;
   if (std::exchange(dropping, true)) return;
@@ -185,14 +186,16 @@ void drop_undeliverable(LoopNode& node) noexcept {
 
 namespace {
 
-/// Whether it runs as a microtask of the loop that settles its promise, and not by way of its home.
+/// Whether a reaction runs as a microtask of the loop that settles its promise, and not by way of
+/// its home.
 bool stays_here(const Reaction& reaction, const TaskHome& home, const LoopCore& here) noexcept {
   return &home == &here || (reaction.follows_settler && here.is_member_of(home));
 }
 
-/// False: its home is closed; the reaction is still the caller's. Runs no user code.
+/// Posts a reaction to its home. Returns false when that is closed; the reaction is still the
+/// caller's then. Runs no user code.
 bool try_deliver(Reaction& reaction) noexcept {
-  // Kept here: once sent, the reaction may be gone, and its home with it.
+  // The home is kept here: once sent, the reaction may be gone, and its home with it.
   Ref<TaskHome> home = std::move(reaction.home);
   LoopCore* here = current_loop();
   if (here == nullptr || !stays_here(reaction, *home, *here)) return home->deliver(reaction);
@@ -295,14 +298,14 @@ bool PromiseStateBase::wait_for(Delay timeout) {
 bool PromiseStateBase::wait_until(std::optional<std::chrono::steady_clock::time_point> deadline) {
   refuse_wait_on(home_);
   if (const LoopCore* member = member_here()) member->membership()->drop_before_wait();
-  // Within a drop: what settles the promise may be behind it.
+  // If the thread drops something at the moment, what settles the promise may stand behind that.
   Drops::drop_behind();
   drop_all_undeliverable();
   if (LoopCore* member = member_here()) member->give_to_cluster();
   std::optional<AgentWaiting> waiting;
   if (!deadline) waiting.emplace(*this, home_);
   std::uint32_t nobody = 0;
-  // Fails when others wait already, which serves as well.
+  // This fails when others wait already, which serves as well.
   waiting_.compare_exchange_strong(nobody, someone_waits, sync::edge("promise:wait", sync::seq_cst),
                                    sync::edge("promise:wait", sync::seq_cst));
   while (status_.load(sync::edge("promise:wait", sync::seq_cst)) == PromiseStatus::pending) {

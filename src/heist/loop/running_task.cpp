@@ -4,7 +4,7 @@
 
 namespace heist::detail {
 
-/// A close has it: whoever is done last drops the share that is added here.
+/// A close has taken the task: whoever finishes last drops the share that is added here.
 void RunningTask::end_stolen(ControlledTask& task) noexcept {
   task.memory.add();
   if (stolen_ends_.fetch_add(1, sync::edge("running:withdraw", sync::acq_rel)) % 2 == 1) {
@@ -20,7 +20,7 @@ void RunningTask::reject() noexcept {
 }
 
 void RunningTask::reject_stolen(ControlledTask& task) noexcept {
-  // It may be about to start.
+  // The task may be about to start.
   if (task.try_drop() || task.try_close_running()) {
     task.task_ops().reject(task, close_abort_reason());
   }

@@ -19,12 +19,13 @@ namespace heist::detail {
 // Proof   stress/model/models/running.cpp
 class RunningTask {
  public:
-  // The agent.
+  // What only the agent calls.
 
   void publish(ControlledTask& task) noexcept {
     task_.store(&task, sync::edge("running:publish", sync::release));
   }
-  /// Also when a close has taken it meanwhile: the task's memory then lasts until that is done.
+  /// Withdraws the task, also when a close has taken it meanwhile: the task's memory then lasts
+  /// until the close is done with it.
   void withdraw(ControlledTask& task) noexcept {
     if (task_.exchange(nullptr, sync::edge("running:withdraw", sync::acq_rel)) == nullptr) {
       end_stolen(task);
@@ -34,7 +35,7 @@ class RunningTask {
     return task_.load(sync::relaxed);  // relaxed: the agent's own slot.
   }
 
-  // A closer.
+  // What a closer calls.
 
   /// Rejects the promise of the running task, if it has one.
   void reject() noexcept;

@@ -47,7 +47,8 @@ class TaskHome;
 /// Proof   stress/model/models/cluster_suspension.cpp, stress/held_stress.cpp
 class SuspendedTasks {
  public:
-  /// Both return the number of this change, from 1: of several threads' the last one decides.
+  /// Both return the number of this change, from 1. If several threads change it, the last change
+  /// decides.
   std::uint64_t suspend() noexcept { return change(true); }
   std::uint64_t resume() noexcept { return change(false); }
   [[nodiscard]] bool is_suspended() const noexcept {
@@ -60,39 +61,41 @@ class SuspendedTasks {
     } while (!newest_.compare_exchange_weak(old, &node, sync::edge("hold:push", sync::seq_cst),
                                             sync::relaxed));  // relaxed: a failure only retries.
   }
-  /// Nothing is held but what a holder has in hand.
+  /// Whether nothing is held but what a holder has in hand.
   [[nodiscard]] bool empty() const noexcept {
     return !has_nodes_.load(sync::edge("hold:look", sync::seq_cst)) &&
            newest_.load(sync::edge("hold:look", sync::seq_cst)) == nullptr;
   }
 
-  /// One that may be held was aborted; wants_sweep() is to be looked at.
+  /// Counts a task that was aborted and may be held. wants_sweep() has to be looked at then.
   void count_abort() noexcept { aborts_.fetch_add(1, sync::edge("hold:abort", sync::seq_cst)); }
   [[nodiscard]] std::uint64_t aborts() const noexcept {
     return aborts_.load(sync::edge("hold:look", sync::seq_cst));
   }
-  /// Whether a pass pays, or is under way.
+  /// Whether a pass is worth it, or under way.
   [[nodiscard]] bool wants_sweep() const noexcept {
     return aborts() >= sweep_at_.load(sync::edge("hold:look", sync::seq_cst)) && !empty();
   }
 
-  /// Becomes the holder. False: there is one, who looks again when it has ended.
+  /// Makes the caller the holder. Returns false when there is one, who looks again when it has
+  /// ended.
   [[nodiscard]] bool try_begin() noexcept {
     return !is_taken_.exchange(true, sync::edge("hold:begin", sync::seq_cst));
   }
-  /// The holder. It looks again then whether all is to be published, and whether a sweep pays.
+  /// Called by the holder, which then looks again whether all has to be published, and whether a
+  /// sweep is worth it.
   void end() noexcept {
     has_nodes_.store(!nodes_.empty(), sync::edge("hold:end", sync::seq_cst));
     is_taken_.store(false, sync::edge("hold:end", sync::seq_cst));
   }
-  /// The holder: goes on with a pass, or begins one, through so many; drops those of which
-  /// `is_dead` is true.
+  /// Called by the holder: goes on with a pass, or begins one, through so many nodes, and drops
+  /// those of which `is_dead` is true.
   template <class IsDead, class Drop>
   void sweep(unsigned nodes, IsDead&& is_dead, Drop&& drop) noexcept {
     if (!nodes_.is_in_pass()) begin_pass();
     if (!nodes_.go_on(nodes, is_dead, drop)) sweep_from(aborts_before_ + nodes_.left() / 2 + 1);
   }
-  /// The holder: all leave, oldest first.
+  /// Called by the holder: takes all nodes out, oldest first.
   template <class Visit>
   void take_all(Visit&& visit) noexcept {
     sweep_from(aborts() + 1);
@@ -126,7 +129,7 @@ class SuspendedTasks {
   sync::atomic<bool> has_nodes_{false};
   sync::atomic<LoopNode*> newest_{nullptr};
   sync::atomic<std::uint64_t> aborts_{0};  ///< of its scheduler's tasks, held or not
-  /// How many aborts make a pass pay; 0 while one is under way.
+  /// How many aborts make a pass worth it; 0 while one is under way.
   sync::atomic<std::uint64_t> sweep_at_{1};
   HeldNodes nodes_;
   std::uint64_t aborts_before_ = 0;  ///< when the pass began
@@ -146,11 +149,11 @@ struct SchedulerCore {
   /// `highest`.
   /// Errors: std::bad_alloc.
   [[nodiscard]] SchedulerCore& with_ceiling(TaskPriority highest);
-  /// The priority that its tasks have when they ask for this one (SEC-1).
+  /// The priority that the scheduler's tasks get when they ask for `asked` (SEC-1).
   [[nodiscard]] TaskPriority capped(TaskPriority asked) const noexcept {
     return std::min(asked, ceiling);
   }
-  /// This one, and those made of it.
+  /// Visits this scheduler, and those that with_ceiling() has made of it.
   template <class Visit>
   void each(Visit&& visit) {
     visit(*this);

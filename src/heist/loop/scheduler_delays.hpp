@@ -34,7 +34,7 @@ class SchedulerDelays {
  public:
   using Time = std::chrono::nanoseconds;
 
-  /// Stands in the loop's wheel for what is here.
+  /// Stands in the loop's wheel for the delays that are here.
   struct Wake : SchedulerTask {
     Wake() noexcept : SchedulerTask(table, false) {}
     static constexpr LoopNodeOps table{LoopNodeKind::task, nullptr, nullptr};
@@ -52,18 +52,18 @@ class SchedulerDelays {
     since_ = std::max(at, since_);
     is_suspended_ = false;
   }
-  /// When it is that time by the loop.   Precondition: it is not suspended.
+  /// The loop's time at the scheduler's time `own`.   Precondition: it is not suspended.
   [[nodiscard]] Time on_loop(Time own) const noexcept {
     return own > Time::max() - lost_ ? Time::max() : own + lost_;
   }
 
-  /// A delay that was armed before the first suspension, and ends at that time.
+  /// Adds a delay that was armed before the first suspension, and ends at that time.
   void push_early(SchedulerTask& task, Time end) noexcept {
     task.place = TaskPlace::delayed_longer;
     task.key = static_cast<Tick>(end.count());
     early_.push_back(task);
   }
-  /// One that arrives: its key and its time of posting are still those of its poster.
+  /// Arms a task that arrives. Its key and its time of posting are still those of its poster.
   void arm(SchedulerTask& task) noexcept {
     task.place = TaskPlace::delayed_by_scheduler;
     const Time posted{task.posted_at};
@@ -77,7 +77,7 @@ class SchedulerDelays {
     task.place == TaskPlace::delayed_longer ? early_.erase(task) : wheel_.cancel(task);
     task.place = TaskPlace::elsewhere;
   }
-  /// When the first one ends, by its own time; Time::max(): none does.
+  /// When the first delay ends, by the scheduler's time; Time::max() when none does.
   [[nodiscard]] Time first_end() const noexcept {
     const SchedulerTask* early = early_.front();
     const Tick first = std::min(early != nullptr ? early->key : no_tick, wheel_.next_expiry());
@@ -99,7 +99,7 @@ class SchedulerDelays {
     }
     has_more_ended_ = !expire_wheel(now, end, most);
   }
-  /// The last expire() has stopped before it came to the end.
+  /// Whether the last expire() has stopped before it came to the end.
   [[nodiscard]] bool has_more_ended() const noexcept { return has_more_ended_; }
   /// Takes all out, for a close.
   template <class Take>
@@ -116,13 +116,13 @@ class SchedulerDelays {
   }
 
  private:
-  /// The scheduler's time when it was that time by the loop. What was posted while another thread
-  /// resumed counts from there.
+  /// The scheduler's time at the loop's time `at`. What was posted while another thread resumed
+  /// counts from the resume on.
   [[nodiscard]] Time own(Time at) const noexcept {
     const Time counted = is_suspended_ ? std::min(at, since_) : std::max(at, since_);
     return std::max(counted - lost_, Time::zero());
   }
-  /// False: it has stopped before it came to the end.
+  /// Returns false when it has stopped before it came to the end.
   template <class End>
   [[nodiscard]] bool expire_wheel(Tick now, End& end, std::size_t most) noexcept {
     // What it has been given once it must not be given less: then nothing more has ended.

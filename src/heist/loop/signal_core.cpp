@@ -15,7 +15,7 @@ namespace heist::detail {
 
 namespace {
 
-/// What a pointer holds, which is null then: mostly it is already, and nobody else looks.
+/// Takes what a pointer holds, and makes it null. Mostly it is null already, and nobody else looks.
 template <class T>
 T* take_alone(sync::atomic<T*>& pointer) noexcept {
   // relaxed, both: no other user is left (RefCount).
@@ -70,11 +70,11 @@ Reason SignalCore::reason() const noexcept {
       Ref<ReasonBox>::share(reason_.load(sync::edge("signal:observe", sync::acquire))));
 }
 
-/// False: it has a reason already.
+/// Gives the signal its reason. Returns false when it has one already.
 bool SignalCore::mark_aborted(const Reason& reason) noexcept {
   ReasonBox* none = nullptr;
   retain(*Access::box(reason));
-  // seq_cst: with the registry's close and the tasks' starts (Edge phase).
+  // The order is seq_cst, together with the registry's close and the tasks' starts (Edge phase).
   if (reason_.compare_exchange_strong(none, Access::box(reason).get(),
                                       sync::edge("signal:abort", sync::seq_cst),
                                       sync::edge("signal:observe", sync::acquire))) {
@@ -86,7 +86,7 @@ bool SignalCore::mark_aborted(const Reason& reason) noexcept {
 
 void SignalCore::abort(const Reason& reason, LoopCore* outermost_on) noexcept {
   if (!mark_aborted(reason)) return;
-  // A listener may drop the last handle, and the caller's reason.
+  // The signal is kept, as a listener may drop the last handle, and with it the caller's reason.
   const auto self = Ref<SignalCore>::share(this);
   const Reason kept = reason;
   SourceLink* dependents = run_abort_steps(kept, outermost_on);

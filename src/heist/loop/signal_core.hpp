@@ -51,36 +51,38 @@ struct SignalPort {
   explicit SignalPort(SignalCore& owner,
                       TaskPriority highest = TaskPriority::user_blocking) noexcept;
 
-  /// Of its tasks: its signal's, as far as their schedulers allow (SEC-1).   Precondition: a
-  /// controller's signal.
+  /// The priority of the part's tasks: the signal's, as far as their schedulers allow (SEC-1).
+  /// Precondition: a controller's signal.
   [[nodiscard]] TaskPriority priority() const noexcept;
 
-  /// Whose dynamic queues hold the tasks that take their priority from this signal: its own, or
-  /// those of the signal it follows.
+  /// The part whose dynamic queues hold the tasks that take their priority from this signal: this
+  /// one, or that of the signal that it follows.
   [[nodiscard]] SignalPort& priority_part() noexcept {
     SignalPort* part = followed.load(sync::edge("signal:notify", sync::acquire));
     return part != nullptr ? *part : *this;
   }
-  /// Before the priority changes: what send_priority_change() will need.   Errors: std::bad_alloc.
+  /// Called before the priority changes: reserves what send_priority_change() will need.   Errors:
+  /// std::bad_alloc.
   void reserve_move();
-  /// Any thread: the priority has changed. Tells where its tasks are, if they are anywhere.
+  /// Called by any thread when the priority has changed: tells the loop or cluster where tasks are,
+  /// if there are any.
   void send_priority_change() noexcept;
-  /// Any thread: the same, of a loop whose agent has the queues (D1).
+  /// Called by any thread: the same for a loop, whose agent has the queues (D1).
   void notify_agent(LoopCore& loop) noexcept;
-  /// The aborter: adds a claimed task to the chain to clear away.
+  /// Called by the aborter: adds a claimed task to the chain that will be cleared away.
   void append_to_reap(ControlledTask& task) noexcept;
-  /// The aborter, once: hands the chain to the agent.
+  /// Called by the aborter, once: sends the chain to the agent.
   void send_reap() noexcept;
 
   /// In a cluster: the queues of the tasks that take their priority from this signal; made when
   /// first asked for.
   /// Errors: std::bad_alloc.
   [[nodiscard]] SignalQueues& shared_queues();
-  /// The same; null: nobody has asked for them.
+  /// The same; null when nobody has asked for them yet.
   [[nodiscard]] SignalQueues* find_shared_queues() const noexcept {
     return pair_.load(sync::edge("pair:find", sync::seq_cst));
   }
-  /// Its signal's end.
+  /// Called at the end of the signal.
   void drop_contents() noexcept;
 
   SignalCore* signal;
@@ -92,7 +94,7 @@ struct SignalPort {
   ControlledTask* reap_head = nullptr;  ///< the aborter's until send_reap(), then the agent's
   ControlledTask* reap_tail = nullptr;
 
-  // Agent only.
+  // Only the agent touches these.
   std::array<DynamicQueue, 2> queues;   ///< index: is continuation
   SignalPort* next_released = nullptr;  ///< in AbortedTasks
   int releases = 0;                     ///< references to drop
@@ -101,8 +103,8 @@ struct SignalPort {
   [[nodiscard]] SignalQueues* make_pair();
   static void take_priority_change(LoopNode& node, TaskHome& home) noexcept;
   static void take_reap(LoopNode& node, TaskHome& home) noexcept;
-  static void lose_priority_change(LoopNode& node) noexcept;
-  static void lose_reap(LoopNode& node) noexcept;
+  static void drop_priority_change(LoopNode& node) noexcept;
+  static void drop_reap(LoopNode& node) noexcept;
   static const MessageOps priority_table;
   static const MessageOps reap_table;
 
@@ -154,7 +156,7 @@ class SignalCore {
  public:
   using End = void (*)(SignalCore&) noexcept;
 
-  /// `end`: what to do when the last reference goes.
+  /// `end` says what to do when the last reference is dropped.
   SignalCore(PriorityKind kind, TaskPriority priority, End end = &destroy_root) noexcept;
   SignalCore(const SignalCore&) = delete;
   SignalCore& operator=(const SignalCore&) = delete;
@@ -171,9 +173,9 @@ class SignalCore {
   /// `outermost_on`: the loop whose plain task aborts; every listener is then an outermost
   /// callback, and a checkpoint follows it (FORMAT.md 3.3).
   void abort(const Reason& reason, LoopCore* outermost_on = nullptr) noexcept;
-  /// For a signal that nobody has yet: aborted from birth, without an event.
+  /// Aborts a signal that nobody has a handle of yet, without an event.
   void abort_at_birth(const Reason& reason) noexcept;
-  /// False: aborted, the registration was not added.
+  /// Returns false when the signal is aborted, so that the registration was not added.
   [[nodiscard]] bool add(Registration& registration) noexcept {
     return abort_registry_.add(registration);
   }
@@ -193,14 +195,14 @@ class SignalCore {
   [[nodiscard]] TaskPriority fixed_priority() const noexcept {
     return kind_ == PriorityKind::fixed ? delivered() : TaskPriority::user_visible;
   }
-  /// What a handle shows: of a controller's signal what picks use; of a dependent one what its
+  /// What a handle shows: for a controller's signal what picks use, for a dependent one what its
   /// listeners have been told.
   [[nodiscard]] TaskPriority priority() const noexcept {
     return kind_ == PriorityKind::own ? picked() : delivered();
   }
-  /// What picks use.   Precondition: a controller's signal.
+  /// The priority that picks use.   Precondition: a controller's signal.
   [[nodiscard]] TaskPriority picked() const noexcept;
-  /// The same of any TaskSignal, whatever its listeners have been told.
+  /// The same for any TaskSignal, whatever its listeners have been told.
   [[nodiscard]] TaskPriority picked_through() noexcept;
   void set_priority(TaskPriority priority);
   [[nodiscard]] bool add_priority_registration(Registration& registration) noexcept {
@@ -209,14 +211,14 @@ class SignalCore {
   void note_dead_follower() noexcept { priority_registry_.note_dead(); }
   /// The value whose event is being delivered, or was last.
   [[nodiscard]] TaskPriority delivered() const noexcept;
-  /// A new dependent of this priority, unless a change has reached it already.
+  /// Gives a new dependent its first priority, unless a change has reached it already.
   void start_following(TaskPriority priority) noexcept;
 
   /// The part for a scheduler's loop and ceiling; made when it is the first time.   Errors:
   /// std::bad_alloc.
   [[nodiscard]] SignalPort& part_for(const SchedulerCore& scheduler);
 
-  /// One more reference for who holds the memory only; false when the last one has gone.
+  /// Adds a reference, for who holds the memory only; false when the last one has gone.
   [[nodiscard]] bool try_retain() noexcept { return shares_.try_add(); }
   [[nodiscard]] bool has_ended() const noexcept { return shares_.is_zero(); }
   /// Which kind of signal it is.
@@ -245,7 +247,7 @@ class SignalCore {
   static void dispatch(Listener* oldest, SignalEvent& event, bool is_last,
                        LoopCore* outermost_on) noexcept;
   void notify_loops() noexcept;
-  /// Of each loop that knows the signal.
+  /// Visits the part of each loop that knows the signal.
   template <class Visit>
   void each_part(Visit&& visit);
   [[nodiscard]] bool leave() noexcept;
@@ -272,7 +274,7 @@ class SignalCore {
   sync::atomic<StopBridge*> stop_{nullptr};  ///< owned share, made when first asked for
 };
 
-/// Of a task with a dynamic priority: the part whose queues it stands in.
+/// The part in whose queues a task with a dynamic priority stands.
 [[nodiscard]] SignalPort& priority_part_of(const ControlledTask& task) noexcept;
 
 }  // namespace heist::detail

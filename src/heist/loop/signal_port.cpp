@@ -22,8 +22,8 @@ SignalPort& part_of(LoopNode& node) noexcept { return *static_cast<SignalMessage
 
 }  // namespace
 
-const MessageOps SignalPort::priority_table{&lose_priority_change, &take_priority_change};
-const MessageOps SignalPort::reap_table{&lose_reap, &take_reap};
+const MessageOps SignalPort::priority_table{&drop_priority_change, &take_priority_change};
+const MessageOps SignalPort::reap_table{&drop_reap, &take_reap};
 
 SignalPort::SignalPort(SignalCore& owner, TaskPriority highest) noexcept
     : signal(&owner),
@@ -90,7 +90,7 @@ void SignalPort::take_priority_change(LoopNode& node, TaskHome& home) noexcept {
   home.release_later(part);
 }
 
-void SignalPort::lose_priority_change(LoopNode& node) noexcept { release(*part_of(node).signal); }
+void SignalPort::drop_priority_change(LoopNode& node) noexcept { release(*part_of(node).signal); }
 
 void SignalPort::append_to_reap(ControlledTask& task) noexcept {
   if (reap_head == nullptr) {
@@ -112,8 +112,9 @@ void SignalPort::take_reap(LoopNode& node, TaskHome& home) noexcept {
   home.release_later(part_of(node));
 }
 
-void SignalPort::lose_reap(LoopNode& node) noexcept {
-  // It is closed: whoever holds a task of the chain disposes of it; only our shares are left.
+void SignalPort::drop_reap(LoopNode& node) noexcept {
+  // The home is closed: whoever holds a task of the chain disposes of it, and only the signal's
+  // shares are left to drop.
   auto& part = part_of(node);
   while (part.reap_head != nullptr) {
     ControlledTask* task = part.reap_head;

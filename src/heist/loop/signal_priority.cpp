@@ -45,7 +45,7 @@ void SignalCore::each_part(Visit&& visit) {
 }
 
 TaskPriority SignalCore::picked() const noexcept {
-  // seq_cst: the agent's half of D1 (SignalPort).
+  // The order is seq_cst: this is the agent's half of D1 (SignalPort).
   return value_of(change_word_.load(sync::edge("signal:observe", sync::seq_cst)));
 }
 
@@ -72,7 +72,8 @@ void SignalCore::set_priority(TaskPriority priority) {
   if (!is_counted || leave()) deliver_changes();
 }
 
-/// A caller that was counted. True: it is to deliver what another one has left.
+/// Called by a caller that was counted, and leaves. Returns true when it has to deliver what
+/// another one has left.
 bool SignalCore::leave() noexcept {
   std::uint32_t word = change_word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
   for (;;) {
@@ -99,7 +100,7 @@ void SignalCore::deliver_changes() noexcept {
   } while (!end_delivery());
 }
 
-/// False: there is a later value, and nobody to leave it to.
+/// Ends the delivery. Returns false when there is a later value, and nobody to leave it to.
 bool SignalCore::end_delivery() noexcept {
   std::uint32_t word = change_word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
   for (;;) {
@@ -134,8 +135,8 @@ SourceLink* SignalCore::notify_priority_listeners(TaskPriority previous,
   return claimed.dependents;
 }
 
-/// The root's deliverer only. One made while the change was delivered has the value already, and
-/// has no event.
+/// Only the root's deliverer calls this. A dependent that was made while the change was delivered
+/// has the value already, and no event.
 void SignalCore::follow(TaskPriority current) noexcept {
   const std::uint8_t value = static_cast<std::uint8_t>(current);
   const std::uint8_t previous =

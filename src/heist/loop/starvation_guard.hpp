@@ -132,7 +132,7 @@ class LateLooks {
   std::chrono::nanoseconds next_{};
 };
 
-/// Agent only.
+/// Only the agent touches it.
 class StarvationGuard {
  public:
   explicit StarvationGuard(const MaxWait& most) noexcept

@@ -1,4 +1,4 @@
-// submit: a task that can be aborted goes to its loop.
+// post_abortable: a task that can be aborted goes to its loop.
 #pragma once
 
 #include <heist/detail/scheduler_task.hpp>
@@ -12,6 +12,6 @@ class SignalCore;
 /// share gone.
 ///
 /// Precondition: its scheduler is set.   Errors: std::bad_alloc; the task is refused.
-bool submit(ControlledTask& task, SignalCore* abort_source);
+bool post_abortable(ControlledTask& task, SignalCore* abort_source);
 
 }  // namespace heist::detail

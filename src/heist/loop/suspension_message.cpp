@@ -7,7 +7,7 @@
 
 namespace heist::detail {
 
-const MessageOps SuspensionMessage::table{&lose, &take};
+const MessageOps SuspensionMessage::table{&drop, &take};
 
 SuspensionMessage::SuspensionMessage(SchedulerCore& target, bool to_suspend)
     : LoopNode(table),
@@ -28,10 +28,10 @@ void SuspensionMessage::take(LoopNode& node, TaskHome& home) noexcept {
       home.release_held(scheduler);
     }
   }
-  lose(node);
+  drop(node);
 }
 
-void SuspensionMessage::lose(LoopNode& node) noexcept {
+void SuspensionMessage::drop(LoopNode& node) noexcept {
   destroy_node(static_cast<SuspensionMessage&>(node));
 }
 

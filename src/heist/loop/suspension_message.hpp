@@ -25,7 +25,7 @@ struct SuspensionMessage : LoopNode {
 
  private:
   static void take(LoopNode& node, TaskHome& home) noexcept;
-  static void lose(LoopNode& node) noexcept;
+  static void drop(LoopNode& node) noexcept;
   static const MessageOps table;
 };
 

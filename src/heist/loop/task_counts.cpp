@@ -32,7 +32,7 @@ CloseReport report_of(const TaskTally& now, std::uint64_t ended) noexcept {
           .still_running = now.running.what != nullptr ? 1U : 0};
 }
 
-/// What one of many attempts gives; none of them, for so long: none.
+/// What the first successful attempt gives; nothing when none succeeds within the patience.
 template <class Attempt>
 auto try_for(std::chrono::milliseconds time, Attempt&& attempt) noexcept {
   const auto end = LoopTime::Clock::now() + time;
@@ -45,7 +45,7 @@ auto try_for(std::chrono::milliseconds time, Attempt&& attempt) noexcept {
 
 }  // namespace
 
-/// What runs is read first: the numbers are those of that time, or later ones.
+/// What runs is read first, so that the numbers are those of that time, or later ones.
 TaskTally TaskCounts::read() const noexcept {
   TaskTally now;
   now.running = activity_.running();
@@ -76,7 +76,7 @@ std::optional<TasksBegun> TaskCounts::try_begun() const noexcept {
   const std::uint64_t count = run_;
   if (before.is_counted) return TasksBegun{count, before};
   const Running after = activity_.running();
-  // Else one may run that is the last of those counted, or not counted yet.
+  // Otherwise a task may run that is the last of those counted, or not counted yet.
   if (after.moves_tasks || after.is_counted) return std::nullopt;
   return TasksBegun{count, after};
 }

@@ -40,9 +40,9 @@ class TaskCounts {
  public:
   explicit TaskCounts(LoopCore& loop) noexcept : loop_(loop) {}
 
-  // The agent.
+  // What only the agent calls.
 
-  /// One more task whose callback is called.
+  /// Counts one more task whose callback is called.
   void count_run() noexcept { ++run_; }
   void count_drop() noexcept { ++dropped_; }
   void count_source(TaskSource source) noexcept {
@@ -58,16 +58,16 @@ class TaskCounts {
   void begin_report() noexcept {
     ended_before_close_.store(run_, sync::relaxed);  // relaxed: see report().
   }
-  /// The agent's, once the loop is closed.
+  /// The report as the agent knows it, once the loop is closed.
   [[nodiscard]] CloseReport own_report() const noexcept;
 
-  // Any thread.
+  // What any thread may call.
 
   [[nodiscard]] std::uint64_t run() const noexcept { return run_; }
   [[nodiscard]] std::uint64_t run_of(std::size_t source) const noexcept {
     return of_source_[source].load(sync::relaxed);  // relaxed: a statistic.
   }
-  /// What the agent says that it does.
+  /// What the agent says it does.
   [[nodiscard]] AgentActivity& activity() noexcept { return activity_; }
   [[nodiscard]] const AgentActivity& activity() const noexcept { return activity_; }
   /// Exact, unless the agent gets no processor for long while it moves tasks.   Blocks: for a
@@ -75,11 +75,11 @@ class TaskCounts {
   [[nodiscard]] TaskTally tally() const noexcept;
   /// The same in one try, without waiting. None: the agent moves tasks.
   [[nodiscard]] std::optional<TaskTally> try_tally() const noexcept;
-  /// As at some time during the call.   Blocks: as tally().
+  /// The tasks begun, as at some time during the call.   Blocks: as tally().
   [[nodiscard]] TasksBegun begun() const noexcept;
   /// The same in one try, without waiting. None: the agent moves tasks.
   [[nodiscard]] std::optional<TasksBegun> try_begun() const noexcept;
-  /// Of the tasks that had not ended when `ended` had.
+  /// The report of the tasks that had not ended when `ended` tasks had.
   [[nodiscard]] CloseReport report_since(std::uint64_t ended) const noexcept;
   [[nodiscard]] CloseReport report() const noexcept {
     // relaxed: written before by this thread, or ordered by closing:see.

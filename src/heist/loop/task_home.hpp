@@ -35,11 +35,11 @@ class TaskHome {
   TaskHome(const TaskHome&) = delete;
   TaskHome& operator=(const TaskHome&) = delete;
 
-  // Any thread.
+  // What any thread may call.
 
-  /// Enqueues a task. False: it is closed, the task is still the caller's.
+  /// Enqueues a task. Returns false when the home is closed; the task is still the caller's then.
   [[nodiscard]] virtual bool post(SchedulerTask& task) noexcept = 0;
-  /// The same; when it is closed, the task is dropped.
+  /// The same; when the home is closed, the task is dropped.
   virtual bool post_or_drop(SchedulerTask& task) noexcept = 0;
   /// The same for a signal's time limit, which does not stand in line with what else is handed
   /// over. `below`: for try_take_back(), until it has arrived; zero: it cannot be taken back.
@@ -48,15 +48,15 @@ class TaskHome {
   [[nodiscard]] bool try_take_back(SchedulerTask& limit, Inbox::Below below) noexcept {
     return limits_to_arm_.try_take_back(limit, below);
   }
-  /// Hands over a reaction whose promise has settled. False: it is closed, the reaction is still
-  /// the caller's.
+  /// Posts a reaction whose promise has settled. Returns false when the home is closed; the
+  /// reaction is still the caller's then.
   [[nodiscard]] virtual bool deliver(Reaction& reaction) noexcept = 0;
-  /// Hands a message to the owner; drops it when this is closed.
+  /// Posts a message to the owner; drops it when this home is closed.
   virtual void send(LoopNode& message) noexcept = 0;
   /// The same for a message that only clears away, and runs no users' code: in a cluster it waits
   /// for an agent that is awake, until so many have come.
   virtual void send_to_clear(LoopNode& message) noexcept { send(message); }
-  /// The message of an abort: however many there are, each pick looks at some of them only.
+  /// Posts the message of an abort. However many there are, each pick looks at some of them only.
   void send_abort(LoopNode& message) noexcept;
   /// The priority of a part's signal has changed: its queues move (PRI-3).
   virtual void change_priority(SignalPort& part) noexcept = 0;
@@ -70,7 +70,7 @@ class TaskHome {
   /// returned: of several threads' changes the last one decides.
   virtual std::uint64_t suspend(SchedulerCore& /*scheduler*/) noexcept { return 0; }
   virtual std::uint64_t resume(SchedulerCore& /*scheduler*/) noexcept { return 0; }
-  /// Null: it is a cluster.
+  /// The home as a loop; null when it is a cluster.
   [[nodiscard]] virtual LoopCore* as_loop() noexcept = 0;
 
   /// Refuses tasks from other threads from now on; messages still come.
@@ -80,7 +80,7 @@ class TaskHome {
   [[nodiscard]] bool refuses_tasks() const noexcept {
     return refuses_tasks_.load(sync::relaxed);  // relaxed: as above.
   }
-  /// Whoever waits for work here does not sleep, until end_hot_phase() was called as often.
+  /// Whoever waits for work here does not sleep until end_hot_phase() was called as often as this.
   void begin_hot_phase() noexcept {
     hot_phases_.fetch_add(1, sync::relaxed);  // relaxed: seen in time.
   }
@@ -90,7 +90,8 @@ class TaskHome {
   }
   [[nodiscard]] LoopTime& time() noexcept { return time_; }
   [[nodiscard]] const LoopTime& time() const noexcept { return time_; }
-  /// Before a post: the task becomes runnable once the delay, counted from now, is over.
+  /// To be called before a post: the task becomes runnable once the delay, counted from now, is
+  /// over.
   void set_delay(SchedulerTask& task, Delay delay) const noexcept {
     if (delay.is_zero()) return;
     const auto now = time_.now();
@@ -106,18 +107,18 @@ class TaskHome {
   [[nodiscard]] SchedulerCore& plain_source() noexcept { return plain_source_; }
   [[nodiscard]] CloseTerms& close_terms() noexcept { return close_terms_; }
   [[nodiscard]] bool is_closed() const noexcept { return inbox_.is_closed(); }
-  /// Whether more than so many references to it are there.
+  /// Whether there are more than so many references to this home.
   [[nodiscard]] bool is_shared_beyond(std::uint32_t references) const noexcept {
     return shares_.is_more_than(references);
   }
-  /// Something was posted before this call, and is not taken yet.
+  /// Whether something was posted before this call, and is not taken yet.
   [[nodiscard]] bool has_posts_by_now() const noexcept {
     return inbox_.has_posts_by_now() || limits_to_arm_.has_posts_by_now();
   }
 
-  // The owner.
+  // What only the owner calls.
 
-  /// Other threads have handed something over.
+  /// Whether other threads have posted something.
   [[nodiscard]] bool has_posts() const noexcept { return inbox_.has_posts(); }
   /// Tasks that wait, and how delays and suspensions go on.
   [[nodiscard]] WaitingTasks& waiting() noexcept { return *waiting_; }
@@ -144,10 +145,10 @@ class TaskHome {
   /// to them.
   virtual void release_held(SchedulerCore& /*scheduler*/) noexcept {}
 
-  // An agent that clears away.
+  // What an agent calls that clears away aborted tasks.
 
-  /// What is left to do for an aborted task of this home, but for the aborter's share.   Returns
-  /// whether its callback was still there.
+  /// Does what is left to do for an aborted task of this home, but for the aborter's share.
+  /// Returns whether its callback was still there.
   [[nodiscard]] virtual bool reap(ControlledTask& task) noexcept = 0;
 
   friend void retain(TaskHome& home) noexcept;
@@ -157,27 +158,27 @@ class TaskHome {
   explicit TaskHome(const EventLoopOptions& options) noexcept;
   virtual ~TaskHome();
 
-  /// The owner: messages of aborts are there.
+  /// Called by the owner when messages of aborts are there: takes some.
   void take_aborts(unsigned most) noexcept { aborted_.take_messages(abort_messages_, *this, most); }
   void close_aborts() noexcept { aborted_.close_messages(abort_messages_, *this); }
 
-  /// Any thread: hands a limit to the owner. `tell(LoopNode&)` hands over the message that says so.
-  /// False: it is closed.
+  /// Called by any thread: posts a limit to the owner. `tell(LoopNode&)` posts the message that
+  /// says so. Returns false when the home is closed.
   template <class Tell>
   [[nodiscard]] bool send_limit(SchedulerTask& limit, Inbox::Below& below, Tell&& tell) noexcept {
     const auto result = limits_to_arm_.post(limit, below);
-    // A home that is closed meanwhile looks for the limit itself.
+    // A home that is closed meanwhile looks for the limit by itself.
     if (result == Inbox::PostResult::wake) tell(limits_notice_);
     return result != Inbox::PostResult::closed;
   }
 
-  // Written by posters.
+  // Posters write these.
   alignas(64) Inbox inbox_;
   LimitsToArm limits_to_arm_;
   Inbox abort_messages_;                     ///< "asleep": the owner waits for `abort_notice_`
   sync::atomic<bool> refuses_tasks_{false};  ///< draining: from other threads; messages still come
 
-  // Written rarely.
+  // These are written rarely.
   alignas(64) RefCount shares_{1};
   LoopTime time_;
   WaitingTasks* waiting_ = nullptr;  ///< the derived class's; null when only memory is left
@@ -186,7 +187,7 @@ class TaskHome {
   sync::atomic<std::uint32_t> hot_phases_{0};
   CloseTerms close_terms_;
 
-  // Written by the owner.
+  // The owner writes these.
   alignas(64) AbortedTasks aborted_;
   bool has_leftovers_ = false;  ///< kept for loops; a keeper looks at each of the three
 
@@ -198,7 +199,7 @@ class TaskHome {
     static void ignore(LoopNode& node) noexcept;
     static const MessageOps table;
   };
-  /// The same of time limits.
+  /// The same for time limits.
   struct LimitsNotice : LoopNode {
     LimitsNotice() noexcept;
     static void take(LoopNode& node, TaskHome& home) noexcept;
@@ -213,7 +214,8 @@ class TaskHome {
 /// Disposes of a task that will never start: callback, signal, the agent's share. Whoever holds it.
 /// Returns whether the callback was still there.
 bool dispose(ControlledTask& task) noexcept;
-/// The same without the share; for who does not hold it.   Returns false when that was done before.
+/// The same without the share, for callers that do not hold it.   Returns false when that was done
+/// before.
 bool discard_contents(ControlledTask& task) noexcept;
 
 }  // namespace heist::detail

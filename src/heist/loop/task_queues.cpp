@@ -45,7 +45,7 @@ void TaskQueues::enter(DynamicQueue& queue, int level) noexcept {
   mark(level);
 }
 
-/// All dynamic queues, taken out of their indexes and linked by `sibling`.
+/// Takes all dynamic queues out of their indexes, and links them by `sibling`.
 DynamicQueue* TaskQueues::take_dynamic() noexcept {
   DynamicQueue* all = nullptr;
   for (int level = 0; level < level_count; ++level) {

@@ -15,7 +15,7 @@
 
 namespace heist::detail {
 
-/// Tasks in enqueue order. Agent only; does not own.
+/// Tasks in enqueue order. Only the agent touches it, and it does not own its tasks.
 class TaskFifo {
  public:
   [[nodiscard]] bool empty() const noexcept { return head_ == nullptr; }
@@ -27,7 +27,7 @@ class TaskFifo {
     (tail_ != nullptr ? tail_->next : head_) = &task;
     tail_ = &task;
   }
-  /// To where its enqueue order belongs.   Cost: O(older ones).
+  /// Inserts a task where its enqueue order belongs.   Cost: O(older ones).
   void insert_by_age(SchedulerTask& task) noexcept;
   /// Precondition: not empty.
   void pop_front() noexcept {
@@ -53,7 +53,7 @@ struct DynamicQueue {
   TaskFifo tasks;
   int level = 0;
 
-  // Links of the index.
+  // The links of the index.
   DynamicQueue* child = nullptr;
   DynamicQueue* sibling = nullptr;
   DynamicQueue* previous = nullptr;
@@ -115,7 +115,7 @@ class TaskQueues {
     return (occupied_ >> level & 1U) != 0;
   }
 
-  /// The one that pop_from() would take, or null.
+  /// The task that pop_from() would take, or null.
   [[nodiscard]] const SchedulerTask* oldest_at(int at) const noexcept {
     const auto& level = levels_[static_cast<std::size_t>(at)];
     const SchedulerTask* oldest = level.fifo.front();
@@ -150,7 +150,7 @@ class TaskQueues {
   }
 
   [[nodiscard]] bool empty() const noexcept { return occupied_ == 0; }
-  /// Any thread.
+  /// Thread: any.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// Highest occupied level, or -1.
   [[nodiscard]] int top_level() const noexcept { return empty() ? -1 : highest_level(); }

@@ -8,7 +8,7 @@ namespace heist::detail {
 
 namespace {
 
-/// Whether it runs on any agent of a cluster, and its aborts may be cleared away by any of them.
+/// Whether any agent of a cluster may run the task, and clear it away when it is aborted.
 bool is_stealable(const SchedulerTask& task) noexcept {
   return task.scheduler->home.as_loop() == nullptr;
 }
@@ -29,7 +29,7 @@ void forget(Registration& registration) noexcept {
 constexpr Registration::Ops task_registration{&claim_task, &is_done, &forget,
                                               Registration::Kind::task};
 
-/// The task needs its signal no more: its registration may go.
+/// Ends the task's registration with its signal, which it needs no more.
 void leave_signal(ControlledTask& task) noexcept {
   SignalCore* signal = std::exchange(task.signal, nullptr);
   if (signal == nullptr) return;

@@ -9,7 +9,7 @@
 namespace heist::detail {
 
 const LoopNodeOps TimeoutSignal::timer_table{LoopNodeKind::task, &expire, &drop_timer};
-const MessageOps TimeoutSignal::cancellation_table{&lose_cancellation, &take_cancellation};
+const MessageOps TimeoutSignal::cancellation_table{&drop_cancellation, &take_cancellation};
 
 TimeoutSignal::Timer::Timer(TimeoutSignal& owner) noexcept
     : SchedulerTask(timer_table, false), signal(owner) {}
@@ -55,7 +55,7 @@ void TimeoutSignal::expire(LoopNode& node, LoopCore& loop) noexcept {
   self.drop_memory();
 }
 
-/// Without memory for its own reason it is the one made ahead.
+/// Aborts the signal. Without memory for a reason of its own it takes the one that was made ahead.
 void TimeoutSignal::abort_by_timeout(LoopCore& loop) noexcept {
   Reason reason;
   try {
@@ -84,7 +84,7 @@ void TimeoutSignal::cancel_timer() noexcept {
   take_cancellation(cancellation_, *home_);
 }
 
-/// False: it has arrived.
+/// Cancels a timer that has not arrived yet. Returns false when it has.
 bool TimeoutSignal::cancel_under_way() noexcept {
   // relaxed: the exchange below decides.
   if (where_.load(sync::relaxed) == Where::arrived) return false;
@@ -99,14 +99,14 @@ bool TimeoutSignal::cancel_under_way() noexcept {
                                         sync::relaxed);  // relaxed: nothing of it is read.
 }
 
-/// A timer that is not there runs at the moment, or is over.
+/// A timer that is not in the wheel runs at the moment, or is over.
 void TimeoutSignal::take_cancellation(LoopNode& node, TaskHome& home) noexcept {
   auto& self = static_cast<Cancellation&>(node).signal;
   if (home.waiting().withdraw(self.timer_)) self.drop_memory();
   self.drop_memory();
 }
 
-void TimeoutSignal::lose_cancellation(LoopNode& node) noexcept {
+void TimeoutSignal::drop_cancellation(LoopNode& node) noexcept {
   static_cast<Cancellation&>(node).signal.drop_memory();
 }
 

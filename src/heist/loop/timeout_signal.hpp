@@ -37,7 +37,8 @@ class TimeoutSignal final : public SignalCore {
   explicit TimeoutSignal(TaskHome& home);
   ~TimeoutSignal() = default;
 
-  /// The loop's agent, when the timer arrives. False: it was given up, and is gone.
+  /// Called by the loop's agent when the timer arrives. Returns false when the timer was given up,
+  /// and is gone.
   [[nodiscard]] static bool take_up(SchedulerTask& timer) noexcept;
 
  private:
@@ -59,7 +60,7 @@ class TimeoutSignal final : public SignalCore {
   static void expire(LoopNode& node, LoopCore& loop) noexcept;
   static void drop_timer(LoopNode& node) noexcept;
   static void take_cancellation(LoopNode& node, TaskHome& home) noexcept;
-  static void lose_cancellation(LoopNode& node) noexcept;
+  static void drop_cancellation(LoopNode& node) noexcept;
   static const LoopNodeOps timer_table;
   static const MessageOps cancellation_table;
 

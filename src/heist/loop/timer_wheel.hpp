@@ -102,7 +102,7 @@ class TimerWheel {
   /// Cost: two loads.
   [[nodiscard]] Tick next_expiry() const noexcept { return is_stopped_ ? now_ : next_; }
 
-  /// Any thread.
+  /// Thread: any.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   /// The latest time given to expire().

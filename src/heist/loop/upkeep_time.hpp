@@ -18,8 +18,8 @@ class UpkeepTime {
  public:
   static constexpr std::chrono::microseconds most{250};
 
-  /// `step()` does a portion, and says whether there is more. On a virtual clock, which stands
-  /// still meanwhile, none.
+  /// Calls `step()`, which does a portion and says whether there is more, while there is time. On a
+  /// virtual clock, which stands still meanwhile, it does nothing.
   template <class Step>
   void go_on(const LoopTime& time, Step&& step) noexcept {
     if (time.is_virtual()) return;

@@ -94,7 +94,7 @@ void WaitingTasks::keep_delayed(SchedulerTask& task) noexcept {
   delays.next_ended = std::exchange(ended_delays_, task.scheduler);
 }
 
-/// For the first of the scheduler's own delays.
+/// Arms the wake for the first of the scheduler's own delays.
 void WaitingTasks::arm_wake(SchedulerCore& scheduler) noexcept {
   auto& delays = *scheduler.delays;
   const auto first = delays.first_end();

@@ -27,10 +27,10 @@ class WaitingTasks {
   /// How many delays a pick finds to be over, or moves on in the wheel.
   static constexpr unsigned expiry_portion = 4096;
 
-  /// `time`: the loop's or the cluster's.
+  /// `time` is the loop's or the cluster's.
   explicit WaitingTasks(const LoopTime& time) noexcept : time_(time) {}
 
-  /// A delayed task arrives.
+  /// Arms a delayed task that arrives.
   void arm(SchedulerTask& task) noexcept {
     if (task.is_time_limit || task.scheduler->delays) [[unlikely]]
       return arm_otherwise(task);
@@ -51,17 +51,17 @@ class WaitingTasks {
     delays_.expire(now, end, most);
     if (ended_delays_ != nullptr) expire_schedulers(runnable, most);
   }
-  /// The same of time limits only.
+  /// The same for time limits only.
   void expire_limits() noexcept;
-  /// Takes a task back. False: it does not wait here.
+  /// Takes a task back. Returns false when it does not wait here.
   [[nodiscard]] bool withdraw(SchedulerTask& task) noexcept;
 
-  /// A task came up for a pick while its scheduler is suspended.
+  /// Holds back a task that came up for a pick while its scheduler is suspended.
   void hold(SchedulerTask& task) noexcept;
   /// What was asked for at that time, on the clock of this home.   Precondition: the scheduler has
-  /// its delays. False: it is suspended already.
+  /// its delays. Returns false when it is suspended already.
   bool suspend(SchedulerCore& scheduler, std::chrono::nanoseconds at) noexcept;
-  /// False: it is not suspended.
+  /// Resumes a scheduler. Returns false when it is not suspended.
   bool resume(SchedulerCore& scheduler, std::chrono::nanoseconds at) noexcept;
   [[nodiscard]] bool has_suspensions() const noexcept { return suspended_schedulers_ != 0; }
 
@@ -77,15 +77,16 @@ class WaitingTasks {
     if (time_.is_virtual()) return std::nullopt;
     return time_.steady_start_of(delays_.next_expiry());
   }
-  /// How many wait for a resume, or in wheels of schedulers.   Thread: any.
+  /// How many tasks wait for a resume, or in wheels of schedulers.   Thread: any.
   [[nodiscard]] std::size_t held() const noexcept { return held_; }
-  /// All tasks and limits here.   Thread: any; others than the owner see them as of a moment ago.
+  /// The number of all tasks and limits here.   Thread: any; others than the owner see them as of a
+  /// moment ago.
   [[nodiscard]] std::size_t size() const noexcept {
     const std::size_t all = limits_.size() + delays_.size() + held_;
     return all > wakes_ ? all - wakes_ : 0;
   }
 
-  // For a close.
+  // What a close calls.
 
   /// From now on nothing is armed for schedulers' own delays.
   void end_wakes() noexcept { arms_wakes_ = false; }

@@ -48,7 +48,8 @@ void ForkWatch::All::note_losses() noexcept {
   for (ForkWatch* at = first; at != nullptr; at = at->next_) at->note_loss();
 }
 
-ForkWatch::ForkWatch(void* subject, void (*lose)(void* subject)) : subject_(subject), lose_(lose) {
+ForkWatch::ForkWatch(void* subject, void (*when_lost)(void* subject))
+    : subject_(subject), when_lost_(when_lost) {
   [[maybe_unused]] static const bool is_told = (All::be_told_of_forks(), true);
   all.add(*this);
 }
@@ -57,7 +58,7 @@ ForkWatch::~ForkWatch() { all.remove(*this); }
 
 void ForkWatch::note_loss() noexcept {
   is_lost_ = true;
-  lose_(subject_);
+  when_lost_(subject_);
 }
 
 bool ForkWatch::has_lost(const void* subject) noexcept {

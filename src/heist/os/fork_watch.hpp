@@ -11,11 +11,11 @@ namespace heist::detail {
 ///         something, never elsewhere.
 class ForkWatch {
  public:
-  /// In each such child, before fork() returns there, `lose(subject)` is called, on the only thread
-  /// there is.
+  /// In each such child, before fork() returns there, `when_lost(subject)` is called, on the only
+  /// thread there is.
   ///
   /// Errors: std::system_error when the system cannot tell of forks.
-  ForkWatch(void* subject, void (*lose)(void* subject));
+  ForkWatch(void* subject, void (*when_lost)(void* subject));
   ForkWatch(const ForkWatch&) = delete;
   ForkWatch& operator=(const ForkWatch&) = delete;
   ~ForkWatch();
@@ -32,7 +32,7 @@ class ForkWatch {
   static All all;
 
   void* subject_;
-  void (*lose_)(void* subject);
+  void (*when_lost_)(void* subject);
   ForkWatch* next_ = nullptr;
   ForkWatch* previous_ = nullptr;
   bool is_lost_ = false;  ///< written by a process's only thread

@@ -1,5 +1,5 @@
-// Sleeping on a word, and waking who sleeps there. With the atomics (heist/detail/sync.hpp) the seam at
-// which a model-checking build takes over.
+// Sleeping on a word, and waking who sleeps there. With the atomics (heist/detail/sync.hpp) the
+// seam at which a model-checking build takes over.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // The atomics of counting builds (HEIST_COUNTED): as std::atomic, and each operation is noted with
-// its cache line. bench/compare divides the counts by the tasks run. Included by heist/detail/sync.hpp
-// only.
+// its cache line. bench/compare divides the counts by the tasks run. Included by
+// heist/detail/sync.hpp only.
 #pragma once
 
 #include <array>

@@ -188,7 +188,7 @@ class NoThreads final : public ReserveThreads {
   explicit NoThreads(LoopCluster*& cluster) : cluster_(cluster) {}
   void get_up(unsigned member) noexcept override {
     ++asked_;
-    cluster_->member(member).give_up();
+    cluster_->member(member).withdraw();
   }
   [[nodiscard]] int asked() const { return asked_; }
 

@@ -7,8 +7,8 @@
 
 namespace heist::detail {
 
-/// How far a sweep is (ClusterQueues::sweep), and how many tasks and continuations it has left in
-/// the queues so far.
+/// How far a sweep has come (ClusterQueues::sweep), and how many tasks and continuations it has
+/// left in the queues so far.
 struct SweepPlace {
   int level = 0;
   std::uint64_t bin = 0;
@@ -44,14 +44,15 @@ class AbortSweep {
   [[nodiscard]] bool is_due() const noexcept {
     return until_due_.load(sync::relaxed) <= 0;  // relaxed: as above.
   }
-  /// The sweeper's place; null: another agent is at it, or has ended the sweep.
+  /// Makes the caller the sweeper, and gives the sweep's place; null when another agent sweeps, or
+  /// has ended the sweep.
   [[nodiscard]] SweepPlace* try_begin() noexcept {
     if (is_taken_.exchange(true, sync::edge("sweep:begin", sync::acquire))) return nullptr;
     if (is_due()) return &place_;
     end(true);
     return nullptr;
   }
-  /// The sweeper. `goes_on`: this was a portion.
+  /// Called by the sweeper after its portion. `goes_on` says that more portions have to follow.
   void end(bool goes_on) noexcept {
     if (!goes_on) begin_anew();
     is_taken_.store(false, sync::edge("sweep:end", sync::release));

@@ -15,7 +15,7 @@ class ActiveAgentCount {
  public:
   explicit ActiveAgentCount(unsigned count) noexcept : count_(count) {}
 
-  /// All before `count`.
+  /// The agents before `count` are active from now on.
   void raise(unsigned count) noexcept {
     unsigned old = count_.load(sync::relaxed);  // relaxed: the CAS checks it again.
     while (old < count) {

@@ -16,7 +16,7 @@
 
 namespace heist::detail {
 
-/// Everything that has a size.
+/// The sizes of all queues of a cluster.
 struct ClusterSizes {
   unsigned bins = 1U << 14;
   unsigned bin = 31;     ///< K: the most tasks that are in transfer at once
@@ -28,23 +28,24 @@ struct ClusterSizes {
   unsigned levels = level_count;
 };
 
-/// Rings and deques: any agent of the cluster, as they say themselves. All else: this one only.
+/// Rings and deques are for any agent of the cluster, as they say themselves. All else is for this
+/// agent only.
 template <ClusterSizes sizes>
 class alignas(64) AgentQueues {
  public:
   using Ring = StealableRing<sizes.ring, sizes.bin>;
   using Forks = ForkDeque<sizes.forks>;
 
-  /// Only continuations are left behind.
+  /// Whether the level has a deque: only continuations are left behind.
   static bool has_forks(int level) noexcept { return level % 2 == 1; }
 
   Ring& ring(int level) noexcept { return rings_[static_cast<std::size_t>(level)]; }
   Forks& forks(int level) noexcept { return forks_[static_cast<std::size_t>(level / 2)]; }
   SourceRotation& turns(int level) noexcept { return turns_[static_cast<std::size_t>(level)]; }
 
-  /// Its ring of this level may hold something from now on.
+  /// Notes that the agent's ring of this level may hold something from now on.
   void note_tasks(int level) noexcept { occupied_ |= 1U << level; }
-  /// The highest level at which its rings hold something, or -1.
+  /// The highest level at which the agent's rings hold something, or -1.
   [[nodiscard]] int best_level() noexcept {
     while (occupied_ != 0) {
       const int level = static_cast<int>(std::bit_width(occupied_)) - 1;
@@ -53,20 +54,20 @@ class alignas(64) AgentQueues {
     }
     return -1;
   }
-  /// From its own ring, or null.
+  /// Takes a task from the agent's own ring; null when that is empty.
   LoopNode* claim(int level) noexcept {
     note_pick(level);
     return ring(level).claim_one();
   }
   void note_pick(int level) noexcept { picked_ = level; }
-  /// The level of what it took last.
+  /// The level of what the agent took last.
   [[nodiscard]] int picked_level() const noexcept { return picked_; }
 
   void count_stolen(std::uint32_t count) noexcept {
     // relaxed: a statistic with one writer.
     stolen_.store(stolen_.load(sync::relaxed) + count, sync::relaxed);
   }
-  /// Any thread.
+  /// Thread: any.
   [[nodiscard]] std::uint64_t stolen() const noexcept {
     return stolen_.load(sync::relaxed);  // relaxed: a statistic.
   }
@@ -74,7 +75,7 @@ class alignas(64) AgentQueues {
  private:
   std::array<Ring, sizes.levels> rings_;
   std::array<Forks, sizes.levels / 2> forks_;
-  // The agent's own.
+  // Only the agent touches these.
   alignas(64) unsigned occupied_ = 0;
   int picked_ = -1;
   std::array<SourceRotation, sizes.levels> turns_;

@@ -46,11 +46,13 @@ class ClusterQueues {
  public:
   /// Errors: std::bad_alloc.
   ClusterQueues(unsigned agents, Sleepers& sleepers) : ClusterQueues(agents, agents, sleepers) {}
-  /// Only the first `enlisted` pick from the beginning; the last one never does, see drain().
+  /// Only the first `enlisted` agents pick from the beginning. The last place never does: it is for
+  /// drain().
   ClusterQueues(unsigned agents, unsigned enlisted, Sleepers& sleepers)
       : sleepers_(sleepers), enlisted_(enlisted), index_(agents, enlisted), agents_(agents) {}
 
-  /// Before it is used: take_late() will be called with these.   Errors: std::bad_alloc.
+  /// To be called before the queues are used, if take_late() will be called with these waits.
+  /// Errors: std::bad_alloc.
   void keep_stamps(const LongestWaits& most) {
     for (int level = 0; level <= top_level; ++level) {
       if (most[static_cast<std::size_t>(level / 2)] == 0) continue;
@@ -58,13 +60,13 @@ class ClusterQueues {
     }
   }
 
-  // Any thread.
+  // What any thread may call.
 
   void post(LoopNode& task, int level) noexcept {
     inject(level).post(task);
     published(level);
   }
-  /// To the queue of a signal, which may go once the task can be found.
+  /// Posts to the queue of a signal, which may be destroyed once the task can be found.
   void post(SignalQueueEntry& task) noexcept {
     const auto pair = Ref<SignalQueues>::share(&task.pair);
     const auto make_ticket = [&task]() noexcept { return task.make_ticket(); };
@@ -91,27 +93,28 @@ class ClusterQueues {
     }
   }
 
-  // One of the agents.
+  // What one of the agents calls.
 
   /// The agents before `count` pick from now on.
   void enlist(unsigned count) noexcept {
     index_.enlist(count);
     enlisted_.raise(count);
   }
-  /// A task that runs on `agent` posts another one.
+  /// Called when a task that runs on `agent` posts another one.
   void post_from(unsigned agent, LoopNode& task, int level) noexcept {
     if (!own(agent, level).push(task)) return post(task, level);
     agents_[agent].note_tasks(level);
     published(level);
   }
-  /// A task that runs on `agent` leaves its continuation behind, until unfork(). False: there is no
-  /// room for it.
+  /// Leaves the continuation of a task that runs on `agent` behind, until unfork(). Returns false
+  /// when there is no room for it.
   [[nodiscard]] bool fork(unsigned agent, LoopNode& continuation, int level) noexcept {
     if (!forks(agent, level).push(continuation)) return false;
     published(level);
     return true;
   }
-  /// Takes the youngest back. False: it was stolen, and everything older too.
+  /// Takes the youngest continuation back. Returns false when it was stolen, as everything older
+  /// was, too.
   [[nodiscard]] bool unfork(unsigned agent, int level) noexcept {
     return forks(agent, level).pop() != nullptr;
   }
@@ -122,8 +125,8 @@ class ClusterQueues {
       const int hint = hint_.level();
       const int stealable = agents_[agent].best_level();
       const int best = std::max(bound, stealable);
-      // Nothing is above the hint but what is about to raise it: with nothing of its own it looks
-      // for that, too.
+      // Nothing stands above the hint but what is about to raise it. An agent with nothing of its
+      // own looks for that, too.
       if (hint > best) {
         if (LoopNode* task = search_above(agent, best, hint)) return task;
         const auto announced = hint_.announce(best);
@@ -141,7 +144,7 @@ class ClusterQueues {
       if (LoopNode* task = agents_[agent].claim(best)) return task;
     }
   }
-  /// The same of one level, whatever there is above it.
+  /// The same for one level, whatever there is above it.
   [[nodiscard]] LoopNode* pick_at(unsigned agent, int level) noexcept {
     if (LoopNode* task = agents_[agent].claim(level)) return task;
     return search_level(agent, level);
@@ -197,8 +200,8 @@ class ClusterQueues {
     }
     return false;
   }
-  /// Takes out what has been published, which is everything once nobody picks any more. `agent`: a
-  /// place of the caller's.
+  /// Takes out what has been published, which is everything once nobody picks any more. `agent` is
+  /// the caller's place.
   template <class Drop>
   void drain(unsigned agent, Drop&& drop) noexcept {
     std::uint64_t moves = 0;
@@ -215,7 +218,7 @@ class ClusterQueues {
     return agents_[agent].stolen();
   }
 
-  // Checkers.
+  // For checkers.
 
   /// All words that say whether `task` is queued at `level`.
   template <class Visit>
@@ -280,7 +283,8 @@ class ClusterQueues {
     }
   }
 
-  /// An agent inside; one of so many.
+  /// Takes a task of one level. Precondition: the agent is inside an epoch; `agents` is how many
+  /// look.
   LoopNode* take_at(unsigned agent, unsigned agents, int level, bool several) noexcept {
     agents_[agent].note_pick(level);
     if (Agent::has_forks(level)) {
@@ -311,7 +315,8 @@ class ClusterQueues {
     const LevelIndex::Inside inside(index_, agent);
     return take_at(agent, enlisted_.count(), level, false);
   }
-  /// An agent inside. Tasks in a bin do not show since when they wait: it takes one over.
+  /// Looks for the task that is late for longest. The agent is inside an epoch. Tasks in a bin do
+  /// not show since when they wait, so the agent takes one bin over.
   void look_for_late(OverdueSearch<typename Agent::Ring>& search, unsigned agent,
                      int level) noexcept {
     if (own(agent, level).has_room(sizes.bin)) publish_rest(agent, level, inject(level).take());
@@ -321,7 +326,7 @@ class ClusterQueues {
       search.look(level, queue, front);
     });
   }
-  /// False: that was the level's last one.
+  /// Returns false when that was the level's last one.
   template <class IsDead, class Drop>
   bool sweep_bin(SweepPlace& at, IsDead& is_dead, Drop& drop) noexcept {
     auto& bins = inject(at.level);
@@ -359,7 +364,8 @@ class ClusterQueues {
     }
     return nullptr;
   }
-  /// Not its own: an agent that picks has left nothing behind (ForkRun).
+  /// Steals a continuation from another agent. It has none of its own, as an agent that picks has
+  /// left nothing behind (ForkRun).
   LoopNode* steal_fork(unsigned agent, unsigned agents, int level) noexcept {
     for (unsigned i = 1; i < agents; ++i) {
       if (LoopNode* continuation = forks((agent + i) % agents, level).steal()) {

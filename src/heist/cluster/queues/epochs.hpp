@@ -36,11 +36,11 @@ template <class T>
 class Epochs {
  public:
   explicit Epochs(unsigned agents) : Epochs(agents, agents) {}
-  /// Only the first `enlisted`, and the last one, are agents from the beginning.
+  /// Only the first `enlisted` agents, and the last one, take part from the beginning.
   Epochs(unsigned agents, unsigned enlisted) : agents_(agents), enlisted_(enlisted) {}
   Epochs(const Epochs&) = delete;
   Epochs& operator=(const Epochs&) = delete;
-  /// Nobody is inside any more.
+  /// Precondition: nobody is inside any more.
   ~Epochs() {
     for (auto& agent : agents_) {
       for (auto& bag : agent.bags) empty(bag);
@@ -65,7 +65,7 @@ class Epochs {
     sync::atomic<std::uint64_t>& word_;
   };
 
-  /// An agent inside: nobody can reach `node` any more who has not reached it already.
+  /// Called by an agent inside: from now on nobody can reach `node` who has not reached it already.
   void retire(unsigned agent, T& node) noexcept {
     auto& mine = agents_[agent];
     const auto now = global_.load(sync::edge("epoch:retire", sync::seq_cst));

@@ -32,7 +32,7 @@ namespace heist::detail {
 template <unsigned capacity>
 class ForkDeque {
  public:
-  /// Owner. False: full.
+  /// Called by the owner. Returns false when the deque is full.
   [[nodiscard]] bool push(LoopNode& continuation) noexcept {
     const std::uint64_t bottom = bottom_.load(sync::relaxed);  // relaxed: the owner's own.
     if (bottom - top_.load(sync::edge("forks:reuse", sync::acquire)) >= capacity) return false;
@@ -41,7 +41,8 @@ class ForkDeque {
     return true;
   }
 
-  /// Owner: takes back the youngest; null when it was stolen, and everything older with it.
+  /// Called by the owner: takes back the youngest; null when it was stolen, and everything older
+  /// with it.
   [[nodiscard]] LoopNode* pop() noexcept {
     const std::uint64_t last = bottom_.load(sync::relaxed) - 1;  // relaxed: the owner's own.
     bottom_.exchange(last, sync::edge("forks:take", sync::seq_cst));
@@ -56,7 +57,7 @@ class ForkDeque {
     return ours ? youngest : nullptr;
   }
 
-  /// Any other agent: takes the oldest.
+  /// Called by any other agent: takes the oldest.
   [[nodiscard]] LoopNode* steal() noexcept {
     std::uint64_t top = top_.load(sync::edge("forks:steal", sync::seq_cst));
     while (top < bottom_.load(sync::edge("forks:steal", sync::seq_cst))) {
@@ -84,7 +85,7 @@ class ForkDeque {
  private:
   sync::atomic<LoopNode*>& place(std::uint64_t at) noexcept { return places_[at % capacity]; }
 
-  // From 1: an owner that takes from an empty deque goes one below.
+  // It begins at 1, as an owner that takes from an empty deque goes one below.
   alignas(64) sync::atomic<std::uint64_t> top_{1};
   alignas(64) sync::atomic<std::uint64_t> bottom_{1};
   alignas(64) std::array<sync::atomic<LoopNode*>, capacity> places_{};

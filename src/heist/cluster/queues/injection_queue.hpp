@@ -52,7 +52,8 @@ class InjectionQueue {
       Word old = bin(ticket).load(sync::edge("bin:search", sync::seq_cst));
       const int lag = rounds_ahead(old, ticket);
       if (lag < 0 || (lag > 0 && overfill && !is_first(ticket))) {
-        // To the last bin, or, when all behind it are taken, to the one that somebody has in hand.
+        // The task goes to the last bin or, when all behind it are taken, to the one that somebody
+        // has in hand.
         --ticket;
         overfill = true;
       } else if (lag > 0 || (count(old) == most && !overfill)) {
@@ -64,7 +65,7 @@ class InjectionQueue {
     }
   }
 
-  /// An agent: the oldest tasks, oldest first; null when there is none.
+  /// Called by an agent: takes the oldest tasks, oldest first; null when there is none.
   [[nodiscard]] LoopNode* take() noexcept {
     for (;;) {
       std::uint64_t ticket = 0;
@@ -79,7 +80,7 @@ class InjectionQueue {
     }
   }
 
-  /// The sweeper: behind the last bin.
+  /// Called by the sweeper: the ticket behind the last bin.
   [[nodiscard]] std::uint64_t end() const noexcept {
     return tail_.load(sync::edge("bin:find", sync::acquire)) + 1;
   }
@@ -91,20 +92,21 @@ class InjectionQueue {
     const std::uint64_t ticket = std::max(at, head_.load(sync::edge("bin:search", sync::seq_cst)));
     at = ticket + 1;
     Word old = bin(ticket).load(sync::edge("bin:search", sync::seq_cst));
-    // Otherwise it is taken, empty, or somebody is at it: what is dead there goes with the next
-    // sweep.
+    // Otherwise the bin is taken or empty, or another thread works on it: what is aborted there
+    // goes with the next sweep.
     if (rounds_ahead(old, ticket) == 0 && chain(old) != nullptr && hold(ticket, old)) {
       put_back(ticket, filtered(chain(old), stays), old & overfull);
     }
   }
 
-  /// An agent: whether take() would give something; every post that completed before is seen.
+  /// Called by an agent: whether take() would give something. Every post that completed before is
+  /// seen.
   [[nodiscard]] bool has_tasks() noexcept {
     std::uint64_t ticket = 0;
     return chain(first(ticket)) != nullptr;
   }
 
-  /// A checker: all words that decide, and the tasks of the first bin.
+  /// For a checker: visits all words that decide, and the tasks of the first bin.
   template <class Visit>
   void each_word(Visit&& visit) {
     visit(head_);
@@ -159,7 +161,7 @@ class InjectionQueue {
            spare;
   }
 
-  /// Whether all bins before it have been taken.
+  /// Whether all bins before this one have been taken.
   [[nodiscard]] bool is_first(std::uint64_t ticket) const noexcept {
     return ticket <= head_.load(sync::edge("bin:find", sync::acquire));
   }
@@ -172,7 +174,7 @@ class InjectionQueue {
                                     sync::edge("bin:publish", sync::seq_cst),
                                     sync::relaxed);  // relaxed: a failure retries.
   }
-  /// An agent: takes what is in the bin, if it is what was seen there.
+  /// Called by an agent: takes what is in the bin, if it is still what was seen there.
   bool exchange_word(std::uint64_t ticket, Word& old, Word now) noexcept {
     return bin(ticket).compare_exchange_strong(old, now, sync::edge("bin:take", sync::acquire),
                                                sync::relaxed);  // relaxed: a failure retries.
@@ -206,8 +208,8 @@ class InjectionQueue {
     for (LoopNode* task = oldest_first(newest); task != nullptr;)
       post(*std::exchange(task, task->next));
   }
-  /// Of an overfull bin: nobody knows how many there are, so these are the newest. Null: another
-  /// thread was at it.
+  /// Takes some tasks of an overfull bin: the newest, as nobody knows how many there are. Returns
+  /// null when another thread was at it.
   LoopNode* take_some(std::uint64_t ticket, Word old) noexcept {
     if (!hold(ticket, old)) return nullptr;
     LoopNode* newest = chain(old);
@@ -245,13 +247,14 @@ class InjectionQueue {
       }
     }
   }
-  /// From a bin that was taken: head_ is there, or behind what is in hand.
+  /// Passes a bin that was taken. head_ is there, or behind what is in hand.
   std::uint64_t pass(std::uint64_t ticket) noexcept {
     const std::uint64_t now = move_on(head_, ticket);
     return std::max(now, ticket + 1);
   }
 
-  /// From `ticket` to the next, unless another thread did. Where it is now.
+  /// Moves `end` from `ticket` to the next, unless another thread has done so. Returns where it is
+  /// now.
   static std::uint64_t move_on(sync::atomic<std::uint64_t>& end, std::uint64_t ticket) noexcept {
     if (end.compare_exchange_strong(ticket, ticket + 1, sync::edge("bin:move_on", sync::release),
                                     sync::edge("bin:find", sync::acquire))) {

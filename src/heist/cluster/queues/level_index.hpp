@@ -55,7 +55,8 @@ class LevelIndex {
     Inside(LevelIndex& index, unsigned agent) noexcept : CellEpochs::Inside(index.epochs_, agent) {}
   };
 
-  /// An agent inside: the first task of the first queue that has one at this level, or null.
+  /// Called by an agent inside an epoch: takes the first task of the first queue that has one at
+  /// this level; null when there is none.
   [[nodiscard]] LoopNode* take(unsigned agent, int level) noexcept {
     for (;;) {
       const auto ticket = tickets(level).front();
@@ -82,12 +83,13 @@ class LevelIndex {
       ticket = all.next(*ticket);
     }
   }
-  /// An agent inside: takes what each_front() has shown; null when another agent has.
+  /// Called by an agent inside an epoch: takes what each_front() has shown; null when another agent
+  /// has taken it.
   [[nodiscard]] LoopNode* take(unsigned agent, SignalQueue& queue,
                                const LinkedQueue::Front& front) noexcept {
     return queue.take(epochs_, agent, front);
   }
-  /// An agent inside: whether take() would give something.
+  /// Called by an agent inside an epoch: whether take() would give something.
   [[nodiscard]] bool has_tasks(unsigned agent, int level) noexcept {
     for (;;) {
       const auto ticket = tickets(level).front();
@@ -105,7 +107,7 @@ class LevelIndex {
                            std::uint64_t& left) noexcept {
     const Inside inside(*this, agent);
     while (cells > 0) {
-      // Otherwise it has been taken from there: agents come to this level.
+      // Otherwise the cell has been taken from there: agents come to this level.
       const bool is_here = swept_.before == nullptr || !LinkedQueue::is_empty(*swept_.before);
       if (!is_here || !sweep_step(agent, level, cells, left)) {
         swept_ = {};
@@ -117,12 +119,13 @@ class LevelIndex {
   }
 
  private:
-  /// Null: the ticket has been removed, and its cell left.
+  /// The queue that a ticket names. Returns null when the ticket has been removed, and its cell
+  /// left.
   static SignalQueue* queue_of(const LinkedCell& ticket) noexcept {
     return static_cast<SignalQueue*>(ticket.item.load(sync::edge("linked:empty", sync::acquire)));
   }
-  /// Whether the ticket of a queue that is empty, or elsewhere, may be removed, unless that has
-  /// changed.
+  /// Whether the ticket of a queue may be removed, as the queue is still empty, or at another
+  /// level.
   static bool may_go(SignalQueue& queue, int level) noexcept {
     queue.clear_bit(level);
     return !queue.has_tasks_at(level);
@@ -130,12 +133,13 @@ class LevelIndex {
   void clean(const LinkedQueue::Front& ticket, SignalQueue* queue, unsigned agent,
              int level) noexcept {
     if (queue != nullptr && !may_go(*queue, level)) return;
-    // Otherwise another agent has removed it.
+    // If this fails, another agent has removed the ticket.
     if (tickets(level).take(epochs_, agent, ticket))
       static_cast<void>(LinkedQueue::claim(*ticket.cell));
   }
 
-  /// A cell of which the sweeper has to know that it is the one it was.
+  /// A cell that the sweeper holds between two portions, so that it still is the same one when it
+  /// goes on.
   class HeldCell {
    public:
     HeldCell() noexcept = default;
@@ -156,14 +160,15 @@ class LevelIndex {
    private:
     LinkedCell* cell_ = nullptr;
   };
-  /// How far the sweep of a level is; none of these cells was empty.
+  /// How far the sweep of a level has come. None of these cells was empty.
   struct Swept {
     HeldCell before;  ///< the ticket before that
     HeldCell ticket;
     HeldCell task;  ///< in its queue
   };
 
-  /// One cell, behind empty ones, which `cells` counts down. False: there are no more.
+  /// Sweeps one cell, behind empty ones, which `cells` counts down. Returns false when there are no
+  /// more.
   [[nodiscard]] bool sweep_step(unsigned agent, int level, unsigned& cells,
                                 std::uint64_t& left) noexcept {
     if (swept_.ticket == nullptr) return find_ticket(agent, level, cells);

@@ -16,14 +16,14 @@ namespace heist::detail {
 struct LinkedCell {
   using End = void (*)(LinkedCell&) noexcept;
   LinkedCell(void* what, End how) noexcept : item(what), end_it(how) {}
-  /// Once by whoever takes it out of the queue, when nobody looks at it any more; once by who has
-  /// linked the next one to it.
+  /// Called once by whoever takes the cell out of the queue, when nobody looks at it any more, and
+  /// once by who has linked the next one to it. The last of them frees it.
   void end() noexcept {
     if (holders_.drop()) end_it(*this);
   }
-  /// One more of whom end() waits for.
+  /// Adds one more whose end() has to come before the cell is freed.
   void hold() noexcept { holders_.add(); }
-  /// True for the one who takes it out.
+  /// Returns true for the one caller that takes the cell out.
   [[nodiscard]] bool try_leave() noexcept {
     return !has_left_.exchange(true, sync::edge("linked:leave", sync::acq_rel));
   }
@@ -39,7 +39,7 @@ struct LinkedCell {
   sync::atomic<bool> has_left_{false};
 };
 
-/// The end of a cell that names nothing it would keep alive.
+/// Frees a cell that keeps nothing else alive.
 inline void free_cell(LinkedCell& cell) noexcept { destroy_node(cell); }
 
 // After Ladan-Mozes and Shavit, "An optimistic approach to lock-free FIFO queues" (2004): a push is
@@ -85,7 +85,7 @@ class LinkedQueue {
   }
   LinkedQueue(const LinkedQueue&) = delete;
   LinkedQueue& operator=(const LinkedQueue&) = delete;
-  /// Nobody uses it any more.
+  /// Precondition: nobody uses the queue any more.
   ~LinkedQueue() {
     // relaxed, all: who held the last share has seen all others go.
     LinkedCell* head = cell_of(head_.load(sync::relaxed));
@@ -99,7 +99,7 @@ class LinkedQueue {
     head->end();
   }
 
-  /// Any thread.
+  /// Thread: any.
   void push(LinkedCell& cell) noexcept {
     LinkedCell* old = tail_.load(sync::relaxed);  // relaxed: the CAS checks it again.
     do {
@@ -121,7 +121,7 @@ class LinkedQueue {
     Word before = 0;
     LinkedCell* cell = nullptr;
   };
-  /// An agent inside.
+  /// Called by an agent inside an epoch: the oldest cell.
   [[nodiscard]] Front front() noexcept {
     const Word head = head_.load(sync::edge("linked:look", sync::seq_cst));
     LinkedCell* tail = tail_.load(sync::edge("linked:look", sync::seq_cst));
@@ -131,14 +131,16 @@ class LinkedQueue {
     if (first == nullptr) first = link(tail, before);
     return {head, first};
   }
-  /// An agent inside: the one behind `cell`, which it has reached in this scope; null: none yet.
+  /// Called by an agent inside an epoch: the cell behind `cell`, which it has reached in this
+  /// scope; null when there is none yet.
   [[nodiscard]] LinkedCell* next(LinkedCell& cell) noexcept {
     LinkedCell* newer = cell.newer.load(sync::edge("linked:next", sync::acquire));
     if (newer != nullptr) return newer;
     LinkedCell* tail = tail_.load(sync::edge("linked:look", sync::seq_cst));
     return tail == &cell ? nullptr : link(tail, &cell);
   }
-  /// An agent inside: takes the cell that front() gave; false when another agent has.
+  /// Called by an agent inside an epoch: takes the cell that front() gave; false when another agent
+  /// has taken it.
   [[nodiscard]] bool take(CellEpochs& epochs, unsigned agent, const Front& front) noexcept {
     Word before = front.before;
     if (!head_.compare_exchange_strong(before, word(front.cell, version(before)),
@@ -149,11 +151,11 @@ class LinkedQueue {
     take_out(epochs, agent, *cell_of(before));
     return true;
   }
-  /// What is in a cell that the caller has taken, or wherever it is; null: nothing any more.
+  /// Claims what is in a cell, which the caller has taken or not; null when it is empty by now.
   [[nodiscard]] static void* claim(LinkedCell& cell) noexcept {
     return cell.item.exchange(nullptr, sync::edge("linked:claim", sync::acq_rel));
   }
-  /// An agent inside: takes the oldest item, or null.
+  /// Called by an agent inside an epoch: takes the oldest item; null when there is none.
   [[nodiscard]] void* pop(CellEpochs& epochs, unsigned agent) noexcept {
     for (;;) {
       const Front first = front();
@@ -195,7 +197,7 @@ class LinkedQueue {
   }
   static Word version(Word word) noexcept { return word >> address_bits; }
 
-  /// Unless it was linked before.
+  /// Links `cell` behind `older`, unless another thread has done so.
   static void link_to(LinkedCell& older, LinkedCell& cell) noexcept {
     LinkedCell* none = nullptr;
     older.newer.compare_exchange_strong(none, &cell, sync::edge("linked:link", sync::release),
@@ -219,7 +221,7 @@ class LinkedQueue {
     if (cell.try_leave()) epochs.retire(agent, cell);
   }
 
-  // The sweeper.
+  // What only the sweeper calls.
 
   /// Moves head_ over empty cells.   Returns the first one that is not empty, or that it has not
   /// come to.
@@ -231,7 +233,7 @@ class LinkedQueue {
     }
     return front().cell;
   }
-  /// The cells from `first` to the one before `behind` (I3).
+  /// Unlinks the cells from `first` to the one before `behind` (I3).
   void unlink(CellEpochs& epochs, unsigned agent, LinkedCell& before, LinkedCell& first,
               LinkedCell& behind) noexcept {
     before.newer.store(&behind, sync::edge("linked:link", sync::release));

@@ -34,7 +34,7 @@ class OverdueSearch {
  public:
   using Stamp = std::uint64_t;
 
-  /// For what has become late by `now`, and before `limit`.
+  /// Searches for what has become late by `now`, and before `limit`.
   OverdueSearch(const LongestWaits& most, Stamp now, Stamp limit) noexcept
       : most_(most), now_(now), end_(limit) {}
 
@@ -48,9 +48,10 @@ class OverdueSearch {
     if (is_first(level, stamp)) found_ = {level, nullptr, {}, &queue, front};
   }
 
-  /// -1: nothing is late.
+  /// The level of what was found; -1 when nothing is late.
   [[nodiscard]] int level() const noexcept { return found_.level; }
-  /// Null: another agent has taken it.   Precondition: level() >= 0.
+  /// Takes what was found. Returns null when another agent has taken it.   Precondition: level() >=
+  /// 0.
   [[nodiscard]] LoopNode* take(LevelIndex& index, unsigned agent) const noexcept {
     if (found_.ring != nullptr) return found_.ring->claim(found_.in_ring);
     return index.take(agent, *found_.queue, found_.in_queue);

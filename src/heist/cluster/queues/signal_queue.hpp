@@ -10,7 +10,7 @@
 namespace heist::detail {
 
 // The tasks are not touched when the priority changes: the queue moves. A level's index
-// (ticket_index.hpp) is a queue of tickets, each of which names a queue; a ticket stays in its
+// (level_index.hpp) is a queue of tickets, each of which names a queue; a ticket stays in its
 // place while tasks are taken from its queue, so nothing is hidden.
 //
 // Roles   poster, re-prioritiser: any thread.  agent: inside an epoch.
@@ -54,9 +54,9 @@ class SignalQueue {
   }
   static int level_of(Place place) noexcept { return static_cast<int>(place & 15) - 1; }
   static bool is_moving(Place place) noexcept { return from_of(place) != none; }
-  /// Where it comes from.   Precondition: it is moving.
+  /// The level that the queue comes from.   Precondition: it is moving.
   static int from_of(Place place) noexcept { return static_cast<int>((place >> 4) & 15) - 1; }
-  /// Nobody has read the priority since it can be found.
+  /// Whether nobody has read the priority since the queue can be found.
   [[nodiscard]] bool is_new() const noexcept { return (where() >> 8) == 0; }
   /// Any thread: to the level that `level()` reads, as often as another thread moves it. The ticket
   /// comes next, then end_move(); until then it counts where it was.
@@ -73,7 +73,7 @@ class SignalQueue {
       }
     }
   }
-  /// Unless it has moved on.
+  /// Ends the move, unless the queue has moved on.
   void end_move(Place moving) noexcept {
     place_.compare_exchange_strong(moving, place(level_of(moving), none, moving >> 8),
                                    sync::edge("shared:place", sync::seq_cst),
@@ -91,7 +91,7 @@ class SignalQueue {
   [[nodiscard]] bool has_tasks_at(int at) const noexcept {
     return counts_at(at) && !tasks_.empty();
   }
-  /// An agent inside: takes the oldest, or null.
+  /// Called by an agent inside an epoch: takes the oldest task; null when there is none.
   [[nodiscard]] LoopNode* pop(CellEpochs& epochs, unsigned agent) noexcept {
     return static_cast<LoopNode*>(tasks_.pop(epochs, agent));
   }
@@ -102,10 +102,10 @@ class SignalQueue {
   }
   [[nodiscard]] bool is_last(LinkedCell& cell) noexcept { return tasks_.next(cell) == nullptr; }
 
-  /// An agent inside: the oldest, not taken yet.
+  /// Called by an agent inside an epoch: the oldest task, without taking it.
   [[nodiscard]] LinkedQueue::Front front() noexcept { return tasks_.front(); }
-  /// An agent inside: takes the one that front() gave; null when another agent has, or it has left
-  /// its cell.
+  /// Called by an agent inside an epoch: takes the task that front() gave; null when another agent
+  /// has taken it, or it has left its cell.
   [[nodiscard]] LoopNode* take(CellEpochs& epochs, unsigned agent,
                                const LinkedQueue::Front& front) noexcept {
     if (!tasks_.take(epochs, agent, front)) return nullptr;
@@ -117,7 +117,7 @@ class SignalQueue {
     return present_.load(sync::edge("shared:bit", sync::seq_cst));
   }
   static bool has_bit(State state, int level) noexcept { return (state & bit(level)) != 0; }
-  /// Unless an agent has looked since `before` was read.
+  /// Sets the level's bit, unless an agent has looked since `before` was read.
   void set_bit(State before, int level) noexcept {
     present_.compare_exchange_strong(before, before | bit(level),
                                      sync::edge("shared:bit", sync::seq_cst),

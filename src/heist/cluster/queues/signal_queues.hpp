@@ -19,12 +19,13 @@ struct SignalQueueEntry;
 
 /// Names a queue, and holds a share of its pair.
 struct TicketCell : LinkedCell {
-  /// `holder`: in whose memory it is; null: in a node of its own.
+  /// `holder` is the entry in whose memory the ticket stands; null when it has a node of its own.
   TicketCell(SignalQueue& queue, SignalQueues& owner, SignalQueueEntry* holder) noexcept;
 
  private:
   static void end_ticket(LinkedCell& cell) noexcept;
-  /// What it holds a share of: the cell in whose memory it is, or else, with this bit, the pair.
+  /// What the ticket holds a share of: the entry in whose memory it stands or, with this bit, the
+  /// pair.
   static constexpr std::uintptr_t is_pair = 1;
   std::uintptr_t held_;
 };
@@ -39,7 +40,7 @@ struct SignalQueueEntry : LinkedCell {
   SignalQueueEntry(LoopNode& node, SignalQueues& owner, SignalQueue& where) noexcept
       : LinkedCell(tagged(node), &end_cell), pair(owner), queue(where) {}
 
-  /// The poster: it can be taken from now on.
+  /// Called by the poster: the entry can be taken from now on.
   void begin_post() noexcept {
     is_posted_ = true;
     const auto tagged_node = reinterpret_cast<std::uintptr_t>(
@@ -48,7 +49,8 @@ struct SignalQueueEntry : LinkedCell {
     item.store(reinterpret_cast<void*>(tagged_node & ~not_posted),
                sync::edge("cell:post", sync::release));
   }
-  /// The maker, of an aborted task: takes it out of its queue. False: it is not there.
+  /// Called by the maker of an aborted task: takes it out of its queue. Returns false when it is
+  /// not there.
   [[nodiscard]] bool try_take_back() noexcept {
     void* node = item.load(sync::edge("cell:claim", sync::acquire));
     const auto bits = reinterpret_cast<std::uintptr_t>(node);
@@ -57,14 +59,14 @@ struct SignalQueueEntry : LinkedCell {
                                         sync::relaxed);  // relaxed: nothing is read then.
   }
 
-  /// The poster: at most two, one for each level (ClusterQueues::post).
+  /// Called by the poster, at most twice: makes a ticket for a level (ClusterQueues::post).
   [[nodiscard]] TicketCell* make_ticket() noexcept {
     shares_.add();
     return std::construct_at(reinterpret_cast<TicketCell*>(&tickets_[made_++]), queue, pair, this);
   }
-  /// The poster, when it has found its place.
+  /// Called by the poster when the task has found its place.
   void end_post() noexcept { drop_share(); }
-  /// The maker lets go of it, posted or not.
+  /// Called by the maker, which lets go of the entry, be it posted or not.
   void abandon() noexcept { is_posted_ ? drop_share() : destroy_node(*this); }
 
   SignalQueues& pair;
@@ -117,15 +119,15 @@ class SignalQueues {
     return queues_[is_continuation ? 1 : 0];
   }
 
-  /// Until it has been moved for the first time.
+  /// Whether the pair has not been moved yet.
   [[nodiscard]] bool is_new() const noexcept { return queues_[1].is_new(); }
 
   /// Before a move: keeps memory for a ticket of each queue.   Errors: std::bad_alloc.
   void reserve() {
     for (auto& spare : spares_) reserve(spare);
   }
-  /// For a move. Null: memory has run out, and another thread's move has what was kept
-  /// (broken_two_moves_without_memory).
+  /// Makes a ticket for a move. Null when memory has run out, and another thread's move has used
+  /// what was kept (broken_two_moves_without_memory).
   [[nodiscard]] TicketCell* make_ticket(SignalQueue& queue) noexcept {
     void* memory = take(spares_[&queue == queues_.data() ? 0 : 1]);
     try {

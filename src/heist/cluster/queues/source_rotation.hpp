@@ -6,17 +6,17 @@
 
 namespace heist::detail {
 
-/// One agent's, of one level. Counted for the level: what runs in between does not choose whose
-/// turn it is.
+/// The rotation of one agent at one level. Only picks of this level count, so that what runs in
+/// between does not decide whose turn it is.
 class SourceRotation {
  public:
-  /// Where tasks are that are not the agent's own.
+  /// Where tasks stand that are not the agent's own.
   enum class Place : unsigned { bins, shared, rings };
   using Order = std::array<Place, 3>;
 
   /// Counts a pick.   Returns whether it is the others' turn, one of `every`.
   bool begin_pick(unsigned every) noexcept { return ++picks_ % every == 0; }
-  /// Of bound tasks, when there are stealable ones of the level.
+  /// Whether it is the turn of bound tasks, when there are stealable ones of the level, too.
   [[nodiscard]] bool is_bounds_turn() const noexcept { return picks_ % 2 == 0; }
 
   /// Where to look, in this order: from outside, signals' tasks and those by turns; every eighth

@@ -30,10 +30,11 @@ class StealableRing {
   /// Since when a task waits, which it has as its key (contract WAIT).
   using Stamp = std::uint64_t;
 
-  /// Before it is used: from now on front() can be called.   Errors: std::bad_alloc.
+  /// To be called before the ring is used, if front() will be called.   Errors: std::bad_alloc.
   void keep_stamps() { stamps_ = std::make_unique<Stamps>(); }
 
-  /// Owner. False when only the places kept for what it takes over are free.
+  /// Called by the owner. Returns false when only the places are free that are kept for what it
+  /// takes over.
   [[nodiscard]] bool push(LoopNode& task) noexcept {
     const std::uint64_t tail = tail_.load(sync::relaxed);  // relaxed: the owner's own.
     const std::uint64_t held = tail - head_.load(sync::edge("ring:reuse", sync::acquire));
@@ -43,7 +44,8 @@ class StealableRing {
     return true;
   }
 
-  /// Owner: as much of a chain as there is room for, published at once.   Returns the rest.
+  /// Called by the owner: publishes as much of a chain as there is room for, at once.   Returns the
+  /// rest.
   [[nodiscard]] LoopNode* push_chain(LoopNode* oldest) noexcept {
     std::uint64_t tail = tail_.load(sync::relaxed);  // relaxed: the owner's own.
     const std::uint64_t end = head_.load(sync::edge("ring:reuse", sync::acquire)) + capacity;
@@ -54,7 +56,8 @@ class StealableRing {
     return oldest;
   }
 
-  /// Any agent: the oldest, at most half of them when several are wanted.   Returns how many.
+  /// Called by any agent: claims the oldest tasks, at most half of all when several are wanted.
+  /// Returns how many.
   std::uint32_t claim(std::span<LoopNode*> out) noexcept {
     std::uint64_t head = head_.load(sync::edge("ring:search", sync::seq_cst));
     for (;;) {
@@ -72,7 +75,7 @@ class StealableRing {
       }
     }
   }
-  /// Owner: whether push_chain() has room for so many.
+  /// Called by the owner: whether push_chain() has room for so many.
   [[nodiscard]] bool has_room(unsigned count) const noexcept {
     const std::uint64_t tail = tail_.load(sync::relaxed);  // relaxed: the owner's own.
     return tail - head_.load(sync::edge("ring:reuse", sync::acquire)) + count <= capacity;
@@ -83,7 +86,7 @@ class StealableRing {
     std::uint64_t place = 0;
     Stamp stamp = 0;
   };
-  /// Any agent; the stamp is certain once claim() of it has succeeded.
+  /// Called by any agent. The stamp is certain only when claim() of it has succeeded.
   [[nodiscard]] std::optional<Front> front() const noexcept {
     std::uint64_t head = head_.load(sync::edge("ring:search", sync::seq_cst));
     while (tail_.load(sync::edge("ring:search", sync::seq_cst)) > head) {
@@ -95,7 +98,7 @@ class StealableRing {
     }
     return std::nullopt;
   }
-  /// Any agent: this task and no other; null when another agent has it.
+  /// Called by any agent: claims this task and no other; null when another agent has it.
   [[nodiscard]] LoopNode* claim(const Front& front) noexcept {
     std::uint64_t head = front.place;
     LoopNode* task = place(head).load(sync::relaxed);  // relaxed: used only if the CAS succeeds.

@@ -31,8 +31,8 @@ class UrgencyHint {
     return level_of(word_.load(sync::edge("hint:read", sync::seq_cst)));
   }
 
-  /// After a task was published at `level`.   Cost: a load, unless it is more urgent than what is
-  /// there.
+  /// To be called after a task was published at `level`.   Cost: a load, unless it is more urgent
+  /// than what is there.
   void published(int level) noexcept {
     Word old = word_.load(sync::edge("hint:published", sync::seq_cst));
     while (level > level_of(old) || level > target_of(old)) {
@@ -45,8 +45,8 @@ class UrgencyHint {
     }
   }
 
-  /// An agent, before it searches everything above `target` for the last time.   Returns what
-  /// lower() needs.
+  /// Called by an agent before it searches everything above `target` for the last time.   Returns
+  /// what lower() needs.
   [[nodiscard]] Word announce(int target) noexcept {
     Word old = word_.load(sync::edge("hint:announce", sync::seq_cst));
     while (target < level_of(old) && target_of(old) != target) {
