@@ -84,7 +84,7 @@ class CooperativeCallback {
 
  private:
   friend struct detail::Access;
-  friend class CallbackTaken;
+  friend class detail::CallbackTaken;
   static constexpr std::size_t room = 40;
 
   struct Ops {
@@ -157,6 +157,8 @@ class CooperativeCallback {
   alignas(void*) std::array<std::byte, room> storage_;  // NOLINT: made when there is a callable
 };
 
+namespace detail {
+
 /// A callback that is about to be called. The callable stays where it is and is destroyed there by
 /// this object, but the CooperativeCallback counts as empty from here on.
 class CallbackTaken {
@@ -178,7 +180,9 @@ class CallbackTaken {
   const CooperativeCallback::Ops* ops_;
 };
 
-inline void CooperativeCallback::reset() noexcept { const CallbackTaken taken(*this); }
+}  // namespace detail
+
+inline void CooperativeCallback::reset() noexcept { const detail::CallbackTaken taken(*this); }
 
 /// `co_await slice()` in a coroutine that a CooperativeScheduler calls: goes on at once while there
 /// is time left, or the task is late; else the rest of the coroutine is the task's next callback.

@@ -39,10 +39,12 @@ struct Sink {
 struct Claims {};
 
 }  // namespace
+}  // namespace heist::detail
 
 template <>
-struct Copyable<Claims> : std::false_type {};
+struct heist::Copyable<heist::detail::Claims> : std::false_type {};
 
+namespace heist::detail {
 namespace {
 
 static_assert(is_copyable<int> && is_copyable<std::string> && is_copyable<std::vector<int>>);

@@ -16,6 +16,8 @@
 
 namespace HEIST_NAMESPACE::detail {
 
+class CallbackTaken;
+
 namespace cooperative {
 
 template <class Callback>
