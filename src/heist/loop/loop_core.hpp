@@ -71,7 +71,7 @@ class LoopCore final : public TaskHome {
   [[nodiscard]] EventLoopStats stats() const noexcept;
   /// Tasks that have not started.   Cost: a walk over what the inbox holds.
   [[nodiscard]] std::size_t count_unstarted() noexcept {
-    return agent_->size() + inbox_.count_tasks() + limits_to_arm_.count();
+    return agent_->size() + inbox().count_tasks() + limits_to_arm().count();
   }
 
   // Its parts; each says who may do what.
@@ -113,7 +113,7 @@ class LoopCore final : public TaskHome {
   [[nodiscard]] bool post_in_turn(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   /// Whether drain_inbox() has something to do.
   [[nodiscard]] bool has_messages() noexcept HEIST_ON_AGENT {
-    return inbox_.has_posts() || on_agent().has_leftovers || aborted_.has_released();
+    return inbox().has_posts() || on_agent().has_leftovers || aborted().has_released();
   }
   /// Takes what other threads handed over. Runs users' destructors.
   void drain_inbox() noexcept HEIST_ON_AGENT {
@@ -145,7 +145,7 @@ class LoopCore final : public TaskHome {
   void release_signals() noexcept HEIST_ON_AGENT;
   template <class Visit>
   void each_scheduler(Visit&& visit) {
-    first_scheduler_.each(visit);
+    first_scheduler().each(visit);
     // By index: a callback's destructor may create one.
     // NOLINTNEXTLINE(modernize-loop-convert)
     for (std::size_t i = 0; i < more_schedulers_.size(); ++i) more_schedulers_[i]->each(visit);
@@ -200,7 +200,7 @@ class LoopCore final : public TaskHome {
 
   bool post_from_agent(SchedulerTask& task) noexcept;
   void enqueue(SchedulerTask& task) noexcept HEIST_ON_AGENT {
-    task.is_aborted() ? aborted_.discard(task) : on_agent().enqueue(task);
+    task.is_aborted() ? aborted().discard(task) : on_agent().enqueue(task);
   }
   [[nodiscard]] bool has_news() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_loose_ends() noexcept HEIST_ON_AGENT;
@@ -216,7 +216,7 @@ class LoopCore final : public TaskHome {
   alignas(64) StopMessage stop_message_;
   sync::atomic<bool> driven_{false};
   LoopClosing closing_{*this};
-  Arrivals arrivals_{*this, inbox_};
+  Arrivals arrivals_{*this, inbox()};
   std::unique_ptr<AgentState> agent_;
   std::vector<std::unique_ptr<SchedulerCore>> more_schedulers_;  ///< the driver's
   std::unique_ptr<Membership> membership_;
