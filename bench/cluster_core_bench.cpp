@@ -7,7 +7,7 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
-#include <heist/cluster/cluster_queues.hpp>
+#include <heist/cluster/queues/cluster_queues.hpp>
 #include <heist/node_memory.hpp>
 #include <heist/ref.hpp>
 #include <memory>
