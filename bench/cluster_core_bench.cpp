@@ -7,7 +7,7 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
-#include <heist/cluster/cluster_queues.hpp>
+#include <heist/cluster/queues/cluster_queues.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <heist/detail/ref.hpp>
 #include <memory>

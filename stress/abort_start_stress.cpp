@@ -239,11 +239,15 @@ class AbortStart {
 int main(int argc, char** argv) {
   const auto options = parse("abort_start_stress", {argv, static_cast<std::size_t>(argc)});
   AbortStart stress;
-  const auto rounds = run_rounds(options, [&stress](Random& random) { stress.round(random); });
+  const auto is_enough = [&stress] {
+    const Counts counts = stress.counts();
+    return counts.ran > 0 && counts.never_ran > 0;
+  };
+  const auto rounds =
+      run_rounds(options, [&stress](Random& random) { stress.round(random); }, is_enough);
   const Counts counts = stress.counts();
   std::printf("rounds %llu, ran %llu, aborted while running %llu, aborted before start %llu\n",
               printable(rounds), printable(counts.ran), printable(counts.aborted_running),
               printable(counts.never_ran));
-  check(options.duration.count() == 0 || (counts.ran > 0 && counts.never_ran > 0),
-        "one outcome of the race was never seen");
+  check(options.duration.count() == 0 || is_enough(), "one outcome of the race was never seen");
 }

@@ -246,11 +246,15 @@ class ClosePost {
 int main(int argc, char** argv) {
   const auto options = parse("close_post_stress", {argv, static_cast<std::size_t>(argc)});
   ClosePost stress;
-  const auto rounds = run_rounds(options, [&stress](Random& random) { stress.round(random); });
+  const auto is_enough = [&stress] {
+    const Counts counts = stress.counts();
+    return counts.ran > 0 && counts.dropped > 0;
+  };
+  const auto rounds =
+      run_rounds(options, [&stress](Random& random) { stress.round(random); }, is_enough);
   const Counts counts = stress.counts();
   std::printf("rounds %llu, ran %llu, never ran %llu, refused %llu, overran %llu\n",
               printable(rounds), printable(counts.ran), printable(counts.dropped),
               printable(counts.refused), printable(counts.overrun));
-  check(options.duration.count() == 0 || (counts.ran > 0 && counts.dropped > 0),
-        "one outcome of the race was never seen");
+  check(options.duration.count() == 0 || is_enough(), "one outcome of the race was never seen");
 }

@@ -237,12 +237,15 @@ int main(int argc, char** argv) {
   set_error_hook(
       [](ErrorOrigin, const Reason&) noexcept {});  // of coroutines that a close has ended
   BlockingStress stress;
-  const auto rounds = run_rounds(options, [&stress](Random& random) { stress.round(random); });
+  const auto is_enough = [&stress] {
+    const Counts counts = stress.counts();
+    return counts.ran > 0 && counts.dropped > 0 && counts.blocked > 0 && counts.threads > 0;
+  };
+  const auto rounds =
+      run_rounds(options, [&stress](Random& random) { stress.round(random); }, is_enough);
   const Counts counts = stress.counts();
   std::printf("rounds %llu, ran %llu, dropped %llu, blocked %llu, threads of reserves %llu\n",
               printable(rounds), printable(counts.ran), printable(counts.dropped),
               printable(counts.blocked), printable(counts.threads));
-  check(options.duration.count() == 0 ||
-            (counts.ran > 0 && counts.dropped > 0 && counts.blocked > 0 && counts.threads > 0),
-        "one outcome of the race was never seen");
+  check(options.duration.count() == 0 || is_enough(), "one outcome of the race was never seen");
 }

@@ -119,9 +119,12 @@ int main(int argc, char** argv) {
   const bool is_long = options.duration >= std::chrono::seconds(60) || wanted != 0;
   OrderStress stress(is_long ? 200'000 : 10'000);
   Random random(options.seed);
-  const auto rounds = run_rounds(options, [&stress](Random& own) { stress.round(own); });
-  std::uint64_t more = 0;
   const Totals& totals = stress.totals();
+  const auto is_enough = [&totals] {
+    return totals.levels.pairs_compared > 0 && totals.dropped > 0;
+  };
+  const auto rounds = run_rounds(options, [&stress](Random& own) { stress.round(own); }, is_enough);
+  std::uint64_t more = 0;
   for (; totals.started < wanted; ++more) {
     stress.round(random);
     if (more % 16 != 0) continue;
@@ -131,6 +134,5 @@ int main(int argc, char** argv) {
   }
   if (!data.empty()) write_data(totals, data);
   print(rounds + more, totals);
-  check(options.duration.count() == 0 || (totals.levels.pairs_compared > 0 && totals.dropped > 0),
-        "one outcome of the race was never seen");
+  check(options.duration.count() == 0 || is_enough(), "one outcome of the race was never seen");
 }

@@ -356,12 +356,15 @@ int main(int argc, char** argv) {
   set_error_hook(
       [](ErrorOrigin, const Reason&) noexcept {});  // of coroutines that an abort has ended
   ClusterStress stress;
-  const auto rounds = run_rounds(options, [&stress](Random& random) { stress.round(random); });
+  const auto is_enough = [&stress] {
+    const Counts counts = stress.counts();
+    return counts.ran > 0 && counts.dropped > 0 && counts.sleeps > 0;
+  };
+  const auto rounds =
+      run_rounds(options, [&stress](Random& random) { stress.round(random); }, is_enough);
   const Counts counts = stress.counts();
   std::printf("rounds %llu, ran %llu, dropped %llu, stolen %llu, sleeps %llu\n", printable(rounds),
               printable(counts.ran), printable(counts.dropped), printable(counts.stolen),
               printable(counts.sleeps));
-  check(
-      options.duration.count() == 0 || (counts.ran > 0 && counts.dropped > 0 && counts.sleeps > 0),
-      "one outcome of the race was never seen");
+  check(options.duration.count() == 0 || is_enough(), "one outcome of the race was never seen");
 }

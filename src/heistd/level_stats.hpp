@@ -14,7 +14,7 @@ namespace heistd {
 /// Distribution of durations from 0.1 µs to 1000 s, in steps of 2.3 %.
 class DurationHistogram {
  public:
-  void add(std::chrono::nanoseconds duration);
+  void add(std::chrono::nanoseconds duration) noexcept;
 
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   [[nodiscard]] std::chrono::nanoseconds max() const noexcept { return max_; }

@@ -148,15 +148,21 @@ inline std::uint64_t number_of(std::string_view option, std::string_view text) {
 }
 
 /// Calls `round(Random&)` until the time is up, at least once; says now and then how far it is.
-/// Returns the number of rounds.
-template <std::invocable<Random&> Round>
-std::uint64_t run_rounds(const StressOptions& options, Round&& round) {
+/// It goes on until `is_enough()`, for `patience` at the most: a machine that has little time for
+/// this may not come to every outcome in a short run.   Returns the number of rounds.
+template <std::invocable<Random&> Round, std::predicate Enough>
+std::uint64_t run_rounds(const StressOptions& options, Round&& round, Enough&& is_enough) {
   constexpr std::chrono::seconds between_messages{20};
   Random random(options.seed);
   const auto start = std::chrono::steady_clock::now();
   auto next_message = start + between_messages;
+  const auto goes_on = [&](std::chrono::steady_clock::duration for_so_long) {
+    if (for_so_long < options.duration) return true;
+    return options.duration.count() > 0 && for_so_long < options.duration + patience &&
+           !is_enough();
+  };
   std::uint64_t rounds = 0;
-  for (auto now = start; rounds == 0 || now - start < options.duration;
+  for (auto now = start; rounds == 0 || goes_on(now - start);
        now = std::chrono::steady_clock::now()) {
     round(random);
     ++rounds;
@@ -170,6 +176,12 @@ std::uint64_t run_rounds(const StressOptions& options, Round&& round) {
     std::fflush(stdout);
   }
   return rounds;
+}
+
+/// The same, for as long as the time is.
+template <std::invocable<Random&> Round>
+std::uint64_t run_rounds(const StressOptions& options, Round&& round) {
+  return run_rounds(options, round, [] { return true; });
 }
 
 inline unsigned long long printable(std::uint64_t count) { return count; }

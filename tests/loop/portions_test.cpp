@@ -46,9 +46,9 @@ INSTANTIATE_TEST_SUITE_P(Ticks, WheelPortions, testing::Values(5, 64, 5000, 1U <
 
 TEST_P(WheelPortions, expire_when_it_may_take_few_steps_then_goes_on_in_order_at_the_next_calls) {
   std::size_t calls = 0;
-  while (wheel.size() != 0) {
+  while (!wheel.empty()) {
     ASSERT_LE(expire(7), 7U);
-    EXPECT_TRUE(wheel.size() == 0 || wheel.next_expiry() <= first + 2) << "the rest is due";
+    EXPECT_TRUE(wheel.empty() || wheel.next_expiry() <= first + 2) << "the rest is due";
     ASSERT_LT(++calls, 10 * count);
   }
   EXPECT_GE(calls, count / 7);
@@ -68,7 +68,7 @@ TEST_P(WheelPortions, cancel_when_expire_has_stopped_then_those_do_not_fire_and_
     ++cancelled;
     ASSERT_TRUE(wheel.check_invariants());
   }
-  while (wheel.size() != 0) expire(7);
+  while (!wheel.empty()) expire(7);
   EXPECT_EQ(keys.size(), count - cancelled);
   EXPECT_EQ(wheel.next_expiry(), no_tick);
 }

@@ -46,9 +46,9 @@ ClusterCore::ClusterCore(const EventLoopOptions& options, std::vector<Ref<LoopCo
       is_guarded_(options.max_wait != MaxWait{}),
       reserves_(reserves.count),
       queues_(size() + 1, agents(), sleepers_),  // one place more: a closer's
-      kept_(std::make_unique<WaitingTasks>(time_)),
+      kept_(std::make_unique<WaitingTasks>(time())),
       closing_(*this, size()) {
-  waiting_ = kept_.get();
+  set_waiting(kept_.get());
   queues_.keep_stamps(longest_waits_);
   // All members are made before the first loop joins: a loop that has joined would keep a cluster
   // that was never made.
@@ -66,8 +66,8 @@ void retain(ClusterCore& core) noexcept { retain(static_cast<TaskHome&>(core)); 
 void release(ClusterCore& core) noexcept { release(static_cast<TaskHome&>(core)); }
 
 void ClusterCore::free_keeper_state() noexcept {
-  first_scheduler_.each([](SchedulerCore& scheduler) { scheduler.delays.reset(); });
-  waiting_ = nullptr;
+  first_scheduler().each([](SchedulerCore& scheduler) { scheduler.delays.reset(); });
+  set_waiting(nullptr);
   kept_.reset();
 }
 
@@ -106,12 +106,12 @@ bool ClusterCore::deliver(Reaction& reaction) noexcept {
 }
 
 void ClusterCore::send(LoopNode& message) noexcept {
-  if (inbox_.post(message) == Inbox::PostResult::closed) return drop_undeliverable(message);
+  if (inbox().post(message) == Inbox::PostResult::closed) return drop_undeliverable(message);
   upkeep_.notify_keeper();
 }
 
 void ClusterCore::send_to_clear(LoopNode& message) noexcept {
-  if (inbox_.post(message) == Inbox::PostResult::closed) return drop_undeliverable(message);
+  if (inbox().post(message) == Inbox::PostResult::closed) return drop_undeliverable(message);
   // relaxed: only a number.
   const auto others = to_clear_.fetch_add(1, sync::relaxed);
   if (others % most_to_clear == most_to_clear - 1) upkeep_.notify_keeper();
@@ -143,16 +143,16 @@ void ClusterCore::publish_runnable(SchedulerTask& task) noexcept {
 }
 
 bool ClusterCore::arm(SchedulerTask& task) noexcept {
-  const TimerKeeper::Due due = time_.tick_from(task.key);
-  if (inbox_.post(task) == Inbox::PostResult::closed) return false;
+  const TimerKeeper::Due due = time().tick_from(task.key);
+  if (inbox().post(task) == Inbox::PostResult::closed) return false;
   note_armed(due);
   return true;
 }
 
 bool ClusterCore::post_limit(SchedulerTask& limit, Inbox::Below& below) noexcept {
   if (!takes_posts()) return false;
-  const TimerKeeper::Due due = time_.tick_from(limit.key);
-  const auto tell = [this](LoopNode& notice) { static_cast<void>(inbox_.post(notice)); };
+  const TimerKeeper::Due due = time().tick_from(limit.key);
+  const auto tell = [this](LoopNode& notice) { static_cast<void>(inbox().post(notice)); };
   if (!send_limit(limit, below, tell)) return false;
   note_armed(due);
   return true;
@@ -166,7 +166,7 @@ void ClusterCore::note_armed(TimerKeeper::Due due) noexcept {
 }
 
 void ClusterCore::publish_expired(SchedulerTask& task) noexcept {
-  if (task.is_aborted()) return aborted_.discard(task);
+  if (task.is_aborted()) return aborted().discard(task);
   task.place = TaskPlace::elsewhere;
   stamp(task);
   publish_runnable(task);
@@ -261,11 +261,11 @@ void ClusterCore::note_sweep_asked() noexcept {
 bool ClusterCore::sweep_held() noexcept {
   constexpr unsigned portion = 256;
   bool has_more = false;
-  first_scheduler_.each([&](SchedulerCore& scheduler) noexcept {
+  first_scheduler().each([&](SchedulerCore& scheduler) noexcept {
     SuspendedTasks& hold = scheduler.stealable;
     if (!hold.wants_sweep() || !hold.try_begin()) return;
     hold.sweep(portion, &is_aborted, [this](LoopNode& node) noexcept {
-      aborted_.discard(static_cast<SchedulerTask&>(node));
+      aborted().discard(static_cast<SchedulerTask&>(node));
     });
     hold.end();
     publish_held(hold);
@@ -302,7 +302,7 @@ void ClusterCore::sweep_some(AbortedTasks& into, unsigned agent) noexcept {
     goes_on = queues_.sweep(agent, *place, swept_portion, &is_aborted, drop);
     return goes_on && ++portions < most_portions;
   };
-  if (sweep_portion()) sweep_time_.go_on(time_, sweep_portion);
+  if (sweep_portion()) sweep_time_.go_on(time(), sweep_portion);
   sweep_.end(goes_on);
 }
 
@@ -326,13 +326,13 @@ bool ClusterCore::take_back(ControlledTask& task) noexcept {
 
 bool ClusterCore::is_holding() noexcept {
   bool holds = false;
-  first_scheduler_.each(
+  first_scheduler().each(
       [&](SchedulerCore& scheduler) noexcept { holds |= !scheduler.stealable.empty(); });
   return holds;
 }
 
 void ClusterCore::publish_all_held() noexcept {
-  first_scheduler_.each(
+  first_scheduler().each(
       [this](SchedulerCore& scheduler) noexcept { publish_held(scheduler.stealable); });
 }
 

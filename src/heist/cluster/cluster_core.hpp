@@ -154,7 +154,7 @@ class ClusterCore final : public TaskHome {
   /// Notes that a task or a continuation becomes runnable, and so waits from now on.
   void stamp(LoopNode& node) const noexcept {
     if (is_guarded_) [[unlikely]]
-      node.key = static_cast<std::uint64_t>(time_.now().count());
+      node.key = static_cast<std::uint64_t>(time().now().count());
   }
   /// The member that the calling thread is, if any.
   [[nodiscard]] std::optional<unsigned> agent_here() const noexcept;
@@ -189,7 +189,7 @@ class ClusterCore final : public TaskHome {
   TimerKeeper keeper_;
   std::unique_ptr<WaitingTasks>
       kept_;  ///< the keeper's; waiting() is for everybody who has the role
-  ClusterUpkeep upkeep_{*this, inbox_, abort_messages_};
+  ClusterUpkeep upkeep_{*this, inbox(), abort_messages()};
   ClusterWaits waits_{*this};
   // What follows is for any thread.
   SweepMessage sweep_message_;

@@ -67,9 +67,9 @@ void LoopCore::StopMessage::ignore(LoopNode& /*node*/) noexcept {}
 
 LoopCore::LoopCore(const EventLoopOptions& options)
     : TaskHome(options),
-      sleep_(inbox_, spin_of(options)),
-      agent_(std::make_unique<AgentState>(options, time_)) {
-  waiting_ = &agent_->waiting;
+      sleep_(inbox(), spin_of(options)),
+      agent_(std::make_unique<AgentState>(options, time())) {
+  set_waiting(&agent_->waiting);
 }
 
 LoopCore::~LoopCore() = default;
@@ -89,7 +89,7 @@ void LoopCore::join(std::unique_ptr<Membership> membership) noexcept {
 
 void LoopCore::free_agent_state() noexcept {
   each_scheduler([](SchedulerCore& scheduler) { scheduler.delays.reset(); });
-  waiting_ = nullptr;
+  set_waiting(nullptr);
   agent_.reset();
   sleep_.parker().close_descriptor();
 }
@@ -113,15 +113,13 @@ inline bool LoopCore::post_from_agent(SchedulerTask& task) noexcept {
 
 bool LoopCore::post(SchedulerTask& task) noexcept {
   if (loop_of_this_thread == this) return post_from_agent(task);
-  // relaxed: see refuse_tasks().
-  if (refuses_tasks_.load(sync::relaxed)) [[unlikely]]
+  if (refuses_tasks()) [[unlikely]]
     return post_as_task(task);
   return post_node(task);
 }
 
 bool LoopCore::post_as_task(LoopNode& node) noexcept {
-  // relaxed: see refuse_tasks().
-  if (refuses_tasks_.load(sync::relaxed) && !is_task_of(*this)) return false;
+  if (refuses_tasks() && !is_task_of(*this)) return false;
   return post_node(node);
 }
 
@@ -141,7 +139,7 @@ bool LoopCore::post_limit(SchedulerTask& limit, Inbox::Below& below) noexcept {
 bool LoopCore::deliver(Reaction& reaction) noexcept { return post_node(reaction); }
 
 bool LoopCore::post_node(LoopNode& node) noexcept {
-  const auto result = inbox_.post(node);
+  const auto result = inbox().post(node);
   if (result == Inbox::PostResult::wake) sleep_.wake_up();
   return result != Inbox::PostResult::closed;
 }
@@ -183,9 +181,9 @@ void LoopCore::close_inbox() noexcept {
 }
 
 void LoopCore::release_signals() noexcept {
-  if (!aborted_.has_released()) return;
+  if (!aborted().has_released()) return;
   end_search();
-  aborted_.release_signals();
+  aborted().release_signals();
   note_leftovers();
 }
 
@@ -193,10 +191,10 @@ void LoopCore::reap_for_a_while() noexcept {
   const auto clear = [this]() noexcept {
     assert_agent();
     end_search();
-    aborted_.reap_some(abort_messages_, *this);
-    return !aborted_.empty();
+    aborted().reap_some(abort_messages(), *this);
+    return !aborted().empty();
   };
-  if (clear()) on_agent().clearing.go_on(time_, clear);
+  if (clear()) on_agent().clearing.go_on(time(), clear);
 }
 
 /// Takes an aborted task back from where it waits, and disposes of it. Returns false when it has

@@ -71,7 +71,7 @@ class LoopCore final : public TaskHome {
   [[nodiscard]] EventLoopStats stats() const noexcept;
   /// The number of tasks that have not started.   Cost: a walk over what the inbox holds.
   [[nodiscard]] std::size_t count_unstarted() noexcept {
-    return agent_->size() + inbox_.count_tasks() + limits_to_arm_.count();
+    return agent_->size() + inbox().count_tasks() + limits_to_arm().count();
   }
 
   // Its parts; each says who may do what.
@@ -114,7 +114,7 @@ class LoopCore final : public TaskHome {
   [[nodiscard]] bool post_in_turn(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   /// Whether take_inbox_and_release() has something to do.
   [[nodiscard]] bool has_messages() noexcept HEIST_ON_AGENT {
-    return inbox_.has_posts() || has_leftovers();
+    return inbox().has_posts() || has_leftovers();
   }
   /// Takes what other threads posted, and releases what was aborted: runs users' destructors.
   void take_inbox_and_release() noexcept HEIST_ON_AGENT {
@@ -147,7 +147,7 @@ class LoopCore final : public TaskHome {
   void release_signals() noexcept HEIST_ON_AGENT;
   template <class Visit>
   void each_scheduler(Visit&& visit) {
-    first_scheduler_.each(visit);
+    first_scheduler().each(visit);
     // The loop goes by index, as a callback's destructor may add a scheduler.
     // NOLINTNEXTLINE(modernize-loop-convert)
     for (std::size_t i = 0; i < more_schedulers_.size(); ++i) more_schedulers_[i]->each(visit);
@@ -206,7 +206,7 @@ class LoopCore final : public TaskHome {
 
   bool post_from_agent(SchedulerTask& task) noexcept;
   void enqueue(SchedulerTask& task) noexcept HEIST_ON_AGENT {
-    task.is_aborted() ? aborted_.discard(task) : on_agent().enqueue(task);
+    task.is_aborted() ? aborted().discard(task) : on_agent().enqueue(task);
   }
   [[nodiscard]] bool has_news() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_loose_ends() noexcept HEIST_ON_AGENT;
@@ -222,7 +222,7 @@ class LoopCore final : public TaskHome {
   alignas(64) StopMessage stop_message_;
   sync::atomic<bool> driven_{false};
   LoopClosing closing_{*this};
-  Arrivals arrivals_{*this, inbox_};
+  Arrivals arrivals_{*this, inbox()};
   std::unique_ptr<AgentState> agent_;
   std::vector<std::unique_ptr<SchedulerCore>> more_schedulers_;  ///< the driver's
   std::unique_ptr<Membership> membership_;

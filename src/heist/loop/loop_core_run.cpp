@@ -128,10 +128,10 @@ inline bool run_picked(LoopCore& loop, LoopNode& node) noexcept HEIST_ON_AGENT {
 inline bool LoopCore::has_news() noexcept {
   auto& agent = on_agent();
   const bool quiet =
-      all(aborted_.empty(), !has_leftovers(), !agent.goes_on, agent.microtasks.empty(),
+      all(aborted().empty(), !has_leftovers(), !agent.goes_on, agent.microtasks.empty(),
           agent.waiting.delays().empty(), agent.waiting.limits().empty());
   // relaxed: the exchange in collect_work() orders it.
-  return !quiet || inbox_.has_posts() || recheck_.load(sync::relaxed);
+  return !quiet || inbox().has_posts() || recheck_.load(sync::relaxed);
 }
 
 void LoopCore::forget_rethrown() noexcept {
@@ -208,7 +208,7 @@ bool LoopCore::collect_work() noexcept {
   if (!drain_until_limit(*this)) return false;
   // Both run users' code, and this pick has to see what that posts and re-prioritises.
   const bool is_new_pick = !std::exchange(agent.goes_on, false);
-  if (is_new_pick && !aborted_.empty()) {
+  if (is_new_pick && !aborted().empty()) {
     reap_for_a_while();
     if (!drain_until_limit(*this)) return false;
   }
@@ -228,7 +228,7 @@ bool LoopCore::collect_work() noexcept {
 
 bool LoopCore::has_loose_ends() noexcept {
   const auto& agent = on_agent();
-  return !aborted_.empty() || has_messages() || !agent.microtasks.empty() ||
+  return !aborted().empty() || has_messages() || !agent.microtasks.empty() ||
          !agent.waiting.limits().empty();
 }
 

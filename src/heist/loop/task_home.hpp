@@ -158,6 +158,11 @@ class TaskHome {
   explicit TaskHome(const EventLoopOptions& options) noexcept;
   virtual ~TaskHome();
 
+  [[nodiscard]] Inbox& inbox() noexcept { return inbox_; }
+  /// Messages of aborts; "asleep": the owner waits for a notice in its inbox.
+  [[nodiscard]] Inbox& abort_messages() noexcept { return abort_messages_; }
+  /// The derived class's; null when only memory is left.
+  void set_waiting(WaitingTasks* waiting) noexcept { waiting_ = waiting; }
   /// Called by the owner when messages of aborts are there: takes some.
   void take_aborts(unsigned most) noexcept { aborted_.take_messages(abort_messages_, *this, most); }
   void close_aborts() noexcept { aborted_.close_messages(abort_messages_, *this); }
@@ -171,25 +176,6 @@ class TaskHome {
     if (result == Inbox::PostResult::wake) tell(limits_notice_);
     return result != Inbox::PostResult::closed;
   }
-
-  // Posters write these.
-  alignas(64) Inbox inbox_;
-  LimitsToArm limits_to_arm_;
-  Inbox abort_messages_;                     ///< "asleep": the owner waits for `abort_notice_`
-  sync::atomic<bool> refuses_tasks_{false};  ///< draining: from other threads; messages still come
-
-  // These are written rarely.
-  alignas(64) RefCount shares_{1};
-  LoopTime time_;
-  WaitingTasks* waiting_ = nullptr;  ///< the derived class's; null when only memory is left
-  SchedulerCore first_scheduler_{*this};
-  SchedulerCore plain_source_{*this};
-  sync::atomic<std::uint32_t> hot_phases_{0};
-  CloseTerms close_terms_;
-
-  // The owner writes these.
-  alignas(64) AbortedTasks aborted_;
-  bool has_leftovers_ = false;  ///< kept for loops; a keeper looks at each of the three
 
  private:
   /// Tells the owner that there are messages of aborts; in the inbox once, as these wake nobody.
@@ -206,6 +192,25 @@ class TaskHome {
     static void ignore(LoopNode& node) noexcept;
     static const MessageOps table;
   };
+
+  // Posters write these.
+  alignas(64) Inbox inbox_;
+  LimitsToArm limits_to_arm_;
+  Inbox abort_messages_;
+  sync::atomic<bool> refuses_tasks_{false};  ///< draining: from other threads; messages still come
+
+  // These are written rarely.
+  alignas(64) RefCount shares_{1};
+  LoopTime time_;
+  WaitingTasks* waiting_ = nullptr;
+  SchedulerCore first_scheduler_{*this};
+  SchedulerCore plain_source_{*this};
+  sync::atomic<std::uint32_t> hot_phases_{0};
+  CloseTerms close_terms_;
+
+  // The owner writes these.
+  alignas(64) AbortedTasks aborted_;
+  bool has_leftovers_ = false;  ///< kept for loops; a keeper looks at each of the three
 
   AbortNotice abort_notice_;
   LimitsNotice limits_notice_;

@@ -13,7 +13,7 @@ using namespace heist::detail;
 using namespace heist::model;
 
 /// Dropped at once, by two threads: each is taken back, or goes when it arrives, or by a message.
-HEIST_MODEL_PROGRAM(limits_dropped_against_their_arrival, 1) {
+HEIST_MODEL_PROGRAM(limits_dropped_against_their_arrival, 2) {
   EventLoop loop(on_virtual_clock());
   const Scheduler scheduler = loop.scheduler();
   for (int i = 0; i < 2; ++i) {
