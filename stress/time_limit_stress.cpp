@@ -13,6 +13,7 @@
 #include <chrono>
 #include <heist/heist.hpp>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,7 +23,6 @@
 namespace {
 
 using namespace heist;
-using namespace heist::detail;
 using namespace heist::detail;
 using namespace heist::stress;
 using Clock = std::chrono::steady_clock;
@@ -100,7 +100,8 @@ class TimeLimitStress {
       waited = off.waited_since(after + length);
       is_over_ = true;
     });
-    await([this] { return is_over_.load(); }, "I2: it never aborts");
+    const std::string never = std::string("I2: it never aborts: ") + now.name;
+    await([this] { return is_over_.load(); }, never.c_str());
     for (const auto& chain : chains) {
       check(chain.wait_for(patience), "a chain never ends");
     }

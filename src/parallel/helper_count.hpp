@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <heist/detail/sync.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// Roles   offerer: who runs a part.  taker: who begins one.  helper: an agent, from its call until
 ///         it leaves. owner: the thread whose regions these are, one after another.
@@ -95,4 +95,4 @@ class HelperCount {
   alignas(64) sync::atomic<Word> word_{0};
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -3,7 +3,7 @@
 #include <new>
 #include <utility>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -189,4 +189,4 @@ bool ParallelRegion::wants_to_leave() noexcept {
   return helper->leaves.has_value();
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

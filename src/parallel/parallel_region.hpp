@@ -17,7 +17,7 @@
 #include "helper_count.hpp"
 #include "waiting_helpers.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// Parts that wait for somebody are tasks of oneTBB, in an arena that has a place for each agent
 /// and none for a worker: so there are no threads but the cluster's. The caller waits there to the
@@ -101,4 +101,4 @@ class ParallelRegion : public std::enable_shared_from_this<ParallelRegion> {
   tbb::task_group* parts_ = nullptr;  ///< the same; null: it is alone
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

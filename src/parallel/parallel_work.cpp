@@ -7,7 +7,7 @@
 #include "parallel_region.hpp"
 #include "regions_here.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -93,4 +93,4 @@ bool hand_on(ParallelRegion& region, const ParallelPart& part) { return region.h
 
 bool offer(ParallelRegion& region, const ParallelPart& part) { return region.offer(part); }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

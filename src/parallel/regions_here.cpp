@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 RegionHere::Regions& RegionHere::free_regions(TaskPriority priority) noexcept {
   thread_local std::array<Regions, 3> regions;
@@ -33,4 +33,4 @@ RegionHere::~RegionHere() {
   }
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

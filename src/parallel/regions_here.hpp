@@ -7,7 +7,7 @@
 
 #include "parallel_region.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// A region for a call, and for those that the thread makes later. Nested calls have regions of
 /// their own.
@@ -33,4 +33,4 @@ class RegionHere {
   std::shared_ptr<ParallelRegion> region_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

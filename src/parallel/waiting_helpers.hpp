@@ -4,7 +4,7 @@
 #include <heist/detail/sync.hpp>
 #include <vector>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// Roles   helper: an agent, which waits.  taker: who takes the last offer, or the helper itself.
 /// I1      Of the takers one gets the helper. Until then it is there.
@@ -31,4 +31,4 @@ class WaitingHelpers {
   std::vector<sync::atomic<Helper*>> helpers_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -5,13 +5,14 @@
 
 #include <array>
 #include <cstdint>
+#include <heist/version.hpp>
 #include <utility>
 
 #define Inbox RightInbox  // NOLINT: the decoy takes its name.
 #include "heist/concurrent/inbox.hpp"
 #undef Inbox
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 class Inbox : public RightInbox {
  public:
@@ -77,4 +78,4 @@ class Inbox : public RightInbox {
   }
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

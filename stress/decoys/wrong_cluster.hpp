@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <heist/version.hpp>
 #include <optional>
 #include <string_view>
 
@@ -21,7 +22,7 @@
 #undef TimerKeeper
 // NOLINTEND
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 inline bool is_fault(std::string_view name) noexcept {
   static const char* const fault = std::getenv("HEIST_FAULT");
@@ -69,4 +70,4 @@ class TimerKeeper : public RightKeeper {
   }
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -11,7 +11,7 @@
 #include "os/word_wait.hpp"
 #include "out_of_memory.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 void* allocate_node(std::size_t bytes) {
   if (model::OutOfMemory::takes_effect()) throw std::bad_alloc();
@@ -79,4 +79,4 @@ void wake_all_on_word(sync::atomic<std::uint32_t>& word) noexcept {
   model::wake(word.cell(), model::everybody, model::Where::current());
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -16,7 +16,7 @@
 #include "api/probes.hpp"
 #include "support/close_modes.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -423,4 +423,4 @@ TEST(Lif1Race, WPT_MT_13_post_when_an_agent_closes_meanwhile_then_every_promise_
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -9,7 +9,7 @@
 #include "api/probes.hpp"
 #include "support/close_modes.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -121,4 +121,4 @@ TEST(Lif1HurriedLoop, close_when_one_of_its_tasks_aborts_then_the_rest_never_sta
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -18,7 +18,7 @@
 #define __has_feature(feature) 0  // NOLINT(bugprone-reserved-identifier): g++ 12 has none
 #endif
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 #if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
@@ -212,4 +212,4 @@ TEST(Fork, child_when_forked_amid_posts_and_runs_then_its_own_agents_work) {
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

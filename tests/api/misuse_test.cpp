@@ -14,7 +14,7 @@
 
 #include "api/probes.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -284,4 +284,4 @@ TEST_F(Lif6, then_when_the_rejection_callback_is_nothing_then_refused_by_name) {
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -18,7 +18,7 @@
 #include "support/live_count.hpp"
 #include "support/pool_memory.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using support::LiveCount;
@@ -287,4 +287,4 @@ TEST(ForkJoinElsewhere, callback_when_its_tree_has_ended_then_destroyed) {
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

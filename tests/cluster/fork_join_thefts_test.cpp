@@ -13,7 +13,7 @@
 #include "cluster/thrown.hpp"
 #include "support/live_count.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using support::LiveCount;
@@ -255,4 +255,4 @@ TEST_F(ForkJoinOnTwo, tree_when_begun_within_a_call_of_another_then_both_end) {
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -14,7 +14,7 @@
 
 #include "support/threads.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using PostResult = Inbox::PostResult;
@@ -308,4 +308,4 @@ TEST_P(InboxThreads, close_when_many_post_then_each_node_is_either_given_or_refu
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -37,7 +37,7 @@
 #define HEIST_TEST_OUT_OF_MEMORY_IS_FATAL 1
 #endif
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 #if defined(HEIST_TEST_POOL_IS_BYPASSED)
@@ -383,4 +383,4 @@ TEST_F(DepotTest, put_when_little_is_free_then_nothing_is_trimmed) {
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

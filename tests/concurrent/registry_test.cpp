@@ -16,7 +16,7 @@
 
 #include "support/threads.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using testing::ElementsAre;
@@ -399,4 +399,4 @@ TEST_P(RegistryThreads, close_when_threads_register_and_die_then_each_is_let_go_
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

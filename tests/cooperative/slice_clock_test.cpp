@@ -5,7 +5,7 @@
 #include <heist/detail/slice_clock.hpp>
 #include <limits>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 /// A clock that counts how often it is read.
@@ -118,4 +118,4 @@ TEST(SliceClock, slice_when_ended_early_then_over_until_that_is_forgotten) {
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

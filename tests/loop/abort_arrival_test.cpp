@@ -8,7 +8,7 @@
 #include "heist/loop/signal_core.hpp"
 #include "support/virtual_loop_fixture.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using namespace support;  // NOLINT(google-build-using-namespace): the whole of it is for tests
@@ -72,4 +72,4 @@ TEST_P(Abt4Arrival, task_when_the_priority_changed_before_it_arrived_then_it_is_
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

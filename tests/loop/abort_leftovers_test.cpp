@@ -11,7 +11,7 @@
 #include "heist/concurrent/node_pool.hpp"
 #include "support/virtual_loop_fixture.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using namespace support;  // NOLINT(google-build-using-namespace): the whole of it is for tests
@@ -135,4 +135,4 @@ TEST_F(Abt4Loops, abort_when_delayed_tasks_are_on_several_loops_then_each_loop_c
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

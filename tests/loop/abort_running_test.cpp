@@ -11,7 +11,7 @@
 #include "support/threads.hpp"
 #include "support/virtual_loop_fixture.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using namespace support;  // NOLINT(google-build-using-namespace): the whole of it is for tests
@@ -251,4 +251,4 @@ TEST_F(Abt6,
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

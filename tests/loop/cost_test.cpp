@@ -12,7 +12,7 @@
 #include "heist/loop/timer_wheel.hpp"
 #include "support/paged.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using support::Paged;
@@ -153,4 +153,4 @@ TEST_F(Abt4Cost, arm_when_a_thousand_timers_are_armed_then_touches_it_and_its_ne
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -16,7 +16,7 @@
 #include "support/posted_from.hpp"
 #include "support/threads.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using namespace support;  // NOLINT(google-build-using-namespace): the whole of it is for tests
@@ -397,4 +397,4 @@ TEST_F(Ord4, delayed_task_when_it_expired_on_its_way_then_it_runs_at_the_next_pi
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

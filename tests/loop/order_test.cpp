@@ -10,7 +10,7 @@
 #include "support/posted_from.hpp"
 #include "support/threads.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using namespace support;  // NOLINT(google-build-using-namespace): the whole of it is for tests
@@ -279,4 +279,4 @@ TEST_F(Ord6, queue_when_its_signal_is_gone_then_its_tasks_still_run) {
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

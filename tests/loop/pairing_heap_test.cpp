@@ -9,7 +9,7 @@
 
 #include "heist/loop/pairing_heap.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 struct Item {
@@ -109,4 +109,4 @@ TEST_F(PairingHeapTest, order_when_they_come_and_go_at_random_then_kept) {
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -11,7 +11,7 @@
 #include "heist/loop/timer_wheel.hpp"
 #include "support/virtual_loop_fixture.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 /// Nodes of a wheel, and how many were handed out.
@@ -117,7 +117,7 @@ TEST(SchedulerDelaysPortions, expire_when_it_may_take_few_steps_then_goes_on_in_
 
 }  // namespace
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail
 
 namespace heist::support {
 namespace {
@@ -140,5 +140,3 @@ TEST_F(LimitBehindDelays, abort_when_many_delays_end_at_the_same_moment_then_it_
 
 }  // namespace
 }  // namespace heist::support
-
-namespace heist::detail {}  // namespace heist::detail

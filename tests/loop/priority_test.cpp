@@ -6,7 +6,7 @@
 
 #include "support/priorities.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 // Rule: PRI-1
@@ -51,4 +51,4 @@ TEST(PriorityText, conversions_when_in_constant_expressions_then_work) {
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

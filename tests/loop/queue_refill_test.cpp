@@ -5,7 +5,7 @@
 #include "support/posted_from.hpp"
 #include "support/threads.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using namespace support;  // NOLINT(google-build-using-namespace): the whole of it is for tests
@@ -68,4 +68,4 @@ TEST_P(Ord6Refill, queue_when_many_aborted_tasks_leave_it_portion_by_portion_the
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

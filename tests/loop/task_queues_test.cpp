@@ -15,7 +15,7 @@
 #include <set>
 #include <vector>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using testing::ElementsAre;
@@ -481,4 +481,4 @@ TEST_F(QueueIndexPri5, operations_when_random_then_top_is_the_least_of_the_refer
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -6,7 +6,7 @@
 
 #include "loop/timer_wheel_fixture.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using test::id_of;
@@ -189,4 +189,4 @@ TEST_F(TimerWheelSelfCheck, check_invariants_when_a_link_is_wrong_then_false) {
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -13,7 +13,7 @@
 
 #include "loop/timer_wheel_fixture.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using test::half_of_all_ticks;
@@ -190,4 +190,4 @@ INSTANTIATE_TEST_SUITE_P(Histories, TimerWheelRandom,
                          [](const auto& history) { return std::string(history.param.name); });
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

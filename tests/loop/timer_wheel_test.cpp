@@ -6,7 +6,7 @@
 
 #include "loop/timer_wheel_fixture.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using test::half_of_all_ticks;
@@ -256,4 +256,4 @@ TEST_F(TimerWheelDly3, expire_when_huge_ticks_then_in_order) {
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

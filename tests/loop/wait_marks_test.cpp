@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -61,4 +61,4 @@ TEST_F(WaitMarksFixture, order_when_picks_are_rare_then_never_late_too_early) {
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

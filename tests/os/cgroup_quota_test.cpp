@@ -12,7 +12,7 @@
 
 #include "heist/os/cpu_limit.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -313,4 +313,4 @@ TEST_F(CgroupV1Quota, cgroup_cpu_quota_when_both_versions_limit_then_the_tightes
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

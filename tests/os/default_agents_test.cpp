@@ -10,7 +10,7 @@
 #include "heist/os/thread.hpp"
 #include "support/threads.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using testing::AllOf;
@@ -93,4 +93,4 @@ TEST_F(DefaultAgents, default_agents_when_variable_is_empty_then_refused) {
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -16,7 +16,7 @@
 
 #include "parallel/in_task.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using Counts = std::vector<std::atomic<int>>;
@@ -285,4 +285,4 @@ TEST_P(ParallelForOn, parallel_for_when_all_indexes_there_are_take_no_time_then_
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -12,7 +12,7 @@
 
 #include "parallel/in_task.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 constexpr std::uint64_t endless = std::uint64_t{1} << 60U;
@@ -272,4 +272,4 @@ TEST(ParallelHelpers, region_when_the_other_agent_is_blocked_then_a_reserve_help
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

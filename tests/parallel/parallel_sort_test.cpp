@@ -15,7 +15,7 @@
 
 #include "parallel/in_task.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 std::vector<std::vector<int>> shapes(std::size_t size) {
@@ -129,4 +129,4 @@ TEST(ParallelSort, parallel_sort_when_pivots_are_bad_then_comparisons_stay_few) 
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -16,7 +16,7 @@
 
 #include "api/probes.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using MoveOnly = std::vector<std::unique_ptr<int>>;
@@ -39,12 +39,12 @@ struct Sink {
 struct Claims {};
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail
 
 template <>
 struct heist::Copyable<heist::detail::Claims> : std::false_type {};
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 static_assert(is_copyable<int> && is_copyable<std::string> && is_copyable<std::vector<int>>);
@@ -81,4 +81,4 @@ TEST(Pro1Copyable, get_when_a_value_contains_its_own_kind_then_a_copy) {
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -13,7 +13,7 @@
 #include "heist/loop/signal_core.hpp"
 #include "promise/current_state.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 // For messages of failed expectations.
 static bool operator==(const SchedulingState& a, const SchedulingState& b) {
@@ -331,4 +331,4 @@ TEST_F(Yld5,
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

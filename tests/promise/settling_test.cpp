@@ -16,7 +16,7 @@
 #include "support/error_recorder.hpp"
 #include "support/live_count.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using AtEnd = support::AtDestruction<std::function<void()>>;
@@ -167,4 +167,4 @@ TEST_F(Pro1Settling, get_when_a_map_holds_move_only_elements_then_the_value_is_m
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -14,7 +14,7 @@
 #include "heist/loop/signal_core.hpp"
 #include "promise/current_state.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -162,4 +162,4 @@ TEST_F(Yld3Borders, WPT_SP_11_microtask_when_it_follows_one_of_another_state_the
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -13,7 +13,7 @@
 #include "support/threads.hpp"
 #include "support/virtual_loop_fixture.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 using namespace support;  // NOLINT(google-build-using-namespace): the whole of it is for tests
@@ -379,4 +379,4 @@ TEST_F(Abt8, WPT_MT_06_priority_listener_when_it_uses_the_signal_then_no_lock_is
 }
 
 }  // namespace
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

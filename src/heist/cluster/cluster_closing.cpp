@@ -8,7 +8,7 @@
 #include "cluster_core.hpp"
 #include "member.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 // Draining.
 
@@ -228,4 +228,4 @@ void ClusterClosing::count_drop(const LoopNode& node) noexcept {
   if (!static_cast<const SchedulerTask&>(node).is_aborted()) dropped_.fetch_add(1, sync::relaxed);
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

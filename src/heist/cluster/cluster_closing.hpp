@@ -12,7 +12,7 @@
 #include "../loop/drain_watch.hpp"
 #include "../loop/task_queues.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 class ClusterCore;
 class LoopCore;
@@ -117,4 +117,4 @@ class ClusterClosing {
   sync::atomic<std::uint32_t> is_awaited_{0};  ///< closers in wait_until_quiet()
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

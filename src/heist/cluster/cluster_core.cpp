@@ -10,7 +10,7 @@
 #include "../loop/signal_core.hpp"
 #include "member.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -391,4 +391,4 @@ int ClusterCore::give_place(SignalQueueEntryOwner& cell, SignalPort& part, LoopN
   return effective_priority(part.priority(), is_continuation);
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -22,7 +22,7 @@
 #include "reserves.hpp"
 #include "timer_keeper.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// Sizes of the shipped queues; models have everything full at once.
 #if defined(HEIST_MODEL)
@@ -199,4 +199,4 @@ class ClusterCore final : public TaskHome {
   sync::atomic<std::uint32_t> to_clear_{0};     ///< counts messages that woke nobody
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -8,7 +8,7 @@
 #include "../loop/loop_core.hpp"
 #include "idle_agents.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 class ClusterSleepers {
  public:
@@ -32,4 +32,4 @@ class ClusterSleepers {
   std::vector<Ref<LoopCore>> loops_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

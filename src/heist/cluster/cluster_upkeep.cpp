@@ -5,7 +5,7 @@
 #include "../loop/signal_core.hpp"
 #include "cluster_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 bool ClusterUpkeep::needs_keeper() const noexcept {
   if (cluster_.has_posts_by_now()) return true;
@@ -136,4 +136,4 @@ void ClusterUpkeep::take_waiting(TaskFifo& into) noexcept {
   waiting.drain_delays([&](SchedulerTask& task) noexcept { into.push_back(task); });
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

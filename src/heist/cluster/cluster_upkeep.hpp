@@ -12,7 +12,7 @@
 #include "../loop/upkeep_time.hpp"
 #include "timer_keeper.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 class ClusterCore;
 class LoopCore;
@@ -90,4 +90,4 @@ class ClusterUpkeep {
   sync::atomic<bool> holds_delayed_{false};  ///< of a suspended scheduler; the keeper's to write
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -7,7 +7,7 @@
 #include "../loop/membership.hpp"
 #include "cluster_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 void ClusterWaits::await_lookers() noexcept {
   for (;;) {
@@ -141,4 +141,4 @@ DrainObstacle ClusterWaits::find_obstacle() {
   return found;
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

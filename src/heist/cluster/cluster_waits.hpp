@@ -11,7 +11,7 @@
 #include "../loop/drain_watch.hpp"
 #include "idle_agents.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 class ClusterCore;
 class LoopCore;
@@ -50,4 +50,4 @@ class ClusterWaits {
   sync::atomic<std::uint32_t> lookers_{0};
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -8,7 +8,7 @@
 #include "../loop/signal_core.hpp"
 #include "member.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -185,4 +185,4 @@ void run_tree_of_task(ForkTree& tree) noexcept {
   run_root(loop, tree);
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

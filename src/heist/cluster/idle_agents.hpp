@@ -6,7 +6,7 @@
 #include <heist/detail/sync.hpp>
 #include <optional>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 // One word. Who gets an agent up by it has to unpark that agent.
 //
@@ -87,4 +87,4 @@ class IdleAgents {
   alignas(64) sync::atomic<Word> word_{0};
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

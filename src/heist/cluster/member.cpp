@@ -1,14 +1,13 @@
 #include "member.hpp"
 
 #include <algorithm>
-#include <heist/agent_cluster.hpp>
 #include <utility>
 
 #include "../loop/drive_scope.hpp"
 #include "../loop/spin_until.hpp"
 #include "cluster_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -245,20 +244,6 @@ void Member::await_lookers() noexcept { cluster_.waits().await_lookers(); }
 
 // Blocking.
 
-}  // namespace heist::detail
-
-namespace HEIST_NAMESPACE {
-
-using namespace detail;
-
-BlockingScope::BlockingScope() noexcept : member_(Member::here()) {
-  if (member_ == nullptr || !member_->begin_blocking()) member_ = nullptr;
-}
-
-BlockingScope::~BlockingScope() {
-  if (member_ != nullptr) member_->end_blocking();
-}
-
 bool Member::begin_blocking() noexcept {
   cluster_.closing().drop_if_left();
   loop_.give_to_cluster();
@@ -355,4 +340,4 @@ bool Member::try_retire() noexcept { return !loop_.has_posts() && announce_rest(
 
 void Member::withdraw() noexcept { cluster_.reserves().withdraw(rank()); }
 
-}  // namespace HEIST_NAMESPACE
+}  // namespace HEIST_NAMESPACE::detail

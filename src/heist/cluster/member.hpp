@@ -10,7 +10,7 @@
 #include "../loop/loop_core.hpp"
 #include "../loop/membership.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 class ClusterCore;
 
@@ -118,4 +118,4 @@ class Member final : public Membership {
       patience_{};  ///< how long it sleeps before it looks whether it is needed
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

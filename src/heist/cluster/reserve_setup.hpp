@@ -2,8 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <heist/version.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// Who has the reserves' threads.
 class ReserveThreads {
@@ -23,4 +24,4 @@ struct ReserveSetup {
   ReserveThreads* threads = nullptr;  ///< null: all of them are driven from the beginning
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -7,7 +7,7 @@
 #include <heist/detail/sync.hpp>
 #include <optional>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 // One word. A reserve that is present picks and sleeps as every agent does; one that is absent has
 // its own loop only.
@@ -135,4 +135,4 @@ class Reserves {
   alignas(64) sync::atomic<Word> word_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

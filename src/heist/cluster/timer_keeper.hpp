@@ -8,7 +8,7 @@
 
 #include "../os/word_wait.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 // What is armed goes to an inbox; the wheel behind it belongs to whoever has the keeper's role,
 // which is given back before any task is started. While agents sleep one of them is the watcher: it
@@ -105,4 +105,4 @@ class TimerKeeper {
   sync::atomic<Word> watch_{0};  ///< until << 8 | watcher + 1
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

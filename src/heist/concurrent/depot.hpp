@@ -47,7 +47,7 @@
 #include <span>
 #include <utility>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// Header of a slab; its nodes follow.
 struct Slab {
@@ -350,4 +350,4 @@ class alignas(64) Depot {
   sync::atomic<std::uint64_t> slabs_trimmed_{0};
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

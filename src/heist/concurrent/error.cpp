@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -50,7 +50,7 @@ void refuse_nothing(const char* call) {
   throw std::invalid_argument(std::string(call) + ": there is nothing to call");
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail
 
 namespace HEIST_NAMESPACE {
 
@@ -67,11 +67,11 @@ std::uint64_t reported_error_count() noexcept {
 
 }  // namespace HEIST_NAMESPACE
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 void report_error(ErrorOrigin origin, const Reason& reason) noexcept {
   error_count.fetch_add(1, sync::relaxed);  // relaxed: a statistic.
   error_hook.load(sync::edge("error_hook:call", sync::acquire))(origin, reason);
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -8,7 +8,7 @@
 
 #include "../os/word_wait.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// What was taken from an inbox and has not arrived yet, so that however much it is it need not
 /// arrive in one go.   Agent only.
@@ -261,4 +261,4 @@ class Inbox {
   sync::atomic<LoopNode*> left_oldest_{nullptr};
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -3,7 +3,7 @@
 
 #include <heist/error.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// A reason made ahead and never destroyed: static loops and resolvers may settle promises with it
 /// while the program ends.
@@ -23,4 +23,4 @@ class LastingReason {
   };
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -40,7 +40,7 @@
 #include <oneapi/tbb/scalable_allocator.h>
 #endif
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 struct Counters {
@@ -268,4 +268,4 @@ NodePoolStats node_pool_stats() noexcept {
 
 #endif
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <heist/detail/node_memory.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 // allocate_node(bytes): aligned to the largest power of two that divides `bytes`, from 16 up to 64,
 // so it suits every type of that size; a node of 64 bytes is one cache line.
@@ -27,4 +27,4 @@ struct NodePoolStats {
 /// Thread:  any; exact while no thread is in the pool, else either count may lag.   Blocks: never.
 [[nodiscard]] NodePoolStats node_pool_stats() noexcept;
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <heist/detail/sync.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 // Roles   owner: changes it, without read-modify-writes.  reader: any thread; sees what it was a
 //         moment ago.
@@ -32,4 +32,4 @@ class OwnCount {
   sync::atomic<std::size_t> count_{0};
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -4,7 +4,7 @@
 #include <memory>
 #include <stdexcept>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 Promise<Room> PostBound::wait() {
   auto pair = Promise<Room>::with_resolver();
@@ -58,7 +58,7 @@ void release(PostBound& bound) noexcept {
   if (bound.shares_.drop()) delete &bound;
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail
 
 namespace HEIST_NAMESPACE {
 
@@ -72,7 +72,7 @@ void Room::leave() noexcept {
 
 }  // namespace HEIST_NAMESPACE
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 Room try_take_room(const Ref<PostBound>& bound) noexcept {
   return bound->try_take() ? Access::make<Room>(bound) : Room();
@@ -88,4 +88,4 @@ Ref<PostBound> make_post_bound(std::size_t places) {
   return Ref<PostBound>::adopt(new PostBound(static_cast<std::int64_t>(places)));
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

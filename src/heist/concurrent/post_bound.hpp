@@ -7,7 +7,7 @@
 
 #include "waiting_line.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 // Roles   taker: any thread.  waiter: any thread, in the line.  leaver: whoever has a place.
 //         server: a waiter or leaver, one at a time, that gives places to those in the line.
@@ -64,4 +64,4 @@ class PostBound {
   WaitingLine line_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

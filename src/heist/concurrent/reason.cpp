@@ -10,7 +10,7 @@
 #include "lasting_reason.hpp"
 #include "rethrown.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// What a Reason shares: an exception or a value, never changed. The AbortError of an abort without
 /// a reason is made when somebody asks for it: most are never looked at.
@@ -113,7 +113,7 @@ void forget_all(Reason& remembered) noexcept {
   }
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail
 
 namespace HEIST_NAMESPACE {
 

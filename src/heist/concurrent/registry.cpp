@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -149,4 +149,4 @@ void Registry::end_pass() noexcept {
   prune_at_.store(live_ / 2 + prune_margin, sync::relaxed);  // relaxed: as in begin_pass().
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -5,7 +5,7 @@
 #include <heist/detail/scheduler_task.hpp>
 #include <heist/detail/sync.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 // Roles   registrant: any thread (add).  walker: the one thread that aborts, or that delivers a
 //         priority change. pruner: one thread at a time, whoever notes a death when a portion is
@@ -110,4 +110,4 @@ class Registry {
   Registration* closed_list_ = nullptr;  ///< the walker's, or left by it to the pruner inside
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -3,7 +3,7 @@
 
 #include <heist/error.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 // So `await`, `get` and throw_if_aborted() keep the identity of a reason through a callback or a
 // coroutine (Reason::of), and its exception has one box for all who share it: libstdc++ counts the
@@ -22,4 +22,4 @@ inline void forget(Reason& remembered) noexcept {
     forget_all(remembered);
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

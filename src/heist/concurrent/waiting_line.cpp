@@ -4,7 +4,7 @@
 
 #include "moodycamel.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 struct WaitingLine::Queue {
   /// Not its default for the first memory, which is for many thousands.
@@ -23,4 +23,4 @@ void* WaitingLine::next() noexcept {
   return queue_->waiters.try_dequeue(waiter) ? waiter : nullptr;
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

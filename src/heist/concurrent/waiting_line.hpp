@@ -1,9 +1,10 @@
 // WaitingLine: who waits for something, nearly in the order of arrival.
 #pragma once
 
+#include <heist/version.hpp>
 #include <memory>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// A moodycamel queue of addresses: of one thread in their order, of several nearly. Its memory
 /// grows with the threads that have ever waited, and is not given back before its end.
@@ -25,4 +26,4 @@ class WaitingLine {
   std::unique_ptr<Queue> queue_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

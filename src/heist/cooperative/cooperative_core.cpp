@@ -6,7 +6,7 @@
 
 #include "loop_host.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -159,4 +159,4 @@ void CooperativeCore::drop_cancellation(LoopNode& message) noexcept {
   release(task);
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

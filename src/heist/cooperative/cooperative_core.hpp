@@ -13,7 +13,7 @@
 #include "cooperative_task_node.hpp"
 #include "ready_tasks.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 class LoopHost;
 
@@ -129,4 +129,4 @@ class CooperativeCore {
   std::optional<SuspendedCoroutine> coroutine_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -8,7 +8,7 @@
 #include <heist/detail/ref.hpp>
 #include <heist/detail/sync.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// Its links are those of the list it is in, or of its way there; its key is its id: 1, 2, 3 ... in
 /// the order of scheduling. What a task without a delay needs comes first.
@@ -69,4 +69,4 @@ inline bool runs_before(const CooperativeTaskNode& a, const CooperativeTaskNode&
   return a.expiration != b.expiration ? a.expiration < b.expiration : a.key < b.key;
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -5,7 +5,7 @@
 
 #include "cooperative_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -85,4 +85,4 @@ void LoopHost::clear_timeout() noexcept {
   release(*core_);
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -8,7 +8,7 @@
 
 #include "../loop/loop_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 class CooperativeCore;
 
@@ -65,4 +65,4 @@ class LoopHost final : public CooperativeHost {
   Task timeout_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

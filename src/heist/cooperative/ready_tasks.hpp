@@ -4,11 +4,12 @@
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <heist/version.hpp>
 #include <utility>
 
 #include "cooperative_task_node.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// In the order of (expiration, id), as a heap would give them, at O(1): tasks of one level expire
 /// equally long after their start, so that those without a delay come in the order in which they
@@ -81,4 +82,4 @@ class ReadyTasks {
   CooperativeTaskNode* top_ = nullptr;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -5,7 +5,7 @@
 #include <cpuid.h>
 #endif
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -69,4 +69,4 @@ void SliceClock::trust_counter() noexcept {
   surely_within_ = within > 0 ? static_cast<std::uint64_t>(std::min(within, most)) : 0;
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

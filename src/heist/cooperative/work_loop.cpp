@@ -5,7 +5,7 @@
 #include "cooperative_core.hpp"
 #include "loop_host.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -308,4 +308,4 @@ Slice current_slice() noexcept { return CooperativeCore::running()->slice(); }
 
 }  // namespace cooperative
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

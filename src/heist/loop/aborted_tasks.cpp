@@ -5,7 +5,7 @@
 #include "signal_core.hpp"
 #include "task_home.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -106,4 +106,4 @@ void AbortedTasks::hand_on(AbortedTasks& to, ControlledTask* last) noexcept {
   }
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -7,7 +7,7 @@
 #include "../concurrent/inbox.hpp"
 #include "task_queues.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// What a loop or a cluster has still to clear away after aborts (ABT-4), a portion at each pick:
 /// messages that name aborted tasks, these tasks, and references to signals that were with a
@@ -80,4 +80,4 @@ class AbortedTasks {
   SignalPort* released_ = nullptr;  ///< parts whose messages' references are to be dropped
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

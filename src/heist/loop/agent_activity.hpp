@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <heist/detail/sync.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// What an agent runs. To be compared only: it is the same on all agents that run parts of one
 /// tree.
@@ -88,4 +88,4 @@ class AgentActivity {
   sync::atomic<Word> word_{0};
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

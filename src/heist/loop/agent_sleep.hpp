@@ -10,7 +10,7 @@
 #include "../os/parker.hpp"
 #include "agent_activity.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// The steps of a sleep, in their order: prepare(); announce() and last looks; until(); end().
 /// Edges: Inbox and Parker.
@@ -76,4 +76,4 @@ class AgentSleep {
   sync::atomic<std::uint64_t> count_{0};  ///< of sleeps
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

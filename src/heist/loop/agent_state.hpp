@@ -9,7 +9,7 @@
 #include "microtask_queue.hpp"
 #include "upkeep_time.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// State that only the agent touches. It is reached through LoopCore::on_agent().
 struct AgentState : LocalTasks {
@@ -40,4 +40,4 @@ struct AgentState : LocalTasks {
   Reason rethrown;            ///< see rethrown.hpp
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -8,7 +8,7 @@
 #include "drain_watch.hpp"
 #include "drive_scope.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 void AgentWait::begin(const PromiseStateBase& promise, const TaskHome* settler,
                       const PromiseStateBase* own) noexcept {
@@ -75,4 +75,4 @@ void AgentWaiting::end() noexcept {
   if (Membership* membership = agent_->membership()) membership->await_lookers();
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

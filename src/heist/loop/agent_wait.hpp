@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 class LoopCore;
 class PromiseStateBase;
@@ -65,4 +65,4 @@ class AgentWaiting {
   std::unique_ptr<SeenWaits> seen_;  ///< who waited at the last look
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -2,7 +2,7 @@
 
 #include "loop_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 void Arrivals::arrive_all(LoopNode* oldest) noexcept {
   ListWalk walk;
@@ -119,4 +119,4 @@ void Arrivals::close() noexcept {
   loop_.note_leftovers();
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

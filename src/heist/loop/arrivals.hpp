@@ -1,10 +1,11 @@
 // Arrivals: how a loop's agent takes what other threads posted, in portions where limits wait.
 #pragma once
 
+#include <heist/version.hpp>
 #include "../concurrent/inbox.hpp"
 #include "agent_role.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 class LoopCore;
 
@@ -48,4 +49,4 @@ class Arrivals {
   Inbox& inbox_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

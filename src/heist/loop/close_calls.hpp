@@ -9,7 +9,7 @@
 
 #include "../os/word_wait.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 // One word.
 //
@@ -99,4 +99,4 @@ struct CloseCall {
   const CloseCalls::Moment deadline;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

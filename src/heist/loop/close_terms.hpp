@@ -6,7 +6,7 @@
 #include <heist/event_loop.hpp>
 #include <optional>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 // Roles   closer: any thread; asks.  drainer: who runs what is left, or waits for its end; reads.
 // I1      Whoever asks, they only get stricter: a drain, a drain until a time, an earlier time,
@@ -64,4 +64,4 @@ class CloseTerms {
   sync::atomic<bool> has_told_{false};
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

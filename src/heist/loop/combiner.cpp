@@ -7,7 +7,7 @@
 
 #include "loop_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 constexpr LoopNodeOps CombinedInput::table{LoopNodeKind::microtask, &CombinedInput::run,
                                            &CombinedInput::abandon};
@@ -133,4 +133,4 @@ void Combiner::reject_with_all() noexcept {
   reject(aggregate(inputs_), by_abort);
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -7,7 +7,7 @@
 #include "signal_core.hpp"
 #include "submit.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -112,4 +112,4 @@ void ContinuationReaction::run(LoopNode& node, LoopCore& loop) noexcept {
 
 void ContinuationReaction::drop(LoopNode& node) noexcept { of(node).coroutine_.destroy(); }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -7,7 +7,7 @@
 #include <heist/promise.hpp>
 #include <heist/yield.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 struct SignalPort;
 
@@ -47,4 +47,4 @@ using ContinuationTask = PromiseTask<Turn>;
 [[nodiscard]] Promise<void> schedule_continuation(SchedulerCore& scheduler,
                                                   const ContinuationSources& sources);
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <chrono>
+#include <heist/version.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// Agent only.
 class ContinuationRun {
@@ -41,4 +42,4 @@ class ContinuationRun {
   bool bounds_turn_ = false;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

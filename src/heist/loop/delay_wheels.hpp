@@ -7,7 +7,7 @@
 
 #include "timer_wheel.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// Two wheels, so that a time limit never waits for the portions in which many delays of one moment
 /// end (DLY-6).
@@ -69,4 +69,4 @@ class DelayWheels {
   TimerWheel limits_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 const Registration::Ops SourceLink::link_ops{&claim, &is_dead, &forget, Kind::dependent};
 
@@ -178,4 +178,4 @@ void DependentSignal::drop_memory() noexcept {
   release_node(this, bytes);
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -9,7 +9,7 @@
 
 #include "signal_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 class DependentSignal;
 
@@ -98,4 +98,4 @@ struct Claimed {
   void operator()(Registration& registration) noexcept;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

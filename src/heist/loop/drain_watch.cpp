@@ -4,7 +4,7 @@
 #include <heist/detail/sync.hpp>
 #include <heist/error.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -42,4 +42,4 @@ void DrainWatch::tell(const std::string& what) {
   if (terms_.may_tell()) report_error(ErrorOrigin::close, reason);
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -3,12 +3,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <heist/version.hpp>
 #include <optional>
 #include <string>
 
 #include "close_terms.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// Why a drain does not get on.
 struct DrainObstacle {
@@ -51,4 +52,4 @@ class DrainWatch {
   std::optional<std::uint64_t> last_mark_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

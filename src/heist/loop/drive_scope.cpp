@@ -4,7 +4,7 @@
 
 #include "../concurrent/rethrown.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 thread_local constinit LoopCore* loop_of_this_thread = nullptr;
 
@@ -35,4 +35,4 @@ void lose_agent(void* home) noexcept {
   if (drives_here(&lost)) lost.request_stop();
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -7,7 +7,7 @@
 
 #include "loop_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// Makes the calling thread the loop's agent for a scope. Scopes of different loops nest: a task of
 /// one loop may drive, or destroy, another one.
@@ -77,4 +77,4 @@ template <class IsIt>
 /// It takes no tasks, and stops.
 void lose_agent(void* home) noexcept;
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -4,7 +4,7 @@
 
 #include "drive_scope.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 thread_local constinit Drops* Drops::innermost = nullptr;
 
@@ -31,4 +31,4 @@ void Drops::drop_behind() noexcept {
   drop_all();
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

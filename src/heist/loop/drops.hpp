@@ -6,7 +6,7 @@
 
 #include "microtask_queue.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// Tasks and reactions of a home that closes, oldest first. What is dropped runs users'
 /// destructors, which may wait for what stands behind: then that goes first.
@@ -40,4 +40,4 @@ class Drops {
   MicrotaskQueue nodes_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

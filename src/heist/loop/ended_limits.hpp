@@ -8,7 +8,7 @@
 #include "../concurrent/own_count.hpp"
 #include "task_queues.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// Those of one loop, the one that ended first in front. They are picked before any task; after so
 /// many in a row a task may go, so that limits whose listeners set new ones do not keep tasks from
@@ -61,4 +61,4 @@ class EndedLimits {
   std::uint64_t run_after_last_ = 0;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -5,7 +5,7 @@
 #include <heist/detail/loop_node.hpp>
 #include <utility>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// A list, oldest first, that a pass goes through in portions, and joins to what has come since;
 /// for one thread at a time.
@@ -77,4 +77,4 @@ class HeldNodes {
   std::uint64_t left_ = 0;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

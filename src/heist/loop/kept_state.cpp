@@ -3,7 +3,7 @@
 
 #include "loop_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -51,4 +51,4 @@ bool KeptState::leave_entered() noexcept {
   return loop != nullptr;
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

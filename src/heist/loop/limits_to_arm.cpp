@@ -4,7 +4,7 @@
 
 #include "waiting_tasks.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 void LimitsToArm::arm_some(WaitingTasks& into) noexcept {
   TakenNodes taken = inbox_.has_left() ? inbox_.take_left() : inbox_.take_nodes();
@@ -27,4 +27,4 @@ void LimitsToArm::close(WaitingTasks& into) noexcept {
   is_told_ = false;
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

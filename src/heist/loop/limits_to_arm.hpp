@@ -6,7 +6,7 @@
 
 #include "../concurrent/inbox.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 class WaitingTasks;
 
@@ -69,4 +69,4 @@ class LimitsToArm {
   bool is_told_ = false;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

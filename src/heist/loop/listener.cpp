@@ -7,7 +7,7 @@
 #include "../os/thread_id.hpp"
 #include "signal_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 const Registration::Ops Listener::listener_ops{&Listener::claim, &Listener::is_dead,
                                                &Listener::forget, Kind::listener};
@@ -172,7 +172,7 @@ bool Listener::remove() noexcept {
   return removed;
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail
 
 namespace HEIST_NAMESPACE {
 

@@ -1,7 +1,7 @@
 #include "local_tasks.hpp"
 #include <heist/detail/levels.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 void LocalTasks::end_delays() noexcept {
   waiting.expire([this](SchedulerTask& task) noexcept { enqueue_runnable(task); });
@@ -42,4 +42,4 @@ void LocalTasks::refresh_priorities() noexcept {
   });
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

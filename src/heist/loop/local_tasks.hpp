@@ -13,7 +13,7 @@
 #include "task_queues.hpp"
 #include "waiting_tasks.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// Only the agent touches this, but for size().
 struct LocalTasks {
@@ -76,4 +76,4 @@ struct LocalTasks {
   }
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

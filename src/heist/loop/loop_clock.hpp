@@ -10,7 +10,7 @@
 
 #include "timer_wheel.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// The clock of one loop. Reading is for any thread; only the driver advances a virtual one.
 class LoopTime {
@@ -73,4 +73,4 @@ class LoopTime {
   sync::atomic<std::int64_t> virtual_now_{0};
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

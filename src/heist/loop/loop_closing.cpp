@@ -4,7 +4,7 @@
 
 #include "loop_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 CloseReport LoopClosing::close(const CloseMode& mode) noexcept {
   loop_.close_terms().tighten(mode);
@@ -113,4 +113,4 @@ DrainObstacle LoopClosing::find_obstacle() const {
   return found;
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -8,7 +8,7 @@
 #include "agent_role.hpp"
 #include "drain_watch.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 class LoopCore;
 
@@ -48,4 +48,4 @@ class LoopClosing {
   sync::atomic<bool> is_under_way_{false};
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -7,7 +7,7 @@
 #include "../os/cpu_limit.hpp"
 #include "drive_scope.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -207,4 +207,4 @@ void LoopCore::release_held(SchedulerCore& scheduler) noexcept {
   on_agent().release_held(scheduler);
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

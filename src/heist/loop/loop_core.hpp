@@ -26,7 +26,7 @@
 #include "task_counts.hpp"
 #include "task_home.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// The loop that the calling thread drives: current_loop() for code that sees this header.
 extern thread_local constinit LoopCore* loop_of_this_thread;
@@ -234,4 +234,4 @@ class LoopCore final : public TaskHome {
   LoopCore* outer_loop_ = nullptr;  ///< the driver's
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -5,7 +5,7 @@
 #include "loop_core.hpp"
 #include "spin_until.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -293,4 +293,4 @@ void LoopCore::park(std::optional<LoopTime::Clock::time_point> limit) noexcept {
   sleep_.end();
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -9,7 +9,7 @@
 
 #include "agent_role.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 class SchedulerTask;
 class TaskHome;
@@ -71,4 +71,4 @@ class Membership {
   TaskHome& cluster_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

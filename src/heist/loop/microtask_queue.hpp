@@ -3,7 +3,7 @@
 
 #include <heist/detail/loop_node.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// Only the agent touches it, and it does not own its nodes.   Spec: [html#microtask-queue].
 class MicrotaskQueue {
@@ -28,4 +28,4 @@ class MicrotaskQueue {
   LoopNode* tail_ = nullptr;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -1,9 +1,10 @@
 // PairingHeap: an intrusive priority queue.
 #pragma once
 
+#include <heist/version.hpp>
 #include <utility>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// After Fredman, Sedgewick, Sleator and Tarjan, "The pairing heap: a new form of self-adjusting
 /// heap" (1986).
@@ -98,4 +99,4 @@ class PairingHeap {
   T* last_ = nullptr;  ///< the last to come, or one that stood before it
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -1,6 +1,6 @@
 #include "pick_policy.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 SchedulerTask* PickPolicy::pop(TaskQueues& queues, std::uint64_t next_order) noexcept {
   const auto at = now();
@@ -15,4 +15,4 @@ SchedulerTask* PickPolicy::pop(TaskQueues& queues, std::uint64_t next_order) noe
   return queues.pop_from(level);
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -12,7 +12,7 @@
 #include "starvation_guard.hpp"
 #include "task_queues.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// What an agent goes by beside levels, and what it remembers of its picks for that.
 ///
@@ -59,4 +59,4 @@ class PickPolicy {
   std::optional<StarvationGuard> guard_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

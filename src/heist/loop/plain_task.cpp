@@ -3,7 +3,7 @@
 
 #include "loop_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 void check_source(TaskSource source) {
   if (static_cast<std::size_t>(source) >= task_source_count) {
@@ -23,4 +23,4 @@ void count_plain_task(LoopCore& loop, TaskSource source) noexcept {
   loop.counts().count_source(source);
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -15,7 +15,7 @@
 #include "loop_core.hpp"
 #include "signal_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -317,4 +317,4 @@ bool PromiseStateBase::wait_until(std::optional<std::chrono::steady_clock::time_
   return true;
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

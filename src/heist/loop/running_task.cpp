@@ -2,7 +2,7 @@
 
 #include <heist/detail/promise_state.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// A close has taken the task: whoever finishes last drops the share that is added here.
 void RunningTask::end_stolen(ControlledTask& task) noexcept {
@@ -29,4 +29,4 @@ void RunningTask::reject_stolen(ControlledTask& task) noexcept {
   }
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

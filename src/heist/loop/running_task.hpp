@@ -5,7 +5,7 @@
 #include <heist/detail/scheduler_task.hpp>
 #include <heist/detail/sync.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 // Roles   agent: publishes and withdraws.  closer: any thread, at its deadline; steals.
 // States  task_: null, or the running task.
@@ -49,4 +49,4 @@ class RunningTask {
   sync::atomic<std::uint32_t> stolen_ends_{0};
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

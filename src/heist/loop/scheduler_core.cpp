@@ -2,7 +2,7 @@
 
 #include <memory>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 SchedulerCore::~SchedulerCore() {
   // relaxed: nobody else uses it any more.
@@ -22,4 +22,4 @@ SchedulerCore& SchedulerCore::with_ceiling(TaskPriority highest) {
   return *made.release();
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -15,7 +15,7 @@
 #include "scheduler_delays.hpp"
 #include "task_queues.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 class TaskHome;
 
@@ -192,4 +192,4 @@ struct SchedulerCore {
   std::array<sync::atomic<SchedulerCore*>, 2> lower_{};  ///< by ceiling
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -11,7 +11,7 @@
 #include "task_queues.hpp"
 #include "timer_wheel.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 struct SchedulerCore;
 
@@ -144,4 +144,4 @@ class SchedulerDelays {
   bool has_more_ended_ = false;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -11,7 +11,7 @@
 #include "loop_core.hpp"
 #include "stop_signal.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -155,4 +155,4 @@ void SignalCore::note_dead_listener(SignalEventKind event) noexcept {
   (event == SignalEventKind::abort ? abort_registry_ : priority_registry_).note_dead();
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -15,7 +15,7 @@
 #include "../concurrent/registry.hpp"
 #include "task_queues.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 class LoopCore;
 class SignalQueues;
@@ -277,4 +277,4 @@ class SignalCore {
 /// The part in whose queues a task with a dynamic priority stands.
 [[nodiscard]] SignalPort& priority_part_of(const ControlledTask& task) noexcept;
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

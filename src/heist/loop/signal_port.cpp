@@ -7,7 +7,7 @@
 #include "loop_core.hpp"
 #include "signal_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -192,4 +192,4 @@ DynamicQueue& dynamic_queue_of(ControlledTask& task) noexcept {
   return priority_part_of(task).queues[task.is_continuation ? 1 : 0];
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

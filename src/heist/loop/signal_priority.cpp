@@ -7,7 +7,7 @@
 #include "loop_core.hpp"
 #include "signal_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -161,4 +161,4 @@ void SignalCore::notify_loops() noexcept {
   each_part([](SignalPort& part) noexcept { part.send_priority_change(); });
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

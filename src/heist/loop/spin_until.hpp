@@ -2,13 +2,14 @@
 #pragma once
 
 #include <chrono>
+#include <heist/version.hpp>
 #include <optional>
 #include <thread>
 
 #include "../os/parker.hpp"
 #include "task_home.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// Waits for `done()` for the budget, and for as long as it is hot there, but not beyond `limit`;
 /// while it is only hot no other thread is kept off the CPU.
@@ -30,4 +31,4 @@ void spin_until(std::chrono::nanoseconds budget, const TaskHome& hot,
   }
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -11,7 +11,7 @@
 
 #include "task_queues.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// For tasks of one priority, whose wait has a maximum: tasks have no time of their own, but at
 /// picks it is noted which enqueue order comes next. What is older was runnable by then.
@@ -180,4 +180,4 @@ class StarvationGuard {
   LateLooks looks_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -3,7 +3,7 @@
 #include <heist/abort_signal.hpp>
 #include <heist/detail/node_memory.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 Ref<SignalCore> StopSignal::make(const std::stop_token& token) {
   auto* made = make_node<StopSignal>();
@@ -57,4 +57,4 @@ std::stop_token SignalCore::stop_token() {
   return bridge->token();
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

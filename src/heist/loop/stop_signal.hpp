@@ -7,7 +7,7 @@
 
 #include "signal_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// A signal that a std::stop_token aborts.
 ///
@@ -48,4 +48,4 @@ class StopBridge final : public Listener {
   std::stop_source source_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -4,7 +4,7 @@
 #include "signal_core.hpp"
 #include "task_home.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -53,4 +53,4 @@ bool post_abortable(ControlledTask& task, SignalCore* abort_source) {
   return false;
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

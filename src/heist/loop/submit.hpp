@@ -3,7 +3,7 @@
 
 #include <heist/detail/scheduler_task.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 class SignalCore;
 
@@ -14,4 +14,4 @@ class SignalCore;
 /// Precondition: its scheduler is set.   Errors: std::bad_alloc; the task is refused.
 bool post_abortable(ControlledTask& task, SignalCore* abort_source);
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -5,7 +5,7 @@
 
 #include "task_home.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 const MessageOps SuspensionMessage::table{&drop, &take};
 
@@ -35,4 +35,4 @@ void SuspensionMessage::drop(LoopNode& node) noexcept {
   destroy_node(static_cast<SuspensionMessage&>(node));
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

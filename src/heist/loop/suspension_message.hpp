@@ -3,11 +3,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <heist/version.hpp>
 #include <memory>
 
 #include "scheduler_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// In the inbox, so behind what was posted before and ahead of every pick that begins afterwards.
 /// It is later than the call, by whose time delays stop and go on. In a cluster it has the number
@@ -29,4 +30,4 @@ struct SuspensionMessage : LoopNode {
   static const MessageOps table;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -6,7 +6,7 @@
 
 #include "loop_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -95,4 +95,4 @@ CloseReport TaskCounts::own_report() const noexcept {
   return report_of(read(), ended_before_close_.load(sync::relaxed));
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

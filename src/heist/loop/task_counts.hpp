@@ -11,7 +11,7 @@
 #include "../concurrent/own_count.hpp"
 #include "agent_activity.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 class LoopCore;
 
@@ -98,4 +98,4 @@ class TaskCounts {
   std::array<sync::atomic<std::uint64_t>, task_source_count> of_source_{};
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -1,6 +1,6 @@
 #include "task_home.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 TaskHome::AbortNotice::AbortNotice() noexcept : LoopNode(table) {}
 
@@ -52,4 +52,4 @@ void TaskHome::set_time_limit(SchedulerTask& limit, Delay delay) const noexcept 
   if (delay.is_zero()) limit.key = static_cast<Tick>(time_.start_of(time_.tick_now()).count());
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -18,7 +18,7 @@
 #include "scheduler_core.hpp"
 #include "waiting_tasks.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// What posters, settlers and signals need of an event loop (LoopCore) and of a cluster
 /// (ClusterCore): schedulers, tasks, promises' reactions and signals' parts name their home, and
@@ -223,4 +223,4 @@ bool dispose(ControlledTask& task) noexcept;
 /// before.
 bool discard_contents(ControlledTask& task) noexcept;
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

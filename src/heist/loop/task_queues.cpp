@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 void TaskFifo::insert_by_age(SchedulerTask& task) noexcept {
   LoopNode* younger = head_;
@@ -78,4 +78,4 @@ void TaskQueues::move(DynamicQueue& queue, int level) noexcept {
   enter(queue, level);
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -13,7 +13,7 @@
 #include "../concurrent/own_count.hpp"
 #include "pairing_heap.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// Tasks in enqueue order. Only the agent touches it, and it does not own its tasks.
 class TaskFifo {
@@ -181,4 +181,4 @@ class TaskQueues {
 /// The dynamic queue of a dynamic task (defined with its signal).
 [[nodiscard]] DynamicQueue& dynamic_queue_of(ControlledTask& task) noexcept;
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

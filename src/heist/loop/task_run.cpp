@@ -4,7 +4,7 @@
 #include "loop_core.hpp"
 #include "signal_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -110,4 +110,4 @@ void drop_controlled_task(LoopNode& node) noexcept {
   dispose(task);
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

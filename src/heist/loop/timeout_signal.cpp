@@ -6,7 +6,7 @@
 
 #include "loop_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 const LoopNodeOps TimeoutSignal::timer_table{LoopNodeKind::task, &expire, &drop_timer};
 const MessageOps TimeoutSignal::cancellation_table{&drop_cancellation, &take_cancellation};
@@ -114,4 +114,4 @@ void TimeoutSignal::drop_memory() noexcept {
   if (memory_.drop()) destroy_node(*this);
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

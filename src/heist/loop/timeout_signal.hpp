@@ -9,7 +9,7 @@
 #include "../concurrent/inbox.hpp"
 #include "signal_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// The state of AbortSignal::timeout, with its timer.
 ///
@@ -72,4 +72,4 @@ class TimeoutSignal final : public SignalCore {
   Inbox::Below below_ = 0;  ///< who made the signal wrote it
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

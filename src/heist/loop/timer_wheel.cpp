@@ -5,7 +5,7 @@
 #include <cassert>
 #include <utility>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 namespace {
 
 constexpr std::uint64_t bit_of(unsigned position) { return std::uint64_t{1} << (position % 64); }
@@ -307,4 +307,4 @@ bool TimerWheel::check_cascading(std::size_t& seen) const {
   return cascading_.tail == last;
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

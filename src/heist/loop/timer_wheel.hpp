@@ -32,7 +32,7 @@
 
 #include "../concurrent/own_count.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// A point in time of an event loop; what a tick lasts is the loop's business.
 using Tick = std::uint64_t;
@@ -207,4 +207,4 @@ class TimerWheel {
 };
 static_assert(sizeof(TimerWheel) <= std::size_t{16} * 1024);
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <heist/version.hpp>
 
 #include "loop_clock.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// A portion at each pick keeps picks short, but where picks are rare, as tasks are long, more may
 /// come than portions take away. So upkeep goes on: for an eighth of the time since it last did,
@@ -33,4 +34,4 @@ class UpkeepTime {
   std::chrono::nanoseconds last_{};  ///< when upkeep last went on
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

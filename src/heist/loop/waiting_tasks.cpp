@@ -4,7 +4,7 @@
 
 #include "timeout_signal.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// A time limit, or a task of a scheduler that has been suspended.
 void WaitingTasks::arm_otherwise(SchedulerTask& task) noexcept {
@@ -125,4 +125,4 @@ void WaitingTasks::take_delayed(SchedulerCore& scheduler, TaskFifo& into) noexce
   });
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

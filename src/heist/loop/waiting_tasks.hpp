@@ -12,7 +12,7 @@
 #include "loop_clock.hpp"
 #include "scheduler_core.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// What a loop or a cluster has of tasks that are not runnable: delayed ones, tasks of suspended
 /// schedulers, and time limits of signals that have ended (they are picked before any task).
@@ -137,4 +137,4 @@ class WaitingTasks {
   bool arms_wakes_ = true;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -205,4 +205,4 @@ unsigned default_agents(unsigned most_agents) {
   return agents_for(limits, std::getenv("HEIST_AGENTS"), most_agents);
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

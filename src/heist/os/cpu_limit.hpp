@@ -2,8 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <heist/version.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// Limits on CPUs from three places.   Units: whole CPUs; 0 where nothing is known or nothing
 /// limits.
@@ -39,4 +40,4 @@ struct CpuLimits {
 /// Errors:  std::invalid_argument, as agents_for(); std::bad_alloc.
 [[nodiscard]] unsigned default_agents(unsigned most_agents);
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <system_error>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// A list that forks find as no thread is changing it. Never destroyed: static agents may go later.
 struct ForkWatch::All {
@@ -70,4 +70,4 @@ bool ForkWatch::has_lost(const void* subject) noexcept {
   return false;
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -2,7 +2,8 @@
 // parent only.
 #pragma once
 
-namespace heist::detail {
+#include <heist/version.hpp>
+namespace HEIST_NAMESPACE::detail {
 
 /// Watches over an object with threads of its own. In a child that this process forks meanwhile
 /// nobody runs the copy of that object: it is lost there.
@@ -38,4 +39,4 @@ class ForkWatch {
   bool is_lost_ = false;  ///< written by a process's only thread
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

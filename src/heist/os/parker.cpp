@@ -12,7 +12,7 @@
 
 #include "timespec.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
@@ -135,4 +135,4 @@ void Parker::clear_descriptor() noexcept {
   static_cast<void>(!read(timer_fd_, &count, sizeof count));
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -8,7 +8,7 @@
 
 #include "word_wait.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 // Roles   agent: prepares, then waits.  waker: the one poster that replaced the inbox's asleep
 //         mark.
@@ -70,4 +70,4 @@ class Parker {
 /// One step of a timed spin.
 void spin_pause() noexcept;
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

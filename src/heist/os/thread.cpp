@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <system_error>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 void name_this_thread(const std::string& name) noexcept {
   constexpr std::size_t longest = 15;
@@ -45,4 +45,4 @@ int allowed_cpu(unsigned index) {
   }
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <sched.h>
+#include <heist/version.hpp>
 
 #include <string>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// Names the calling thread; the system keeps the first 15 characters.
 void name_this_thread(const std::string& name) noexcept;
@@ -28,4 +29,4 @@ class CpuSet {
   cpu_set_t cpus_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

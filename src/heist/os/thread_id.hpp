@@ -3,7 +3,7 @@
 
 #include <heist/detail/sync.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 [[nodiscard]] inline const void* this_thread_identity() noexcept {
 #ifdef HEIST_MODEL
@@ -15,4 +15,4 @@ namespace heist::detail {
 #endif
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

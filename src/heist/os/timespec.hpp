@@ -3,8 +3,9 @@
 
 #include <chrono>
 #include <ctime>
+#include <heist/version.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 inline timespec to_timespec(std::chrono::steady_clock::time_point point) noexcept {
   const auto since_boot = point.time_since_epoch();
@@ -13,4 +14,4 @@ inline timespec to_timespec(std::chrono::steady_clock::time_point point) noexcep
           .tv_nsec = static_cast<long>((since_boot - seconds).count())};
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -8,7 +8,7 @@
 
 #include "timespec.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 void wait_on_word(sync::atomic<std::uint32_t>& word, std::uint32_t expected,
                   std::optional<std::chrono::steady_clock::time_point> deadline) noexcept {
@@ -27,4 +27,4 @@ void wake_all_on_word(sync::atomic<std::uint32_t>& word) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, nullptr, nullptr, 0);
 }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

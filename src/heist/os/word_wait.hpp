@@ -7,7 +7,7 @@
 #include <heist/detail/sync.hpp>
 #include <optional>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// Blocks until the word differs from `expected`, a wake_word() on it, or the deadline.
 void wait_on_word(sync::atomic<std::uint32_t>& word, std::uint32_t expected,
@@ -18,4 +18,4 @@ void wake_word(sync::atomic<std::uint32_t>& word) noexcept;
 /// Wakes all threads that wait on the word.   Cost: one system call.
 void wake_all_on_word(sync::atomic<std::uint32_t>& word) noexcept;
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

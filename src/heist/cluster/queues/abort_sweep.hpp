@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <heist/detail/sync.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// How far a sweep has come (ClusterQueues::sweep), and how many tasks and continuations it has
 /// left in the queues so far.
@@ -72,4 +72,4 @@ class AbortSweep {
   SweepPlace place_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -4,7 +4,7 @@
 
 #include <heist/detail/sync.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 // Roles   agent: enlists, once, before anything that others are to find with it.  looker: any
 //         agent.
@@ -33,4 +33,4 @@ class ActiveAgentCount {
   sync::atomic<unsigned> count_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -14,7 +14,7 @@
 #include "source_rotation.hpp"
 #include "stealable_ring.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// The sizes of all queues of a cluster.
 struct ClusterSizes {
@@ -82,4 +82,4 @@ class alignas(64) AgentQueues {
   sync::atomic<std::uint64_t> stolen_{0};
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -21,7 +21,7 @@
 #include "overdue_search.hpp"
 #include "urgency_hint.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 // Roles   poster: any thread.  agent: one of a few, by its index.
 // I1      (CLU-1) pick() gives no task while one of a higher level, or above `bound`, stays
@@ -393,4 +393,4 @@ class ClusterQueues {
   std::vector<Agent> agents_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

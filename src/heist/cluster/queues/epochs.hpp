@@ -8,7 +8,7 @@
 
 #include "active_agent_count.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// How many cells an agent retires until it looks at the epochs of all agents again, a cache line
 /// of each.
@@ -116,4 +116,4 @@ class Epochs {
   ActiveAgentCount enlisted_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -6,7 +6,7 @@
 #include <heist/detail/loop_node.hpp>
 #include <heist/detail/sync.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 // The deque of Chase and Lev (SPAA 2005) with a fixed array, as Lê et al. (PPoPP 2013) order it,
 // with sequentially consistent operations in place of the fences.
@@ -91,4 +91,4 @@ class ForkDeque {
   alignas(64) std::array<sync::atomic<LoopNode*>, capacity> places_{};
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -9,7 +9,7 @@
 #include <heist/detail/sync.hpp>
 #include <utility>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 // A ring of bins; a bin holds a chain of at most `most` tasks, newest first, in one word. Tickets
 // number the bins of all rounds: ticket t is bin t % bins in round t / bins.
@@ -268,4 +268,4 @@ class InjectionQueue {
   alignas(64) std::array<sync::atomic<Word>, bins> bins_{};
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

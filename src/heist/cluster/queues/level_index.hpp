@@ -11,7 +11,7 @@
 
 #include "signal_queues.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// See SignalQueue.
 ///
@@ -212,4 +212,4 @@ class LevelIndex {
   Swept swept_;  ///< the sweeper's
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -10,7 +10,7 @@
 
 #include "epochs.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// A cell of a LinkedQueue.
 struct LinkedCell {
@@ -260,4 +260,4 @@ class LinkedQueue {
   sync::atomic<LinkedCell*> tail_{nullptr};
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

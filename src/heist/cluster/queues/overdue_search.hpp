@@ -11,7 +11,7 @@
 #include "level_index.hpp"
 #include "signal_queues.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// For how long tasks of each priority may wait, in the unit of their stamps; zero: for ever.
 using LongestWaits = std::array<std::uint64_t, level_count / 2>;
@@ -85,4 +85,4 @@ class OverdueSearch {
   Found found_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -7,7 +7,7 @@
 
 #include "linked_queue.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 // The tasks are not touched when the priority changes: the queue moves. A level's index
 // (level_index.hpp) is a queue of tickets, each of which names a queue; a ticket stays in its
@@ -147,4 +147,4 @@ class SignalQueue {
   sync::atomic<State> present_{0};
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -2,8 +2,8 @@
 
 #include <heist/detail/scheduler_task.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 void discard(SignalQueueEntry& entry) noexcept { entry.abandon(); }
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -12,7 +12,7 @@
 
 #include "signal_queue.hpp"
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 class SignalQueues;
 struct SignalQueueEntry;
@@ -190,4 +190,4 @@ inline void TicketCell::end_ticket(LinkedCell& cell) noexcept {
 }
 static_assert(sizeof(SignalQueueEntry) <= 192, "a class of the node pool");
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <array>
+#include <heist/version.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 /// The rotation of one agent at one level. Only picks of this level count, so that what runs in
 /// between does not decide whose turn it is.
@@ -50,4 +51,4 @@ class SourceRotation {
   unsigned in_row_ = 0;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -10,7 +10,7 @@
 #include <optional>
 #include <span>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 // Roles   owner: the agent; pushes, and pops as anybody.  thief: any other agent.
 // I1      Places head_..tail_ hold tasks; head_ and tail_ only grow, so a CAS of head_ that
@@ -150,4 +150,4 @@ class StealableRing {
   std::unique_ptr<Stamps> stamps_;
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail

@@ -6,7 +6,7 @@
 #include <heist/detail/loop_node.hpp>
 #include <heist/detail/sync.hpp>
 
-namespace heist::detail {
+namespace HEIST_NAMESPACE::detail {
 
 // Roles   publisher: whoever made a task runnable at a level.  agent: reads at the start of a pick,
 //         and lowers.
@@ -79,4 +79,4 @@ class UrgencyHint {
   alignas(64) sync::atomic<Word> word_{0};
 };
 
-}  // namespace heist::detail
+}  // namespace HEIST_NAMESPACE::detail
