@@ -37,7 +37,8 @@ namespace HEIST_NAMESPACE::detail {
 //         saw, or none.
 // Progress  lock-free; a frozen poster, agent or re-prioritiser stops nobody.
 // Proof   stress/model/models/cluster_*.cpp, docs/adr/0011, 0018.
-/// `Sleepers`: notify() wakes an agent, if all may be asleep, for a task that was published.
+/// `Sleepers`: notify() wakes an agent for a task that was published, if one sleeps and none
+/// searches.
 template <ClusterSizes sizes, class Sleepers>
 class ClusterQueues {
   static_assert(sizes.ring >= 2 * sizes.bin);

@@ -11,13 +11,14 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-// A ring of bins; a bin holds a chain of at most `most` tasks, newest first, in one word. Tickets
-// number the bins of all rounds: ticket t is bin t % bins in round t / bins.
+// A ring of bins; a bin holds a chain of at most `most` tasks, newest first, in one word. Numbers
+// count the bins of all rounds: number n is bin n % bins in round n / bins. (The functions call a
+// number `ticket`. It has nothing to do with the tickets of LevelIndex.)
 //
 // Roles   poster: any thread.  taker: any agent.  sweeper: one agent at a time; takes out what was
 //         aborted.
 // States  of a bin's word: (round, chain, count, overfull). A bin of an earlier round than its
-//         ticket's has not been taken yet (the ring is full); of a later round, it has been taken.
+//         number's has not been taken yet (the ring is full); of a later round, it has been taken.
 //         Full without a chain: an agent has its tasks in hand, and puts back what it leaves there.
 // I1      Within a round a post lengthens the chain, a take ends the round, and what is put back is
 //         a part of what was there, in a bin that counts as full.
@@ -80,11 +81,11 @@ class InjectionQueue {
     }
   }
 
-  /// Called by the sweeper: the ticket behind the last bin.
+  /// Called by the sweeper: the number behind the last bin's.
   [[nodiscard]] std::uint64_t end() const noexcept {
     return tail_.load(sync::edge("bin:find", sync::acquire)) + 1;
   }
-  /// The sweeper: goes on from ticket `at`, which then is that of the next bin. Of the tasks in the
+  /// The sweeper: goes on from number `at`, which then is that of the next bin. Of the tasks in the
   /// bin, or of the first `swept_at_once`, those stay for which `stays(LoopNode&)` says so; who
   /// puts some back publishes them anew.
   template <class Stays>
@@ -153,7 +154,7 @@ class InjectionQueue {
     return word(nullptr, 0, round_of(ticket) + 1);
   }
   static Word round_of(std::uint64_t ticket) noexcept { return ticket / bins; }
-  /// Of the bin's word, before (negative) or behind its ticket's round.
+  /// Of the bin's word, before (negative) or behind its number's round.
   static int rounds_ahead(Word word, std::uint64_t ticket) noexcept {
     constexpr unsigned spare = 32 - (64 - round_shift);
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(round(word) - round_of(ticket))
@@ -233,7 +234,7 @@ class InjectionQueue {
     return newest;
   }
 
-  /// The word of the first bin that has not been taken and is in nobody's hands, and its ticket.
+  /// The word of the first bin that has not been taken and is in nobody's hands, and its number.
   Word first(std::uint64_t& ticket) noexcept {
     ticket = head_.load(sync::edge("bin:search", sync::seq_cst));
     for (;;) {
