@@ -37,7 +37,7 @@ using std::chrono_literals::operator""us;
 
 constexpr nanoseconds tick = 1ms;
 #if defined(HEIST_SANITIZER_ADDRESS) || defined(HEIST_SANITIZER_THREAD)
-constexpr std::uint64_t default_things = 20'000;
+constexpr std::uint64_t default_things = 8'000;  // each step takes some twenty times as long
 constexpr nanoseconds for_the_system = 100ms;
 constexpr nanoseconds for_the_sanitizer = 20ms;
 #else

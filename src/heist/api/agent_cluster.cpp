@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "../cluster/cluster_core.hpp"
-#include "../cluster/member.hpp"
 #include "../loop/close_calls.hpp"
 #include "../loop/drive_scope.hpp"
 #include "../loop/loop_core.hpp"
@@ -315,13 +314,5 @@ AgentCluster::HotPhase::HotPhase(const AgentCluster& cluster) noexcept
   home_->begin_hot_phase();
 }
 AgentCluster::HotPhase::~HotPhase() { home_->end_hot_phase(); }
-
-BlockingScope::BlockingScope() noexcept : member_(Member::here()) {
-  if (member_ == nullptr || !member_->begin_blocking()) member_ = nullptr;
-}
-
-BlockingScope::~BlockingScope() {
-  if (member_ != nullptr) member_->end_blocking();
-}
 
 }  // namespace HEIST_NAMESPACE

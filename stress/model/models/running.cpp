@@ -7,6 +7,7 @@
 namespace {
 
 using namespace heist;
+using namespace heist::detail;
 using namespace heist::model;
 
 /// What Agent::close does at its deadline.
