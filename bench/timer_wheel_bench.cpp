@@ -51,7 +51,7 @@ class HeapTimers {
     }
   }
   [[nodiscard]] Tick next_expiry() const {
-    return heap_.empty() ? heist::no_tick : heap_.top().expiry;
+    return heap_.empty() ? heist::detail::no_tick : heap_.top().expiry;
   }
 
  private:
@@ -170,7 +170,7 @@ void timer_step_by_step(benchmark::State& state) {
     Timers subject;
     arm_all(subject, load);
     state.SetIterationTime(seconds_of([&] {
-      for (Tick next = subject.next_expiry(); next != heist::no_tick;
+      for (Tick next = subject.next_expiry(); next != heist::detail::no_tick;
            next = subject.next_expiry()) {
         subject.expire(next, [](LoopNode&) noexcept {});
       }
