@@ -48,8 +48,6 @@ class LimitsToArm {
   [[nodiscard]] bool is_told() const noexcept { return is_told_; }
   /// Whether more limits wait, be the owner told of them or not.
   [[nodiscard]] bool has_more() const noexcept { return is_told_ || inbox_.has_left(); }
-  /// Whether no limit waits, be the owner told or not.
-  [[nodiscard]] bool empty() const noexcept { return !inbox_.has_posts() && !inbox_.has_left(); }
   /// Nothing is here, and none was posted since, told or not.
   [[nodiscard]] bool is_idle() const noexcept { return inbox_.is_asleep(); }
   /// Arms so many. Once there are no more, the next one to come tells the owner.
