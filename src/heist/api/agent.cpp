@@ -89,7 +89,7 @@ struct Agent::Impl : LoopNode {
   static void take_close(LoopNode& node, TaskHome& /*home*/) noexcept {
     Impl& self = of(node);
     self.close_taken = true;
-    Access::core(self.loop).on_agent().stop_requested = true;
+    Access::core(self.loop).stop_request().heed();
   }
   static void ignore(LoopNode& /*node*/) noexcept {}
   void end_if_lost() const noexcept;
@@ -266,7 +266,7 @@ bool Agent::Impl::begin_close(std::uint64_t ended) {
   LoopCore& core = Access::core(loop);
   const std::lock_guard lock(closing);
   if (std::exchange(close_requested, true)) {
-    core.request_stop();  // it looks at the terms again
+    core.stop_request().send();  // it looks at the terms again
     return false;
   }
   ended_before_close = ended;

@@ -87,7 +87,7 @@ bool EventLoop::run_one() {
   core_->assert_agent();
   const DescriptorScope descriptor(*core_);
   const bool ran = core_->wait_and_run();
-  if (!ran) core_->end_stop();
+  if (!ran) core_->stop_request().end();
   return ran;
 }
 
@@ -115,7 +115,7 @@ std::size_t EventLoop::run_until_idle() {
 
 void EventLoop::stop() noexcept {
   const Ref<LoopCore> core = core_;  // the loop may be destroyed as soon as the stop is seen
-  core->request_stop();
+  core->stop_request().send();
 }
 
 void EventLoop::advance(std::chrono::nanoseconds duration) {

@@ -6,7 +6,7 @@
 
 #include "../loop/loop_core.hpp"
 #include "../loop/signal_core.hpp"
-#include "../loop/submit.hpp"
+#include "../loop/post_abortable.hpp"
 #include "../loop/suspension_message.hpp"
 
 namespace HEIST_NAMESPACE {

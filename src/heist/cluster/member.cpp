@@ -289,7 +289,7 @@ bool Member::may_pick() noexcept {
 /// so that the reserves of an idle cluster wake ever less often.
 void Member::park_reserve(Moment limit) noexcept {
   if (is_rested_ && has_ended()) {
-    loop_.on_agent().stop_requested = true;
+    loop_.stop_request().heed();
     return;
   }
   Moment until;

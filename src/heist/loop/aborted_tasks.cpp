@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "signal_core.hpp"
 #include "task_home.hpp"
 
 namespace HEIST_NAMESPACE::detail {
@@ -36,14 +35,14 @@ void AbortedTasks::close_messages(Inbox& from, TaskHome& home) noexcept {
   may_have_messages_ = false;
 }
 
-void AbortedTasks::append_chain(SignalPort& part) noexcept {
+void AbortedTasks::append_chain(SignalLeftovers& from) noexcept {
   if (chain_ == nullptr) {
-    chain_ = part.reap_head;
+    chain_ = from.head;
   } else {
-    chain_tail_->chain = part.reap_head;
+    chain_tail_->chain = from.head;
   }
-  chain_tail_ = part.reap_tail;
-  part.reap_head = nullptr;
+  chain_tail_ = from.tail;
+  from.head = nullptr;
 }
 
 void AbortedTasks::reap_some(Inbox& messages, TaskHome& home) noexcept {
@@ -74,19 +73,19 @@ AbortedTasks::Reaped AbortedTasks::reap_one() noexcept {
   return had_callback ? Reaped::callback : Reaped::memory;
 }
 
-void AbortedTasks::release_later(SignalPort& part) noexcept {
-  if (part.releases++ != 0) return;
-  part.next_released = std::exchange(released_, &part);
+void AbortedTasks::release_later(SignalLeftovers& of) noexcept {
+  if (of.references++ != 0) return;
+  of.next = std::exchange(released_, &of);
 }
 
 /// What was posted before these destructors run has its order already.
 void AbortedTasks::release_signals() noexcept {
-  SignalPort* part = std::exchange(released_, nullptr);
-  while (part != nullptr) {
-    SignalPort* next = part->next_released;
-    SignalCore& signal = *part->signal;
-    for (int count = std::exchange(part->releases, 0); count > 0; --count) release(signal);
-    part = next;
+  SignalLeftovers* left = std::exchange(released_, nullptr);
+  while (left != nullptr) {
+    SignalLeftovers* next = left->next;
+    SignalCore& signal = *left->signal;
+    for (int count = std::exchange(left->references, 0); count > 0; --count) release(signal);
+    left = next;
   }
 }
 
@@ -100,9 +99,9 @@ void AbortedTasks::hand_on(AbortedTasks& to, ControlledTask* last) noexcept {
     last->chain = std::exchange(to.chain_, std::exchange(chain_, rest));
     if (last->chain == nullptr) to.chain_tail_ = last;
   }
-  while (SignalPort* part = released_) {
-    released_ = std::exchange(part->next_released, to.released_);
-    to.released_ = part;
+  while (SignalLeftovers* left = released_) {
+    released_ = std::exchange(left->next, to.released_);
+    to.released_ = left;
   }
 }
 

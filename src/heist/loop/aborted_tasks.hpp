@@ -5,6 +5,7 @@
 #include <heist/detail/scheduler_task.hpp>
 
 #include "../concurrent/inbox.hpp"
+#include "signal_leftovers.hpp"
 #include "task_queues.hpp"
 
 namespace HEIST_NAMESPACE::detail {
@@ -37,7 +38,7 @@ class AbortedTasks {
   // Tasks.
 
   /// Takes the chain of tasks of a signal that was aborted.
-  void append_chain(SignalPort& part) noexcept;
+  void append_chain(SignalLeftovers& from) noexcept;
   /// One that arrived, or came up for a pick. Its callback runs users' destructors when it goes, so
   /// it is kept until it is cleared away.
   void discard(SchedulerTask& task) noexcept {
@@ -57,7 +58,7 @@ class AbortedTasks {
   // Signals.
 
   /// Drops a message's reference to its signal later, as that may run users' code.
-  void release_later(SignalPort& part) noexcept;
+  void release_later(SignalLeftovers& of) noexcept;
   /// Called by an agent: drops these references. Runs users' destructors.
   void release_signals() noexcept;
 
@@ -77,7 +78,7 @@ class AbortedTasks {
   ControlledTask* chain_ = nullptr;
   ControlledTask* chain_tail_ = nullptr;
   TaskFifo discarded_;
-  SignalPort* released_ = nullptr;  ///< parts whose messages' references are to be dropped
+  SignalLeftovers* released_ = nullptr;  ///< those whose references are to be dropped
 };
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -30,8 +30,6 @@ struct AgentState : LocalTasks {
   std::uint32_t cooperative_tasks = 0;  ///< how many have run; their numbers
   bool in_checkpoint = false;
   bool accepts_posts = true;  ///< from the agent itself; the inbox decides for others
-  bool stop_requested = false;
-  bool stop_taken = false;    ///< the stop message is in hand
   bool not_started = false;   ///< the task that was to run met its abort
   bool is_searching = false;  ///< for work of its cluster; see IdleAgents
   bool goes_on = false;       ///< the pick was interrupted, having passed over many

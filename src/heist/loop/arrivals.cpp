@@ -99,7 +99,7 @@ void Arrivals::arm_limits() noexcept {
 
 bool Arrivals::limit_is_first() noexcept {
   auto& waiting = loop_.on_agent().waiting;
-  if (!loop_.may_have_limits() || loop_.is_stop_requested()) return false;
+  if (!loop_.may_have_limits() || loop_.stop_request().is_sent()) return false;
   if (waiting.limits().empty()) arm_limits();  // those that have ended do not wait for it
   waiting.expire_limits();
   return !waiting.limits().empty() && waiting.limits().may_pick(loop_.counts().run());
@@ -109,7 +109,7 @@ bool Arrivals::limit_is_first() noexcept {
 /// here, as it does for limits of the loop.)
 bool Arrivals::cluster_is_first() noexcept {
   Membership* const membership = loop_.membership();
-  return membership != nullptr && membership->wants_keeper() && !loop_.is_stop_requested();
+  return membership != nullptr && membership->wants_keeper() && !loop_.stop_request().is_sent();
 }
 
 void Arrivals::close() noexcept {

@@ -10,6 +10,8 @@ thread_local constinit LoopCore* loop_of_this_thread = nullptr;
 
 LoopCore* current_loop() noexcept { return loop_of_this_thread; }
 
+TaskHome* driven_home() noexcept { return loop_of_this_thread; }
+
 DriveScope::DriveScope(LoopCore& loop) : loop_(loop) {
   if (loop.driven_.exchange(true, sync::edge("drive:enter", sync::acquire))) {
     throw NotAllowedError("this event loop is being driven already, here or on another thread");
@@ -32,7 +34,7 @@ DriveScope::~DriveScope() {
 void lose_agent(void* home) noexcept {
   LoopCore& lost = *static_cast<TaskHome*>(home)->as_loop();
   lost.refuse_tasks();
-  if (drives_here(&lost)) lost.request_stop();
+  if (drives_here(&lost)) lost.stop_request().send();
 }
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -3,7 +3,8 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-void LocalTasks::end_delays() noexcept {
+/// This and refresh_priorities() are functions of their own, as collect_work() is shorter without.
+[[gnu::noinline]] void LocalTasks::end_delays() noexcept {
   waiting.expire([this](SchedulerTask& task) noexcept { enqueue_runnable(task); });
 }
 
@@ -35,7 +36,7 @@ void LocalTasks::refresh_priority(SignalPort& port) noexcept {
   }
 }
 
-void LocalTasks::refresh_priorities() noexcept {
+[[gnu::noinline]] void LocalTasks::refresh_priorities() noexcept {
   queues.relevel([](DynamicQueue& queue) noexcept {
     const auto& first = ControlledTask::of(*queue.tasks.front());
     return effective_priority(priority_part_of(first).priority(), first.is_continuation);

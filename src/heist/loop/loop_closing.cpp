@@ -13,7 +13,7 @@ CloseReport LoopClosing::close(const CloseMode& mode) noexcept {
 
 void LoopClosing::hurry(const CloseMode& mode) noexcept {
   loop_.close_terms().tighten(mode);
-  loop_.request_stop();
+  loop_.stop_request().send();
 }
 
 CloseReport LoopClosing::close() noexcept {
@@ -34,9 +34,9 @@ void LoopClosing::drain_by_terms() noexcept {
   auto& terms = loop_.close_terms();
   loop_.refuse_tasks();
   for (DrainWatch watch(terms);;) {
-    loop_.end_stop();  // a closer that hurries this one; the terms are read behind it
+    loop_.stop_request().end();  // a closer that hurries this one; the terms are read behind it
     if (terms.are_over()) return;
-    if (loop_.run_next() || loop_.on_agent().stop_taken) continue;
+    if (loop_.run_next() || loop_.stop_request().has_come()) continue;
     if (!terms.wait_for_delayed() || !has_more_to_come()) return;
     const auto look_at = watch.due();
     loop_.park(look_at ? look_at : terms.deadline());

@@ -1,48 +1,17 @@
-// What any thread does to a loop, and how what is posted to it arrives.
+// One event loop: how it is posted to, and how its agent runs it. The hot path is run_next().
 #include "loop_core.hpp"
 
-#include <stdexcept>
 #include <utility>
 
-#include "../os/cpu_limit.hpp"
+#include "../concurrent/rethrown.hpp"
 #include "drive_scope.hpp"
+#include "limit_pick.hpp"
+#include "loop_options.hpp"
+#include "spin_until.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
 namespace {
-
-void check(const MaxWait& most) {
-  for (const auto wait : {most.user_blocking, most.user_visible, most.background}) {
-    if (wait == wait.zero()) continue;
-    if (wait < std::chrono::milliseconds(1) || wait > std::chrono::hours(1)) {
-      throw std::invalid_argument(
-          "EventLoopOptions::max_wait must be zero, or from a millisecond to an hour, for each "
-          "priority");
-    }
-  }
-}
-
-EventLoopOptions checked(const EventLoopOptions& options) {
-  if (options.tick <= options.tick.zero() || options.tick > std::chrono::hours(1)) {
-    throw std::invalid_argument("EventLoopOptions::tick must be positive, and an hour at the most");
-  }
-  if (options.spin < options.spin.zero() || options.spin > std::chrono::hours(1)) {
-    throw std::invalid_argument(
-        "EventLoopOptions::spin must not be negative, and an hour at the most");
-  }
-  if (options.continuation_cap < options.continuation_cap.zero() ||
-      options.continuation_cap > std::chrono::hours(1)) {
-    throw std::invalid_argument(
-        "EventLoopOptions::continuation_cap must not be negative, and an hour at the most");
-  }
-  check(options.max_wait);
-  return options;
-}
-
-/// How long an agent looks for work before it sleeps.
-std::chrono::nanoseconds spin_of(const EventLoopOptions& options) noexcept {
-  return available_cpus() > 1 ? options.spin : std::chrono::nanoseconds::zero();
-}
 
 /// Whether the caller is a task of this loop, or of its cluster. A loop nested in one of those is
 /// still that task.
@@ -52,22 +21,97 @@ bool is_task_of(const LoopCore& loop) noexcept {
   return membership != nullptr && drives_member_here(membership->cluster());
 }
 
-}  // namespace
-
-LoopCore::StopMessage::StopMessage() noexcept : LoopNode(table) {}
-
-const MessageOps LoopCore::StopMessage::table{&ignore, &take};
-
-void LoopCore::StopMessage::take(LoopNode& /*node*/, TaskHome& home) noexcept {
-  auto& agent = home.as_loop()->on_agent();
-  agent.stop_requested = agent.stop_taken = true;
+/// Cost: one branch, where && has one for each.
+template <class... Bools>
+constexpr bool all(Bools... conditions) noexcept {
+  return (conditions & ...);
 }
 
-void LoopCore::StopMessage::ignore(LoopNode& /*node*/) noexcept {}
+/// Picks one of the loop's own tasks; null when none is left, or when the pick goes on later.
+inline SchedulerTask* pick(LoopCore& loop) noexcept HEIST_ON_AGENT {
+  while (!loop.on_agent().queues.empty()) {
+    if (SchedulerTask* task = loop.on_agent().try_pick(loop.aborted())) return task;
+    if (!loop.on_agent().may_pass_more()) break;
+  }
+  return nullptr;
+}
+
+/// Takes what was sent here. Returns false when a time limit comes first, and something is left.
+inline bool drain_until_limit(LoopCore& loop) noexcept HEIST_ON_AGENT {
+  return !loop.has_messages() || loop.arrivals().drain_until_limit();
+}
+
+void run_reaction(LoopCore& loop, Reaction& reaction) noexcept HEIST_ON_AGENT {
+  auto& agent = loop.on_agent();
+  // The state is kept here, as the reaction may be gone before its continuation is done with it.
+  const CapturedState captured = std::move(reaction.captured);
+  const auto home = std::move(reaction.home);
+  agent.current = captured.state();
+  reaction.ops->run(reaction, loop);
+  agent.current = {};
+}
+
+inline void end_task(LoopCore& loop) noexcept HEIST_ON_AGENT {
+  auto& agent = loop.on_agent();
+  agent.current = {};
+  loop.microtask_checkpoint();
+  if (agent.rethrown) [[unlikely]] {
+    forget(agent.rethrown);
+    loop.microtask_checkpoint();  // what an exception's destructor has queued
+  }
+  loop.counts().activity().say_moves();
+}
+
+/// Returns false when an abort came before the start, so that nothing ran.
+inline bool run_task(LoopCore& loop, SchedulerTask& task) noexcept HEIST_ON_AGENT {
+  auto& agent = loop.on_agent();
+  const bool may_not_start = task.has_control;
+  if (may_not_start) {
+    loop.running_task().publish(ControlledTask::of(task));  // its state is set when it has started
+  } else {
+    agent.current = {.scheduler = task.scheduler, .priority = task.priority};
+    loop.counts().count_run();
+    loop.counts().activity().say_runs(&task);
+  }
+  task.ops->run(task, loop);
+  end_task(loop);
+  return !may_not_start || !std::exchange(agent.not_started, false);
+}
+
+/// Runs a time limit: its signal's listeners are users' code, as tasks are.
+inline bool run_limit(LoopCore& loop, SchedulerTask& limit) noexcept HEIST_ON_AGENT {
+  loop.end_search();
+  return run_task(loop, limit);
+}
+
+/// Runs a stealable continuation, or the rest of a task that forked. It is a function of its own,
+/// as the way of tasks is shorter without it.
+[[gnu::noinline]] void run_continuation(LoopCore& loop, LoopNode& node) noexcept HEIST_ON_AGENT {
+  loop.on_agent().waiting.limits().end_row();
+  if (node.ops->kind == LoopNodeKind::forked) {
+    node.ops->run(node, loop);  // says itself what it is a part of
+  } else {
+    loop.counts().activity().say_runs_uncounted(&node);
+    run_reaction(loop, static_cast<Reaction&>(node));
+  }
+  end_task(loop);
+}
+
+/// Runs what Membership has picked. Returns false when an abort came before the start, so that
+/// nothing ran.
+inline bool run_picked(LoopCore& loop, LoopNode& node) noexcept HEIST_ON_AGENT {
+  loop.end_search();
+  if (node.ops->kind == LoopNodeKind::task)
+    return run_task(loop, static_cast<SchedulerTask&>(node));
+  run_continuation(loop, node);
+  return true;
+}
+
+}  // namespace
 
 LoopCore::LoopCore(const EventLoopOptions& options)
     : TaskHome(options),
-      sleep_(inbox(), spin_of(options)),
+      sleep_(inbox(), options.spin),
       agent_(std::make_unique<AgentState>(options, time())) {
   set_waiting(&agent_->waiting);
 }
@@ -75,7 +119,7 @@ LoopCore::LoopCore(const EventLoopOptions& options)
 LoopCore::~LoopCore() = default;
 
 Ref<LoopCore> LoopCore::make(const EventLoopOptions& options) {
-  return Ref<LoopCore>::adopt(new LoopCore(checked(options)));
+  return Ref<LoopCore>::adopt(new LoopCore(checked_options(options)));
 }
 
 void retain(LoopCore& core) noexcept { retain(static_cast<TaskHome&>(core)); }
@@ -152,17 +196,8 @@ void LoopCore::request_recheck() noexcept {
   recheck_.store(true, sync::edge("recheck:request", sync::seq_cst));
 }
 
-void LoopCore::request_stop() noexcept {
-  if (!stop_sent_.exchange(true, sync::edge("stop:send", sync::acq_rel))) send(stop_message_);
-}
-
-void LoopCore::end_stop() noexcept {
-  auto& agent = on_agent();
-  agent.stop_requested = false;
-  if (!std::exchange(agent.stop_taken, false)) return;
-  // The message may be sent again from here on. Whoever did not send it, as it was under way, asked
-  // before.
-  stop_sent_.exchange(false, sync::edge("stop:take", sync::acq_rel));
+void LoopCore::take_priority_change(SignalPort& port) noexcept {
+  on_agent().refresh_priority(port);
 }
 
 EventLoopStats LoopCore::stats() const noexcept {
@@ -170,6 +205,182 @@ EventLoopStats LoopCore::stats() const noexcept {
       .tasks_run = counts_.run(), .wakeups_sent = sleep_.wakeups_sent(), .sleeps = sleep_.count()};
   for (std::size_t i = 0; i < task_source_count; ++i) stats.source_tasks_run[i] = counts_.run_of(i);
   return stats;
+}
+
+// How the agent runs it.
+
+/// Whether collect_work() may have something to do, or a time limit has ended. Most picks have not.
+inline bool LoopCore::has_news() noexcept {
+  auto& agent = on_agent();
+  const bool quiet =
+      all(aborted().empty(), !has_leftovers(), !agent.goes_on, agent.microtasks.empty(),
+          agent.waiting.delays().empty(), agent.waiting.limits().empty());
+  // relaxed: the exchange in collect_work() orders it.
+  return !quiet || inbox().has_posts() || recheck_.load(sync::relaxed);
+}
+
+void LoopCore::forget_rethrown() noexcept {
+  auto& agent = on_agent();
+  if (!agent.rethrown) return;
+  end_search();
+  forget(agent.rethrown);
+}
+
+bool LoopCore::run_next(bool heed_stop) noexcept {
+  for (;;) {
+    if (has_news()) {
+      if (SchedulerTask* limit = pick_limit_before_inbox(*this)) return run_limit(*this, *limit);
+      if (!collect_work()) continue;
+      if (heed_stop && stop_request_.is_due()) return false;
+      if (SchedulerTask* limit = pick_limit(*this)) return run_limit(*this, *limit);
+    }
+    if (heed_stop && stop_request_.is_due()) return false;
+    if (membership_ != nullptr) {
+      if (LoopNode* node = membership_->pick()) {
+        if (run_picked(*this, *node)) return true;
+        continue;
+      }
+    } else if (SchedulerTask* task = pick(*this)) {
+      if (run_task(*this, *task)) return true;
+      continue;
+    }
+    if (on_agent().goes_on) continue;
+    on_agent().waiting.limits().end_row();
+    if (!has_loose_ends()) {
+      // (Clearing garbage away runs users' destructors, which may make something runnable.)
+      return false;
+    }
+  }
+}
+
+void LoopCore::run_ended_limits() noexcept {
+  auto& agent = on_agent();
+  const AgentActivity::Moving moving(counts_.activity());
+  const auto within = counts_.activity().said();
+  agent.waiting.expire_limits();
+  const auto take = [&]() noexcept -> SchedulerTask* {
+    assert_agent();
+    if (SchedulerTask* limit = pick_limit(*this)) return limit;
+    return membership_ != nullptr ? membership_->keep_delays() : nullptr;
+  };
+  while (SchedulerTask* limit = take()) {
+    static_cast<void>(run_task(*this, *limit));
+    counts_.activity().say_again(within);
+  }
+  agent.waiting.limits().end_row();
+}
+
+bool LoopCore::wait_and_run() noexcept {
+  constexpr bool heed_stop = true;
+  auto& agent = on_agent();
+  while (!stop_request_.is_due()) {
+    if (run_next(heed_stop)) return true;
+    if (!agent.accepts_posts) return false;
+    if (!stop_request_.is_due()) park();
+  }
+  return false;
+}
+
+void LoopCore::run() noexcept {
+  while (wait_and_run()) {
+  }
+  end_search();  // what comes next, a close or the driver's own code, looks for nothing
+  stop_request_.end();
+}
+
+bool LoopCore::collect_work() noexcept {
+  auto& agent = on_agent();
+  if (!drain_until_limit(*this)) return false;
+  // Both run users' code, and this pick has to see what that posts and re-prioritises.
+  const bool is_new_pick = !std::exchange(agent.goes_on, false);
+  if (is_new_pick && !aborted().empty()) {
+    reap_for_a_while();
+    if (!drain_until_limit(*this)) return false;
+  }
+  if (!agent.microtasks.empty()) {
+    microtask_checkpoint();
+    if (!drain_until_limit(*this)) return false;
+  }
+  if (!agent.waiting.delays().empty()) agent.end_delays();
+  // Rare: a priority message was on its way while its sender had to return (D1 of SignalPort).
+  // relaxed: the exchange orders it.
+  if (recheck_.load(sync::relaxed) &&
+      recheck_.exchange(false, sync::edge("recheck:take", sync::seq_cst))) {
+    agent.refresh_priorities();
+  }
+  return true;
+}
+
+bool LoopCore::has_loose_ends() noexcept {
+  const auto& agent = on_agent();
+  return !aborted().empty() || has_messages() || !agent.microtasks.empty() ||
+         !agent.waiting.limits().empty();
+}
+
+void LoopCore::end_callback() noexcept {
+  assert_agent();
+  microtask_checkpoint();
+}
+
+void LoopCore::push_microtask(Reaction& reaction) noexcept {
+  take_inbox();  // what others delivered before goes first
+  on_agent().microtasks.push(reaction);
+}
+
+/// The thread may drive another loop, in a task of this one.
+void LoopCore::give_to_cluster() noexcept {
+  MicrotaskQueue& all = agent_->microtasks;
+  MicrotaskQueue own;
+  while (!all.empty()) {
+    auto& reaction = static_cast<Reaction&>(all.pop());
+    Ref<TaskHome> home = std::move(reaction.home);
+    if (home.get() != nullptr && is_member_of(*home) && home->deliver(reaction)) continue;
+    reaction.home = std::move(home);
+    own.push(reaction);
+  }
+  all = own;
+}
+
+void LoopCore::run_microtasks() noexcept {
+  auto& agent = on_agent();
+  if (agent.in_checkpoint) return;
+  end_search();
+  agent.in_checkpoint = true;
+  while (!agent.microtasks.empty()) {
+    run_reaction(*this, static_cast<Reaction&>(agent.microtasks.pop()));
+  }
+  agent.in_checkpoint = false;
+}
+
+// Sleeping.
+
+bool LoopCore::has_work() noexcept {
+  const auto& agent = on_agent();
+  return has_loose_ends() || !agent.queues.empty() || agent.waiting.has_due_delay();
+}
+
+bool LoopCore::has_more_urgent(int level) noexcept {
+  const auto& agent = on_agent();
+  const bool looks = has_loose_ends() || agent.waiting.has_due_delay();
+  const bool cluster_looks = membership_ != nullptr && membership_->has_more_urgent(level);
+  return looks || cluster_looks || agent.queues.top_level() > level;
+}
+
+void LoopCore::park(std::optional<LoopTime::Clock::time_point> limit) noexcept {
+  if (membership_ != nullptr) return membership_->park(limit);
+  spin_until(sleep_.spin(), *this, limit, [this] {
+    assert_agent();
+    return has_work();
+  });
+  forget_rethrown();
+  if (has_work()) return;  // also what an exception's destructor has posted
+  sleep_.prepare();
+  if (!sleep_.announce()) return;
+  sleep_.count_one();
+  auto deadline = on_agent().waiting.next_deadline();
+  if (limit && (!deadline || *limit < *deadline)) deadline = limit;
+  sleep_.until(deadline, counts_.activity());
+  sleep_.end();
 }
 
 // What was aborted.

@@ -23,6 +23,7 @@
 #include "membership.hpp"
 #include "running_task.hpp"
 #include "signal_core.hpp"
+#include "stop_request.hpp"
 #include "task_counts.hpp"
 #include "task_home.hpp"
 
@@ -36,8 +37,6 @@ extern thread_local constinit LoopCore* loop_of_this_thread;
 /// Roles   agent: the thread inside a DriveScope; the owner of this home.  closer: any thread.
 /// I1      The agent numbers tasks in the order of the inbox, and a local post first takes what the
 ///         inbox holds: enqueue order extends the real-time order of posts (ORD-1, ORD-2).
-/// Edge stop: take -> send. The stop message is free to be sent again.
-/// Edge stop: send -> take. What a closer asks for before it gets the agent up.
 /// Edge drive: leave -> enter. Carries the agent's state from one driving thread to the next.
 /// Edge recheck: request -> take. With D1 of SignalPort: the request follows the value, the reading
 ///         follows the take.
@@ -46,7 +45,7 @@ class LoopCore final : public TaskHome {
  public:
   static Ref<LoopCore> make(const EventLoopOptions& options);
 
-  // What any thread may call (loop_core.cpp).
+  // What any thread may call.
 
   [[nodiscard]] bool post(SchedulerTask& task) noexcept override;
   bool post_or_drop(SchedulerTask& task) noexcept override;
@@ -61,13 +60,7 @@ class LoopCore final : public TaskHome {
   /// The same for a node of another thread that is a task, or stands for one. False also when the
   /// loop refuses tasks.
   [[nodiscard]] bool post_as_task(LoopNode& node) noexcept;
-  /// Asks the agent to read the priority of its runnable dynamic queues again.
-  void request_recheck() noexcept;
-  void request_stop() noexcept;
-  [[nodiscard]] bool is_stop_requested() const noexcept {
-    return stop_sent_.load(
-        sync::relaxed);  // relaxed: a stop that is asked for later may be seen later.
-  }
+  void request_recheck() noexcept override;
   [[nodiscard]] EventLoopStats stats() const noexcept;
   /// The number of tasks that have not started.   Cost: a walk over what the inbox holds.
   [[nodiscard]] std::size_t count_unstarted() noexcept {
@@ -79,6 +72,7 @@ class LoopCore final : public TaskHome {
   [[nodiscard]] AgentSleep& sleep() noexcept { return sleep_; }
   [[nodiscard]] TaskCounts& counts() noexcept { return counts_; }
   [[nodiscard]] RunningTask& running_task() noexcept { return running_; }
+  [[nodiscard]] StopRequest& stop_request() noexcept { return stop_request_; }
   [[nodiscard]] LoopClosing& closing() noexcept { return closing_; }
   [[nodiscard]] Arrivals& arrivals() noexcept { return arrivals_; }
   /// What the agent's thread waits for without a limit, within a task.
@@ -101,7 +95,7 @@ class LoopCore final : public TaskHome {
   /// but not what only an agent needs.
   void free_agent_state() noexcept;
 
-  // What only the agent calls: what it has taken over (loop_core.cpp).
+  // What only the agent calls: what it has taken over.
 
   /// Asserts that the caller is the agent.
   [[nodiscard]] AgentState& on_agent() noexcept HEIST_ASSERTS_AGENT {
@@ -126,6 +120,7 @@ class LoopCore final : public TaskHome {
   void take_inbox() noexcept HEIST_ON_AGENT {
     if (has_messages()) arrivals_.take();
   }
+  void take_priority_change(SignalPort& port) noexcept override;
   /// Accepts a node that was taken from the inbox.
   void arrive(LoopNode& node) noexcept HEIST_ON_AGENT {
     switch (node.ops->kind) {
@@ -153,7 +148,7 @@ class LoopCore final : public TaskHome {
     for (std::size_t i = 0; i < more_schedulers_.size(); ++i) more_schedulers_[i]->each(visit);
   }
 
-  // What only the agent calls: how it runs (loop_core_run.cpp).
+  // What only the agent calls: how it runs.
 
   /// Picks and runs one task; false when nothing is runnable, or (if heeded) a stop was requested.
   bool run_next(bool heed_stop = false) noexcept HEIST_ON_AGENT;
@@ -163,8 +158,6 @@ class LoopCore final : public TaskHome {
   bool wait_and_run() noexcept HEIST_ON_AGENT;
   /// Runs tasks until a stop or a close.
   void run() noexcept HEIST_ON_AGENT;
-  /// Ends a stop that has been heeded. The next one counts anew.
-  void end_stop() noexcept HEIST_ON_AGENT;
   /// Makes runnable what other threads have posted and whose delay is over. Returns false when some
   /// is left, as a time limit comes first, which run_next() runs.
   [[nodiscard]] bool collect_work() noexcept HEIST_ON_AGENT;
@@ -174,6 +167,7 @@ class LoopCore final : public TaskHome {
   void microtask_checkpoint() noexcept HEIST_ON_AGENT {
     if (!on_agent().microtasks.empty()) run_microtasks();
   }
+  void end_callback() noexcept override;
   /// Called within a task whose thread is about to wait, or to block: the microtasks that other
   /// agents of the cluster may run as well do not wait for it.
   void give_to_cluster() noexcept;
@@ -194,12 +188,6 @@ class LoopCore final : public TaskHome {
 
  private:
   friend class DriveScope;
-  struct StopMessage : LoopNode {
-    StopMessage() noexcept;
-    static void take(LoopNode& node, TaskHome& home) noexcept;
-    static void ignore(LoopNode& node) noexcept;
-    static const MessageOps table;
-  };
 
   explicit LoopCore(const EventLoopOptions& options);
   ~LoopCore() override;
@@ -215,11 +203,10 @@ class LoopCore final : public TaskHome {
 
   // Posters write these.
   sync::atomic<bool> recheck_{false};
-  sync::atomic<bool> stop_sent_{false};
   AgentSleep sleep_;
 
   // These are written rarely.
-  alignas(64) StopMessage stop_message_;
+  alignas(64) StopRequest stop_request_{*this};
   sync::atomic<bool> driven_{false};
   LoopClosing closing_{*this};
   Arrivals arrivals_{*this, inbox()};

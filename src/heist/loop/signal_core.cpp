@@ -8,8 +8,8 @@
 
 #include "../cluster/queues/signal_queues.hpp"
 #include "dependent_signal.hpp"
-#include "loop_core.hpp"
 #include "stop_signal.hpp"
+#include "task_home.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -84,7 +84,7 @@ bool SignalCore::mark_aborted(const Reason& reason) noexcept {
   return false;
 }
 
-void SignalCore::abort(const Reason& reason, LoopCore* outermost_on) noexcept {
+void SignalCore::abort(const Reason& reason, TaskHome* outermost_on) noexcept {
   if (!mark_aborted(reason)) return;
   // The signal is kept, as a listener may drop the last handle, and with it the caller's reason.
   const auto self = Ref<SignalCore>::share(this);
@@ -103,7 +103,7 @@ void SignalCore::abort_at_birth(const Reason& reason) noexcept {
 
 /// Marks the dependents, rejects the tasks, calls the listeners. The dependents, in order of
 /// creation; a reference to each is the caller's.
-SourceLink* SignalCore::run_abort_steps(const Reason& reason, LoopCore* outermost_on) noexcept {
+SourceLink* SignalCore::run_abort_steps(const Reason& reason, TaskHome* outermost_on) noexcept {
   Claimed claimed{.reason = &reason};
   abort_registry_.close(claimed);
   reject_claimed(claimed.tasks, reason);
@@ -125,16 +125,16 @@ void SignalCore::reject_claimed(ControlledTask* oldest, const Reason& reason) no
     }
     task.signal_port->append_to_reap(task);
   }
-  if (first_part_.reap_head != nullptr) first_part_.send_reap();
+  if (first_part_.leftovers.head != nullptr) first_part_.send_reap();
   for (SignalPort* part = more_parts_.load(sync::edge("signal:notify", sync::seq_cst));
        // relaxed: set before it was linked.
        part != nullptr; part = part->next.load(sync::relaxed)) {
-    if (part->reap_head != nullptr) part->send_reap();
+    if (part->leftovers.head != nullptr) part->send_reap();
   }
 }
 
 void SignalCore::dispatch(Listener* oldest, SignalEvent& event, bool is_last,
-                          LoopCore* outermost_on) noexcept {
+                          TaskHome* outermost_on) noexcept {
   while (oldest != nullptr) {
     Listener& listener = *oldest;
     oldest = listener.dispatch_next;
@@ -145,9 +145,7 @@ void SignalCore::dispatch(Listener* oldest, SignalEvent& event, bool is_last,
       event.signal.priority_registry_.note_dead();
     }
     release(listener);
-    if (outermost_on == nullptr) continue;
-    outermost_on->assert_agent();
-    outermost_on->microtask_checkpoint();
+    if (outermost_on != nullptr) outermost_on->end_callback();
   }
 }
 

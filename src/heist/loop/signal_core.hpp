@@ -13,11 +13,11 @@
 #include <stop_token>
 
 #include "../concurrent/registry.hpp"
+#include "signal_leftovers.hpp"
 #include "task_queues.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
-class LoopCore;
 class SignalQueues;
 class TaskHome;
 class SignalCore;
@@ -68,9 +68,9 @@ struct SignalPort {
   /// if there are any.
   void send_priority_change() noexcept;
   /// Called by any thread: the same for a loop, whose agent has the queues (D1).
-  void notify_agent(LoopCore& loop) noexcept;
+  void notify_agent(TaskHome& loop) noexcept;
   /// Called by the aborter: adds a claimed task to the chain that will be cleared away.
-  void append_to_reap(ControlledTask& task) noexcept;
+  void append_to_reap(ControlledTask& task) noexcept { leftovers.append(task); }
   /// Called by the aborter, once: sends the chain to the agent.
   void send_reap() noexcept;
 
@@ -85,19 +85,15 @@ struct SignalPort {
   /// Called at the end of the signal.
   void drop_contents() noexcept;
 
-  SignalCore* signal;
+  [[nodiscard]] SignalCore& signal() const noexcept { return *leftovers.signal; }
+
   const TaskPriority ceiling;
   sync::atomic<TaskHome*> home{nullptr};  ///< owned reference, set once
   sync::atomic<SignalPort*> next{nullptr};
   sync::atomic<SignalPort*> followed{nullptr};  ///< for the same home, of the signal it follows
 
-  ControlledTask* reap_head = nullptr;  ///< the aborter's until send_reap(), then the agent's
-  ControlledTask* reap_tail = nullptr;
-
-  // Only the agent touches these.
-  std::array<DynamicQueue, 2> queues;   ///< index: is continuation
-  SignalPort* next_released = nullptr;  ///< in AbortedTasks
-  int releases = 0;                     ///< references to drop
+  SignalLeftovers leftovers;           ///< the aborter's until send_reap(), then the agent's
+  std::array<DynamicQueue, 2> queues;  ///< the agent's; index: is continuation
 
  private:
   [[nodiscard]] SignalQueues* make_pair();
@@ -172,7 +168,7 @@ class SignalCore {
   [[nodiscard]] Reason reason() const noexcept;
   /// `outermost_on`: the loop whose plain task aborts; every listener is then an outermost
   /// callback, and a checkpoint follows it (FORMAT.md 3.3).
-  void abort(const Reason& reason, LoopCore* outermost_on = nullptr) noexcept;
+  void abort(const Reason& reason, TaskHome* outermost_on = nullptr) noexcept;
   /// Aborts a signal that nobody has a handle of yet, without an event.
   void abort_at_birth(const Reason& reason) noexcept;
   /// Returns false when the signal is aborted, so that the registration was not added.
@@ -239,13 +235,13 @@ class SignalCore {
   static constexpr std::uint8_t not_delivered = 3;  ///< a follower that no value has reached yet
 
   [[nodiscard]] bool mark_aborted(const Reason& reason) noexcept;
-  [[nodiscard]] SourceLink* run_abort_steps(const Reason& reason, LoopCore* outermost_on) noexcept;
+  [[nodiscard]] SourceLink* run_abort_steps(const Reason& reason, TaskHome* outermost_on) noexcept;
   [[nodiscard]] SignalPort* find_part(const SchedulerCore& scheduler) noexcept;
   [[nodiscard]] SignalPort& make_part(const SchedulerCore& scheduler);
   [[nodiscard]] SignalPort& link_part(const SchedulerCore& scheduler);
   void reject_claimed(ControlledTask* oldest, const Reason& reason) noexcept;
   static void dispatch(Listener* oldest, SignalEvent& event, bool is_last,
-                       LoopCore* outermost_on) noexcept;
+                       TaskHome* outermost_on) noexcept;
   void notify_loops() noexcept;
   /// Visits the part of each loop that knows the signal.
   template <class Visit>

@@ -4,8 +4,8 @@
 #include "../cluster/queues/signal_queues.hpp"
 #include "continuation.hpp"
 #include "dependent_signal.hpp"
-#include "loop_core.hpp"
 #include "signal_core.hpp"
+#include "task_home.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -26,19 +26,19 @@ const MessageOps SignalPort::priority_table{&drop_priority_change, &take_priorit
 const MessageOps SignalPort::reap_table{&drop_reap, &take_reap};
 
 SignalPort::SignalPort(SignalCore& owner, TaskPriority highest) noexcept
-    : signal(&owner),
-      ceiling(highest),
+    : ceiling(highest),
+      leftovers(owner),
       priority_message_(priority_table, *this),
       reap_message_(reap_table, *this) {}
 
-TaskPriority SignalPort::priority() const noexcept { return std::min(signal->picked(), ceiling); }
+TaskPriority SignalPort::priority() const noexcept { return std::min(signal().picked(), ceiling); }
 
 void SignalPort::send_priority_change() noexcept {
   TaskHome* target = home.load(sync::edge("signal:notify", sync::seq_cst));
   if (target != nullptr) target->change_priority(*this);
 }
 
-void SignalPort::notify_agent(LoopCore& loop) noexcept {
+void SignalPort::notify_agent(TaskHome& loop) noexcept {
   std::uint32_t word = notice_.load(sync::edge("notice:mark", sync::seq_cst));
   while ((word & state_mask) == idle) {
     if (!notice_.compare_exchange_weak(word, word | pushing,
@@ -46,7 +46,7 @@ void SignalPort::notify_agent(LoopCore& loop) noexcept {
                                        sync::edge("notice:mark", sync::seq_cst))) {
       continue;
     }
-    retain(*signal);
+    retain(signal());
     loop.send(priority_message_);
     std::uint32_t ours = word | pushing;
     // Fails when the agent has taken the message already. relaxed: nothing is read then.
@@ -85,43 +85,32 @@ void SignalPort::take_priority_change(LoopNode& node, TaskHome& home) noexcept {
                                              sync::edge("notice:take", sync::seq_cst),
                                              sync::relaxed)) {  // relaxed: a failure only retries.
   }
-  LoopCore& loop = *home.as_loop();  // a cluster's queues move at once
-  loop.on_agent().refresh_priority(part);
-  home.release_later(part);
+  home.take_priority_change(part);
+  home.release_later(part.leftovers);
 }
 
-void SignalPort::drop_priority_change(LoopNode& node) noexcept { release(*part_of(node).signal); }
-
-void SignalPort::append_to_reap(ControlledTask& task) noexcept {
-  if (reap_head == nullptr) {
-    reap_head = &task;
-  } else {
-    reap_tail->chain = &task;
-  }
-  reap_tail = &task;
-}
+void SignalPort::drop_priority_change(LoopNode& node) noexcept { release(part_of(node).signal()); }
 
 void SignalPort::send_reap() noexcept {
   TaskHome* target = home.load(sync::edge("signal:notify", sync::seq_cst));
-  retain(*signal);
+  retain(signal());
   target->send_abort(reap_message_);
 }
 
 void SignalPort::take_reap(LoopNode& node, TaskHome& home) noexcept {
-  home.aborted().append_chain(part_of(node));
-  home.release_later(part_of(node));
+  home.aborted().append_chain(part_of(node).leftovers);
+  home.release_later(part_of(node).leftovers);
 }
 
 void SignalPort::drop_reap(LoopNode& node) noexcept {
   // The home is closed: whoever holds a task of the chain disposes of it, and only the signal's
   // shares are left to drop.
   auto& part = part_of(node);
-  while (part.reap_head != nullptr) {
-    ControlledTask* task = part.reap_head;
-    part.reap_head = static_cast<ControlledTask*>(task->chain);
+  while (ControlledTask* task = part.leftovers.head) {
+    part.leftovers.head = static_cast<ControlledTask*>(task->chain);
     task->task_ops().unregister(*task);
   }
-  release(*part.signal);
+  release(part.signal());
 }
 
 // How a signal comes to its ports.

@@ -4,8 +4,8 @@
 
 #include "../os/thread_id.hpp"
 #include "dependent_signal.hpp"
-#include "loop_core.hpp"
 #include "signal_core.hpp"
+#include "task_home.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 

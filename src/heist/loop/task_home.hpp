@@ -16,6 +16,7 @@
 #include "limits_to_arm.hpp"
 #include "loop_clock.hpp"
 #include "scheduler_core.hpp"
+#include "signal_leftovers.hpp"
 #include "waiting_tasks.hpp"
 
 namespace HEIST_NAMESPACE::detail {
@@ -60,6 +61,9 @@ class TaskHome {
   void send_abort(LoopNode& message) noexcept;
   /// The priority of a part's signal has changed: its queues move (PRI-3).
   virtual void change_priority(SignalPort& part) noexcept = 0;
+  /// Asks the owner to read the priorities of all its runnable queues again (D1 of SignalPort). A
+  /// cluster has none that only its owner moves.
+  virtual void request_recheck() noexcept {}
   /// Before a task that takes its priority from a signal is posted: gives it a place in a queue
   /// that moves with the signal, if agents share such queues.   Errors: std::bad_alloc.
   virtual void reserve_place(ControlledTask& /*task*/) {}
@@ -125,10 +129,16 @@ class TaskHome {
   [[nodiscard]] AbortedTasks& aborted() noexcept { return aborted_; }
   [[nodiscard]] LimitsToArm& limits_to_arm() noexcept { return limits_to_arm_; }
   /// Drops a message's reference to its signal later, as that may run users' code.
-  void release_later(SignalPort& part) noexcept {
-    aborted_.release_later(part);
+  void release_later(SignalLeftovers& of) noexcept {
+    aborted_.release_later(of);
     has_leftovers_ = true;
   }
+  /// Called when the message of a priority change has come (SignalPort). A cluster gets none: its
+  /// queues move at once.
+  virtual void take_priority_change(SignalPort& /*part*/) noexcept {}
+  /// Called in a task of this loop, after a callback that nothing else of the task encloses: runs
+  /// the microtasks.
+  virtual void end_callback() noexcept {}
   /// Whether something of what other threads handed over is not done with: nodes that were left in
   /// the inbox, time limits to arm, signals to release.   Cost: one load; each pick asks. For that,
   /// whoever changes one of the three calls note_leftovers().
@@ -215,6 +225,9 @@ class TaskHome {
   AbortNotice abort_notice_;
   LimitsNotice limits_notice_;
 };
+
+/// The loop that the calling thread drives, as a home; null: none.
+[[nodiscard]] TaskHome* driven_home() noexcept;
 
 /// Disposes of a task that will never start: callback, signal, the agent's share. Whoever holds it.
 /// Returns whether the callback was still there.

@@ -4,11 +4,11 @@
 #include <heist/error.hpp>
 #include <heist/task_source.hpp>
 
-#include "loop_core.hpp"
+#include "task_home.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
-const LoopNodeOps TimeoutSignal::timer_table{LoopNodeKind::task, &expire, &drop_timer};
+const TimeLimitOps TimeoutSignal::timer_table{&expire, &drop_timer, &take_up};
 const MessageOps TimeoutSignal::cancellation_table{&drop_cancellation, &take_cancellation};
 
 TimeoutSignal::Timer::Timer(TimeoutSignal& owner) noexcept
@@ -49,21 +49,21 @@ void TimeoutSignal::expire(LoopNode& node, LoopCore& loop) noexcept {
   auto& self = static_cast<Timer&>(static_cast<SchedulerTask&>(node)).signal;
   count_plain_task(loop, TaskSource::timer);
   if (self.try_retain()) {
-    self.abort_by_timeout(loop);
+    self.abort_by_timeout();
     release(self);
   }
   self.drop_memory();
 }
 
 /// Aborts the signal. Without memory for a reason of its own it takes the one that was made ahead.
-void TimeoutSignal::abort_by_timeout(LoopCore& loop) noexcept {
+void TimeoutSignal::abort_by_timeout() noexcept {
   Reason reason;
   try {
     reason = Reason(TimeoutError());
   } catch (...) {
     reason = Reason::out_of_memory();
   }
-  abort(reason, &loop);
+  abort(reason, driven_home());
 }
 
 void TimeoutSignal::drop_timer(LoopNode& node) noexcept {
@@ -80,7 +80,7 @@ void TimeoutSignal::end(SignalCore& core) noexcept {
 void TimeoutSignal::cancel_timer() noexcept {
   if (memory_.is_last()) return drop_memory();  // it is over
   if (cancel_under_way()) return;
-  if (current_loop() != home_.get()) return Ref<TaskHome>(home_)->send_to_clear(cancellation_);
+  if (driven_home() != home_.get()) return Ref<TaskHome>(home_)->send_to_clear(cancellation_);
   take_cancellation(cancellation_, *home_);
 }
 

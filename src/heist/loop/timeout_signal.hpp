@@ -8,6 +8,7 @@
 
 #include "../concurrent/inbox.hpp"
 #include "signal_core.hpp"
+#include "time_limit_ops.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -37,10 +38,6 @@ class TimeoutSignal final : public SignalCore {
   explicit TimeoutSignal(TaskHome& home);
   ~TimeoutSignal() = default;
 
-  /// Called by the loop's agent when the timer arrives. Returns false when the timer was given up,
-  /// and is gone.
-  [[nodiscard]] static bool take_up(SchedulerTask& timer) noexcept;
-
  private:
   enum class Where : std::uint8_t { under_way, arrived, given_up };
   struct Timer : SchedulerTask {
@@ -55,13 +52,14 @@ class TimeoutSignal final : public SignalCore {
   static void end(SignalCore& core) noexcept;
   void cancel_timer() noexcept;
   [[nodiscard]] bool cancel_under_way() noexcept;
-  void abort_by_timeout(LoopCore& loop) noexcept;
+  void abort_by_timeout() noexcept;
   void drop_memory() noexcept;
   static void expire(LoopNode& node, LoopCore& loop) noexcept;
   static void drop_timer(LoopNode& node) noexcept;
   static void take_cancellation(LoopNode& node, TaskHome& home) noexcept;
   static void drop_cancellation(LoopNode& node) noexcept;
-  static const LoopNodeOps timer_table;
+  [[nodiscard]] static bool take_up(SchedulerTask& timer) noexcept;
+  static const TimeLimitOps timer_table;
   static const MessageOps cancellation_table;
 
   const Ref<TaskHome> home_;

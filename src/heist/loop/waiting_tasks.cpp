@@ -2,13 +2,13 @@
 
 #include <utility>
 
-#include "timeout_signal.hpp"
+#include "time_limit_ops.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
 /// A time limit, or a task of a scheduler that has been suspended.
 void WaitingTasks::arm_otherwise(SchedulerTask& task) noexcept {
-  if (task.is_time_limit && !TimeoutSignal::take_up(task)) return;  // it is gone
+  if (task.is_time_limit && !take_up(task)) return;  // it is gone
   if (!task.scheduler->delays) return arm_in_wheel(task);
   task.scheduler->delays->arm(task);
   ++held_;

@@ -1,4 +1,4 @@
-#include "submit.hpp"
+#include "post_abortable.hpp"
 
 #include "../os/fork_watch.hpp"
 #include "signal_core.hpp"

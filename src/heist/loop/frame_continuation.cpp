@@ -1,0 +1,56 @@
+#include <heist/detail/frame_continuation.hpp>
+#include <utility>
+
+#include "loop_core.hpp"
+
+namespace HEIST_NAMESPACE::detail {
+
+const LoopNodeOps FrameContinuation::table{LoopNodeKind::task, &run, &drop};
+
+/// Resumes with the state of the `co_await`, as the reaction to the continuation's promise would:
+/// there is nothing between the two.
+void FrameContinuation::run(LoopNode& node, LoopCore& loop) noexcept {
+  auto& self = static_cast<FrameContinuation&>(static_cast<SchedulerTask&>(node));
+  // The state is kept here, as the frame may be destroyed while the coroutine runs.
+  const CapturedState captured = std::move(self.captured_);
+  loop.on_agent().current = captured.state();
+  self.coroutine_.resume();
+  loop.on_agent().current = {};  // a signal that goes with the state may run users' destructors
+}
+
+void FrameContinuation::drop(LoopNode& node) noexcept {
+  static_cast<FrameContinuation&>(static_cast<SchedulerTask&>(node)).coroutine_.destroy();
+}
+
+const LoopNodeOps ContinuationReaction::table{LoopNodeKind::microtask, &run, &drop};
+
+ContinuationReaction::ContinuationReaction(Ref<PromiseState<void>> continuation,
+                                           SuspendedCoroutine coroutine) noexcept
+    : Reaction(table), continuation_(std::move(continuation)), coroutine_(coroutine) {
+  follows_settler = true;
+}
+
+void ContinuationReaction::bind(const SchedulingState& state) {
+  state.scheduler != nullptr ? bind_to(state) : bind_to_current_loop();
+}
+
+void ContinuationReaction::throw_if_rejected() const {
+  if (continuation_->status() == PromiseStatus::rejected) continuation_->reason().rethrow();
+}
+
+ContinuationReaction& ContinuationReaction::of(LoopNode& node) noexcept {
+  return static_cast<ContinuationReaction&>(static_cast<Reaction&>(node));
+}
+
+/// A continuation that its closing loop has dropped does not go on, like one in its frame.
+void ContinuationReaction::run(LoopNode& node, LoopCore& loop) noexcept {
+  auto& self = of(node);
+  const auto& state = *self.continuation_;
+  const bool dropped = loop.is_closed() && state.status() == PromiseStatus::rejected &&
+                       state.reason() == close_abort_reason();
+  dropped ? self.coroutine_.destroy() : self.coroutine_.resume();
+}
+
+void ContinuationReaction::drop(LoopNode& node) noexcept { of(node).coroutine_.destroy(); }
+
+}  // namespace HEIST_NAMESPACE::detail

@@ -1,0 +1,36 @@
+// Which time limit of a signal an agent runs before any task (contract DLY-6).
+#pragma once
+
+#include "loop_core.hpp"
+
+namespace HEIST_NAMESPACE::detail {
+
+/// Picks a limit of the loop that has ended; null: none, or it is a task's turn.
+inline SchedulerTask* pick_limit(LoopCore& loop) noexcept HEIST_ON_AGENT {
+  auto& limits = loop.on_agent().waiting.limits();
+  return !limits.empty() && limits.begin_pick(loop.counts().run()) ? &limits.pop() : nullptr;
+}
+
+/// What was sent here has arrived in part: a limit of the cluster, for which that was interrupted.
+inline SchedulerTask* pick_limit_of_cluster(LoopCore& loop) noexcept HEIST_ON_AGENT {
+  const bool is_interrupted = loop.has_leftovers() && loop.membership() != nullptr;
+  return is_interrupted ? loop.membership()->keep_delays() : nullptr;
+}
+
+[[gnu::noinline]] SchedulerTask* pick_limit_of_any(LoopCore& loop) noexcept HEIST_ON_AGENT {
+  if (loop.may_have_limits()) {
+    const bool is_first = loop.has_messages() && loop.arrivals().limit_is_first();
+    if (SchedulerTask* limit = is_first ? pick_limit(loop) : nullptr) return limit;
+  }
+  return pick_limit_of_cluster(loop);
+}
+
+/// A limit that has ended does not wait until all that was sent here has been taken. Returns null
+/// when there is none, or nothing to take before it.
+inline SchedulerTask* pick_limit_before_inbox(LoopCore& loop) noexcept HEIST_ON_AGENT {
+  if (!loop.may_have_limits() && !loop.has_leftovers()) [[likely]]
+    return nullptr;
+  return pick_limit_of_any(loop);
+}
+
+}  // namespace HEIST_NAMESPACE::detail
