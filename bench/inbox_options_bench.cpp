@@ -34,7 +34,7 @@
 #include <vector>
 
 #include "heist/concurrent/moodycamel.hpp"
-#include "heist/concurrent/node_pool.hpp"
+#include "heist/memory/node_pool.hpp"
 
 namespace {
 

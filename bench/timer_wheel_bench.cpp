@@ -14,7 +14,7 @@
 #include <random>
 #include <vector>
 
-#include "heist/loop/timer_wheel.hpp"
+#include "heist/task/timer_wheel.hpp"
 
 namespace {
 

@@ -31,13 +31,12 @@
 #include <utility>
 #include <vector>
 
-#include "heist/concurrent/node_pool.hpp"
+#include "heist/memory/node_pool.hpp"
 #include "support/stress_run.hpp"
 
 namespace {
 
 using namespace heist;
-using namespace heist::detail;
 using namespace heist::detail;
 using namespace heist::stress;
 using namespace std::chrono_literals;

@@ -26,7 +26,6 @@ namespace {
 
 using namespace heist;
 using namespace heist::detail;
-using namespace heist::detail;
 using namespace heist::stress;
 using std::chrono::microseconds;
 

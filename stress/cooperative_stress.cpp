@@ -31,7 +31,6 @@ namespace {
 
 using namespace heist;
 using namespace heist::detail;
-using namespace heist::detail;
 using namespace heist::stress;
 using std::chrono::microseconds;
 

@@ -16,7 +16,6 @@ namespace {
 
 using namespace heist;
 using namespace heist::detail;
-using namespace heist::detail;
 using namespace heist::stress;
 
 constexpr std::size_t hook_count = 6;

@@ -29,7 +29,6 @@ namespace {
 
 using namespace heist;
 using namespace heist::detail;
-using namespace heist::detail;
 using namespace heist::stress;
 
 constexpr std::size_t subscribers = 2;

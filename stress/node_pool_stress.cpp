@@ -18,14 +18,13 @@
 #include <thread>
 #include <vector>
 
-#include "heist/concurrent/depot.hpp"
-#include "heist/concurrent/node_pool.hpp"
+#include "heist/memory/depot.hpp"
+#include "heist/memory/node_pool.hpp"
 #include "support/stress_run.hpp"
 
 namespace {
 
 using namespace heist;
-using namespace heist::detail;
 using namespace heist::detail;
 using namespace heist::stress;
 

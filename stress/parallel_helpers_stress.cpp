@@ -18,7 +18,6 @@ namespace {
 
 using namespace heist;
 using namespace heist::detail;
-using namespace heist::detail;
 using namespace heist::stress;
 
 constexpr unsigned helpers = 2;

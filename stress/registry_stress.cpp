@@ -19,7 +19,6 @@ namespace {
 
 using namespace heist;
 using namespace heist::detail;
-using namespace heist::detail;
 using namespace heist::stress;
 
 constexpr std::size_t early = 200;  ///< added before the round, enough for two prunings

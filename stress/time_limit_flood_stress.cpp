@@ -26,7 +26,6 @@ namespace {
 
 using namespace heist;
 using namespace heist::detail;
-using namespace heist::detail;
 using namespace heist::stress;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;

@@ -28,7 +28,6 @@ namespace {
 
 using namespace heist;
 using namespace heist::detail;
-using namespace heist::detail;
 using namespace heist::stress;
 
 constexpr std::size_t signal_count = 3;

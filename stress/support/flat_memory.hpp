@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "heist/concurrent/node_pool.hpp"
+#include "heist/memory/node_pool.hpp"
 #include "stress_run.hpp"
 
 namespace heist::stress {

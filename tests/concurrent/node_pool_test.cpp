@@ -1,4 +1,4 @@
-#include "heist/concurrent/node_pool.hpp"
+#include "heist/memory/node_pool.hpp"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-#include "heist/concurrent/depot.hpp"
+#include "heist/memory/depot.hpp"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)

@@ -12,7 +12,7 @@
 #include <limits>
 #include <new>
 
-#include "heist/concurrent/node_pool.hpp"
+#include "heist/memory/node_pool.hpp"
 
 #if defined(HEIST_SANITIZER_ADDRESS) || defined(HEIST_SANITIZER_THREAD)
 /// As in <sanitizer/allocator_interface.h>, which g++ does not bring along.

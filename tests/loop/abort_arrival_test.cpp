@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "heist/loop/loop_core.hpp"
-#include "heist/loop/signal_core.hpp"
+#include "heist/signal/signal_core.hpp"
 #include "support/virtual_loop_fixture.hpp"
 
 namespace HEIST_NAMESPACE::detail {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "heist/concurrent/node_pool.hpp"
+#include "heist/memory/node_pool.hpp"
 #include "support/virtual_loop_fixture.hpp"
 
 namespace HEIST_NAMESPACE::detail {

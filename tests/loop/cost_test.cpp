@@ -8,8 +8,8 @@
 #include <random>
 #include <vector>
 
-#include "heist/loop/task_queues.hpp"
-#include "heist/loop/timer_wheel.hpp"
+#include "heist/task/task_queues.hpp"
+#include "heist/task/timer_wheel.hpp"
 #include "support/paged.hpp"
 
 namespace HEIST_NAMESPACE::detail {

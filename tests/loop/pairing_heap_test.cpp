@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "heist/loop/pairing_heap.hpp"
+#include "heist/task/pairing_heap.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 namespace {

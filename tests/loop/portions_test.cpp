@@ -7,8 +7,8 @@
 #include <heist/heist.hpp>
 #include <vector>
 
-#include "heist/loop/scheduler_delays.hpp"
-#include "heist/loop/timer_wheel.hpp"
+#include "heist/task/scheduler_delays.hpp"
+#include "heist/task/timer_wheel.hpp"
 #include "support/virtual_loop_fixture.hpp"
 
 namespace HEIST_NAMESPACE::detail {

@@ -1,4 +1,4 @@
-#include "heist/loop/task_queues.hpp"
+#include "heist/task/task_queues.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "heist/loop/timer_wheel.hpp"
+#include "heist/task/timer_wheel.hpp"
 
 namespace heist::test {
 

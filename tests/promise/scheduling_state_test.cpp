@@ -10,7 +10,7 @@
 #include "api/probes.hpp"
 #include "heist/loop/drive_scope.hpp"
 #include "heist/loop/loop_core.hpp"
-#include "heist/loop/signal_core.hpp"
+#include "heist/signal/signal_core.hpp"
 #include "promise/current_state.hpp"
 
 namespace HEIST_NAMESPACE::detail {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "heist/concurrent/node_pool.hpp"
+#include "heist/memory/node_pool.hpp"
 
 namespace heist::support {
 

@@ -5,7 +5,7 @@
 #include "../cluster/cluster_core.hpp"
 #include "../cluster/member.hpp"
 #include "../loop/loop_core.hpp"
-#include "../loop/signal_core.hpp"
+#include "../signal/signal_core.hpp"
 
 namespace HEIST_NAMESPACE {
 

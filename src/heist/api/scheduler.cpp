@@ -5,9 +5,9 @@
 #include <string>
 
 #include "../loop/loop_core.hpp"
-#include "../loop/signal_core.hpp"
-#include "../loop/post_abortable.hpp"
-#include "../loop/suspension_message.hpp"
+#include "../signal/post_abortable.hpp"
+#include "../signal/signal_core.hpp"
+#include "../task/suspension_message.hpp"
 
 namespace HEIST_NAMESPACE {
 

@@ -4,8 +4,8 @@
 #include <heist/yield.hpp>
 #include <utility>
 
-#include "../loop/continuation.hpp"
 #include "../loop/loop_core.hpp"
+#include "../signal/continuation.hpp"
 
 namespace HEIST_NAMESPACE {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "../loop/drive_scope.hpp"
-#include "../loop/drops.hpp"
+#include "../promise/drops.hpp"
 #include "cluster_core.hpp"
 #include "member.hpp"
 

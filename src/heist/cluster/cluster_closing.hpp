@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "../loop/agent_role.hpp"
-#include "../loop/close_terms.hpp"
 #include "../loop/drain_watch.hpp"
-#include "../loop/task_queues.hpp"
+#include "../task/close_terms.hpp"
+#include "../task/task_queues.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "../loop/drive_scope.hpp"
-#include "../loop/signal_core.hpp"
+#include "../signal/signal_core.hpp"
 #include "member.hpp"
 
 namespace HEIST_NAMESPACE::detail {

@@ -11,8 +11,8 @@
 #include <optional>
 #include <vector>
 
-#include "../loop/task_home.hpp"
 #include "../loop/upkeep_time.hpp"
+#include "../task/task_home.hpp"
 #include "cluster_closing.hpp"
 #include "cluster_sleepers.hpp"
 #include "cluster_upkeep.hpp"

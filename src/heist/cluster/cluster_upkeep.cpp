@@ -2,15 +2,20 @@
 
 #include <utility>
 
-#include "../loop/signal_core.hpp"
+#include "../signal/signal_core.hpp"
 #include "cluster_core.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
+/// It is a function of its own, as each pick asks, and mostly nothing is delayed.
+[[gnu::noinline]] bool ClusterUpkeep::is_over(TimerKeeper::Due due) const noexcept {
+  return due <= cluster_.time().tick_now();
+}
+
 bool ClusterUpkeep::needs_keeper() const noexcept {
   if (cluster_.has_posts_by_now()) return true;
   const TimerKeeper::Due due = cluster_.keeper().next_due();
-  return due != TimerKeeper::never && due <= cluster_.time().tick_now();
+  return due != TimerKeeper::never && is_over(due);
 }
 
 bool ClusterUpkeep::wants_keeper() const noexcept {

@@ -8,8 +8,8 @@
 
 #include "../concurrent/inbox.hpp"
 #include "../loop/agent_role.hpp"
-#include "../loop/task_queues.hpp"
 #include "../loop/upkeep_time.hpp"
+#include "../task/task_queues.hpp"
 #include "timer_keeper.hpp"
 
 namespace HEIST_NAMESPACE::detail {
@@ -68,6 +68,7 @@ class ClusterUpkeep {
   static constexpr unsigned turned_portion = 2048;
   static constexpr TimerKeeper::Due now_due = 0;  ///< there is something to do at once
 
+  [[nodiscard]] bool is_over(TimerKeeper::Due due) const noexcept;
   [[nodiscard]] bool needs_keeper() const noexcept;
   [[nodiscard]] SchedulerTask* take_limit(LoopCore& agent) noexcept HEIST_ON_AGENT;
   void take_over() noexcept;

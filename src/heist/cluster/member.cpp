@@ -48,7 +48,7 @@ LoopNode* Member::pick() noexcept {
     LoopNode* node = pick_stealable();
     if (node == nullptr) {
       if (agent.goes_on || agent.queues.empty()) return nullptr;
-      if (SchedulerTask* task = agent.try_pick(loop_.aborted())) return task;
+      if (SchedulerTask* task = agent.try_pick()) return task;
     } else {
       if (node->ops->kind != LoopNodeKind::task) return node;
       auto& task = static_cast<SchedulerTask&>(*node);

@@ -9,7 +9,7 @@
 #include <memory>
 #include <optional>
 
-#include "../loop/pairing_heap.hpp"
+#include "../task/pairing_heap.hpp"
 #include "cooperative_task_node.hpp"
 #include "ready_tasks.hpp"
 

@@ -4,12 +4,30 @@
 
 namespace HEIST_NAMESPACE::detail {
 
+namespace {
+
+/// Accepts a node that was taken from the inbox.
+inline void arrive(LoopNode& node, LoopCore& loop) noexcept HEIST_ON_AGENT {
+  switch (node.ops->kind) {
+    case LoopNodeKind::task:
+      return loop.on_agent().enqueue(static_cast<SchedulerTask&>(node));
+    case LoopNodeKind::microtask:
+      return loop.on_agent().microtasks.push(node);
+    case LoopNodeKind::forked:  // not here: agents pick it
+      break;
+    case LoopNodeKind::message:
+      return take_message(node, loop);
+  }
+}
+
+}  // namespace
+
 void Arrivals::arrive_all(LoopNode* oldest) noexcept {
   ListWalk walk;
   while (oldest != nullptr) {
     LoopNode* next = oldest->next;
     walk.step(*oldest, next);
-    loop_.arrive(*oldest);
+    arrive(*oldest, loop_);
     oldest = next;
   }
 }
@@ -17,7 +35,7 @@ void Arrivals::arrive_all(LoopNode* oldest) noexcept {
 void Arrivals::arrive_some(TakenNodes& taken) noexcept {
   taken.arrive_some(turned_portion, portion, [&loop = loop_](LoopNode& node) noexcept {
     loop.assert_agent();
-    loop.arrive(node);
+    arrive(node, loop);
   });
 }
 
@@ -62,7 +80,7 @@ bool Arrivals::arrive_until_limit() noexcept {
     if (!arrive_until_limit(left)) return false;
   }
   if (TakenNodes taken = inbox_.take_nodes(); LoopNode* only = taken.take_only()) {
-    loop_.arrive(*only);
+    arrive(*only, loop_);
   } else if (!arrive_until_limit(taken)) {
     return false;
   }

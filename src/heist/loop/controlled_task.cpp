@@ -1,8 +1,8 @@
 // How a controlled task runs and ends; docs/lifetime.md is the table behind it.
 #include <utility>
 
+#include "../signal/signal_core.hpp"
 #include "loop_core.hpp"
-#include "signal_core.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "close_terms.hpp"
+#include "../task/close_terms.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 

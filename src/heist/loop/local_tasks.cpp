@@ -3,6 +3,13 @@
 
 namespace HEIST_NAMESPACE::detail {
 
+/// It is a function of its own, as the way of other posts is shorter without it.
+[[gnu::noinline]] void LocalTasks::enqueue_dynamic(ControlledTask& task) noexcept {
+  auto& queue = dynamic_queue_of(task);
+  const auto priority = queue.tasks.empty() ? priority_part_of(task).priority() : TaskPriority{};
+  queues.push(task, queue, effective_priority(priority, task.is_continuation));
+}
+
 /// This and refresh_priorities() are functions of their own, as collect_work() is shorter without.
 [[gnu::noinline]] void LocalTasks::end_delays() noexcept {
   waiting.expire([this](SchedulerTask& task) noexcept { enqueue_runnable(task); });

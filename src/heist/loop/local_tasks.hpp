@@ -7,19 +7,19 @@
 #include <heist/detail/levels.hpp>
 #include <heist/detail/scheduler_task.hpp>
 
-#include "aborted_tasks.hpp"
+#include "../signal/signal_core.hpp"
+#include "../task/aborted_tasks.hpp"
+#include "../task/task_queues.hpp"
+#include "../task/waiting_tasks.hpp"
 #include "pick_policy.hpp"
-#include "signal_core.hpp"
-#include "task_queues.hpp"
-#include "waiting_tasks.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
 /// Only the agent touches this, but for size().
 struct LocalTasks {
-  /// `time` is the loop's.
-  LocalTasks(const EventLoopOptions& options, const LoopTime& time) noexcept
-      : waiting(time), policy(options, time) {}
+  /// `time` is the loop's, as is `aborted`: there goes what was aborted before it started.
+  LocalTasks(const EventLoopOptions& options, const LoopTime& time, AbortedTasks& aborted) noexcept
+      : waiting(time), policy(options, time), aborted_(aborted) {}
 
   TaskQueues queues;
   WaitingTasks waiting;
@@ -32,18 +32,21 @@ struct LocalTasks {
     task.is_dynamic ? enqueue_dynamic(ControlledTask::of(task)) : queues.push(task);
   }
   /// Enqueues a task, or arms it if it is delayed: then it takes its place when its delay is over.
+  /// One that was aborted on its way is set aside.
   void enqueue(SchedulerTask& task) noexcept {
+    if (task.is_aborted()) [[unlikely]]
+      return aborted_.discard(task);
     task.is_delayed ? waiting.arm(task) : enqueue_runnable(task);
   }
   /// Enqueues the tasks whose delays are over.
   void end_delays() noexcept;
   /// Takes the first task, if it may run now; null when it was set aside instead.   Precondition:
   /// there is one.
-  [[nodiscard]] SchedulerTask* try_pick(AbortedTasks& aborted) noexcept {
+  [[nodiscard]] SchedulerTask* try_pick() noexcept {
     SchedulerTask* task =
         policy.is_wanted() ? policy.pop(queues, next_enqueue_order) : queues.pop();
     if (task->is_aborted()) {
-      aborted.discard(*task);
+      aborted_.discard(*task);
     } else if (waiting.has_suspensions() && task->scheduler->suspended) [[unlikely]] {
       waiting.hold(*task);
     } else {
@@ -68,12 +71,10 @@ struct LocalTasks {
   [[nodiscard]] std::size_t size() const noexcept { return queues.size() + waiting.size(); }
 
  private:
+  AbortedTasks& aborted_;
+
   /// Enqueues a task whose signal's priority says where it stands while it waits.
-  void enqueue_dynamic(ControlledTask& task) noexcept {
-    auto& queue = dynamic_queue_of(task);
-    const auto priority = queue.tasks.empty() ? priority_part_of(task).priority() : TaskPriority{};
-    queues.push(task, queue, effective_priority(priority, task.is_continuation));
-  }
+  void enqueue_dynamic(ControlledTask& task) noexcept;
 };
 
 }  // namespace HEIST_NAMESPACE::detail

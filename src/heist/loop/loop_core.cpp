@@ -30,7 +30,7 @@ constexpr bool all(Bools... conditions) noexcept {
 /// Picks one of the loop's own tasks; null when none is left, or when the pick goes on later.
 inline SchedulerTask* pick(LoopCore& loop) noexcept HEIST_ON_AGENT {
   while (!loop.on_agent().queues.empty()) {
-    if (SchedulerTask* task = loop.on_agent().try_pick(loop.aborted())) return task;
+    if (SchedulerTask* task = loop.on_agent().try_pick()) return task;
     if (!loop.on_agent().may_pass_more()) break;
   }
   return nullptr;
@@ -112,7 +112,7 @@ inline bool run_picked(LoopCore& loop, LoopNode& node) noexcept HEIST_ON_AGENT {
 LoopCore::LoopCore(const EventLoopOptions& options)
     : TaskHome(options),
       sleep_(inbox(), options.spin),
-      agent_(std::make_unique<AgentState>(options, time())) {
+      agent_(std::make_unique<AgentState>(options, time(), aborted())) {
   set_waiting(&agent_->waiting);
 }
 
@@ -144,14 +144,23 @@ SchedulerCore& LoopCore::add_scheduler() {
 
 bool LoopCore::post_in_turn(SchedulerTask& task) noexcept {
   if (!on_agent().accepts_posts) return false;
-  enqueue(task);
+  on_agent().enqueue(task);
   return true;
 }
 
 inline bool LoopCore::post_from_agent(SchedulerTask& task) noexcept {
   if (!on_agent().accepts_posts) return false;
-  take_inbox_and_release();  // what was posted before is older (I2)
-  enqueue(task);
+  if (has_messages()) [[unlikely]]
+    return post_behind_inbox(task);
+  on_agent().enqueue(task);
+  return true;
+}
+
+/// What was posted before is older (I2). It is a function of its own, as the way of other posts is
+/// shorter without it.
+[[gnu::noinline]] bool LoopCore::post_behind_inbox(SchedulerTask& task) noexcept {
+  arrivals_.drain();
+  on_agent().enqueue(task);
   return true;
 }
 

@@ -14,6 +14,8 @@
 #include <optional>
 #include <vector>
 
+#include "../signal/signal_core.hpp"
+#include "../task/task_home.hpp"
 #include "agent_role.hpp"
 #include "agent_sleep.hpp"
 #include "agent_state.hpp"
@@ -22,10 +24,8 @@
 #include "loop_closing.hpp"
 #include "membership.hpp"
 #include "running_task.hpp"
-#include "signal_core.hpp"
 #include "stop_request.hpp"
 #include "task_counts.hpp"
-#include "task_home.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -121,19 +121,6 @@ class LoopCore final : public TaskHome {
     if (has_messages()) arrivals_.take();
   }
   void take_priority_change(SignalPort& port) noexcept override;
-  /// Accepts a node that was taken from the inbox.
-  void arrive(LoopNode& node) noexcept HEIST_ON_AGENT {
-    switch (node.ops->kind) {
-      case LoopNodeKind::task:
-        return enqueue(static_cast<SchedulerTask&>(node));
-      case LoopNodeKind::microtask:
-        return on_agent().microtasks.push(node);
-      case LoopNodeKind::forked:  // not here: agents pick it
-        break;
-      case LoopNodeKind::message:
-        return take_message(node, *this);
-    }
-  }
   /// Refuses everything from other threads from now on, and takes what they have posted.
   void close_inbox() noexcept HEIST_ON_AGENT;
   void release_held(SchedulerCore& scheduler) noexcept override;
@@ -193,9 +180,7 @@ class LoopCore final : public TaskHome {
   ~LoopCore() override;
 
   bool post_from_agent(SchedulerTask& task) noexcept;
-  void enqueue(SchedulerTask& task) noexcept HEIST_ON_AGENT {
-    task.is_aborted() ? aborted().discard(task) : on_agent().enqueue(task);
-  }
+  bool post_behind_inbox(SchedulerTask& task) noexcept;
   [[nodiscard]] bool has_news() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_loose_ends() noexcept HEIST_ON_AGENT;
   void run_microtasks() noexcept HEIST_ON_AGENT;

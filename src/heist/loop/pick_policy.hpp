@@ -7,10 +7,10 @@
 #include <heist/event_loop.hpp>
 #include <optional>
 
+#include "../task/loop_clock.hpp"
+#include "../task/task_queues.hpp"
 #include "continuation_run.hpp"
-#include "loop_clock.hpp"
 #include "starvation_guard.hpp"
-#include "task_queues.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 

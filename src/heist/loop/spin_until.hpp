@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "../os/parker.hpp"
-#include "task_home.hpp"
+#include "../task/task_home.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 

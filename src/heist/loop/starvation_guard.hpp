@@ -9,7 +9,7 @@
 #include <heist/detail/levels.hpp>
 #include <heist/priority.hpp>
 
-#include "task_queues.hpp"
+#include "../task/task_queues.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 

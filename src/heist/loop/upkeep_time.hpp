@@ -5,7 +5,7 @@
 #include <chrono>
 #include <heist/version.hpp>
 
-#include "loop_clock.hpp"
+#include "../task/loop_clock.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 

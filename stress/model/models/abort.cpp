@@ -7,7 +7,6 @@ namespace {
 
 using namespace heist;
 using namespace heist::detail;
-using namespace heist::detail;
 using namespace heist::model;
 
 /// A task whose signal another thread aborts. The agent looks, in a task before it, whether abort()

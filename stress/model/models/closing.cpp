@@ -6,7 +6,6 @@
 
 using namespace heist;
 using namespace heist::detail;
-using namespace heist::detail;
 using namespace heist::model;
 
 /// A task posted while the loop drains and closes runs or is refused; its promise settles, its

@@ -5,7 +5,6 @@
 
 using namespace heist;
 using namespace heist::detail;
-using namespace heist::detail;
 using namespace heist::model;
 using std::chrono::milliseconds;
 

@@ -8,7 +8,6 @@
 
 using namespace heist;
 using namespace heist::detail;
-using namespace heist::detail;
 using namespace heist::model;
 
 /// Any stall of 2^13 to 2^14 rounds, not of exactly 2^14 of them, makes a poster post where nobody

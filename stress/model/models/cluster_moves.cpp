@@ -7,7 +7,6 @@
 
 using namespace heist;
 using namespace heist::detail;
-using namespace heist::detail;
 using namespace heist::model;
 
 /// The task was posted at level 1 before; it is raised, and is never below.

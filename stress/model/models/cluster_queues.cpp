@@ -6,7 +6,6 @@
 
 using namespace heist;
 using namespace heist::detail;
-using namespace heist::detail;
 using namespace heist::model;
 
 /// Two posters fill bins, two agents take them; the ring goes round.

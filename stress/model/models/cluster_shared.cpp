@@ -8,7 +8,6 @@
 
 using namespace heist;
 using namespace heist::detail;
-using namespace heist::detail;
 using namespace heist::model;
 
 /// After set_priority returned, no pick goes by the old level: two agents, a static task between

@@ -9,7 +9,6 @@ namespace {
 
 using namespace heist;
 using namespace heist::detail;
-using namespace heist::detail;
 using namespace heist::model;
 
 constexpr auto normal = CooperativePriority::normal;

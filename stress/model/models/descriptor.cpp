@@ -12,7 +12,6 @@ namespace {
 
 using namespace heist;
 using namespace heist::detail;
-using namespace heist::detail;
 using namespace heist::model;
 
 /// As a foreign loop: sleeps until the descriptor is readable.

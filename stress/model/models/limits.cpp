@@ -5,10 +5,9 @@
 #include <utility>
 
 #include "../support.hpp"
-#include "loop/scheduler_core.hpp"
+#include "task/scheduler_core.hpp"
 
 using namespace heist;
-using namespace heist::detail;
 using namespace heist::detail;
 using namespace heist::model;
 

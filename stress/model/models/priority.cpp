@@ -6,7 +6,6 @@
 
 using namespace heist;
 using namespace heist::detail;
-using namespace heist::detail;
 using namespace heist::model;
 
 /// A pick that begins after set_priority() has returned uses the new value.

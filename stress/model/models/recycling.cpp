@@ -7,13 +7,12 @@
 #include <vector>
 
 #include "../support.hpp"
-#include "concurrent/depot.hpp"
+#include "memory/depot.hpp"
 #include "concurrent/registry.hpp"
 
 namespace {
 
 using namespace heist;
-using namespace heist::detail;
 using namespace heist::detail;
 using namespace heist::model;
 

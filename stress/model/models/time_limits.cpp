@@ -9,7 +9,6 @@
 
 using namespace heist;
 using namespace heist::detail;
-using namespace heist::detail;
 using namespace heist::model;
 
 /// Dropped at once, by two threads: each is taken back, or goes when it arrives, or by a message.

@@ -8,7 +8,6 @@ namespace {
 
 using namespace heist;
 using namespace heist::detail;
-using namespace heist::detail;
 using namespace heist::model;
 
 /// A loop, and how often its tasks of the signal ran.

@@ -5,7 +5,7 @@
 #include <heist/scheduler.hpp>
 #include <vector>
 
-#include "loop_core.hpp"
+#include "../loop/loop_core.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 

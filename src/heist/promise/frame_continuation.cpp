@@ -1,7 +1,7 @@
 #include <heist/detail/frame_continuation.hpp>
 #include <utility>
 
-#include "loop_core.hpp"
+#include "../loop/loop_core.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 

@@ -1,8 +1,8 @@
 #include "post_abortable.hpp"
 
 #include "../os/fork_watch.hpp"
+#include "../task/task_home.hpp"
 #include "signal_core.hpp"
-#include "task_home.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 

@@ -7,8 +7,8 @@
 #include <heist/detail/scheduler_task.hpp>
 
 #include "../concurrent/inbox.hpp"
+#include "../task/time_limit_ops.hpp"
 #include "signal_core.hpp"
-#include "time_limit_ops.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 

@@ -4,7 +4,7 @@
 
 #include <heist/detail/loop_node.hpp>
 
-#include "microtask_queue.hpp"
+#include "../loop/microtask_queue.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 

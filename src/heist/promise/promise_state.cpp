@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "../concurrent/lasting_reason.hpp"
+#include "../loop/agent_wait.hpp"
+#include "../loop/drive_scope.hpp"
+#include "../loop/loop_core.hpp"
 #include "../os/fork_watch.hpp"
-#include "agent_wait.hpp"
-#include "drive_scope.hpp"
+#include "../signal/signal_core.hpp"
 #include "drops.hpp"
-#include "loop_core.hpp"
-#include "signal_core.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 

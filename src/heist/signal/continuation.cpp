@@ -3,9 +3,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "signal_core.hpp"
+#include "../task/task_home.hpp"
 #include "post_abortable.hpp"
-#include "task_home.hpp"
+#include "signal_core.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 

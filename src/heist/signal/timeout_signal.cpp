@@ -4,7 +4,7 @@
 #include <heist/error.hpp>
 #include <heist/task_source.hpp>
 
-#include "task_home.hpp"
+#include "../task/task_home.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 

@@ -1,7 +1,7 @@
 #include <heist/detail/kept_state.hpp>
 #include <optional>
 
-#include "loop_core.hpp"
+#include "../loop/loop_core.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 

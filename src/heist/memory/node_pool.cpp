@@ -8,7 +8,7 @@
 //         objects are gone. The main thread's never closes; caches and depots need no
 //         initialisation and are never destroyed, so nodes may be released by static destructors.
 // Bound   128 free nodes of a class in a thread, 64 MiB of them in a depot.
-#include "heist/concurrent/node_pool.hpp"
+#include "heist/memory/node_pool.hpp"
 
 #include <pthread.h>
 
@@ -21,7 +21,7 @@
 #include <new>
 #include <span>
 
-#include "heist/concurrent/depot.hpp"
+#include "heist/memory/depot.hpp"
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)

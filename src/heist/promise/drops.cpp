@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "drive_scope.hpp"
+#include "../loop/drive_scope.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 

@@ -1,11 +1,15 @@
+#include "signal_port.hpp"
+
+#include <algorithm>
 #include <heist/detail/levels.hpp>
 #include <heist/detail/node_memory.hpp>
 
 #include "../cluster/queues/signal_queues.hpp"
+#include "../task/task_home.hpp"
 #include "continuation.hpp"
 #include "dependent_signal.hpp"
 #include "signal_core.hpp"
-#include "task_home.hpp"
+#include "take_alone.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -30,6 +34,11 @@ SignalPort::SignalPort(SignalCore& owner, TaskPriority highest) noexcept
       leftovers(owner),
       priority_message_(priority_table, *this),
       reap_message_(reap_table, *this) {}
+
+void SignalPort::drop_contents() noexcept {
+  if (SignalQueues* pair = take_alone(pair_)) release(*pair);
+  if (TaskHome* target = take_alone(home)) release(*target);
+}
 
 TaskPriority SignalPort::priority() const noexcept { return std::min(signal().picked(), ceiling); }
 
@@ -111,65 +120,6 @@ void SignalPort::drop_reap(LoopNode& node) noexcept {
     task->task_ops().unregister(*task);
   }
   release(part.signal());
-}
-
-// How a signal comes to its ports.
-
-SignalPort* SignalCore::find_part(const SchedulerCore& scheduler) noexcept {
-  const TaskHome* home = &scheduler.home;
-  if (scheduler.ceiling == first_part_.ceiling &&
-      first_part_.home.load(sync::edge("signal:notify", sync::acquire)) == home) {
-    return &first_part_;
-  }
-  SignalPort* part = more_parts_.load(sync::edge("signal:notify", sync::acquire));
-  // relaxed: both were set before the part was linked.
-  while (part != nullptr &&
-         (part->home.load(sync::relaxed) != home || part->ceiling != scheduler.ceiling)) {
-    part = part->next.load(sync::relaxed);  // relaxed: as above.
-  }
-  return part;
-}
-
-SignalPort& SignalCore::part_for(const SchedulerCore& scheduler) {
-  SignalPort* found = find_part(scheduler);
-  SignalPort& part = found != nullptr ? *found : make_part(scheduler);
-  if (kind_ == PriorityKind::followed && &part.priority_part() == &part) {
-    SignalPort& followed = DependentSignal::priority_root(*this).part_for(scheduler);
-    part.followed.store(&followed, sync::edge("signal:attach", sync::release));
-  }
-  return part;
-}
-
-SignalPort& SignalCore::make_part(const SchedulerCore& scheduler) {
-  if (scheduler.ceiling != first_part_.ceiling) return link_part(scheduler);
-  TaskHome& home = scheduler.home;
-  TaskHome* unused = nullptr;
-  retain(home);
-  if (first_part_.home.compare_exchange_strong(unused, &home,
-                                               sync::edge("signal:attach", sync::seq_cst),
-                                               sync::edge("signal:notify", sync::acquire))) {
-    return first_part_;
-  }
-  release(home);
-  return unused == &home ? first_part_ : link_part(scheduler);
-}
-
-SignalPort& SignalCore::link_part(const SchedulerCore& scheduler) {
-  auto home = Ref<TaskHome>::share(&scheduler.home);
-  SignalPort* part = make_node<SignalPort>(*this, scheduler.ceiling);
-  part->home.store(home.get(), sync::relaxed);          // relaxed: published by the CAS below.
-  SignalPort* first = more_parts_.load(sync::relaxed);  // relaxed: the CAS checks it again.
-  do {
-    if (SignalPort* made = find_part(scheduler)) {
-      destroy_node(*part);
-      return *made;
-    }
-    part->next.store(first, sync::relaxed);  // relaxed: published by the CAS.
-  } while (!more_parts_.compare_exchange_weak(first, part,
-                                              sync::edge("signal:attach", sync::seq_cst),
-                                              sync::relaxed));  // relaxed: a failure only retries.
-  static_cast<void>(home.detach());
-  return *part;
 }
 
 SignalPort& priority_part_of(const ControlledTask& task) noexcept {

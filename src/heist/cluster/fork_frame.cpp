@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "../loop/loop_core.hpp"
-#include "../loop/signal_core.hpp"
+#include "../signal/signal_core.hpp"
 #include "member.hpp"
 
 namespace HEIST_NAMESPACE::detail {

@@ -1,0 +1,349 @@
+#include "signal_core.hpp"
+
+#include <heist/detail/access.hpp>
+#include <heist/detail/node_memory.hpp>
+#include <heist/error.hpp>
+#include <memory>
+#include <utility>
+
+#include "../os/thread_id.hpp"
+#include "../task/task_home.hpp"
+#include "dependent_signal.hpp"
+#include "stop_signal.hpp"
+#include "take_alone.hpp"
+
+namespace HEIST_NAMESPACE::detail {
+
+namespace {
+
+// change_word_: the value, who delivers, and from `one_caller` on how many other callers have not
+// left yet.
+constexpr std::uint32_t value_mask = 3;
+constexpr std::uint32_t delivering = 4;  ///< a caller delivers
+constexpr std::uint32_t left_over = 8;   ///< none does: the first of those counted to leave is to
+constexpr std::uint32_t one_caller = 16;
+
+TaskPriority value_of(std::uint32_t word) noexcept {
+  return static_cast<TaskPriority>(word & value_mask);
+}
+std::uint32_t as_word(TaskPriority priority) noexcept {
+  return static_cast<std::uint32_t>(priority);
+}
+
+/// What a caller makes of the word: it delivers itself when nobody does, or is counted.
+std::uint32_t entered(std::uint32_t word, TaskPriority priority) noexcept {
+  const std::uint32_t others = word & ~(value_mask | left_over);
+  const bool is_counted = (word & delivering) != 0;
+  return as_word(priority) | (is_counted ? others + one_caller : others | delivering);
+}
+
+}  // namespace
+
+template <class Visit>
+void SignalCore::each_part(Visit&& visit) {
+  visit(first_part_);
+  for (SignalPort* part = more_parts_.load(sync::edge("signal:notify", sync::seq_cst));
+       // relaxed: set before it was linked.
+       part != nullptr; part = part->next.load(sync::relaxed)) {
+    visit(*part);
+  }
+}
+
+SignalCore::SignalCore(PriorityKind kind, TaskPriority priority, End end) noexcept
+    : kind_(kind),
+      delivered_(kind == PriorityKind::followed ? not_delivered
+                                                : static_cast<std::uint8_t>(priority)),
+      change_word_(static_cast<std::uint32_t>(priority)),
+      end_(end),
+      first_part_(*this) {}
+
+SignalCore::~SignalCore() { drop_contents(); }
+
+void SignalCore::drop_contents() noexcept {
+  if (StopBridge* bridge = take_alone(stop_)) release(static_cast<Listener&>(*bridge));
+  if (ReasonBox* box = take_alone(reason_)) release(*box);
+  first_part_.drop_contents();
+  SignalPort* part = take_alone(more_parts_);
+  while (part != nullptr) {
+    SignalPort* next = part->next.load(sync::relaxed);  // relaxed: as in take_alone().
+    part->drop_contents();
+    destroy_node(*part);
+    part = next;
+  }
+}
+
+void SignalCore::destroy_root(SignalCore& core) noexcept {
+  core.~SignalCore();
+  release_node(&core, sizeof(SignalCore));
+}
+
+void release(SignalCore& core) noexcept {
+  if (core.shares_.drop()) core.end_(core);
+}
+
+void retain(SignalCore& core) noexcept { core.shares_.add(); }
+
+Reason SignalCore::reason() const noexcept {
+  return Access::make<Reason>(
+      Ref<ReasonBox>::share(reason_.load(sync::edge("signal:observe", sync::acquire))));
+}
+
+/// Gives the signal its reason. Returns false when it has one already.
+bool SignalCore::mark_aborted(const Reason& reason) noexcept {
+  ReasonBox* none = nullptr;
+  retain(*Access::box(reason));
+  // The order is seq_cst, together with the registry's close and the tasks' starts (Edge phase).
+  if (reason_.compare_exchange_strong(none, Access::box(reason).get(),
+                                      sync::edge("signal:abort", sync::seq_cst),
+                                      sync::edge("signal:observe", sync::acquire))) {
+    return true;
+  }
+  release(*Access::box(reason));
+  return false;
+}
+
+void SignalCore::abort(const Reason& reason, TaskHome* outermost_on) noexcept {
+  if (!mark_aborted(reason)) return;
+  // The signal is kept, as a listener may drop the last handle, and with it the caller's reason.
+  const auto self = Ref<SignalCore>::share(this);
+  const Reason kept = reason;
+  SourceLink* dependents = run_abort_steps(kept, outermost_on);
+  while (dependents != nullptr) {
+    SourceLink& link = *std::exchange(dependents, dependents->claimed);
+    if (link.marked) static_cast<void>(link.dependent.run_abort_steps(kept, outermost_on));
+    release(link.dependent);
+  }
+}
+
+void SignalCore::abort_at_birth(const Reason& reason) noexcept {
+  if (mark_aborted(reason)) static_cast<void>(run_abort_steps(reason, nullptr));
+}
+
+/// Marks the dependents, rejects the tasks, calls the listeners. The dependents, in order of
+/// creation; a reference to each is the caller's.
+SourceLink* SignalCore::run_abort_steps(const Reason& reason, TaskHome* outermost_on) noexcept {
+  Claimed claimed{.reason = &reason};
+  abort_registry_.close(claimed);
+  reject_claimed(claimed.tasks, reason);
+  SignalEvent event{*this};
+  dispatch(claimed.listeners, event, true, outermost_on);
+  return claimed.dependents;
+}
+
+void SignalCore::reject_claimed(ControlledTask* oldest, const Reason& reason) noexcept {
+  while (oldest != nullptr) {
+    auto& task = *oldest;
+    oldest = static_cast<ControlledTask*>(task.chain);
+    task.chain = nullptr;
+    const bool unstarted = task.phase() == TaskPhase::aborted;
+    task.task_ops().reject(task, reason);
+    if (!unstarted) {
+      task.task_ops().unregister(task);
+      continue;
+    }
+    task.signal_port->append_to_reap(task);
+  }
+  each_part([](SignalPort& part) noexcept {
+    if (part.leftovers.head != nullptr) part.send_reap();
+  });
+}
+
+void SignalCore::dispatch(Listener* oldest, SignalEvent& event, bool is_last,
+                          TaskHome* outermost_on) noexcept {
+  while (oldest != nullptr) {
+    Listener& listener = *oldest;
+    oldest = listener.dispatch_next;
+    const bool is_over = listener.dispatch(event);
+    if (is_last) {
+      listener.retire();
+    } else if (is_over) {
+      event.signal.priority_registry_.note_dead();
+    }
+    release(listener);
+    if (outermost_on != nullptr) outermost_on->end_callback();
+  }
+}
+
+void SignalCore::note_dead_listener(SignalEventKind event) noexcept {
+  (event == SignalEventKind::abort ? abort_registry_ : priority_registry_).note_dead();
+}
+
+// The priority.
+
+TaskPriority SignalCore::picked() const noexcept {
+  // The order is seq_cst: this is the agent's half of D1 (SignalPort).
+  return value_of(change_word_.load(sync::edge("signal:observe", sync::seq_cst)));
+}
+
+TaskPriority SignalCore::picked_through() noexcept {
+  if (kind_ == PriorityKind::followed) return DependentSignal::priority_root(*this).picked();
+  return priority();
+}
+
+void SignalCore::set_priority(TaskPriority priority) {
+  if (deliverer_.load(sync::relaxed) == this_thread_identity()) {  // relaxed: one's own or not.
+    throw NotAllowedError(
+        "set_priority: a change of this signal is being delivered on this thread");
+  }
+  const auto self = Ref<SignalCore>::share(this);
+  each_part([](SignalPort& part) { part.reserve_move(); });
+  std::uint32_t word = change_word_.load(sync::edge("signal:observe", sync::acquire));
+  do {
+    if (word == as_word(priority)) return;  // I4: the loops know it
+  } while (!change_word_.compare_exchange_weak(word, entered(word, priority),
+                                               sync::edge("signal:change", sync::seq_cst),
+                                               sync::edge("signal:observe", sync::acquire)));
+  notify_loops();
+  const bool is_counted = (word & delivering) != 0;
+  if (!is_counted || leave()) deliver_changes();
+}
+
+/// Called by a caller that was counted, and leaves. Returns true when it has to deliver what
+/// another one has left.
+bool SignalCore::leave() noexcept {
+  std::uint32_t word = change_word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+  for (;;) {
+    const bool is_left = (word & left_over) != 0;
+    const std::uint32_t next = is_left ? (word & ~left_over) | delivering : word;
+    if (change_word_.compare_exchange_weak(word, next - one_caller,
+                                           sync::edge("signal:leave", sync::release),
+                                           sync::relaxed)) {  // relaxed: a failure only retries.
+      return is_left;
+    }
+  }
+}
+
+/// Goes on with values that came meanwhile only while no other caller is there to do it.
+void SignalCore::deliver_changes() noexcept {
+  do {
+    // relaxed: compared with one's own only.
+    deliverer_.store(this_thread_identity(), sync::relaxed);
+    const TaskPriority current =
+        value_of(change_word_.load(sync::edge("signal:deliver", sync::acquire)));
+    const TaskPriority previous = delivered();  // the last deliverer's, behind its end
+    if (current != previous) deliver(previous, current);
+    deliverer_.store(nullptr, sync::relaxed);  // relaxed: as above.
+  } while (!end_delivery());
+}
+
+/// Ends the delivery. Returns false when there is a later value, and nobody to leave it to.
+bool SignalCore::end_delivery() noexcept {
+  std::uint32_t word = change_word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+  for (;;) {
+    const bool is_through = value_of(word) == delivered();
+    if (!is_through && word < one_caller) return false;
+    const std::uint32_t next = (word & ~delivering) | (is_through ? 0 : left_over);
+    if (change_word_.compare_exchange_weak(word, next, sync::edge("signal:finish", sync::release),
+                                           sync::relaxed)) {  // relaxed: a failure only retries.
+      return true;
+    }
+  }
+}
+
+/// The listeners first, then each dependent with its own, in order of creation (PRI-6).
+void SignalCore::deliver(TaskPriority previous, TaskPriority current) noexcept {
+  delivered_.store(static_cast<std::uint8_t>(current),
+                   sync::edge("signal:visible", sync::seq_cst));  // D2
+  SourceLink* dependents = notify_priority_listeners(previous, current);
+  while (dependents != nullptr) {
+    SourceLink& link = *std::exchange(dependents, dependents->claimed);
+    link.dependent.follow(current);
+    release(link.dependent);
+  }
+}
+
+SourceLink* SignalCore::notify_priority_listeners(TaskPriority previous,
+                                                  TaskPriority current) noexcept {
+  Claimed claimed;
+  priority_registry_.walk(claimed);
+  SignalEvent event{*this, previous, current};
+  dispatch(claimed.listeners, event, false, nullptr);
+  return claimed.dependents;
+}
+
+/// Only the root's deliverer calls this. A dependent that was made while the change was delivered
+/// has the value already, and no event.
+void SignalCore::follow(TaskPriority current) noexcept {
+  const std::uint8_t value = static_cast<std::uint8_t>(current);
+  const std::uint8_t previous =
+      delivered_.exchange(value, sync::edge("signal:visible", sync::seq_cst));
+  if (previous == value || previous == not_delivered) return;
+  static_cast<void>(notify_priority_listeners(static_cast<TaskPriority>(previous), current));
+}
+
+TaskPriority SignalCore::delivered() const noexcept {
+  return static_cast<TaskPriority>(
+      delivered_.load(sync::edge("signal:follow", sync::seq_cst)));  // D2
+}
+
+void SignalCore::start_following(TaskPriority priority) noexcept {
+  std::uint8_t none = not_delivered;
+  // relaxed: one that fails has been told a newer value.
+  delivered_.compare_exchange_strong(none, static_cast<std::uint8_t>(priority), sync::relaxed,
+                                     sync::relaxed);
+}
+
+void SignalCore::notify_loops() noexcept {
+  each_part([](SignalPort& part) noexcept { part.send_priority_change(); });
+}
+
+// How a signal comes to its ports.
+
+SignalPort* SignalCore::find_part(const SchedulerCore& scheduler) noexcept {
+  const TaskHome* home = &scheduler.home;
+  if (scheduler.ceiling == first_part_.ceiling &&
+      first_part_.home.load(sync::edge("signal:notify", sync::acquire)) == home) {
+    return &first_part_;
+  }
+  SignalPort* part = more_parts_.load(sync::edge("signal:notify", sync::acquire));
+  // relaxed: both were set before the part was linked.
+  while (part != nullptr &&
+         (part->home.load(sync::relaxed) != home || part->ceiling != scheduler.ceiling)) {
+    part = part->next.load(sync::relaxed);  // relaxed: as above.
+  }
+  return part;
+}
+
+SignalPort& SignalCore::part_for(const SchedulerCore& scheduler) {
+  SignalPort* found = find_part(scheduler);
+  SignalPort& part = found != nullptr ? *found : make_part(scheduler);
+  if (kind_ == PriorityKind::followed && &part.priority_part() == &part) {
+    SignalPort& followed = DependentSignal::priority_root(*this).part_for(scheduler);
+    part.followed.store(&followed, sync::edge("signal:attach", sync::release));
+  }
+  return part;
+}
+
+SignalPort& SignalCore::make_part(const SchedulerCore& scheduler) {
+  if (scheduler.ceiling != first_part_.ceiling) return link_part(scheduler);
+  TaskHome& home = scheduler.home;
+  TaskHome* unused = nullptr;
+  retain(home);
+  if (first_part_.home.compare_exchange_strong(unused, &home,
+                                               sync::edge("signal:attach", sync::seq_cst),
+                                               sync::edge("signal:notify", sync::acquire))) {
+    return first_part_;
+  }
+  release(home);
+  return unused == &home ? first_part_ : link_part(scheduler);
+}
+
+SignalPort& SignalCore::link_part(const SchedulerCore& scheduler) {
+  auto home = Ref<TaskHome>::share(&scheduler.home);
+  SignalPort* part = make_node<SignalPort>(*this, scheduler.ceiling);
+  part->home.store(home.get(), sync::relaxed);          // relaxed: published by the CAS below.
+  SignalPort* first = more_parts_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+  do {
+    if (SignalPort* made = find_part(scheduler)) {
+      destroy_node(*part);
+      return *made;
+    }
+    part->next.store(first, sync::relaxed);  // relaxed: published by the CAS.
+  } while (!more_parts_.compare_exchange_weak(first, part,
+                                              sync::edge("signal:attach", sync::seq_cst),
+                                              sync::relaxed));  // relaxed: a failure only retries.
+  static_cast<void>(home.detach());
+  return *part;
+}
+
+}  // namespace HEIST_NAMESPACE::detail

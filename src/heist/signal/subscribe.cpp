@@ -1,0 +1,27 @@
+#include "subscribe.hpp"
+
+#include <heist/detail/access.hpp>
+#include <heist/detail/listener.hpp>
+
+#include "signal_core.hpp"
+
+namespace HEIST_NAMESPACE::detail {
+
+Subscription subscribe(Listener& listener, SignalCore& signal, SignalEventKind event,
+                       const ListenerOptions& options) {
+  auto owned = Ref<Listener>::adopt(&listener);
+  auto registered = Ref<Listener>::adopt(&listener);
+  if (options.once) listener.run_once();
+  const bool may_live =
+      !options.signal || listener.bind(signal, event, Access::core(*options.signal));
+  const bool is_for_abort = event == SignalEventKind::abort;
+  if (may_live &&
+      (is_for_abort ? signal.add(listener) : signal.add_priority_registration(listener))) {
+    static_cast<void>(registered.detach());
+    return Access::make<Subscription>(std::move(owned), Ref<SignalCore>::share(&signal), event);
+  }
+  static_cast<void>(listener.withdraw());  // a bond would keep it
+  return {};
+}
+
+}  // namespace HEIST_NAMESPACE::detail
