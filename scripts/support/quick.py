@@ -23,8 +23,10 @@ ROWS = (
         "tsan-clang": ("heist_cooperative_stress", r"stress\.cooperative")}),
     ("src/heist/concurrent/", {
         "release": ("heist_concurrent_tests", "concurrent"),
-        "tsan-clang": ("heist_concurrent_tests heist_node_pool_stress heist_registry_stress",
-                       r"concurrent|stress\.(node_pool|registry)")}),
+        "tsan-clang": ("heist_concurrent_tests heist_registry_stress", r"concurrent|stress\.registry")}),
+    ("src/heist/memory/", {
+        "release": ("heist_concurrent_tests", "concurrent"),
+        "tsan-clang": ("heist_node_pool_stress", r"stress\.node_pool")}),
     ("src/heist/os/", {"release": ("heist_os_tests", "os")}),
     ("src/heist/api/", {
         "release": ("heist_api_tests heist_conformance", r"api|conformance\.posttask")}),

@@ -31,7 +31,7 @@ class Pri5 : public testing::Test {
  protected:
   TestTask& make_task() { return tasks.make(tasks.size() + 1); }
   void push_static() { queues.push(make_task()); }
-  void push_dynamic(DynamicQueue& queue, int level) { queues.push(make_task(), queue, level); }
+  void push_dynamic(DynamicQueue& queue, int level) { queues.push_dynamic(make_task(), queue, level); }
   void drain() {
     while (queues.pop() != nullptr) {
     }
@@ -79,7 +79,7 @@ TEST_F(Pri5, push_when_a_thousand_tasks_are_queued_then_touches_it_and_the_last)
   TestTask& fixed = make_task();
   TestTask& dynamic = make_task();
   EXPECT_LE(tasks.touched_by([&] { queues.push(fixed); }), 2U);
-  EXPECT_LE(tasks.touched_by([&] { queues.push(dynamic, queue, user_visible_level); }), 2U);
+  EXPECT_LE(tasks.touched_by([&] { queues.push_dynamic(dynamic, queue, user_visible_level); }), 2U);
   drain();
 }
 

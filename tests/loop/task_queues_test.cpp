@@ -43,7 +43,7 @@ class TaskQueuesFixture : public testing::Test {
   }
   TestTask& push(DynamicQueue& queue, int level) {
     TestTask& task = make_task();
-    queues.push(task, queue, level);
+    queues.push_dynamic(task, queue, level);
     return task;
   }
 
@@ -316,7 +316,7 @@ class TaskQueuesModel : public testing::TestWithParam<unsigned> {
     TestTask& task = make_task();
     const std::size_t queue = any(queue_count);
     const int level = any_level();
-    queues_.push(task, dynamic_[queue], level);
+    queues_.push_dynamic(task, dynamic_[queue], level);
     model_.push(task, queue, level);
   }
   void pop() { ASSERT_EQ(queues_.pop(), model_.pop()); }

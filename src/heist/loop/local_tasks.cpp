@@ -7,7 +7,7 @@ namespace HEIST_NAMESPACE::detail {
 [[gnu::noinline]] void LocalTasks::enqueue_dynamic(ControlledTask& task) noexcept {
   auto& queue = dynamic_queue_of(task);
   const auto priority = queue.tasks.empty() ? priority_part_of(task).priority() : TaskPriority{};
-  queues.push(task, queue, effective_priority(priority, task.is_continuation));
+  queues.push_dynamic(task, queue, effective_priority(priority, task.is_continuation));
 }
 
 /// This and refresh_priorities() are functions of their own, as collect_work() is shorter without.

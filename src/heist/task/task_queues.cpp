@@ -15,7 +15,7 @@ void TaskFifo::insert_by_age(SchedulerTask& task) noexcept {
   younger->prev = &task;
 }
 
-void TaskQueues::push(SchedulerTask& task, DynamicQueue& queue, int level) noexcept {
+void TaskQueues::push_dynamic(SchedulerTask& task, DynamicQueue& queue, int level) noexcept {
   const bool was_empty = queue.tasks.empty();
   task.place = TaskPlace::queued;
   queue.tasks.push_back(task);
@@ -32,7 +32,7 @@ void TaskQueues::restore(SchedulerTask& task) noexcept {
 }
 
 void TaskQueues::restore(SchedulerTask& task, DynamicQueue& queue, int level) noexcept {
-  if (queue.tasks.empty()) return push(task, queue, level);
+  if (queue.tasks.empty()) return push_dynamic(task, queue, level);
   task.place = TaskPlace::queued;
   queue.tasks.insert_by_age(task);
   ++size_;

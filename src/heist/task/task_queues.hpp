@@ -83,7 +83,7 @@ class TaskQueues {
     ++size_;
   }
   /// Appends to a dynamic queue; an empty one enters the index at `level`.
-  void push(SchedulerTask& task, DynamicQueue& queue, int level) noexcept;
+  void push_dynamic(SchedulerTask& task, DynamicQueue& queue, int level) noexcept;
 
   /// The same for a task that has been queued before: it goes where its age belongs.
   void restore(SchedulerTask& task) noexcept;
