@@ -31,7 +31,9 @@ class Pri5 : public testing::Test {
  protected:
   TestTask& make_task() { return tasks.make(tasks.size() + 1); }
   void push_static() { queues.push(make_task()); }
-  void push_dynamic(DynamicQueue& queue, int level) { queues.push_dynamic(make_task(), queue, level); }
+  void push_dynamic(DynamicQueue& queue, int level) {
+    queues.push_dynamic(make_task(), queue, level);
+  }
   void drain() {
     while (queues.pop() != nullptr) {
     }

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "../support.hpp"
-#include "memory/depot.hpp"
 #include "concurrent/registry.hpp"
+#include "memory/depot.hpp"
 
 namespace {
 
