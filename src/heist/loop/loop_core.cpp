@@ -159,8 +159,9 @@ inline bool LoopCore::post_from_agent(SchedulerTask& task) noexcept {
 /// What was posted before is older (I2). It is a function of its own, as the way of other posts is
 /// shorter without it.
 [[gnu::noinline]] bool LoopCore::post_behind_inbox(SchedulerTask& task) noexcept {
+  AgentState& agent = on_agent();
   arrivals_.drain();
-  on_agent().enqueue(task);
+  agent.enqueue(task);
   return true;
 }
 
