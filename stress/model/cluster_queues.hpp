@@ -8,6 +8,7 @@
 
 #include "cluster/queues/cluster_queues.hpp"
 #include "engine/model.hpp"
+#include "queue_probe.hpp"
 
 namespace heist::model {
 
@@ -126,9 +127,9 @@ class Urgent {
   /// waits.
   void check_not_overtaken(int level, bool was_posted) {
     if (!was_posted || level >= level_) return;
-    cluster_.queues.each_word(level_, [](auto& word) { touch(word); });
+    QueueProbe::each_word(cluster_.queues, level_, [](auto& word) { touch(word); });
     const Unwatched scope;
-    check(!cluster_.queues.holds(level_, task), "no lower task starts before it");
+    check(!QueueProbe::holds(cluster_.queues, level_, task), "no lower task starts before it");
   }
 
   CountedNode task;

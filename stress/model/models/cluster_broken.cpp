@@ -19,7 +19,7 @@ HEIST_MODEL_PROGRAM(broken_stall_of_many_rounds, 0) {
   InjectionQueue<2, 2> bins;
   CountedNode task;
   bool is_head = true;
-  bins.each_word([&](sync::atomic<std::uint64_t>& word) {
+  QueueProbe::each_word(bins, [&](sync::atomic<std::uint64_t>& word) {
     word.store(std::exchange(is_head, false) ? rounds * 2 : rounds << round_shift, sync::relaxed);
   });
   bins.post(task);

@@ -175,7 +175,7 @@ namespace {
 /// Lowers the hint to `level` as pick() does. False: a task above came up.
 template <class Where>
 bool lower(Where& cluster, unsigned agent, int level) {
-  auto& hint = cluster.queues.hint();
+  auto& hint = QueueProbe::hint(cluster.queues);
   const auto announced = hint.announce(level);
   if (cluster.queues.search_above(agent, level) != nullptr) return false;
   hint.lower(announced, level);
@@ -251,9 +251,9 @@ HEIST_MODEL_PROGRAM(naive_lowering, 3) {
   leave_hint_high(cluster, passed);
   const auto pick = [&](unsigned agent) {
     const bool was_posted = urgent.is_posted();
-    if (cluster.queues.hint().level() > 0) {
+    if (QueueProbe::hint(cluster.queues).level() > 0) {
       if (cluster.queues.search_above(agent, 0) != nullptr) return;
-      auto& hint = cluster.queues.hint();
+      auto& hint = QueueProbe::hint(cluster.queues);
       hint.lower(hint.announce(0), 0);
       if (cluster.queues.search_above(agent, 0) != nullptr) return;
     }

@@ -67,7 +67,7 @@ HEIST_MODEL_PROGRAM(a_raise_behind_two_searches, 2) {
   for (unsigned agent = 0; agent < 2; ++agent) cluster.post_bound(agent, low[agent], 0);
   const auto pick = [&](unsigned agent) {
     if (cluster.pick(agent) != &task)
-      check(signal.queue().empty(), "the other agent has claimed it");
+      check(QueueProbe::is_empty(signal.queue()), "the other agent has claimed it");
   };
   spawn([&] { signal.set_level(cluster, 2); });
   spawn([&] { pick(1); });

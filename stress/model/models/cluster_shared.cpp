@@ -29,7 +29,7 @@ HEIST_MODEL_PROGRAM(raise_against_two_picks, 2) {
       check(!taken.exchange(true, sync::relaxed), "it is picked once");
     } else if (was_raised) {
       // The other agent has it, or is about to say so.
-      check(signal.queue().empty(), "the raised one comes first");
+      check(QueueProbe::is_empty(signal.queue()), "the raised one comes first");
     }
   };
   spawn([&] {

@@ -219,25 +219,6 @@ class ClusterQueues {
     return agents_[agent].stolen();
   }
 
-  // For checkers.
-
-  /// All words that say whether `task` is queued at `level`.
-  template <class Visit>
-  void each_word(int level, Visit&& visit) {
-    inject(level).each_word(visit);
-    for (unsigned agent = 0; agent < agents_.size(); ++agent) {
-      own(agent, level).each_word(visit);
-      if (Agent::has_forks(level)) forks(agent, level).each_word(visit);
-    }
-  }
-  [[nodiscard]] bool holds(int level, const LoopNode& task) {
-    bool found = inject(level).holds(task);
-    for (unsigned agent = 0; agent < agents_.size(); ++agent)
-      found |= own(agent, level).holds(task);
-    return found;
-  }
-  [[nodiscard]] UrgencyHint& hint() noexcept { return hint_; }
-
   /// An agent: takes a task above this level, and not above `highest`, or null.
   [[nodiscard]] LoopNode* search_above(unsigned agent, int level,
                                        int highest = top_level) noexcept {
@@ -253,6 +234,7 @@ class ClusterQueues {
   }
 
  private:
+  friend struct QueueProbe;
   using Agent = AgentQueues<sizes>;
   using Bins = InjectionQueue<sizes.bins, sizes.bin>;
   static constexpr int top_level = static_cast<int>(sizes.levels) - 1;

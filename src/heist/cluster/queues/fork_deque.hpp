@@ -75,14 +75,8 @@ class ForkDeque {
     return top < bottom_.load(sync::edge("forks:steal", sync::seq_cst));
   }
 
-  /// A checker's view.
-  template <class Visit>
-  void each_word(Visit&& visit) {
-    visit(top_);
-    visit(bottom_);
-  }
-
  private:
+  friend struct QueueProbe;
   sync::atomic<LoopNode*>& place(std::uint64_t at) noexcept { return places_[at % capacity]; }
 
   // It begins at 1, as an owner that takes from an empty deque goes one below.

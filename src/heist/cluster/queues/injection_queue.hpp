@@ -107,23 +107,8 @@ class InjectionQueue {
     return chain(first(ticket)) != nullptr;
   }
 
-  /// For a checker: visits all words that decide, and the tasks of the first bin.
-  template <class Visit>
-  void each_word(Visit&& visit) {
-    visit(head_);
-    for (auto& each : bins_) visit(each);
-  }
-  [[nodiscard]] bool holds(const LoopNode& task) const {
-    for (const auto& each : bins_) {
-      // relaxed: a checker's.
-      for (auto* at = chain(each.load(sync::relaxed)); at != nullptr; at = at->next) {
-        if (at == &task) return true;
-      }
-    }
-    return false;
-  }
-
  private:
+  friend struct QueueProbe;
   // 14 bits of round, one that says that the count is not all, 44 bits of address (aligned to 16),
   // 5 bits of count.
   using Word = std::uint64_t;

@@ -131,10 +131,8 @@ class SignalQueue {
     }
   }
 
-  /// A checker's view: only exact while no cell is freed.
-  [[nodiscard]] bool empty() const noexcept { return tasks_.empty(); }
-
  private:
+  friend struct QueueProbe;
   static constexpr State version_step = 1U << 8;
   static State bit(int level) noexcept { return State{1} << level; }
   static constexpr int none = -1;

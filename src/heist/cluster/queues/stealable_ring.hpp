@@ -116,21 +116,8 @@ class StealableRing {
     return tail_.load(sync::edge("ring:search", sync::seq_cst)) > head;
   }
 
-  /// A checker's view.
-  template <class Visit>
-  void each_word(Visit&& visit) {
-    visit(head_);
-    visit(tail_);
-  }
-  [[nodiscard]] bool holds(const LoopNode& task) const {
-    // relaxed, all: a checker's.
-    for (auto at = head_.load(sync::relaxed); at < tail_.load(sync::relaxed); ++at) {
-      if (places_[at % capacity].load(sync::relaxed) == &task) return true;  // relaxed: as above.
-    }
-    return false;
-  }
-
  private:
+  friend struct QueueProbe;
   using Stamps = std::array<sync::atomic<Stamp>, capacity>;
 
   void put(std::uint64_t at, LoopNode& task) noexcept {
