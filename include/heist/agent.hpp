@@ -74,13 +74,13 @@ class HEIST_EXPORT Agent {
   /// An agent of a cluster, which has to call start().
   Agent(AgentOptions options, NotStarted);
   void start();
-  /// Instead of start(), for a reserve of a cluster: get_up() starts it whenever it is needed.
+  /// Instead of start(), for a reserve of a cluster: wake_reserve() starts it whenever it is needed.
   void make_reserve() noexcept;
   /// For a reserve: wakes its thread, or starts one. When the system has none to give, the cluster
   /// does without this reserve.
   ///
   /// Blocks: while a thread is started.
-  void get_up() noexcept;
+  void wake_reserve() noexcept;
   [[nodiscard]] detail::LoopCore& core() const noexcept;
   /// Closes the agent, unless that was done before, and waits for its thread.
   void join();

@@ -62,7 +62,7 @@ class HEIST_EXPORT Scheduler {
     auto promise =
         detail::Access::make<Promise<Result>>(detail::Ref<typename Task::State>::adopt(task));
     task->set_home(home_.get());
-    submit_controlled(*task, options);
+    post_controlled(*task, options);
     return promise;
   }
 
@@ -80,7 +80,7 @@ class HEIST_EXPORT Scheduler {
                   "nobody would run what the callback returns: use post_task");
     check_valid("Scheduler::post");
     detail::check_callback(callback, "Scheduler::post");
-    return submit_plain(*detail::make_node<detail::PlainTask<std::decay_t<Callback>>>(
+    return post_plain(*detail::make_node<detail::PlainTask<std::decay_t<Callback>>>(
         std::forward<Callback>(callback)));
   }
   template <class Callback>
@@ -94,11 +94,11 @@ class HEIST_EXPORT Scheduler {
     detail::check_callback(callback, "Scheduler::post");
     if (refused(options)) return false;
     if (options.signal) {
-      return submit_controlled(*detail::make_node<detail::SignalledTask<std::decay_t<Callback>>>(
+      return post_controlled(*detail::make_node<detail::SignalledTask<std::decay_t<Callback>>>(
                                    std::forward<Callback>(callback)),
                                options);
     }
-    return submit_plain(*detail::make_node<detail::PlainTask<std::decay_t<Callback>>>(
+    return post_plain(*detail::make_node<detail::PlainTask<std::decay_t<Callback>>>(
                             std::forward<Callback>(callback)),
                         options);
   }
@@ -164,9 +164,9 @@ class HEIST_EXPORT Scheduler {
   }
   /// Checks the options; a reason when the task must be rejected at once (spec step 4).
   static Reason refused(const PostTaskOptions& options);
-  bool submit_plain(detail::SchedulerTask& task) const noexcept;
-  bool submit_plain(detail::SchedulerTask& task, const PostTaskOptions& options) const noexcept;
-  bool submit_controlled(detail::ControlledTask& task, const PostTaskOptions& options) const;
+  bool post_plain(detail::SchedulerTask& task) const noexcept;
+  bool post_plain(detail::SchedulerTask& task, const PostTaskOptions& options) const noexcept;
+  bool post_controlled(detail::ControlledTask& task, const PostTaskOptions& options) const;
 
   detail::Ref<detail::TaskHome> home_;
   detail::SchedulerCore* core_;

@@ -167,7 +167,7 @@ Reply Api::waited(const Job& job) const {
   return reply;
 }
 
-void Api::abandon(const Waiting& waiting) {
+void Api::drop(const Waiting& waiting) {
   service_.abort(*waiting.client, *waiting.job, "the client that waited disconnected");
 }
 

@@ -62,7 +62,7 @@ class Api {
   [[nodiscard]] Reply waited(const Job& job) const;
 
   /// Whoever waited has gone.
-  void abandon(const Waiting& waiting);
+  void drop(const Waiting& waiting);
 
  private:
   using Handled = Result<Reply>;

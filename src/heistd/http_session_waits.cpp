@@ -50,7 +50,7 @@ asio::awaitable<void> HttpSession::wait_for_job(Waiting& waiting) {
   waiting.share = {};
   if (left) {
     keep_alive_ = false;
-    api_.abandon(waiting);
+    api_.drop(waiting);
     co_return;
   }
   const auto reply = guarded([&] { return api_.waited(job); });

@@ -95,7 +95,7 @@ bool ParallelRegion::wants_offer_of(const ParallelPart& part) const noexcept {
   return count_.offers_approx() < (part.step == 1 ? agents_ - 1 : 1);
 }
 
-bool ParallelRegion::hand_on(const ParallelPart& part) {
+bool ParallelRegion::try_leave(const ParallelPart& part) {
   return is_stopped() || (wants_to_leave() && offer(part));
 }
 

@@ -52,7 +52,7 @@ class ParallelRegion : public std::enable_shared_from_this<ParallelRegion> {
   /// something; where indexes take long, or how long is not known, one for each agent, as the next
   /// look around is far away.
   [[nodiscard]] bool wants_offer_of(const ParallelPart& part) const noexcept;
-  [[nodiscard]] bool hand_on(const ParallelPart& part);
+  [[nodiscard]] bool try_leave(const ParallelPart& part);
   [[nodiscard]] bool offer(const ParallelPart& part);
 
  private:

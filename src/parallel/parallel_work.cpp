@@ -44,7 +44,7 @@ void run_part(ParallelWork& work, const Helpers& helpers, HelpedTask task,
 
 void ParallelLoop::run(ParallelRegion& region, ParallelPart part) {
   for (auto started = Clock::now(); part.begin != part.end;) {
-    if (region.hand_on(part)) return;
+    if (region.try_leave(part)) return;
     while (region.wants_offer_of(part)) offer_half(region, part);
     started = run_step(part, started);
   }
@@ -89,7 +89,7 @@ void run_parallel(ParallelWork& work, std::size_t count) {
   if (count != 0) run_part(work, Helpers(), std::move(task), {.begin = 0, .end = count});
 }
 
-bool hand_on(ParallelRegion& region, const ParallelPart& part) { return region.hand_on(part); }
+bool try_leave(ParallelRegion& region, const ParallelPart& part) { return region.try_leave(part); }
 
 bool offer(ParallelRegion& region, const ParallelPart& part) { return region.offer(part); }
 

@@ -84,7 +84,7 @@ class Signal {
   void post(Cluster& cluster, LoopNode& task) {
     auto* cell = make_node<SignalQueueEntry>(task, *pair_, queue());
     cluster.queues.post(*cell);
-    cell->abandon();
+    cell->drop();
   }
   void set_level(Cluster& cluster, int level) {
     level_.store(level, sync::seq_cst);

@@ -91,7 +91,7 @@ TEST_F(ApiTest, wait_when_job_is_deleted_then_409) {
 
 TEST_F(ApiTest, abandon_when_waiting_client_left_then_job_is_aborted) {
   const auto waits = call("POST", "/jobs/digest?wait=1", "abc");
-  api.abandon(*waits.waiting);
+  api.drop(*waits.waiting);
   run_all();
   EXPECT_EQ(state("/jobs/" + waits.waiting->job->id), "aborted");
   EXPECT_EQ(anonymous.budget->jobs(), 0U);

@@ -54,7 +54,7 @@ class Adoption : private Reaction {
     self.follow();
   }
   static void settle_target(LoopNode& node, LoopCore& /*loop*/) noexcept { of(node).settle(); }
-  static void abandon(LoopNode& node) noexcept { of(node).end(loop_closed_reason()); }
+  static void drop(LoopNode& node) noexcept { of(node).end(loop_closed_reason()); }
 
   void follow_in_cluster() noexcept { source_->settled() ? settle() : follow(); }
   /// It may be gone afterwards.
@@ -76,8 +76,8 @@ class Adoption : private Reaction {
     source_.reset();
     adopter_.done(*adopter_.target);
   }
-  static constexpr LoopNodeOps attach_table{LoopNodeKind::microtask, &attach_to_source, &abandon};
-  static constexpr LoopNodeOps settle_table{LoopNodeKind::microtask, &settle_target, &abandon};
+  static constexpr LoopNodeOps attach_table{LoopNodeKind::microtask, &attach_to_source, &drop};
+  static constexpr LoopNodeOps settle_table{LoopNodeKind::microtask, &settle_target, &drop};
 
   std::optional<Promise<T>> source_;
   Adopter<T> adopter_;

@@ -30,7 +30,7 @@ struct HEIST_EXPORT CombinedInput final : Reaction {
 
  private:
   static void run(LoopNode& node, LoopCore& loop) noexcept;
-  static void abandon(LoopNode& node) noexcept;
+  static void drop(LoopNode& node) noexcept;
   static const LoopNodeOps table;
 };
 
@@ -80,7 +80,7 @@ class HEIST_EXPORT Combiner {
   friend struct CombinedInput;
 
   void react(CombinedInput& input) noexcept;
-  void abandon(CombinedInput& input) noexcept;
+  void drop(CombinedInput& input) noexcept;
   void end(CombinedInput& input) noexcept;
   [[nodiscard]] bool decide() noexcept;
   [[nodiscard]] bool is_decided() const noexcept;

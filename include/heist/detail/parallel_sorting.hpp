@@ -28,7 +28,7 @@ class Sorting final : public ParallelWork {
     if (is_whole && std::ranges::is_sorted(at(part.begin), at(part.end), std::ref(compare_)))
       return;
     while (part.size() > short_part && part.step <= most_cuts_) {
-      if (hand_on(region, part)) return;
+      if (try_leave(region, part)) return;
       const Pivots pivots = partition(part);
       const ParallelPart right{pivots.end, part.end, ++part.step};
       part.end = pivots.begin;

@@ -73,7 +73,7 @@ HEIST_EXPORT void run_parallel(ParallelWork& work, std::size_t count);
 /// has left the part to the others.
 ///
 /// Thread: who runs the part.   Cost: a few loads.   Errors: std::bad_alloc.
-[[nodiscard]] HEIST_EXPORT bool hand_on(ParallelRegion& region, const ParallelPart& part);
+[[nodiscard]] HEIST_EXPORT bool try_leave(ParallelRegion& region, const ParallelPart& part);
 /// Leaves a part to whoever is free, be it the caller later. Returns false when nobody would take
 /// it.
 ///

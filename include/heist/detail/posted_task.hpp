@@ -69,8 +69,8 @@ class SignalledTask final : public ControlledTask {
   static void discard_outcome(SchedulerTask& /*task*/, TaskOutcome /*outcome*/) noexcept {}
   static void reject(SchedulerTask& /*task*/, const Reason& /*reason*/) noexcept {}
   static void discard_callback(SchedulerTask& task) noexcept { of(task).callback_.reset(); }
-  static void retire(SchedulerTask& task) noexcept { unregister(task); }
-  static void unregister(SchedulerTask& task) noexcept {
+  static void retire(SchedulerTask& task) noexcept { release_share(task); }
+  static void release_share(SchedulerTask& task) noexcept {
     if (of(task).memory.drop()) destroy_node(of(task));
   }
   static constexpr TaskOps table{{LoopNodeKind::task, &run_controlled_task, &drop_controlled_task},
@@ -80,7 +80,7 @@ class SignalledTask final : public ControlledTask {
                                  &reject,
                                  &discard_callback,
                                  &retire,
-                                 &unregister};
+                                 &release_share};
 
   std::optional<Callback> callback_;
 };
@@ -227,7 +227,7 @@ class PromiseTask final : public ControlledTask,
   static void retire(SchedulerTask& task) noexcept {
     release(static_cast<PromiseStateBase&>(of(task)));
   }
-  static void unregister(SchedulerTask& task) noexcept {
+  static void release_share(SchedulerTask& task) noexcept {
     if (of(task).memory.drop()) destroy_node(of(task));
   }
   static const PromiseStateBase* promise_of(SchedulerTask& task) noexcept { return &of(task); }
@@ -236,7 +236,7 @@ class PromiseTask final : public ControlledTask,
     auto& self = static_cast<PromiseTask&>(static_cast<State&>(base));
     self.discard_value();
     self.discard_reason();
-    unregister(self);
+    release_share(self);
   }
 
   static constexpr TaskOps table{{LoopNodeKind::task, &run_controlled_task, &drop_controlled_task},
@@ -246,7 +246,7 @@ class PromiseTask final : public ControlledTask,
                                  &reject,
                                  &discard_callback,
                                  &retire,
-                                 &unregister,
+                                 &release_share,
                                  &promise_of};
 
   std::optional<Callback> callback_;

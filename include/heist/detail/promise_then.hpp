@@ -80,13 +80,13 @@ class ThenNode final
     return static_cast<ThenNode&>(static_cast<Reaction&>(node));
   }
   static void run(LoopNode& node, LoopCore& /*loop*/) noexcept { of(node).react(); }
-  static void abandon(LoopNode& node) noexcept {
+  static void drop(LoopNode& node) noexcept {
     auto& self = of(node);
     discard_callbacks(self);
     self.settle_rejected(loop_closed_reason(), true);
     self.finish();
   }
-  static constexpr LoopNodeOps table{LoopNodeKind::microtask, &run, &abandon};
+  static constexpr LoopNodeOps table{LoopNodeKind::microtask, &run, &drop};
 
   void react() noexcept {
     Access::state(*source_).mark_handled();

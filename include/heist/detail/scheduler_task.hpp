@@ -76,7 +76,7 @@ struct TaskOps : LoopNodeOps {
   /// Drops the agent's share of the node; the node may be gone afterwards.
   void (*retire)(SchedulerTask&) noexcept;
   /// Drops the registry's share of the node's memory.
-  void (*unregister)(SchedulerTask&) noexcept;
+  void (*release_share)(SchedulerTask&) noexcept;
   /// The promise that it settles; null: there is none.
   const PromiseStateBase* (*promise)(SchedulerTask&) noexcept = nullptr;
 };

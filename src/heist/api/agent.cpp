@@ -74,7 +74,7 @@ struct Agent::Impl : LoopNode {
   void run_as_reserve();
   void serve();
   bool goes_on();
-  void get_up() noexcept;
+  void wake_reserve() noexcept;
   bool try_retire();
   void leave();
   void close_without_thread();
@@ -212,7 +212,7 @@ bool Agent::Impl::try_retire() {
 }
 
 /// Who makes a thread waits for the one before it, which has nothing left to do.
-void Agent::Impl::get_up() noexcept {
+void Agent::Impl::wake_reserve() noexcept {
   LoopCore& core = Access::core(loop);
   const std::lock_guard lock(closing);
   if (is_ending) is_wanted = true;
@@ -336,7 +336,7 @@ void Agent::join() {
 }
 
 void Agent::make_reserve() noexcept { impl_->is_reserve = true; }
-void Agent::get_up() noexcept { impl_->get_up(); }
+void Agent::wake_reserve() noexcept { impl_->wake_reserve(); }
 
 Scheduler Agent::scheduler() const noexcept { return impl_->loop.scheduler(); }
 const std::string& Agent::name() const noexcept { return impl_->options.name; }

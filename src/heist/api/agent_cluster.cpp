@@ -60,7 +60,7 @@ struct AgentCluster::Impl final : ReserveThreads {
   void make_cluster(const ReserveSetup& reserves);
   void start();
   void join();
-  void get_up(unsigned member) noexcept override { agents[member]->get_up(); }
+  void wake_reserve(unsigned member) noexcept override { agents[member]->wake_reserve(); }
   void leave_unstarted(LoopCore& core);
   [[nodiscard]] bool is_own_thread() const noexcept;
   CloseReport close(const CloseMode& mode);

@@ -38,19 +38,19 @@ Reason Scheduler::refused(const PostTaskOptions& options) {
 }
 
 /// Without options the task is user-visible.
-bool Scheduler::submit_plain(SchedulerTask& task) const noexcept {
+bool Scheduler::post_plain(SchedulerTask& task) const noexcept {
   task.scheduler = core_;
   task.priority = core_->capped(task.priority);
   return home_->post_or_drop(task);
 }
 
-bool Scheduler::submit_plain(SchedulerTask& task, const PostTaskOptions& options) const noexcept {
+bool Scheduler::post_plain(SchedulerTask& task, const PostTaskOptions& options) const noexcept {
   task.scheduler = core_;
   apply_options(task, options);
   return home_->post_or_drop(task);
 }
 
-bool Scheduler::submit_controlled(ControlledTask& task, const PostTaskOptions& options) const {
+bool Scheduler::post_controlled(ControlledTask& task, const PostTaskOptions& options) const {
   task.scheduler = core_;
   apply_options(task, options);
   SignalCore* signal = options.signal ? &Access::core(*options.signal) : nullptr;

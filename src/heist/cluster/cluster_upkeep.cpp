@@ -40,7 +40,7 @@ SchedulerTask* ClusterUpkeep::keep(LoopCore& agent) noexcept {
       return keeps_more();
     });
   }
-  hand_on(agent);
+  pass_to(agent);
   SchedulerTask* const limit = take_limit(agent);
   const auto& waiting = cluster_.waiting();
   // relaxed: the keeper's announcement of sleep publishes it.
@@ -128,8 +128,8 @@ void ClusterUpkeep::withdraw_some() noexcept {
   sweeps_held_ = true;
 }
 
-void ClusterUpkeep::hand_on(LoopCore& agent) noexcept {
-  cluster_.aborted().hand_on(agent.aborted(), std::exchange(last_withdrawn_, nullptr));
+void ClusterUpkeep::pass_to(LoopCore& agent) noexcept {
+  cluster_.aborted().pass_to(agent.aborted(), std::exchange(last_withdrawn_, nullptr));
   agent.note_leftovers();
 }
 

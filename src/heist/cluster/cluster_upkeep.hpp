@@ -54,7 +54,7 @@ class ClusterUpkeep {
   /// The same for the last time: nothing arrives any more.
   void close_inbox() noexcept;
   /// Passes what runs users' code to the agent, which does it before it sleeps.
-  void hand_on(LoopCore& agent) noexcept;
+  void pass_to(LoopCore& agent) noexcept;
   /// Takes out all tasks whose delay is not over, for a close.
   void take_waiting(TaskFifo& into) noexcept;
   /// Makes the next upkeep sweep what suspended schedulers hold back.

@@ -135,7 +135,7 @@ class PublishedPart {
     if (task_ == nullptr) return;
     loop_.assert_agent();
     loop_.running_task().withdraw(*task_);
-    task_->task_ops().unregister(*task_);
+    task_->task_ops().release_share(*task_);
   }
   PublishedPart(const PublishedPart&) = delete;
   PublishedPart& operator=(const PublishedPart&) = delete;

@@ -250,13 +250,14 @@ bool Member::begin_blocking() noexcept {
   if (std::exchange(is_blocked_, true)) return false;
   if (cluster_.reserve_setup().count == 0) return true;
   const auto own = is_reserve_ ? std::optional(rank()) : std::nullopt;
-  if (const auto resting = cluster_.reserves().enter(own)) get_up(cluster_.agents() + *resting);
+  if (const auto resting = cluster_.reserves().enter(own))
+    wake_reserve(cluster_.agents() + *resting);
   return true;
 }
 
-void Member::get_up(unsigned reserve) noexcept {
+void Member::wake_reserve(unsigned reserve) noexcept {
   auto* threads = cluster_.reserve_setup().threads;
-  if (threads != nullptr) return threads->get_up(reserve);
+  if (threads != nullptr) return threads->wake_reserve(reserve);
   cluster_.loop(reserve).sleep().wake_up();
 }
 

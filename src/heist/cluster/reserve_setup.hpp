@@ -10,7 +10,7 @@ namespace HEIST_NAMESPACE::detail {
 class ReserveThreads {
  public:
   /// A member that is about to block: gets this one up, or starts its thread.
-  virtual void get_up(unsigned member) noexcept = 0;
+  virtual void wake_reserve(unsigned member) noexcept = 0;
 
  protected:
   ~ReserveThreads() = default;

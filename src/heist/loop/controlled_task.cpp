@@ -24,7 +24,7 @@ bool is_done(const Registration& registration) noexcept {
 }
 void forget(Registration& registration) noexcept {
   auto& task = static_cast<ControlledTask&>(registration);
-  task.task_ops().unregister(task);
+  task.task_ops().release_share(task);
 }
 constexpr Registration::Ops task_registration{&claim_task, &is_done, &forget,
                                               Registration::Kind::task};

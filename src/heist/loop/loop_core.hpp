@@ -106,17 +106,13 @@ class LoopCore final : public TaskHome {
   /// As post(), for a message that arrives, or when the inbox has been taken: the task takes its
   /// turn now.
   [[nodiscard]] bool post_in_turn(SchedulerTask& task) noexcept HEIST_ON_AGENT;
-  /// Whether take_inbox_and_release() has something to do.
+  /// Whether other threads have posted something that has not arrived, or there is something to
+  /// release.
   [[nodiscard]] bool has_messages() noexcept HEIST_ON_AGENT {
     return inbox().has_posts() || has_leftovers();
   }
-  /// Takes what other threads posted, and releases what was aborted: runs users' destructors.
-  void take_inbox_and_release() noexcept HEIST_ON_AGENT {
-    if (has_messages()) [[unlikely]]
-      arrivals_.drain();
-  }
-  /// Takes what other threads posted without running any user code. What is to be released waits
-  /// for take_inbox_and_release().
+  /// Takes what other threads posted without running any user code. References to signals, which
+  /// are to be released, wait for Arrivals::drain().
   void take_inbox() noexcept HEIST_ON_AGENT {
     if (has_messages()) arrivals_.take();
   }

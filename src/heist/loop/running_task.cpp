@@ -8,7 +8,7 @@ namespace HEIST_NAMESPACE::detail {
 void RunningTask::end_stolen(ControlledTask& task) noexcept {
   task.memory.add();
   if (stolen_ends_.fetch_add(1, sync::edge("running:withdraw", sync::acq_rel)) % 2 == 1) {
-    task.task_ops().unregister(task);
+    task.task_ops().release_share(task);
   }
 }
 
@@ -25,7 +25,7 @@ void RunningTask::reject_stolen(ControlledTask& task) noexcept {
     task.task_ops().reject(task, close_abort_reason());
   }
   if (stolen_ends_.fetch_add(1, sync::edge("running:steal", sync::acq_rel)) % 2 == 1) {
-    task.task_ops().unregister(task);
+    task.task_ops().release_share(task);
   }
 }
 

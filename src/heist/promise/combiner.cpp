@@ -10,16 +10,16 @@
 namespace HEIST_NAMESPACE::detail {
 
 constexpr LoopNodeOps CombinedInput::table{LoopNodeKind::microtask, &CombinedInput::run,
-                                           &CombinedInput::abandon};
+                                           &CombinedInput::drop};
 
 void CombinedInput::run(LoopNode& node, LoopCore& /*loop*/) noexcept {
   auto& self = static_cast<CombinedInput&>(static_cast<Reaction&>(node));
   self.combiner->react(self);
 }
 
-void CombinedInput::abandon(LoopNode& node) noexcept {
+void CombinedInput::drop(LoopNode& node) noexcept {
   auto& self = static_cast<CombinedInput&>(static_cast<Reaction&>(node));
-  self.combiner->abandon(self);
+  self.combiner->drop(self);
 }
 
 void Combiner::require_loop(const Scheduler* scheduler) {
@@ -50,7 +50,7 @@ void Combiner::react(CombinedInput& input) noexcept {
   end(input);
 }
 
-void Combiner::abandon(CombinedInput& input) noexcept {
+void Combiner::drop(CombinedInput& input) noexcept {
   if (decide()) reject(loop_closed_reason(), true);
   end(input);
 }

@@ -33,7 +33,7 @@ bool register_abort_steps(ControlledTask& task, SignalCore& signal) noexcept {
   task.signal = &signal;
   task.memory.add();
   if (signal.add(task)) return true;
-  task.task_ops().unregister(task);
+  task.task_ops().release_share(task);
   refuse(task, signal.reason());
   return false;
 }

@@ -88,6 +88,10 @@ Reason SignalCore::reason() const noexcept {
       Ref<ReasonBox>::share(reason_.load(sync::edge("signal:observe", sync::acquire))));
 }
 
+bool SignalCore::has_aborted_root() const noexcept {
+  return DependentSignal::has_aborted_root(*this);
+}
+
 /// Gives the signal its reason. Returns false when it has one already.
 bool SignalCore::mark_aborted(const Reason& reason) noexcept {
   ReasonBox* none = nullptr;
@@ -138,7 +142,7 @@ void SignalCore::reject_claimed(ControlledTask* oldest, const Reason& reason) no
     const bool unstarted = task.phase() == TaskPhase::aborted;
     task.task_ops().reject(task, reason);
     if (!unstarted) {
-      task.task_ops().unregister(task);
+      task.task_ops().release_share(task);
       continue;
     }
     task.signal_port->append_to_reap(task);

@@ -117,7 +117,7 @@ void SignalPort::drop_reap(LoopNode& node) noexcept {
   auto& part = part_of(node);
   while (ControlledTask* task = part.leftovers.head) {
     part.leftovers.head = static_cast<ControlledTask*>(task->chain);
-    task->task_ops().unregister(*task);
+    task->task_ops().release_share(*task);
   }
   release(part.signal());
 }

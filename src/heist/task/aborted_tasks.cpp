@@ -69,7 +69,7 @@ AbortedTasks::Reaped AbortedTasks::reap_one() noexcept {
   ControlledTask& task = *chain_;
   chain_ = static_cast<ControlledTask*>(task.chain);
   const bool had_callback = task.scheduler->home.reap(task);
-  task.task_ops().unregister(task);  // the aborter's share
+  task.task_ops().release_share(task);  // the aborter's share
   return had_callback ? Reaped::callback : Reaped::memory;
 }
 
@@ -89,7 +89,7 @@ void AbortedTasks::release_signals() noexcept {
   }
 }
 
-void AbortedTasks::hand_on(AbortedTasks& to, ControlledTask* last) noexcept {
+void AbortedTasks::pass_to(AbortedTasks& to, ControlledTask* last) noexcept {
   while (SchedulerTask* task = discarded_.front()) {
     discarded_.pop_front();
     to.discarded_.push_back(*task);

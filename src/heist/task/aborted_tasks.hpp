@@ -15,7 +15,7 @@ namespace HEIST_NAMESPACE::detail {
 /// message.
 ///
 /// Roles   owner: a loop's agent, a cluster's keeper. It makes every call. A keeper only collects,
-///         and hands on what runs users' destructors (hand_on) to an agent.
+///         and hands on what runs users' destructors (pass_to) to an agent.
 class AbortedTasks {
  public:
   /// Whether no task is left, and no message.   Cost: one branch; each pick asks.
@@ -64,7 +64,7 @@ class AbortedTasks {
 
   /// Called by a keeper: passes what runs users' code to an agent, all but what follows this task
   /// in the chain.
-  void hand_on(AbortedTasks& to, ControlledTask* last) noexcept;
+  void pass_to(AbortedTasks& to, ControlledTask* last) noexcept;
 
  private:
   /// What became of an aborted task: nothing was left to do, only its memory was left, or its

@@ -185,7 +185,7 @@ namespace {
 class NoThreads final : public ReserveThreads {
  public:
   explicit NoThreads(LoopCluster*& cluster) : cluster_(cluster) {}
-  void get_up(unsigned member) noexcept override {
+  void wake_reserve(unsigned member) noexcept override {
     ++asked_;
     cluster_->member(member).withdraw();
   }

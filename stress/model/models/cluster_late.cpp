@@ -34,7 +34,7 @@ void post(GuardedCluster& cluster, Signal& signal, LoopNode& task, std::uint64_t
   auto& cell = *make_node<SignalQueueEntry>(task, signal.pair(), signal.queue());
   cell.stamp = stamp;
   cluster.queues.post(cell);
-  cell.abandon();
+  cell.drop();
 }
 
 }  // namespace

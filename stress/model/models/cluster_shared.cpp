@@ -184,7 +184,7 @@ HEIST_MODEL_PROGRAM(a_ticket_without_memory, 2) {
     auto* cell = make_node<SignalQueueEntry>(task, signal.pair(), signal.queue());
     const OutOfMemory scope;
     cluster.queues.post(*cell);
-    cell->abandon();
+    cell->drop();
   });
   if (LoopNode* picked = cluster.pick(0)) run(*picked);
   if (!join_all()) return;
@@ -203,7 +203,7 @@ HEIST_MODEL_PROGRAM(a_move_without_memory, 2) {
     auto* cell = make_node<SignalQueueEntry>(task, signal.pair(), signal.queue());
     const OutOfMemory scope;
     cluster.queues.post(*cell);
-    cell->abandon();
+    cell->drop();
   });
   spawn([&] {
     const OutOfMemory scope;

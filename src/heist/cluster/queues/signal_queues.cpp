@@ -4,6 +4,6 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-void discard(SignalQueueEntry& entry) noexcept { entry.abandon(); }
+void discard(SignalQueueEntry& entry) noexcept { entry.drop(); }
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -67,7 +67,7 @@ struct SignalQueueEntry : LinkedCell {
   /// Called by the poster when the task has found its place.
   void end_post() noexcept { drop_share(); }
   /// Called by the maker, which lets go of the entry, be it posted or not.
-  void abandon() noexcept { is_posted_ ? drop_share() : destroy_node(*this); }
+  void drop() noexcept { is_posted_ ? drop_share() : destroy_node(*this); }
 
   SignalQueues& pair;
   SignalQueue& queue;
