@@ -8,9 +8,9 @@
 namespace HEIST_NAMESPACE::detail {
 
 /// Reaches the private members of handles, for the library and for the templates of its headers.
-/// Users have no need of it, and no right to it.
+/// Users need not and must not use it.
 struct Access {
-  /// A handle of what the arguments say.
+  /// Makes a handle through its private constructor.
   template <class Handle, class... Args>
   [[nodiscard]] static Handle make(Args&&... args) {
     return Handle(std::forward<Args>(args)...);
@@ -21,7 +21,7 @@ struct Access {
     handle.check_valid(call);
   }
 
-  /// What an AbortSignal, an EventLoop, an Agent or a Scheduler stands for.
+  /// The object behind an AbortSignal, an EventLoop, an Agent or a Scheduler.
   template <class Handle>
   [[nodiscard]] static decltype(auto) core(const Handle& handle) noexcept {
     return handle.core();
@@ -36,7 +36,7 @@ struct Access {
   [[nodiscard]] static PromiseState<T>& state(const Promise<T>& promise) noexcept {
     return promise.state();
   }
-  /// The same, with the handle's own reference.
+  /// The state that a Promise shares; the handle gives its reference to the caller.
   template <class T>
   [[nodiscard]] static Ref<PromiseState<T>> into_state(Promise<T>&& promise) noexcept {
     return std::move(promise).into_state();
@@ -46,7 +46,7 @@ struct Access {
   [[nodiscard]] static ForkablePromise<T>& frame(Forkable<T>& call) noexcept {
     return call.frame();
   }
-  /// The same, which is the caller's from here on.
+  /// The coroutine of a Forkable, which belongs to the caller from here on.
   template <class T>
   [[nodiscard]] static ForkablePromise<T>& release(Forkable<T>& call) noexcept {
     return call.release();
@@ -56,8 +56,8 @@ struct Access {
   [[nodiscard]] static decltype(auto) node(const Handle& task) noexcept {
     return task.node();
   }
-  /// Of a YieldSignal: whether it stands for the running task's, and the signal that it names, or
-  /// null.
+  /// inherits() says whether a YieldSignal stands for the running task's signal; signal() is the
+  /// signal that it names, or null.
   template <class Handle>
   [[nodiscard]] static bool inherits(const Handle& signal) noexcept {
     return signal.inherits();
@@ -66,7 +66,7 @@ struct Access {
   [[nodiscard]] static auto* signal(const Handle& signal) noexcept {
     return signal.signal();
   }
-  /// What a Reason shares.
+  /// The box that the copies of a Reason share.
   template <class Handle>
   [[nodiscard]] static decltype(auto) box(const Handle& reason) noexcept {
     return reason.box();

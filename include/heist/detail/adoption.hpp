@@ -10,12 +10,12 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Who a promise is adopted for, and what it wants done before and after.
+/// The promise that adopts another one's outcome, and what is to be called before and after.
 template <class T>
 struct Adopter {
   PromiseState<T>* target;
-  /// Whether the source settles the target. If not, an abort has settled it, and the source is only
-  /// waited for.
+  /// Whether the source settles the target. If it does not, an abort has settled the target, and
+  /// the adoption only waits for the source.
   bool decides;
   /// Destroys the callback, before the target settles.
   void (*discard_callback)(PromiseState<T>&) noexcept;
@@ -24,9 +24,9 @@ struct Adopter {
 };
 
 /// Makes a target settle as a source does. On a loop, one microtask attaches to the source, and its
-/// reaction settles the target: two microtasks at the least, as the specification's promise
-/// resolution takes. In a cluster it attaches at once, and whichever agent is free settles the
-/// target: the one that began the task may be waiting for just that.
+/// reaction settles the target. This takes at least two microtasks, as many as promise resolution
+/// takes in the specification. In a cluster the adoption attaches at once, and whichever agent is
+/// free settles the target, because the agent that began the task may be waiting for exactly that.
 ///
 /// The node is first the microtask, then the reaction. Agent only.
 template <class T>
@@ -57,7 +57,7 @@ class Adoption : private Reaction {
   static void drop(LoopNode& node) noexcept { of(node).end(loop_closed_reason()); }
 
   void follow_in_cluster() noexcept { source_->settled() ? settle() : follow(); }
-  /// It may be gone afterwards.
+  /// The adoption may be gone afterwards.
   void follow() noexcept {
     ops = &settle_table;
     Access::state(*source_).attach(*this);

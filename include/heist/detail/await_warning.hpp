@@ -1,11 +1,11 @@
-// The warning of a co_await that g++ up to version 12 may compile to a double destruction
+// A warning about each co_await that g++ up to version 12 may compile to a double destruction
 // (docs/adr/0026).
 #pragma once
 
-// Aggregates and lambdas with captures that are made within a co_await expression are destroyed
-// twice: bug 99576 and its like of g++, mended in version 13. Those temporaries cannot be seen from
-// here. What can be seen is that the promise has no name, so that the call which gave it, with its
-// arguments, stands in the expression.
+// These versions destroy aggregates and lambdas with captures twice if they are made within a
+// co_await expression (bug 99576 of g++ and similar ones, mended in version 13). This header cannot
+// see such temporaries. It can see that the promise has no name: the call that returned the promise
+// then stands in the expression, with its arguments.
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13 && !defined(HEIST_NO_AWAIT_WARNING)
 #define HEIST_WARNS_AWAIT_OF_UNNAMED                                                             \
   [[deprecated(                                                                                  \

@@ -12,8 +12,8 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// when_all's rule: the first rejection decides; without one, all values in the order of the
-/// inputs.
+/// when_all's rule: the first rejection decides. Without a rejection the result has all values, in
+/// the order of the inputs.
 template <class... Inputs>
 struct AllOf;
 
@@ -40,7 +40,7 @@ struct AllOf<std::vector<Promise<T>>> {
   static constexpr PromiseStatus unanimous = PromiseStatus::fulfilled;
 
   static Places places(std::size_t count) { return Places(count); }
-  /// Settling is to need no memory (LIF-4).
+  /// Allocates now, because settling must not need memory (LIF-4).
   static void prepare(PromiseState<Result>& result, std::size_t count) {
     result.emplace();
     if constexpr (!std::is_void_v<T>) result.value().reserve(count);
@@ -56,11 +56,12 @@ struct AllOf<std::vector<Promise<T>>> {
 template <class... Inputs>
 using AllOfResult = typename AllOf<std::remove_cvref_t<Inputs>...>::Result;
 
-/// `other`: the outcome that does not decide while another input may end otherwise.
+/// `other` is the outcome that does not decide while another input may still end differently.
 template <PromiseStatus other, class... Inputs>
 struct FirstOf;
 
-/// Values of one type: the value. Of several types: a variant with an alternative for each input.
+/// The result is the value if all inputs have the same type. Otherwise it is a variant with one
+/// alternative for each input.
 template <PromiseStatus other, class First, class... Rest>
 struct FirstOf<other, Promise<First>, Promise<Rest>...> {
   static constexpr bool is_of_one_type = (std::same_as<First, Rest> && ...);
@@ -107,7 +108,8 @@ struct FirstOf<other, std::vector<Promise<T>>> {
 template <PromiseStatus other, class... Inputs>
 using FirstOfInputs = FirstOf<other, std::remove_cvref_t<Inputs>...>;
 
-/// when_any's rule: the first value decides; without one, all reasons in the order of the inputs.
+/// when_any's rule: the first value decides. Without a value the promise rejects with all reasons,
+/// in the order of the inputs.
 template <class... Inputs>
 using AnyOf = FirstOfInputs<PromiseStatus::rejected, Inputs...>;
 

@@ -1,4 +1,4 @@
-// Combiner: what when_all, when_any and race are made of. One promise for several others.
+// Combiner: one promise that settles by several others. when_all, when_any and race are made of it.
 #pragma once
 
 #include <array>
@@ -34,16 +34,19 @@ struct HEIST_EXPORT CombinedInput final : Reaction {
   static const LoopNodeOps table;
 };
 
-/// Settles a promise as soon as one input decides it, or when the last one ends without that.
+/// Settles a promise as soon as one input decides it, or when the last input has ended and none has
+/// decided.
 ///
-/// Roles   agent: the inputs' reactions run there.  settlers: drop them once its loop is closed.
-/// States  undecided -> decided, by decide(); or by the last input to end, when none did.
-/// I1      Who decides settles the promise; nobody else touches its value.
-/// I2      A source belongs to its input, until the last input to end has all of them. As long as
-///         nothing is decided they stay: their outcomes are what is settled with.
-/// Edge ref (RefCount `open_`): what each input read happens before the last one to end settles
-///   with all sources, or lets go of them.
-/// Reclamation  memory_: a share of the promise's handles, and one of the inputs.
+/// Roles   agent: runs the reactions to the inputs. settlers: threads that settle an input; they
+///         drop its reaction once the agent's loop is closed.
+/// States  undecided -> decided, by decide() or, if no input decides, by the last input to end.
+/// I1      The input that decides settles the promise; nobody else touches its value.
+/// I2      Each source belongs to its input until the last input ends; that one then owns all
+///         sources. While nothing is decided the sources stay, because the promise may settle with
+///         their outcomes.
+/// Edge ref (RefCount `open_`): what each input read happens before the last input to end settles
+///   with all sources or releases them.
+/// Reclamation  memory_ counts two shares: the promise's handles have one, the inputs the other.
 /// Progress  lock-free: nobody waits for another input.
 /// Proof   stress/model/models/combinators.cpp
 class HEIST_EXPORT Combiner {
@@ -53,15 +56,16 @@ class HEIST_EXPORT Combiner {
 
   /// Throws NotAllowedError when no scheduler is named and no loop runs on this thread.
   static void require_loop(const Scheduler* scheduler);
-  /// Registers with the inputs, on the scheduler's loop or the current one; without any, settles.
+  /// Registers with the inputs, on the scheduler's loop or on the current one. Settles at once if
+  /// there are no inputs.
   void start(const Scheduler* scheduler) noexcept;
 
  protected:
   struct Ops {
-    /// The outcome that does not decide while another input may end otherwise; pending: either
-    /// decides.
+    /// The outcome that does not decide while another input may still end differently; `pending`
+    /// means that either outcome decides.
     PromiseStatus unanimous;
-    /// Makes the promise's value of the input that decided, or of all of them. May throw.
+    /// Makes the promise's value from the input that decided, or from all inputs. May throw.
     void (*make_value)(Combiner&, std::size_t decider);
     void (*discard_value)(Combiner&) noexcept;
     void (*destroy)(Combiner&) noexcept;
@@ -98,8 +102,8 @@ class HEIST_EXPORT Combiner {
   sync::atomic<bool> decided_{false};
 };
 
-/// How a value stands in a tuple, a variant or a vector: nothing as std::monostate, references
-/// wrapped.
+/// The type of a value in a tuple, a variant or a vector: std::monostate stands for void, and
+/// references are wrapped.
 template <class T>
 struct CombinedElement {
   using type = T;
@@ -139,7 +143,7 @@ class CombinedNode final : public PromiseState<typename Rule::Result>, public Co
  public:
   using State = PromiseState<typename Rule::Result>;
 
-  /// Shares of the state: the handle's, and that of who decides.
+  /// The state has two shares: the handle's, and the one of the input that decides.
   explicit CombinedNode(std::size_t count)
       : State(&destroy_state, 2), Combiner(table, *this), places_(Rule::places(count)) {
     set_inputs(places_);
@@ -160,7 +164,7 @@ class CombinedNode final : public PromiseState<typename Rule::Result>, public Co
   }
   static void discard(Combiner& combiner) noexcept { state_of(combiner).discard_value(); }
   static void destroy_memory(Combiner& combiner) noexcept { destroy_node(of(combiner)); }
-  /// No handle is left: the value goes now, the node when the inputs have ended too.
+  /// No handle is left. The value is destroyed now; the node stays until all inputs have ended.
   static void destroy_state(PromiseStateBase& base) noexcept {
     auto& self = static_cast<CombinedNode&>(static_cast<State&>(base));
     self.discard_value();
@@ -172,8 +176,8 @@ class CombinedNode final : public PromiseState<typename Rule::Result>, public Co
   typename Rule::Places places_;
 };
 
-/// A promise, or a vector of promises, that a combinator may have: one with move-only values only
-/// for good, as an rvalue.
+/// A promise, or a vector of promises, that a combinator accepts. If its values are move-only it
+/// must be an rvalue, because the combinator keeps it.
 template <class T>
 inline constexpr bool may_combine = false;
 template <class T>
@@ -202,7 +206,7 @@ concept Combinable =
     (may_combine<Inputs> && ...) &&
     (sizeof...(Inputs) == 1 || !(is_promise_vector<std::remove_cvref_t<Inputs>> || ...));
 
-/// As Combinable, and not "nothing", which could not end.
+/// As Combinable, but at least one promise: a combinator without inputs could not end.
 template <class... Inputs>
 concept CombinableSome = Combinable<Inputs...> && sizeof...(Inputs) > 0;
 
@@ -243,7 +247,8 @@ void hold(CombinedInput*& place, Inputs&& inputs) noexcept {
   }
 }
 
-/// Makes a combinator's promise; without a scheduler, of the current loop.
+/// Makes a combinator's promise, on the scheduler's loop or, without a scheduler, on the current
+/// one.
 /// Errors: NotAllowedError, std::bad_alloc, std::invalid_argument; the inputs are then untouched.
 template <class Rule, class... Inputs>
 [[nodiscard]] auto combine(const Scheduler* scheduler, Inputs&&... inputs) {

@@ -1,4 +1,4 @@
-// How a cooperative task calls its callback, and the coroutine that it may be.
+// How a cooperative task calls its callback, which may be a coroutine.
 #pragma once
 
 #include <concepts>
@@ -34,24 +34,24 @@ decltype(auto) call(Callback& callback, const Slice& slice) {
   }
 }
 
-/// Before one is called.   Errors: NotAllowedError on a CooperativeHost: what awaits there is
-/// resumed by nobody.
+/// To be called before a coroutine is.   Errors: NotAllowedError on a CooperativeHost, where nobody
+/// would resume a coroutine that awaits.
 HEIST_EXPORT void check_coroutine();
 
 }  // namespace cooperative
 
 /// The cooperative task that runs on this thread.
 namespace cooperative {
-/// Whether it is to give way.   Errors: NotAllowedError outside of any task, or when it has given
-/// way already.
+/// Whether the task must give way.   Errors: NotAllowedError outside of any task, or when the task
+/// has given way already.
 [[nodiscard]] HEIST_EXPORT bool must_give_way();
-/// It goes on with this coroutine.
+/// The running task gives way, and goes on later by resuming this coroutine.
 HEIST_EXPORT void give_way(SuspendedCoroutine coroutine) noexcept;
-/// Its slice.
+/// The slice of the running task.
 [[nodiscard]] HEIST_EXPORT Slice current_slice() noexcept;
 }  // namespace cooperative
 
-/// What slice() gives.
+/// The awaitable that slice() returns.
 class [[nodiscard]] SliceAwaiter {
  public:
   [[nodiscard]] bool await_ready() const { return !cooperative::must_give_way(); }

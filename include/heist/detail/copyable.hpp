@@ -13,8 +13,8 @@
 
 namespace HEIST_NAMESPACE {
 
-/// Specialise it, as std::true_type or std::false_type, for a type of which
-/// std::is_copy_constructible says the wrong thing.
+/// Specialise it as std::true_type or std::false_type for a type for which
+/// std::is_copy_constructible gives the wrong answer.
 template <class T>
 struct Copyable {
   using Deduced = void;
@@ -24,8 +24,8 @@ struct Copyable {
 
 namespace HEIST_NAMESPACE::detail {
 
-/// The types within a value that std::is_copy_constructible does not look at, or looks at in vain:
-/// containers claim to be copyable whatever they hold.
+/// The types inside a value for which std::is_copy_constructible is no help: containers claim to be
+/// copyable whatever they hold.
 template <class... Parts>
 struct TypeList {};
 template <class T>
@@ -61,7 +61,8 @@ consteval bool are_copyable_within(TypeList<Parts...> /*parts*/) {
   return (is_copyable_within<std::remove_const_t<Parts>, Outer...>() && ...);
 }
 
-/// As a part of `Outer`: of a type that contains itself (JSON), its other parts decide.
+/// Whether T may be copied as a part of `Outer`. If a type contains itself (JSON), its other parts
+/// decide.
 template <class T, class... Outer>
 consteval bool is_copyable_within() {
   if constexpr ((std::same_as<T, Outer> || ...)) {

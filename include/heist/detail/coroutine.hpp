@@ -1,5 +1,5 @@
-// Coroutines that return Promise<T>. They start eagerly, and go on on the agent, or in the cluster,
-// on which they await.
+// Coroutines that return Promise<T>. They start eagerly. After a co_await they go on where they
+// awaited: on the same agent, or in the same cluster.
 #pragma once
 
 #include <coroutine>
@@ -18,8 +18,9 @@ namespace HEIST_NAMESPACE::detail {
 template <class T>
 inline constexpr bool restores_state<Promise<T>> = true;
 
-/// What both kinds of coroutine promise (value, void) share. The state is separate from the frame,
-/// so the frame and its parameters go when the body ends, whoever still holds the promise.
+/// The part that both kinds of coroutine promise (value, void) share. The state is separate from
+/// the frame, so the frame and its parameters are destroyed when the body ends, even if the promise
+/// is still held.
 template <class T>
 class CoroutinePromiseBase {
  public:
@@ -28,11 +29,12 @@ class CoroutinePromiseBase {
   }
   CoroutinePromiseBase(const CoroutinePromiseBase&) = delete;
   CoroutinePromiseBase& operator=(const CoroutinePromiseBase&) = delete;
-  /// A frame destroyed before its end (its loop closed) rejects its promise (LIF-1).
+  /// A frame that is destroyed before its end, as its loop has closed, rejects its promise (LIF-1).
   ~CoroutinePromiseBase() {
     if (state_ != nullptr) reject(*state_, loop_closed_reason());
   }
-  /// The same for the library, which destroys a whole frame, parameters included, before.
+  /// The library ends a coroutine this way: it destroys the whole frame, its parameters included,
+  /// and rejects the promise afterwards.
   static void destroy_frame(std::coroutine_handle<> handle, CoroutinePromiseBase& self,
                             const Reason& why) noexcept {
     StandaloneState<T>* const state = std::exchange(self.state_, nullptr);
@@ -44,15 +46,15 @@ class CoroutinePromiseBase {
     return Access::make<Promise<T>>(Ref<PromiseState<T>>::adopt(state_));
   }
   std::suspend_never initial_suspend() noexcept { return {}; }
-  /// Settles after the frame is gone: the body's locals, and the parameters.
+  /// Settles the promise after the frame is gone, with the body's locals and the parameters.
   auto final_suspend() noexcept { return End{}; }
   void unhandled_exception() noexcept {
     error_ = Reason::of_current_exception();
     if (!error_) error_ = no_reason_given();
   }
 
-  /// Awaitables of other libraries resume the coroutine with the state of its `co_await`, too
-  /// (YLD-3).
+  /// The coroutine gets the state of its `co_await` back even if an awaitable of another library
+  /// resumes it (YLD-3).
   template <class Awaitable>
   decltype(auto) await_transform(Awaitable&& awaitable) {
     if constexpr (restores_state<std::remove_cvref_t<Awaitable>>) {
@@ -84,7 +86,7 @@ class CoroutinePromiseBase {
       self.kept_state_.leave();
       StandaloneState<T>* const state = std::exchange(self.state_, nullptr);
       Reason error = std::move(self.error_);
-      frame.destroy();  // with this object; only the locals are left
+      frame.destroy();  // destroys this object as well: only the locals are left
       if (error) {
         state->settle_rejected(std::move(error), false);
       } else {
@@ -119,11 +121,12 @@ class CoroutinePromise<void> : public CoroutinePromiseBase<void> {
   void return_void() { this->state().emplace(); }
 };
 
-/// Awaiting a promise: the coroutine resumes as a microtask of the agent it runs on, or in a
-/// stealable task as a continuation on any agent (YLD-4), with the scheduling state of the
-/// `co_await` (YLD-3), also when the promise is settled already.
+/// Awaits a promise. The coroutine resumes as a microtask of the agent that it runs on; in a
+/// stealable task it resumes as a continuation on any agent (YLD-4). It resumes with the scheduling
+/// state of the `co_await` (YLD-3). All this holds for a promise that is settled already, too.
 ///
-/// Off an agent only a settled promise can be awaited: NotAllowedError otherwise.
+/// On a thread without an agent only a settled promise can be awaited; otherwise it throws
+/// NotAllowedError.
 template <class T>
 class PromiseAwaiter : private Reaction {
  public:

@@ -1,5 +1,5 @@
-// ForkFrame: what the library knows of a coroutine that forks, whatever its result; the tree that
-// it is in, and its children that run beside it.
+// ForkFrame: a coroutine that forks, as the library sees it whatever the type of its result.
+// ForkTree is the tree that it belongs to; ChildCount counts its children that run beside it.
 #pragma once
 
 #include <coroutine>
@@ -17,25 +17,26 @@ namespace HEIST_NAMESPACE::detail {
 
 // ChildCount: the forked children of a coroutine that run beside it.
 //
-// Roles   parent: whoever runs the coroutine; one at a time.  child: one that has ended, on the
-//         thread that ran it.
-// States  ended_: how many have ended (the parent runs), or that number less away_ (the parent
-//         waits).
-// I1      A child counts itself once, and only when the parent's continuation was stolen from it:
-//         away_ is how many do so between two joins, known to the parent before it goes on.
-// I2      ended_ gets from -1 to 0 only while the parent waits, with its last child: that one runs
-//         the parent from there on.
-// Edge    children: end -> end, wait, look. Carries the child's result to the parent; RMWs extend
-//         each other's releases.
+// Roles   parent: whoever runs the coroutine; one at a time.  child: a child that has ended, on
+//         the thread that ran it.
+// States  While the parent runs, ended_ is the number of children that have ended. While the parent
+//         waits, it is that number minus away_.
+// I1      A child counts itself once, and only if the parent's continuation was stolen from it.
+//         away_ is the number of such children since the last join; the parent knows it before it
+//         goes on.
+// I2      ended_ changes from -1 to 0 only while the parent waits, and only by its last child. That
+//         child runs the parent from there on.
+// Edge    children: end -> end, wait, look. Carries the child's result to the parent;
+//         read-modify-writes extend each other's release sequences.
 // Edge    children: wait -> end. Carries the parent's frame to the last child.
 // Progress  wait-free.   Proof  stress/model/models/fork_deque.cpp
 class ChildCount {
  public:
-  /// The parent: its continuation was stolen, so that one child more runs beside it.
+  /// Called by the parent: its continuation was stolen, so one more child runs beside it.
   void add() noexcept { ++away_; }
 
-  /// The parent, which goes on: whether none of its children runs any more.   Cost: nothing without
-  /// thefts, else a load.
+  /// Called by the parent, which goes on: whether none of its children runs any more.   Cost:
+  /// nothing without thefts, else a load.
   [[nodiscard]] bool all_ended() noexcept {
     if (away_ == 0) return true;
     if (ended_.load(sync::edge("children:look", sync::acquire)) != away_) return false;
@@ -43,8 +44,8 @@ class ChildCount {
     return true;
   }
 
-  /// The parent, which is to stop: whether it may go on at once. Otherwise the child that ends last
-  /// runs it, and it may do so by now.
+  /// Called by the parent, which is about to stop: whether it may go on at once. Otherwise the
+  /// child that ends last runs the parent, perhaps before this call returns.
   [[nodiscard]] bool wait() noexcept {
     if (away_ == 0) return true;
     const std::int32_t away = away_;
@@ -53,8 +54,8 @@ class ChildCount {
     return true;
   }
 
-  /// A child that has ended beside its parent, which may be gone afterwards. True: the parent
-  /// waits, was waiting for this one, and is the caller's to run.
+  /// Called by a child that has ended beside its parent, which may be gone afterwards. True: the
+  /// parent was waiting for this child alone, and the caller must run the parent.
   [[nodiscard]] bool end_child() noexcept {
     if (ended_.fetch_add(1, sync::edge("children:end", sync::acq_rel)) != -1) return false;
     away_ = 0;
@@ -65,7 +66,7 @@ class ChildCount {
   void restart() noexcept {
     away_ = 0;
     ended_.store(0,
-                 sync::relaxed);  // relaxed: no child is left; the next ones come behind a theft.
+                 sync::relaxed);  // relaxed: no child is left; a theft comes before the next.
   }
 
   std::int32_t away_ = 0;
@@ -75,15 +76,15 @@ class ChildCount {
 class ControlledTask;
 class ForkFrame;
 
-/// A root and its descendants: what is the same for all of them, and who is told of the root's end.
+/// What a root and all its descendants share, and who is told of the root's end.
 struct ForkTree {
-  /// Of whoever awaits the root, which outlives the tree.
+  /// The scheduling state of whoever awaits the root; the awaiting side outlives the tree.
   SchedulingState state = {};
   ForkFrame* root = nullptr;
-  /// Whose callback has returned the root, and which ends with it; null: a coroutine awaits the
-  /// root.
+  /// The task whose callback returned the root; the task ends with the root. Null if a coroutine
+  /// awaits the root.
   ControlledTask* task = nullptr;
-  /// The root has ended, on the calling agent; the tree may be gone afterwards.
+  /// Called on the agent on which the root has ended; the tree may be gone afterwards.
   void (*ended)(ForkTree&) noexcept = nullptr;
 };
 
@@ -93,28 +94,30 @@ struct ForkTree {
 /// Thread: an agent.   Cost: constant stack.
 HEIST_EXPORT void run_tree(ForkTree& tree) noexcept;
 
-/// The part of a coroutine's promise that does not depend on its result. A coroutine suspends by
-/// noting why (Step); what follows is done outside of it, in a loop (ForkRun), so that nesting
-/// takes no stack and nobody is inside a frame that another agent may go on with, or destroy.
+/// The part of a coroutine's promise that does not depend on its result. A coroutine notes why it
+/// suspends (Step); a loop outside of it (ForkRun) does what follows. So nesting takes no stack,
+/// and nobody is inside a frame that another agent may resume or destroy.
 ///
-/// Roles   runner: the agent that resumed the coroutine; the next one comes behind it by the deque
-///         or by ChildCount. child: a frame that has ended, on its way out.
+/// Roles   runner: the agent that resumed the coroutine; the deque or ChildCount orders the next
+///         runner behind it. child: a frame that has ended and tells its parent.
 /// States  not started -> (running <-> suspended for a child, in a fork deque, or waiting for
 ///         children) -> ended.
-/// I1      A frame is destroyed by whoever holds its result: Forkable, Forked, or, when that one
-///         has gone while children ran, the parent once they have ended.
-/// I2      Of errors that meet (a child's, the coroutine's own) the first is kept.
+/// I1      Whoever holds a frame's result destroys the frame: a Forkable or a Forked. If that
+///         handle was destroyed while children ran, the parent destroys the frame once they have
+///         ended.
+/// I2      If several errors meet (of children, or the coroutine's own), the first one is kept.
 class HEIST_EXPORT ForkFrame : public LoopNode {
  public:
-  /// Why it has suspended: to run the child `to_run`, to wait for its children, or for good.
+  /// Why the coroutine has suspended: to run the child `to_run`, to wait for its children, or
+  /// because it has ended.
   enum class Step : std::uint8_t { call, fork, join, end };
-  /// How its parent runs it: waits for it, forked it but had to wait, or may run on another agent
-  /// meanwhile.
+  /// How the parent runs this frame: the parent waits for it, or forked it but had to wait, or
+  /// forked it and may run on another agent meanwhile.
   enum class Way : std::uint8_t { called, forked_in_place, forked };
 
   ForkFrame() noexcept : LoopNode(stolen) {}
 
-  // The coroutine.
+  // For the coroutine itself.
 
   void suspend_for(ForkFrame& child, Step why) noexcept {
     to_run = &child;
@@ -122,7 +125,7 @@ class HEIST_EXPORT ForkFrame : public LoopNode {
   }
   void suspend(Step why) noexcept { step = why; }
   void fail() noexcept { fail_with(Reason::of_current_exception()); }
-  /// After its children have ended: throws what one of them threw.
+  /// Called after the children have ended. Throws the error that one of them threw.
   void rethrow_failure() {
     if (!has_failed()) [[likely]]
       return;
@@ -135,16 +138,16 @@ class HEIST_EXPORT ForkFrame : public LoopNode {
     if (children.all_ended()) destroy_dropped();
   }
 
-  // Whoever knows that it has ended, or runs it.
+  // For whoever runs the frame, or knows that it has ended.
 
   [[nodiscard]] bool has_failed() const noexcept {
-    return failed_.load(sync::relaxed);  // relaxed: ChildCount orders it, or the deque.
+    return failed_.load(sync::relaxed);  // relaxed: ChildCount or the deque orders it.
   }
   [[nodiscard]] const Reason& error() const noexcept { return error_; }
 
-  // The loop that runs it.
+  // For the loop that runs the frame.
 
-  /// From several children at once.
+  /// Several children may call it at once.
   void fail_with(Reason error) noexcept;
   void hand_error_to_parent() noexcept { parent->fail_with(std::move(error_)); }
   void destroy_dropped() noexcept {

@@ -11,7 +11,7 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// The node is first the tree, then the microtask in which the coroutine goes on.
+/// This node is the tree first, and then the microtask in which the coroutine goes on.
 template <class T>
 class ForkRoot : private Reaction, private ForkTree {
  public:

@@ -1,4 +1,4 @@
-// The coroutine promise of Forkable, and what may be awaited in one.
+// The coroutine promise of Forkable, and the awaiters that may be used in a Forkable.
 #pragma once
 
 #include <coroutine>
@@ -23,10 +23,10 @@ class ForkStart;
 template <class T>
 class ForkRoot;
 
-/// What join() gives, to be awaited.
+/// The awaitable that join() returns.
 class [[nodiscard]] Join {};
 
-/// What both kinds (value, void) share.
+/// The part that both kinds of promise (value, void) share.
 template <class T>
 class ForkablePromiseBase : public ForkFrame {
  public:
@@ -54,9 +54,9 @@ class ForkablePromiseBase : public ForkFrame {
                   "root of the tree, and move Forkables in");
   }
 
-  /// Precondition: it has ended, and not failed.
+  /// Precondition: the coroutine has ended, and has not failed.
   [[nodiscard]] Stored& value() noexcept { return *stored; }
-  /// Precondition: it has ended.   Errors: what it threw.
+  /// Precondition: the coroutine has ended.   Errors: what it threw.
   T take() {
     if (this->has_failed()) [[unlikely]]
       this->error().rethrow();
@@ -123,7 +123,7 @@ class ForkCall {
   Forkable<T> call_;
 };
 
-/// What fork() gives, to be awaited.
+/// The awaitable that fork() returns.
 template <class T>
 class [[nodiscard]] Fork {
  public:

@@ -1,4 +1,4 @@
-// The public handles, for what they are made of: headers in detail/ come before theirs.
+// Declares the public handles for the headers in detail/, which the headers of the handles include.
 #pragma once
 
 #include <heist/detail/export.hpp>

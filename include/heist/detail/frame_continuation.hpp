@@ -1,4 +1,5 @@
-// How a coroutine that yields goes on: as a task in its own frame, or after the promise of one.
+// How a coroutine that yields goes on: as a task that lives in its own frame, or as a reaction to
+// the promise of such a task.
 #pragma once
 
 #include <heist/detail/export.hpp>
@@ -12,14 +13,14 @@ namespace HEIST_NAMESPACE::detail {
 
 struct ContinuationSources;
 
-/// Says that a coroutine goes on elsewhere with the state it has (resume_on).
+/// Says that a coroutine goes on elsewhere with the scheduling state that it has (resume_on).
 struct Hop {};
 
-/// A continuation that lives in the frame of its coroutine: it has no signal, so nobody but its
-/// loop ever touches it.
+/// A continuation that lives in the frame of its coroutine. This is possible because it has no
+/// signal, so nobody but its loop ever touches it.
 class HEIST_EXPORT FrameContinuation final : public SchedulerTask {
  public:
-  /// It goes on with the state `captured`.
+  /// The coroutine goes on with the state `captured`.
   FrameContinuation(SchedulerCore& to, TaskPriority fixed, const SchedulingState& captured,
                     SuspendedCoroutine coroutine) noexcept
       : SchedulerTask(table, false), captured_(captured), coroutine_(coroutine) {
@@ -43,7 +44,7 @@ class HEIST_EXPORT ContinuationReaction final : public Reaction {
   ContinuationReaction(Ref<PromiseState<void>> continuation, SuspendedCoroutine coroutine) noexcept;
   /// The coroutine goes on with this state, where its scheduler is.   Errors: std::bad_alloc.
   void bind(const SchedulingState& state);
-  /// It may go on, or be destroyed, on another thread from here on.
+  /// From here on the coroutine may go on, or be destroyed, on another thread.
   void attach() noexcept { continuation_->attach(*this); }
   void throw_if_rejected() const;
 

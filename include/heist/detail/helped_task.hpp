@@ -14,31 +14,30 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// The agents that may take part in what runs on the calling thread: who helps with a loop of
+/// The agents that may help with what runs on the calling thread, such as a loop of
 /// heist/parallel.hpp.
 ///
 /// Thread: any.   Cost: a reference.
 class HEIST_EXPORT Helpers {
  public:
-  /// Those of the calling thread's cluster; off a cluster nobody.
+  /// The agents of the calling thread's cluster. On a thread of no cluster there are none.
   Helpers() noexcept;
 
-  /// How many agents may take part, the calling one included; one: nobody else.
+  /// How many agents may take part, the calling one included. One means that nobody else may.
   [[nodiscard]] unsigned agents() const noexcept;
-  /// The same with the reserves, which take the places of agents that are in blocking().
+  /// As agents(), plus the reserves, which work in place of agents that are in blocking().
   [[nodiscard]] unsigned places() const noexcept;
-  /// Posts `help`, to be called on any of the agents: as a continuation, so that what was begun
-  /// goes before tasks of the same priority that were not.
+  /// Posts `help`, to be called on any of the agents. It is posted as a continuation, so that work
+  /// that has begun runs before tasks of the same priority that have not.
   ///
   /// Precondition: agents() > 1.   Errors: std::bad_alloc. Returns false when the cluster is
-  ///               closed; `help` is
-  ///         gone.
+  /// closed; `help` is then destroyed.
   template <class Callback>
   bool call(TaskPriority priority, Callback&& help) const {
     return post(priority,
                 *make_node<PlainTask<std::decay_t<Callback>>>(std::forward<Callback>(help)));
   }
-  /// A helper: which agent it is, of places().
+  /// For a helper: the index of its agent, below places().
   [[nodiscard]] static unsigned agent_here() noexcept;
 
   friend bool operator==(const Helpers&, const Helpers&) noexcept = default;
@@ -49,26 +48,26 @@ class HEIST_EXPORT Helpers {
   Ref<ClusterCore> cluster_;  ///< null: nobody helps
 };
 
-/// What runs on the calling thread as it was when this object was made, for those who help it. For
-/// the library.
+/// What ran on the calling thread when this object was made, for the agents that help with it. Only
+/// the library uses it.
 ///
 /// Thread:   may_help() and Scope: a helper; the rest any.
 /// Lifetime: owns the task's signals.
 class HEIST_EXPORT HelpedTask {
  public:
-  /// Off any agent nothing aborts it.   Errors: std::bad_alloc.
+  /// On a thread without an agent nothing aborts it.   Errors: std::bad_alloc.
   HelpedTask();
 
   [[nodiscard]] bool aborted() const noexcept;
   void throw_if_aborted() const;
   [[nodiscard]] TaskPriority priority() const noexcept;
-  /// A helper, from time to time: false when its agent has something more urgent to do, or has to
-  /// look.
+  /// To be called by a helper from time to time. False when its agent has something more urgent to
+  /// do, or has to look whether it has.
   ///
   /// Cost: some loads; with an armed delay, one look at the clock.
   [[nodiscard]] bool may_help() const noexcept;
 
-  /// A helper: has the task's scheduling state meanwhile.
+  /// Gives a helper the task's scheduling state while it lives.
   class Scope {
    public:
     explicit Scope(const HelpedTask& task) noexcept;

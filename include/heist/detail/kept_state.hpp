@@ -11,24 +11,25 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Awaitables that resume a coroutine with its state themselves.
+/// Awaitables that resume a coroutine with its own state; they need no KeptState.
 template <class Awaitable>
 inline constexpr bool restores_state = false;
 
-/// Whoever resumes a coroutine out of an awaitable of another library does so within a state of its
-/// own, or none. Here is the coroutine's (contract YLD-3), and the resumer's while the coroutine
-/// runs.
+/// An awaitable of another library may be resumed on a thread that has another scheduling state, or
+/// none. So this object keeps the coroutine's state (contract YLD-3) while the coroutine is
+/// suspended, and the resumer's state while the coroutine runs.
 ///
 /// Thread: whoever runs the coroutine.   Cost: nothing until such an awaitable suspends it; then
 ///         one allocation for the coroutine.
 class HEIST_EXPORT KeptState {
  public:
-  /// The coroutine is about to suspend: keeps its state.   Errors: std::bad_alloc.
+  /// Keeps the state of the coroutine, which is about to suspend.   Errors: std::bad_alloc.
   void keep();
-  /// The coroutine goes on: with its state on the loop where that was kept, with none on any other.
+  /// Called when the coroutine goes on. It gets its state back on the loop where that was kept, and
+  /// no state on any other.
   void enter() noexcept;
-  /// The coroutine suspends or ends: gives its resumer's state back. Returns false when the resumer
-  /// had it already.
+  /// Called when the coroutine suspends or ends: gives its resumer's state back. Returns false if
+  /// the resumer had it already.
   bool leave() noexcept { return kept_ && leave_entered(); }
 
  private:
@@ -49,7 +50,7 @@ KeptState* kept_state_of(std::coroutine_handle<Awaiting> coroutine) noexcept {
   }
 }
 
-/// Lets the promise of a coroutine, if it is ours, give its resumer's state back.
+/// Gives the resumer's state back if the coroutine is one of heist's.
 template <class Awaiting>
 void leave_kept_state(std::coroutine_handle<Awaiting> coroutine) noexcept {
   if (KeptState* kept = kept_state_of(coroutine)) kept->leave();
@@ -82,7 +83,7 @@ class StateKeepingAwaiter {
     try {
       return awaiter_.await_suspend(coroutine);
     } catch (...) {
-      state_.enter();  // it has not suspended
+      state_.enter();  // the coroutine has not suspended
       throw;
     }
   }

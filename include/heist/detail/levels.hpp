@@ -1,4 +1,5 @@
-// The levels of effective priority: two for each priority, tasks and their continuations.
+// The levels of effective priority. Each priority has two: one for its tasks, and one above it for
+// their continuations.
 #pragma once
 
 #include <heist/priority.hpp>

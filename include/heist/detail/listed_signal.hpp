@@ -1,4 +1,4 @@
-// ListedSignal: refuses a list that would lose a priority.
+// ListedSignal: an element of a list of signals. It refuses signals whose priority would be lost.
 #pragma once
 
 #include <concepts>
@@ -7,8 +7,8 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// An element of a list for `any` without a priority: a TaskSignal does not compile there, since
-/// its priority would be lost without a word.
+/// An element of a list for `any` without a priority. A TaskSignal in such a list does not compile,
+/// because its priority would be lost unnoticed.
 ///
 /// Lifetime: as long as the signal it was made from.
 class ListedSignal {

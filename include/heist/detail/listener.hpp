@@ -39,42 +39,44 @@ struct SignalEvent {
 /// A callback in a signal's registry, with the protocol of running it against removing it.
 ///
 /// Roles   dispatcher: the one thread that delivers an event.  remover: the owner of the
-///         Subscription.  aborter: who aborts the signal that the listener is bound to (bond_).
-/// States  idle -> running -> idle (or gone, when removal was asked for meanwhile); idle -> gone;
-///         by the aborter, and for the one run of a once listener: idle -> leaving -> gone.
-/// I1      The callback is destroyed by whoever makes it gone, which happens once; the bond goes
-///         with it.
+///         Subscription.   aborter: the thread that aborts the signal that the listener is bound to
+///         (bond_).
+/// States  idle -> running -> idle (or gone, if a removal was asked for meanwhile); idle -> gone.
+///         The aborter, and the one run of a once listener, go idle -> leaving -> gone.
+/// I1      Whoever changes the phase to gone destroys the callback, and the bond with it. This
+///         happens once.
 /// I2      bond_ is set before the listener is registered anywhere, read by the dispatcher while it
-///         runs the listener, and given up by who destroys the callback.
-/// I3      Whoever takes it out of idle or running for ever tells its registry, once.
+///         runs the listener, and given up by whoever destroys the callback.
+/// I3      Whoever takes the listener out of idle or running for ever tells its registry, once.
 /// Edge listener: finish -> remove, removed, claim, observe. What the callback did happened before
-///   the removal returns, and before its next run. (Its first run sees it by the registry's edge.)
+///   the removal returns, and before its next run. (The registry's edge orders the first run.)
 /// Edge listener: remove -> taken. What the remover did happened before the dispatcher destroys the
-///   callback in its stead.
-/// Progress  removal blocks only while another thread runs or destroys the callback; the aborter
-///         and all else never wait.
+///   callback for it.
+/// Progress  a removal blocks only while another thread runs or destroys the callback. The aborter
+///         and all others never wait.
 /// Proof   stress/listener_stress.cpp, stress/model/models/listeners.cpp
 class HEIST_EXPORT Listener : public Registration {
  public:
-  /// Makes it a listener for one event only. To be called before it is registered.
+  /// Makes it a listener for one event only. Must be called before it is registered.
   void run_once() noexcept { ops = &once_ops; }
-  /// Ends it when `signal` aborts; `own` is where it will be registered for `event`. Before that.
-  /// False:
-  /// aborted already.   Errors: std::bad_alloc, nothing changed.
+  /// Ends the listener when `signal` aborts. Must be called before the listener is registered with
+  /// `own` for `event`. Returns false if `signal` is already aborted.   Errors: std::bad_alloc,
+  /// nothing changed.
   [[nodiscard]] bool bind(SignalCore& own, SignalEventKind event, SignalCore& signal);
 
-  /// Runs it if it is idle. Called by the dispatcher, in order. Returns true when that was its one
-  /// run.
+  /// Runs the listener if it is idle. Only the dispatcher calls it, in order. Returns true if that
+  /// was the one run of a once listener.
   [[nodiscard]] bool dispatch(SignalEvent& event) noexcept;
-  /// Ends the listener, as its event will not come again.
+  /// Ends the listener because its event will not come again.
   void retire() noexcept;
-  /// The next listener of the event being delivered; the dispatcher's.
+  /// The next listener of the event being delivered. Only the dispatcher uses it.
   Listener* dispatch_next = nullptr;
 
-  /// Removes it; waits while another thread runs it. Returns false when something else had ended
-  /// it.
+  /// Removes the listener; waits while another thread runs it. Returns false if something else had
+  /// ended it.
   [[nodiscard]] bool remove() noexcept;
-  /// The same without waiting: who runs it destroys the callback.
+  /// As remove(), without waiting: if another thread runs the listener, that thread destroys the
+  /// callback.
   [[nodiscard]] bool withdraw() noexcept;
   [[nodiscard]] bool active() const noexcept;
 
@@ -99,7 +101,7 @@ class HEIST_EXPORT Listener : public Registration {
   static const Ops once_ops;
 
   sync::atomic<Phase> phase_{Phase::idle};
-  RefCount shares_{2};  ///< the subscription's, the registry's; and its bond's
+  RefCount shares_{2};  ///< the subscription's, the registry's, and the bond's
   sync::atomic<const void*> runner_{nullptr};  ///< identity of the thread that runs it
   Bond* bond_ = nullptr;                       ///< a share of it
   void (*call_)(Listener&, SignalEvent&);

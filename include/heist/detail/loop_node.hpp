@@ -17,43 +17,44 @@ struct LoopNode;
 /// arrives: agents pick it.
 enum class LoopNodeKind : std::uint8_t { task, microtask, message, forked };
 
-/// One constant table a concrete node type.
+/// The operations of a node: one constant table for each concrete node type.
 struct LoopNodeOps {
   LoopNodeKind kind;
   /// Does the node's work on the agent; the node may be gone afterwards. Null for a message.
   void (*run)(LoopNode&, LoopCore&) noexcept;
-  /// Ends the node without its work (closed loop). The node may be gone afterwards.
+  /// Ends the node without doing its work, because the loop is closed. The node may be gone
+  /// afterwards.
   void (*drop)(LoopNode&) noexcept;
 };
 
-/// The table of a message, which may also be for a cluster, where no loop runs it. Every message
-/// has one, and nothing else does: take_message() relies on that.
+/// The table of a message. A message may also go to a cluster, where no loop runs it.
+/// take_message() relies on every message having this table, and no other node having it.
 struct MessageOps : LoopNodeOps {
   constexpr MessageOps(void (*dropped)(LoopNode&) noexcept,
                        void (*taken)(LoopNode&, TaskHome&) noexcept) noexcept
       : LoopNodeOps{LoopNodeKind::message, nullptr, dropped}, take(taken) {}
 
-  /// Heeds the message, called by a loop's agent or a cluster's keeper; the node may be gone
+  /// Carries out the message. A loop's agent or a cluster's keeper calls it; the node may be gone
   /// afterwards.
   void (*take)(LoopNode&, TaskHome&) noexcept;
 };
 
-/// A node of the inbox, a scheduler task queue, the timer wheel, the microtask queue, or (a
-/// reaction) of a pending promise.
+/// A node of the inbox, a scheduler task queue, the timer wheel, the microtask queue or, if it is a
+/// reaction, a pending promise.
 ///
 /// Invariant: a node is in one list at a time. In the inbox, in a promise and in a cluster's queues
-/// only `next` is meaningful; every other list belongs to the agent. Aligned so that its address
-/// leaves bits for a bin's word (InjectionQueue).
+/// only `next` is meaningful; every other list belongs to the agent. The alignment leaves low bits
+/// of the address free for a bin's word (InjectionQueue).
 struct alignas(16) LoopNode {
   LoopNode* next = nullptr;
   union {
     LoopNode* prev = nullptr;
-    /// Of a delayed task in an inbox: when it was posted, in nanoseconds of the loop's clock.
+    /// For a delayed task in an inbox: when it was posted, in nanoseconds of the loop's clock.
     std::int64_t posted_at;
   };
-  /// Enqueue order while in a scheduler task queue, expiry tick while in the timer wheel; of a
-  /// delayed task in an inbox the nanosecond at which its delay ends; in a cluster's queues, with a
-  /// maximum wait, since when it waits.
+  /// In a scheduler task queue: the enqueue order. In the timer wheel: the expiry tick. For a
+  /// delayed task in an inbox: the nanosecond at which its delay ends. In a cluster's queues, with
+  /// a maximum wait: since when the node waits.
   std::uint64_t key = 0;
   const LoopNodeOps* ops = nullptr;
 
@@ -62,15 +63,15 @@ struct alignas(16) LoopNode {
   LoopNode& operator=(const LoopNode&) = delete;
 };
 
-/// Precondition: it is a message.
+/// Precondition: the node is a message.
 inline void take_message(LoopNode& message, TaskHome& home) noexcept {
   static_cast<const MessageOps*>(message.ops)->take(message, home);
 }
 
-/// Walks a list of any length: call step(node, next) after each `next` was read. A long list comes
-/// from memory, mostly in the order of its addresses or against it (Depot::take): the walk asks for
-/// what is some steps ahead if it goes on like that. A short one is in the cache, and what lies
-/// behind it may be in use elsewhere.
+/// Prefetches for a walk through a list: call step(node, next) after each `next` was read. A long
+/// list is read from memory, and its addresses mostly rise or fall evenly (Depot::take), so the
+/// walk prefetches what lies some steps ahead at this rate. A short list is in the cache already,
+/// and the memory ahead of it may be in use elsewhere.
 class ListWalk {
  public:
   void step(const LoopNode& node, const LoopNode* next) noexcept {
@@ -88,7 +89,7 @@ class ListWalk {
   std::size_t steps_ = 0;
 };
 
-/// Turns round a list that was pushed newest first.   Returns the oldest.
+/// Reverses a list that was pushed newest first.   Returns the oldest node.
 [[nodiscard]] inline LoopNode* oldest_first(LoopNode* newest) noexcept {
   ListWalk walk;
   LoopNode* oldest = nullptr;

@@ -1,4 +1,4 @@
-// What calls say that are made through a moved-from handle, or that are given nothing to call.
+// Refuses calls through a moved-from handle, and calls that are given nothing to call.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace HEIST_NAMESPACE::detail {
 /// For a call that was given a null pointer, or an empty function object.   Errors: as above.
 [[noreturn]] HEIST_EXPORT void refuse_nothing(const char* call);
 
-/// Whether it is a null pointer, or an empty std::function or its like.
+/// Whether the callback is a null pointer, or an empty std::function or similar.
 template <class Callback>
 [[nodiscard]] bool is_nothing(const Callback& callback) noexcept {
   using Held = std::decay_t<Callback>;
@@ -26,8 +26,8 @@ template <class Callback>
   return false;
 }
 
-/// Errors: std::invalid_argument when there is nothing to call.   Cost: none for what always is
-///         something.
+/// Errors: std::invalid_argument when there is nothing to call.   Cost: none for types that can not
+///         be empty.
 template <class Callback>
 void check_callback(const Callback& callback, const char* call) {
   if (is_nothing(callback)) [[unlikely]]

@@ -23,7 +23,7 @@ inline constexpr std::size_t largest_node_class = node_class_bytes.back();
   return number;
 }
 
-/// Memory for one node; recycled across threads without locks (docs/adr/0003).
+/// Memory for one node. It is recycled across threads without locks (docs/adr/0003).
 ///
 /// Thread: any.   Blocks: never.   Errors: std::bad_alloc, nothing changed.   Cost: no allocation
 ///                when warm.
@@ -34,7 +34,7 @@ inline constexpr std::size_t largest_node_class = node_class_bytes.back();
 /// Thread: any.   Blocks: never.   Errors: none.
 HEIST_EXPORT void release_node(void* node, std::size_t bytes) noexcept;
 
-/// The same, for who knows the size when compiling: `node_class` is node_class_of(bytes).
+/// The same for callers that know the size at compile time; `node_class` is node_class_of(bytes).
 [[nodiscard]] HEIST_EXPORT void* allocate_node(std::size_t bytes, std::uint8_t node_class);
 HEIST_EXPORT void release_node(void* node, std::size_t bytes, std::uint8_t node_class) noexcept;
 

@@ -7,7 +7,8 @@
 namespace HEIST_NAMESPACE::detail {
 
 /// Ends its T through `discard(T&)`, as Ref does through `release(T&)`, so that headers need not
-/// know T. (std::unique_ptr does as much, but <memory> takes longer to compile than most of heist.)
+/// know T. (std::unique_ptr could do this, but <memory> takes longer to compile than most of
+/// heist.)
 template <class T>
 class Owner {
  public:
@@ -25,7 +26,7 @@ class Owner {
   [[nodiscard]] T& operator*() const noexcept { return *target_; }
   explicit operator bool() const noexcept { return target_ != nullptr; }
 
-  /// Gives it to the caller.
+  /// Gives the object to the caller.
   [[nodiscard]] T* detach() noexcept { return std::exchange(target_, nullptr); }
   void reset() noexcept {
     if (T* target = detach()) discard(*target);

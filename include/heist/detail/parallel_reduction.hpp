@@ -31,9 +31,9 @@ template <class Index>
   }
 }
 
-/// Each part has a value of its own; the values are in a list in the order of their indexes. Only
-/// who runs a part touches its value, and cuts what comes behind it; the caller all of them, in the
-/// end.
+/// Each part has a value of its own, and a list holds the values in the order of their indexes.
+/// Only the thread that runs a part touches its value and inserts values behind it. In the end the
+/// caller combines all of them.
 template <class Index, class Value, class Body>
 class Reduction final : public ParallelLoop {
  public:
@@ -42,7 +42,7 @@ class Reduction final : public ParallelLoop {
   Reduction(const Reduction&) = delete;
   Reduction& operator=(const Reduction&) = delete;
   ~Reduction() {
-    while (whole_.next) whole_.next = std::move(whole_.next->next);  // not one within the other
+    while (whole_.next) whole_.next = std::move(whole_.next->next);  // destructors must not nest
   }
 
   template <class Combine>

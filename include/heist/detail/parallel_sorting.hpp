@@ -12,8 +12,9 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Quicksort: what is right of the pivot is offered, what is left of it gone on with. Short parts
-/// are std::ranges::sort's, and long ones that bad pivots have cut too often.
+/// Quicksort. It offers the part to the right of the pivot to other agents and goes on with the
+/// part to the left. std::ranges::sort sorts short parts, and long ones that bad pivots have cut
+/// too often.
 template <class Iterator, class Compare>
 class Sorting final : public ParallelWork {
  public:
@@ -39,7 +40,7 @@ class Sorting final : public ParallelWork {
 
  private:
   static constexpr std::size_t short_part = 2048;
-  /// Where elements are that are equal to the pivot.
+  /// The range of the elements that are equal to the pivot.
   struct Pivots {
     std::size_t begin;
     std::size_t end;
@@ -58,7 +59,7 @@ class Sorting final : public ParallelWork {
     const Iterator right = has_few_on_the_left ? end_of_equals(pivot, last) : middle;
     return {offset_of(pivot), offset_of(right)};
   }
-  /// Many may be equal; without this they would all be on the right.
+  /// Many elements may be equal to the pivot. Without this they would all be on the right.
   Iterator end_of_equals(Iterator pivot, Iterator last) {
     return std::ranges::partition(
                pivot + 1, last,

@@ -1,5 +1,5 @@
-// ParallelWork: work that is cut into parts while it runs, for the algorithms of parallel.hpp. For
-// the library.
+// ParallelWork: work that is cut into parts while it runs. The algorithms of parallel.hpp use it;
+// users need not.
 #pragma once
 
 #include <chrono>
@@ -16,15 +16,15 @@ struct ParallelPart {
   std::size_t begin = 0;
   std::size_t end = 0;
   std::size_t step = 1;    ///< how many indexes take about as long as ParallelLoop wants
-  void* result = nullptr;  ///< the work's own
+  void* result = nullptr;  ///< whatever the work stores here
 
   [[nodiscard]] std::size_t size() const noexcept { return end - begin; }
 };
 
-/// Work that says itself how it is cut.
+/// Work that decides itself how it is cut.
 class HEIST_EXPORT ParallelWork {
  public:
-  /// Does a part, or offers what is left of it to the others.
+  /// Does a part, or offers the rest of it to the others.
   ///
   /// Thread: several at once, each with another part.   Errors: any; the first one ends the region.
   virtual void run(ParallelRegion& region, ParallelPart part) = 0;
@@ -37,8 +37,8 @@ class HEIST_EXPORT ParallelWork {
 };
 
 /// Work whose indexes are done one by one. It is cut in halves as long as somebody has nothing to
-/// do, and looks around (for aborts, for more urgent tasks, for others without work) every 20
-/// microseconds or so.
+/// do. About every 20 microseconds it looks for aborts, for more urgent tasks and for others
+/// without work.
 class HEIST_EXPORT ParallelLoop : public ParallelWork {
  public:
   void run(ParallelRegion& region, ParallelPart part) final;
@@ -57,9 +57,9 @@ class HEIST_EXPORT ParallelLoop : public ParallelWork {
   void offer_half(ParallelRegion& region, ParallelPart& part);
   void run_briefly(ParallelPart& part);
   Time run_step(ParallelPart& part, Time started);
-  /// Does these indexes, in order; `result` is the part's.
+  /// Does these indexes in order; `result` is the one of the part.
   virtual void run_indexes(std::size_t begin, std::size_t end, void* result) = 0;
-  /// The result of the second half of a part.
+  /// Makes the result of the second half of a part.
   virtual void* cut(void* /*result*/) { return nullptr; }
 };
 
@@ -68,16 +68,16 @@ class HEIST_EXPORT ParallelLoop : public ParallelWork {
 /// Errors: the first of the work; the reason when the calling task is aborted; std::bad_alloc.
 HEIST_EXPORT void run_parallel(ParallelWork& work, std::size_t count);
 
-/// Looks around. Returns true when nobody should go on with the part: the region is stopped
-/// (aborted, or something failed), or the thread, a helper, has something more urgent to do, and
-/// has left the part to the others.
+/// Looks whether to go on. Returns true when the caller must not go on with the part. Either the
+/// region is stopped, by an abort or an error; or the caller is a helper that has something more
+/// urgent to do, and this call has left the part to the others.
 ///
-/// Thread: who runs the part.   Cost: a few loads.   Errors: std::bad_alloc.
+/// Thread: the one that runs the part.   Cost: a few loads.   Errors: std::bad_alloc.
 [[nodiscard]] HEIST_EXPORT bool try_leave(ParallelRegion& region, const ParallelPart& part);
-/// Leaves a part to whoever is free, be it the caller later. Returns false when nobody would take
-/// it.
+/// Leaves a part to whoever is free, which may be the caller, later. Returns false when nobody
+/// would take it.
 ///
-/// Thread: who runs a part.   Cost: a task of oneTBB.
+/// Thread: one that runs a part.   Cost: a task of oneTBB.
 [[nodiscard]] HEIST_EXPORT bool offer(ParallelRegion& region, const ParallelPart& part);
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -9,13 +9,14 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// A bound of so many places.   Errors: std::invalid_argument for none, or more than 2^31;
+/// Makes a bound of so many places.   Errors: std::invalid_argument for none, or more than 2^31;
 /// std::bad_alloc.
 [[nodiscard]] HEIST_EXPORT Ref<PostBound> make_post_bound(std::size_t places);
 
-/// A place of this bound, or none.   Cost: one atomic operation or two.
+/// Takes a place of this bound, if one is free.   Cost: one atomic operation or two.
 [[nodiscard]] HEIST_EXPORT Room try_take_room(const Ref<PostBound>& bound) noexcept;
-/// The same, once there is one, nearly in the order of the calls.   Errors: std::bad_alloc.
+/// Takes a place as soon as one is free. Those who wait get theirs nearly in the order of the
+/// calls.   Errors: std::bad_alloc.
 [[nodiscard]] HEIST_EXPORT Promise<Room> wait_for_room(const Ref<PostBound>& bound);
 
 }  // namespace HEIST_NAMESPACE::detail

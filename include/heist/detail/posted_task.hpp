@@ -1,4 +1,4 @@
-// The concrete tasks: a callable, and what goes with it, in one node.
+// The concrete types of tasks. Each holds a callable, and whatever belongs to it, in one node.
 #pragma once
 
 #include <exception>
@@ -16,7 +16,7 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Fire and forget, without a signal: nothing but the callable.
+/// A task of post() without a signal: it holds nothing but the callable.
 template <class Callback>
 class PlainTask final : public SchedulerTask {
  public:
@@ -39,7 +39,7 @@ class PlainTask final : public SchedulerTask {
   Callback callback_;
 };
 
-/// Fire and forget with a signal.
+/// A task of post() with a signal.
 template <class Callback>
 class SignalledTask final : public ControlledTask {
  public:
@@ -86,8 +86,8 @@ class SignalledTask final : public ControlledTask {
 };
 
 /// A task of post_task: callable and promise. A callback that returns a promise lives until that
-/// promise settles, so that a coroutine lambda may use its captures; likewise one that returns a
-/// Forkable.
+/// promise settles, so that a coroutine lambda may use its captures. The same holds for a callback
+/// that returns a Forkable.
 template <class Callback>
 class PromiseTask final : public ControlledTask,
                           public PromiseState<SettledType<std::invoke_result_t<Callback&>>> {
@@ -231,7 +231,8 @@ class PromiseTask final : public ControlledTask,
     if (of(task).memory.drop()) destroy_node(of(task));
   }
   static const PromiseStateBase* promise_of(SchedulerTask& task) noexcept { return &of(task); }
-  /// No handle is left: the value goes now, the node when the registry has let go of it too.
+  /// No handle is left. The value is destroyed now; the node stays until the registry has released
+  /// it too.
   static void destroy(PromiseStateBase& base) noexcept {
     auto& self = static_cast<PromiseTask&>(static_cast<State&>(base));
     self.discard_value();

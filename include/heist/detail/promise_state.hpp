@@ -31,11 +31,11 @@ namespace HEIST_NAMESPACE::detail {
 
 /// The loop that runs on the calling thread, or null.
 [[nodiscard]] HEIST_EXPORT LoopCore* current_loop() noexcept;
-/// Where what runs on the calling thread goes on: on the thread's own loop, or in the cluster whose
-/// stealable task it is; null off any loop.
+/// The home on which the running task or coroutine goes on: the thread's own loop or, for a
+/// stealable task, its cluster. Null if no loop runs on this thread.
 [[nodiscard]] HEIST_EXPORT TaskHome* current_home() noexcept;
 
-/// Why promises of a closed loop reject (InvalidStateError); made once, so that closing never
+/// Why promises of a closed loop reject (InvalidStateError). It is made once, so that closing never
 /// allocates.
 [[nodiscard]] HEIST_EXPORT const Reason& loop_closed_reason() noexcept;
 /// Why a child of fork cannot post where its parent's agent runs (InvalidStateError).
@@ -62,55 +62,57 @@ class PromiseStateBase;
 struct HEIST_EXPORT Reaction : LoopNode {
   explicit Reaction(const LoopNodeOps& table) noexcept : LoopNode(table) {}
 
-  Ref<TaskHome> home;  ///< where it runs
+  Ref<TaskHome> home;  ///< where the reaction runs
   /// The scheduling state it runs with.
   CapturedState captured;
-  /// Stealable, with a priority that may change: its place in the signal's queue.
+  /// For a stealable reaction whose priority may change: its place in the signal's queue.
   SignalQueueEntryOwner cell;
 
-  /// It is one with what settles its promise: on an agent of its cluster it runs there, as a
-  /// microtask.
+  /// Whether the reaction belongs to the work that settles its promise. If an agent of its cluster
+  /// settles the promise, it then runs on that agent, as a microtask.
   bool follows_settler = false;
 
-  /// Binds it to the calling thread's loop (stealable: its cluster) and its current scheduling
-  /// state.
+  /// Binds the reaction to the calling thread's loop (in a stealable task, to its cluster) and to
+  /// the current scheduling state.
   /// Errors: NotAllowedError when no loop runs on this thread; std::bad_alloc.
   void bind_to_current_loop();
-  /// The same, always to the thread's own loop.   Errors: NotAllowedError.
+  /// The same, but always to the thread's own loop.   Errors: NotAllowedError.
   void bind_to_current_agent();
-  /// Binds it to the loop of a state's scheduler, with that state.   Errors: std::bad_alloc.
+  /// Binds the reaction to the loop of a state's scheduler, with that state.   Errors:
+  /// std::bad_alloc.
   void bind_to(const SchedulingState& state);
-  /// Binds it to the loop of a scheduler, with that scheduler's initial state.
+  /// Binds the reaction to the loop of a scheduler, with that scheduler's initial state.
   void bind_to(const Scheduler& scheduler);
-  /// Binds it, with no scheduling state, to the cluster whose agents alone can settle a promise.
-  /// False: there is none, and it is not bound.
-  /// Precondition: the caller is one of those agents, if there are such.
+  /// If only the agents of one cluster can settle the promise, binds the reaction to that cluster,
+  /// with no scheduling state. Returns false, and does not bind it, if there is no such cluster.
+  /// Precondition: if there is such a cluster, the caller is one of its agents.
   [[nodiscard]] bool bind_to_cluster_of(const PromiseStateBase& promise) noexcept;
 };
 
-/// Untyped part of a promise's shared state.
+/// The part of a promise's shared state that does not depend on the type of its value.
 ///
-/// Roles   settler: whoever owns the right to settle (one thread).  observer: any thread.
-/// States  status_: pending, then the outcome for good. reactions_: null or a list, then (all of
-///         them delivered) `settled_mark()` for good.
-/// I1      Everything but the atomics is written before settle() and only read after.
-/// I2      Reactions are delivered in the order in which they were attached: while the settler
-///         delivers, later ones join the list, and only behind settled_mark() do they go by
-///         themselves.
+/// Roles   settler: the one thread that owns the right to settle.  observer: any thread.
+/// States  status_: pending, then the outcome for good. reactions_: null or a list;
+///         `settled_mark()` for good once all of them are delivered.
+/// I1      Everything but the atomics is written before settle(), and only read after it.
+/// I2      Reactions are delivered in the order in which they were attached. While the settler
+///         delivers, new ones join the list. Only after settled_mark() is stored does attach()
+///         deliver them itself.
 /// I3      No user code runs while the settler delivers: reactions of closed loops are dropped
 ///         after.
 /// Edge promise: settle -> observe, wait. Carries the outcome.
-/// Edge promise: deliver -> observe. Whoever finds settled_mark() comes behind all deliveries.
+/// Edge promise: deliver -> observe. All deliveries happened before an observer finds
+///   settled_mark().
 /// Edge promise: react -> collect. Carries the reaction and its captured state.
 /// Edge promise: wait <-> settle. A waiting thread stores waiting_, then looks at status_; the
-///   settler stores status_, then looks at waiting_. All seq_cst: the thread sees the promise
-///   settled, or the settler sees that it waits.
-/// Reclamation  handles count; the last one destroys the value, then the owner's memory.
+///   settler stores status_, then looks at waiting_. All four are seq_cst, so either the thread
+///   sees that the promise is settled, or the settler sees that the thread waits.
+/// Reclamation  handles are counted; the last one destroys the value and then the owner's memory.
 /// Progress  attach lock-free; settle lock-free: it goes on while others attach.
 /// Proof   stress/settle_await_stress.cpp
 class HEIST_EXPORT PromiseStateBase {
  public:
-  /// `shares`: how many handles exist at birth (the settler's own included).
+  /// `shares` is the number of handles at the beginning, the settler's own included.
   PromiseStateBase(void (*destroy)(PromiseStateBase&) noexcept, std::uint32_t shares) noexcept;
   PromiseStateBase(const PromiseStateBase&) = delete;
   PromiseStateBase& operator=(const PromiseStateBase&) = delete;
@@ -120,18 +122,18 @@ class HEIST_EXPORT PromiseStateBase {
   }
   [[nodiscard]] bool is_settled() const noexcept { return status() != PromiseStatus::pending; }
 
-  /// Settles with the value the typed part already holds.
+  /// Settles with the value that the typed part already holds.
   void settle_fulfilled() noexcept { settle(PromiseStatus::fulfilled); }
 
-  /// Settles with a reason; `by_abort` rejections are never reported as unobserved (PRO-3).
+  /// Settles with a reason. A rejection `by_abort` is never reported as unobserved (PRO-3).
   void settle_rejected(Reason reason, bool by_abort) noexcept;
 
-  /// Adds a bound reaction; runs it through its loop at once when the promise is settled. Counts as
-  /// observing it.
+  /// Adds a bound reaction. If the promise is settled already, delivers it to its loop at once.
+  /// This counts as observing the promise.
   void attach(Reaction& reaction) noexcept;
 
-  /// The last holder: the reason may go before the memory does, unless an aborter is about to
-  /// settle.
+  /// Called by the last holder: destroys the reason before the memory goes, unless an aborter is
+  /// about to settle.
   void discard_reason() noexcept {
     if (is_settled()) reason_ = {};
   }
@@ -140,7 +142,7 @@ class HEIST_EXPORT PromiseStateBase {
   [[nodiscard]] const Reason& reason() const noexcept { return reason_; }
   [[nodiscard]] bool is_abort() const noexcept { return by_abort_; }
 
-  /// Someone looks at the outcome: a rejection is then not "unobserved".
+  /// Notes that somebody looks at the outcome. A rejection is then not "unobserved".
   void mark_handled() noexcept {
     // relaxed: only read by the last holder, which RefCount orders after every other.
     handled_.store(true, sync::relaxed);
@@ -153,8 +155,8 @@ class HEIST_EXPORT PromiseStateBase {
   /// As wait(), no longer than the given time; true when settled.
   [[nodiscard]] bool wait_for(Delay timeout);
 
-  /// The only loop or cluster that could settle it, or null when any thread might. Others than its
-  /// agents may only compare it: it may be gone.
+  /// Sets the only loop or cluster that can settle the promise, or null if any thread may. Threads
+  /// that are not its agents may only compare the pointer, as the home may be gone.
   void set_home(TaskHome* home) noexcept { home_ = home; }
   [[nodiscard]] TaskHome* settler() const noexcept { return home_; }
 
@@ -186,7 +188,7 @@ class HEIST_EXPORT PromiseStateBase {
 /// threads, and always behind what was delivered before. On a closed loop the reaction is dropped.
 HEIST_EXPORT void deliver(Reaction& reaction) noexcept;
 
-/// What a promise of T keeps: an empty value for void, a pointer for references.
+/// The type that a promise of T stores: an empty value for void, a pointer for references.
 template <class T>
 struct PromiseValue {
   using type = T;
@@ -200,14 +202,14 @@ struct PromiseValue<T&> {
   using type = T*;
 };
 
-/// Typed part of a promise's shared state.
+/// The part of a promise's shared state that depends on the type of its value.
 template <class T>
 class PromiseState : public PromiseStateBase {
  public:
   using Stored = typename PromiseValue<T>::type;
   using PromiseStateBase::PromiseStateBase;
 
-  /// Keeps the value; visible to others only after settle_fulfilled().
+  /// Keeps the value. Others see it only after settle_fulfilled().
   template <class... Args>
   void emplace(Args&&... args) {
     value_.emplace(std::forward<Args>(args)...);
@@ -232,8 +234,8 @@ class PromiseState : public PromiseStateBase {
   sync::atomic<bool> taken_{false};
 };
 
-/// The value of a fulfilled promise for who is to keep it: to be copied, or itself when it is
-/// move-only.
+/// The value of a fulfilled promise for a caller that keeps it: a copy, or the value itself if it
+/// is move-only.
 /// Errors: InvalidStateError when it was taken before.
 template <class T>
 [[nodiscard]] decltype(auto) value_to_keep(PromiseState<T>& source) {
@@ -244,8 +246,8 @@ template <class T>
   }
 }
 
-/// Settles `target` as `source` is settled. A move-only value goes to the first who takes it; a
-/// later `target` rejects with InvalidStateError.
+/// Settles `target` as `source` is settled. The first target takes a move-only value; a later one
+/// rejects with InvalidStateError.
 template <class T>
 void settle_as(PromiseState<T>& target, PromiseState<T>& source) noexcept {
   source.mark_handled();

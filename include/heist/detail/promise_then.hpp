@@ -16,8 +16,8 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Which promise then() was called on: one that has a name, or an rvalue, which gives a move-only
-/// value away.
+/// Which promise then() was called on: a named one, or an rvalue, which gives a move-only value
+/// away.
 enum class ThenOf : std::uint8_t { lvalue, rvalue };
 
 /// Whether the fulfilment callback gets the value itself.
@@ -43,13 +43,13 @@ struct FulfilResult<Callback, void, of> : std::invoke_result<Callback&> {};
 /// Stands for "no on_rejected": rejections pass through.
 struct PassThrough {};
 
-/// As std::invoke, whose header takes longer to compile than all of this one.
+/// Does what std::invoke does, whose header takes longer to compile than all of this one.
 template <class Callback, class... Args>
 decltype(auto) call_with(Callback& callback, Args&&... args) {
   return std::apply(callback, std::forward_as_tuple(std::forward<Args>(args)...));
 }
 
-/// A `then`: reaction to the source, and the state of the resulting promise, in one node.
+/// The node of one `then`: the reaction to the source, and the state of the resulting promise.
 template <class T, ThenOf of_what, class OnFulfilled, class OnRejected>
 class ThenNode final
     : public Reaction,
@@ -95,7 +95,7 @@ class ThenNode final
     try {
       adopting = call();
     } catch (...) {
-      error = Reason::of_current_exception();  // before users' destructors rethrow another
+      error = Reason::of_current_exception();  // now: users' destructors may rethrow another
       if (!error) error = no_reason_given();
     }
     if (adopting) return;
@@ -106,7 +106,8 @@ class ThenNode final
     finish();
   }
 
-  /// Calls the callback that applies; true when the result is adopted from a promise it returned.
+  /// Calls the callback that applies. True if the callback returned a promise, whose outcome is
+  /// adopted.
   bool call() {
     auto& source = Access::state(*source_);
     if (source.status() == PromiseStatus::fulfilled) {
@@ -151,7 +152,8 @@ class ThenNode final
     }
   }
 
-  /// Ends the reaction's share of the node. The callbacks went before the promise settled.
+  /// Ends the reaction's share of the node. The callbacks were destroyed before the promise
+  /// settled.
   void finish() noexcept {
     source_.reset();
     release(static_cast<PromiseStateBase&>(*this));
@@ -198,7 +200,7 @@ auto make_then(const Promise<T>& source, F&& on_fulfilled, R&& on_rejected, Bind
   return result;
 }
 
-/// The same, or one readable error of the compiler.
+/// The same, but misuse gives one readable error of the compiler.
 template <ThenOf of, class T, class F, class R, class Bind>
 auto checked_then(const Promise<T>& source, F&& on_fulfilled, R&& on_rejected, Bind&& bind) {
   if constexpr (requires { typename FulfilResult<std::decay_t<F>, T, of>::type; }) {
@@ -212,7 +214,7 @@ auto checked_then(const Promise<T>& source, F&& on_fulfilled, R&& on_rejected, B
         "then(): the value is move-only and stays with a promise that has a name: take it by const "
         "reference, or give the promise away, as in std::move(promise).then(f)");
     static_assert(could_take, "then(): the callback cannot be called with the promise's value");
-    return source;  // so that what uses the result is no further error
+    return source;  // so that the use of the result gives no further error
   }
 }
 

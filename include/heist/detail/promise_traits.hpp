@@ -1,4 +1,5 @@
-// What callbacks return: whether it is a promise or a call to run, and what that settles with.
+// Traits of what callbacks return: whether it is a promise or a Forkable, and the type that it
+// settles with.
 #pragma once
 
 #include <heist/detail/forward.hpp>
@@ -16,7 +17,7 @@ inline constexpr bool is_forkable = false;
 template <class T>
 inline constexpr bool is_forkable<Forkable<T>> = true;
 
-/// What a Promise of a callback's result settles with: promises are flattened once.
+/// The type that the promise for a callback's result settles with. Promises are flattened once.
 template <class T>
 struct Settled {
   using type = T;
@@ -25,7 +26,7 @@ template <class T>
 struct Settled<Promise<T>> {
   using type = T;
 };
-/// A task that returns one settles with its result.
+/// A task that returns a Forkable settles with its result.
 template <class T>
 struct Settled<Forkable<T>> {
   using type = T;

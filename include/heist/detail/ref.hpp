@@ -10,9 +10,9 @@ namespace HEIST_NAMESPACE::detail {
 
 /// A reference count that several threads may change.
 ///
-/// Edge ref: drop -> drop, last. Each drop is one RMW that releases the dropper's last use and
-/// acquires all earlier ones, so whoever drops last may destroy; so may a holder that finds itself
-/// the last one.
+/// Edge ref: drop -> drop, last. Each drop is one read-modify-write. It releases the dropper's last
+/// use and acquires all earlier ones, so whoever drops last may destroy the target. A holder that
+/// finds itself the last one may do so as well.
 class RefCount {
  public:
   explicit RefCount(std::uint32_t count) noexcept : count_(count) {}
@@ -27,23 +27,24 @@ class RefCount {
     return count_.fetch_sub(1, sync::edge("ref:drop", sync::acq_rel)) == 1;
   }
 
-  /// For who holds the memory but no reference: one more reference, unless none is left.
+  /// Adds a reference unless none is left. For callers that keep the memory alive but hold no
+  /// reference.
   [[nodiscard]] bool try_add() noexcept {
     std::uint32_t count = count_.load(sync::relaxed);  // relaxed: the CAS checks it again.
-    // relaxed: where the target is known from has published it, and its end waits for this
-    // reference.
+    // relaxed: whatever made the target known to the caller has published it, and its end waits for
+    // this reference.
     while (count != 0 &&
            !count_.compare_exchange_weak(count, count + 1, sync::relaxed, sync::relaxed)) {
     }
     return count != 0;
   }
 
-  /// Whether no reference is left; then there will be none again.
+  /// Whether no reference is left. Once none is left, there will never be one again.
   [[nodiscard]] bool is_zero() const noexcept {
     return count_.load(sync::relaxed) == 0;  // relaxed: nothing is read on the strength of it.
   }
 
-  /// For a holder: whether there are more references than these.
+  /// For a holder: whether there are more than `count` references.
   [[nodiscard]] bool is_more_than(std::uint32_t count) const noexcept {
     // relaxed: nothing that others did is read on the strength of it.
     return count_.load(sync::relaxed) > count;

@@ -9,7 +9,8 @@ namespace HEIST_NAMESPACE::detail {
 
 /// Counts an error and hands it to the hook.
 HEIST_EXPORT void report_error(ErrorOrigin origin, const Reason& reason) noexcept;
-/// Calls it, and reports what it throws; by then no handler holds the exception, only its reason.
+/// Calls the callback, and reports what it throws. When it reports, no handler holds the exception
+/// any more, only the reason does.
 template <class Callback>
 void invoke_and_report(Callback& callback, ErrorOrigin origin) noexcept {
   Reason thrown;

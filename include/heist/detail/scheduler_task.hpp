@@ -19,12 +19,12 @@ class PromiseStateBase;
 struct SignalQueueEntry;
 struct SignalPort;
 
-/// A place for a queue that moves with a signal, made ahead.
+/// A place in a queue that moves with a signal. It is made ahead of its use.
 using SignalQueueEntryOwner = Owner<SignalQueueEntry>;
 HEIST_EXPORT void discard(SignalQueueEntry& entry) noexcept;
 
-/// Phases of a task; docs/lifetime.md has the table of phases x events. Unstarted tasks are
-/// `posted` wherever they are: inbox, queue, wheel, or a cluster's bins and rings.
+/// Phases of a task; docs/lifetime.md has the table of phases and events. An unstarted task is
+/// `posted` wherever it is: in an inbox, a queue, a wheel, or a cluster's bins and rings.
 enum class TaskPhase : std::uint8_t {
   posted,           ///< not started; may still be aborted
   started,          ///< its callback, the checkpoint after it, or the tree that it returned runs
@@ -32,10 +32,10 @@ enum class TaskPhase : std::uint8_t {
   finished,         ///< its outcome settled the promise
   aborted,          ///< claimed before it started: never starts
   aborted_running,  ///< aborted while it ran: its late outcome is dropped
-  closed_running,   ///< the deadline of a close came while it ran: as aborted_running
+  closed_running,   ///< a close's deadline came while it ran: as aborted_running
 };
 
-/// Where the agent keeps a task. Agent only, once the task has arrived.
+/// Where the agent keeps a task. Only the agent may use it, once the task has arrived.
 enum class TaskPlace : std::uint8_t {
   elsewhere,
   queued,
@@ -45,16 +45,16 @@ enum class TaskPlace : std::uint8_t {
   /// Delayed, and its tick has come, but its scheduler's time has not (SchedulerDelays).
   delayed_longer,
   delayed_by_scheduler,  ///< delayed, in a wheel that its scheduler has of its own
-  ended_limit,           ///< a signal's time limit that has ended: before all tasks
+  ended_limit,           ///< a signal's time limit that has ended: it goes before all tasks
 };
 
 /// How a callback ended.
 enum class TaskOutcome : std::uint8_t {
   value,
   exception,
-  promise,       ///< returned; it decides
-  late_promise,  ///< returned, but an abort came first: only waited for, as the callback lives on
-  forked,        ///< the callback returned a Forkable, with whose end the task ends
+  promise,       ///< the callback returned a promise, which decides
+  late_promise,  ///< as promise, but an abort came first: the callback lives until it settles
+  forked,        ///< the callback returned a Forkable; the task ends when that has ended
 };
 
 class SchedulerTask;
@@ -63,13 +63,13 @@ class SchedulerTask;
 struct TaskOps : LoopNodeOps {
   /// Calls the callback and keeps its value; an exception is stored in `error`.
   TaskOutcome (*invoke)(SchedulerTask&, Reason& error) noexcept;
-  /// Settles the promise with the kept outcome. Called by the winner of try_finish or try_adopt;
-  /// also with a late promise, which settles nothing, and with a Forkable, once the callback's part
-  /// is over.
+  /// Settles the promise with the kept outcome. The winner of try_finish or try_adopt calls it. It
+  /// is also called with a late promise, which settles nothing, and with a Forkable, once the
+  /// callback's part is over.
   void (*settle)(SchedulerTask&, TaskOutcome, Reason& error) noexcept;
   /// Destroys a kept outcome that came too late.
   void (*discard_outcome)(SchedulerTask&, TaskOutcome) noexcept;
-  /// Rejects the promise, if there is one. Called by the winner of try_abort.
+  /// Rejects the promise, if there is one. The winner of try_abort calls it.
   void (*reject)(SchedulerTask&, const Reason&) noexcept;
   /// Destroys the callback.
   void (*discard_callback)(SchedulerTask&) noexcept;
@@ -77,7 +77,7 @@ struct TaskOps : LoopNodeOps {
   void (*retire)(SchedulerTask&) noexcept;
   /// Drops the registry's share of the node's memory.
   void (*release_share)(SchedulerTask&) noexcept;
-  /// The promise that it settles; null: there is none.
+  /// The promise that the task settles, or null if there is none.
   const PromiseStateBase* (*promise)(SchedulerTask&) noexcept = nullptr;
 };
 
@@ -85,17 +85,17 @@ struct TaskOps : LoopNodeOps {
 /// node.
 ///
 /// Edges of phase_: whoever claims a task by a transition owns its outcome from then on.
-/// Edge phase: finish -> claim, observe. The kept outcome; abort's claim and the pruner read behind
-/// it.
-/// Edge phase: claim -> finish, observe. Orders what an aborter did before its claim with a late
+/// Edge phase: finish -> claim, observe. Carries the kept outcome; an aborter's claim and the
+/// pruner read after it.
+/// Edge phase: claim -> finish, observe. What an aborter did before its claim happens before a late
 /// finish.
 /// Edge phase: start -> claim. Carries nothing plain, but is one half of the start/abort pair
 ///   (start: phase CAS, then load of the signal's reason; abort: CAS of the reason, then phase CAS;
-///   all four seq_cst, so either the start sees the reason or the aborter sees the start). ABT-2
-///   alone would hold with acquire and release: the aborter's walk meets every registered task, and
-///   since both CASes are of one word, a start that won is one that the claim finds; who comes
-///   behind an abort() that has returned reads its reason by coherence. With seq_cst a start heeds
-///   a reason also when nothing orders it behind that abort.
+///   all four seq_cst, so either the start sees the reason or the aborter sees the start). Acquire
+///   and release would be enough for ABT-2. The aborter's walk meets every registered task, and
+///   both CASes are on one word, so the claim finds every start that won. A start that is ordered
+///   after the return of abort() reads the reason by coherence. With seq_cst a start heeds a reason
+///   even if nothing orders it after that abort.
 class SchedulerTask : public LoopNode {
  public:
   SchedulerTask(const LoopNodeOps& table, bool controlled) noexcept
@@ -110,13 +110,13 @@ class SchedulerTask : public LoopNode {
   TaskPriority priority = TaskPriority::user_visible;
   std::uint8_t level = 0;                  ///< agent only: level of the static queue it is in
   TaskPlace place = TaskPlace::elsewhere;  ///< agent only
-  const bool has_control;                  ///< is a ControlledTask
+  const bool has_control;                  ///< whether it is a ControlledTask
   bool is_continuation = false;
   bool is_dynamic = false;         ///< priority follows the signal
   bool is_delayed : 1 = false;     ///< key and posted_at say until when, on arrival
   bool is_time_limit : 1 = false;  ///< of a signal, which it aborts before any task starts
 
-  /// Effective priority when it is static.
+  /// The effective priority of a task with a static priority.
   [[nodiscard]] int static_level() const noexcept {
     return effective_priority(priority, is_continuation);
   }
@@ -125,7 +125,7 @@ class SchedulerTask : public LoopNode {
     return phase_.load(sync::edge("phase:observe", sync::acquire));
   }
 
-  /// Claimed by an aborter before it started.
+  /// Whether an aborter claimed the task before it started.
   [[nodiscard]] bool is_aborted() const noexcept {
     return has_control && phase() == TaskPhase::aborted;
   }
@@ -138,14 +138,14 @@ class SchedulerTask : public LoopNode {
     // relaxed: a failed start reads nothing the aborter wrote.
   }
 
-  /// started -> finished. False: aborted meanwhile, the outcome is to be dropped.
+  /// started -> finished. False: aborted meanwhile; the caller must drop the outcome.
   [[nodiscard]] bool try_finish() noexcept { return leave_started(TaskPhase::finished); }
 
   /// started -> adopting. False: aborted meanwhile.
   [[nodiscard]] bool try_adopt() noexcept { return leave_started(TaskPhase::adopting); }
 
-  /// posted -> aborted, or started -> aborted_running; says which, or that the task is beyond
-  /// abort.
+  /// posted -> aborted, or started -> aborted_running. The result says which, or that it is too
+  /// late to abort the task.
   enum class AbortClaim : std::uint8_t { unstarted, running, none };
   [[nodiscard]] AbortClaim try_abort() noexcept {
     auto seen = TaskPhase::posted;
@@ -156,22 +156,22 @@ class SchedulerTask : public LoopNode {
     return AbortClaim::none;
   }
 
-  /// posted -> finished, without running: by whoever holds the task when its loop is closed, or
-  /// refuses it. Returns false when an aborter was first.
+  /// posted -> finished, without running. Called by whoever holds the task when its loop is closed
+  /// or refuses it. Returns false if an aborter was first.
   [[nodiscard]] bool try_drop() noexcept {
     auto seen = TaskPhase::posted;
     return claim(seen, TaskPhase::finished);
   }
 
-  /// started -> closed_running: by the close whose deadline came. Returns false when it settled, or
-  /// was aborted.
+  /// started -> closed_running. Called by a close whose deadline has come. Returns false if the
+  /// task had settled or was aborted.
   [[nodiscard]] bool try_close_running() noexcept {
     auto seen = TaskPhase::started;
     return claim(seen, TaskPhase::closed_running);
   }
 
-  /// Its registration with the signal may go. Aborted tasks are the aborter's, who still links
-  /// them.
+  /// Whether its registration with the signal may go. Aborted tasks are not done: they belong to
+  /// the aborter, which still has them in a list.
   [[nodiscard]] bool is_done() const noexcept {
     const auto now = phase();
     return now == TaskPhase::finished || now == TaskPhase::adopting ||
@@ -191,12 +191,13 @@ class SchedulerTask : public LoopNode {
   }
 };
 
-/// A registration with a signal: the abort steps of a task, a listener, or the link of a signal
-/// that depends on it. Node of the signal's registry.
+/// A registration with a signal: the abort steps of a task, a listener, or the link of a dependent
+/// signal. It is a node of the signal's registry.
 struct Registration {
   enum class Kind : std::uint8_t { task, listener, dependent };
   struct Ops {
-    /// Takes the right to act on it at this abort or dispatch. False: dead, or taken already.
+    /// Takes the right to act on the registration in this abort or dispatch. False: it is dead, or
+    /// somebody took the right already.
     bool (*claim)(Registration&) noexcept;
     /// True once it will never act again; it may then be unlinked.
     bool (*is_dead)(const Registration&) noexcept;
@@ -214,10 +215,10 @@ struct Registration {
   const Ops* ops;
 };
 
-/// A task that can be aborted: with a signal, or with a promise.
+/// A task with a signal or with a promise. It can be aborted.
 ///
-/// Edge contents: take, return -> take. Who comes second finds the callback destroyed, or the
-///         signal still there.
+/// Edge contents: take, return -> take. The second one finds the callback destroyed, or the signal
+///         still there.
 class HEIST_EXPORT ControlledTask : public SchedulerTask, public Registration {
  public:
   explicit ControlledTask(const TaskOps& table) noexcept;
@@ -237,17 +238,17 @@ class HEIST_EXPORT ControlledTask : public SchedulerTask, public Registration {
   /// Shares of the node's memory: the task's own, and the registry's when there is a signal.
   RefCount memory{1};
 
-  /// Of an aborted stealable task: true for the one who destroys its callback and leaves its
-  /// signal.
+  /// For an aborted stealable task: returns true to the one caller that must destroy its callback
+  /// and leave its signal.
   [[nodiscard]] bool take_contents() noexcept {
     return !contents_taken_.exchange(true, sync::edge("contents:take", sync::acq_rel));
   }
-  /// The holder, who had taken them only to keep the signal; if it was aborted meanwhile, its pick
-  /// disposes of them.
+  /// Called by a holder that had taken the contents only to keep the signal. If the task was
+  /// aborted meanwhile, its pick disposes of them.
   void return_contents() noexcept {
     contents_taken_.store(false, sync::edge("contents:return", sync::release));
   }
-  bool is_withdrawn = false;  ///< the keeper took it out of the wheel
+  bool is_withdrawn = false;  ///< the keeper took the task out of the wheel
 
  private:
   sync::atomic<bool> contents_taken_{false};
@@ -255,7 +256,8 @@ class HEIST_EXPORT ControlledTask : public SchedulerTask, public Registration {
 
 /// `run` of every controlled task: start, callback, checkpoint, settle, checkpoint (lifetime.md).
 HEIST_EXPORT void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept;
-/// A task that had forked has ended, on any agent: settles it, unless an abort came first.
+/// Called on any agent when a task that had forked has ended: settles it, unless an abort came
+/// first.
 HEIST_EXPORT void finish_task(ControlledTask& task, TaskOutcome outcome, Reason& error) noexcept;
 /// `drop` of every controlled task: it never starts; its promise rejects with AbortError.
 HEIST_EXPORT void drop_controlled_task(LoopNode& node) noexcept;

@@ -1,4 +1,5 @@
-// SchedulingState: what a task's continuations inherit (abort source, priority source, scheduler).
+// SchedulingState: what the continuations of a task inherit (abort source, priority source,
+// scheduler).
 #pragma once
 
 #include <cstdint>
@@ -15,16 +16,16 @@ namespace HEIST_NAMESPACE::detail {
 struct SchedulingState {
   SchedulerCore* scheduler = nullptr;
   TaskPriority priority = TaskPriority::user_visible;
-  std::uint32_t cooperative_task = 0;  ///< the number of the one that runs, on its loop; zero: none
-  // These two are read together right after a state was stored: in one half of it, so that the
-  // processor need not wait for the store.
+  std::uint32_t cooperative_task = 0;  ///< number of the running one on its loop; zero: none
+  // These two members are read together right after a state was stored. They lie in one half of it,
+  // so that the processor need not wait for the store.
   SignalCore* abort_source = nullptr;
   /// The signal whose priority continuations follow; null when the priority is fixed.
   SignalCore* priority_source = nullptr;
 };
 
-/// A scheduling state that owns its signals: captured where a continuation is created (contract
-/// YLD-3).
+/// A scheduling state that owns its signals. It is captured where a continuation is created
+/// (contract YLD-3).
 class CapturedState {
  public:
   CapturedState() noexcept = default;

@@ -1,4 +1,4 @@
-// SliceClock: whether a slice of work is over.
+// SliceClock: tells whether a slice of work is over.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Counts at a constant rate, or is always zero.   Cost: some 25 cycles on x86-64; not ordered with
-/// what is around it.
+/// A counter of constant rate, or always zero.   Cost: some 25 cycles on x86-64. The processor does
+/// not order it with the code around it.
 [[nodiscard]] inline std::uint64_t cycle_count() noexcept {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();
@@ -19,21 +19,22 @@ namespace HEIST_NAMESPACE::detail {
 #endif
 }
 
-/// When the slice of a cooperative scheduler ends: exactly when its host's clock says so. Reading
-/// that clock takes twice as long as reading the processor's counter, so that the counter answers
-/// where it is sure: within the first 99 % of the slice by the rate that was measured in the slices
-/// before. It must count at a constant rate (the processor says so), and one that a thread finds
-/// behind where it was, or far ahead, on another CPU, is not believed. It is read before and after
-/// the clock, so that a thread that is taken off the CPU between them only asks the clock earlier.
+/// Tells when the slice of a cooperative scheduler ends, which is exactly when its host's clock
+/// says so. Reading that clock takes twice as long as reading the processor's counter. So the
+/// counter answers where it is sure: within the first 99 % of the slice, by the rate that was
+/// measured in earlier slices. The counter is used only if the processor says that it counts at a
+/// constant rate. A count that is behind the earlier one, or far ahead of it, as a thread may find
+/// it on another CPU, is not believed. The rate is measured with a count before and one after the
+/// clock, so that a thread that loses its CPU in between only asks the clock earlier.
 ///
 /// Thread: the host's.
 class HEIST_EXPORT SliceClock {
  public:
   explicit SliceClock(const CooperativeHost& host) noexcept;
 
-  /// A slice begins; now, on the host's clock.
+  /// Begins a slice. Returns the time of the host's clock.
   Milliseconds begin() noexcept;
-  /// It is over whatever time is left, until the next one begins.
+  /// Ends the slice whatever time is left. It stays ended until the next one begins.
   void end_early() noexcept {
     is_ended_ = true;
     surely_within_ = 0;
@@ -45,7 +46,7 @@ class HEIST_EXPORT SliceClock {
     if (cycle_count() - began_at_count_ < surely_within_) return false;
     return ask_clock();
   }
-  /// The same for who has just read the host's clock.
+  /// As is_over(), for a caller that has just read the host's clock.
   [[nodiscard]] bool is_over_at(Milliseconds now) const noexcept {
     return is_ended_ || now - began_ >= interval_;
   }
@@ -53,7 +54,7 @@ class HEIST_EXPORT SliceClock {
 
  private:
   [[nodiscard]] bool ask_clock() const noexcept;
-  /// The clock was read between the two counts.
+  /// Measures the rate; the clock was read between the two counts.
   void measure_rate(std::uint64_t before, Milliseconds now, std::uint64_t after) noexcept;
   void trust_counter() noexcept;
 
@@ -64,8 +65,8 @@ class HEIST_EXPORT SliceClock {
   const CooperativeHost& host_;
   Milliseconds began_{-1};
   Milliseconds interval_{5};
-  double counts_per_ms_ = 0;  ///< at the least; zero: not known
-  // Where the rate is measured from.
+  double counts_per_ms_ = 0;  ///< a lower bound; zero: not known
+  // The count and the time from which the rate is measured.
   std::uint64_t first_count_ = 0;
   Milliseconds first_time_{};
   bool has_counter_;

@@ -1,4 +1,4 @@
-// Plain tasks and microtasks of a callable: they run with no promise, and tasks without a
+// Plain tasks and microtasks that call a callable. Neither has a promise, and the tasks have no
 // scheduling state.
 #pragma once
 
@@ -43,12 +43,12 @@ class PlainSourceTask final : public SchedulerTask {
   TaskSource source_;
 };
 
-/// Posts the task, or drops it. Returns false when the loop is closed.
+/// Posts the task. If the loop is closed, drops the task and returns false.
 HEIST_EXPORT bool queue_plain_task(LoopCore& loop, SchedulerTask& task) noexcept;
 /// Errors: std::invalid_argument for a value that is no TaskSource.
 HEIST_EXPORT void check_source(TaskSource source);
 
-/// queue_task of EventLoop and Agent.
+/// Implements queue_task() of EventLoop and Agent.
 template <class Callback>
 bool queue_task_on(LoopCore& loop, TaskSource source, Callback&& callback) {
   static_assert(!is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
@@ -62,7 +62,7 @@ bool queue_task_on(LoopCore& loop, TaskSource source, Callback&& callback) {
 /// Binds a reaction to the running agent and queues it.   Errors: NotAllowedError off an agent.
 HEIST_EXPORT void enqueue_microtask(Reaction& reaction);
 
-/// A callable as a microtask.
+/// A microtask that calls a callable.
 template <class Callback>
 class CallbackMicrotask final : public Reaction {
  public:

@@ -1,4 +1,4 @@
-// SuspendedCoroutine: what a loop needs to know of a coroutine that waits.
+// SuspendedCoroutine: all that a loop needs to know about a coroutine that waits.
 #pragma once
 
 #include <coroutine>
@@ -8,7 +8,7 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// A suspended coroutine of any promise type: it goes on, or its frame is destroyed.
+/// A suspended coroutine of any promise type. It can be resumed, or its frame can be destroyed.
 class SuspendedCoroutine {
  public:
   SuspendedCoroutine() noexcept = default;
@@ -21,7 +21,7 @@ class SuspendedCoroutine {
   void destroy(const Reason& why = loop_closed_reason()) const noexcept { destroy_(handle_, why); }
 
  private:
-  /// Coroutines of ours want to end their promise after the frame.
+  /// A coroutine of heist ends its promise after its frame, so its promise type destroys the frame.
   template <class Awaiting>
   static void destroy_frame(std::coroutine_handle<> coroutine, const Reason& why) noexcept {
     if constexpr (requires(Awaiting& awaiting) {

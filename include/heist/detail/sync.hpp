@@ -1,6 +1,6 @@
 // The atomics seam: every atomic of the runtime is declared through this header, so that a build
 // can replace it (a model checker, builds with a weakened end, or one that counts). See
-// docs/adr/0001. What it is replaced by is in src/instrument, for those builds only; it is not
+// docs/adr/0001. The replacements are in src/instrument. They are for those builds only and are not
 // installed.
 #pragma once
 

@@ -1,4 +1,4 @@
-// TaskTree: the tree of a task whose callback returned a Forkable.
+// TaskTree: the tree of coroutines of a task whose callback returned a Forkable.
 #pragma once
 
 #include <heist/detail/access.hpp>
@@ -13,11 +13,13 @@ namespace HEIST_NAMESPACE::detail {
 /// Runs a tree with the scheduling state of the running task.   Thread: an agent.
 HEIST_EXPORT void run_tree_of_task(ForkTree& tree) noexcept;
 
-/// The task goes on until its callback has returned and the tree has ended, be it on another agent.
+/// The task ends when both its callback has returned and the tree has ended, perhaps on another
+/// agent.
 ///
-/// Roles   starter: the agent that runs the task.  ender: the one on which the root ends, perhaps
-///         the same.
-/// I1      Each calls is_last() once, and touches the task no more unless it is the last.
+/// Roles   starter: the agent that runs the task.  ender: the agent on which the root ends,
+///         perhaps the same one.
+/// I1      Each of the two calls is_last() once. It does not touch the task afterwards unless it is
+///         the last.
 /// Edge    tree: meet -> meet. Carries the first one's side to the last.
 template <class T>
 class TaskTree : public ForkTree {
@@ -33,7 +35,7 @@ class TaskTree : public ForkTree {
   [[nodiscard]] bool is_last() noexcept {
     return met_.exchange(true, sync::edge("tree:meet", sync::acq_rel));
   }
-  /// The last.   Precondition: the root has not failed.
+  /// Called by the last.   Precondition: the root has not failed.
   T take() { return Access::frame(call_).take(); }
 
  private:

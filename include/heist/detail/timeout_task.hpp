@@ -16,11 +16,11 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// The task of a timeout. Unlike an abortable task nobody claims it: its loop's driver alone arms,
-/// clears, runs and drops it.
+/// The task of a timeout. Unlike an abortable task it needs no claim, because only its loop's
+/// driver arms, clears, runs and drops it.
 ///
-/// Shares  two: the loop's, until it ran or dropped the task, and the handle's. The callback goes
-///         with the loop's, the memory with the last.
+/// Shares  there are two: the loop's, until it has run or dropped the task, and the handle's. The
+///         callback is destroyed with the loop's share, the memory is freed with the last.
 /// Edge    ref (RefCount): the loop's last use happens before a handle that went to another thread
 ///         frees the memory, or the other way round.
 class TimeoutTask : public SchedulerTask {
@@ -31,7 +31,8 @@ class TimeoutTask : public SchedulerTask {
   }
   /// For the handle: whether the loop is done with the task.
   [[nodiscard]] bool is_over() const noexcept { return shares_.is_last(); }
-  /// For who has both shares of a task that has not run: callback and memory go.
+  /// For an owner of both shares of a task that has not run: destroys the callback and frees the
+  /// memory.
   void destroy() noexcept {
     own_ops().discard_callback(*this);
     free();
@@ -81,12 +82,12 @@ class CallbackTimeout final : public TimeoutTask {
 
   union {
     // NOLINTNEXTLINE(readability-identifier-naming): private, as the union is
-    Callback callback_;  ///< until the loop's share goes
+    Callback callback_;  ///< lives as long as the loop's share
   };
 };
 
-/// Hands the task to the current loop, and gives the handle. Drops the task when the loop is
-/// closed.
+/// Hands the task to the current loop, and returns the handle. If the loop is closed, drops the
+/// task.
 /// Errors: NotAllowedError outside of any loop; the task is dropped.
 [[nodiscard]] HEIST_EXPORT Timeout arm_timeout(TimeoutTask& task, Delay delay);
 
