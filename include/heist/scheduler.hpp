@@ -95,12 +95,12 @@ class HEIST_EXPORT Scheduler {
     if (refused(options)) return false;
     if (options.signal) {
       return post_controlled(*detail::make_node<detail::SignalledTask<std::decay_t<Callback>>>(
-                                   std::forward<Callback>(callback)),
-                               options);
+                                 std::forward<Callback>(callback)),
+                             options);
     }
     return post_plain(*detail::make_node<detail::PlainTask<std::decay_t<Callback>>>(
-                            std::forward<Callback>(callback)),
-                        options);
+                          std::forward<Callback>(callback)),
+                      options);
   }
 
   /// A scheduler of the same loop whose tasks and continuations never have a priority above
