@@ -11,13 +11,15 @@ inline SchedulerTask* pick_limit(LoopCore& loop) noexcept HEIST_ON_AGENT {
   return !limits.empty() && limits.begin_pick(loop.counts().run()) ? &limits.pop() : nullptr;
 }
 
-/// What was sent here has arrived in part: a limit of the cluster, for which that was interrupted.
+/// Picks a limit of the cluster, if what was sent to this loop has arrived in part only: that was
+/// interrupted for such a limit.
 inline SchedulerTask* pick_limit_of_cluster(LoopCore& loop) noexcept HEIST_ON_AGENT {
   const bool is_interrupted = loop.has_leftovers() && loop.membership() != nullptr;
   return is_interrupted ? loop.membership()->keep_delays() : nullptr;
 }
 
-[[gnu::noinline]] SchedulerTask* pick_limit_of_any(LoopCore& loop) noexcept HEIST_ON_AGENT {
+/// A function of its own, as most picks have no limit to look for.
+[[gnu::noinline]] inline SchedulerTask* pick_limit_of_any(LoopCore& loop) noexcept HEIST_ON_AGENT {
   if (loop.may_have_limits()) {
     const bool is_first = loop.has_messages() && loop.arrivals().limit_is_first();
     if (SchedulerTask* limit = is_first ? pick_limit(loop) : nullptr) return limit;
@@ -25,8 +27,8 @@ inline SchedulerTask* pick_limit_of_cluster(LoopCore& loop) noexcept HEIST_ON_AG
   return pick_limit_of_cluster(loop);
 }
 
-/// A limit that has ended does not wait until all that was sent here has been taken. Returns null
-/// when there is none, or nothing to take before it.
+/// Picks a limit that has ended before all that was sent here has been taken, as it does not wait
+/// for that. Returns null when there is none, or when nothing is left to take.
 inline SchedulerTask* pick_limit_before_inbox(LoopCore& loop) noexcept HEIST_ON_AGENT {
   if (!loop.may_have_limits() && !loop.has_leftovers()) [[likely]]
     return nullptr;
