@@ -11,11 +11,12 @@
 // I3  Time limits that are made and dropped at a steady rate hold no more than a fixed amount of
 //     memory, however long tasks are, and so however seldom agents pick (ABT-5).
 //
-// A pick is measured in processor time of its thread: what the system runs in between is nobody's
-// fault here. What is as long as the number of tasks is so each time: only a pick that takes long
-// in each of three attempts fails. Each round is of the next case. I1 is measured in a process of
-// its own, so that nothing is free there that others left. `--tasks N`: how many are aborted at
-// once. `--part lateness`, `--part memory`: that alone. `--case N`: this one alone.
+// A pick is measured in processor time of its thread, so that what the system runs in between does
+// not count. A case fails only if a pick is too long in each of three attempts: a pick whose time
+// grows with the number of tasks is too long every time. Each round runs the next case. I1 is
+// measured in a process of its own, where no memory is free that other cases have left.
+// `--tasks N` says how many tasks are aborted at once, `--case N` runs this case only, and
+// `--part lateness` and `--part memory` run that part only.
 #include <spawn.h>
 #include <sys/wait.h>
 

@@ -1,7 +1,7 @@
-// A cluster whose tasks block all the time, with reserves that come, go and end: threads outside
-// post tasks that block for what other tasks do, fork, yield, or post on, also to the agent that
-// they run on, be it a reserve; others suspend the scheduler meanwhile, and in half of the rounds
-// the cluster is closed or destroyed in the middle of it.
+// A cluster whose tasks block all the time, with reserves that come, go and end. Threads outside
+// post tasks that wait for other tasks, fork, yield, or post more tasks, some of them to the very
+// agent or reserve that they run on. Other threads suspend the scheduler meanwhile, and in half of
+// the rounds the cluster is closed or destroyed in the middle of it.
 //
 // I1  Every callback runs once at the most and is destroyed exactly once.
 // I2  Every promise settles.

@@ -1,7 +1,7 @@
-// A cluster of one to eight agents: threads outside and tasks inside post stealable and bound tasks
-// of all levels, with and without signals, at once, delayed, as coroutines that yield and await
-// across agents, while others abort and change priorities, and in most rounds the cluster is closed
-// or destroyed in the middle of it. Some priorities have a maximum wait (WAIT-6).
+// A cluster of one to eight agents. Threads outside and tasks inside post stealable and bound tasks
+// of all levels: with and without signals, at once or delayed, and as coroutines that yield and
+// await across agents. Other threads abort and change priorities meanwhile, and in most rounds the
+// cluster is closed or destroyed in the middle of it. Some priorities have a maximum wait (WAIT-6).
 //
 // I1  Every callback runs once at the most and is destroyed exactly once; so is every coroutine
 //         frame (LIF-1).

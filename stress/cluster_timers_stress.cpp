@@ -1,7 +1,7 @@
-// Delayed stealable tasks while one agent is in a task for as long as the longest of them (DLY-1,
-// DLY-5): half of them it has armed itself.
+// Delayed stealable tasks, while one agent runs a task for as long as the longest delay (DLY-1,
+// DLY-5). That agent has armed half of the delayed tasks itself.
 //
-// I1  All of them start before that task ends, which waits for them.
+// I1  All of them start before that long task ends, which waits for them.
 // I2  None starts early.
 //
 // Prints how late they start, from their due times: up to a tick of 1 ms belongs to it.

@@ -3,14 +3,13 @@
 // coroutines, and throw. Handles are dropped anywhere; in some rounds the agent is closed amid
 // that, and everything used on.
 //
-// I1  Every callback is destroyed once, whatever becomes of its task; what was refused by then,
-//         too.
+// I1  Every callback is destroyed once, whatever becomes of its task, even if the task is refused.
 // I2  A task that nobody cancelled runs, unless its agent was closed; with no close nothing is
 //         refused (COOP-2).
 // I3  Once cancel_callback() has returned, the loop does not pick that task any more.
 // I4  What one thread schedules at one level without a delay starts in that order.
-// I5  Once a thread was refused, it is always; after close() all are. What was scheduled before a
-//     drain was called, without a delay, runs.
+// I5  A thread that was refused once is refused from then on, and after close() every thread is.
+//     What was scheduled without a delay before a drain was called runs.
 // I6  However many have come and gone, memory is flat.
 #include <array>
 #include <chrono>

@@ -1,8 +1,7 @@
-// DriveScope an embedded loop: two threads take turns at driving one loop, others post to it and
-// stop it.
+// An embedded loop: two threads take turns at driving it, and others post to it and stop it.
 //
-// I1  One thread drives at a time; who comes second is told so, and the agent's state passes whole
-//     to the next.
+// I1  One thread drives at a time. A second one gets an error, and the agent's state passes whole
+//     to the next one that drives.
 // I2  stop() ends a run(), also when several threads call it at once; none is lost.
 // I3  Every task runs exactly once, and none at the same time as another one.
 #include <array>

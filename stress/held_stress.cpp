@@ -1,10 +1,10 @@
-// What agents of a cluster hold back for a suspended scheduler, while one thread resumes and
-// suspends that and another one aborts what it has.
+// Tasks that agents of a cluster hold back because their scheduler is suspended. One thread resumes
+// and suspends the scheduler, and another one aborts its tasks.
 //
 // I1  Each task runs once, or its promise rejects by its abort or the close; its callback is
-//         destroyed once (ABT-2, SUS-1).
-// I2  Once the scheduler is resumed for good, all that was not aborted runs, or is dropped by a
-//         close.
+//     destroyed once (ABT-2, SUS-1).
+// I2  Once the scheduler is resumed for good, every task that was not aborted runs, or is dropped
+//     by a close.
 // I3  However many have come and gone, memory is flat.
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
-// Bounded schedulers and ceilings: threads take places, wait for them and give them back; each
-// loop's ceilings are asked for at once.
+// Bounded schedulers and ceilings: threads take places, wait for them and give them back, and ask
+// for the ceilings of each loop at the same time.
 //
-// I1  Who has a place of a bound of one is alone.
-// I2  Whoever waits gets a place; in the end all are free.
-// I3  All who ask for a ceiling get the same scheduler.
+// I1  If a scheduler is bounded to one place, only one thread has it at a time.
+// I2  Every thread that waits gets a place, and in the end all places are free.
+// I3  All threads that ask for a ceiling get the same scheduler.
 #include <array>
 #include <heist/heist.hpp>
 #include <optional>

@@ -3,9 +3,9 @@
 // I1  No call throws, and the last one wins: the final priority is that of the last event (PRI-6).
 // I2  The events come one at a time, in the order of the values: each begins where the one before
 //     it ended.
-// I3  A call that has returned counts for every later pick (PRI-3), also when it changed nothing
-//     because another thread had just set the same value: whoever returns first lets the agents
-//     pick, and their next pick obeys.
+// I3  A call that has returned counts for every later pick (PRI-3), even if it changed nothing
+//     because another thread had just set the same value. The thread that returns first lets the
+//     agents pick, and their next pick has to obey.
 // I4  The tasks of a changed signal keep their age (PRI-4).
 // In some rounds the agents pick all the time instead, so that messages to them are sent, taken and
 // sent again.

@@ -1,11 +1,11 @@
 // Threads that change the priority of one signal without end, while its listener takes a
-//         millisecond.
+// millisecond.
 //
-// I1  A call calls the listener once, and once more only for each call of another thread that came
-//     meanwhile and has left: what one caller does is bounded by what the others do.
-// I2  Values that come during an event are one change, to the last of them. They are random here,
-//     so in one case of three there is nothing to deliver after an event: no call delivers for
-//     long, however fast the others are.
+// I1  A call of set_priority calls the listener once, and once more for each call of another thread
+//     that came and left meanwhile. So what one caller does is bounded by what the others do.
+// I2  All values that come during an event are delivered as one change, to the last of them. The
+//     values are random, so in one case of three nothing is left to deliver after an event, and no
+//     call delivers for long, however fast the others are.
 // I3  The events come one at a time, each begins where the one before it ended, and the last one
 //     carries the last value.
 // I4  What a thread wrote before its call is seen by the listener that is told of it, and what a

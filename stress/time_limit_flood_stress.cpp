@@ -4,11 +4,12 @@
 //
 // I1  A limit never aborts early (DLY-1).
 // I2  It is late by a tick and the task that is running at the most (DLY-6), which takes a
-//     millisecond or next to nothing here. What the thread that aborts waited for a CPU since the
-//     limit was due is not its own, and not counted. (What another agent of the cluster waited with
-//     the keeper's role in hand is: so nine of ten are to be in time, and all of them but for what
-//     a system may take from an agent.) `--things N`: how many are handed over. `--case N`: this
-//     one only.
+//     millisecond or next to nothing here. The time for which the aborting thread waited for a CPU
+//     since the limit was due does not count. The time for which another agent of the cluster
+//     waited while it was the keeper does count, as nobody sees it. So nine of ten limits have to
+//     be in time, and the others may be late by what a system takes from an agent.
+//
+// `--things N` says how many are handed over, and `--case N` runs this case only.
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -74,7 +74,8 @@ class HEIST_EXPORT Agent {
   /// An agent of a cluster, which has to call start().
   Agent(AgentOptions options, NotStarted);
   void start();
-  /// Instead of start(), for a reserve of a cluster: wake_reserve() starts it whenever it is needed.
+  /// To be called instead of start() for a reserve of a cluster, which wake_reserve() starts
+  /// whenever it is needed.
   void make_reserve() noexcept;
   /// For a reserve: wakes its thread, or starts one. When the system has none to give, the cluster
   /// does without this reserve.

@@ -38,8 +38,8 @@ std::size_t allocations() noexcept { return asked; }
 
 namespace {
 
-/// Counts one more; true when it is to fail. A reserve that was given is memory: what asks for it is
-/// there because RE2 frees memory twice when std::bad_alloc comes in the midst of it.
+/// Counts one more allocation, and says whether it is to fail. None fails that uses the reserve:
+/// that is there because RE2 frees memory twice when it meets std::bad_alloc.
 bool fails_now() noexcept {
   ++asked;
   if (MemoryReserve::is_in_use()) return false;

@@ -67,9 +67,9 @@ class SignalCore {
   [[nodiscard]] bool aborted() const noexcept {
     return reason_.load(sync::edge("signal:observe", sync::acquire)) != nullptr;
   }
-  /// As aborted(), for the start of a task (seq_cst half of Edge phase). True of a dependent as soon
-  /// as a root is aborted: an abort that comes second may return while the first one is on its way
-  /// to the dependents (ABT-2).
+  /// As aborted(), for the start of a task (seq_cst half of Edge phase). For a dependent it is true
+  /// as soon as a root is aborted, as an abort that comes second may return while the first one is
+  /// on its way to the dependents (ABT-2).
   [[nodiscard]] bool aborted_at_start() const noexcept {
     return reason_.load(sync::edge("signal:start", sync::seq_cst)) != nullptr ||
            (end_ != &destroy_root && has_aborted_root());

@@ -41,8 +41,8 @@ HEIST_BLOCKING_MODEL_PROGRAM(any_aborted_by_two_sources, 2) {
   check(ran == 0, "and never runs");
 }
 
-/// An abort of the source that comes second returns while the first is on its way to the dependents:
-/// no task of one starts any more (ABT-2).
+/// An abort of the source that comes second returns while the first one is on its way to the
+/// dependents. None of their tasks starts after that (ABT-2).
 HEIST_BLOCKING_MODEL_PROGRAM(losing_abort_against_a_dependents_start, 2) {
   EventLoop loop(on_virtual_clock());
   AbortController root;

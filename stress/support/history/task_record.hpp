@@ -54,7 +54,8 @@ struct Note {
     start,     ///< [pick_begin, start]
     transfer,  ///< claimed as part of a batch at `begin`; published in its thief's ring by `end`
     drop,      ///< destroyed by `end` without a start
-    move,  ///< the group got the priority id.level, or was aborted (no_priority), within [begin, end]
+    /// The group got the priority id.level, or was aborted (no_priority), within [begin, end].
+    move,
     suspend,  ///< of all that is stealable, after `begin`
     resume,   ///< of the same, by `end`
   };

@@ -10,7 +10,9 @@ namespace heist::test {
 /// What runs the scenario's tasks.
 enum class Stage : std::uint8_t {
   event_loop,  ///< a loop with a virtual clock
-  bound,  ///< the first agent of a cluster; in a larger one all agents have stealable tasks to run meanwhile
+  /// The first agent of a cluster. In a larger one all agents have stealable tasks to run
+  /// meanwhile.
+  bound,
   stealable,  ///< a cluster of one agent, through the scheduler of the cluster
 };
 
