@@ -29,7 +29,7 @@ class HEIST_EXPORT Room {
   ~Room() { leave(); }
 
   explicit operator bool() const noexcept { return static_cast<bool>(bound_); }
-  /// Gives the place back now; who waits for one gets it.
+  /// Gives the place back now; whoever waits for one gets it.
   ///
   /// Blocks: never.   Cost: one atomic operation when nobody waits.
   void leave() noexcept;
@@ -89,8 +89,8 @@ enum class PostResult : std::uint8_t {
 ///
 /// Spec:     contract LIF-5, SEC-1.
 /// Thread:   any; one handle is used by one thread at a time, copies may be anywhere.
-/// Lifetime: as a Scheduler's; who waits for room when the loop is closed gets it, and posting is
-///         refused.
+/// Lifetime: as a Scheduler's; whoever waits for room when the loop is closed gets it, and posting
+///         is refused.
 class HEIST_EXPORT BoundedScheduler {
  public:
   /// Errors: std::invalid_argument for a bound of 0, or above 2^31; std::bad_alloc.

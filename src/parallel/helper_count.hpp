@@ -6,8 +6,8 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Roles   offerer: who runs a part.  taker: who begins one.  helper: an agent, from its call until
-///         it leaves. owner: the thread whose regions these are, one after another.
+/// Roles   offerer: whoever runs a part.  taker: whoever begins one.  helper: an agent, from its
+///         call until it leaves. owner: the thread whose regions these are, one after another.
 /// States  (offers, helpers that were called, those of them that have come) in one word.
 /// I1      A helper leaves only while nothing is offered; an offer finds its helpers counted, or
 ///         calls one more: as long as something is offered, as many agents as may help do, or have

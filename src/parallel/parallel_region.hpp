@@ -31,8 +31,8 @@ namespace HEIST_NAMESPACE::detail {
 ///
 /// Roles   caller: the thread of the call.  helper: any of the cluster's agents.
 /// I1      A helper waits in the arena only while something is offered: it announces that it waits,
-///         then looks; who takes the last offer lets go whoever waits.
-/// I2      What belongs to a call is touched by who runs a part, while the caller waits.
+///         then looks; whoever takes the last offer lets go whoever waits.
+/// I2      What belongs to a call is touched by whoever runs a part, while the caller waits.
 /// Lifetime  shared by the thread and the helpers that were called.
 class ParallelRegion : public std::enable_shared_from_this<ParallelRegion> {
  public:
@@ -46,7 +46,7 @@ class ParallelRegion : public std::enable_shared_from_this<ParallelRegion> {
     return helpers_ == helpers && !count_.has_helpers_inside();
   }
 
-  // Who runs a part.
+  // What whoever runs a part calls.
 
   /// Whether more parts should wait for somebody: one, so that who has nothing to do finds
   /// something; where indexes take long, or how long is not known, one for each agent, as the next

@@ -6,7 +6,8 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Roles   helper: an agent, which waits.  taker: who takes the last offer, or the helper itself.
+/// Roles   helper: an agent, which waits.  taker: whoever takes the last offer, or the helper
+///         itself.
 /// I1      Of the takers one gets the helper. Until then it is there.
 /// Edge waiting: announce -> let_go. Carries what the helper has made.
 /// Edge waiting: announce, take <-> let_go, offered. A helper announces that it waits, then looks

@@ -37,11 +37,11 @@ constexpr std::chrono::milliseconds between_tasks{10};
 /// The agent's thread and how it is closed. The mutex orders closers, and the starts and ends of a
 /// reserve's thread; nobody runs users' code, or waits, while he has it. Tasks never meet it.
 ///
-/// A reserve's thread  none; runs; ends (it has retired, and calls on_stop). Who wants it while it
-///         ends leaves that to it: `is_wanted` to go on as if it had been started anew,
+/// A reserve's thread  none; runs; ends (it has retired, and calls on_stop). Whoever wants it while
+///         it ends leaves that to it: `is_wanted` to go on as if it had been started anew,
 ///         `close_requested` to close the loop.
 struct Agent::Impl : LoopNode {
-  /// A thread tells who has made it whether it has started. (A std::promise that is never kept
+  /// A thread tells whoever has made it whether it has started. (A std::promise that is never kept
   /// needs memory, of which there may be none.)
   class Start {
    public:
@@ -211,7 +211,7 @@ bool Agent::Impl::try_retire() {
   return is_ending = true;
 }
 
-/// Who makes a thread waits for the one before it, which has nothing left to do.
+/// Whoever makes a thread waits for the one before it, which has nothing left to do.
 void Agent::Impl::wake_reserve() noexcept {
   LoopCore& core = Access::core(loop);
   const std::lock_guard lock(closing);

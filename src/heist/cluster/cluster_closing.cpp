@@ -181,8 +181,9 @@ void ClusterClosing::drop_for_closer() noexcept {
   }
 }
 
-/// What waits for its time, or for a resume. Who finds the role taken leaves it to whoever has it,
-/// who looks again. `agent`: one that sees to what was aborted; else it waits for the next one.
+/// What waits for its time, or for a resume. Whoever finds the role taken leaves it to whoever has
+/// it, who looks again. `agent`: one that sees to what was aborted; else it waits for the next
+/// one.
 void ClusterClosing::drop_waiting(LoopCore* agent) noexcept {
   TaskFifo found;
   do {
@@ -206,8 +207,8 @@ void ClusterClosing::drop_taken(TaskFifo& tasks) noexcept {
   drops.drop();
 }
 
-/// One thread at a time; who finds another one at it leaves it to that one. (A late poster touches
-/// no agent's state: it may be gone.)
+/// One thread at a time; whoever finds another one at it leaves it to that one. (A late poster
+/// touches no agent's state: it may be gone.)
 void ClusterClosing::drop_found() noexcept {
   if (drop_requests_.fetch_add(1, sync::edge("hub:drop", sync::seq_cst)) != 0) return;
   ClusterDrops drops(*this, true);

@@ -24,12 +24,12 @@ class LoopCore;
 ///         otherwise, and its agent never leave.) A task that only posts leaves it to them: what is
 ///         dropped runs users' destructors.
 /// I2      So is what waits for its time or for a resume, by those that leave, that wait, that arm
-///         it late, or that have kept the delays: who finds the keeper's role taken leaves it to
-///         who has it, who looks for what was armed meanwhile. The last member waits for who has
-///         it, and keeps it.
+///         it late, or that have kept the delays: whoever finds the keeper's role taken leaves it
+///         to whoever has it, who looks for what was armed meanwhile. The last member waits for
+///         whoever has it, and keeps it.
 /// Edge hub: close <-> post. Publish, then read drops_; set drops_, then drop what is found.
 /// Edge hub: leave -> leave. Carries what the members did to the cluster to the last one.
-/// Edge hub: drop -> drop. One after another drops; who leaves it to another one has published
+/// Edge hub: drop -> drop. One after another drops; whoever leaves it to another one has published
 ///         before.
 /// Edge hub: await <-> sleep. Announce (IdleAgents), then see who awaits; await, then see who
 ///         sleeps.

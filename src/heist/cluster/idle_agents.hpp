@@ -8,7 +8,7 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-// One word. Who gets an agent up by it has to unpark that agent.
+// One word. Whoever gets an agent up by it has to unpark that agent.
 //
 // Roles   agent: announces, looks again, sleeps.  publisher: wakes one after it has published.
 // States  (sleeping: a bit for each agent; searching: those that look for work, or were woken to,
@@ -41,9 +41,9 @@ class IdleAgents {
     }
     return std::nullopt;
   }
-  /// From sleeping to searching; false when it does not sleep. Who wakes another agent has to
-  /// unpark it then. Who wakes itself is a searcher as if it had been woken: publishers may have
-  /// counted on the search that its announcement ended.
+  /// From sleeping to searching; false when it does not sleep. Whoever wakes another agent has to
+  /// unpark it then. Whoever wakes itself is a searcher as if it had been woken: publishers may
+  /// have counted on the search that its announcement ended.
   bool wake(unsigned agent) noexcept {
     Word old = word_.load(sync::edge("idle:notify", sync::seq_cst));
     while ((old & bit(agent)) != 0) {

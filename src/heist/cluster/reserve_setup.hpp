@@ -6,7 +6,7 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Who has the reserves' threads.
+/// The owner of the reserves' threads.
 class ReserveThreads {
  public:
   /// A member that is about to block: gets this one up, or starts its thread.

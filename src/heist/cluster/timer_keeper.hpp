@@ -25,8 +25,8 @@ namespace HEIST_NAMESPACE::detail {
 // I2      While agents sleep and a delay is armed: the watcher wakes in time, or an agent is awake
 //         that has not started a task, or a wake-up is in flight.
 // Why     Whoever made the first deadline earlier (an armer by its push, a keeper by next_due_)
-//         reads watch_ then, and wakes the watcher, or somebody if there is none. Who becomes the
-//         watcher reads both then.
+//         reads watch_ then, and wakes the watcher, or somebody if there is none. Whoever becomes
+//         the watcher reads both then.
 // Edge keeper: give_back -> take_role. Carries the wheel.
 // Edge keeper: keep <-> watch. Keep, then look who watches; watch, then read what is kept. (And
 //         Inbox's: arm, watch.)

@@ -81,8 +81,8 @@ class TakenNodes {
 //         the take. Only a close counts, at its deadline, when nothing is to start any more.
 // I6      What the agent has left of a list that it took is older than every node that head_ leads
 //         to.
-// I7      Who takes its own node back finds it where it put it, on top: what was below it then is
-//         the rest of the list, as a node leaves only with all that are above it, and is posted
+// I7      Whoever takes its own node back finds it where it put it, on top: what was below it then
+//         is the rest of the list, as a node leaves only with all that are above it, and is posted
 //         once.
 // Edge inbox: count <-> take. Count, then look; take, then see who counts.
 // Edge inbox: leave -> look_left. Carries the links of what is left. (And as count: count, then
@@ -91,7 +91,7 @@ class TakenNodes {
 // Edge inbox: sleep -> publish. Carries the wake-up word the agent prepared (parker).
 // Edge inbox: publish <-> look. A cluster's: arm, then look for the watcher; become the watcher,
 //         then look.
-// Reclamation  none: nodes belong to who takes them.
+// Reclamation  none: nodes belong to whoever takes them.
 // Progress  post lock-free, take one exchange (I5 apart).   Bound none (bounded posting is the
 //           scheduler's business).
 // Proof   tests/concurrent/inbox_test.cpp, stress/order_stress.cpp, stress/post_storm_stress.cpp,
@@ -242,7 +242,7 @@ class Inbox {
     let_others_count();
     return newest;
   }
-  /// Who has taken something.
+  /// Called by whoever has taken something.
   void let_others_count() noexcept {
     const auto counting = counting_.load(sync::edge("inbox:take", sync::seq_cst));
     if (counting != 0) [[unlikely]]

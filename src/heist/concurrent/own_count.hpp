@@ -8,8 +8,8 @@ namespace HEIST_NAMESPACE::detail {
 
 // Roles   owner: changes it, without read-modify-writes.  reader: any thread; sees what it was a
 //         moment ago.
-// Edge own_count: set -> get. Who has seen a number sees, of the owner's other numbers, what he set
-//         before (see LoopCore::try_tally(), which adds several up).
+// Edge own_count: set -> get. Whoever has seen a number sees, of the owner's other numbers, what he
+//         set before (see LoopCore::try_tally(), which adds several up).
 // Progress  wait-free.   Proof  stress/model/models/closing.cpp
 class OwnCount {
  public:

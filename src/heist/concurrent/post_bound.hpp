@@ -1,4 +1,4 @@
-// PostBound: the places of a bounded scheduler, and who waits for one.
+// PostBound: the places of a bounded scheduler, and the posters that wait for one.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ namespace HEIST_NAMESPACE::detail {
 //         one in the line: there are never more places owed than wait.
 // I2      A request that the server has not seen when it ends makes its author the server.
 // Edge room: owe -> give. The same, for whom another thread gives it to.
-// Edge room: serve -> serve, seen. One server after another; who leaves it to another one has
+// Edge room: serve -> serve, seen. One server after another; whoever leaves it to another one has
 //         joined, or owed, before.
-// Edge room: join -> leave. Who sees that someone waits finds one in the line.
+// Edge room: join -> leave. Whoever sees that someone waits finds one in the line.
 // Edge room: leave -> take, join. What was done with a place is over.
 // Lifetime  every place taken, and so everybody in the line, holds a share: nobody waits when it
 //         ends.
-// Progress  taking and leaving are lock-free; a frozen server delays who waits.
+// Progress  taking and leaving are lock-free; a frozen server delays whoever waits.
 // Proof   stress/model/models/limits.cpp, stress/limits_stress.cpp.
 class PostBound {
  public:

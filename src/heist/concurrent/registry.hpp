@@ -10,26 +10,26 @@ namespace HEIST_NAMESPACE::detail {
 // Roles   registrant: any thread (add).  walker: the one thread that aborts, or that delivers a
 //         priority change. pruner: one thread at a time, whoever notes a death when a portion is
 //         due.
-// States  head_: list of registrations, newest first; `closed` after close(). gate_: who is inside
-//         (walking, pruning), and closed_list_left: the walker has gone and left the closed list to
-//         the pruner inside. kept_: null, or a pass is under way and has come so far. A pass goes
-//         through all that are older than the newest one at its beginning, in portions, each of
-//         which may be another pruner's.
+// States  head_: list of registrations, newest first; `closed` after close(). gate_: who is
+//         inside (walking, pruning), and closed_list_left: the walker has gone and left the closed
+//         list to the pruner inside. kept_: null, or a pass is under way and has come so far. A
+//         pass goes through all that are older than the newest one at its beginning, in portions,
+//         each of which may be another pruner's.
 // I1      Nodes are unlinked by the pruner only, never at the head, and only when dead; a dead node
 //         never comes to life, so the walker loses nothing when it misses one.
 // I2      An unlinked node keeps its `older` pointer and its memory until neither a walker nor a
 //         pruner is inside: a walker standing on it still reaches every live node behind it. The
 //         same holds for a closed list.
 // I3      No pruner enters while a walker is inside. Of a walker and a pruner that are inside
-//         together, the first to leave leaves its nodes to the other. Who finds itself alone inside
-//         takes them, before it takes its bit out of gate_, while nobody else can enter the same
-//         role. They are its own then: whoever enters later does not meet them.
+//         together, the first to leave leaves its nodes to the other. Whoever finds itself alone
+//         inside takes them, before it takes its bit out of gate_, while nobody else can enter the
+//         same role. They are its own then: whoever enters later does not meet them.
 // I4      kept_ is in the list: it was alive, or the head, when the last pruner left, and only
-//         pruners unlink. A closed list is taken by who is inside, so that a pruner who comes later
-//         finds it closed, and does not look at kept_.
+//         pruners unlink. A closed list is taken by whoever is inside, so that a pruner who comes
+//         later finds it closed, and does not look at kept_.
 // Edge registry: add -> walk, close, prune. Carries the registration. add and the first load of a
 //         walk are seq_cst: one half of D2 of SignalCore.
-// Edge registry: close -> refuse. Carries the abort reason to who comes too late.
+// Edge registry: close -> refuse. Carries the abort reason to whoever comes too late.
 // Edge registry: unlink -> walk. Carries the shortened list (a walker may follow either pointer).
 // Edge registry: leave -> leave, enter. Carries the unlinked and the closed nodes to who frees
 //         them, and how far a pass has come, and the finished list, to the next to enter.

@@ -1,4 +1,4 @@
-// WaitingLine: who waits for something, nearly in the order of arrival.
+// WaitingLine: those that wait for something, nearly in the order of arrival.
 #pragma once
 
 #include <heist/version.hpp>
@@ -18,7 +18,7 @@ class WaitingLine {
 
   /// Any thread.   Errors: std::bad_alloc, nothing changed.
   void join(void* waiter);
-  /// One thread at a time: the next, or null. Who has joined before is found.
+  /// One thread at a time: the next, or null. Whoever has joined before is found.
   [[nodiscard]] void* next() noexcept;
 
  private:

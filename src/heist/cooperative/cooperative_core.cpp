@@ -104,7 +104,7 @@ void CooperativeCore::cancel_here(CooperativeTaskNode& task) noexcept {
 
 void CooperativeCore::cancel(CooperativeTaskNode& task) noexcept {
   if (is_here()) return cancel_here(task);
-  // relaxed: who comes second relies on the flag itself; the message is for the callback's end.
+  // relaxed: whoever comes second relies on the flag itself; the message is for the callback's end.
   if (task.is_cancelled.exchange(true, sync::relaxed)) return;
   retain(task);
   if (!send(task.cancellation, &LoopCore::post_node)) release(task);

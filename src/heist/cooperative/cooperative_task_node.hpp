@@ -33,7 +33,7 @@ class CooperativeTaskNode : public LoopNode {
   /// Whether there is something to call.
   [[nodiscard]] bool is_alive() const noexcept { return callback && !is_cancelled_elsewhere(); }
   [[nodiscard]] bool is_cancelled_elsewhere() const noexcept {
-    // relaxed: it guards nothing. Who hears that cancel_callback() has returned, sees it.
+    // relaxed: it guards nothing. Whoever hears that cancel_callback() has returned, sees it.
     return is_cancelled.load(sync::relaxed);
   }
 

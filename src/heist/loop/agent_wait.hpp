@@ -14,10 +14,10 @@ class PromiseStateBase;
 class TaskHome;
 struct SeenWaits;
 
-// Roles   waiter: the agent's thread.  looker: who wants to know who waits for whom: a member of
-//         its cluster that is about to wait, or has waited long, or a closer.
-// I1      A promise that is waited for lasts as long as somebody looks: who ends a wait waits for
-//         those that look (ClusterWaits::lookers_).
+// Roles   waiter: the agent's thread.  looker: whoever wants to know who waits for whom: a member
+//         of its cluster that is about to wait, or has waited long, or a closer.
+// I1      A promise that is waited for lasts as long as somebody looks: whoever ends a wait waits
+//         for those that look (ClusterWaits::lookers_).
 // Edge wait: begin, end <-> look, looked. Take it back, then see who looks; say so, then look. Of
 //         two that begin, and then look at each other, one sees the other.
 // Progress  lock-free, but for the end of a wait that somebody looks at.

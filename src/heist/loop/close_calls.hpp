@@ -16,8 +16,8 @@ namespace HEIST_NAMESPACE::detail {
 // Roles   caller: any thread, in a call of close(), which has a number.  agent: says how far it is.
 // States  (stage: open, closed (its loop is), stopped (on_stop has returned, too); the youngest
 //         call that has left at its deadline).
-// I1      Who leaves takes along those that were called before: a later deadline counts for all
-//         that wait by then. Who calls afterwards waits as it asks for.
+// I1      Whoever leaves takes along those that were called before: a later deadline counts for all
+//         that wait by then. Whoever calls afterwards waits as it asks for.
 // Edge close_calls: reach -> see. Carries what the agent has done until then.
 // Bound   2^30 calls in one process.
 // Progress  lock-free but for wait().   Proof  stress/model/models/closing.cpp

@@ -71,7 +71,7 @@ bool discard_contents(ControlledTask& task) noexcept {
 
 bool dispose(ControlledTask& task) noexcept {
   const bool had_contents = discard_contents(task);
-  if (had_contents) task.cell.reset();  // else who has taken them may look for the task there
+  if (had_contents) task.cell.reset();  // else whoever has taken them may look for the task there
   task.task_ops().retire(task);
   return had_contents;
 }

@@ -13,7 +13,7 @@ namespace HEIST_NAMESPACE::detail {
 //         closer has it, the last of both to be done with it drops the share of its memory that the
 //         agent added.
 // Edge running: publish -> steal. Carries the task.
-// Edge running: withdraw -> steal. Carries nothing of the task's: who withdrew it ends it.
+// Edge running: withdraw -> steal. Carries nothing of the task's: whoever withdrew it ends it.
 // Edge running: rejected -> reject. One closer is done with its stolen task before the next steals.
 // Progress  wait-free; a closer does nothing while another one is at it.
 // Proof   stress/model/models/running.cpp

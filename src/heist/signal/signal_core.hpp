@@ -36,7 +36,7 @@ class StopBridge;
 ///      a task is refused, or claimed by the aborter, or sees the reason at its start (Edge phase).
 /// I3   Signals that depend on others (dependent_signal.hpp) depend on roots only. A root's aborter
 ///      sets the reasons of its dependents while it walks its registry, before anybody is notified;
-///      who set a reason runs that signal's abort steps.
+///      whoever set a reason runs that signal's abort steps.
 /// D2   A change of priority stores delivered_, then walks the registry for dependents; a new
 ///      dependent adds itself to the registry, then reads delivered_. All seq_cst: the walk meets
 ///      it, or it has read the new value.
@@ -123,7 +123,7 @@ class SignalCore {
   /// std::bad_alloc.
   [[nodiscard]] SignalPort& part_for(const SchedulerCore& scheduler);
 
-  /// Adds a reference, for who holds the memory only; false when the last one has gone.
+  /// Adds a reference, for whoever holds the memory only; false when the last one has gone.
   [[nodiscard]] bool try_retain() noexcept { return shares_.try_add(); }
   [[nodiscard]] bool has_ended() const noexcept { return shares_.is_zero(); }
   /// Which kind of signal it is.

@@ -29,8 +29,8 @@ struct SignalMessage : LoopNode {
 /// Roles   sender: any thread that changes the priority, or the one that aborts.  agent: the
 ///         loop's.
 /// States  notice_: idle -> pushing -> queued -> idle, with a version that counts returns to idle.
-/// I1      The priority message is in the inbox at most once: it belongs to who moved notice_ from
-///         idle.
+/// I1      The priority message is in the inbox at most once: it belongs to whoever moved notice_
+///         from idle.
 /// D1      set_priority stores the value, then reads notice_; the agent makes notice_ idle, then
 ///         reads the value. All four are seq_cst: a sender that found `queued` precedes the agent's
 ///         reading of the value. One that found `pushing` cannot wait for that push, so it raises
@@ -38,8 +38,8 @@ struct SignalMessage : LoopNode {
 /// Edge notice: take -> mark. Carries the message: the agent is done with it, it may be sent again.
 /// Edge notice: queue -> mark. Orders the push of the message with later senders, who rely on it.
 /// Edge notice: mark -> take. Carries nothing but the order of D1 (the value is an atomic).
-/// Edge pair: make -> find. Carries the pair. As D1: who changes the priority looks for the pair
-/// then; who makes it, or finds it new, reads the priority again.
+/// Edge pair: make -> find. Carries the pair. As D1: whoever changes the priority looks for the
+/// pair then; whoever makes it, or finds it new, reads the priority again.
 /// Lifetime  as long as its signal; a message under way holds a reference to the signal.
 struct SignalPort {
   explicit SignalPort(SignalCore& owner,

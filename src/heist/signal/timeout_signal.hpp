@@ -19,9 +19,9 @@ namespace HEIST_NAMESPACE::detail {
 ///          share of the references (then of that message), one of the timer until it has run or
 ///          was dropped.
 /// States   where_: the timer is under way to its loop, has arrived, or was given up under way:
-///          then both shares are of who takes it up. So what is dropped before it arrives leaves no
-///          message behind, and costs the loop next to nothing; and none at all if nothing was
-///          handed over since, as it is taken back then.
+///          then both shares are of whoever takes it up. So what is dropped before it arrives
+///          leaves no message behind, and costs the loop next to nothing; and none at all if
+///          nothing was handed over since, as it is taken back then.
 /// Edge limit: give_up -> take_up. Carries what the references did to the memory that is freed
 ///         then.
 /// I1       The timer touches the signal with a reference only, which it gets unless the last one
@@ -67,7 +67,7 @@ class TimeoutSignal final : public SignalCore {
   Cancellation cancellation_;
   RefCount memory_{2};
   sync::atomic<Where> where_{Where::under_way};
-  Inbox::Below below_ = 0;  ///< who made the signal wrote it
+  Inbox::Below below_ = 0;  ///< whoever made the signal wrote it
 };
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -8,7 +8,8 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-// Roles   closer: any thread; asks.  drainer: who runs what is left, or waits for its end; reads.
+// Roles   closer: any thread; asks.  drainer: whoever runs what is left, or waits for its end;
+//         reads.
 // I1      Whoever asks, they only get stricter: a drain, a drain until a time, an earlier time,
 //         abort (no time at all); delayed tasks are waited for as long as all ask for it.
 // Order   relaxed throughout: an asker wakes the drainer afterwards, by a message or a word, which

@@ -18,7 +18,7 @@ class WaitingTasks;
 ///         a message, upon which the owner looks until nothing is left.
 /// I2      A keeper looks whenever there is something, told or not: the one who is to send the
 ///         message may be stopped before it, and wakes nobody for a limit of his own that ends
-///         late. Who set one after him has woken the watcher for it, which is to see it.
+///         late. Whoever set one after him has woken the watcher for it, which is to see it.
 /// Progress  lock-free; a poster that is stopped before its message to a loop holds up the limits
 ///         that are set behind its own.
 /// Proof   stress/model/models/time_limits.cpp

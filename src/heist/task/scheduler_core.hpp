@@ -32,10 +32,10 @@ class TaskHome;
 /// Why     An agent that holds a task back looks again whether the scheduler is suspended; who
 ///         resumes it looks what is held afterwards. Of the two the later publishes the task, or
 ///         finds a holder, who looks at both when it has ended. An agent reads aborts_, looks
-///         whether its task is aborted, holds it back, and reads aborts_ again; who learns of an
-///         abort counts it, then sweeps. If the sweep came too early for the task, the agent sees
-///         the count change. Who counts finds that a sweep pays, or finds a holder, who looks again
-///         when it has ended. All are seq_cst.
+///         whether its task is aborted, holds it back, and reads aborts_ again; whoever learns of
+///         an abort counts it, then sweeps. If the sweep came too early for the task, the agent
+///         sees the count change. Whoever counts finds that a sweep pays, or finds a holder, who
+///         looks again when it has ended. All are seq_cst.
 /// Edge hold: push -> take. Carries the tasks.
 /// Edge hold: end -> begin. Carries nodes_.
 /// Edge hold: push, resume <-> suspended, take. Hold, then look; resume, then look what is held.

@@ -22,7 +22,7 @@ struct SweepPlace {
 // each abort O(1), and what is aborted stays in front of agents that do not come to it only up to
 // such a number (contract LIF-5, ABT-5).
 //
-// Roles   counter: who learns of aborts.  sweeper: an agent, one at a time.
+// Roles   counter: whoever learns of aborts.  sweeper: an agent, one at a time.
 // I1      Only the sweeper touches the place. It raises until_due_ only at the end of a sweep.
 // Edge sweep: end -> begin. Carries the place.
 // Progress  lock-free; a sweeper that is stopped stops sweeping, and what it has in hand waits for

@@ -26,13 +26,14 @@ namespace HEIST_NAMESPACE::detail {
 //         of the CASes of post(), at most `most` at once. What is in hand counts as claimed
 //         (CLU-1): those behind it go on being taken.
 // I3      Posters never dereference what they find in a bin.
-// I4      head_ and tail_ only help: who finds one behind (the bin's round says so) moves it on.
+// I4      head_ and tail_ only help: whoever finds one behind (the bin's round says so) moves it
+//         on.
 // Edge bin: publish -> search, take. Carries the tasks, and how an agent that had them in hand has
 //         linked them.
 // Edge bin: publish <-> search. Post, then read the hint and the sleepers; announce, then search. A
 //         search that reads a bin before its first post stops there, so that post must come before
-//         those to later bins in S: who posts behind a bin has searched it, or comes behind one who
-//         has (move_on -> find).
+//         those to later bins in S: whoever posts behind a bin has searched it, or comes behind one
+//         who has (move_on -> find).
 // Edge bin: move_on -> find. Carries nothing but that order. (No model shows its need: S is the
 //         order of steps there.)
 // Progress  lock-free; a frozen poster or taker stops nobody.
@@ -209,7 +210,7 @@ class InjectionQueue {
     LoopNode** end = &newest;
     for (unsigned i = 0; i < swept_at_once && *end != nullptr; ++i) {
       LoopNode& task = **end;
-      LoopNode* older = task.next;  // who does not stay may be linked elsewhere
+      LoopNode* older = task.next;  // whoever does not stay may be linked elsewhere
       if (stays(task)) {
         end = &task.next;
       } else {

@@ -17,7 +17,7 @@ struct LinkedCell {
   using End = void (*)(LinkedCell&) noexcept;
   LinkedCell(void* what, End how) noexcept : item(what), end_it(how) {}
   /// Called once by whoever takes the cell out of the queue, when nobody looks at it any more, and
-  /// once by who has linked the next one to it. The last of them frees it.
+  /// once by whoever has linked the next one to it. The last of them frees it.
   void end() noexcept {
     if (holders_.drop()) end_it(*this);
   }
@@ -58,12 +58,12 @@ inline void free_cell(LinkedCell& cell) noexcept { destroy_node(cell); }
 //         empty cells, then raises the version: whoever read it before fails to move head_. If
 //         head_ is among these cells by then, they leave as any others; otherwise it never comes
 //         there: the chain of `older` passes over them, too, and they are taken out.
-// I4      Who moves head_ off a cell takes that out, unless the sweeper has
+// I4      Whoever moves head_ off a cell takes that out, unless the sweeper has
 //         (LinkedCell::try_leave).
 // Edge linked: push, take, bump -> look. Carries the cells.
 // Edge linked: link -> next. A cell reached by `newer`.
 // Edge linked: unlink -> back. A cell reached by `older`.
-// Edge linked: claim -> empty. Who took the item out does not need the cell to stand there any
+// Edge linked: claim -> empty. Whoever took the item out does not need the cell to stand there any
 //         more.
 // Edge linked: leave -> leave. One takes the cell out.
 // Edge linked: push <-> look. With the words of SignalQueue, or of InjectionQueue's search.

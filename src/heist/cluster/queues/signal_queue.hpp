@@ -23,8 +23,8 @@ namespace HEIST_NAMESPACE::detail {
 // I2      A queue with tasks has a ticket at its level, or is on the move and has one where it
 //         comes from: there it counts until the ticket at its level is put and the hint is raised.
 //         Whoever moves it returns when nobody's move is under way: it ends that of another thread,
-//         too. Who posts during a move puts a ticket at both levels: the next move may go back to
-//         the first one.
+//         too. Whoever posts during a move puts a ticket at both levels: the next move may go back
+//         to the first one.
 // I3      Whoever moves it has read the place before it read the priority, and every change of
 //         priority writes the place: one that read an older priority finds another version, and
 //         reads again.

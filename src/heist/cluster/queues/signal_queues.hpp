@@ -35,7 +35,7 @@ struct TicketCell : LinkedCell {
 ///
 /// Shares of its memory: the queue's, the poster's, its maker's, and one of each ticket.
 ///
-/// Edge cell: post -> claim. Who takes an aborted task back finds what its poster is done with.
+/// Edge cell: post -> claim. Whoever takes an aborted task back finds what its poster is done with.
 struct SignalQueueEntry : LinkedCell {
   SignalQueueEntry(LoopNode& node, SignalQueues& owner, SignalQueue& where) noexcept
       : LinkedCell(tagged(node), &end_cell), pair(owner), queue(where) {}

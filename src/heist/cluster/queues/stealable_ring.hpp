@@ -16,7 +16,7 @@ namespace HEIST_NAMESPACE::detail {
 // I1      Places head_..tail_ hold tasks; head_ and tail_ only grow, so a CAS of head_ that
 //         succeeds proves that the places read before it were still held.
 // I2      The owner reuses a place only after it has seen head_ behind it.
-// I3      With stamps, that of a place is its task's. Who claims the place after reading it has
+// I3      With stamps, that of a place is its task's. Whoever claims the place after reading it has
 //         read this task's: by I1, I2.
 // Edge ring: publish -> search. Carries the tasks.
 // Edge ring: claim -> reuse. The thief has read the place.
