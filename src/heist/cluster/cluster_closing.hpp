@@ -71,9 +71,9 @@ class ClusterClosing {
   /// To be called once the terms are stricter: makes the calls of close that wait look at them
   /// again.
   void hurry_closers() noexcept;
-  /// A closer, once all members are asked to close: they may all be busy, or wait for what nobody
-  /// may run any more. What another one is about to drop is counted by the return, unless that
-  /// takes long.
+  /// Called by a closer, once all members are asked to close: they may all be busy, or wait for
+  /// what nobody may run any more. On return this has counted what another thread was about to
+  /// drop, unless that takes long.
   void drop_for_closer() noexcept;
   /// Which members wait, and for what.   Errors: std::bad_alloc.
   [[nodiscard]] DrainObstacle find_obstacle();
@@ -82,7 +82,7 @@ class ClusterClosing {
 
   /// Notes that the member goes to sleep: closers then look whether all do.
   void note_sleep() noexcept;
-  /// The member is about to wait: drops what nobody may run any more.   Cost: a load.
+  /// Called by a member that is about to wait: drops what nobody may run any more.   Cost: a load.
   void drop_if_left() noexcept;
   /// Called before the member's own loop is closed: from now on runnable tasks of the cluster are
   /// dropped.

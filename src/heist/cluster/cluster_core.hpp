@@ -40,8 +40,8 @@ inline constexpr ClusterSizes shipped_sizes{};
 ///         TimerKeeper; it owns this home meanwhile, and runs no user code.  reserve: one of the
 ///         last members; an agent while another member blocks (Reserves).
 /// I1      A task is in the inbox, in the wheel, or in the queues; whoever takes it from the queues
-///         disposes of it. Who destroys its callback, the holder or the abort's reaper, is who
-///         takes its contents (ControlledTask).
+///         disposes of it. Whoever takes its contents, that holder or an abort's reaper, destroys
+///         its callback (ControlledTask).
 /// Lifetime  as TaskHome; it shares the members' loops, which know it until they are closed.
 /// Proof   stress/model/models/cluster_*.cpp.
 class ClusterCore final : public TaskHome {
@@ -68,7 +68,7 @@ class ClusterCore final : public TaskHome {
   std::uint64_t suspend(SchedulerCore& scheduler) noexcept override;
   std::uint64_t resume(SchedulerCore& scheduler) noexcept override;
   [[nodiscard]] LoopCore* as_loop() noexcept override { return nullptr; }
-  /// For ForkWatch: notes that nobody is an agent of the cluster in this child of fork.
+  /// Called by ForkWatch in a child of fork(): notes that nobody is an agent of the cluster there.
   static void lose_agent(void* home) noexcept { static_cast<TaskHome*>(home)->refuse_tasks(); }
   /// Asks the keeper to sweep what suspended schedulers hold back.
   void ask_for_sweep() noexcept;

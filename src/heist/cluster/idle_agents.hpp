@@ -8,7 +8,7 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-// One word. Whoever gets an agent up by it has to unpark that agent.
+// All of it is one word. Whoever wakes an agent by it has to unpark that agent as well.
 //
 // Roles   agent: announces, looks again, sleeps.  publisher: wakes one after it has published.
 // States  (sleeping: a bit for each agent; searching: those that look for work, or were woken to,

@@ -9,8 +9,8 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-// One word. A reserve that is present picks and sleeps as every agent does; one that is absent has
-// its own loop only.
+// All of it is one word. A reserve that is present picks and sleeps as every agent does; one that
+// is absent has its own loop only.
 //
 // Roles   member: an agent, or a reserve; blocks, and goes on.  reserve: by its rank; stands down,
 //         rests.
@@ -34,8 +34,8 @@ class Reserves {
   explicit Reserves(unsigned count) noexcept
       : all_((Word{1} << count) - 1), word_(all_ << resting_shift) {}
 
-  /// A member begins to block; `own` is its rank if it is a reserve.   Returns the reserve to be
-  /// got up.
+  /// Called by a member that begins to block; `own` is its rank if it is a reserve.   Returns the
+  /// reserve that has to be woken, if any.
   [[nodiscard]] std::optional<unsigned> enter(std::optional<unsigned> own) noexcept {
     const Word own_bit = own ? present_bit(*own) : 0;
     Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
@@ -48,7 +48,7 @@ class Reserves {
       }
     }
   }
-  /// The member goes on.
+  /// Called by a member that goes on.
   void leave() noexcept {
     word_.fetch_sub(one_blocked, sync::relaxed);  // relaxed: only the number counts.
   }
@@ -65,7 +65,7 @@ class Reserves {
     }
     return false;
   }
-  /// The reserve.
+  /// Called by the reserve: whether it is present.
   [[nodiscard]] bool is_present(unsigned rank) const noexcept {
     // relaxed: try_park() looks again.
     return (word_.load(sync::relaxed) & present_bit(rank)) != 0;
@@ -120,7 +120,7 @@ class Reserves {
   }
   [[nodiscard]] bool has_surplus(Word word) const noexcept { return present(word) > blocked(word); }
 
-  /// One more is present, if one is missing and there is one.   Returns it if it rested.
+  /// Makes one more reserve present, if one is missing and there is one.   Returns it if it rested.
   std::optional<unsigned> fill(Word& word) const noexcept {
     const Word absent = all_ & ~word;
     if (present(word) >= blocked(word) || absent == 0) return std::nullopt;

@@ -93,7 +93,8 @@ class TimerKeeper {
 
  private:
   using Word = std::uint64_t;
-  /// The latest time that fits beside the watcher in the word: for later ones it wakes this early.
+  /// The latest time that fits beside the watcher in the word. For a later one the watcher wakes at
+  /// this time already.
   static constexpr Due latest = never >> 8;
   // Values of role_.
   static constexpr std::uint32_t free = 0;
