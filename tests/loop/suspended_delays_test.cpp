@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heist/loop/loop_core.hpp"
+#include "heist/task/suspension_message.hpp"
 #include "support/paged.hpp"
 #include "support/reference/random_choices.hpp"
 #include "support/virtual_loop_fixture.hpp"
@@ -75,6 +76,20 @@ TEST_F(SuspendedDelays, delay_when_posted_in_a_suspension_and_noticed_late_then_
   loop.spend(40ms);
   scheduler.resume();
   loop.advance(49ms);
+  EXPECT_THAT(trace.take(), IsEmpty());
+  loop.advance(1ms);
+  EXPECT_THAT(trace.take(), ElementsAre("over"));
+}
+
+/// Another thread calls resume(), and is stopped before its message is there.
+TEST_F(SuspendedDelays, delay_when_posted_while_a_resume_is_under_way_then_is_not_shorter) {
+  LoopCore& core = Access::core(loop);
+  scheduler.suspend();
+  auto* resume = make_node<SuspensionMessage>(core.first_scheduler(), false);
+  loop.advance(3ms);
+  post("over", {.delay = 5ms});
+  core.send(*resume);
+  loop.advance(4ms);
   EXPECT_THAT(trace.take(), IsEmpty());
   loop.advance(1ms);
   EXPECT_THAT(trace.take(), ElementsAre("over"));

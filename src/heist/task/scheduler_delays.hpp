@@ -47,7 +47,10 @@ class SchedulerDelays {
     since_ = at;
     is_suspended_ = true;
   }
+  /// `at` is when resume() was called. A task that arrived before its message may have been posted
+  /// after that: then the suspension counts up to that post, so that the delay is not shorter.
   void resume(Time at) noexcept {
+    at = std::max(at, last_post_);
     lost_ += std::max(at - since_, Time::zero());
     since_ = std::max(at, since_);
     is_suspended_ = false;
@@ -67,6 +70,7 @@ class SchedulerDelays {
   void arm(SchedulerTask& task) noexcept {
     task.place = TaskPlace::delayed_by_scheduler;
     const Time posted{task.posted_at};
+    if (is_suspended_) last_post_ = std::max(last_post_, posted);
     const auto passed = static_cast<Tick>(task.posted_at);
     const Tick own_end = task.key == no_tick
                              ? no_tick
@@ -138,8 +142,9 @@ class SchedulerDelays {
 
   TaskFifo early_;
   TimerWheel wheel_;
-  Time lost_{};   ///< for which it was suspended, in all suspensions that are over
-  Time since_{};  ///< when the last one began or ended
+  Time lost_{};       ///< for which it was suspended, in all suspensions that are over
+  Time since_{};      ///< when the last one began or ended
+  Time last_post_{};  ///< of a task that arrived in a suspension
   bool is_suspended_ = false;
   bool has_more_ended_ = false;
 };
