@@ -29,8 +29,8 @@ namespace HEIST_NAMESPACE::detail {
 // I3      Posters never dereference what they find in a bin.
 // I4      head_ and tail_ only help. Whoever sees by a bin's round that one of them is behind moves
 //         it on.
-// Edge bin: publish -> search, take. Carries the tasks, and the links made by an agent that had them
-//         in hand.
+// Edge bin: publish -> search, take. Carries the tasks, and the links made by an agent that had
+//         them in hand.
 // Edge bin: publish <-> search. Post, then read the hint and the sleepers; announce, then search. A
 //         search that reads a bin before the bin's first post stops there. So, in S, that post must
 //         come before the posts to later bins. It does: whoever posts to a later bin has searched
