@@ -24,7 +24,8 @@ TaskPriority checked(TaskPriority priority) {
   return priority;
 }
 
-/// Registers a new listener. Refused, it is gone and the subscription inactive.
+/// Registers a new listener. When that is refused, the listener is destroyed and the subscription
+/// is inactive.
 Subscription subscribe(Listener& listener, SignalCore& signal, SignalEventKind event,
                        const ListenerOptions& options = {}) {
   auto owned = Ref<Listener>::adopt(&listener);
@@ -38,7 +39,7 @@ Subscription subscribe(Listener& listener, SignalCore& signal, SignalEventKind e
     static_cast<void>(registered.detach());
     return Access::make<Subscription>(std::move(owned), Ref<SignalCore>::share(&signal), event);
   }
-  static_cast<void>(listener.withdraw());  // a bond would keep it
+  static_cast<void>(listener.withdraw());  // otherwise a bond would keep it
   return {};
 }
 
