@@ -41,8 +41,8 @@ constexpr std::chrono::milliseconds between_tasks{10};
 /// caller that wants something while the thread ends leaves that to the thread: `is_wanted` makes
 /// it go on as if it had been started anew, `close_requested` makes it close the loop.
 struct Agent::Impl : LoopNode {
-  /// By this a thread tells its maker whether it has started. (A std::promise that is never kept
-  /// needs memory, and there may be none.)
+  /// A thread uses this to tell its maker whether it has started. (A std::promise that is never
+  /// kept needs memory, and there may be none.)
   class Start {
    public:
     /// `failure` is the reason why the thread has not started; null when it has.

@@ -29,7 +29,8 @@ std::chrono::nanoseconds later_by(const LoopTime& time, std::chrono::nanoseconds
   return time.now() + std::min(duration, duration.max() - time.now());
 }
 
-/// For a foreign loop, which has to drive this one when there is something to do.
+/// Arms the descriptor for a foreign loop, which has to drive this loop when there is something to
+/// do.
 void arm_descriptor(LoopCore& loop) HEIST_ON_AGENT {
   const auto has_work = [&loop] {
     loop.assert_agent();

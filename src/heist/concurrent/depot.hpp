@@ -33,7 +33,7 @@
 // Progress     lock-free. put() needs no memory. take() asks the system for memory only when it
 //         finds no free node.
 // Approximate  take() may miss a slab that is between two states, and then uses new memory. This is
-// harmless.
+//         harmless.
 // Proof   stress/node_pool_stress.cpp, tests/concurrent/node_pool_test.cpp.
 #pragma once
 
@@ -127,7 +127,7 @@ class SlabStack {
   sync::atomic<std::uint64_t> top_{0};
 };
 
-/// All slabs of one node size.
+/// The depot: all slabs of one node size.
 class alignas(64) Depot {
  public:
   /// take() stops once it has `enough` nodes. A slab gives whole words of 64 nodes, so take() may

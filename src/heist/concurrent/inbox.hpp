@@ -142,7 +142,7 @@ class Inbox {
     return is_node(head_.load(sync::relaxed));
   }
 
-  /// As has_posts(), called by any thread after it has published something (seq_cst: see
+  /// Works as has_posts(). Called by any thread after it has published something (seq_cst: see
   /// TimerKeeper).
   [[nodiscard]] bool has_posts_by_now() const noexcept {
     return is_node(head_.load(sync::edge("inbox:look", sync::seq_cst)));
@@ -156,7 +156,7 @@ class Inbox {
     return has_posts() ? take_and_leave(empty) : nullptr;
   }
 
-  /// Called by the agent: takes them in a form of which it may leave a part.
+  /// Called by the agent: takes them in a form that lets the agent leave a part for later.
   [[nodiscard]] TakenNodes take_nodes() noexcept { return TakenNodes(take_newest_first()); }
   /// Called by the agent: leaves some of what it has taken here, where it is counted.
   /// Precondition: the agent has left nothing before.

@@ -7,8 +7,8 @@
 //         empty and full.
 // Edges   those of Depot. Within a thread, program order is enough.
 // Exit    The destructor of a pthread key closes a thread's cache, after the thread's thread_local
-// objects are gone. The main thread's cache never closes. Caches and depots need no initialisation
-// and are never destroyed, so static destructors may release nodes.
+//         objects are gone. The main thread's cache never closes. Caches and depots need no
+//         initialisation and are never destroyed, so static destructors may release nodes.
 // Bound   128 free nodes of each class in a thread, 64 MiB of free nodes in a depot.
 #include "heist/concurrent/node_pool.hpp"
 

@@ -119,7 +119,7 @@ void Registry::unlink_some() noexcept {
   Registration* newest = head_.load(sync::edge("registry:prune", sync::acquire));
   if (newest == nullptr || newest == &closed_mark) return;
   Registration* kept = kept_ != nullptr ? kept_ : begin_pass(*newest);
-  // relaxed: written before the add that the pruner acquired who began the pass,
+  // relaxed: written before the add that was acquired by the pruner that began the pass,
   Registration* node = kept->older.load(sync::relaxed);  // or by an earlier pruner (gate_).
   std::uint32_t gone = 0;
   for (std::uint32_t looks = portion; node != nullptr && looks > 0; --looks) {

@@ -15,7 +15,7 @@ namespace HEIST_NAMESPACE::detail {
 /// come first.
 ///
 /// Shares  Two: one is the scheduler's, until the task is done, and one is the handles'. Each
-/// message that is under way has one more.
+///         message that is under way has one more.
 /// Thread  All members but the shares and is_cancelled belong to the thread that schedules the
 ///         task, and afterwards to the host's thread.
 class CooperativeTaskNode : public LoopNode {

@@ -29,12 +29,12 @@ namespace HEIST_NAMESPACE::detail {
 // I2      A thief that takes more tasks than it starts puts the others into its own ring before it
 //         starts the one.
 // Order   Within a level (CLU-2): bins, rings and shared queues are first in, first out. An agent
-// looks first at its own ring, then at what forks have left behind, and then by turns at bins,
-// shared queues and the others' rings (SourceRotation). At every `others_turn`th pick of the level
-// the agent looks at its own ring last.
+//         looks first at its own ring, then at what forks have left behind, and then by turns at
+//         bins, shared queues and the others' rings (SourceRotation). At every `others_turn`th pick
+//         of the level the agent looks at its own ring last.
 // Late    (WAIT) With maximum waits an agent also looks at the first task of every ring and of
-// every signal's queue. It takes the task whose maximum ended first: exactly the task that it saw,
-// or none.
+//         every signal's queue. It takes the task whose maximum ended first: exactly the task that
+//         it saw, or none.
 // Progress  lock-free; a frozen poster, agent or re-prioritiser stops nobody.
 // Proof   stress/model/models/cluster_*.cpp, docs/adr/0011, 0018.
 /// `Sleepers`: its notify() is called after a task was published. It wakes an agent if one sleeps

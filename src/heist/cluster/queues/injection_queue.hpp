@@ -83,7 +83,7 @@ class InjectionQueue {
     }
   }
 
-  /// Called by the sweeper: returns the number after that of the last bin.
+  /// Called by the sweeper: returns the number of the last bin plus one.
   [[nodiscard]] std::uint64_t end() const noexcept {
     return tail_.load(sync::edge("bin:find", sync::acquire)) + 1;
   }

@@ -55,7 +55,7 @@ inline void free_cell(LinkedCell& cell) noexcept { destroy_node(cell); }
 //         and is passed over.
 // I1      The chain of `older` from tail_ reaches head_. `newer` is null, or the next cell that has
 //         not been taken out.
-// I2      The order is that of the CASes on tail_: one publication point.
+// I2      The order of the cells is that of the CASes on tail_, which is the one publication point.
 // I3      Only the sweeper changes a `newer` that is not null. It first makes the link pass over
 //         the empty cells, then raises the version, so that whoever read the link before fails to
 //         move head_. If head_ is among these cells by then, they leave as all other cells do.

@@ -123,7 +123,7 @@ class SignalQueues {
   /// Whether the pair has not been moved yet.
   [[nodiscard]] bool is_new() const noexcept { return queues_[1].is_new(); }
 
-  /// Before a move: keeps memory for a ticket of each queue.   Errors: std::bad_alloc.
+  /// To be called before a move: keeps memory for a ticket of each queue.   Errors: std::bad_alloc.
   void reserve() {
     for (auto& spare : spares_) reserve(spare);
   }
