@@ -1,4 +1,5 @@
-// HelperCount: how many parts of a region wait for somebody, and how many helpers have been called.
+// HelperCount: counts the parts of a region that wait for somebody, and the helpers that were
+// called.
 #pragma once
 
 #include <cstdint>
@@ -6,23 +7,24 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Roles   offerer: whoever runs a part.  taker: whoever begins one.  helper: an agent, from its
-///         call until it leaves. owner: the thread whose regions these are, one after another.
-/// States  (offers, helpers that were called, those of them that have come) in one word.
-/// I1      A helper leaves only while nothing is offered; an offer finds its helpers counted, or
-///         calls one more: as long as something is offered, as many agents as may help do, or have
-///         been called.
-/// I2      Helpers come only while something is offered. So when none is there between two regions,
-///         none comes.
-/// Why     All is in one word: of an offer and a leave one comes first, and the other sees it.
+/// Roles   offerer: a thread that runs a part.  taker: a thread that begins one.  helper: an agent,
+///         from its call until it leaves.  owner: the thread to which the regions belong, one after
+///         another.
+/// States  One word has (offers, helpers that were called, how many of these have come).
+/// I1      A helper leaves only while nothing is offered. An offer finds its helpers counted, or
+///         calls one more. So as long as something is offered, as many agents as may help do so, or
+///         have been called.
+/// I2      Helpers come only while something is offered. So if no helper is there between two
+///         regions, none comes.
+/// Why     All is in one word: of an offer and a leave one comes first, and the other one sees it.
 /// Edge help: offer -> enter. Carries the region's fields.
-/// Edge help: leave -> reuse. The helper has done with the fields.
-/// The order of takes and looks with announcements: WaitingHelpers.
+/// Edge help: leave -> reuse. The helper has finished with the fields.
+/// WaitingHelpers orders takes and looks with announcements.
 /// Proof   stress/model/models/parallel_helpers.cpp, stress/parallel_helpers_stress.cpp.
 /// Progress  lock-free.
 class HelperCount {
  public:
-  /// True: one more helper is to be called, and is counted.
+  /// Returns true when one more helper is to be called; that helper is counted already.
   [[nodiscard]] bool offer(std::uint32_t most_helpers) noexcept {
     Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
     for (;;) {
@@ -34,11 +36,12 @@ class HelperCount {
       }
     }
   }
-  /// True: that was the last one.
+  /// Returns true when that was the last offer.
   [[nodiscard]] bool take() noexcept {
     return offers_of(word_.fetch_sub(one_offer, sync::edge("waiting:take", sync::seq_cst))) == 1;
   }
-  /// A helper that was called. False: nothing is offered, and it is counted no more.
+  /// Called by a helper that was called. Returns false when nothing is offered; then the helper is
+  /// not counted any more.
   [[nodiscard]] bool try_enter() noexcept {
     Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
     for (;;) {
@@ -50,7 +53,7 @@ class HelperCount {
       }
     }
   }
-  /// A helper that has come. False: there is something to do.
+  /// Called by a helper that has come. Returns false when there is something to do.
   [[nodiscard]] bool try_leave() noexcept {
     Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
     while (offers_of(old) == 0) {
@@ -62,22 +65,22 @@ class HelperCount {
     }
     return false;
   }
-  /// A helper that has come, and is called anew.
+  /// Called by a helper that has come, and that will be called again.
   void leave_called() noexcept {
     word_.fetch_sub(one_inside, sync::edge("help:leave", sync::release));
   }
-  /// One that was called cannot come.
+  /// Called when a helper that was called cannot come.
   void call_off() noexcept {
     word_.fetch_sub(one_helper, sync::relaxed);  // relaxed: it has seen nothing.
   }
-  /// A helper that has announced that it waits.
+  /// Called by a helper that has announced that it waits.
   [[nodiscard]] bool has_offers() const noexcept {
     return offers_of(word_.load(sync::edge("waiting:offered", sync::seq_cst))) != 0;
   }
   [[nodiscard]] std::uint32_t offers_approx() const noexcept {
     return offers_of(word_.load(sync::relaxed));  // relaxed: a guess.
   }
-  /// The owner, between two regions.
+  /// Called by the owner, between two regions.
   [[nodiscard]] bool has_helpers_inside() const noexcept {
     return (word_.load(sync::edge("help:reuse", sync::acquire)) >> 48U) != 0;
   }

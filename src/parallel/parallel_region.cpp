@@ -7,8 +7,8 @@ namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
-/// A group whose tasks run also when the caller's own oneTBB context is cancelled: they are
-/// counted.
+/// A group whose tasks also run when the caller's own oneTBB context is cancelled. They have to run
+/// because they are counted.
 class Group {
  public:
   tbb::task_group& operator*() noexcept { return group_; }
@@ -23,7 +23,7 @@ class Group {
 
 thread_local constinit ParallelRegion::Helper* ParallelRegion::innermost_helper = nullptr;
 
-/// Makes the calling agent a helper.
+/// The scope in which the calling agent is a helper.
 class ParallelRegion::Helping {
  public:
   explicit Helping(Helper& helper) noexcept : outer_(std::exchange(innermost_helper, &helper)) {}
@@ -135,7 +135,7 @@ bool ParallelRegion::try_call_helper(TaskPriority priority) noexcept {
   try {
     return helpers_.call(priority, [region = shared_from_this()] { region->help(); });
   } catch (const std::bad_alloc&) {
-    return false;  // then there are fewer
+    return false;  // then fewer helpers come
   }
 }
 
@@ -150,7 +150,7 @@ void ParallelRegion::help() noexcept {
     count_.leave_called();  // what is offered is still to be taken
     call_helper(*helper.leaves);
   } catch (const std::bad_alloc&) {
-    count_.leave_called();  // the others do it
+    count_.leave_called();  // the other threads take what is offered
     count_.call_off();
   }
 }
@@ -167,7 +167,7 @@ void ParallelRegion::take_parts(Helper& helper) {
   });
 }
 
-/// The helper may be gone as soon as its token is.
+/// The helper may be gone as soon as its token is destroyed.
 void ParallelRegion::let_go(unsigned agent) noexcept {
   Helper* helper = waiting_.let_go(agent);
   if (helper == nullptr) return;

@@ -13,19 +13,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long a helper, or an abort, waits for the indexes in hand, when they are short.
+/// How long a helper, or an abort, waits for the indexes in hand, when single indexes are short.
 constexpr std::chrono::microseconds wanted_time{20};
 
-/// What is done by then is not worth calling others.
+/// Work that is done by then is not worth a call for helpers.
 constexpr std::chrono::microseconds brief_time{5};
-/// For each agent: with more, it does not matter that the first one is done before others are
-/// called.
+/// The limit for each agent. With more indexes it does not matter that the first one is done before
+/// helpers are called.
 constexpr std::size_t few_indexes = 16;
 
-/// With more, the next step could not be counted; they may take no time at all.
+/// With more indexes the next step could not be counted. Such indexes may take no time at all.
 constexpr std::size_t many_indexes = std::numeric_limits<std::size_t>::max() / 4;
 
-/// How many indexes take about the wanted time, after `step` of them took `taken`.
+/// How many indexes take about the wanted time, after `step` of them took the time `taken`.
 std::size_t next_step(std::size_t step, Clock::duration taken) noexcept {
   if (step > many_indexes) return step;
   if (taken * 8 < wanted_time) return step * 4;
@@ -50,7 +50,7 @@ void ParallelLoop::run(ParallelRegion& region, ParallelPart part) {
   }
 }
 
-/// Returns when it was done.
+/// Returns the time at which the step was done.
 ParallelLoop::Time ParallelLoop::run_step(ParallelPart& part, Time started) {
   const std::size_t step = std::min(part.step, part.size());
   run_indexes(part.begin, part.begin + step, part.result);
@@ -65,7 +65,8 @@ void ParallelLoop::offer_half(ParallelRegion& region, ParallelPart& part) {
   if (region.offer({middle, part.end, part.step, cut(part.result)})) part.end = middle;
 }
 
-/// Until it has taken longer than calling others would.   Errors: what the work throws.
+/// Runs indexes until that has taken longer than a call for helpers would.   Errors: what the work
+/// throws.
 void ParallelLoop::run_briefly(ParallelPart& part) {
   const auto begun = Clock::now();
   for (auto started = begun; part.begin != part.end && started - begun < brief_time;) {
@@ -78,7 +79,7 @@ void ParallelLoop::run_all(std::size_t count) {
   HelpedTask task;
   task.throw_if_aborted();
   ParallelPart whole{.begin = 0, .end = count};
-  // Of few indexes each may take long.
+  // When there are few indexes, each of them may take long.
   if (helpers.agents() > 1 && count > few_indexes * helpers.agents()) run_briefly(whole);
   if (whole.begin != whole.end) run_part(*this, helpers, std::move(task), whole);
 }

@@ -1,4 +1,4 @@
-// RegionsHere: the regions of a thread, for one call after another.
+// RegionsHere: the regions of a thread, which are used for one call after another.
 #pragma once
 
 #include <heist/detail/helped_task.hpp>
@@ -9,8 +9,8 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// A region for a call, and for those that the thread makes later. Nested calls have regions of
-/// their own.
+/// A region for this call, and for the calls that the thread makes later. Nested calls have regions
+/// of their own.
 ///
 /// Thread: the caller's.
 class RegionHere {
@@ -26,7 +26,8 @@ class RegionHere {
  private:
   using Regions = std::vector<std::shared_ptr<ParallelRegion>>;
 
-  /// By priority: helpers that have been called for one are of no use for another.
+  /// Regions are kept by priority, because helpers that were called at one priority are of no use
+  /// at another.
   static Regions& free_regions(TaskPriority priority) noexcept;
 
   Regions& free_;

@@ -30,29 +30,29 @@ thread_local constinit Agent* agent_of_this_thread = nullptr;
 
 }  // namespace
 
-/// Of an agent that is between tasks when a deadline comes: it drops the rest now, or begins one
-/// more.
+/// How long a close waits, after its deadline, for an agent that is between two tasks. The agent
+/// drops the rest in that time, or begins one more task.
 constexpr std::chrono::milliseconds between_tasks{10};
 
-/// The agent's thread and how it is closed. The mutex orders closers, and the starts and ends of a
-/// reserve's thread; nobody runs users' code, or waits, while he has it. Tasks never meet it.
+/// The agent's thread, and how it is closed. The mutex orders closers, and the starts and ends of a
+/// reserve's thread. Nobody runs users' code, or waits, while holding it. Tasks never meet it.
 ///
-/// A reserve's thread  none; runs; ends (it has retired, and calls on_stop). Whoever wants it while
-///         it ends leaves that to it: `is_wanted` to go on as if it had been started anew,
-///         `close_requested` to close the loop.
+/// A reserve's thread  has three states: none; runs; ends (it has retired, and calls on_stop). A
+/// caller that wants something while the thread ends leaves that to the thread: `is_wanted` makes
+/// it go on as if it had been started anew, `close_requested` makes it close the loop.
 struct Agent::Impl : LoopNode {
-  /// A thread tells whoever has made it whether it has started. (A std::promise that is never kept
-  /// needs memory, of which there may be none.)
+  /// A thread uses this to tell its maker whether it has started. (A std::promise that is never
+  /// kept needs memory, and there may be none.)
   class Start {
    public:
-    /// `failure`: why it has not.
+    /// `failure` is the reason why the thread has not started; null when it has.
     void tell(std::exception_ptr failure = nullptr) noexcept {
       const std::lock_guard lock(mutex_);
       failure_ = std::move(failure);
       is_told_ = true;
       told_.notify_one();
     }
-    /// Blocks: until it is told.   Errors: what the thread threw.
+    /// Blocks until tell() was called.   Errors: what the thread threw.
     void hear() {
       std::unique_lock lock(mutex_);
       told_.wait(lock, [this] { return is_told_; });
@@ -63,7 +63,7 @@ struct Agent::Impl : LoopNode {
     std::mutex mutex_;
     std::condition_variable told_;
     bool is_told_ = false;        ///< guarded by mutex_
-    std::exception_ptr failure_;  ///< the same
+    std::exception_ptr failure_;  ///< guarded by mutex_
   };
 
   Impl(Agent& owner, AgentOptions agent_options)
@@ -98,22 +98,22 @@ struct Agent::Impl : LoopNode {
   AgentOptions options;
   EventLoop loop;
   Agent& self;
-  bool is_member = true;     ///< of a cluster, which closes it
-  bool is_reserve = false;   ///< of that cluster
+  bool is_member = true;     ///< whether the agent is in a cluster, which closes it
+  bool is_reserve = false;   ///< whether it is a reserve of that cluster
   bool close_taken = false;  ///< agent only
   Start start;
   CloseCalls calls;
   std::mutex closing;
   bool close_requested = false;  ///< guarded by closing; so is all that follows
   std::uint64_t ended_before_close = 0;
-  bool has_thread = false;  ///< a reserve: one that has not come to its end
-  bool is_ending = false;   ///< a reserve: its thread has retired
-  bool is_wanted = false;   ///< a reserve: since then
+  bool has_thread = false;  ///< for a reserve: whether its thread has not come to its end
+  bool is_ending = false;   ///< for a reserve: whether its thread has retired
+  bool is_wanted = false;   ///< for a reserve: whether it was wanted since then
   std::thread thread;
   ForkWatch fork_watch{static_cast<TaskHome*>(&Access::core(loop)), &lose_agent};
 };
 
-/// The parent's agent runs what is left: going on would run it twice.
+/// The parent's agent runs what is left. To go on in the child would run it twice.
 void Agent::Impl::end_if_lost() const noexcept {
   if (!fork_watch.is_lost()) return;
   static_cast<void>(std::fputs(
@@ -127,14 +127,14 @@ void Agent::Impl::run() {
     name_this_thread(options.name);
     if (options.affinity) pin_this_thread(*options.affinity);
     drive();
-  } catch (...) {  // it has not started
+  } catch (...) {  // the thread has not started
     return start.tell(std::current_exception());
   }
   if (options.on_stop) invoke_and_report(options.on_stop, ErrorOrigin::task);
   calls.reach(CloseCalls::Stage::stopped);
 }
 
-/// For as long as it is needed; another thread may follow this one.
+/// Runs for as long as the reserve is needed. Another thread may follow this one.
 void Agent::Impl::run_as_reserve() {
   agent_of_this_thread = &self;
   name_this_thread(options.name);
@@ -145,7 +145,7 @@ void Agent::Impl::run_as_reserve() {
   if (close_taken) calls.reach(CloseCalls::Stage::stopped);
 }
 
-/// Until it has retired, or was closed.
+/// Runs tasks until the reserve has retired or was closed.
 void Agent::Impl::serve() {
   LoopCore& core = Access::core(loop);
   const DriveScope driving(core);
@@ -159,7 +159,7 @@ void Agent::Impl::serve() {
   if (close_taken) leave();
 }
 
-/// A reserve that has called on_stop: whether it was wanted meanwhile.
+/// Called by a reserve after on_stop: returns whether it was wanted meanwhile.
 bool Agent::Impl::goes_on() {
   if (close_taken) return false;
   {
@@ -175,8 +175,8 @@ bool Agent::Impl::goes_on() {
   return false;
 }
 
-/// One scope from on_start to the end of the close: Timeout::clear() on another thread would drive
-/// the loop in any gap.
+/// One DriveScope lasts from on_start to the end of the close. In any gap Timeout::clear() on
+/// another thread would drive the loop.
 void Agent::Impl::drive() {
   LoopCore& core = Access::core(loop);
   const DriveScope driving(core);
@@ -190,7 +190,7 @@ void Agent::Impl::drive() {
   leave();
 }
 
-/// Inside of a DriveScope scope.
+/// Called inside of a DriveScope scope.
 void Agent::Impl::leave() {
   LoopCore& core = Access::core(loop);
   core.assert_agent();
@@ -202,7 +202,7 @@ void Agent::Impl::leave() {
   calls.reach(CloseCalls::Stage::closed);
 }
 
-/// A reserve whose run() ended. False: it is closed, or wanted again.
+/// Called by a reserve whose run() has ended. Returns false when it is closed, or wanted again.
 bool Agent::Impl::try_retire() {
   LoopCore& core = Access::core(loop);
   core.assert_agent();
@@ -211,7 +211,8 @@ bool Agent::Impl::try_retire() {
   return is_ending = true;
 }
 
-/// Whoever makes a thread waits for the one before it, which has nothing left to do.
+/// Starts or wakes the reserve's thread. To make a new thread it joins the one before, which has
+/// nothing left to do.
 void Agent::Impl::wake_reserve() noexcept {
   LoopCore& core = Access::core(loop);
   const std::lock_guard lock(closing);
@@ -227,7 +228,8 @@ void Agent::Impl::wake_reserve() noexcept {
   }
 }
 
-/// A reserve, once no thread will be made any more; on its last one, or on a closer's.
+/// Called for a reserve once no thread will be made for it any more, on its last thread or on a
+/// closer's.
 void Agent::Impl::close_without_thread() {
   {
     const DriveScope driving(Access::core(loop));
@@ -254,14 +256,14 @@ CloseReport Agent::Impl::close(const CloseMode& mode) {
   return Access::core(loop).counts().report_since(ended_before_close);
 }
 
-/// Where others have asked before, the stricter counts.
+/// When others have asked before, the stricter terms count.
 void Agent::Impl::request_close(const CloseMode& mode) {
   Access::core(loop).close_terms().tighten(mode);
   if (begin_close(Access::core(loop).counts().begun().ended())) close_without_thread();
 }
 
-/// True for the first who asks, when it is a reserve without a thread.   `ended`: how many tasks
-/// had, as it was called.
+/// Returns true to the first caller if the agent is a reserve without a thread. `ended` is how many
+/// tasks had ended when the close was called.
 bool Agent::Impl::begin_close(std::uint64_t ended) {
   LoopCore& core = Access::core(loop);
   const std::lock_guard lock(closing);
@@ -276,7 +278,7 @@ bool Agent::Impl::begin_close(std::uint64_t ended) {
   return false;
 }
 
-/// Until its deadline, or that of a later call.
+/// Waits until the deadline of this call, or of a later one.
 void Agent::Impl::await_close(const CloseCall& call) {
   DrainWatch watch(Access::core(loop).close_terms());
   for (;;) {
@@ -287,7 +289,7 @@ void Agent::Impl::await_close(const CloseCall& call) {
   }
 }
 
-/// The deadline has come, and the agent is not done.
+/// Called when the deadline has come and the agent has not finished.
 void Agent::Impl::leave_behind(const CloseCall& call) {
   LoopCore& core = Access::core(loop);
   const auto patience = Clock::now() + between_tasks;
@@ -320,7 +322,8 @@ void Agent::start() {
   }
 }
 
-// Throws, and so terminates, only on the agent's own thread, which is documented as forbidden.
+// It throws, and so terminates, only on the agent's own thread. That use is documented as
+// forbidden.
 Agent::~Agent() {  // NOLINT(bugprone-exception-escape)
   if (impl_->fork_watch.is_lost()) {
     static_cast<void>(impl_.release());  // stays as fork() found it

@@ -49,7 +49,7 @@ unsigned checked_reserves(const AgentClusterOptions& options) {
 
 }  // namespace
 
-/// The mutex orders closers only, who have it for a moment; tasks never meet it.
+/// The mutex orders only closers, which hold it for a moment. Tasks never meet it.
 struct AgentCluster::Impl final : ReserveThreads {
   explicit Impl(AgentClusterOptions options);
   ~Impl();
@@ -73,10 +73,10 @@ struct AgentCluster::Impl final : ReserveThreads {
   [[nodiscard]] CloseReport report() const noexcept;
 
   AgentClusterOptions options;
-  Ref<ClusterCore> cluster;            ///< null: there is one agent, whose loop is all there is
+  Ref<ClusterCore> cluster;            ///< null: there is one agent, and no more than its loop
   Ref<TaskHome> home;                  ///< the cluster, or that loop
-  SchedulerCore* scheduler = nullptr;  ///< of that home; another one than the agent's
-  std::optional<CpuSet> all_cpus;      ///< the agents are pinned, reserves are not
+  SchedulerCore* scheduler = nullptr;  ///< a scheduler of that home, and not the agent's own
+  std::optional<CpuSet> all_cpus;      ///< kept when agents are pinned, because reserves are not
   std::vector<std::unique_ptr<Agent>>
       agents;  ///< and reserves; go first, also when one of them does not start
   std::mutex closing;
@@ -129,13 +129,14 @@ void AgentCluster::Impl::start() {
   }
 }
 
-/// Before any of them goes: their tasks may get reserves up. Those without a thread end here; the
-/// last member to leave, who drops what is left, is to be another one.
+/// Called before any agent is destroyed, because their tasks may wake reserves. Reserves without a
+/// thread end here. They come before the agents, because the last member that leaves drops what is
+/// left, and that should be another one.
 void AgentCluster::Impl::join() {
   for (const auto& agent : std::views::reverse(agents)) agent->join();
 }
 
-/// What the others have left is dropped by the last member, be it one that never ran.
+/// The last member drops what the others have left, even if that member never ran.
 void AgentCluster::Impl::leave_unstarted(LoopCore& core) {
   if (!cluster) return;
   const DriveScope driving(core);
@@ -188,7 +189,7 @@ CloseReport AgentCluster::Impl::close(const CloseMode& mode) {
   return report();
 }
 
-/// Every closer does all of it, so that none waits for another one's end.
+/// Every closer does all of it, so that no closer waits for another one's end.
 void AgentCluster::Impl::close_members(const CloseMode& mode) {
   begin_close(mode);
   if (!cluster) return agents[0]->request_close(mode);
@@ -198,12 +199,12 @@ void AgentCluster::Impl::close_members(const CloseMode& mode) {
   while (!end.wait_until_quiet(cluster->close_terms(), watch.due())) {
     watch.look([&end] { return end.find_obstacle(); });
   }
-  tighten(CloseMode::abort());  // who drains as well has nobody to wait for any more
+  tighten(CloseMode::abort());  // then other drains have nobody to wait for
   for (const auto& agent : std::views::reverse(agents)) agent->request_close(CloseMode::abort());
   end.drop_for_closer();
 }
 
-/// An abort refuses what is bound to an agent once that one is asked to close.
+/// An abort refuses what is bound to an agent as soon as that agent is asked to close.
 void AgentCluster::Impl::begin_close(const CloseMode& mode) {
   {
     const std::lock_guard lock(closing);
@@ -215,7 +216,7 @@ void AgentCluster::Impl::begin_close(const CloseMode& mode) {
   for (const auto& agent : agents) agent->core().refuse_tasks();
 }
 
-/// Where others have asked before, the stricter counts.
+/// When others have asked before, the stricter terms count.
 void AgentCluster::Impl::tighten(const CloseMode& mode) {
   cluster->close_terms().tighten(mode);
   cluster->closing().hurry_closers();
@@ -223,7 +224,7 @@ void AgentCluster::Impl::tighten(const CloseMode& mode) {
 
 namespace {
 
-/// What agents run; of those that run parts of one tree, one counts.
+/// What agents run. Agents that run parts of one tree count as one.
 class RunningOnes {
  public:
   void add(const Running& running) noexcept {
@@ -278,7 +279,7 @@ CloseReport AgentCluster::Impl::report() const noexcept {
 AgentCluster::AgentCluster(AgentClusterOptions options)
     : impl_(std::make_unique<Impl>(std::move(options))) {}
 
-// Throws, and so terminates, only on an agent's own thread, which is documented as forbidden.
+// It throws, and so terminates, only on an agent's own thread. That use is documented as forbidden.
 AgentCluster::~AgentCluster() {  // NOLINT(bugprone-exception-escape)
   if (impl_->is_lost()) {
     static_cast<void>(impl_.release());  // stays as fork() found it

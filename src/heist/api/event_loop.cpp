@@ -24,12 +24,13 @@ void check_virtual_step(LoopCore& loop, std::chrono::nanoseconds duration) {
   if (duration < duration.zero()) throw std::invalid_argument("time cannot go back");
 }
 
-/// The virtual time after a duration, at most the end of the clock.
+/// The virtual time after a duration, but not later than the end of the clock.
 std::chrono::nanoseconds later_by(const LoopTime& time, std::chrono::nanoseconds duration) {
   return time.now() + std::min(duration, duration.max() - time.now());
 }
 
-/// For a foreign loop, which is to drive this one when there is something to do.
+/// Arms the descriptor for a foreign loop, which has to drive this loop when there is something to
+/// do.
 void arm_descriptor(LoopCore& loop) HEIST_ON_AGENT {
   const auto has_work = [&loop] {
     loop.assert_agent();
@@ -38,7 +39,7 @@ void arm_descriptor(LoopCore& loop) HEIST_ON_AGENT {
   loop.sleep().arm_descriptor(has_work, loop.on_agent().waiting.next_deadline());
 }
 
-/// A foreign loop's descriptor is disarmed while we run, and armed again afterwards.
+/// Disarms a foreign loop's descriptor while this loop runs, and arms it again afterwards.
 class DescriptorScope {
  public:
   explicit DescriptorScope(LoopCore& loop) noexcept HEIST_ON_AGENT : loop_(loop) {
@@ -167,7 +168,7 @@ CloseReport EventLoop::close(const CloseMode& mode) {
 std::size_t EventLoop::pending() {
   const DriveScopeUnlessInside driving(*core_);
   auto& agent = core_->on_agent();
-  core_->take_inbox();  // no users' code: that could make work nobody looks for
+  core_->take_inbox();  // runs no users' code, which could add work that nobody looks for
   return agent.size();
 }
 

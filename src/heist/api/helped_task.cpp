@@ -23,8 +23,8 @@ SchedulingState state_here() {
   if (loop == nullptr) return {};
   loop->assert_agent();
   SchedulingState state = loop->on_agent().current;
-  // Helpers run on other agents: their scheduler is the cluster's, also for a task that is bound to
-  // one.
+  // Helpers run on other agents. So their scheduler is the cluster's, even for a task that is bound
+  // to one agent.
   const auto cluster = cluster_of(loop);
   if (!cluster || (state.scheduler != nullptr && &state.scheduler->home == cluster.get())) {
     return state;

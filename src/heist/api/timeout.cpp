@@ -11,7 +11,7 @@ using namespace detail;
 
 namespace {
 
-/// Takes the task off its loop. False: it is over, or its callback runs.
+/// Takes the task off its loop. Returns false when the task is over, or when its callback runs.
 bool withdraw(TimeoutTask& task) {
   if (task.is_over()) return false;
   LoopCore& loop = *task.scheduler->home.as_loop();

@@ -13,7 +13,7 @@ using namespace detail;
 
 namespace {
 
-/// The running task's, or outside of any the loop's first.
+/// The scheduler of the running task, or the loop's first scheduler outside of any task.
 SchedulerCore& current_scheduler(LoopCore& loop) noexcept {
   SchedulerCore* scheduler = loop.on_agent().current.scheduler;
   const bool outside = scheduler == nullptr || scheduler == &loop.plain_source();
@@ -48,7 +48,8 @@ bool Yield::suspend(SuspendedCoroutine coroutine, KeptState* kept) {
   const SchedulingState& state = here->on_agent().current;
   const ContinuationSources sources = sources_of(options_, state);
   SchedulerCore& to = scheduler_ != nullptr ? *scheduler_ : current_scheduler(*here);
-  // Only its loop, or its cluster, touches it: the frame of its coroutine may hold it.
+  // Only its loop, or its cluster, touches this continuation, so the frame of its coroutine may
+  // hold it.
   if (sources.abort_source == nullptr && sources.priority_source == nullptr) {
     if (&to.home == here) {
       auto& task =
@@ -62,7 +63,7 @@ bool Yield::suspend(SuspendedCoroutine coroutine, KeptState* kept) {
   return true;
 }
 
-/// It may run, on another thread, as soon as it is posted.
+/// The continuation may run, on another thread, as soon as it is posted.
 bool Yield::post_frame(SchedulerCore& to, const ContinuationSources& sources,
                        const SchedulingState& state, SuspendedCoroutine coroutine,
                        KeptState* kept) {
@@ -70,12 +71,12 @@ bool Yield::post_frame(SchedulerCore& to, const ContinuationSources& sources,
       waiting_.emplace<FrameContinuation>(to, to.capped(sources.priority), state, coroutine);
   const bool left = kept != nullptr && kept->leave();
   if (to.home.post(task)) return true;
-  if (left) kept->enter();  // it has not suspended
+  if (left) kept->enter();  // the coroutine has not suspended
   return false;
 }
 
-/// Goes on where the scheduler is. The frame, and this object with it, may be gone as soon as the
-/// continuation is posted.
+/// Goes on where the scheduler is. As soon as the continuation is posted, the frame may be gone,
+/// and this object with it.
 void Yield::hop(SuspendedCoroutine coroutine, KeptState* kept) {
   if (scheduler_ == nullptr) refuse_off_agent();
   const auto home = home_;
@@ -83,7 +84,7 @@ void Yield::hop(SuspendedCoroutine coroutine, KeptState* kept) {
   SchedulingState state = here != nullptr ? here->on_agent().current : SchedulingState();
   state.scheduler = scheduler_;
   state.priority = scheduler_->capped(state.priority);
-  state.cooperative_task = 0;  // it is no part of that any more; there the number is another one's
+  state.cooperative_task = 0;  // the code is no part of it now; there another task has the number
   const ContinuationSources sources = sources_of(options_, state);
   if (sources.abort_source == nullptr && sources.priority_source == nullptr) {
     if (post_frame(*scheduler_, sources, state, coroutine, kept)) return;

@@ -31,14 +31,14 @@ void ClusterClosing::hurry_closers() noexcept {
   wake_all_on_word(quiet_);
 }
 
-/// Whether all members slept at one moment, with nothing to wake them. Nothing can come then: who
-/// sleeps posts nothing, and others are refused.
+/// Whether all members slept at one moment, with nothing to wake them. Then nothing new can come: a
+/// member that sleeps posts nothing, and posts of others are refused.
 bool ClusterClosing::is_quiet(bool also_delayed) noexcept {
   const auto sleeps = count_sleeps();
   if (!all_sleep()) return false;
   if (cluster_.queues().has_tasks(cluster_.size())) return false;
   if (cluster_.has_posts_by_now()) {
-    cluster_.upkeep().notify_keeper();  // what is due later than all else wakes nobody
+    cluster_.upkeep().notify_keeper();  // a post that is due later than all else wakes nobody
     return false;
   }
   for (const auto& loop : cluster_.sleepers().loops()) {
@@ -48,14 +48,15 @@ bool ClusterClosing::is_quiet(bool also_delayed) noexcept {
   return all_sleep() && count_sleeps() == sleeps;
 }
 
-/// Whether each of them slept at some time during the call.
+/// Whether each member slept at some time during the call.
 bool ClusterClosing::all_sleep() noexcept {
   return (cluster_.sleepers().idle().asleep() | cluster_.reserves().resting()
                                                     << cluster_.agents()) ==
          (std::uint64_t{1} << cluster_.size()) - 1;
 }
 
-/// Whether tasks of a suspended scheduler wait, of the cluster's or of an agent's that slept since.
+/// Whether tasks of a suspended scheduler wait in the cluster, or on an agent since it went to
+/// sleep.
 bool ClusterClosing::holds_something() noexcept {
   if (cluster_.is_holding() || cluster_.upkeep().holds_delayed()) return true;
   return std::ranges::any_of(cluster_.sleepers().loops(), [](const Ref<LoopCore>& loop) {
@@ -63,8 +64,8 @@ bool ClusterClosing::holds_something() noexcept {
   });
 }
 
-/// All members sleep. Whether there may be more to do later, by the clock or when a scheduler is
-/// resumed.
+/// Called while all members sleep: whether there may be more to do later, at some time or when a
+/// scheduler is resumed.
 bool ClusterClosing::has_more_to_come() noexcept {
   if (cluster_.keeper().next_due() != TimerKeeper::never || holds_something()) return true;
   return std::ranges::any_of(cluster_.sleepers().loops(), [](const Ref<LoopCore>& loop) {
@@ -85,7 +86,7 @@ DrainObstacle ClusterClosing::find_obstacle() {
   if (may_wait_for_held && holds_something()) {
     if (!found.what.empty()) found.what += "; ";
     found.what += "tasks of a suspended scheduler wait for its resume";
-    // While tasks run the mark changes, so that a drain that gets on is not reported.
+    // The mark changes while tasks run, so a drain that makes progress is not reported.
     for (const auto& loop : cluster_.sleepers().loops()) found.mark += loop->counts().run();
   }
   return found;
@@ -99,8 +100,8 @@ void ClusterClosing::note_sleep() noexcept {
 
 // Dropping.
 
-/// Drops tasks for the close, and counts them. It also knows whether it drops what is found in the
-/// queues.
+/// Drops tasks for the close, and counts them. With `drops_found` it also drops what it finds in
+/// the queues.
 class ClusterClosing::ClusterDrops final : public Drops {
  public:
   explicit ClusterDrops(ClusterClosing& closing, bool drops_found = false) noexcept
@@ -160,8 +161,8 @@ void ClusterClosing::drop_if_left() noexcept {
     drop_for_waiter();
 }
 
-/// It runs as on a thread of no loop: as microtasks, reactions would wait for the end of the task
-/// that waits.
+/// Runs as if on a thread without a loop. On the agent's loop the reactions would be microtasks,
+/// and would wait for the end of the task that waits here.
 void ClusterClosing::drop_for_waiter() noexcept {
   const DrivePause pause;
   drop_waiting();
@@ -181,9 +182,9 @@ void ClusterClosing::drop_for_closer() noexcept {
   }
 }
 
-/// What waits for its time, or for a resume. Whoever finds the role taken leaves it to whoever has
-/// it, who looks again. `agent`: one that sees to what was aborted; else it waits for the next
-/// one.
+/// Drops what waits for its time, or for a resume. If another thread has the keeper's role, this
+/// one leaves the work to it, because that thread looks again. `agent`, if there is one, clears
+/// away what was aborted; otherwise that waits for the next agent.
 void ClusterClosing::drop_waiting(LoopCore* agent) noexcept {
   TaskFifo found;
   do {
@@ -196,7 +197,7 @@ void ClusterClosing::drop_waiting(LoopCore* agent) noexcept {
   drop_taken(found);
 }
 
-/// And what agents hold back.
+/// Drops the tasks that were taken, and what agents hold back.
 void ClusterClosing::drop_taken(TaskFifo& tasks) noexcept {
   cluster_.publish_all_held();
   ClusterDrops drops(*this);
@@ -207,8 +208,8 @@ void ClusterClosing::drop_taken(TaskFifo& tasks) noexcept {
   drops.drop();
 }
 
-/// One thread at a time; whoever finds another one at it leaves it to that one. (A late poster
-/// touches no agent's state: it may be gone.)
+/// One thread at a time drops; a thread that finds another one at it leaves its work to that one.
+/// (A late poster touches no agent's state, because the agent may be gone.)
 void ClusterClosing::drop_found() noexcept {
   if (drop_requests_.fetch_add(1, sync::edge("hub:drop", sync::seq_cst)) != 0) return;
   ClusterDrops drops(*this, true);
@@ -225,7 +226,7 @@ void ClusterClosing::drop_found() noexcept {
 
 void ClusterClosing::count_drop(const LoopNode& node) noexcept {
   if (node.ops->kind != LoopNodeKind::task) return;
-  // relaxed: a statistic. By any thread, so that it is not the agent's count.
+  // relaxed: a statistic. Any thread drops, so this is not one of the agent's counts.
   if (!static_cast<const SchedulerTask&>(node).is_aborted()) dropped_.fetch_add(1, sync::relaxed);
 }
 

@@ -1,5 +1,5 @@
-// ClusterClosing: the end of a cluster: what is runnable runs, or everything is dropped; nothing
-// new is taken.
+// ClusterClosing: ends a cluster. What is runnable runs, or everything is dropped, and nothing new
+// is accepted.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,21 @@ namespace HEIST_NAMESPACE::detail {
 class ClusterCore;
 class LoopCore;
 
-/// Roles   closer: any thread that closes the cluster.  member: an agent that leaves as its loop is
-///         closed, one after the other.  poster: any thread; a late one drops what it finds.
-/// I1      Once a member begins to leave, what is runnable is dropped: by those that leave, by
-///         posters, by members that wait. (A task that waits for another one could never end
-///         otherwise, and its agent never leave.) A task that only posts leaves it to them: what is
-///         dropped runs users' destructors.
-/// I2      So is what waits for its time or for a resume, by those that leave, that wait, that arm
-///         it late, or that have kept the delays: whoever finds the keeper's role taken leaves it
-///         to whoever has it, who looks for what was armed meanwhile. The last member waits for
-///         whoever has it, and keeps it.
+/// Roles   closer: any thread that closes the cluster.  member: an agent that leaves when its loop
+///         is closed; members leave one after the other.  poster: any thread; a late poster drops
+///         what it finds.
+/// I1      Once a member begins to leave, runnable tasks are dropped: by members that leave, by
+///         posters, and by members that wait. (Otherwise a task that waits for a dropped one could
+///         never end, and its agent could never leave.) A task that only posts leaves the dropping
+///         to them, because dropping runs users' destructors.
+/// I2      What waits for its time or for a resume is dropped as well: by those that leave, that
+///         wait, that arm it late, or that have kept the delays. A thread that finds the keeper's
+///         role taken leaves the work to the keeper, which looks again for what was armed
+///         meanwhile. The last member waits for the role, and does not give it back.
 /// Edge hub: close <-> post. Publish, then read drops_; set drops_, then drop what is found.
 /// Edge hub: leave -> leave. Carries what the members did to the cluster to the last one.
-/// Edge hub: drop -> drop. One after another drops; whoever leaves it to another one has published
-///         before.
+/// Edge hub: drop -> drop. One thread drops after another; a thread that leaves it to another one
+///         has published before.
 /// Edge hub: await <-> sleep. Announce (IdleAgents), then see who awaits; await, then see who
 ///         sleeps.
 /// Proof   stress/model/models/cluster_closing.cpp
@@ -56,31 +57,31 @@ class ClusterClosing {
   [[nodiscard]] std::uint64_t dropped() const noexcept {
     return dropped_.load(sync::relaxed);  // relaxed: a statistic.
   }
-  /// What a task was that was posted while members leave.
+  /// What kind of task was posted while members leave.
   enum class Late : std::uint8_t { runnable, delayed };
-  /// Called by a poster after it has published a task: drops everything if the close has come to
-  /// that.
+  /// Called by a poster after it has published a task: drops everything if the close has come that
+  /// far.
   void drop_if_begun(Late posted = Late::runnable) noexcept {
     if (has_begun()) [[unlikely]]
       drop_posted(posted);
   }
-  /// Waits until nothing is runnable or about to be (nor delayed, if the terms say so), or the
-  /// terms are over. False: `look_at` has come first.
+  /// Waits until nothing is runnable or about to be (nor delayed, if the terms say so), or until
+  /// the terms are over. Returns false when `look_at` has come first.
   bool wait_until_quiet(const CloseTerms& terms,
                         std::optional<CloseTerms::Clock::time_point> look_at = {}) noexcept;
-  /// To be called once the terms are stricter: makes the calls of close that wait look at them
+  /// To be called once the terms have become stricter: makes waiting calls of close look at them
   /// again.
   void hurry_closers() noexcept;
-  /// Called by a closer, once all members are asked to close: they may all be busy, or wait for
-  /// what nobody may run any more. On return this has counted what another thread was about to
-  /// drop, unless that takes long.
+  /// Called by a closer once all members are asked to close. They may all be busy, or wait for
+  /// tasks that nobody may run any more. What another thread is about to drop is counted when this
+  /// returns, unless that takes long.
   void drop_for_closer() noexcept;
   /// Which members wait, and for what.   Errors: std::bad_alloc.
   [[nodiscard]] DrainObstacle find_obstacle();
 
   // What a member calls.
 
-  /// Notes that the member goes to sleep: closers then look whether all do.
+  /// Notes that the member goes to sleep, so that closers look whether all members sleep.
   void note_sleep() noexcept;
   /// Called by a member that is about to wait: drops what nobody may run any more.   Cost: a load.
   void drop_if_left() noexcept;
@@ -109,7 +110,7 @@ class ClusterClosing {
 
   ClusterCore& cluster_;
   alignas(64) sync::atomic<bool> drops_{false};  ///< some member leaves
-  sync::atomic<bool> closed_{false};             ///< all have
+  sync::atomic<bool> closed_{false};             ///< all members have left
   sync::atomic<std::uint32_t> members_left_;
   sync::atomic<std::uint32_t> drop_requests_{0};
   sync::atomic<std::uint64_t> dropped_{0};     ///< tasks that no signal had aborted

@@ -14,11 +14,11 @@ namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
-/// When a thread arms delays that end later than all others, one of so many wakes an agent, which
-/// takes over those before.
+/// When a thread arms delays that end later than all others, it wakes nobody, but for one delay in
+/// so many: then an agent takes over what was armed before.
 constexpr unsigned armed_portion = 1024;
 
-/// The scheduler of a task or continuation; null for what is part of a task that runs.
+/// The scheduler of a task or a continuation; null for a part of a task that runs already.
 SchedulerCore* scheduler_of(LoopNode& node) noexcept {
   if (node.ops->kind == LoopNodeKind::forked) return nullptr;
   if (node.ops->kind == LoopNodeKind::task) return static_cast<SchedulerTask&>(node).scheduler;
@@ -45,13 +45,13 @@ ClusterCore::ClusterCore(const EventLoopOptions& options, std::vector<Ref<LoopCo
       longest_waits_(longest_waits_of(options.max_wait)),
       is_guarded_(options.max_wait != MaxWait{}),
       reserves_(reserves.count),
-      queues_(size() + 1, agents(), sleepers_),  // one place more: a closer's
+      queues_(size() + 1, agents(), sleepers_),  // one more place, for a closer
       kept_(std::make_unique<WaitingTasks>(time())),
       closing_(*this, size()) {
   set_waiting(kept_.get());
   queues_.keep_stamps(longest_waits_);
-  // All members are made before the first loop joins: a loop that has joined would keep a cluster
-  // that was never made.
+  // All members are made before the first loop joins. Otherwise an exception would leave a loop
+  // that has joined a cluster which was never made.
   std::vector<std::unique_ptr<Member>> members;
   for (unsigned agent = 0; agent < size(); ++agent) {
     members.push_back(std::make_unique<Member>(*this, loop(agent), agent));
@@ -117,11 +117,11 @@ void ClusterCore::send_to_clear(LoopNode& message) noexcept {
   if (others % most_to_clear == most_to_clear - 1) upkeep_.notify_keeper();
 }
 
-/// It may be gone afterwards.
+/// The reaction may be gone afterwards.
 void ClusterCore::publish_continuation(Reaction& reaction) noexcept {
   if (const SignalQueueEntryOwner cell = std::move(reaction.cell)) return publish(*cell, reaction);
   const SchedulingState& state = reaction.captured.state();
-  // One that has no state ends a task, as on a loop, where it goes before all tasks.
+  // A reaction without a state ends a task. It goes before all tasks, as it does on a loop.
   const auto priority = state.scheduler != nullptr ? state.priority : TaskPriority::user_blocking;
   publish(reaction, effective_priority(priority, true));
 }
@@ -136,7 +136,7 @@ void ClusterCore::publish(SignalQueueEntry& cell, const LoopNode& node) noexcept
   queues_.post(cell);
 }
 
-/// It may be gone afterwards.
+/// The task may be gone afterwards.
 void ClusterCore::publish_runnable(SchedulerTask& task) noexcept {
   if (!task.is_dynamic) return publish(task, task.static_level());
   publish(*ControlledTask::of(task).cell, task);
@@ -177,7 +177,7 @@ void ClusterCore::publish_expired(SchedulerTask& task) noexcept {
 SignalQueueEntryOwner ClusterCore::make_cell(SignalPort& part, LoopNode& node,
                                              bool is_continuation) {
   SignalQueues& pair = part.shared_queues();
-  if (pair.is_new()) {  // its maker may have been stopped here
+  if (pair.is_new()) {  // the thread that made it may have been stopped here
     pair.reserve();
     move(part, pair);
   }
@@ -196,7 +196,7 @@ void ClusterCore::reserve_place(Reaction& reaction, const SchedulingState& state
 
 void ClusterCore::change_priority(SignalPort& part) noexcept {
   SignalQueues* pair = part.find_shared_queues();
-  if (pair != nullptr) move(part, *pair);  // else no task of it has come yet
+  if (pair != nullptr) move(part, *pair);  // without a pair no task of this signal has come yet
 }
 
 void ClusterCore::move(SignalPort& part, SignalQueues& pair) noexcept {
@@ -204,8 +204,8 @@ void ClusterCore::move(SignalPort& part, SignalQueues& pair) noexcept {
     queues_.move(pair, pair.queue(is_continuation),
                  [&]() noexcept { return effective_priority(part.priority(), is_continuation); });
   }
-  // A close that drops everything may have looked at the new level before the queue came there, and
-  // at the old one after it had left.
+  // A close that drops everything may have missed the queue: it may have looked at the new level
+  // before the queue came there, and at the old level after the queue had left.
   closing_.drop_if_begun();
 }
 
@@ -221,7 +221,8 @@ std::uint64_t ClusterCore::resume(SchedulerCore& scheduler) noexcept {
   return change;
 }
 
-/// An agent has picked this node. Returns true when it must not run now, and holds it back then.
+/// Called when an agent has picked this node. Returns true, and holds the node back, when it must
+/// not run now.
 bool ClusterCore::hold_back(LoopNode& node) noexcept {
   SchedulerCore* scheduler = scheduler_of(node);
   if (scheduler == nullptr || !scheduler->stealable.is_suspended()) return false;
@@ -231,7 +232,7 @@ bool ClusterCore::hold_back(LoopNode& node) noexcept {
   hold.push(node);
   if (!hold.is_suspended()) publish_held(hold);
   if (hold.aborts() != aborts) {
-    hold.count_abort();  // perhaps its own, for which it came too late
+    hold.count_abort();  // perhaps the abort of this task, which found no node here
     if (hold.wants_sweep()) ask_for_sweep();
   }
   return true;
@@ -274,8 +275,8 @@ bool ClusterCore::sweep_held() noexcept {
   return has_more;
 }
 
-/// Aborted tasks are taken out of the queues when enough of them are there to make that worth it,
-/// and out of what suspended schedulers hold back likewise.
+/// Aborted tasks are taken out of the queues once there are enough of them to make that worth it.
+/// The same holds for the tasks that suspended schedulers hold back.
 void ClusterCore::count_aborts(const Registration* first, const Registration* end) noexcept {
   std::int64_t in_queues = 0;
   for (; first != end; first = first->chain) {
@@ -293,8 +294,8 @@ void ClusterCore::sweep_some(AbortedTasks& into, unsigned agent) noexcept {
   const auto drop = [&](LoopNode& node) noexcept {
     into.discard_stealable(static_cast<SchedulerTask&>(node));
   };
-  // The same pick may have let go of callbacks for as long as UpkeepTime says, and kept delays for
-  // as long again: few more portions, so that it takes less than a millisecond in all (ABT-4).
+  // The same pick may have destroyed callbacks for as long as UpkeepTime allows, and kept delays
+  // for as long again. A small number of portions keeps the whole below a millisecond (ABT-4).
   constexpr unsigned most_portions = 4;
   bool goes_on = true;
   unsigned portions = 0;
@@ -306,8 +307,8 @@ void ClusterCore::sweep_some(AbortedTasks& into, unsigned agent) noexcept {
   sweep_.end(goes_on);
 }
 
-/// Whoever takes out a task's contents also takes back its place in its signal's queue, if it has
-/// one.
+/// Whoever takes out a task's contents also takes back the task's place in its signal's queue, if
+/// it has one.
 bool ClusterCore::reap(ControlledTask& task) noexcept {
   if (task.is_withdrawn) return dispose(task);
   const bool is_ours = discard_contents(task);
@@ -318,7 +319,7 @@ bool ClusterCore::reap(ControlledTask& task) noexcept {
 /// Takes the task out of its signal's queue. Returns false when it is not there.
 bool ClusterCore::take_back(ControlledTask& task) noexcept {
   if (!task.cell || !task.cell->try_take_back()) return false;
-  sweep_.count_aborts(1);  // of its cell
+  sweep_.count_aborts(1);  // counts the task's cell
   return true;
 }
 
@@ -336,7 +337,7 @@ void ClusterCore::publish_all_held() noexcept {
       [this](SchedulerCore& scheduler) noexcept { publish_held(scheduler.stealable); });
 }
 
-/// Any thread, after a resume, or when the cluster closes.
+/// Called by any thread after a resume, or when the cluster closes.
 void ClusterCore::publish_held(SuspendedTasks& hold) noexcept {
   bool has_published = false;
   while (is_free(hold) && !hold.empty() && hold.try_begin()) {
@@ -348,19 +349,19 @@ void ClusterCore::publish_held(SuspendedTasks& hold) noexcept {
     has_published = true;
   }
   if (has_published && hold.wants_sweep())
-    ask_for_sweep();  // the keeper leaves a sweep to whoever is at it
+    ask_for_sweep();  // the keeper skips what another thread is at
 }
 
 bool ClusterCore::is_free(const SuspendedTasks& hold) const noexcept {
   return !hold.is_suspended() || closing_.has_begun();
 }
 
-/// A held task gets a new place in the queue that moves with its signal: its old one was used up
-/// when it was picked.
+/// A held task gets a new place in the queue that moves with its signal, because its old place was
+/// used up when the task was picked.
 void ClusterCore::publish_held(SchedulerTask& task) noexcept {
   if (!task.is_dynamic || task.is_aborted()) return publish(task, task.static_level());
   auto& dynamic = ControlledTask::of(task);
-  // A task whose contents are taken was aborted: it only has to be picked, and disposed of.
+  // A task whose contents are taken was aborted. It only has to be picked and disposed of.
   if (!dynamic.take_contents()) return publish(task, task.static_level());
   const int level = give_place(dynamic.cell, priority_part_of(dynamic), task, task.is_continuation);
   // The signal may be destroyed with the contents.
@@ -373,17 +374,17 @@ void ClusterCore::publish_held(Reaction& reaction) noexcept {
   const SchedulingState& state = reaction.captured.state();
   SignalCore* source = state.priority_source;
   if (source == nullptr) return publish_continuation(reaction);
-  // The port is found, as it was there when the reaction was bound.
+  // The port is found, because it was there when the reaction was bound.
   const int level =
       give_place(reaction.cell, source->part_for(*state.scheduler).priority_part(), reaction, true);
   reaction.cell ? publish_continuation(reaction) : publish(reaction, level);
 }
 
-/// Gives a task or a reaction a place in its signal's queue. Without memory for one it stands at
-/// its present level for good.   Returns that level.
+/// Gives a task or a reaction a place in its signal's queue. When there is no memory for a place,
+/// it stays at its present level for good. Returns that level.
 int ClusterCore::give_place(SignalQueueEntryOwner& cell, SignalPort& part, LoopNode& node,
                             bool is_continuation) noexcept {
-  cell.reset();  // used up
+  cell.reset();  // the old place was used up
   try {
     cell = make_cell(part, node, is_continuation);
   } catch (const std::bad_alloc&) {

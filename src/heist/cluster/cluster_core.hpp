@@ -1,5 +1,5 @@
-// ClusterCore: a cluster of event loops, whose tasks are stealable: they run on whichever of its
-// agents picks them.
+// ClusterCore: a cluster of event loops. Its tasks are stealable: each runs on whichever of the
+// cluster's agents picks it.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Sizes of the shipped queues; models have everything full at once.
+/// Sizes of the shipped queues. In models they are so small that everything is full at once.
 #if defined(HEIST_MODEL)
 inline constexpr ClusterSizes shipped_sizes{
     .bins = 2, .bin = 2, .ring = 4, .forks = 2, .others_turn = 61};
@@ -32,17 +32,18 @@ inline constexpr ClusterSizes shipped_sizes{
 inline constexpr ClusterSizes shipped_sizes{};
 #endif
 
-/// The home of stealable tasks. Runnable ones go to queues that all agents pick from; delayed ones
-/// and messages go to the inbox and the wheel, which belong to whichever agent is the keeper. A
-/// cluster is no loop: what its agents do in it is Member's.
+/// The home of stealable tasks. Runnable tasks go to queues that all agents pick from. Delayed
+/// tasks and messages go to the inbox and the wheel, which belong to whichever agent is the keeper.
+/// A cluster is not a loop: Member has what its agents do in it.
 ///
 /// Roles   poster: any thread.  agent: a member, on its own loop's thread.  keeper: see
-///         TimerKeeper; it owns this home meanwhile, and runs no user code.  reserve: one of the
-///         last members; an agent while another member blocks (Reserves).
-/// I1      A task is in the inbox, in the wheel, or in the queues; whoever takes it from the queues
-///         disposes of it. Whoever takes its contents, that holder or an abort's reaper, destroys
-///         its callback (ControlledTask).
-/// Lifetime  as TaskHome; it shares the members' loops, which know it until they are closed.
+///         TimerKeeper; it owns this home while it has the role, and runs no user code.  reserve:
+///         one of the last members; an agent while another member blocks (Reserves).
+/// I1      A task is in the inbox, in the wheel, or in the queues. Whoever takes it from the queues
+///         disposes of it. Its callback is destroyed by whoever takes its contents: the thread that
+///         holds it, or the one that reaps it after an abort (ControlledTask).
+/// Lifetime  as TaskHome. The cluster shares the members' loops, which know it until they are
+///         closed.
 /// Proof   stress/model/models/cluster_*.cpp.
 class ClusterCore final : public TaskHome {
  public:
@@ -59,8 +60,8 @@ class ClusterCore final : public TaskHome {
   [[nodiscard]] bool post_limit(SchedulerTask& limit, Inbox::Below& below) noexcept override;
   [[nodiscard]] bool deliver(Reaction& reaction) noexcept override;
   void send(LoopNode& message) noexcept override;
-  /// Sends a message whose only purpose is to free memory. Sleeping agents are not woken for each
-  /// of these (CLU-4), but often enough to bound the memory (ABT-5).
+  /// Sends a message whose only purpose is to free memory. Not each of these wakes a sleeping agent
+  /// (CLU-4), but enough of them do to bound the memory (ABT-5).
   void send_to_clear(LoopNode& message) noexcept override;
   void change_priority(SignalPort& part) noexcept override;
   void reserve_place(ControlledTask& task) override;
@@ -68,7 +69,7 @@ class ClusterCore final : public TaskHome {
   std::uint64_t suspend(SchedulerCore& scheduler) noexcept override;
   std::uint64_t resume(SchedulerCore& scheduler) noexcept override;
   [[nodiscard]] LoopCore* as_loop() noexcept override { return nullptr; }
-  /// Called by ForkWatch in a child of fork(): notes that nobody is an agent of the cluster there.
+  /// Called by ForkWatch: notes that in this child of fork nobody is an agent of the cluster.
   static void lose_agent(void* home) noexcept { static_cast<TaskHome*>(home)->refuse_tasks(); }
   /// Asks the keeper to sweep what suspended schedulers hold back.
   void ask_for_sweep() noexcept;
@@ -84,7 +85,7 @@ class ClusterCore final : public TaskHome {
     return queues_.stolen(agent);
   }
 
-  // Its parts, for each other and for members.
+  // The cluster's parts, for each other and for members.
 
   [[nodiscard]] Queues& queues() noexcept { return queues_; }
   [[nodiscard]] ClusterSleepers& sleepers() noexcept { return sleepers_; }
@@ -98,13 +99,13 @@ class ClusterCore final : public TaskHome {
 
   // What an agent calls.
 
-  /// Whether the agent may run what it has picked. If not, the node waits for a resume of its
-  /// scheduler, and is not the agent's any more.
+  /// Whether the agent may run what it has picked. If not, the node waits until its scheduler is
+  /// resumed, and does not belong to the agent any more.
   [[nodiscard]] bool may_run(LoopNode& node) noexcept {
     // The order is seq_cst so that what suspend() wrote before it returned is seen.
     return !may_be_suspended_.load(sync::edge("hold:suspended", sync::seq_cst)) || !hold_back(node);
   }
-  /// Whether aborted tasks are to leave queues that nobody comes to.   Cost: a load.
+  /// Whether aborted tasks should be taken out of queues that nobody comes to.   Cost: a load.
   [[nodiscard]] bool wants_sweep() const noexcept { return sweep_.is_due(); }
   /// Takes some aborted tasks out of such queues, unless another agent does so at the moment.
   void sweep_some(AbortedTasks& into, unsigned agent) noexcept;
@@ -114,10 +115,10 @@ class ClusterCore final : public TaskHome {
 
   /// Publishes a task whose delay is over. The task may be gone afterwards.
   void publish_expired(SchedulerTask& task) noexcept;
-  /// Takes aborted tasks out of what is held back, a portion for each scheduler. Returns true when
-  /// there is more.
+  /// Takes aborted tasks out of what is held back, one portion for each scheduler. Returns true
+  /// when there are more.
   [[nodiscard]] bool sweep_held() noexcept;
-  /// Notes that the tasks from `first` on, up to but without `end`, were aborted.
+  /// Notes that the tasks from `first` on, up to `end` but without it, were aborted.
   void count_aborts(const Registration* first, const Registration* end) noexcept;
   /// Called when the message of ask_for_sweep() arrives.
   void note_sweep_asked() noexcept;
@@ -126,15 +127,16 @@ class ClusterCore final : public TaskHome {
 
   /// Whether tasks of a suspended scheduler wait in the hands of agents.
   [[nodiscard]] bool is_holding() noexcept;
-  /// What agents hold back becomes runnable, so that it can be dropped.
+  /// Makes what agents hold back runnable, so that it can be dropped.
   void publish_all_held() noexcept;
   /// Called by the cluster's owner, once all members are closed.
   void free_keeper_state() noexcept;
 
  private:
-  /// Asks the keeper to sweep what is held back. One is under way at a time.
+  /// Asks the keeper to sweep what is held back. Only one such message is under way at a time.
   ///
-  /// Edge hold: ask -> asked. Carries the count of aborts, also of those who found it under way.
+  /// Edge hold: ask -> asked. Carries the count of aborts, also of threads that found a message
+  ///         under way.
   struct SweepMessage : LoopNode {
     SweepMessage() noexcept;
     static void take(LoopNode& node, TaskHome& home) noexcept;
@@ -143,7 +145,7 @@ class ClusterCore final : public TaskHome {
   };
 
   static constexpr std::uint32_t most_to_clear = 64;
-  /// How many bins a pick sweeps: so many that it finds aborted tasks faster than it destroys their
+  /// How many bins a pick sweeps: enough to find aborted tasks faster than the pick destroys their
   /// callbacks.
   static constexpr unsigned swept_portion = 8;
 
@@ -151,7 +153,7 @@ class ClusterCore final : public TaskHome {
               const ReserveSetup& reserves);
   ~ClusterCore() override;
 
-  /// Notes that a task or a continuation becomes runnable, and so waits from now on.
+  /// Notes that a task or a continuation becomes runnable, so that its wait begins now.
   void stamp(LoopNode& node) const noexcept {
     if (is_guarded_) [[unlikely]]
       node.key = static_cast<std::uint64_t>(time().now().count());
@@ -188,14 +190,14 @@ class ClusterCore final : public TaskHome {
   UpkeepTime sweep_time_;  ///< the sweeper's
   TimerKeeper keeper_;
   std::unique_ptr<WaitingTasks>
-      kept_;  ///< the keeper's; waiting() is for everybody who has the role
+      kept_;  ///< for the keeper; others use waiting() while they have the role
   ClusterUpkeep upkeep_{*this, inbox(), abort_messages()};
   ClusterWaits waits_{*this};
-  // What follows is for any thread.
+  // Any thread may use what follows.
   SweepMessage sweep_message_;
   sync::atomic<bool> sweep_asked_{false};  ///< the message is under way
   ClusterClosing closing_;
-  sync::atomic<bool> may_be_suspended_{false};  ///< some scheduler has been
+  sync::atomic<bool> may_be_suspended_{false};  ///< some scheduler has been suspended
   sync::atomic<std::uint32_t> to_clear_{0};     ///< counts messages that woke nobody
 };
 

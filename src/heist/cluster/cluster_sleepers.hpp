@@ -1,4 +1,4 @@
-// ClusterSleepers: which of a cluster's agents sleep, and how to wake them.
+// ClusterSleepers: knows which of a cluster's agents sleep, and wakes them.
 #pragma once
 
 #include <heist/detail/ref.hpp>
@@ -14,11 +14,12 @@ class ClusterSleepers {
  public:
   explicit ClusterSleepers(std::vector<Ref<LoopCore>> loops) noexcept : loops_(std::move(loops)) {}
 
-  /// Any thread, after publishing: wakes one agent, unless all are awake or one searches.
+  /// Called by any thread after it has published: wakes one agent, unless all are awake or one
+  /// searches.
   void notify() noexcept {
     if (const auto agent = idle_.notify()) unpark(*agent);
   }
-  /// Any thread: wakes this agent if it sleeps.
+  /// Called by any thread: wakes this agent if it sleeps.
   void wake(unsigned agent) noexcept {
     if (idle_.wake(agent)) unpark(agent);
   }

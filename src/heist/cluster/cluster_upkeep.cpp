@@ -29,8 +29,8 @@ void ClusterUpkeep::notify_watcher(TimerKeeper::Due due) noexcept {
   cluster_.sleepers().notify();
 }
 
-/// What comes meanwhile waits for this agent's next pick, or for another agent that is free before:
-/// upkeep must not keep the agent from its tasks.
+/// One call does only a portion, because upkeep must not keep the agent from its tasks. What comes
+/// meanwhile waits for this agent's next pick, or for another agent that is free before that.
 SchedulerTask* ClusterUpkeep::keep(LoopCore& agent) noexcept {
   if (!cluster_.keeper().try_begin()) return nullptr;
   take_over();
@@ -52,8 +52,8 @@ SchedulerTask* ClusterUpkeep::keep(LoopCore& agent) noexcept {
   return limit;
 }
 
-/// The keeper takes one limit at a time, and runs it at once: while its listeners run, others take
-/// those that ended later.
+/// The keeper takes one limit at a time and runs it at once. While its listeners run, other agents
+/// take the limits that ended later.
 SchedulerTask* ClusterUpkeep::take_limit(LoopCore& agent) noexcept {
   auto& limits = cluster_.waiting().limits();
   const bool is_turn =
@@ -73,7 +73,7 @@ void ClusterUpkeep::take_over() noexcept {
       [this](SchedulerTask& task) noexcept { cluster_.publish_expired(task); }, due_portion);
 }
 
-/// Whether a portion was not enough.
+/// Whether one portion was not enough.
 bool ClusterUpkeep::keeps_more() const noexcept {
   return !arriving_.empty() || cluster_.limits_to_arm().has_more() ||
          cluster_.aborted().may_have_messages() || first_to_withdraw() != nullptr || sweeps_held_;
@@ -101,7 +101,7 @@ void ClusterUpkeep::arrive_some() noexcept {
   arriving_.arrive_some(turned_portion, portion, [this](LoopNode& node) noexcept { arrive(node); });
 }
 
-/// A delayed task, or a message.
+/// Accepts a delayed task, or a message.
 void ClusterUpkeep::arrive(LoopNode& node) noexcept {
   if (node.ops->kind == LoopNodeKind::message) return take_message(node, cluster_);
   auto& task = static_cast<SchedulerTask&>(node);

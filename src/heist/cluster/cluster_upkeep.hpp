@@ -1,5 +1,5 @@
-// ClusterUpkeep: what the keeper of a cluster does with the delays, messages and aborts that came
-// to it.
+// ClusterUpkeep: what the keeper of a cluster does with the delays, messages and aborts that have
+// come to the cluster.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,9 @@ class ClusterCore;
 class LoopCore;
 class TaskHome;
 
-/// The role is TimerKeeper's; this is its work. It runs no users' code: what would (dropped tasks,
-/// callbacks of aborted ones, references to signals) becomes that of the agent that keeps.
+/// TimerKeeper decides who has the keeper's role; this class does the keeper's work. It runs no
+/// users' code. Dropped tasks, callbacks of aborted tasks and references to signals, whose end
+/// would run such code, go to the agent that keeps.
 ///
 /// Roles   keeper: an agent, or a thread that posts late to a cluster that closes; one at a time.
 class ClusterUpkeep {
@@ -31,19 +32,20 @@ class ClusterUpkeep {
 
   /// Whether an agent should become the keeper.
   [[nodiscard]] bool wants_keeper() const noexcept;
-  /// Something came for the keeper that is due at `due`: wakes the watcher if that is earlier than
-  /// the deadline it knows.
+  /// Called when something came for the keeper that is due at `due`: wakes the watcher if that is
+  /// earlier than the deadline that the watcher knows.
   void notify_watcher(TimerKeeper::Due due) noexcept;
-  /// The same for a message, which is due at once.
+  /// Does the same for a message, which is due at once.
   void notify_keeper() noexcept { notify_watcher(now_due); }
-  /// Whether delayed tasks wait for a resume of their scheduler, as the last keeper left it.
+  /// Whether delayed tasks wait until their scheduler is resumed. It says what the last keeper
+  /// found.
   [[nodiscard]] bool holds_delayed() const noexcept {
     return holds_delayed_.load(sync::relaxed);  // relaxed: IdleAgents' announcement publishes it.
   }
 
-  /// An agent: takes over what was armed and publishes what is due, unless another one is at it.
-  /// Returns a signal's time limit that has ended, to be run next; null: none, or it is a task's
-  /// turn.
+  /// Called by an agent: takes over what was armed and publishes what is due, unless another agent
+  /// does so at the moment. Returns a signal's time limit that has ended, which is to be run next.
+  /// Returns null when there is none, or when it is a task's turn.
   [[nodiscard]] SchedulerTask* keep(LoopCore& agent) noexcept HEIST_ON_AGENT;
 
   // What only the keeper calls.
@@ -51,7 +53,7 @@ class ClusterUpkeep {
   /// Puts everything that has arrived into the wheel, publishes everything that is due, and takes
   /// out everything that was aborted.
   void take_over_all() noexcept;
-  /// The same for the last time: nothing arrives any more.
+  /// Does the same for the last time, because nothing arrives any more.
   void close_inbox() noexcept;
   /// Passes what runs users' code to the agent, which does it before it sleeps.
   void pass_to(LoopCore& agent) noexcept;
@@ -61,8 +63,9 @@ class ClusterUpkeep {
   void sweep_held_soon() noexcept { sweeps_held_ = true; }
 
  private:
-  /// What is done at a time of each: tasks that arrive, or are withdrawn; that come due, or are
-  /// moved in the wheel; nodes that are only turned round.
+  /// The sizes of portions: `portion` for tasks that arrive or are withdrawn, `due_portion` for
+  /// tasks that come due or are moved in the wheel, `turned_portion` for nodes that are only put
+  /// into their order.
   static constexpr unsigned portion = 256;
   static constexpr unsigned due_portion = 1024;
   static constexpr unsigned turned_portion = 2048;
@@ -85,10 +88,10 @@ class ClusterUpkeep {
   UpkeepTime time_;
   TakenNodes arriving_;  ///< from the inbox
   ControlledTask* last_withdrawn_ =
-      nullptr;                ///< of the chain of aborted ones, which begins with those
-  bool sweeps_held_ = false;  ///< what suspended schedulers hold back
+      nullptr;                ///< in the chain of aborted tasks, where these come first
+  bool sweeps_held_ = false;  ///< the next upkeep sweeps what suspended schedulers hold back
 
-  sync::atomic<bool> holds_delayed_{false};  ///< of a suspended scheduler; the keeper's to write
+  sync::atomic<bool> holds_delayed_{false};  ///< only the keeper writes it
 };
 
 }  // namespace HEIST_NAMESPACE::detail

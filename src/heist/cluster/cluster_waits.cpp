@@ -19,7 +19,7 @@ void ClusterWaits::await_lookers() noexcept {
 
 /// What a member waited for at one moment.
 struct ClusterWaits::Wait {
-  const PromiseStateBase* on = nullptr;  ///< to be compared only, from the end of the look on
+  const PromiseStateBase* on = nullptr;  ///< after the end of the look only for comparisons
   const PromiseStateBase* settles = nullptr;
   const TaskHome* home = nullptr;
   std::uint32_t count = 0;
@@ -45,14 +45,14 @@ ClusterWaits::Wait ClusterWaits::read_wait(LoopCore& member) noexcept {
   const AgentWait& wait = member.wait();
   const auto* const on = wait.on.load(sync::edge("wait:look", sync::seq_cst));
   if (on == nullptr || on->is_settled()) return {};
-  // relaxed, all: ordered by the load before.
+  // relaxed, all: the load before orders them.
   return {.on = on,
           .settles = wait.settles.load(sync::relaxed),
           .home = wait.home.load(sync::relaxed),     // relaxed: as above.
           .count = wait.count.load(sync::relaxed)};  // relaxed: as above.
 }
 
-/// The waits that lasted from the end of a first look to the beginning of a second one: so there
+/// The waits that lasted from the end of a first look to the beginning of a second one. So there
 /// was a moment at which all of them lasted.
 ClusterWaits::Waits ClusterWaits::look() noexcept {
   Waits waits;
@@ -67,8 +67,8 @@ ClusterWaits::Waits ClusterWaits::look() noexcept {
   return waits;
 }
 
-/// The members of whom this one needs one to go on. A wait for null is told apart, as anybody may
-/// end it.
+/// The members of whom this one needs any one in order to go on. A wait for null is handled apart,
+/// because anybody may end it.
 std::uint64_t ClusterWaits::awaited_by(const Waits& waits, const Wait& wait) const noexcept {
   for (unsigned index = 0; index < cluster_.size(); ++index) {
     if (waits[index].on != nullptr && waits[index].settles == wait.on) return one(index);
@@ -77,8 +77,8 @@ std::uint64_t ClusterWaits::awaited_by(const Waits& waits, const Wait& wait) con
   return wait.home == &cluster_ ? everybody() : 0;
 }
 
-/// The members that wait only for members that wait, too. Reserves that rest are among them, as
-/// they pick nothing.
+/// The members that wait only for members that wait, too. Reserves that rest count among these,
+/// because they pick nothing.
 std::uint64_t ClusterWaits::find_stuck(const Waits& waits) const noexcept {
   const std::uint64_t resting = cluster_.reserves().resting() << cluster_.agents();
   std::uint64_t stuck = everybody();

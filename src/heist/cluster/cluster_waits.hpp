@@ -1,5 +1,5 @@
-// ClusterWaits: members of a cluster that wait for each other (CLU-5), and what a drain that does
-// not get on waits for.
+// ClusterWaits: finds members of a cluster that wait for each other (CLU-5), and says what a drain
+// waits for that makes no progress.
 #pragma once
 
 #include <array>
@@ -19,18 +19,19 @@ class PromiseStateBase;
 class TaskHome;
 struct SeenWaits;
 
-/// Puts together what the members say of their waits (AgentWait, which has the edges).
+/// Puts together what the members say of their waits. AgentWait has the edges.
 class ClusterWaits {
  public:
   explicit ClusterWaits(ClusterCore& cluster) noexcept : cluster_(cluster) {}
 
-  /// Called by a member that has begun a wait. Whether nobody is left who could end it.
+  /// Called by a member that has begun a wait: whether nobody is left who could end the wait.
   [[nodiscard]] bool is_stuck(unsigned member) noexcept;
   /// Called by a member that has waited for long; see Membership.   Errors: std::bad_alloc.
   [[nodiscard]] std::string find_long_waits(unsigned member, std::unique_ptr<SeenWaits>& seen);
-  /// Called by a member that has ended a wait. Waits until nobody looks at what it waited for.
+  /// Called by a member that has ended a wait: returns only when nobody looks any more at what it
+  /// waited for.
   void await_lookers() noexcept;
-  /// Any thread: which members wait, and for whom.   Errors: std::bad_alloc.
+  /// Called by any thread: says which members wait, and for whom.   Errors: std::bad_alloc.
   [[nodiscard]] DrainObstacle find_obstacle();
 
  private:

@@ -1,5 +1,5 @@
 #include <heist/detail/levels.hpp>
-// How an agent runs its part of a tree of forked calls.
+// This file has how an agent runs its part of a tree of forked calls.
 #include <heist/detail/fork_frame.hpp>
 #include <heist/detail/task_tree.hpp>
 #include <utility>
@@ -12,13 +12,13 @@ namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
-/// A root, or what was stolen, and everything below it, until nothing is left that this agent could
-/// go on with.
+/// Runs a root, or a stolen call, and everything below it, until nothing is left that this agent
+/// could go on with.
 ///
-/// I1  A call that ends finds its caller's continuation at the end of the deque, or the deque
-///     empty: while it ran, this agent left behind and took back only what belongs to it, also in
-///     trees that calls begin in their bodies. Thieves take from the other end.
-/// I2  So whenever an agent picks, it has left nothing behind.
+/// I1  A call that ends finds the continuation of its caller at the end of the deque, or finds the
+///     deque empty. While the call ran, this agent left behind and took back only what belongs to
+///     the call, even in trees that calls begin in their bodies. Thieves take from the other end.
+/// I2  So an agent that picks has left nothing behind.
 class ForkRun {
  public:
   ForkRun(LoopCore& loop, ForkTree& tree) noexcept
@@ -47,7 +47,7 @@ class ForkRun {
     return effective_priority(priority, true);
   }
 
-  /// Returns what is to run next; null: nothing here.
+  /// Returns the frame that is to run next, or null when nothing is left to run here.
   ForkFrame* run_until_it_stops(ForkFrame& frame) noexcept HEIST_ON_AGENT {
     frame.coroutine.resume();
     switch (frame.step) {
@@ -69,8 +69,8 @@ class ForkRun {
     child.way = way;
     return child;
   }
-  /// Leaves the parent's continuation behind and gives the child to run. Another agent may have
-  /// taken the parent afterwards.
+  /// Leaves the parent's continuation behind and returns the child to run. Afterwards another agent
+  /// may have taken the parent.
   ForkFrame& fork_child(ForkFrame& parent) noexcept HEIST_ON_AGENT {
     ForkFrame& child = begin_child(parent, ForkFrame::Way::forked_in_place);
     if (member_ != nullptr && member_->fork(parent, level_)) child.way = ForkFrame::Way::forked;
@@ -100,7 +100,7 @@ class ForkRun {
     return child.parent->children.end_child();
   }
   ForkFrame* end_tree() noexcept HEIST_ON_AGENT {
-    loop_.on_agent().current = outer_;  // what the state borrows may go with the tree
+    loop_.on_agent().current = outer_;  // what the state borrows may end with the tree
     tree_.ended(tree_);
     return nullptr;
   }
@@ -112,15 +112,16 @@ class ForkRun {
   SchedulingState outer_;
 };
 
-/// A task's tree counts as that task, on whatever agent a part of it runs.
+/// The tree of a task counts as that task, on whatever agent a part of it runs.
 void say_runs(LoopCore& loop, const ForkTree& tree, bool is_counted) noexcept {
   auto& activity = loop.counts().activity();
   if (tree.task != nullptr) return activity.say_runs(static_cast<const SchedulerTask*>(tree.task));
   is_counted ? activity.say_runs(&tree) : activity.say_runs_uncounted(&tree);
 }
 
-/// While an agent runs a stolen part of a task's tree, a close finds the task there (LIF-1), and
-/// its memory lasts: the tree may end, on another agent, as soon as this one has done its part.
+/// While an agent runs a stolen part of a task's tree, it makes the task known there, so that a
+/// close finds it (LIF-1). It also keeps the task's memory, because the tree may end on another
+/// agent as soon as this part is done.
 class PublishedPart {
  public:
   PublishedPart(LoopCore& loop, const ForkTree& tree) noexcept : loop_(loop), task_(tree.task) {
@@ -165,7 +166,7 @@ void ForkFrame::run_stolen(LoopNode& node, LoopCore& loop) noexcept {
 
 void ForkFrame::fail_with(Reason error) noexcept {
   if (!error) error = no_reason_given();
-  // relaxed: the winner's error comes to the parent by way of ChildCount, or the deque.
+  // relaxed: ChildCount, or the deque, brings the winner's error to the parent.
   if (!failed_.exchange(true, sync::relaxed)) error_ = std::move(error);
 }
 

@@ -1,4 +1,4 @@
-// IdleAgents: which agents sleep, and which are about to look for work.
+// IdleAgents: knows which agents sleep, and which are looking for work or about to.
 #pragma once
 
 #include <bit>
@@ -8,27 +8,29 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-// All of it is one word. Whoever wakes an agent by it has to unpark that agent as well.
+// This is one word. A thread that wakes an agent in the word has to unpark that agent afterwards.
 //
 // Roles   agent: announces, looks again, sleeps.  publisher: wakes one after it has published.
-// States  (sleeping: a bit for each agent; searching: those that look for work, or were woken to,
-//         and have neither found anything nor gone to sleep again).
-// I1      While a published task is unclaimed: nobody sleeps, or somebody searches, or its
+// States  (sleeping: a bit for each agent; searching: how many agents look for work, or were woken
+//         to do so, and have neither found anything nor gone to sleep again).
+// I1      While a published task is unclaimed, nobody sleeps, or somebody searches, or the
+//         publisher of the task is about to wake somebody.
 //         publisher is about to wake somebody.
-// Why     A publisher that sees a searcher leaves it to that one: either it finds a task, and then
-//         wakes another one if there is more; or it announces sleep, which ends its search in the
-//         same step, and looks again afterwards.
+// Why     A publisher that sees a searcher leaves the task to it. Either the searcher finds a task,
+//         and then wakes another agent if there is more. Or it announces sleep, which ends its
+//         search in the same step, and looks again afterwards.
 // Edge idle: announce <-> notify. Through the queues: publish, read this word; announce, look
 //         again.
-// Progress  lock-free, but a searcher that is stopped holds up the wake-ups left to it.   Cost  a
-//         publisher reads one word; at most one system call, none while nobody sleeps or somebody
-//         searches.
+// Progress  lock-free, but a searcher that is stopped holds up the wake-ups that were left to it.
+//         Cost  A publisher reads one word and makes at most one system call; it makes none while
+//         nobody sleeps or somebody searches.
 // Proof   stress/model/models/cluster_sleepers.cpp.
 class IdleAgents {
  public:
   static constexpr unsigned most_agents = 56;
 
-  /// Any thread, after publishing: the agent to unpark, unless all are awake or one searches.
+  /// Called by any thread after it has published: returns the agent to unpark. Returns nothing when
+  /// all agents are awake or one searches.
   [[nodiscard]] std::optional<unsigned> notify() noexcept {
     Word old = word_.load(sync::edge("idle:notify", sync::seq_cst));
     while (sleeping(old) != 0 && searching(old) == 0) {
@@ -41,9 +43,10 @@ class IdleAgents {
     }
     return std::nullopt;
   }
-  /// From sleeping to searching; false when it does not sleep. Whoever wakes another agent has to
-  /// unpark it then. Whoever wakes itself is a searcher as if it had been woken: publishers may
-  /// have counted on the search that its announcement ended.
+  /// Moves an agent from sleeping to searching. Returns false when it does not sleep. A caller that
+  /// wakes another agent has to unpark it then. An agent that wakes itself becomes a searcher as if
+  /// it had been woken, because publishers may have counted on the search that its announcement
+  /// ended.
   bool wake(unsigned agent) noexcept {
     Word old = word_.load(sync::edge("idle:notify", sync::seq_cst));
     while ((old & bit(agent)) != 0) {
@@ -56,17 +59,17 @@ class IdleAgents {
     return false;
   }
 
-  /// Called by an agent with nothing to do: it looks for work before it sleeps.
+  /// Called by an agent that has nothing to do: it looks for work before it sleeps.
   void begin_search() noexcept {
     word_.fetch_add(one_searcher, sync::edge("idle:announce", sync::seq_cst));
   }
-  /// Called by a searcher that goes to sleep. A last look has to follow, and then the sleep, or
-  /// wake() of itself.
+  /// Called by a searcher that goes to sleep. It has to look a last time then, and afterwards sleep
+  /// or wake() itself.
   void announce(unsigned agent) noexcept {
     word_.fetch_add(bit(agent) - one_searcher, sync::edge("idle:announce", sync::seq_cst));
   }
-  /// Called by a searcher that has found a task, and taken it.   Returns whether it is to look for
-  /// more and wake another one.
+  /// Called by a searcher that has found a task and taken it. Returns whether it has to look for
+  /// more and wake another agent.
   [[nodiscard]] bool end_search() noexcept {
     return sleeping(word_.fetch_sub(one_searcher, sync::edge("idle:announce", sync::seq_cst))) != 0;
   }

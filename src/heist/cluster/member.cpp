@@ -11,7 +11,7 @@ namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
-/// A sleep that nobody ends makes the next one longer: from the short one up to the long one.
+/// Each sleep that nobody ends makes the next one longer, from the short one up to the long one.
 constexpr std::chrono::milliseconds short_sleep{1};
 constexpr std::chrono::hours long_sleep{1};
 constexpr std::chrono::hours for_ever{24 * 365};
@@ -56,7 +56,7 @@ LoopNode* Member::pick() noexcept {
       loop_.aborted().discard_stealable(task);
     }
     if (!loop_.on_agent().may_pass_more())
-      return nullptr;  // else again: what comes next may be of a lower level
+      return nullptr;  // else picks again: the next task may be of a lower level
   }
 }
 
@@ -74,8 +74,9 @@ inline LoopNode* Member::pick_stealable() noexcept {
   return node;
 }
 
-/// Picks a stealable task, unless a bound one comes first: `bound` is the highest level of those,
-/// or -1. Returns null then, and when nothing is runnable, or the pick is to go on later.
+/// Picks a stealable task, unless a bound one comes first; `bound` is the highest level of bound
+/// tasks, or -1. Returns null in that case, when nothing is runnable, or when the pick has to go on
+/// later.
 inline LoopNode* Member::pick_first(int bound) noexcept {
   for (;;) {
     LoopNode* node = cluster_.queues().pick(index_, bound);
@@ -84,7 +85,8 @@ inline LoopNode* Member::pick_first(int bound) noexcept {
   }
 }
 
-/// The same for one level, whatever there is above it. Null when nothing is runnable there.
+/// Picks a task of this level, whatever stands above it. Returns null when nothing is runnable
+/// there.
 LoopNode* Member::pick_at(int level) noexcept {
   for (;;) {
     LoopNode* node = cluster_.queues().pick_at(index_, level);
@@ -93,8 +95,8 @@ LoopNode* Member::pick_at(int level) noexcept {
   }
 }
 
-/// The stealable task that has been late for longest, unless one of this loop's own has been late
-/// for longer still (WAIT).
+/// Takes the stealable task that has been late for longest, unless one of this loop's own tasks has
+/// been late for longer still (WAIT).
 LoopNode* Member::pick_late(std::chrono::nanoseconds now, const LatePick& own) noexcept {
   LateLooks* const looks = loop_.on_agent().policy.looks();
   if (looks == nullptr || !looks->is_due(now)) return nullptr;
@@ -113,8 +115,9 @@ LoopNode* Member::take_late(std::chrono::nanoseconds now, std::chrono::nanosecon
   }
 }
 
-/// With a continuation cap or a maximum wait; each agent goes by its own picks. Nothing: it is the
-/// turn of what is first by level. Null: PickPolicy::pop() has the next one.
+/// Picks with a continuation cap or a maximum wait; each agent counts only its own picks. Returns
+/// nothing when it is the turn of the task that is first by level. Returns null when
+/// PickPolicy::pop() has the next task.
 std::optional<LoopNode*> Member::pick_by_policy(std::chrono::nanoseconds now) noexcept {
   auto& agent = loop_.on_agent();
   auto& run = agent.policy.run();
@@ -134,7 +137,7 @@ std::optional<LoopNode*> Member::pick_by_policy(std::chrono::nanoseconds now) no
   return node;
 }
 
-/// `node` is the stealable task or continuation that was picked, if any.
+/// `node` is the stealable task or continuation that was picked, or null.
 void Member::note_pick(const LoopNode* node, std::chrono::nanoseconds now) noexcept {
   if (node == nullptr) return;
   loop_.on_agent().policy.run().note_pick(cluster_.queues().picked_level(index_), now);
@@ -189,9 +192,10 @@ void Member::park_among_all(Moment limit) noexcept {
     loop_.assert_agent();
     if (is_reserve_ && cluster_.reserves().has_surplus()) return true;
     saw_work = has_work();
-    return saw_work || cluster_.refuses_tasks();  // who drains waits until all sleep
+    return saw_work || cluster_.refuses_tasks();  // a drain waits until all sleep
   });
-  // Also when another agent has taken it since: this one goes on waiting as before.
+  // This also holds when another agent has taken the task since. Then this agent goes on waiting as
+  // before.
   if (saw_work || has_work()) return;
   loop_.sleep().prepare();
   loop_.sleep().count_one();
@@ -202,7 +206,7 @@ void Member::park_among_all(Moment limit) noexcept {
 /// Called before the agent says that it sleeps.
 void Member::note_what_is_left() noexcept {
   const auto& waiting = loop_.waiting();
-  // relaxed, both: what says that it sleeps publishes them.
+  // relaxed, both: the operation that says that the agent sleeps publishes them.
   slept_until_.store(waiting.delays().next_expiry(), sync::relaxed);
   slept_holding_.store(waiting.held() != 0, sync::relaxed);
 }
@@ -220,7 +224,7 @@ void Member::wait(Moment limit) noexcept {
   TimerKeeper& keeper = cluster_.keeper();
   auto deadline = earlier(loop_.on_agent().waiting.next_deadline(), limit);
   const TimerKeeper::Due until = keeper.next_due();
-  // A keeper that is at work looks for a watcher when it has finished.
+  // A keeper that is at work looks for a watcher once it has finished.
   const bool watches =
       until != TimerKeeper::never && !keeper.has_keeper() && keeper.try_watch(index_, until);
   if (watches) deadline = earlier(deadline, cluster_.time().steady_start_of(until));
@@ -277,8 +281,8 @@ void Member::enlist() noexcept {
   cluster_.reserves().end_park(rank());
 }
 
-/// Whether it looks for what is stealable now; it stands down when it is not needed any more. One
-/// that is absent may have work of its own: then it is an agent as every other (CLU-1).
+/// Whether the reserve looks for stealable tasks now. It stands down when it is not needed any
+/// more. An absent reserve may have work of its own; then it is an agent like any other (CLU-1).
 bool Member::may_pick() noexcept {
   const auto& agent = loop_.on_agent();
   auto& reserves = cluster_.reserves();
@@ -305,7 +309,7 @@ void Member::park_reserve(Moment limit) noexcept {
   }
 }
 
-/// Sleeps without being among those whom posts wake (ClusterSleepers).
+/// Sleeps without being one of the agents that posts wake (ClusterSleepers).
 void Member::sleep_as_reserve(Moment limit) noexcept {
   loop_.forget_rethrown();
   if (loop_.has_work()) return;
@@ -319,7 +323,7 @@ void Member::sleep_as_reserve(Moment limit) noexcept {
   cluster_.reserves().end_park(rank());
 }
 
-/// Announces the rest of a reserve. Returns false when it is needed.
+/// Announces that the reserve rests. Returns false when it is needed.
 bool Member::announce_rest() noexcept {
   loop_.sleep().count_one();
   note_what_is_left();
@@ -328,8 +332,8 @@ bool Member::announce_rest() noexcept {
   return true;
 }
 
-/// Whether the reserve is absent, and nobody could give it anything to do, as only its Agent and
-/// the cluster know its loop.
+/// Whether the reserve is absent and nobody could give it anything to do, because only its Agent
+/// and the cluster know its loop.
 bool Member::has_ended() noexcept {
   constexpr std::uint32_t own_references = 2;
   const auto& waiting = loop_.on_agent().waiting;

@@ -14,11 +14,11 @@ namespace HEIST_NAMESPACE::detail {
 
 class ClusterCore;
 
-/// How a loop that is in a cluster picks, searches, sleeps, forks and blocks. The last members of a
-/// cluster are reserves: they pick in the place of one that is blocked (Reserves).
+/// How a loop in a cluster picks, searches, sleeps, forks and blocks. The last members of a cluster
+/// are reserves. A reserve picks in the place of a member that is blocked (Reserves).
 ///
 /// Thread: the loop's agent, unless said otherwise.
-/// Lifetime  its loop owns it. It refers to the cluster, which is there until its loop is closed.
+/// Lifetime  The loop owns it. It refers to the cluster, which exists until the loop is closed.
 class Member final : public Membership {
  public:
   Member(ClusterCore& cluster, LoopCore& loop, unsigned index) noexcept;
@@ -27,8 +27,8 @@ class Member final : public Membership {
   [[nodiscard]] static Member* of(const LoopCore& loop) noexcept {
     return static_cast<Member*>(loop.membership());
   }
-  /// The member of the calling thread, also if a loop inside of its own one runs; null: none.
-  /// Thread: any.
+  /// The member of the calling thread, even while a loop inside of the member's own loop runs.
+  /// Returns null when there is none. Thread: any.
   [[nodiscard]] static Member* here() noexcept;
   [[nodiscard]] ClusterCore& core() const noexcept { return cluster_; }
   [[nodiscard]] unsigned index() const noexcept { return index_; }
@@ -47,26 +47,27 @@ class Member final : public Membership {
   /// Leaves the running task's continuation behind for other agents, until unfork(). Returns false
   /// when there is no room for it.
   [[nodiscard]] bool fork(LoopNode& continuation, int level) noexcept HEIST_ON_AGENT;
-  /// Takes the youngest continuation back. Returns false when it was stolen, as everything older
-  /// was, too.
+  /// Takes the youngest continuation back. Returns false when it was stolen. Every older
+  /// continuation was then stolen as well.
   [[nodiscard]] bool unfork(int level) noexcept HEIST_ON_AGENT;
 
   /// Called from within a task: a reserve, if there is one, picks in this member's place until
-  /// end_blocking(). Returns false when one does so already.
+  /// end_blocking(). Returns false when this member is blocked already.
   [[nodiscard]] bool begin_blocking() noexcept;
   void end_blocking() noexcept;
   [[nodiscard]] bool is_blocked() const noexcept { return is_blocked_; }
 
-  /// Called by a reserve whose thread begins.
+  /// Called by a reserve when its thread begins.
   void enlist() noexcept;
-  /// Called by a reserve whose run() has ended without a close. Whether its thread may end.
+  /// Called by a reserve whose run() has ended without a close: whether its thread may end.
   [[nodiscard]] bool try_retire() noexcept HEIST_ON_AGENT;
-  /// Called for a reserve that was to start, and cannot for want of a thread.   Thread: any.
+  /// Called for a reserve that had to start, but could not because no thread could be had. Thread:
+  /// any.
   void withdraw() noexcept;
 
   // For threads that know that this member sleeps.
 
-  /// When the first of its loop's own delays ends; no_tick when it has none.
+  /// When the first delay of its own loop ends, or no_tick when the loop has none.
   [[nodiscard]] Tick slept_until() const noexcept {
     return slept_until_.load(sync::relaxed);  // relaxed: its announcement publishes it.
   }
@@ -109,9 +110,9 @@ class Member final : public Membership {
   const bool is_reserve_;
   bool is_blocked_ = false;  ///< in blocking()
   sync::atomic<Tick> slept_until_{
-      no_tick};  ///< the next of the loop's own delays, as it went to sleep
+      no_tick};  ///< when the first of the loop's own delays ends, noted before sleep
   sync::atomic<bool> slept_holding_{
-      false};  ///< tasks of a suspended scheduler, as it went to sleep
+      false};  ///< whether tasks of a suspended scheduler were held, noted before sleep
   // Only a reserve uses these.
   bool is_rested_ = false;  ///< it slept for all its patience
   std::chrono::nanoseconds

@@ -1,4 +1,4 @@
-// ReserveSetup: how a cluster that is being made has its reserves.
+// ReserveSetup: says what reserves a new cluster has.
 #pragma once
 
 #include <chrono>
@@ -9,17 +9,17 @@ namespace HEIST_NAMESPACE::detail {
 /// The owner of the reserves' threads.
 class ReserveThreads {
  public:
-  /// A member that is about to block: gets this one up, or starts its thread.
+  /// Called by a member that is about to block: wakes this reserve, or starts its thread.
   virtual void wake_reserve(unsigned member) noexcept = 0;
 
  protected:
   ~ReserveThreads() = default;
 };
 
-/// The last members of a cluster that is being made.
+/// The reserves, which are the last members, of a cluster that is being made.
 struct ReserveSetup {
   unsigned count = 0;
-  /// How long one sleeps before it ends.
+  /// How long a reserve sleeps before its thread ends.
   std::chrono::nanoseconds idle = std::chrono::nanoseconds::max();
   ReserveThreads* threads = nullptr;  ///< null: all of them are driven from the beginning
 };

@@ -1,5 +1,5 @@
-// Reserves: how many agents of a cluster are blocked, and which extra ones take part in their
-// places.
+// Reserves: counts the blocked agents of a cluster, and decides which extra agents take part in
+// their places.
 #pragma once
 
 #include <bit>
@@ -9,18 +9,18 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-// All of it is one word. A reserve that is present picks and sleeps as every agent does; one that
-// is absent has its own loop only.
+// This is one word. A reserve that is present picks and sleeps as every agent does. A reserve that
+// is absent runs only what its own loop has.
 //
-// Roles   member: an agent, or a reserve; blocks, and goes on.  reserve: by its rank; stands down,
-//         rests.
-// States  (present: a bit for each reserve; resting: a bit for each that is absent, and sleeps or
-//         has no thread; blocked: how many members are).
-// I1      While members block there are as many reserves present, or all of them are: enter() makes
-//         up for it.
-// I2      Only enter() makes a reserve present, only the reserve itself makes it absent, and only
-//         if there are more than are needed. It rests only if it is absent: either it sees that it
-//         is needed, or enter() that it rests.
+// Roles   member: an agent or a reserve; it blocks, and goes on.  reserve: known by its rank; it
+//         stands down, and rests.
+// States  (present: a bit for each reserve; resting: a bit for each reserve that is absent, and
+//         sleeps or has no thread; blocked: how many members are blocked).
+// I1      At least as many reserves are present as members are blocked, or all reserves are
+//         present: enter() adds one if that is needed.
+// I2      Only enter() makes a reserve present. Only the reserve makes itself absent, and only if
+//         more are present than are needed. It rests only while it is absent. So either it sees
+//         that it is needed, or enter() sees that it rests.
 // Edge reserves: rest -> enter. Carries the wake-up word that the reserve prepared.
 // Edge reserves: rest <-> quiet. Rest, then see who awaits (ClusterClosing); await, then see who
 // rests.
@@ -30,17 +30,17 @@ class Reserves {
  public:
   static constexpr unsigned most = 28;
 
-  /// At the beginning all of them rest.
+  /// At the beginning all reserves rest.
   explicit Reserves(unsigned count) noexcept
       : all_((Word{1} << count) - 1), word_(all_ << resting_shift) {}
 
-  /// Called by a member that begins to block; `own` is its rank if it is a reserve.   Returns the
+  /// Called when a member begins to block; `own` is its rank if it is a reserve. Returns the
   /// reserve that has to be woken, if any.
   [[nodiscard]] std::optional<unsigned> enter(std::optional<unsigned> own) noexcept {
     const Word own_bit = own ? present_bit(*own) : 0;
     Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
     for (;;) {
-      Word now = (old + one_blocked) | own_bit;  // which takes no other place
+      Word now = (old + one_blocked) | own_bit;  // a blocked reserve takes no other's place
       const auto resting = fill(now);
       if (word_.compare_exchange_weak(old, now, sync::edge("reserves:enter", sync::seq_cst),
                                       sync::relaxed)) {  // relaxed: a failure retries.
@@ -48,13 +48,13 @@ class Reserves {
       }
     }
   }
-  /// Called by a member that goes on.
+  /// Called when the member goes on.
   void leave() noexcept {
     word_.fetch_sub(one_blocked, sync::relaxed);  // relaxed: only the number counts.
   }
 
   /// Called by the reserve before it picks. Returns true if it was present and is not needed any
-  /// more: now it is absent.
+  /// more. Then it is absent now.
   [[nodiscard]] bool stand_down(unsigned rank) noexcept {
     Word old =
         word_.load(sync::relaxed);  // relaxed: the CAS checks it; a late look picks once more.
@@ -65,7 +65,7 @@ class Reserves {
     }
     return false;
   }
-  /// Called by the reserve: whether it is present.
+  /// Called by the reserve.
   [[nodiscard]] bool is_present(unsigned rank) const noexcept {
     // relaxed: try_park() looks again.
     return (word_.load(sync::relaxed) & present_bit(rank)) != 0;
@@ -90,7 +90,7 @@ class Reserves {
   void end_park(unsigned rank) noexcept {
     word_.fetch_and(~resting_bit(rank), sync::edge("reserves:rest", sync::seq_cst));
   }
-  /// Called for a reserve that enter() gave, and that cannot come.
+  /// Called for a reserve that enter() has returned, but that cannot come.
   void withdraw(unsigned rank) noexcept {
     Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
     while (!word_.compare_exchange_weak(old, (old & ~present_bit(rank)) | resting_bit(rank),
@@ -99,7 +99,7 @@ class Reserves {
     }
   }
 
-  /// For a close: a bit for each that rests, by rank.
+  /// For a close: a bit for each reserve that rests, by rank.
   [[nodiscard]] std::uint64_t resting() const noexcept {
     return word_.load(sync::edge("reserves:quiet", sync::seq_cst)) >> resting_shift & all_;
   }
@@ -120,7 +120,7 @@ class Reserves {
   }
   [[nodiscard]] bool has_surplus(Word word) const noexcept { return present(word) > blocked(word); }
 
-  /// Makes one more reserve present, if one is missing and there is one.   Returns it if it rested.
+  /// Makes one more reserve present, if one is missing and one is absent. Returns it if it rested.
   std::optional<unsigned> fill(Word& word) const noexcept {
     const Word absent = all_ & ~word;
     if (present(word) >= blocked(word) || absent == 0) return std::nullopt;

@@ -1,5 +1,5 @@
-// TimerKeeper: which agent looks after the delays of a cluster, and which one sleeps no longer than
-// the first of them.
+// TimerKeeper: decides which agent looks after the delays of a cluster, and which one sleeps no
+// longer than until the first delay ends.
 #pragma once
 
 #include <cstdint>
@@ -10,30 +10,31 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-// What is armed goes to an inbox; the wheel behind it belongs to whoever has the keeper's role,
-// which is given back before any task is started. While agents sleep one of them is the watcher: it
-// sleeps no longer than the first deadline.
+// Delays that are armed go to an inbox. The wheel behind it belongs to the agent with the keeper's
+// role. That agent gives the role back before it starts any task. While agents sleep, one of them
+// is the watcher: it sleeps no longer than until the first deadline.
 //
 // Roles   armer: any thread.  keeper: the agent that has the role, or a late armer, one at a time.
 //         watcher: a sleeping agent, one at a time.
-// States  role_: free, taken, or awaited: taken, and the last agent waits for it.  watch_: nobody,
-//         or (watcher, when it wakes).  next_due_: the first deadline of what keepers took over, or
-//         never.
-// I1      Whoever gives the role back looks at the inbox again, and wakes somebody for what was
-//         armed meanwhile, unless somebody searches: a searcher looks for it too, before it sleeps
-//         or when it ends its search.
-// I2      While agents sleep and a delay is armed: the watcher wakes in time, or an agent is awake
-//         that has not started a task, or a wake-up is in flight.
-// Why     Whoever made the first deadline earlier (an armer by its push, a keeper by next_due_)
-//         reads watch_ then, and wakes the watcher, or somebody if there is none. Whoever becomes
-//         the watcher reads both then.
+// States  role_: free, taken, or awaited (taken, and the last agent waits for it).  watch_: nobody,
+//         or the watcher and when it wakes.  next_due_: the first deadline of the delays that
+//         keepers took over, or never.
+// I1      Whoever gives the role back looks at the inbox again. It wakes somebody for what was
+//         armed meanwhile, unless somebody searches: a searcher looks at the inbox too, before it
+//         sleeps or when it ends its search.
+// I2      While agents sleep and a delay is armed, the watcher wakes in time, or an agent is awake
+//         that has not started a task, or a wake-up is under way.
+// Why     Whoever makes the first deadline earlier (an armer by its push, a keeper by next_due_)
+//         reads watch_ afterwards. It wakes the watcher, or somebody if there is no watcher.
+//         Whoever becomes the watcher reads both the inbox and next_due_ afterwards.
 // Edge keeper: give_back -> take_role. Carries the wheel.
 // Edge keeper: keep <-> watch. Keep, then look who watches; watch, then read what is kept. (And
 //         Inbox's: arm, watch.)
 // Edge keeper: give_back <-> ask. Give back, then look at the inbox; see it not empty, then ask for
 //         a keeper.
-// Progress  lock-free for armers. An agent stopped in the role stops the delays, and, if it is a
-//         searcher, the wake-ups left to it; a late armer stopped there stops the close.
+// Progress  lock-free for armers. An agent that is stopped in the role stops the delays and, if it
+//         is a searcher, the wake-ups that were left to it. A late armer that is stopped in the
+//         role stops the close.
 // Proof   stress/model/models/cluster_timers.cpp.
 class TimerKeeper {
  public:
@@ -57,22 +58,22 @@ class TimerKeeper {
                                          sync::edge("keeper:take_role", sync::seq_cst),
                                          sync::edge("keeper:take_role", sync::seq_cst));
   }
-  /// Called by the last agent that leaves: takes the role for good, as soon as the present keeper
+  /// Called by the last agent that leaves: takes the role for good as soon as the present keeper
   /// gives it back.
   void begin_for_good() noexcept {
     while (role_.exchange(awaited, sync::edge("keeper:take_role", sync::seq_cst)) != free) {
       wait_on_word(role_, awaited, std::nullopt);
     }
   }
-  /// Called by the keeper when it has finished with the wheel. It has to look at the inbox again
-  /// then.
+  /// Called by the keeper when it has finished with the wheel. The keeper has to look at the inbox
+  /// afterwards.
   void end(Due first) noexcept {
     next_due_.store(first, sync::edge("keeper:keep", sync::seq_cst));
     const auto before = role_.exchange(free, sync::edge("keeper:give_back", sync::seq_cst));
     if (before == awaited) wake_all_on_word(role_);
   }
-  /// Whether there is a keeper. To be read after what needs one was published: the present keeper
-  /// looks again when it has given the role back.
+  /// Whether there is a keeper. To be read after the caller has published something that needs one:
+  /// the present keeper looks again after it has given the role back.
   [[nodiscard]] bool has_keeper() const noexcept {
     return role_.load(sync::edge("keeper:ask", sync::seq_cst)) != free;
   }
@@ -80,8 +81,8 @@ class TimerKeeper {
     return next_due_.load(sync::edge("keeper:keep", sync::seq_cst));
   }
 
-  /// Called by an agent that has announced its sleep. Returns true when it is the watcher now; then
-  /// a last look has to follow, and a sleep until `until`.
+  /// Called by an agent that has announced its sleep. Returns true when the agent is the watcher
+  /// now. Then it has to look a last time, and to sleep until `until`.
   [[nodiscard]] bool try_watch(unsigned agent, Due until) noexcept {
     Word nobody = 0;
     const Due kept = until < latest ? until : latest;
@@ -93,8 +94,8 @@ class TimerKeeper {
 
  private:
   using Word = std::uint64_t;
-  /// The latest time that fits beside the watcher in the word. For a later one the watcher wakes at
-  /// this time already.
+  /// The latest time that fits into the word beside the watcher. For later times the watcher wakes
+  /// this early.
   static constexpr Due latest = never >> 8;
   // Values of role_.
   static constexpr std::uint32_t free = 0;

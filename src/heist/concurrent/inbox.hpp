@@ -1,4 +1,4 @@
-// Inbox: everything other threads hand to an agent, taken whole.
+// Inbox: holds everything that other threads post to an agent. The agent takes it as a whole.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,22 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// What was taken from an inbox and has not arrived yet, so that however much it is it need not
-/// arrive in one go.   Agent only.
+/// Nodes that were taken from an inbox and have not arrived yet. However many they are, they need
+/// not arrive in one go.   Agent only.
 class TakenNodes {
  public:
   TakenNodes() noexcept = default;
   explicit TakenNodes(LoopNode* newest) noexcept : newest_(newest) {}
 
   [[nodiscard]] bool empty() const noexcept { return newest_ == nullptr && oldest_ == nullptr; }
-  /// The only one, or null: there is none, or there are more.   Precondition: as they were taken.
+  /// Takes the only node. Returns null when there is none, or when there are more.   Precondition:
+  /// the nodes are as they were taken.
   [[nodiscard]] LoopNode* take_only() noexcept {
     const bool is_alone = newest_ != nullptr && newest_->next == nullptr;
     return is_alone ? std::exchange(newest_, nullptr) : nullptr;
   }
-  /// Gives the next ones to `arrive(LoopNode&)`, the oldest first. Until all have been turned round
-  /// that is all that a call does, as a list is linked the other way.
+  /// Gives the next nodes to `arrive(LoopNode&)`, oldest first. The list is linked newest first, so
+  /// it has to be turned round before; until that is done, a call does nothing else.
   template <class Arrive>
   void arrive_some(unsigned most_turned, unsigned most, Arrive&& arrive) noexcept {
     turn_some(most_turned);
@@ -59,51 +60,54 @@ class TakenNodes {
     oldest_ = oldest;
   }
 
-  LoopNode* newest_ = nullptr;  ///< to be turned round
-  LoopNode* oldest_ = nullptr;  ///< of those that are older, or have been turned
+  LoopNode* newest_ = nullptr;  ///< still to be turned round
+  LoopNode* oldest_ = nullptr;  ///< the oldest of those that are older, or have been turned
 };
 
 // Roles   poster: any thread.  agent: the one thread that drives the loop.
-// States  head_: empty (agent awake), asleep (empty, agent asleep or about to), closed (for ever),
-//         or the address of the newest posted node: one comparison tells nodes from the others.
-// I1      A node is in one list. After publish its poster never touches it (it may be freed).
-// I2      Posters never dereference the head they read; the agent takes the whole list: ABA is
-//         harmless.
+// States  head_: empty (agent awake), asleep (empty, agent asleep or about to sleep), closed (for
+//         ever), or the address of the newest posted node. One comparison tells nodes from the
+//         other states.
+// I1      A node is in one list. After it has published a node, a poster never touches it, because
+//         the node may be freed.
+// I2      Posters never dereference the head that they read, and the agent takes the whole list. So
+//         ABA is harmless.
 // I3      The order in which the CASes of post() succeed is the enqueue order of the loop
-//         (ADR-0002): one post that returned before another one was called is older (ORD-2).
-// I4      Only the agent stores asleep and closed. A post that replaces asleep is the one that
-//         wakes: one wake-up for each idle-to-busy transition, and none can be lost, because "is
-//         there work" and "is the agent asleep" are one word.
+//         (ADR-0002). So if one post returned before another was called, its node is older (ORD-2).
+// I4      Only the agent stores asleep and closed. The post that replaces asleep is the one that
+//         wakes the agent. So each change from idle to busy has one wake-up, and none can be lost,
+//         because "is there work" and "is the agent asleep" are one word.
 // Edge inbox: publish -> take. Carries the node and all its poster did before. Each post is a
 //         read-modify-write, so it extends earlier releases: one acquire covers every node of the
 //         list.
-// I5      While somebody counts what the inbox holds, the agent touches none of it: it waits after
-//         the take. Only a close counts, at its deadline, when nothing is to start any more.
+// I5      While another thread counts what the inbox holds, the agent touches none of it: the agent
+//         waits after its take. Only a close counts, at its deadline, when nothing may start any
+//         more.
 // I6      What the agent has left of a list that it took is older than every node that head_ leads
 //         to.
-// I7      Whoever takes its own node back finds it where it put it, on top: what was below it then
-//         is the rest of the list, as a node leaves only with all that are above it, and is posted
-//         once.
+// I7      A thread that takes its own node back finds it on top, where it put it. What was below
+//         the node then is still the rest of the list, because a node leaves only together with all
+//         nodes above it, and is posted only once.
 // Edge inbox: count <-> take. Count, then look; take, then see who counts.
-// Edge inbox: leave -> look_left. Carries the links of what is left. (And as count: count, then
+// Edge inbox: leave -> look_left. Carries the links of what is left. (As with count: count, then
 //         look.)
 // Edge inbox: counted -> take. The counter has read the nodes before the agent links them anew.
-// Edge inbox: sleep -> publish. Carries the wake-up word the agent prepared (parker).
-// Edge inbox: publish <-> look. A cluster's: arm, then look for the watcher; become the watcher,
-//         then look.
-// Reclamation  none: nodes belong to whoever takes them.
-// Progress  post lock-free, take one exchange (I5 apart).   Bound none (bounded posting is the
-//           scheduler's business).
+// Edge inbox: sleep -> publish. Carries the wake-up word that the agent prepared (parker).
+// Edge inbox: publish <-> look. For a cluster's inbox: arm, then look for the watcher; become the
+//         watcher, then look.
+// Reclamation  none: a node belongs to whoever takes it.
+// Progress  post is lock-free; take is one exchange, apart from I5.   Bound  none, because the
+//         scheduler bounds posts where that is wanted.
 // Proof   tests/concurrent/inbox_test.cpp, stress/order_stress.cpp, stress/post_storm_stress.cpp,
 //         stress/model/models/closing.cpp, stress/model/models/time_limits.cpp
 class Inbox {
  public:
   enum class PostResult : std::uint8_t { posted, wake, closed };
 
-  /// What a post has found; for try_take_back().
+  /// What a post has found in the inbox, for try_take_back().
   using Below = std::uintptr_t;
 
-  /// Any thread. `wake`: the agent slept; the caller must wake it.
+  /// Called by any thread. `wake` says that the agent slept, and that the caller must wake it.
   [[nodiscard]] PostResult post(LoopNode& node) noexcept {
     Below below = 0;
     return post(node, below);
@@ -120,8 +124,8 @@ class Inbox {
     return old == asleep ? PostResult::wake : PostResult::posted;
   }
 
-  /// Any thread that has what `post(node, below)` gave. False: another post came since, or the node
-  /// was taken.
+  /// Called by any thread that has what `post(node, below)` returned. Returns false when another
+  /// post came since, or when the node was taken.
   [[nodiscard]] bool try_take_back(LoopNode& node, Below below) noexcept {
     Word expected = word_of(node);
     const bool is_back = head_.compare_exchange_strong(
@@ -131,34 +135,36 @@ class Inbox {
     return is_back;
   }
 
-  /// Agent. True when take() would give something: every post that returned before is seen.
+  /// Called by the agent: whether take() would return a node. It sees every post that returned
+  /// before.
   [[nodiscard]] bool has_posts() const noexcept {
     // relaxed: coherence shows every post that happened before; take() acquires what they carry.
     return is_node(head_.load(sync::relaxed));
   }
 
-  /// Any thread. The same, after something of its own was published (seq_cst: see TimerKeeper).
+  /// Works as has_posts(). Called by any thread after it has published something (seq_cst: see
+  /// TimerKeeper).
   [[nodiscard]] bool has_posts_by_now() const noexcept {
     return is_node(head_.load(sync::edge("inbox:look", sync::seq_cst)));
   }
 
-  /// Agent. All posted nodes, oldest first.
+  /// Called by the agent: takes all posted nodes, oldest first.
   [[nodiscard]] LoopNode* take() noexcept { return oldest_first(take_newest_first()); }
 
-  /// Agent. The same as they are linked: at once, however many there are.
+  /// Called by the agent: takes them as they are linked, in constant time however many there are.
   [[nodiscard]] LoopNode* take_newest_first() noexcept {
     return has_posts() ? take_and_leave(empty) : nullptr;
   }
 
-  /// Agent. The same in a form that may be left.
+  /// Called by the agent: takes them in a form that lets the agent leave a part for later.
   [[nodiscard]] TakenNodes take_nodes() noexcept { return TakenNodes(take_newest_first()); }
-  /// Agent. Leaves some of what it has taken here, where it is counted.   Precondition: it has left
-  /// nothing.
+  /// Called by the agent: leaves some of what it has taken here, where it is counted.
+  /// Precondition: the agent has left nothing before.
   void leave(const TakenNodes& rest) noexcept {
     left_newest_.store(rest.newest_, sync::edge("inbox:leave", sync::seq_cst));
     left_oldest_.store(rest.oldest_, sync::edge("inbox:leave", sync::seq_cst));
   }
-  /// Agent. What it has left.
+  /// Called by the agent: takes what it has left.
   [[nodiscard]] TakenNodes take_left() noexcept {
     TakenNodes left(left_newest_.exchange(nullptr, sync::edge("inbox:take", sync::seq_cst)));
     left.oldest_ = left_oldest_.exchange(nullptr, sync::edge("inbox:take", sync::seq_cst));
@@ -166,35 +172,37 @@ class Inbox {
     return left;
   }
   [[nodiscard]] bool has_left() const noexcept {
-    // relaxed, twice: the agent's own.
+    // relaxed, twice: only the agent writes them.
     return left_newest_.load(sync::relaxed) != nullptr ||
            left_oldest_.load(sync::relaxed) != nullptr;
   }
 
-  /// Agent. Announces sleep; false when something was posted meanwhile (or the inbox is closed).
+  /// Called by the agent: announces sleep. Returns false when something was posted meanwhile, or
+  /// when the inbox is closed.
   [[nodiscard]] bool try_sleep() noexcept {
     Word expected = empty;
     return head_.compare_exchange_strong(expected, asleep, sync::edge("inbox:sleep", sync::release),
                                          sync::relaxed);  // relaxed: the list is not looked at.
   }
 
-  /// Agent. Whether it has announced sleep, and nothing was posted since.
+  /// Called by the agent: whether it has announced sleep and nothing was posted since.
   [[nodiscard]] bool is_asleep() const noexcept {
     return head_.load(sync::relaxed) == asleep;  // relaxed: as has_posts().
   }
 
-  /// Agent. Takes the announcement back; false when a post has replaced it (its poster wakes, or
-  /// has woken).
+  /// Called by the agent: takes the announcement back. Returns false when a post has replaced it;
+  /// that post's thread wakes the agent, or has done so.
   [[nodiscard]] bool cancel_sleep() noexcept {
     Word expected = asleep;
     return head_.compare_exchange_strong(expected, empty, sync::relaxed, sync::relaxed);
     // relaxed: no data passes; a failure is followed by take().
   }
 
-  /// Agent. Refuses every later post; gives the nodes posted before, oldest first.
+  /// Called by the agent: refuses every later post, and returns the nodes posted before, oldest
+  /// first.
   [[nodiscard]] LoopNode* close() noexcept { return oldest_first(take_and_leave(closed)); }
 
-  /// Any thread: how many tasks it holds.   Cost: a walk over all of them.
+  /// Called by any thread: how many tasks the inbox holds.   Cost: a walk over all of them.
   [[nodiscard]] std::uint64_t count_tasks() noexcept {
     counting_.fetch_add(1, sync::edge("inbox:count", sync::seq_cst));
     const Word newest = head_.load(sync::edge("inbox:count", sync::seq_cst));
@@ -209,7 +217,7 @@ class Inbox {
     return count;
   }
 
-  /// Any thread. Once true it stays true.
+  /// Called by any thread. Once this is true, it stays true.
   [[nodiscard]] bool is_closed() const noexcept {
     // relaxed: a hint for callers; post() decides.
     return head_.load(sync::relaxed) == closed;
@@ -236,13 +244,13 @@ class Inbox {
     return count;
   }
 
-  /// Newest first.
+  /// Returns the nodes newest first.
   LoopNode* take_and_leave(Word left) noexcept {
     LoopNode* newest = newest_of(head_.exchange(left, sync::edge("inbox:take", sync::seq_cst)));
     let_others_count();
     return newest;
   }
-  /// Called by whoever has taken something.
+  /// Called by a thread that has taken something.
   void let_others_count() noexcept {
     const auto counting = counting_.load(sync::edge("inbox:take", sync::seq_cst));
     if (counting != 0) [[unlikely]]

@@ -5,8 +5,8 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// A reason made ahead and never destroyed: static loops and resolvers may settle promises with it
-/// while the program ends.
+/// This reason is made in advance and never destroyed, because static loops and resolvers may
+/// settle promises with it while the program ends.
 class LastingReason {
  public:
   template <class Error>

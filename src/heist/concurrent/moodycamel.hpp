@@ -1,4 +1,4 @@
-// moodycamel's queue, which warns under g++'s thread sanitizer: it has fences.
+// moodycamel's queue. It has fences, about which g++ warns under its thread sanitizer.
 #pragma once
 
 #if defined(__GNUC__) && !defined(__clang__)

@@ -6,10 +6,10 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-// Roles   owner: changes it, without read-modify-writes.  reader: any thread; sees what it was a
-//         moment ago.
-// Edge own_count: set -> get. Whoever has seen a number sees, of the owner's other numbers, what he
-//         set before (see LoopCore::try_tally(), which adds several up).
+// Roles   owner: changes the number, without read-modify-writes.  reader: any thread; it sees what
+//         the number was a moment ago.
+// Edge own_count: set -> get. A reader that has seen a number also sees what the owner set its
+//         other numbers to before (see LoopCore::try_tally(), which adds several up).
 // Progress  wait-free.   Proof  stress/model/models/closing.cpp
 class OwnCount {
  public:
@@ -22,7 +22,7 @@ class OwnCount {
 
  private:
   [[nodiscard]] std::size_t own() const noexcept {
-    return count_.load(sync::relaxed);  // relaxed: the owner reads what he wrote.
+    return count_.load(sync::relaxed);  // relaxed: the owner reads what it wrote.
   }
   OwnCount& set(std::size_t count) noexcept {
     count_.store(count, sync::edge("own_count:set", sync::release));

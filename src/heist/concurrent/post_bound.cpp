@@ -14,7 +14,7 @@ Promise<Room> PostBound::wait() {
     static_cast<void>(pair.promise.reason());  // nobody else observes it
     throw;
   }
-  // A free place goes through the line, too: to whoever is first in it.
+  // A free place goes through the line, too, so that the first waiter in the line gets it.
   if (free_.fetch_sub(1, sync::edge("room:join", sync::acq_rel)) > 0) owe();
   return std::move(pair.promise);
 }
@@ -42,7 +42,7 @@ void PostBound::serve() noexcept {
   }
 }
 
-/// The server.
+/// Called by the server.
 void PostBound::serve_some() noexcept {
   while (owed_.load(sync::edge("room:give", sync::acquire)) > 0) {
     const std::unique_ptr<Resolver<Room>> waiter(static_cast<Resolver<Room>*>(line_.next()));

@@ -1,4 +1,4 @@
-// PostBound: the places of a bounded scheduler, and the posters that wait for one.
+// PostBound: the places of a bounded scheduler, and the line of those who wait for one.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,24 @@
 namespace HEIST_NAMESPACE::detail {
 
 // Roles   taker: any thread.  waiter: any thread, in the line.  leaver: whoever has a place.
-//         server: a waiter or leaver, one at a time, that gives places to those in the line.
-// States  free_: places that are free, less those who wait. Its sign says which of the two there
-//         are. owed_: places that have been taken for the line, and not been given to anyone in it
-//         yet.
-// I1      A waiter joins the line before it counts, so that whoever counts a place as owed finds
-//         one in the line: there are never more places owed than wait.
-// I2      A request that the server has not seen when it ends makes its author the server.
-// Edge room: owe -> give. The same, for whom another thread gives it to.
-// Edge room: serve -> serve, seen. One server after another; whoever leaves it to another one has
-//         joined, or owed, before.
-// Edge room: join -> leave. Whoever sees that someone waits finds one in the line.
-// Edge room: leave -> take, join. What was done with a place is over.
-// Lifetime  every place taken, and so everybody in the line, holds a share: nobody waits when it
-//         ends.
-// Progress  taking and leaving are lock-free; a frozen server delays whoever waits.
+//         server: one waiter or leaver at a time; it gives places to those in the line.
+// States  free_: the number of free places less the number of waiters. Its sign says which of the
+//         two there are. owed_: how many places were taken for the line, but not given to anyone in
+//         it yet.
+// I1      A waiter joins the line before it counts itself. So whoever counts a place as owed finds
+//         a waiter in the line: there are never more owed places than waiters.
+// I2      If the server does not see a request before it ends, the author of the request becomes
+//         the server.
+// Edge room: owe -> give. Makes sure that the thread that gives an owed place finds a waiter, even
+//         when another thread owed it.
+// Edge room: serve -> serve, seen. One server follows another. A thread that leaves the work to
+//         another server has joined, or owed, before.
+// Edge room: join -> leave. A leaver that sees that someone waits finds a waiter in the line.
+// Edge room: leave -> take, join. What was done with a place is over before the place is taken
+//         again.
+// Lifetime  Every taken place, and so everybody in the line, holds a share. So nobody waits when it
+//         is destroyed.
+// Progress  taking and leaving are lock-free; a frozen server delays those who wait.
 // Proof   stress/model/models/limits.cpp, stress/limits_stress.cpp.
 class PostBound {
  public:
@@ -45,7 +48,7 @@ class PostBound {
   void leave() noexcept {
     if (free_.fetch_add(1, sync::edge("room:leave", sync::acq_rel)) < 0) owe();
   }
-  /// Gives a place once there is one.   Errors: std::bad_alloc.
+  /// Gives a place as soon as there is one.   Errors: std::bad_alloc.
   [[nodiscard]] Promise<Room> wait();
 
   friend void retain(PostBound& bound) noexcept;

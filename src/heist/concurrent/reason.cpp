@@ -12,21 +12,22 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// What a Reason shares: an exception or a value, never changed. The AbortError of an abort without
-/// a reason is made when somebody asks for it: most are never looked at.
+/// What copies of a Reason share: an exception or a value, which never changes. An abort without a
+/// reason has an AbortError. It is made only when somebody asks for it, because nobody ever looks
+/// at most of them.
 ///
 /// Edge reason: make -> look. Carries the exception.
 class ReasonBox {
  public:
   ReasonBox(std::exception_ptr exception, std::any value) noexcept
       : exception_(std::move(exception)), value_(std::move(value)) {}
-  /// Of an abort without a reason.
+  /// Makes the box of an abort without a reason.
   ReasonBox() noexcept : is_abort_(true) {}
   ReasonBox(const ReasonBox&) = delete;
   ReasonBox& operator=(const ReasonBox&) = delete;
   ~ReasonBox() { delete late_.load(sync::relaxed); }  // relaxed: no other user is left (RefCount).
 
-  /// Without making its exception.
+  /// Tells without making the exception.
   [[nodiscard]] bool is_abort() const noexcept { return is_abort_; }
   [[nodiscard]] bool has_exception() const noexcept { return is_abort_ || exception_ != nullptr; }
   [[nodiscard]] const std::exception_ptr& exception() const noexcept {
@@ -43,8 +44,8 @@ class ReasonBox {
   friend void release(ReasonBox& box) noexcept;
 
  private:
-  /// Threads that ask at the same time may make several; one stays. Without memory it is
-  ///         std::bad_alloc this time.
+  /// Threads that ask at the same time may make several exceptions; one stays. Without memory the
+  /// call returns std::bad_alloc this time.
   const std::exception_ptr& late_exception() const noexcept {
     auto* made = late_.load(sync::edge("reason:look", sync::acquire));
     if (made != nullptr) return *made;
@@ -68,13 +69,13 @@ class ReasonBox {
   std::exception_ptr exception_;
   std::any value_;
   mutable sync::atomic<std::exception_ptr*> late_{nullptr};
-  ReasonBox* next_gone_ = nullptr;  ///< of those that go with another one
+  ReasonBox* next_gone_ = nullptr;  ///< the next of those that end with another one
 };
 
 void retain(ReasonBox& box) noexcept { box.shares_.add(); }
 
-/// An AggregateError holds reasons, of which each may be such an error, too: however deep they are
-/// nested, each goes when the one that held it has gone, and not within it.
+/// An AggregateError holds reasons, and each of these may be such an error, too. To bound the depth
+/// of the stack, each is destroyed after the one that held it, and not within its destructor.
 void release(ReasonBox& box) noexcept {
   thread_local constinit bool is_at_it = false;
   thread_local constinit ReasonBox* gone = nullptr;
@@ -134,7 +135,7 @@ Reason Reason::of(std::exception_ptr exception) noexcept {
   try {
     std::rethrow_exception(exception);
   } catch (const Aborted& aborted) {
-    // The plain value it carries, not the carrier.
+    // Return the plain value that the Aborted carries, not the Aborted.
     if (!aborted.reason().exception()) return aborted.reason();
   } catch (...) {
   }

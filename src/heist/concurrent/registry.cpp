@@ -9,7 +9,7 @@ namespace {
 constexpr Registration::Ops mark_ops{};  // nobody calls a mark
 constinit Registration closed_mark(mark_ops);
 
-/// Drops the registry's share of a list nobody else looks at any more.
+/// Drops the registry's share of each node of a list that nobody else looks at any more.
 void forget_list(Registration* node) noexcept {
   while (node != nullptr) {
     Registration* older = node->older.load(sync::relaxed);  // relaxed: the caller is alone with it.
@@ -18,7 +18,7 @@ void forget_list(Registration* node) noexcept {
   }
 }
 
-/// The same for a chain of unlinked ones.
+/// Does the same for a chain of unlinked nodes.
 void forget_chain(Registration* node) noexcept {
   while (node != nullptr) {
     Registration* next = node->chain;
@@ -68,7 +68,7 @@ void Registry::leave_walk() noexcept {
       return;
     }
   }
-  // Alone, and no pruner can enter before our bit is out.
+  // The walker is alone here, and no pruner can enter before the walker takes its bit out.
   forget_chain(std::exchange(unlinked_, nullptr));
   forget_list(std::exchange(closed_list_, nullptr));
   gate_.fetch_and(~walking, sync::edge("registry:leave", sync::acq_rel));
@@ -91,18 +91,20 @@ void Registry::prune_some() noexcept {
   leave_prune();
 }
 
-/// Frees outside: a pruner who is stopped there keeps nobody from pruning.
+/// Frees the nodes outside of the gate, so that a pruner that is stopped there keeps nobody from
+/// pruning.
 void Registry::leave_prune() noexcept {
   Registration* unlinked = nullptr;
   Registration* closed_list = nullptr;
   for (;;) {
-    // A read-modify-write, so that a walker who enters later sees what we have unlinked.
+    // This is a read-modify-write, so that a walker that enters later sees what this pruner has
+    // unlinked.
     std::uint32_t inside = gate_.fetch_or(pruning, sync::edge("registry:leave", sync::acq_rel));
     if ((inside & walking) == 0) {
       if (unlinked_ != nullptr) unlinked = std::exchange(unlinked_, nullptr);
       if ((inside & closed_list_left) != 0) closed_list = std::exchange(closed_list_, nullptr);
     }
-    // Fails when a walker came or went meanwhile: then once more.
+    // This fails when a walker came or went meanwhile. Then the loop runs once more.
     if (gate_.compare_exchange_strong(inside, inside & walking,
                                       sync::edge("registry:leave", sync::acq_rel),
                                       sync::relaxed)) {  // relaxed: only retries.
@@ -117,7 +119,7 @@ void Registry::unlink_some() noexcept {
   Registration* newest = head_.load(sync::edge("registry:prune", sync::acquire));
   if (newest == nullptr || newest == &closed_mark) return;
   Registration* kept = kept_ != nullptr ? kept_ : begin_pass(*newest);
-  // relaxed: written before the add that the pruner acquired who began the pass,
+  // relaxed: written before the add that was acquired by the pruner that began the pass,
   Registration* node = kept->older.load(sync::relaxed);  // or by an earlier pruner (gate_).
   std::uint32_t gone = 0;
   for (std::uint32_t looks = portion; node != nullptr && looks > 0; --looks) {
@@ -136,10 +138,10 @@ void Registry::unlink_some() noexcept {
   node != nullptr ? static_cast<void>(kept_ = kept) : end_pass();
 }
 
-/// The head itself stays: posters may be pushing onto it.
+/// The head itself stays in the list, because posters may be pushing onto it.
 Registration* Registry::begin_pass(Registration& newest) noexcept {
   live_ = 0;
-  // relaxed: only decides when to prune: until the end of the pass whenever `pace` more have died.
+  // relaxed: it only decides when to prune: until the pass ends, whenever `pace` more have died.
   prune_at_.store(0, sync::relaxed);
   return &newest;
 }

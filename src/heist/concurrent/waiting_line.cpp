@@ -7,7 +7,7 @@
 namespace HEIST_NAMESPACE::detail {
 
 struct WaitingLine::Queue {
-  /// Not its default for the first memory, which is for many thousands.
+  /// Asks for little memory at first, because the queue's default is for many thousands.
   moodycamel::ConcurrentQueue<void*> waiters{1};
 };
 

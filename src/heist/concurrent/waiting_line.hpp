@@ -1,4 +1,4 @@
-// WaitingLine: those that wait for something, nearly in the order of arrival.
+// WaitingLine: those who wait for something, nearly in the order of arrival.
 #pragma once
 
 #include <heist/version.hpp>
@@ -6,8 +6,9 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// A moodycamel queue of addresses: of one thread in their order, of several nearly. Its memory
-/// grows with the threads that have ever waited, and is not given back before its end.
+/// A moodycamel queue of addresses. It keeps the order of those that one thread adds, and nearly
+/// keeps it among threads. Its memory grows with the number of threads that have ever waited, and
+/// is given back only at its end.
 class WaitingLine {
  public:
   /// Errors: std::bad_alloc.
@@ -16,9 +17,10 @@ class WaitingLine {
   WaitingLine& operator=(const WaitingLine&) = delete;
   ~WaitingLine();
 
-  /// Any thread.   Errors: std::bad_alloc, nothing changed.
+  /// Called by any thread.   Errors: std::bad_alloc; then nothing has changed.
   void join(void* waiter);
-  /// One thread at a time: the next, or null. Whoever has joined before is found.
+  /// Called by one thread at a time: returns the next waiter, or null. It finds every waiter that
+  /// has joined before.
   [[nodiscard]] void* next() noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// What any thread asks of a cooperative scheduler, and how it comes to the host.
+// This file has what any thread asks of a cooperative scheduler, and how that comes to the host.
 #include "cooperative_core.hpp"
 
 #include <heist/detail/node_memory.hpp>
@@ -57,7 +57,7 @@ Ref<CooperativeCore> CooperativeCore::make(CooperativeHost& host) {
 CooperativeCore::CooperativeCore(std::unique_ptr<LoopHost> own, CooperativeHost* host)
     : own_(std::move(own)), host_(*host), clock_(host_) {}
 
-/// Nothing of it is on the way.
+/// Nothing of this core is under way any more, because messages and timeouts hold shares of it.
 CooperativeCore::~CooperativeCore() {
   closed_ = true;
   drop_all();
@@ -69,12 +69,13 @@ bool CooperativeCore::is_here() const noexcept {
   return own_ == nullptr || loop_of_this_thread == &own_->loop();
 }
 
-/// On its thread.
+/// Called on the host's thread.
 bool CooperativeCore::host_accepts() const noexcept {
   return own_ == nullptr || own_->accepts_tasks();
 }
 
-/// A sum that its clock would not give could be behind the tick that it means.
+/// The sum is rounded to what the loop's clock can show. Otherwise it could lie behind the tick
+/// that it means.
 Milliseconds CooperativeCore::start_after(Milliseconds now, Milliseconds delay) const noexcept {
   return own_ != nullptr ? LoopHost::rounded(now + delay) : now + delay;
 }
@@ -93,8 +94,8 @@ bool CooperativeCore::schedule(CooperativeTaskNode& task, Milliseconds delay) no
   return true;
 }
 
-/// The callback's destructor may do anything, so it comes last. (What take_messages() destroys may
-/// drop the handle, too.)
+/// The callback is destroyed last, because its destructor may do anything. (What take_messages()
+/// destroys may drop the handle, too.)
 void CooperativeCore::cancel_here(CooperativeTaskNode& task) noexcept {
   const auto kept_task = Ref<CooperativeTaskNode>::share(&task);
   const auto kept = take_messages();
@@ -104,7 +105,7 @@ void CooperativeCore::cancel_here(CooperativeTaskNode& task) noexcept {
 
 void CooperativeCore::cancel(CooperativeTaskNode& task) noexcept {
   if (is_here()) return cancel_here(task);
-  // relaxed: whoever comes second relies on the flag itself; the message is for the callback's end.
+  // relaxed: a second caller relies only on the flag; the message is there to destroy the callback.
   if (task.is_cancelled.exchange(true, sync::relaxed)) return;
   retain(task);
   if (!send(task.cancellation, &LoopCore::post_node)) release(task);
@@ -117,7 +118,7 @@ bool CooperativeCore::send(LoopNode& message, Post post) noexcept {
   return false;
 }
 
-// Messages: they run no users' code.
+// Messages. They run no users' code.
 
 CooperativeTaskNode::Cancellation::Cancellation(CooperativeTaskNode& of) noexcept
     : LoopNode(table), task(of) {}
@@ -146,7 +147,7 @@ void CooperativeCore::arrive_to_cancel(LoopNode& message, TaskHome& /*home*/) no
   core->request_message();
 }
 
-/// The loop is closed.
+/// Called when the loop is closed.
 void CooperativeCore::drop_message(LoopNode& message) noexcept {
   auto& task = static_cast<CooperativeTaskNode&>(message);
   const auto core = Ref<CooperativeCore>::adopt(&task.core);

@@ -19,16 +19,16 @@ class LoopHost;
 
 /// One cooperative scheduler.
 ///
-/// Roles   host: the thread of the loop.  scheduler, canceller: any thread; off the host's what
-///         they do is a message of the loop's inbox, which puts it in line with everything that was
-///         scheduled before (ORD-2).
-/// I1      Everything but shares_ is the host's.
-/// I2      While there are tasks a message is under way, or work is being done, or a timeout is set
-///         (FORMAT.md, 7).
-/// I3      A task is in one place: a message, delayed_, or ready_ (the one that runs, too). A dead
-///         one stays there until it comes up: it counts where the rules ask whether something is
-///         empty, or first. (A dead one of delayed_ that is not the first will never be asked for:
-///         promote() drops it as it becomes the first.)
+/// Roles   host: the thread of the loop.  scheduler, canceller: any thread. On other threads than
+///         the host's they send a message to the loop's inbox, which puts it behind everything that
+///         was scheduled before (ORD-2).
+/// I1      Everything but shares_ belongs to the host.
+/// I2      While there are tasks, a message is under way, or work is being done, or a timeout is
+///         set (FORMAT.md, 7).
+/// I3      A task is in one place: a message, delayed_, or ready_ (which also holds the running
+///         task). A dead task stays in its place until it comes up. It still counts where the rules
+///         ask whether something is empty, or what is first. (When a dead task in delayed_ is not
+///         the first, nobody will ask for it: promote() drops it as it becomes the first.)
 /// Lifetime  counted: handles, the loop's message and timeout, messages of other threads.
 class CooperativeCore {
  public:
@@ -40,15 +40,16 @@ class CooperativeCore {
 
   // Any thread.
 
-  /// False: the loop is closed, the task is still the caller's.
+  /// Returns false when the loop is closed. The task then still belongs to the caller.
   [[nodiscard]] bool schedule(CooperativeTaskNode& task, Milliseconds delay) noexcept;
   void cancel(CooperativeTaskNode& task) noexcept;
   [[nodiscard]] Milliseconds now() const noexcept { return host_.now(); }
-  /// Whether the caller is the host's thread, and in no loop within it.
+  /// Whether the caller is on the host's thread, and not in a loop that runs inside of the host's.
   [[nodiscard]] bool is_here() const noexcept;
-  /// Whether what runs is a part of the task that is called; a reaction may be another one's.
+  /// Whether the code that runs is a part of the called task. A reaction may belong to another
+  /// task.
   [[nodiscard]] bool is_running_here() const noexcept;
-  /// Whether it works on an event loop of ours.
+  /// Whether the scheduler works on an event loop of this library.
   [[nodiscard]] bool has_own_host() const noexcept { return own_ != nullptr; }
 
   // The host (work_loop.cpp).
@@ -58,7 +59,7 @@ class CooperativeCore {
   [[nodiscard]] SliceClock& clock() noexcept { return clock_; }
   [[nodiscard]] CooperativePriority level() const noexcept { return level_; }
   void set_level(CooperativePriority level) noexcept { level_ = level; }
-  /// The loop is closed: drops everything, and refuses what comes.
+  /// Called when the loop is closed: drops everything, and refuses what comes later.
   void close() noexcept;
   /// The core whose task runs on this thread; null outside.
   [[nodiscard]] static CooperativeCore* running() noexcept;
@@ -108,7 +109,7 @@ class CooperativeCore {
   void drop_all() noexcept;
 
   RefCount shares_{1};
-  const std::unique_ptr<LoopHost> own_;  ///< null: another loop's
+  const std::unique_ptr<LoopHost> own_;  ///< null: the host is another loop
   CooperativeHost& host_;
   SliceClock clock_;
   ReadyTasks ready_;
@@ -122,9 +123,9 @@ class CooperativeCore {
   bool timeout_set_ = false;
   bool loop_running_ = false;
   bool closed_ = false;
-  // Of the task that runs.
+  // These belong to the task that runs.
   std::uint32_t number_ = 0;
-  const LoopCore* driven_ = nullptr;  ///< by its thread; one within it is not its
+  const LoopCore* driven_ = nullptr;  ///< its thread's loop, not one inside that
   Slice slice_;
   std::optional<SuspendedCoroutine> coroutine_;
 };

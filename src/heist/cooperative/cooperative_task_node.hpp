@@ -10,15 +10,17 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Its links are those of the list it is in, or of its way there; its key is its id: 1, 2, 3 ... in
-/// the order of scheduling. What a task without a delay needs comes first.
+/// A task's links belong to the list in which it stands, or to the message that it is. Its key is
+/// its id: 1, 2, 3 ... in the order of scheduling. The members that a task without a delay needs
+/// come first.
 ///
-/// Shares  two: the scheduler's, until the task is done, and the handles'. Each message on its way
-/// has one more.
-/// Thread  all but the shares and is_cancelled: whoever schedules it, then the host's.
+/// Shares  Two: one is the scheduler's, until the task is done, and one is the handles'. Each
+///         message that is under way has one more.
+/// Thread  All members but the shares and is_cancelled belong to the thread that schedules the
+///         task, and afterwards to the host's thread.
 class CooperativeTaskNode : public LoopNode {
  public:
-  /// The cancelling of another thread, on its way.
+  /// A message by which another thread cancels the task.
   struct Cancellation : LoopNode {
     explicit Cancellation(CooperativeTaskNode& of) noexcept;
     CooperativeTaskNode& task;
@@ -39,14 +41,14 @@ class CooperativeTaskNode : public LoopNode {
 
   CooperativePriority priority;
   bool is_delayed = false;
-  bool is_waiting = false;                 ///< among the delayed ones
-  std::uint32_t number = 0;                ///< on an event loop, once it has been called
+  bool is_waiting = false;                 ///< whether the task is in delayed_
+  std::uint32_t number = 0;                ///< on an event loop, once it was called
   sync::atomic<bool> is_cancelled{false};  ///< by another thread, for good
   RefCount shares{2};
   Milliseconds expiration{};
   CooperativeCallback callback;
 
-  // Of the delayed ones (PairingHeap): one cache line.
+  // For delayed tasks (PairingHeap). These members fill one cache line.
   Milliseconds start{};
   CooperativeTaskNode* child = nullptr;
   CooperativeTaskNode* sibling = nullptr;
@@ -64,7 +66,7 @@ static_assert(sizeof(CooperativeTaskNode) <= 192, "three cache lines, and a size
 inline bool starts_before(const CooperativeTaskNode& a, const CooperativeTaskNode& b) noexcept {
   return a.start != b.start ? a.start < b.start : a.key < b.key;
 }
-/// By what expires.
+/// Orders ready tasks by expiration, then by age.
 inline bool runs_before(const CooperativeTaskNode& a, const CooperativeTaskNode& b) noexcept {
   return a.expiration != b.expiration ? a.expiration < b.expiration : a.key < b.key;
 }

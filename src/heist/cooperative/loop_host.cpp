@@ -9,10 +9,10 @@ namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
-/// What is less is rounded to the nanosecond.
+/// Delays that are shorter than this are rounded to the nanosecond.
 constexpr Milliseconds longest_delay = std::chrono::hours(24 * 365);
 
-/// Of whole nanoseconds, that is: milliseconds hold but nearly what they are.
+/// Rounds to whole nanoseconds, because a floating-point count of milliseconds is not exact.
 Delay rounded_delay(Milliseconds delay) noexcept {
   if (!(delay < longest_delay)) return delay;
   return std::chrono::round<std::chrono::nanoseconds>(delay);
@@ -39,7 +39,7 @@ void LoopHost::Task::run(LoopNode& node, LoopCore& loop) noexcept {
   task.act(*core);
 }
 
-/// The loop is closed.
+/// Called when the loop is closed.
 void LoopHost::Task::drop(LoopNode& node) noexcept {
   auto& task = static_cast<Task&>(static_cast<SchedulerTask&>(node));
   const auto core = Ref<CooperativeCore>::adopt(task.host.core_);

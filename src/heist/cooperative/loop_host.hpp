@@ -1,4 +1,4 @@
-// LoopHost: an event loop of ours as the host of a cooperative scheduler.
+// LoopHost: an event loop of this library as the host of a cooperative scheduler.
 #pragma once
 
 #include <heist/cooperative_host.hpp>
@@ -12,29 +12,30 @@ namespace HEIST_NAMESPACE::detail {
 
 class CooperativeCore;
 
-/// Its message and its timeout are plain tasks of the loop that are made once, so that nothing it
-/// does can fail. Setting a timeout takes the place of the one before.
+/// The host's message and timeout are plain tasks of the loop. They are made once, so that nothing
+/// that the host does can fail. A new timeout replaces the one before.
 ///
 /// Thread: the loop's; now(): any.
 class LoopHost final : public CooperativeHost {
  public:
   explicit LoopHost(LoopCore& loop);
 
-  /// Before anything else.
+  /// To be called before anything else.
   void serve(CooperativeCore& core) noexcept { core_ = &core; }
   [[nodiscard]] LoopCore& loop() const noexcept { return *loop_; }
-  /// A number for a task, which no other one of the loop has.
+  /// A number for a task. No other task of the loop has it.
   [[nodiscard]] std::uint32_t new_number() noexcept;
-  /// What runs now is that task, and what it leaves behind for later knows it.
+  /// Says that the task with this number runs now. What the task leaves behind for later knows the
+  /// number.
   void enter(std::uint32_t number) noexcept {
     loop_->on_agent().current = {.cooperative_task = number};
   }
   [[nodiscard]] bool is_in(std::uint32_t number) const noexcept {
     return loop_->on_agent().current.cooperative_task == number;
   }
-  /// As its clock would give this time: to the nanosecond.
+  /// Rounds a time to what the loop's clock would give: to the nanosecond.
   [[nodiscard]] static Milliseconds rounded(Milliseconds time) noexcept;
-  /// False: it closes, and what is posted is dropped at once.
+  /// Returns false when the loop closes. What is posted then is dropped at once.
   [[nodiscard]] bool accepts_tasks() const noexcept { return loop_->on_agent().accepts_posts; }
 
   void post_message() noexcept override;
@@ -44,7 +45,7 @@ class LoopHost final : public CooperativeHost {
   [[nodiscard]] bool is_real_time() const noexcept override { return !loop_->time().is_virtual(); }
 
  private:
-  /// One that comes round again and again. On the loop it has a share of the core.
+  /// A task that is posted again and again. While it is on the loop, it has a share of the core.
   struct Task final : SchedulerTask {
     using Act = void (*)(CooperativeCore&) noexcept;
     Task(LoopHost& of, TaskSource from, Act what) noexcept;

@@ -1,4 +1,4 @@
-// ReadyTasks: the tasks of a cooperative scheduler that may run, by what expires first.
+// ReadyTasks: the tasks of a cooperative scheduler that may run, in the order in which they expire.
 #pragma once
 
 #include <array>
@@ -11,17 +11,17 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// In the order of (expiration, id), as a heap would give them, at O(1): tasks of one level expire
-/// equally long after their start, so that those without a delay come in the order in which they
-/// expire, and so do those whose delay is over, which come by their start. The
+/// Gives tasks in the order of (expiration, id), as a heap would, but at O(1). Tasks of one level
+/// expire equally long after their start. So tasks without a delay come in the order in which they
+/// expire, and so do tasks whose delay is over, because these come in the order of their start. The
 /// first task of all is the one among the ten queue heads that expires earliest.
 ///
-/// (A clock that goes back, or the posts of several threads that overlap, may bring some out of
-/// order: they go to their place from the end.)
+/// (A clock that goes back, or overlapping posts of several threads, may bring some tasks out of
+/// order. These are put into their place, which is searched from the end.)
 class ReadyTasks {
  public:
   [[nodiscard]] bool empty() const noexcept { return occupied_ == 0; }
-  /// Null: none.
+  /// Null when there is none.
   [[nodiscard]] CooperativeTaskNode* top() const noexcept { return top_; }
   void push(CooperativeTaskNode& task) noexcept {
     const std::size_t number = number_of(task);
@@ -29,7 +29,7 @@ class ReadyTasks {
     occupied_ |= 1U << number;
     if (top_ == nullptr || runs_before(task, *top_)) top_ = &task;
   }
-  /// Takes out what top() gives.   Precondition: not empty.
+  /// Takes out the task that top() returns.   Precondition: not empty.
   CooperativeTaskNode& pop() noexcept {
     CooperativeTaskNode& task = *top_;
     const std::size_t number = number_of(task);
@@ -42,12 +42,12 @@ class ReadyTasks {
  private:
   static constexpr std::size_t levels = 5;
 
-  /// Sorted.
+  /// A queue that is kept sorted.
   struct Queue {
     LoopNode* first = nullptr;
     LoopNode* last = nullptr;
 
-    /// From the end: mostly that is the place.
+    /// Searches from the end, because the place is mostly there.
     void insert(CooperativeTaskNode& task) noexcept {
       LoopNode* older = last;
       while (older != nullptr && runs_before(task, of(*older))) older = older->prev;

@@ -9,7 +9,7 @@ namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
-/// Whether cycle_count() counts at the same rate always.
+/// Whether cycle_count() always counts at the same rate.
 bool has_constant_rate() noexcept {
 #if defined(__x86_64__)
   constexpr unsigned power_leaf = 0x80000007U;
@@ -46,7 +46,7 @@ void SliceClock::set_interval(Milliseconds interval) noexcept {
 
 bool SliceClock::ask_clock() const noexcept { return is_over_at(host_.now()); }
 
-/// From slice to slice, over a millisecond to a second.
+/// Measures from the beginning of one slice to that of another, over a millisecond to a second.
 void SliceClock::measure_rate(std::uint64_t before, Milliseconds now,
                               std::uint64_t after) noexcept {
   constexpr Milliseconds shortest(1);
@@ -65,7 +65,7 @@ void SliceClock::trust_counter() noexcept {
   constexpr double sure = 0.99;
   constexpr double most = 1e18;
   const double within = counts_per_ms_ * interval_.count() * sure;
-  // (No rate times an infinite interval is no number.)
+  // (Zero times an infinite interval is not a number, and then the counter is not trusted.)
   surely_within_ = within > 0 ? static_cast<std::uint64_t>(std::min(within, most)) : 0;
 }
 

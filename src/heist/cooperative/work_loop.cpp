@@ -1,4 +1,4 @@
-// The host's side of a cooperative scheduler: the hot path is work().
+// This file has the host's side of a cooperative scheduler. Its hot path is work().
 #include <heist/error.hpp>
 #include <utility>
 
@@ -11,7 +11,7 @@ namespace {
 
 thread_local constinit CooperativeCore* running_core = nullptr;
 
-/// The rest of a coroutine, as a callback.
+/// The rest of a suspended coroutine, as a callback.
 class CoroutineRest {
  public:
   explicit CoroutineRest(SuspendedCoroutine coroutine) noexcept : coroutine_(coroutine) {}
@@ -31,15 +31,15 @@ class CoroutineRest {
 
 CooperativeCore* CooperativeCore::running() noexcept { return running_core; }
 
-/// While a callback of this core runs.
+/// The scope in which a callback of this core runs.
 class CooperativeCore::Running {
  public:
   explicit Running(CooperativeCore& core) noexcept
       : core_(core), outer_(std::exchange(running_core, &core)) {}
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
-  /// A coroutine that nobody goes on with, because of an exception or of what was returned, ends
-  /// here.
+  /// Ends a coroutine that nobody resumes, because an exception was thrown or because something
+  /// else was returned.
   ~Running() {
     running_core = outer_;
     if (const auto left = std::exchange(core_.coroutine_, std::nullopt)) {
@@ -52,7 +52,8 @@ class CooperativeCore::Running {
   CooperativeCore* outer_;
 };
 
-/// While work is done: what is over with it, also when an exception passes.
+/// The scope in which work is done. It clears what is over with the work, also when an exception
+/// passes.
 class CooperativeCore::Performance {
  public:
   explicit Performance(CooperativeCore& core) noexcept : core_(core), before_(core.level_) {
@@ -77,7 +78,7 @@ class CooperativeCore::Performance {
 
 // Coming in.
 
-/// What it destroys may have the last handle: the core is there as long as what it gives.
+/// What this destroys may hold the last handle. The returned share keeps the core alive meanwhile.
 Ref<CooperativeCore> CooperativeCore::take_messages() noexcept {
   if (own_ == nullptr) return {};
   LoopCore& loop = own_->loop();
@@ -88,8 +89,8 @@ Ref<CooperativeCore> CooperativeCore::take_messages() noexcept {
   return kept;
 }
 
-/// Late tasks keep a slice going for as long as they come: signals' time limits do not wait for its
-/// end.
+/// Late tasks keep a slice going for as long as they come, so signals' time limits must not wait
+/// for the end of the slice.
 void CooperativeCore::end_limits() noexcept {
   if (own_ == nullptr) return;
   own_->loop().assert_agent();
@@ -122,7 +123,7 @@ void CooperativeCore::request_message() noexcept {
   if (!std::exchange(loop_running_, true)) host_.post_message();
 }
 
-/// Of the slice that follows: what was posted to the loop in this one is before it.
+/// Posts the message for the next slice. What was posted to the loop in this slice comes before it.
 void CooperativeCore::post_next_message() noexcept {
   if (own_ != nullptr) {
     own_->loop().assert_agent();
@@ -131,7 +132,7 @@ void CooperativeCore::post_next_message() noexcept {
   host_.post_message();
 }
 
-/// For the first of the delayed ones.
+/// Sets the timeout for the first of the delayed tasks.
 void CooperativeCore::request_timeout(Milliseconds now) noexcept {
   if (const CooperativeTaskNode* first = delayed_.top()) host_.set_timeout(first->start - now);
 }
@@ -159,7 +160,7 @@ void CooperativeCore::perform_work() {
   performance.has_more = work(now);
 }
 
-/// Whether there is more to do.
+/// Works until the slice is over. Returns whether there is more to do.
 bool CooperativeCore::work(Milliseconds now) {
   for (;;) {
     end_limits();
@@ -195,14 +196,15 @@ void CooperativeCore::take_delayed(CooperativeTaskNode& task) noexcept {
   task.is_waiting = false;
 }
 
-/// A cancelled one whose start is not the next: nobody will ask for it, so it goes at once.
+/// Removes a cancelled task that is not the first delayed one. Nobody will ask for it, so it goes
+/// at once.
 void CooperativeCore::forget_delayed(CooperativeTaskNode& task) noexcept {
   if (!task.is_waiting || delayed_.top() == &task) return;
   take_delayed(task);
   release(task);
 }
 
-/// What is over with its delay, and what is dead, leaves the delayed ones.
+/// Takes out of delayed_ the tasks whose delay is over, and dead ones that come first.
 void CooperativeCore::promote(Milliseconds now) noexcept {
   while (CooperativeTaskNode* first = delayed_.top()) {
     const bool is_dead = !first->is_alive();
@@ -212,7 +214,8 @@ void CooperativeCore::promote(Milliseconds now) noexcept {
   }
 }
 
-/// So that a coroutine of another task that this one resumes is not taken for a part of it.
+/// Marks what runs as this task. Otherwise a coroutine of another task that this one resumes would
+/// be taken for a part of it.
 void CooperativeCore::enter(CooperativeTaskNode& task) noexcept {
   number_ = 0;
   driven_ = loop_of_this_thread;
@@ -227,7 +230,7 @@ bool CooperativeCore::is_running_here() const noexcept {
   return loop_of_this_thread == driven_ && (own_ == nullptr || own_->is_in(number_));
 }
 
-/// What is left of the task.
+/// Calls the task. Returns what is left of it, if anything.
 CooperativeCallback CooperativeCore::call(CooperativeTaskNode& task, Milliseconds now) {
   const CallbackTaken callback(task.callback);
   level_ = task.priority;
@@ -254,7 +257,7 @@ void CooperativeCore::drop(CooperativeTaskNode& task) noexcept {
   release(task);
 }
 
-/// What other threads have cancelled.
+/// Drops the tasks that other threads have cancelled.
 void CooperativeCore::drop_cancelled() noexcept {
   while (cancelled_ != nullptr) {
     LoopNode& first = *std::exchange(cancelled_, cancelled_->next);
@@ -275,7 +278,7 @@ void CooperativeCore::drop_all() noexcept {
 
 void CooperativeCore::close() noexcept {
   closed_ = true;
-  if (own_ != nullptr) own_->clear_timeout();  // also one that is not counted on
+  if (own_ != nullptr) own_->clear_timeout();  // also a timeout that is not counted on
   if (!performing_) drop_all();
 }
 

@@ -1,35 +1,39 @@
-// Depot: the free nodes of one size, for all threads.
+// Depot: keeps the free nodes of one size for all threads.
 //
 // Nodes live in slabs of 64 KiB; a slab's header has a bit for each of its nodes, set while the
-// node is free here. A released node goes back to its own slab, and a taker gets neighbours in the
-// order of their addresses: however long nodes have wandered between threads, walking over new ones
-// walks over memory in order. (A store of free addresses mixes them up for good; docs/adr/0003.)
+// node is free here. A released node goes back to its own slab, and a taker gets neighbouring nodes
+// in the order of their addresses. So a walk over new nodes walks over memory in order, however
+// long these nodes have wandered between threads. (A store of free addresses would mix them up for
+// good; docs/adr/0003.)
 //
 // Roles   giver: put(). taker: take(). Any thread may be either.
-// States  slab: cold (on cold_, no bit set, its pages may be gone) or in use. One in use is listed
-//         (on available_, or held by a taker who popped it and will push or unlist it) or unlisted.
+// States  slab: cold (on cold_, no bit set, its pages may be gone) or in use. A slab in use is
+//         either listed (on available_, or held by a taker that popped it and will push or unlist
+//         it) or unlisted.
 // I1      A node is free (its bit is set) or has one owner: its user, a thread's cache, a taker, or
 //         a trimmer that has cleared its bit. Only the owner sets the bit.
-// I2      A set bit is found: whoever sets the first bit of a word lists the slab afterwards, and
-//         later bits of that word go the way of the first; who unlists a slab looks at all words
-//         once more.
-// I3      Slabs stay until the depot goes, so the links of one that another thread has popped may
-//         be read. Each change of a stack raises its tag: the same top with other links below does
-//         not compare equal (unless a thread stalls through a multiple of 2^32 changes between its
-//         load and its CAS).
+// I2      A set bit is always found. Whoever sets the first bit of a word lists the slab
+//         afterwards, and the later bits of that word are found with the first. Whoever unlists a
+//         slab looks at all words once more.
+// I3      Slabs stay until the depot is destroyed, so a thread may read the links of a slab that
+//         another thread has popped. Each change of a stack raises its tag. So the same top with
+//         other links below it does not compare equal (unless a thread stalls through a multiple of
+//         2^32 changes between its load and its CAS).
 // Edge slab: give -> harvest. Carries all that was done to a node before its release.
 // Edge slab_stack: push -> pop. Carries the header of a new slab, links, and for cold_ the end of
 //         the trim. Every change of the top is an RMW and extends earlier releases.
-// Edge slab: list <-> unlist. Lost would be: giver sets a bit, sees the slab listed, goes; taker,
-//         whose look at the words came before the bit, unlists. Both exchange `listed`, after the
-//         bit and before the second look. Giver first: the unlisting reads its exchange, so the
-//         second look sees the bit. Giver second: it finds the slab unlisted and lists it. Guards
-//         no plain data.
-// Reclamation  pages: a slab that is wholly free while more than `retained` bytes are. Address
-//         space: ~Depot.
-// Progress     lock-free. put() needs no memory; take() asks the system only when nothing was
-//         found.
-// Approximate  take() may miss a slab that is between two states and use new memory: harmless.
+// Edge slab: list <-> unlist. Without it a bit could be lost: a giver sets a bit, sees the slab
+//         listed, and leaves; a taker, whose look at the words came before the bit, unlists the
+//         slab. So both exchange `listed`: the giver after it sets the bit, the taker before its
+//         second look. If the giver is first, the taker's exchange reads the giver's, so the second
+//         look sees the bit. If the giver is second, it finds the slab unlisted and lists it. The
+//         edge guards no plain data.
+// Reclamation  pages: a slab gives them back when it is wholly free and more than `retained` bytes
+//         are free. Address space: ~Depot.
+// Progress     lock-free. put() needs no memory. take() asks the system for memory only when it
+//         finds no free node.
+// Approximate  take() may miss a slab that is between two states, and then uses new memory. This is
+//         harmless.
 // Proof   stress/node_pool_stress.cpp, tests/concurrent/node_pool_test.cpp.
 #pragma once
 
@@ -49,7 +53,7 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Header of a slab; its nodes follow.
+/// The header of a slab. The slab's nodes follow it.
 struct Slab {
   static constexpr std::size_t bytes = std::size_t{1} << 16;
   static constexpr std::size_t header_bytes = 256;
@@ -68,7 +72,8 @@ struct Slab {
     return reinterpret_cast<std::byte*>(this) + header_bytes;
   }
 
-  /// The address without its 16 zero bits; 0 for no slab. User addresses have 48 bits at the most.
+  /// The slab's address without its 16 zero bits, or 0 for no slab. User addresses have at most 48
+  /// bits.
   static std::uint32_t number_of(const void* slab) noexcept {
     return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(slab) >> 16);
   }
@@ -79,7 +84,8 @@ struct Slab {
 };
 static_assert(sizeof(Slab) <= Slab::header_bytes);
 
-/// LIFO of slabs through one of their links; the top is {tag, slab number}.
+/// A last-in, first-out stack of slabs, linked by one of their links. Its top is {tag, slab
+/// number}.
 class SlabStack {
  public:
   using Link = sync::atomic<std::uint32_t> Slab::*;
@@ -121,10 +127,11 @@ class SlabStack {
   sync::atomic<std::uint64_t> top_{0};
 };
 
-/// All slabs of one node size.
+/// The depot: all slabs of one node size.
 class alignas(64) Depot {
  public:
-  /// take() stops when it has `enough`; a slab gives whole words of 64 nodes, so it may be `most`.
+  /// take() stops once it has `enough` nodes. A slab gives whole words of 64 nodes, so take() may
+  /// return up to `most`.
   static constexpr std::size_t enough = 32;
   static constexpr std::size_t most = enough - 1 + 64;
   static constexpr std::size_t slabs_in_chunk = 8;
@@ -167,7 +174,8 @@ class alignas(64) Depot {
     for (const Group& group : groups) give(group);
   }
 
-  /// Fills `out`, which has room for `most`; the last are the first in the order of addresses.
+  /// Fills `out`, which has room for `most` nodes. Neighbouring nodes stand in descending order of
+  /// their addresses, because callers pop from the end.
   ///
   /// Thread:  any.   Blocks: never.   Errors: 0 when there is no memory.
   [[nodiscard]] std::size_t take(void** out) noexcept {
@@ -184,7 +192,8 @@ class alignas(64) Depot {
     return count;
   }
 
-  /// Chunks asked of the system, and slabs whose pages it got back. Thread: any.
+  /// How many chunks were asked of the system, and how many slabs gave their pages back. Thread:
+  /// any.
   [[nodiscard]] std::uint64_t chunks_made() const noexcept {
     return chunks_made_.load(sync::relaxed);  // relaxed: for information
   }
@@ -193,7 +202,7 @@ class alignas(64) Depot {
   }
 
  private:
-  /// Nodes of one word of one slab.
+  /// The nodes of one word of one slab.
   struct Group {
     Slab* slab = nullptr;
     std::size_t word = 0;
@@ -230,7 +239,7 @@ class alignas(64) Depot {
     if (!slab.listed.exchange(true, sync::edge("slab:list", sync::seq_cst))) available_.push(slab);
   }
 
-  // Takes words until there are enough nodes, then leaves the slab where it belongs.
+  // Takes words until there are enough nodes, then lists or unlists the slab.
   std::size_t harvest(Slab& slab, void** out, std::size_t count) noexcept {
     for (std::size_t word = 0; word < word_count_ && count < enough; ++word) {
       if (slab.free_bits[word].load(sync::relaxed) == 0) continue;  // relaxed: see the exchange
@@ -258,8 +267,8 @@ class alignas(64) Depot {
   [[nodiscard]] bool has_free(const Slab& slab) const noexcept {
     return std::any_of(slab.free_bits.begin(), slab.free_bits.begin() + word_count_,
                        [](const sync::atomic<std::uint64_t>& bits) {
-                         // relaxed: bits whose giver found the slab listed are seen by list <->
-                         // unlist
+                         // relaxed: if a giver has found the slab listed, list <-> unlist makes its
+                         // bits visible here
                          return bits.load(sync::relaxed) != 0;
                        });
   }
@@ -278,8 +287,8 @@ class alignas(64) Depot {
     return append({.slab = slab, .word = 0, .bits = full_word(0)}, out, 0);
   }
 
-  // Asks for all pages at once, since one fault each costs half as much again. Older kernels
-  // refuse, and without memory the faults will tell.
+  // Asks for all pages at once, because one page fault for each costs half as much again. Older
+  // kernels refuse the call. If there is no memory, the faults will report it.
   static void populate(Slab& slab) noexcept {
 #if defined(MADV_POPULATE_WRITE)
     madvise(&slab, Slab::bytes, MADV_POPULATE_WRITE);
@@ -288,7 +297,7 @@ class alignas(64) Depot {
 #endif
   }
 
-  // The first slab of a new chunk; the others are cold.
+  // Returns the first slab of a new chunk. The others become cold.
   Slab* make_chunk() noexcept {
     void* memory = nullptr;
     if (posix_memalign(&memory, Slab::bytes, slabs_in_chunk * Slab::bytes) != 0) return nullptr;
@@ -309,7 +318,7 @@ class alignas(64) Depot {
     chunks_made_.fetch_add(1, sync::relaxed);  // relaxed: for information
   }
 
-  // Gives the pages of a wholly free slab back, all but the header's.
+  // Gives the pages of a wholly free slab back, but not those of its header.
   void trim(Slab& slab) noexcept {
     std::array<std::uint64_t, Slab::words> taken{};
     bool whole = true;

@@ -1,13 +1,15 @@
-// Thread caches over one depot for each size class; docs/adr/0003 has the figures.
+// This file has the threads' caches over one depot for each size class. docs/adr/0003 has the
+// figures.
 //
-// Roles   owner: the thread whose cache it is; nobody else touches a cache.
-// States  A thread's cache is open, or it is closed_cache (the thread is new, has ended, or could
-//         not register), which holds nothing and has no room: calls find it both empty and full.
-// Edges   those of Depot; within a thread program order.
-// Exit    A thread's cache closes in the destructor of a pthread key, after its thread_local
-//         objects are gone. The main thread's never closes; caches and depots need no
-//         initialisation and are never destroyed, so nodes may be released by static destructors.
-// Bound   128 free nodes of a class in a thread, 64 MiB of them in a depot.
+// Roles   owner: the thread to which the cache belongs. Nobody else touches a cache.
+// States  A thread's cache is open, or it is closed_cache, if the thread is new, has ended, or
+//         could not register. closed_cache holds nothing and has no room, so calls find it both
+//         empty and full.
+// Edges   those of Depot. Within a thread, program order is enough.
+// Exit    The destructor of a pthread key closes a thread's cache, after the thread's thread_local
+//         objects are gone. The main thread's cache never closes. Caches and depots need no
+//         initialisation and are never destroyed, so static destructors may release nodes.
+// Bound   128 free nodes of each class in a thread, 64 MiB of free nodes in a depot.
 #include "heist/memory/node_pool.hpp"
 
 #include <pthread.h>
@@ -49,7 +51,7 @@ struct Counters {
 };
 constinit Counters counters;
 
-// The alignment of any type of that size, as far as a cache line.
+// The alignment that suits any type of that size, up to a cache line.
 constexpr std::size_t alignment_of(std::size_t bytes) noexcept {
   return std::clamp<std::size_t>(std::size_t{1} << std::countr_zero(bytes | 64),
                                  alignof(std::max_align_t), 64);
@@ -90,7 +92,7 @@ NodePoolStats large_node_stats() noexcept {
 
 #if defined(HEIST_NODE_POOL_ASAN)
 
-// No caches: the sanitizer must see each node's own life.
+// There are no caches here, because the sanitizer must see when each node begins and ends.
 void* allocate_node(std::size_t bytes) { return counted_allocate(bytes); }
 void* allocate_node(std::size_t bytes, std::uint8_t /*node_class*/) {
   return counted_allocate(bytes);
@@ -122,7 +124,7 @@ constexpr std::uint8_t class_of(std::size_t bytes) noexcept {
   return class_by_granules[(bytes + granule - 1) / granule];
 }
 
-// The last node may be released after the last static destructor.
+// It is never destroyed, because the last node may be released after the last static destructor.
 union NeverDestroyed {
   constexpr NeverDestroyed() noexcept
       : depots{Depot(node_class_bytes[0], retained_bytes),
@@ -147,7 +149,7 @@ class ClassCache {
   [[nodiscard]] void** nodes() noexcept { return slots_.data() + ahead; }
   [[nodiscard]] void* pop() noexcept {
     void* const node = nodes()[--count];
-    // The next ones were last written by whoever released them, most likely on another core.
+    // Another thread, most likely on another core, wrote the next nodes last as it released them.
     __builtin_prefetch(slots_[count], 1);
     return node;
   }
@@ -162,7 +164,7 @@ using ThreadCache = std::array<ClassCache, class_count>;
 
 constinit ThreadCache closed_cache{};
 
-// One pointer, so that a shared library needs next to nothing of the static TLS block.
+// One pointer, so that a shared library needs hardly any of the static TLS block.
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCache* thread_cache = &closed_cache;
 constinit thread_local bool thread_ended = false;
 
@@ -176,14 +178,14 @@ void close_cache(void* closing) noexcept {
   std::free(cache);
 }
 
-// A key rather than a thread_local destructor: registering it cannot abort for want of memory, and
-// it runs after the thread_local objects, which may release nodes.
+// A key is used rather than a thread_local destructor. Registering a key cannot abort for want of
+// memory, and its destructor runs after the thread_local objects, which may release nodes.
 struct ExitKey {
   pthread_key_t key{};
   bool made = pthread_key_create(&key, close_cache) == 0;
 };
 
-// False: this thread does without a cache.
+// Returns false when this thread has to do without a cache.
 bool open_cache() noexcept {
   static const ExitKey exit_key;
   if (thread_ended || !exit_key.made) return false;

@@ -27,7 +27,7 @@ using namespace std::string_view_literals;
 /// The hierarchies of cgroups that may hold a CPU quota.
 enum class Hierarchy { v1_cpu, v2 };
 
-/// A place where the system shows a hierarchy, from the cgroup `shown` on downwards.
+/// A place where the system shows a hierarchy, from the cgroup `shown` downwards.
 struct CgroupMount {
   Hierarchy hierarchy;
   fs::path shown;
@@ -50,7 +50,8 @@ std::optional<Number> number_in(std::string_view text, int base = 10) {
   return number;
 }
 
-/// Two separators in a row have an empty part between them: a mount without a source has one.
+/// Splits a text. Two separators in a row have an empty part between them, as in a mount without a
+/// source.
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   while (true) {
@@ -65,7 +66,7 @@ bool names_cpu(std::string_view controllers) {
   return std::ranges::count(split(controllers, ','), "cpu"sv) != 0;
 }
 
-/// Up to the end, or to where reading fails.
+/// The lines of a file up to its end, or to where reading fails.
 std::vector<std::string> lines_of(const fs::path& file) {
   std::ifstream stream(file);
   std::vector<std::string> lines;
@@ -80,7 +81,8 @@ std::string first_line(const fs::path& file) {
   return line;
 }
 
-/// A path of mountinfo, where a backslash and three octal digits stand for blanks and backslashes.
+/// Decodes a path of mountinfo, where a backslash and three octal digits stand for blanks and
+/// backslashes.
 std::string unescaped(std::string_view text) {
   constexpr std::size_t digits = 3;
   std::string plain;
@@ -93,8 +95,8 @@ std::string unescaped(std::string_view text) {
   return plain;
 }
 
-/// From "ID PARENT DEVICE SHOWN POINT OPTIONS [TAG]... - TYPE SOURCE OPTIONS"; a v1 mount lists its
-/// controllers among the latter options, as cpu and cpuacct often share one.
+/// Reads "ID PARENT DEVICE SHOWN POINT OPTIONS [TAG]... - TYPE SOURCE OPTIONS". A v1 mount lists
+/// its controllers among the latter options, because cpu and cpuacct often share one mount.
 std::optional<CgroupMount> cgroup_mount(std::string_view line) {
   constexpr std::size_t shown = 3, point = 4, tags = 6, behind_tags = 4;
   const auto words = split(line, ' ');
@@ -108,7 +110,7 @@ std::optional<CgroupMount> cgroup_mount(std::string_view line) {
                      unescaped(words[point])};
 }
 
-/// From "ID:CONTROLLERS:PATH", whose path may have colons; that of v2 is "0::PATH".
+/// Reads "ID:CONTROLLERS:PATH". The path may have colons. The line of v2 is "0::PATH".
 std::optional<OwnCgroup> own_cgroup(std::string_view line) {
   const auto parts = split(line, ':');
   if (parts.size() < 3) return std::nullopt;
@@ -118,13 +120,13 @@ std::optional<OwnCgroup> own_cgroup(std::string_view line) {
                    line.substr(parts[0].size() + parts[1].size() + 2)};
 }
 
-/// The smaller of two limits, either of which may be 0: none.
+/// The smaller of two limits. Either may be 0, which stands for no limit.
 unsigned tighter(unsigned one, unsigned other) noexcept {
   return one == 0 || other == 0 ? std::max(one, other) : std::min(one, other);
 }
 
-/// Rounded up: of a quota of 1.5 CPUs one agent would leave a third unused, while two use all of it
-/// and are only throttled when both are busy. "max" and "-1", as well as what is odd, are no quota.
+/// Rounds up: with a quota of 1.5 CPUs one agent would leave a third unused, while two use all of
+/// it and are only throttled when both are busy. "max", "-1" and malformed texts are no quota.
 unsigned whole_cpus(std::string_view quota, std::string_view period) {
   const auto granted = number_in<std::uint64_t>(quota).value_or(0);
   const auto every = number_in<std::uint64_t>(period).value_or(0);
@@ -143,9 +145,9 @@ unsigned quota_of(Hierarchy hierarchy, const fs::path& folder) {
   return words.size() == 2 ? whole_cpus(words[0], words[1]) : 0;
 }
 
-/// From the top of the mount down to the cgroup. A mount that does not show the cgroup says
-/// nothing: that of another subtree, or a cgroup outside of the namespace, whose path goes up
-/// ("/..").
+/// The tightest quota from the top of the mount down to the cgroup. A mount that does not show the
+/// cgroup says nothing: it may be of another subtree, or the cgroup may be outside of the
+/// namespace, so that its path goes up ("/..").
 unsigned quota_along(const CgroupMount& mount, const fs::path& cgroup, const fs::path& root) {
   const fs::path below = cgroup.lexically_relative(mount.shown);
   if (below.empty() || *below.begin() == "..") return 0;

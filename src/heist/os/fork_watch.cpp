@@ -7,7 +7,8 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// A list that forks find as no thread is changing it. Never destroyed: static agents may go later.
+/// A list of all watches. A fork locks it, so the child finds it unchanged by any thread. It is
+/// never destroyed, because static agents may end later.
 struct ForkWatch::All {
   void add(ForkWatch& watch) noexcept;
   void remove(ForkWatch& watch) noexcept;

@@ -1,28 +1,28 @@
-// ForkWatch: tells a child of fork() which of the objects it inherited have their threads in its
-// parent only.
+// ForkWatch: tells a child of fork() which of the objects that it inherited have their threads only
+// in its parent.
 #pragma once
 
 #include <heist/version.hpp>
 namespace HEIST_NAMESPACE::detail {
 
-/// Watches over an object with threads of its own. In a child that this process forks meanwhile
-/// nobody runs the copy of that object: it is lost there.
+/// Watches over an object with threads of its own. When this process forks meanwhile, nobody runs
+/// the child's copy of the object: it is lost there.
 ///
-/// Thread: any. A mutex orders watches and forks; posts and waits meet it in a child that has lost
-///         something, never elsewhere.
+/// Thread: any. A mutex orders watches and forks. Posts and waits meet it only in a child that has
+/// lost something.
 class ForkWatch {
  public:
-  /// In each such child, before fork() returns there, `when_lost(subject)` is called, on the only
-  /// thread there is.
+  /// Calls `when_lost(subject)` in each such child, before fork() returns there, on the child's
+  /// only thread.
   ///
-  /// Errors: std::system_error when the system cannot tell of forks.
+  /// Errors: std::system_error when the system cannot announce forks.
   ForkWatch(void* subject, void (*when_lost)(void* subject));
   ForkWatch(const ForkWatch&) = delete;
   ForkWatch& operator=(const ForkWatch&) = delete;
   ~ForkWatch();
 
   [[nodiscard]] bool is_lost() const noexcept { return is_lost_; }
-  /// Whether a watched object with this address is lost. Only compares.
+  /// Whether a watched object with this address is lost. It only compares the address.
   [[nodiscard]] static bool has_lost(const void* subject) noexcept;
 
  private:

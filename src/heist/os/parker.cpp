@@ -21,7 +21,7 @@ int checked(int result, const char* what) {
   return result;
 }
 
-/// Closes what it holds, unless released.
+/// Closes the descriptor that it holds, unless that was released.
 class Descriptor {
  public:
   Descriptor(int fd, const char* what) : fd_(checked(fd, what)) {}
@@ -91,7 +91,7 @@ void Parker::notify_descriptor() noexcept {
                                           sync::relaxed));  // relaxed: as above.
   const std::uint64_t one = 1;
   const int event_fd = event_fd_.load(sync::relaxed);  // relaxed: not closed while we are counted.
-  // Only fails when the counter is full, and then it is readable already.
+  // The write only fails when the counter is full, and then the descriptor is readable already.
   static_cast<void>(!write(event_fd, &one, sizeof one));
   before = wakers_.fetch_sub(one_waker, sync::edge("park:notified", sync::acq_rel));
   if (before == (one_waker | closing)) close_event();
@@ -108,7 +108,7 @@ int Parker::descriptor() {
   }
   timer_fd_ = timer.release();
   poll_fd_ = poll.release();
-  // Last: from here on wakers write to it.
+  // This comes last, because wakers write to the descriptor from here on.
   event_fd_.store(event.release(), sync::edge("park:describe", sync::release));
   return poll_fd_;
 }
@@ -130,7 +130,7 @@ void Parker::arm_descriptor(std::optional<Clock::time_point> deadline) noexcept 
 void Parker::clear_descriptor() noexcept {
   std::uint64_t count = 0;
   const int event_fd = event_fd_.load(sync::relaxed);  // relaxed: set by this thread.
-  // Nothing to read is as good as read.
+  // It is no failure when there is nothing to read.
   static_cast<void>(!read(event_fd, &count, sizeof count));
   static_cast<void>(!read(timer_fd_, &count, sizeof count));
 }

@@ -1,4 +1,4 @@
-// Parker: how an agent sleeps, and how another thread wakes it.
+// Parker: puts an agent to sleep, and lets another thread wake it.
 #pragma once
 
 #include <chrono>
@@ -12,19 +12,20 @@ namespace HEIST_NAMESPACE::detail {
 
 // Roles   agent: prepares, then waits.  waker: the one poster that replaced the inbox's asleep
 //         mark.
-// States  word_: awake -> asleep (agent, before it announces sleep in the inbox) -> awake (waker,
-//         or agent).
-// Edge park: describe -> notify. Carries the descriptor to write to. (That the agent prepared
-// reaches its waker by the inbox's mark.)
-// Edge park: unpark -> wait. Carries nothing the inbox does not carry; orders the wake-up with the
-// wait. With a descriptor the wake-up is used up by reading the event, so the look at word_ behind
-// it must see the waker's store: the system's lock on the event orders the two.
-// Edge park: notified -> close, notified. Wakers are done with event_fd_ before it is closed.
-// Edge park: close -> notified. So is the agent, when a waker closes it.
-// Lifetime  a waker holds a share of the loop while it calls unpark(). Descriptors are closed with
-//         their loop, but event_fd_ by the last waker at it: wakers_ counts them, and has a bit for
-//         `closing`. With a descriptor (foreign loops) unpark() makes it readable, and a timer does
-//         at the next expiry.
+// States  word_: awake -> asleep (stored by the agent, before it announces sleep in the inbox) ->
+//         awake (stored by the waker or the agent).
+// Edge park: describe -> notify. Carries the descriptor to write to. (The inbox's mark tells the
+//         waker that the agent has prepared.)
+// Edge park: unpark -> wait. Carries nothing that the inbox does not carry; it orders the wake-up
+//         with the wait. With a descriptor, reading the event uses the wake-up up. So the agent's
+//         next look at word_ must see the waker's store: the system's lock on the event orders the
+//         two.
+// Edge park: notified -> close, notified. Wakers have finished with event_fd_ before it is closed.
+// Edge park: close -> notified. The agent has finished with it, too, when a waker closes it.
+// Lifetime  A waker holds a share of the loop while it calls unpark(). Descriptors are closed with
+//         their loop, except that the last waker at event_fd_ closes that one: wakers_ counts the
+//         wakers, and has a bit for `closing`. With a descriptor (foreign loops) unpark() makes it
+//         readable, and a timer does so at the next expiry.
 class Parker {
  public:
   using Clock = std::chrono::steady_clock;
@@ -34,19 +35,20 @@ class Parker {
   Parker& operator=(const Parker&) = delete;
   ~Parker();
 
-  /// Agent, before announcing sleep.
+  /// Called by the agent, before it announces sleep.
   void prepare() noexcept;
-  /// Agent: sleeps until unpark() or the deadline.   Blocks: yes.
+  /// Called by the agent: sleeps until unpark() or the deadline.   Blocks: yes.
   void wait(std::optional<Clock::time_point> deadline) noexcept;
-  /// The waker. One system call.
+  /// Called by the waker. Costs one system call.
   void unpark() noexcept;
 
-  /// Agent: the descriptor, made on first use.   Errors: std::system_error.
+  /// Called by the agent: the descriptor, which is made on first use.   Errors: std::system_error.
   [[nodiscard]] int descriptor();
   [[nodiscard]] bool has_descriptor() const noexcept { return poll_fd_ >= 0; }
-  /// The owner, once nobody waits any more.
+  /// Called by the owner, once nobody waits any more.
   void close_descriptor() noexcept;
-  /// Agent: makes it readable at the deadline, or never by time.
+  /// Called by the agent: lets it become readable at the deadline, or at no time when there is
+  /// none.
   void arm_descriptor(std::optional<Clock::time_point> deadline) noexcept;
   void clear_descriptor() noexcept;
 

@@ -14,14 +14,16 @@ void name_this_thread(const std::string& name) noexcept;
 /// Binds the calling thread to one CPU.   Errors: std::system_error that names the CPU.
 void pin_this_thread(int cpu);
 
-/// The `index`-th CPU that the calling thread may use, over and over.   Errors: std::system_error.
+/// The `index`-th CPU that the calling thread may use. Behind the last one it begins again at the
+/// first.   Errors: std::system_error.
 [[nodiscard]] int allowed_cpu(unsigned index);
 
-/// The CPUs that a thread may use; made of the calling thread's.   Errors: std::system_error.
+/// The CPUs that a thread may use; the constructor takes the calling thread's.   Errors:
+/// std::system_error.
 class CpuSet {
  public:
   CpuSet();
-  /// For the calling thread, if the system still allows them.
+  /// Applies them to the calling thread, if the system still allows them.
   void use() const noexcept;
   [[nodiscard]] const cpu_set_t& native() const noexcept { return cpus_; }
 

@@ -1,4 +1,5 @@
-// Identity of the calling thread as an address: cheap to read, compare and store in an atomic.
+// Identifies the calling thread by an address, which is cheap to read, compare and store in an
+// atomic.
 #pragma once
 
 #include <heist/detail/sync.hpp>
@@ -7,8 +8,7 @@ namespace HEIST_NAMESPACE::detail {
 
 [[nodiscard]] inline const void* this_thread_identity() noexcept {
 #ifdef HEIST_MODEL
-  return model::
-      this_thread();  // all virtual threads have their thread-local variables at one place
+  return model::this_thread();  // here all virtual threads share one copy of thread-local variables
 #else
   static thread_local constinit char identity = 0;
   return &identity;

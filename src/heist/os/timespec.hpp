@@ -1,4 +1,4 @@
-// Steady clock times as the kernel takes them.
+// Converts times of the steady clock to the form that the kernel takes.
 #pragma once
 
 #include <chrono>

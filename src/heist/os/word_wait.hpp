@@ -1,5 +1,5 @@
-// Sleeping on a word, and waking who sleeps there. With the atomics (heist/detail/sync.hpp) the
-// seam at which a model-checking build takes over.
+// Threads sleep on a word here, and others wake them. This file and the atomics
+// (heist/detail/sync.hpp) are the seam at which a model-checking build takes over.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,8 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Blocks until the word differs from `expected`, a wake_word() on it, or the deadline.
+/// Blocks until the word differs from `expected`, somebody wakes the word, or the deadline has
+/// come.
 void wait_on_word(sync::atomic<std::uint32_t>& word, std::uint32_t expected,
                   std::optional<std::chrono::steady_clock::time_point> deadline) noexcept;
 /// Wakes one thread that waits on the word.   Cost: one system call.

@@ -1,5 +1,5 @@
-// AbortSweep: when aborted tasks leave the queues of a cluster that no agent comes to, and how far
-// that is.
+// AbortSweep: decides when aborted tasks are taken out of the queues of a cluster that no agent
+// comes to, and remembers how far the sweep has come.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,24 @@ namespace HEIST_NAMESPACE::detail {
 struct SweepPlace {
   int level = 0;
   std::uint64_t bin = 0;
-  std::uint64_t end = 0;  ///< of this level's bins; 0: not begun
+  std::uint64_t end = 0;  ///< the end of this level's bins; 0: the level is not begun
   bool is_in_bins = true;
   std::uint64_t left = 0;
 };
 
-// A sweep goes through all queues once, in portions, by whichever agent picks. It is due when as
-// many tasks were aborted as half of what the last one has left there, and a margin: so it costs
-// each abort O(1), and what is aborted stays in front of agents that do not come to it only up to
-// such a number (contract LIF-5, ABT-5).
+// A sweep goes once through all queues, in portions. Whichever agent picks does the next portion. A
+// sweep is due when the number of tasks aborted since has reached half of what the last sweep left
+// in the queues, plus a margin. So a sweep costs each abort O(1), and it bounds how many aborted
+// tasks stand in queues to which the agents do not come (contract LIF-5, ABT-5).
 //
-// Roles   counter: whoever learns of aborts.  sweeper: an agent, one at a time.
-// I1      Only the sweeper touches the place. It raises until_due_ only at the end of a sweep.
+// Roles   counter: any thread that learns of aborts.  sweeper: an agent, one at a time.
+// I1      Only the sweeper touches the place. The sweeper raises until_due_ only when it ends a
+//         sweep.
 // Edge sweep: end -> begin. Carries the place.
-// Progress  lock-free; a sweeper that is stopped stops sweeping, and what it has in hand waits for
-//         it (at most K).
-// Bound   dead <= living / 2 + margin when a sweep begins; while it is under way, a quarter of what
-//         agents destroy meanwhile.
+// Progress  lock-free. A sweeper that is stopped stops the sweeping, and the tasks that it has in
+//         hand (at most K) wait for it.
+// Bound   dead <= living / 2 + margin when a sweep begins. While a sweep is under way: a quarter of
+//         what the agents destroy meanwhile.
 // Proof   stress/model/models/cluster_aborts.cpp, stress/aborted_stress.cpp
 class AbortSweep {
  public:
@@ -44,8 +45,8 @@ class AbortSweep {
   [[nodiscard]] bool is_due() const noexcept {
     return until_due_.load(sync::relaxed) <= 0;  // relaxed: as above.
   }
-  /// Makes the caller the sweeper, and gives the sweep's place; null when another agent sweeps, or
-  /// has ended the sweep.
+  /// Makes the caller the sweeper, and returns the sweep's place. Returns null when another agent
+  /// sweeps, or has ended the sweep.
   [[nodiscard]] SweepPlace* try_begin() noexcept {
     if (is_taken_.exchange(true, sync::edge("sweep:begin", sync::acquire))) return nullptr;
     if (is_due()) return &place_;
@@ -60,8 +61,8 @@ class AbortSweep {
 
  private:
   void begin_anew() noexcept {
-    // What was aborted since this sweep became due may have come too late for it: it counts for the
-    // next one.
+    // Tasks that were aborted since this sweep became due may have come too late for it. So they
+    // count for the next sweep.
     const auto more = static_cast<std::int64_t>(place_.left / 2) + margin;
     until_due_.fetch_add(more, sync::relaxed);  // relaxed: as above.
     place_ = {};

@@ -1,14 +1,14 @@
-// ActiveAgentCount: how many of a cluster's agents there have been so far; the others need not be
-// looked at.
+// ActiveAgentCount: how many of a cluster's agents have been active so far. Nobody needs to look at
+// the others.
 #pragma once
 
 #include <heist/detail/sync.hpp>
 
 namespace HEIST_NAMESPACE::detail {
 
-// Roles   agent: enlists, once, before anything that others are to find with it.  looker: any
+// Roles   agent: enlists once, before it publishes anything that others must find.  looker: any
 //         agent.
-// I1      It only grows.
+// I1      The count only grows.
 // Edge enlisted: raise <-> count. Enlist, then publish (or enter an epoch); announce (or unlink),
 //         then count.
 class ActiveAgentCount {

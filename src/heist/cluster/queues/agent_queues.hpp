@@ -1,4 +1,4 @@
-// AgentQueues: what one agent of a cluster has of stealable tasks, and what it counts of its picks.
+// AgentQueues: the stealable tasks that one agent of a cluster has, and the counts of its picks.
 #pragma once
 
 #include <array>
@@ -28,15 +28,16 @@ struct ClusterSizes {
   unsigned levels = level_count;
 };
 
-/// Rings and deques are for any agent of the cluster, as they say themselves. All else is for this
-/// agent only.
+/// Any agent of the cluster may use the rings and deques, as their own contracts say. Only this
+/// agent may use the rest.
 template <ClusterSizes sizes>
 class alignas(64) AgentQueues {
  public:
   using Ring = StealableRing<sizes.ring, sizes.bin>;
   using Forks = ForkDeque<sizes.forks>;
 
-  /// Whether the level has a deque: only continuations are left behind.
+  /// Whether the level has a deque. Only levels of continuations have one, because agents leave
+  /// only continuations behind.
   static bool has_forks(int level) noexcept { return level % 2 == 1; }
 
   Ring& ring(int level) noexcept { return rings_[static_cast<std::size_t>(level)]; }
@@ -54,7 +55,7 @@ class alignas(64) AgentQueues {
     }
     return -1;
   }
-  /// Takes a task from the agent's own ring; null when that is empty.
+  /// Takes a task from the agent's own ring. Returns null when the ring is empty.
   LoopNode* claim(int level) noexcept {
     note_pick(level);
     return ring(level).claim_one();

@@ -24,21 +24,21 @@
 namespace HEIST_NAMESPACE::detail {
 
 // Roles   poster: any thread.  agent: one of a few, by its index.
-// I1      (CLU-1) pick() gives no task while one of a higher level, or above `bound`, stays
-//         unclaimed that had been published, hint and all, before it began.
-// I2      What a thief took along with the task that it starts is in its own ring before it starts
-//         it.
-// Order   Within a level (CLU-2): bins, rings and shared queues are first in, first out; an agent
-//         goes by its own ring, then what forks have left behind, then bins, shared queues and the
-//         others' rings by turns (SourceRotation); at every `others_turn`th pick of the level its
-//         own ring comes last.
-// Late    (WAIT) With maximum waits an agent also looks at the first task of every ring, and of
-//         signals' queues, and takes the one whose maximum ended first: exactly the one that it
-//         saw, or none.
+// I1      (CLU-1) pick() returns no task while another one, of a higher level or above `bound`,
+//         stays unclaimed that was published, with its hint, before pick() began.
+// I2      A thief that takes more tasks than it starts puts the others into its own ring before it
+//         starts the one.
+// Order   Within a level (CLU-2): bins, rings and shared queues are first in, first out. An agent
+//         looks first at its own ring, then at what forks have left behind, and then by turns at
+//         bins, shared queues and the others' rings (SourceRotation). At every `others_turn`th pick
+//         of the level the agent looks at its own ring last.
+// Late    (WAIT) With maximum waits an agent also looks at the first task of every ring and of
+//         every signal's queue. It takes the task whose maximum ended first: exactly the task that
+//         it saw, or none.
 // Progress  lock-free; a frozen poster, agent or re-prioritiser stops nobody.
 // Proof   stress/model/models/cluster_*.cpp, docs/adr/0011, 0018.
-/// `Sleepers`: notify() wakes an agent for a task that was published, if one sleeps and none
-/// searches.
+/// `Sleepers`: its notify() is called after a task was published. It wakes an agent if one sleeps
+/// and none searches.
 template <ClusterSizes sizes, class Sleepers>
 class ClusterQueues {
   static_assert(sizes.ring >= 2 * sizes.bin);
@@ -47,8 +47,8 @@ class ClusterQueues {
  public:
   /// Errors: std::bad_alloc.
   ClusterQueues(unsigned agents, Sleepers& sleepers) : ClusterQueues(agents, agents, sleepers) {}
-  /// Only the first `enlisted` agents pick from the beginning. The last place never does: it is for
-  /// drain().
+  /// Only the first `enlisted` agents pick from the beginning. The last place never picks: it is
+  /// for drain().
   ClusterQueues(unsigned agents, unsigned enlisted, Sleepers& sleepers)
       : sleepers_(sleepers), enlisted_(enlisted), index_(agents, enlisted), agents_(agents) {}
 
@@ -67,7 +67,7 @@ class ClusterQueues {
     inject(level).post(task);
     published(level);
   }
-  /// Posts to the queue of a signal, which may be destroyed once the task can be found.
+  /// Posts to the queue of a signal. That signal may be destroyed once agents can find the task.
   void post(SignalQueueEntry& task) noexcept {
     const auto pair = Ref<SignalQueues>::share(&task.pair);
     const auto make_ticket = [&task]() noexcept { return task.make_ticket(); };
@@ -76,13 +76,13 @@ class ClusterQueues {
     queue.push(task);
     const auto place = queue.where();
     publish(queue, SignalQueue::level_of(place), make_ticket);
-    // The next move may go back to where this one came from.
+    // The next move may go back to the level that this move left.
     if (SignalQueue::is_moving(place)) publish(queue, SignalQueue::from_of(place), make_ticket);
     task.end_post();
   }
-  /// Every pick that begins after the return goes by the level that `level()` reads (PRI-3). When
-  /// memory has run out, a move that meets another one of its queue may wait for that one, or for
-  /// memory: the pair keeps enough for one.
+  /// Every pick that begins after the return uses the level that `level()` reads (PRI-3). The pair
+  /// keeps enough memory for one move. When no other memory is left and two moves of a queue meet,
+  /// one may have to wait for the other, or for memory.
   template <class Level>
   void move(SignalQueues& pair, SignalQueue& queue, Level&& level) noexcept {
     const auto make_ticket = [&pair, &queue]() noexcept { return pair.make_ticket(queue); };
@@ -114,20 +114,20 @@ class ClusterQueues {
     published(level);
     return true;
   }
-  /// Takes the youngest continuation back. Returns false when it was stolen, as everything older
-  /// was, too.
+  /// Takes the youngest continuation back. Returns false when it was stolen. Every older
+  /// continuation was then stolen as well.
   [[nodiscard]] bool unfork(unsigned agent, int level) noexcept {
     return forks(agent, level).pop() != nullptr;
   }
-  /// Takes what is to be started next; null when that is a bound task, whose highest level is
-  /// `bound` (-1: none), or nothing is runnable.
+  /// Takes what is to be started next. Returns null when that is a bound task, or when nothing is
+  /// runnable. `bound` is the highest level of the bound tasks, or -1 when there are none.
   [[nodiscard]] LoopNode* pick(unsigned agent, int bound) noexcept {
     for (;;) {
       const int hint = hint_.level();
       const int stealable = agents_[agent].best_level();
       const int best = std::max(bound, stealable);
-      // Nothing stands above the hint but what is about to raise it. An agent with nothing of its
-      // own looks for that, too.
+      // Only a task whose publisher is about to raise the hint can stand above the hint. An agent
+      // that has nothing of its own looks for such tasks, too.
       if (hint > best) {
         if (LoopNode* task = search_above(agent, best, hint)) return task;
         const auto announced = hint_.announce(best);
@@ -145,13 +145,14 @@ class ClusterQueues {
       if (LoopNode* task = agents_[agent].claim(best)) return task;
     }
   }
-  /// The same for one level, whatever there is above it.
+  /// Like pick(), but takes a task of this level only, whatever stands above it.
   [[nodiscard]] LoopNode* pick_at(unsigned agent, int level) noexcept {
     if (LoopNode* task = agents_[agent].claim(level)) return task;
     return search_level(agent, level);
   }
-  /// Takes the task that had waited for its maximum first, by `now` and before `limit`, whatever
-  /// its level; null: there is none. What forks have left behind is not looked at.
+  /// Takes, whatever its level, the task whose maximum wait ended first, if it ended by `now` and
+  /// before `limit`. Returns null when there is no such task. What forks have left behind is not
+  /// looked at.
   [[nodiscard]] LoopNode* take_late(unsigned agent, const LongestWaits& most, std::uint64_t now,
                                     std::uint64_t limit) noexcept {
     const LevelIndex::Inside inside(index_, agent);
@@ -168,10 +169,10 @@ class ClusterQueues {
       return task;
     }
   }
-  /// The sweeper, an agent: goes on from `at` through so many bins, or as many cells of signals'
-  /// queues as they hold tasks. Calls `drop(LoopNode&)` for what is_dead(LoopNode&) in bins; cells
-  /// are empty by then. (What is in rings stays: they have
-  /// few places.)   Returns false at the end.
+  /// Called by an agent that is the sweeper: goes on from `at` through `bins` bins, or through as
+  /// many cells of signals' queues as that many bins hold tasks. Calls `drop(LoopNode&)` for each
+  /// task of a bin for which `is_dead(LoopNode&)` is true. Cells of aborted tasks are empty by
+  /// then. (Tasks in rings stay, because rings have few places.) Returns false at the end.
   template <class IsDead, class Drop>
   [[nodiscard]] bool sweep(unsigned agent, SweepPlace& at, unsigned bins, IsDead&& is_dead,
                            Drop&& drop) noexcept {
@@ -188,7 +189,8 @@ class ClusterQueues {
   [[nodiscard]] int picked_level(unsigned agent) const noexcept {
     return agents_[agent].picked_level();
   }
-  /// Whether a search would find something; every publication that was complete before is seen.
+  /// Whether a search would find a task. It sees every publication that was complete before the
+  /// call.
   [[nodiscard]] bool has_tasks(unsigned agent) noexcept {
     const LevelIndex::Inside inside(index_, agent);
     const unsigned agents = enlisted_.count();
@@ -201,8 +203,8 @@ class ClusterQueues {
     }
     return false;
   }
-  /// Takes out what has been published, which is everything once nobody picks any more. `agent` is
-  /// the caller's place.
+  /// Takes out all tasks that have been published. Once nobody picks any more, that is everything.
+  /// `agent` is the caller's place.
   template <class Drop>
   void drain(unsigned agent, Drop&& drop) noexcept {
     std::uint64_t moves = 0;
@@ -211,7 +213,7 @@ class ClusterQueues {
       drain_once(agent, drop);
     } while (index_.moves() != moves);
   }
-  /// The same at the cost of a load: it may say yes for nothing.
+  /// Like has_tasks(), at the cost of a load: it may return true although there is no task.
   [[nodiscard]] bool may_have_tasks() const noexcept { return may_have_above(-1); }
   [[nodiscard]] bool may_have_above(int level) const noexcept { return hint_.level() > level; }
   /// How many tasks this agent has taken from other agents' rings.
@@ -219,7 +221,7 @@ class ClusterQueues {
     return agents_[agent].stolen();
   }
 
-  /// An agent: takes a task above this level, and not above `highest`, or null.
+  /// Called by an agent: takes a task above `level`, and not above `highest`, or returns null.
   [[nodiscard]] LoopNode* search_above(unsigned agent, int level,
                                        int highest = top_level) noexcept {
     const LevelIndex::Inside inside(index_, agent);
@@ -266,8 +268,8 @@ class ClusterQueues {
     }
   }
 
-  /// Takes a task of one level. Precondition: the agent is inside an epoch; `agents` is how many
-  /// look.
+  /// Takes a task of one level. `agents` is how many agents take part. Precondition: the agent is
+  /// inside an epoch.
   LoopNode* take_at(unsigned agent, unsigned agents, int level, bool several) noexcept {
     agents_[agent].note_pick(level);
     if (Agent::has_forks(level)) {
@@ -298,8 +300,8 @@ class ClusterQueues {
     const LevelIndex::Inside inside(index_, agent);
     return take_at(agent, enlisted_.count(), level, false);
   }
-  /// Looks for the task that is late for longest. The agent is inside an epoch. Tasks in a bin do
-  /// not show since when they wait, so the agent takes one bin over.
+  /// Looks for the task that has been late for longest. The agent is inside an epoch. Tasks in a
+  /// bin do not show since when they wait, so the agent moves one bin into its own ring.
   void look_for_late(OverdueSearch<typename Agent::Ring>& search, unsigned agent,
                      int level) noexcept {
     if (own(agent, level).has_room(sizes.bin)) publish_rest(agent, level, inject(level).take());
@@ -309,7 +311,7 @@ class ClusterQueues {
       search.look(level, queue, front);
     });
   }
-  /// Returns false when that was the level's last one.
+  /// Returns false when this was the level's last bin.
   template <class IsDead, class Drop>
   bool sweep_bin(SweepPlace& at, IsDead& is_dead, Drop& drop) noexcept {
     auto& bins = inject(at.level);
@@ -347,8 +349,8 @@ class ClusterQueues {
     }
     return nullptr;
   }
-  /// Steals a continuation from another agent. It has none of its own, as an agent that picks has
-  /// left nothing behind (ForkRun).
+  /// Steals a continuation from another agent. The agent has none of its own, because an agent that
+  /// picks has left nothing behind (ForkRun).
   LoopNode* steal_fork(unsigned agent, unsigned agents, int level) noexcept {
     for (unsigned i = 1; i < agents; ++i) {
       if (LoopNode* continuation = forks((agent + i) % agents, level).steal()) {
@@ -358,8 +360,8 @@ class ClusterQueues {
     }
     return nullptr;
   }
-  /// What came with a task that is to be started, before it is (I2). Only an overfull bin holds
-  /// more than fits, and what is left goes back.
+  /// Publishes the tasks that came with a task, before that task is started (I2). Only an overfull
+  /// bin holds more tasks than fit into the ring; the tasks that do not fit go back.
   void publish_rest(unsigned agent, int level, LoopNode* oldest) noexcept {
     if (oldest == nullptr) return;
     LoopNode* left = own(agent, level).push_chain(oldest);

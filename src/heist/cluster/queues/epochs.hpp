@@ -1,4 +1,4 @@
-// Epochs: when memory that only agents look at may be freed.
+// Epochs: decide when memory that only agents look at may be freed.
 #pragma once
 
 #include <array>
@@ -10,28 +10,29 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// How many cells an agent retires until it looks at the epochs of all agents again, a cache line
-/// of each.
+/// How many cells an agent retires before it looks again at the epochs of all agents. Each look
+/// reads one cache line for each agent.
 #if defined(HEIST_MODEL)
 inline constexpr unsigned retired_between_looks = 1;
 #else
 inline constexpr unsigned retired_between_looks = 16;
 #endif
 
-// What agents may still look at is retired, and freed when every agent has been elsewhere since.
+// Memory at which agents may still look is retired. It is freed once every agent has been outside
+// since then.
 //
-// Roles   agent: one of a few, known; some of them from a later time on (enlist). Posters never
-//         look at what is retired.
-// I1      While an agent is inside the global epoch passes its own by one at the most (one that
-//         entered late: stays).
-// I2      What was retired in epoch e is freed in epoch e + 3 or later: whoever was inside when it
-//         was still reachable has left.
-// Edge epoch: leave -> advance. What an agent looked at, it looked at before that is freed.
-// Edge epoch: advance -> retire. Carries on what the one who advanced has seen.
+// Roles   agent: one of a known, small number; some of them take part only from a later time on
+//         (enlist). Posters never look at what is retired.
+// I1      While an agent is inside, the global epoch passes the agent's own by one at most. If the
+//         agent noted an old epoch as it entered, the global epoch stays where it is.
+// I2      What was retired in epoch e is freed in epoch e + 3 or later. Whoever was inside while it
+//         was still reachable has left by then.
+// Edge epoch: leave -> advance. An agent's looks at memory come before that memory is freed.
+// Edge epoch: advance -> retire. Passes on what the agent that advanced has seen.
 // Edge epoch: enter <-> advance. Enter, then read a link; unlink, then look who is inside.
-// Progress  lock-free; an agent frozen inside stops freeing, not working.
+// Progress  lock-free. An agent that is frozen inside stops the freeing, not the work.
 // Proof   stress/model/models/cluster_queues.cpp (the engine reports uses after free and leaks).
-/// `T`: has a link `retired`, and end() to be freed.
+/// `T` has a link `retired`, and end(), which is called when the node may be freed.
 template <class T>
 class Epochs {
  public:
@@ -65,7 +66,7 @@ class Epochs {
     sync::atomic<std::uint64_t>& word_;
   };
 
-  /// Called by an agent inside: from now on nobody can reach `node` who has not reached it already.
+  /// Called by an agent inside: nobody who has not reached `node` already can reach it from now on.
   void retire(unsigned agent, T& node) noexcept {
     auto& mine = agents_[agent];
     const auto now = global_.load(sync::edge("epoch:retire", sync::seq_cst));

@@ -1,5 +1,5 @@
-// InjectionQueue: the tasks of one level from outside the cluster; any thread posts, any agent
-// takes.
+// InjectionQueue: the tasks of one level that come from outside the cluster. Any thread posts, and
+// any agent takes.
 #pragma once
 
 #include <algorithm>
@@ -11,42 +11,43 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-// A ring of bins; a bin holds a chain of at most `most` tasks, newest first, in one word. Numbers
-// count the bins of all rounds: number n is bin n % bins in round n / bins. (The functions call a
-// number `ticket`. It has nothing to do with the tickets of LevelIndex.)
+// The queue is a ring of bins. A bin keeps a chain of at most `most` tasks, newest first, in one
+// word. Numbers count the bins of all rounds: number n stands for bin n % bins in round n / bins.
+// (The functions call a number `ticket`. It has nothing to do with the tickets of LevelIndex.)
 //
-// Roles   poster: any thread.  taker: any agent.  sweeper: one agent at a time; takes out what was
-//         aborted.
-// States  of a bin's word: (round, chain, count, overfull). A bin of an earlier round than its
-//         number's has not been taken yet (the ring is full); of a later round, it has been taken.
-//         Full without a chain: an agent has its tasks in hand, and puts back what it leaves there.
-// I1      Within a round a post lengthens the chain, a take ends the round, and what is put back is
-//         a part of what was there, in a bin that counts as full.
-// I2      A bin gets tasks only when every bin before it is full or taken: tasks leave in the order
-//         of the CASes of post(), at most `most` at once. What is in hand counts as claimed
-//         (CLU-1): those behind it go on being taken.
+// Roles   poster: any thread.  taker: any agent.  sweeper: one agent at a time; takes out aborted
+//         tasks.
+// States  A bin's word is (round, chain, count, overfull). Compare its round with the round of the
+//         bin's number. If the word's round is earlier, nobody has taken the bin since an earlier
+//         round (the ring is full); if it is later, the bin has been taken. If the word is full but
+//         has no chain, an agent has the tasks in hand and puts back those that it leaves there.
+// I1      Within a round a post makes the chain longer, and a take ends the round. What an agent
+//         puts back is a part of what was there, and the bin then counts as full.
+// I2      A bin gets tasks only when every bin before it is full or taken. So tasks leave in the
+//         order of the CASes of post(), at most `most` at once. Tasks that an agent has in hand
+//         count as claimed (CLU-1), and others go on taking the tasks behind them.
 // I3      Posters never dereference what they find in a bin.
-// I4      head_ and tail_ only help: whoever finds one behind (the bin's round says so) moves it
-//         on.
-// Edge bin: publish -> search, take. Carries the tasks, and how an agent that had them in hand has
-//         linked them.
+// I4      head_ and tail_ only help. Whoever sees by a bin's round that one of them is behind moves
+//         it on.
+// Edge bin: publish -> search, take. Carries the tasks, and the links made by an agent that had
+//         them in hand.
 // Edge bin: publish <-> search. Post, then read the hint and the sleepers; announce, then search. A
-//         search that reads a bin before its first post stops there, so that post must come before
-//         those to later bins in S: whoever posts behind a bin has searched it, or comes behind one
-//         who has (move_on -> find).
-// Edge bin: move_on -> find. Carries nothing but that order. (No model shows its need: S is the
-//         order of steps there.)
-// Progress  lock-free; a frozen poster or taker stops nobody.
-// Bound   bins * most tasks; what comes then goes into the last bin, whatever it holds, and is
-//         taken from there in portions, newest first (cluster_broken.cpp). Rounds are counted
-//         modulo 2^14: a thread that stalls for 2^13 rounds between its two looks takes old for
-//         new.
+//         search that reads a bin before the bin's first post stops there. So, in S, that post must
+//         come before the posts to later bins. It does: whoever posts to a later bin has searched
+//         this one, or comes after somebody who has (move_on -> find).
+// Edge bin: move_on -> find. Carries nothing but that order. (No model shows that it is needed,
+//         because in a model S is the order of the steps.)
+// Progress  lock-free. A frozen poster or taker stops nobody.
+// Bound   bins * most tasks. What comes then goes into the last bin, however much that holds, and
+//         is taken from there in portions, newest first (cluster_broken.cpp). Rounds are counted
+//         modulo 2^14: a thread that stalls for 2^13 rounds between its two looks mistakes an old
+//         round for a new one.
 // Proof   stress/model/models/cluster_{queues,hint}.cpp.
 template <unsigned bins, unsigned most>
 class InjectionQueue {
  public:
-  /// Any thread. One CAS, one more behind a bin that was taken or is full, and retries where
-  /// posters meet.
+  /// Called by any thread. Costs one CAS, one more when the bin was taken or is full, and retries
+  /// where posters meet.
   void post(LoopNode& task) noexcept {
     std::uint64_t ticket = tail_.load(sync::edge("bin:find", sync::acquire));
     bool overfill = false;
@@ -67,7 +68,7 @@ class InjectionQueue {
     }
   }
 
-  /// Called by an agent: takes the oldest tasks, oldest first; null when there is none.
+  /// Called by an agent: takes the oldest tasks, oldest first. Returns null when there is none.
   [[nodiscard]] LoopNode* take() noexcept {
     for (;;) {
       std::uint64_t ticket = 0;
@@ -82,27 +83,27 @@ class InjectionQueue {
     }
   }
 
-  /// Called by the sweeper: the number behind the last bin's.
+  /// Called by the sweeper: returns the number of the last bin plus one.
   [[nodiscard]] std::uint64_t end() const noexcept {
     return tail_.load(sync::edge("bin:find", sync::acquire)) + 1;
   }
-  /// The sweeper: goes on from number `at`, which then is that of the next bin. Of the tasks in the
-  /// bin, or of the first `swept_at_once`, those stay for which `stays(LoopNode&)` says so; who
-  /// puts some back publishes them anew.
+  /// Called by the sweeper: goes on from number `at`, and sets it to the next bin's number. Looks
+  /// at the tasks of the bin, or at its first `swept_at_once`, and keeps those for which
+  /// `stays(LoopNode&)` is true. A caller that puts tasks back has to publish them anew.
   template <class Stays>
   void sweep(std::uint64_t& at, Stays&& stays) noexcept {
     const std::uint64_t ticket = std::max(at, head_.load(sync::edge("bin:search", sync::seq_cst)));
     at = ticket + 1;
     Word old = bin(ticket).load(sync::edge("bin:search", sync::seq_cst));
-    // Otherwise the bin is taken or empty, or another thread works on it: what is aborted there
-    // goes with the next sweep.
+    // Otherwise the bin is taken or empty, or another thread works on it. The next sweep takes out
+    // what is aborted there.
     if (rounds_ahead(old, ticket) == 0 && chain(old) != nullptr && hold(ticket, old)) {
       put_back(ticket, filtered(chain(old), stays), old & overfull);
     }
   }
 
-  /// Called by an agent: whether take() would give something. Every post that completed before is
-  /// seen.
+  /// Called by an agent: whether take() would return a task. It sees every post that completed
+  /// before the call.
   [[nodiscard]] bool has_tasks() noexcept {
     std::uint64_t ticket = 0;
     return chain(first(ticket)) != nullptr;
@@ -110,8 +111,8 @@ class InjectionQueue {
 
  private:
   friend struct QueueProbe;
-  // 14 bits of round, one that says that the count is not all, 44 bits of address (aligned to 16),
-  // 5 bits of count.
+  // 14 bits of round, one bit that says that there may be more tasks than the count says, 44 bits
+  // of address (aligned to 16), 5 bits of count.
   using Word = std::uint64_t;
   static constexpr unsigned address_bits = 48;
   static constexpr unsigned round_shift = 50;
@@ -140,7 +141,7 @@ class InjectionQueue {
     return word(nullptr, 0, round_of(ticket) + 1);
   }
   static Word round_of(std::uint64_t ticket) noexcept { return ticket / bins; }
-  /// Of the bin's word, before (negative) or behind its number's round.
+  /// How many rounds the bin's word is ahead of its number's round; negative when it is behind.
   static int rounds_ahead(Word word, std::uint64_t ticket) noexcept {
     constexpr unsigned spare = 32 - (64 - round_shift);
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(round(word) - round_of(ticket))
@@ -172,8 +173,9 @@ class InjectionQueue {
   bool hold(std::uint64_t ticket, Word& old) noexcept {
     return exchange_word(ticket, old, in_hand(ticket));
   }
-  /// What has come meanwhile, to the last bin of a full ring, goes before it; an agent that has
-  /// that in its hands, too, may have ended the round: then it is posted once more.
+  /// Puts tasks back into the bin that they were held from. Tasks that came meanwhile to this bin,
+  /// as the last one of a full ring, go before them. An agent that takes these in hand, too, may
+  /// have ended the round: then everything is posted once more.
   void put_back(std::uint64_t ticket, LoopNode* newest, Word mark = 0) noexcept {
     for (;;) {
       const Word left =
@@ -195,8 +197,8 @@ class InjectionQueue {
     for (LoopNode* task = oldest_first(newest); task != nullptr;)
       post(*std::exchange(task, task->next));
   }
-  /// Takes some tasks of an overfull bin: the newest, as nobody knows how many there are. Returns
-  /// null when another thread was at it.
+  /// Takes some tasks of an overfull bin. It takes the newest, because nobody knows how many there
+  /// are. Returns null when another thread was faster.
   LoopNode* take_some(std::uint64_t ticket, Word old) noexcept {
     if (!hold(ticket, old)) return nullptr;
     LoopNode* newest = chain(old);
@@ -210,7 +212,7 @@ class InjectionQueue {
     LoopNode** end = &newest;
     for (unsigned i = 0; i < swept_at_once && *end != nullptr; ++i) {
       LoopNode& task = **end;
-      LoopNode* older = task.next;  // whoever does not stay may be linked elsewhere
+      LoopNode* older = task.next;  // a task that does not stay may be linked elsewhere
       if (stays(task)) {
         end = &task.next;
       } else {
@@ -220,7 +222,8 @@ class InjectionQueue {
     return newest;
   }
 
-  /// The word of the first bin that has not been taken and is in nobody's hands, and its number.
+  /// Returns the word of the first bin that has not been taken and is in nobody's hands, and sets
+  /// its number.
   Word first(std::uint64_t& ticket) noexcept {
     ticket = head_.load(sync::edge("bin:search", sync::seq_cst));
     for (;;) {
@@ -234,14 +237,15 @@ class InjectionQueue {
       }
     }
   }
-  /// Passes a bin that was taken. head_ is there, or behind what is in hand.
+  /// Passes a bin that was taken. head_ stands at this bin, or is still behind bins that are in
+  /// hand.
   std::uint64_t pass(std::uint64_t ticket) noexcept {
     const std::uint64_t now = move_on(head_, ticket);
     return std::max(now, ticket + 1);
   }
 
-  /// Moves `end` from `ticket` to the next, unless another thread has done so. Returns where it is
-  /// now.
+  /// Moves `end` from `ticket` to the next number, unless another thread has done so. Returns where
+  /// `end` is now.
   static std::uint64_t move_on(sync::atomic<std::uint64_t>& end, std::uint64_t ticket) noexcept {
     if (end.compare_exchange_strong(ticket, ticket + 1, sync::edge("bin:move_on", sync::release),
                                     sync::edge("bin:find", sync::acquire))) {

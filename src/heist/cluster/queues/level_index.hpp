@@ -1,4 +1,4 @@
-// LevelIndex: the shared queues of a cluster with tasks, by level.
+// LevelIndex: finds, by level, the shared queues of a cluster in which tasks may stand.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// See SignalQueue.
+/// SignalQueue explains how queues, tickets and levels work together.
 ///
 /// Edge moves: count <-> look. Put the ticket, count, end the move; look, search from the highest
 ///         level down, look again.
@@ -27,9 +27,9 @@ class LevelIndex {
   LevelIndex(unsigned agents, unsigned enlisted) : epochs_(agents, enlisted) {}
   void enlist(unsigned count) noexcept { epochs_.enlist(count); }
 
-  /// Any thread, after a push or a change of level: sees to it that there is a ticket where agents
-  /// look for this level. `make()`: one of the queue's, or null, upon which it looks again whether
-  /// one is needed.
+  /// Called by any thread after a push or a change of level: makes sure that a ticket stands where
+  /// agents look for this level. `make()` returns a ticket of the queue, or null. After null,
+  /// ensure() looks again whether a ticket is needed.
   template <class Make>
   void ensure(SignalQueue& queue, int level, Make&& make) noexcept {
     for (auto before = queue.state(); !SignalQueue::has_bit(before, level);
@@ -37,26 +37,28 @@ class LevelIndex {
       TicketCell* ticket = make();
       if (ticket == nullptr) continue;
       tickets(level).push(*ticket);
-      // If an agent has looked since, there is a ticket all the same: it saw what came before.
+      // If an agent has looked since, the ticket is there all the same, because that agent saw the
+      // push.
       return queue.set_bit(before, level);
     }
   }
 
-  /// A re-prioritiser, when its ticket is put and before the move ends: an agent may have searched
-  /// the new level before that, and come to the old one too late.
+  /// Called by a re-prioritiser after it has put its ticket and before it ends the move. Without
+  /// the count an agent could search the new level before the ticket stands there, and the old
+  /// level after the move.
   void count_move() noexcept { moves_.fetch_add(1, sync::edge("moves:count", sync::seq_cst)); }
   [[nodiscard]] std::uint64_t moves() const noexcept {
     return moves_.load(sync::edge("moves:look", sync::seq_cst));
   }
 
-  /// An agent's scope in which it looks.
+  /// The scope in which an agent looks at the index.
   class Inside : public CellEpochs::Inside {
    public:
     Inside(LevelIndex& index, unsigned agent) noexcept : CellEpochs::Inside(index.epochs_, agent) {}
   };
 
   /// Called by an agent inside an epoch: takes the first task of the first queue that has one at
-  /// this level; null when there is none.
+  /// this level. Returns null when there is none.
   [[nodiscard]] LoopNode* take(unsigned agent, int level) noexcept {
     for (;;) {
       const auto ticket = tickets(level).front();
@@ -68,8 +70,9 @@ class LevelIndex {
       clean(ticket, queue, agent, level);
     }
   }
-  /// An agent inside: calls visit(queue, front) for the queues of this level with tasks, but only
-  /// the first `most_looked_at` ones. Tickets come in the order in which their queues got tasks.
+  /// Called by an agent inside an epoch: calls visit(queue, front) for the queues of this level
+  /// that have tasks, but for at most the first `most_looked_at`. Tickets stand in the order in
+  /// which their queues got tasks.
   template <class Visit>
   void each_front(int level, Visit&& visit) noexcept {
     auto& all = tickets(level);
@@ -83,13 +86,13 @@ class LevelIndex {
       ticket = all.next(*ticket);
     }
   }
-  /// Called by an agent inside an epoch: takes what each_front() has shown; null when another agent
-  /// has taken it.
+  /// Called by an agent inside an epoch: takes a task that each_front() has shown. Returns null
+  /// when another agent has taken it.
   [[nodiscard]] LoopNode* take(unsigned agent, SignalQueue& queue,
                                const LinkedQueue::Front& front) noexcept {
     return queue.take(epochs_, agent, front);
   }
-  /// Called by an agent inside an epoch: whether take() would give something.
+  /// Called by an agent inside an epoch: whether take() would return a task.
   [[nodiscard]] bool has_tasks(unsigned agent, int level) noexcept {
     for (;;) {
       const auto ticket = tickets(level).front();
@@ -100,32 +103,31 @@ class LevelIndex {
     }
   }
 
-  /// The sweeper, an agent: goes on through the queues of a level, so many cells of tasks and
-  /// tickets, and takes out those that are empty. `left` counts the tasks that stay.   Returns
-  /// false at the end of the level.
+  /// Called by an agent that is the sweeper: goes on through the queues of a level, for at most
+  /// `cells` cells of tasks and tickets, and takes out the empty ones. `left` counts the tasks that
+  /// stay. Returns false at the end of the level.
   [[nodiscard]] bool sweep(unsigned agent, int level, unsigned cells,
                            std::uint64_t& left) noexcept {
     const Inside inside(*this, agent);
     while (cells > 0) {
-      // Otherwise the cell has been taken from there: agents come to this level.
+      // Otherwise the cell has been taken, so agents come to this level and no sweep is needed.
       const bool is_here = swept_.before == nullptr || !LinkedQueue::is_empty(*swept_.before);
       if (!is_here || !sweep_step(agent, level, cells, left)) {
         swept_ = {};
         return false;
       }
-      if (cells > 0) --cells;  // the one that it has come to
+      if (cells > 0) --cells;  // for the cell that the sweep has come to
     }
     return true;
   }
 
  private:
-  /// The queue that a ticket names. Returns null when the ticket has been removed, and its cell
-  /// left.
+  /// The queue that a ticket names. Returns null when the ticket has been removed from its cell.
   static SignalQueue* queue_of(const LinkedCell& ticket) noexcept {
     return static_cast<SignalQueue*>(ticket.item.load(sync::edge("linked:empty", sync::acquire)));
   }
-  /// Whether the ticket of a queue may be removed, as the queue is still empty, or at another
-  /// level.
+  /// Whether the ticket of a queue may be removed, because the queue is still empty or stands at
+  /// another level.
   static bool may_go(SignalQueue& queue, int level) noexcept {
     queue.clear_bit(level);
     return !queue.has_tasks_at(level);
@@ -138,8 +140,8 @@ class LevelIndex {
       static_cast<void>(LinkedQueue::claim(*ticket.cell));
   }
 
-  /// A cell that the sweeper holds between two portions, so that it still is the same one when it
-  /// goes on.
+  /// A cell that the sweeper holds between two portions, so that it is still the same cell when the
+  /// sweep goes on.
   class HeldCell {
    public:
     HeldCell() noexcept = default;
@@ -160,15 +162,16 @@ class LevelIndex {
    private:
     LinkedCell* cell_ = nullptr;
   };
-  /// How far the sweep of a level has come. None of these cells was empty.
+  /// How far the sweep of a level has come. None of these cells was empty when the sweep came to
+  /// it.
   struct Swept {
-    HeldCell before;  ///< the ticket before that
+    HeldCell before;  ///< the ticket before `ticket`
     HeldCell ticket;
-    HeldCell task;  ///< in its queue
+    HeldCell task;  ///< a cell in the queue of `ticket`
   };
 
-  /// Sweeps one cell, behind empty ones, which `cells` counts down. Returns false when there are no
-  /// more.
+  /// Sweeps the empty cells up to the next one that is not empty; `cells` counts them down. Returns
+  /// false when there are no more cells.
   [[nodiscard]] bool sweep_step(unsigned agent, int level, unsigned& cells,
                                 std::uint64_t& left) noexcept {
     if (swept_.ticket == nullptr) return find_ticket(agent, level, cells);

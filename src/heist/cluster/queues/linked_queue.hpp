@@ -1,5 +1,5 @@
-// LinkedQueue: first in, first out; any thread pushes, agents look at the first and take it, or any
-// empty cell out.
+// LinkedQueue: a first-in, first-out queue. Any thread pushes. Agents look at the first cell and
+// take it, and the sweeper also takes empty cells out of the middle.
 #pragma once
 
 #include <array>
@@ -16,12 +16,13 @@ namespace HEIST_NAMESPACE::detail {
 struct LinkedCell {
   using End = void (*)(LinkedCell&) noexcept;
   LinkedCell(void* what, End how) noexcept : item(what), end_it(how) {}
-  /// Called once by whoever takes the cell out of the queue, when nobody looks at it any more, and
-  /// once by whoever has linked the next one to it. The last of them frees it.
+  /// Has to be called twice: by whoever takes the cell out of the queue, when nobody looks at it
+  /// any more, and by the poster that has linked the next cell to it. The second call frees the
+  /// cell.
   void end() noexcept {
     if (holders_.drop()) end_it(*this);
   }
-  /// Adds one more whose end() has to come before the cell is freed.
+  /// Adds one more holder, whose end() has to come before the cell is freed.
   void hold() noexcept { holders_.add(); }
   /// Returns true for the one caller that takes the cell out.
   [[nodiscard]] bool try_leave() noexcept {
@@ -32,7 +33,7 @@ struct LinkedCell {
   End end_it;
   sync::atomic<LinkedCell*> older{nullptr};
   LinkedCell* retired = nullptr;             ///< Epochs' link
-  sync::atomic<LinkedCell*> newer{nullptr};  ///< set by who pushes that one, or by whoever needs it
+  sync::atomic<LinkedCell*> newer{nullptr};  ///< set by the poster of that cell, or by who needs it
 
  private:
   RefCount holders_{2};
@@ -42,36 +43,39 @@ struct LinkedCell {
 /// Frees a cell that keeps nothing else alive.
 inline void free_cell(LinkedCell& cell) noexcept { destroy_node(cell); }
 
-// After Ladan-Mozes and Shavit, "An optimistic approach to lock-free FIFO queues" (2004): a push is
-// one CAS on the newest cell and links to the older one. Whoever has pushed links the older one to
-// its cell, too; agents that come before that do so instead. Epochs take the place of counted
-// pointers; posters are in none: a cell waits for its successor's.
+// After Ladan-Mozes and Shavit, "An optimistic approach to lock-free FIFO queues" (2004). A push is
+// one CAS of the newest cell, and links the new cell to the older one. Then the poster links the
+// older cell to the new one, too; agents that come before that do so instead. Epochs take the place
+// of counted pointers. Posters are in no epoch: a cell waits for the poster of the next cell.
 //
 // Roles   poster: any thread.  agent: inside an epoch.  sweeper: one agent at a time; takes out
-//         what is empty in the middle.
-// States  head_: the cell taken last (at first a stub), and a version; head_ is tail_: empty. A
-//         cell whose item is null has been taken as if it stood in front, and is passed over.
+//         empty cells from the middle.
+// States  head_: the cell that was taken last (at first a stub), and a version. The queue is empty
+//         when head_ is tail_. A cell whose item is null has been taken as if it stood in front,
+//         and is passed over.
 // I1      The chain of `older` from tail_ reaches head_. `newer` is null, or the next cell that has
 //         not been taken out.
-// I2      The order is that of the CASes on tail_: one publication point.
-// I3      Only the sweeper changes a `newer` that is not null. It first makes it pass over the
-//         empty cells, then raises the version: whoever read it before fails to move head_. If
-//         head_ is among these cells by then, they leave as any others; otherwise it never comes
-//         there: the chain of `older` passes over them, too, and they are taken out.
-// I4      Whoever moves head_ off a cell takes that out, unless the sweeper has
+// I2      The order of the cells is that of the CASes on tail_, which is the one publication point.
+// I3      Only the sweeper changes a `newer` that is not null. It first makes the link pass over
+//         the empty cells, then raises the version, so that whoever read the link before fails to
+//         move head_. If head_ is among these cells by then, they leave as all other cells do.
+//         Otherwise head_ never comes there: the chain of `older` passes over them, too, and the
+//         sweeper takes them out.
+// I4      Whoever moves head_ off a cell takes that cell out, unless the sweeper has done so
 //         (LinkedCell::try_leave).
 // Edge linked: push, take, bump -> look. Carries the cells.
-// Edge linked: link -> next. A cell reached by `newer`.
-// Edge linked: unlink -> back. A cell reached by `older`.
+// Edge linked: link -> next. Carries a cell that is reached by `newer`.
+// Edge linked: unlink -> back. Carries a cell that is reached by `older`.
 // Edge linked: claim -> empty. Whoever took the item out does not need the cell to stand there any
 //         more.
-// Edge linked: leave -> leave. One takes the cell out.
-// Edge linked: push <-> look. With the words of SignalQueue, or of InjectionQueue's search.
-// Reclamation  epochs, and the poster of the next cell: LinkedCell::end.
-// Progress  lock-free; an agent goes by all that was pushed since a poster was stopped before its
-//         link, once.
-// Bound   the version has 16 bits: an agent that stalls for 2^16 sweeps of a queue nobody takes
-//         from may undo one.
+// Edge linked: leave -> leave. Makes sure that only one of them takes the cell out.
+// Edge linked: push <-> look. Together with the words of SignalQueue, or of InjectionQueue's
+//         search.
+// Reclamation  by epochs, and by the poster of the next cell: LinkedCell::end.
+// Progress  lock-free. When a poster is stopped before it links, an agent goes once over all cells
+//         that were pushed since.
+// Bound   The version has 16 bits. An agent that stalls for 2^16 sweeps of a queue that nobody
+//         takes from may undo a sweep.
 // Proof   stress/model/models/cluster_queues.cpp.
 class LinkedQueue {
  public:
@@ -87,7 +91,7 @@ class LinkedQueue {
   LinkedQueue& operator=(const LinkedQueue&) = delete;
   /// Precondition: nobody uses the queue any more.
   ~LinkedQueue() {
-    // relaxed, all: who held the last share has seen all others go.
+    // relaxed, all: the holder of the last share has seen all others go.
     LinkedCell* head = cell_of(head_.load(sync::relaxed));
     LinkedCell* cell = tail_.load(sync::relaxed);
     cell->end();  // it has no successor
@@ -116,7 +120,7 @@ class LinkedQueue {
   }
 
   using Word = std::uint64_t;
-  /// The oldest cell, and what take() needs.
+  /// The oldest cell, and the word that take() needs.
   struct Front {
     Word before = 0;
     LinkedCell* cell = nullptr;
@@ -132,15 +136,15 @@ class LinkedQueue {
     return {head, first};
   }
   /// Called by an agent inside an epoch: the cell behind `cell`, which it has reached in this
-  /// scope; null when there is none yet.
+  /// scope. Returns null when there is none yet.
   [[nodiscard]] LinkedCell* next(LinkedCell& cell) noexcept {
     LinkedCell* newer = cell.newer.load(sync::edge("linked:next", sync::acquire));
     if (newer != nullptr) return newer;
     LinkedCell* tail = tail_.load(sync::edge("linked:look", sync::seq_cst));
     return tail == &cell ? nullptr : link(tail, &cell);
   }
-  /// Called by an agent inside an epoch: takes the cell that front() gave; false when another agent
-  /// has taken it.
+  /// Called by an agent inside an epoch: takes the cell that front() returned. Returns false when
+  /// another agent has taken it.
   [[nodiscard]] bool take(CellEpochs& epochs, unsigned agent, const Front& front) noexcept {
     Word before = front.before;
     if (!head_.compare_exchange_strong(before, word(front.cell, version(before)),
@@ -151,11 +155,12 @@ class LinkedQueue {
     take_out(epochs, agent, *cell_of(before));
     return true;
   }
-  /// Claims what is in a cell, which the caller has taken or not; null when it is empty by now.
+  /// Claims the item of a cell, whether or not the caller has taken that cell. Returns null when it
+  /// is empty.
   [[nodiscard]] static void* claim(LinkedCell& cell) noexcept {
     return cell.item.exchange(nullptr, sync::edge("linked:claim", sync::acq_rel));
   }
-  /// Called by an agent inside an epoch: takes the oldest item; null when there is none.
+  /// Called by an agent inside an epoch: takes the oldest item. Returns null when there is none.
   [[nodiscard]] void* pop(CellEpochs& epochs, unsigned agent) noexcept {
     for (;;) {
       const Front first = front();
@@ -165,10 +170,10 @@ class LinkedQueue {
     }
   }
 
-  /// The sweeper, inside: takes out empty cells in front, and of those behind `from` that stand in
-  /// one row before another cell, at most `most` at once, which it counts down.   Returns the last
-  /// one it has looked at; null: nothing is behind. `from`: one that is not empty, or null for the
-  /// first.
+  /// Called by the sweeper, inside an epoch: takes out empty cells. With `from` null it takes them
+  /// from the front; otherwise it takes the row of empty cells right behind `from`, which is a cell
+  /// that is not empty, up to the next cell. It takes at most `most` at once, and counts `most`
+  /// down. Returns the last cell that it has looked at, or null when nothing is behind.
   [[nodiscard]] LinkedCell* sweep(CellEpochs& epochs, unsigned agent, LinkedCell* from,
                                   unsigned& most) noexcept {
     if (from == nullptr) return pass_empty(epochs, agent, most);
@@ -206,8 +211,8 @@ class LinkedQueue {
   static LinkedCell* back(const LinkedCell& cell) noexcept {
     return cell.older.load(sync::edge("linked:back", sync::acquire));
   }
-  /// Fills in `newer` from the newest down to `head`, or to one that has been behind it.   Returns
-  /// the one after that.
+  /// Fills in `newer` from the newest cell down to `head`, or to a cell that once stood behind it.
+  /// Returns the cell after that one.
   static LinkedCell* link(LinkedCell* tail, LinkedCell* head) noexcept {
     LinkedCell* cell = tail;
     for (LinkedCell* older = back(*cell); older != head; older = back(*cell)) {
@@ -223,13 +228,13 @@ class LinkedQueue {
 
   // What only the sweeper calls.
 
-  /// Moves head_ over empty cells.   Returns the first one that is not empty, or that it has not
-  /// come to.
+  /// Moves head_ over empty cells. Returns the first cell that is not empty, or to which it has not
+  /// come.
   LinkedCell* pass_empty(CellEpochs& epochs, unsigned agent, unsigned& most) noexcept {
     for (; most > 0; --most) {
       const Front first = front();
       if (first.cell == nullptr || !is_empty(*first.cell)) return first.cell;
-      static_cast<void>(take(epochs, agent, first));  // or another agent has
+      static_cast<void>(take(epochs, agent, first));  // or another agent has taken it
     }
     return front().cell;
   }

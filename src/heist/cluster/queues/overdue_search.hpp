@@ -1,4 +1,4 @@
-// OverdueSearch: which stealable task has been late for longest (contract WAIT).
+// OverdueSearch: finds the stealable task that has been late for longest (contract WAIT).
 #pragma once
 
 #include <array>
@@ -13,10 +13,10 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// For how long tasks of each priority may wait, in the unit of their stamps; zero: for ever.
+/// How long tasks of each priority may wait, in the unit of their stamps; zero: for ever.
 using LongestWaits = std::array<std::uint64_t, level_count / 2>;
 
-/// In nanoseconds.
+/// Converts the public setting to nanoseconds.
 [[nodiscard]] inline LongestWaits longest_waits_of(const MaxWait& max_wait) noexcept {
   LongestWaits waits{};
   for (const auto priority :
@@ -27,14 +27,14 @@ using LongestWaits = std::array<std::uint64_t, level_count / 2>;
   return waits;
 }
 
-/// One agent's look, inside an epoch: of what it is shown it keeps the one whose maximum wait ended
-/// first. Nothing is taken before all was seen.
+/// One agent's look, inside an epoch. Of the tasks that it is shown it remembers the one whose
+/// maximum wait ended first. It takes nothing before it has seen all of them.
 template <class Ring>
 class OverdueSearch {
  public:
   using Stamp = std::uint64_t;
 
-  /// Searches for what has become late by `now`, and before `limit`.
+  /// Searches for a task that has become late by `now`, and before `limit`.
   OverdueSearch(const LongestWaits& most, Stamp now, Stamp limit) noexcept
       : most_(most), now_(now), end_(limit) {}
 
@@ -48,10 +48,10 @@ class OverdueSearch {
     if (is_first(level, stamp)) found_ = {level, nullptr, {}, &queue, front};
   }
 
-  /// The level of what was found; -1 when nothing is late.
+  /// The level of the task that was found, or -1 when nothing is late.
   [[nodiscard]] int level() const noexcept { return found_.level; }
-  /// Takes what was found. Returns null when another agent has taken it.   Precondition: level() >=
-  /// 0.
+  /// Takes the task that was found. Returns null when another agent has taken it.   Precondition:
+  /// level() >= 0.
   [[nodiscard]] LoopNode* take(LevelIndex& index, unsigned agent) const noexcept {
     if (found_.ring != nullptr) return found_.ring->claim(found_.in_ring);
     return index.take(agent, *found_.queue, found_.in_queue);
@@ -81,7 +81,7 @@ class OverdueSearch {
 
   const LongestWaits& most_;
   const Stamp now_;
-  Stamp end_;  ///< of the maximum wait of what was found
+  Stamp end_;  ///< when the maximum wait of the found task ended
   Found found_;
 };
 

@@ -1,4 +1,5 @@
-// SignalQueue: the tasks of one (cluster, signal, is continuation); it moves as a whole.
+// SignalQueue: the tasks, or the continuations, of one signal in one cluster. The queue moves
+// between levels as a whole.
 #pragma once
 
 #include <cstdint>
@@ -9,33 +10,32 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-// The tasks are not touched when the priority changes: the queue moves. A level's index
-// (level_index.hpp) is a queue of tickets, each of which names a queue; a ticket stays in its
-// place while tasks are taken from its queue, so nothing is hidden.
+// A change of priority does not touch the tasks: the queue moves. A level's index (level_index.hpp)
+// is a queue of tickets, and each ticket names a queue. A ticket stays in its place while tasks are
+// taken from its queue, so it hides nothing.
 //
 // Roles   poster, re-prioritiser: any thread.  agent: inside an epoch.
-// States  place_: (level, the level it comes from while it is on the move, version). present_: for
-//         each level whether a ticket is there, and a version that each look at an empty queue
-//         raises.
+// States  place_: (level, the level that the queue comes from while it moves, version). present_:
+//         for each level, whether a ticket is there; and a version, which each look at an empty
+//         queue raises.
 // I1      A level's bit is set only after a ticket was put there within the same version. An agent
-//         removes a ticket only if, after it has cleared the bit, the queue was empty, or elsewhere
-//         with a ticket there. So a set bit means a ticket.
-// I2      A queue with tasks has a ticket at its level, or is on the move and has one where it
-//         comes from: there it counts until the ticket at its level is put and the hint is raised.
-//         Whoever moves it returns when nobody's move is under way: it ends that of another thread,
-//         too. Whoever posts during a move puts a ticket at both levels: the next move may go back
-//         to the first one.
-// I3      Whoever moves it has read the place before it read the priority, and every change of
-//         priority writes the place: one that read an older priority finds another version, and
-//         reads again.
-// Why     poster: push, read the place, read the bit (or put a ticket there). Re-prioritiser: write
+//         removes a ticket only if, after it has cleared the bit, the queue was empty, or stood at
+//         another level and had a ticket there. So a set bit means that there is a ticket.
+// I2      A queue with tasks has a ticket at its level, or it moves and has a ticket at the level
+//         that it comes from. There it counts until the ticket at its new level is put and the hint
+//         is raised. Whoever moves the queue returns only when no move is under way; it also ends
+//         the move of another thread. Whoever posts during a move puts a ticket at both levels,
+//         because the next move may go back to the first one.
+// I3      A mover reads the place before it reads the priority, and every change of priority writes
+//         the place. So a mover that read an older priority finds another version, and reads again.
+// Why     Poster: push, read the place, read the bit (or put a ticket there). Re-prioritiser: write
 //         the place, read the bit (or put a ticket there). Agent: clear the bit, look for tasks and
-//         the place again, remove the ticket. Of any two the later sees what the earlier did, all
-//         being seq_cst.
-// Edge shared: place, bit <-> clear. Why, above; tasks come and are found by LinkedQueue's push and
-//         look.
-// Bound   A ticket for each level, and one more for each thread that put one there while another
-//         one did, or an agent looked; they go as they come to the front.
+//         the place again, remove the ticket. Of any two of these the later one sees what the
+//         earlier one did, because all operations are seq_cst.
+// Edge shared: place, bit <-> clear. See Why above. LinkedQueue's push and look publish and find
+//         the tasks.
+// Bound   One ticket for each level, and one more for each thread that put a ticket there while
+//         another thread did so, or while an agent looked. These leave as they come to the front.
 // Proof   stress/model/models/cluster_{shared,moves}.cpp.
 class SignalQueue {
  public:
@@ -44,7 +44,7 @@ class SignalQueue {
   /// Errors: std::bad_alloc.
   explicit SignalQueue(int level) : place_(place(level, none, 0)) {}
 
-  /// Any thread. The ticket comes next: LevelIndex::ensure.
+  /// Called by any thread. LevelIndex::ensure has to follow, for the ticket.
   void push(LinkedCell& cell) noexcept { tasks_.push(cell); }
   [[nodiscard]] int level() const noexcept { return level_of(where()); }
 
@@ -56,10 +56,11 @@ class SignalQueue {
   static bool is_moving(Place place) noexcept { return from_of(place) != none; }
   /// The level that the queue comes from.   Precondition: it is moving.
   static int from_of(Place place) noexcept { return static_cast<int>((place >> 4) & 15) - 1; }
-  /// Whether nobody has read the priority since the queue can be found.
+  /// Whether nobody has read the priority since the queue could first be found.
   [[nodiscard]] bool is_new() const noexcept { return (where() >> 8) == 0; }
-  /// Any thread: to the level that `level()` reads, as often as another thread moves it. The ticket
-  /// comes next, then end_move(); until then it counts where it was.
+  /// Called by any thread: moves the queue to the level that `level()` reads, again each time
+  /// another thread moves it. The ticket has to follow, then end_move(). Until then the queue
+  /// counts at its old level.
   template <class Level>
   void start_move(Level&& level) noexcept {
     Place old = where();
@@ -73,39 +74,39 @@ class SignalQueue {
       }
     }
   }
-  /// Ends the move, unless the queue has moved on.
+  /// Ends the move, unless the queue has moved again.
   void end_move(Place moving) noexcept {
     place_.compare_exchange_strong(moving, place(level_of(moving), none, moving >> 8),
                                    sync::edge("shared:place", sync::seq_cst),
                                    sync::relaxed);  // relaxed: the caller reads it anew.
   }
 
-  // The index.
+  // What LevelIndex calls.
 
-  /// Whether agents take tasks by its ticket at this level.
+  /// Whether agents take tasks by the queue's ticket at this level.
   [[nodiscard]] bool counts_at(int at) const noexcept {
     const Place now = where();
     return level_of(now) == at || from_of(now) == at;
   }
-  /// An agent inside.
+  /// Called by an agent inside an epoch.
   [[nodiscard]] bool has_tasks_at(int at) const noexcept {
     return counts_at(at) && !tasks_.empty();
   }
-  /// Called by an agent inside an epoch: takes the oldest task; null when there is none.
+  /// Called by an agent inside an epoch: takes the oldest task. Returns null when there is none.
   [[nodiscard]] LoopNode* pop(CellEpochs& epochs, unsigned agent) noexcept {
     return static_cast<LoopNode*>(tasks_.pop(epochs, agent));
   }
-  /// The sweeper, see LinkedQueue.
+  /// Called by the sweeper; see LinkedQueue.
   [[nodiscard]] LinkedCell* sweep(CellEpochs& epochs, unsigned agent, LinkedCell* from,
                                   unsigned& most) noexcept {
     return tasks_.sweep(epochs, agent, from, most);
   }
   [[nodiscard]] bool is_last(LinkedCell& cell) noexcept { return tasks_.next(cell) == nullptr; }
 
-  /// Called by an agent inside an epoch: the oldest task, without taking it.
+  /// Called by an agent inside an epoch: looks at the oldest task without taking it.
   [[nodiscard]] LinkedQueue::Front front() noexcept { return tasks_.front(); }
-  /// Called by an agent inside an epoch: takes the task that front() gave; null when another agent
-  /// has taken it, or it has left its cell.
+  /// Called by an agent inside an epoch: takes the task that front() returned. Returns null when
+  /// another agent has taken it, or when it has left its cell.
   [[nodiscard]] LoopNode* take(CellEpochs& epochs, unsigned agent,
                                const LinkedQueue::Front& front) noexcept {
     if (!tasks_.take(epochs, agent, front)) return nullptr;

@@ -24,23 +24,24 @@ struct TicketCell : LinkedCell {
 
  private:
   static void end_ticket(LinkedCell& cell) noexcept;
-  /// What the ticket holds a share of: the entry in whose memory it stands or, with this bit, the
-  /// pair.
+  /// The object of which the ticket holds a share: the pair if this bit is set, otherwise the entry
+  /// in whose memory the ticket stands.
   static constexpr std::uintptr_t is_pair = 1;
   std::uintptr_t held_;
 };
 
-/// A task's or continuation's place in a queue, with memory for the tickets that its post may need:
-/// whoever posts it when it expires, settles or is resumed has none (LIF-4).
+/// The place of a task or a continuation in a queue. It has memory for the tickets that its post
+/// may need, because a thread that posts it when it expires, settles or is resumed has none to
+/// spare (LIF-4).
 ///
-/// Shares of its memory: the queue's, the poster's, its maker's, and one of each ticket.
+/// Its memory is shared by the queue, the poster, its maker, and each of its tickets.
 ///
-/// Edge cell: post -> claim. Whoever takes an aborted task back finds what its poster is done with.
+/// Edge cell: post -> claim. Whoever takes an aborted task back finds what its poster has finished.
 struct SignalQueueEntry : LinkedCell {
   SignalQueueEntry(LoopNode& node, SignalQueues& owner, SignalQueue& where) noexcept
       : LinkedCell(tagged(node), &end_cell), pair(owner), queue(where) {}
 
-  /// Called by the poster: the entry can be taken from now on.
+  /// Called by the poster: agents can take the entry from now on.
   void begin_post() noexcept {
     is_posted_ = true;
     const auto tagged_node = reinterpret_cast<std::uintptr_t>(
@@ -49,8 +50,8 @@ struct SignalQueueEntry : LinkedCell {
     item.store(reinterpret_cast<void*>(tagged_node & ~not_posted),
                sync::edge("cell:post", sync::release));
   }
-  /// Called by the maker of an aborted task: takes it out of its queue. Returns false when it is
-  /// not there.
+  /// Called by the maker of an aborted task: takes the task out of its queue. Returns false when it
+  /// is not there.
   [[nodiscard]] bool try_take_back() noexcept {
     void* node = item.load(sync::edge("cell:claim", sync::acquire));
     const auto bits = reinterpret_cast<std::uintptr_t>(node);
@@ -66,12 +67,12 @@ struct SignalQueueEntry : LinkedCell {
   }
   /// Called by the poster when the task has found its place.
   void end_post() noexcept { drop_share(); }
-  /// Called by the maker, which lets go of the entry, be it posted or not.
+  /// Called by the maker, which releases the entry, whether or not it was posted.
   void drop() noexcept { is_posted_ ? drop_share() : destroy_node(*this); }
 
   SignalQueues& pair;
   SignalQueue& queue;
-  std::uint64_t stamp = 0;  ///< since when the task waits, while it is looked for (contract WAIT)
+  std::uint64_t stamp = 0;  ///< since when the task waits, for the contract WAIT
 
  private:
   friend struct TicketCell;
@@ -98,8 +99,8 @@ struct SignalQueueEntry : LinkedCell {
   std::array<TicketMemory, 2> tickets_;
 };
 
-/// One queue for tasks, one for continuations. Tickets hold shares, so that a queue with tasks
-/// lasts.
+/// A queue for tasks and a queue for continuations. Tickets hold shares, so that a queue with tasks
+/// stays alive.
 ///
 /// Edge pair: give_spare -> take_spare. Carries the memory.
 class SignalQueues {
@@ -122,7 +123,7 @@ class SignalQueues {
   /// Whether the pair has not been moved yet.
   [[nodiscard]] bool is_new() const noexcept { return queues_[1].is_new(); }
 
-  /// Before a move: keeps memory for a ticket of each queue.   Errors: std::bad_alloc.
+  /// To be called before a move: keeps memory for a ticket of each queue.   Errors: std::bad_alloc.
   void reserve() {
     for (auto& spare : spares_) reserve(spare);
   }

@@ -1,5 +1,5 @@
-// SourceRotation: which tasks of a level an agent of a cluster looks at first, so that none of them
-// waits for ever (CLU-2).
+// SourceRotation: decides at which tasks of a level an agent of a cluster looks first, so that none
+// of them waits for ever (CLU-2).
 #pragma once
 
 #include <array>
@@ -11,17 +11,18 @@ namespace HEIST_NAMESPACE::detail {
 /// between does not decide whose turn it is.
 class SourceRotation {
  public:
-  /// Where tasks stand that are not the agent's own.
+  /// Where the tasks stand that are not the agent's own.
   enum class Place : unsigned { bins, shared, rings };
   using Order = std::array<Place, 3>;
 
-  /// Counts a pick.   Returns whether it is the others' turn, one of `every`.
+  /// Counts a pick. Returns whether it is the turn of other agents' tasks, which come first at one
+  /// pick of `every`.
   bool begin_pick(unsigned every) noexcept { return ++picks_ % every == 0; }
-  /// Whether it is the turn of bound tasks, when there are stealable ones of the level, too.
+  /// Whether it is the turn of bound tasks, when there are stealable tasks of this level, too.
   [[nodiscard]] bool is_bounds_turn() const noexcept { return picks_ % 2 == 0; }
 
-  /// Where to look, in this order: from outside, signals' tasks and those by turns; every eighth
-  /// time first at what other agents may be too busy to come to.
+  /// The order in which to look. Tasks from outside and tasks of signals come first by turns. Every
+  /// eighth time the rings come first, because their owners may be too busy to come to these tasks.
   [[nodiscard]] Order order() const noexcept {
     switch (first()) {
       case Place::shared:
@@ -33,7 +34,8 @@ class SourceRotation {
     }
     return {Place::bins, Place::rings, Place::shared};
   }
-  /// Tasks of a signal come one by one, of which `row` are one turn.
+  /// Notes where a task was found. Tasks of a signal come one by one, so `row` of them are one
+  /// turn.
   void found(Place where, unsigned row) noexcept {
     if (where == Place::shared && first() == Place::shared && ++in_row_ < row) return;
     in_row_ = 0;

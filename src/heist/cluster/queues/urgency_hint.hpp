@@ -1,4 +1,4 @@
-// UrgencyHint: no stealable task above this level is runnable and unclaimed.
+// UrgencyHint: a level above which no stealable task is runnable and unclaimed.
 #pragma once
 
 #include <algorithm>
@@ -8,17 +8,18 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-// Roles   publisher: whoever made a task runnable at a level.  agent: reads at the start of a pick,
-//         and lowers.
-// States  (level, target, version): `target` below `level` while somebody intends to lower to it,
-//         else equal.
-// I1      level() is at least the level of every task that is published, unclaimed, and whose
+// Roles   publisher: whoever made a task runnable at a level.  agent: reads the hint at the start
+//         of a pick, and lowers it.
+// States  (level, target, version): `target` is below `level` while somebody intends to lower the
+//         hint to it, and equal to `level` otherwise.
+// I1      level() is at least the level of every task that is published and unclaimed, and whose
 //         publisher has returned from published().
-// Why     A publisher that reads the word after the intent was announced ends it: the lowering CAS
-//         fails. One that read before had published before: the search, which comes after the
-//         announcement, finds its task. So the level is lowered only after a search that nothing
-//         has overtaken. (To lower first and search again afterwards is not enough: between the
-//         two, others go by the low level; the model naive_lowering.)
+// Why     A publisher that reads the word after an intent was announced ends that intent: the CAS
+//         that lowers fails. A publisher that reads the word before the announcement has published
+//         its task before, so the search, which comes after the announcement, finds the task. So
+//         the level is lowered only after a search that no publisher has overtaken. (It is not
+//         enough to lower first and to search again afterwards: between the two, others act on the
+//         low level. See the model naive_lowering.)
 // Edge hint: published <-> read, announce, lower. Through the queues: publish, read the hint;
 //         announce, search, lower.
 // Progress  lock-free. Anybody may finish what anybody announced.
@@ -31,8 +32,8 @@ class UrgencyHint {
     return level_of(word_.load(sync::edge("hint:read", sync::seq_cst)));
   }
 
-  /// To be called after a task was published at `level`.   Cost: a load, unless it is more urgent
-  /// than what is there.
+  /// To be called after a task was published at `level`.   Cost: a load, unless the task is more
+  /// urgent than the hint says.
   void published(int level) noexcept {
     Word old = word_.load(sync::edge("hint:published", sync::seq_cst));
     while (level > level_of(old) || level > target_of(old)) {
@@ -45,7 +46,7 @@ class UrgencyHint {
     }
   }
 
-  /// Called by an agent before it searches everything above `target` for the last time.   Returns
+  /// Called by an agent before it searches everything above `target` for the last time. Returns
   /// what lower() needs.
   [[nodiscard]] Word announce(int target) noexcept {
     Word old = word_.load(sync::edge("hint:announce", sync::seq_cst));
@@ -58,8 +59,8 @@ class UrgencyHint {
     }
     return old;
   }
-  /// After a search that found nothing above `target`. Does nothing when a publisher came in
-  /// between, or the announcement is another agent's, who searched less.
+  /// Called after a search that found nothing above `target`. Does nothing when a publisher came in
+  /// between, or when the announcement is that of another agent, which searched less.
   void lower(Word announced, int target) noexcept {
     if (target >= level_of(announced) || target != target_of(announced)) return;
     word_.compare_exchange_strong(announced, next(announced, target, target),
@@ -68,7 +69,7 @@ class UrgencyHint {
   }
 
  private:
-  // Four bits of level + 1, four of target + 1, the rest a version.
+  // The word has four bits of level + 1, four bits of target + 1, and a version in the rest.
   static int level_of(Word word) noexcept { return static_cast<int>(word & 15) - 1; }
   static int target_of(Word word) noexcept { return static_cast<int>((word >> 4) & 15) - 1; }
   static Word next(Word word, int level, int target) noexcept {
