@@ -77,14 +77,6 @@ SignalCore& DependentSignal::priority_root(SignalCore& follower) noexcept {
   return *static_cast<DependentSignal&>(follower).links().back().source;
 }
 
-bool DependentSignal::has_aborted_root(const SignalCore& signal) noexcept {
-  const DependentSignal* dependent = from(signal);
-  if (dependent == nullptr) return false;
-  return std::ranges::any_of(dependent->abort_links(), [](const SourceLink& link) {
-    return link.source->aborted_at_start();
-  });
-}
-
 DependentSignal::Priority DependentSignal::following(SignalCore& source) noexcept {
   if (!source.has_dynamic_priority()) {
     return {.kind = PriorityKind::fixed, .value = source.fixed_priority()};

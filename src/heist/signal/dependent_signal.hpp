@@ -59,10 +59,6 @@ class DependentSignal final : public SignalCore {
 
   /// The root whose priority a signal follows.   Precondition: it follows one.
   [[nodiscard]] static SignalCore& priority_root(SignalCore& follower) noexcept;
-  /// Whether a root of the signal is aborted. False when the signal is no dependent.
-  ///
-  /// Thread: any that holds a task of the signal.   Cost: a load for each root.
-  [[nodiscard]] static bool has_aborted_root(const SignalCore& signal) noexcept;
 
   void drop_memory() noexcept;
 

@@ -88,10 +88,6 @@ Reason SignalCore::reason() const noexcept {
       Ref<ReasonBox>::share(reason_.load(sync::edge("signal:observe", sync::acquire))));
 }
 
-bool SignalCore::has_aborted_root() const noexcept {
-  return DependentSignal::has_aborted_root(*this);
-}
-
 /// Gives the signal its reason. Returns false when it has one already.
 bool SignalCore::mark_aborted(const Reason& reason) noexcept {
   ReasonBox* none = nullptr;

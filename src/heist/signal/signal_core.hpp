@@ -67,12 +67,9 @@ class SignalCore {
   [[nodiscard]] bool aborted() const noexcept {
     return reason_.load(sync::edge("signal:observe", sync::acquire)) != nullptr;
   }
-  /// As aborted(), for the start of a task (seq_cst half of Edge phase). For a dependent it is true
-  /// as soon as a root is aborted, as an abort that comes second may return while the first one is
-  /// on its way to the dependents (ABT-2).
+  /// As aborted(), for the start of a task (seq_cst half of Edge phase).
   [[nodiscard]] bool aborted_at_start() const noexcept {
-    return reason_.load(sync::edge("signal:start", sync::seq_cst)) != nullptr ||
-           (end_ != &destroy_root && has_aborted_root());
+    return reason_.load(sync::edge("signal:start", sync::seq_cst)) != nullptr;
   }
   [[nodiscard]] Reason reason() const noexcept;
   /// `outermost_on`: the loop whose plain task aborts; every listener is then an outermost
@@ -143,7 +140,6 @@ class SignalCore {
 
   static constexpr std::uint8_t not_delivered = 3;  ///< a follower that no value has reached yet
 
-  [[nodiscard]] bool has_aborted_root() const noexcept;
   [[nodiscard]] bool mark_aborted(const Reason& reason) noexcept;
   [[nodiscard]] SourceLink* run_abort_steps(const Reason& reason, TaskHome* outermost_on) noexcept;
   [[nodiscard]] SignalPort* find_part(const SchedulerCore& scheduler) noexcept;
