@@ -61,8 +61,8 @@ class HEIST_EXPORT HelpedTask {
   [[nodiscard]] bool aborted() const noexcept;
   void throw_if_aborted() const;
   [[nodiscard]] TaskPriority priority() const noexcept;
-  /// To be called by a helper from time to time. False when its agent has something more urgent to
-  /// do, or has to look whether it has.
+  /// To be called by a helper from time to time. Returns false when its agent has something more
+  /// urgent to do, or has to look whether it has.
   ///
   /// Cost: some loads; with an armed delay, one look at the clock.
   [[nodiscard]] bool may_help() const noexcept;

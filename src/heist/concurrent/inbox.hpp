@@ -156,7 +156,7 @@ class Inbox {
     return has_posts() ? take_and_leave(empty) : nullptr;
   }
 
-  /// Called by the agent: takes them in a form that lets the agent leave a part for later.
+  /// Called by the agent: takes all nodes, in a form that lets it leave a part of them for later.
   [[nodiscard]] TakenNodes take_nodes() noexcept { return TakenNodes(take_newest_first()); }
   /// Called by the agent: leaves some of what it has taken here, where it is counted.
   /// Precondition: the agent has left nothing before.
