@@ -29,11 +29,9 @@ using namespace heist;
 using namespace heist::detail;
 using namespace heist::stress;
 using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
-using std::chrono_literals::operator""h;
-using std::chrono_literals::operator""ms;
-using std::chrono_literals::operator""us;
 
 constexpr nanoseconds tick = 1ms;
 #if defined(HEIST_SANITIZER_ADDRESS) || defined(HEIST_SANITIZER_THREAD)

@@ -22,6 +22,17 @@ using std::chrono::nanoseconds;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+/// A task without a callback, to be posted step by step.
+struct LateTask : SchedulerTask {
+  LateTask() : SchedulerTask(table, false) {}
+  static void run(LoopNode& node, LoopCore& /*loop*/) noexcept {
+    static_cast<LateTask&>(node).has_run = true;
+  }
+  static void drop(LoopNode& /*node*/) noexcept {}
+  static constexpr LoopNodeOps table{LoopNodeKind::task, &run, &drop};
+  bool has_run = false;
+};
+
 class SuspendedDelays : public VirtualLoopFixture {
  protected:
   static constexpr nanoseconds tick = 1ms;
@@ -93,6 +104,63 @@ TEST_F(SuspendedDelays, delay_when_posted_while_a_resume_is_under_way_then_is_no
   EXPECT_THAT(trace.take(), IsEmpty());
   loop.advance(1ms);
   EXPECT_THAT(trace.take(), ElementsAre("over"));
+}
+
+/// The same resume is so late that a suspend() which was called before the post comes behind it.
+TEST_F(SuspendedDelays, delay_when_suspended_again_before_a_resume_is_noticed_then_is_not_longer) {
+  LoopCore& core = Access::core(loop);
+  scheduler.suspend();
+  auto* resume = make_node<SuspensionMessage>(core.first_scheduler(), false);
+  auto* suspend = make_node<SuspensionMessage>(core.first_scheduler(), true);
+  loop.advance(3ms);
+  post("over", {.delay = 5ms});
+  arrive();
+  core.send(*resume);
+  core.send(*suspend);
+  loop.advance(4ms);
+  scheduler.resume();
+  loop.advance(4ms);
+  EXPECT_THAT(trace.take(), IsEmpty());
+  loop.advance(1ms);
+  EXPECT_THAT(trace.take(), ElementsAre("over"));
+}
+
+/// A thread that posts is stopped for the rest of one suspension, and into the next one.
+TEST_F(SuspendedDelays, delay_when_it_arrives_a_suspension_later_then_is_not_shorter) {
+  LateTask late;
+  late.scheduler = Access::core(scheduler);
+  loop.advance(4ms);
+  scheduler.suspend();
+  loop.advance(1ms);
+  Access::home(scheduler)->set_delay(late, 5ms);
+  loop.advance(9ms);
+  scheduler.resume();
+  loop.advance(3ms);
+  scheduler.suspend();
+  ASSERT_TRUE(Access::home(scheduler)->post(late));
+  loop.advance(6ms);
+  scheduler.resume();
+  loop.advance(1ms);
+  EXPECT_FALSE(late.has_run);
+  loop.advance(1ms);
+  EXPECT_TRUE(late.has_run);
+}
+
+/// A thread that suspends is stopped until a delay has ended which it should have stopped.
+TEST_F(SuspendedDelays,
+       delay_when_a_suspension_turns_out_to_be_older_then_the_loop_sleeps_until_it) {
+  LoopCore& core = Access::core(loop);
+  cycle(0ms, 1ms);
+  post("first", {.delay = 5ms});
+  auto* suspend = make_node<SuspensionMessage>(core.first_scheduler(), true);
+  loop.advance(5ms);
+  core.send(*suspend);
+  scheduler.resume();
+  post("over", {.delay = 1ms});
+  arrive();
+  ASSERT_EQ(core.on_agent().waiting.delays().next_expiry(), 11U);
+  loop.advance(5ms);
+  EXPECT_THAT(trace.take(), ElementsAre("first", "over"));
 }
 
 TEST_F(SuspendedDelays,
@@ -173,16 +241,10 @@ TEST_F(SuspendedDelays, close_when_some_are_there_of_each_kind_then_all_reject) 
   for (const auto& promise : promises) EXPECT_THROW(promise.get(), AbortError);
 }
 
-struct FarTask : SchedulerTask {
-  FarTask() : SchedulerTask(table, false) {}
-  static void drop(LoopNode& /*node*/) noexcept {}
-  static constexpr LoopNodeOps table{LoopNodeKind::task, nullptr, &drop};
-};
-
 // "A cycle of suspend and resume does not cost O(all delays)", whenever they were posted.
 TEST_F(SuspendedDelays, suspend_and_resume_when_a_thousand_are_delayed_then_touch_one_at_the_most) {
   constexpr std::size_t many = 1000;
-  Paged<FarTask> tasks(many);
+  Paged<LateTask> tasks(many);
   EventLoop other({.clock = LoopClock::virtual_time});
   const Scheduler its = other.scheduler();
   const auto cycle = [&] {
@@ -192,7 +254,7 @@ TEST_F(SuspendedDelays, suspend_and_resume_when_a_thousand_are_delayed_then_touc
     static_cast<void>(other.pending());
   };
   for (std::size_t i = 0; i < many; ++i) {
-    FarTask& task = tasks.make();
+    LateTask& task = tasks.make();
     task.scheduler = Access::core(its);
     Access::home(its)->set_delay(task, 1h);
     ASSERT_TRUE(Access::home(its)->post(task));

@@ -17,7 +17,6 @@
 
 namespace heist::reference::cooperative {
 
-using namespace detail;
 namespace {
 
 using Json = nlohmann::json;

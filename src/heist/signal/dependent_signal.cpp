@@ -40,6 +40,7 @@ void Claimed::operator()(Registration& registration) noexcept {
     case Registration::Kind::dependent: {
       auto& link = static_cast<SourceLink&>(registration);
       link.marked = reason != nullptr && link.dependent.mark_aborted(*reason);
+      if (link.marked) link.dependent.release_kept();
       link.claimed = std::exchange(dependents, &link);
       return;
     }
@@ -160,6 +161,30 @@ void DependentSignal::follow_priority_of(SignalCore& root) noexcept {
   follows_ = true;
   static_cast<void>(root.add_priority_registration(link));  // never closed
   start_following(root.delivered());
+}
+
+bool DependentSignal::keep_for_aborted_root(SignalCore& signal) noexcept {
+  if (from(signal) == nullptr) return false;
+  auto& self = static_cast<DependentSignal&>(signal);
+  const auto is_aborted = [](const SourceLink& link) { return link.source->aborted_at_start(); };
+  if (!std::ranges::any_of(self.abort_links(), is_aborted)) return false;
+  self.keep();
+  return true;
+}
+
+void DependentSignal::keep() noexcept {
+  retain(*this);
+  Kept seen = Kept::no;
+  if (!kept_.compare_exchange_strong(seen, Kept::yes, sync::edge("kept:keep", sync::release),
+                                     sync::relaxed)) {  // relaxed: only gives back what it added.
+    release(*this);
+  }
+}
+
+void DependentSignal::release_kept() noexcept {
+  if (kept_.exchange(Kept::marked, sync::edge("kept:mark", sync::acquire)) == Kept::yes) {
+    release(*this);
+  }
 }
 
 void DependentSignal::end(SignalCore& core) noexcept {

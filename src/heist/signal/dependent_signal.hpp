@@ -40,6 +40,14 @@ struct SourceLink : Registration {
 ///          number of dead dependents (Registry).
 /// I2       Whoever claims a link has a reference: a dependent that has ended is never touched
 ///         again.
+/// I3       A root's abort that comes second returns while the first one may still be on its way to
+///         the dependents. No task of one starts any more (ABT-2): each start looks at the roots.
+///         That task may hold the last reference, and the first abort has yet to reject its
+///         promise. So the start leaves a reference, which whoever marks the signal releases. One
+///         word says so, kept_: `no` -> `yes` by a start, `no` or `yes` -> `marked` by the marker,
+///         which has claimed a link and so has a reference of its own.
+/// Edge kept: keep -> mark. Carries nothing plain: it orders the start's addition to the count of
+///         references before the marker's release.
 /// Proof    stress/model/models/any.cpp, stress/any_stress.cpp
 class DependentSignal final : public SignalCore {
  public:
@@ -60,9 +68,19 @@ class DependentSignal final : public SignalCore {
   /// The root whose priority a signal follows.   Precondition: it follows one.
   [[nodiscard]] static SignalCore& priority_root(SignalCore& follower) noexcept;
 
+  /// Whether it is a dependent with an aborted root, so that none of its tasks may start. Then it
+  /// is kept until that abort has come to it (I3).
+  ///
+  /// Thread: any that has a reference.   Cost: a load for each root.
+  [[nodiscard]] static bool keep_for_aborted_root(SignalCore& signal) noexcept;
+  /// Called by the thread that has marked this signal, and has a reference of its own.
+  void release_kept() noexcept;
+
   void drop_memory() noexcept;
 
  private:
+  enum class Kept : std::uint8_t { no, yes, marked };
+
   DependentSignal(const Priority& priority, std::size_t room) noexcept;
   ~DependentSignal();
 
@@ -79,12 +97,14 @@ class DependentSignal final : public SignalCore {
   void link_all(std::span<const Signal> signals) noexcept;
   bool link_to(SignalCore& root) noexcept;
   void follow_priority_of(SignalCore& root) noexcept;
+  void keep() noexcept;
   SourceLink& make_link(SignalCore& root) noexcept;
 
   RefCount memory_{1};
   const std::uint32_t room_;
   std::uint32_t count_ = 0;
   bool follows_ = false;  ///< the last link is the priority's
+  sync::atomic<Kept> kept_{Kept::no};
 };
 
 /// What a walk has claimed, each list with the oldest first (walks go from the newest).

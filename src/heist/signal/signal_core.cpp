@@ -88,6 +88,10 @@ Reason SignalCore::reason() const noexcept {
       Ref<ReasonBox>::share(reason_.load(sync::edge("signal:observe", sync::acquire))));
 }
 
+bool SignalCore::is_kept_for_aborted_root() noexcept {
+  return DependentSignal::keep_for_aborted_root(*this);
+}
+
 /// Gives the signal its reason. Returns false when it has one already.
 bool SignalCore::mark_aborted(const Reason& reason) noexcept {
   ReasonBox* none = nullptr;

@@ -67,9 +67,11 @@ class SignalCore {
   [[nodiscard]] bool aborted() const noexcept {
     return reason_.load(sync::edge("signal:observe", sync::acquire)) != nullptr;
   }
-  /// As aborted(), for the start of a task (seq_cst half of Edge phase).
-  [[nodiscard]] bool aborted_at_start() const noexcept {
-    return reason_.load(sync::edge("signal:start", sync::seq_cst)) != nullptr;
+  /// As aborted(), for the start of a task (seq_cst half of Edge phase). A dependent is aborted for
+  /// it as soon as one of its roots is (I3 of DependentSignal).
+  [[nodiscard]] bool aborted_at_start() noexcept {
+    return reason_.load(sync::edge("signal:start", sync::seq_cst)) != nullptr ||
+           (end_ != &destroy_root && is_kept_for_aborted_root());
   }
   [[nodiscard]] Reason reason() const noexcept;
   /// `outermost_on`: the loop whose plain task aborts; every listener is then an outermost
@@ -140,6 +142,7 @@ class SignalCore {
 
   static constexpr std::uint8_t not_delivered = 3;  ///< a follower that no value has reached yet
 
+  [[nodiscard]] bool is_kept_for_aborted_root() noexcept;
   [[nodiscard]] bool mark_aborted(const Reason& reason) noexcept;
   [[nodiscard]] SourceLink* run_abort_steps(const Reason& reason, TaskHome* outermost_on) noexcept;
   [[nodiscard]] SignalPort* find_part(const SchedulerCore& scheduler) noexcept;

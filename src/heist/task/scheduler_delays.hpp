@@ -33,6 +33,7 @@ struct SchedulerCore;
 class SchedulerDelays {
  public:
   using Time = std::chrono::nanoseconds;
+  static constexpr Time never = Time::max();
 
   /// Stands in the loop's wheel for the delays that are here.
   struct Wake : SchedulerTask {
@@ -43,17 +44,14 @@ class SchedulerDelays {
   SchedulerCore* next_ended = nullptr;  ///< in the list of schedulers whose delays may have ended
   bool may_have_ended = false;          ///< it is in that list
 
-  void suspend(Time at) noexcept {
-    since_ = at;
-    is_suspended_ = true;
-  }
+  /// `at` is when suspend() was called.
+  void suspend(Time at) noexcept { suspended_ = std::max(at, resumed_); }
   /// `at` is when resume() was called. A task that arrived before its message may have been posted
   /// after that: then the suspension counts up to that post, so that the delay is not shorter.
   void resume(Time at) noexcept {
-    at = std::max(at, last_post_);
-    lost_ += std::max(at - since_, Time::zero());
-    since_ = std::max(at, since_);
-    is_suspended_ = false;
+    resumed_ = std::max({at, last_post_, suspended_});
+    lost_ += resumed_ - suspended_;
+    suspended_ = never;
   }
   /// The loop's time at the scheduler's time `own`.   Precondition: it is not suspended.
   [[nodiscard]] Time on_loop(Time own) const noexcept {
@@ -70,12 +68,14 @@ class SchedulerDelays {
   void arm(SchedulerTask& task) noexcept {
     task.place = TaskPlace::delayed_by_scheduler;
     const Time posted{task.posted_at};
-    if (is_suspended_) last_post_ = std::max(last_post_, posted);
+    if (suspended_ != never) last_post_ = std::max(last_post_, posted);
     const auto passed = static_cast<Tick>(task.posted_at);
     const Tick own_end = task.key == no_tick
                              ? no_tick
                              : static_cast<Tick>(own(posted).count()) + (task.key - passed);
-    wheel_.arm(task, own_end);
+    // A suspension that was noticed late can set the scheduler's time back, and the wheel gives out
+    // nothing before that has come to the wheel's time again. The agent sleeps until then.
+    wheel_.arm(task, std::max(own_end, wheel_.now()));
   }
   void cancel(SchedulerTask& task) noexcept {
     task.place == TaskPlace::delayed_longer ? early_.erase(task) : wheel_.cancel(task);
@@ -120,11 +120,11 @@ class SchedulerDelays {
   }
 
  private:
-  /// The scheduler's time at the loop's time `at`. What was posted while another thread resumed
-  /// counts from the resume on.
+  /// The scheduler's time at the loop's time `at`. Of the past it knows the last resume and the
+  /// suspension after it. What was posted before that resume counts from it on, and so is never too
+  /// short.
   [[nodiscard]] Time own(Time at) const noexcept {
-    const Time counted = is_suspended_ ? std::min(at, since_) : std::max(at, since_);
-    return std::max(counted - lost_, Time::zero());
+    return std::min(std::max(at, resumed_), suspended_) - lost_;
   }
   /// Returns false when it has stopped before it came to the end.
   template <class End>
@@ -142,10 +142,10 @@ class SchedulerDelays {
 
   TaskFifo early_;
   TimerWheel wheel_;
-  Time lost_{};       ///< for which it was suspended, in all suspensions that are over
-  Time since_{};      ///< when the last one began or ended
-  Time last_post_{};  ///< of a task that arrived in a suspension
-  bool is_suspended_ = false;
+  Time lost_{};             ///< for which it was suspended, in all suspensions that are over
+  Time resumed_{};          ///< when the last of them ended
+  Time suspended_ = never;  ///< when the present one began
+  Time last_post_{};        ///< of a task that arrived in a suspension
   bool has_more_ended_ = false;
 };
 

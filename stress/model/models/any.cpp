@@ -41,6 +41,25 @@ HEIST_BLOCKING_MODEL_PROGRAM(any_aborted_by_two_sources, 2) {
   check(ran == 0, "and never runs");
 }
 
+/// An abort of the source that comes second returns while the first is on its way to the
+/// dependents: no task of one starts any more. The first abort still rejects the task, even if that
+/// held the last reference to its signal (ABT-2).
+HEIST_BLOCKING_MODEL_PROGRAM(losing_abort_against_a_dependents_start, 2) {
+  EventLoop loop(on_virtual_clock());
+  AbortController root;
+  int ran = 0;
+  auto result =
+      loop.scheduler().post_task([&] { ++ran; }, {.signal = AbortSignal::any({root.signal()})});
+  spawn([&] { root.abort(1); });
+  root.abort(2);
+  loop.run_until_idle();
+  join_all();
+  loop.run_until_idle();
+  check(ran == 0, "it never runs");
+  check(result.status() == PromiseStatus::rejected, "it is rejected");
+  check(result.reason() == root.signal().reason(), "with the source's reason");
+}
+
 /// No task of a dependent starts once the abort of a source has returned.
 HEIST_MODEL_PROGRAM(any_abort_against_start, 2) {
   EventLoop loop(on_virtual_clock());

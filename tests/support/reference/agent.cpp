@@ -4,8 +4,6 @@
 
 namespace heist::reference {
 
-using namespace detail;
-
 void Agent::queue_microtask(const SchedulingState& captured, Job job) {
   microtasks_.push_back({captured, std::move(job)});
 }

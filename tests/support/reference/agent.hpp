@@ -8,8 +8,6 @@
 
 namespace heist::reference {
 
-using namespace detail;
-
 using Json = nlohmann::json;
 
 struct Signal;

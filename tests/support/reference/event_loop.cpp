@@ -4,8 +4,6 @@
 
 namespace heist::reference {
 
-using namespace detail;
-
 void EventLoop::run() {
   do {
     time.run_expired();

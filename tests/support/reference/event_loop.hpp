@@ -10,8 +10,6 @@
 
 namespace heist::reference {
 
-using namespace detail;
-
 struct EventLoop {
   explicit EventLoop(Notice notice) : time(notice) {}
 

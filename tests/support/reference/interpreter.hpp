@@ -12,8 +12,6 @@
 
 namespace heist::reference {
 
-using namespace detail;
-
 /// The scenario does what FORMAT.md rules out: an id posted twice, a task or signal that is not
 /// there, …
 struct Malformed : std::runtime_error {

@@ -3,8 +3,6 @@
 
 namespace heist::reference {
 
-using namespace detail;
-
 Json reason_of(const Json& object) { return object.value("reason", Json("AbortError")); }
 
 void Interpreter::create(const Json& definition) {

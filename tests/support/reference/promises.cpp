@@ -5,8 +5,6 @@
 
 namespace heist::reference {
 
-using namespace detail;
-
 void Promises::attach(Promise& promise, Promise::React react) {
   const Promise::Reaction reaction{agent_.current_state(), std::move(react)};
   if (promise.is_settled) return queue_reaction(reaction, promise.outcome);

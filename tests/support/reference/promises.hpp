@@ -10,8 +10,6 @@
 
 namespace heist::reference {
 
-using namespace detail;
-
 /// How a promise has settled. Values and reasons are as traces show them (FORMAT.md 2).
 struct Outcome {
   bool is_rejected = false;

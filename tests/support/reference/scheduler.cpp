@@ -5,8 +5,6 @@
 
 namespace heist::reference {
 
-using namespace detail;
-
 namespace {
 
 /// The third column of the specification's table: 0 to 5.

@@ -14,8 +14,6 @@
 
 namespace heist::reference {
 
-using namespace detail;
-
 /// The steps of a scheduler task, and its place among all.
 struct SchedulerTask {
   int enqueue_order = 0;

@@ -13,8 +13,6 @@
 
 namespace heist::reference {
 
-using namespace detail;
-
 enum class Priority { background, user_visible, user_blocking };
 
 [[nodiscard]] Priority priority_named(const std::string& name);

@@ -6,8 +6,6 @@
 
 namespace heist::reference::cooperative {
 
-using namespace detail;
-
 /// The scenario of that seed, without its traces. Tasks are scheduled at the five priorities;
 /// seldom it does not end.
 [[nodiscard]] nlohmann::json generate(std::uint64_t seed);

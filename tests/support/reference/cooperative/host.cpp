@@ -4,8 +4,6 @@
 
 namespace heist::reference::cooperative {
 
-using namespace detail;
-
 void Host::post() {
   trace.push_back({"post", clock});
   pending.push_back({clock, seq++, 0});

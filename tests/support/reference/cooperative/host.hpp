@@ -8,8 +8,6 @@
 
 namespace heist::reference::cooperative {
 
-using namespace detail;
-
 using Json = nlohmann::json;
 
 struct Host {

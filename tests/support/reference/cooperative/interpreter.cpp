@@ -4,8 +4,6 @@
 
 namespace heist::reference::cooperative {
 
-using namespace detail;
-
 void Interpreter::run(Json& scenario) {
   host_.clock = scenario["start"];
   host_.on_message = [this] { on_message(); };

@@ -11,8 +11,6 @@
 
 namespace heist::reference::cooperative {
 
-using namespace detail;
-
 /// The scenario takes very many steps, or goes very deep.
 struct Endless {};
 

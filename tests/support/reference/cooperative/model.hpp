@@ -7,8 +7,6 @@
 
 namespace heist::reference::cooperative {
 
-using namespace detail;
-
 /// The scenario with the traces that it must leave, as its `trace` and `host`; nothing when it does
 /// not end soon.
 ///

@@ -6,8 +6,6 @@
 
 namespace heist::reference::cooperative {
 
-using namespace detail;
-
 namespace {
 
 constexpr std::size_t deepest_body = 5;

@@ -11,8 +11,6 @@
 
 namespace heist::reference::cooperative {
 
-using namespace detail;
-
 using Json = nlohmann::json;
 
 class ScenarioWriter {

@@ -5,8 +5,6 @@
 
 namespace heist::reference::cooperative {
 
-using namespace detail;
-
 namespace {
 
 double timeout_of(int priority) {

@@ -10,8 +10,6 @@
 
 namespace heist::reference::cooperative {
 
-using namespace detail;
-
 /// What a task calls; empty: nothing. It returns what is called next.
 struct Callback {
   std::function<Callback(bool did_timeout)> call;
