@@ -158,7 +158,9 @@ TEST_F(SuspendedDelays,
   scheduler.resume();
   post("over", {.delay = 1ms});
   arrive();
-  ASSERT_EQ(core.on_agent().waiting.delays().next_expiry(), 11U);
+  loop.on_agent(
+      [](LoopCore& its) { ASSERT_EQ(its.on_agent().waiting.delays().next_expiry(), 11U); });
+  if (HasFatalFailure()) return;
   loop.advance(5ms);
   EXPECT_THAT(trace.take(), ElementsAre("first", "over"));
 }
