@@ -6,35 +6,35 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// What an agent runs. To be compared only: it is the same on all agents that run parts of one
-/// tree.
+/// What an agent runs. It is the same on all agents that run parts of one tree of forked calls, and
+/// is only compared.
 struct Running {
-  const void* what = nullptr;  ///< null: nothing
-  bool is_counted = false;     ///< among the tasks run; a reaction, or a part of its tree, is not
-  bool moves_tasks = false;    ///< see AgentActivity
+  const void* what = nullptr;  ///< null when it runs nothing
+  bool is_counted = false;     ///< whether it is a task; a reaction, or a part of its tree, is none
+  bool moves_tasks = false;    ///< whether a task may be in no place that is counted
 
   friend bool operator==(const Running&, const Running&) = default;
 };
 
-// One word: the address of what the agent runs, and two marks beside it.
+// One word has the address of what the agent runs, and two marks beside it.
 //
 // Roles   agent: writes.  closer: any thread; reads.
-// States  rests (nothing is left to do, or it only drops what is left); runs something, counted or
-//         not; moves tasks, within what it runs or between two tasks.
+// States  rests: nothing is left to do, or the agent only drops what is left.  runs something,
+//         which counts as a task or not.  moves tasks, within what it runs or between two tasks.
 // I1      While the agent does not move tasks, each of them is in exactly one of the places that a
 //         closer counts: the inbox, a queue, a delay, those begun, those dropped. While it moves
 //         tasks, one may be in none of them, or in two.
-// Edge running: publish -> steal. Carries the running task, or the one whose tree it runs a stolen
-//         part of, and the numbers that were written before, to a close.
+// Edge running: publish -> steal. Carries to a close the running task, or the task to whose tree a
+//         stolen part belongs, and the numbers that were written before.
 // Progress  wait-free.   Proof  stress/model/models/closing.cpp
 class AgentActivity {
  public:
-  /// What the agent said, so that it can say the same again.
+  /// What the agent says, as a value that it can keep and say again.
   using Word = std::uintptr_t;
 
-  /// Called by the agent, after it has published and counted the task.
+  /// Called by the agent after it has published and counted the task.
   void say_runs(const void* task) noexcept { say(word_of(task)); }
-  /// The same for something that is not counted among the tasks run.
+  /// The same for something that is not counted as a task.
   void say_runs_uncounted(const void* what) noexcept { say(word_of(what) | uncounted_mark); }
   void say_rests() noexcept { say(0); }
   /// Called by the agent between two tasks.

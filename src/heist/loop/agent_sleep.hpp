@@ -12,18 +12,18 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// The steps of a sleep, in their order: prepare(); announce() and last looks; until(); end().
-/// Edges: Inbox and Parker.
+/// A sleep has these steps, in this order: prepare(); announce(), after which the agent looks for
+/// work once more; until(); end(). The edges are those of Inbox and Parker.
 class AgentSleep {
  public:
   using Moment = std::optional<Parker::Clock::time_point>;
 
-  /// `inbox`: whose posts wake the agent.  `spin`: how long it looks for work before it sleeps.
+  /// Posts to `inbox` wake the agent. `spin` is how long it looks for work before it sleeps.
   AgentSleep(Inbox& inbox, std::chrono::nanoseconds spin) noexcept : inbox_(inbox), spin_(spin) {}
 
   // What any thread may call.
 
-  /// Called by whoever has ended the agent's sleep (Inbox, IdleAgents).
+  /// Called by the thread that has ended the agent's sleep in its word (Inbox, IdleAgents).
   void wake_up() noexcept {
     wakeups_sent_.fetch_add(1, sync::relaxed);  // relaxed: a statistic.
     parker_.unpark();
@@ -54,7 +54,7 @@ class AgentSleep {
   }
   void end() noexcept { static_cast<void>(inbox_.cancel_sleep()); }
 
-  // For foreign loops, instead of a sleep.
+  // What an agent calls instead of a sleep when a foreign loop waits for its descriptor.
 
   /// Announces sleep and arms the descriptor, or makes it readable at once if `has_work()`.
   template <class HasWork>
@@ -73,7 +73,7 @@ class AgentSleep {
   sync::atomic<std::uint64_t> wakeups_sent_{0};
   Parker parker_;
   const std::chrono::nanoseconds spin_;
-  sync::atomic<std::uint64_t> count_{0};  ///< of sleeps
+  sync::atomic<std::uint64_t> count_{0};  ///< how often it has slept
 };
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -27,15 +27,15 @@ struct AgentState : LocalTasks {
 
   MicrotaskQueue microtasks;
   SchedulingState current;              ///< scheduling state of what runs now
-  std::uint32_t cooperative_tasks = 0;  ///< how many have run; their numbers
+  std::uint32_t cooperative_tasks = 0;  ///< how many have run; the next one's number
   bool in_checkpoint = false;
   bool accepts_posts = true;  ///< from the agent itself; the inbox decides for others
-  bool not_started = false;   ///< the task that was to run met its abort
+  bool not_started = false;   ///< the task that was to run had been aborted
   bool is_searching = false;  ///< for work of its cluster; see IdleAgents
-  bool goes_on = false;       ///< the pick was interrupted, having passed over many
+  bool goes_on = false;       ///< the pick has passed over many tasks, and goes on later
   unsigned passed = 0;        ///< how many tasks picks have passed over
-  UpkeepTime clearing;        ///< of aborted tasks
-  Reason rethrown;            ///< see rethrown.hpp
+  UpkeepTime clearing;        ///< the time spent on clearing aborted tasks away
+  Reason rethrown;            ///< what a task rethrew last (rethrown.hpp)
 };
 
 }  // namespace HEIST_NAMESPACE::detail

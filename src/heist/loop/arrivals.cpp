@@ -60,7 +60,7 @@ void Arrivals::drain() noexcept {
   loop_.take_inbox();
   if (!loop_.aborted().has_released()) return;
   loop_.release_signals();
-  loop_.take_inbox();  // what the destructors posted and re-prioritised
+  loop_.take_inbox();  // for what the destructors have posted and re-prioritised
 }
 
 bool Arrivals::drain_until_limit() noexcept {
@@ -70,8 +70,8 @@ bool Arrivals::drain_until_limit() noexcept {
   return arrive_until_limit();
 }
 
-/// Accepts what was left, then the inbox as it is now. Returns false when a time limit comes first;
-/// the rest is left then.
+/// Accepts what was left, then the inbox as it is now. Returns false, and leaves the rest, when a
+/// time limit comes first.
 bool Arrivals::arrive_until_limit() noexcept {
   const AgentActivity::Moving moving(loop_.counts().activity());
   if (loop_.has_leftovers()) [[unlikely]] {

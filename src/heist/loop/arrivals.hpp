@@ -9,30 +9,32 @@ namespace HEIST_NAMESPACE::detail {
 
 class LoopCore;
 
-/// What was taken from the inbox and has not arrived is left there, where it is counted, and shows
-/// in TaskHome::has_leftovers().
+/// A portion may end before everything that was taken from the inbox has arrived. The inbox keeps
+/// the rest and counts it, and TaskHome::has_leftovers() says that there is some.
 ///
-/// Agent only.
+/// Thread: the agent.
 class Arrivals {
  public:
   Arrivals(LoopCore& loop, Inbox& inbox) noexcept : loop_(loop), inbox_(inbox) {}
   Arrivals(const Arrivals&) = delete;
   Arrivals& operator=(const Arrivals&) = delete;
 
-  /// Takes all of it, however much it is, but for what runs users' code.
+  /// Takes everything that can be taken without running users' code, however much it is.
   void take() noexcept HEIST_ON_AGENT;
-  /// The same, and drops references to signals, which runs users' destructors.
+  /// Takes everything, and drops references to signals, which runs users' destructors.
   void drain() noexcept HEIST_ON_AGENT;
-  /// As drain(), in portions. Returns false when a time limit has ended meanwhile, or the cluster
-  /// is to be looked after, whose limits only a keeper knows; the rest waits.
+  /// Does what drain() does, in portions. Returns false, and leaves the rest for later, when a time
+  /// limit has ended meanwhile. It also does so when nobody looks after the cluster's delays, as
+  /// only their keeper knows whether one of the cluster's limits has ended.
   [[nodiscard]] bool drain_until_limit() noexcept HEIST_ON_AGENT;
-  /// Whether a limit has ended that does not wait until all that was sent here has been taken.
+  /// Whether a time limit has ended, which goes before whatever has not been taken yet.
   [[nodiscard]] bool limit_is_first() noexcept HEIST_ON_AGENT;
-  /// Takes all, and refuses more.
+  /// Takes everything, and refuses what comes later.
   void close() noexcept HEIST_ON_AGENT;
 
  private:
-  /// How many nodes arrive, or are turned round to arrive, between two looks at the time limits.
+  /// How many nodes arrive, or are put into the order of their posts, between two looks at the time
+  /// limits.
   static constexpr unsigned portion = 1024;
   static constexpr unsigned turned_portion = 8192;
 

@@ -11,13 +11,14 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-// One word.
+// One word has both: how far the agent is, and which calls have left.
 //
 // Roles   caller: any thread, in a call of close(), which has a number.  agent: says how far it is.
-// States  (stage: open, closed (its loop is), stopped (on_stop has returned, too); the youngest
-//         call that has left at its deadline).
-// I1      Whoever leaves takes along those that were called before: a later deadline counts for all
-//         that wait by then. Whoever calls afterwards waits as it asks for.
+// States  A stage: open; closed, when the agent's loop is; stopped, when on_stop has returned, too.
+//         Beside it the youngest call that has left at its deadline.
+// I1      A call that leaves takes along those that came before it, so that the deadline of the
+//         latest call counts for all that wait by then. A call that comes afterwards waits for as
+//         long as it asks for.
 // Edge close_calls: reach -> see. Carries what the agent has done until then.
 // Bound   2^30 calls in one process.
 // Progress  lock-free but for wait().   Proof  stress/model/models/closing.cpp
@@ -27,12 +28,12 @@ class CloseCalls {
   using Moment = std::optional<std::chrono::steady_clock::time_point>;
   enum class Stage : std::uint8_t { open, closed, stopped };
 
-  /// The number of a new call; calls of all agents share the numbers.
+  /// The number of a new call. Calls of all agents share the numbers.
   [[nodiscard]] static Number next() noexcept {
     return numbers_given.fetch_add(1, sync::relaxed) + 1;  // relaxed: only its order counts.
   }
 
-  /// Called by the agent; stages never go back.
+  /// Called by the agent. Stages never go back.
   void reach(Stage stage) noexcept {
     Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
     const auto next = static_cast<Word>(stage);
@@ -46,14 +47,14 @@ class CloseCalls {
     return stage_of(word_.load(sync::edge("close_calls:see", sync::acquire)));
   }
 
-  /// Called by a caller of close(). Returns false when the time has come first.   Blocks: until the
+  /// Called by a caller of close(). Returns false when `until` has come first.   Blocks: until the
   /// agent has stopped, or a later call leaves.
   [[nodiscard]] bool wait(Number call, Moment until) noexcept {
     return await(until, [call](Word seen) noexcept {
       return stage_of(seen) == Stage::stopped || left_of(seen) > call;
     });
   }
-  /// The same, until the agent's loop is closed.
+  /// Waits in the same way until the agent's loop is closed.
   bool wait_closed(Moment until) noexcept {
     return await(until, [](Word seen) noexcept { return stage_of(seen) != Stage::open; });
   }
@@ -62,7 +63,7 @@ class CloseCalls {
     Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
     while (left_of(old) < call) {
       const Word now = call << stage_bits | (old & stage_mask);
-      // relaxed, both: carries nothing; who returns looks at the agent by itself.
+      // relaxed, both: it carries nothing. A caller that returns looks at the agent itself.
       if (word_.compare_exchange_weak(old, now, sync::relaxed, sync::relaxed)) {
         return wake_all_on_word(word_);
       }

@@ -7,7 +7,7 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Agent only.
+/// Thread: the agent.
 class ContinuationRun {
  public:
   /// Notes that something of this level is picked.

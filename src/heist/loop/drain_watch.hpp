@@ -1,4 +1,4 @@
-// DrainWatch: tells, once, when a drain without a deadline does not get on because something waits.
+// DrainWatch: tells once that a drain without a deadline makes no progress, and what it waits for.
 #pragma once
 
 #include <chrono>
@@ -11,10 +11,10 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Why a drain does not get on.
+/// Why a drain makes no progress.
 struct DrainObstacle {
-  std::string what;        ///< empty: nothing waits
-  std::uint64_t mark = 0;  ///< the same as long as those that wait have not gone on
+  std::string what;        ///< empty when nothing waits
+  std::uint64_t mark = 0;  ///< stays the same until something that waits goes on
 };
 
 /// How long a drain may wait for the same before that is told; for tests.   Returns the former one.
@@ -27,7 +27,7 @@ class DrainWatch {
  public:
   explicit DrainWatch(CloseTerms& terms) noexcept;
 
-  /// When to look next; nothing when there is a deadline, and so an end.
+  /// When to look next. Nothing when the drain has a deadline, as it will end then.
   [[nodiscard]] std::optional<CloseTerms::Clock::time_point> due() const noexcept;
   /// Looks, when it is time. An obstacle that was found twice is told to the error hook, by the
   /// first of all that look. `find()` gives a DrainObstacle.

@@ -9,8 +9,8 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Makes the calling thread the loop's agent for a scope. Scopes of different loops nest: a task of
-/// one loop may drive, or destroy, another one.
+/// Makes the calling thread the loop's agent for a scope. Scopes of different loops nest, as a task
+/// of one loop may drive, or destroy, another one.
 ///
 /// Errors: NotAllowedError when this loop is being driven already.
 class DriveScope {
@@ -36,10 +36,10 @@ class DriveScopeUnlessInside {
   std::optional<DriveScope> scope_;
 };
 
-/// For a scope the calling thread drives no loop: what it runs meanwhile is as on a plain thread.
-/// Its loops go on being driven. That a thread has a loop is asked in one place only,
-/// loop_of_this_thread, by every post and by every reaction: a second word for "not now" would be
-/// one more look for each of them.
+/// Makes the calling thread look like a plain one for a scope: what it runs meanwhile finds no loop
+/// of this thread. Its loops are still being driven. Every post and every reaction asks
+/// loop_of_this_thread which loop the thread has. So that is set to null here: a second word for
+/// "not now" would cost each of them one more look.
 class DrivePause {
  public:
   DrivePause() noexcept : driven_(std::exchange(loop_of_this_thread, nullptr)) {}
@@ -51,8 +51,8 @@ class DrivePause {
   LoopCore* const driven_;
 };
 
-/// The innermost of the loops that the calling thread drives of which is_it(const LoopCore&) is
-/// true; null: none.
+/// The innermost loop that the calling thread drives and of which is_it(const LoopCore&) is true,
+/// or null.
 template <class IsIt>
 [[nodiscard]] LoopCore* find_driven(IsIt&& is_it) noexcept {
   LoopCore* driven = loop_of_this_thread;
@@ -60,21 +60,22 @@ template <class IsIt>
   return driven;
 }
 
-/// Whether the calling thread drives `home`, be it outside of another loop. Only compares.
+/// Whether the calling thread drives `home`, perhaps with other loops nested in it. It compares
+/// addresses only.
 [[nodiscard]] inline bool drives_here(const TaskHome* home) noexcept {
   return find_driven([home](const LoopCore& loop) { return &loop == home; }) != nullptr;
 }
-/// The loop that the calling thread drives that is in a cluster; null: none.
+/// The innermost loop that the calling thread drives and that is in a cluster, or null.
 [[nodiscard]] inline LoopCore* member_here() noexcept {
   return find_driven([](const LoopCore& loop) { return loop.membership() != nullptr; });
 }
-/// Whether the calling thread is an agent of this cluster, be it outside of another loop.
+/// Whether the calling thread is an agent of this cluster, perhaps with other loops nested in it.
 [[nodiscard]] inline bool drives_member_here(const TaskHome& cluster) noexcept {
   return find_driven([&](const LoopCore& loop) { return loop.is_member_of(cluster); }) != nullptr;
 }
 
-/// For ForkWatch: in this child of fork nobody drives the loop, or a copy of the thread that did.
-/// It takes no tasks, and stops.
+/// Called by ForkWatch in a child process, where either nobody drives the loop, or the copy of the
+/// thread that did. From then on the loop takes no tasks, and it stops.
 void lose_agent(void* home) noexcept;
 
 }  // namespace HEIST_NAMESPACE::detail

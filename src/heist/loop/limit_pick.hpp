@@ -5,20 +5,21 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Picks a limit of the loop that has ended; null: none, or it is a task's turn.
+/// Picks a time limit of the loop that has ended. Returns null when there is none, or when it is a
+/// task's turn.
 inline SchedulerTask* pick_limit(LoopCore& loop) noexcept HEIST_ON_AGENT {
   auto& limits = loop.on_agent().waiting.limits();
   return !limits.empty() && limits.begin_pick(loop.counts().run()) ? &limits.pop() : nullptr;
 }
 
-/// Picks a limit of the cluster, if what was sent to this loop has arrived in part only: that was
-/// interrupted for such a limit.
+/// Picks a limit of the cluster, if only a part of what was sent to this loop has arrived: a limit
+/// of the cluster may be why the rest was left.
 inline SchedulerTask* pick_limit_of_cluster(LoopCore& loop) noexcept HEIST_ON_AGENT {
   const bool is_interrupted = loop.has_leftovers() && loop.membership() != nullptr;
   return is_interrupted ? loop.membership()->keep_delays() : nullptr;
 }
 
-/// A function of its own, as most picks have no limit to look for.
+/// It is a function of its own, as most picks have no limit to look for.
 [[gnu::noinline]] inline SchedulerTask* pick_limit_of_any(LoopCore& loop) noexcept HEIST_ON_AGENT {
   if (loop.may_have_limits()) {
     const bool is_first = loop.has_messages() && loop.arrivals().limit_is_first();

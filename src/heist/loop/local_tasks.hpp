@@ -15,9 +15,9 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Only the agent touches this, but for size().
+/// Thread: the agent, but for size().
 struct LocalTasks {
-  /// `time` is the loop's, as is `aborted`: there goes what was aborted before it started.
+  /// `time` is the loop's clock. `aborted` takes the tasks that were aborted before they started.
   LocalTasks(const EventLoopOptions& options, const LoopTime& time, AbortedTasks& aborted) noexcept
       : waiting(time), policy(options, time), aborted_(aborted) {}
 
@@ -26,13 +26,13 @@ struct LocalTasks {
   std::uint64_t next_enqueue_order = 1;
   PickPolicy policy;
 
-  /// Enqueues a task that is runnable: it takes its place in line now (ORD-4).
+  /// Enqueues a runnable task, which gets its enqueue order now (ORD-4).
   void enqueue_runnable(SchedulerTask& task) noexcept {
     task.key = next_enqueue_order++;
     task.is_dynamic ? enqueue_dynamic(ControlledTask::of(task)) : queues.push(task);
   }
-  /// Enqueues a task, or arms it if it is delayed: then it takes its place when its delay is over.
-  /// One that was aborted on its way is set aside.
+  /// Enqueues a task. A delayed one is armed instead, and gets its enqueue order when its delay is
+  /// over. One that was aborted on its way here is set aside.
   void enqueue(SchedulerTask& task) noexcept {
     if (task.is_aborted()) [[unlikely]]
       return aborted_.discard(task);
@@ -40,8 +40,8 @@ struct LocalTasks {
   }
   /// Enqueues the tasks whose delays are over.
   void end_delays() noexcept;
-  /// Takes the first task, if it may run now; null when it was set aside instead.   Precondition:
-  /// there is one.
+  /// Takes the first task. Returns null when that may not run now, and was set aside.
+  /// Precondition: there is one.
   [[nodiscard]] SchedulerTask* try_pick() noexcept {
     SchedulerTask* task =
         policy.is_wanted() ? policy.pop(queues, next_enqueue_order) : queues.pop();
@@ -57,23 +57,23 @@ struct LocalTasks {
   }
   /// Takes an unstarted task back from wherever it is. Returns false when it is not here.
   [[nodiscard]] bool withdraw(SchedulerTask& task) noexcept;
-  /// A scheduler was resumed: its runnable tasks that were held back take their places in line
-  /// again.
+  /// Called when a scheduler was resumed: puts its tasks that were held back into the queues, where
+  /// their age belongs.
   void release_held(SchedulerCore& scheduler) noexcept;
 
-  /// The signal's priority changed: its queues move.
+  /// Called when the signal's priority has changed: moves its queues to their new level.
   void refresh_priority(SignalPort& port) noexcept;
-  /// The same for all signals.
+  /// Does the same for all signals.
   void refresh_priorities() noexcept;
 
-  /// The number of tasks and time limits.   Thread: any; others than the agent see them as of a
-  /// moment ago.
+  /// The number of tasks and time limits.   Thread: any. Threads other than the agent see a number
+  /// of a moment ago.
   [[nodiscard]] std::size_t size() const noexcept { return queues.size() + waiting.size(); }
 
  private:
   AbortedTasks& aborted_;
 
-  /// Enqueues a task whose signal's priority says where it stands while it waits.
+  /// Enqueues a task that moves with its signal's priority while it waits.
   void enqueue_dynamic(ControlledTask& task) noexcept;
 };
 

@@ -12,29 +12,29 @@ namespace HEIST_NAMESPACE::detail {
 
 class LoopCore;
 
-/// Roles   agent: closes.  closer: any thread; hurries, and reads the report.
-/// Edge closing: begin -> see. Carries what the report of this close begins with.
+/// Roles   agent: closes.  closer: any thread; hurries the close, and reads its report.
+/// Edge closing: begin -> see. Carries the numbers from which the report of this close counts.
 class LoopClosing {
  public:
   explicit LoopClosing(LoopCore& loop) noexcept : loop_(loop) {}
   LoopClosing(const LoopClosing&) = delete;
   LoopClosing& operator=(const LoopClosing&) = delete;
 
-  /// Called by the agent: runs or drops everything, for good, by the terms that were asked for. A
-  /// second call does nothing.
+  /// Called by the agent: runs or drops everything by the terms that were asked for, and takes
+  /// nothing afterwards. A second call does nothing.
   CloseReport close() noexcept HEIST_ON_AGENT;
   CloseReport close(const CloseMode& mode) noexcept HEIST_ON_AGENT;
   /// Called by the agent: clears away what was aborted and is still there.
   void finish() noexcept HEIST_ON_AGENT;
 
-  /// Called by any thread: makes these terms count for a close that is under way, where they are
+  /// Called by any thread: makes a close that is under way go by these terms where they are
   /// stricter.
   void hurry(const CloseMode& mode) noexcept;
   /// Whether a close() is under way.   Thread: any.
   [[nodiscard]] bool is_under_way() const noexcept {
     return is_under_way_.load(sync::edge("closing:see", sync::acquire));
   }
-  /// What a drain that does not get on waits for.   Thread: any.   Errors: std::bad_alloc.
+  /// Finds what a drain waits for that makes no progress.   Thread: any.   Errors: std::bad_alloc.
   [[nodiscard]] DrainObstacle find_obstacle() const;
 
  private:

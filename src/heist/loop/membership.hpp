@@ -14,7 +14,8 @@ namespace HEIST_NAMESPACE::detail {
 class SchedulerTask;
 class TaskHome;
 
-/// Which agents of a cluster waited when one of them looked; kept for its next look.
+/// Which agents of a cluster waited when one of them looked. It compares them with those that wait
+/// at its next look.
 struct SeenWaits {
   SeenWaits() noexcept = default;
   SeenWaits(const SeenWaits&) = delete;
@@ -34,34 +35,36 @@ class Membership {
 
   [[nodiscard]] TaskHome& cluster() const noexcept { return cluster_; }
 
-  /// What is to be run next of all agents' time limits, tasks and continuations and this loop's
-  /// own. Returns null when there is nothing, or when the pick has to go on (LoopCore::goes_on).
+  /// Takes what is to run next: a time limit, a task or a continuation, of this loop or of the
+  /// cluster. Returns null when there is nothing, or when the pick goes on later
+  /// (AgentState::goes_on).
   [[nodiscard]] virtual LoopNode* pick() noexcept HEIST_ON_AGENT = 0;
-  /// Looks after the cluster's delays if nobody does.   Returns a signal's time limit that has
-  /// ended, to be run next; null: none, or it is a task's turn.
+  /// Looks after the cluster's delays if nobody does. Returns a time limit that has ended and is to
+  /// run next, or null when none has, or when it is a task's turn.
   [[nodiscard]] virtual SchedulerTask* keep_delays() noexcept HEIST_ON_AGENT = 0;
-  /// Whether somebody is to look after the cluster's delays, and nobody does.
+  /// Whether the cluster has delays that nobody looks after.
   [[nodiscard]] virtual bool wants_keeper() noexcept HEIST_ON_AGENT = 0;
-  /// Whether the cluster may have something above this level, or something to look after.
+  /// Whether the cluster may have tasks above this level, or delays that nobody looks after.
   [[nodiscard]] virtual bool has_more_urgent(int level) noexcept HEIST_ON_AGENT = 0;
   /// Sleeps until there may be something to do, or `limit`.
   virtual void park(std::optional<std::chrono::steady_clock::time_point> limit) noexcept
       HEIST_ON_AGENT = 0;
-  /// The agent is about to run something: others look for what is published meanwhile (CLU-3,
-  /// DLY-5).
+  /// Called before the agent runs something, which may take long. From now on other agents look for
+  /// what is published (CLU-3, DLY-5).
   virtual void end_search() noexcept HEIST_ON_AGENT = 0;
 
-  // What the agent's thread calls within a task.
+  // What the agent's thread calls within a task that waits.
 
-  /// Called before a wait: drops what nobody may run any more.
+  /// Called before a wait: drops tasks that no agent may run any more.
   virtual void drop_before_wait() noexcept = 0;
-  /// Called when the agent has said what it waits for: whether nobody is left who could end that
-  /// wait (CLU-5).
+  /// Called when the agent has said what it waits for. Returns whether nobody is left who could end
+  /// that wait (CLU-5).
   [[nodiscard]] virtual bool is_stuck() noexcept = 0;
-  /// It has waited for long: what is to be told of those that have waited since the call before,
-  /// which `seen` is of; empty: nothing, or another one of them tells.   Errors: std::bad_alloc.
+  /// Called when the agent has waited for long. Returns what is to be told of the agents that have
+  /// waited ever since the call before, which left `seen`. It is empty when there is nothing to
+  /// tell, or when another one of them tells it.   Errors: std::bad_alloc.
   [[nodiscard]] virtual std::string find_long_waits(std::unique_ptr<SeenWaits>& seen) = 0;
-  /// Called after a wait: waits until nobody looks at what the agent waited for.
+  /// Called after a wait: returns when no other thread looks at the promise any more.
   virtual void await_lookers() noexcept = 0;
 
  protected:

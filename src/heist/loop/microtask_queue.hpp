@@ -5,7 +5,7 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Only the agent touches it, and it does not own its nodes.   Spec: [html#microtask-queue].
+/// Thread: the agent.   It does not own its nodes.   Spec: [html#microtask-queue].
 class MicrotaskQueue {
  public:
   [[nodiscard]] bool empty() const noexcept { return head_ == nullptr; }

@@ -16,10 +16,10 @@ namespace HEIST_NAMESPACE::detail {
 
 /// What an agent goes by beside levels, and what it remembers of its picks for that.
 ///
-/// Only the agent touches it.
+/// Thread: the agent.
 class PickPolicy {
  public:
-  /// `time` is the loop's.
+  /// `time` is the loop's clock.
   PickPolicy(const EventLoopOptions& options, const LoopTime& time) noexcept
       : time_(&time),
         cap_(options.continuation_cap),
@@ -29,26 +29,26 @@ class PickPolicy {
 
   /// Whether the options ask for a cap or a maximum wait. If not, picks go by levels only.
   [[nodiscard]] bool is_wanted() const noexcept { return is_wanted_; }
-  /// From now on it goes by the clock of the loop's cluster, by which stealable tasks are stamped.
+  /// From now on this goes by the cluster's clock, by which stealable tasks are stamped.
   void follow(const LoopTime& cluster) noexcept { time_ = &cluster; }
   [[nodiscard]] std::chrono::nanoseconds now() const noexcept { return time_->now(); }
 
-  /// Finds the one of this loop's own tasks that has been late for longest.
+  /// Finds the task of this loop whose maximum wait ended first.
   [[nodiscard]] LatePick find_late(const TaskQueues& queues, std::chrono::nanoseconds now,
                                    std::uint64_t next_order) noexcept {
     return guard_ ? guard_->find(queues, now, next_order) : LatePick{};
   }
-  /// Says when to look for late tasks of the cluster; null without a maximum wait.
+  /// When to look for late tasks of the cluster. Null without a maximum wait.
   [[nodiscard]] LateLooks* looks() noexcept { return guard_ ? &guard_->looks() : nullptr; }
-  /// Whether continuations, which go on, have gone first for the whole cap: then one task of their
-  /// priority may pass (YLD-6).
+  /// Whether continuations have gone before the tasks of their priority for as long as the cap
+  /// allows. Then one of those tasks may pass (YLD-6).
   [[nodiscard]] bool has_pass(std::chrono::nanoseconds now) const noexcept {
     return cap_ != cap_.zero() && run_.has_lasted(cap_, now);
   }
   [[nodiscard]] ContinuationRun& run() noexcept { return run_; }
 
-  /// The next of the loop's own tasks: what is late comes first, then a task that may pass.
-  /// Precondition: there is one.
+  /// Takes the next of the loop's own tasks. A late one comes first, then one that may pass.
+  /// Precondition: there is a task.
   [[nodiscard]] SchedulerTask* pop(TaskQueues& queues, std::uint64_t next_order) noexcept;
 
  private:

@@ -9,13 +9,13 @@ namespace HEIST_NAMESPACE::detail {
 
 // Roles   agent: publishes and withdraws.  closer: any thread, at its deadline; steals.
 // States  task_: null, or the running task.
-// I1      The task that was published is emptied from the slot by exactly one of the two. When a
-//         closer has it, the last of both to be done with it drops the share of its memory that the
-//         agent added.
+// I1      Exactly one of the two takes a published task out of the slot. If that is a closer, the
+//         agent adds a share of the task's memory, and the last of both to be done with it drops
+//         that share.
 // Edge running: publish -> steal. Carries the task.
-// Edge running: withdraw -> steal. Carries nothing of the task's: whoever withdrew it ends it.
+// Edge running: withdraw -> steal. Carries nothing of the task: the agent that withdrew it ends it.
 // Edge running: rejected -> reject. One closer is done with its stolen task before the next steals.
-// Progress  wait-free; a closer does nothing while another one is at it.
+// Progress  wait-free. A closer does nothing while another one steals.
 // Proof   stress/model/models/running.cpp
 class RunningTask {
  public:

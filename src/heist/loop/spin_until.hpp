@@ -11,8 +11,8 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Waits for `done()` for the budget, and for as long as it is hot there, but not beyond `limit`;
-/// while it is only hot no other thread is kept off the CPU.
+/// Waits for `done()` until the budget is used up, and for as long as the home is hot, but not
+/// beyond `limit`. While it only waits because of that, it yields the CPU to other threads.
 template <class Done>
 void spin_until(std::chrono::nanoseconds budget, const TaskHome& hot,
                 std::optional<LoopTime::Clock::time_point> limit, Done&& done) {

@@ -13,26 +13,27 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// For tasks of one priority, whose wait has a maximum: tasks have no time of their own, but at
-/// picks it is noted which enqueue order comes next. What is older was runnable by then.
+/// Since when the tasks of one priority have waited. A task has no time of its own. Instead, picks
+/// note from time to time which enqueue order comes next: a task with a lower one was runnable by
+/// then.
 ///
-/// Agent only.
-/// I1      Marks are in the order of their times and of their enqueue orders; until the maximum is
-///         over they are at least a sixteenth of it apart, so that so many need no more than
+/// Thread: the agent.
+/// I1      Marks are in the order of their times and of their enqueue orders. Until the maximum
+///         wait is over they are at least a sixteenth of it apart, so they need no more than
 ///         `young` places.
-/// I2      The last `late_`th is the newest whose maximum wait is over; it is not thinned out while
-///         it is.
-/// Bound   `places` marks. Those that tell older waits apart are thinned out when all are in use:
-///         they stay near to each other by comparison with how long ago they are.
+/// I2      The first late_ marks are those whose maximum wait is over. The newest of them is never
+///         thinned out.
+/// Bound   `places` marks. When all are in use, some of the late ones are thinned out. The gaps
+///         between those that stay are small by comparison with how long ago they are.
 class AgeMarks {
  public:
   using Time = std::chrono::nanoseconds;
 
-  /// Zero: no maximum.
+  /// Zero means that there is no maximum.
   explicit AgeMarks(Time most) noexcept : most_(most), step_((most + Time(young - 1)) / young) {}
 
   [[nodiscard]] bool is_off() const noexcept { return most_ == Time::zero(); }
-  /// Whether a mark is due: `next_order` is the next that a task will get.
+  /// Whether a mark is due. The next task will get the enqueue order `next_order`.
   [[nodiscard]] bool wants_mark(Time now, std::uint64_t next_order) const noexcept {
     if (count_ == 0) return true;
     const Mark& newest = marks_[count_ - 1];
@@ -45,17 +46,17 @@ class AgeMarks {
     if (count_ == places) thin_out(now);
     marks_[count_++] = {now, next_order};
   }
-  /// Once for each `now`, before what follows is asked.
+  /// To be called once for each `now`, before the questions below.
   void note_time(Time now) noexcept {
     while (late_ < count_ && now - marks_[late_].time >= most_) ++late_;
   }
-  /// Whether a task's maximum wait was over at the time noted. It may say no for a sixteenth of
-  /// that too long.
+  /// Whether a task's maximum wait was over at the time noted. The answer may turn true too late,
+  /// by a sixteenth of the maximum.
   [[nodiscard]] bool is_late(std::uint64_t order) const noexcept {
     return late_ != 0 && order < marks_[late_ - 1].order;
   }
-  /// When it was over, as nearly as the marks tell.   Precondition: is_late(order).   Cost: O(log
-  /// marks).
+  /// When that wait was over, as nearly as the marks tell.   Precondition: is_late(order).   Cost:
+  /// O(log marks).
   [[nodiscard]] Time end_of_wait(std::uint64_t order) const noexcept {
     const auto by = std::upper_bound(
         marks_.begin(), end_of_late(), order,
@@ -81,13 +82,14 @@ class AgeMarks {
     count_ -= count;
     late_ -= count;
   }
-  /// Those that tell no task from another one any more. The newest late one stays.
+  /// Drops the late marks that are older than every waiting task. The newest late one stays.
   void forget_before(std::uint64_t oldest) noexcept {
     std::size_t past = 0;
     while (past + 1 < late_ && marks_[past].order <= oldest) ++past;
     erase(0, past);
   }
-  /// The late one that is missed least: its neighbours are near to each other, and long ago.
+  /// Drops the late mark that is missed least, as its neighbours are near to each other by
+  /// comparison with how long ago it is.
   void thin_out(Time now) noexcept {
     std::size_t least = 1;
     for (std::size_t at = 2; at + 1 < late_; ++at) {
@@ -107,14 +109,14 @@ class AgeMarks {
   std::size_t late_ = 0;
 };
 
-/// What is to be picked next because it has waited for its maximum.
+/// Where the task is that is to be picked next because it has waited for its maximum.
 struct LatePick {
   int level = -1;                                                  ///< -1: there is none
   std::chrono::nanoseconds end = std::chrono::nanoseconds::max();  ///< of its maximum wait
 };
 
-/// When an agent looks for late tasks among those of its cluster: every sixteenth of the shortest
-/// maximum, and at each pick while there are some.   Agent only.
+/// When an agent looks for late tasks among those of its cluster: once in a sixteenth of the
+/// shortest maximum, and at each pick while it finds some.   Thread: the agent.
 class LateLooks {
  public:
   explicit LateLooks(const MaxWait& most) noexcept {
@@ -132,7 +134,7 @@ class LateLooks {
   std::chrono::nanoseconds next_{};
 };
 
-/// Only the agent touches it.
+/// Finds tasks of a loop that have waited for the maximum of their priority.   Thread: the agent.
 class StarvationGuard {
  public:
   explicit StarvationGuard(const MaxWait& most) noexcept
@@ -142,8 +144,8 @@ class StarvationGuard {
 
   [[nodiscard]] LateLooks& looks() noexcept { return looks_; }
 
-  /// At a pick: of the tasks that have waited for their maximum the one that had done so first.
-  /// Cost: O(1) while there is none, O(log marks) else.
+  /// To be called at each pick: finds the task whose maximum wait was over first.   Cost: O(1)
+  /// while there is none, else O(log marks).
   [[nodiscard]] LatePick find(const TaskQueues& queues, std::chrono::nanoseconds now,
                               std::uint64_t next_order) noexcept {
     LatePick found;
@@ -158,7 +160,8 @@ class StarvationGuard {
   }
 
  private:
-  /// Tasks and continuations of a priority have the same maximum: the older one's is over first.
+  /// Tasks and continuations of a priority have the same maximum. That of the older one is over
+  /// first.
   static void consider(const AgeMarks& marks, const TaskQueues& queues, int level,
                        LatePick& found) noexcept {
     for (const int at : {level, level + 1}) {

@@ -62,7 +62,7 @@ class StopRequest {
 
   // The agent's.
   bool is_due_ = false;
-  bool is_message_here_ = false;  ///< taken, and not free to be sent again
+  bool is_message_here_ = false;  ///< it was taken, and may not be sent again yet
 };
 
 }  // namespace HEIST_NAMESPACE::detail

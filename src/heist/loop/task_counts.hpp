@@ -15,7 +15,7 @@ namespace HEIST_NAMESPACE::detail {
 
 class LoopCore;
 
-/// The tasks that a loop has begun, and which of them has not ended.
+/// How many tasks a loop has begun, and the one that has not ended.
 struct TasksBegun {
   std::uint64_t count = 0;
   Running running;
@@ -29,11 +29,11 @@ struct TasksBegun {
 struct TaskTally {
   std::uint64_t begun = 0;
   std::uint64_t dropped = 0;      ///< by a close
-  std::uint64_t not_started = 0;  ///< still there; aborted ones, too, until they are cleared away
+  std::uint64_t not_started = 0;  ///< still there, with aborted ones that are not cleared away yet
   Running running;
 };
 
-/// The agent counts; whoever waits for the end of a close adds up what it finds.
+/// The agent counts, and threads that wait for the end of a close add up what they find.
 ///
 /// Thread: any, unless said otherwise.
 class TaskCounts {
@@ -50,11 +50,11 @@ class TaskCounts {
     // relaxed: a statistic with one writer.
     count.store(count.load(sync::relaxed) + 1, sync::relaxed);
   }
-  /// From now on all that is left is dropped.
+  /// Called when the close begins to drop all the tasks that are left.
   void begin_to_drop(std::uint64_t tasks) noexcept {
     to_drop_.store(tasks, sync::relaxed);  // relaxed: a number.
   }
-  /// The report of a close, which begins now, does not count what has ended.
+  /// Called when a close begins, as its report does not count tasks that ended before.
   void begin_report() noexcept {
     ended_before_close_.store(run_, sync::relaxed);  // relaxed: see report().
   }
@@ -67,19 +67,19 @@ class TaskCounts {
   [[nodiscard]] std::uint64_t run_of(std::size_t source) const noexcept {
     return of_source_[source].load(sync::relaxed);  // relaxed: a statistic.
   }
-  /// What the agent says it does.
+  /// What the agent says that it does at the moment.
   [[nodiscard]] AgentActivity& activity() noexcept { return activity_; }
   [[nodiscard]] const AgentActivity& activity() const noexcept { return activity_; }
-  /// Exact, unless the agent gets no processor for long while it moves tasks.   Blocks: for a
-  /// moment at the most, and while it walks over what the inbox holds.
+  /// The tally is exact, unless the agent gets no processor for long while it moves tasks.
+  /// Blocks: for a moment at the most, and while it walks over what the inbox holds.
   [[nodiscard]] TaskTally tally() const noexcept;
-  /// The same in one try, without waiting. None: the agent moves tasks.
+  /// The same in one try, without waiting. Returns nothing when the agent moves tasks.
   [[nodiscard]] std::optional<TaskTally> try_tally() const noexcept;
-  /// The tasks begun, as at some time during the call.   Blocks: as tally().
+  /// The tasks that had begun at some time during the call.   Blocks: as tally() does.
   [[nodiscard]] TasksBegun begun() const noexcept;
-  /// The same in one try, without waiting. None: the agent moves tasks.
+  /// The same in one try, without waiting. Returns nothing when the agent moves tasks.
   [[nodiscard]] std::optional<TasksBegun> try_begun() const noexcept;
-  /// The report of the tasks that had not ended when `ended` tasks had.
+  /// The report of all tasks but the first `ended` to end.
   [[nodiscard]] CloseReport report_since(std::uint64_t ended) const noexcept;
   [[nodiscard]] CloseReport report() const noexcept {
     // relaxed: written before by this thread, or ordered by closing:see.

@@ -9,18 +9,18 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// A portion at each pick keeps picks short, but where picks are rare, as tasks are long, more may
-/// come than portions take away. So upkeep goes on: for an eighth of the time since it last did,
-/// and a quarter of a millisecond at the most. Picks that are not rare stay short, and no pick is
-/// late for it.
+/// Upkeep in portions, one at each pick, keeps picks short. But where tasks are long and picks
+/// rare, more work may come than the portions do. So upkeep goes on after its portion, for an
+/// eighth of the time since it last went on, and for a quarter of a millisecond at the most. Where
+/// picks are frequent that is next to nothing.
 ///
-/// Agent only.
+/// Thread: the agent.
 class UpkeepTime {
  public:
   static constexpr std::chrono::microseconds most{250};
 
-  /// Calls `step()`, which does a portion and says whether there is more, while there is time. On a
-  /// virtual clock, which stands still meanwhile, it does nothing.
+  /// Calls `step()`, which does a portion and says whether there is more, until the time is over.
+  /// It does nothing on a virtual clock, which would stand still meanwhile.
   template <class Step>
   void go_on(const LoopTime& time, Step&& step) noexcept {
     if (time.is_virtual()) return;
