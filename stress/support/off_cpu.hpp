@@ -1,5 +1,5 @@
-// How long a thread has waited for a processor since some time: what the system did, not the
-// runtime.
+// OffCpu: how long a thread has waited for a processor since some time. The system causes such
+// waits, and not the runtime.
 #pragma once
 
 #include <fcntl.h>
@@ -16,8 +16,8 @@
 
 namespace heist::stress {
 
-/// The calling thread's. Waits are known as they were at some moments only, so a thread notes one
-/// often.
+/// The waits of the calling thread. They are known only for the moments that were noted, so a
+/// thread has to note moments often.
 class OffCpu {
  public:
   using Clock = std::chrono::steady_clock;
@@ -28,15 +28,15 @@ class OffCpu {
     return one;
   }
 
-  /// Returns now.
+  /// Notes this moment, and returns it.
   Clock::time_point note() {
-    // The waits first: what comes between is not counted as one.
+    // The waits are read first, so that a wait between the two reads is not counted here.
     const Note now{.waited = read(), .at = Clock::now()};
     notes_[count_++ % notes_.size()] = now;
     return now.at;
   }
-  /// How long it waited between `then` and the last moment noted. Of the waits that were noted
-  /// first after `then` no more than what was left of the time.
+  /// How long the thread waited between `then` and the last moment that was noted. Waits of the
+  /// interval in which `then` lies count for no longer than the part of it after `then`.
   [[nodiscard]] Time waited_since(Clock::time_point then) const {
     Time waited{};
     for (std::size_t back = 1; back < count_ && back < notes_.size(); ++back) {
@@ -59,7 +59,7 @@ class OffCpu {
   }
   ~OffCpu() { ::close(file_); }
 
-  /// "time on the CPU, time waited for it, ...".
+  /// The file has "time on the CPU, time waited for it, ...".
   [[nodiscard]] Time read() const {
     std::array<char, 128> text{};
     const auto length = ::pread(file_, text.data(), text.size(), 0);
