@@ -185,8 +185,7 @@ TaskPriority SignalCore::picked_through() noexcept {
 }
 
 void SignalCore::set_priority(TaskPriority priority) {
-  // relaxed: compared with one's own only.
-  if (deliverer_.load(sync::relaxed) == this_thread_identity()) {
+  if (deliverer_.load(sync::relaxed) == this_thread_identity()) {  // relaxed: one's own or not.
     throw NotAllowedError(
         "set_priority: a change of this signal is being delivered on this thread");
   }
@@ -194,7 +193,7 @@ void SignalCore::set_priority(TaskPriority priority) {
   each_part([](SignalPort& part) { part.reserve_move(); });
   std::uint32_t word = change_word_.load(sync::edge("signal:observe", sync::acquire));
   do {
-    if (word == as_word(priority)) return;  // the loops know it (I4)
+    if (word == as_word(priority)) return;  // I4: the loops know it
   } while (!change_word_.compare_exchange_weak(word, entered(word, priority),
                                                sync::edge("signal:change", sync::seq_cst),
                                                sync::edge("signal:observe", sync::acquire)));

@@ -79,7 +79,7 @@ class TaskHome {
   /// Returns the home as a loop, or null when it is a cluster.
   [[nodiscard]] virtual LoopCore* as_loop() noexcept = 0;
 
-  /// Refuses tasks from other threads from now on; messages still come.
+  /// Refuses tasks from other threads from now on. Messages still come.
   void refuse_tasks() noexcept {
     refuses_tasks_.store(true, sync::relaxed);  // relaxed: posts that overlap may fall either way.
   }

@@ -36,7 +36,7 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// A point in time of an event loop; what a tick lasts is the loop's business.
+/// A point in time of an event loop. How long a tick lasts is the loop's business.
 using Tick = std::uint64_t;
 
 /// Means "never". next_expiry() of an empty wheel returns it; a node that is armed for it can only
@@ -58,7 +58,7 @@ class TimerWheel {
   TimerWheel(const TimerWheel&) = delete;
   TimerWheel& operator=(const TimerWheel&) = delete;
 
-  /// Arms `node` for `expiry`; a tick at or before now() is due at the next expire().
+  /// Arms `node` for `expiry`. A tick at or before now() is due at the next expire().
   ///
   /// Errors:  precondition: the node is in no list.   Cost: O(1), no allocation.
   void arm(LoopNode& node, Tick expiry) noexcept;
@@ -68,8 +68,8 @@ class TimerWheel {
   /// Errors:  precondition: the node is armed in this wheel.   Cost: O(1), no allocation.
   void cancel(LoopNode& node) noexcept;
 
-  /// Moves the time to `now` (never back) and hands every node with key <= now to
-  /// `fire(LoopNode&)`, no longer armed; returns how many.
+  /// Moves the time to `now` (never back), and hands every node with key <= now to
+  /// `fire(LoopNode&)`, no longer armed. Returns how many.
   ///
   /// `fire` may destroy its node or arm it again, and it may arm and cancel others. Nodes that are
   /// due in this call and are cancelled do not fire. What is armed for `now` or earlier is due at
