@@ -1,11 +1,12 @@
 // Abort against post: a signal is aborted while two threads post its tasks to two agents.
 //
-// I1  A post either succeeds, and the task runs or its promise rejects with the reason, or it is
-//     refused: post() is false, the promise of post_task() has the reason at once (ABT-2).
+// I1  A post succeeds or is refused. If it succeeds, the task runs, or its promise rejects with the
+//     reason. If it is refused, post() returns false, and the promise of post_task() has the reason
+//     at once (ABT-2).
 // I2  Once aborted() is true, the reason can be read, and every post is refused.
-// I3  Every callback is destroyed exactly once, that of an hour's delay included (ABT-4).
-// I4  Listeners hear of the abort once; the registry is pruned meanwhile (many short tasks, few
-//     long ones).
+// I3  Every callback is destroyed exactly once, also that of a task with an hour's delay (ABT-4).
+// I4  Listeners hear of the abort once, while the registry is pruned (there are many short tasks
+//     and few long ones).
 #include <array>
 #include <heist/heist.hpp>
 #include <optional>
@@ -36,11 +37,11 @@ struct Counts {
 struct Part {
   std::array<Cell, most_posts + 1> cells{};
   std::vector<Promise<void>> promises;
-  std::size_t used = 0;     ///< cells of callbacks made
-  std::size_t refused = 0;  ///< posts that said no
+  std::size_t used = 0;     ///< how many cells belong to callbacks
+  std::size_t refused = 0;  ///< how many posts were refused
 };
 
-/// A reason with contents that another thread can find half written.
+/// A reason that another thread could find half written.
 struct Why {
   std::array<std::uint64_t, 4> words{};
 };
@@ -78,8 +79,8 @@ class AbortPost {
     check(heard_ == 1, "a listener was not called exactly once");
   }
 
-  /// On one processor the abort would always come first. (The tasks may all be delayed: not for
-  /// ever.)
+  /// Called before the abort, which would always come first on one processor. It does not wait for
+  /// ever, because all tasks may be delayed.
   void let_others_begin() const {
     // relaxed: chooses a moment only.
     for (int turn = 0; turn < 100 && destroyed_.load(sync::relaxed) == 0; ++turn) {
@@ -87,7 +88,7 @@ class AbortPost {
     }
   }
 
-  /// Posts until it sees the abort, and once more then.
+  /// Posts until it sees the abort, and once more after that.
   void post_all(Part& part, std::size_t posts, Random& random) {
     const AbortSignal signal = controller_->signal();
     while (part.used < posts && !signal.aborted()) {
@@ -116,8 +117,7 @@ class AbortPost {
       return;
     }
     auto promise = scheduler.post_task(std::move(callback), options);
-    // Refused before it could be registered; a task that was claimed at once is no different to
-    // see.
+    // The post was refused, or the task was claimed at once. The two cannot be told apart here.
     if (promise.status() == PromiseStatus::rejected) ++part.refused;
     part.promises.push_back(std::move(promise));
   }
@@ -157,7 +157,7 @@ class AbortPost {
     counts_.aborted += part.used - ran;
   }
 
-  /// Counts its destruction, readable while others are still being destroyed.
+  /// Counts its destruction. The count can be read while others are still being destroyed.
   class Gone {
    public:
     explicit Gone(sync::atomic<std::uint64_t>& count) : count_(&count) {}

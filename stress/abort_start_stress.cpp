@@ -1,14 +1,15 @@
 // Abort against start: two threads abort a signal while two agents start its tasks.
 //
-// I1  Each task has exactly one fate: it ran and its promise has its result; it ran, was aborted
-//     meanwhile, and the promise has the reason; or it never ran and the promise has the reason
-//     (ABT-1).
+// I1  Each task has exactly one of three fates. It ran, and its promise has its result. It ran and
+//     was aborted meanwhile, and its promise has the reason. It never ran, and its promise has the
+//     reason (ABT-1).
 // I2  No task starts in a pick that began after a call of abort() had returned (ABT-2).
 // I3  When the winning abort() returns, the promise of each task that had been posted and never
 //     starts is rejected with the winner's reason (ABT-2).
-// I4  Each callback is destroyed once, on its agent when it had been posted before the abort
+// I4  Each callback is destroyed once, and on its agent if the task was posted before the abort
 //     (ABT-4).
-// I5  What an agent says it has run is what was called: a start that met the abort does not count.
+// I5  An agent counts as run only the tasks whose callbacks were called, and no start that met the
+//     abort.
 #include <array>
 #include <heist/heist.hpp>
 #include <optional>
@@ -36,7 +37,7 @@ struct Fate {
   std::uint32_t destroyed = 0;
 };
 
-/// Tells a fate where the callback was destroyed.
+/// Notes in a task's fate where the callback was destroyed.
 class Marker {
  public:
   explicit Marker(Fate& fate) : fate_(&fate) {}
@@ -132,13 +133,13 @@ class AbortStart {
     }
   }
 
-  /// On the agent: the body of a task.
+  /// Called on the agent: the body of a task.
   void run(std::size_t i, Random& random) {
     Fate& fate = fates_[i];
     check(Agent::current() == &agents_[fate.agent], "a task ran on the wrong agent");
-    // relaxed: a flag; for I3 the runtime itself orders it before the end of the task.
+    // relaxed: only a flag. For I3 the runtime itself orders it before the end of the task.
     check(!fate.started.exchange(true, sync::relaxed), "a task started twice");
-    // The pick that chose this task began after the task before it had ended.
+    // The pick that chose this task began after the previous task had ended.
     const Moment aborted = abort_returned_.load(sync::edge("stress:returned", sync::acquire));
     check(aborted == never || last_end_[fate.agent] < aborted,
           "a task started in a pick that began after abort() had returned");
@@ -160,7 +161,7 @@ class AbortStart {
     controller_->abort(static_cast<int>(member));
     const Moment returned = time_.mark();
     Moment first = never;
-    // The first one to return counts for I2.
+    // For I2 the call that returns first counts.
     abort_returned_.compare_exchange_strong(
         first, returned, sync::edge("stress:returned", sync::acq_rel), sync::relaxed);  // relaxed:
     // a failure tells nothing.
@@ -168,7 +169,7 @@ class AbortStart {
     if (*reason.value<int>() == static_cast<int>(member)) check_rejected(reason);
   }
 
-  /// The winner, at once after abort() has returned.
+  /// Called by the winner, as soon as its abort() has returned.
   void check_rejected(const Reason& reason) {
     const std::size_t posted = posted_.load(sync::edge("stress:posted", sync::acquire));
     for (std::size_t i = 0; i < posted; ++i) {
@@ -226,8 +227,8 @@ class AbortStart {
   sync::atomic<std::size_t> posted_{0};
   std::array<Moment, aborters> abort_called_{};
   sync::atomic<Moment> abort_returned_{never};
-  Moment last_end_[2] = {};       ///< each its agent's
-  std::uint64_t called_[2] = {};  ///< each its agent's, then the main thread's
+  Moment last_end_[2] = {};       ///< each belongs to its agent
+  std::uint64_t called_[2] = {};  ///< each belongs to its agent, then to the main thread
   Counts counts_;
   Agent agents_[2] = {Agent(quick_agent()), Agent(quick_agent())};
   Crew crew_{1 + aborters};

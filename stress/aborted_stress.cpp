@@ -1,22 +1,21 @@
-// Aborted tasks in great numbers, while more urgent tasks keep all agents busy: what they hold, and
-// whom they hold up.
+// Aborts tasks in great numbers while more urgent tasks keep all agents busy. It looks at the
+// memory that the aborted tasks hold, and at the tasks that they hold up.
 //
-// I1  Through a bounded scheduler, tasks that are posted and aborted hold no more memory than a
-//     fixed number of them, although no agent comes to their level (LIF-5, ABT-5).
-// I2  With all tasks of a great number aborted, runnable, delayed or held back by a suspended
-//     scheduler, bound or stealable, of one signal or of many, no pick takes a millisecond of its
-//     agent's time (ABT-4), and a delay starts at the first or second pick after it is due, or
-//     after a millisecond of other tasks at the latest (DLY-1).
-//
+// I1  When tasks are posted through a bounded scheduler and aborted, they hold no more memory than
+//     a fixed number of them needs, although no agent comes to their level (LIF-5, ABT-5).
+// I2  When a great number of tasks is aborted, no pick takes a millisecond of its agent's time
+//     (ABT-4). A delay starts at the first or second pick after it is due, or after a millisecond
+//     of other tasks at the latest (DLY-1). This holds for runnable and delayed tasks and for those
+//     that a suspended scheduler holds back, bound or stealable, of one signal or of many.
 // I3  Time limits that are made and dropped at a steady rate hold no more than a fixed amount of
 //     memory, however long tasks are, and so however seldom agents pick (ABT-5).
 //
 // A pick is measured in processor time of its thread, so that what the system runs in between does
-// not count. A case fails only if a pick is too long in each of three attempts: a pick whose time
-// grows with the number of tasks is too long every time. Each round runs the next case. I1 is
-// measured in a process of its own, where no memory is free that other cases have left.
-// `--tasks N` says how many tasks are aborted at once, `--case N` runs this case only, and
-// `--part lateness` and `--part memory` run that part only.
+// not count. A case fails only if a pick is too long in each of three attempts, because a pick
+// whose time grows with the number of tasks is too long every time. Each round runs the next case.
+// I1 is measured in a process of its own, where other cases have left no free memory.
+// `--tasks N` says how many tasks are aborted at once, `--case N` runs only this case, and
+// `--part lateness` and `--part memory` run only that part.
 #include <spawn.h>
 #include <sys/wait.h>
 
@@ -59,7 +58,8 @@ constexpr std::uint64_t default_tasks = 1'000'000;
 constexpr int bounded_posts = 100'000;
 constexpr nanoseconds longest_pick = 1ms;
 #endif
-/// Chunks of 512 KiB that the pool gets from the system; with AddressSanitizer each node is one.
+/// How much the pool's memory may grow, in chunks of 512 KiB. With AddressSanitizer each node
+/// counts as one.
 #if defined(HEIST_SANITIZER_ADDRESS)
 constexpr std::int64_t most_memory = 20'000;
 #else
@@ -72,8 +72,8 @@ nanoseconds time_of_this_thread() {
   return std::chrono::seconds(now.tv_sec) + nanoseconds(now.tv_nsec);
 }
 
-/// What the pool has got from the system. It gets nothing as long as there is something free, so it
-/// grows by what is needed at one time only in a process where nothing was free before.
+/// How much the pool has got from the system. It asks for nothing while it has something free, so
+/// only in a process where nothing was free before does it grow by what is needed at one time.
 std::int64_t pool_memory() {
 #if defined(HEIST_SANITIZER_ADDRESS)
   const auto stats = node_pool_stats();
@@ -83,7 +83,8 @@ std::int64_t pool_memory() {
 #endif
 }
 
-/// Each agent runs one short urgent task after another; the time between two of them is a pick's.
+/// Makes each agent run one short urgent task after another. The time between two of them is that
+/// of a pick.
 class Load {
  public:
   explicit Load(AgentCluster& cluster) : cluster_(cluster) {
@@ -100,13 +101,13 @@ class Load {
       await([&] { return agent.has_ended.load(sync::acquire); }, "the load goes on");
     }
   }
-  /// From now on.
+  /// The measurement counts picks from now on.
   void begin_measure() {
     for (auto& agent : of_) {
       agent.scheduler->post_task([&agent] { agent.longest = {}; }, {.priority = urgent}).get();
     }
   }
-  /// Since begin_measure().
+  /// The longest pick since begin_measure().
   [[nodiscard]] nanoseconds longest_pick() {
     nanoseconds longest{};
     for (auto& agent : of_) {
@@ -117,7 +118,8 @@ class Load {
     }
     return longest;
   }
-  /// A task on an agent of the cluster: how many of the load's have begun here since then.
+  /// Called in a task on an agent of the cluster: how many tasks of the load have begun on this
+  /// agent since `then`.
   [[nodiscard]] std::uint64_t begun_here_since(Clock::time_point then) const {
     for (unsigned agent = 0; agent < agents; ++agent) {
       if (Agent::current() == &cluster_.agent(agent)) return of_[agent].begun_since(then);
@@ -167,7 +169,7 @@ class Load {
   sync::atomic<bool> ends_{false};
 };
 
-/// One short delay after another.
+/// Arms one short delay after another.
 class Delays {
  public:
   Delays(const Load& load, Scheduler scheduler) : load_(load), scheduler_(std::move(scheduler)) {
@@ -180,9 +182,8 @@ class Delays {
     await([&] { return has_ended_.load(sync::acquire); }, "a delay does not end");
   }
   void begin_measure() { measures_.store(true, sync::release); }
-  /// How many tasks of the load began on its agent when a delay was over, before it started: the
-  /// most.
-  /// Precondition: it has ended.
+  /// How many tasks of the load began, at most, between the end of a delay and its start, on the
+  /// agent where it started.   Precondition: end() has returned.
   [[nodiscard]] std::uint64_t most_before() const {
     return before_.empty() ? 0 : *std::ranges::max_element(before_);
   }
@@ -193,7 +194,7 @@ class Delays {
 
  private:
   void arm() {
-    due_ = Clock::now() + 2 * tick;  // it is rounded up
+    due_ = Clock::now() + 2 * tick;  // the delay is rounded up
     scheduler_.post([this] { start(); }, {.priority = TaskPriority::user_blocking, .delay = tick});
   }
   void start() {
@@ -210,7 +211,7 @@ class Delays {
   sync::atomic<bool> has_ended_{false};
 };
 
-/// Which signal the aborted tasks have.
+/// Which signals the aborted tasks have.
 enum class Signals : std::uint8_t { one, many, dynamic_one, dynamic_many, following };
 constexpr std::array all_signals{Signals::one, Signals::many, Signals::dynamic_one,
                                  Signals::dynamic_many, Signals::following};
@@ -249,7 +250,7 @@ class Aborts {
   std::vector<std::unique_ptr<TaskController>> controllers_;
 };
 
-/// Counts itself.
+/// Counts how many of these objects there are.
 class Alive {
  public:
   explicit Alive(sync::atomic<std::int64_t>& count) : count_(&count) {
@@ -265,13 +266,13 @@ class Alive {
   sync::atomic<std::int64_t>* count_;
 };
 
-/// In a process where nothing of this kind was done before.
+/// To be called in a process where nothing of this kind was done before.
 void measure_memory(Signals kind) {
   AgentCluster cluster({.agents = agents});
   const Load load(cluster);
   const BoundedScheduler bounded(cluster.scheduler(), 100);
   Aborts aborts(kind);
-  // A task that nobody comes to, in front of all that follow.
+  // Nobody comes to these tasks, which stand in front of all that follow.
   cluster.scheduler().post([] {}, {.priority = TaskPriority::background});
   cluster.scheduler().post([] {}, {.signal = aborts.root()});
   const auto before = pool_memory();
@@ -288,7 +289,7 @@ void measure_memory(Signals kind) {
   check(most <= before + most_memory, "I1: aborted tasks keep their memory");
 }
 
-/// This program again, for one measurement.
+/// Runs this program again, for one measurement.
 void run_alone(const char* part, std::size_t index) {
   std::string program = "/proc/self/exe";
   std::array<std::string, 7> words{"aborted_stress",      "--part",    part, "--case",
@@ -301,11 +302,11 @@ void run_alone(const char* part, std::size_t index) {
   int status = 0;
   check(waitpid(child, &status, 0) == child, "the process is lost");
   check(WIFEXITED(status), "I1: see above");
-  // A sanitizer that has reported something says so with a status of its own.
+  // A sanitizer that has reported something ends the process with a status of its own.
   if (WEXITSTATUS(status) != 0) std::_Exit(WEXITSTATUS(status));
 }
 
-/// A task of ten milliseconds behind the other, until told to end.
+/// Runs one task of ten milliseconds after another, until it is told to end.
 class LongTasks {
  public:
   explicit LongTasks(Scheduler scheduler) : scheduler_(std::move(scheduler)) { go_on(); }
@@ -377,7 +378,7 @@ struct Case {
 struct Lateness {
   nanoseconds longest_pick;
   std::uint64_t before_bound;      ///< tasks that began before a bound delay that was due
-  std::uint64_t before_stealable;  ///< the same of a stealable one
+  std::uint64_t before_stealable;  ///< the same for a stealable delay
 };
 
 Lateness measure_lateness(const Case& of) {
@@ -386,9 +387,9 @@ Lateness measure_lateness(const Case& of) {
   const bool are_held = of.wait == Wait::held;
   const Scheduler scheduler = of.is_bound ? cluster.agent(0).scheduler() : cluster.scheduler();
   Delays bound(load, cluster.agent(0).scheduler());
-  // Those of a suspended scheduler would wait.
+  // Delays of a suspended scheduler would wait.
   Delays stealable(load, are_held ? cluster.agent(1).scheduler() : cluster.scheduler());
-  // Agents hold back only what they come to.
+  // Agents hold back only tasks to which they come, so these have to be urgent.
   Aborts aborts(of.signals, are_held ? TaskPriority::user_blocking : TaskPriority::background);
   sync::atomic<std::int64_t> alive{0};
   if (are_held) scheduler.suspend();
@@ -397,7 +398,7 @@ Lateness measure_lateness(const Case& of) {
     if (of.wait == Wait::delayed) options.delay = 1h;
     scheduler.post([own = Alive(alive)] {}, options);
   }
-  load.begin_measure();  // by tasks that come behind those that are to be held back
+  load.begin_measure();  // its tasks come behind those that are to be held back
   bound.begin_measure();
   stealable.begin_measure();
   aborts.abort_all();
@@ -434,7 +435,7 @@ void test_lateness(const Case& of) {
   }
 }
 
-/// All there are: the load is bound, too, and those held back are stealable.
+/// All cases. The load has bound tasks too. Tasks that are held back are always stealable.
 std::vector<Case> all_cases(std::uint64_t tasks) {
   std::vector<Case> cases;
   for (const Signals signals : all_signals) {
@@ -467,7 +468,7 @@ int main(int argc, char** argv) {
   }
   if (!is_sanitized && part != "lateness") run_alone("own dropped limits", 0);
   const auto cases = all_cases(tasks);
-  // Short runs begin somewhere else each time; long ones come to all.
+  // Each short run begins with another case. A long run comes to all cases.
   std::uint64_t next = case_text.empty() ? options.seed : only;
   const auto rounds = run_rounds(options, [&](Random& /*random*/) {
     if (part != "lateness") run_alone("own memory", next % all_signals.size());

@@ -1,14 +1,14 @@
 // Dependent signals of shared roots: two threads make, nest, observe and drop them while two others
-// abort roots and change priorities; one more root lives as long as the program.
+// abort roots and change priorities. One more root lives as long as the program.
 //
-// I1  A signal has one event at the most, and has it by the end if any of its roots was aborted;
-//     its reason is that of one of them.
+// I1  A signal has one event at most, and has it by the end if any of its roots was aborted. Its
+//     reason is that of one of them.
 // I2  Whoever hears of a root's abort finds every signal that depends on it marked (ABT-3).
-// I3  A task of a dependent never starts after the abort() of one of its roots has returned; it
-//     settles, and its callback is destroyed once (ABT-2).
-// I4  Priority events of a dependent make a chain, and in the end it shows its source's priority
-//         (PRI-6).
-// I5  However many have come and gone, memory is flat (ABT-5).
+// I3  A task of a dependent never starts after the abort() of one of its roots has returned. Its
+//     promise settles, and its callback is destroyed once (ABT-2).
+// I4  The priority events of a dependent make a chain, and in the end it shows its source's
+//     priority (PRI-6).
+// I5  However many signals have come and gone, memory is flat (ABT-5).
 #include <array>
 #include <heist/heist.hpp>
 #include <memory>
@@ -42,20 +42,21 @@ struct Counts {
   std::uint64_t rejected = 0;
 };
 
-/// One dependent signal, and what was seen of it; plain data but for what says so.
+/// One dependent signal, and what was seen of it. It is plain data: the runtime has to order what
+/// threads do with it.
 struct Dependent {
   std::optional<TaskSignal> signal;
   Roots roots = 0;
   std::optional<std::size_t> source;  ///< the root whose priority it follows
   Cell listener;
-  std::vector<PriorityChangeEvent> changes;  ///< the deliverer's: one after the other
+  std::vector<PriorityChangeEvent> changes;  ///< written by one deliverer after another
   Cell task;
   std::optional<Promise<void>> result;
   Subscription on_abort;
   Subscription on_change;
 };
 
-/// What one maker has made in this round; others may look at the first `published`.
+/// What one maker has made in this round. Other threads may look at the first `published`.
 struct Made {
   std::array<Dependent, most_made> all;
   sync::atomic<std::size_t> published{0};
@@ -116,7 +117,7 @@ class AnyStress {
     }
   }
 
-  /// Of some roots, and of one that this maker or another one made before.
+  /// Makes a dependent of some roots, and of a signal that this maker or another one made before.
   void make(Dependent& dependent, const Made& own, std::size_t before, Random& random) {
     std::vector<AbortSignal> list{shutdown_.signal()};
     dependent.roots = static_cast<Roots>(random.below(1U << root_count));
@@ -166,7 +167,7 @@ class AnyStress {
         {.signal = *dependent.signal});
   }
 
-  /// Nobody else ever sees this one.
+  /// Makes and drops a signal that nobody else ever sees.
   void drop_one_at_once(const Dependent& like, Random& random) {
     const auto signal = TaskSignal::any({*like.signal, shutdown_.signal()}, shutdown_.signal());
     if (random.one_in(2)) return;
@@ -174,7 +175,8 @@ class AnyStress {
     auto subscription = signal.on_abort(witnessed(cell));
     if (random.one_in(2)) dither(random);
     subscription.reset();
-    // An event that has claimed the listener holds it; the callback has gone with the removal.
+    // An event that has claimed the listener still holds it, but the removal has destroyed the
+    // callback.
     check(cell.destroyed == 1, "a removed listener's callback is still there");
   }
 
@@ -243,7 +245,7 @@ class AnyStress {
     check(changes.empty() || changes.back().current == now, "I4: the last event is not the last");
   }
 
-  /// Roots and dependents, in either order.
+  /// Drops roots and dependents, in either order.
   void clear(Random& random) {
     const bool roots_first = random.one_in(2);
     if (roots_first) clear_roots();
@@ -262,7 +264,7 @@ class AnyStress {
   std::array<Subscription, root_count> on_root_;
   std::array<std::unique_ptr<Made>, makers> made_;
   AbortedRoots aborted_;
-  std::array<Roots, 2> known_before_{};  ///< the agents': at the end of their last task
+  std::array<Roots, 2> known_before_{};  ///< what each agent knew at the end of its last task
   Counts counts_;
   FlatMemory memory_;
   Agent agents_[2];

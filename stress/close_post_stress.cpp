@@ -2,14 +2,15 @@
 // abort and change priorities.
 //
 // I1  Every promise settles, whatever becomes of its task (LIF-1).
-// I2  Every callback is destroyed exactly once, and runs once at the most.
-// I3  What was posted before a drain was called, without delay and without signal, runs.
-// I4  Once a post was refused, later posts of that thread are refused too; after close() all are.
-// I5  A close whose deadline has come reports a task that still runs and rejects its promise at
-//     once; the task's late result is dropped (ABT-6).
-// I6  A drain that waits for delayed tasks does not wait for those that have been aborted (ABT-4).
+// I2  Every callback is destroyed exactly once, and runs once at most.
+// I3  A task that was posted before the call of a drain, without delay and without signal, runs.
+// I4  Once a post was refused, later posts of that thread are refused too. After close() all posts
+//     are.
+// I5  A close whose deadline has come reports a task that still runs, and rejects its promise at
+//     once. The task's late result is dropped (ABT-6).
+// I6  A drain that waits for delayed tasks does not wait for those that were aborted (ABT-4).
 // I7  The last report tells of no more tasks than were posted, of none that is open, and of one
-//         that overran.
+//     that overran.
 #include <array>
 #include <chrono>
 #include <heist/heist.hpp>
@@ -36,7 +37,7 @@ constexpr std::size_t most_posts = 12;
 struct Post {
   Cell cell;
   Moment done = never;       ///< when the post had returned true
-  bool is_runnable = false;  ///< without delay and without signal
+  bool is_runnable = false;  ///< it has no delay and no signal
 };
 
 /// What one poster did in a round.
@@ -108,8 +109,8 @@ class ClosePost {
 
   void close(std::size_t closer, const CloseMode& mode, Random& random) {
     for (auto steps = random.below(12); steps > 0; --steps) dither(random);
-    // Hour-long timers are in the way of such a drain until they are aborted (I6): here, or by
-    // disturb().
+    // A drain that waits for delayed tasks would wait for an hour, unless they are aborted (I6).
+    // That happens here, or in disturb().
     if (mode.wait_for_delayed && two_closers_) controller_->abort();
     close_called_[closer] = time_.mark();
     const CloseReport report = agent_->close(mode);
@@ -154,7 +155,8 @@ class ClosePost {
     post.is_runnable = !has_signal && options.delay.is_zero();
     if (random.one_in(2)) {
       if (scheduler_->post(witnessed(post.cell), options)) return Answer::accepted;
-      // An aborted signal refuses too, which says nothing about the agent.
+      // The post may have been refused because the signal is aborted, which says nothing about the
+      // agent.
       return has_signal ? Answer::unclear : Answer::refused;
     }
     const auto promise = random.one_in(2) ? post_value(post, options) : post_promise(post, options);
@@ -169,7 +171,7 @@ class ClosePost {
     } catch (const InvalidStateError&) {
       return true;
     } catch (const AbortError&) {
-      return false;  // accepted, and dropped by the close already
+      return false;  // it was accepted, and the close has dropped it already
     }
   }
   Promise<int> post_value(Post& post, const PostTaskOptions& options) {
@@ -180,7 +182,7 @@ class ClosePost {
                                  options);
   }
 
-  /// A task that outlasts the deadline: it runs until the agent's close has come back.
+  /// Posts a task that outlasts the deadline: it runs until the agent's close has returned.
   void post_long() {
     overrun_ = scheduler_->post_task([this] {
       // relaxed: let_go_ carries nothing.

@@ -1,14 +1,14 @@
 // A cluster whose tasks block all the time, with reserves that come, go and end. Threads outside
 // post tasks that wait for other tasks, fork, yield, or post more tasks, some of them to the very
-// agent or reserve that they run on. Other threads suspend the scheduler meanwhile, and in half of
-// the rounds the cluster is closed or destroyed in the middle of it.
+// agent or reserve on which they run. Meanwhile the scheduler is suspended, and in half of the
+// rounds the cluster is closed or destroyed in the middle of everything.
 //
-// I1  Every callback runs once at the most and is destroyed exactly once.
+// I1  Every callback runs once at most, and is destroyed exactly once.
 // I2  Every promise settles.
-// I3  In a round without a close everything comes to its end, as long as fewer members block than
-//         there are (CLU-3).
+// I3  In a round without a close everything comes to its end, as long as not all members block
+//     (CLU-3).
 // I4  There are never more threads than agents and reserves.
-// I5  However many have come and gone, memory is flat.
+// I5  However many tasks have come and gone, memory is flat.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -43,7 +43,7 @@ struct Counts {
   std::uint64_t ran = 0;
   std::uint64_t dropped = 0;
   std::uint64_t blocked = 0;
-  std::uint64_t threads = 0;  ///< of reserves
+  std::uint64_t threads = 0;  ///< how many threads reserves have had
 };
 
 class BlockingStress {
@@ -124,7 +124,7 @@ class BlockingStress {
   }
   void close(Random& random) {
     for (auto steps = random.below(60); steps > 0; --steps) dither(random);
-    if (random.one_in(4)) return;  // the destructor does it
+    if (random.one_in(4)) return;  // the destructor closes it
     cluster_->close(mode_);
   }
   void disturb(Random& random) {
@@ -170,7 +170,8 @@ class BlockingStress {
     if (random.one_in(4)) blocking([&random] { dither(random); });
     return random.one_in(3) ? 0 : block_for_another(random);
   }
-  /// Not when nobody would be left to run the other one, which a close may drop.
+  /// Blocks until another task has ended, or a close has dropped it. It does not block if nobody
+  /// would be left to run that task.
   int block_for_another(Random& random) {
     int result = 0;
     if (may_block_.fetch_sub(1) > 0) {
@@ -220,7 +221,7 @@ class BlockingStress {
   CloseMode mode_;
   PromiseWithResolver<void> never_ = Promise<void>::with_resolver();
   std::array<std::vector<std::unique_ptr<Job>>, posters> parts_;
-  std::atomic<int> may_block_{0};  ///< how many members more
+  std::atomic<int> may_block_{0};  ///< how many more members may block
   std::atomic<unsigned> alive_{0};
   std::atomic<std::uint64_t> blocked_{0};
   std::atomic<std::uint64_t> reserve_threads_{0};
@@ -234,7 +235,7 @@ class BlockingStress {
 int main(int argc, char** argv) {
   const auto options = parse("cluster_blocking_stress", {argv, static_cast<std::size_t>(argc)});
   set_error_hook(
-      [](ErrorOrigin, const Reason&) noexcept {});  // of coroutines that a close has ended
+      [](ErrorOrigin, const Reason&) noexcept {});  // errors of coroutines that a close has ended
   BlockingStress stress;
   const auto is_enough = [&stress] {
     const Counts counts = stress.counts();

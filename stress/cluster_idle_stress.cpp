@@ -1,9 +1,9 @@
-// A cluster of eight agents with far timers only: the kernel's counters show that no agent runs
+// A cluster of eight agents that has only far timers. The kernel's counters show that no agent runs
 // (CLU-4, DLY-1).
 //
 // I1  Between two looks no agent's thread was switched to, nor took any CPU time.
-// I2  The look would notice one that polls.
-// I3  They wake up when there is something to do.
+// I2  The looks would notice an agent that polls.
+// I3  The agents wake up when there is something to do.
 // I4  Reserves that were needed before are gone: none of them runs, or waits for its time.
 #include <chrono>
 #include <cstdint>
@@ -29,7 +29,7 @@ constexpr std::string_view name = "resting";
 /// What the kernel has counted of the agents' threads.
 struct Activity {
   std::uint64_t switches = 0;
-  std::uint64_t nanoseconds = 0;  ///< on a CPU
+  std::uint64_t nanoseconds = 0;  ///< the time on a CPU
   unsigned threads = 0;
 
   friend bool operator==(const Activity&, const Activity&) = default;
@@ -61,7 +61,7 @@ Activity look() {
   return sum;
 }
 
-/// Waits until two looks in a row are the same: what was posted has been taken over.
+/// Waits until two looks in a row are the same. Then the agents have taken over what was posted.
 Activity settled() {
   Activity last = look();
   await(
@@ -79,8 +79,8 @@ void arm_far_timers(const Scheduler& scheduler, std::uint64_t count, Random& ran
   }
 }
 
-/// All agents block at once, so that each reserve's thread is started; returns when those have
-/// ended.
+/// Makes all agents block at once, so that each reserve's thread is started. Returns when these
+/// threads have ended.
 void use_reserves(const AgentCluster& cluster) {
   std::latch all_block(agents);
   std::vector<Promise<void>> ends;

@@ -1,14 +1,14 @@
 // Clusters of one to sixteen agents, whose histories are checked while they are made.
 //
-// I1  CLU-1: no task starts while one of a higher level, posted, moved or resumed before its pick
-//     began, stays unclaimed all through that pick. Whichever agent, whichever kind of task,
-//     whoever posted it.
+// I1  CLU-1: no task starts while a task of a higher level, which was posted, moved or resumed
+//     before the pick began, stays unclaimed all through that pick. This holds whichever agent
+//     picks, for every kind of task, and whoever posted it.
 // I2  Every task that is posted starts exactly once, or is dropped because its signal was aborted.
-// I3  CLU-2: of the tasks of fixed priorities that come from outside, none starts before more older
-//     ones of its level than the stated bound; with one agent, before none.
+// I3  CLU-2: a task of a fixed priority that comes from outside starts before no more older ones of
+//     its level than the bound says; with one agent, before none.
 // I4  CLU-3: nothing that was posted stays behind.
 //
-// usage: [--tasks N]    at least so many tasks, however long that takes
+// usage: [--tasks N]    runs at least N tasks, however long that takes
 //        [--data FILE]  writes rank errors and delays for scripts/plot_order
 #include <array>
 #include <map>
@@ -29,9 +29,9 @@ struct Totals {
   std::uint64_t dropped = 0;
   std::uint64_t stolen = 0;
   std::uint64_t sleeps = 0;
-  std::uint64_t max_rank = 0;  ///< of tasks from outside, where it is bounded
+  std::uint64_t max_rank = 0;  ///< among tasks from outside, where it is bounded
   std::map<std::string, RankError>
-      ranks;  ///< by agents and mix, of rounds in real time with many tasks
+      ranks;  ///< by agents and mix; only of rounds in real time with many tasks
 };
 
 class OrderStress {
@@ -39,7 +39,8 @@ class OrderStress {
   explicit OrderStress(std::uint64_t posts_each) : posts_each_(posts_each) {}
 
   void round(Random& random) {
-    // All in turn, in all combinations; what a short run needs to see comes first.
+    // Rounds go through all of these in turn, and so come to all combinations. What a short run has
+    // to see comes first.
     static constexpr std::array<unsigned, 7> agents{4, 1, 2, 3, 8, 12, 16};
     static constexpr std::array mixes{OrderMix::disturbed, OrderMix::mixed, OrderMix::outside};
     static constexpr std::array<std::uint64_t, 4> under_way{1000, 3, 60, 30'000};
@@ -48,7 +49,8 @@ class OrderStress {
                          .posts = posts_each_,
                          .under_way = under_way[number_ / 2 % under_way.size()],
                          .seed = random()};
-    // A count of events orders what it observes; real time does not, but is coarser.
+    // A clock that counts events orders the threads that it observes. Real time does not, but it is
+    // coarser.
     if (++number_ % 2 == 0) return run<CounterClock>(plan);
     run<SteadyClock>(plan);
   }

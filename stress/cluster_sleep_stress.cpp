@@ -1,16 +1,17 @@
-// Agents that fall asleep and are woken, over and over, with random times to think in between
+// Agents that fall asleep and are woken, over and over, with pauses of random lengths in between
 // (CLU-3, DLY-5).
 //
-// I1  What is posted to a cluster that sleeps, or is about to, runs: a stealable task, a bound one,
-//         one that is delayed.
+// I1  A task that is posted to a cluster that sleeps, or is about to, runs, be it stealable, bound
+//     or delayed.
 // I2  As many tasks as there are agents run at the same time, whether they come from outside or
-//         from one of them.
-// I3  While agents are kept busy until a delayed task has started, and one is free, it starts.
+//     from one of the agents.
+// I3  A delayed task starts while one agent is free, and all others are kept busy until it has
+//     started.
 //
-// Each cycle waits for what it has posted; what never comes ends the program with what the
-// cluster's state is.
+// Each cycle waits for what it has posted. If something never comes, the program prints the state
+// of the cluster and ends.
 //
-// usage: [--sleeps N]   until agents have slept so often, however long that takes
+// usage: [--sleeps N]   runs until agents have slept N times, however long that takes
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -35,7 +36,7 @@ struct Counts {
   std::uint64_t wakeups = 0;
 };
 
-/// How many tasks of a cycle have begun. Its tasks outlive no cycle.
+/// Counts the tasks of a cycle that have begun. The tasks do not outlive their cycle.
 class Begun {
  public:
   void count() noexcept { begun_.fetch_add(1, sync::edge("stress:arrive", sync::acq_rel)); }
@@ -94,7 +95,7 @@ class SleepStress {
     ++counts_.cycles;
   }
 
-  /// From nothing to long enough that all sleep.
+  /// Does nothing for a while: for no time at all, or for so long that all agents sleep.
   static void think(Random& random) {
     const volatile auto steps = random.below(random.one_in(2) ? 64 : 16'384);
     for (std::uint64_t i = 0; i < steps; ++i) {
@@ -123,8 +124,8 @@ class SleepStress {
     wait_for([&begun] { return begun.now() == 1; }, "I1: a task was never run");
   }
 
-  /// I2. Each of them keeps its agent until all have begun; none touches `begun` after it has
-  ///         ended.
+  /// Tests I2. Each of these tasks keeps its agent until all have begun. None touches `begun` after
+  /// it has counted itself as ended.
   void meet(Begun& begun, Begun& ended) {
     begun.count();
     wait_for([&] { return begun.now() == cluster_->size(); },
@@ -154,8 +155,8 @@ class SleepStress {
     wait_for([&] { return ended.now() == cluster_->size(); }, "I2: tasks from a task");
   }
 
-  /// I3. All agents but one are busy until a delayed task has begun, which one of them, or a thread
-  ///         outside, has posted.
+  /// Tests I3. All agents but one are busy until a delayed task has begun. One of them, or a thread
+  /// outside, has posted that task.
   void start_delayed_beside_busy(Random& random) {
     const unsigned busy = cluster_->size() - 1;
     Begun begun;
@@ -164,7 +165,8 @@ class SleepStress {
       cluster_->scheduler().post([&] { begun.count(); }, {.delay = microseconds(own.below(200))});
     };
     const bool from_inside = busy != 0 && random.one_in(2);
-    const bool are_bound = random.one_in(2);  // all or none, so that none stands behind another one
+    // All tasks are bound or none is, so that no task stands behind another one.
+    const bool are_bound = random.one_in(2);
     if (!from_inside) arm(random);
     for (unsigned i = 0; i < busy; ++i) {
       const bool arms = from_inside && i == 0;

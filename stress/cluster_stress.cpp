@@ -1,17 +1,18 @@
 // A cluster of one to eight agents. Threads outside and tasks inside post stealable and bound tasks
-// of all levels: with and without signals, at once or delayed, and as coroutines that yield and
-// await across agents. Other threads abort and change priorities meanwhile, and in most rounds the
-// cluster is closed or destroyed in the middle of it. Some priorities have a maximum wait (WAIT-6).
+// of all levels. Tasks have signals or none, are delayed or not, and some are coroutines that yield
+// and await across agents. Other threads abort and change priorities meanwhile, and in most rounds
+// the cluster is closed or destroyed in the middle of it. Some priorities have a maximum wait
+// (WAIT-6).
 //
-// I1  Every callback runs once at the most and is destroyed exactly once; so is every coroutine
-//         frame (LIF-1).
+// I1  Every callback runs once at most and is destroyed exactly once, and so is every coroutine
+//     frame (LIF-1).
 // I2  Every promise settles.
-// I3  What was posted before a drain was called, without delay and without signal, runs.
+// I3  A task that was posted before the call of a drain, without delay and without signal, runs.
 // I4  Once an abort() has returned, no task of its signal starts on an agent that has picked since
-//         (ABT-2).
-// I5  In a round without a close everything comes to its end, though agents go to sleep again and
-//         again (CLU-3, DLY-5).
-// I6  However many have come and gone, memory is flat.
+//     (ABT-2).
+// I5  In a round without a close everything comes to its end, although agents go to sleep again and
+//     again (CLU-3, DLY-5).
+// I6  However many tasks have come and gone, memory is flat.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -43,13 +44,13 @@ constexpr std::size_t posters = 2;
 constexpr std::size_t signal_count = 3;
 constexpr unsigned most_agents = 8;
 
-/// One callback, and those it posts.
+/// One callback, and the jobs that it posts.
 struct Job {
   Cell callback;
-  Cell frame;  ///< of its coroutine
+  Cell frame;  ///< its coroutine's
   std::optional<Promise<int>> promise;
   std::optional<std::size_t> signal;
-  bool is_runnable = false;  ///< without delay and without signal
+  bool is_runnable = false;  ///< it has no delay and no signal
   Moment posted = never;     ///< when the post had returned
   std::array<std::unique_ptr<Job>, 2> children;
 };
@@ -61,7 +62,7 @@ struct Counts {
   std::uint64_t sleeps = 0;
 };
 
-/// Says when whatever holds it has gone.
+/// Tells, by the count, whether its holder has gone.
 class Alive {
  public:
   explicit Alive(sync::atomic<int>& count) : count_(&count) {
@@ -77,7 +78,7 @@ class Alive {
   sync::atomic<int>* count_;
 };
 
-/// Of this agent: the aborts it knew of as its last task ended, before its next pick.
+/// The aborts that this agent knew of when its last task ended, which was before its next pick.
 thread_local Facts<signal_count>::Mask known_here = 0;
 
 class ClusterStress {
@@ -188,7 +189,7 @@ class ClusterStress {
     if (closes_ || disturbers_done_.fetch_add(1, sync::relaxed) % 2 == 1)
       settle_all(random);  // relaxed: the last one.
   }
-  /// Nothing that a drain might wait for is left.
+  /// Leaves nothing for which a drain might wait.
   void settle_all(Random& random) {
     for (auto& resolver : resolvers_) {
       resolver->resolve(1);
@@ -200,7 +201,7 @@ class ClusterStress {
       dither(random);
     }
   }
-  /// Long enough for agents to fall asleep.
+  /// Waits, often long enough for agents to fall asleep.
   void pause(Random& random) {
     static_cast<void>(never_.promise.wait_for(microseconds(random.below(150))));
   }
@@ -219,7 +220,7 @@ class ClusterStress {
     return witnessed(job.callback,
                      [body = std::move(body), alive = Alive(alive_)]() mutable { return body(); });
   }
-  /// From any thread.
+  /// Called by any thread.
   void post(Job& job, Random& random) {
     const Scheduler to = random.one_in(4) ? bound_[random.below(bound_.size())] : *scheduler_;
     const PostTaskOptions options = options_for(job, random);
@@ -336,7 +337,7 @@ class ClusterStress {
   std::vector<Promise<int>> gifts_;
   PromiseWithResolver<void> never_ = Promise<void>::with_resolver();
   bool closes_ = false;
-  bool is_destroyed_ = false;  ///< by the closer, in the middle
+  bool is_destroyed_ = false;  ///< the closer destroys the cluster in the middle of the round
   CloseMode mode_;
   Moment close_called_ = never;
   std::array<std::vector<std::unique_ptr<Job>>, posters> parts_;
@@ -353,7 +354,7 @@ class ClusterStress {
 int main(int argc, char** argv) {
   const auto options = parse("cluster_stress", {argv, static_cast<std::size_t>(argc)});
   set_error_hook(
-      [](ErrorOrigin, const Reason&) noexcept {});  // of coroutines that an abort has ended
+      [](ErrorOrigin, const Reason&) noexcept {});  // errors of coroutines that an abort has ended
   ClusterStress stress;
   const auto is_enough = [&stress] {
     const Counts counts = stress.counts();

@@ -2,9 +2,9 @@
 // DLY-5). That agent has armed half of the delayed tasks itself.
 //
 // I1  All of them start before that long task ends, which waits for them.
-// I2  None starts early.
+// I2  None of them starts early.
 //
-// Prints how late they start, from their due times: up to a tick of 1 ms belongs to it.
+// The program prints how late they start after their due times. A tick of 1 ms is a part of that.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr unsigned agents = 2;
 constexpr auto interval = std::chrono::milliseconds(5);
-constexpr std::size_t delays = 400;  // the longest: 2 s
+constexpr std::size_t delays = 400;  // the longest takes 2 s
 
 class LateTimers {
  public:
@@ -37,7 +37,7 @@ class LateTimers {
     arm(1);
     end.get();
   }
-  /// By how many milliseconds.
+  /// Adds by how many milliseconds each task was late.
   void add_to(std::vector<double>& late) const {
     for (const Timer& timer : timers_) {
       check(timer.started >= timer.due, "I2: a delayed task starts early");
@@ -51,7 +51,7 @@ class LateTimers {
     Clock::time_point started;
   };
 
-  /// Every second one.
+  /// Arms every second delay, from this one on.
   void arm(std::size_t first) {
     for (std::size_t i = first; i < timers_.size(); i += 2) {
       Timer& timer = timers_[i];

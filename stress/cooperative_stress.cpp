@@ -1,16 +1,16 @@
 // A cooperative scheduler on an agent: threads schedule at all levels, with and without delays, and
-// cancel each other's tasks, while its tasks schedule, cancel, go on as callbacks and as
-// coroutines, and throw. Handles are dropped anywhere; in some rounds the agent is closed amid
-// that, and everything used on.
+// cancel each other's tasks. Meanwhile its tasks schedule, cancel, go on as callbacks and as
+// coroutines, and throw. Handles are dropped anywhere. In some rounds the agent is closed in the
+// middle of that, and everything goes on being used.
 //
 // I1  Every callback is destroyed once, whatever becomes of its task, even if the task is refused.
-// I2  A task that nobody cancelled runs, unless its agent was closed; with no close nothing is
-//         refused (COOP-2).
+// I2  A task that nobody cancelled runs, unless its agent was closed. Without a close nothing is
+//     refused (COOP-2).
 // I3  Once cancel_callback() has returned, the loop does not pick that task any more.
 // I4  What one thread schedules at one level without a delay starts in that order.
-// I5  A thread that was refused once is refused from then on, and after close() every thread is.
-//     What was scheduled without a delay before a drain was called runs.
-// I6  However many have come and gone, memory is flat.
+// I5  A thread that was refused once is refused from then on, and after close() every thread is. A
+//     task that was scheduled without a delay before the call of a drain runs.
+// I6  However many tasks have come and gone, memory is flat.
 #include <array>
 #include <chrono>
 #include <deque>
@@ -34,7 +34,7 @@ using namespace heist::stress;
 using std::chrono::microseconds;
 
 constexpr std::size_t threads = 3;
-constexpr std::size_t on_loop = threads;  ///< the part of what tasks schedule
+constexpr std::size_t on_loop = threads;  ///< the part for what tasks schedule
 constexpr std::size_t levels = 5;
 constexpr std::size_t most_tasks = 10;
 constexpr Milliseconds an_hour = std::chrono::hours(1);
@@ -45,11 +45,11 @@ struct Record {
   CooperativeTask task;
   std::size_t part = 0;
   std::size_t level = 0;
-  std::uint64_t number = 0;  ///< in what its thread schedules
+  std::uint64_t number = 0;  ///< its place among what its thread schedules
   Milliseconds delay{};
   Moment accepted = never;
-  bool has_started = false;                 ///< the loop's
-  sync::atomic<bool> was_cancelled{false};  ///< or somebody is about to
+  bool has_started = false;                 ///< belongs to the loop
+  sync::atomic<bool> was_cancelled{false};  ///< somebody has cancelled it, or is about to
   sync::atomic<Moment> cancelled{never};    ///< when a cancel_callback() had returned
 
   [[nodiscard]] bool is_delayed() const { return delay > Milliseconds::zero(); }
@@ -65,7 +65,7 @@ struct Victim {
 struct Part {
   std::deque<Record> records;
   std::vector<Victim> victims;
-  std::array<std::uint64_t, levels> started{};  ///< the loop's: the number of the last one
+  std::array<std::uint64_t, levels> started{};  ///< the loop's: the number of the last to start
   bool was_refused = false;
 };
 
@@ -106,7 +106,7 @@ class CooperativeStress {
 
   [[nodiscard]] Counts counts() const { return counts_; }
 
-  // What tasks do, on the loop.
+  // What tasks call, on the loop.
 
   void begin(Record& record);
   void end() {
@@ -115,7 +115,7 @@ class CooperativeStress {
   void act(const CooperativeScheduler& scheduler, const Victim& victim, Random& random);
   void count_continuation() { ++counts_.went_on; }
 
-  /// Says when whatever holds it has gone.
+  /// Tells, by the count, whether its holder has gone.
   class Alive {
    public:
     explicit Alive(CooperativeStress& stress) noexcept : count_(&stress.alive_) {
@@ -130,9 +130,9 @@ class CooperativeStress {
    private:
     sync::atomic<int>* count_;
   };
-  /// In what a task calls: its cell, and the last word.
+  /// A part of what a task calls: its cell, and the count of what is alive.
   struct Life {
-    Alive alive;  // goes last
+    Alive alive;  // destroyed last
     Witness witness;
   };
 
@@ -163,7 +163,7 @@ class CooperativeStress {
   std::optional<CloseMode> close_mode_;
   Moment close_called_ = never;
   bool holds_ = false;         ///< in this round a task holds the loop until all is cancelled
-  bool has_timeline_ = false;  ///< in others the threads order nothing between them
+  bool has_timeline_ = false;  ///< in rounds without it the test does not order the threads
   Timeline time_;
   Moment last_end_ = 0;  ///< the loop's: the end of the last task
   Counts counts_;
@@ -171,7 +171,7 @@ class CooperativeStress {
   Crew crew_{threads};
 };
 
-/// A coroutine that a task calls: as many turns as it likes.
+/// A coroutine that a task calls. It takes a random number of turns.
 Promise<void> turns_of(CooperativeStress& stress, Record& record, CooperativeScheduler scheduler,
                        Random random, CooperativeStress::Life life) {
   ++life.witness.cell().runs;
@@ -237,7 +237,8 @@ void CooperativeStress::begin_round(Random& random) {
   if (holds_) hold_loop();
 }
 
-/// By one of its own tasks: what comes meanwhile is picked after it by the same slice.
+/// Holds the loop by one of the scheduler's own tasks. What comes meanwhile is picked after that
+/// task, in the same slice.
 void CooperativeStress::hold_loop() {
   // relaxed: no task of this round looks before it is scheduled.
   let_go_.store(false, sync::relaxed);
@@ -306,7 +307,7 @@ Victim CooperativeStress::any_of(Part& part, Random& random) {
   return {&record, record.task};
 }
 
-/// Handles of its own tasks and of the other threads'.
+/// Chooses handles of this thread's tasks and of the other threads'.
 void CooperativeStress::choose_victims(Part& part, Random& random) {
   for (Part& other : std::span(parts_).first(threads)) {
     for (Record& record : other.records) {
@@ -316,7 +317,7 @@ void CooperativeStress::choose_victims(Part& part, Random& random) {
   }
 }
 
-/// The tasks of an hour from now are cancelled by their own thread, or nothing would end them.
+/// A task with an hour's delay is cancelled by its own thread, because nothing else would end it.
 void CooperativeStress::schedule_and_cancel(std::size_t member, Random& random) {
   Part& part = parts_[member];
   const std::size_t before = part.records.size();
@@ -336,7 +337,7 @@ void CooperativeStress::schedule_and_cancel(std::size_t member, Random& random) 
 
 void CooperativeStress::cancel(const CooperativeScheduler& scheduler, const Victim& victim) {
   if (!victim.task) return;
-  // relaxed: for the end of the round.
+  // relaxed: it is read at the end of the round.
   victim.record->was_cancelled.store(true, sync::relaxed);
   scheduler.cancel_callback(victim.task);
   if (!has_timeline_) return;
@@ -352,7 +353,7 @@ void CooperativeStress::close(Random& random) {
         "I5: a closed loop accepted a task");
 }
 
-/// With handles left or without.
+/// Ends the round, with handles left or without.
 void CooperativeStress::end_round(Random& random) {
   if (random.one_in(2)) schedulers_ = {};
   if (close_mode_) agent_.emplace(quick_agent());
@@ -365,7 +366,7 @@ void CooperativeStress::end_round(Random& random) {
     part.was_refused = false;
   }
   schedulers_ = {};
-  if (close_mode_) memory_.look();  // dead tasks wait for their time, or for that
+  if (close_mode_) memory_.look();  // without a close, dead tasks still wait for their time
 }
 
 void CooperativeStress::judge(const Record& record) {
@@ -391,7 +392,7 @@ void CooperativeStress::judge(const Record& record) {
 // On the loop.
 
 void CooperativeStress::begin(Record& record) {
-  // relaxed: the moment says what came before.
+  // relaxed: the moment itself says what came before.
   const Moment cancelled = record.cancelled.load(sync::relaxed);
   check(cancelled >= last_end_, "I3: picked after it was cancelled");
   if (std::exchange(record.has_started, true) || record.is_delayed()) return;
@@ -414,7 +415,7 @@ void CooperativeStress::act(const CooperativeScheduler& scheduler, const Victim&
 
 int main(int argc, char** argv) {
   const auto options = parse("cooperative_stress", {argv, static_cast<std::size_t>(argc)});
-  set_error_hook([](ErrorOrigin, const Reason&) noexcept {});  // tasks that throw
+  set_error_hook([](ErrorOrigin, const Reason&) noexcept {});  // some tasks throw
   CooperativeStress stress;
   const auto is_enough = [&stress] {
     const Counts counts = stress.counts();

@@ -1,11 +1,11 @@
 // Destruction in every order: agents, loops, controllers, signals, schedulers, promises, resolvers
-// and subscriptions that know each other go away in a random order, on three threads and inside
-// tasks of another agent, while their tasks run.
+// and subscriptions that know each other are destroyed in a random order, on three threads and
+// inside tasks of another agent, while their tasks run.
 //
-// I1  Nothing is used after its end (the sanitizers say so), nothing waits for ever, and no order
-//     is wrong (LIF-2).
-// I2  Every callback, reaction and coroutine frame is destroyed exactly once: none is left at the
-//     end.
+// I1  Nothing is used after its end (the sanitizers would report it), nothing waits for ever, and
+//     no order is wrong (LIF-2).
+// I2  Every callback, reaction and coroutine frame is destroyed exactly once, and none is left at
+//     the end.
 #include <array>
 #include <heist/heist.hpp>
 #include <memory>
@@ -24,10 +24,10 @@ using namespace heist::stress;
 
 constexpr std::size_t destroyers = 3;
 
-/// How many traces there are; readable at any time.
+/// How many traces there are. It can be read at any time.
 sync::atomic<std::int64_t> traces_alive{0};
 
-/// Part of whatever must be gone in the end.
+/// Everything that must be gone in the end has one of these.
 class Trace {
  public:
   Trace() { traces_alive.fetch_add(1, sync::relaxed); }  // relaxed: a count.
@@ -36,7 +36,7 @@ class Trace {
   ~Trace() { traces_alive.fetch_sub(1, sync::relaxed); }  // relaxed: a count.
 };
 
-/// Waits for what may never come: closing its loop ends it.
+/// Waits for what may never come. If it does not come, the close of the loop ends the coroutine.
 Promise<int> await_source(Promise<int> source, Trace trace) {
   const Trace local = trace;
   const int value = co_await source;
@@ -87,7 +87,7 @@ class Estate {
     keep(std::move(next));
   }
 
-  /// Reactions and coroutines of one loop to something that only a resolver settles.
+  /// Makes a reaction and a coroutine that wait for something which only a resolver settles.
   void observe(const Scheduler& scheduler, const Scheduler& other) {
     auto [promise, resolver] = Promise<int>::with_resolver();
     keep(promise.then(other, [trace = Trace()](int value) { return value; }));
@@ -96,7 +96,7 @@ class Estate {
     keep(std::move(resolver));
   }
 
-  /// What a callback owns goes where the callback goes.
+  /// Makes a task whose callback owns a controller, which may be destroyed with the callback.
   void own_by_task(const Scheduler& scheduler) {
     auto controller = std::make_shared<TaskController>();
     auto task = [trace = Trace(), controller, signal = controller->signal()] {
@@ -147,7 +147,7 @@ class Destruction {
   [[nodiscard]] std::uint64_t things_destroyed() const { return things_destroyed_; }
 
  private:
-  /// Lets it end inside a task of another agent, which may be destroying an agent already.
+  /// Lets a thing end inside a task of another agent, which may be destroying an agent already.
   void give_away(std::shared_ptr<void> thing, Random& random) {
     Agent& undertaker = undertakers_[random.below(2)];
     check(undertaker.scheduler().post([thing = std::move(thing)] {}), "an agent refused a task");
@@ -162,7 +162,8 @@ class Destruction {
 
 int main(int argc, char** argv) {
   const auto options = parse("destruction_stress", {argv, static_cast<std::size_t>(argc)});
-  set_error_hook([](ErrorOrigin, const Reason&) noexcept {});  // dropped resolvers, unobserved
+  // Resolvers are dropped, and nobody observes their promises.
+  set_error_hook([](ErrorOrigin, const Reason&) noexcept {});
   Destruction stress;
   const auto rounds = run_rounds(options, [&stress](Random& random) { stress.round(random); });
   std::printf("rounds %llu, things destroyed %llu\n", printable(rounds),

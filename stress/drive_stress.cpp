@@ -1,8 +1,8 @@
 // An embedded loop: two threads take turns at driving it, and others post to it and stop it.
 //
 // I1  One thread drives at a time. A second one gets an error, and the agent's state passes whole
-//     to the next one that drives.
-// I2  stop() ends a run(), also when several threads call it at once; none is lost.
+//     to the next thread that drives.
+// I2  stop() ends a run(), also when several threads call it at once. No call is lost.
 // I3  Every task runs exactly once, and none at the same time as another one.
 #include <array>
 #include <heist/heist.hpp>
@@ -55,7 +55,7 @@ class DriveStress {
 
  private:
   void drive(std::size_t driver, Random& random) {
-    // relaxed: ends the round, carries nothing.
+    // relaxed: it ends the round, and carries nothing.
     while (!posted_.load(sync::relaxed)) {
       try {
         random.one_in(4) ? loop_.run() : static_cast<void>(loop_.poll());
@@ -83,7 +83,7 @@ class DriveStress {
     inside_ = false;
   }
 
-  /// Until every driver has left its run().
+  /// Calls stop() until every driver has left its run().
   void stop_all(Random& random) {
     while (drivers_left_.load(sync::relaxed) > 0) {  // relaxed: see drive().
       loop_.stop();
@@ -93,8 +93,8 @@ class DriveStress {
 
   EventLoop loop_;
   Scheduler scheduler_ = loop_.scheduler();
-  std::uint64_t ran_ = 0;  ///< the driver's
-  bool inside_ = false;    ///< the driver's
+  std::uint64_t ran_ = 0;  ///< belongs to the driver
+  bool inside_ = false;    ///< belongs to the driver
   sync::atomic<std::size_t> drivers_left_{0};
   sync::atomic<bool> posted_{false};
   std::array<std::uint64_t, drivers> turns_{};

@@ -2,7 +2,7 @@
 //
 // I1  Every error reaches exactly one hook, and that hook finds what its setter prepared before it
 //     set it.
-// I2  set_error_hook() returns the hook it replaced: none is lost, none comes twice.
+// I2  set_error_hook() returns the hook that it replaced: no hook is lost, and none comes twice.
 #include <array>
 #include <heist/heist.hpp>
 #include <stdexcept>
@@ -22,7 +22,7 @@ constexpr std::size_t hook_count = 6;
 constexpr std::size_t reporters = 2;
 constexpr std::uint64_t errors_each = 8;
 
-/// What a hook works with: set before the hook is, plain.
+/// What each hook works with. It is plain data that is written before the hook is set.
 std::array<std::uint64_t, hook_count> prepared{};
 std::uint64_t round_number = 0;
 sync::atomic<std::uint64_t> heard{0};

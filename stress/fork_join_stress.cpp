@@ -2,12 +2,12 @@
 // priorities, and abort.
 //
 // I1  Each node of a tree runs once, and has ended when the tree has.
-// I2  A tree whose nodes throw fails; the others give the number of their nodes. An aborted one
-//     rejects, and its nodes run to their ends all the same.
+// I2  A tree whose nodes throw fails, and the others return the number of their nodes. An aborted
+//     tree rejects, and its nodes run to their ends all the same.
 // I3  All nodes have the scheduler of their root.
-// I4  However many trees have been, memory is flat.
-// I5  The callback of a task that has forked is destroyed behind the tree and the task's
-//         checkpoint, and sees what both did.
+// I4  However many trees there have been, memory is flat.
+// I5  The callback of a task that has forked is destroyed after the tree and after the task's
+//     checkpoint, and sees what both did.
 #include <array>
 #include <atomic>
 #include <heist/agent_cluster.hpp>
@@ -55,7 +55,7 @@ struct OnEnd {
   Plan& plan;
 };
 
-/// Counts its nodes.
+/// Returns how many nodes this tree has.
 Forkable<std::uint64_t> node(Plan& plan, std::uint64_t seed, int depth) {
   Random random(seed);
   const OnEnd on_end(plan);
@@ -87,11 +87,11 @@ struct Pair {
   std::uint64_t parent_steps = 0;
   std::uint64_t child_steps = 0;
   sync::atomic<bool> is_apart{false};  ///< a hint: the parent has gone on beside its child
-  bool is_checked = false;             ///< the task's checkpoint has been
+  bool is_checked = false;             ///< the task's checkpoint has run
   bool callback_saw_it = false;
 };
 
-/// What the task's callback holds: it goes behind the tree and the checkpoint.
+/// A part of the task's callback, so it is destroyed after the tree and the checkpoint.
 class SeesCheckpoint {
  public:
   explicit SeesCheckpoint(Pair& pair) : pair_(&pair) {}
@@ -112,7 +112,7 @@ void step(std::uint64_t steps) {
 }
 Forkable<std::uint64_t> child_of(Pair& pair) {
   queue_microtask([&pair] { pair.is_checked = true; });
-  // relaxed: a hint. An agent that runs takes the parent at once, if one does.
+  // relaxed: a hint. If an awake agent takes the parent, it does so at once.
   for (int turn = 0; turn < 2000 && !pair.is_apart.load(sync::relaxed); ++turn) {
   }
   step(pair.child_steps);
@@ -162,8 +162,8 @@ class ForkRounds {
     co_return co_await node(plan, plan.seed, depth);
   }
 
-  /// So many that agents which have ended one find the next: those of another agent, before tasks
-  /// of their own.
+  /// Runs so many pairs that an agent that has ended one finds another one to steal, before it
+  /// comes to a task of its own.
   void run_pairs(Random& random) {
     std::array<Pair, 256> pairs;
     std::vector<Promise<std::uint64_t>> trees;
@@ -190,7 +190,7 @@ class ForkRounds {
       check(plan->throws, "a tree failed in which nothing throws");
       ++counts_.failed;
     }
-    // The callback lives as long as the tree, which may run still when it was aborted.
+    // The callback lives as long as the tree, which may still run after it was aborted.
     while (plan.use_count() != 1) std::this_thread::yield();
     check(plan->begun.load() == plan->ended.load(), "a tree ended before its nodes did");
     check(nodes == 0 || nodes == plan->begun.load(), "a node ran twice, or not at all");

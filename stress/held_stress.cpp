@@ -1,11 +1,11 @@
 // Tasks that agents of a cluster hold back because their scheduler is suspended. One thread resumes
 // and suspends the scheduler, and another one aborts its tasks.
 //
-// I1  Each task runs once, or its promise rejects by its abort or the close; its callback is
-//     destroyed once (ABT-2, SUS-1).
+// I1  Each task runs once, or its promise rejects because of its abort or the close. Its callback
+//     is destroyed once (ABT-2, SUS-1).
 // I2  Once the scheduler is resumed for good, every task that was not aborted runs, or is dropped
 //     by a close.
-// I3  However many have come and gone, memory is flat.
+// I3  However many tasks have come and gone, memory is flat.
 #include <algorithm>
 #include <array>
 #include <heist/heist.hpp>
@@ -86,7 +86,7 @@ class HeldStress {
       await([&] { return posted.result->settled(); }, "I2: a task waits for ever");
     }
   }
-  /// `waited`: no task was dropped by the close.
+  /// `waited`: whether all promises had settled before the close, so that it dropped no task.
   void judge(const Posted& posted, bool waited) {
     const auto status = posted.result->status();
     check(status != PromiseStatus::pending, "I1: a task never settled");

@@ -28,7 +28,8 @@ class LimitsStress {
     const std::uint64_t seed = random();
     std::array<EventLoop, loop_count> loops;
     std::array<std::array<std::optional<Scheduler>, threads>, loop_count> low;
-    // Not one for each thread: who let go of it would tell those who come later what it has done.
+    // The threads share these. If each had its own, a thread that dropped one would order what it
+    // has done before what later threads do.
     std::vector<Scheduler> schedulers;
     for (const EventLoop& loop : loops) schedulers.push_back(loop.scheduler());
     crew_.run([&](std::size_t member) {
@@ -36,7 +37,8 @@ class LimitsStress {
       for (std::size_t i = 0; i < loop_count; ++i) {
         auto& scheduler = low[i][member];
         scheduler = schedulers[i].with_ceiling(TaskPriority::background);
-        check(scheduler->post([] {}), "an open loop refused a task");  // which looks at the ceiling
+        // The post looks at the ceiling.
+        check(scheduler->post([] {}), "an open loop refused a task");
       }
       for (int turn = 0; turn < turns; ++turn) use(own);
     });
@@ -57,7 +59,8 @@ class LimitsStress {
     if (random.one_in(2)) room.leave();
   }
 
-  /// Rarely gives up the processor: there are to be many turns while several threads have one.
+  /// It rarely gives up the processor, because there have to be many turns in which several threads
+  /// have one.
   static void pause(Random& random) {
     if (random.one_in(64)) return dither(random);
     const volatile auto steps = random.below(400);
@@ -66,7 +69,7 @@ class LimitsStress {
   }
 
   const Ref<PostBound> bound_ = make_post_bound(1);
-  std::uint64_t uses_ = 0;  ///< plain: of who has the place
+  std::uint64_t uses_ = 0;  ///< plain data of the thread that has the place
   Crew crew_{threads};
 };
 

@@ -1,20 +1,20 @@
-// Listeners: two threads subscribe and remove while two threads change the priority and one of them
-// aborts; the other one aborts a signal to which some of the listeners are bound.
+// Listeners: two threads subscribe and remove while two threads change the priority. One of the
+// latter aborts, too, and the other one aborts a signal to which some of the listeners are bound.
 //
-// I1  Once a removal has returned, the callback does not run, what it did is seen, and it has been
-//     destroyed (ABT-7); one that removes itself is destroyed when it has returned.
-// I2  An abort listener runs once at the most, a priority listener once for each change at the
-//     most.
-// I3  set_priority within a change's delivery throws NotAllowedError (PRI-6); listeners may
+// I1  Once a removal has returned, the callback does not run, what it did is seen, and it was
+//     destroyed (ABT-7). A callback that removes itself is destroyed when it has returned.
+// I2  An abort listener runs once at most, and a priority listener at most once for each change.
+// I3  set_priority within a change's delivery throws NotAllowedError (PRI-6). Listeners may
 //     subscribe others.
 // I4  What a remover did before it removed a listener is seen by the callback's destructor, whoever
 //     runs that (ABT-7).
-// I5  However many have come and gone, nothing is left: every callback is destroyed exactly once
-//     (ABT-5).
-// I6  A listener for one event is called once at the most.
-// Some rounds are churn: one thread subscribes and removes hundreds beside many that stay, so that
-// the registry is pruned while others walk it for an event. In some, each listener of one event is
-// removed while it runs, and ends at about the moment at which its remover begins to wait for that.
+// I5  However many listeners have come and gone, nothing is left: every callback is destroyed
+//     exactly once (ABT-5).
+// I6  A listener for one event is called once at most.
+// In some rounds one thread subscribes and removes hundreds of listeners beside many that stay, so
+// that the registry is pruned while others walk it for an event. In other rounds each listener of
+// one event is removed while it runs, and ends at about the moment at which its remover begins to
+// wait for that.
 #include <array>
 #include <heist/heist.hpp>
 #include <memory>
@@ -39,24 +39,25 @@ struct Counts {
   std::uint64_t self_removed = 0;
 };
 
-/// What a callback works on: plain data of the thread that subscribed, once the callback is gone.
+/// What a callback works on. Once the callback is gone, it is plain data of the thread that
+/// subscribed.
 struct Slot {
   std::uint32_t calls = 0;
   std::uint32_t calls_when_destroyed = 0;
   std::uint32_t destroyed = 0;
   bool is_for_abort = false;
   bool is_once = false;
-  bool ends_by_itself = false;  ///< an event or a signal ends it, too, if nobody removes it before
+  bool ends_by_itself = false;  ///< an event or a signal ends it, unless it is removed before
   bool being_removed =
-      false;  ///< the remover's word to the destructor, unless it may end by itself
+      false;  ///< what the remover tells the destructor, unless the listener may end by itself
   bool told_when_destroyed = false;
-  bool removed_here = false;  ///< not by the callback itself
+  bool removed_here = false;  ///< the callback has not removed itself
   bool removed = false;
   bool removes_itself = false;
   sync::atomic<bool> is_running{false};   ///< a hint, so that removals fall into runs
   sync::atomic<bool> has_remover{false};  ///< a hint, so that runs end when they are waited for
   Subscription subscription;
-  /// Who takes it removes the listener: its subscriber, or the callback itself.
+  /// Whoever takes it removes the listener: its subscriber, or the callback itself.
   sync::atomic<Subscription*> to_remove{nullptr};
 
   Subscription* take() noexcept {
@@ -117,7 +118,7 @@ class ListenerStress {
     if (random.one_in(2)) member == 0 ? controller_->abort() : bond_->abort();
   }
 
-  /// Keeps a few subscriptions at a time.
+  /// Subscribes and removes, and keeps a few subscriptions at a time.
   void subscribe_all(std::size_t subscriber, Random& random) {
     auto& slots = slots_[subscriber];
     for (int i = 0; i < 6; ++i) {
@@ -140,7 +141,7 @@ class ListenerStress {
     check(churned_.destroyed == made_, "a callback was not destroyed exactly once");
   }
 
-  /// Comes and goes, and leaves dead registrations behind.
+  /// Makes listeners come and go, which leaves dead registrations behind.
   void churn(Random& random) {
     const TaskSignal signal = controller_->signal();
     churned_.destroyed = 0;
@@ -152,10 +153,10 @@ class ListenerStress {
       subscription.reset();
       check(churned_.destroyed == i + 1, "a removed callback was not destroyed");
     }
-    churning_.store(false, sync::relaxed);  // relaxed: ends the round, carries nothing.
+    churning_.store(false, sync::relaxed);  // relaxed: it ends the round, and carries nothing.
   }
 
-  /// Many that stay, so that pruning takes its time, and go one by one.
+  /// Makes many listeners that stay, so that pruning takes its time, and removes them one by one.
   void stay(Random& random) {
     const TaskSignal signal = controller_->signal();
     std::vector<Subscription> staying;
@@ -180,7 +181,7 @@ class ListenerStress {
     controller_->abort();
   }
 
-  /// One event calls them all.
+  /// One event calls all of these listeners.
   void removal_round(std::uint64_t seed, bool is_for_abort) {
     auto& slots = slots_.front();
     const TaskSignal signal = controller_->signal();
@@ -220,7 +221,7 @@ class ListenerStress {
       slot->removed = slot->removed_here = true;
     }
   }
-  /// Stays on the processor for a while, so that the two who meet go on at the same time.
+  /// Waits on the processor for a while, so that the two threads that meet go on at the same time.
   template <class Condition>
   static void meet(Condition&& condition, const char* what) {
     for (int turn = 0; turn < 5000 && !condition(); ++turn) {
@@ -260,7 +261,7 @@ class ListenerStress {
     }
     if (!slot.removes_itself) return;
     Subscription* mine = slot.take();
-    if (mine == nullptr) return;  // not given yet, or taken by its subscriber, who waits for us
+    if (mine == nullptr) return;  // not given yet, or taken by its subscriber, which waits for us
     reset(slot, *mine);
     check(slot.destroyed == 0, "a running callback was destroyed");
     slot.removed = true;
@@ -284,7 +285,7 @@ class ListenerStress {
     for (int turn = 0; turn < 100 && !slot.is_running.load(sync::relaxed); ++turn) {
     }
     Subscription* mine = slot.take();
-    if (mine == nullptr) return;  // removed, or it removes itself
+    if (mine == nullptr) return;  // it was removed, or removes itself
     reset(slot, *mine);
     check(slot.destroyed == 1, "a removed callback was not destroyed");
     slot.removed = slot.removed_here = true;
@@ -302,7 +303,7 @@ class ListenerStress {
 
   std::optional<TaskController> controller_;
   std::optional<AbortController> bond_;
-  Slot churned_;  ///< of all that come and go in a churn
+  Slot churned_;  ///< shared by all listeners that come and go in churn()
   std::uint64_t made_ = 0;
   sync::atomic<bool> churning_{false};
   std::array<std::vector<std::unique_ptr<Slot>>, subscribers> slots_;

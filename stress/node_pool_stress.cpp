@@ -1,13 +1,13 @@
 // Stress of the node pool and of its depot.
 //
-// pool round   makers allocate nodes, stamp every word and hand them over; users check the stamps
-//              and release; both are new threads each round, so caches come and go. A node handed
-//              out twice, or released before its user has done with it, shows a foreign stamp.
-//              Hand-over orders makers before users only: what orders a user's reads before the
-//              next maker's writes is the pool, and ThreadSanitizer says so if it does not.
-// depot round  slabs are emptied, filled, listed and unlisted all the time, and trimmed whenever
-//              they are whole (once) or never (once); each node is stamped by its one owner, and in
-//              the end each must be found again.
+// pool round   Makers allocate nodes, stamp every word and hand them over. Users check the stamps
+//              and release the nodes. Both are new threads each round, so caches come and go. If a
+//              node is given out twice, or before its user has finished with it, it shows a foreign
+//              stamp. The hand-over orders only makers before users. The pool has to order a user's
+//              reads before the next maker's writes; if it does not, ThreadSanitizer reports that.
+// depot round  Slabs are emptied, filled, listed and unlisted all the time. One depot trims them
+//              whenever they are whole, and another one never does. Each node is stamped by its one
+//              owner, and in the end each node has to be found again.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -129,7 +129,8 @@ void check_stamp(void* node, std::uint64_t trader) {
         "a node has two owners");
 }
 
-// Takes nodes and puts random portions of them back; ends with none. Returns how many it took.
+// Takes nodes and puts random portions of them back, until it has none left. Returns how many it
+// took.
 std::uint64_t trade(Depot& depot, std::uint64_t trader, Random random) {
   std::vector<void*> hand;
   std::array<void*, Depot::most> taken{};
@@ -152,7 +153,7 @@ std::uint64_t trade(Depot& depot, std::uint64_t trader, Random random) {
   return moved;
 }
 
-// I2 at a quiet point: with no node out, all nodes of all slabs are found.
+// Checks I2 of Depot at a quiet point: when no node is out, all nodes of all slabs are found.
 void check_all_found(Depot& depot) {
   const std::uint64_t chunks = depot.chunks_made();
   const std::size_t all = chunks * Depot::slabs_in_chunk * nodes_in_slab;

@@ -1,8 +1,8 @@
 // Order: chains of posts across threads onto one agent, with and without delays
 // (support/order_workload.hpp).
 //
-// I1  A post that happened before another one of the same level, whatever the threads, runs first
-//     (ORD-2); with delays, when its delay is no longer (DLY-2).
+// I1  If one post happened before another one of the same level, whatever the threads, its task
+//     runs first (ORD-2). With delays this holds if its delay is not longer (DLY-2).
 // I2  No task is picked while a task of a higher level waits whose post had returned when the pick
 //     began (ORD-3).
 #include "support/order_workload.hpp"

@@ -1,9 +1,9 @@
-// HelperCount and WaitingHelpers, as regions of parallel loops use them, but without oneTBB, which
-// the thread sanitizer does not see: one owner makes calls one after another, and takes its offers
-// back while two helpers come, wait and leave.
+// HelperCount and WaitingHelpers, as regions of parallel loops use them. oneTBB is left out,
+// because ThreadSanitizer does not see into it. One owner makes one call after another, and takes
+// its offers back while two helpers come, wait and leave.
 //
-// I1  A helper that has come finds what the owner has written for the call; between two calls none
-//         is inside.
+// I1  A helper that has come finds what the owner has written for the call. Between two calls no
+//     helper is inside.
 // I2  No helper waits when nothing is offered any more: each wait ends.
 #include <array>
 #include <heist/detail/sync.hpp>
@@ -24,7 +24,7 @@ constexpr unsigned helpers = 2;
 constexpr std::uint64_t calls_each_round = 200;
 
 struct Helper {
-  std::uint64_t token = 0;  ///< plain
+  std::uint64_t token = 0;  ///< plain data
   sync::atomic<bool> is_let_go{false};
 };
 
@@ -38,7 +38,7 @@ class ParallelHelpers {
       Random own(seed + member);
       member == 0 ? make_calls(own) : help(static_cast<unsigned>(member));
     });
-    // Who was called and has not come is not there in the next round.
+    // A helper that was called and has not come must not come in the next round.
     for (auto left = called_.load(sync::relaxed); left != 0; --left) {  // relaxed: a quiet point.
       check(!count_.try_enter(), "nothing is offered");
     }
@@ -105,7 +105,7 @@ class ParallelHelpers {
 
   HelperCount count_;
   WaitingHelpers<Helper> waiting_{1 + helpers};
-  std::uint64_t call_ = 0;  ///< plain
+  std::uint64_t call_ = 0;  ///< plain data
   sync::atomic<std::uint64_t> called_{0};
   sync::atomic<std::uint64_t> waits_{0};
   sync::atomic<bool> has_ended_{false};

@@ -1,4 +1,5 @@
-// Post storm: several threads post to two agents, all priorities, all kinds of posts, some delayed.
+// Post storm: several threads post to two agents, at all priorities and by all kinds of posts. Some
+// tasks are delayed.
 //
 // I1  Every task runs exactly once, on its own agent, and its callback is destroyed exactly once.
 // I2  A delayed task is never early.

@@ -1,9 +1,10 @@
-// The registry by itself: one thread walks it a few times and then closes it, one kills
-// registrations and so prunes, one adds more.
+// The registry by itself: one thread walks it a few times and then closes it. Another one kills
+// registrations, and so prunes it. A third one adds more registrations.
 //
-// I1  A walk meets every registration that was added before it and lives throughout.
-// I2  Nobody meets a registration that the registry has let go of.
-// I3  Once closed and quiet, the registry has let go of each registration it took, exactly once.
+// I1  A walk meets every registration that was added before it and stays alive to its end.
+// I2  Nobody meets a registration of which the registry has dropped its share.
+// I3  Once it is closed and quiet, the registry has dropped its share of each registration that it
+//     took, exactly once.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -21,7 +22,7 @@ using namespace heist;
 using namespace heist::detail;
 using namespace heist::stress;
 
-constexpr std::size_t early = 200;  ///< added before the round, enough for two prunings
+constexpr std::size_t early = 200;  ///< added before the round; enough for two prunings
 constexpr std::size_t late = 50;
 
 struct Entry : Registration {
@@ -39,7 +40,7 @@ struct Entry : Registration {
   static constexpr Ops table{&claim, &is_dead, &forget, Kind::task};
 
   sync::atomic<bool> dead{false};
-  bool must_be_met = false;  ///< added before the round, and stays
+  bool must_be_met = false;  ///< it was added before the round, and stays
   bool added = false;
   std::uint64_t forgotten = 0;
 };
@@ -85,12 +86,12 @@ class RegistryStress {
     for (auto walks = random.below(3); walks > 0; --walks) {
       expect_all([this](auto visit) { registry_->walk(visit); });
     }
-    // Anywhere in the killer's time.
+    // The close falls anywhere into the time of the killer.
     for (auto steps = random.below(100); steps > 0; --steps) dither(random);
     expect_all([this](auto visit) { registry_->close(visit); });
   }
 
-  /// Walks; every registration that must be met is met once.
+  /// Walks, and checks that every registration that must be met is met once.
   template <class Walk>
   void expect_all(Walk&& walk) {
     auto missing = std::ranges::count_if(entries_, [](auto& each) { return each->must_be_met; });

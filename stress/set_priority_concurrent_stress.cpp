@@ -1,8 +1,8 @@
-// set_priority from several threads at once, on one signal with tasks on two agents.
+// Several threads call set_priority at once, on one signal with tasks on two agents.
 //
 // I1  No call throws, and the last one wins: the final priority is that of the last event (PRI-6).
-// I2  The events come one at a time, in the order of the values: each begins where the one before
-//     it ended.
+// I2  The events come one at a time, in the order of the values: the old value of each is the new
+//     value of the one before.
 // I3  A call that has returned counts for every later pick (PRI-3), even if it changed nothing
 //     because another thread had just set the same value. The thread that returns first lets the
 //     agents pick, and their next pick has to obey.
@@ -37,7 +37,8 @@ struct Event {
 
 class SetPriorityConcurrent {
  public:
-  /// The agents wait in a task, behind them tasks of fixed priority and tasks of the signal.
+  /// Each agent waits in a task, behind which stand tasks of a fixed priority and tasks of the
+  /// signal.
   void round(Random& random) {
     controller_.emplace(lowest);
     events_.clear();
@@ -69,17 +70,16 @@ class SetPriorityConcurrent {
   }  // relaxed: a count.
 
  private:
-  /// When it returns, the tasks are in the agent's queues, and the agent waits in a task before
-  /// them.
+  /// When this returns, the agent waits in a task, and the tasks behind that are in its queues.
   void hold(std::size_t agent) {
     const Scheduler scheduler = agents_[agent].scheduler();
     ran_[agent].clear();
     posted_.store(false, sync::relaxed);   // relaxed: the post publishes it.
     holding_.store(false, sync::relaxed);  // relaxed: as above.
     post(scheduler, {.priority = highest}, [this, scheduler] {
-      // relaxed, both: only say how far the other one is.
+      // relaxed, both: they only say how far the other thread is.
       await([this] { return posted_.load(sync::relaxed); }, "nothing was posted");
-      post(scheduler, {.priority = lowest}, [] {});  // a local post takes what the inbox holds
+      post(scheduler, {.priority = lowest}, [] {});  // a local post takes the inbox
       holding_.store(true, sync::relaxed);
       await([this] { return released_.load(sync::edge("stress:released", sync::acquire)); },
             "the agents were never let go");
@@ -90,8 +90,8 @@ class SetPriorityConcurrent {
       post(scheduler, {.signal = controller_->signal()},
            [this, agent, i] { ran_[agent].push_back({true, i}); });
     }
-    posted_.store(true, sync::relaxed);  // relaxed: above.
-    // relaxed: above.
+    posted_.store(true, sync::relaxed);  // relaxed: see above.
+    // relaxed: see above.
     await([this] { return holding_.load(sync::relaxed); }, "an agent did not start");
   }
   template <class Callback>
@@ -107,7 +107,7 @@ class SetPriorityConcurrent {
     }
   }
 
-  /// All set the same; the first that returns lets the agents go.
+  /// All threads set the same value. The first call that returns lets the agents go on.
   void set_same(Random& random) {
     if (random.one_in(4)) dither(random);
     set(highest);
@@ -158,7 +158,7 @@ class SetPriorityConcurrent {
   };
 
   std::optional<TaskController> controller_;
-  std::vector<Event> events_;  ///< the delivering thread's: one after the other
+  std::vector<Event> events_;  ///< written by one delivering thread after another
   std::array<std::vector<Ran>, 2> ran_;
   sync::atomic<bool> released_{false};
   sync::atomic<bool> posted_{false};

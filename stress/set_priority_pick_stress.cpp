@@ -2,7 +2,7 @@
 // among others.
 //
 // I1  A pick that began after set_priority() had returned uses the new level for every task of the
-//     signal whose post had returned, the changes made by tasks included (PRI-3, ORD-3).
+//     signal whose post had returned. That includes changes that tasks make (PRI-3, ORD-3).
 // I2  Tasks of one level run by age, whether their level is fixed or has changed (PRI-4, ORD-2).
 #include <array>
 #include <heist/heist.hpp>
@@ -61,8 +61,8 @@ class SetPriorityPick {
   [[nodiscard]] Counts counts() const { return counts_; }
 
  private:
-  /// Signal 0 is changed by this thread, signal 1 by tasks of agent 0: one thread each, as
-  /// histories need.
+  /// This thread changes signal 0, and tasks of agent 0 change signal 1, because only one thread
+  /// may write the history of a signal.
   void change(Random& random) {
     for (auto changes = 2 + random.below(6); changes > 0; --changes) {
       set_priority(0, random);
@@ -120,8 +120,8 @@ class SetPriorityPick {
   std::array<std::optional<TaskController>, 2> controllers_;
   std::array<PriorityHistory, 2> histories_;
   std::array<Posted, posters * tasks_each> posted_;
-  std::array<std::vector<const Posted*>, 2> ran_;  ///< each its agent's
-  std::array<Moment, 2> last_end_{};               ///< each its agent's
+  std::array<std::vector<const Posted*>, 2> ran_;  ///< each belongs to its agent
+  std::array<Moment, 2> last_end_{};               ///< each belongs to its agent
   sync::atomic<std::size_t> done_{0};
   Counts counts_;
   Agent agents_[2];

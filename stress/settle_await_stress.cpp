@@ -1,8 +1,8 @@
-// Settling against observing: promises are settled while two loops and plain threads await, then,
-// get, wait for, poll and drop them.
+// Settling against observing: promises are settled while two loops and plain threads call then()
+// and get() on them, await them, wait for them, poll them and drop them.
 //
-// I1  Every observer sees the one outcome, whole: the value, or the reason; and what the settler
-//     did before.
+// I1  Every observer sees the one outcome, whole: the value, or the reason. It also sees what the
+//     settler did before.
 // I2  Every reaction runs exactly once, on the loop it was registered with.
 // I3  An outcome that nobody waits for any more is destroyed exactly once.
 #include <array>
@@ -24,7 +24,7 @@ using namespace heist::stress;
 constexpr std::size_t observers = 2;
 constexpr std::size_t subjects = 3;
 
-/// A value with contents elsewhere; counts its destructions.
+/// A value with contents elsewhere. It counts how many of them are alive.
 class Payload {
  public:
   Payload(std::uint64_t number, sync::atomic<std::uint64_t>& alive)
@@ -63,7 +63,7 @@ struct Counts {
   std::uint64_t reactions = 0;
 };
 
-/// What an observer finds must be the outcome, and the writes of the settler.
+/// Checks that an observer finds the outcome, and what the settler wrote before.
 void expect_value(const Subject& subject, const Payload& payload) {
   check(subject.outcome == Outcome::value && payload.is(subject.number), "a value was not whole");
   check(subject.before == subject.number, "the settler's writes were not seen");
@@ -85,7 +85,7 @@ void expect_settled(const Subject& subject, const Promise<Payload>& promise) {
   }
 }
 
-/// Awaits on a loop.
+/// Awaits the promise on a loop.
 Promise<int> await_subject(const Subject* subject, Promise<Payload> promise) {
   Reason reason;
   try {
@@ -130,8 +130,8 @@ class SettleAwait {
   }
 
  private:
-  /// First every settling task has run, then every reaction that these have sent to the other
-  /// agent.
+  /// The first pass waits until every settling task has run, the second until every reaction has
+  /// that those tasks sent to the other agent.
   void come_to_rest() {
     for (int pass = 0; pass < 2; ++pass) {
       for (Agent& agent : agents_) fence(agent.scheduler());
@@ -194,7 +194,7 @@ class SettleAwait {
             scheduler.post_task([&subject, promise] { return await_subject(&subject, promise); }));
         return;
       default:
-        // Nobody keeps the result of this one.
+        // Nobody keeps the result of this reaction.
         static_cast<void>(promise.then(scheduler, [](const Payload&) {}));
     }
   }
@@ -209,7 +209,7 @@ class SettleAwait {
       const auto limit = std::chrono::microseconds(random.below(100));
       while (!promise.wait_for(limit)) {
       }
-      // Before anything looks at the promise again.
+      // This comes before anything else looks at the promise again.
       check(subject.before == subject.number, "the settler's writes were not seen");
       return expect_settled(subject, promise);
     }
@@ -233,7 +233,8 @@ class SettleAwait {
 
 int main(int argc, char** argv) {
   const auto options = parse("settle_await_stress", {argv, static_cast<std::size_t>(argc)});
-  set_error_hook([](ErrorOrigin, const Reason&) noexcept {});  // dropped resolvers, unobserved
+  // Resolvers are dropped, and nobody observes their promises.
+  set_error_hook([](ErrorOrigin, const Reason&) noexcept {});
   SettleAwait stress;
   const auto rounds = run_rounds(options, [&stress](Random& random) { stress.round(random); });
   const Counts counts = stress.counts();

@@ -1,15 +1,15 @@
-// Threads that change the priority of one signal without end, while its listener takes a
+// Threads change the priority of one signal without end, while each call of its listener takes a
 // millisecond.
 //
 // I1  A call of set_priority calls the listener once, and once more for each call of another thread
-//     that came and left meanwhile. So what one caller does is bounded by what the others do.
+//     that came and left meanwhile. So the other callers bound what one caller does.
 // I2  All values that come during an event are delivered as one change, to the last of them. The
 //     values are random, so in one case of three nothing is left to deliver after an event, and no
 //     call delivers for long, however fast the others are.
-// I3  The events come one at a time, each begins where the one before it ended, and the last one
-//     carries the last value.
-// I4  What a thread wrote before its call is seen by the listener that is told of it, and what a
-//     listener wrote by the next, whichever thread calls it.
+// I3  The events come one at a time. The old value of each is the new value of the one before, and
+//     the last event carries the last value.
+// I4  A listener that is told of a call sees what the caller wrote before it. The next call of a
+//     listener sees what the listener wrote before, whichever thread calls it.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -32,7 +32,7 @@ constexpr std::size_t callers = 3;
 constexpr auto listener_takes = 1ms;
 constexpr auto round_takes = 30ms;
 constexpr std::size_t loop_count = 16;
-constexpr std::uint64_t events_bound = 64;  ///< so many in a row have the probability (2/3)^64
+constexpr std::uint64_t events_bound = 64;  ///< the probability of so many in a row is (2/3)^64
 
 void be_busy_for(Clock::duration time) {
   for (const auto end = Clock::now() + time; Clock::now() < end;) {
@@ -55,7 +55,7 @@ class SlowListener {
   [[nodiscard]] std::uint64_t events() const { return events_; }
 
  private:
-  /// What a caller has seen; plain, its own until the round is over.
+  /// What a caller has seen. It is plain data of the caller until the round is over.
   struct alignas(64) Caller {
     std::uint64_t calls = 0;
     std::uint64_t most_events = 0;
@@ -68,7 +68,7 @@ class SlowListener {
     returned_.store(0, sync::relaxed);  // relaxed: the crew's meeting publishes it.
   }
 
-  /// For a while, as fast as they can or with pauses.
+  /// All threads set random values for a while, as fast as they can or with pauses.
   void set_any(Random& random) {
     begin(TaskPriority::background);
     const auto subscription =
@@ -108,9 +108,9 @@ class SlowListener {
     caller.longest = std::max(caller.longest, time);
   }
 
-  /// Each thread sets the priority of its number, once, and says so first. A caller tells all loops
-  /// with tasks of the signal between its change and the delivery, or before it leaves: the more
-  /// there are, the more often others come in between.
+  /// Each thread sets the priority of its number once, and says so before. A caller tells all loops
+  /// with tasks of the signal after its change, and before it delivers or leaves. The more loops
+  /// there are, the more often other callers come in between.
   void set_each_its_own(Random& random) {
     begin(priorities[random.below(3)]);
     for (const EventLoop& loop : loops_) {
@@ -149,8 +149,8 @@ class SlowListener {
 
   std::array<EventLoop, loop_count> loops_;  ///< nobody drives them during a round
   std::optional<TaskController> controller_;
-  TaskPriority last_{};       ///< the listener's
-  std::uint64_t events_ = 0;  ///< the listener's
+  TaskPriority last_{};       ///< belongs to the listener
+  std::uint64_t events_ = 0;  ///< belongs to the listener
   sync::atomic<std::uint64_t> returned_{0};
   std::array<Caller, callers> seen_;
   std::uint64_t calls_ = 0;

@@ -1,15 +1,16 @@
-// A scheduler that one thread suspends and resumes while another one posts tasks of every kind, a
-// third aborts and changes priorities, and in some rounds the agent is closed while tasks are held
+// One thread suspends and resumes a scheduler, while another one posts tasks of every kind and a
+// third one aborts and changes priorities. In some rounds the agent is closed while tasks are held
 // back.
 //
 // I1  Between the return of suspend() and the call of resume() no task of the scheduler starts,
 //     while tasks of other sources do (SUS-1).
-// I2  Each task runs once, or its promise rejects by its abort or the close; nothing else happens
-//     to it, and its callback is destroyed once. What is held back is no exception (ABT-2, LIF-1).
+// I2  Each task runs once, or its promise rejects because of its abort or the close. Nothing else
+//     happens to it, and its callback is destroyed once. Tasks that are held back are no exception
+//     (ABT-2, LIF-1).
 // I3  Tasks of one thread and one level start in the order of their posts, held back or not
-//         (ORD-2).
+//     (ORD-2).
 // I4  A delay is never shorter than asked for, however often it stops (DLY-1).
-// I5  However many have come and gone, memory is flat.
+// I5  However many tasks have come and gone, memory is flat.
 #include <array>
 #include <chrono>
 #include <heist/heist.hpp>
@@ -36,7 +37,7 @@ constexpr microseconds tick(20);
 struct Counts {
   std::uint64_t ran = 0;
   std::uint64_t rejected = 0;
-  std::uint64_t held_looks = 0;  ///< tasks that started beside a suspended scheduler
+  std::uint64_t held_looks = 0;  ///< tasks that started while the scheduler was suspended
 };
 
 struct Posted {
@@ -100,13 +101,13 @@ class SuspendStress {
     }
   }
 
-  /// On the agent, at the start of a task of the scheduler.
+  /// Called on the agent, at the start of a task of the scheduler.
   void check_start() {
     const auto before =
         std::exchange(seen_, suspension_.load(sync::edge("stress:told", sync::acquire)));
     check(!is_suspended(before) || before != seen_, "I1: a task of a suspended scheduler started");
   }
-  /// On the agent, in a task that no suspension holds back.
+  /// Called on the agent, in a task that no suspension holds back.
   void look() {
     seen_ = suspension_.load(sync::edge("stress:told", sync::acquire));
     if (is_suspended(seen_)) ++looks_;
@@ -127,11 +128,11 @@ class SuspendStress {
       dither(random);
     }
   }
-  /// Odd from a return of suspend() to the next call of resume().
+  /// Counts on. The count is odd from a return of suspend() to the next call of resume().
   void announce() { suspension_.fetch_add(1, sync::edge("stress:tell", sync::release)); }
   static bool is_suspended(std::uint32_t announced) { return announced % 2 == 1; }
 
-  /// Tasks of other sources run.
+  /// Does something while the scheduler is suspended: tasks of other sources have to run then.
   void beside(Random& random) {
     if (random.one_in(2)) return dither(random);
     sync::atomic<bool> ran{false};
@@ -151,7 +152,8 @@ class SuspendStress {
     if (random.one_in(2)) controller_->abort();
   }
 
-  /// Closed with what is held back, or after it has run.
+  /// Ends the agent. If it closes, that happens with the tasks that are held back, otherwise after
+  /// they have run.
   void finish(bool closes, Random& random) {
     if (!closes) {
       scheduler_->post_task([] {}, {.priority = TaskPriority::background, .delay = 6 * tick}).get();
@@ -180,9 +182,9 @@ class SuspendStress {
   std::optional<Scheduler> scheduler_;
   std::unique_ptr<Batch> batch_;
   sync::atomic<std::uint32_t> suspension_{0};
-  std::uint32_t seen_ = 0;             ///< the agent's: when its last task ran
-  std::uint64_t looks_ = 0;            ///< as above
-  std::array<std::size_t, 3> next_{};  ///< as above: of each level
+  std::uint32_t seen_ = 0;             ///< the agent's: the count when its last task ran
+  std::uint64_t looks_ = 0;            ///< the agent's
+  std::array<std::size_t, 3> next_{};  ///< the agent's: the next number of each level
   Counts counts_;
   FlatMemory memory_;
   Crew crew_{3};

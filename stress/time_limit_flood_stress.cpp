@@ -1,9 +1,9 @@
-// Time limits of signals while another thread hands over very much at one go: tasks, delays, other
-// limits that stay, that are dropped one by one, or all together. A ladder of limits, one a
-// millisecond, is set before the flood, and one behind it.
+// Time limits of signals, while another thread posts very much in one go: tasks, delays, or other
+// limits that stay, that are dropped one by one, or that are dropped all together. A ladder of
+// limits, of which one ends each millisecond, is set before this flood, and another one behind it.
 //
 // I1  A limit never aborts early (DLY-1).
-// I2  It is late by a tick and the task that is running at the most (DLY-6), which takes a
+// I2  It is late at most by a tick and the task that is running (DLY-6), which takes a
 //     millisecond or next to nothing here. The time for which the aborting thread waited for a CPU
 //     since the limit was due does not count, and half of all limits have to be in time then. In a
 //     cluster another agent may have waited while it was the keeper: without the waits of the agent
@@ -12,7 +12,7 @@
 //     machine an agent is also stopped where nothing counts it, as by a page fault behind a thread
 //     that has no CPU. So a case that fails is tried again, and fails with the third try.
 //
-// `--things N` says how many are handed over, and `--case N` runs this case only.
+// `--things N` says how many things are posted, and `--case N` runs only this case.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -53,7 +53,7 @@ struct Case {
   std::string_view name;
   bool on_cluster;
   Flood flood;
-  nanoseconds task;  ///< of the load
+  nanoseconds task;  ///< how long a task of the load takes
 };
 constexpr std::array cases{
     Case{"agent, tasks", false, Flood::tasks, 0ms},
@@ -68,7 +68,7 @@ constexpr std::array cases{
     Case{"cluster, limits dropped together", true, Flood::dropped_together, 1ms},
 };
 
-/// Limits that end one a millisecond, and how late each was.
+/// Limits of which one ends each millisecond, and how late each of them was.
 class Ladder {
  public:
   Ladder(const Scheduler& scheduler, std::size_t steps) : aborts_(steps) {
@@ -101,7 +101,7 @@ class Ladder {
     nanoseconds waited;       ///< by the thread that aborted
     nanoseconds most_waited;  ///< by the thread that waited longest
   };
-  /// Of those that were due later than that. To be called when no agent runs anything more.
+  /// Adds the limits that were due later than `than`. Precondition: no agent runs anything more.
   void add_to(std::vector<Lateness>& all, Clock::time_point than) const {
     for (const Abort& abort : aborts_) {
       if (abort.due <= than) continue;
@@ -122,7 +122,7 @@ class Ladder {
   std::vector<Subscription> subscriptions_;
 };
 
-/// Tasks of that length behind one another, until told to end.
+/// Runs tasks of one length, one after another, until it is told to end.
 class Load {
  public:
   Load(Scheduler scheduler, nanoseconds length, unsigned chains)
@@ -153,7 +153,7 @@ class Load {
   std::atomic<unsigned> running_;
 };
 
-/// What the flood leaves to be kept until the end.
+/// What the flood leaves, to be kept until the end.
 using Kept = std::vector<AbortSignal>;
 
 Kept hand_over(const Scheduler& scheduler, Flood flood, std::uint64_t things) {
@@ -225,7 +225,7 @@ double in_milliseconds(nanoseconds time) {
   std::optional<Load> load;
   if (of.task != 0ms) load.emplace(scheduler, of.task, of.on_cluster ? 4 : 1);
   const Ladder before(scheduler, 1000);
-  // An agent that would else take what comes as it comes.
+  // A task holds the agent, which otherwise would take what comes as it comes.
   std::atomic<bool> is_open{false};
   const bool holds = of.task == 0ms;
   if (holds) {
@@ -268,7 +268,7 @@ int main(int argc, char** argv) {
   std::size_t turn = 0;
   const auto rounds = run_rounds(options, [&](Random& /*random*/) {
     if (!case_text.empty()) return run_case(cases[number_of("--case", case_text)], things);
-    // All of them, however short the time is.
+    // The first round runs all cases, however short the time is.
     if (turn++ == 0) {
       for (const Case& of : cases) run_case(of, things);
     } else {

@@ -1,13 +1,13 @@
-// Time limits of signals on an agent and on a cluster of two that are kept busy in every way:
-// coroutines that yield, chains of posts, those of another thread among them, reactions to another
+// Time limits of signals, on an agent and on a cluster of two that are kept busy in every way: by
+// coroutines that yield, by chains of posts, also of another thread, and by reactions to another
 // agent's promises, at each priority.
 //
 // I1  A limit never aborts early (DLY-1).
-// I2  It is late by a tick and the task that is running at the most (DLY-6). The time for which the
+// I2  It is late at most by a tick and the task that is running (DLY-6). The time for which the
 //     aborting thread waited for a CPU since the limit was due does not count. The time for which
-//     another agent of the cluster waited while it was the keeper does count, as nobody sees it. So
-//     nine of ten limits have to be in time, and the others may be late by what a system takes from
-//     an agent.
+//     another agent of the cluster waited while it was the keeper does count, because nobody sees
+//     it. So nine of ten limits have to be in time, and the others may be late by what a system
+//     takes from an agent.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -69,7 +69,8 @@ constexpr nanoseconds for_the_runtime = microseconds(100);
 #endif
 constexpr nanoseconds for_the_system = milliseconds(50);
 
-/// How late limits were, without what their threads waited for a CPU, and with it.
+/// How late limits were: `own` leaves out the time for which threads waited for a CPU, `raw` does
+/// not.
 struct Figures {
   std::vector<nanoseconds> own;
   std::vector<nanoseconds> raw;
@@ -104,7 +105,8 @@ class TimeLimitStress {
     const std::string never = std::string("I2: it never aborts: ") + now.name;
     await([&signal] { return signal.aborted(); }, never.c_str());
     await([&subscription] { return !subscription.active(); }, "its listener is not called");
-    // A listener that comes after the abort is not called: this thread was kept from the CPU.
+    // The listener is not called if it came after the abort, because this thread was kept from the
+    // CPU.
     const bool is_heard = is_over_.exchange(true);
     for (const auto& chain : chains) {
       check(chain.wait_for(patience), "a chain never ends");
@@ -174,8 +176,8 @@ class TimeLimitStress {
   }
   Promise<void> react_on() {
     while (!is_over_) {
-      // Not settled yet when it is awaited: else the reaction would be a part of what runs here
-      // now.
+      // The promise must not be settled yet when it is awaited. Otherwise the reaction would be a
+      // part of what runs here now.
       auto answer = other_.scheduler().post_task([] {}, {.delay = tick});
       co_await answer;
       do_some_work();

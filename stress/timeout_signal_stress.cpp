@@ -1,13 +1,13 @@
 // Timeout signals of two agents: three threads and the agents themselves arm them, observe them
-// through listeners, dependents and tasks, and drop them while they expire; some rounds close an
+// through listeners, dependents and tasks, and drop them while they expire. Some rounds close an
 // agent meanwhile.
 //
-// I1  One that is kept aborts once, with TimeoutError, not before its delay is over (DLY-1, DLY-2);
-//     of a closed loop it aborts before the close has returned, or never.
-// I2  One that is dropped has an event before that, or none; its listener's callback is destroyed
-//     once (LIF-2).
-// I3  What depends on it has its reason; a task of it settles.
-// I4  However many have come and gone, memory is flat (ABT-5).
+// I1  A signal that is kept aborts once, with TimeoutError, and not before its delay is over
+//     (DLY-1, DLY-2). On a closed loop it aborts before the close has returned, or never.
+// I2  A signal that is dropped has its event before that, or none. Its listener's callback is
+//     destroyed once (LIF-2).
+// I3  A dependent has the signal's reason, and the promise of a task settles.
+// I4  However many signals have come and gone, memory is flat (ABT-5).
 #include <array>
 #include <chrono>
 #include <heist/heist.hpp>
@@ -30,7 +30,7 @@ using std::chrono::microseconds;
 constexpr microseconds tick(20);
 constexpr microseconds longest = 4 * tick;
 constexpr std::size_t threads = 3;
-constexpr std::size_t armers = threads + 2;  ///< the agents' own, too
+constexpr std::size_t armers = threads + 2;  ///< the agents arm, too
 
 AgentOptions quick_agent() {
   AgentOptions options;
@@ -46,7 +46,7 @@ struct Armed {
   std::optional<AbortSignal> dependent;
   Cell listener;
   Subscription subscription;
-  bool was_in_time = false;  ///< the listener, for the event
+  bool was_in_time = false;  ///< the listener was registered before the event
   Cell task;
   std::optional<Promise<void>> result;
 };
@@ -124,7 +124,7 @@ class TimeoutSignalStress {
     }
   }
 
-  /// Whatever still refers to it, its task for example, keeps its timer.
+  /// Drops the signal. If something still refers to it, for example its task, it keeps its timer.
   void drop(Armed& armed) {
     armed.signal.reset();
     armed.dependent.reset();
@@ -136,7 +136,8 @@ class TimeoutSignalStress {
     static_cast<void>(local.wait_for(std::chrono::seconds(60)));
     check(local.status() != PromiseStatus::pending, "an agent is stuck");
   }
-  /// Then the tasks that each agent's timers have aborted on the other one.
+  /// Waits until all timers are over, then until the agents have cleared away the tasks that these
+  /// have aborted on the other agent.
   void outlast_timers(std::optional<std::size_t> closed) {
     for (std::size_t i = 0; i < 2; ++i) {
       if (i == closed) continue;
@@ -184,7 +185,7 @@ class TimeoutSignalStress {
     }
   }
 
-  /// The signals of a closed agent, before or after it.
+  /// Drops all signals. Those of a closed agent go before the agent does, or after it.
   void clear(std::optional<std::size_t> closed) {
     if (closed && counts_.dropped % 2 == 0) agents_[*closed].reset();
     for (auto& batch : batches_) batch.reset();

@@ -1,8 +1,8 @@
-// Timeouts on two agents, which arm and clear them and let them expire; meanwhile another thread
+// Timeouts on two agents, which arm and clear them and let them expire. Meanwhile another thread
 // destroys handles, or calls clear() although it may not.
 //
-// I1  A timeout runs once, not before its delay is over (DLY-1), or its agent's clear() said true;
-//     never both, never neither.
+// I1  Either a timeout runs once, not before its delay is over (DLY-1), or its agent's clear()
+//     returned true. Never both happen, and never neither.
 // I2  Its callback is destroyed once.
 // I3  Another thread's clear() does nothing when the timeout is over, and is refused before that.
 #include <array>
@@ -27,7 +27,7 @@ constexpr microseconds longest = 4 * tick;
 struct Timer {
   Cell cell;
   Timeout handle;
-  bool is_foreign = false;  ///< its handle is used by the thread that drives the rounds
+  bool is_foreign = false;  ///< the thread that drives the rounds uses its handle
   bool is_cleared = false;
 };
 using Timers = std::array<Timer, 24>;

@@ -1,12 +1,12 @@
 // Timers from foreign threads: delays are armed by posts and cancelled by aborts, while two agents
 // let them expire.
 //
-// I1  A delayed task runs once, not before its delay is over (DLY-1), or its promise rejects with
-//     the reason of its signal; never both, never neither.
-// I2  What has been aborted leaves nothing behind: every callback is destroyed once, also that of
-//     an hour's delay (ABT-4), and an agent does not wait for timers that are gone.
-// I3  Of one thread's posts to one agent, the one that was posted first and had no longer delay
-//     starts first (DLY-2).
+// I1  Either a delayed task runs once, not before its delay is over (DLY-1), or its promise rejects
+//     with the reason of its signal. Never both happen, and never neither.
+// I2  Aborted tasks leave nothing behind: every callback is destroyed once, also that of a task
+//     with an hour's delay (ABT-4), and an agent does not wait for timers that are gone.
+// I3  Of two posts of one thread to one agent, the first one starts first if its delay is not
+//     longer (DLY-2).
 #include <array>
 #include <chrono>
 #include <heist/heist.hpp>
@@ -33,8 +33,8 @@ struct Timer {
   Cell cell;
   microseconds delay{};
   std::size_t agent = 0;
-  std::size_t signal = 0;     ///< `signals`: none
-  std::uint64_t started = 0;  ///< its agent's count
+  std::size_t signal = 0;     ///< `signals` means none
+  std::uint64_t started = 0;  ///< its place among the starts on its agent
 };
 
 struct Counts {
@@ -77,7 +77,7 @@ class TimerForeign {
     timer.agent = random.below(2);
     timer.signal = random.below(signals + 1);
     timer.delay = microseconds(random.below(5) * 20);
-    // Only what will be cancelled may take an hour.
+    // Only a task that will be cancelled may be delayed by an hour.
     if (timer.signal < signals && random.one_in(2)) timer.delay = std::chrono::hours(1);
     PostTaskOptions options{.delay = timer.delay};
     if (timer.signal < signals) options.signal = controllers_[timer.signal]->signal();
@@ -106,7 +106,8 @@ class TimerForeign {
               "a delayed task neither ran nor was cancelled");
       }
     }
-    // Clearing away goes in portions, one with each pick; a few picks clear all of a round.
+    // Aborted tasks are cleared away in portions, one with each pick. A few picks clear all of a
+    // round.
     for (Agent& agent : agents_) {
       fence(agent.scheduler());
       fence(agent.scheduler());
@@ -142,7 +143,7 @@ class TimerForeign {
   std::array<std::optional<AbortController>, signals> controllers_;
   std::array<std::vector<Timer>, posters> timers_;
   std::array<std::vector<Promise<void>>, posters> promises_of_;
-  std::array<std::uint64_t, 2> started_{};  ///< each its agent's
+  std::array<std::uint64_t, 2> started_{};  ///< each belongs to its agent
   Counts counts_;
   Agent agents_[2] = {Agent(quick_agent()), Agent(quick_agent())};
   Crew crew_{1 + posters};

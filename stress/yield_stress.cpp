@@ -1,15 +1,15 @@
-// Coroutines that yield on two agents, inheriting or with options, while other threads abort their
-// signals, change the priorities, schedule continuations of their own and in some rounds close an
-// agent.
+// Coroutines yield on two agents, inheriting their state or with options. Meanwhile other threads
+// abort their signals, change the priorities, schedule continuations of their own, and in some
+// rounds close an agent.
 //
 // I1  Each coroutine ends once: it returns, it throws what a yield threw, or the close of its agent
-//     destroys its frame; its promise says the same, and the frame is destroyed once (LIF-1,
+//     destroys its frame. Its promise says the same, and the frame is destroyed once (LIF-1,
 //     YLD-3).
 // I2  Once an abort() has returned, no continuation with that signal goes on as if nothing had
-//     happened, inherited through however many turns (ABT-2, YLD-3).
+//     happened, through however many turns the signal was inherited (ABT-2, YLD-3).
 // I3  A yield throws the reason of its signal, or that of the close.
 // I4  A continuation that another thread schedules settles.
-// I5  However many have come and gone, memory is flat.
+// I5  However many coroutines have come and gone, memory is flat.
 #include <array>
 #include <heist/heist.hpp>
 #include <memory>
@@ -44,16 +44,16 @@ struct Counts {
   std::uint64_t never_started = 0;
 };
 
-/// One coroutine: data of the agent it runs on.
+/// One coroutine. The data belongs to the agent on which it runs.
 struct Job {
   std::size_t agent = 0;
-  std::size_t signal = 0;  ///< of its task
+  std::size_t signal = 0;  ///< its task's
   std::uint64_t turns = 0;
   std::uint64_t left = 0;
   Cell frame;
   bool returned = false;
   bool threw = false;
-  std::optional<Promise<void>> own;  ///< of the coroutine
+  std::optional<Promise<void>> own;  ///< the coroutine's
   std::optional<Promise<void>> task;
 };
 
@@ -61,7 +61,7 @@ struct Job {
 struct Plan {
   Scheduler scheduler;
   YieldOptions options;
-  std::optional<std::size_t> aborted_by;  ///< a signal
+  std::optional<std::size_t> aborted_by;  ///< the number of a signal
   bool as_promise = false;
 };
 
@@ -99,7 +99,7 @@ class YieldStress {
 
   [[nodiscard]] Counts counts() const { return counts_; }
 
-  /// Says when whatever holds it has gone.
+  /// Tells, by the count, whether its holder has gone.
   class Alive {
    public:
     explicit Alive(sync::atomic<int>& count) : count_(&count) {
@@ -115,7 +115,7 @@ class YieldStress {
     sync::atomic<int>* count_;
   };
 
-  /// The first part of a turn's end: what is known now, counts for the next pick.
+  /// The first part of a turn's end. The aborts that are known now count for the next pick.
   Plan plan(const Job& job, Random& random) {
     const std::size_t to = crosses_ ? random.below(2) : job.agent;
     Plan plan{*schedulers_[to], {}, job.signal, random.one_in(4)};
@@ -169,7 +169,7 @@ class YieldStress {
   }
   void start(Job& job, std::uint64_t seed);
 
-  /// What is not awaited is somebody's all the same.
+  /// Schedules continuations that no coroutine awaits. Some of their promises are kept.
   void schedule_turns(Random& random) {
     for (auto turns = random.below(8); turns > 0; --turns) {
       const YieldOptions options(controllers_[random.below(signal_count)]->signal(),
@@ -238,9 +238,9 @@ class YieldStress {
   std::array<std::unique_ptr<Job>, job_count> jobs_;
   std::vector<Promise<void>> foreign_turns_;
   sync::atomic<int> alive_{0};
-  bool crosses_ = false;  ///< in this round they yield on each other's agents, too
+  bool crosses_ = false;  ///< in this round coroutines yield on the other agent, too
   Facts<signal_count> aborted_;
-  std::array<Facts<signal_count>::Mask, 2> known_before_{};  ///< the agents': when a turn ended
+  std::array<Facts<signal_count>::Mask, 2> known_before_{};  ///< of each agent, at a turn's end
   Counts counts_;
   FlatMemory memory_;
   Crew crew_{3};
@@ -283,7 +283,7 @@ void YieldStress::start(Job& job, std::uint64_t seed) {
 
 int main(int argc, char** argv) {
   const auto options = parse("yield_stress", {argv, static_cast<std::size_t>(argc)});
-  set_error_hook([](ErrorOrigin, const Reason&) noexcept {});  // turns that nobody waits for
+  set_error_hook([](ErrorOrigin, const Reason&) noexcept {});  // nobody waits for some turns
   YieldStress stress;
   const auto rounds = run_rounds(options, [&stress](Random& random) { stress.round(random); });
   const Counts counts = stress.counts();

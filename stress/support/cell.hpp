@@ -1,5 +1,5 @@
-// Cell: the life of one posted callback, as plain data: what a task does is ordered by the runtime
-// or by nothing.
+// Cell: the life of one posted callback. It is plain data, so only the runtime orders what
+// different threads do with it.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,14 @@
 
 namespace heist::stress {
 
-/// Counts of one callback. Written by whoever runs or destroys it, read at quiet points.
+/// Counts of one callback. Whoever runs or destroys the callback writes them, and they are read at
+/// quiet points.
 struct Cell {
   std::uint32_t runs = 0;
   std::uint32_t destroyed = 0;
 };
 
-/// Counts the destruction of the callback it is captured in, once, however often that is moved.
+/// Counts the destruction of the callback that captures it: once, however often that is moved.
 class Witness {
  public:
   explicit Witness(Cell& cell) noexcept : cell_(&cell) {}
@@ -29,7 +30,7 @@ class Witness {
   Cell* cell_;
 };
 
-/// `body()` as a callback that keeps its cell.
+/// Makes a callback of `body()` that keeps its cell.
 template <class Body>
 auto witnessed(Cell& cell, Body body) {
   return [witness = Witness(cell), body = std::move(body)]() mutable -> decltype(auto) {

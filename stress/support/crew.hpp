@@ -14,14 +14,15 @@ using namespace detail;
 /// A meeting point of a fixed number of threads. It spins, so that all leave at nearly the same
 /// moment.
 ///
-/// Edge: every arrival happens before every leave (one read-modify-write each, then the
-/// generation).
+/// Edge: every arrival happens before every leave. Each arrival is one read-modify-write, and the
+/// generation follows them.
 class Meeting {
  public:
   explicit Meeting(std::size_t size) noexcept : size_(size) {}
 
   void arrive_and_wait() noexcept {
-    const auto generation = generation_.load(sync::relaxed);  // relaxed: changes after we arrive.
+    // relaxed: it changes only after we have arrived.
+    const auto generation = generation_.load(sync::relaxed);
     if (arrived_.fetch_add(1, sync::edge("stress:arrive", sync::acq_rel)) + 1 == size_) {
       arrived_.store(0, sync::relaxed);  // relaxed: the generation publishes it.
       generation_.store(generation + 1, sync::edge("stress:open", sync::release));
@@ -38,8 +39,8 @@ class Meeting {
   sync::atomic<std::size_t> generation_{0};
 };
 
-/// The calling thread and `size - 1` others. run() calls `job(member)` on each of them at once and
-/// returns when all are done: a quiet point.
+/// The calling thread and `size - 1` others. run() calls `job(member)` on all of them at once, and
+/// returns when all have finished. That is a quiet point.
 class Crew {
  public:
   explicit Crew(std::size_t size) : start_(size), end_(size) {

@@ -27,7 +27,7 @@ class Facts {
     }
     return mask;
   }
-  /// A quiet point.
+  /// To be called at a quiet point.
   void forget() {
     for (auto& fact : facts_) fact.store(false, sync::relaxed);  // relaxed: nobody looks.
   }

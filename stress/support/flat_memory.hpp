@@ -1,4 +1,4 @@
-// FlatMemory: what a program that goes on for ever may keep of what it did.
+// FlatMemory: checks that a program that goes on for ever needs no more and more memory.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@ namespace heist::stress {
 
 using namespace detail;
 
-/// Compares the node pool's memory at quiet points: after a warm-up it stays what it was.
+/// Compares the node pool's memory at quiet points. After a warm-up it has to stay what it was.
 class FlatMemory {
  public:
-  /// A quiet point after each round; a new thread fills a cache of its own, so it takes some
-  /// rounds.
+  /// To be called at a quiet point after each round. The warm-up takes some rounds, because a new
+  /// thread fills a cache of its own.
   void look() {
     if (++looks_ == warm_up) base_ = live();
     check(looks_ <= warm_up || live() <= base_ + allowance, "memory grows");
@@ -22,9 +22,9 @@ class FlatMemory {
 
  private:
   static constexpr std::uint64_t warm_up = 200;
-  /// A chunk of 512 KiB counts as one, like a node too large for the pool: of those the registries
-  /// of a long-lived signal may keep some hundred dead ones. With AddressSanitizer each node
-  /// counts.
+  /// A chunk of 512 KiB counts as one, and so does a node that is too large for the pool. The
+  /// registries of a long-lived signal may keep some hundred such nodes that are dead. With
+  /// AddressSanitizer each node counts.
   static constexpr std::int64_t allowance = 512;
 
   static std::int64_t live() {

@@ -1,5 +1,5 @@
-// How long a thread has waited for a processor since some time: what the system did, not the
-// runtime.
+// OffCpu: how long a thread has waited for a processor since some time. The system causes such
+// waits, and not the runtime.
 #pragma once
 
 #include <fcntl.h>
@@ -18,8 +18,13 @@
 
 namespace heist::stress {
 
+<<<<<<< HEAD
 /// The waits of one thread. They are known as they were at some moments only, so a thread notes one
 /// often.
+=======
+/// The waits of the calling thread. They are known only for the moments that were noted, so a
+/// thread has to note moments often.
+>>>>>>> prose2
 class OffCpu {
  public:
   using Clock = std::chrono::steady_clock;
@@ -30,14 +35,19 @@ class OffCpu {
     return one;
   }
 
-  /// Returns now.
+  /// Notes this moment, and returns it.
   Clock::time_point note() {
-    // The waits first: what comes between is not counted as one.
+    // The waits are read first, so that a wait between the two reads is not counted here.
     const Note now{.waited = read(), .at = Clock::now()};
     notes_[count_++ % notes_.size()] = now;
     return now.at;
   }
+<<<<<<< HEAD
   /// How long it waited between `then` and the last moment noted.
+=======
+  /// How long the thread waited between `then` and the last moment that was noted. Waits of the
+  /// interval in which `then` lies count for no longer than the part of it after `then`.
+>>>>>>> prose2
   [[nodiscard]] Time waited_since(Clock::time_point then) const {
     return waited_between(then, Clock::time_point::max());
   }
@@ -82,7 +92,7 @@ class OffCpu {
     ::close(file_);
   }
 
-  /// "time on the CPU, time waited for it, ...".
+  /// The file has "time on the CPU, time waited for it, ...".
   [[nodiscard]] Time read() const {
     std::array<char, 128> text{};
     const auto length = ::pread(file_, text.data(), text.size(), 0);

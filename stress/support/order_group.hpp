@@ -1,5 +1,4 @@
-// OrderGroup: a signal whose priority changes and that may be aborted, and what a history is told
-// of it.
+// OrderGroup: a signal whose priority changes and which may be aborted. It tells a history of this.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +14,10 @@ using namespace detail;
 
 /// Thread: any that has a teller.
 ///
-/// Edge stress: open -> enter. Of two changes of one group the later one is told later.
+/// Edge stress: open -> enter. If one change of a group comes after another, it is told after it.
 class OrderGroup {
  public:
-  /// Not the number of any other group of the history.
+  /// Makes a group. `number` must not be that of any other group of the history.
   template <class Clock>
   static std::shared_ptr<OrderGroup> make(OrderTeller<Clock>& me, std::uint32_t number) {
     const Moment begin = me.lane().before();
@@ -34,7 +33,7 @@ class OrderGroup {
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
   [[nodiscard]] bool is_abortable() const noexcept { return is_abortable_; }
 
-  /// Another priority, unless somebody else is at it.
+  /// Sets another priority, unless another thread is changing the group.
   template <class Clock>
   void move(OrderTeller<Clock>& me) {
     if (!take()) return;
@@ -44,7 +43,7 @@ class OrderGroup {
     me.lane().moved(number_, static_cast<std::uint8_t>(priority), begin);
     is_taken_.store(false, sync::edge("stress:open", sync::release));
   }
-  /// For good. False: somebody else is at it.
+  /// Aborts the group. Returns false, and does nothing, if another thread is changing the group.
   template <class Clock>
   bool abort(OrderTeller<Clock>& me) {
     if (!take()) return false;

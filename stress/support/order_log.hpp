@@ -1,5 +1,5 @@
-// OrderLog: in which order an agent ran tasks, checked against when they were posted and what their
-// levels were.
+// OrderLog: the order in which an agent ran tasks. It is checked against the times of their posts
+// and their levels.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace heist::stress {
 
-/// The values a priority took, in order, by one thread at a time.
+/// The values that a priority took, in order. One thread at a time changes it.
 class PriorityHistory {
  public:
   void restart(TaskPriority initial) {
     changes_.assign(1, {.called = 0, .returned = 0, .value = initial});
   }
-  /// A call of set_priority that began at `called` and has returned at `returned`.
+  /// Adds a call of set_priority that began at `called` and had returned at `returned`.
   void add(Moment called, Moment returned, TaskPriority value) {
     changes_.push_back({called, returned, value});
   }
 
-  /// The value all through [from, to]; nothing when a change overlaps that time.
+  /// The value all through [from, to], or nothing if a change overlaps that time.
   [[nodiscard]] std::optional<TaskPriority> during(Moment from, Moment to) const {
     for (auto change = changes_.rbegin(); change != changes_.rend(); ++change) {
       if (change->called >= to) continue;
@@ -40,24 +40,24 @@ class PriorityHistory {
   std::vector<Change> changes_;
 };
 
-/// One task: its post, and the pick that chose it.
+/// One task, with the times of its post and of the pick that chose it.
 struct Posted {
   Moment called = 0;  ///< before its post was called
   Moment done = 0;    ///< after its post had returned
   TaskPriority priority = TaskPriority::user_visible;
-  const PriorityHistory* history = nullptr;  ///< of its signal, when that gives the priority
+  const PriorityHistory* history = nullptr;  ///< its signal's, if that gives the priority
   Moment pick_after = 0;                     ///< the pick began after this …
   Moment started = 0;                        ///< … and ended before this
 };
 
 struct OrderVerdict {
-  const char* violation = nullptr;  ///< null: none
+  const char* violation = nullptr;  ///< null if there is none
   std::uint64_t level_pairs = 0;    ///< pairs decided by their levels (ORD-3, PRI-3)
   std::uint64_t age_pairs = 0;      ///< pairs of one level decided by their age (ORD-2, PRI-4)
 };
 
 /// Looks at every pair of tasks that one agent ran, in the order in which it ran them. A task
-/// passed over in a pick had been posted before that pick began.
+/// counts as passed over in a pick only if its post had returned before that pick began.
 inline OrderVerdict check_order(const std::vector<const Posted*>& ran) {
   OrderVerdict verdict;
   const auto level = [](const Posted& task, Moment from, Moment to) {
@@ -72,7 +72,8 @@ inline OrderVerdict check_order(const std::vector<const Posted*>& ran) {
       const auto passed_level = level(passed, chosen.pick_after, chosen.started);
       if (!passed_level) continue;
       if (*passed_level == *chosen_level) {
-        // Whatever the picks: of one level all the time, or waiting when the other one was chosen.
+        // Their ages count whatever the picks were, if both were of one level all the time.
+        // Otherwise they count only if this task waited when the other one was chosen.
         const bool comparable = (chosen.history == nullptr && passed.history == nullptr) ||
                                 passed.done < chosen.pick_after;
         if (comparable && passed.done < chosen.called) {

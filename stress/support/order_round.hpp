@@ -1,5 +1,5 @@
-// OrderRound: a cluster at work for a while, its history, and what that shows (CLU-1, CLU-2). The
-// calling thread checks.
+// OrderRound: lets a cluster work for a while, and checks its history (CLU-1, CLU-2) on the calling
+// thread.
 #pragma once
 
 #include <chrono>
@@ -40,9 +40,9 @@ class OrderRound {
   [[nodiscard]] const History<Clock>& history() const noexcept { return history_; }
   [[nodiscard]] ClusterStats stats() const noexcept { return stats_; }
 
-  /// The most older tasks of its level that may not have started when a task from outside does:
-  /// what each agent's ring holds, and what it has taken and neither started nor put there
-  /// (docs/policies.md).
+  /// When a task from outside starts, at most so many older ones of its level may not have started
+  /// yet: those that each agent's ring holds, and those that it has taken and has neither started
+  /// nor put there (docs/policies.md).
   static std::uint64_t rank_bound(unsigned agents) noexcept {
     constexpr ClusterSizes sizes{};
     return agents == 1 ? 0 : std::uint64_t{agents} * (sizes.ring + sizes.bin);
@@ -79,7 +79,7 @@ class OrderRound {
       if (std::exchange(last, tasks_.finished()) != last) since = now;
       if (now - since > patience) fail("a task is never run (CLU-3)");
     }
-    history_.check_some();  // so that there is room for the last notes
+    history_.check_some();  // makes room for the last notes
   }
 
   void judge() {

@@ -1,7 +1,8 @@
-// OrderTasks: what threads and tasks do in a round of a cluster's history, and tell.
+// OrderTasks: what threads and tasks do, and tell, in a round of a cluster's history.
 //
-// Two threads post from outside, with at most so many tasks under way; tasks post others, and
-// yield. With signals: their priorities change, from outside and from tasks, and they are aborted.
+// Two threads post from outside, with a limit on the tasks that are under way. Tasks post others,
+// and yield. In rounds with signals their priorities change, from outside and from tasks, and they
+// are aborted.
 #pragma once
 
 #include <array>
@@ -24,18 +25,18 @@ namespace heist::stress {
 
 using namespace detail;
 
-/// What a round has.
+/// What happens in a round.
 enum class OrderMix : std::uint8_t {
   outside,    ///< plain tasks of fixed priorities, all from outside; the bound of CLU-2 holds
-  mixed,      ///< and from tasks; yields, delays, signals
-  disturbed,  ///< and aborts of tasks of a fixed priority, and suspensions
+  mixed,      ///< also tasks from tasks, yields, delays and signals
+  disturbed,  ///< also aborts of tasks of a fixed priority, and suspensions
 };
 
 struct OrderPlan {
   unsigned agents = 1;
   OrderMix mix = OrderMix::outside;
-  std::uint64_t posts = 0;  ///< from outside
-  /// The most tasks that have been posted and not ended, but for what tasks post.
+  std::uint64_t posts = 0;  ///< how many posts come from outside
+  /// How many tasks may be under way while threads outside post. Tasks do not heed it.
   std::uint64_t under_way = 0;
   std::uint64_t seed = 0;
 };
@@ -52,7 +53,7 @@ class OrderTasks {
     }
   }
 
-  /// What the agents tell beside their tasks.
+  /// Sets what the agents tell beside their tasks.
   void listen(AgentClusterOptions& options) {
     options.on_start = [this](unsigned agent) {
       here = tellers_[posters + agent].get();
@@ -63,12 +64,12 @@ class OrderTasks {
       here->lane().rest();
     };
   }
-  /// Before any post.
+  /// To be called before any post.
   void post_to(const AgentCluster& cluster) {
     scheduler_.emplace(cluster.scheduler());
     for (unsigned i = 0; i < plan_.agents; ++i) bound_.push_back(cluster.agent(i).scheduler());
   }
-  /// A thread outside: all its posts.
+  /// Called by a thread outside: does all its posts.
   void post_all(std::uint16_t number) {
     here = tellers_[number].get();
     for (std::size_t i = 0; i < groups_each; ++i) renew_group(own_group(i));
@@ -84,10 +85,10 @@ class OrderTasks {
 
   // Any thread.
 
-  /// Nothing is posted any more, and everything has ended.
+  /// Whether nothing is posted any more, and everything has ended.
   [[nodiscard]] bool are_done() const {
     if (posters_done_.load(sync::edge("stress:count", sync::acquire)) != posters) return false;
-    const std::uint64_t ended = finished();  // read first
+    const std::uint64_t ended = finished();  // has to be read first
     return ended == posted();
   }
   [[nodiscard]] std::uint64_t finished() const {
@@ -117,7 +118,7 @@ class OrderTasks {
     GroupRef group{};
   };
 
-  /// The callback of a task that may be aborted: it tells its end without a start.
+  /// The callback of a task that may be aborted. If it is destroyed without a start, it tells that.
   class Abortable {
    public:
     Abortable(OrderTasks& tasks, Task task) : tasks_(&tasks), task_(std::move(task)) {}
@@ -136,7 +137,7 @@ class OrderTasks {
 
   // Posting.
 
-  /// Zero: until all sleep, as often as not.
+  /// Waits until at most `most` tasks are under way. With zero, all agents often sleep then.
   void wait_for_room(std::uint64_t most) {
     if (here->number() == 0 && is_suspended_) resume();
     const auto is_full = [&] {
@@ -161,7 +162,8 @@ class OrderTasks {
     }
     post(std::move(task), options);
   }
-  /// So that no lane stands still, and because a bound task may pass over nothing either.
+  /// Posts a bound task, so that no agent's lane stands still, and because a bound task must not
+  /// pass over anything either.
   void post_bound() {
     PostTaskOptions options;
     Task task;
@@ -208,8 +210,8 @@ class OrderTasks {
     task.traits.is_dynamic = true;
     task.id.level = 0;
   }
-  /// Until it is aborted it may be in the hands of an agent that has picked it, and that nobody
-  /// hears of.
+  /// Hides a task that may be aborted: an agent may have picked it before the abort, and nobody is
+  /// told of that.
   static void hide_if_abortable(Task& task) noexcept {
     if (task.group->is_abortable()) task.traits.is_hidden = true;
   }
@@ -301,7 +303,7 @@ class OrderTasks {
     }
     here->ends();
   }
-  /// Mostly short; some long enough for others to come and go.
+  /// Works for a while: mostly briefly, sometimes long enough for others to come and go.
   static void work() {
     Random& random = here->random;
     const volatile auto steps = random.one_in(64) ? random.below(20'000) : random.below(100);
@@ -318,7 +320,7 @@ class OrderTasks {
   std::array<std::uint32_t, posters> next_group_{};
   std::optional<Scheduler> scheduler_;
   std::vector<Scheduler> bound_;
-  bool is_suspended_ = false;  ///< poster 0's
+  bool is_suspended_ = false;  ///< belongs to poster 0
   sync::atomic<unsigned> posters_done_{0};
 };
 

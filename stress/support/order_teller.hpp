@@ -1,4 +1,4 @@
-// OrderTeller: what one thread of a cluster's history remembers between its notes, and tells.
+// OrderTeller: what one thread tells a cluster's history, and what it remembers between its notes.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,25 @@ using namespace detail;
 
 /// Thread: one, but for posted() and finished().
 ///
-/// Edge stress: finish -> count. What finished tasks posted is counted before they are.
+/// Edge stress: finish -> count. What a finished task has posted is counted before the task is.
 template <class Clock>
 class alignas(64) OrderTeller {
  public:
   OrderTeller(HistoryLane<Clock>& lane, std::uint16_t number, std::uint64_t seed) noexcept
       : random(seed), lane_(lane), number_(number) {}
 
-  /// A task that this thread is about to post, at this level.
+  /// Returns the id of a task that this thread is about to post at this level.
   [[nodiscard]] TaskId next(std::uint8_t level) noexcept {
-    // relaxed, twice: one writer; finished_ publishes it.
+    // relaxed, twice: there is one writer, and finished_ publishes it.
     posted_.store(posted_.load(sync::relaxed) + 1, sync::relaxed);
     return {.sequence = next_++, .poster = number_, .level = level};
   }
   [[nodiscard]] HistoryLane<Clock>& lane() noexcept { return lane_; }
   [[nodiscard]] std::uint16_t number() const noexcept { return number_; }
 
-  // An agent.
+  // What an agent calls.
 
-  /// It has not picked anything yet, or has done with what it picked last.
+  /// Called when the agent has not picked anything yet, or has finished what it picked last.
   void picks_next() noexcept { picked_after_ = lane_.before(); }
   void starts(TaskId id, TaskTraits traits) noexcept {
     tell_yield();
@@ -42,25 +42,26 @@ class alignas(64) OrderTeller {
     finish_one();
     picks_next();
   }
-  /// A callback has been destroyed unrun.
+  /// Called when a callback was destroyed that never ran.
   void drops(TaskId id, TaskTraits traits) noexcept {
     lane_.dropped(id, traits);
     finish_one();
   }
-  /// What runs is about to yield. Its continuation counts as posted when this thread can say so.
+  /// Called when the running task is about to yield. Its continuation counts as posted once this
+  /// thread can say so.
   [[nodiscard]] TaskId yields(std::uint8_t level, TaskTraits traits) noexcept {
     const TaskId id = next(level);
     ends();
     yield_ = {id, traits};
     return id;
   }
-  /// The continuation of the last yield has been published.
+  /// Tells that the continuation of the last yield was published.
   void tell_yield() noexcept {
     if (yield_) lane_.posted(yield_->id, picked_after_, yield_->traits);
     yield_.reset();
   }
 
-  // Any thread.
+  // What any thread may call.
 
   [[nodiscard]] std::uint64_t finished() const noexcept {
     return finished_.load(sync::edge("stress:count", sync::acquire));
@@ -69,7 +70,7 @@ class alignas(64) OrderTeller {
     return posted_.load(sync::relaxed);  // relaxed: what is finished was counted before.
   }
 
-  Random random;  ///< the thread's
+  Random random;  ///< belongs to the thread
 
  private:
   struct Yielded {
@@ -78,7 +79,7 @@ class alignas(64) OrderTeller {
   };
 
   void finish_one() noexcept {
-    // relaxed: one writer.
+    // relaxed: there is one writer.
     finished_.store(finished_.load(sync::relaxed) + 1, sync::edge("stress:finish", sync::release));
   }
 

@@ -1,9 +1,9 @@
 // OrderWorkload: chains of posts across threads onto one agent, and the order in which it ran them.
 //
-// A chain is a sequence of hops. Each hop belongs to a thread of the crew or to the agent itself;
-// its owner posts, then tells the owner of the next hop through a flag (release, acquire), who
-// posts then. So of two posts of a chain the first happened before the second, whatever the
-// threads; posts of different chains overlap.
+// A chain is a sequence of hops. Each hop belongs to a thread of the crew or to the agent itself.
+// Its owner posts, then tells the owner of the next hop through a flag (release, acquire), which
+// posts then. So each post of a chain happened before the next one, whatever the threads. Posts of
+// different chains overlap.
 #pragma once
 
 #include <algorithm>
@@ -23,15 +23,15 @@ namespace heist::stress {
 
 using namespace detail;
 
-/// What the rounds of a workload saw so far.
+/// What the rounds of a workload have seen so far.
 struct OrderTotals {
-  const char* violation = nullptr;  ///< the last one; null: none
+  const char* violation = nullptr;  ///< the last one, or null
   std::uint64_t rounds = 0;
   std::uint64_t tasks = 0;
   std::uint64_t handed_over_pairs =
-      0;  ///< ordered posts of one chain and level, by different threads
-  std::uint64_t overlapping_chains = 0;  ///< pairs of chains
-  std::uint64_t overlapping_posts = 0;   ///< pairs of posts of different chains
+      0;  ///< pairs of posts of one chain and level, by different threads
+  std::uint64_t overlapping_chains = 0;  ///< counts pairs of chains
+  std::uint64_t overlapping_posts = 0;   ///< counts pairs of posts of different chains
   std::uint64_t level_pairs = 0;
   std::uint64_t age_pairs = 0;
 };
@@ -65,7 +65,7 @@ class OrderWorkload {
 
  private:
   static constexpr std::size_t threads = 3;
-  static constexpr std::size_t the_agent = threads;  ///< as the owner of a hop: a local post
+  static constexpr std::size_t the_agent = threads;  ///< the owner of a hop that is a local post
   static constexpr std::size_t chains = 4;
   static constexpr std::size_t hops = 8;
 
@@ -74,7 +74,7 @@ class OrderWorkload {
     std::size_t owner = 0;
     bool has_signal = false;
     std::chrono::microseconds delay{};
-    std::uint64_t ran_as = 0;  ///< the agent's count
+    std::uint64_t ran_as = 0;  ///< its place in the order in which the agent ran tasks
   };
 
   void plan(Random& random) {
@@ -95,11 +95,11 @@ class OrderWorkload {
   bool all_posted() {
     return std::ranges::all_of(next_hop_, [](const auto& next) {
       return next.load(sync::relaxed) ==
-             hops;  // relaxed: ends the round, the crew's end orders it.
+             hops;  // relaxed: it ends the round, and the crew's end orders it.
     });
   }
 
-  /// Makes the hops that are this owner's turn; false when there was none.
+  /// Does the posts for which it is this owner's turn. Returns false when there was none.
   bool post_next_of(std::size_t owner, Random& random) {
     bool posted = false;
     for (std::size_t chain = 0; chain < chains; ++chain) {
@@ -122,7 +122,7 @@ class OrderWorkload {
       options.priority = hop.posted.priority;
     }
     if (has_timeline_) hop.posted.called = time_.mark();
-    // As if the post took long: others begin and end theirs meanwhile.
+    // The post seems to take long, so that others begin and end theirs meanwhile.
     if (random.one_in(8)) std::this_thread::yield();
     check(scheduler_.post([this, &hop] { run(hop); }, options), "an open agent refused a task");
     if (has_timeline_) hop.posted.done = time_.mark();
@@ -137,7 +137,7 @@ class OrderWorkload {
     if (has_timeline_) last_end_ = time_.mark();
   }
 
-  /// On the agent: local posts, while posts from outside pile up.
+  /// Called on the agent: does local posts, while posts from outside pile up.
   void pump(Random random) {
     for (auto turns = random.below(200); turns > 0 && !all_posted(); --turns) {
       if (!post_next_of(the_agent, random) && random.one_in(8)) std::this_thread::yield();
@@ -156,7 +156,7 @@ class OrderWorkload {
     for (const auto& chain : hops_) judge_chain(chain);
     if (!has_timeline_) return;
     count_overlaps();
-    if (delays_ == Delays::some) return;  // they become runnable at a time of their own
+    if (delays_ == Delays::some) return;  // tasks become runnable at times of their own
     const OrderVerdict verdict = check_order(ran_);
     if (verdict.violation != nullptr) totals_.violation = verdict.violation;
     totals_.level_pairs += verdict.level_pairs;
@@ -215,8 +215,8 @@ class OrderWorkload {
   std::array<std::optional<TaskController>, 3> controllers_;  ///< one for each priority
   std::array<Chain, chains> hops_;
   std::array<sync::atomic<std::size_t>, chains> next_hop_{};
-  std::vector<const Posted*> ran_;  ///< the agent's
-  Moment last_end_ = 0;             ///< the agent's
+  std::vector<const Posted*> ran_;  ///< belongs to the agent
+  Moment last_end_ = 0;             ///< belongs to the agent
   sync::atomic<std::size_t> done_{0};
   OrderTotals totals_;
   Agent agent_{quick_agent()};

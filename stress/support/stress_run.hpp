@@ -1,4 +1,4 @@
-// What every stress program shares: options, checks, the seed, rounds until the time is up.
+// What all stress programs share: options, checks, the seed, and rounds until the time is up.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,8 @@
 
 namespace heist::stress {
 
-/// A small generator; one for each thread, so that a seed names one set of random choices.
+/// A small generator of random numbers. Each thread has one, so that a seed names one set of random
+/// choices.
 class Random {
  public:
   using result_type = std::uint64_t;
@@ -30,7 +31,7 @@ class Random {
     mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebU;
     return mixed ^ (mixed >> 31);
   }
-  /// 0 … bound - 1.
+  /// Returns a number from 0 to bound - 1.
   std::uint64_t below(std::uint64_t bound) noexcept { return (*this)() % bound; }
   bool one_in(std::uint64_t n) noexcept { return below(n) == 0; }
 
@@ -50,7 +51,7 @@ inline void check(bool holds, const char* what) {
   std::_Exit(1);
 }
 
-/// Somewhere between nothing and giving up the processor: moves races to other places.
+/// Wastes a random time, or gives up the processor, so that races move to other places.
 inline void dither(Random& random) {
   const auto choice = random.below(8);
   if (choice == 0) {
@@ -62,15 +63,15 @@ inline void dither(Random& random) {
   }
 }
 
-/// After which a condition is taken for one that never holds; a decoy, which breaks it on purpose,
-/// has less.
+/// After this time a condition is taken for one that never holds. A decoy, which breaks it on
+/// purpose, has less.
 #if defined(HEIST_STRESS_PATIENCE)
 inline constexpr std::chrono::seconds patience{HEIST_STRESS_PATIENCE};
 #else
 inline constexpr std::chrono::seconds patience{60};
 #endif
 
-/// Waits for a condition that another thread brings about. False: it gives up.
+/// Waits for a condition that another thread brings about. Returns false when it gives up.
 template <std::predicate Condition>
 bool comes_true(Condition&& condition) {
   const auto end = std::chrono::steady_clock::now() + patience;
@@ -80,7 +81,7 @@ bool comes_true(Condition&& condition) {
   }
   return true;
 }
-/// The same; gives up with a message.
+/// Does the same, but ends the program with a message when it gives up.
 template <std::predicate Condition>
 void await(Condition&& condition, const char* what) {
   check(comes_true(condition), what);
@@ -106,8 +107,8 @@ inline void print_usage(std::string_view program, std::initializer_list<MoreOpti
   std::fputc('\n', stderr);
 }
 
-/// Reads `--seconds N --seed N`, and what else the program has; without a seed, the clock gives
-/// one. Prints it.
+/// Reads `--seconds N --seed N`, and the program's other options. Without a seed the clock gives
+/// one. The seed is printed.
 inline StressOptions parse(std::string_view program, std::span<char*> arguments,
                            std::initializer_list<MoreOption> more = {}) {
   StressOptions options{
@@ -138,7 +139,7 @@ inline StressOptions parse(std::string_view program, std::span<char*> arguments,
   return options;
 }
 
-/// The value of an option that wants a number.
+/// Returns the value of an option that wants a number.
 inline std::uint64_t number_of(std::string_view option, std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -147,9 +148,9 @@ inline std::uint64_t number_of(std::string_view option, std::string_view text) {
   std::exit(2);  // NOLINT(concurrency-mt-unsafe): no other thread yet.
 }
 
-/// Calls `round(Random&)` until the time is up, at least once; says now and then how far it is.
-/// It goes on until `is_enough()`, for `patience` at the most: a machine that has little time for
-/// this may not come to every outcome in a short run.   Returns the number of rounds.
+/// Calls `round(Random&)` until the time is up, at least once, and says now and then how far it is.
+/// Then it goes on until `is_enough()`, but at most for `patience`, because a machine that has
+/// little time for this may not come to every outcome in a short run. Returns the number of rounds.
 template <std::invocable<Random&> Round, std::predicate Enough>
 std::uint64_t run_rounds(const StressOptions& options, Round&& round, Enough&& is_enough) {
   constexpr std::chrono::seconds between_messages{20};
@@ -178,7 +179,7 @@ std::uint64_t run_rounds(const StressOptions& options, Round&& round, Enough&& i
   return rounds;
 }
 
-/// The same, for as long as the time is.
+/// Does the same, but stops when the time is up.
 template <std::invocable<Random&> Round>
 std::uint64_t run_rounds(const StressOptions& options, Round&& round) {
   return run_rounds(options, round, [] { return true; });

@@ -1,4 +1,4 @@
-// The ways to close a loop that several tests ask for.
+// Ways to close a loop for which several tests ask.
 #pragma once
 
 #include <chrono>

@@ -69,11 +69,12 @@ ClusterLoop::ClusterLoop(unsigned agents)
   own_.emplace(create_scheduler());
 }
 
-/// What is left is dropped: a test that was skipped has taken along what its tasks refer to.
+/// What is left is dropped, because the objects to which the tasks of a skipped test refer are
+/// gone.
 ClusterLoop::~ClusterLoop() {
   CloseMode at_once = CloseMode::abort();
   at_once.deadline = std::chrono::steady_clock::now();
-  static_cast<void>(cluster_.close(at_once));  // comes back though a task holds the agent
+  static_cast<void>(cluster_.close(at_once));  // returns although a task holds the agent
   hold_.release();
 }
 
@@ -92,13 +93,14 @@ std::size_t ClusterLoop::run_until_idle() {
   });
   hold_.release();
   hold_.wait();
-  if (testing::Test::IsSkipped()) throw testing::AssertionException(skipped);  // by a task
+  // A task may have skipped the test.
+  if (testing::Test::IsSkipped()) throw testing::AssertionException(skipped);
   std::uint64_t after = 0;
   hold_.run([&] { after = first_.stats().tasks_run - looks_; });
   return after - before;
 }
 
-/// Of the lowest level: what is queued comes first, and may post more.
+/// Posts a task of the lowest level. What is queued comes first, and may post more.
 void ClusterLoop::hold_when_idle() {
   own_->post(
       [this] {
@@ -115,7 +117,7 @@ void ClusterLoop::run_most_urgent() {
   hold_.wait();
 }
 
-/// Behind what is of the highest level now.
+/// Posts a task that holds the agent, behind the tasks that have the highest level of all now.
 void ClusterLoop::hold_next() {
   const auto hold = [this] {
     ++looks_;

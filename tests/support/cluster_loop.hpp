@@ -13,20 +13,22 @@ namespace heist::support {
 
 using namespace detail;
 
-/// Ends the test as skipped, from however deep within it.
+/// Ends the test as skipped, however deep inside it the call is.
 [[noreturn]] void skip_test(const char* why);
 
-/// A task that holds its agent, which does what the test's thread says meanwhile.
+/// A task that holds its agent. Meanwhile the agent does what the test's thread says.
 class Hold {
  public:
-  /// The agent: until release().
+  /// Called on the agent: holds it until release().
   void serve();
-  /// The test's thread, for the rest: does `work()` on the agent, in the task that holds it, and
-  /// waits for its end.
+
+  // What the test's thread calls.
+
+  /// Does `work()` on the agent, in the task that holds it, and waits for its end.
   void run(std::function<void()> work);
   /// Lets the agent go on.
   void release();
-  /// Until a task holds the agent.
+  /// Waits until a task holds the agent.
   void wait();
 
  private:
@@ -36,8 +38,8 @@ class Hold {
   bool holds_ = false;
 };
 
-/// The first agent of a cluster, which is held but for the calls that run tasks. With one agent its
-/// tasks go through the scheduler of the cluster.
+/// The first agent of a cluster. It is held except during the calls that run tasks. If it is the
+/// only agent, its tasks go through the scheduler of the cluster.
 ///
 /// Thread: the test's.
 class ClusterLoop {
@@ -50,14 +52,14 @@ class ClusterLoop {
   [[nodiscard]] Scheduler scheduler() const noexcept { return scheduler_; }
   [[nodiscard]] LoopCore& core() const noexcept;
 
-  // As those of EventLoop.
+  // These do the same as those of EventLoop.
   [[nodiscard]] Scheduler create_scheduler();
   std::size_t run_until_idle();
   [[nodiscard]] std::size_t pending();
 
-  /// Does it on the agent, between two tasks.
+  /// Does the work on the agent, between two tasks.
   void on_agent(const std::function<void(LoopCore&)>& work);
-  /// Runs what is of the highest level now.
+  /// Runs the tasks that have the highest level of all now.
   void run_most_urgent();
 
  private:
@@ -65,7 +67,7 @@ class ClusterLoop {
   void hold_next();
 
   Hold hold_;
-  std::uint64_t looks_ = 0;  ///< agent only: tasks of ours, not of the test's
+  std::uint64_t looks_ = 0;  ///< agent only: how many tasks were ours, not the test's
   AgentCluster cluster_;
   Agent& first_ = cluster_.agent(0);
   Scheduler scheduler_;

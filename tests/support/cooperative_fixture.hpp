@@ -17,7 +17,7 @@ using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""ns;
 using std::chrono_literals::operator""us;
 
-/// Time moves when the test says.
+/// Time moves only when the test says so.
 class CooperativeFixture : public RuntimeFixture {
  protected:
   static constexpr auto immediate = CooperativePriority::immediate;
@@ -33,13 +33,13 @@ class CooperativeFixture : public RuntimeFixture {
     return scheduler.schedule_callback(
         level, [this, label = std::move(label)] { trace.add(label); }, {.delay = delay});
   }
-  /// A plain task of the loop.
+  /// Posts a plain task of the loop.
   void post(std::string label) {
     loop.scheduler().post([this, label = std::move(label)] { trace.add(label); });
   }
-  /// The thread is busy so long.
+  /// Lets time pass as if the thread were busy for so long.
   void busy(std::chrono::nanoseconds duration) { loop.spend(duration); }
-  /// Runs what is runnable; the labels traced since the last call.
+  /// Runs what is runnable. Returns the labels traced since the last call.
   std::vector<std::string> run() {
     loop.run_until_idle();
     return trace.take();

@@ -6,7 +6,7 @@
 #include <array>
 #include <csignal>
 
-// The sanitizers' own; there is none in other builds.
+// A function of the sanitizers. Other builds do not have it.
 extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());  // NOLINT
 
 namespace heist::test {

@@ -1,4 +1,4 @@
-// Numbers that the environment may give.
+// Reads numbers that the environment may give.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ struct RecordedError {
 void PrintTo(const RecordedError& error,
              std::ostream* out);  // NOLINT(readability-identifier-naming)
 
-/// The process's error hook for a scope; one at a time.
+/// The process's error hook for a scope. There is one at a time.
 class ErrorRecorder {
  public:
   ErrorRecorder();
@@ -27,7 +27,7 @@ class ErrorRecorder {
   ErrorRecorder& operator=(const ErrorRecorder&) = delete;
   ~ErrorRecorder();
 
-  /// The errors reported so far; forgotten afterwards.   Thread: any.
+  /// Returns the errors that were reported so far, and forgets them.   Thread: any.
   [[nodiscard]] std::vector<RecordedError> take();
 
  private:

@@ -1,4 +1,4 @@
-// LiveCount: whether everything a test handed out has been destroyed.
+// LiveCount: tells whether everything that a test handed out was destroyed.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@ namespace heist::support {
 /// Counts the copies of its probe that are alive. Capture a probe in a callback to see the callback
 /// die.
 ///
-/// Thread: any; exact once the threads that hold probes have been joined.
+/// Thread: any. The count is exact once the threads that hold probes were joined.
 class LiveCount {
  public:
   using Probe = std::shared_ptr<const void>;
@@ -17,7 +17,7 @@ class LiveCount {
   [[nodiscard]] Probe probe() const { return token_; }
   [[nodiscard]] long alive() const { return token_.use_count() - 1; }
 
-  /// The callback with a probe in it.
+  /// Returns the callback with a probe in it.
   template <class Callback>
   [[nodiscard]] auto track(Callback callback) const {
     return [probe = probe(), callback = std::move(callback)]() mutable -> decltype(auto) {
@@ -29,7 +29,7 @@ class LiveCount {
   std::shared_ptr<const int> token_ = std::make_shared<const int>(0);
 };
 
-/// Calls `action()` when it is destroyed, wherever that happens; movable, so it fits into a
+/// Calls `action()` when it is destroyed, wherever that happens. It can be moved, so it fits into a
 /// callback.
 template <class Action>
 class AtDestruction {

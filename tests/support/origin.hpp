@@ -7,7 +7,8 @@
 
 namespace heist::support {
 
-/// A task of the loop; the thread that drives it, between two calls; another thread.
+/// The places are a task of the loop, the thread that drives it, between two calls, and another
+/// thread.
 enum class Origin : std::uint8_t { task, driver, other_thread };
 
 [[nodiscard]] inline std::string to_string(Origin origin) {

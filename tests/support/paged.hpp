@@ -1,5 +1,5 @@
-// Paged: objects each in a page of memory of its own, and how many of them some work touches. So a
-// bound on an operation's cost can be tested without a clock.
+// Paged: objects that have a page of memory each. It counts how many of them some work touches, so
+// that a bound on an operation's cost can be tested without a clock.
 #pragma once
 
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): sigaction is POSIX's
@@ -15,8 +15,8 @@
 
 namespace heist::support {
 
-/// Pages that may be locked; a first touch unlocks one and is counted. One at a time, on one
-/// thread.
+/// Pages that may be locked. The first touch of a page unlocks it, and is counted. There is one
+/// such object at a time, on one thread.
 class CountedPages {
  public:
   explicit CountedPages(std::size_t count) : bytes_(count * page_bytes()) {
@@ -59,7 +59,7 @@ class CountedPages {
     const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
     const auto begin = reinterpret_cast<std::uintptr_t>(active->begin_);
     if (address < begin || address >= begin + active->bytes_) {
-      ::signal(SIGSEGV, SIG_DFL);  // a real fault: it happens again, and ends the program
+      ::signal(SIGSEGV, SIG_DFL);  // a real fault happens again, and ends the program
       return;
     }
     active->touched_ = active->touched_ + 1;
@@ -74,7 +74,7 @@ class CountedPages {
   volatile std::size_t touched_ = 0;
 };
 
-/// Objects in CountedPages.
+/// Objects that lie in CountedPages.
 template <class T>
 class Paged {
  public:

@@ -1,4 +1,4 @@
-// PostedFrom: tests whose parameter is the place they use the loop from.
+// PostedFrom: tests whose parameter is the place from which they use the loop.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@ namespace heist::support {
 
 class PostedFrom : public VirtualLoopFixture, public testing::WithParamInterface<Origin> {
  protected:
-  /// Does the work in the place the parameter says, to the end.
+  /// Does the work in the place that the parameter says, and waits for its end.
   void from_origin(const std::function<void()>& work) { from(GetParam(), work); }
 };
 

@@ -7,7 +7,7 @@
 
 namespace heist::support {
 
-/// Whether the descriptor becomes readable within the time.   Blocks: that long at the most.
+/// Whether the descriptor becomes readable within the time.   Blocks: for that long at most.
 inline bool becomes_readable(int descriptor, std::chrono::milliseconds within) {
   pollfd entry{.fd = descriptor, .events = POLLIN, .revents = 0};
   return ::poll(&entry, 1, static_cast<int>(within.count())) == 1;

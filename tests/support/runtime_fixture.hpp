@@ -13,8 +13,8 @@
 
 namespace heist::support {
 
-/// Fails when a test ends with a tracked callback alive, or with an error reported that it did not
-/// take.
+/// The test fails if a tracked callback is alive at its end, or if an error was reported that it
+/// did not take.
 class RuntimeFixture : public testing::Test {
  protected:
   void TearDown() override {
@@ -23,13 +23,13 @@ class RuntimeFixture : public testing::Test {
     EXPECT_THAT(errors.take(), testing::IsEmpty());
   }
 
-  /// The callback, which must be gone at the end.
+  /// Tracks the callback, which must be gone at the end of the test.
   template <class Callback>
   [[nodiscard]] auto tracked(Callback callback) const {
     return callbacks.track(std::move(callback));
   }
 
-  /// A tracked callback that adds the label to the trace.
+  /// Returns a tracked callback that adds the label to the trace.
   [[nodiscard]] auto note(std::string label) {
     return tracked([this, label = std::move(label)] { trace.add(label); });
   }

@@ -11,8 +11,8 @@ namespace heist::support {
 /// An agent that sleeps as soon as it has nothing to do, without spinning first.
 class SleepingAgent {
  public:
-  /// Returns when it sleeps. Precondition: only this thread gives it work, and no delay of its is
-  /// near.
+  /// Returns when the agent sleeps.   Precondition: only this thread gives it work, and none of its
+  /// delays ends soon.
   void fall_asleep() {
     const auto before = scheduler().post_task([this] { return agent_.stats().sleeps; }).get();
     wait_until([&] { return agent_.stats().sleeps > before; });

@@ -15,7 +15,7 @@ namespace heist::support {
 using namespace detail;
 
 /// An event loop with a virtual clock. With HEIST_TEST_AGENTS in the environment it is the first
-/// agent of a cluster of that many: tests that move the clock, or call needs_driver(), are then
+/// agent of a cluster of that many. Then tests that move the clock, or call needs_driver(), are
 /// skipped.
 ///
 /// Thread: that of the test, which drives the loop.
@@ -47,7 +47,8 @@ class TestedLoop {
   void on_agent(const std::function<void(LoopCore&)>& work);
   /// Runs a task that has just been posted with the highest level of all, and no other.
   void run_most_urgent();
-  /// For a test that counts on being the thread that drives the loop, or on being alone on it.
+  /// To be called by a test that has to be the thread that drives the loop, or has to be alone on
+  /// it.
   void needs_driver() const;
 
   void advance(std::chrono::nanoseconds duration) { own().advance(duration); }

@@ -1,4 +1,4 @@
-// Threads that take turns: what several threads do in a test, in an order the test decides.
+// Threads that take turns, so that several threads do things in an order that the test decides.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ void on_thread(Work work) {
   std::thread(std::move(work)).join();
 }
 
-/// Returns once `condition()` holds. For what only a counter shows; prefer a Gate.
+/// Returns once `condition()` holds. It is for what only a counter shows; otherwise prefer a Gate.
 template <class Condition>
 void wait_until(Condition condition) {
   while (!condition()) std::this_thread::yield();
@@ -38,8 +38,8 @@ class Gate {
   std::atomic<bool> open_{false};
 };
 
-/// A thread that does one piece of work at a time, while its owner waits: the same thread each
-/// time, unlike on_thread(). Each piece happens after the one before, on whatever Worker that ran.
+/// A thread that does one piece of work at a time, while its owner waits. Unlike on_thread(), it is
+/// the same thread each time. Each piece happens after the one before, on whatever Worker that ran.
 class Worker {
  public:
   Worker() : thread_([this] { serve(); }) {}
@@ -50,7 +50,7 @@ class Worker {
     thread_.join();
   }
 
-  /// Runs `work()` on the worker's thread; returns when it has. An empty one ends the thread.
+  /// Runs `work()` on the worker's thread, and returns after that. An empty `work` ends the thread.
   void run(std::function<void()> work) {
     std::unique_lock lock(mutex_);
     work_ = std::move(work);

@@ -16,7 +16,7 @@ class Trace {
     labels_.push_back(std::move(label));
   }
 
-  /// Everything added so far; the trace is empty afterwards.
+  /// Returns everything that was added so far. The trace is empty afterwards.
   [[nodiscard]] std::vector<std::string> take() {
     const std::lock_guard lock(mutex_);
     return std::exchange(labels_, {});

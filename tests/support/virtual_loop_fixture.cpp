@@ -38,7 +38,7 @@ void VirtualLoopFixture::in_task(const std::function<void()>& body) {
   auto& task = *make_node<PlainTask<decltype(run)>>(run);
   task.scheduler = Access::core(scheduler);
   task.priority = user_blocking;
-  task.is_continuation = true;  // the level above every posted task's
+  task.is_continuation = true;  // its level is above that of every posted task
   ASSERT_TRUE(Access::home(scheduler)->post(task));
   loop.run_most_urgent();
   if (error) std::rethrow_exception(std::move(error));

@@ -15,9 +15,9 @@ namespace HEIST_NAMESPACE::detail {
 template <class Awaitable>
 inline constexpr bool restores_state = false;
 
-/// An awaitable of another library may be resumed on a thread that has another scheduling state, or
-/// none. So this object keeps the coroutine's state (contract YLD-3) while the coroutine is
-/// suspended, and the resumer's state while the coroutine runs.
+/// An awaitable of another library resumes a coroutine within the scheduling state of whoever
+/// resumes it, or within none. So this object keeps the coroutine's state (contract YLD-3) while
+/// the coroutine is suspended, and the resumer's state while the coroutine runs.
 ///
 /// Thread: whoever runs the coroutine.   Cost: nothing until such an awaitable suspends it; then
 ///         one allocation for the coroutine.
@@ -25,8 +25,8 @@ class HEIST_EXPORT KeptState {
  public:
   /// Keeps the state of the coroutine, which is about to suspend.   Errors: std::bad_alloc.
   void keep();
-  /// Called when the coroutine goes on. It gets its state back on the loop where that was kept, and
-  /// no state on any other.
+  /// Called when the coroutine goes on. It gets its state back on the loop or in the cluster where
+  /// that was kept, and no state on any other loop.
   void enter() noexcept;
   /// Called when the coroutine suspends or ends: gives its resumer's state back. Returns false if
   /// the resumer had it already.

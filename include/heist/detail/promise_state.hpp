@@ -68,8 +68,8 @@ struct HEIST_EXPORT Reaction : LoopNode {
   /// For a stealable reaction whose priority may change: its place in the signal's queue.
   SignalQueueEntryOwner cell;
 
-  /// Whether the reaction belongs to the work that settles its promise. If an agent of its cluster
-  /// settles the promise, it then runs on that agent, as a microtask.
+  /// Whether the reaction is a part of the work that settles its promise. Then, if an agent of the
+  /// reaction's cluster settles the promise, the reaction runs on that agent, as a microtask.
   bool follows_settler = false;
 
   /// Binds the reaction to the calling thread's loop (in a stealable task, to its cluster) and to

@@ -18,8 +18,8 @@ namespace HEIST_NAMESPACE::detail {
 //         a waiter in the line: there are never more owed places than waiters.
 // I2      If the server does not see a request before it ends, the author of the request becomes
 //         the server.
-// Edge room: owe -> give. Makes sure that the thread that gives an owed place finds a waiter, even
-//         when another thread owed it.
+// Edge room: owe -> give. Carries the waiter of I1, for a server that gives a place which another
+//         thread has counted as owed.
 // Edge room: serve -> serve, seen. One server follows another. A thread that leaves the work to
 //         another server has joined, or owed, before.
 // Edge room: join -> leave. A leaver that sees that someone waits finds a waiter in the line.

@@ -174,8 +174,9 @@ class alignas(64) Depot {
     for (const Group& group : groups) give(group);
   }
 
-  /// Fills `out`, which has room for `most` nodes. Neighbouring nodes stand in descending order of
-  /// their addresses, because callers pop from the end.
+  /// Fills `out`, which has room for `most` nodes, and returns how many it put there. Neighbouring
+  /// nodes stand in descending order of their addresses, so that a caller that pops from the end
+  /// gets them in order.
   ///
   /// Thread:  any.   Blocks: never.   Errors: 0 when there is no memory.
   [[nodiscard]] std::size_t take(void** out) noexcept {

@@ -55,7 +55,7 @@ void Combiner::drop(CombinedInput& input) noexcept {
   end(input);
 }
 
-/// Ends an input, which has had its say. This object may be gone afterwards.
+/// Ends an input that has had its say. This object may be gone afterwards.
 void Combiner::end(CombinedInput& input) noexcept {
   if (is_decided()) input.source.reset();
   if (!open_.drop()) return;
@@ -70,8 +70,8 @@ bool Combiner::decide() noexcept {
 }
 
 bool Combiner::is_decided() const noexcept {
-  // relaxed: the last input to end comes behind all others (open_); the others have it as a hint
-  // that their own source will not be asked any more.
+  // relaxed: the last input to end comes after all others (open_). To the others it is only a hint
+  // that nobody will ask their own source any more.
   return decided_.load(sync::relaxed);
 }
 
@@ -127,7 +127,8 @@ Reason aggregate(std::span<const CombinedInput> inputs) noexcept {
 
 }  // namespace
 
-/// The rejection counts as unobserved when one of the reasons would have: aborts do not.
+/// The rejection may be reported as unobserved only if one of the reasons might have been. Aborts
+/// are not reported.
 void Combiner::reject_with_all() noexcept {
   const bool by_abort = !inputs_.empty() && std::ranges::none_of(inputs_, is_reported);
   reject(aggregate(inputs_), by_abort);

@@ -1,5 +1,5 @@
-// Drops: what a thread is about to drop, so that whoever waits within one of the drops finds the
-// rest.
+// Drops: what a thread is about to drop. If one of the drops waits for something, it finds the rest
+// here.
 #pragma once
 
 #include <heist/detail/loop_node.hpp>
@@ -8,8 +8,8 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Tasks and reactions of a home that closes, oldest first. What is dropped runs users'
-/// destructors, which may wait for what stands behind: then that goes first.
+/// Tasks and reactions of a home that closes, oldest first. A drop runs users' destructors, which
+/// may wait for something that stands further behind. Then the rest is dropped first.
 ///
 /// Thread: one; scopes nest.
 class Drops {
@@ -21,17 +21,18 @@ class Drops {
   void add(LoopNode& node) noexcept { nodes_.push(node); }
   void drop() noexcept;
 
-  /// Within whatever the calling thread drops: the rest of it goes now, as on a thread of no loop
-  /// (microtasks would wait for the end of what waits).
+  /// Called before a wait. If the calling thread is dropping something, this drops the rest of it
+  /// now, as on a thread without a loop. On a loop the reactions would be microtasks, and would
+  /// wait for the end of the code that waits here.
   static void drop_behind() noexcept;
-  /// The same within a DrivePause.
+  /// Does the same for a caller that is in a DrivePause.
   static void drop_all() noexcept;
 
  protected:
   ~Drops();
 
  private:
-  /// Adds what has come since, if this object has to drop it.
+  /// Adds what has come since, if this object has to drop that too.
   virtual void add_found() noexcept = 0;
 
   static thread_local constinit Drops* innermost;

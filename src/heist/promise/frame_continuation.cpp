@@ -7,11 +7,11 @@ namespace HEIST_NAMESPACE::detail {
 
 const LoopNodeOps FrameContinuation::table{LoopNodeKind::task, &run, &drop};
 
-/// Resumes with the state of the `co_await`, as the reaction to the continuation's promise would:
-/// there is nothing between the two.
+/// Resumes the coroutine with the state of its `co_await`, as the reaction to the continuation's
+/// promise would. Nothing would run between the continuation and that reaction.
 void FrameContinuation::run(LoopNode& node, LoopCore& loop) noexcept {
   auto& self = static_cast<FrameContinuation&>(static_cast<SchedulerTask&>(node));
-  // The state is kept here, as the frame may be destroyed while the coroutine runs.
+  // The state is kept here, because the frame may be destroyed while the coroutine runs.
   const CapturedState captured = std::move(self.captured_);
   loop.on_agent().current = captured.state();
   self.coroutine_.resume();
@@ -42,7 +42,8 @@ ContinuationReaction& ContinuationReaction::of(LoopNode& node) noexcept {
   return static_cast<ContinuationReaction&>(static_cast<Reaction&>(node));
 }
 
-/// A continuation that its closing loop has dropped does not go on, like one in its frame.
+/// If the closing loop has dropped the continuation, the coroutine does not go on, like one whose
+/// continuation is in its frame.
 void ContinuationReaction::run(LoopNode& node, LoopCore& loop) noexcept {
   auto& self = of(node);
   const auto& state = *self.continuation_;

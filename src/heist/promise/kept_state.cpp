@@ -15,10 +15,10 @@ bool is_home(const LoopCore& loop, const TaskHome* kept) noexcept {
 }  // namespace
 
 struct KeptState::Kept {
-  Ref<TaskHome> home;  ///< where it was kept: the state names a scheduler of it
+  Ref<TaskHome> home;  ///< where the state was kept; it names a scheduler of this home, if any
   CapturedState state;
-  LoopCore* entered = nullptr;  ///< the loop that runs the coroutine by way of enter()
-  SchedulingState resumer;      ///< what that one's state was; borrowed, as it is
+  LoopCore* entered = nullptr;  ///< the loop whose state enter() has replaced
+  SchedulingState resumer;      ///< that loop's state before; it is borrowed
 };
 
 void discard(KeptState::Kept& kept) noexcept { delete &kept; }
@@ -26,8 +26,8 @@ void discard(KeptState::Kept& kept) noexcept { delete &kept; }
 void KeptState::keep() {
   if (!kept_) kept_ = Owner<Kept>(new Kept());
   LoopCore* loop = current_loop();
-  if (loop == nullptr) return;  // what it had before, or none
-  // The state is copied first, as the old one may hold the last references to what is current.
+  if (loop == nullptr) return;  // it keeps the state that it had before, if any
+  // The state is copied first, because the old one may hold the last references to what is current.
   CapturedState state(loop->on_agent().current);
   TaskHome* home = loop;
   if (state.state().scheduler != nullptr) home = &state.state().scheduler->home;

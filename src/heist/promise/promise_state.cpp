@@ -166,7 +166,7 @@ void drop_all_undeliverable() noexcept {
   }
 }
 
-/// Drops what was pushed; within such a call it leaves that to the outermost one.
+/// Drops what was pushed. A call from within such a call leaves that to the outermost one.
 void drop_pushed() noexcept {
   static thread_local constinit bool dropping = false;
   if (std::exchange(dropping, true)) return;
@@ -177,9 +177,9 @@ void drop_pushed() noexcept {
 }  // namespace
 
 /// Drops a node whose loop is closed. A drop may settle a promise whose reactions are dropped in
-/// turn: the outermost call does them all, so that a long chain takes no stack.
+/// turn. The outermost call drops them all, so that a long chain takes no stack.
 void drop_undeliverable(LoopNode& node) noexcept {
-  if (node.ops->kind == LoopNodeKind::message) return node.ops->drop(node);  // takes no stack
+  if (node.ops->kind == LoopNodeKind::message) return node.ops->drop(node);  // it takes no stack
   undeliverable.push(node);
   drop_pushed();
 }
@@ -193,9 +193,9 @@ bool stays_here(const Reaction& reaction, const TaskHome& home, const LoopCore& 
 }
 
 /// Posts a reaction to its home. Returns false when that is closed; the reaction is still the
-/// caller's then. Runs no user code.
+/// caller's then. No user code runs here.
 bool try_deliver(Reaction& reaction) noexcept {
-  // The home is kept here: once sent, the reaction may be gone, and its home with it.
+  // The home is kept here: once it was delivered, the reaction may be gone, and its home with it.
   Ref<TaskHome> home = std::move(reaction.home);
   LoopCore* here = current_loop();
   if (here == nullptr || !stays_here(reaction, *home, *here)) return home->deliver(reaction);
@@ -246,8 +246,8 @@ void PromiseStateBase::settle(PromiseStatus status) noexcept {
   drop_pushed();
 }
 
-/// Delivers what is attached by now, oldest first. Adds those of closed loops to the list, newest
-/// first.
+/// Delivers the reactions that are attached by now, oldest first. Those of closed loops are added
+/// to the list instead, newest first.
 LoopNode* PromiseStateBase::deliver_reactions(LoopNode* undelivered) noexcept {
   LoopNode* oldest =
       oldest_first(reactions_.exchange(nullptr, sync::edge("promise:collect", sync::acquire)));

@@ -11,8 +11,8 @@ namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
-/// The priority option, once the defaults of the yield steps are applied; nothing when the signal
-/// gives the priority.
+/// The priority option with the defaults of the yield steps, or nothing when the signal gives the
+/// priority.
 std::optional<ContinuationPriority> effective_option(const YieldOptions& options) {
   if (options.priority()) {
     if (*options.priority() > ContinuationPriority::inherit) {

@@ -1,4 +1,4 @@
-// What a yield takes from whom, and the continuation it schedules.
+// How a yield finds the abort source and the priority of its continuation, and schedules it.
 #pragma once
 
 #include <heist/detail/access.hpp>
@@ -11,19 +11,18 @@ namespace HEIST_NAMESPACE::detail {
 
 struct SignalPort;
 
-/// Where a continuation's abort and its priority come from; borrowed.
+/// Where a continuation's abort and its priority come from. The signals are borrowed.
 struct ContinuationSources {
   SignalCore* abort_source = nullptr;
   SignalCore* priority_source = nullptr;  ///< null: the priority is fixed
   TaskPriority priority = TaskPriority::user_visible;
 };
 
-/// [sched#compute-the-scheduling-state-from-options] for a yield with options; `current` is the
-/// state to
-/// inherit from.   Errors: std::invalid_argument.
+/// Does [sched#compute-the-scheduling-state-from-options] for a yield with options. `current` is
+/// the state to inherit from.   Errors: std::invalid_argument.
 [[nodiscard]] ContinuationSources named_sources(const YieldOptions& options,
                                                 const SchedulingState& current);
-/// The same for options; most yields have none, and inherit everything.
+/// Does the same for any yield. Most have no options, and inherit everything.
 [[nodiscard]] inline ContinuationSources sources_of(const YieldOptions& options,
                                                     const SchedulingState& current) {
   const bool has_options = options.priority() || Access::inherits(options.signal()) ||
@@ -32,18 +31,19 @@ struct ContinuationSources {
   return {current.abort_source, current.priority_source, current.priority};
 }
 
-/// What a continuation calls: nothing. Its promise is what somebody waits for.
+/// The callback of a continuation. It does nothing, because what somebody waits for is the
+/// continuation's promise.
 struct Turn {
   void operator()() const noexcept {}
 
   Ref<SignalCore> priority_source;
-  SignalPort* priority_part = nullptr;  ///< of a dynamic priority: whose queue it stands in
+  SignalPort* priority_part = nullptr;  ///< if the priority is dynamic: has its queue
 };
 
 /// A continuation that may be aborted or moved.
 using ContinuationTask = PromiseTask<Turn>;
 
-/// Schedules a continuation, and gives its promise.   Errors: std::bad_alloc.
+/// Schedules a continuation, and returns its promise.   Errors: std::bad_alloc.
 [[nodiscard]] Promise<void> schedule_continuation(SchedulerCore& scheduler,
                                                   const ContinuationSources& sources);
 

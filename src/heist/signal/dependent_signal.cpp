@@ -116,7 +116,8 @@ Ref<SignalCore> DependentSignal::make(std::span<const Signal> signals, const Pri
   return result;
 }
 
-/// Chains and diamonds are flat: what a named signal depends on is linked in its stead.
+/// If a signal of the list is a dependent itself, its roots are linked in its stead. So chains and
+/// diamonds of signals become flat.
 template <class Signal>
 void DependentSignal::link_all(std::span<const Signal> signals) noexcept {
   for (const AbortSignal& signal : signals) {
@@ -159,7 +160,7 @@ SourceLink& DependentSignal::make_link(SignalCore& root) noexcept {
 void DependentSignal::follow_priority_of(SignalCore& root) noexcept {
   SourceLink& link = make_link(root);
   follows_ = true;
-  static_cast<void>(root.add_priority_registration(link));  // never closed
+  static_cast<void>(root.add_priority_registration(link));  // this registry is never closed
   start_following(root.delivered());
 }
 

@@ -13,12 +13,12 @@ namespace HEIST_NAMESPACE::detail {
 
 class DependentSignal;
 
-/// A place of a dependent signal in the registry of one of its roots.
+/// The place of a dependent signal in the registry of one of its roots.
 struct SourceLink : Registration {
   SourceLink(DependentSignal& owner, SignalCore& root) noexcept;
 
   DependentSignal& dependent;
-  Ref<SignalCore> source;         ///< until the dependent ends
+  Ref<SignalCore> source;         ///< the root; held until the dependent ends
   bool marked = false;            ///< the walker's: it has set the dependent's reason
   SourceLink* claimed = nullptr;  ///< the walker's: next in its chain
 
@@ -29,23 +29,24 @@ struct SourceLink : Registration {
   static const Ops link_ops;
 };
 
-/// The state of a signal made by any(): it depends on roots, and is linked from them weakly.
+/// The state of a signal made by any(). It depends on roots, which hold it only weakly.
 ///
-/// Shares   references (SignalCore): handles, tasks, subscriptions, and a walker that has claimed a
-///          link. They go: the signal ends, and lets go of its roots. Memory: its own share until
-///          then, and one for each registry it is linked from, until that has pruned or dropped the
-///          link.
-/// I1       A dependent holds its roots; a root holds a dependent's memory only. So whatever goes
-///          first, nothing is kept alive by a long-lived root (ABT-5) but the memory of a bounded
-///          number of dead dependents (Registry).
-/// I2       Whoever claims a link has a reference: a dependent that has ended is never touched
-///         again.
-/// I3       A root's abort that comes second returns while the first one may still be on its way to
-///         the dependents. No task of one starts any more (ABT-2): each start looks at the roots.
-///         That task may hold the last reference, and the first abort has yet to reject its
-///         promise. So the start leaves a reference, which whoever marks the signal releases. One
-///         word says so, kept_: `no` -> `yes` by a start, `no` or `yes` -> `marked` by the marker,
-///         which has claimed a link and so has a reference of its own.
+/// Shares   references (SignalCore): those of handles, tasks, subscriptions, and of a walker that
+///          has claimed a link. When the last one goes, the signal ends, and drops its roots.
+///          Memory: the signal's own share until then, and one for each registry that has a link of
+///          it, until the registry has pruned or dropped the link.
+/// I1       A dependent holds its roots. A root holds only a dependent's memory. So whichever goes
+///          first, a long-lived root keeps nothing alive (ABT-5) but the memory of a bounded number
+///          of dead dependents (Registry).
+/// I2       Whoever claims a link has a reference. So a dependent that has ended is never touched
+///          again.
+/// I3       A root's second abort returns while the first one may still be on its way to the
+///          dependents. No task of a dependent may start after that return (ABT-2), so each start
+///          looks at the roots. A task that is not started for this reason may hold the last
+///          reference to the dependent, and the first abort has yet to reject the task's promise.
+///          So the start leaves a reference, and whoever marks the dependent releases it. The word
+///          kept_ says so: a start changes `no` to `yes`, and the marker changes `no` or `yes` to
+///          `marked`. The marker has claimed a link, and so has a reference of its own.
 /// Edge kept: keep -> mark. Carries nothing plain: it orders the start's addition to the count of
 ///         references before the marker's release.
 /// Proof    stress/model/models/any.cpp, stress/any_stress.cpp
@@ -56,20 +57,21 @@ class DependentSignal final : public SignalCore {
     TaskPriority value = TaskPriority::user_visible;  ///< when fixed
     SignalCore* root = nullptr;                       ///< when followed
   };
-  /// Aborted by the first of the signals that is aborted; born aborted when one is already.
+  /// Makes a signal that aborts as soon as one of these signals does. It is born aborted when one
+  /// is aborted already.
   ///
   /// Errors: std::bad_alloc; std::invalid_argument for a moved-from handle. Nothing is linked then.
   template <class Signal>
   [[nodiscard]] static Ref<SignalCore> make(std::span<const Signal> signals,
                                             const Priority& priority);
-  /// The priority of a signal that follows this one.
+  /// The priority of a signal that follows `source`.
   [[nodiscard]] static Priority following(SignalCore& source) noexcept;
 
-  /// The root whose priority a signal follows.   Precondition: it follows one.
+  /// The root whose priority `follower` follows.   Precondition: it follows one.
   [[nodiscard]] static SignalCore& priority_root(SignalCore& follower) noexcept;
 
-  /// Whether it is a dependent with an aborted root, so that none of its tasks may start. Then it
-  /// is kept until that abort has come to it (I3).
+  /// Whether `signal` is a dependent with an aborted root, so that none of its tasks may start. If
+  /// so, it is kept until that abort has come to it (I3).
   ///
   /// Thread: any that has a reference.   Cost: a load for each root.
   [[nodiscard]] static bool keep_for_aborted_root(SignalCore& signal) noexcept;
@@ -91,7 +93,7 @@ class DependentSignal final : public SignalCore {
   [[nodiscard]] static std::size_t count_roots(std::span<const Signal> signals);
   [[nodiscard]] std::span<SourceLink> links() noexcept;
   [[nodiscard]] std::span<const SourceLink> links() const noexcept;
-  /// Of the links, those for aborts; one for the priority may follow.
+  /// The links for aborts. One for the priority may stand behind them.
   [[nodiscard]] std::span<const SourceLink> abort_links() const noexcept;
   template <class Signal>
   void link_all(std::span<const Signal> signals) noexcept;
@@ -103,13 +105,14 @@ class DependentSignal final : public SignalCore {
   RefCount memory_{1};
   const std::uint32_t room_;
   std::uint32_t count_ = 0;
-  bool follows_ = false;  ///< the last link is the priority's
+  bool follows_ = false;  ///< the last link is for the priority
   sync::atomic<Kept> kept_{Kept::no};
 };
 
-/// What a walk has claimed, each list with the oldest first (walks go from the newest).
+/// What a walk has claimed. Each list has the oldest first, because walks go from the newest.
 struct Claimed {
-  /// The reason of an abort, which dependents get at once (I3 of SignalCore); null for other walks.
+  /// The reason of an abort, which dependents get at once (I3 of SignalCore), or null in the walk
+  /// of a priority change.
   const Reason* reason = nullptr;
   ControlledTask* tasks = nullptr;
   Listener* listeners = nullptr;

@@ -14,7 +14,8 @@ const Registration::Ops Listener::listener_ops{&Listener::claim, &Listener::is_d
 const Registration::Ops Listener::once_ops{&Listener::claim, &Listener::is_dead, &Listener::forget,
                                            Kind::listener};
 
-/// What ends a listener when the signal it is bound to aborts: a listener of that signal.
+/// Ends a listener, its target, when the signal to which the target is bound aborts. The bond is a
+/// listener of that signal itself.
 class Listener::Bond final : public Listener {
  public:
   Bond(Listener& target, SignalCore& own, SignalEventKind event, SignalCore& bound_to) noexcept
@@ -24,7 +25,8 @@ class Listener::Bond final : public Listener {
         own_(Ref<SignalCore>::share(&own)),
         event_(event) {}
 
-  /// The target's, who lets go of it: the signal's registry holds us.
+  /// The signal to which the target is bound. The target drops this reference when it ends.
+  /// Otherwise the two would keep each other alive, because the signal's registry holds the bond.
   Ref<SignalCore> signal;
 
  private:
@@ -75,7 +77,7 @@ bool Listener::active() const noexcept {
 
 bool Listener::bind(SignalCore& own, SignalEventKind event, SignalCore& signal) {
   bond_ = make_node<Bond>(*this, own, event, signal);
-  if (signal.add(*bond_)) return true;  // from now on an abort may end this
+  if (signal.add(*bond_)) return true;  // from now on an abort may end this listener
   release(*bond_);
   return false;
 }
@@ -85,7 +87,7 @@ bool Listener::dispatch(SignalEvent& event) noexcept {
   auto idle = Phase::idle;
   if (!phase_.compare_exchange_strong(idle, once ? Phase::leaving : Phase::running,
                                       sync::edge("listener:claim", sync::acquire),
-                                      sync::relaxed)) {  // relaxed: removed, nothing is read.
+                                      sync::relaxed)) {  // relaxed: nothing is read then.
     return false;
   }
   // The bond may not have had its turn yet, as the listeners of one abort run one after another.
@@ -122,8 +124,8 @@ void Listener::retire() noexcept {
   }
 }
 
-/// leaving -> gone. A remover on another thread waits until the callback is destroyed; one that the
-/// callback's own destructor calls does not.
+/// leaving -> gone. A remover on another thread waits until the callback is destroyed. A remover
+/// that the callback's own destructor calls does not wait.
 void Listener::end() noexcept {
   runner_.store(this_thread_identity(), sync::relaxed);  // relaxed: compared with one's own only.
   destroy_callback();
@@ -132,7 +134,7 @@ void Listener::end() noexcept {
   phase_.notify_all();
 }
 
-/// Destroys the callback, and lets go of the bond.
+/// Destroys the callback, and drops the bond.
 void Listener::destroy_callback() noexcept {
   discard_(*this);
   if (bond_ == nullptr) return;
@@ -154,7 +156,8 @@ bool Listener::withdraw() noexcept {
 
 bool Listener::remove() noexcept {
   auto seen = Phase::idle;
-  // From idle, what an earlier run did is acquired, and the callback is this thread's to destroy.
+  // A change from idle acquires what an earlier run did, and then this thread has to destroy the
+  // callback.
   while (!phase_.compare_exchange_weak(seen, seen == Phase::idle ? Phase::gone : Phase::leaving,
                                        sync::edge("listener:remove", sync::acq_rel),
                                        sync::relaxed)) {  // relaxed: a failure only retries.
@@ -165,7 +168,8 @@ bool Listener::remove() noexcept {
     return true;
   }
   const bool removed = seen == Phase::running;
-  if (runner_.load(sync::relaxed) == this_thread_identity()) return removed;  // relaxed: one's own?
+  // relaxed: compared with one's own only.
+  if (runner_.load(sync::relaxed) == this_thread_identity()) return removed;
   while ((seen = phase_.load(sync::edge("listener:removed", sync::acquire))) != Phase::gone) {
     phase_.wait(seen, sync::edge("listener:removed", sync::acquire));
   }

@@ -14,20 +14,20 @@ void refuse(ControlledTask& task, const Reason& reason) noexcept {
   dispose(task);
 }
 
-/// Why a home does not accept a task.
+/// The reason why a home does not accept a task.
 const Reason& refusal_reason(const TaskHome& home) noexcept {
   return ForkWatch::has_lost(&home) ? agent_lost_reason() : loop_closed_reason();
 }
 
-/// Reserves what the task will need when it is aborted, or becomes runnable: neither can fail
-/// (LIF-4).
+/// Reserves what the task will need when it is aborted, or becomes runnable, so that neither can
+/// fail (LIF-4).
 void reserve(ControlledTask& task, SignalCore* abort_source) {
   if (abort_source != nullptr) task.signal_port = &abort_source->part_for(*task.scheduler);
   if (task.is_dynamic) task.scheduler->home.reserve_place(task);
 }
 
-/// Registers the task with its signal. Returns false when that was aborted meanwhile: the task is
-/// refused then. From here on an abort may dispose of the callback.
+/// Registers the task with its signal. From then on an abort may dispose of the callback. Returns
+/// false when the signal was aborted meanwhile; the task is refused then.
 bool register_abort_steps(ControlledTask& task, SignalCore& signal) noexcept {
   retain(signal);
   task.signal = &signal;

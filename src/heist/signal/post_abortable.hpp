@@ -1,4 +1,4 @@
-// post_abortable: a task that can be aborted goes to its loop.
+// post_abortable: posts a task that can be aborted.
 #pragma once
 
 #include <heist/detail/scheduler_task.hpp>
@@ -7,11 +7,11 @@ namespace HEIST_NAMESPACE::detail {
 
 class SignalCore;
 
-/// Registers the task's abort steps with its abort source (or null) and posts it. False: refused,
-/// as it was aborted meanwhile or the loop is closed: its promise is rejected, and the poster's
-/// share gone.
+/// Registers the task's abort steps with its abort source, unless that is null, and posts the task.
+/// Returns false when the task was refused, because it was aborted meanwhile or the loop is closed.
+/// Then its promise is rejected, and the poster's share is gone.
 ///
-/// Precondition: its scheduler is set.   Errors: std::bad_alloc; the task is refused.
+/// Precondition: its scheduler is set.   Errors: std::bad_alloc; the task is refused then.
 bool post_abortable(ControlledTask& task, SignalCore* abort_source);
 
 }  // namespace HEIST_NAMESPACE::detail

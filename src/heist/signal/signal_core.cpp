@@ -16,11 +16,11 @@ namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
-// change_word_: the value, who delivers, and from `one_caller` on how many other callers have not
-// left yet.
+// change_word_ has the value, whether a caller delivers, and from `one_caller` on how many other
+// callers have not left yet.
 constexpr std::uint32_t value_mask = 3;
 constexpr std::uint32_t delivering = 4;  ///< a caller delivers
-constexpr std::uint32_t left_over = 8;   ///< none does: the first of those counted to leave is to
+constexpr std::uint32_t left_over = 8;   ///< the next counted caller that leaves has to deliver
 constexpr std::uint32_t one_caller = 16;
 
 TaskPriority value_of(std::uint32_t word) noexcept {
@@ -30,7 +30,7 @@ std::uint32_t as_word(TaskPriority priority) noexcept {
   return static_cast<std::uint32_t>(priority);
 }
 
-/// What a caller makes of the word: it delivers itself when nobody does, or is counted.
+/// The word once a caller has entered. The caller delivers if nobody does; otherwise it is counted.
 std::uint32_t entered(std::uint32_t word, TaskPriority priority) noexcept {
   const std::uint32_t others = word & ~(value_mask | left_over);
   const bool is_counted = (word & delivering) != 0;
@@ -43,7 +43,7 @@ template <class Visit>
 void SignalCore::each_part(Visit&& visit) {
   visit(first_part_);
   for (SignalPort* part = more_parts_.load(sync::edge("signal:notify", sync::seq_cst));
-       // relaxed: set before it was linked.
+       // relaxed: it was set before the part was linked.
        part != nullptr; part = part->next.load(sync::relaxed)) {
     visit(*part);
   }
@@ -123,8 +123,8 @@ void SignalCore::abort_at_birth(const Reason& reason) noexcept {
   if (mark_aborted(reason)) static_cast<void>(run_abort_steps(reason, nullptr));
 }
 
-/// Marks the dependents, rejects the tasks, calls the listeners. The dependents, in order of
-/// creation; a reference to each is the caller's.
+/// Marks the dependents, rejects the tasks, and calls the listeners. Returns the dependents in the
+/// order of their creation; the caller owns a reference to each.
 SourceLink* SignalCore::run_abort_steps(const Reason& reason, TaskHome* outermost_on) noexcept {
   Claimed claimed{.reason = &reason};
   abort_registry_.close(claimed);
@@ -202,8 +202,8 @@ void SignalCore::set_priority(TaskPriority priority) {
   if (!is_counted || leave()) deliver_changes();
 }
 
-/// Called by a caller that was counted, and leaves. Returns true when it has to deliver what
-/// another one has left.
+/// To be called when a caller leaves that was counted. Returns true when it has to deliver what
+/// another caller has left.
 bool SignalCore::leave() noexcept {
   std::uint32_t word = change_word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
   for (;;) {
@@ -217,14 +217,15 @@ bool SignalCore::leave() noexcept {
   }
 }
 
-/// Goes on with values that came meanwhile only while no other caller is there to do it.
+/// Delivers the value in the word. Goes on with values that came meanwhile only if no other caller
+/// is there to do it.
 void SignalCore::deliver_changes() noexcept {
   do {
     // relaxed: compared with one's own only.
     deliverer_.store(this_thread_identity(), sync::relaxed);
     const TaskPriority current =
         value_of(change_word_.load(sync::edge("signal:deliver", sync::acquire)));
-    const TaskPriority previous = delivered();  // the last deliverer's, behind its end
+    const TaskPriority previous = delivered();  // the last deliverer stored it before its end
     if (current != previous) deliver(previous, current);
     deliverer_.store(nullptr, sync::relaxed);  // relaxed: as above.
   } while (!end_delivery());
@@ -244,7 +245,7 @@ bool SignalCore::end_delivery() noexcept {
   }
 }
 
-/// The listeners first, then each dependent with its own, in order of creation (PRI-6).
+/// Calls the signal's listeners first, then those of each dependent in order of creation (PRI-6).
 void SignalCore::deliver(TaskPriority previous, TaskPriority current) noexcept {
   delivered_.store(static_cast<std::uint8_t>(current),
                    sync::edge("signal:visible", sync::seq_cst));  // D2
@@ -265,8 +266,8 @@ SourceLink* SignalCore::notify_priority_listeners(TaskPriority previous,
   return claimed.dependents;
 }
 
-/// Only the root's deliverer calls this. A dependent that was made while the change was delivered
-/// has the value already, and no event.
+/// Called only by the root's deliverer. A dependent that was made while the change was delivered
+/// has the value already, and gets no event.
 void SignalCore::follow(TaskPriority current) noexcept {
   const std::uint8_t value = static_cast<std::uint8_t>(current);
   const std::uint8_t previous =
@@ -282,7 +283,7 @@ TaskPriority SignalCore::delivered() const noexcept {
 
 void SignalCore::start_following(TaskPriority priority) noexcept {
   std::uint8_t none = not_delivered;
-  // relaxed: one that fails has been told a newer value.
+  // relaxed: it fails when a change has stored a newer value.
   delivered_.compare_exchange_strong(none, static_cast<std::uint8_t>(priority), sync::relaxed,
                                      sync::relaxed);
 }

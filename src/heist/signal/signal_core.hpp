@@ -28,31 +28,34 @@ struct Claimed;
 struct SourceLink;
 class StopBridge;
 
-/// Shared state of a signal.
+/// The shared state of a signal.
 ///
-/// I1   reason_ goes from null to a box once; aborted means not null. The winner of that step is
-///      the aborter.
-/// I2   Tasks register before they are enqueued; the registry is closed after the reason is set. So
-///      a task is refused, or claimed by the aborter, or sees the reason at its start (Edge phase).
+/// I1   reason_ goes from null to a box once, and "aborted" means that it is not null. The winner
+///      of that step is the aborter.
+/// I2   Tasks register before they are enqueued. The registry is closed after the reason is set. So
+///      a task is refused, or is claimed by the aborter, or sees the reason at its start (Edge
+///      phase).
 /// I3   Signals that depend on others (dependent_signal.hpp) depend on roots only. A root's aborter
-///      sets the reasons of its dependents while it walks its registry, before anybody is notified;
-///      whoever set a reason runs that signal's abort steps.
-/// D2   A change of priority stores delivered_, then walks the registry for dependents; a new
-///      dependent adds itself to the registry, then reads delivered_. All seq_cst: the walk meets
-///      it, or it has read the new value.
+///      sets the reasons of its dependents while it walks its registry, before anybody is notified.
+///      Whoever has set a signal's reason runs the signal's abort steps.
+/// D2   A change of priority stores delivered_, then walks the registry for dependents. A new
+///      dependent adds itself to the registry, then reads delivered_. All four are seq_cst, so the
+///      walk meets the dependent, or the dependent reads the new value.
 /// Edge signal: abort -> observe, start. Carries the reason.
 /// Edge signal: attach -> notify. Carries a loop's part.
-/// I4   change_word_ is a bare value only when every loop has been told of it: each caller tells
-///      them between its change of the word and its end as deliverer, or its leaving. So who finds
-///      it so, with the value it wants, may return (PRI-3).
-/// I5   One caller delivers at a time, and the word says so. It ends when it has delivered the
-///      value in the word, or leaves a later one to the callers that are counted: the first of them
-///      to leave delivers. So the last value is always delivered (PRI-6).
+/// I4   change_word_ is a bare value only when every loop has been told of that value: a caller
+///      tells the loops after it has changed the word, and before it ends as the deliverer, or
+///      leaves. So a caller that finds the word bare, with the value that it wants, may return
+///      (PRI-3).
+/// I5   One caller delivers at a time, and the word says so. The deliverer ends when it has
+///      delivered the value in the word, or it leaves a later value to the callers that are
+///      counted: the first of them to leave delivers it. So the last value is always delivered
+///      (PRI-6).
 /// Edge signal: change, finish -> deliver. Carries what a caller did before its call to the
-///      listeners that another one calls, and what listeners did to the next to call them. (The
-///      word's other operations are read-modify-writes, too, and hand both on.)
+///      listeners that another caller calls, and what listeners did to the thread that calls them
+///      next. (The word's other operations are read-modify-writes too, so they pass both on.)
 /// Edge signal: change, leave, finish -> observe. Carries nothing but the order of the messages to
-///      the loops, for who returns at once (I4).
+///      the loops, for a caller that returns at once (I4).
 /// Edge signal: visible -> follow. Carries nothing: the value is an atomic.
 class SignalCore {
  public:
@@ -67,44 +70,44 @@ class SignalCore {
   [[nodiscard]] bool aborted() const noexcept {
     return reason_.load(sync::edge("signal:observe", sync::acquire)) != nullptr;
   }
-  /// As aborted(), for the start of a task (seq_cst half of Edge phase). A dependent is aborted for
-  /// it as soon as one of its roots is (I3 of DependentSignal).
+  /// As aborted(), but for the start of a task (the seq_cst half of Edge phase). Here a dependent
+  /// counts as aborted as soon as one of its roots is (I3 of DependentSignal).
   [[nodiscard]] bool aborted_at_start() noexcept {
     return reason_.load(sync::edge("signal:start", sync::seq_cst)) != nullptr ||
            (end_ != &destroy_root && is_kept_for_aborted_root());
   }
   [[nodiscard]] Reason reason() const noexcept;
-  /// `outermost_on`: the loop whose plain task aborts; every listener is then an outermost
-  /// callback, and a checkpoint follows it (FORMAT.md 3.3).
+  /// `outermost_on` is the loop whose plain task aborts, or null. With it every listener is an
+  /// outermost callback, and a checkpoint follows it (FORMAT.md 3.3).
   void abort(const Reason& reason, TaskHome* outermost_on = nullptr) noexcept;
-  /// Aborts a signal that nobody has a handle of yet, without an event.
+  /// Aborts a signal of which nobody has a handle yet, without an event.
   void abort_at_birth(const Reason& reason) noexcept;
-  /// Returns false when the signal is aborted, so that the registration was not added.
+  /// Returns false when the signal is aborted. The registration was not added then.
   [[nodiscard]] bool add(Registration& registration) noexcept {
     return abort_registry_.add(registration);
   }
   void note_dead() noexcept { abort_registry_.note_dead(); }
   void note_dead_listener(SignalEventKind event) noexcept;
-  /// A token that is stopped by the abort; all of a signal share one stop state.
+  /// Returns a token that the abort stops. All tokens of a signal share one stop state.
   /// Errors: std::bad_alloc.
   [[nodiscard]] std::stop_token stop_token();
 
   // The priority.
   [[nodiscard]] bool is_task_signal() const noexcept { return kind_ != PriorityKind::none; }
-  /// Whether tasks that take their priority from here move when it changes.
+  /// Whether tasks that take their priority from this signal move when it changes.
   [[nodiscard]] bool has_dynamic_priority() const noexcept {
     return kind_ == PriorityKind::own || kind_ == PriorityKind::followed;
   }
-  /// Priority of tasks that take theirs from here, when it is not dynamic.
+  /// The priority of tasks that take theirs from this signal.   Precondition: it is not dynamic.
   [[nodiscard]] TaskPriority fixed_priority() const noexcept {
     return kind_ == PriorityKind::fixed ? delivered() : TaskPriority::user_visible;
   }
-  /// What a handle shows: for a controller's signal what picks use, for a dependent one what its
-  /// listeners have been told.
+  /// The priority that a handle shows. For a controller's signal it is what picks use, for a
+  /// dependent signal what its listeners have been told.
   [[nodiscard]] TaskPriority priority() const noexcept {
     return kind_ == PriorityKind::own ? picked() : delivered();
   }
-  /// The priority that picks use.   Precondition: a controller's signal.
+  /// The priority that picks use.   Precondition: this is a controller's signal.
   [[nodiscard]] TaskPriority picked() const noexcept;
   /// The same for any TaskSignal, whatever its listeners have been told.
   [[nodiscard]] TaskPriority picked_through() noexcept;
@@ -113,16 +116,17 @@ class SignalCore {
     return priority_registry_.add(registration);
   }
   void note_dead_follower() noexcept { priority_registry_.note_dead(); }
-  /// The value whose event is being delivered, or was last.
+  /// The value whose event is being delivered, or was delivered last.
   [[nodiscard]] TaskPriority delivered() const noexcept;
   /// Gives a new dependent its first priority, unless a change has reached it already.
   void start_following(TaskPriority priority) noexcept;
 
-  /// The part for a scheduler's loop and ceiling; made when it is the first time.   Errors:
-  /// std::bad_alloc.
+  /// Returns the part for a scheduler's loop and ceiling, and makes it the first time.
+  /// Errors: std::bad_alloc.
   [[nodiscard]] SignalPort& part_for(const SchedulerCore& scheduler);
 
-  /// Adds a reference, for whoever holds the memory only; false when the last one has gone.
+  /// Adds a reference, for a caller that holds only the memory. Returns false when the last
+  /// reference has gone.
   [[nodiscard]] bool try_retain() noexcept { return shares_.try_add(); }
   [[nodiscard]] bool has_ended() const noexcept { return shares_.is_zero(); }
   /// Which kind of signal it is.
@@ -133,14 +137,14 @@ class SignalCore {
 
  protected:
   ~SignalCore();
-  /// Lets go of everything but the memory. Nobody else uses it any more.
+  /// Drops everything but the memory.   Precondition: nobody else uses the signal any more.
   void drop_contents() noexcept;
 
  private:
   friend struct Claimed;
   static void destroy_root(SignalCore& core) noexcept;
 
-  static constexpr std::uint8_t not_delivered = 3;  ///< a follower that no value has reached yet
+  static constexpr std::uint8_t not_delivered = 3;  ///< in a follower that no value has reached yet
 
   [[nodiscard]] bool is_kept_for_aborted_root() noexcept;
   [[nodiscard]] bool mark_aborted(const Reason& reason) noexcept;
@@ -169,8 +173,8 @@ class SignalCore {
   sync::atomic<ReasonBox*> reason_{nullptr};  ///< owned reference
   Registry abort_registry_;
   Registry priority_registry_;
-  /// The latest value, whether a caller delivers, and how many others are still inside their call:
-  /// one word, so that the order of values is the order of events (PRI-6).
+  /// The latest value, whether a caller delivers, and how many other callers have not left yet.
+  /// They are one word, so that the order of values is the order of events (PRI-6).
   sync::atomic<std::uint32_t> change_word_;
   sync::atomic<const void*> deliverer_{nullptr};  ///< identity of the delivering thread
   const End end_;

@@ -15,7 +15,7 @@ namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
-// notice_: two bits of state, the rest a version.
+// notice_ has two bits of state; the rest is a version.
 constexpr std::uint32_t idle = 0;
 constexpr std::uint32_t pushing = 1;
 constexpr std::uint32_t queued = 2;

@@ -24,33 +24,36 @@ struct SignalMessage : LoopNode {
 };
 
 /// What a signal keeps for one loop, and for the schedulers of one ceiling there: the dynamic
-/// queues, and the messages it sends.
+/// queues, and the messages that it sends.
 ///
 /// Roles   sender: any thread that changes the priority, or the one that aborts.  agent: the
 ///         loop's.
-/// States  notice_: idle -> pushing -> queued -> idle, with a version that counts returns to idle.
+/// States  notice_: idle -> pushing -> queued -> idle, with a version that counts the returns to
+///         idle.
 /// I1      The priority message is in the inbox at most once: it belongs to whoever moved notice_
 ///         from idle.
-/// D1      set_priority stores the value, then reads notice_; the agent makes notice_ idle, then
-///         reads the value. All four are seq_cst: a sender that found `queued` precedes the agent's
-///         reading of the value. One that found `pushing` cannot wait for that push, so it raises
-///         the loop's recheck flag instead.
-/// Edge notice: take -> mark. Carries the message: the agent is done with it, it may be sent again.
-/// Edge notice: queue -> mark. Orders the push of the message with later senders, who rely on it.
+/// D1      set_priority stores the value, then reads notice_. The agent makes notice_ idle, then
+///         reads the value. All four are seq_cst, so a sender that finds `queued` comes before the
+///         agent's reading of the value. A sender that finds `pushing` cannot wait for that push,
+///         so it raises the loop's recheck flag instead.
+/// Edge notice: take -> mark. Carries the message: the agent has finished with it, and it may be
+///         sent again.
+/// Edge notice: queue -> mark. Orders the push of the message before later senders, which rely on
+///         it.
 /// Edge notice: mark -> take. Carries nothing but the order of D1 (the value is an atomic).
-/// Edge pair: make -> find. Carries the pair. As D1: whoever changes the priority looks for the
-/// pair then; whoever makes it, or finds it new, reads the priority again.
+/// Edge pair: make -> find. Carries the pair. As in D1, whoever changes the priority then looks for
+///         the pair, and whoever makes the pair, or finds it new, then reads the priority again.
 /// Lifetime  as long as its signal; a message under way holds a reference to the signal.
 struct SignalPort {
   explicit SignalPort(SignalCore& owner,
                       TaskPriority highest = TaskPriority::user_blocking) noexcept;
 
   /// The priority of the part's tasks: the signal's, as far as their schedulers allow (SEC-1).
-  /// Precondition: a controller's signal.
+  /// Precondition: the part is that of a controller's signal.
   [[nodiscard]] TaskPriority priority() const noexcept;
 
-  /// The part whose dynamic queues hold the tasks that take their priority from this signal: this
-  /// one, or that of the signal that it follows.
+  /// The part whose dynamic queues hold the tasks that take their priority from this signal. It is
+  /// this part, or a part of the signal that this signal follows.
   [[nodiscard]] SignalPort& priority_part() noexcept {
     SignalPort* part = followed.load(sync::edge("signal:notify", sync::acquire));
     return part != nullptr ? *part : *this;
@@ -61,18 +64,18 @@ struct SignalPort {
   /// Called by any thread when the priority has changed: tells the loop or cluster where tasks are,
   /// if there are any.
   void send_priority_change() noexcept;
-  /// Called by any thread: the same for a loop, whose agent has the queues (D1).
+  /// Called by any thread: tells a loop, whose agent has the queues (D1).
   void notify_agent(TaskHome& loop) noexcept;
   /// Called by the aborter: adds a claimed task to the chain that will be cleared away.
   void append_to_reap(ControlledTask& task) noexcept { leftovers.append(task); }
   /// Called by the aborter, once: sends the chain to the agent.
   void send_reap() noexcept;
 
-  /// In a cluster: the queues of the tasks that take their priority from this signal; made when
-  /// first asked for.
+  /// Called for a cluster: returns the queues of the tasks that take their priority from this
+  /// signal, and makes them the first time.
   /// Errors: std::bad_alloc.
   [[nodiscard]] SignalQueues& shared_queues();
-  /// The same; null when nobody has asked for them yet.
+  /// Returns these queues, or null when nobody has asked for them yet.
   [[nodiscard]] SignalQueues* find_shared_queues() const noexcept {
     return pair_.load(sync::edge("pair:find", sync::seq_cst));
   }
@@ -84,7 +87,7 @@ struct SignalPort {
   const TaskPriority ceiling;
   sync::atomic<TaskHome*> home{nullptr};  ///< owned reference, set once
   sync::atomic<SignalPort*> next{nullptr};
-  sync::atomic<SignalPort*> followed{nullptr};  ///< for the same home, of the signal it follows
+  sync::atomic<SignalPort*> followed{nullptr};  ///< this home's part of the signal it follows
 
   SignalLeftovers leftovers;           ///< the aborter's until send_reap(), then the agent's
   std::array<DynamicQueue, 2> queues;  ///< the agent's; index: is continuation

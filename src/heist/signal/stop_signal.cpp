@@ -13,7 +13,7 @@ Ref<SignalCore> StopSignal::make(const std::stop_token& token) {
 }
 
 void StopSignal::Callback::operator()() const noexcept {
-  StopSignal& self = *signal;  // this object may go with the signal
+  StopSignal& self = *signal;  // read now, as this object may go with the signal
   if (!self.try_retain()) return;
   Reason reason;
   try {

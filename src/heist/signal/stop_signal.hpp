@@ -11,8 +11,8 @@ namespace HEIST_NAMESPACE::detail {
 
 /// A signal that a std::stop_token aborts.
 ///
-/// I1  The callback touches the signal with a reference only, which it gets unless the last one has
-///     gone; the end of the signal waits for a callback that runs on another thread meanwhile.
+/// I1  The callback touches the signal only with a reference, which it gets unless the last one has
+///     gone. The signal's end waits for a callback that runs on another thread meanwhile.
 class StopSignal final : public SignalCore {
  public:
   /// Errors: std::bad_alloc.

@@ -20,7 +20,7 @@ Subscription subscribe(Listener& listener, SignalCore& signal, SignalEventKind e
     static_cast<void>(registered.detach());
     return Access::make<Subscription>(std::move(owned), Ref<SignalCore>::share(&signal), event);
   }
-  static_cast<void>(listener.withdraw());  // a bond would keep it
+  static_cast<void>(listener.withdraw());  // otherwise a bond would keep it
   return {};
 }
 

@@ -5,8 +5,8 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Registers a new listener, which it takes over. When that is refused, the listener is gone and
-/// the subscription inactive.
+/// Takes a new listener over, and registers it. When that is refused, the listener is gone, and the
+/// subscription is inactive.
 [[nodiscard]] Subscription subscribe(Listener& listener, SignalCore& signal, SignalEventKind event,
                                      const ListenerOptions& options = {});
 

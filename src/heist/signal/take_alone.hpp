@@ -5,8 +5,8 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Takes what a pointer holds, and makes it null, when nobody else looks at it any more. Mostly it
-/// is null already.
+/// To be called when nobody else looks at the pointer any more: takes what it holds, and makes it
+/// null. Nothing is stored when it is null already, which it mostly is.
 template <class T>
 [[nodiscard]] T* take_alone(sync::atomic<T*>& pointer) noexcept {
   // relaxed, both: no other user is left (RefCount).

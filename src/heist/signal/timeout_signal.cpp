@@ -55,7 +55,7 @@ void TimeoutSignal::expire(LoopNode& node, LoopCore& loop) noexcept {
   self.drop_memory();
 }
 
-/// Aborts the signal. Without memory for a reason of its own it takes the one that was made ahead.
+/// Aborts the signal. If there is no memory for a reason, it takes the one that was made ahead.
 void TimeoutSignal::abort_by_timeout() noexcept {
   Reason reason;
   try {
@@ -76,15 +76,15 @@ void TimeoutSignal::end(SignalCore& core) noexcept {
   self.cancel_timer();
 }
 
-/// Takes the timer off its loop, and gives up the references' share of the memory.
+/// Takes the timer off its loop, and drops the references' share of the memory.
 void TimeoutSignal::cancel_timer() noexcept {
-  if (memory_.is_last()) return drop_memory();  // it is over
+  if (memory_.is_last()) return drop_memory();  // the timer is over
   if (cancel_under_way()) return;
   if (driven_home() != home_.get()) return Ref<TaskHome>(home_)->send_to_clear(cancellation_);
   take_cancellation(cancellation_, *home_);
 }
 
-/// Cancels a timer that has not arrived yet. Returns false when it has.
+/// Cancels a timer that has not arrived yet. Returns false when it has arrived.
 bool TimeoutSignal::cancel_under_way() noexcept {
   // relaxed: the exchange below decides.
   if (where_.load(sync::relaxed) == Where::arrived) return false;
@@ -99,7 +99,7 @@ bool TimeoutSignal::cancel_under_way() noexcept {
                                         sync::relaxed);  // relaxed: nothing of it is read.
 }
 
-/// A timer that is not in the wheel runs at the moment, or is over.
+/// A timer that waits no more runs at the moment, or is over. Then its share is not dropped here.
 void TimeoutSignal::take_cancellation(LoopNode& node, TaskHome& home) noexcept {
   auto& self = static_cast<Cancellation&>(node).signal;
   if (home.waiting().withdraw(self.timer_)) self.drop_memory();

@@ -14,25 +14,27 @@ namespace HEIST_NAMESPACE::detail {
 
 /// The state of AbortSignal::timeout, with its timer.
 ///
-/// Shares   references (SignalCore): handles, tasks, subscriptions, signals that depend on it. They
-///          go: the timer is cancelled, by the loop's thread or by a message to it. Memory: one
-///          share of the references (then of that message), one of the timer until it has run or
-///          was dropped.
-/// States   where_: the timer is under way to its loop, has arrived, or was given up under way:
-///          then both shares are of whoever takes it up. So what is dropped before it arrives
-///          leaves no message behind, and costs the loop next to nothing; and none at all if
-///          nothing was handed over since, as it is taken back then.
+/// Shares   references (SignalCore): those of handles, tasks, subscriptions and dependent signals.
+///          When the last one goes, the timer is cancelled, by the loop's thread or by a message to
+///          it. Memory: one share belongs to the references, afterwards to that message. The other
+///          is the timer's, until it has run or was dropped.
+/// States   where_: the timer is under way to its loop, or has arrived, or was given up under way.
+///          When it was given up, both shares belong to whoever takes it up. So a signal that is
+///          dropped before its timer arrives sends no message, and costs the loop next to nothing.
+///          If no other limit was posted since, it costs nothing at all, because the timer is taken
+///          back.
 /// Edge limit: give_up -> take_up. Carries what the references did to the memory that is freed
 ///         then.
-/// I1       The timer touches the signal with a reference only, which it gets unless the last one
-///          has gone. Between that and the end of the abort nothing ends.
+/// I1       The timer touches the signal only with a reference, which it gets unless the last one
+///          has gone. It keeps the reference to the end of the abort, so the signal does not end
+///          before.
 /// Proof    tests/signals/timeout_signal_test.cpp, stress/timeout_signal_stress.cpp,
 ///         stress/model/models/time_limits.cpp
 class TimeoutSignal final : public SignalCore {
  public:
-  /// Aborts once the delay, counted from now, is over, in a plain task of the loop that comes
-  /// before all others.
-  /// Errors: std::bad_alloc. Of a closed loop it never aborts.
+  /// Makes a signal that aborts once the delay, counted from now, is over. It does so in a plain
+  /// task of the loop that comes before all others. If the loop is closed, it never aborts.
+  /// Errors: std::bad_alloc.
   [[nodiscard]] static Ref<SignalCore> make(TaskHome& home, Delay delay);
 
   explicit TimeoutSignal(TaskHome& home);
@@ -67,7 +69,7 @@ class TimeoutSignal final : public SignalCore {
   Cancellation cancellation_;
   RefCount memory_{2};
   sync::atomic<Where> where_{Where::under_way};
-  Inbox::Below below_ = 0;  ///< whoever made the signal wrote it
+  Inbox::Below below_ = 0;  ///< written by the thread that made the signal
 };
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -8,8 +8,8 @@ namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
-/// How many aborted tasks one pick clears away while others wait (ABT-4): those whose callbacks it
-/// destroys, those it looks at, and the messages that name them.
+/// What one pick clears away at most, because other tasks wait (ABT-4): how many callbacks it
+/// destroys, at how many aborted tasks it looks, and at how many messages that name such tasks.
 constexpr unsigned reap_portion = 32;
 constexpr unsigned looked_at_portion = 256;
 constexpr unsigned message_portion = 64;
@@ -78,7 +78,8 @@ void AbortedTasks::release_later(SignalLeftovers& of) noexcept {
   of.next = std::exchange(released_, &of);
 }
 
-/// What was posted before these destructors run has its order already.
+/// The caller has taken the inbox before. So what was posted until then has its enqueue order
+/// already, and stands before what these destructors post.
 void AbortedTasks::release_signals() noexcept {
   SignalLeftovers* left = std::exchange(released_, nullptr);
   while (left != nullptr) {

@@ -10,12 +10,12 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// What a loop or a cluster has still to clear away after aborts (ABT-4), a portion at each pick:
-/// messages that name aborted tasks, these tasks, and references to signals that were with a
-/// message.
+/// Holds what a loop or a cluster still has to clear away after aborts (ABT-4), a portion at each
+/// pick: messages that name aborted tasks, these tasks, and the references to signals that came
+/// with messages.
 ///
-/// Roles   owner: a loop's agent, a cluster's keeper. It makes every call. A keeper only collects,
-///         and hands on what runs users' destructors (pass_to) to an agent.
+/// Roles   owner: a loop's agent, a cluster's keeper. It makes every call. A keeper only collects:
+///         it passes everything that runs users' destructors to an agent (pass_to).
 class AbortedTasks {
  public:
   /// Whether no task is left, and no message.   Cost: one branch; each pick asks.
@@ -25,12 +25,12 @@ class AbortedTasks {
   [[nodiscard]] bool has_tasks() const noexcept { return chain_ != nullptr || !discarded_.empty(); }
   [[nodiscard]] bool has_released() const noexcept { return released_ != nullptr; }
 
-  // Messages of aborts: however many there are, each pick looks at some of them only.
+  // Messages of aborts. However many there are, each pick looks at only some of them.
 
   /// Notes that a message has come to the inbox of aborts, which was empty.
   void note_messages() noexcept { may_have_messages_ = true; }
   [[nodiscard]] bool may_have_messages() const noexcept { return may_have_messages_; }
-  /// Looks at so many messages. Once there are no more, the next one to come tells the owner again.
+  /// Looks at `most` messages. When there are no more, the next one to come tells the owner again.
   void take_messages(Inbox& from, TaskHome& home, unsigned most) noexcept;
   /// Takes all messages, and refuses more.
   void close_messages(Inbox& from, TaskHome& home) noexcept;
@@ -39,31 +39,32 @@ class AbortedTasks {
 
   /// Takes the chain of tasks of a signal that was aborted.
   void append_chain(SignalLeftovers& from) noexcept;
-  /// One that arrived, or came up for a pick. Its callback runs users' destructors when it goes, so
-  /// it is kept until it is cleared away.
+  /// Keeps an aborted task that arrived, or came up for a pick, until it is cleared away. It cannot
+  /// go at once, because its callback may run users' destructors then.
   void discard(SchedulerTask& task) noexcept {
     task.place = TaskPlace::discarded;
     discarded_.push_back(task);
   }
-  /// The same for a stealable task that an agent has picked: only the keeper may write its place.
+  /// Does the same for a stealable task that an agent has picked. It leaves `place` alone, which
+  /// only the keeper may write.
   void discard_stealable(SchedulerTask& task) noexcept { discarded_.push_back(task); }
   [[nodiscard]] ControlledTask* first_of_chain() const noexcept { return chain_; }
   [[nodiscard]] ControlledTask* last_of_chain() const noexcept { return chain_tail_; }
-  /// Called by an agent: clears away a portion, and looks at a portion of the messages. Runs users'
-  /// destructors.
+  /// Called by an agent: clears away a portion of the tasks, and looks at a portion of the
+  /// messages. It runs users' destructors.
   void reap_some(Inbox& messages, TaskHome& home) noexcept;
-  /// Called by an agent: clears away all of it, but no messages.
+  /// Called by an agent: clears away all tasks, and looks at no messages.
   void reap_all() noexcept;
 
   // Signals.
 
-  /// Drops a message's reference to its signal later, as that may run users' code.
+  /// Drops a message's reference to its signal later, because that may run users' code.
   void release_later(SignalLeftovers& of) noexcept;
-  /// Called by an agent: drops these references. Runs users' destructors.
+  /// Called by an agent: drops these references. It runs users' destructors.
   void release_signals() noexcept;
 
-  /// Called by a keeper: passes what runs users' code to an agent, all but what follows this task
-  /// in the chain.
+  /// Called by a keeper: passes everything that runs users' code to an agent, apart from the tasks
+  /// behind `last` in the chain.   `last`: null to pass nothing of the chain.
   void pass_to(AbortedTasks& to, ControlledTask* last) noexcept;
 
  private:
@@ -73,12 +74,12 @@ class AbortedTasks {
 
   [[nodiscard]] Reaped reap_one() noexcept;
 
-  LoopNode* messages_ = nullptr;  ///< to be looked at in portions
+  LoopNode* messages_ = nullptr;  ///< taken from the inbox, to be looked at in portions
   bool may_have_messages_ = false;
   ControlledTask* chain_ = nullptr;
   ControlledTask* chain_tail_ = nullptr;
   TaskFifo discarded_;
-  SignalLeftovers* released_ = nullptr;  ///< those whose references are to be dropped
+  SignalLeftovers* released_ = nullptr;  ///< signals of which references are to be dropped
 };
 
 }  // namespace HEIST_NAMESPACE::detail

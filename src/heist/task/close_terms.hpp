@@ -1,4 +1,4 @@
-// CloseTerms: until when, and for what, something that closes goes on.
+// CloseTerms: how long something that closes goes on, and what it waits for.
 #pragma once
 
 #include <chrono>
@@ -8,12 +8,13 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-// Roles   closer: any thread; asks.  drainer: whoever runs what is left, or waits for its end;
-//         reads.
-// I1      Whoever asks, they only get stricter: a drain, a drain until a time, an earlier time,
-//         abort (no time at all); delayed tasks are waited for as long as all ask for it.
-// Order   relaxed throughout: an asker wakes the drainer afterwards, by a message or a word, which
-//         carries them.
+// Roles   closer: any thread that asks for a close.  drainer: whoever runs what is left, or waits
+//         for its end; it reads the terms.
+// I1      Whoever asks, the terms only get stricter: from a drain to a drain until a time, then to
+//         an earlier time, then to an abort, which leaves no time at all. Delayed tasks are waited
+//         for only as long as everybody who asks wants that.
+// Order   All accesses are relaxed, because a closer wakes the drainer afterwards, by a message or
+//         a word, and that carries the terms.
 // Progress  lock-free.   Proof  stress/model/models/closing.cpp
 class CloseTerms {
  public:
@@ -22,7 +23,7 @@ class CloseTerms {
   void tighten(const CloseMode& mode) noexcept {
     const auto until = time_of(mode);
     auto old = until_.load(sync::relaxed);  // relaxed: the CAS checks it again.
-    // relaxed, all: see Order.
+    // relaxed, both: see Order.
     while (until < old && !until_.compare_exchange_weak(old, until, sync::relaxed, sync::relaxed)) {
     }
     if (!mode.wait_for_delayed)

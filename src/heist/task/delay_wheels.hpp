@@ -9,10 +9,10 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Two wheels, so that a time limit never waits for the portions in which many delays of one moment
-/// end (DLY-6).
+/// There are two wheels, so that a time limit never waits while many delays that end at one moment
+/// are handed out in portions (DLY-6).
 ///
-/// Roles   agent: of the loop; in a cluster the keeper. It makes every call but size().
+/// Roles   agent: the loop's; in a cluster the keeper. It makes every call but size().
 /// Bound   16 KiB a wheel.
 class DelayWheels {
  public:
@@ -25,8 +25,8 @@ class DelayWheels {
     wheel_of(task).cancel(task);
   }
 
-  /// Gives out what has ended by now, time limits first, as TimerWheel::expire() does, in so many
-  /// steps for each.
+  /// Hands out what has ended by now, time limits first, as TimerWheel::expire() does. Each wheel
+  /// takes at most `most` steps.
   template <class End>
   void expire(Tick now, End&& end, std::size_t most) noexcept {
     expire_limits(now, end, most);
@@ -36,7 +36,7 @@ class DelayWheels {
   void expire_limits(Tick now, End&& end, std::size_t most) noexcept {
     if (now >= limits_.next_expiry()) armed_ -= limits_.expire(now, end, most);
   }
-  /// Takes all out, for a close.
+  /// Takes everything out, for a close.
   template <class Take>
   void drain(Take&& take) noexcept {
     limits_.drain(take);
@@ -50,11 +50,11 @@ class DelayWheels {
   /// Cost: one load; each pick asks.
   [[nodiscard]] bool empty() const noexcept { return armed_ == 0; }
   [[nodiscard]] bool has_limits() const noexcept { return !limits_.empty(); }
-  /// The tick that the tasks' wheel has come to. A tick that has begun may wait for another call.
+  /// The tick to which the tasks' wheel has come. The clock may be further on.
   [[nodiscard]] Tick now() const noexcept { return tasks_.now(); }
   /// Thread: any.
   [[nodiscard]] std::size_t size() const noexcept { return tasks_.size() + limits_.size(); }
-  /// For tests: checks both wheels by a walk over them.
+  /// Checks both wheels by a walk over them; for tests.
   [[nodiscard]] bool check_invariants() const {
     return tasks_.check_invariants() && limits_.check_invariants() && armed_ == size();
   }
@@ -64,7 +64,7 @@ class DelayWheels {
     return task.is_time_limit ? limits_ : tasks_;
   }
 
-  std::size_t armed_ = 0;  ///< in both; within expire(), those that it has handed out, too
+  std::size_t armed_ = 0;  ///< nodes in both wheels; in expire() also those just handed out
   TimerWheel tasks_;
   TimerWheel limits_;
 };

@@ -10,9 +10,9 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Those of one loop, the one that ended first in front. They are picked before any task; after so
-/// many in a row a task may go, so that limits whose listeners set new ones do not keep tasks from
-/// running for ever.
+/// The ended limits of one loop or cluster; the one that ended first is in front. They are picked
+/// before any task. But after most_in_a_row of them a task may go first, because listeners of
+/// limits may set new limits, and tasks would never run.
 ///
 /// Agent only.
 class EndedLimits {
@@ -38,8 +38,9 @@ class EndedLimits {
     return first;
   }
 
-  /// Called by the agent that picks: whether it picks a limit now, of whichever loop. Returns false
-  /// when it is a task's turn. `tasks_run`: by that agent, limits among them.
+  /// Called by the agent that picks, on the object of its own loop: whether it picks a limit now,
+  /// be it the loop's or the cluster's. Returns false when it is a task's turn.
+  /// `tasks_run`: how many tasks that agent has run; limits count as tasks.
   [[nodiscard]] bool begin_pick(std::uint64_t tasks_run) noexcept {
     if (tasks_run != run_after_last_) in_a_row_ = 0;
     if (in_a_row_ == most_in_a_row) return false;
@@ -51,7 +52,7 @@ class EndedLimits {
   [[nodiscard]] bool may_pick(std::uint64_t tasks_run) const noexcept {
     return tasks_run != run_after_last_ || in_a_row_ < most_in_a_row;
   }
-  /// Ends a row of limits: something else had its turn, or there was nothing to pick.
+  /// Ends a row of limits, because something else had its turn, or there was nothing to pick.
   void end_row() noexcept { in_a_row_ = 0; }
 
  private:

@@ -7,25 +7,25 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// A list, oldest first, that a pass goes through in portions, and joins to what has come since;
-/// for one thread at a time.
+/// A list of nodes, oldest first. A pass goes through it in portions, and appends what has come
+/// since the last pass. One thread at a time uses it.
 ///
-/// What comes is a chain with the newest in front. A pass first goes through the list, then turns
-/// the chain round.
+/// What has come is a chain with the newest node in front. A pass first goes through the list, then
+/// turns the chain round.
 class HeldNodes {
  public:
   [[nodiscard]] bool empty() const noexcept {
     return oldest_ == nullptr && unturned_ == nullptr && turned_ == nullptr;
   }
   [[nodiscard]] bool is_in_pass() const noexcept { return at_ != nullptr; }
-  /// Precondition: no pass has begun.
+  /// `newest` is the chain of what has come.   Precondition: no pass is under way.
   void begin_pass(LoopNode* newest) noexcept {
     at_ = &oldest_;
     unturned_ = newest;
     left_ = 0;
   }
-  /// Goes on through so many nodes, and drops those of which `is_dead` is true. Returns false when
-  /// the pass is over.
+  /// Goes on through `nodes` more nodes, and drops those for which `is_dead` is true. Returns false
+  /// when the pass is over.
   template <class IsDead, class Drop>
   bool go_on(unsigned nodes, IsDead&& is_dead, Drop&& drop) noexcept {
     for (; nodes > 0; --nodes) {
@@ -42,9 +42,10 @@ class HeldNodes {
     }
     return true;
   }
-  /// How many nodes the last pass has left.
+  /// How many nodes the last pass has left in the list.
   [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
-  /// Takes all nodes out, oldest first, those of this chain at last. A pass that is under way ends.
+  /// Takes all nodes out, oldest first, and those of the chain `newest` last. It ends a pass that
+  /// is under way.
   template <class Visit>
   void take_all(LoopNode* newest, Visit&& visit) noexcept {
     visit_all(std::exchange(oldest_, nullptr), visit);
@@ -71,9 +72,9 @@ class HeldNodes {
   }
 
   LoopNode* oldest_ = nullptr;
-  LoopNode** at_ = nullptr;       ///< in a pass: the link to the next one of the list
-  LoopNode* unturned_ = nullptr;  ///< in a pass: what has come, newest first
-  LoopNode* turned_ = nullptr;    ///< in a pass: what was seen of that, oldest first
+  LoopNode** at_ = nullptr;       ///< in a pass: the link to the list's next node
+  LoopNode* unturned_ = nullptr;  ///< in a pass: what is left of the chain, newest first
+  LoopNode* turned_ = nullptr;    ///< in a pass: what it has seen of the chain, oldest first
   std::uint64_t left_ = 0;
 };
 

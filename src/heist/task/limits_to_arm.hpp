@@ -10,17 +10,18 @@ namespace HEIST_NAMESPACE::detail {
 
 class WaitingTasks;
 
-/// They do not stand in line with what else is handed over, so that a limit counts however much
-/// that is (DLY-6).
+/// Limits do not stand in line with the rest of what threads post, so that they are armed in time
+/// however much that is (DLY-6).
 ///
 /// Roles   poster: any thread.  owner: a loop's agent, a cluster's keeper.
-/// I1      While the inbox says "asleep" the owner does not look: the poster that finds that sends
-///         a message, upon which the owner looks until nothing is left.
-/// I2      A keeper looks whenever there is something, told or not: the one who is to send the
-///         message may be stopped before it, and wakes nobody for a limit of his own that ends
-///         late. Whoever set one after him has woken the watcher for it, which is to see it.
-/// Progress  lock-free; a poster that is stopped before its message to a loop holds up the limits
-///         that are set behind its own.
+/// I1      While the inbox says "asleep", the owner does not look. The poster that finds it so
+///         sends a message. After that message the owner looks until nothing is left.
+/// I2      A keeper looks whenever there is something, whether it was told or not. The poster that
+///         has to send the message may be stopped before it does, and if its own limit ends late,
+///         it wakes nobody. A poster that came after it may have woken the watcher for a limit that
+///         ends earlier, and the watcher must find that limit.
+/// Progress  lock-free. If a poster is stopped before it sends its message to a loop, the limits
+///         behind its own wait for it.
 /// Proof   stress/model/models/time_limits.cpp
 class LimitsToArm {
  public:
@@ -46,20 +47,20 @@ class LimitsToArm {
   void note() noexcept { is_told_ = true; }
   /// Whether the owner has to look.
   [[nodiscard]] bool is_told() const noexcept { return is_told_; }
-  /// Whether more limits wait, be the owner told of them or not.
+  /// Whether the owner was told of limits, or has left some of those that it took.
   [[nodiscard]] bool has_more() const noexcept { return is_told_ || inbox_.has_left(); }
-  /// Nothing is here, and none was posted since, told or not.
+  /// Whether no limit is here, not even one of which the owner was not told yet.
   [[nodiscard]] bool is_idle() const noexcept { return inbox_.is_asleep(); }
-  /// Arms so many. Once there are no more, the next one to come tells the owner.
+  /// Arms a portion. When there are no more limits, the next one to come tells the owner.
   void arm_some(WaitingTasks& into) noexcept;
   void arm_all(WaitingTasks& into) noexcept {
     while (is_told_) arm_some(into);
   }
-  /// Arms all that were posted; later ones are refused.
+  /// Arms all limits that were posted, and refuses later ones.
   void close(WaitingTasks& into) noexcept;
 
  private:
-  /// How many limits are armed, or put into order to be armed, at a time.
+  /// How many limits are armed at a time, and how many are put into order for that.
   static constexpr unsigned portion = 1024;
   static constexpr unsigned turned_portion = 8192;
 

@@ -9,14 +9,14 @@ namespace HEIST_NAMESPACE::detail {
 /// After Fredman, Sedgewick, Sleator and Tarjan, "The pairing heap: a new form of self-adjusting
 /// heap" (1986).
 ///
-/// `T` has the links `child`, `sibling` and `previous` (parent for a first child, else the sibling
-/// before); `before(a, b)` orders. Cost: top, insert O(1); erase, changed amortised O(log n); no
-/// allocation (LIF-4).
+/// `T` has the links `child`, `sibling` and `previous`: the parent of a first child, and the
+/// sibling before any other. `before(a, b)` is the order. Cost: O(1) for top and insert, amortised
+/// O(log n) for erase and changed. Nothing is allocated (LIF-4).
 ///
-/// Most items come in their order. One that belongs behind the last to come stands below that one,
-/// and what stood below one that leaves takes its place. So such items are a line of which each
-/// leaves in O(1), and not all of them children of the first, which would all be looked at when
-/// that leaves.
+/// Most items come in their order. An item that belongs behind the last one inserted becomes its
+/// child, and when an item leaves, its children take its place. So such items form a line, which
+/// each of them leaves in O(1). Otherwise they would all be children of the first item, and when
+/// that left, all of them would be looked at.
 template <class T, auto before>
 class PairingHeap {
  public:
@@ -51,7 +51,8 @@ class PairingHeap {
   }
 
  private:
-  /// `below` may be null. Precondition: `item` has one before it.
+  /// Puts `below` in the place of `item`; `below` may be null.   Precondition: `item` is not the
+  /// root.
   static void replace(T& item, T* below) noexcept {
     T* const next = item.sibling;
     T* const in_place = below != nullptr ? below : next;
@@ -72,7 +73,8 @@ class PairingHeap {
     return a;
   }
 
-  /// Pairs from the left, collected in reverse; then all pairs from the right.
+  /// Melds the siblings in pairs from the left, and collects the pairs in reverse. Then it melds
+  /// all pairs from the right.
   static T* meld_siblings(T* first) noexcept {
     T* pairs = nullptr;
     while (first != nullptr) {
@@ -96,7 +98,7 @@ class PairingHeap {
   }
 
   T* root_ = nullptr;
-  T* last_ = nullptr;  ///< the last to come, or one that stood before it
+  T* last_ = nullptr;  ///< the item inserted last; once it was erased, one that stood before it
 };
 
 }  // namespace HEIST_NAMESPACE::detail

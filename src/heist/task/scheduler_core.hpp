@@ -19,36 +19,39 @@ namespace HEIST_NAMESPACE::detail {
 
 class TaskHome;
 
-/// What agents of a cluster have taken from the queues while its scheduler was suspended.
+/// Holds what agents of a cluster have taken from the queues while its scheduler was suspended.
 ///
-/// Roles   suspender: any thread.  agent: a member that has picked one of its tasks.  holder: one
-///         thread at a time: the keeper, who takes out what was aborted, a portion at a time, or
-///         who publishes all.
-/// States  newest_: what was held back since a holder looked; nodes_: what it has seen.
+/// Roles   suspender: any thread.  agent: a member that has picked one of the scheduler's tasks.
+///         holder: one thread at a time. It is the keeper, which takes out what was aborted, a
+///         portion at a time, or a thread that publishes everything.
+/// States  newest_: what was held back since a holder last looked.  nodes_: what a holder has seen.
 /// I1      Only the holder touches nodes_ and aborts_before_.
-/// I2      What is aborted leaves: a pass begins at the latest when as many were aborted as half of
-///         what the last one has left. So a pass costs no more than the aborts that led to it, and
-///         when all were aborted nothing is held (ABT-4, ABT-5).
-/// Why     An agent that holds a task back looks again whether the scheduler is suspended; who
-///         resumes it looks what is held afterwards. Of the two the later publishes the task, or
-///         finds a holder, who looks at both when it has ended. An agent reads aborts_, looks
-///         whether its task is aborted, holds it back, and reads aborts_ again; whoever learns of
-///         an abort counts it, then sweeps. If the sweep came too early for the task, the agent
-///         sees the count change. Whoever counts finds that a sweep pays, or finds a holder, who
-///         looks again when it has ended. All are seq_cst.
+/// I2      Aborted tasks leave. A pass begins at the latest when more tasks have been aborted,
+///         since the last pass began, than half of the nodes that it left. So a pass costs O(1) for
+///         each abort that led to it and for each node that came since, and when all tasks were
+///         aborted nothing is held (ABT-4, ABT-5).
+/// Why     An agent holds a task back, then looks again whether the scheduler is suspended. Whoever
+///         resumes the scheduler looks afterwards what is held. The later of the two publishes the
+///         task, or finds a holder, which looks at both again after its end.
+///         An agent reads aborts_, looks whether its task is aborted, holds it back, and reads
+///         aborts_ again. Whoever learns of an abort counts it, then sweeps. If the sweep came too
+///         early for the task, the agent sees that the count has changed. Whoever counts finds that
+///         a sweep pays, or finds a holder, which looks again after its end.
+///         All these accesses are seq_cst.
 /// Edge hold: push -> take. Carries the tasks.
 /// Edge hold: end -> begin. Carries nodes_.
-/// Edge hold: push, resume <-> suspended, take. Hold, then look; resume, then look what is held.
+/// Edge hold: push, resume <-> suspended, take. Hold, then look whether it is suspended; resume,
+///         then look what is held.
 /// Edge hold: end <-> begin, push, resume. End, then look what is held and whether it is suspended;
-///         the others the other way.
+///         push or resume, then look whether there is a holder.
 /// Edge hold: abort <-> look. The count, and what is held.
-/// Progress  lock-free; what a stopped holder has in hand, and what was held back beside it, waits
-///         for it.
+/// Progress  lock-free. If a holder is stopped, what it has in hand waits for it, and so does what
+///         is held back meanwhile.
 /// Proof   stress/model/models/cluster_suspension.cpp, stress/held_stress.cpp
 class SuspendedTasks {
  public:
-  /// Both return the number of this change, from 1. If several threads change it, the last change
-  /// decides.
+  /// Both return the number of this change; the first is 1. If several threads suspend and resume,
+  /// the last change decides.
   std::uint64_t suspend() noexcept { return change(true); }
   std::uint64_t resume() noexcept { return change(false); }
   [[nodiscard]] bool is_suspended() const noexcept {
@@ -67,7 +70,7 @@ class SuspendedTasks {
            newest_.load(sync::edge("hold:look", sync::seq_cst)) == nullptr;
   }
 
-  /// Counts a task that was aborted and may be held. wants_sweep() has to be looked at then.
+  /// Counts a task that was aborted and may be held. The caller has to look at wants_sweep() then.
   void count_abort() noexcept { aborts_.fetch_add(1, sync::edge("hold:abort", sync::seq_cst)); }
   [[nodiscard]] std::uint64_t aborts() const noexcept {
     return aborts_.load(sync::edge("hold:look", sync::seq_cst));
@@ -77,8 +80,7 @@ class SuspendedTasks {
     return aborts() >= sweep_at_.load(sync::edge("hold:look", sync::seq_cst)) && !empty();
   }
 
-  /// Makes the caller the holder. Returns false when there is one, who looks again when it has
-  /// ended.
+  /// Makes the caller the holder. Returns false when there is one, which looks again after its end.
   [[nodiscard]] bool try_begin() noexcept {
     return !is_taken_.exchange(true, sync::edge("hold:begin", sync::seq_cst));
   }
@@ -88,8 +90,8 @@ class SuspendedTasks {
     has_nodes_.store(!nodes_.empty(), sync::edge("hold:end", sync::seq_cst));
     is_taken_.store(false, sync::edge("hold:end", sync::seq_cst));
   }
-  /// Called by the holder: goes on with a pass, or begins one, through so many nodes, and drops
-  /// those of which `is_dead` is true.
+  /// Called by the holder: begins a pass, or goes on with one, through `nodes` nodes. It drops
+  /// those for which `is_dead` is true.
   template <class IsDead, class Drop>
   void sweep(unsigned nodes, IsDead&& is_dead, Drop&& drop) noexcept {
     if (!nodes_.is_in_pass()) begin_pass();
@@ -124,7 +126,7 @@ class SuspendedTasks {
     return next / 2;
   }
 
-  sync::atomic<std::uint64_t> changes_{0};  ///< twice their number; 1 more: it is suspended
+  sync::atomic<std::uint64_t> changes_{0};  ///< twice their number, and 1 more while suspended
   sync::atomic<bool> is_taken_{false};
   sync::atomic<bool> has_nodes_{false};
   sync::atomic<LoopNode*> newest_{nullptr};
@@ -135,8 +137,8 @@ class SuspendedTasks {
   std::uint64_t aborts_before_ = 0;  ///< when the pass began
 };
 
-/// A source of tasks of one home, which owns it. Everything but `home` and the ceiling is the
-/// agent's, in a cluster the keeper's.
+/// A source of tasks of one home, which owns it. `suspended`, `last_change`, `held` and `delays`
+/// belong to the loop's agent, in a cluster to the keeper.
 ///
 /// Edge ceiling: make -> find. Carries the scheduler.
 struct SchedulerCore {
@@ -145,8 +147,8 @@ struct SchedulerCore {
   SchedulerCore& operator=(const SchedulerCore&) = delete;
   ~SchedulerCore();
 
-  /// Any thread: the one whose tasks have no higher priority than this one's, and none above
-  /// `highest`.
+  /// Called by any thread: returns the scheduler whose tasks have no priority above `highest`, nor
+  /// above that of this one's tasks.
   /// Errors: std::bad_alloc.
   [[nodiscard]] SchedulerCore& with_ceiling(TaskPriority highest);
   /// The priority that the scheduler's tasks get when they ask for `asked` (SEC-1).
@@ -165,15 +167,16 @@ struct SchedulerCore {
   TaskHome& home;
   const TaskPriority ceiling = TaskPriority::user_blocking;
   bool suspended = false;
-  std::uint64_t last_change = 0;  ///< of SuspendedTasks's that the keeper has heard of
-  TaskFifo held;                  ///< came up while suspended; of one queue in enqueue order
-  std::unique_ptr<SchedulerDelays> delays;  ///< from the first suspension on
+  std::uint64_t last_change = 0;  ///< the latest of SuspendedTasks that the keeper has heard of
+  TaskFifo held;  ///< picked while it was suspended; those of one queue are in enqueue order
+  std::unique_ptr<SchedulerDelays> delays;  ///< made for the first suspension
   SuspendedTasks stealable;
 
-  /// Any thread, before it suspends: what the first suspension needs, null when that is there.
+  /// Called by any thread before it suspends: makes what the first suspension needs. Returns null
+  /// when that was made already.
   /// Errors: std::bad_alloc.
   [[nodiscard]] std::unique_ptr<SchedulerDelays> make_delays() const {
-    // relaxed: one more than needed is thrown away.
+    // relaxed: if one too many is made, it is thrown away.
     return has_delays_.load(sync::relaxed) ? nullptr : std::make_unique<SchedulerDelays>();
   }
   void set_delays(std::unique_ptr<SchedulerDelays> made) noexcept {
@@ -188,8 +191,8 @@ struct SchedulerCore {
       : home(from.home), ceiling(highest), base_(&from) {}
 
   sync::atomic<bool> has_delays_{false};
-  SchedulerCore* base_ = this;                           ///< which owns it
-  std::array<sync::atomic<SchedulerCore*>, 2> lower_{};  ///< by ceiling
+  SchedulerCore* base_ = this;                           ///< the scheduler that owns this one
+  std::array<sync::atomic<SchedulerCore*>, 2> lower_{};  ///< those of lower ceilings, by ceiling
 };
 
 }  // namespace HEIST_NAMESPACE::detail

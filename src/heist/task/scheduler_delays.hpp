@@ -15,19 +15,19 @@ namespace HEIST_NAMESPACE::detail {
 
 struct SchedulerCore;
 
-/// Delays by the scheduler's own time: the loop's, less all the time for which it was suspended.
-/// That stands still while it is suspended, so suspending and resuming touch no delay, and what is
-/// left of each is exact however often they are called.
+/// These delays go by the scheduler's own time, which is the loop's time less all the time for
+/// which the scheduler was suspended. It stands still during a suspension. So suspending and
+/// resuming touch no delay, and what is left of each is exact however often they are called.
 ///
-/// Roles   agent: of the loop; in a cluster the keeper. It makes every call.
-/// Parts   early: armed before the first suspension. They are in the loop's wheel, and come here
-///         when their tick has begun there, so in the order in which they end. later: in a wheel of
-///         their own, whose ticks are nanoseconds.
-/// I1      An early one was armed before every later one: of those that end together it is the
-///         first.
-/// I2      While the scheduler is not suspended and anything is here, the loop's wheel has `wake`,
-///         for the tick at which the first one ends. It is of the loop's ticks: what ends is
-///         rounded up once.
+/// Roles   agent: the loop's; in a cluster the keeper. It makes every call.
+/// Parts   early: delays that were armed before the first suspension. They are in the loop's wheel,
+///         and come here when their tick has begun there, that is, in the order of their ends.
+///         later: all others. They are in a wheel of their own, whose ticks are nanoseconds.
+/// I1      An early delay was armed before every later one, so of delays that end together it is
+///         the first.
+/// I2      While the scheduler is not suspended and anything is here, `wake` is in the loop's wheel
+///         for the tick at which the first delay ends. That is a tick of the loop, so an end is
+///         rounded up only once.
 /// Bound   16 KiB, made ahead by whoever suspends. suspend, resume, arm, cancel: O(1).
 /// Proof   tests/loop/suspended_delays_test.cpp
 class SchedulerDelays {
@@ -42,23 +42,24 @@ class SchedulerDelays {
   };
   Wake wake;
   SchedulerCore* next_ended = nullptr;  ///< in the list of schedulers whose delays may have ended
-  bool may_have_ended = false;          ///< it is in that list
+  bool may_have_ended = false;          ///< the scheduler is in that list
 
   /// `at` is when suspend() was called.
   void suspend(Time at) noexcept { suspended_ = std::max(at, resumed_); }
-  /// `at` is when resume() was called. A task that arrived before its message may have been posted
-  /// after that: then the suspension counts up to that post, so that the delay is not shorter.
+  /// `at` is when resume() was called. A task that arrived before the message of that call may have
+  /// been posted after the call. Then the suspension lasts until that post, so that the task's
+  /// delay does not become shorter.
   void resume(Time at) noexcept {
     resumed_ = std::max({at, last_post_, suspended_});
     lost_ += resumed_ - suspended_;
     suspended_ = never;
   }
-  /// The loop's time at the scheduler's time `own`.   Precondition: it is not suspended.
+  /// The loop's time at the scheduler's time `own`.   Precondition: the scheduler is not suspended.
   [[nodiscard]] Time on_loop(Time own) const noexcept {
     return own > Time::max() - lost_ ? Time::max() : own + lost_;
   }
 
-  /// Adds a delay that was armed before the first suspension, and ends at that time.
+  /// Adds a delay that was armed before the first suspension, and ends at the time `end`.
   void push_early(SchedulerTask& task, Time end) noexcept {
     task.place = TaskPlace::delayed_longer;
     task.key = static_cast<Tick>(end.count());
@@ -73,8 +74,8 @@ class SchedulerDelays {
     const Tick own_end = task.key == no_tick
                              ? no_tick
                              : static_cast<Tick>(own(posted).count()) + (task.key - passed);
-    // A suspension that was noticed late can set the scheduler's time back, and the wheel gives out
-    // nothing before that has come to the wheel's time again. The agent sleeps until then.
+    // A suspension that was noticed late can set the scheduler's time back. Then the wheel hands
+    // out nothing until that time has come to the wheel's time again. The agent sleeps until then.
     wheel_.arm(task, std::max(own_end, wheel_.now()));
   }
   void cancel(SchedulerTask& task) noexcept {
@@ -89,7 +90,7 @@ class SchedulerDelays {
                                                           : Time(static_cast<std::int64_t>(first));
   }
   /// Gives every delay that has ended by now to `end(SchedulerTask&)`, in the order of their ends,
-  /// then of their posts. After about so many steps it stops: see has_more_ended().
+  /// then of their posts. It stops after about `most` steps: see has_more_ended().
   template <class End>
   void expire(Time loop_now, End&& end, std::size_t most) noexcept {
     const auto now = static_cast<Tick>(own(loop_now).count());
@@ -103,9 +104,9 @@ class SchedulerDelays {
     }
     has_more_ended_ = !expire_wheel(now, end, most);
   }
-  /// Whether the last expire() has stopped before it came to the end.
+  /// Whether the last expire() stopped before it had handed out all that had ended.
   [[nodiscard]] bool has_more_ended() const noexcept { return has_more_ended_; }
-  /// Takes all out, for a close.
+  /// Takes everything out, for a close.
   template <class Take>
   void drain(Take&& take) noexcept {
     while (SchedulerTask* task = early_.front()) {
@@ -120,16 +121,16 @@ class SchedulerDelays {
   }
 
  private:
-  /// The scheduler's time at the loop's time `at`. Of the past it knows the last resume and the
-  /// suspension after it. What was posted before that resume counts from it on, and so is never too
-  /// short.
+  /// The scheduler's time at the loop's time `at`. Of the past it knows only the last resume and
+  /// the suspension after it. A delay that was posted before that resume counts from the resume, so
+  /// it is never too short.
   [[nodiscard]] Time own(Time at) const noexcept {
     return std::min(std::max(at, resumed_), suspended_) - lost_;
   }
-  /// Returns false when it has stopped before it came to the end.
+  /// Returns false when it stopped before it had handed out all that had ended.
   template <class End>
   [[nodiscard]] bool expire_wheel(Tick now, End& end, std::size_t most) noexcept {
-    // What it has been given once it must not be given less: then nothing more has ended.
+    // The wheel must not be given an earlier time than before. If it would, nothing more has ended.
     if (now < wheel_.now() || now < wheel_.next_expiry()) return true;
     const auto end_one = [&](LoopNode& node) noexcept {
       auto& task = static_cast<SchedulerTask&>(node);
@@ -142,10 +143,10 @@ class SchedulerDelays {
 
   TaskFifo early_;
   TimerWheel wheel_;
-  Time lost_{};             ///< for which it was suspended, in all suspensions that are over
+  Time lost_{};             ///< the length of all suspensions that are over
   Time resumed_{};          ///< when the last of them ended
   Time suspended_ = never;  ///< when the present one began
-  Time last_post_{};        ///< of a task that arrived in a suspension
+  Time last_post_{};        ///< the latest post of a task that arrived in a suspension
   bool has_more_ended_ = false;
 };
 

@@ -7,8 +7,8 @@ namespace HEIST_NAMESPACE::detail {
 
 /// The tasks that an abort has claimed, and the references to the signal that its messages held.
 ///
-/// Roles   aborter: chains tasks until it sends its message.  owner: a loop's agent, a cluster's
-///         keeper; has all of it once the message has come.
+/// Roles   aborter: the thread that aborts; it chains tasks until it sends its message.  owner: a
+///         loop's agent, a cluster's keeper. Once the message has come, everything is the owner's.
 struct SignalLeftovers {
   explicit SignalLeftovers(SignalCore& owner) noexcept : signal(&owner) {}
 
@@ -25,8 +25,8 @@ struct SignalLeftovers {
   SignalCore* signal;
   ControlledTask* head = nullptr;
   ControlledTask* tail = nullptr;
-  SignalLeftovers* next = nullptr;  ///< in AbortedTasks
-  int references = 0;               ///< to the signal, which are to be dropped
+  SignalLeftovers* next = nullptr;  ///< in the list of AbortedTasks
+  int references = 0;               ///< how many references to the signal are to be dropped
 };
 
 }  // namespace HEIST_NAMESPACE::detail

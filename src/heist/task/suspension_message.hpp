@@ -10,10 +10,11 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// In the inbox, so behind what was posted before and ahead of every pick that begins afterwards.
-/// It is later than the call, by whose time delays stop and go on. In a cluster it has the number
-/// of its change: of several threads the last decides for what is runnable (SuspendedTasks), and so
-/// for what is delayed, in whatever order their messages come.
+/// The message goes through the inbox, so it comes behind what was posted before, and ahead of
+/// every pick that begins afterwards. It comes later than the call, but delays stop and go on at
+/// the time of the call. In a cluster it carries the number of its change. If several threads
+/// suspend and resume, the last change decides for tasks that are runnable (SuspendedTasks). By its
+/// number it decides for delays too, in whatever order the messages come.
 struct SuspensionMessage : LoopNode {
   /// Errors: std::bad_alloc.
   SuspensionMessage(SchedulerCore& target, bool to_suspend);

@@ -22,14 +22,14 @@
 namespace HEIST_NAMESPACE::detail {
 
 /// What posters, settlers and signals need of an event loop (LoopCore) and of a cluster
-/// (ClusterCore): schedulers, tasks, promises' reactions and signals' parts name their home, and
+/// (ClusterCore). Schedulers, tasks, promises' reactions and signals' parts name their home, and
 /// need not know which of the two it is.
 ///
 /// Roles   owner: a loop's agent, a cluster's keeper.  poster, settler, aborter, closer: any
 ///         thread.
 /// I1      Every node here that has left the inbox is the owner's, until it is runnable.
-/// I2      Whoever holds a task disposes of it: the poster until its post succeeded, then the home.
-///         Aborters only claim, and tell (SignalPort::send_reap).
+/// I2      Whoever holds a task disposes of it: the poster until the post has succeeded, then the
+///         home. Aborters only claim tasks, and tell the home (SignalPort::send_reap).
 /// Lifetime  counted; schedulers, signals and promises may keep it long after its close.
 class TaskHome {
  public:
@@ -38,53 +38,56 @@ class TaskHome {
 
   // What any thread may call.
 
-  /// Enqueues a task. Returns false when the home is closed; the task is still the caller's then.
+  /// Posts a task. Returns false when the home is closed; the task is still the caller's then.
   [[nodiscard]] virtual bool post(SchedulerTask& task) noexcept = 0;
-  /// The same; when the home is closed, the task is dropped.
+  /// Does the same, but drops the task when the home is closed.
   virtual bool post_or_drop(SchedulerTask& task) noexcept = 0;
-  /// The same for a signal's time limit, which does not stand in line with what else is handed
-  /// over. `below`: for try_take_back(), until it has arrived; zero: it cannot be taken back.
+  /// Does the same as post() for a signal's time limit, which does not stand in line with the rest
+  /// of what is posted. `below` is what try_take_back() needs.
   [[nodiscard]] virtual bool post_limit(SchedulerTask& limit, Inbox::Below& below) noexcept = 0;
-  /// Whether the limit is the caller's again, as if it had not been posted.
+  /// Takes a limit back that has not arrived. Returns true when it is the caller's again, as if it
+  /// had not been posted.
   [[nodiscard]] bool try_take_back(SchedulerTask& limit, Inbox::Below below) noexcept {
     return limits_to_arm_.try_take_back(limit, below);
   }
   /// Posts a reaction whose promise has settled. Returns false when the home is closed; the
   /// reaction is still the caller's then.
   [[nodiscard]] virtual bool deliver(Reaction& reaction) noexcept = 0;
-  /// Posts a message to the owner; drops it when this home is closed.
+  /// Posts a message to the owner, or drops it when this home is closed.
   virtual void send(LoopNode& message) noexcept = 0;
-  /// The same for a message that only clears away, and runs no users' code: in a cluster it waits
-  /// for an agent that is awake, until so many have come.
+  /// Does the same for a message that only clears something away, and runs no users' code. In a
+  /// cluster it wakes nobody until many such messages have come.
   virtual void send_to_clear(LoopNode& message) noexcept { send(message); }
-  /// Posts the message of an abort. However many there are, each pick looks at some of them only.
+  /// Posts the message of an abort. However many there are, each pick looks at only some of them.
   void send_abort(LoopNode& message) noexcept;
-  /// The priority of a part's signal has changed: its queues move (PRI-3).
+  /// Called when the priority of a part's signal has changed: moves the part's queues (PRI-3).
   virtual void change_priority(SignalPort& part) noexcept = 0;
   /// Asks the owner to read the priorities of all its runnable queues again (D1 of SignalPort). A
-  /// cluster has none that only its owner moves.
+  /// cluster does nothing, because it has no queues that only its owner moves.
   virtual void request_recheck() noexcept {}
-  /// Before a task that takes its priority from a signal is posted: gives it a place in a queue
-  /// that moves with the signal, if agents share such queues.   Errors: std::bad_alloc.
+  /// Called before a task is posted that takes its priority from a signal. In a cluster it gives
+  /// the task a place in a queue that moves with the signal.   Errors: std::bad_alloc.
   virtual void reserve_place(ControlledTask& /*task*/) {}
-  /// The same for a reaction that goes on with this state.   Errors: std::bad_alloc.
+  /// Does the same for a reaction that goes on with this state.   Errors: std::bad_alloc.
   virtual void reserve_place(Reaction& /*reaction*/, const SchedulingState& /*state*/) {}
-  /// A scheduler's tasks are not started by any pick that begins after the return, until resume():
-  /// what of that is not the owner's. A message to the owner follows, with the number that is
-  /// returned: of several threads' changes the last one decides.
+  /// These two suspend and resume a scheduler, as far as that is not the owner's part: no pick that
+  /// begins after suspend() has returned starts one of its tasks, until resume(). Then the caller
+  /// sends a message to the owner, with the number that is returned here. If several threads
+  /// suspend and resume, the last change decides.
   virtual std::uint64_t suspend(SchedulerCore& /*scheduler*/) noexcept { return 0; }
   virtual std::uint64_t resume(SchedulerCore& /*scheduler*/) noexcept { return 0; }
-  /// The home as a loop; null when it is a cluster.
+  /// Returns the home as a loop, or null when it is a cluster.
   [[nodiscard]] virtual LoopCore* as_loop() noexcept = 0;
 
-  /// Refuses tasks from other threads from now on; messages still come.
+  /// Refuses tasks from other threads from now on. Messages still come.
   void refuse_tasks() noexcept {
     refuses_tasks_.store(true, sync::relaxed);  // relaxed: posts that overlap may fall either way.
   }
   [[nodiscard]] bool refuses_tasks() const noexcept {
     return refuses_tasks_.load(sync::relaxed);  // relaxed: as above.
   }
-  /// Whoever waits for work here does not sleep until end_hot_phase() was called as often as this.
+  /// Agents that wait for work here do not sleep until end_hot_phase() has been called as often as
+  /// begin_hot_phase().
   void begin_hot_phase() noexcept {
     hot_phases_.fetch_add(1, sync::relaxed);  // relaxed: seen in time.
   }
@@ -94,7 +97,7 @@ class TaskHome {
   }
   [[nodiscard]] LoopTime& time() noexcept { return time_; }
   [[nodiscard]] const LoopTime& time() const noexcept { return time_; }
-  /// To be called before a post: the task becomes runnable once the delay, counted from now, is
+  /// To be called before a post: makes the task runnable only when the delay, counted from now, is
   /// over.
   void set_delay(SchedulerTask& task, Delay delay) const noexcept {
     if (delay.is_zero()) return;
@@ -103,19 +106,19 @@ class TaskHome {
     task.posted_at = now.count();
     task.key = LoopTime::end_of(delay, now);
   }
-  /// The same for a signal's time limit. One of no length is over at once, and stands behind those
-  /// that ended before.
+  /// Does the same for a signal's time limit. A limit of no length is over at once, and stands
+  /// behind those that ended before.
   void set_time_limit(SchedulerTask& limit, Delay delay) const noexcept;
   [[nodiscard]] SchedulerCore& first_scheduler() noexcept { return first_scheduler_; }
-  /// What plain tasks are posted through (timers, timeouts, other task sources): no scheduler's.
+  /// Stands for a scheduler in plain tasks, which have none (timers, timeouts, other task sources).
   [[nodiscard]] SchedulerCore& plain_source() noexcept { return plain_source_; }
   [[nodiscard]] CloseTerms& close_terms() noexcept { return close_terms_; }
   [[nodiscard]] bool is_closed() const noexcept { return inbox_.is_closed(); }
-  /// Whether there are more than so many references to this home.
+  /// Whether there are more than `references` references to this home.
   [[nodiscard]] bool is_shared_beyond(std::uint32_t references) const noexcept {
     return shares_.is_more_than(references);
   }
-  /// Whether something was posted before this call, and is not taken yet.
+  /// Whether something that was posted before this call is not taken yet.
   [[nodiscard]] bool has_posts_by_now() const noexcept {
     return inbox_.has_posts_by_now() || limits_to_arm_.has_posts_by_now();
   }
@@ -124,11 +127,11 @@ class TaskHome {
 
   /// Whether other threads have posted something.
   [[nodiscard]] bool has_posts() const noexcept { return inbox_.has_posts(); }
-  /// Tasks that wait, and how delays and suspensions go on.
+  /// The tasks that wait for their time, or for the resume of their scheduler.
   [[nodiscard]] WaitingTasks& waiting() noexcept { return *waiting_; }
   [[nodiscard]] AbortedTasks& aborted() noexcept { return aborted_; }
   [[nodiscard]] LimitsToArm& limits_to_arm() noexcept { return limits_to_arm_; }
-  /// Drops a message's reference to its signal later, as that may run users' code.
+  /// Drops a message's reference to its signal later, because that may run users' code.
   void release_later(SignalLeftovers& of) noexcept {
     aborted_.release_later(of);
     has_leftovers_ = true;
@@ -136,12 +139,12 @@ class TaskHome {
   /// Called when the message of a priority change has come (SignalPort). A cluster gets none: its
   /// queues move at once.
   virtual void take_priority_change(SignalPort& /*part*/) noexcept {}
-  /// Called in a task of this loop, after a callback that nothing else of the task encloses: runs
-  /// the microtasks.
+  /// Called in a task of this loop after an outermost callback, which nothing else of the task
+  /// encloses: runs the microtasks.
   virtual void end_callback() noexcept {}
-  /// Whether something of what other threads handed over is not done with: nodes that were left in
-  /// the inbox, time limits to arm, signals to release.   Cost: one load; each pick asks. For that,
-  /// whoever changes one of the three calls note_leftovers().
+  /// Whether something is left of what other threads posted: nodes that were left in the inbox,
+  /// time limits to arm, signals to release.   Cost: one load, because each pick asks. That is why
+  /// whoever changes one of the three has to call note_leftovers().
   [[nodiscard]] bool has_leftovers() const noexcept { return has_leftovers_; }
   void note_leftovers() noexcept {
     has_leftovers_ = limits_to_arm_.is_told() || inbox_.has_left() || aborted_.has_released();
@@ -151,14 +154,14 @@ class TaskHome {
     return waiting_->delays().has_limits() || !waiting_->limits().empty() ||
            !limits_to_arm_.is_idle();
   }
-  /// A scheduler was resumed: its tasks that were held back are runnable, unless resume() has seen
-  /// to them.
+  /// Called when a scheduler was resumed: makes its tasks runnable that were held back. In a
+  /// cluster resume() has done that already.
   virtual void release_held(SchedulerCore& /*scheduler*/) noexcept {}
 
-  // What an agent calls that clears away aborted tasks.
+  // What an agent calls to clear away aborted tasks.
 
-  /// Does what is left to do for an aborted task of this home, but for the aborter's share.
-  /// Returns whether its callback was still there.
+  /// Does what is left to do for an aborted task of this home, apart from the aborter's share.
+  /// Returns whether the task's callback was still there.
   [[nodiscard]] virtual bool reap(ControlledTask& task) noexcept = 0;
 
   friend void retain(TaskHome& home) noexcept;
@@ -169,33 +172,34 @@ class TaskHome {
   virtual ~TaskHome();
 
   [[nodiscard]] Inbox& inbox() noexcept { return inbox_; }
-  /// Messages of aborts; "asleep": the owner waits for a notice in its inbox.
+  /// Messages of aborts. "Asleep" means here that the owner waits for a notice in its own inbox.
   [[nodiscard]] Inbox& abort_messages() noexcept { return abort_messages_; }
-  /// The derived class's; null when only memory is left.
+  /// Sets the derived class's object, or null when only the memory of this home is left.
   void set_waiting(WaitingTasks* waiting) noexcept { waiting_ = waiting; }
-  /// Called by the owner when messages of aborts are there: takes some.
+  /// Called by the owner when messages of aborts are there: takes `most` of them.
   void take_aborts(unsigned most) noexcept { aborted_.take_messages(abort_messages_, *this, most); }
   void close_aborts() noexcept { aborted_.close_messages(abort_messages_, *this); }
 
-  /// Called by any thread: posts a limit to the owner. `tell(LoopNode&)` posts the message that
-  /// says so. Returns false when the home is closed.
+  /// Called by any thread: posts a limit to the owner. `tell(LoopNode&)` has to post the notice of
+  /// that. Returns false when the home is closed.
   template <class Tell>
   [[nodiscard]] bool send_limit(SchedulerTask& limit, Inbox::Below& below, Tell&& tell) noexcept {
     const auto result = limits_to_arm_.post(limit, below);
-    // A home that is closed meanwhile looks for the limit by itself.
+    // A home that closes meanwhile finds the limit without a notice.
     if (result == Inbox::PostResult::wake) tell(limits_notice_);
     return result != Inbox::PostResult::closed;
   }
 
  private:
-  /// Tells the owner that there are messages of aborts; in the inbox once, as these wake nobody.
+  /// Tells the owner that there are messages of aborts. It is in the inbox only once, because only
+  /// the message that finds the inbox of aborts "asleep" sends it.
   struct AbortNotice : LoopNode {
     AbortNotice() noexcept;
     static void take(LoopNode& node, TaskHome& home) noexcept;
     static void ignore(LoopNode& node) noexcept;
     static const MessageOps table;
   };
-  /// The same for time limits.
+  /// Tells the owner that there are time limits to arm, in the same way.
   struct LimitsNotice : LoopNode {
     LimitsNotice() noexcept;
     static void take(LoopNode& node, TaskHome& home) noexcept;
@@ -207,7 +211,7 @@ class TaskHome {
   alignas(64) Inbox inbox_;
   LimitsToArm limits_to_arm_;
   Inbox abort_messages_;
-  sync::atomic<bool> refuses_tasks_{false};  ///< draining: from other threads; messages still come
+  sync::atomic<bool> refuses_tasks_{false};  ///< in a drain: those that other threads post
 
   // These are written rarely.
   alignas(64) RefCount shares_{1};
@@ -220,20 +224,20 @@ class TaskHome {
 
   // The owner writes these.
   alignas(64) AbortedTasks aborted_;
-  bool has_leftovers_ = false;  ///< kept for loops; a keeper looks at each of the three
+  bool has_leftovers_ = false;  ///< for loops only; a keeper looks at each of the three
 
   AbortNotice abort_notice_;
   LimitsNotice limits_notice_;
 };
 
-/// The loop that the calling thread drives, as a home; null: none.
+/// Returns the loop that the calling thread drives, as a home, or null if there is none.
 [[nodiscard]] TaskHome* driven_home() noexcept;
 
-/// Disposes of a task that will never start: callback, signal, the agent's share. Whoever holds it.
-/// Returns whether the callback was still there.
+/// Called by whoever holds a task that will never start: destroys its callback, leaves its signal,
+/// and releases the agent's share. Returns whether the callback was still there.
 bool dispose(ControlledTask& task) noexcept;
-/// The same without the share, for callers that do not hold it.   Returns false when that was done
-/// before.
+/// Does the same without the share, for callers that do not hold the task. Returns false when it
+/// was done before.
 bool discard_contents(ControlledTask& task) noexcept;
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -62,7 +62,7 @@ void TaskQueues::erase_from(DynamicQueue& queue, SchedulerTask& task) noexcept {
   const bool was_first = queue.tasks.front() == &task;
   auto& index = at(queue.level).dynamic;
   if (was_first && task.next == nullptr) {
-    // The last one: the queue leaves its index, the entry being this queue's own (ORD-6).
+    // It is the last task, so the queue leaves the index. The entry is this queue's own (ORD-6).
     index.erase(queue);
     queue.tasks.erase(task);
     return unmark_if_empty(queue.level);

@@ -46,9 +46,9 @@ class TaskFifo {
 
 /// The queue of one (TaskSignal, is continuation) on one loop, whose priority may change.
 ///
-/// Spec: [sched#scheduler-dynamic-priority-task-queue-map]. Agent only. Its map entry is its place
-/// in a level's index: it leaves when the queue is empty (ORD-6) and only that queue's own entry
-/// can leave.
+/// Spec: [sched#scheduler-dynamic-priority-task-queue-map]. Agent only. The queue's entry in that
+/// map is its place in a level's index. The entry leaves when the queue is empty, and only the
+/// queue's own entry can leave (ORD-6).
 struct DynamicQueue {
   TaskFifo tasks;
   int level = 0;
@@ -66,11 +66,11 @@ inline bool is_older(const DynamicQueue& a, const DynamicQueue& b) noexcept {
 /// The runnable dynamic queues of one level, by the age of their first task.   Agent only.
 using QueueIndex = PairingHeap<DynamicQueue, &is_older>;
 
-/// All scheduler task queues of a loop: six levels, each a static FIFO and an index of dynamic
-/// queues.
+/// All scheduler task queues of a loop. There are six levels; each has a static FIFO and an index
+/// of dynamic queues.
 ///
 /// Spec:   [sched#sec-scheduler-alg-select-next-task].   Thread: the agent.
-/// Cost:   O(1) with static queues only; a pick from a dynamic one amortised O(log Q) (PRI-5).
+/// Cost:   O(1) with static queues only; a pick from a dynamic queue is amortised O(log Q) (PRI-5).
 class TaskQueues {
  public:
   /// Appends to the static queue of the task's level.
@@ -82,14 +82,15 @@ class TaskQueues {
     mark(level);
     ++size_;
   }
-  /// Appends to a dynamic queue; an empty one enters the index at `level`.
+  /// Appends to a dynamic queue. If the queue was empty, it enters the index at `level`.
   void push_dynamic(SchedulerTask& task, DynamicQueue& queue, int level) noexcept;
 
-  /// The same for a task that has been queued before: it goes where its age belongs.
+  /// These two do the same for a task that was queued before: it goes where its age belongs.
   void restore(SchedulerTask& task) noexcept;
   void restore(SchedulerTask& task, DynamicQueue& queue, int level) noexcept;
 
-  /// Takes the oldest task of the highest level, or null (select_next_scheduler_task_queue).
+  /// Takes the oldest task of the highest level. Returns null when there is no task
+  /// (select_next_scheduler_task_queue).
   [[nodiscard]] SchedulerTask* pop() noexcept {
     return occupied_ == 0 ? nullptr : pop_from(highest_level());
   }
@@ -115,7 +116,7 @@ class TaskQueues {
     return (occupied_ >> level & 1U) != 0;
   }
 
-  /// The task that pop_from() would take, or null.
+  /// The task that pop_from() would take, or null if the level has none.
   [[nodiscard]] const SchedulerTask* oldest_at(int at) const noexcept {
     const auto& level = levels_[static_cast<std::size_t>(at)];
     const SchedulerTask* oldest = level.fifo.front();
@@ -125,7 +126,7 @@ class TaskQueues {
     return oldest == nullptr || dynamic->key < oldest->key ? dynamic : oldest;
   }
 
-  /// Takes a queued task out. `queue`: its dynamic queue, or null.
+  /// Takes a queued task out. `queue` is its dynamic queue, or null.
   void erase(SchedulerTask& task, DynamicQueue* queue) noexcept {
     assert(task.place == TaskPlace::queued);
     task.place = TaskPlace::elsewhere;
@@ -135,10 +136,11 @@ class TaskQueues {
     unmark_if_empty(task.level);
   }
 
-  /// Moves a dynamic queue with everything in it; it merges by age (PRI-4).
+  /// Moves a dynamic queue with everything in it. Its tasks merge by age with those of the new
+  /// level (PRI-4).
   void move(DynamicQueue& queue, int level) noexcept;
 
-  /// Moves every dynamic queue to the level `level_of(DynamicQueue&)` says.   Cost: O(Q log Q).
+  /// Moves each dynamic queue to the level that `level_of(DynamicQueue&)` says.   Cost: O(Q log Q).
   template <class LevelOf>
   void relevel(LevelOf&& level_of) noexcept {
     DynamicQueue* all = take_dynamic();
@@ -152,7 +154,7 @@ class TaskQueues {
   [[nodiscard]] bool empty() const noexcept { return occupied_ == 0; }
   /// Thread: any.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// Highest occupied level, or -1.
+  /// The highest occupied level, or -1.
   [[nodiscard]] int top_level() const noexcept { return empty() ? -1 : highest_level(); }
 
  private:

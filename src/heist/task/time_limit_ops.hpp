@@ -1,4 +1,4 @@
-// TimeLimitOps: what a home calls of a signal's time limit that arrives.
+// TimeLimitOps: the functions of a signal's time limit that its home calls.
 #pragma once
 
 #include <heist/detail/loop_node.hpp>
@@ -18,7 +18,7 @@ struct TimeLimitOps : LoopNodeOps {
   bool (*take_up)(SchedulerTask&) noexcept;
 };
 
-/// Precondition: it is a time limit.
+/// Calls TimeLimitOps::take_up of the limit.   Precondition: the task is a time limit.
 [[nodiscard]] inline bool take_up(SchedulerTask& limit) noexcept {
   return static_cast<const TimeLimitOps*>(limit.ops)->take_up(limit);
 }

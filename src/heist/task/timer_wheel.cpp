@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t bit_of(unsigned position) { return std::uint64_t{1} << (position % 64); }
 
-/// Merges two chains that ascend by key; of equal keys those of `older` come first.
+/// Merges two chains that ascend by key. Of equal keys those of `older` come first.
 LoopNode* merge(LoopNode* older, LoopNode* newer) noexcept {
   LoopNode* merged = nullptr;
   LoopNode** end = &merged;
@@ -51,15 +51,16 @@ void TimerWheel::cancel(LoopNode& node) noexcept {
   if (is_stopped_ && empty()) end_expire(false);
 }
 
-/// The list that an armed node is in, as far as its ends go.
+/// The list in which an armed node stands, if the node is one of its ends. Otherwise any list will
+/// do, because List::remove() needs the list only for its ends.
 TimerWheel::List& TimerWheel::list_of(const LoopNode& node, Slot& slot) noexcept {
   if (collected_.has_end(node)) return collected_;
   return cascading_.has_end(node) ? cascading_ : slot.list;
 }
 
-/// The slot an armed node is in. While expire() runs, a node that is due may instead be inside
-/// another list: there only the ends of a list must be told apart, and what cancel() does to the
-/// slot besides leaves it right.
+/// The slot in which an armed node stands. While expire() runs, or is stopped, the node may stand
+/// in another list instead. Then list_of() tells whether it is an end of that list, and what
+/// cancel() does to the slot besides leaves the slot right.
 unsigned TimerWheel::armed_position(const LoopNode& node) const noexcept {
   if (node.key > now_) return wheel_position(node.key);
   const bool due = node.key <= base_ || slot_at(due_position).list.has_end(node);
@@ -89,7 +90,7 @@ void TimerWheel::begin_expire(Tick now, std::size_t most) noexcept {
   if (!sorted) collected_ = sort_by_key(collected_);
 }
 
-/// The next node to hand out, or null at the end of expire().
+/// Returns the next node to hand out, or null at the end of expire().
 LoopNode* TimerWheel::take_due() noexcept {
   cascade();
   if (cascading_.head == nullptr && collected_.head == nullptr && !collect()) {
@@ -114,8 +115,8 @@ LoopNode* TimerWheel::end_expire(bool is_stopped) noexcept {
 }
 
 /// Moves base_ on to the next due nodes and collects them: one tick, or a sorted slot that is all
-/// due. (Firing in such portions rather than collecting everything first finds the nodes still in
-/// the cache.)
+/// due. Returns false when no more are due. (It does not collect everything first, so that nodes
+/// are still in the cache when they fire.)
 bool TimerWheel::collect() noexcept {
   while (collected_.head == nullptr && left_ > 0) {
     const std::uint32_t levels = ranks_ & ~1U;
@@ -137,10 +138,11 @@ bool TimerWheel::collect() noexcept {
   return true;
 }
 
-/// Distributes the nodes of a slot that starts at base_: relative to it all belong on lower levels.
+/// Distributes the nodes of a slot that starts at base_. Relative to that they all belong on lower
+/// levels.
 void TimerWheel::cascade() noexcept {
-  // A long list is bound by cache misses, one after the other. `ahead` fetches it from its end as
-  // well, up to the middle: two misses at a time.
+  // A walk over a long list waits for one cache miss after the other. `ahead` fetches the list from
+  // its end as well, up to the middle, so that two misses are under way at a time.
   const LoopNode* ahead = cascading_.tail;
   for (LoopNode* node = nullptr; (node = cascading_.head) != nullptr && left_ > 0; --left_) {
     cascading_.remove(*node);
@@ -157,8 +159,8 @@ void TimerWheel::cascade() noexcept {
   }
 }
 
-/// Makes slot.minimum exact again after its node was cancelled, where few enough nodes are to be
-/// visited.
+/// Makes slot.minimum exact again after its node was cancelled, unless too many nodes would have to
+/// be visited.
 void TimerWheel::refresh_minimum(unsigned position, Slot& slot) noexcept {
   if (is_sorted(position)) {
     slot.minimum = slot.list.head->key;
@@ -167,7 +169,7 @@ void TimerWheel::refresh_minimum(unsigned position, Slot& slot) noexcept {
   Tick least = no_tick;
   unsigned visited = 0;
   for (const LoopNode* node = slot.list.head; node != nullptr; node = node->next) {
-    if (++visited > minimum_scan_limit) return;  // the cancelled tick stays, a lower bound
+    if (++visited > minimum_scan_limit) return;  // the cancelled tick stays as a lower bound
     least = std::min(least, node->key);
   }
   slot.minimum = least;
@@ -189,7 +191,7 @@ LoopNode* TimerWheel::any_node() const noexcept {
   return ranks_ == 0 ? nullptr : slot_at(first_position(ranks_)).list.head;
 }
 
-/// Where I1 puts a key > base_.
+/// The position at which I1 puts a key > base_.
 unsigned TimerWheel::wheel_position(Tick key) const noexcept {
   const unsigned level = (static_cast<unsigned>(std::bit_width(key ^ base_)) - 1) / slot_bits;
   const auto index = static_cast<unsigned>(key >> (level * slot_bits)) % slots_per_level;
@@ -234,7 +236,7 @@ void TimerWheel::List::remove(LoopNode& node) noexcept {
   node.prev = nullptr;
 }
 
-/// Stable merge sort without allocation; runs[i] is a sorted chain of 2^i nodes or null.
+/// A stable merge sort without allocation. runs[i] is a sorted chain of 2^i nodes, or null.
 TimerWheel::List TimerWheel::sort_by_key(List list) noexcept {
   std::array<LoopNode*, 64> runs{};
   for (LoopNode *node = list.head, *next = nullptr; node != nullptr; node = next) {
@@ -273,7 +275,7 @@ bool TimerWheel::belongs(Tick key, unsigned position) const noexcept {
   return key > base_ && wheel_position(key) == position;
 }
 
-/// I1, I3, I4, the links and the bits of one slot.
+/// Checks I1, I3, I4, the links and the bits of one slot.
 bool TimerWheel::check_position(unsigned position, std::size_t& seen) const {
   const Slot& slot = slot_at(position);
   const bool sorted = is_sorted(position);

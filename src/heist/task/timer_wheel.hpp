@@ -1,23 +1,25 @@
 // TimerWheel: the armed delays of one event loop, ordered by tick.
 //
 // Roles   agent: the thread that owns the wheel; it makes every call. Nothing is atomic.
-// States  at rest; in expire(); stopped: as in expire(), until the next one goes on.
-// Shape   Level l has slots of 64^l ticks, 64 of them (16 on the top level): eleven levels cover
-//         every Tick, so nothing overflows. Nodes armed for now() or earlier are in the due slot.
-// I1      Let base_ be now(), or on its way there while expire() runs. A node with key > base_ is
-//         on the level of the highest base-64 digit in which its key differs from base_, in the
-//         slot of that digit of the key. So the first occupied slot of the lowest occupied level
-//         holds the earliest tick; bitmaps find it, empty slots are not walked.
+// States  at rest; in expire(); stopped: as in expire(), until the next call goes on.
+// Shape   Level l has 64 slots (16 on the top level) of 64^l ticks each. Eleven levels cover every
+//         Tick, so nothing overflows. Nodes armed for now() or earlier are in the due slot.
+// I1      base_ is now(), or on its way there while expire() runs. A node with key > base_ is on
+//         the level of the highest base-64 digit in which its key differs from base_, in the slot
+//         of that digit of the key. So the first occupied slot of the lowest occupied level holds
+//         the earliest tick. Bitmaps find it; empty slots are not walked.
 // I2      By I1 all nodes of one tick are in one slot at any time. They are appended in arming
-//         order and moved down in list order: first in, first out across levels and cascades.
+//         order and moved down in list order, so they are first in, first out across levels and
+//         cascades.
 // I3      While the unsorted_ bit of a slot is clear, its keys ascend in list order.
-// I4      slot.minimum <= every key of the slot. It is the least one as long as the slot is sorted
+// I4      slot.minimum <= every key of the slot. It is the least key as long as the slot is sorted
 //         or nothing was cancelled from it.
 // I5      next_ is the minimum of the first occupied slot, due slot first, except in expire().
-// Bound   16 KiB a wheel, none of it allocated; arm, cancel: O(1), cancel visits at the most
-//         minimum_scan_limit nodes; expire: amortised, a node moves down at the most ten times.
-// Proof   tests/loop/timer_wheel_*_test.cpp (random histories against a reference model among
-//         them); numbers in docs/adr/0004.
+// Bound   16 KiB a wheel, none of it allocated. arm, cancel: O(1); cancel visits at most
+//         minimum_scan_limit nodes. expire: amortised O(1) a node, which moves down at most ten
+//         times.
+// Proof   tests/loop/timer_wheel_*_test.cpp (among them random histories against a reference
+//         model); docs/adr/0004 has numbers.
 #pragma once
 
 #include <array>
@@ -34,13 +36,14 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// A point in time of an event loop; what a tick lasts is the loop's business.
+/// A point in time of an event loop. How long a tick lasts is the loop's business.
 using Tick = std::uint64_t;
 
-/// "Never": what an empty wheel expects next. A node armed for it can only be cancelled.
+/// Means "never". next_expiry() of an empty wheel returns it; a node that is armed for it can only
+/// be cancelled.
 inline constexpr Tick no_tick = std::numeric_limits<Tick>::max();
 
-/// Hierarchical tickless timer wheel over intrusive nodes.
+/// A hierarchical tickless timer wheel over intrusive nodes.
 ///
 /// Thread:  the agent that owns it.   Blocks: never.   Errors: none; misuse asserts.
 /// Lifetime: nodes belong to the caller and stay in place while armed; the wheel is empty when
@@ -55,25 +58,26 @@ class TimerWheel {
   TimerWheel(const TimerWheel&) = delete;
   TimerWheel& operator=(const TimerWheel&) = delete;
 
-  /// Arms `node` for `expiry`; a tick at or before now() is due at the next expire().
+  /// Arms `node` for `expiry`. A tick at or before now() is due at the next expire().
   ///
   /// Errors:  precondition: the node is in no list.   Cost: O(1), no allocation.
   void arm(LoopNode& node, Tick expiry) noexcept;
 
-  /// Takes an armed node out; it does not fire.
+  /// Takes an armed node out, so that it does not fire.
   ///
   /// Errors:  precondition: the node is armed in this wheel.   Cost: O(1), no allocation.
   void cancel(LoopNode& node) noexcept;
 
-  /// Moves the time to `now` (never back) and hands every node with key <= now to
-  /// `fire(LoopNode&)`, no longer armed; returns how many.
+  /// Moves the time to `now` (never back), and hands every node with key <= now to
+  /// `fire(LoopNode&)`, no longer armed. Returns how many.
   ///
-  /// `fire` may destroy its node, arm it again, arm others and cancel others, also ones due in this
-  /// call, which then do not fire. What it arms for `now` or earlier is due at the next call.
+  /// `fire` may destroy its node or arm it again, and it may arm and cancel others. Nodes that are
+  /// due in this call and are cancelled do not fire. What is armed for `now` or earlier is due at
+  /// the next call.
   ///
-  /// `most`: after so many steps, each of which hands a node out or moves it down, it stops;
-  /// next_expiry() is the time given to it until another call, which goes on with that time, has
-  /// ended.
+  /// `most`: the call stops after that many steps. A step hands a node out, or moves it down. Later
+  /// calls go on with the same time, whatever `now` they are given, and next_expiry() is that time
+  /// until one of them has come to the end.
   ///
   /// Order:   (expiry tick, arming order), also across levels and cascades.
   /// Errors:  precondition: `fire` does not throw, and calls neither expire() nor drain().
@@ -91,13 +95,14 @@ class TimerWheel {
     return fired;
   }
 
-  /// Earliest tick at which expire() may have something to do, or no_tick; sleep until then.
+  /// The earliest tick at which expire() may have something to do, or no_tick. The agent may sleep
+  /// until then.
   ///
-  /// It is the earliest armed tick, never that of a cascade. One exception: in a slot that was
-  /// armed out of order, when the earliest node is cancelled and more than minimum_scan_limit
-  /// others stay, its tick may remain as a lower bound. The early wake-up spreads the slot over
-  /// lower levels: at the most one for each slot and ten in a node's life. An emptied slot leaves
-  /// none. Inside `fire` the value means nothing.
+  /// It is the earliest armed tick, never that of a cascade. There is one exception. When the
+  /// earliest node of a slot that was armed out of order is cancelled, and more than
+  /// minimum_scan_limit others stay, its tick may remain as a lower bound. The early wake-up
+  /// spreads the slot over lower levels, so there is at most one for each slot, and ten in a node's
+  /// life. A slot that has become empty leaves no bound. Inside `fire` the value means nothing.
   ///
   /// Cost: two loads.
   [[nodiscard]] Tick next_expiry() const noexcept { return is_stopped_ ? now_ : next_; }
@@ -105,7 +110,7 @@ class TimerWheel {
   /// Thread: any.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
-  /// The latest time given to expire().
+  /// The time of the latest expire(), even if that has stopped on its way.
   [[nodiscard]] Tick now() const noexcept { return now_; }
 
   /// Takes every node out and hands it to `f(LoopNode&)`, in no particular order; for close.
@@ -143,8 +148,8 @@ class TimerWheel {
     Tick minimum = no_tick;
   };
 
-  // A position is rank * 64 + index: rank 0 is the due slot (its last index, so that slots_ has no
-  // gap), rank l + 1 is level l.
+  // A position is rank * 64 + index. Rank l + 1 is level l. Rank 0 is the due slot; it has the last
+  // index of its rank, so that slots_ has no gap.
   static constexpr unsigned slot_bits = 6;
   static constexpr unsigned slots_per_level = 1U << slot_bits;
   static constexpr unsigned level_count = 11;

@@ -6,9 +6,9 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// A time limit, or a task of a scheduler that has been suspended.
+/// Arms a time limit, or a task of a scheduler that has been suspended at least once.
 void WaitingTasks::arm_otherwise(SchedulerTask& task) noexcept {
-  if (task.is_time_limit && !take_up(task)) return;  // it is gone
+  if (task.is_time_limit && !take_up(task)) return;  // the limit is gone
   if (!task.scheduler->delays) return arm_in_wheel(task);
   task.scheduler->delays->arm(task);
   ++held_;
@@ -51,7 +51,7 @@ void WaitingTasks::hold(SchedulerTask& task) noexcept {
   ++held_;
 }
 
-/// Takes a task that is held back, or delayed by its scheduler's time.
+/// Takes out a task that is held back, or delayed by its scheduler's time.
 void WaitingTasks::release_held(SchedulerTask& task) noexcept {
   --held_;
   if (task.place == TaskPlace::held) {
@@ -79,8 +79,9 @@ bool WaitingTasks::resume(SchedulerCore& scheduler, std::chrono::nanoseconds at)
   return true;
 }
 
-/// Was in the wheel when its scheduler was suspended for the first time, and its tick has come; or
-/// the tick of what stands for those of its scheduler.
+/// Called when the tick has come of a task whose scheduler has delays of its own. Either the task
+/// was in the loop's wheel when the scheduler was suspended for the first time, or it is the wake
+/// that stands there for those delays.
 void WaitingTasks::keep_delayed(SchedulerTask& task) noexcept {
   auto& delays = *task.scheduler->delays;
   if (&task == &delays.wake) {

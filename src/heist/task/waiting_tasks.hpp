@@ -14,17 +14,17 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// What a loop or a cluster has of tasks that are not runnable: delayed ones, tasks of suspended
+/// Holds the tasks of a loop or a cluster that stand in no queue: delayed tasks, tasks of suspended
 /// schedulers, and time limits of signals that have ended (they are picked before any task).
 ///
 /// Roles   owner: a loop's agent, a cluster's keeper. It makes every call but size() and held().
-/// I1      A delay ends in the loop's wheel, or in its scheduler's own ones (SchedulerDelays) from
-///         the first suspension of that scheduler on. Those have one task of their own in the
-///         loop's wheel, for the first of their delays.
+/// I1      A delay ends in the loop's wheel, or, from the first suspension of its scheduler on, in
+///         the scheduler's own delays (SchedulerDelays). These have one task in the loop's wheel,
+///         which stands for the first of them.
 /// Proof   tests/loop/delay_test.cpp, tests/loop/suspended_delays_test.cpp
 class WaitingTasks {
  public:
-  /// How many delays a pick finds to be over, or moves on in the wheel.
+  /// How many delays one pick ends, or moves down in the wheel.
   static constexpr unsigned expiry_portion = 4096;
 
   /// `time` is the loop's or the cluster's.
@@ -36,8 +36,8 @@ class WaitingTasks {
       return arm_otherwise(task);
     arm_in_wheel(task);
   }
-  /// Ends the delays that are over: time limits come to limits(), for a task
-  /// runnable(SchedulerTask&) is called. So many steps of each wheel; the rest is due at once.
+  /// Ends the delays that are over: time limits go to limits(), and runnable(SchedulerTask&) is
+  /// called for each task. Each wheel takes at most `most` steps; the rest is due at the next call.
   template <class Runnable>
   void expire(Runnable&& runnable, unsigned most = expiry_portion) noexcept {
     if (delays_.empty()) return;
@@ -51,36 +51,36 @@ class WaitingTasks {
     delays_.expire(now, end, most);
     if (ended_delays_ != nullptr) expire_schedulers(runnable, most);
   }
-  /// The same for time limits only.
+  /// Does the same for time limits only.
   void expire_limits() noexcept;
   /// Takes a task back. Returns false when it does not wait here.
   [[nodiscard]] bool withdraw(SchedulerTask& task) noexcept;
 
   /// Holds back a task that came up for a pick while its scheduler is suspended.
   void hold(SchedulerTask& task) noexcept;
-  /// What was asked for at that time, on the clock of this home.   Precondition: the scheduler has
-  /// its delays. Returns false when it is suspended already.
+  /// Suspends a scheduler. `at` is when that was asked for, on the clock of this home. Returns
+  /// false when the scheduler is suspended already.   Precondition: it has its delays.
   bool suspend(SchedulerCore& scheduler, std::chrono::nanoseconds at) noexcept;
-  /// Resumes a scheduler. Returns false when it is not suspended.
+  /// Resumes a scheduler, with `at` as above. Returns false when it is not suspended.
   bool resume(SchedulerCore& scheduler, std::chrono::nanoseconds at) noexcept;
   [[nodiscard]] bool has_suspensions() const noexcept { return suspended_schedulers_ != 0; }
 
   [[nodiscard]] EndedLimits& limits() noexcept { return limits_; }
   [[nodiscard]] const EndedLimits& limits() const noexcept { return limits_; }
   [[nodiscard]] const DelayWheels& delays() const noexcept { return delays_; }
-  /// Whether an armed delay has ended.   Cost: a look at the clock, if any is armed.
+  /// Whether an armed delay has ended.   Cost: one read of the clock, if any delay is armed.
   [[nodiscard]] bool has_due_delay() const noexcept {
     return !delays_.empty() && delays_.next_expiry() <= time_.tick_now();
   }
-  /// When the clock will next have something here; never on a virtual clock, which others move.
+  /// When the next delay here ends, or nothing if the clock is virtual, because others move that.
   [[nodiscard]] std::optional<LoopTime::Clock::time_point> next_deadline() const noexcept {
     if (time_.is_virtual()) return std::nullopt;
     return time_.steady_start_of(delays_.next_expiry());
   }
-  /// How many tasks wait for a resume, or in wheels of schedulers.   Thread: any.
+  /// How many tasks wait for a resume, or in their schedulers' own delays.   Thread: any.
   [[nodiscard]] std::size_t held() const noexcept { return held_; }
-  /// The number of all tasks and limits here.   Thread: any; others than the owner see them as of a
-  /// moment ago.
+  /// The number of all tasks and limits here.   Thread: any; others than the owner see the number
+  /// of a moment ago.
   [[nodiscard]] std::size_t size() const noexcept {
     const std::size_t all = limits_.size() + delays_.size() + held_;
     return all > wakes_ ? all - wakes_ : 0;
@@ -88,10 +88,10 @@ class WaitingTasks {
 
   // What a close calls.
 
-  /// From now on nothing is armed for schedulers' own delays.
+  /// Arms no more wakes for schedulers' own delays from now on.
   void end_wakes() noexcept { arms_wakes_ = false; }
   void disarm_wake(SchedulerCore& scheduler) noexcept;
-  /// Takes out all delays but those of schedulers.
+  /// Takes out all delays but schedulers' own ones.
   template <class Take>
   void drain_delays(Take&& take) noexcept {
     delays_.drain([&](LoopNode& node) noexcept {
@@ -131,9 +131,9 @@ class WaitingTasks {
   DelayWheels delays_;
   EndedLimits limits_;
   std::size_t suspended_schedulers_ = 0;
-  OwnCount held_;                          ///< by suspended schedulers, and all in SchedulerDelays
-  OwnCount wakes_;                         ///< among the delays, each for a scheduler's delays
-  SchedulerCore* ended_delays_ = nullptr;  ///< a list: their own delays may have ended
+  OwnCount held_;                          ///< tasks that are held back, or in SchedulerDelays
+  OwnCount wakes_;                         ///< how many of the delays are SchedulerDelays::wake
+  SchedulerCore* ended_delays_ = nullptr;  ///< a list of those whose own delays may have ended
   bool arms_wakes_ = true;
 };
 

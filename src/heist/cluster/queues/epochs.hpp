@@ -23,8 +23,10 @@ inline constexpr unsigned retired_between_looks = 16;
 //
 // Roles   agent: one of a known, small number; some of them take part only from a later time on
 //         (enlist). Posters never look at what is retired.
-// I1      While an agent is inside, the global epoch passes the agent's own by one at most. If the
-//         agent noted an old epoch as it entered, the global epoch stays where it is.
+// I1      While an agent is inside, the global epoch advances once at most. Before each advance
+//         somebody looks at the agent, and goes on only if it has noted the present epoch. So after
+//         one advance the next is refused. If the agent noted an old epoch as it entered, only an
+//         advance whose look came before that can still succeed.
 // I2      What was retired in epoch e is freed in epoch e + 3 or later. Whoever was inside while it
 //         was still reachable has left by then.
 // Edge epoch: leave -> advance. An agent's looks at memory come before that memory is freed.

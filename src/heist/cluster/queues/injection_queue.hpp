@@ -18,9 +18,10 @@ namespace HEIST_NAMESPACE::detail {
 // Roles   poster: any thread.  taker: any agent.  sweeper: one agent at a time; takes out aborted
 //         tasks.
 // States  A bin's word is (round, chain, count, overfull). Compare its round with the round of the
-//         bin's number. If the word's round is earlier, nobody has taken the bin since an earlier
-//         round (the ring is full); if it is later, the bin has been taken. If the word is full but
-//         has no chain, an agent has the tasks in hand and puts back those that it leaves there.
+//         bin's number. If the word's round is earlier, the bin has not been taken in that round
+//         yet, so the ring is full. If it is later, the bin has been taken. If the count is full
+//         but there is no chain, an agent has the tasks in hand, and will put back those that it
+//         leaves there.
 // I1      Within a round a post makes the chain longer, and a take ends the round. What an agent
 //         puts back is a part of what was there, and the bin then counts as full.
 // I2      A bin gets tasks only when every bin before it is full or taken. So tasks leave in the
