@@ -64,8 +64,9 @@ void HelpedTask::throw_if_aborted() const {
 
 TaskPriority HelpedTask::priority() const noexcept {
   const SchedulingState& state = captured_.state();
-  const TaskPriority now =
-      state.priority_source != nullptr ? state.priority_source->picked_through() : state.priority;
+  const TaskPriority now = state.priority_source != nullptr
+                               ? state.priority_source->scheduling_priority()
+                               : state.priority;
   return state.scheduler != nullptr ? state.scheduler->capped(now) : now;
 }
 

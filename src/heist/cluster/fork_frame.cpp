@@ -42,7 +42,7 @@ class ForkRun {
   }
   static int level_of(const SchedulingState& state) noexcept {
     SignalCore* source = state.priority_source;
-    TaskPriority priority = source != nullptr ? source->picked_through() : state.priority;
+    TaskPriority priority = source != nullptr ? source->scheduling_priority() : state.priority;
     if (state.scheduler != nullptr) priority = state.scheduler->capped(priority);
     return effective_priority(priority, true);
   }

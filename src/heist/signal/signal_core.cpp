@@ -174,13 +174,14 @@ void SignalCore::note_dead_listener(SignalEventKind event) noexcept {
 
 // The priority.
 
-TaskPriority SignalCore::picked() const noexcept {
+TaskPriority SignalCore::own_scheduling_priority() const noexcept {
   // The order is seq_cst: this is the agent's half of D1 (SignalPort).
   return value_of(change_word_.load(sync::edge("signal:observe", sync::seq_cst)));
 }
 
-TaskPriority SignalCore::picked_through() noexcept {
-  if (kind_ == PriorityKind::followed) return DependentSignal::priority_root(*this).picked();
+TaskPriority SignalCore::scheduling_priority() noexcept {
+  if (kind_ == PriorityKind::followed)
+    return DependentSignal::priority_root(*this).own_scheduling_priority();
   return priority();
 }
 

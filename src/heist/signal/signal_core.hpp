@@ -105,12 +105,12 @@ class SignalCore {
   /// The priority that a handle shows. For a controller's signal it is what picks use, for a
   /// dependent signal what its listeners have been told.
   [[nodiscard]] TaskPriority priority() const noexcept {
-    return kind_ == PriorityKind::own ? picked() : delivered();
+    return kind_ == PriorityKind::own ? own_scheduling_priority() : delivered();
   }
   /// The priority that picks use.   Precondition: this is a controller's signal.
-  [[nodiscard]] TaskPriority picked() const noexcept;
+  [[nodiscard]] TaskPriority own_scheduling_priority() const noexcept;
   /// The same for any TaskSignal, whatever its listeners have been told.
-  [[nodiscard]] TaskPriority picked_through() noexcept;
+  [[nodiscard]] TaskPriority scheduling_priority() noexcept;
   void set_priority(TaskPriority priority);
   [[nodiscard]] bool add_priority_registration(Registration& registration) noexcept {
     return priority_registry_.add(registration);

@@ -40,7 +40,9 @@ void SignalPort::drop_contents() noexcept {
   if (TaskHome* target = take_alone(home)) release(*target);
 }
 
-TaskPriority SignalPort::priority() const noexcept { return std::min(signal().picked(), ceiling); }
+TaskPriority SignalPort::priority() const noexcept {
+  return std::min(signal().own_scheduling_priority(), ceiling);
+}
 
 void SignalPort::send_priority_change() noexcept {
   TaskHome* target = home.load(sync::edge("signal:notify", sync::seq_cst));
