@@ -23,7 +23,7 @@ class Abt4Arrival : public VirtualLoopFixture, public testing::WithParamInterfac
     auto& task = *make_node<SignalledTask<decltype(callback)>>(std::move(callback));
     SignalCore& signal = Access::core(controller.signal());
     task.scheduler = Access::core(scheduler);
-    task.signal_port = &signal.part_for(*Access::core(scheduler));
+    task.signal_port = &signal.port_for(*Access::core(scheduler));
     retain(signal);
     task.signal = &signal;
     task.is_dynamic = true;

@@ -41,7 +41,7 @@ class RefCount {
 
   /// Whether no reference is left. Once none is left, there will never be one again.
   [[nodiscard]] bool is_zero() const noexcept {
-    return count_.load(sync::relaxed) == 0;  // relaxed: nothing is read on the strength of it.
+    return count_.load(sync::edge("ref:last", sync::acquire)) == 0;
   }
 
   /// For a holder: whether there are more than `count` references.

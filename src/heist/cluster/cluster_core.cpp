@@ -174,35 +174,35 @@ void ClusterCore::publish_expired(SchedulerTask& task) noexcept {
 
 // Queues that move with a signal.
 
-SignalQueueEntryOwner ClusterCore::make_cell(SignalPort& part, LoopNode& node,
+SignalQueueEntryOwner ClusterCore::make_cell(SignalPort& port, LoopNode& node,
                                              bool is_continuation) {
-  SignalQueues& pair = part.shared_queues();
+  SignalQueues& pair = port.shared_queues();
   if (pair.is_new()) {  // the thread that made it may have been stopped here
     pair.reserve();
-    move(part, pair);
+    move(port, pair);
   }
   return SignalQueueEntryOwner(
       make_node<SignalQueueEntry>(node, pair, pair.queue(is_continuation)));
 }
 
 void ClusterCore::reserve_place(ControlledTask& task) {
-  task.cell = make_cell(priority_part_of(task), task, task.is_continuation);
+  task.cell = make_cell(priority_port_of(task), task, task.is_continuation);
 }
 
 void ClusterCore::reserve_place(Reaction& reaction, const SchedulingState& state) {
-  auto& part = state.priority_source->part_for(*state.scheduler).priority_part();
-  reaction.cell = make_cell(part, reaction, true);
+  auto& port = state.priority_source->port_for(*state.scheduler).priority_port();
+  reaction.cell = make_cell(port, reaction, true);
 }
 
-void ClusterCore::change_priority(SignalPort& part) noexcept {
-  SignalQueues* pair = part.find_shared_queues();
-  if (pair != nullptr) move(part, *pair);  // without a pair no task of this signal has come yet
+void ClusterCore::change_priority(SignalPort& port) noexcept {
+  SignalQueues* pair = port.find_shared_queues();
+  if (pair != nullptr) move(port, *pair);  // without a pair no task of this signal has come yet
 }
 
-void ClusterCore::move(SignalPort& part, SignalQueues& pair) noexcept {
+void ClusterCore::move(SignalPort& port, SignalQueues& pair) noexcept {
   for (const bool is_continuation : {false, true}) {
     queues_.move(pair, pair.queue(is_continuation),
-                 [&]() noexcept { return effective_priority(part.priority(), is_continuation); });
+                 [&]() noexcept { return effective_priority(port.priority(), is_continuation); });
   }
   // A close that drops everything may have missed the queue: it may have looked at the new level
   // before the queue came there, and at the old level after the queue had left.
@@ -363,7 +363,7 @@ void ClusterCore::publish_held(SchedulerTask& task) noexcept {
   auto& dynamic = ControlledTask::of(task);
   // A task whose contents are taken was aborted. It only has to be picked and disposed of.
   if (!dynamic.take_contents()) return publish(task, task.static_level());
-  const int level = give_place(dynamic.cell, priority_part_of(dynamic), task, task.is_continuation);
+  const int level = give_place(dynamic.cell, priority_port_of(dynamic), task, task.is_continuation);
   // The signal may be destroyed with the contents.
   const auto pair = Ref<SignalQueues>::share(dynamic.cell ? &dynamic.cell->pair : nullptr);
   dynamic.return_contents();
@@ -376,20 +376,20 @@ void ClusterCore::publish_held(Reaction& reaction) noexcept {
   if (source == nullptr) return publish_continuation(reaction);
   // The port is found, because it was there when the reaction was bound.
   const int level =
-      give_place(reaction.cell, source->part_for(*state.scheduler).priority_part(), reaction, true);
+      give_place(reaction.cell, source->port_for(*state.scheduler).priority_port(), reaction, true);
   reaction.cell ? publish_continuation(reaction) : publish(reaction, level);
 }
 
 /// Gives a task or a reaction a place in its signal's queue. When there is no memory for a place,
 /// it stays at its present level for good. Returns that level.
-int ClusterCore::give_place(SignalQueueEntryOwner& cell, SignalPort& part, LoopNode& node,
+int ClusterCore::give_place(SignalQueueEntryOwner& cell, SignalPort& port, LoopNode& node,
                             bool is_continuation) noexcept {
   cell.reset();  // the old place was used up
   try {
-    cell = make_cell(part, node, is_continuation);
+    cell = make_cell(port, node, is_continuation);
   } catch (const std::bad_alloc&) {
   }
-  return effective_priority(part.priority(), is_continuation);
+  return effective_priority(port.priority(), is_continuation);
 }
 
 }  // namespace HEIST_NAMESPACE::detail

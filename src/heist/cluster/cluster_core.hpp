@@ -63,7 +63,7 @@ class ClusterCore final : public TaskHome {
   /// Sends a message whose only purpose is to free memory. Not each of these wakes a sleeping agent
   /// (CLU-4), but enough of them do to bound the memory (ABT-5).
   void send_to_clear(LoopNode& message) noexcept override;
-  void change_priority(SignalPort& part) noexcept override;
+  void change_priority(SignalPort& port) noexcept override;
   void reserve_place(ControlledTask& task) override;
   void reserve_place(Reaction& reaction, const SchedulingState& state) override;
   std::uint64_t suspend(SchedulerCore& scheduler) noexcept override;
@@ -167,7 +167,7 @@ class ClusterCore final : public TaskHome {
   [[nodiscard]] bool takes_posts() const noexcept;
   [[nodiscard]] bool arm(SchedulerTask& task) noexcept;
   void note_armed(TimerKeeper::Due due) noexcept;
-  [[nodiscard]] SignalQueueEntryOwner make_cell(SignalPort& part, LoopNode& node,
+  [[nodiscard]] SignalQueueEntryOwner make_cell(SignalPort& port, LoopNode& node,
                                                 bool is_continuation);
 
   [[nodiscard]] bool hold_back(LoopNode& node) noexcept;
@@ -175,8 +175,8 @@ class ClusterCore final : public TaskHome {
   void publish_held(SuspendedTasks& hold) noexcept;
   void publish_held(SchedulerTask& task) noexcept;
   void publish_held(Reaction& reaction) noexcept;
-  void move(SignalPort& part, SignalQueues& pair) noexcept;
-  int give_place(SignalQueueEntryOwner& cell, SignalPort& part, LoopNode& node,
+  void move(SignalPort& port, SignalQueues& pair) noexcept;
+  int give_place(SignalQueueEntryOwner& cell, SignalPort& port, LoopNode& node,
                  bool is_continuation) noexcept;
   [[nodiscard]] bool take_back(ControlledTask& task) noexcept;
 

@@ -6,7 +6,7 @@ namespace HEIST_NAMESPACE::detail {
 /// It is a function of its own, as the way of other posts is shorter without it.
 [[gnu::noinline]] void LocalTasks::enqueue_dynamic(ControlledTask& task) noexcept {
   auto& queue = dynamic_queue_of(task);
-  const auto priority = queue.tasks.empty() ? priority_part_of(task).priority() : TaskPriority{};
+  const auto priority = queue.tasks.empty() ? priority_port_of(task).priority() : TaskPriority{};
   queues.push_dynamic(task, queue, effective_priority(priority, task.is_continuation));
 }
 
@@ -27,7 +27,7 @@ void LocalTasks::release_held(SchedulerCore& scheduler) noexcept {
   while (SchedulerTask* task = scheduler.held.back()) {
     static_cast<void>(waiting.withdraw(*task));
     if (task->is_dynamic) {
-      auto& port = priority_part_of(ControlledTask::of(*task));
+      auto& port = priority_port_of(ControlledTask::of(*task));
       const int level = effective_priority(port.priority(), task->is_continuation);
       queues.restore(*task, port.queues[task->is_continuation ? 1 : 0], level);
     } else {
@@ -46,7 +46,7 @@ void LocalTasks::refresh_priority(SignalPort& port) noexcept {
 [[gnu::noinline]] void LocalTasks::refresh_priorities() noexcept {
   queues.relevel([](DynamicQueue& queue) noexcept {
     const auto& first = ControlledTask::of(*queue.tasks.front());
-    return effective_priority(priority_part_of(first).priority(), first.is_continuation);
+    return effective_priority(priority_port_of(first).priority(), first.is_continuation);
   });
 }
 

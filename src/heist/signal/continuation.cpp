@@ -51,7 +51,7 @@ Promise<void> schedule_continuation(SchedulerCore& scheduler, const Continuation
   }
   Turn turn{Ref<SignalCore>::share(sources.priority_source), nullptr};
   if (turn.priority_source) {
-    turn.priority_part = &turn.priority_source->part_for(scheduler).priority_part();
+    turn.priority_port = &turn.priority_source->port_for(scheduler).priority_port();
   }
   auto* task = make_node<ContinuationTask>(std::move(turn));
   auto promise = Access::make<Promise<void>>(Ref<ContinuationTask::State>::adopt(task));

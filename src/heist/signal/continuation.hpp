@@ -37,7 +37,7 @@ struct Turn {
   void operator()() const noexcept {}
 
   Ref<SignalCore> priority_source;
-  SignalPort* priority_part = nullptr;  ///< if the priority is dynamic: has its queue
+  SignalPort* priority_port = nullptr;  ///< if the priority is dynamic: has its queue
 };
 
 /// A continuation that may be aborted or moved.

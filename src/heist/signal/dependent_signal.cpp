@@ -39,12 +39,17 @@ void Claimed::operator()(Registration& registration) noexcept {
     }
     case Registration::Kind::dependent: {
       auto& link = static_cast<SourceLink&>(registration);
-      link.marked = reason != nullptr && link.dependent.mark_aborted(*reason);
-      if (link.marked) link.dependent.release_kept();
-      link.claimed = std::exchange(dependents, &link);
+      const bool is_late = reason != nullptr && !link.dependent.mark_aborted(*reason);
+      if (reason != nullptr && !is_late) link.dependent.release_kept();
+      link.chain = std::exchange(is_late ? aborted_before : dependents, &link);
       return;
     }
   }
+}
+
+SourceLink* Claimed::take_first(SourceLink*& list) noexcept {
+  if (list == nullptr) return nullptr;
+  return std::exchange(list, static_cast<SourceLink*>(list->chain));
 }
 
 DependentSignal::DependentSignal(const Priority& priority, std::size_t room) noexcept

@@ -18,9 +18,7 @@ struct SourceLink : Registration {
   SourceLink(DependentSignal& owner, SignalCore& root) noexcept;
 
   DependentSignal& dependent;
-  Ref<SignalCore> source;         ///< the root; held until the dependent ends
-  bool marked = false;            ///< the walker's: it has set the dependent's reason
-  SourceLink* claimed = nullptr;  ///< the walker's: next in its chain
+  Ref<SignalCore> source;  ///< the root; held until the dependent ends
 
  private:
   static bool claim(Registration& registration) noexcept;
@@ -117,8 +115,12 @@ struct Claimed {
   ControlledTask* tasks = nullptr;
   Listener* listeners = nullptr;
   SourceLink* dependents = nullptr;
+  SourceLink* aborted_before = nullptr;  ///< dependents that another abort has marked
 
   void operator()(Registration& registration) noexcept;
+  /// Takes the first link out of a list; null when there is none. The caller then has the reference
+  /// to its dependent.
+  [[nodiscard]] static SourceLink* take_first(SourceLink*& list) noexcept;
 };
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -22,7 +22,7 @@ const Reason& refusal_reason(const TaskHome& home) noexcept {
 /// Reserves what the task will need when it is aborted, or becomes runnable, so that neither can
 /// fail (LIF-4).
 void reserve(ControlledTask& task, SignalCore* abort_source) {
-  if (abort_source != nullptr) task.signal_port = &abort_source->part_for(*task.scheduler);
+  if (abort_source != nullptr) task.signal_port = &abort_source->port_for(*task.scheduler);
   if (task.is_dynamic) task.scheduler->home.reserve_place(task);
 }
 

@@ -40,12 +40,11 @@ std::uint32_t entered(std::uint32_t word, TaskPriority priority) noexcept {
 }  // namespace
 
 template <class Visit>
-void SignalCore::each_part(Visit&& visit) {
-  visit(first_part_);
-  for (SignalPort* part = more_parts_.load(sync::edge("signal:notify", sync::seq_cst));
-       // relaxed: it was set before the part was linked.
-       part != nullptr; part = part->next.load(sync::relaxed)) {
-    visit(*part);
+void SignalCore::each_port(Visit&& visit) {
+  for (SignalPort* port = ports_.load(sync::edge("signal:notify", sync::seq_cst));
+       // relaxed: it was set before the port was linked.
+       port != nullptr; port = port->next.load(sync::relaxed)) {
+    visit(*port);
   }
 }
 
@@ -54,21 +53,18 @@ SignalCore::SignalCore(PriorityKind kind, TaskPriority priority, End end) noexce
       delivered_(kind == PriorityKind::followed ? not_delivered
                                                 : static_cast<std::uint8_t>(priority)),
       change_word_(static_cast<std::uint32_t>(priority)),
-      end_(end),
-      first_part_(*this) {}
+      end_(end) {}
 
 SignalCore::~SignalCore() { drop_contents(); }
 
 void SignalCore::drop_contents() noexcept {
   if (StopBridge* bridge = take_alone(stop_)) release(static_cast<Listener&>(*bridge));
   if (ReasonBox* box = take_alone(reason_)) release(*box);
-  first_part_.drop_contents();
-  SignalPort* part = take_alone(more_parts_);
-  while (part != nullptr) {
-    SignalPort* next = part->next.load(sync::relaxed);  // relaxed: as in take_alone().
-    part->drop_contents();
-    destroy_node(*part);
-    part = next;
+  SignalPort* port = take_alone(ports_);
+  while (port != nullptr) {
+    SignalPort* next = port->next.load(sync::relaxed);  // relaxed: as in take_alone().
+    destroy_node(*port);
+    port = next;
   }
 }
 
@@ -111,27 +107,27 @@ void SignalCore::abort(const Reason& reason, TaskHome* outermost_on) noexcept {
   // The signal is kept, as a listener may drop the last handle, and with it the caller's reason.
   const auto self = Ref<SignalCore>::share(this);
   const Reason kept = reason;
-  SourceLink* dependents = run_abort_steps(kept, outermost_on);
-  while (dependents != nullptr) {
-    SourceLink& link = *std::exchange(dependents, dependents->claimed);
-    if (link.marked) static_cast<void>(link.dependent.run_abort_steps(kept, outermost_on));
-    release(link.dependent);
+  Claimed claimed = run_abort_steps(kept, outermost_on);
+  while (SourceLink* link = Claimed::take_first(claimed.dependents)) {
+    static_cast<void>(link->dependent.run_abort_steps(kept, outermost_on));
+    release(link->dependent);
   }
+  while (SourceLink* link = Claimed::take_first(claimed.aborted_before)) release(link->dependent);
 }
 
 void SignalCore::abort_at_birth(const Reason& reason) noexcept {
   if (mark_aborted(reason)) static_cast<void>(run_abort_steps(reason, nullptr));
 }
 
-/// Marks the dependents, rejects the tasks, and calls the listeners. Returns the dependents in the
-/// order of their creation; the caller owns a reference to each.
-SourceLink* SignalCore::run_abort_steps(const Reason& reason, TaskHome* outermost_on) noexcept {
+/// Marks the dependents, rejects the tasks, and calls the listeners. Returns what it has claimed,
+/// with the dependents in the order of their creation; the caller owns a reference to each.
+Claimed SignalCore::run_abort_steps(const Reason& reason, TaskHome* outermost_on) noexcept {
   Claimed claimed{.reason = &reason};
   abort_registry_.close(claimed);
   reject_claimed(claimed.tasks, reason);
   SignalEvent event{*this};
   dispatch(claimed.listeners, event, true, outermost_on);
-  return claimed.dependents;
+  return claimed;
 }
 
 void SignalCore::reject_claimed(ControlledTask* oldest, const Reason& reason) noexcept {
@@ -147,8 +143,8 @@ void SignalCore::reject_claimed(ControlledTask* oldest, const Reason& reason) no
     }
     task.signal_port->append_to_reap(task);
   }
-  each_part([](SignalPort& part) noexcept {
-    if (part.leftovers.head != nullptr) part.send_reap();
+  each_port([](SignalPort& port) noexcept {
+    if (port.leftovers.head != nullptr) port.send_reap();
   });
 }
 
@@ -191,7 +187,7 @@ void SignalCore::set_priority(TaskPriority priority) {
         "set_priority: a change of this signal is being delivered on this thread");
   }
   const auto self = Ref<SignalCore>::share(this);
-  each_part([](SignalPort& part) { part.reserve_move(); });
+  each_port([](SignalPort& port) { port.reserve_move(); });
   std::uint32_t word = change_word_.load(sync::edge("signal:observe", sync::acquire));
   do {
     if (word == as_word(priority)) return;  // I4: the loops know it
@@ -251,10 +247,9 @@ void SignalCore::deliver(TaskPriority previous, TaskPriority current) noexcept {
   delivered_.store(static_cast<std::uint8_t>(current),
                    sync::edge("signal:visible", sync::seq_cst));  // D2
   SourceLink* dependents = notify_priority_listeners(previous, current);
-  while (dependents != nullptr) {
-    SourceLink& link = *std::exchange(dependents, dependents->claimed);
-    link.dependent.follow(current);
-    release(link.dependent);
+  while (SourceLink* link = Claimed::take_first(dependents)) {
+    link->dependent.follow(current);
+    release(link->dependent);
   }
 }
 
@@ -290,66 +285,41 @@ void SignalCore::start_following(TaskPriority priority) noexcept {
 }
 
 void SignalCore::notify_loops() noexcept {
-  each_part([](SignalPort& part) noexcept { part.send_priority_change(); });
+  each_port([](SignalPort& port) noexcept { port.send_priority_change(); });
 }
 
 // How a signal comes to its ports.
 
-SignalPort* SignalCore::find_part(const SchedulerCore& scheduler) noexcept {
-  const TaskHome* home = &scheduler.home;
-  if (scheduler.ceiling == first_part_.ceiling &&
-      first_part_.home.load(sync::edge("signal:notify", sync::acquire)) == home) {
-    return &first_part_;
+SignalPort* SignalCore::find_port(const SchedulerCore& scheduler) noexcept {
+  SignalPort* port = ports_.load(sync::edge("signal:notify", sync::acquire));
+  while (port != nullptr && !port->is_for(scheduler)) {
+    port = port->next.load(sync::relaxed);  // relaxed: set before the port was linked.
   }
-  SignalPort* part = more_parts_.load(sync::edge("signal:notify", sync::acquire));
-  // relaxed: both were set before the part was linked.
-  while (part != nullptr &&
-         (part->home.load(sync::relaxed) != home || part->ceiling != scheduler.ceiling)) {
-    part = part->next.load(sync::relaxed);  // relaxed: as above.
-  }
-  return part;
+  return port;
 }
 
-SignalPort& SignalCore::part_for(const SchedulerCore& scheduler) {
-  SignalPort* found = find_part(scheduler);
-  SignalPort& part = found != nullptr ? *found : make_part(scheduler);
-  if (kind_ == PriorityKind::followed && &part.priority_part() == &part) {
-    SignalPort& followed = DependentSignal::priority_root(*this).part_for(scheduler);
-    part.followed.store(&followed, sync::edge("signal:attach", sync::release));
+SignalPort& SignalCore::port_for(const SchedulerCore& scheduler) {
+  SignalPort* found = find_port(scheduler);
+  SignalPort& port = found != nullptr ? *found : make_port(scheduler);
+  if (kind_ == PriorityKind::followed && &port.priority_port() == &port) {
+    SignalPort& followed = DependentSignal::priority_root(*this).port_for(scheduler);
+    port.followed.store(&followed, sync::edge("signal:attach", sync::release));
   }
-  return part;
+  return port;
 }
 
-SignalPort& SignalCore::make_part(const SchedulerCore& scheduler) {
-  if (scheduler.ceiling != first_part_.ceiling) return link_part(scheduler);
-  TaskHome& home = scheduler.home;
-  TaskHome* unused = nullptr;
-  retain(home);
-  if (first_part_.home.compare_exchange_strong(unused, &home,
-                                               sync::edge("signal:attach", sync::seq_cst),
-                                               sync::edge("signal:notify", sync::acquire))) {
-    return first_part_;
-  }
-  release(home);
-  return unused == &home ? first_part_ : link_part(scheduler);
-}
-
-SignalPort& SignalCore::link_part(const SchedulerCore& scheduler) {
-  auto home = Ref<TaskHome>::share(&scheduler.home);
-  SignalPort* part = make_node<SignalPort>(*this, scheduler.ceiling);
-  part->home.store(home.get(), sync::relaxed);          // relaxed: published by the CAS below.
-  SignalPort* first = more_parts_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+SignalPort& SignalCore::make_port(const SchedulerCore& scheduler) {
+  SignalPort* port = make_node<SignalPort>(*this, scheduler);
+  SignalPort* first = ports_.load(sync::relaxed);  // relaxed: the CAS checks it again.
   do {
-    if (SignalPort* made = find_part(scheduler)) {
-      destroy_node(*part);
+    if (SignalPort* made = find_port(scheduler)) {
+      destroy_node(*port);
       return *made;
     }
-    part->next.store(first, sync::relaxed);  // relaxed: published by the CAS.
-  } while (!more_parts_.compare_exchange_weak(first, part,
-                                              sync::edge("signal:attach", sync::seq_cst),
-                                              sync::relaxed));  // relaxed: a failure only retries.
-  static_cast<void>(home.detach());
-  return *part;
+    port->next.store(first, sync::relaxed);  // relaxed: published by the CAS.
+  } while (!ports_.compare_exchange_weak(first, port, sync::edge("signal:attach", sync::seq_cst),
+                                         sync::relaxed));  // relaxed: a failure only retries.
+  return *port;
 }
 
 }  // namespace HEIST_NAMESPACE::detail

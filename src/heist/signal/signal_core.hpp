@@ -42,7 +42,7 @@ class StopBridge;
 ///      dependent adds itself to the registry, then reads delivered_. All four are seq_cst, so the
 ///      walk meets the dependent, or the dependent reads the new value.
 /// Edge signal: abort -> observe, start. Carries the reason.
-/// Edge signal: attach -> notify. Carries a loop's part.
+/// Edge signal: attach -> notify. Carries a loop's port.
 /// I4   change_word_ is a bare value only when every loop has been told of that value: a caller
 ///      tells the loops after it has changed the word, and before it ends as the deliverer, or
 ///      leaves. So a caller that finds the word bare, with the value that it wants, may return
@@ -121,9 +121,9 @@ class SignalCore {
   /// Gives a new dependent its first priority, unless a change has reached it already.
   void start_following(TaskPriority priority) noexcept;
 
-  /// Returns the part for a scheduler's loop and ceiling, and makes it the first time.
+  /// Returns the port for a scheduler's loop and ceiling, and makes it the first time.
   /// Errors: std::bad_alloc.
-  [[nodiscard]] SignalPort& part_for(const SchedulerCore& scheduler);
+  [[nodiscard]] SignalPort& port_for(const SchedulerCore& scheduler);
 
   /// Adds a reference, for a caller that holds only the memory. Returns false when the last
   /// reference has gone.
@@ -148,17 +148,16 @@ class SignalCore {
 
   [[nodiscard]] bool is_kept_for_aborted_root() noexcept;
   [[nodiscard]] bool mark_aborted(const Reason& reason) noexcept;
-  [[nodiscard]] SourceLink* run_abort_steps(const Reason& reason, TaskHome* outermost_on) noexcept;
-  [[nodiscard]] SignalPort* find_part(const SchedulerCore& scheduler) noexcept;
-  [[nodiscard]] SignalPort& make_part(const SchedulerCore& scheduler);
-  [[nodiscard]] SignalPort& link_part(const SchedulerCore& scheduler);
+  [[nodiscard]] Claimed run_abort_steps(const Reason& reason, TaskHome* outermost_on) noexcept;
+  [[nodiscard]] SignalPort* find_port(const SchedulerCore& scheduler) noexcept;
+  [[nodiscard]] SignalPort& make_port(const SchedulerCore& scheduler);
   void reject_claimed(ControlledTask* oldest, const Reason& reason) noexcept;
   static void dispatch(Listener* oldest, SignalEvent& event, bool is_last,
                        TaskHome* outermost_on) noexcept;
   void notify_loops() noexcept;
-  /// Visits the part of each loop that knows the signal.
+  /// Visits the port of each loop that knows the signal.
   template <class Visit>
-  void each_part(Visit&& visit);
+  void each_port(Visit&& visit);
   [[nodiscard]] bool leave() noexcept;
   void deliver_changes() noexcept;
   [[nodiscard]] bool end_delivery() noexcept;
@@ -178,8 +177,7 @@ class SignalCore {
   sync::atomic<std::uint32_t> change_word_;
   sync::atomic<const void*> deliverer_{nullptr};  ///< identity of the delivering thread
   const End end_;
-  SignalPort first_part_;
-  sync::atomic<SignalPort*> more_parts_{nullptr};
+  sync::atomic<SignalPort*> ports_{nullptr};
   sync::atomic<StopBridge*> stop_{nullptr};  ///< owned share, made when first asked for
 };
 

@@ -22,32 +22,39 @@ constexpr std::uint32_t queued = 2;
 constexpr std::uint32_t state_mask = 3;
 constexpr std::uint32_t version_step = 4;
 
-SignalPort& part_of(LoopNode& node) noexcept { return *static_cast<SignalMessage&>(node).part; }
-
 }  // namespace
 
 const MessageOps SignalPort::priority_table{&drop_priority_change, &take_priority_change};
 const MessageOps SignalPort::reap_table{&drop_reap, &take_reap};
 
-SignalPort::SignalPort(SignalCore& owner, TaskPriority highest) noexcept
-    : ceiling(highest),
+SignalPort::SignalPort(SignalCore& owner, const SchedulerCore& scheduler) noexcept
+    : PriorityMessage(priority_table),
+      ReapMessage(reap_table),
+      home(Ref<TaskHome>::share(&scheduler.home)),
       leftovers(owner),
-      priority_message_(priority_table, *this),
-      reap_message_(reap_table, *this) {}
+      ceiling_(scheduler.ceiling) {}
 
-void SignalPort::drop_contents() noexcept {
+SignalPort::~SignalPort() {
   if (SignalQueues* pair = take_alone(pair_)) release(*pair);
-  if (TaskHome* target = take_alone(home)) release(*target);
+}
+
+bool SignalPort::is_for(const SchedulerCore& scheduler) const noexcept {
+  return home.get() == &scheduler.home && ceiling_ == scheduler.ceiling;
+}
+
+SignalPort& SignalPort::of_priority_message(LoopNode& node) noexcept {
+  return static_cast<SignalPort&>(static_cast<PriorityMessage&>(node));
+}
+
+SignalPort& SignalPort::of_reap_message(LoopNode& node) noexcept {
+  return static_cast<SignalPort&>(static_cast<ReapMessage&>(node));
 }
 
 TaskPriority SignalPort::priority() const noexcept {
-  return std::min(signal().own_scheduling_priority(), ceiling);
+  return std::min(signal().own_scheduling_priority(), ceiling_);
 }
 
-void SignalPort::send_priority_change() noexcept {
-  TaskHome* target = home.load(sync::edge("signal:notify", sync::seq_cst));
-  if (target != nullptr) target->change_priority(*this);
-}
+void SignalPort::send_priority_change() noexcept { home->change_priority(*this); }
 
 void SignalPort::notify_agent(TaskHome& loop) noexcept {
   std::uint32_t word = notice_.load(sync::edge("notice:mark", sync::seq_cst));
@@ -58,7 +65,7 @@ void SignalPort::notify_agent(TaskHome& loop) noexcept {
       continue;
     }
     retain(signal());
-    loop.send(priority_message_);
+    loop.send(static_cast<PriorityMessage&>(*this));
     std::uint32_t ours = word | pushing;
     // Fails when the agent has taken the message already. relaxed: nothing is read then.
     notice_.compare_exchange_strong(ours, word | queued, sync::edge("notice:queue", sync::release),
@@ -90,47 +97,49 @@ SignalQueues* SignalPort::make_pair() {
 }
 
 void SignalPort::take_priority_change(LoopNode& node, TaskHome& home) noexcept {
-  auto& part = part_of(node);
-  std::uint32_t word = part.notice_.load(sync::relaxed);  // relaxed: the CAS checks it again.
-  while (!part.notice_.compare_exchange_weak(word, (word & ~state_mask) + version_step,
+  auto& port = of_priority_message(node);
+  std::uint32_t word = port.notice_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+  while (!port.notice_.compare_exchange_weak(word, (word & ~state_mask) + version_step,
                                              sync::edge("notice:take", sync::seq_cst),
                                              sync::relaxed)) {  // relaxed: a failure only retries.
   }
-  home.take_priority_change(part);
-  home.release_later(part.leftovers);
+  home.take_priority_change(port);
+  home.release_later(port.leftovers);
 }
 
-void SignalPort::drop_priority_change(LoopNode& node) noexcept { release(part_of(node).signal()); }
+void SignalPort::drop_priority_change(LoopNode& node) noexcept {
+  release(of_priority_message(node).signal());
+}
 
 void SignalPort::send_reap() noexcept {
-  TaskHome* target = home.load(sync::edge("signal:notify", sync::seq_cst));
   retain(signal());
-  target->send_abort(reap_message_);
+  home->send_abort(static_cast<ReapMessage&>(*this));
 }
 
 void SignalPort::take_reap(LoopNode& node, TaskHome& home) noexcept {
-  home.aborted().append_chain(part_of(node).leftovers);
-  home.release_later(part_of(node).leftovers);
+  auto& port = of_reap_message(node);
+  home.aborted().append_chain(port.leftovers);
+  home.release_later(port.leftovers);
 }
 
 void SignalPort::drop_reap(LoopNode& node) noexcept {
   // The home is closed: whoever holds a task of the chain disposes of it, and only the signal's
   // shares are left to drop.
-  auto& part = part_of(node);
-  while (ControlledTask* task = part.leftovers.head) {
-    part.leftovers.head = static_cast<ControlledTask*>(task->chain);
+  auto& port = of_reap_message(node);
+  while (ControlledTask* task = port.leftovers.head) {
+    port.leftovers.head = static_cast<ControlledTask*>(task->chain);
     task->task_ops().release_share(*task);
   }
-  release(part.signal());
+  release(port.signal());
 }
 
-SignalPort& priority_part_of(const ControlledTask& task) noexcept {
-  if (!task.is_continuation) return task.signal_port->priority_part();
-  return *static_cast<const ContinuationTask&>(task).callback().priority_part;
+SignalPort& priority_port_of(const ControlledTask& task) noexcept {
+  if (!task.is_continuation) return task.signal_port->priority_port();
+  return *static_cast<const ContinuationTask&>(task).callback().priority_port;
 }
 
 DynamicQueue& dynamic_queue_of(ControlledTask& task) noexcept {
-  return priority_part_of(task).queues[task.is_continuation ? 1 : 0];
+  return priority_port_of(task).queues[task.is_continuation ? 1 : 0];
 }
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <heist/detail/loop_node.hpp>
+#include <heist/detail/ref.hpp>
 #include <heist/detail/scheduler_task.hpp>
 #include <heist/detail/sync.hpp>
 #include <heist/priority.hpp>
@@ -15,12 +16,14 @@ namespace HEIST_NAMESPACE::detail {
 
 class SignalQueues;
 class TaskHome;
+struct SchedulerCore;
 
-/// A message from a signal to a loop, embedded in the part it concerns.
-struct SignalMessage : LoopNode {
-  SignalMessage(const MessageOps& table, SignalPort& owner) noexcept
-      : LoopNode(table), part(&owner) {}
-  SignalPort* part;
+/// The messages from a signal to a loop or cluster. They are bases of the port that they concern.
+struct PriorityMessage : LoopNode {
+  using LoopNode::LoopNode;
+};
+struct ReapMessage : LoopNode {
+  using LoopNode::LoopNode;
 };
 
 /// What a signal keeps for one loop, and for the schedulers of one ceiling there: the dynamic
@@ -44,19 +47,22 @@ struct SignalMessage : LoopNode {
 /// Edge pair: make -> find. Carries the pair. As in D1, whoever changes the priority then looks for
 ///         the pair, and whoever makes the pair, or finds it new, then reads the priority again.
 /// Lifetime  as long as its signal; a message under way holds a reference to the signal.
-struct SignalPort {
-  explicit SignalPort(SignalCore& owner,
-                      TaskPriority highest = TaskPriority::user_blocking) noexcept;
+struct SignalPort : private PriorityMessage, private ReapMessage {
+  SignalPort(SignalCore& owner, const SchedulerCore& scheduler) noexcept;
+  ~SignalPort();
 
-  /// The priority of the part's tasks: the signal's, as far as their schedulers allow (SEC-1).
-  /// Precondition: the part is that of a controller's signal.
+  /// Whether this port is for the tasks of that scheduler.
+  [[nodiscard]] bool is_for(const SchedulerCore& scheduler) const noexcept;
+
+  /// The priority of the port's tasks: the signal's, as far as their schedulers allow (SEC-1).
+  /// Precondition: the port is that of a controller's signal.
   [[nodiscard]] TaskPriority priority() const noexcept;
 
-  /// The part whose dynamic queues hold the tasks that take their priority from this signal. It is
-  /// this part, or a part of the signal that this signal follows.
-  [[nodiscard]] SignalPort& priority_part() noexcept {
-    SignalPort* part = followed.load(sync::edge("signal:notify", sync::acquire));
-    return part != nullptr ? *part : *this;
+  /// The port whose dynamic queues hold the tasks that take their priority from this signal. It is
+  /// this port, or a port of the signal that this signal follows.
+  [[nodiscard]] SignalPort& priority_port() noexcept {
+    SignalPort* port = followed.load(sync::edge("signal:notify", sync::acquire));
+    return port != nullptr ? *port : *this;
   }
   /// Called before the priority changes: reserves what send_priority_change() will need.   Errors:
   /// std::bad_alloc.
@@ -79,20 +85,18 @@ struct SignalPort {
   [[nodiscard]] SignalQueues* find_shared_queues() const noexcept {
     return pair_.load(sync::edge("pair:find", sync::seq_cst));
   }
-  /// Called at the end of the signal.
-  void drop_contents() noexcept;
-
   [[nodiscard]] SignalCore& signal() const noexcept { return *leftovers.signal; }
 
-  const TaskPriority ceiling;
-  sync::atomic<TaskHome*> home{nullptr};  ///< owned reference, set once
+  const Ref<TaskHome> home;
   sync::atomic<SignalPort*> next{nullptr};
-  sync::atomic<SignalPort*> followed{nullptr};  ///< this home's part of the signal it follows
+  sync::atomic<SignalPort*> followed{nullptr};  ///< this home's port of the signal it follows
 
   SignalLeftovers leftovers;           ///< the aborter's until send_reap(), then the agent's
   std::array<DynamicQueue, 2> queues;  ///< the agent's; index: is continuation
 
  private:
+  [[nodiscard]] static SignalPort& of_priority_message(LoopNode& node) noexcept;
+  [[nodiscard]] static SignalPort& of_reap_message(LoopNode& node) noexcept;
   [[nodiscard]] SignalQueues* make_pair();
   static void take_priority_change(LoopNode& node, TaskHome& home) noexcept;
   static void take_reap(LoopNode& node, TaskHome& home) noexcept;
@@ -103,11 +107,10 @@ struct SignalPort {
 
   sync::atomic<SignalQueues*> pair_{nullptr};  ///< owned share, set once
   sync::atomic<std::uint32_t> notice_{0};
-  SignalMessage priority_message_;
-  SignalMessage reap_message_;
+  const TaskPriority ceiling_;
 };
 
-/// The part in whose queues a task with a dynamic priority stands.
-[[nodiscard]] SignalPort& priority_part_of(const ControlledTask& task) noexcept;
+/// The port in whose queues a task with a dynamic priority stands.
+[[nodiscard]] SignalPort& priority_port_of(const ControlledTask& task) noexcept;
 
 }  // namespace HEIST_NAMESPACE::detail

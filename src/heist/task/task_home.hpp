@@ -22,7 +22,7 @@
 namespace HEIST_NAMESPACE::detail {
 
 /// What posters, settlers and signals need of an event loop (LoopCore) and of a cluster
-/// (ClusterCore). Schedulers, tasks, promises' reactions and signals' parts name their home, and
+/// (ClusterCore). Schedulers, tasks, promises' reactions and signals' ports name their home, and
 /// need not know which of the two it is.
 ///
 /// Roles   owner: a loop's agent, a cluster's keeper.  poster, settler, aborter, closer: any
@@ -60,8 +60,8 @@ class TaskHome {
   virtual void send_to_clear(LoopNode& message) noexcept { send(message); }
   /// Posts the message of an abort. However many there are, each pick looks at only some of them.
   void send_abort(LoopNode& message) noexcept;
-  /// Called when the priority of a part's signal has changed: moves the part's queues (PRI-3).
-  virtual void change_priority(SignalPort& part) noexcept = 0;
+  /// Called when the priority of a port's signal has changed: moves the port's queues (PRI-3).
+  virtual void change_priority(SignalPort& port) noexcept = 0;
   /// Asks the owner to read the priorities of all its runnable queues again (D1 of SignalPort). A
   /// cluster does nothing, because it has no queues that only its owner moves.
   virtual void request_recheck() noexcept {}
@@ -138,7 +138,7 @@ class TaskHome {
   }
   /// Called when the message of a priority change has come (SignalPort). A cluster gets none: its
   /// queues move at once.
-  virtual void take_priority_change(SignalPort& /*part*/) noexcept {}
+  virtual void take_priority_change(SignalPort& /*port*/) noexcept {}
   /// Called in a task of this loop after an outermost callback, which nothing else of the task
   /// encloses: runs the microtasks.
   virtual void end_callback() noexcept {}
