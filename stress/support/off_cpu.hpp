@@ -18,13 +18,8 @@
 
 namespace heist::stress {
 
-<<<<<<< HEAD
-/// The waits of one thread. They are known as they were at some moments only, so a thread notes one
-/// often.
-=======
-/// The waits of the calling thread. They are known only for the moments that were noted, so a
-/// thread has to note moments often.
->>>>>>> prose2
+/// The waits of one thread. They are known only for the moments that were noted, so a thread has to
+/// note moments often.
 class OffCpu {
  public:
   using Clock = std::chrono::steady_clock;
@@ -42,12 +37,7 @@ class OffCpu {
     notes_[count_++ % notes_.size()] = now;
     return now.at;
   }
-<<<<<<< HEAD
-  /// How long it waited between `then` and the last moment noted.
-=======
-  /// How long the thread waited between `then` and the last moment that was noted. Waits of the
-  /// interval in which `then` lies count for no longer than the part of it after `then`.
->>>>>>> prose2
+  /// How long the thread waited between `then` and the last moment that was noted.
   [[nodiscard]] Time waited_since(Clock::time_point then) const {
     return waited_between(then, Clock::time_point::max());
   }
