@@ -41,13 +41,13 @@ void Claimed::operator()(Registration& registration) noexcept {
       auto& link = static_cast<SourceLink&>(registration);
       const bool is_late = reason != nullptr && !link.dependent.mark_aborted(*reason);
       if (reason != nullptr && !is_late) link.dependent.release_kept();
-      link.chain = std::exchange(is_late ? aborted_before : dependents, &link);
+      link.chain = std::exchange(is_late ? links.aborted_before : links.dependents, &link);
       return;
     }
   }
 }
 
-SourceLink* Claimed::take_first(SourceLink*& list) noexcept {
+SourceLink* ClaimedLinks::take_first(SourceLink*& list) noexcept {
   if (list == nullptr) return nullptr;
   return std::exchange(list, static_cast<SourceLink*>(list->chain));
 }

@@ -107,27 +107,28 @@ void SignalCore::abort(const Reason& reason, TaskHome* outermost_on) noexcept {
   // The signal is kept, as a listener may drop the last handle, and with it the caller's reason.
   const auto self = Ref<SignalCore>::share(this);
   const Reason kept = reason;
-  Claimed claimed = run_abort_steps(kept, outermost_on);
-  while (SourceLink* link = Claimed::take_first(claimed.dependents)) {
+  ClaimedLinks links = run_abort_steps(kept, outermost_on);
+  while (SourceLink* link = ClaimedLinks::take_first(links.dependents)) {
     static_cast<void>(link->dependent.run_abort_steps(kept, outermost_on));
     release(link->dependent);
   }
-  while (SourceLink* link = Claimed::take_first(claimed.aborted_before)) release(link->dependent);
+  while (SourceLink* link = ClaimedLinks::take_first(links.aborted_before))
+    release(link->dependent);
 }
 
 void SignalCore::abort_at_birth(const Reason& reason) noexcept {
   if (mark_aborted(reason)) static_cast<void>(run_abort_steps(reason, nullptr));
 }
 
-/// Marks the dependents, rejects the tasks, and calls the listeners. Returns what it has claimed,
-/// with the dependents in the order of their creation; the caller owns a reference to each.
-Claimed SignalCore::run_abort_steps(const Reason& reason, TaskHome* outermost_on) noexcept {
+/// Marks the dependents, rejects the tasks, and calls the listeners. Returns the links to the
+/// dependents, in the order of their creation.
+ClaimedLinks SignalCore::run_abort_steps(const Reason& reason, TaskHome* outermost_on) noexcept {
   Claimed claimed{.reason = &reason};
   abort_registry_.close(claimed);
   reject_claimed(claimed.tasks, reason);
   SignalEvent event{*this};
   dispatch(claimed.listeners, event, true, outermost_on);
-  return claimed;
+  return claimed.links;
 }
 
 void SignalCore::reject_claimed(ControlledTask* oldest, const Reason& reason) noexcept {
@@ -247,7 +248,7 @@ void SignalCore::deliver(TaskPriority previous, TaskPriority current) noexcept {
   delivered_.store(static_cast<std::uint8_t>(current),
                    sync::edge("signal:visible", sync::seq_cst));  // D2
   SourceLink* dependents = notify_priority_listeners(previous, current);
-  while (SourceLink* link = Claimed::take_first(dependents)) {
+  while (SourceLink* link = ClaimedLinks::take_first(dependents)) {
     link->dependent.follow(current);
     release(link->dependent);
   }
@@ -259,7 +260,7 @@ SourceLink* SignalCore::notify_priority_listeners(TaskPriority previous,
   priority_registry_.walk(claimed);
   SignalEvent event{*this, previous, current};
   dispatch(claimed.listeners, event, false, nullptr);
-  return claimed.dependents;
+  return claimed.links.dependents;
 }
 
 /// Called only by the root's deliverer. A dependent that was made while the change was delivered

@@ -25,6 +25,7 @@ enum class PriorityKind : std::uint8_t {
 };
 
 struct Claimed;
+struct ClaimedLinks;
 struct SourceLink;
 class StopBridge;
 
@@ -148,7 +149,7 @@ class SignalCore {
 
   [[nodiscard]] bool is_kept_for_aborted_root() noexcept;
   [[nodiscard]] bool mark_aborted(const Reason& reason) noexcept;
-  [[nodiscard]] Claimed run_abort_steps(const Reason& reason, TaskHome* outermost_on) noexcept;
+  [[nodiscard]] ClaimedLinks run_abort_steps(const Reason& reason, TaskHome* outermost_on) noexcept;
   [[nodiscard]] SignalPort* find_port(const SchedulerCore& scheduler) noexcept;
   [[nodiscard]] SignalPort& make_port(const SchedulerCore& scheduler);
   void reject_claimed(ControlledTask* oldest, const Reason& reason) noexcept;
