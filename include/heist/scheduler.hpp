@@ -43,7 +43,8 @@ class HEIST_EXPORT Scheduler {
   /// A promise that the callback returns is adopted; a Forkable is run as part of the task.
   ///
   /// Spec:   [sched#schedule-a-posttask-task].
-  /// Thread: any, lock-free.   Blocks: never.   Cost: one allocation, from a recycled pool.
+  /// Thread: any, lock-free.   Blocks: never.   Cost: one allocation, from a recycled pool; the
+  /// first task of a signal here takes one more, or two if the signal follows another's priority.
   /// Errors: std::bad_alloc (nothing changed); std::invalid_argument for a value that is no
   /// TaskPriority, for a callback that is null or empty, and for a handle that was moved from (this
   /// one, or the options' signal). An aborted signal gives a promise rejected with its reason; a
@@ -69,8 +70,7 @@ class HEIST_EXPORT Scheduler {
   /// Runs `callback()` as a task and forgets it; exceptions go to the error hook. False: refused,
   /// because the loop is closed or the signal aborted; the callback will not run.
   ///
-  /// Thread: any, lock-free.   Blocks: never.   Errors: as post_task.   Cost: one allocation, from
-  /// a pool.
+  /// Thread: any, lock-free.   Blocks: never.   Errors and cost: as post_task.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   bool post(Callback&& callback) const {

@@ -1,5 +1,5 @@
-// A warning about each co_await that g++ up to version 12 may compile to a double destruction
-// (docs/adr/0026).
+// This file makes g++ up to version 12 warn about each co_await that it may compile to a double
+// destruction (docs/adr/0026).
 #pragma once
 
 // These versions destroy aggregates and lambdas with captures twice if they are made within a

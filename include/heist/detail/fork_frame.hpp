@@ -44,8 +44,8 @@ class ChildCount {
     return true;
   }
 
-  /// Called by the parent, which is about to stop: whether it may go on at once. Otherwise the
-  /// child that ends last runs the parent, perhaps before this call returns.
+  /// Called by the parent, which is about to stop. Returns whether it may go on at once. Otherwise
+  /// the child that ends last runs the parent, perhaps before this call returns.
   [[nodiscard]] bool wait() noexcept {
     if (away_ == 0) return true;
     const std::int32_t away = away_;

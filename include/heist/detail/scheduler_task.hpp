@@ -230,10 +230,9 @@ class HEIST_EXPORT ControlledTask : public SchedulerTask, public Registration {
     return *static_cast<const TaskOps*>(SchedulerTask::ops);
   }
 
-  SignalCore* signal = nullptr;  ///< owned reference, or null
-  ///< the signal's part for this loop; lives as long as the signal
-  SignalPort* signal_port = nullptr;
-  SignalQueueEntryOwner cell;  ///< stealable and dynamic: in its signal's queue, or to be
+  SignalCore* signal = nullptr;       ///< owned reference, or null
+  SignalPort* signal_port = nullptr;  ///< the signal's for this home; lives as long as the signal
+  SignalQueueEntryOwner cell;         ///< stealable and dynamic: in its signal's queue, or to be
 
   /// Shares of the node's memory: the task's own, and the registry's when there is a signal.
   RefCount memory{1};
