@@ -87,7 +87,7 @@ def run(steps):
                 continue
         if steps.run(f"{preset}: build", ["cmake", "--build", "--preset", preset, "-j", JOBS, "--target",
                                           *sorted(targets)]):
-            steps.ctest(f"{preset}: tests", preset, "-j", JOBS, "-R", f"^({'|'.join(sorted(names))})$")
+            steps.ctest(f"{preset}: tests", preset, "-R", f"^({'|'.join(sorted(names))})$")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LOGS = ROOT / "build" / "logs"
 JOBS = str(os.cpu_count())
+TEST_JOBS = str(os.cpu_count() + 1)  # tests often wait, and would leave a processor idle
 HEARTBEAT = 20  # seconds
 # Else ctest keeps 1024 bytes, and the count of tests is in the last line.
 WHOLE_OUTPUT = ("--test-output-size-passed", "100000", "--test-output-truncation", "head")
@@ -90,8 +91,8 @@ class Steps:
     def ctest(self, name, preset, *options, prefix=()):
         """Runs tests of a preset; adds up what the programs say they ran."""
         junit = ROOT / "build" / preset / "ctest.xml"
-        passed = self.run(name, [*prefix, "ctest", "--preset", preset, "--output-junit", junit,
-                                 *WHOLE_OUTPUT, *options])
+        passed = self.run(name, [*prefix, "ctest", "--preset", preset, "-j", TEST_JOBS,
+                                 "--output-junit", junit, *WHOLE_OUTPUT, *options])
         try:
             self.tests += tests_in(junit.read_text(encoding="utf-8", errors="replace"))
         except FileNotFoundError:
