@@ -42,6 +42,12 @@ struct Counts {
   std::uint64_t rejected = 0;
 };
 
+/// A task of a dependent signal.
+struct Posted {
+  Cell callback;
+  std::optional<Promise<void>> result;
+};
+
 /// One dependent signal, and what was seen of it. It is plain data: the runtime has to order what
 /// threads do with it.
 struct Dependent {
@@ -50,8 +56,8 @@ struct Dependent {
   std::optional<std::size_t> source;  ///< the root whose priority it follows
   Cell listener;
   std::vector<PriorityChangeEvent> changes;  ///< written by one deliverer after another
-  Cell task;
-  std::optional<Promise<void>> result;
+  Posted task;
+  Posted last_holder;  ///< of a signal like this one, to which nobody else has a reference
   Subscription on_abort;
   Subscription on_change;
 };
@@ -110,7 +116,8 @@ class AnyStress {
       Dependent& dependent = made.all[i];
       make(dependent, made, i, random);
       if (random.one_in(2)) observe(dependent);
-      if (random.one_in(2)) post(dependent, random);
+      if (random.one_in(2)) post(dependent.task, *dependent.signal, dependent.roots, random);
+      if (random.one_in(2)) post_last_holder(dependent, random);
       made.published.store(i + 1, sync::edge("stress:tell", sync::release));
       drop_one_at_once(dependent, random);
       dither(random);
@@ -155,16 +162,20 @@ class AnyStress {
         [&dependent](const PriorityChangeEvent& event) { dependent.changes.push_back(event); });
   }
 
-  void post(Dependent& dependent, Random& random) {
+  void post(Posted& task, const TaskSignal& signal, Roots roots, Random& random) {
     const std::size_t agent = random.below(2);
-    dependent.result = agents_[agent].scheduler().post_task(
-        witnessed(dependent.task,
-                  [this, agent, roots = dependent.roots] {
+    task.result = agents_[agent].scheduler().post_task(
+        witnessed(task.callback,
+                  [this, agent, roots] {
                     check((known_before_[agent] & roots) == 0,
                           "I3: a task started after the abort of a root had returned");
                     known_before_[agent] = aborted_.known();
                   }),
-        {.signal = *dependent.signal});
+        {.signal = signal});
+  }
+  void post_last_holder(Dependent& like, Random& random) {
+    const auto signal = TaskSignal::any({*like.signal}, roots_[*like.source]->signal());
+    post(like.last_holder, signal, like.roots, random);
   }
 
   /// Makes and drops a signal that nobody else ever sees.
@@ -212,7 +223,8 @@ class AnyStress {
           "I1: a reason that is none of its roots'");
     check(!has_aborted_root || !dependent.on_abort.active(), "I1: an event is missing");
     counts_.events += dependent.listener.runs;
-    if (dependent.result) judge_task(dependent);
+    judge_task(dependent.task, dependent.roots);
+    judge_task(dependent.last_holder, dependent.roots);
     judge_priority(dependent);
   }
   [[nodiscard]] bool is_any_aborted(Roots roots) const {
@@ -221,17 +233,18 @@ class AnyStress {
     }
     return false;
   }
-  void judge_task(const Dependent& dependent) {
-    const auto status = dependent.result->status();
+  void judge_task(const Posted& task, Roots roots) {
+    if (!task.result) return;
+    const auto status = task.result->status();
     check(status != PromiseStatus::pending, "I3: a task never settled");
-    check(dependent.task.destroyed == 1, "I3: a callback was not destroyed exactly once");
-    const bool has_run = dependent.task.runs == 1;
+    check(task.callback.destroyed == 1, "I3: a callback was not destroyed exactly once");
+    const bool has_run = task.callback.runs == 1;
     check(has_run || status == PromiseStatus::rejected, "I3: settled without a run or an abort");
     if (status == PromiseStatus::rejected) {
-      check(dependent.result->reason() == dependent.signal->reason(), "I3: another reason");
+      check(is_of(task.result->reason(), roots), "I3: a reason that is none of its roots'");
       ++counts_.rejected;
     }
-    counts_.ran += dependent.task.runs;
+    counts_.ran += task.callback.runs;
   }
   void judge_priority(const Dependent& dependent) {
     const TaskPriority now = dependent.signal->priority();

@@ -15,14 +15,13 @@ namespace HEIST_NAMESPACE::detail {
 //         to do so, and have neither found anything nor gone to sleep again).
 // I1      While a published task is unclaimed, nobody sleeps, or somebody searches, or the
 //         publisher of the task is about to wake somebody.
-//         publisher is about to wake somebody.
 // Why     A publisher that sees a searcher leaves the task to it. Either the searcher finds a task,
 //         and then wakes another agent if there is more. Or it announces sleep, which ends its
 //         search in the same step, and looks again afterwards.
 // Edge idle: announce <-> notify. Through the queues: publish, read this word; announce, look
 //         again.
 // Progress  lock-free, but a searcher that is stopped holds up the wake-ups that were left to it.
-//         Cost  A publisher reads one word and makes at most one system call; it makes none while
+// Cost    A publisher reads one word and makes at most one system call; it makes none while
 //         nobody sleeps or somebody searches.
 // Proof   stress/model/models/cluster_sleepers.cpp.
 class IdleAgents {

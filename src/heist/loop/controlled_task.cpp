@@ -40,7 +40,7 @@ void leave_signal(ControlledTask& task) noexcept {
 /// posted -> started, unless the signal is aborted: then the callback is not called (ABT-2), and
 /// the aborter, whose walk meets every registered task, claims it and rejects its promise.
 bool start(ControlledTask& task) noexcept {
-  return task.try_start() && (task.signal == nullptr || !task.signal->aborted_at_start());
+  return task.try_start() && (task.signal == nullptr || !task.signal->try_leave_to_aborter());
 }
 
 }  // namespace
@@ -48,9 +48,9 @@ bool start(ControlledTask& task) noexcept {
 void finish_task(ControlledTask& task, TaskOutcome outcome, Reason& error) noexcept {
   const auto& ops = task.task_ops();
   const bool adopts = outcome == TaskOutcome::promise;
-  // A callback may have seen the abort before the aborter's walk has claimed the task: the abort
-  // was first all the same (ABT-6), and the walk will claim and reject it.
-  const bool aborted = task.signal != nullptr && task.signal->aborted();
+  // A callback may have seen the abort before the aborter's walk has claimed the task. The abort
+  // was first all the same (ABT-6), and the walk will claim the task and reject its promise.
+  const bool aborted = task.signal != nullptr && task.signal->try_leave_to_aborter();
   const bool ours = !aborted && (adopts ? task.try_adopt() : task.try_finish());
   leave_signal(task);
   if (ours) return ops.settle(task, outcome, error);

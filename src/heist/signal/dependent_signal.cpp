@@ -169,10 +169,12 @@ void DependentSignal::follow_priority_of(SignalCore& root) noexcept {
   start_following(root.delivered());
 }
 
-bool DependentSignal::keep_for_aborted_root(SignalCore& signal) noexcept {
+bool DependentSignal::try_keep_for_aborter(SignalCore& signal) noexcept {
   if (from(signal) == nullptr) return false;
   auto& self = static_cast<DependentSignal&>(signal);
-  const auto is_aborted = [](const SourceLink& link) { return link.source->aborted_at_start(); };
+  const auto is_aborted = [](const SourceLink& link) {
+    return link.source->try_leave_to_aborter();
+  };
   if (!std::ranges::any_of(self.abort_links(), is_aborted)) return false;
   self.keep();
   return true;

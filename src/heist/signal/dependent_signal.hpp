@@ -39,13 +39,14 @@ struct SourceLink : Registration {
 /// I2       Whoever claims a link has a reference. So a dependent that has ended is never touched
 ///          again.
 /// I3       A root's second abort returns while the first one may still be on its way to the
-///          dependents. No task of a dependent may start after that return (ABT-2), so each start
-///          looks at the roots. A task that is not started for this reason may hold the last
-///          reference to the dependent, and the first abort has yet to reject the task's promise.
-///          So the start leaves a reference, and whoever marks the dependent releases it. The word
-///          kept_ says so: a start changes `no` to `yes`, and the marker changes `no` or `yes` to
-///          `marked`. The marker has claimed a link, and so has a reference of its own.
-/// Edge kept: keep -> mark. Carries nothing plain: it orders the start's addition to the count of
+///          dependents. After that return no task of a dependent may start (ABT-2), and none that
+///          runs may fulfil (ABT-6), so each start and each finish looks at the roots. The task may
+///          hold the last reference to the dependent, and the first abort has yet to reject the
+///          task's promise. So the task leaves a reference, which whoever marks the dependent
+///          releases. The word kept_ says so: a task changes `no` to `yes`, and the marker changes
+///          `no` or `yes` to `marked`. The marker has claimed a link, and so has a reference of its
+///          own.
+/// Edge kept: keep -> mark. Carries nothing plain: it orders the task's addition to the count of
 ///         references before the marker's release.
 /// Proof    stress/model/models/any.cpp, stress/any_stress.cpp
 class DependentSignal final : public SignalCore {
@@ -68,11 +69,11 @@ class DependentSignal final : public SignalCore {
   /// The root whose priority `follower` follows.   Precondition: it follows one.
   [[nodiscard]] static SignalCore& priority_root(SignalCore& follower) noexcept;
 
-  /// Whether `signal` is a dependent with an aborted root, so that none of its tasks may start. If
-  /// so, it is kept until that abort has come to it (I3).
+  /// Returns true when `signal` is a dependent with an aborted root, so that none of its tasks may
+  /// start or fulfil. Then it is kept until that abort has come to it (I3).
   ///
   /// Thread: any that has a reference.   Cost: a load for each root.
-  [[nodiscard]] static bool keep_for_aborted_root(SignalCore& signal) noexcept;
+  [[nodiscard]] static bool try_keep_for_aborter(SignalCore& signal) noexcept;
   /// Called by the thread that has marked this signal, and has a reference of its own.
   void release_kept() noexcept;
 

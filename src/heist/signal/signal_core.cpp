@@ -84,8 +84,8 @@ Reason SignalCore::reason() const noexcept {
       Ref<ReasonBox>::share(reason_.load(sync::edge("signal:observe", sync::acquire))));
 }
 
-bool SignalCore::is_kept_for_aborted_root() noexcept {
-  return DependentSignal::keep_for_aborted_root(*this);
+bool SignalCore::try_keep_for_aborter() noexcept {
+  return DependentSignal::try_keep_for_aborter(*this);
 }
 
 /// Gives the signal its reason. Returns false when it has one already.

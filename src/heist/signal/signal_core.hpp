@@ -71,11 +71,12 @@ class SignalCore {
   [[nodiscard]] bool aborted() const noexcept {
     return reason_.load(sync::edge("signal:observe", sync::acquire)) != nullptr;
   }
-  /// As aborted(), but for the start of a task (the seq_cst half of Edge phase). Here a dependent
-  /// counts as aborted as soon as one of its roots is (I3 of DependentSignal).
-  [[nodiscard]] bool aborted_at_start() noexcept {
+  /// Called by a task that starts or finishes (the seq_cst half of Edge phase). Returns true when
+  /// the signal or one of its roots is aborted. Then the task belongs to the aborter, and a
+  /// dependent is kept until the aborter has come to it (I3 of DependentSignal).
+  [[nodiscard]] bool try_leave_to_aborter() noexcept {
     return reason_.load(sync::edge("signal:start", sync::seq_cst)) != nullptr ||
-           (end_ != &destroy_root && is_kept_for_aborted_root());
+           (end_ != &destroy_root && try_keep_for_aborter());
   }
   [[nodiscard]] Reason reason() const noexcept;
   /// `outermost_on` is the loop whose plain task aborts, or null. With it every listener is an
@@ -147,7 +148,7 @@ class SignalCore {
 
   static constexpr std::uint8_t not_delivered = 3;  ///< in a follower that no value has reached yet
 
-  [[nodiscard]] bool is_kept_for_aborted_root() noexcept;
+  [[nodiscard]] bool try_keep_for_aborter() noexcept;
   [[nodiscard]] bool mark_aborted(const Reason& reason) noexcept;
   [[nodiscard]] ClaimedLinks run_abort_steps(const Reason& reason, TaskHome* outermost_on) noexcept;
   [[nodiscard]] SignalPort* find_port(const SchedulerCore& scheduler) noexcept;

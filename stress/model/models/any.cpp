@@ -60,6 +60,21 @@ HEIST_BLOCKING_MODEL_PROGRAM(losing_abort_against_a_dependents_start, 2) {
   check(result.reason() == root.signal().reason(), "with the source's reason");
 }
 
+/// The callback's own abort of the source comes second, and returns while the first is on its way
+/// to the dependents. What the callback returns comes too late, and the first abort rejects the
+/// task, even if that held the last reference to its signal (ABT-6).
+HEIST_BLOCKING_MODEL_PROGRAM(losing_abort_within_a_dependents_task, 2) {
+  EventLoop loop(on_virtual_clock());
+  AbortController root;
+  auto result = loop.scheduler().post_task([&] { root.abort(2); },
+                                           {.signal = AbortSignal::any({root.signal()})});
+  spawn([&] { root.abort(1); });
+  loop.run_until_idle();
+  join_all();
+  check(result.status() == PromiseStatus::rejected, "it is rejected");
+  check(result.reason() == root.signal().reason(), "with the source's reason");
+}
+
 /// No task of a dependent starts once the abort of a source has returned.
 HEIST_MODEL_PROGRAM(any_abort_against_start, 2) {
   EventLoop loop(on_virtual_clock());
@@ -142,7 +157,7 @@ HEIST_MODEL_PROGRAM(dependents_priority_against_pick, 2) {
 
 /// Two loops meet a dependent for the first time at once: each finds the queues of its source
 /// there.
-HEIST_MODEL_PROGRAM(dependents_part_made_by_two_posters, 1) {
+HEIST_MODEL_PROGRAM(dependents_port_made_by_two_posters, 1) {
   EventLoop loop(on_virtual_clock());
   const Scheduler scheduler = loop.scheduler();
   TaskController controller(TaskPriority::background);

@@ -1,4 +1,4 @@
-// One signal on two loops: each has a part of it, made by its first post (PRI-3, ABT-2).
+// One signal on two loops: each has a port for it, made by its first post (PRI-3, ABT-2).
 // (Not run frozen: a loop cannot be destroyed while it is driven.)
 #include <heist/heist.hpp>
 
