@@ -48,7 +48,7 @@ struct AgentClusterOptions {
 /// What a cluster has done so far; approximate while it runs.
 struct ClusterStats {
   std::uint64_t tasks_run = 0;
-  std::uint64_t stolen = 0;  ///< tasks that an agent took from another one's queue
+  std::uint64_t stolen = 0;  ///< tasks and continuations that an agent took from another one
   std::uint64_t wakeups_sent = 0;
   std::uint64_t sleeps = 0;
 };

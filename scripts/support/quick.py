@@ -28,6 +28,7 @@ ROWS = (
         "release": ("heist_concurrent_tests", "concurrent"),
         "tsan-clang": ("heist_node_pool_stress", r"stress\.node_pool")}),
     ("src/heist/os/", {"release": ("heist_os_tests", "os")}),
+    ("src/heist/api/agent", CLUSTER),
     ("src/heist/api/", {
         "release": ("heist_api_tests heist_conformance", r"api|conformance\.posttask")}),
     ("src/heist/", LOOP),

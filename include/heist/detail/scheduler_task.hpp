@@ -91,11 +91,11 @@ struct TaskOps : LoopNodeOps {
 /// finish.
 /// Edge phase: start -> claim. Carries nothing plain, but is one half of the start/abort pair
 ///   (start: phase CAS, then load of the signal's reason; abort: CAS of the reason, then phase CAS;
-///   all four seq_cst, so either the start sees the reason or the aborter sees the start). Acquire
-///   and release would be enough for ABT-2. The aborter's walk meets every registered task, and
-///   both CASes are on one word, so the claim finds every start that won. A start that is ordered
-///   after the return of abort() reads the reason by coherence. With seq_cst a start heeds a reason
-///   even if nothing orders it after that abort.
+///   all four seq_cst, so either the start sees the reason or the aborter sees the start). ABT-2
+///   alone would need only acquire and release: the aborter's walk meets every registered task,
+///   both CASes are on one word, and a start that is ordered after the return of abort() reads the
+///   reason by coherence. With seq_cst a start heeds a reason even if nothing orders it after that
+///   abort.
 class SchedulerTask : public LoopNode {
  public:
   SchedulerTask(const LoopNodeOps& table, bool controlled) noexcept
@@ -130,7 +130,7 @@ class SchedulerTask : public LoopNode {
     return has_control && phase() == TaskPhase::aborted;
   }
 
-  /// posted -> started. False: aborted meanwhile.
+  /// posted -> started. Returns false when an abort or a close was first.
   [[nodiscard]] bool try_start() noexcept {
     auto expected = TaskPhase::posted;
     return phase_.compare_exchange_strong(expected, TaskPhase::started,
@@ -138,10 +138,11 @@ class SchedulerTask : public LoopNode {
     // relaxed: a failed start reads nothing the aborter wrote.
   }
 
-  /// started -> finished. False: aborted meanwhile; the caller must drop the outcome.
+  /// started -> finished. Returns false when an abort or a close was first; the caller must drop
+  /// the outcome.
   [[nodiscard]] bool try_finish() noexcept { return leave_started(TaskPhase::finished); }
 
-  /// started -> adopting. False: aborted meanwhile.
+  /// started -> adopting. Returns false when an abort or a close was first.
   [[nodiscard]] bool try_adopt() noexcept { return leave_started(TaskPhase::adopting); }
 
   /// posted -> aborted, or started -> aborted_running. The result says which, or that it is too

@@ -211,12 +211,12 @@ void ClusterCore::move(SignalPort& port, SignalQueues& pair) noexcept {
 
 std::uint64_t ClusterCore::suspend(SchedulerCore& scheduler) noexcept {
   may_be_suspended_.store(true, sync::edge("hold:resume", sync::seq_cst));
-  return scheduler.stealable.suspend();
+  return scheduler.held_stealable.suspend();
 }
 
 std::uint64_t ClusterCore::resume(SchedulerCore& scheduler) noexcept {
-  const auto change = scheduler.stealable.resume();
-  publish_held(scheduler.stealable);
+  const auto change = scheduler.held_stealable.resume();
+  publish_held(scheduler.held_stealable);
   closing_.drop_if_begun();
   return change;
 }
@@ -225,8 +225,8 @@ std::uint64_t ClusterCore::resume(SchedulerCore& scheduler) noexcept {
 /// not run now.
 bool ClusterCore::hold_back(LoopNode& node) noexcept {
   SchedulerCore* scheduler = scheduler_of(node);
-  if (scheduler == nullptr || !scheduler->stealable.is_suspended()) return false;
-  SuspendedTasks& hold = scheduler->stealable;
+  if (scheduler == nullptr || !scheduler->held_stealable.is_suspended()) return false;
+  SuspendedTasks& hold = scheduler->held_stealable;
   const auto aborts = hold.aborts();
   if (is_aborted(node)) return false;  // the pick discards it
   hold.push(node);
@@ -263,7 +263,7 @@ bool ClusterCore::sweep_held() noexcept {
   constexpr unsigned portion = 256;
   bool has_more = false;
   first_scheduler().each([&](SchedulerCore& scheduler) noexcept {
-    SuspendedTasks& hold = scheduler.stealable;
+    SuspendedTasks& hold = scheduler.held_stealable;
     if (!hold.wants_sweep() || !hold.try_begin()) return;
     hold.sweep(portion, &is_aborted, [this](LoopNode& node) noexcept {
       aborted().discard(static_cast<SchedulerTask&>(node));
@@ -282,7 +282,7 @@ void ClusterCore::count_aborts(const Registration* first, const Registration* en
   for (; first != end; first = first->chain) {
     const auto& task = static_cast<const ControlledTask&>(*first);
     if (task.is_withdrawn) continue;
-    task.scheduler->stealable.count_abort();
+    task.scheduler->held_stealable.count_abort();
     if (!task.is_dynamic) ++in_queues;
   }
   sweep_.count_aborts(in_queues);
@@ -328,13 +328,13 @@ bool ClusterCore::take_back(ControlledTask& task) noexcept {
 bool ClusterCore::is_holding() noexcept {
   bool holds = false;
   first_scheduler().each(
-      [&](SchedulerCore& scheduler) noexcept { holds |= !scheduler.stealable.empty(); });
+      [&](SchedulerCore& scheduler) noexcept { holds |= !scheduler.held_stealable.empty(); });
   return holds;
 }
 
 void ClusterCore::publish_all_held() noexcept {
   first_scheduler().each(
-      [this](SchedulerCore& scheduler) noexcept { publish_held(scheduler.stealable); });
+      [this](SchedulerCore& scheduler) noexcept { publish_held(scheduler.held_stealable); });
 }
 
 /// Called by any thread after a resume, or when the cluster closes.

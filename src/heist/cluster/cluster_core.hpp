@@ -80,7 +80,7 @@ class ClusterCore final : public TaskHome {
   }
   [[nodiscard]] unsigned agents() const noexcept { return size() - reserve_setup_.count; }
   [[nodiscard]] LoopCore& loop(unsigned agent) const noexcept { return *sleepers_.loops()[agent]; }
-  /// How many tasks this agent has taken from other agents' rings.
+  /// How many tasks and continuations this agent has claimed in other agents' rings and deques.
   [[nodiscard]] std::uint64_t stolen(unsigned agent) const noexcept {
     return queues_.stolen(agent);
   }

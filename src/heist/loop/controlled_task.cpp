@@ -71,7 +71,8 @@ bool discard_contents(ControlledTask& task) noexcept {
 
 bool dispose(ControlledTask& task) noexcept {
   const bool had_contents = discard_contents(task);
-  if (had_contents) task.cell.reset();  // else whoever has taken them may look for the task there
+  // Whoever else has taken the contents may still look into the cell for the task.
+  if (had_contents) task.cell.reset();
   task.task_ops().retire(task);
   return had_contents;
 }

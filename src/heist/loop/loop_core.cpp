@@ -62,7 +62,7 @@ inline void end_task(LoopCore& loop) noexcept HEIST_ON_AGENT {
   loop.counts().activity().say_moves();
 }
 
-/// Returns false when an abort came before the start, so that nothing ran.
+/// Returns false when an abort or a close came before the start, so that nothing ran.
 inline bool run_task(LoopCore& loop, SchedulerTask& task) noexcept HEIST_ON_AGENT {
   auto& agent = loop.on_agent();
   const bool may_not_start = task.has_control;
@@ -97,8 +97,8 @@ inline bool run_limit(LoopCore& loop, SchedulerTask& limit) noexcept HEIST_ON_AG
   end_task(loop);
 }
 
-/// Runs what Membership has picked. Returns false when an abort came before the start, so that
-/// nothing ran.
+/// Runs what Membership has picked. Returns false when an abort or a close came before the start,
+/// so that nothing ran.
 inline bool run_picked(LoopCore& loop, LoopNode& node) noexcept HEIST_ON_AGENT {
   loop.end_search();
   if (node.ops->kind == LoopNodeKind::task)

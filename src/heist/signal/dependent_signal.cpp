@@ -24,34 +24,6 @@ void SourceLink::forget(Registration& registration) noexcept {
   static_cast<SourceLink&>(registration).dependent.drop_memory();
 }
 
-void Claimed::operator()(Registration& registration) noexcept {
-  if (!registration.ops->claim(registration)) return;
-  switch (registration.ops->kind) {
-    case Registration::Kind::task: {
-      auto& task = static_cast<ControlledTask&>(registration);
-      task.chain = std::exchange(tasks, &task);
-      return;
-    }
-    case Registration::Kind::listener: {
-      auto& listener = static_cast<Listener&>(registration);
-      listener.dispatch_next = std::exchange(listeners, &listener);
-      return;
-    }
-    case Registration::Kind::dependent: {
-      auto& link = static_cast<SourceLink&>(registration);
-      const bool is_late = reason != nullptr && !link.dependent.mark_aborted(*reason);
-      if (reason != nullptr && !is_late) link.dependent.release_kept();
-      link.chain = std::exchange(is_late ? links.aborted_before : links.dependents, &link);
-      return;
-    }
-  }
-}
-
-SourceLink* ClaimedLinks::take_first(SourceLink*& list) noexcept {
-  if (list == nullptr) return nullptr;
-  return std::exchange(list, static_cast<SourceLink*>(list->chain));
-}
-
 DependentSignal::DependentSignal(const Priority& priority, std::size_t room) noexcept
     : SignalCore(priority.kind, priority.value, &end), room_(static_cast<std::uint32_t>(room)) {}
 

@@ -108,25 +108,4 @@ class DependentSignal final : public SignalCore {
   sync::atomic<Kept> kept_{Kept::no};
 };
 
-/// The links that a walk has claimed. The caller owns a reference to the dependent of each.
-struct ClaimedLinks {
-  SourceLink* dependents = nullptr;
-  SourceLink* aborted_before = nullptr;  ///< dependents that another abort has marked
-
-  /// Takes the first link out of a list; null when there is none.
-  [[nodiscard]] static SourceLink* take_first(SourceLink*& list) noexcept;
-};
-
-/// What a walk has claimed. Each list has the oldest first, because walks go from the newest.
-struct Claimed {
-  /// The reason of an abort, which dependents get at once (I3 of SignalCore), or null in the walk
-  /// of a priority change.
-  const Reason* reason = nullptr;
-  ControlledTask* tasks = nullptr;
-  Listener* listeners = nullptr;
-  ClaimedLinks links{};
-
-  void operator()(Registration& registration) noexcept;
-};
-
 }  // namespace HEIST_NAMESPACE::detail

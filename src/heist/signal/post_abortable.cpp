@@ -26,8 +26,8 @@ void reserve(ControlledTask& task, SignalCore* abort_source) {
   if (task.is_dynamic) task.scheduler->home.reserve_place(task);
 }
 
-/// Registers the task with its signal. From then on an abort may dispose of the callback. Returns
-/// false when the signal was aborted meanwhile; the task is refused then.
+/// Registers the task with its signal. From then on an abort may claim it. Returns false when
+/// the signal was aborted meanwhile; the task is refused then.
 bool register_abort_steps(ControlledTask& task, SignalCore& signal) noexcept {
   retain(signal);
   task.signal = &signal;

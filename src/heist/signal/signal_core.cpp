@@ -8,6 +8,7 @@
 
 #include "../os/thread_id.hpp"
 #include "../task/task_home.hpp"
+#include "claimed.hpp"
 #include "dependent_signal.hpp"
 #include "stop_signal.hpp"
 #include "take_alone.hpp"

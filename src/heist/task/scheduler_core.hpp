@@ -170,7 +170,7 @@ struct SchedulerCore {
   std::uint64_t last_change = 0;  ///< the latest of SuspendedTasks that the keeper has heard of
   TaskFifo held;  ///< picked while it was suspended; those of one queue are in enqueue order
   std::unique_ptr<SchedulerDelays> delays;  ///< made for the first suspension
-  SuspendedTasks stealable;
+  SuspendedTasks held_stealable;            ///< a cluster's: the same for its stealable tasks
 
   /// Called by any thread before it suspends: makes what the first suspension needs. Returns null
   /// when that was made already.

@@ -24,7 +24,7 @@ void TaskHome::LimitsNotice::take(LoopNode& /*node*/, TaskHome& home) noexcept {
 void TaskHome::LimitsNotice::ignore(LoopNode& /*node*/) noexcept {}
 
 TaskHome::TaskHome(const EventLoopOptions& options) noexcept : time_(options.clock, options.tick) {
-  static_cast<void>(abort_messages_.try_sleep());
+  static_cast<void>(abort_messages_.try_sleep());  // the first message there sends a notice
 }
 
 TaskHome::~TaskHome() = default;

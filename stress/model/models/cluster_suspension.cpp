@@ -26,7 +26,7 @@ struct HeldTask {
         options);
   }
   [[nodiscard]] SuspendedTasks& held() const noexcept {
-    return cluster.core().first_scheduler().stealable;
+    return cluster.core().first_scheduler().held_stealable;
   }
   /// One more.
   struct Other {

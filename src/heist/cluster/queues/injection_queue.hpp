@@ -13,7 +13,6 @@ namespace HEIST_NAMESPACE::detail {
 
 // The queue is a ring of bins. A bin keeps a chain of at most `most` tasks, newest first, in one
 // word. Numbers count the bins of all rounds: number n stands for bin n % bins in round n / bins.
-// (The functions call a number `ticket`. It has nothing to do with the tickets of LevelIndex.)
 //
 // Roles   poster: any thread.  taker: any agent.  sweeper: one agent at a time; takes out aborted
 //         tasks.
@@ -50,20 +49,20 @@ class InjectionQueue {
   /// Called by any thread. Costs one CAS, one more when the bin was taken or is full, and retries
   /// where posters meet.
   void post(LoopNode& task) noexcept {
-    std::uint64_t ticket = tail_.load(sync::edge("bin:find", sync::acquire));
+    std::uint64_t number = tail_.load(sync::edge("bin:find", sync::acquire));
     bool overfill = false;
     for (;;) {
-      Word old = bin(ticket).load(sync::edge("bin:search", sync::seq_cst));
-      const int lag = rounds_ahead(old, ticket);
-      if (lag < 0 || (lag > 0 && overfill && !is_first(ticket))) {
+      Word old = bin(number).load(sync::edge("bin:search", sync::seq_cst));
+      const int lag = rounds_ahead(old, number);
+      if (lag < 0 || (lag > 0 && overfill && !is_first(number))) {
         // The task goes to the last bin or, when all behind it are taken, to the one that somebody
         // has in hand.
-        --ticket;
+        --number;
         overfill = true;
       } else if (lag > 0 || (count(old) == most && !overfill)) {
-        ticket = move_on(tail_, ticket);
+        number = move_on(tail_, number);
         overfill = false;
-      } else if (push(bin(ticket), old, task, overfill)) {
+      } else if (push(bin(number), old, task, overfill)) {
         return;
       }
     }
@@ -72,13 +71,13 @@ class InjectionQueue {
   /// Called by an agent: takes the oldest tasks, oldest first. Returns null when there is none.
   [[nodiscard]] LoopNode* take() noexcept {
     for (;;) {
-      std::uint64_t ticket = 0;
-      Word old = first(ticket);
+      std::uint64_t number = 0;
+      Word old = first(number);
       if (chain(old) == nullptr) return nullptr;
       if (is_overfull(old)) [[unlikely]] {
-        if (LoopNode* some = take_some(ticket, old)) return some;
-      } else if (exchange_word(ticket, old, taken(ticket))) {
-        move_on(head_, ticket);
+        if (LoopNode* some = take_some(number, old)) return some;
+      } else if (exchange_word(number, old, taken(number))) {
+        move_on(head_, number);
         return oldest_first(chain(old));
       }
     }
@@ -93,21 +92,21 @@ class InjectionQueue {
   /// `stays(LoopNode&)` is true. A caller that puts tasks back has to publish them anew.
   template <class Stays>
   void sweep(std::uint64_t& at, Stays&& stays) noexcept {
-    const std::uint64_t ticket = std::max(at, head_.load(sync::edge("bin:search", sync::seq_cst)));
-    at = ticket + 1;
-    Word old = bin(ticket).load(sync::edge("bin:search", sync::seq_cst));
+    const std::uint64_t number = std::max(at, head_.load(sync::edge("bin:search", sync::seq_cst)));
+    at = number + 1;
+    Word old = bin(number).load(sync::edge("bin:search", sync::seq_cst));
     // Otherwise the bin is taken or empty, or another thread works on it. The next sweep takes out
     // what is aborted there.
-    if (rounds_ahead(old, ticket) == 0 && chain(old) != nullptr && hold(ticket, old)) {
-      put_back(ticket, filtered(chain(old), stays), old & overfull);
+    if (rounds_ahead(old, number) == 0 && chain(old) != nullptr && hold(number, old)) {
+      put_back(number, filtered(chain(old), stays), old & overfull);
     }
   }
 
   /// Called by an agent: whether take() would return a task. It sees every post that completed
   /// before the call.
   [[nodiscard]] bool has_tasks() noexcept {
-    std::uint64_t ticket = 0;
-    return chain(first(ticket)) != nullptr;
+    std::uint64_t number = 0;
+    return chain(first(number)) != nullptr;
   }
 
  private:
@@ -135,26 +134,26 @@ class InjectionQueue {
   static Word round(Word word) noexcept { return word >> round_shift; }
   static bool is_overfull(Word word) noexcept { return (word & overfull) != 0; }
   static bool is_in_hand(Word word) noexcept { return chain(word) == nullptr && count(word) != 0; }
-  static Word in_hand(std::uint64_t ticket) noexcept {
-    return word(nullptr, most, round_of(ticket));
+  static Word in_hand(std::uint64_t number) noexcept {
+    return word(nullptr, most, round_of(number));
   }
-  static Word taken(std::uint64_t ticket) noexcept {
-    return word(nullptr, 0, round_of(ticket) + 1);
+  static Word taken(std::uint64_t number) noexcept {
+    return word(nullptr, 0, round_of(number) + 1);
   }
-  static Word round_of(std::uint64_t ticket) noexcept { return ticket / bins; }
+  static Word round_of(std::uint64_t number) noexcept { return number / bins; }
   /// How many rounds the bin's word is ahead of its number's round; negative when it is behind.
-  static int rounds_ahead(Word word, std::uint64_t ticket) noexcept {
+  static int rounds_ahead(Word word, std::uint64_t number) noexcept {
     constexpr unsigned spare = 32 - (64 - round_shift);
-    return static_cast<std::int32_t>(static_cast<std::uint32_t>(round(word) - round_of(ticket))
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(round(word) - round_of(number))
                                      << spare) >>
            spare;
   }
 
   /// Whether all bins before this one have been taken.
-  [[nodiscard]] bool is_first(std::uint64_t ticket) const noexcept {
-    return ticket <= head_.load(sync::edge("bin:find", sync::acquire));
+  [[nodiscard]] bool is_first(std::uint64_t number) const noexcept {
+    return number <= head_.load(sync::edge("bin:find", sync::acquire));
   }
-  sync::atomic<Word>& bin(std::uint64_t ticket) noexcept { return bins_[ticket % bins]; }
+  sync::atomic<Word>& bin(std::uint64_t number) noexcept { return bins_[number % bins]; }
 
   static bool push(sync::atomic<Word>& to, Word& old, LoopNode& task, bool overfill) noexcept {
     task.next = chain(old);
@@ -164,32 +163,32 @@ class InjectionQueue {
                                     sync::relaxed);  // relaxed: a failure retries.
   }
   /// Called by an agent: takes what is in the bin, if it is still what was seen there.
-  bool exchange_word(std::uint64_t ticket, Word& old, Word now) noexcept {
-    return bin(ticket).compare_exchange_strong(old, now, sync::edge("bin:take", sync::acquire),
+  bool exchange_word(std::uint64_t number, Word& old, Word now) noexcept {
+    return bin(number).compare_exchange_strong(old, now, sync::edge("bin:take", sync::acquire),
                                                sync::relaxed);  // relaxed: a failure retries.
   }
 
   // What an agent has in hand.
 
-  bool hold(std::uint64_t ticket, Word& old) noexcept {
-    return exchange_word(ticket, old, in_hand(ticket));
+  bool hold(std::uint64_t number, Word& old) noexcept {
+    return exchange_word(number, old, in_hand(number));
   }
   /// Puts tasks back into the bin that they were held from. Tasks that came meanwhile to this bin,
   /// as the last one of a full ring, go before them. An agent that takes these in hand, too, may
   /// have ended the round: then everything is posted once more.
-  void put_back(std::uint64_t ticket, LoopNode* newest, Word mark = 0) noexcept {
+  void put_back(std::uint64_t number, LoopNode* newest, Word mark = 0) noexcept {
     for (;;) {
       const Word left =
-          newest == nullptr ? taken(ticket) : word(newest, most, round_of(ticket)) | mark;
-      Word now = in_hand(ticket);
-      if (bin(ticket).compare_exchange_strong(now, left, sync::edge("bin:publish", sync::seq_cst),
+          newest == nullptr ? taken(number) : word(newest, most, round_of(number)) | mark;
+      Word now = in_hand(number);
+      if (bin(number).compare_exchange_strong(now, left, sync::edge("bin:publish", sync::seq_cst),
                                               sync::edge("bin:search", sync::seq_cst))) {
-        if (newest == nullptr) move_on(head_, ticket);
+        if (newest == nullptr) move_on(head_, number);
         return;
       }
       if (newest == nullptr) return;
-      if (rounds_ahead(now, ticket) != 0) break;
-      if (!hold(ticket, now)) continue;
+      if (rounds_ahead(now, number) != 0) break;
+      if (!hold(number, now)) continue;
       LoopNode* last = chain(now);
       while (last->next != nullptr) last = last->next;
       last->next = std::exchange(newest, chain(now));
@@ -200,12 +199,12 @@ class InjectionQueue {
   }
   /// Takes some tasks of an overfull bin. It takes the newest, because nobody knows how many there
   /// are. Returns null when another thread was faster.
-  LoopNode* take_some(std::uint64_t ticket, Word old) noexcept {
-    if (!hold(ticket, old)) return nullptr;
+  LoopNode* take_some(std::uint64_t number, Word old) noexcept {
+    if (!hold(number, old)) return nullptr;
     LoopNode* newest = chain(old);
     LoopNode** end = &newest;
     for (unsigned i = 0; i < most && *end != nullptr; ++i) end = &(*end)->next;
-    put_back(ticket, std::exchange(*end, nullptr), overfull);
+    put_back(number, std::exchange(*end, nullptr), overfull);
     return oldest_first(newest);
   }
   template <class Stays>
@@ -225,14 +224,14 @@ class InjectionQueue {
 
   /// Returns the word of the first bin that has not been taken and is in nobody's hands, and sets
   /// its number.
-  Word first(std::uint64_t& ticket) noexcept {
-    ticket = head_.load(sync::edge("bin:search", sync::seq_cst));
+  Word first(std::uint64_t& number) noexcept {
+    number = head_.load(sync::edge("bin:search", sync::seq_cst));
     for (;;) {
-      const Word found = bin(ticket).load(sync::edge("bin:search", sync::seq_cst));
-      if (is_in_hand(found) && rounds_ahead(found, ticket) == 0) {
-        ++ticket;
-      } else if (rounds_ahead(found, ticket) > 0) {
-        ticket = pass(ticket);
+      const Word found = bin(number).load(sync::edge("bin:search", sync::seq_cst));
+      if (is_in_hand(found) && rounds_ahead(found, number) == 0) {
+        ++number;
+      } else if (rounds_ahead(found, number) > 0) {
+        number = pass(number);
       } else {
         return found;
       }
@@ -240,19 +239,19 @@ class InjectionQueue {
   }
   /// Passes a bin that was taken. head_ stands at this bin, or is still behind bins that are in
   /// hand.
-  std::uint64_t pass(std::uint64_t ticket) noexcept {
-    const std::uint64_t now = move_on(head_, ticket);
-    return std::max(now, ticket + 1);
+  std::uint64_t pass(std::uint64_t number) noexcept {
+    const std::uint64_t now = move_on(head_, number);
+    return std::max(now, number + 1);
   }
 
-  /// Moves `end` from `ticket` to the next number, unless another thread has done so. Returns where
+  /// Moves `end` from `number` to the next number, unless another thread has done so. Returns where
   /// `end` is now.
-  static std::uint64_t move_on(sync::atomic<std::uint64_t>& end, std::uint64_t ticket) noexcept {
-    if (end.compare_exchange_strong(ticket, ticket + 1, sync::edge("bin:move_on", sync::release),
+  static std::uint64_t move_on(sync::atomic<std::uint64_t>& end, std::uint64_t number) noexcept {
+    if (end.compare_exchange_strong(number, number + 1, sync::edge("bin:move_on", sync::release),
                                     sync::edge("bin:find", sync::acquire))) {
-      return ticket + 1;
+      return number + 1;
     }
-    return ticket;
+    return number;
   }
 
   alignas(64) sync::atomic<std::uint64_t> tail_{0};

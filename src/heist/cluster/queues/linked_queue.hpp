@@ -51,8 +51,8 @@ inline void free_cell(LinkedCell& cell) noexcept { destroy_node(cell); }
 // Roles   poster: any thread.  agent: inside an epoch.  sweeper: one agent at a time; takes out
 //         empty cells from the middle.
 // States  head_: the cell that was taken last (at first a stub), and a version. The queue is empty
-//         when head_ is tail_. A cell whose item is null has been taken as if it stood in front,
-//         and is passed over.
+//         when head_ is tail_. A cell whose item was claimed where it stood is empty, and agents
+//         pass it over.
 // I1      The chain of `older` from tail_ reaches head_. `newer` is null, or the next cell that has
 //         not been taken out.
 // I2      The order of the cells is that of the CASes on tail_, which is the one publication point.

@@ -18,9 +18,10 @@ namespace HEIST_NAMESPACE::detail {
 // States  place_: (level, the level that the queue comes from while it moves, version). present_:
 //         for each level, whether a ticket is there; and a version, which each look at an empty
 //         queue raises.
-// I1      A level's bit is set only after a ticket was put there within the same version. An agent
-//         removes a ticket only if, after it has cleared the bit, the queue was empty, or stood at
-//         another level and had a ticket there. So a set bit means that there is a ticket.
+// I1      A set bit means that there is a ticket. It is set only after a ticket was put there
+//         within the same version. An agent that removes a ticket clears the bit first, and then
+//         looks at the queue again. It removes the ticket only if the queue is empty, or stands at
+//         another level and has a ticket there.
 // I2      A queue with tasks has a ticket at its level, or it moves and has a ticket at the level
 //         that it comes from. There it counts until the ticket at its new level is put and the hint
 //         is raised. Whoever moves the queue returns only when no move is under way; it also ends

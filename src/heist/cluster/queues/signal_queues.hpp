@@ -34,7 +34,7 @@ struct TicketCell : LinkedCell {
 /// may need, because a thread that posts it when it expires, settles or is resumed has none to
 /// spare (LIF-4).
 ///
-/// Its memory is shared by the queue, the poster, its maker, and each of its tickets.
+/// Its memory is shared by the queue, the poster, the task, and each of its tickets.
 ///
 /// Edge cell: post -> claim. Whoever takes an aborted task back finds what its poster has finished.
 struct SignalQueueEntry : LinkedCell {
@@ -50,8 +50,8 @@ struct SignalQueueEntry : LinkedCell {
     item.store(reinterpret_cast<void*>(tagged_node & ~not_posted),
                sync::edge("cell:post", sync::release));
   }
-  /// Called by the maker of an aborted task: takes the task out of its queue. Returns false when it
-  /// is not there.
+  /// Called by the agent that reaps an aborted task: takes the task out of its queue. Returns false
+  /// when it is not there.
   [[nodiscard]] bool try_take_back() noexcept {
     void* node = item.load(sync::edge("cell:claim", sync::acquire));
     const auto bits = reinterpret_cast<std::uintptr_t>(node);
