@@ -1,33 +1,42 @@
-// History: what the agents of a cluster did and when, told while they do it and checked on the way:
-// CLU-1 (HistoryChecker), CLU-2 (RankError), and that every task ran exactly once (HistorySweep).
+// History: checks what the agents of a cluster do, while they do it. It checks strict priority
+// (CLU-1, HistoryChecker), measures how far starts are from the order of the posts (CLU-2,
+// RankError), and checks that each task ran exactly once (HistorySweep).
 //
-// A program has one lane for each thread that posts or runs tasks, and one thread that checks:
+// Each thread that posts or runs tasks tells what it does through a lane of its own. One more
+// thread checks what the lanes hold. A program does it like this:
 //
 //   stress::History<stress::CounterClock> history(posters + agents);
 //
-//   // A poster, or a task that posts. A post that is refused is not noted.
+//   // A thread, or a task, that posts. It does not note a post that is refused. It calls
+//   // lane.rest() before it waits for anything, and at its end.
 //   const stress::Moment begin = lane.before();
 //   const bool is_posted = scheduler.post([&, id] { run(id); }, options);
 //   if (is_posted) lane.posted(id, begin);
-//   … lane.rest() before it waits for anything, and at its end.
 //
-//   // An agent. A pick begins after whatever its agent did last: on_start, or the end of the task
-//   before. options.on_start = [&](unsigned) { last_pick = own_lane().before(); };   // last_pick:
-//   thread-local void run(TaskId id) { own_lane().started(id, last_pick);  // first thing of the
-//   callback … last_pick = own_lane().before();  // last thing } options.on_stop = [&](unsigned) {
-//   own_lane().rest(); };
+//   // An agent. Its pick begins when it has done what it did last: on_start, or a task.
+//   thread_local stress::Moment last_pick;
+//   options.on_start = [&](unsigned) { last_pick = own_lane().before(); };
+//   void run(TaskId id) {
+//     own_lane().started(id, last_pick);  // first of all
+//     …
+//     last_pick = own_lane().before();  // last of all
+//   }
+//   options.on_stop = [&](unsigned) { own_lane().rest(); };
 //
-//   // The checker: until all is done, then finish() once all others are quiet.
-//   while (!done) if (!history.check_some()) std::this_thread::yield();
+//   // The checker. It calls finish() when all other threads have noted their last.
+//   while (!done) {
+//     if (!history.check_some()) std::this_thread::yield();
+//   }
 //   history.finish();
 //   history.print(stdout);
 //   check(history.verdict().violating_pairs == 0 && history.exactly_once().holds(), "CLU-1 …");
 //   check(history.rank_error().max_rank() <= bound, "CLU-2 …");
 //
-// Bound: a full lane makes its thread wait for the checker, so the notes on their way are bounded.
-// What the checker holds grows with the tasks that wait, and while a lane stands still that is not
-// at rest. An agent that sleeps stands still: whoever posts sees to it that each agent gets a bound
-// task now and then. Batches in transfer need no hook in the runtime: see TransferRule.
+// Bound: A thread whose lane is full waits for the checker, so the notes on their way are bounded.
+// The checker holds the tasks that wait, and while a lane stands still without being at rest, all
+// that happens meanwhile. The lane of an agent that sleeps stands still. So whoever posts gives
+// each agent a bound task now and then. Nothing in the runtime tells of batches in transfer:
+// TransferRule allows for them.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +56,7 @@ namespace heist::stress {
 template <class Clock>
 class History {
  public:
-  /// Lanes below `first_inside` are threads outside, for CLU-2.
+  /// RankError takes posters with numbers below `first_inside` for threads outside the cluster.
   explicit History(std::size_t lanes, TransferRule rule = {},
                    std::uint16_t first_inside = UINT16_MAX)
       : checker_(rule), rank_error_(first_inside) {
@@ -56,10 +65,11 @@ class History {
     }
   }
 
-  /// Thread: any; what it returns belongs to one.
+  /// Thread: any. Only one thread may use the lane that it returns.
   HistoryLane<Clock>& lane(std::size_t index) noexcept { return *lanes_[index]; }
 
-  /// Takes what the lanes hold and checks what can be checked; false when they held nothing.
+  /// Takes what the lanes hold, and checks what can be checked by now. Returns false when they held
+  /// nothing.
   /// Thread: the checker. Blocks: never.
   bool check_some() {
     const std::size_t before = notes_;
@@ -67,7 +77,7 @@ class History {
     return notes_ != before;
   }
 
-  /// The rest.   Thread: the checker, when no other one notes anything any more.
+  /// Checks the rest.   Thread: the checker, when no other thread notes anything any more.
   void finish() {
     take();
     sweep_.finish(visitor());
@@ -89,9 +99,10 @@ class History {
   }
 
  private:
-  /// Returns a moment before all notes to come.
+  /// Gives the lanes' notes to the sweep. Returns a moment before which nothing will be noted.
   Moment take() {
-    // Before any look at a lane; and no later than a before() of theirs that comes after it.
+    // It is taken before any lane is looked at, and the clock's slack is taken off. So it is no
+    // later than the next before() of a thread whose lane is found at rest.
     const Moment now = clock_.before() - Clock::slack;
     Moment floor = now;
     for (const auto& lane : lanes_) {

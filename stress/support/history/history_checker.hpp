@@ -1,27 +1,28 @@
-// HistoryChecker: CLU-1, strict priority across the agents of a cluster.
+// HistoryChecker: checks CLU-1, strict priority across the agents of a cluster.
 //
 // An agent must not start a task X while a task H of a higher level stays unclaimed throughout the
-// pick of X, and H's post had completed before that pick began:
+// pick of X, if the post of H had completed before that pick began. This is a violation:
 //
-//   violation:  post_end(H) < pick_begin(X)  and  pick_begin(H) > start(X)  and  level(H) >
-//   level(X)
+//   post_end(H) < pick_begin(X)  and  pick_begin(H) > start(X)  and  level(H) > level(X)
 //
-// H waits from post_end to pick_begin, interrupted by transfers (a batch in transfer counts as
-// claimed by its thief). So at start(X) the sweep asks each level what waits there, and since when.
+// H waits from post_end to pick_begin, but not while it is in transfer: a batch in transfer counts
+// as claimed by its thief. So when X starts, the checker asks each level what has waited there
+// since before the pick of X began.
 //
-// Sound: a wait is told by an after() at its begin and a before() at its end, a pick by a before()
-// and an after() (history_clock.hpp). What the checker takes for a wait is no longer than the true
-// one, what it takes for a pick no shorter. A task whose pick never begins waits until the end.
+// Sound: A wait is told by an after() at its begin and a before() at its end, a pick by a before()
+// and an after() (history_clock.hpp). So the checker takes no wait for longer than it was, and no
+// pick for shorter. A task whose pick never begins waits until the end.
 //
-// Whose level changes with its signal's priority waits from the return of the change on; while one
-// is under way it does not wait, and when it is chosen meanwhile it counts as of the higher level.
-// An abort ends all waits when it begins. A bound task, and one whose delay's expiry nobody tells,
-// is judged when it is chosen, and never waits.
+// A task that follows its signal's priority waits at the new level when a change has returned.
+// While a change is under way it does not wait. If it is chosen, its level is the highest that it
+// had during its pick. When an abort begins, no task of its signal waits any longer. A bound task
+// never waits, and is judged when it is chosen. So is a delayed one, because nobody tells when its
+// delay expires.
 //
-// Transfers that nobody tells: with a TransferRule each pick of a level may, as long as it lasts,
-// have that many tasks of its level in transfer; so many that seem to be passed over are excused.
-// Where suspensions end, a pick may have held anything: then only what no other pick overlaps is
-// judged.
+// Not every transfer is told. TransferRule says how many tasks of its level each pick may have in
+// transfer for as long as it lasts. As many that seem to be passed over are excused. What is picked
+// during a suspension is not judged. Where agents put suspended tasks aside, only picks are judged
+// that no other one overlaps.
 #pragma once
 
 #include <algorithm>
@@ -40,22 +41,24 @@ namespace heist::stress {
 /// Two tasks that were started in the wrong order.
 struct LevelViolation {
   TaskRecord chosen;
-  TaskRecord passed;      ///< the oldest one of the highest level that was passed over
-  std::size_t level = 0;  ///< at which it waited
+  /// The oldest task of the highest level at which one waited all through the pick.
+  TaskRecord passed;
+  std::size_t level = 0;  ///< the level at which it waited
 
   [[nodiscard]] std::string text() const;
 };
 
 struct LevelVerdict {
   std::uint64_t tasks = 0;
-  /// Of a task that was started, and one of another level that had waited all through its pick: the
-  /// levels decide, and `violating_pairs` are those in which they decided wrongly.
+  /// Pairs of a task that was started, and one of another level that waited all through its pick.
+  /// In `violating_pairs` of them the level of the second was higher.
   std::uint64_t pairs_compared = 0;
   std::uint64_t violating_pairs = 0;
-  /// Of a task that was started, and a higher one that began or ceased to wait during its pick.
+  /// Pairs of a task that was started, and a higher one that waited only for a part of its pick.
   std::uint64_t pairs_excused = 0;
-  std::uint64_t pairs_in_transfer = 0;  ///< and one that may have been in transfer (TransferRule)
-  std::uint64_t dropped_unaborted = 0;  ///< a fault
+  /// Pairs of a task that was started, and a higher one that TransferRule excuses.
+  std::uint64_t pairs_in_transfer = 0;
+  std::uint64_t dropped_unaborted = 0;  ///< dropped tasks that nobody had aborted: a fault
   std::uint64_t moves = 0;
   std::vector<LevelViolation> examples;  ///< the first few
 
@@ -65,15 +68,15 @@ struct LevelVerdict {
 
 /// What may be in transfer without a note.
 struct TransferRule {
-  std::uint64_t most =
-      0;  ///< tasks for each pick that starts one of their level, all of fixed levels
-  /// A pick may have held anything, and go on to a task of another level: who picks what is
-  /// suspended puts it aside, and publishes all that is there when it sees that it need not have.
+  /// How many tasks a pick may hold, of the level of the task that it starts, and of fixed levels.
+  std::uint64_t most = 0;
+  /// A pick may hold any tasks, and then start one of another level. An agent puts aside what it
+  /// picks of a suspended scheduler, and publishes all of it when it sees that it need not have.
   bool holds_anything = false;
 };
 
-/// Hears the events of a HistorySweep.   Cost: O(levels) for an event, and
-/// WaitingList::count_before.
+/// Hears the events of a HistorySweep.
+/// Cost: O(levels) for an event, and WaitingList::count_before.
 class HistoryChecker {
  public:
   static constexpr std::size_t most_examples = 8;
@@ -141,7 +144,7 @@ class HistoryChecker {
   }
 
   static bool is_fixed(const TrackedTask& task) noexcept { return !task.traits.is_dynamic; }
-  /// Picks that start tasks of this level, fixed; the last class is all others.
+  /// Where a task's pick is counted: at its level if that is fixed, else in the last place.
   static std::size_t pick_class(const TrackedTask& task) noexcept {
     return is_fixed(task) ? task.record.id.level : history_levels;
   }
@@ -149,7 +152,7 @@ class HistoryChecker {
     return is_fixed(task) ? fixed_ : dynamic_;
   }
 
-  /// Puts it where it waits by now, if it does.
+  /// Moves a task to the list in which it waits by now, or to none when it does not wait.
   void place(TrackedTask& task, Moment now) {
     auto& state = task.check;
     const bool waits =
@@ -214,15 +217,15 @@ class HistoryChecker {
     complete_examples(task);
   }
 
-  /// Those of a level that waited all through its pick, but for what may have been in transfer
-  /// meanwhile.
+  /// How many tasks of a level were passed over: of those that waited all through the pick, all but
+  /// those that may have been in transfer meanwhile.
   [[nodiscard]] std::uint64_t passed_over(const TrackedTask& task, std::size_t level,
                                           std::uint64_t fixed, std::uint64_t dynamic) const {
     if (rule_.holds_anything && overlaps(task)) return 0;
     const std::uint64_t picks = begun_[level] - task.check.ended[level];
     return fixed - std::min(fixed, rule_.most * picks) + dynamic;
   }
-  /// Whether another pick overlaps its own.
+  /// Whether another pick overlaps the task's own.
   [[nodiscard]] bool overlaps(const TrackedTask& task) const {
     std::uint64_t picks = 0;
     for (std::size_t at = 0; at < begun_.size(); ++at) picks += begun_[at] - task.check.ended[at];
@@ -247,7 +250,7 @@ class HistoryChecker {
       }
     }
   }
-  /// How it went on with a task that had been passed over.
+  /// A task that was passed over has started: its examples get the rest of its record.
   void complete_examples(const TrackedTask& task) {
     for (LevelViolation& example : verdict_.examples) {
       if (example.passed.id == task.record.id) example.passed = task.record;

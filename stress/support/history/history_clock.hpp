@@ -1,6 +1,6 @@
-// The clocks a history can be told by. Both keep one promise, on which every claim of the checker
-// rests: when an after() is smaller than a before(), whatever its caller had done by then happened
-// before, or is at least seen by, whatever the other one's caller did next.
+// The clocks by which a history can be told. The checker rests on a promise that both keep. If an
+// after() is smaller than a before(), all that the caller of after() had done by then happened
+// before what the caller of before() does next, or that caller at least sees it.
 #pragma once
 
 #include <chrono>
@@ -9,13 +9,13 @@
 
 namespace heist::stress {
 
-/// Counts its calls. Each is a read-modify-write of one word and so synchronizes with the next:
-/// smaller means happens-before, in the C++ memory model, with no tie and no tolerance. It sees an
-/// inversion of any length.
+/// Counts its calls. Each is a read-modify-write of one word, and so synchronizes with the next. A
+/// smaller moment means happens-before in the C++ memory model, without ties and tolerance. So it
+/// sees an inversion of any length.
 ///
-/// But for that very reason it orders the threads it observes: it hides a missing edge of the
-/// runtime from ThreadSanitizer and a missing store-load barrier from everybody, and its line is
-/// what a run with many agents waits for. A program should make some rounds without it.
+/// For the same reason it orders the threads that it observes. It hides a missing edge of the
+/// runtime from ThreadSanitizer, and a missing store-load barrier from everybody. In a
+/// run with many agents they wait for its cache line. A program should make some rounds without it.
 class CounterClock {
  public:
   static constexpr Moment slack = 0;
@@ -28,13 +28,13 @@ class CounterClock {
   Timeline time_;
 };
 
-/// Nanoseconds of std::chrono::steady_clock; shares nothing between threads.
+/// Gives the nanoseconds of std::chrono::steady_clock. It shares nothing between threads.
 ///
-/// Time is not happens-before: a post's last store may still be in its processor's store buffer
+/// Time is not happens-before. A post's last store may still be in its processor's store buffer
 /// when the poster reads the clock, and a pick's first load may have been made early. So after()
-/// adds a slack that is far more than either lasts. It misses every inversion in which the
-/// passed-over task had waited, before the pick began or after the other one started, for less than
-/// the slack.
+/// adds a slack that is far more than either lasts. The clock misses an inversion in which the task
+/// that was passed over waited for less than the slack before the pick began, or after the other
+/// task started.
 class SteadyClock {
  public:
   static constexpr Moment slack = 2000;

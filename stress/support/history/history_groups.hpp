@@ -1,4 +1,4 @@
-// HistoryGroups: the tasks of each signal, whose levels change together and which are aborted
+// HistoryGroups: the tasks of each signal. Their levels change together, and they are aborted
 // together.
 #pragma once
 
@@ -11,16 +11,17 @@
 
 namespace heist::stress {
 
-/// The tasks of one signal, from their first event to their last one. While a change of priority is
-/// under way nobody can say where they are.
+/// The tasks of one signal, each from its first event until it starts or is dropped. While a change
+/// of priority is under way nobody can say at which level they are. A continuation is one level
+/// above what `level` and `highest` say.
 struct HistoryGroup {
-  int level = -1;    ///< of its tasks; -1: not known
-  int highest = -1;  ///< at which its tasks may be
+  int level = -1;    ///< where the last change has put the tasks; -1 before the first one
+  int highest = -1;  ///< the highest level at which the tasks may be
   unsigned moves = 0;
   bool is_dead = false;
   std::vector<TrackedTask*> members;
 
-  /// Where this task is to be found; -1: nobody knows.
+  /// The level at which the task waits. It is -1 while nobody knows it, and after an abort.
   [[nodiscard]] int level_of(const TrackedTask& task) const noexcept {
     if (is_dead) return -1;
     if (!task.traits.is_dynamic) return task.record.id.level;
@@ -32,8 +33,8 @@ struct HistoryGroup {
   }
 };
 
-/// Not for several threads.   Cost: O(1) for a task, O(members) for a move. Bound: all groups there
-/// have been.
+/// Thread: the checker.   Cost: O(1) for a task, O(members) for a move.
+/// Bound: It keeps all groups that there have been.
 class HistoryGroups {
  public:
   void join(TrackedTask& task) {
@@ -82,7 +83,7 @@ class HistoryGroups {
     return command.record.id.level == no_priority ? -1 : 2 * command.record.id.level;
   }
   HistoryGroup& find(std::uint32_t number) {
-    return groups_[number];  // for good: a task of an aborted one may still come
+    return groups_[number];  // It stays for good: a task of an aborted group may still come.
   }
 
   std::unordered_map<std::uint32_t, HistoryGroup> groups_;

@@ -1,10 +1,11 @@
-// HistoryLane: what one thread, an agent or a poster, tells a history.
+// HistoryLane: through it one thread, an agent or a poster, tells a history what it does.
 //
-// Roles   teller: one thread.  reader: the checker's.
-// States  resting (at first, and after rest()): no moment the teller took is still to be noted.
-// Edges   lane: rest, wake <-> look.  Either the reader sees the teller awake, or every moment the
-//         teller takes from then on is later than the one the reader took before it looked. The
-//         reader then waits no longer for a thread that sleeps.
+// Roles   teller: one thread.  reader: the checker's thread.
+// States  resting (at first, and after rest()): the teller has taken no moment that it still has to
+//         note.
+// Edges   lane: rest, wake <-> look.  Either the reader sees the teller awake, or every moment that
+//         the teller takes from then on is later than the one that the reader took before it
+//         looked. So the reader does not wait for a thread that rests.
 #pragma once
 
 #include <algorithm>
@@ -18,55 +19,56 @@ namespace heist::stress {
 
 using namespace detail;
 
-/// Thread: one, but for drain().   Blocks: a full ring makes its teller wait for the reader.
+/// Thread: the teller, but for drain().   Blocks: The teller waits for the reader when the ring is
+/// full.
 template <class Clock>
 class HistoryLane {
  public:
   explicit HistoryLane(Clock& clock) noexcept : clock_(clock) {}
 
-  /// The moment to take before a post, a pick or a transfer.
+  /// Returns the moment at which a post, a pick or a transfer begins. Call it just before.
   Moment before() noexcept {
     if (rests_) wake();
     return clock_.before();
   }
-  /// A post that began after `begin` has returned.
+  /// Notes that a post has returned, which began after `begin`.
   void posted(TaskId id, Moment begin, TaskTraits traits = {}) noexcept {
     tell(id, begin, Note::Kind::post, traits);
   }
-  /// A callback has begun. Its pick began after `pick_begin`, which is no earlier than the begin of
-  /// any post or start this lane has noted before.
+  /// Notes that a callback has begun. Its pick began after `pick_begin`, which is no earlier than
+  /// the begin of any post or start that this lane has noted before.
   void started(TaskId id, Moment pick_begin, TaskTraits traits = {}) noexcept {
     tell(id, pick_begin, Note::Kind::start, traits);
   }
-  /// A callback has been destroyed that never began.
+  /// Notes that a callback has been destroyed which had never begun.
   void dropped(TaskId id, TaskTraits traits) noexcept {
     tell(id, clock_.before(), Note::Kind::drop, traits);
   }
-  /// A change of a group's priority that began after `begin` has returned; no_priority: its abort.
-  /// One at a time.
+  /// Notes that a change of a group's priority has returned, which began after `begin`. With
+  /// no_priority it was an abort. A group is changed by one thread at a time.
   void moved(std::uint32_t group, std::uint8_t priority, Moment begin) noexcept {
     tell({.level = priority}, begin, Note::Kind::move, {.group = group});
   }
-  /// Everything stealable has been suspended, or resumed. One at a time.
+  /// Notes that everything stealable has been suspended, or resumed. One thread at a time does it.
   void suspended(Moment begin) noexcept { tell({}, begin, Note::Kind::suspend); }
   void resumed(Moment begin) noexcept { tell({}, begin, Note::Kind::resume); }
-  /// A batch that was taken after `begin`, with this task in it, has been published again.
+  /// Notes that a batch with this task in it, which was taken after `begin`, has been published.
   void transferred(TaskId id, Moment begin) noexcept { tell(id, begin, Note::Kind::transfer); }
 
-  /// The teller may be away for long (asleep, waiting for others, or for good) and has nothing
-  /// begun that it still has to note. What it does next begins with a new before().
+  /// Says that the teller may be away for long (asleep, waiting for others, or for good), and has
+  /// begun nothing that it still has to note. What it does next begins with a new before().
   void rest() noexcept {
     rests_ = true;
     is_resting_.store(true, sync::edge("lane:rest", sync::seq_cst));
   }
 
-  /// Hands over all notes. Returns a moment before all that come later, for a `now` that was taken
-  /// before this call.   Thread: the reader.
+  /// Gives all notes to `sink`. Returns a moment before which nothing will be noted any more. `now`
+  /// was taken before this call.   Thread: the reader.
   template <class Sink>
   Moment drain(Moment now, Sink&& sink) {
     const bool is_resting = is_resting_.load(sync::edge("lane:look", sync::seq_cst));
     ring_.take([&](const Note& note) {
-      // Others are part of something that began earlier.
+      // Other notes are a part of something that began earlier, and is noted later.
       if (note.is_in_order()) floor_ = std::max(floor_, note.begin);
       sink(note);
     });
@@ -87,7 +89,7 @@ class HistoryLane {
 
   Clock& clock_;
   bool rests_ = true;  ///< the teller's copy of is_resting_
-  Moment floor_ = 0;   ///< the reader's
+  Moment floor_ = 0;   ///< what drain() returned last; only the reader uses it
   sync::atomic<bool> is_resting_{true};
   NoteRing ring_;
 };

@@ -1,5 +1,5 @@
-// HistorySweep: joins the notes of all threads to records, and walks through what they say in the
-// order of time.
+// HistorySweep: joins the notes of all threads to one record for each task, and tells what they say
+// in the order of time.
 #pragma once
 
 #include <array>
@@ -17,7 +17,8 @@
 
 namespace heist::stress {
 
-/// What happens to a task, at one moment. Of one moment, in this order: no claim rests on a tie.
+/// What happens to a task at one moment. Events of the same moment are told in this order, so that
+/// no violation rests on a tie.
 enum class HistoryEvent : std::uint8_t {
   pick_begins,
   withdrawn,
@@ -31,53 +32,54 @@ enum class HistoryEvent : std::uint8_t {
 
 struct HistoryGroup;
 
-/// Picks that end with a task of each level, if that is fixed; and all others.
+/// Counts picks by the level of the task that they start, if that is fixed. The last counts others.
 using PickCounts = std::array<std::uint64_t, history_levels + 1>;
 
-/// A task between its first note and its last event; or a command.
+/// A task, from its first note to its last event; or a command, which is a note of no task.
 struct TrackedTask {
   TaskRecord record;
   TaskTraits traits;
   std::optional<Note::Kind> command;
 
-  /// Of HistoryChecker.
+  /// What HistoryChecker keeps with the task.
   struct {
     std::uint64_t place = 0;
     std::uint64_t left_above = 0;  ///< how many had left the higher levels when its pick began
-    PickCounts ended{};            ///< by then
+    PickCounts ended{};            ///< the picks that had ended when its pick began
     HistoryGroup* group = nullptr;
-    std::size_t member = 0;       ///< its place among the group's
-    std::uint32_t transfers = 0;  ///< it is in
-    int waits_at = -1;            ///< the level at which it waits
-    int top = -1;                 ///< the highest level it had during its pick
-    int first_top = -1;           ///< and when that began
+    std::size_t member = 0;       ///< its place among the group's members
+    std::uint32_t transfers = 0;  ///< how many transfers it is in
+    int waits_at = -1;            ///< the level at which it waits; -1 when it does not
+    int top = -1;                 ///< the highest level that it has had since its pick began
+    int first_top = -1;           ///< what `top` was when its pick began
     bool is_posted = false;
     bool is_picked = false;
   } check;
 
-  /// Of RankError.
+  /// What RankError keeps with the task.
   struct {
     std::uint64_t place = 0;
     bool is_waiting = false;
     bool has_started = false;
   } rank;
 
-  std::uint32_t events_to_come = 0;  ///< of the sweep, as what follows
+  // What HistorySweep itself keeps with the task.
+  std::uint32_t events_to_come = 0;
   bool has_started = false;
   bool has_dropped = false;
 };
 
-/// Tasks whose notes do not fit together; each count is zero for a right history.
+/// Counts tasks whose notes do not fit together. A right history has none of them.
 struct ExactlyOnce {
-  std::uint64_t started = 0;        ///< that is no fault
-  std::uint64_t posted_again = 0;   ///< a second note of its post
-  std::uint64_t started_again = 0;  ///< a second note of a start, while the first was in the window
-  std::uint64_t started_unposted = 0;  ///< never posted, or started before and done with
-  std::uint64_t never_started = 0;     ///< known at the end only
-  std::uint64_t dropped = 0;           ///< that is no fault either
+  std::uint64_t started = 0;  ///< no fault
+  std::uint64_t posted_again = 0;
+  std::uint64_t started_again = 0;     ///< the sweep still held the task when the second note came
+  std::uint64_t started_unposted = 0;  ///< never posted, or started before and forgotten since
+  std::uint64_t never_started = 0;     ///< known only at the end
+  std::uint64_t dropped = 0;           ///< no fault
   std::uint64_t started_and_dropped = 0;
-  std::uint64_t late_notes = 0;  ///< of moments gone by: the lanes are used wrongly
-  TaskId example;                ///< of the last fault
+  std::uint64_t late_notes = 0;  ///< events before the floor: the lanes are used wrongly
+  TaskId example;                ///< the task of the last fault
 
   [[nodiscard]] bool holds() const noexcept {
     return posted_again + started_again + started_unposted + never_started + started_and_dropped +
@@ -87,9 +89,10 @@ struct ExactlyOnce {
   [[nodiscard]] std::string text() const;
 };
 
-/// Not for several threads.
-/// Bound:  memory for the tasks that wait or run and the notes that are not below the lowest floor.
-/// Cost:   O(log window) for a note.
+/// Thread: the checker.
+/// Bound: memory for the tasks that have not started, and for the notes that reach beyond the
+/// floor.
+/// Cost: O(log n) for a note, when it holds n of them.
 class HistorySweep {
  public:
   void add(const Note& note) {
@@ -118,8 +121,8 @@ class HistorySweep {
   }
 
   /// Calls `visit(HistoryEvent, TrackedTask&, Moment)` for everything before `floor`, in order. No
-  /// note with a moment before it comes later. When a task starts its record is complete: its post
-  /// began before.
+  /// note that comes later may have a moment before `floor`. When a task starts its record is
+  /// complete, because its post began before.
   template <class Visit>
   void advance(Moment floor, Visit&& visit) {
     while (!coming_.empty() && coming_.top().at < floor) {
@@ -131,7 +134,7 @@ class HistorySweep {
     if (floor > reached_) reached_ = floor;
   }
 
-  /// All notes are in: the rest, and the tasks that never started.
+  /// Visits the rest when all notes are in, and counts the tasks that never started.
   template <class Visit>
   void finish(Visit&& visit) {
     advance(never, visit);
@@ -139,7 +142,7 @@ class HistorySweep {
   }
 
   [[nodiscard]] const ExactlyOnce& exactly_once() const noexcept { return once_; }
-  /// The most tasks it held at once.
+  /// The most tasks that it ever held at once.
   [[nodiscard]] std::size_t widest_window() const noexcept { return tasks_.size(); }
 
  private:

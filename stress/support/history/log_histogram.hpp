@@ -1,4 +1,4 @@
-// LogHistogram: counts of values of any size, in little memory.
+// LogHistogram: counts values of any size in little memory.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,8 @@
 
 namespace heist::stress {
 
-/// Values below 64 exactly, larger ones to a part in 32. Not for several threads.
+/// Each value below 64 has a class of its own. The class of a larger one is at most a 32nd of it
+/// wide.   Thread: one.
 class LogHistogram {
  public:
   void add(std::uint64_t value) noexcept {
@@ -29,7 +30,8 @@ class LogHistogram {
   [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
   [[nodiscard]] std::uint64_t max() const noexcept { return max_; }
 
-  /// The least bound that `share` of the values, at the least, keep; 0 without any.
+  /// The largest value of the first class up to which at least `share` of the values lie. It is 0
+  /// when there are no values.
   [[nodiscard]] std::uint64_t quantile(double share) const noexcept {
     const double wanted = share * static_cast<double>(total_);
     std::uint64_t seen = 0;
@@ -40,7 +42,7 @@ class LogHistogram {
     return max_;
   }
 
-  /// Calls `sink(largest value, count)` for each class of values that were seen, in order.
+  /// Calls `sink(largest value, count)` for each class that has values, in order.
   template <class Sink>
   void for_each(Sink&& sink) const {
     for (std::size_t index = 0; index < counts_.size(); ++index) {
@@ -49,7 +51,7 @@ class LogHistogram {
   }
 
  private:
-  static constexpr std::size_t steps = 32;  ///< in each power of two
+  static constexpr std::size_t steps = 32;  ///< the classes in each power of two
 
   static std::size_t index_of(std::uint64_t value) noexcept {
     if (value < 2 * steps) return value;

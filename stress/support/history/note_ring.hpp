@@ -1,9 +1,9 @@
-// NoteRing: notes of one thread on their way to the one that checks them; first in, first out.
+// NoteRing: the notes of one thread on their way to the one that checks them, oldest first.
 //
 // Roles   writer: one thread.  reader: one thread.
-// Edges   note_ring: fill -> read.   The notes below the writer's count.
-//         note_ring: free -> reuse.  The places below the reader's count may be overwritten.
-// Bound   `capacity` notes; a full ring refuses.
+// Edges   note_ring: fill -> read.   Carries the notes below the writer's count.
+//         note_ring: free -> reuse.  Lets the writer overwrite what the reader has read.
+// Bound   `capacity` notes. A full ring refuses more.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ class NoteRing {
  public:
   static constexpr std::size_t capacity = 1U << 12U;
 
-  /// False when the ring is full.   Thread: the writer.
+  /// Returns false when the ring is full.   Thread: the writer.
   bool try_push(const Note& note) noexcept {
     if (own_filled_ - seen_free_ == capacity) {
       seen_free_ = freed_.load(sync::edge("note_ring:reuse", sync::acquire));
@@ -31,7 +31,7 @@ class NoteRing {
     return true;
   }
 
-  /// Hands over everything that is there; returns how much.   Thread: the reader.
+  /// Gives all notes to `sink`, and returns how many there were.   Thread: the reader.
   template <class Sink>
   std::size_t take(Sink&& sink) {
     const std::size_t end = filled_.load(sync::edge("note_ring:read", sync::acquire));
@@ -45,10 +45,10 @@ class NoteRing {
   static constexpr std::size_t line = 64;
 
   alignas(line) sync::atomic<std::size_t> filled_{0};
-  std::size_t own_filled_ = 0;  ///< the writer's
-  std::size_t seen_free_ = 0;   ///< the writer's
+  std::size_t own_filled_ = 0;  ///< the writer's copy of filled_
+  std::size_t seen_free_ = 0;   ///< what the writer last read of freed_
   alignas(line) sync::atomic<std::size_t> freed_{0};
-  std::size_t own_freed_ = 0;  ///< the reader's
+  std::size_t own_freed_ = 0;  ///< the reader's copy of freed_
   alignas(line) std::array<Note, capacity> notes_;
 };
 

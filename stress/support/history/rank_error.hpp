@@ -1,4 +1,4 @@
-// RankError: CLU-2, how far the starts within one level are from the order of the posts.
+// RankError: measures CLU-2, how far the starts within a level are from the order of the posts.
 #pragma once
 
 #include <algorithm>
@@ -16,23 +16,26 @@ namespace heist::stress {
 
 /// Hears the events of a HistorySweep.
 ///
-/// Rank error of a task: how many older ones of its level had not started when it did, where older
-/// means that their posts had completed before its own began. Never more than the true one, but for
-/// starts at the same nanosecond of a SteadyClock. Delay: from the end of its post to its start, in
-/// units of the history's clock; 0 when it started before its post returned. Tasks that belong to a
-/// signal, or whose delay or agent decides when they start, are left out.
+/// The rank error of a task says how many older ones of its level had not started when it did. A
+/// task is older if its post had completed before the other one's post began. What is measured is
+/// never more than the true rank error, but for starts in the same nanosecond of a SteadyClock.
+///
+/// The delay of a task is the time from the end of its post to its start, in units of the history's
+/// clock. It is 0 when the task started before its post returned.
+///
+/// Tasks of a signal, delayed tasks and bound ones are left out.
 class RankError {
  public:
   struct OfLevel {
     LogHistogram rank;
     LogHistogram delay;
   };
-  /// Who posted: a thread outside, or an agent's task.
+  /// Who posted a task: a thread outside the cluster, or a task of an agent.
   enum class Origin : std::uint8_t { outside, inside };
   static constexpr std::array origins{Origin::outside, Origin::inside};
 
   RankError() = default;
-  /// Posters with lower numbers are threads outside.
+  /// Posters with numbers below `first_inside` are threads outside the cluster.
   explicit RankError(std::uint16_t first_inside) : first_inside_(first_inside) {}
 
   void see(HistoryEvent event, TrackedTask& task, Moment now) {
@@ -47,7 +50,7 @@ class RankError {
   [[nodiscard]] const OfLevel& level(std::size_t level, Origin origin = Origin::outside) const {
     return levels_[static_cast<std::size_t>(origin)][level];
   }
-  /// The largest of all levels: what a program holds against the bound it states.
+  /// The largest rank error of all levels, for a program that asserts a bound.
   [[nodiscard]] std::uint64_t max_rank(Origin origin = Origin::outside) const noexcept {
     std::uint64_t max = 0;
     for (const OfLevel& level : levels_[static_cast<std::size_t>(origin)]) {
@@ -55,7 +58,7 @@ class RankError {
     }
     return max;
   }
-  /// What another history has measured.
+  /// Adds what another history has measured.
   void add(const RankError& other) noexcept {
     for (std::size_t origin = 0; origin < origins.size(); ++origin) {
       for (std::size_t level = 0; level < history_levels; ++level) {
@@ -65,10 +68,10 @@ class RankError {
     }
   }
 
-  /// One line for each level and origin that had tasks.
+  /// Prints one line for each level and origin that had tasks.
   void print_summary(std::FILE* out, const char* unit) const;
-  /// Tab-separated: what is given, origin, level, measure (rank_error, delay), unit, a share of the
-  /// tasks, and the value that only this share exceeds.
+  /// Writes lines of tab-separated fields: `what`, origin, level, measure (rank_error or delay),
+  /// unit, a share of the tasks, and the value that only this share exceeds.
   void write_tsv(std::FILE* out, const std::string& what, const char* unit) const;
 
  private:

@@ -1,5 +1,5 @@
-// WaitingList: what waits at one level, in the order in which it began to; counts what is older
-// than a moment.
+// WaitingList: what waits at one level, in the order in which it began to wait. It counts what is
+// older than a moment.
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,16 @@
 
 namespace heist::stress {
 
-/// Elements stand in blocks of 64 with a bit each; a block lives until its last element has left,
-/// whatever older ones wait. Not for several threads.
-/// Cost: add and remove O(1); count_before a binary search over blocks, then a popcount for each
-/// block between the moment and the nearer end, which is where a history asks.
+/// Elements stand in blocks of 64, with a bit for each. A block's elements are freed when the last
+/// of them has left, even if older ones still wait. Thread: one.
+/// Cost: add and remove O(1). count_before searches the blocks by halves, and then counts the bits
+/// of each block between the moment and the nearer end. A history asks near the ends.
 template <class Element>
 class WaitingList {
  public:
   using Place = std::uint64_t;
 
-  /// `since` is no earlier than that of the element before.
+  /// Precondition: `since` is no earlier than that of the element added before.
   Place add(Moment since, Element element) {
     if (end_ % block_size == 0) {
       blocks_.push_back({.first = since, .elements = std::make_unique<Elements>()});
@@ -50,7 +50,7 @@ class WaitingList {
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  /// How many wait since before the moment.
+  /// How many have waited since before the moment.
   [[nodiscard]] std::size_t count_before(Moment moment) const {
     if (size_ == 0) return 0;
     const std::size_t later = first_block_from(moment);
@@ -61,7 +61,7 @@ class WaitingList {
     return size_ - count_blocks(later, blocks_.size()) - count(cut.waiting) + border;
   }
 
-  /// The element that waits longest. There is one.
+  /// The element that has waited longest.   Precondition: there is one.
   [[nodiscard]] Element oldest() const {
     const auto block = std::ranges::find_if(blocks_, [](const Block& b) { return b.waiting != 0; });
     return (*block->elements)[static_cast<Place>(std::countr_zero(block->waiting))].element;
@@ -78,7 +78,7 @@ class WaitingList {
   struct Block {
     Moment first = 0;
     std::uint64_t waiting = 0;
-    std::unique_ptr<Elements> elements;  ///< null once all have left
+    std::unique_ptr<Elements> elements;  ///< null when all have left
   };
 
   static std::uint64_t bit(Place offset) noexcept { return std::uint64_t{1} << offset; }
@@ -110,7 +110,7 @@ class WaitingList {
   }
 
   std::deque<Block> blocks_;
-  Place first_block_ = 0;  ///< the number of blocks_.front(), counted from the beginning
+  Place first_block_ = 0;  ///< how many blocks there were before blocks_.front()
   Place end_ = 0;
   std::size_t size_ = 0;
 };
