@@ -1,5 +1,6 @@
-// The part of the reference model that runs callbacks and microtasks (FORMAT.md 3.2, 3.3, 3.5).
-// Nothing of the reference model uses the library: it is a second opinion.
+// Agent: runs the callbacks and microtasks of the reference model, as sections 3.2, 3.3 and 3.5 of
+// tests/conformance/posttask/FORMAT.md say. The reference model is a second opinion, so no part of
+// it uses the library.
 #pragma once
 
 #include <deque>
@@ -12,7 +13,7 @@ using Json = nlohmann::json;
 
 struct Signal;
 
-/// A scheduling state (spec, "Definitions"): both may be null in a state that is none.
+/// A scheduling state (spec, "Definitions"). Both members are null when there is none.
 struct SchedulingState {
   Signal* abort_source = nullptr;
   Signal* priority_source = nullptr;
@@ -20,7 +21,7 @@ struct SchedulingState {
   bool operator==(const SchedulingState&) const = default;
 };
 
-/// Microtasks, their checkpoints and the current continuation state.
+/// Keeps the queue of microtasks and the current continuation state.
 class Agent {
  public:
   using Job = std::function<void()>;
@@ -28,11 +29,11 @@ class Agent {
   [[nodiscard]] const SchedulingState& current_state() const { return current_state_; }
   void set_current_state(const SchedulingState& state) { current_state_ = state; }
 
-  /// Queues a microtask that will run with that state (3.5).
+  /// Queues a microtask, which will run with the state `captured` (3.5).
   void queue_microtask(const SchedulingState& captured, Job job);
-  /// Runs jobs until none is left; does nothing while one is running (3.2).
+  /// Runs microtasks until none is left. Does nothing if it is called by one of them (3.2).
   void perform_microtask_checkpoint();
-  /// Invokes a callback; a checkpoint follows at once if it is outermost (3.3).
+  /// Invokes a callback. If it is the outermost one, a checkpoint follows at once (3.3).
   void invoke(const Job& callback);
 
  private:
@@ -44,7 +45,7 @@ class Agent {
   SchedulingState current_state_;
   std::deque<Microtask> microtasks_;
   bool in_checkpoint_ = false;
-  int callbacks_ = 0;  ///< that are running
+  int callbacks_ = 0;  ///< how many callbacks are running
 };
 
 }  // namespace heist::reference

@@ -1,6 +1,6 @@
-// The event loop of the reference model (FORMAT.md 3.1): plain tasks, scheduler tasks, delays. Of
-// what FORMAT.md leaves open it has the contract's order of timeouts of signals: they are plain
-// tasks that come before all others (DLY-6).
+// EventLoop: the event loop of the reference model, with plain tasks, scheduler tasks and delays
+// (tests/conformance/posttask/FORMAT.md 3.1). FORMAT.md does not say when timeouts of signals come.
+// Here they come before all other tasks, as in the contract (DLY-6).
 #pragma once
 
 #include <deque>
@@ -24,8 +24,8 @@ struct EventLoop {
   Scheduler scheduler{agent, promises, signals, time};
   std::deque<std::function<void()>> plain_tasks;
   std::deque<std::function<void()>> timeouts_of_signals;
-  /// A plain task and a scheduler task were ready at once: the specification does not say which is
-  /// first.
+  /// Whether a plain task and a scheduler task were ever ready at once. The specification does not
+  /// say which of them is first.
   bool was_open = false;
 
  private:

@@ -9,7 +9,8 @@ using Json = nlohmann::json;
 void count_object(const Json& object, const std::string& name, Features& features) {
   ++features[name];
   for (const auto& [member, value] : object.items()) {
-    const bool names_one = value.is_object();  // the promise of a task, the priority of a signal
+    // An object names the task whose promise is returned, or the signal whose priority is followed.
+    const bool names_one = value.is_object();
     if (member == "op" || member == "kind" || member == "name") continue;
     ++features[name + "." + member + (names_one ? " of another" : "")];
   }

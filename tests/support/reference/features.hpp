@@ -1,4 +1,5 @@
-// What a scenario has in it, so that a generator can be seen to make everything.
+// Counts what scenarios use of their format, so that a test can show that a generator uses all of
+// it.
 #pragma once
 
 #include <map>

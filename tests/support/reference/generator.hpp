@@ -1,4 +1,5 @@
-// Random scenarios of the posttask corpus's format (tests/conformance/posttask/FORMAT.md).
+// Makes random scenarios in the format of the posttask corpus
+// (tests/conformance/posttask/FORMAT.md).
 #pragma once
 
 #include <cstdint>
@@ -6,9 +7,9 @@
 
 namespace heist::reference {
 
-/// The scenario of that seed, without its trace. It names only tasks and signals that are there
-/// when the step runs; what else the format rules out (races, tasks that wait for themselves) is
-/// for judge() to find.
+/// Returns the scenario of that seed, without its trace. Each step names only tasks and signals
+/// that are there when it runs. What else the format rules out, such as races and tasks that wait
+/// for themselves, judge() finds.
 [[nodiscard]] nlohmann::json generate(std::uint64_t seed);
 
 }  // namespace heist::reference

@@ -1,5 +1,6 @@
-// Runs a scenario on the reference model's event loop (FORMAT.md 4 to 8). A body is a frame: its
-// steps and a cursor, so that it can wait at a step and go on there.
+// Interpreter: runs a scenario on the event loop of the reference model
+// (tests/conformance/posttask/FORMAT.md 4 to 8). Each run of a body has a frame with a cursor, so
+// that it can wait at a step and go on after it.
 #pragma once
 
 #include <deque>
@@ -12,8 +13,8 @@
 
 namespace heist::reference {
 
-/// The scenario does what FORMAT.md rules out: an id posted twice, a task or signal that is not
-/// there, …
+/// The scenario does what FORMAT.md rules out. For example, it posts an id twice, or names a task
+/// or a signal that is not there yet.
 struct Malformed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -22,22 +23,23 @@ class Interpreter {
  public:
   explicit Interpreter(Notice notice) : loop_(notice) {}
 
-  /// Runs all of it. Errors: Malformed, nlohmann::json::exception.
+  /// Runs the whole scenario.   Errors: Malformed, nlohmann::json::exception.
   void run(const Json& scenario);
 
   [[nodiscard]] const Json& trace() const { return trace_; }
-  /// Why the format allows other traces too, or rules the scenario out; empty: it does not.
+  /// Why the format rules the scenario out, or allows other traces too. It is empty when neither is
+  /// so.
   [[nodiscard]] std::string objection() const;
 
  private:
-  using Error = std::optional<Json>;  ///< the reason a body ends with
+  using Error = std::optional<Json>;  ///< the reason with which a body ends, if it ends with one
 
   /// One run of a body.
   struct Frame {
     const Json* steps = nullptr;
     std::string label;
-    const Json* post = nullptr;  ///< the step, for the body of a post
-    Promise* promise = nullptr;  ///< of an asynchronous body
+    const Json* post = nullptr;  ///< the step whose body this is, if that is a post
+    Promise* promise = nullptr;  ///< the body promise, if the body is asynchronous
     std::size_t cursor = 0;
     int yields = 0;
     bool has_ended = false;
@@ -103,11 +105,11 @@ class Interpreter {
   bool was_too_close_ = false;
 };
 
-/// What `throws` says is what traces show; an absent body is empty (FORMAT.md 6).
+/// The body of a step, which is empty when the step has none (FORMAT.md 6).
 [[nodiscard]] const Json& body_of(const Json& step);
-/// Whether the step has that member, and it is true.
+/// Whether the step has that member and it is true.
 [[nodiscard]] bool has_flag(const Json& step, const char* name);
-/// The reason an object gives, or that of an abort without one.
+/// The reason that a step or a signal's definition gives, or that of an abort without a reason.
 [[nodiscard]] Json reason_of(const Json& object);
 
 }  // namespace heist::reference

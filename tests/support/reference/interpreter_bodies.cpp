@@ -1,4 +1,4 @@
-// How the reference model runs bodies (FORMAT.md 5) and waiting steps (FORMAT.md 6).
+// Runs bodies (FORMAT.md 5), and the steps at which they wait (FORMAT.md 6).
 #include <algorithm>
 
 #include "support/reference/interpreter.hpp"
@@ -23,7 +23,7 @@ Interpreter::Frame& Interpreter::create_frame(const Json& steps, const std::stri
   return frame;
 }
 
-/// The body of anything but a post and a call.
+/// Runs a body, but not that of a post or a call.
 void Interpreter::run_body(const Json& steps, const std::string& label) {
   Frame& frame = create_frame(steps, label);
   if (any_waits(steps)) frame.promise = &loop_.promises.create();
@@ -52,7 +52,7 @@ void Interpreter::end(Frame& frame, const Error& error) {
   if (frame.promise != nullptr) loop_.promises.complete(*frame.promise, completion_of(frame));
 }
 
-/// What `throws` and `returns` make of the end of a body.
+/// What a body ends with: its error, or else what `throws` or `returns` of its post says.
 Completion Interpreter::completion_of(const Frame& frame) {
   if (frame.error) return Completion(Outcome{true, *frame.error});
   if (frame.post == nullptr) return Completion(Outcome{false, "undefined"});
@@ -63,7 +63,7 @@ Completion Interpreter::completion_of(const Frame& frame) {
   return Completion(Outcome{false, value});
 }
 
-/// The callback of a post.
+/// Runs the callback of a post.
 Completion Interpreter::run_post(const Json& step) {
   record("run", step["id"]);
   Frame& frame = create_frame(body_of(step), step["id"]);
@@ -95,7 +95,7 @@ Interpreter::Error Interpreter::end_waiting(Frame& frame, const Json& step,
   return end_yield(frame, step, outcome);
 }
 
-/// Also of `call`, which records nothing where it went well.
+/// Ends the wait of a `yield`, or of a `call`, which records nothing when it is fulfilled.
 Interpreter::Error Interpreter::end_yield(Frame& frame, const Json& step, const Outcome& outcome) {
   if (!outcome.is_rejected) {
     if (step["op"] == "yield") record("resume", frame.label, frame.yields);

@@ -1,4 +1,4 @@
-// The steps of the reference model that create, change and read signals (FORMAT.md 4 and 6).
+// Runs the steps that create, change and read signals (FORMAT.md 4 and 6).
 #include "support/reference/interpreter.hpp"
 
 namespace heist::reference {

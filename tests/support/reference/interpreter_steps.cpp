@@ -1,5 +1,5 @@
-// The steps of the reference model that wait for nothing and concern no signal (FORMAT.md 6), and
-// how a scenario is run (FORMAT.md 8).
+// Runs a scenario (FORMAT.md 8), and those of its steps that wait for nothing and concern no signal
+// (FORMAT.md 6).
 #include <algorithm>
 
 #include "support/reference/interpreter.hpp"
@@ -8,7 +8,7 @@ namespace heist::reference {
 
 namespace {
 
-/// More steps than any scenario of use runs: listeners that breed listeners end here.
+/// No useful scenario runs as many steps. Listeners that add ever more listeners end here.
 constexpr std::size_t step_limit = 5000;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The reference model: what the specification says a scenario of the posttask corpus does
+// The reference model does with a scenario of the posttask corpus what the specification says
 // (tests/conformance/posttask/FORMAT.md).
 #pragma once
 
@@ -10,13 +10,13 @@ namespace heist::reference {
 struct Verdict {
   nlohmann::json trace;
   /// Why the scenario proves nothing: it breaks a rule of the format, or another trace is as right.
-  /// Empty: sound.
+  /// It is empty when the scenario is sound.
   std::string objection;
 
   [[nodiscard]] bool is_sound() const { return objection.empty(); }
 };
 
-/// Runs the scenario; whatever its `trace` is.
+/// Runs the scenario. It does not look at the scenario's own `trace`.
 [[nodiscard]] Verdict judge(const nlohmann::json& scenario);
 
 }  // namespace heist::reference

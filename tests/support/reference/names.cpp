@@ -15,7 +15,7 @@ struct Names {
   std::set<std::string> used;
 };
 
-/// A task's name and a signal's may be the same.
+// A task and a signal may have the same name, so their kind is put before it.
 std::string task(const Json& id) { return "task " + id.get<std::string>(); }
 std::string signal(const Json& name) { return "signal " + name.get<std::string>(); }
 

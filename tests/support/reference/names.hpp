@@ -1,11 +1,11 @@
-// The names in a scenario, whether its steps are ever reached or not.
+// Checks the names in a scenario, also in steps that are never reached.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
 namespace heist::reference {
 
-/// Whether something in the scenario makes each signal and each task that something in it names.
+/// Whether the scenario makes each signal and each task that it names.
 [[nodiscard]] bool names_what_it_has(const nlohmann::json& scenario);
 
 }  // namespace heist::reference

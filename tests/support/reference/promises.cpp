@@ -31,8 +31,8 @@ void Promises::settle(Promise& promise, const Outcome& outcome) {
   }
 }
 
-/// The two microtasks are FORMAT.md's J1 and J2: two more than a value needs, even from a settled
-/// promise.
+/// The microtask and the reaction that it attaches are J1 and J2 of FORMAT.md 3.4. So adoption
+/// takes two microtasks more than a value does, even if the other promise has settled.
 void Promises::adopt(Promise& promise, Promise& followed) {
   if (promise.is_settled || promise.is_locked) return;
   promise.is_locked = true;

@@ -1,4 +1,4 @@
-// Promises of the reference model (FORMAT.md 3.4).
+// Promises: the promises of the reference model (tests/conformance/posttask/FORMAT.md 3.4).
 #pragma once
 
 #include <deque>
@@ -29,7 +29,8 @@ struct Promise {
   std::vector<Reaction> reactions;
 };
 
-/// What a callback ends with: a value, an error, or a promise (then the outcome says nothing).
+/// What a callback ends with: a value, an error, or a promise. With a promise, `outcome` says
+/// nothing.
 struct Completion {
   Completion() = default;
   explicit Completion(Outcome settled) : outcome(std::move(settled)) {}
@@ -43,12 +44,12 @@ class Promises {
  public:
   explicit Promises(Agent& agent) : agent_(agent) {}
 
-  /// A new one; it lives as long as this.
+  /// Returns a new promise, which lives as long as this object.
   [[nodiscard]] Promise& create() { return all_.emplace_back(); }
-  /// Attaches a reaction with the current state (3.5).
+  /// Attaches a reaction, which will run with the state that is current now (3.5).
   void attach(Promise& promise, Promise::React react);
   void reject(Promise& promise, const Json& reason) { settle_unlocked(promise, {true, reason}); }
-  /// Resolves it with a value or a promise, or rejects it with the error.
+  /// Resolves the promise with a value or another promise, or rejects it with an error.
   void complete(Promise& promise, const Completion& completion);
   [[nodiscard]] bool all_settled() const;
 

@@ -1,4 +1,4 @@
-// Which steps a random scenario has, and what signals.
+// Chooses the steps and the signals of a random scenario.
 #include "support/reference/scenario_writer.hpp"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ ScenarioWriter::ScenarioWriter(std::uint64_t seed)
   choose_weights();
 }
 
-/// Each scenario goes without some kinds and has much of others: so it gets deeper into the few it
-/// has.
+/// Each scenario goes without some kinds of steps and signals and has many of others, so that it
+/// gets deeper into the few that it has.
 void ScenarioWriter::choose_weights() {
   const Weights steps{{"abort", 3},  {"setPriority", 4}, {"yield", 6},  {"await", 3},
                       {"then", 2},   {"call", 2},        {"listen", 6}, {"microtask", 3},
@@ -51,7 +51,7 @@ nlohmann::json ScenarioWriter::write() {
           {"trace", Json::array()}};
 }
 
-/// Some that hear all there is to hear.
+/// Writes some listeners for the begin of main, where they will hear every event.
 nlohmann::json ScenarioWriter::listeners(const Scope& scope) {
   Json steps = Json::array();
   for (std::size_t left = scope.signals.size(); left > 0; --left) {
@@ -93,7 +93,8 @@ nlohmann::json ScenarioWriter::step(Scope& scope) {
   return on_signal(op, scope);
 }
 
-/// In a task with a signal of a controller, often what its own signal matters to.
+/// Chooses the next step. If the task's signal has a controller, the step is often one for which
+/// that signal matters.
 std::string ScenarioWriter::next_op(const Scope& scope) {
   const std::string op = random_.one_of(Names{"yield", "abort", "setPriority"});
   const bool is_wanted = !scope.own_signal.empty() && step_weights_[op] > 0;
@@ -108,7 +109,7 @@ bool ScenarioWriter::fits(const std::string& op, const Scope& scope) const {
   return true;
 }
 
-/// An abort in main takes most of a scenario away: mostly, let tasks start first.
+/// An abort in main leaves little of a scenario to run, so three in four are refused.
 bool ScenarioWriter::comes_too_soon(const std::string& op, const Scope& scope) {
   return op == "abort" && scope.depth == 1 && random_.chance(75);
 }
@@ -155,7 +156,7 @@ std::string ScenarioWriter::priority() {
   return random_.one_of(Names{"background", "user-visible", "user-blocking"});
 }
 
-/// On a grid of 60 ms (FORMAT.md 3.6).
+/// Times are multiples of 60 ms, so that they are far enough apart (FORMAT.md 3.6).
 std::size_t ScenarioWriter::milliseconds() { return 60 * random_.between(1, longest_delay_); }
 
 }  // namespace heist::reference

@@ -1,4 +1,5 @@
-// Writes a random scenario, in program order, so that it knows what is there at each step.
+// ScenarioWriter: writes a random scenario. It writes the steps in the order in which they run, so
+// it knows which tasks and signals are there at each of them.
 #pragma once
 
 #include <cstddef>
@@ -23,15 +24,15 @@ class ScenarioWriter {
   using Names = std::vector<std::string>;
   using Weights = std::map<std::string, std::size_t>;
 
-  /// What is there when a step runs: what the steps before it, and before the bodies around it,
-  /// have made.
+  /// What is there when a step runs. The steps before it, and before the bodies around it, have
+  /// made it.
   struct Scope {
     Names tasks;
     Names signals;
     Names task_signals;
     Names controllers;  ///< signals that steps may abort
     Names task_controllers;
-    std::string own_signal;  ///< of the innermost post, if it is a controller's
+    std::string own_signal;  ///< the signal of the innermost post, if it has a controller
     std::size_t depth = 0;
   };
 

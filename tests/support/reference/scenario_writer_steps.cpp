@@ -1,4 +1,4 @@
-// The steps of a random scenario, with their members.
+// Writes the single steps of a random scenario, with their members.
 #include <algorithm>
 
 #include "support/reference/scenario_writer.hpp"
@@ -55,7 +55,7 @@ nlohmann::json ScenarioWriter::listen(const Scope& scope) {
             {"signal", random_.early_of(is_abort ? scope.signals : scope.task_signals)}};
   if (random_.chance(70)) step["label"] = label('l');
   add_body(step, scope, 50);
-  // A body with posts must not run twice; the event of an abort comes once in any case.
+  // A body that posts must not run twice. The event of an abort comes only once anyway.
   add_flag(step, "once", !is_abort && step.contains("body") ? 80 : 20);
   return step;
 }
@@ -90,7 +90,7 @@ nlohmann::json ScenarioWriter::on_signal(const std::string& op, const Scope& sco
                        : op == "abort"     ? scope.controllers
                                            : scope.signals;
   Json step{{"op", op}, {"signal", random_.early_of(names)}};
-  // A task that changes what it runs under itself.
+  // Often the step concerns the signal of the task in which it runs.
   if (contains(names, scope.own_signal) && random_.chance(60)) step["signal"] = scope.own_signal;
   if (op == "setPriority") step["priority"] = priority();
   if (op == "abort" && random_.chance(60)) step["reason"] = reason();
@@ -101,7 +101,8 @@ nlohmann::json ScenarioWriter::on_signal(const std::string& op, const Scope& sco
 void ScenarioWriter::add_body(Json& step, const Scope& scope, std::size_t percent) {
   if (scope.depth >= deepest_body || !random_.chance(percent)) return;
   Scope inner = scope;
-  // Seldom, for a body that waits for its own task never ends; a reaction to it is worth having.
+  // A reaction of a task to its own end is worth having. But a body that awaits its own task never
+  // ends, so few bodies know their task.
   if (step["op"] == "post" && random_.chance(15)) inner.tasks.push_back(step["id"]);
   if (step["op"] == "post") {
     const std::string signal = step.value("signal", "");

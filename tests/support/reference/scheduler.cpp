@@ -7,7 +7,7 @@ namespace heist::reference {
 
 namespace {
 
-/// The third column of the specification's table: 0 to 5.
+/// The effective priority, from 0 to 5, as in the third column of the specification's table.
 int effective_priority(const SchedulerTaskQueue& queue) {
   return 2 * static_cast<int>(queue.priority) + (queue.is_continuation ? 1 : 0);
 }
@@ -47,7 +47,7 @@ Promise& Scheduler::post_task(const PostTaskOptions& options, const Callback& ca
   return result;
 }
 
-/// Its options are absent, so both are "inherit".
+/// Without options, signal and priority are both "inherit".
 Promise& Scheduler::yield() {
   Promise& result = promises_.create();
   const auto state = compute_state({true}, {true});
@@ -83,8 +83,8 @@ SchedulingState Scheduler::compute_state(const Option<Signal*>& signal,
   return result;
 }
 
-/// Spec: create a task handle; with the step that follows it everywhere: add its abort steps to the
-///         signal.
+/// Spec: create a task handle. The step that always follows, adding its abort steps to the signal,
+/// is made here too.
 Scheduler::TaskHandle& Scheduler::create_task_handle(Promise& result, Signal* signal) {
   TaskHandle& handle = handles_.emplace_back(TaskHandle{&result, signal});
   if (signal != nullptr) {
@@ -108,7 +108,7 @@ void Scheduler::run_task_complete_steps(TaskHandle& handle) {
   run_removal_steps_if_empty(*handle.queue);
 }
 
-/// Spec: schedule a task to invoke an algorithm; and queue a scheduler task.
+/// Spec: schedule a task to invoke an algorithm, and queue a scheduler task.
 void Scheduler::schedule(TaskHandle& handle, std::function<void()> steps) {
   handle.task = &tasks_.emplace_back();
   handle.task->enqueue_order = next_enqueue_order_++;
@@ -136,8 +136,8 @@ SchedulerTaskQueue& Scheduler::select_queue(Signal& priority_source, bool is_con
   return queue;
 }
 
-/// Spec: create a scheduler task queue. Its removal steps keep a newer queue of the same key
-///         (FORMAT.md 11).
+/// Spec: create a scheduler task queue. Its removal steps do not remove a newer queue of the same
+/// key (FORMAT.md 11).
 template <class Key>
 SchedulerTaskQueue& Scheduler::create_queue(QueueMap<Key>& map, Key key, Priority priority,
                                             bool is_continuation) {

@@ -1,5 +1,5 @@
-// The specification's scheduler (Prioritized Task Scheduling, "Scheduling Tasks and
-// Continuations"), algorithm by algorithm, slowly.
+// Scheduler: follows the specification (Prioritized Task Scheduling, "Scheduling Tasks and
+// Continuations") algorithm by algorithm, and does not try to be fast.
 #pragma once
 
 #include <deque>
@@ -14,7 +14,6 @@
 
 namespace heist::reference {
 
-/// The steps of a scheduler task, and its place among all.
 struct SchedulerTask {
   int enqueue_order = 0;
   std::function<void()> steps;
@@ -42,10 +41,10 @@ class Scheduler {
 
   /// Spec: schedule a postTask task.
   [[nodiscard]] Promise& post_task(const PostTaskOptions& options, const Callback& callback);
-  /// Spec: schedule a yield continuation, with no options.
+  /// Spec: schedule a yield continuation, without options.
   [[nodiscard]] Promise& yield();
-  /// Spec: select the next scheduler task queue from all schedulers; takes its first task, which
-  /// lives as long as this. Null: none is runnable.
+  /// Spec: select the next scheduler task queue from all schedulers. Takes the first task of that
+  /// queue; the task lives as long as this object. Returns null when no task is runnable.
   [[nodiscard]] SchedulerTask* take_next();
   [[nodiscard]] bool has_runnable_task() const { return next_queue() != nullptr; }
 
@@ -56,7 +55,7 @@ class Scheduler {
     SchedulerTask* task = nullptr;
     SchedulerTaskQueue* queue = nullptr;
   };
-  /// An option that names something, is absent (null), or is "inherit".
+  /// An option has a value, is absent (a null value), or is "inherit".
   template <class Value>
   struct Option {
     bool is_inherit = false;

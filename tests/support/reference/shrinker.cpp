@@ -16,11 +16,11 @@ using Json = nlohmann::json;
 using Pointer = Json::json_pointer;
 using Difference = Json::difference_type;
 
-/// Times are on the format's grid of 60 ms.
+/// The grammar of the posttask corpus, in which times are multiples of 60 ms.
 const Grammar& posttask() {
   static const Grammar grammar{
       {"/main", "/signals"},
-      // `abort` is a step and a kind of signal; the signal has no `reason`.
+      // `abort` is a step and a kind of signal. Only the step has a `reason`.
       {{"post", {"body", "delay", "signal", "priority", "returns", "throws", "async"}},
        {"abort", {"reason"}},
        {"yield", {"catch"}},
@@ -44,7 +44,7 @@ const Grammar& posttask() {
   return grammar;
 }
 
-/// One round: every scenario that is one edit smaller, the boldest edits first, until one fails.
+/// Tries the scenarios that are one edit smaller, the boldest edits first, until one of them fails.
 class Round {
  public:
   Round(const Json& scenario, const Grammar& grammar, const Fails& fails)

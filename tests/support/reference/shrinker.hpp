@@ -1,4 +1,4 @@
-// Makes a failing scenario small.
+// Makes a failing scenario small, so that its failure is easy to understand.
 #pragma once
 
 #include <functional>
@@ -11,29 +11,30 @@
 
 namespace heist::reference {
 
-/// What a format's scenarios are made of.
+/// What the shrinker has to know of a format.
 struct Grammar {
-  /// Where a scenario has lists, of which each element may be left out.
+  /// The places of the lists of a scenario, from which each element may be left out.
   std::vector<std::string> lists;
-  /// By the `kind` of an object, or its `op`.
+  /// The members that an object may go without, by its `kind` or `op`.
   std::map<std::string, std::vector<std::string>> optional_members;
-  /// What a member may be replaced by: with one value for all, fewer steps are needed that change
-  /// from one to another.
+  /// The value by which that of a member may be replaced. When all have the same value, steps that
+  /// change it are not needed.
   std::vector<std::pair<std::string, nlohmann::json>> plain_values;
-  /// The scenario with the model's traces; nothing when it proves nothing.
+  /// Returns the scenario with the model's traces, or nothing when it proves nothing.
   std::function<std::optional<nlohmann::json>(nlohmann::json)> judged;
 };
 
 /// Whether a scenario, with the model's traces, shows the failure.
 using Fails = std::function<bool(const nlohmann::json&)>;
 
-/// The scenario without any element of a list, body or optional member that is not needed for it to
-/// be judged and fail, and with plain values; its traces are the model's.
+/// Returns a smaller scenario that still can be judged and fails. It has no element of a list, no
+/// body and no optional member that could be left out, and plain values where they will do. Its
+/// traces are the model's.
 ///
-/// Precondition: it is judged, and fails.
+/// Precondition: `scenario` can be judged, and fails.
 [[nodiscard]] nlohmann::json shrink(nlohmann::json scenario, const Grammar& grammar,
                                     const Fails& fails);
-/// Of the posttask corpus.
+/// Makes a scenario of the posttask corpus small.
 [[nodiscard]] nlohmann::json shrink(nlohmann::json scenario, const Fails& fails);
 
 }  // namespace heist::reference

@@ -49,7 +49,7 @@ Signal& Signals::any(const std::vector<Signal*>& signals) {
   result.is_dependent = true;
   for (Signal* signal : signals) {
     if (!signal->is_dependent) depend(result, *signal);
-    // What depends on dependents hangs on their sources: all is flat.
+    // A dependent of a dependent signal depends on that one's sources, so there are no chains.
     for (Signal* source : signal->source_signals) depend(result, *source);
   }
   return result;
@@ -98,7 +98,8 @@ bool Signals::signal_priority_change(Signal& signal, Priority priority) {
   const Priority previous = std::exchange(signal.priority, priority);
   for (const auto& algorithm : signal.priority_change_algorithms) algorithm();
   fire(signal.priority_listeners, previous);
-  // By index: a listener may create further dependents; these have the new priority already.
+  // The loop goes by index, because a listener may create further dependents. These have the new
+  // priority already.
   for (std::size_t i = 0; i < signal.priority_dependents.size(); ++i) {
     static_cast<void>(signal_priority_change(*signal.priority_dependents[i], priority));
   }
@@ -106,7 +107,8 @@ bool Signals::signal_priority_change(Signal& signal, Priority priority) {
   return true;
 }
 
-/// DOM: inner invoke. The list is copied: what is added meanwhile does not hear this event.
+/// DOM: inner invoke. A listener that is added meanwhile does not hear this event, so the list is
+/// copied.
 void Signals::fire(Signal::Listeners& listeners, Priority previous) {
   const Signal::Listeners heard = listeners;
   for (const auto& listener : heard) {

@@ -1,5 +1,5 @@
-// Abort signals and task signals of the reference model: the DOM standard's AbortSignal, and
-// TaskSignal, as FORMAT.md 4 has them.
+// Signals: the abort signals and task signals of the reference model. They follow the DOM standard
+// and the specification, as tests/conformance/posttask/FORMAT.md 4 restates them.
 #pragma once
 
 #include <deque>
@@ -19,8 +19,8 @@ enum class Priority { background, user_visible, user_blocking };
 [[nodiscard]] std::string name_of(Priority priority);
 
 struct Signal {
-  using Heard =
-      std::function<void(Priority previous)>;  ///< an abort's listener is told nothing of use
+  /// A listener of aborts ignores `previous`.
+  using Heard = std::function<void(Priority previous)>;
   struct Listener {
     bool is_once = false;
     bool is_removed = false;
@@ -32,7 +32,7 @@ struct Signal {
     std::function<void()> run;
   };
 
-  std::optional<Json> abort_reason;  ///< present: aborted, with whatever reason
+  std::optional<Json> abort_reason;  ///< present when the signal is aborted, whatever the reason
   bool is_dependent = false;         ///< made by `any`
   std::vector<Signal*> source_signals;
   std::vector<Signal*> dependent_signals;  ///< in order of creation
@@ -49,7 +49,8 @@ struct Signal {
   Listeners priority_listeners;
 
   [[nodiscard]] bool aborted() const { return abort_reason.has_value(); }
-  /// Spec: a dependent signal without a source signal. A controller's own signal never has.
+  /// Spec: a dependent signal without a source signal has a fixed priority. A controller's own
+  /// signal never has one.
   [[nodiscard]] bool has_fixed_priority() const {
     return is_priority_dependent && priority_source == nullptr;
   }
@@ -65,14 +66,13 @@ class Signals {
   [[nodiscard]] Signal& create_fixed_priority_unabortable(Priority priority);
   /// DOM: create a dependent abort signal.
   [[nodiscard]] Signal& any(const std::vector<Signal*>& signals);
-  /// Spec: create a dependent task signal; with a fixed priority, or one that follows a task
-  ///         signal.
+  /// Spec: create a dependent task signal. Its priority is fixed, or follows that of a task signal.
   [[nodiscard]] Signal& any(const std::vector<Signal*>& signals, Priority priority);
   [[nodiscard]] Signal& any(const std::vector<Signal*>& signals, Signal& priority_source);
 
   /// DOM: signal abort.
   void signal_abort(Signal& signal, const Json& reason);
-  /// Spec: signal priority change; false for a NotAllowedError.
+  /// Spec: signal priority change. Returns false where the specification throws NotAllowedError.
   [[nodiscard]] bool signal_priority_change(Signal& signal, Priority priority);
 
  private:

@@ -1,4 +1,5 @@
-// The simulated clock of the reference model (FORMAT.md 3.6): what is to happen when.
+// TimeLine: the simulated clock of the reference model, and what is to happen when
+// (tests/conformance/posttask/FORMAT.md 3.6).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace heist::reference {
 
-/// When the end of a delay is noticed that passed during a task. FORMAT.md leaves it open.
+/// When a delay that ended during a task is noticed. FORMAT.md leaves it open.
 enum class Notice { during_the_task, after_the_task };
 
 class TimeLine {
@@ -17,14 +18,14 @@ class TimeLine {
 
   explicit TimeLine(Notice notice) : notice_(notice) {}
 
-  /// HTML: run steps after a timeout. In order of expiry, then of this call.
+  /// HTML: run steps after a timeout. Steps run in the order of their expiry, then of these calls.
   void run_after(int delay, Steps steps) { pending_.emplace(now_ + delay, std::move(steps)); }
   /// Runs the steps of all delays that have passed.
   void run_expired();
-  /// A task takes that time. False where a delay ends just then: with a real clock that could go
-  /// either way.
+  /// Says that the running task takes that time. Returns false when a delay ends just then: a real
+  /// clock could decide either way.
   [[nodiscard]] bool spin(int duration);
-  /// To the next end of a delay; false: there is none.
+  /// Sets the clock to the next end of a delay. Returns false when there is none.
   [[nodiscard]] bool advance();
 
  private:

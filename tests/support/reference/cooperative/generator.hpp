@@ -1,4 +1,5 @@
-// Random scenarios of the cooperative corpus's format (tests/conformance/cooperative/FORMAT.md).
+// Makes random scenarios in the format of the cooperative corpus
+// (tests/conformance/cooperative/FORMAT.md).
 #pragma once
 
 #include <cstdint>
@@ -6,8 +7,8 @@
 
 namespace heist::reference::cooperative {
 
-/// The scenario of that seed, without its traces. Tasks are scheduled at the five priorities;
-/// seldom it does not end.
+/// Returns the scenario of that seed, without its traces. Its tasks have the five priorities. A few
+/// scenarios never end.
 [[nodiscard]] nlohmann::json generate(std::uint64_t seed);
 
 }  // namespace heist::reference::cooperative

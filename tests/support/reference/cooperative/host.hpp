@@ -1,4 +1,5 @@
-// The host of the cooperative reference model (tests/conformance/cooperative/FORMAT.md 2 and 6).
+// Host: the virtual host of the cooperative reference model
+// (tests/conformance/cooperative/FORMAT.md 2 and 6).
 #pragma once
 
 #include <functional>
@@ -14,15 +15,15 @@ struct Host {
   struct Event {
     double due;
     int seq;
-    int timeout;  ///< 0: a message
+    int timeout;  ///< its number; 0 stands for a message
   };
   using Which = std::function<bool(const Event&)>;
 
   void post();
   void set_timeout(double ms);
-  /// The one that was set last.
+  /// Clears the timeout that was set last.
   void clear_timeout();
-  /// Delivers the earliest event of those; false: there is none.
+  /// Delivers the earliest event for which `which` is true. Returns false when there is none.
   bool deliver(const Which& which);
   void advance(double ms);
   [[nodiscard]] int count(bool messages) const;

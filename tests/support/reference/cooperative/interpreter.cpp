@@ -53,7 +53,7 @@ void Interpreter::run_at_top(const Json& step) {
   }
 }
 
-/// A wrapped body may call itself.
+/// Ends a wrapped body that calls itself for ever.
 class Interpreter::Deeper {
  public:
   explicit Deeper(int& depth) : depth_(depth) {

@@ -1,5 +1,5 @@
-// Runs a scenario on the cooperative reference model (tests/conformance/cooperative/FORMAT.md 3 to
-// 5).
+// Interpreter: runs a scenario on the cooperative reference model
+// (tests/conformance/cooperative/FORMAT.md 3 to 5).
 #pragma once
 
 #include <functional>
@@ -11,16 +11,16 @@
 
 namespace heist::reference::cooperative {
 
-/// The scenario takes very many steps, or goes very deep.
+/// Thrown when a scenario takes so many steps, or goes so deep, that it may never end.
 struct Endless {};
 
 class Interpreter {
  public:
-  /// Runs all of it, into the scenario's `trace` and `host`. Errors: Endless.
+  /// Runs the scenario, and writes its `trace` and `host`.   Errors: Endless.
   void run(Json& scenario);
 
  private:
-  /// Of the task a body is in.
+  /// What a body knows of the task in which it runs.
   struct Place {
     std::string id;
     std::shared_ptr<int> continuations;

@@ -1,5 +1,5 @@
-// The cooperative reference model: what FORMAT.md (tests/conformance/cooperative) says a scenario
-// does.
+// The cooperative reference model does with a scenario what its format says
+// (tests/conformance/cooperative/FORMAT.md).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,10 +7,10 @@
 
 namespace heist::reference::cooperative {
 
-/// The scenario with the traces that it must leave, as its `trace` and `host`; nothing when it does
-/// not end soon.
+/// Returns the scenario with the traces that it must leave, as its `trace` and `host`. Returns
+/// nothing when it does not end soon.
 ///
-/// Precondition: it is in the format; priorities may be any whole numbers.
+/// Precondition: it is in the format. Priorities may be any whole numbers.
 [[nodiscard]] std::optional<nlohmann::json> judged(nlohmann::json scenario);
 
 }  // namespace heist::reference::cooperative

@@ -25,8 +25,8 @@ ScenarioWriter::ScenarioWriter(std::uint64_t seed)
   choose_weights();
 }
 
-/// Each scenario goes without some kinds and has much of others; the few durations it has make
-/// times meet.
+/// Each scenario goes without some kinds of steps and has many of others. It has few durations, so
+/// that things come at the same time.
 void ScenarioWriter::choose_weights() {
   const std::vector<std::size_t> factors{0, 1, 1, 3};
   const Weights inner{
@@ -84,7 +84,7 @@ void ScenarioWriter::add_members(Json& step, Place place) {
   if (has_body(op)) step["body"] = body({place.depth + 1, place.gives_value});
 }
 
-/// Its last step may give a value, when the body does.
+/// Writes a body. If its value reaches a task, its last step may give one.
 Json ScenarioWriter::body(Place place) {
   Json steps = Json::array();
   const std::size_t most = place.depth < deepest_body ? 4 : 1;
@@ -118,7 +118,7 @@ std::string ScenarioWriter::known_task() {
   return "t" + std::to_string(tasks_ - random_.below(std::clamp<std::size_t>(tasks_, 1, 5)));
 }
 
-/// Of runWithPriority, which takes any.
+/// Chooses a priority for runWithPriority, which takes any number.
 Json ScenarioWriter::priority() {
   if (random_.chance(10)) return random_.one_of(std::vector<Json>{0, -1, 6, 256, 259});
   return random_.between(1, 5);

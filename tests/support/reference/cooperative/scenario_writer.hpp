@@ -1,4 +1,4 @@
-// Writes one random scenario of the cooperative corpus's format.
+// ScenarioWriter: writes one random scenario in the format of the cooperative corpus.
 #pragma once
 
 #include <cstdint>

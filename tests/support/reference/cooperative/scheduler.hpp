@@ -1,5 +1,5 @@
-// The scheduler of the cooperative reference model (tests/conformance/cooperative/FORMAT.md 7), as
-// slow and plain as can be.
+// Scheduler: the scheduler of the cooperative reference model
+// (tests/conformance/cooperative/FORMAT.md 7). It is as plain as can be, and slow.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace heist::reference::cooperative {
 
-/// What a task calls; empty: nothing. It returns what is called next.
+/// What a task calls, or nothing when `call` is empty. It returns what is to be called next.
 struct Callback {
   std::function<Callback(bool did_timeout)> call;
 };
@@ -23,7 +23,7 @@ struct Task {
   Callback callback;
 };
 using TaskPointer = std::shared_ptr<Task>;
-/// In no order.
+/// The tasks are in no order: the first one is searched for.
 using Tasks = std::vector<TaskPointer>;
 
 class Scheduler {
@@ -34,7 +34,7 @@ class Scheduler {
   static void cancel(Task& task) { task.callback = {}; }
   [[nodiscard]] bool should_yield() const;
   void request_paint() { paint_wanted_ = true; }
-  /// False: refused.
+  /// Returns false when it refuses the rate.
   bool force_frame_rate(double fps);
 
   [[nodiscard]] int level() const { return level_; }
@@ -42,7 +42,7 @@ class Scheduler {
   Callback run_with_priority(int priority, const std::function<Callback()>& body);
   Callback next(const std::function<Callback()>& body);
 
-  // What the host calls.
+  // The host calls these.
   void on_timeout();
   void on_message();
 
@@ -53,7 +53,7 @@ class Scheduler {
   void make_ready(const TaskPointer& task);
   void want_callback();
   void promote(double time);
-  /// Whether there is more work.
+  /// Runs tasks until the slice ends. Returns whether there is more work.
   bool work(double time);
 
   Host& host_;
