@@ -1,5 +1,6 @@
-// Rule: all that the cooperative corpus shows. The reference model is worth comparing with only if
-// it has every trace right, and random scenarios only if everything happens in them.
+// Rule: all that the cooperative corpus shows. A comparison with the reference model proves
+// something only if the model has every trace of the corpus right. Random scenarios prove something
+// only if everything happens in them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +32,7 @@ void count_events(const std::string& of, const Json& trace, Features& features) 
   }
 }
 
-/// How many there are in the folder.
+/// Returns how many scenarios there are in the folder.
 int expect_the_traces_of(const std::filesystem::path& folder) {
   int scenarios = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

@@ -1,4 +1,5 @@
-// The generator of random scenarios, seen through the reference model.
+// The generator of random scenarios: the reference model finds most of them sound, and all of the
+// format occurs in them.
 #include "support/reference/generator.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ using Json = nlohmann::json;
 
 constexpr std::uint64_t seeds = 4000;
 
-/// The sound ones of the first seeds, with their traces.
+/// The sound scenarios of the first seeds, with their traces.
 const std::vector<Json>& sound_scenarios() {
   static const auto all = [] {
     std::vector<Json> scenarios;

@@ -1,5 +1,5 @@
-// What the reference model objects to: scenarios that FORMAT.md rules out, or to which it allows
-// more than one trace.
+// The reference model objects to scenarios that FORMAT.md rules out, or to which it allows more
+// than one trace.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -13,7 +13,7 @@ using Json = nlohmann::json;
 
 struct Case {
   const char* name;
-  const char* main;  ///< JSON; it may use the task signal s, and the abort signal a
+  const char* main;  ///< in JSON; it may use the task signal s and the abort signal a
   const char* objection;
 };
 

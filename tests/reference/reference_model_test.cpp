@@ -1,5 +1,5 @@
-// Rule: all that the posttask corpus shows. The reference model is worth comparing with only if it
-//         has every trace right.
+// Rule: all that the posttask corpus shows. A comparison with the reference model proves something
+// only if the model has every trace of the corpus right.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-/// How many there are in the folder.
+/// Returns how many scenarios there are in the folder.
 int expect_the_traces_of(const std::filesystem::path& folder) {
   int scenarios = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

@@ -1,4 +1,4 @@
-// The shrinker, with predicates that know what must be left.
+// The shrinker leaves what a failure needs, and nothing else.
 #include "support/reference/shrinker.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-// Counts what scenarios use of their format, so that a test can show that a generator uses all of
-// it.
+// Counts what scenarios use of their format, so that tests can show that a generator uses all.
 #pragma once
 
 #include <map>

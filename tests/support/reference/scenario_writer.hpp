@@ -1,5 +1,5 @@
-// ScenarioWriter: writes a random scenario. It writes the steps in the order in which they run, so
-// it knows which tasks and signals are there at each of them.
+// ScenarioWriter: writes a random scenario. It writes the steps in the order of the program, so it
+// knows which tasks and signals are there at each of them.
 #pragma once
 
 #include <cstddef>
