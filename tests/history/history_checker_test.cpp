@@ -1,4 +1,5 @@
-// HistoryChecker and HistorySweep on histories made by hand: each condition of CLU-1 missed by one.
+// HistoryChecker and HistorySweep on histories made by hand. Each condition of CLU-1 is missed by
+// one unit of time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +22,7 @@ using testing::HasSubstr;
 constexpr TaskId low{.sequence = 1, .poster = 0, .level = 2};
 constexpr TaskId high{.sequence = 2, .poster = 1, .level = 3};
 
-/// A low task picked by agent 0 in [100, 110], and a high one of agent 1.
+/// A low task, which agent 0 picks and starts from 100 to 110, and a high one of agent 1.
 std::vector<ToldTask> low_and_high(Moment high_post_end, Moment high_pick_begin) {
   ToldTask chosen{.record = {10, 20, 100, 110, low}, .agent = 0, .transfers = {}};
   ToldTask passed{
@@ -104,7 +105,8 @@ TEST(HistoryChecker, check_when_transfer_ends_before_or_begins_after_the_pick_th
 
 // Rule: CLU-1
 TEST(HistoryChecker, check_when_transfers_of_two_thieves_seem_to_overlap_then_waits_after_both) {
-  auto tasks = low_and_high(40, 125);  // The slack of a steady clock makes the first one end late.
+  // With the slack of a steady clock the first transfer seems to end after the second has begun.
+  auto tasks = low_and_high(40, 125);
   tasks[1].transfers = {{50, 90, 1}, {80, 105, 0}};
   EXPECT_EQ(judge(tasks).levels.violating_pairs, 0U);
 }

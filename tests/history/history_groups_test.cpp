@@ -1,5 +1,5 @@
-// HistoryChecker on tasks whose level changes, that are aborted, hidden, suspended, or in a
-// transfer that nobody tells.
+// HistoryChecker on tasks whose level changes, or that are aborted, hidden, suspended, or in a
+// transfer of which nobody tells.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -18,7 +18,7 @@ constexpr TaskTraits dynamic{.group = 7, .is_dynamic = true};
 constexpr TaskTraits abortable{.group = 7};
 constexpr TaskTraits hidden{.is_hidden = true};
 
-/// A history of one thread's notes, in any order.
+/// A history whose notes may be made in any order.
 class Told {
  public:
   explicit Told(stress::TransferRule rule = {}) : checker_(rule) {}
@@ -58,7 +58,8 @@ constexpr TaskId chosen_task{.sequence = 1, .poster = 0, .level = 2};
 constexpr TaskId other{.sequence = 2, .poster = 0, .level = 0};
 constexpr TaskId high_task{.sequence = 3, .poster = 0, .level = 4};
 
-/// One whose group has this priority in the end, passed over by `chosen_task`.
+/// A history in which `chosen_task` starts before a task whose group moves from one priority to
+/// another.
 Told passed_over(Moment move_begin, Moment move_end, std::uint8_t before, std::uint8_t after) {
   Told told;
   told.move(10, 11, before);
@@ -167,8 +168,8 @@ TEST(HistoryChecker, check_when_all_is_suspended_during_the_pick_then_excused) {
   EXPECT_EQ(violations(111, 150), 1U);
 }
 
-/// `passed` tasks of level 4 wait while an agent picks one of `level`, and another one picks
-/// `chosen_task`.
+/// Returns the violations when `passed` tasks of level 4 wait while one agent picks a task of
+/// `level`, and another one picks `chosen_task`.
 std::uint64_t violations_beside_a_pick(stress::TransferRule rule, std::uint32_t passed,
                                        std::uint8_t level, Moment begin, Moment end) {
   Told told(rule);
@@ -178,7 +179,8 @@ std::uint64_t violations_beside_a_pick(stress::TransferRule rule, std::uint32_t 
     told.start(id, 200 + 10 * Moment{i}, 205 + 10 * Moment{i});
   }
   const TaskId picked{.sequence = 4, .poster = 0, .level = level};
-  told.post(picked, begin < 100 ? 15 : 101);  // so that it is not passed over itself
+  // The task must not be passed over itself.
+  told.post(picked, begin < 100 ? 15 : 101);
   told.post(chosen_task, 80);
   told.start(picked, begin, end);
   told.start(chosen_task, 100, 110);

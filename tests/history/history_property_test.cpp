@@ -1,4 +1,4 @@
-// The streaming checkers against the definitions, on random histories.
+// On random histories, the checkers say the same as the definitions, which look at all pairs.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// History told by threads, of a cluster that is a map under a lock.
+// History, when real threads tell it. Their cluster is a map under a lock.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -29,12 +29,12 @@ using stress::TaskId;
 
 constexpr std::size_t posters = 2;
 constexpr std::size_t agents = 3;
-constexpr std::uint32_t tasks_each = 4 * stress::NoteRing::capacity;  // The rings are used again.
+constexpr std::uint32_t tasks_each = 4 * stress::NoteRing::capacity;  // so rings are used again
 constexpr std::size_t in_flight = 1000;
 
 enum class Choice : std::uint8_t { highest, lowest };
 
-/// Strict by its lock; or the opposite.
+/// A cluster that always picks from the highest level, or always from the lowest.
 class LockedCluster {
  public:
   explicit LockedCluster(Choice choice) : choice_(choice) {}
@@ -174,7 +174,8 @@ TEST(NoteRing, push_when_full_then_refused_until_its_reader_has_taken) {
   }
 }
 
-// With nothing else between the two threads, ThreadSanitizer sees each weakened end of its edges.
+// Nothing but the ring orders its two threads, so ThreadSanitizer sees each weakened end of its
+// edges.
 TEST(NoteRing, notes_when_handed_over_between_threads_then_all_in_order) {
   constexpr Moment notes = 4 * stress::NoteRing::capacity;
   const auto ring = std::make_unique<stress::NoteRing>();
@@ -192,7 +193,7 @@ TEST(NoteRing, notes_when_handed_over_between_threads_then_all_in_order) {
   EXPECT_TRUE(is_in_order);
 }
 
-/// A lane on its own, and what its reader gets.
+/// A lane without a history, and the notes that its reader gets.
 struct Alone {
   CounterClock clock;
   HistoryLane<CounterClock> lane{clock};

@@ -1,4 +1,4 @@
-// RankError on histories made by hand, and its histogram.
+// RankError on histories made by hand, and LogHistogram, in which it counts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 using stress::LogHistogram;
 using stress::Moment;
 
-/// `count` posts of one level, one after the other, then their starts in the order given.
+/// Tasks of one level that are posted in the order of their numbers, and start in the order given.
 std::vector<ToldTask> posted_then_started(const std::vector<std::uint32_t>& order) {
   std::vector<ToldTask> tasks;
   Moment now = 1000;
@@ -39,7 +39,8 @@ TEST(RankError, starts_when_in_order_of_posts_then_zero) {
 
 // Rule: CLU-2
 TEST(RankError, start_when_older_ones_wait_then_their_number) {
-  const auto ranks = judge(posted_then_started({4, 2, 1, 3})).ranks;  // 3, 1, 0, 0
+  // The rank errors are 3, 1, 0 and 0.
+  const auto ranks = judge(posted_then_started({4, 2, 1, 3})).ranks;
   EXPECT_EQ(ranks.max_rank(), 3U);
   EXPECT_EQ(ranks.level(3).rank.quantile(0.5), 0U);
   EXPECT_EQ(ranks.level(3).rank.quantile(0.75), 1U);
@@ -97,7 +98,7 @@ TEST(RankError, start_when_posted_inside_then_counted_apart) {
   EXPECT_EQ(ranks.level(3, Origin::inside).rank.total(), 1U);
 }
 
-/// The end of the class of a value, as seen from outside.
+/// The largest value that LogHistogram counts in the same class as this one.
 std::uint64_t end_of_class(std::uint64_t value) {
   LogHistogram histogram;
   histogram.add(value);

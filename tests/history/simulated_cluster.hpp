@@ -1,5 +1,5 @@
-// SimulatedCluster: posters and agents that keep CLU-1, as steps of a seeded simulation; its
-// history.
+// SimulatedCluster: simulates posters and agents that keep CLU-1, in random steps from a seed, and
+// gives their history.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 
 namespace heist::support {
 
-/// Each step of each thread takes one unit of time, so that no two moments are the same. A post is
-/// visible some time before it returns; an agent decides some time after its pick began, for any of
-/// the visible tasks of the highest level, and some time before it starts the task. It may take a
-/// batch, which is invisible until it is published.
+/// Each step of each thread takes one unit of time, so no two moments are the same. A task becomes
+/// visible some time before its post returns. An agent begins a pick, later decides for any of the
+/// visible tasks of the highest level, and later starts it. It may take a batch, which is invisible
+/// until it is published. With `one_inversion` one pick breaks CLU-1.
 class SimulatedCluster {
  public:
   enum class Fault : std::uint8_t { none, one_inversion };
@@ -29,7 +29,7 @@ class SimulatedCluster {
     while (tasks_.size() < tasks) add_task();
   }
 
-  /// Until every post has returned and every task has started.
+  /// Runs until every post has returned and every task has started.
   const std::vector<ToldTask>& run() {
     while (started_ < tasks_.size() || posted_ < tasks_.size()) {
       ++now_;
@@ -44,7 +44,7 @@ class SimulatedCluster {
     return tasks_;
   }
 
-  /// Whether the fault found its occasion.
+  /// Whether there was an occasion for the fault.
   [[nodiscard]] bool has_inverted() const noexcept { return has_inverted_; }
 
  private:
@@ -53,7 +53,7 @@ class SimulatedCluster {
 
   struct Life {
     bool is_visible = false;
-    Moment waits_since = stress::never;  ///< known to all
+    Moment waits_since = stress::never;  ///< since when every pick must see it
     Moment hidden_until = 0;             ///< picks that began before this do not see it
   };
   struct Posting {
@@ -150,8 +150,8 @@ class SimulatedCluster {
     return task;
   }
 
-  /// Goes by a task that has waited since before the pick; hides it until the lower one has
-  /// started.
+  /// Makes an agent pass over a task that has waited since before the pick, and choose a lower one.
+  /// The task is hidden until the lower one has started.
   bool invert(Picking& agent, const std::vector<std::size_t>& best) {
     const std::size_t passed = best.front();
     if (lives_[passed].waits_since >= agent.pick_begin) return false;
@@ -198,7 +198,7 @@ class SimulatedCluster {
   std::size_t started_ = 0;
   Moment now_ = 0;
   stress::Random random_;
-  std::uint64_t posts_in_ten_;  ///< steps: how fast tasks pile up
+  std::uint64_t posts_in_ten_;  ///< how many of ten steps are the posters'
 };
 
 }  // namespace heist::support

@@ -1,4 +1,5 @@
-// A history as data: what a test makes up, feeds to the checker, and judges itself pair by pair.
+// A history as data. A test makes it up, gives it to the checkers, and judges it pair by pair
+// itself.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,7 @@ struct ToldTask {
   std::vector<ToldTransfer> transfers;
 };
 
-/// What a checker says of a history.
+/// What the checkers say of a history.
 struct Judged {
   stress::LevelVerdict levels;
   stress::RankError ranks;
@@ -57,7 +58,8 @@ inline std::vector<std::vector<stress::Note>> notes_of(const std::vector<ToldTas
   return threads;
 }
 
-/// Streams a history in portions of random sizes from threads in random order, as lanes do.
+/// Gives a history to the checkers as lanes do: in portions of random sizes, of threads in random
+/// order.
 inline Judged judge(const std::vector<ToldTask>& tasks, std::uint64_t seed = 1,
                     stress::TransferRule rule = {}, std::uint16_t first_inside = UINT16_MAX) {
   const auto threads = notes_of(tasks);
@@ -91,8 +93,8 @@ inline Judged judge(const std::vector<ToldTask>& tasks, std::uint64_t seed = 1,
   return judged;
 }
 
-/// When a task waited: from its post, or the end of a transfer, to the next transfer, and not after
-/// the pick that took it began.
+/// A time in which a task waited. It goes from the end of its post, or of a transfer, to the begin
+/// of the next transfer, or of the pick that took it.
 struct Wait {
   stress::Moment begin = 0;
   stress::Moment end = 0;
@@ -109,7 +111,7 @@ inline std::vector<Wait> waits_of(const ToldTask& task) {
   return waits;
 }
 
-/// The same verdict from the definitions, pair by pair.
+/// Judges a history by the definitions, pair by pair.
 inline Judged judge_all_pairs(const std::vector<ToldTask>& tasks) {
   Judged judged;
   judged.levels.tasks = tasks.size();

@@ -1,4 +1,4 @@
-// WaitingList against a sorted vector.
+// WaitingList counts as a sorted vector does.
 #include "../../stress/support/history/waiting_list.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ std::size_t count_before(const std::vector<Waiting>& all, Moment moment) {
       std::ranges::count_if(all, [&](const Waiting& w) { return w.since < moment; }));
 }
 
-/// Adds and removes at random, nearer the old end when `is_fifo`.
+/// Adds and removes at random, and compares. With `is_fifo` it removes only near the old end.
 void compare_at_random(std::uint64_t adds_in_ten, bool is_fifo, std::uint64_t seed) {
   stress::Random random(seed);
   WaitingList<Moment> list;
