@@ -14,8 +14,8 @@ namespace heist::stress {
 /// sees an inversion of any length.
 ///
 /// For the same reason it orders the threads that it observes. It hides a missing edge of the
-/// runtime from ThreadSanitizer, and a missing store-load barrier from everybody. In a
-/// run with many agents they wait for its cache line. A program should make some rounds without it.
+/// runtime from ThreadSanitizer, and a missing store-load barrier from everybody. In a run with
+/// many agents they wait for its cache line. A program should make some rounds without it.
 class CounterClock {
  public:
   static constexpr Moment slack = 0;
