@@ -17,6 +17,8 @@ inline EventLoopOptions on_virtual_clock() {
 
 /// A callback that does nothing.
 inline void nothing() noexcept {}
+/// A callback with a value.
+inline int seven() noexcept { return 7; }
 
 /// Runs until idle, as one operation of the table in docs/progress.md.
 inline void run(EventLoop& loop) {

@@ -11,8 +11,6 @@ using namespace heist;
 using namespace heist::model;
 using std::chrono::milliseconds;
 
-int seven() noexcept { return 7; }
-
 }  // namespace
 
 /// Queued and delayed tasks are aborted while their loop is destroyed: each is rejected once, by

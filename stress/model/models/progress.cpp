@@ -12,8 +12,6 @@ using namespace heist;
 using namespace heist::model;
 using std::chrono::milliseconds;
 
-int seven() noexcept { return 7; }
-
 }  // namespace
 
 /// Posts of all kinds, against each other and the agent.
