@@ -9,9 +9,9 @@ using namespace heist::model;
 namespace {
 
 /// Notes, in a task before the others, whether some calls have returned.
-class Returned {
+class ReturnedBefore {
  public:
-  explicit Returned(const LoopCluster& cluster, int calls) {
+  explicit ReturnedBefore(const LoopCluster& cluster, int calls) {
     cluster.bound(0).post([this, calls] { all_ = count_.load(sync::acquire) == calls; },
                           {.priority = TaskPriority::user_blocking});
   }
@@ -24,7 +24,7 @@ class Returned {
 };
 
 /// A bound task of the middle priority, which a raised one overtakes.
-void post_middle(const LoopCluster& cluster, const Returned& returned, const int& ran) {
+void post_middle(const LoopCluster& cluster, const ReturnedBefore& returned, const int& ran) {
   cluster.bound(0).post([&] {
     if (returned.all()) check(ran == 1, "it was raised before this pick");
   });
@@ -38,7 +38,7 @@ HEIST_MODEL_PROGRAM(set_priority_against_first_stealable_task, 1) {
   LoopCluster cluster;
   TaskController controller(TaskPriority::background);
   int ran = 0;
-  Returned returned(cluster, 2);
+  ReturnedBefore returned(cluster, 2);
   post_middle(cluster, returned, ran);
   spawn([&] {
     cluster.scheduler().post([&] { ++ran; }, {.signal = controller.signal()});
@@ -93,7 +93,7 @@ HEIST_MODEL_PROGRAM(second_stealable_task_against_first, 2) {
 HEIST_MODEL_PROGRAM(two_changes_in_a_cluster, 1) {
   LoopCluster cluster;
   TaskController controller;
-  Returned returned(cluster, 2);
+  ReturnedBefore returned(cluster, 2);
   int ran = 0;
   cluster.scheduler().post([&] { ++ran; }, {.signal = controller.signal()});
   cluster.bound(0).post([&] {

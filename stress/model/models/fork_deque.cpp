@@ -16,11 +16,11 @@ using namespace heist::model;
 
 namespace {
 
-constexpr LoopNodeOps no_ops{LoopNodeKind::forked, nullptr, nullptr};
+constexpr LoopNodeOps continuation_ops{LoopNodeKind::forked, nullptr, nullptr};
 
 /// A continuation: who takes it may use its frame.
 struct Continuation : LoopNode {
-  Continuation() noexcept : LoopNode(no_ops) {}
+  Continuation() noexcept : LoopNode(continuation_ops) {}
   int frame = 0;
 
   static void take(LoopNode* node) {
