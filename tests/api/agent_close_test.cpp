@@ -102,11 +102,14 @@ TEST(Lif1AgentDrain, close_when_several_threads_close_then_all_have_the_report) 
 }
 
 TEST(Lif1AgentDrain, close_when_asked_to_wait_for_delayed_tasks_then_they_run) {
-  Agent agent;
-  const auto promise = agent.scheduler().post_task([] { return 3; }, {.delay = 2ms});
-  auto mode = CloseMode::drain();
-  mode.wait_for_delayed = true;
-  EXPECT_EQ(agent.close(mode), (CloseReport{.ran = 1}));
+  BusyAgent busy;
+  const auto promise = busy.scheduler.post_task([] { return 3; }, {.delay = 10ms});
+  CloseReport report;
+  std::thread closer([&] { report = busy.agent.close(support::drain_all()); });
+  const auto posted = posted_until_refused(busy.scheduler);  // the delayed one cannot run before
+  busy.release.open();
+  closer.join();
+  EXPECT_EQ(report, (CloseReport{.ran = 2 + posted}));
   EXPECT_EQ(promise.get(), 3);
 }
 
