@@ -1,7 +1,7 @@
 """The rows of docs/wpt-checklist.md, and the tests that name them; for `conformance` here and in scripts/.
 
-A gtest test shows a row when its name holds it: WPT_ABT_07_ stands for the row ABT-07; one name may hold
-several. tests/wpt/rows.txt names what no gtest test shows.
+A gtest test shows a row when its name holds it: WPT_ABT_07_ stands for the row ABT-07, WPT_ABT_07_to_09_ for
+three of them; one name may hold several. tests/conformance/rows.txt names what no gtest test shows.
 """
 
 import dataclasses
@@ -10,12 +10,12 @@ import re
 from source_text import ROOT, code_of, line_of, sources
 
 CHECKLIST = ROOT / "docs" / "wpt-checklist.md"
-TABLE = ROOT / "tests" / "wpt" / "rows.txt"
+TABLE = ROOT / "tests" / "conformance" / "rows.txt"
 DOCUMENT = ROOT / "docs" / "evidence" / "conformance.md"
 SECTION = re.compile(r"^## (.*)")
 RANGE = re.compile(r"([A-Z]+-[A-Z]?)(\d+)(?:\.\.[A-Z]*|/[A-Z]*)(\d+)")
 TEST = re.compile(r"^(TEST|TEST_F|TEST_P|TYPED_TEST)\(\s*(\w+),\s*(\w+)\)", re.M)
-IN_NAME = re.compile(r"WPT_([A-Z]+)_([A-Z]?\d+)_")
+IN_NAME = re.compile(r"WPT_([A-Z]+)_([A-Z]?)(\d+)_(?:to_[A-Z]?(\d+)_)?")
 BEHAVIOUR = ("behaviour asserted", "behaviour", "rule (spec)", "obligation")
 
 
@@ -43,7 +43,8 @@ class Test:
 
     @property
     def rows(self):
-        return [f"{area}-{number}" for area, number in IN_NAME.findall(self.name)]
+        return [f"{area}-{letter}{number:0{len(first)}}" for area, letter, first, last in IN_NAME.findall(self.name)
+                for number in range(int(first), int(last or first) + 1)]
 
     @property
     def shown(self):
@@ -94,7 +95,7 @@ def named_tests():
 
 
 def table():
-    """tests/wpt/rows.txt: (line, row, "ctest" or "none", names of ctest entries or the reason)."""
+    """tests/conformance/rows.txt: (line, row, "ctest" or "none", names of ctest entries or the reason)."""
     for number, line in enumerate(TABLE.read_text(encoding="utf-8").split("\n"), start=1):
         if line and not line.startswith("#"):
             row, kind, rest = line.split(maxsplit=2)

@@ -101,13 +101,22 @@ TEST(Lif1AgentDrain, close_when_several_threads_close_then_all_have_the_report) 
   EXPECT_EQ(aborted.load(), 4U);
 }
 
+// A task holds the agent, so that no other one can run before the close has begun; the delay of the
+// last one begins in the drain.
 TEST(Lif1AgentDrain, close_when_asked_to_wait_for_delayed_tasks_then_they_run) {
-  Agent agent;
-  const auto promise = agent.scheduler().post_task([] { return 3; }, {.delay = 2ms});
-  auto mode = CloseMode::drain();
-  mode.wait_for_delayed = true;
-  EXPECT_EQ(agent.close(mode), (CloseReport{.ran = 1}));
-  EXPECT_EQ(promise.get(), 3);
+  BusyAgent busy;
+  const auto delayed = busy.scheduler.post_task([] { return 3; }, {.delay = 2ms});
+  const auto delayed_later = busy.scheduler.post_task([scheduler = busy.scheduler] {
+    return scheduler.post_task([] { return 4; }, {.delay = 10ms});
+  });
+  CloseReport report;
+  std::thread closer([&] { report = busy.agent.close(support::drain_all()); });
+  const auto posted = posted_until_refused(busy.scheduler);
+  busy.release.open();
+  closer.join();
+  EXPECT_EQ(report, (CloseReport{.ran = 4 + posted}));
+  EXPECT_EQ(delayed.get(), 3);
+  EXPECT_EQ(delayed_later.get(), 4);
 }
 
 TEST(Lif1AgentAbort, close_when_aborting_then_no_queued_task_starts) {

@@ -1,5 +1,4 @@
-// What a child of fork() may do with what it inherited, and without. Rule: CLU-5, LIF-1; row
-// WPT:MT-18.
+// What a child of fork() may do with what it inherited, and without. Rule: CLU-5, LIF-1.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -81,7 +80,18 @@ int use_own_agents() {
   return cluster.scheduler().post_task([] { return 2; }).get() == 2 ? 0 : 2;
 }
 
-TEST(Fork, child_when_it_posts_to_an_inherited_agent_then_refused_and_told_why) {
+TEST(Fork, WPT_MT_18_child_when_it_calls_exec_then_it_starts_and_the_agent_works_on) {
+  const Agent agent;
+  agent.scheduler().post_task([] {}).get();
+  EXPECT_EQ(in_child([] {
+              ::execl("/bin/true", "true", nullptr);
+              return 127;
+            }),
+            well);
+  EXPECT_EQ(agent.scheduler().post_task([] { return 1; }).get(), 1);
+}
+
+TEST(Fork, WPT_MT_18_child_when_it_posts_to_an_inherited_agent_then_refused_and_told_why) {
   const Agent agent;
   agent.scheduler().post_task([] {}).get();
   EXPECT_EQ(in_child([&] {

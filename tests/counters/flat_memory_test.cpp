@@ -70,10 +70,17 @@ class Flat : public test::LoopTest {
 
 using FlatAny = Flat;
 
-TEST_F(FlatAny, any_when_dropped_unobserved_then_flat) {
-  expect_flat([this] {
+// Of each kind of signal and source.
+TEST_F(FlatAny, WPT_ANYA_15_any_when_dropped_unobserved_then_flat) {
+  const AbortController plain;
+  expect_flat([&] {
     const AbortController request;
+    const TaskController task_request;
     static_cast<void>(with_shutdown(request));
+    static_cast<void>(AbortSignal::any({request.signal(), plain.signal()}));
+    static_cast<void>(TaskSignal::any({request.signal(), plain.signal()}));
+    static_cast<void>(
+        TaskSignal::any({AbortSignal(task_request.signal()), AbortSignal(shutdown.signal())}));
   });
 }
 

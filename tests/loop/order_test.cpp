@@ -268,15 +268,5 @@ TEST_F(Ord6, queue_when_its_task_changes_the_priority_then_the_rest_moves_and_no
   EXPECT_THAT(run(), ElementsAre("static", "rest 1", "rest 2"));
 }
 
-// Rule: ORD-6
-TEST_F(Ord6, queue_when_its_signal_is_gone_then_its_tasks_still_run) {
-  {
-    const TaskController short_lived(background);
-    post("orphan 1", {.signal = short_lived.signal()});
-    post("orphan 2", {.signal = short_lived.signal()});
-  }
-  EXPECT_THAT(run(), ElementsAre("orphan 1", "orphan 2"));
-}
-
 }  // namespace
 }  // namespace HEIST_NAMESPACE::detail

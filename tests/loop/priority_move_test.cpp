@@ -1,6 +1,7 @@
 // Which level a task runs at, and how it moves when its signal's priority changes.
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/posted_from.hpp"
@@ -244,26 +245,18 @@ TEST_F(
 }
 
 // Rule: PRI-4
-TEST_F(Pri4, WPT_PRI_05_set_priority_when_raised_then_tasks_slot_in_between_by_age) {
-  TaskController controller(background);
-  post("1", {.priority = user_visible});
-  post("2", {.signal = controller.signal()});
-  post("3", {.priority = user_visible});
-  post("4", {.signal = controller.signal()});
-  post("5", {.priority = user_visible});
-  controller.set_priority(user_visible);
-  EXPECT_THAT(run(), ElementsAre("1", "2", "3", "4", "5"));
-}
-
-// Rule: PRI-4
-TEST_F(Pri4, WPT_PRI_05_set_priority_when_lowered_then_tasks_slot_in_between_by_age) {
-  TaskController controller(user_blocking);
-  post("1", {.priority = background});
-  post("2", {.signal = controller.signal()});
-  post("3", {.priority = background});
-  post("4", {.signal = controller.signal()});
-  controller.set_priority(background);
-  EXPECT_THAT(run(), ElementsAre("1", "2", "3", "4"));
+TEST_F(Pri4, WPT_PRI_05_set_priority_when_raised_or_lowered_then_tasks_slot_in_between_by_age) {
+  for (const auto& [from, to] :
+       {std::pair(background, user_visible), std::pair(user_blocking, background)}) {
+    TaskController controller(from);
+    post("1", {.priority = to});
+    post("2", {.signal = controller.signal()});
+    post("3", {.priority = to});
+    post("4", {.signal = controller.signal()});
+    post("5", {.priority = to});
+    controller.set_priority(to);
+    EXPECT_THAT(run(), ElementsAre("1", "2", "3", "4", "5"));
+  }
 }
 
 // Rule: PRI-4

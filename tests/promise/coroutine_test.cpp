@@ -309,35 +309,26 @@ TEST_F(Pro1Coroutine,
   EXPECT_EQ(probe.use_count(), 1);
 }
 
-Promise<std::vector<std::thread::id>> visit(Scheduler other) {
-  std::vector<std::thread::id> threads{std::this_thread::get_id()};
-  const auto there = other.post_task([] { return std::this_thread::get_id(); });
-  const std::thread::id their_thread = co_await there;
-  threads.push_back(their_thread);
-  threads.push_back(std::this_thread::get_id());
-  co_return threads;
-}
-
-// Rule: YLD-4, MT-10
-TEST(Pro1CoroutineAcrossAgents, await_when_another_agent_settles_then_resumes_at_home) {
-  const Agent home;
+// Rule: YLD-1, YLD-4
+TEST(Pro1CoroutineAcrossAgents, WPT_MT_10_coroutine_when_it_goes_on_then_on_its_home_agent) {
+  const Agent agent;
   const Agent other;
-  const auto promise =
-      home.scheduler().post_task([scheduler = other.scheduler()] { return visit(scheduler); });
-  const auto threads = promise.get();
-  ASSERT_EQ(threads.size(), 3U);
-  EXPECT_EQ(threads[0], threads[2]);
-  EXPECT_NE(threads[0], threads[1]);
-}
-
-// Rule: YLD-4
-TEST(Pro1CoroutineAcrossAgents, await_when_a_plain_thread_settles_then_resumes_at_home) {
-  const Agent home;
+  const auto thread_of = [](const Agent& each) {
+    return each.scheduler().post_task([] { return std::this_thread::get_id(); });
+  };
+  const auto home = thread_of(agent).get();
   auto [source, resolver] = Promise<int>::with_resolver();
-  const auto promise = home.scheduler().post_task([source]() -> Promise<bool> {
-    const auto before = std::this_thread::get_id();
+  const auto promise = agent.scheduler().post_task([&, source]() -> Promise<bool> {
+    bool at_home = std::this_thread::get_id() == home;
+    co_await heist::yield();
+    at_home = at_home && std::this_thread::get_id() == home;
     const int value = co_await source;
-    co_return value == 3 && before == std::this_thread::get_id();
+    at_home = at_home && std::this_thread::get_id() == home;
+    const auto there = thread_of(other);
+    const std::thread::id their_thread = co_await there;
+    at_home = at_home && their_thread != home && std::this_thread::get_id() == home;
+    co_await heist::yield(ContinuationPriority::background);
+    co_return value == 3 && at_home&& std::this_thread::get_id() == home;
   });
   resolver.resolve(3);
   EXPECT_TRUE(promise.get());

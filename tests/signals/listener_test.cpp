@@ -1,4 +1,5 @@
-// Listeners and their subscriptions: who is called, and removal, also while a listener runs.
+// Listeners and their subscriptions: who is called, and removal while a listener runs. How each of
+// them ends: listener_end_test.cpp.
 #include <array>
 #include <atomic>
 #include <heist/task_signal.hpp>
@@ -33,56 +34,6 @@ class Lst : public RuntimeFixture {
 
 TEST_F(
     Lst,
-    WPT_LST_01_subscription_when_it_lives_then_its_listener_is_called_each_time_and_then_no_more) {
-  {
-    const auto subscription = signal.on_priority_change(note("change"));
-    change_twice();
-    EXPECT_THAT(trace.take(), ElementsAre("change", "change"));
-  }
-  EXPECT_EQ(callbacks.alive(), 0);
-  change_twice();
-  EXPECT_THAT(trace.take(), ElementsAre());
-}
-
-TEST_F(Lst, WPT_LST_02_reset_when_called_then_the_listener_is_gone_and_a_later_abort_is_harmless) {
-  auto subscription = signal.on_abort(note("abort"));
-  EXPECT_TRUE(subscription.active());
-  subscription.reset();
-  EXPECT_FALSE(subscription.active());
-  EXPECT_EQ(callbacks.alive(), 0);
-  controller.abort();
-  subscription.reset();
-  EXPECT_THAT(trace.take(), ElementsAre());
-}
-
-TEST_F(Lst, WPT_LST_02_reset_when_after_the_abort_then_harmless) {
-  auto subscription = signal.on_abort(note("abort"));
-  controller.abort();
-  subscription.reset();
-  EXPECT_EQ(callbacks.alive(), 0);
-  EXPECT_THAT(trace.take(), ElementsAre("abort"));
-}
-
-TEST_F(Lst, WPT_LST_03_listener_when_it_removes_itself_then_is_called_once) {
-  Subscription once;
-  once = signal.on_priority_change([&] {
-    trace.add("once");
-    once.reset();
-  });
-  change_twice();
-  EXPECT_THAT(trace.take(), ElementsAre("once"));
-}
-
-TEST_F(Lst, WPT_LST_04_reset_when_a_listener_has_removed_itself_then_harmless) {
-  Subscription once;
-  once = signal.on_abort([&] { once.reset(); });
-  controller.abort();
-  once.reset();
-  EXPECT_FALSE(once.active());
-}
-
-TEST_F(
-    Lst,
     WPT_LST_05_signal_when_it_has_several_listeners_of_both_kinds_then_each_hears_its_own_event) {
   const std::array subscriptions{
       signal.on_abort(note("abort 1")), signal.on_priority_change(note("change 1")),
@@ -91,31 +42,6 @@ TEST_F(
   EXPECT_THAT(trace.take(), ElementsAre("change 1", "change 2"));
   controller.abort();
   EXPECT_THAT(trace.take(), ElementsAre("abort 1", "abort 2"));
-}
-
-TEST_F(Lst, WPT_LST_07_reset_when_an_earlier_listener_removes_a_later_one_then_it_is_not_called) {
-  Subscription later;
-  const auto first = signal.on_abort([&] { later.reset(); });
-  later = signal.on_abort(note("later"));
-  const auto last = signal.on_abort(note("last"));
-  controller.abort();
-  EXPECT_THAT(trace.take(), ElementsAre("last"));
-}
-
-TEST_F(
-    Lst,
-    WPT_LST_07_reset_when_a_later_listener_removes_an_earlier_one_then_it_was_called_for_the_last_time) {
-  auto earlier = signal.on_priority_change(note("earlier"));
-  const auto later = signal.on_priority_change([&] { earlier.reset(); });
-  change_twice();
-  EXPECT_THAT(trace.take(), ElementsAre("earlier"));
-}
-
-TEST_F(Lst, WPT_LST_08_listener_when_added_and_removed_within_a_listener_then_is_never_called) {
-  const auto outer =
-      signal.on_priority_change([&] { auto inner = signal.on_priority_change(note("inner")); });
-  change_twice();
-  EXPECT_THAT(trace.take(), ElementsAre());
 }
 
 TEST_F(Lst, WPT_LST_08_listener_when_added_within_a_listener_then_hears_only_later_events) {
@@ -135,21 +61,6 @@ TEST_F(Lst,
   controller.abort();
   EXPECT_FALSE(inner.active());
   EXPECT_THAT(trace.take(), ElementsAre());
-}
-
-TEST_F(
-    Lst,
-    WPT_LST_09_reset_when_a_nested_dispatch_removes_the_running_listener_then_not_called_next_time) {
-  TaskController nested;
-  Subscription running;
-  const auto remover = nested.signal().on_priority_change([&] { running.reset(); });
-  running = signal.on_priority_change(tracked([&] {
-    trace.add("before");
-    nested.set_priority(background);
-    trace.add("after");
-  }));
-  change_twice();
-  EXPECT_THAT(trace.take(), ElementsAre("before", "after"));
 }
 
 TEST_F(Lst, subscription_when_moved_then_the_listener_stays_with_the_new_one) {
@@ -175,16 +86,6 @@ TEST_F(Lst, subscription_when_default_made_then_inactive_and_resettable) {
   subscription.reset();
 }
 
-// Rule: ABT-5. The event will not come again, so nothing of the listener is kept for it.
-TEST_F(Lst, abort_when_its_listeners_have_run_then_their_callbacks_are_gone) {
-  const auto first = signal.on_abort(note("first"));
-  const auto second = signal.on_abort(note("second"));
-  controller.abort();
-  EXPECT_EQ(callbacks.alive(), 0);
-  EXPECT_FALSE(first.active());
-  EXPECT_THAT(trace.take(), ElementsAre("first", "second"));
-}
-
 // Rule: ABT-7
 TEST_F(Lst, reset_when_by_the_destructor_of_its_own_callback_then_harmless) {
   auto own = std::make_shared<Subscription>();
@@ -198,18 +99,6 @@ class Abt7 : public VirtualLoopFixture {
   TaskController controller;
   TaskSignal signal = controller.signal();
 };
-
-// Rule: ABT-7
-TEST_F(Abt7, reset_when_by_the_listener_itself_then_its_callback_lives_until_it_returns) {
-  Subscription own;
-  own = signal.on_abort([&, probe = callbacks.probe()] {
-    own.reset();
-    EXPECT_EQ(callbacks.alive(), 1);
-  });
-  EXPECT_EQ(callbacks.alive(), 1);
-  controller.abort();
-  EXPECT_EQ(callbacks.alive(), 0);
-}
 
 /// A listener that is in the middle of its run on another thread.
 class Abt7Running : public Abt7 {

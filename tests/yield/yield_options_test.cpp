@@ -1,15 +1,13 @@
-// Rule: YLD-2; WPT: SP-07, SP-08, Y-P10. Every signal option x priority option, inside and outside
-//         of tasks.
-#include <gmock/gmock.h>
-
-#include <heist/heist.hpp>
+// Rule: YLD-2. Every signal option x priority option, inside and outside of tasks.
+#include <algorithm>
 #include <ostream>
 
-#include "support/virtual_loop_fixture.hpp"
+#include "yield/yield_fixture.hpp"
 
 namespace heist::support {
 namespace {
 
+/// Plain tasks, which have no scheduling state, are outside.
 enum class From { outside, fixed_task, signal_task };
 enum class SignalOption { none, inherit, abort_only, task_signal };
 using PriorityOption = std::optional<ContinuationPriority>;
@@ -26,7 +24,7 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
 }
 
 /// The task is user-blocking, be it fixed or by its signal; the named TaskSignal is background.
-class YieldOptionsTable : public VirtualLoopFixture, public testing::WithParamInterface<Case> {
+class YieldOptionsTable : public YieldFixture, public testing::WithParamInterface<Case> {
  protected:
   enum Aborter { nobody, task_controller, named_abort, named_task };
 
@@ -63,23 +61,12 @@ class YieldOptionsTable : public VirtualLoopFixture, public testing::WithParamIn
     return {};
   }
 
-  Promise<void> coroutine() {
-    const YieldOptions chosen = options();
-    co_await heist::yield(chosen);
-    trace.add("continuation");
-  }
-  /// The coroutine, run up to its yield.
-  Promise<void> start() {
-    auto result = Promise<void>::resolved();
-    const auto begin = [this, &result] {
-      result = coroutine();
-      post("visible");
-      post("background", {.priority = background});
-      post("blocking", {.priority = user_blocking});
-    };
+  /// Posts what calls compete().
+  void start() {
+    const auto begin = [this] { result = compete(options()); };
     switch (GetParam().from) {
       case From::outside:
-        static_cast<void>(set_timeout_in_loop(begin));
+        loop.queue_task(TaskSource::io, begin);
         break;
       case From::fixed_task:
         scheduler.post(begin, {.priority = user_blocking});
@@ -88,49 +75,44 @@ class YieldOptionsTable : public VirtualLoopFixture, public testing::WithParamIn
         scheduler.post(begin, {.signal = controller.signal()});
         break;
     }
-    loop.poll();
-    return result;
-  }
-  /// A plain task: no scheduling state.
-  bool set_timeout_in_loop(const std::function<void()>& begin) {
-    return scheduler.post([begin] { static_cast<void>(set_timeout(begin)); }) && loop.poll() == 1;
   }
 
+  Promise<void> result = Promise<void>::resolved();
   TaskController controller{user_blocking};
   AbortController abort_controller;
   TaskController task_signal_controller{background};
 };
 
-TEST_P(YieldOptionsTable, continuation_stands_just_above_the_tasks_of_its_priority) {
-  auto result = start();
-  std::vector<std::string> expected{"blocking", "visible", "background"};
-  const auto place = 2 - static_cast<int>(expected_priority(GetParam()));
-  expected.insert(expected.begin() + place, "continuation");
-  EXPECT_EQ(run(), expected);
+TEST_P(YieldOptionsTable,
+       WPT_SP_07_WPT_SP_14_WPT_Y_P10_continuation_when_given_options_then_above_its_priority) {
+  start();
+  EXPECT_EQ(run(), order_with(expected_priority(GetParam())));
   EXPECT_EQ(result.status(), PromiseStatus::fulfilled);
 }
 
-TEST_P(YieldOptionsTable, only_its_abort_source_rejects_the_continuation) {
+TEST_P(YieldOptionsTable, WPT_SP_07_abort_when_of_its_abort_source_then_rejects_and_else_not) {
   for (const Aborter aborter : {nobody, task_controller, named_abort, named_task}) {
     controller = TaskController(user_blocking);
     abort_controller = AbortController();
     task_signal_controller = TaskController(background);
-    auto result = start();
+    start();
+    loop.poll();
     if (aborter == task_controller) controller.abort();
     if (aborter == named_abort) abort_controller.abort();
     if (aborter == named_task) task_signal_controller.abort();
-    static_cast<void>(run());
     const bool aborted = aborter != nobody && aborter == expected_aborter(GetParam());
+    EXPECT_EQ(std::ranges::count(run(), "continuation"), aborted ? 0 : 1);
     EXPECT_EQ(result.status(), aborted ? PromiseStatus::rejected : PromiseStatus::fulfilled)
         << "aborter " << aborter;
     if (aborted) {
-      EXPECT_THROW(std::move(result).get(), AbortError);
+      EXPECT_THROW(result.get(), AbortError);
     }
   }
 }
 
-TEST_P(YieldOptionsTable, only_a_living_priority_source_moves_the_continuation) {
-  auto result = start();
+TEST_P(YieldOptionsTable, WPT_SP_08_set_priority_when_of_its_priority_source_then_it_moves) {
+  start();
+  loop.poll();
   const Case& c = GetParam();
   const bool inherits = c.priority
                             ? *c.priority == ContinuationPriority::inherit
@@ -142,9 +124,7 @@ TEST_P(YieldOptionsTable, only_a_living_priority_source_moves_the_continuation) 
   auto priority = expected_priority(c);
   if (follows_task) priority = background;
   if (follows_named) priority = user_blocking;
-  std::vector<std::string> expected{"blocking", "visible", "background"};
-  expected.insert(expected.begin() + (2 - static_cast<int>(priority)), "continuation");
-  EXPECT_EQ(run(), expected);
+  EXPECT_EQ(run(), order_with(priority));
 }
 
 std::vector<Case> all_cases() {

@@ -1,13 +1,10 @@
 // Rule: YLD-1, YLD-3, YLD-5, LIF-1. How a coroutine goes on after yield(), and how it does not.
-#include <gmock/gmock.h>
-
 #include <heist/agent.hpp>
-#include <heist/heist.hpp>
 #include <memory>
 #include <optional>
 #include <thread>
 
-#include "support/virtual_loop_fixture.hpp"
+#include "yield/yield_fixture.hpp"
 
 namespace heist::support {
 
@@ -17,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class Yielding : public VirtualLoopFixture {
+class Yielding : public YieldFixture {
  protected:
   /// Adds `label` after each of `turns` yields.
   Promise<void> yielder(std::string label, int turns, YieldOptions options = {}) {
@@ -28,35 +25,6 @@ class Yielding : public VirtualLoopFixture {
     }
   }
 };
-
-TEST_F(Yielding, yield_when_tasks_of_its_level_wait_then_before_them_and_behind_higher_ones) {
-  static_cast<void>(scheduler.post_task([this] { return yielder("y", 2); }));
-  post("visible");
-  post("blocking", {.priority = user_blocking});
-  post("background", {.priority = background});
-  EXPECT_THAT(run(), ElementsAre("blocking", "y1", "y2", "visible", "background"));
-}
-
-TEST_F(Yielding, yield_when_two_yield_at_a_level_then_in_turns) {
-  static_cast<void>(scheduler.post_task([this] { return yielder("a", 2); }));
-  static_cast<void>(scheduler.post_task([this] { return yielder("b", 2); }));
-  EXPECT_THAT(run(), ElementsAre("a1", "a2", "b1", "b2"));
-  in_task([this] {
-    static_cast<void>(yielder("a", 2));
-    static_cast<void>(yielder("b", 2));
-  });
-  EXPECT_THAT(run(), ElementsAre("a1", "b1", "a2", "b2"));
-}
-
-TEST_F(Yielding, yield_when_signal_moves_then_pending_continuation_moves) {
-  TaskController controller(user_blocking);
-  static_cast<void>(
-      scheduler.post_task([this] { return yielder("y", 2); }, {.signal = controller.signal()}));
-  in_task([&] { post("visible"); });
-  loop.run_one();  // the task, up to its first yield
-  controller.set_priority(background);
-  EXPECT_THAT(run(), ElementsAre("visible", "y1", "y2"));
-}
 
 TEST_F(Yielding, yield_when_aborted_while_pending_then_rejects_in_a_microtask) {
   TaskController controller(background);
@@ -73,7 +41,7 @@ TEST_F(Yielding, yield_when_aborted_while_pending_then_rejects_in_a_microtask) {
   EXPECT_EQ(*result.reason().value<std::string>(), "enough");
 }
 
-TEST_F(Yielding, yield_as_a_promise_then_scheduled_at_the_call) {
+TEST_F(Yielding, yield_when_used_as_a_promise_then_scheduled_at_the_call) {
   in_task([this] {
     const Promise<void> turn = heist::yield();
     post("later");
@@ -129,22 +97,24 @@ TEST_F(Yielding, yield_when_loop_is_closed_then_invalid_state) {
   EXPECT_THAT(trace.take(), IsEmpty());
 }
 
-TEST_F(Yielding, yield_off_any_loop_then_goes_on_as_user_visible_continuation_there) {
+TEST_F(Yielding, WPT_Y_P9_yield_when_off_any_loop_then_goes_on_there_as_user_visible) {
   const auto coroutine = [this]() -> Promise<void> {
     co_await scheduler.yield();
     trace.add(current_loop() == &loop.core() ? "there" : "elsewhere");
     co_await heist::yield();
     trace.add("again");
   };
-  post("visible");
-  post("blocking", {.priority = user_blocking});
-  auto result = coroutine();
-  EXPECT_THAT(run(), ElementsAre("blocking", "there", "again", "visible"));
-  EXPECT_TRUE(result.settled());
+  for (const auto origin : {Origin::driver, Origin::other_thread}) {
+    post_one_of_each_level();
+    auto result = Promise<void>::resolved();
+    from(origin, [&] { result = coroutine(); });
+    EXPECT_THAT(run(), ElementsAre("blocking", "there", "again", "visible", "background"));
+    EXPECT_TRUE(result.settled());
+  }
   EXPECT_THROW(static_cast<void>(Promise<void>(heist::yield())), NotAllowedError);
 }
 
-TEST_F(Yielding, yield_to_another_loop_then_comes_back) {
+TEST_F(Yielding, yield_when_to_another_loop_then_comes_back) {
   EventLoop other{{.clock = LoopClock::virtual_time}};
   const auto coroutine = [](Scheduler there) -> Promise<LoopCore*> {
     co_await there.yield();
