@@ -2,6 +2,7 @@
 // priority, and the abort.
 #include <coroutine>
 #include <functional>
+#include <heist/heist.hpp>
 #include <optional>
 
 #include "support/threads.hpp"
