@@ -12,7 +12,8 @@
 namespace HEIST_NAMESPACE::detail {
 
 /// The sizes in which nodes are recycled.
-inline constexpr std::array<std::size_t, 8> node_class_bytes{64, 96, 128, 192, 256, 384, 512, 640};
+inline constexpr std::array<std::size_t, 9> node_class_bytes{64,  96,  128, 160, 192,
+                                                             256, 384, 512, 640};
 inline constexpr std::size_t largest_node_class = node_class_bytes.back();
 
 /// Number of the smallest size that holds the bytes.   Errors: precondition: they are not above the

@@ -52,8 +52,7 @@ AbortSignal AbortSignal::abort() { return abort(Reason::of_abort()); }
 
 AbortSignal AbortSignal::abort(const Reason& reason) {
   if (!reason) return abort();
-  auto core =
-      Ref<SignalCore>::adopt(make_node<SignalCore>(PriorityKind::none, TaskPriority::user_visible));
+  auto core = Ref<SignalCore>::adopt(make_node<SignalCore>());
   core->abort_at_birth(reason);
   return AbortSignal(std::move(core));
 }
@@ -85,9 +84,7 @@ std::optional<TaskSignal> AbortSignal::as_task_signal() const noexcept {
   return Access::make<TaskSignal>(core_);
 }
 
-AbortController::AbortController()
-    : core_(Ref<SignalCore>::adopt(
-          make_node<SignalCore>(PriorityKind::none, TaskPriority::user_visible))) {}
+AbortController::AbortController() : core_(Ref<SignalCore>::adopt(make_node<SignalCore>())) {}
 
 void AbortController::abort() { core_->abort(Reason::of_abort()); }
 

@@ -4,6 +4,7 @@
 #include <heist/task_signal.hpp>
 #include <stdexcept>
 
+#include "../signal/controller_signal.hpp"
 #include "../signal/dependent_signal.hpp"
 #include "../signal/signal_core.hpp"
 #include "../signal/subscribe.hpp"
@@ -52,9 +53,10 @@ Subscription TaskSignal::add_priority_listener(Listener& listener,
 }
 
 TaskController::TaskController(TaskPriority priority)
-    : AbortController(
-          Ref<SignalCore>::adopt(make_node<SignalCore>(PriorityKind::own, checked(priority)))) {}
+    : AbortController(Ref<SignalCore>::adopt(make_node<ControllerSignal>(checked(priority)))) {}
 
-void TaskController::set_priority(TaskPriority priority) { core().set_priority(checked(priority)); }
+void TaskController::set_priority(TaskPriority priority) {
+  core().changing_priority().set(core(), checked(priority));
+}
 
 }  // namespace HEIST_NAMESPACE

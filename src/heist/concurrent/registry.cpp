@@ -1,5 +1,6 @@
 #include "registry.hpp"
 
+#include <heist/detail/node_memory.hpp>
 #include <utility>
 
 namespace HEIST_NAMESPACE::detail {
@@ -32,6 +33,7 @@ void forget_chain(Registration* node) noexcept {
 Registry::~Registry() {
   Registration* node = head_.load(sync::relaxed);  // relaxed: no other user is left (RefCount).
   if (node != &closed_mark) forget_list(node);
+  if (Passes* passes = passes_.load(sync::relaxed)) destroy_node(*passes);  // relaxed: as above.
 }
 
 bool Registry::add(Registration& registration) noexcept {
@@ -58,42 +60,66 @@ void Registry::enter_walk() noexcept {
   gate_.fetch_or(walking, sync::edge("registry:enter", sync::acquire));
 }
 
-void Registry::leave_walk() noexcept {
-  std::uint32_t inside = gate_.load(sync::edge("registry:enter", sync::acquire));
+Registry::Passes* Registry::find_passes() const noexcept {
+  return passes_.load(sync::edge("registry:find", sync::acquire));
+}
+
+/// Returns null when there is no memory.
+Registry::Passes* Registry::find_or_make_passes() noexcept {
+  if (Passes* passes = find_passes()) return passes;
+  try {
+    auto* made = make_node<Passes>();
+    Passes* none = nullptr;
+    if (passes_.compare_exchange_strong(none, made, sync::edge("registry:make", sync::release),
+                                        sync::edge("registry:find", sync::acquire))) {
+      return made;
+    }
+    destroy_node(*made);
+    return none;
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+void Registry::leave_walk(Registration* closed_list) noexcept {
+  std::uint32_t inside = gate_.load(sync::edge("registry:meet", sync::acquire));
   while ((inside & pruning) != 0) {
-    const std::uint32_t left = closed_list_ != nullptr ? closed_list_left : 0;
+    if (closed_list != nullptr) find_passes()->closed_list = closed_list;  // I5
+    const std::uint32_t left = closed_list != nullptr ? closed_list_left : 0;
     if (gate_.compare_exchange_weak(inside, (inside & ~walking) | left,
                                     sync::edge("registry:leave", sync::acq_rel),
-                                    sync::edge("registry:enter", sync::acquire))) {
+                                    sync::edge("registry:meet", sync::acquire))) {
       return;
     }
   }
   // The walker is alone here, and no pruner can enter before the walker takes its bit out.
-  forget_chain(std::exchange(unlinked_, nullptr));
-  forget_list(std::exchange(closed_list_, nullptr));
+  if (Passes* passes = find_passes()) forget_chain(std::exchange(passes->unlinked, nullptr));
+  forget_list(closed_list);
   gate_.fetch_and(~walking, sync::edge("registry:leave", sync::acq_rel));
 }
 
 void Registry::note_dead() noexcept {
   if (head_.load(sync::relaxed) == &closed_mark) return;  // relaxed: a closed list is not pruned.
-  // relaxed: both only decide when to prune, never what.
-  const std::uint32_t dead = dead_.fetch_add(1, sync::relaxed) + 1;
-  if (dead >= prune_at_.load(sync::relaxed) && dead % pace == 0) prune_some();
+  // relaxed: it only decides when to prune, never what.
+  const std::int32_t left = until_due_.fetch_sub(1, sync::relaxed) - 1;
+  if (left <= 0 && left % pace == 0) prune_some();
 }
 
 void Registry::prune_some() noexcept {
+  Passes* const passes = find_or_make_passes();
+  if (passes == nullptr) return;
   std::uint32_t open = 0;
-  if (!gate_.compare_exchange_strong(open, pruning, sync::edge("registry:enter", sync::acquire),
+  if (!gate_.compare_exchange_strong(open, pruning, sync::edge("registry:begin", sync::acq_rel),
                                      sync::relaxed)) {  // relaxed: someone else is inside.
     return;
   }
-  unlink_some();
-  leave_prune();
+  unlink_some(*passes);
+  leave_prune(*passes);
 }
 
 /// Frees the nodes outside of the gate, so that a pruner that is stopped there keeps nobody from
 /// pruning.
-void Registry::leave_prune() noexcept {
+void Registry::leave_prune(Passes& passes) noexcept {
   Registration* unlinked = nullptr;
   Registration* closed_list = nullptr;
   for (;;) {
@@ -101,8 +127,9 @@ void Registry::leave_prune() noexcept {
     // unlinked.
     std::uint32_t inside = gate_.fetch_or(pruning, sync::edge("registry:leave", sync::acq_rel));
     if ((inside & walking) == 0) {
-      if (unlinked_ != nullptr) unlinked = std::exchange(unlinked_, nullptr);
-      if ((inside & closed_list_left) != 0) closed_list = std::exchange(closed_list_, nullptr);
+      if (passes.unlinked != nullptr) unlinked = std::exchange(passes.unlinked, nullptr);
+      if ((inside & closed_list_left) != 0)
+        closed_list = std::exchange(passes.closed_list, nullptr);
     }
     // This fails when a walker came or went meanwhile. Then the loop runs once more.
     if (gate_.compare_exchange_strong(inside, inside & walking,
@@ -115,40 +142,38 @@ void Registry::leave_prune() noexcept {
   forget_list(closed_list);
 }
 
-void Registry::unlink_some() noexcept {
+/// A pass begins at the newest node, which itself stays in the list, because posters may be pushing
+/// onto it.
+void Registry::unlink_some(Passes& passes) noexcept {
   Registration* newest = head_.load(sync::edge("registry:prune", sync::acquire));
   if (newest == nullptr || newest == &closed_mark) return;
-  Registration* kept = kept_ != nullptr ? kept_ : begin_pass(*newest);
+  Registration* kept = passes.kept != nullptr ? passes.kept : newest;
   // relaxed: written before the add that was acquired by the pruner that began the pass,
   Registration* node = kept->older.load(sync::relaxed);  // or by an earlier pruner (gate_).
-  std::uint32_t gone = 0;
   for (std::uint32_t looks = portion; node != nullptr && looks > 0; --looks) {
     Registration* older = node->older.load(sync::relaxed);  // relaxed: as above.
     if (node->ops->is_dead(*node)) {
       kept->older.store(older, sync::edge("registry:unlink", sync::release));
-      node->chain = std::exchange(unlinked_, node);
-      ++gone;
+      node->chain = std::exchange(passes.unlinked, node);
+      --passes.allowed;
     } else {
       kept = node;
-      ++live_;
+      ++passes.live;
     }
     node = older;
   }
-  dead_.fetch_sub(gone, sync::relaxed);  // relaxed: only decides when to prune.
-  node != nullptr ? static_cast<void>(kept_ = kept) : end_pass();
+  passes.kept = kept;
+  if (node == nullptr) end_pass(passes);
 }
 
-/// The head itself stays in the list, because posters may be pushing onto it.
-Registration* Registry::begin_pass(Registration& newest) noexcept {
-  live_ = 0;
-  // relaxed: it only decides when to prune: until the pass ends, whenever `pace` more have died.
-  prune_at_.store(0, sync::relaxed);
-  return &newest;
-}
-
-void Registry::end_pass() noexcept {
-  kept_ = nullptr;
-  prune_at_.store(live_ / 2 + prune_margin, sync::relaxed);  // relaxed: as in begin_pass().
+/// Until the next pass, half as many as this pass met alive may die, and the margin more. What has
+/// died already and was not unlinked counts.
+void Registry::end_pass(Passes& passes) noexcept {
+  const std::int32_t next = passes.live / 2 + prune_margin;
+  until_due_.fetch_add(next - passes.allowed, sync::relaxed);  // relaxed: as in note_dead().
+  passes.allowed = next;
+  passes.live = 0;
+  passes.kept = nullptr;
 }
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -12,8 +12,9 @@ namespace HEIST_NAMESPACE::detail {
 //         due.
 // States  head_: the list of registrations, newest first; `closed` after close(). gate_: who is
 //         inside (walking, pruning), and closed_list_left: the walker has gone and left the closed
-//         list to the pruner that is inside. kept_: null, or the place to which the present pass
-//         has come. A pass goes through all registrations older than the newest one at its
+//         list to the pruner that is inside. passes_: null until the first pruner comes, because
+//         most registries never have one. Passes::kept: null, or the place to which the present
+//         pass has come. A pass goes through all registrations older than the newest one at its
 //         beginning. It goes in portions, and each may be another pruner's.
 // I1      Only the pruner unlinks nodes, never at the head, and only dead ones. A dead node never
 //         becomes alive again, so the walker loses nothing when it misses one.
@@ -24,21 +25,25 @@ namespace HEIST_NAMESPACE::detail {
 //         the first to leave leaves its nodes to the other. A thread that finds itself alone inside
 //         takes the nodes before it takes its bit out of gate_, while nobody else can enter the
 //         same role. Then the nodes are its own: whoever enters later does not meet them.
-// I4      kept_ is in the list: it was alive, or was the head, when the last pruner left, and only
-//         pruners unlink. A closed list is taken by a thread that is inside. So a pruner that comes
-//         later finds the registry closed, and does not look at kept_.
+// I4      Passes::kept is in the list: it was alive, or was the head, when the last pruner left,
+//         and only pruners unlink. A closed list is taken by a thread that is inside. So a pruner
+//         that comes later finds the registry closed, and does not look at it.
+// I5      Whoever finds a pruner inside finds passes_: the pruner has it before it enters.
 // Edge registry: add -> walk, close, prune. Carries the registration. add and the first load of a
-//         walk are seq_cst: one half of D2 of SignalCore.
+//         walk are seq_cst: one half of D2 of SignalPriority.
 // Edge registry: close -> refuse. Carries the abort reason to a thread that comes too late.
+// Edge registry: make -> find. Carries the new Passes to other pruners and to walkers.
+// Edge registry: begin -> meet. Carries passes_ to a walker that finds a pruner inside (I5).
 // Edge registry: unlink -> walk. Carries the shortened list (a walker may follow either pointer).
-// Edge registry: leave -> leave, enter. Carries the unlinked and the closed nodes to the thread
-//         that frees them. To the next thread that enters it carries how far a pass has come, and
-//         the finished list.
+// Edge registry: leave -> leave, enter, meet, begin. Carries the unlinked and the closed nodes to
+//         the thread that frees them. To the next thread that enters it carries how far a pass has
+//         come, and the finished list.
 // Reclamation  The registry holds one share of each node, and forget() drops it. A walker that
 //         keeps a node beyond its walk takes a share of its own.
 // Progress  add is lock-free; walking and pruning never wait for anyone. A death looks at one
 //         portion at most, and frees at most that, however many nodes are registered (ABT-4). But a
 //         pruner that is stopped inside while a whole close goes by frees the closed list.
+//         If there is no memory for Passes, nothing is pruned until later deaths find some.
 // Bound   A pass is due when the number of deaths reaches half of the nodes that were alive at the
 //         last pass, plus the margin: dead <= live + 2 * prune_margin then. With n nodes a pass
 //         takes n * pace / portion = n / 4 deaths, so until its end dead <= 3 * live + 4 *
@@ -66,25 +71,35 @@ class Registry {
   void walk(Visit&& visit) noexcept {
     enter_walk();
     visit_all(newest(), visit);
-    leave_walk();
+    leave_walk(nullptr);
   }
 
   /// Does the same as walk(), and refuses every later add. To be called once.
   template <class Visit>
   void close(Visit&& visit) noexcept {
     enter_walk();
-    closed_list_ = close_list();
-    visit_all(closed_list_, visit);
-    leave_walk();
+    Registration* const closed_list = close_list();
+    visit_all(closed_list, visit);
+    leave_walk(closed_list);
   }
 
  private:
   static constexpr std::uint32_t walking = 1;
   static constexpr std::uint32_t pruning = 2;
   static constexpr std::uint32_t closed_list_left = 4;
-  static constexpr std::uint32_t prune_margin = 64;
+  static constexpr std::int32_t prune_margin = 64;
   static constexpr std::uint32_t portion = 64;  ///< nodes that a pass looks at at once, ...
-  static constexpr std::uint32_t pace = 16;     ///< ... whenever so many more have died
+  static constexpr std::int32_t pace = 16;      ///< ... whenever so many more have died
+
+  /// What passes need. The pruner's, but for the lists that are left to the other one inside.
+  struct Passes {
+    /// How many deaths until_due_ has allowed, less the nodes that were unlinked since.
+    std::int32_t allowed = prune_margin;
+    std::int32_t live = 0;                ///< how many it met alive in this pass
+    Registration* kept = nullptr;         ///< the last node that this pass has kept
+    Registration* unlinked = nullptr;     ///< may be left to the walker inside
+    Registration* closed_list = nullptr;  ///< left by a walker to the pruner inside
+  };
 
   template <class Visit>
   static void visit_all(Registration* node, Visit& visit) noexcept {
@@ -95,21 +110,18 @@ class Registry {
   [[nodiscard]] Registration* newest() const noexcept;
   [[nodiscard]] Registration* close_list() noexcept;
   void enter_walk() noexcept;
-  void leave_walk() noexcept;
+  void leave_walk(Registration* closed_list) noexcept;
+  [[nodiscard]] Passes* find_passes() const noexcept;
+  [[nodiscard]] Passes* find_or_make_passes() noexcept;
   void prune_some() noexcept;
-  void unlink_some() noexcept;
-  [[nodiscard]] Registration* begin_pass(Registration& newest) noexcept;
-  void end_pass() noexcept;
-  void leave_prune() noexcept;
+  void unlink_some(Passes& passes) noexcept;
+  void end_pass(Passes& passes) noexcept;
+  void leave_prune(Passes& passes) noexcept;
 
   sync::atomic<Registration*> head_{nullptr};
-  sync::atomic<std::uint32_t> dead_{0};
+  sync::atomic<std::int32_t> until_due_{prune_margin};  ///< deaths until a pass is due
   sync::atomic<std::uint32_t> gate_{0};
-  sync::atomic<std::uint32_t> prune_at_{prune_margin};
-  std::uint32_t live_ = 0;               ///< the pruner's: how many it met alive in this pass
-  Registration* kept_ = nullptr;         ///< the pruner's: the last node that this pass has kept
-  Registration* unlinked_ = nullptr;     ///< the pruner's, or left by it to the walker inside
-  Registration* closed_list_ = nullptr;  ///< the walker's, or left by it to the pruner inside
+  sync::atomic<Passes*> passes_{nullptr};  ///< owned
 };
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -127,14 +127,12 @@ constexpr std::uint8_t class_of(std::size_t bytes) noexcept {
 // It is never destroyed, because the last node may be released after the last static destructor.
 union NeverDestroyed {
   constexpr NeverDestroyed() noexcept
-      : depots{Depot(node_class_bytes[0], retained_bytes),
-               Depot(node_class_bytes[1], retained_bytes),
-               Depot(node_class_bytes[2], retained_bytes),
-               Depot(node_class_bytes[3], retained_bytes),
-               Depot(node_class_bytes[4], retained_bytes),
-               Depot(node_class_bytes[5], retained_bytes),
-               Depot(node_class_bytes[6], retained_bytes),
-               Depot(node_class_bytes[7], retained_bytes)} {}
+      : depots{
+            Depot(node_class_bytes[0], retained_bytes), Depot(node_class_bytes[1], retained_bytes),
+            Depot(node_class_bytes[2], retained_bytes), Depot(node_class_bytes[3], retained_bytes),
+            Depot(node_class_bytes[4], retained_bytes), Depot(node_class_bytes[5], retained_bytes),
+            Depot(node_class_bytes[6], retained_bytes), Depot(node_class_bytes[7], retained_bytes),
+            Depot(node_class_bytes[8], retained_bytes)} {}
   ~NeverDestroyed() {}
 
   std::array<Depot, class_count> depots;

@@ -25,16 +25,34 @@ void SourceLink::forget(Registration& registration) noexcept {
 }
 
 DependentSignal::DependentSignal(const Priority& priority, std::size_t room) noexcept
-    : SignalCore(priority.kind, priority.value, &end), room_(static_cast<std::uint32_t>(room)) {}
+    : SignalCore(SignalForm::dependent, priority.kind,
+                 priority.kind == PriorityKind::none ? nullptr : priority_behind(*this, room)),
+      room_(static_cast<std::uint32_t>(room)) {
+  if (is_task_signal()) {
+    std::construct_at(&changing_priority(), priority.kind, priority.value);
+  }
+}
 
-DependentSignal::~DependentSignal() { std::destroy(links().begin(), links().end()); }
+DependentSignal::~DependentSignal() {
+  std::destroy(links().begin(), links().end());
+  if (is_task_signal()) std::destroy_at(&changing_priority());
+}
 
-std::size_t DependentSignal::bytes_for(std::size_t room) noexcept {
+/// Where the part of a TaskSignal stands, in the same node: behind the links.
+SignalPriority* DependentSignal::priority_behind(DependentSignal& self, std::size_t room) noexcept {
+  auto* links = reinterpret_cast<SourceLink*>(&self + 1);
+  return reinterpret_cast<SignalPriority*>(links + room);
+}
+
+std::size_t DependentSignal::bytes_for(std::size_t room, bool has_priority) noexcept {
   static_assert(sizeof(DependentSignal) % alignof(SourceLink) == 0);
+  static_assert(sizeof(SourceLink) % alignof(SignalPriority) == 0);
   // A signal of three links (a task's own signal, a deadline and a priority) fits into the node
   // pool.
-  static_assert(sizeof(DependentSignal) + 3 * sizeof(SourceLink) <= largest_node_class);
-  return sizeof(DependentSignal) + room * sizeof(SourceLink);
+  static_assert(sizeof(DependentSignal) + 3 * sizeof(SourceLink) + sizeof(SignalPriority) <=
+                largest_node_class);
+  return sizeof(DependentSignal) + room * sizeof(SourceLink) +
+         (has_priority ? sizeof(SignalPriority) : 0);
 }
 
 std::span<SourceLink> DependentSignal::links() noexcept {
@@ -48,7 +66,7 @@ std::span<const SourceLink> DependentSignal::abort_links() const noexcept {
 }
 
 const DependentSignal* DependentSignal::from(const SignalCore& core) noexcept {
-  return core.ends_by(&end) ? static_cast<const DependentSignal*>(&core) : nullptr;
+  return core.is_dependent() ? static_cast<const DependentSignal*>(&core) : nullptr;
 }
 
 SignalCore& DependentSignal::priority_root(SignalCore& follower) noexcept {
@@ -81,7 +99,8 @@ Ref<SignalCore> DependentSignal::make(std::span<const Signal> signals, const Pri
   const bool is_born_aborted = aborted != signals.end();
   const std::size_t roots = count_roots(signals);
   const std::size_t room = (is_born_aborted ? 0 : roots) + (priority.root != nullptr ? 1 : 0);
-  auto* made = ::new (allocate_node(bytes_for(room))) DependentSignal(priority, room);
+  const bool has_priority = priority.kind != PriorityKind::none;
+  auto* made = ::new (allocate_node(bytes_for(room, has_priority))) DependentSignal(priority, room);
   auto result = Ref<SignalCore>::adopt(made);
   if (is_born_aborted) {
     const AbortSignal& first = *aborted;
@@ -137,12 +156,11 @@ SourceLink& DependentSignal::make_link(SignalCore& root) noexcept {
 void DependentSignal::follow_priority_of(SignalCore& root) noexcept {
   SourceLink& link = make_link(root);
   follows_ = true;
-  static_cast<void>(root.add_priority_registration(link));  // this registry is never closed
-  start_following(root.delivered());
+  root.changing_priority().add(link);
+  changing_priority().start_following(root.changing_priority().delivered());
 }
 
 bool DependentSignal::try_keep_for_aborter(SignalCore& signal) noexcept {
-  if (from(signal) == nullptr) return false;
   auto& self = static_cast<DependentSignal&>(signal);
   const auto is_aborted = [](const SourceLink& link) {
     return link.source->try_leave_to_aborter();
@@ -167,18 +185,17 @@ void DependentSignal::release_kept() noexcept {
   }
 }
 
-void DependentSignal::end(SignalCore& core) noexcept {
-  auto& self = static_cast<DependentSignal&>(core);
-  for (const SourceLink& link : self.abort_links()) link.source->note_dead();
-  if (self.follows_) self.links().back().source->note_dead_follower();
-  for (SourceLink& link : self.links()) link.source.reset();
-  self.drop_contents();
-  self.drop_memory();
+void DependentSignal::end_dependent() noexcept {
+  for (const SourceLink& link : abort_links()) link.source->note_dead();
+  if (follows_) links().back().source->changing_priority().note_dead();
+  for (SourceLink& link : links()) link.source.reset();
+  drop_contents();
+  drop_memory();
 }
 
 void DependentSignal::drop_memory() noexcept {
   if (!memory_.drop()) return;
-  const std::size_t bytes = bytes_for(room_);
+  const std::size_t bytes = bytes_for(room_, is_task_signal());
   this->~DependentSignal();
   release_node(this, bytes);
 }

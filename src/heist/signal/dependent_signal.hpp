@@ -69,14 +69,16 @@ class DependentSignal final : public SignalCore {
   /// The root whose priority `follower` follows.   Precondition: it follows one.
   [[nodiscard]] static SignalCore& priority_root(SignalCore& follower) noexcept;
 
-  /// Returns true when `signal` is a dependent with an aborted root, so that none of its tasks may
-  /// start or fulfil. Then it is kept until that abort has come to it (I3).
+  /// Returns true when a root of `signal` is aborted, so that none of its tasks may start or
+  /// fulfil. Then it is kept until that abort has come to it (I3).   Precondition: it is a
+  /// dependent.
   ///
   /// Thread: any that has a reference.   Cost: a load for each root.
   [[nodiscard]] static bool try_keep_for_aborter(SignalCore& signal) noexcept;
   /// Called by the thread that has marked this signal, and has a reference of its own.
   void release_kept() noexcept;
 
+  void end_dependent() noexcept;
   void drop_memory() noexcept;
 
  private:
@@ -85,8 +87,9 @@ class DependentSignal final : public SignalCore {
   DependentSignal(const Priority& priority, std::size_t room) noexcept;
   ~DependentSignal();
 
-  static void end(SignalCore& core) noexcept;
-  [[nodiscard]] static std::size_t bytes_for(std::size_t room) noexcept;
+  [[nodiscard]] static SignalPriority* priority_behind(DependentSignal& self,
+                                                       std::size_t room) noexcept;
+  [[nodiscard]] static std::size_t bytes_for(std::size_t room, bool has_priority) noexcept;
   [[nodiscard]] static const DependentSignal* from(const SignalCore& core) noexcept;
   template <class Signal>
   [[nodiscard]] static std::size_t count_roots(std::span<const Signal> signals);

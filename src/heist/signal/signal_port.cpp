@@ -142,4 +142,61 @@ DynamicQueue& dynamic_queue_of(ControlledTask& task) noexcept {
   return priority_port_of(task).queues[task.is_continuation ? 1 : 0];
 }
 
+// SignalPorts.
+
+SignalPort* SignalPorts::find(const SchedulerCore& scheduler) const noexcept {
+  SignalPort* port = newest_.load(sync::edge("signal:notify", sync::acquire));
+  while (port != nullptr && !port->is_for(scheduler)) {
+    port = port->next.load(sync::relaxed);  // relaxed: set before the port was linked.
+  }
+  return port;
+}
+
+SignalPort& SignalPorts::get(SignalCore& signal, const SchedulerCore& scheduler) {
+  if (SignalPort* found = find(scheduler)) return *found;
+  SignalPort* port = make_node<SignalPort>(signal, scheduler);
+  SignalPort* newest = newest_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+  do {
+    if (SignalPort* made = find(scheduler)) {
+      destroy_node(*port);
+      return *made;
+    }
+    port->next.store(newest, sync::relaxed);  // relaxed: published by the CAS.
+  } while (!newest_.compare_exchange_weak(newest, port, sync::edge("signal:attach", sync::seq_cst),
+                                          sync::relaxed));  // relaxed: a failure only retries.
+  return *port;
+}
+
+template <class Visit>
+void SignalPorts::each(Visit&& visit) {
+  for (SignalPort* port = newest_.load(sync::edge("signal:notify", sync::seq_cst));
+       // relaxed: it was set before the port was linked.
+       port != nullptr; port = port->next.load(sync::relaxed)) {
+    visit(*port);
+  }
+}
+
+void SignalPorts::reserve_moves() {
+  each([](SignalPort& port) { port.reserve_move(); });
+}
+
+void SignalPorts::notify_loops() noexcept {
+  each([](SignalPort& port) noexcept { port.send_priority_change(); });
+}
+
+void SignalPorts::send_reaps() noexcept {
+  each([](SignalPort& port) noexcept {
+    if (port.leftovers.head != nullptr) port.send_reap();
+  });
+}
+
+void SignalPorts::destroy() noexcept {
+  SignalPort* port = take_alone(newest_);
+  while (port != nullptr) {
+    SignalPort* next = port->next.load(sync::relaxed);  // relaxed: as in take_alone().
+    destroy_node(*port);
+    port = next;
+  }
+}
+
 }  // namespace HEIST_NAMESPACE::detail

@@ -110,6 +110,32 @@ struct SignalPort : private PriorityMessage, private ReapMessage {
   const TaskPriority ceiling_;
 };
 
+/// The ports of one signal: a list that only grows.
+///
+/// Thread: any. SignalCore describes the edge between those that attach a port and those that look.
+class SignalPorts {
+ public:
+  /// Returns the port of `signal` for a scheduler's loop and ceiling, and makes it the first time.
+  /// Errors: std::bad_alloc.
+  [[nodiscard]] SignalPort& get(SignalCore& signal, const SchedulerCore& scheduler);
+  /// Called before the priority changes: reserves what notify_loops() will need.
+  /// Errors: std::bad_alloc.
+  void reserve_moves();
+  /// Tells every loop that knows the signal that its priority has changed.
+  void notify_loops() noexcept;
+  /// Called by the aborter, once: sends to each loop what was claimed of it.
+  void send_reaps() noexcept;
+  /// Called when no other user is left.
+  void destroy() noexcept;
+
+ private:
+  [[nodiscard]] SignalPort* find(const SchedulerCore& scheduler) const noexcept;
+  template <class Visit>
+  void each(Visit&& visit);
+
+  sync::atomic<SignalPort*> newest_{nullptr};
+};
+
 /// The port in whose queues a task with a dynamic priority stands.
 [[nodiscard]] SignalPort& priority_port_of(const ControlledTask& task) noexcept;
 

@@ -25,10 +25,9 @@ void StopSignal::Callback::operator()() const noexcept {
   release(self);
 }
 
-void StopSignal::end(SignalCore& core) noexcept {
-  auto& self = static_cast<StopSignal&>(core);
-  self.callback_.reset();
-  destroy_node(self);
+void StopSignal::end_stop() noexcept {
+  callback_.reset();
+  destroy_node(*this);
 }
 
 void StopBridge::call(Listener& listener, SignalEvent& /*event*/) {

@@ -18,16 +18,16 @@ class StopSignal final : public SignalCore {
   /// Errors: std::bad_alloc.
   [[nodiscard]] static Ref<SignalCore> make(const std::stop_token& token);
 
-  StopSignal() noexcept : SignalCore(PriorityKind::none, TaskPriority::user_visible, &end) {}
+  StopSignal() noexcept : SignalCore(SignalForm::stop) {}
   ~StopSignal() = default;
+
+  void end_stop() noexcept;
 
  private:
   struct Callback {
     StopSignal* signal;
     void operator()() const noexcept;
   };
-  static void end(SignalCore& core) noexcept;
-
   std::optional<std::stop_callback<Callback>> callback_;
 };
 

@@ -14,9 +14,7 @@ Subscription subscribe(Listener& listener, SignalCore& signal, SignalEventKind e
   if (options.once) listener.run_once();
   const bool may_live =
       !options.signal || listener.bind(signal, event, Access::core(*options.signal));
-  const bool is_for_abort = event == SignalEventKind::abort;
-  if (may_live &&
-      (is_for_abort ? signal.add(listener) : signal.add_priority_registration(listener))) {
+  if (may_live && signal.add_listener(listener, event)) {
     static_cast<void>(registered.detach());
     return Access::make<Subscription>(std::move(owned), Ref<SignalCore>::share(&signal), event);
   }

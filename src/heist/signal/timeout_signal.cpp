@@ -18,7 +18,7 @@ TimeoutSignal::Cancellation::Cancellation(TimeoutSignal& owner) noexcept
     : LoopNode(cancellation_table), signal(owner) {}
 
 TimeoutSignal::TimeoutSignal(TaskHome& home)
-    : SignalCore(PriorityKind::none, TaskPriority::user_visible, &end),
+    : SignalCore(SignalForm::timeout),
       home_(Ref<TaskHome>::share(&home)),
       timer_(*this),
       cancellation_(*this) {}
@@ -70,10 +70,9 @@ void TimeoutSignal::drop_timer(LoopNode& node) noexcept {
   static_cast<Timer&>(static_cast<SchedulerTask&>(node)).signal.drop_memory();
 }
 
-void TimeoutSignal::end(SignalCore& core) noexcept {
-  auto& self = static_cast<TimeoutSignal&>(core);
-  self.drop_contents();
-  self.cancel_timer();
+void TimeoutSignal::end_timeout() noexcept {
+  drop_contents();
+  cancel_timer();
 }
 
 /// Takes the timer off its loop, and drops the references' share of the memory.

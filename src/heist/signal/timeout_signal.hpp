@@ -40,6 +40,8 @@ class TimeoutSignal final : public SignalCore {
   explicit TimeoutSignal(TaskHome& home);
   ~TimeoutSignal() = default;
 
+  void end_timeout() noexcept;
+
  private:
   enum class Where : std::uint8_t { under_way, arrived, given_up };
   struct Timer : SchedulerTask {
@@ -51,7 +53,6 @@ class TimeoutSignal final : public SignalCore {
     TimeoutSignal& signal;
   };
 
-  static void end(SignalCore& core) noexcept;
   void cancel_timer() noexcept;
   [[nodiscard]] bool cancel_under_way() noexcept;
   void abort_by_timeout() noexcept;

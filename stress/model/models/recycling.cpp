@@ -138,6 +138,18 @@ HEIST_MODEL_PROGRAM(registry_prune_against_walk, 2) {
   join_all();
 }
 
+/// Two deaths want to begin the first pass at once: only one of them makes what passes need.
+HEIST_MODEL_PROGRAM(registry_two_first_pruners, 2) {
+  Registry registry;
+  add_dead(registry);
+  spawn([&] { registry.note_dead(); });
+  spawn([&] {
+    for (int i = 0; i < 16; ++i) registry.note_dead();
+  });
+  if (!join_all()) return;
+  check(live_in(registry, false) == 0, "no live entry");
+}
+
 /// One adds while another walks: what it meets is whole.
 HEIST_MODEL_PROGRAM(registry_add_against_walk, 3) {
   Registry registry;
