@@ -36,7 +36,7 @@ struct Totals {
 
 // --- pool round ---
 
-constexpr std::array<std::size_t, 8> sizes{40, 64, 96, 128, 192, 256, 512, 700};
+constexpr std::array<std::size_t, 8> sizes{40, 64, 96, 128, 160, 256, 512, 700};
 
 struct Parcel {
   std::size_t bytes = 0;

@@ -89,8 +89,8 @@ void on_thread(auto work) { std::thread(work).join(); }
 class NodePoolSize : public testing::TestWithParam<std::size_t> {};
 class PooledSize : public NodePoolSize {};
 
-constexpr std::array<std::size_t, 17> pooled_sizes{1,   48,  64,  65,  96,  97,  128, 129, 192,
-                                                   193, 256, 320, 384, 385, 512, 513, 640};
+constexpr std::array<std::size_t, 19> pooled_sizes{1,   48,  64,  65,  96,  97,  128, 129, 160, 161,
+                                                   192, 193, 256, 320, 384, 385, 512, 513, 640};
 INSTANTIATE_TEST_SUITE_P(Pooled, NodePoolSize, testing::ValuesIn(pooled_sizes));
 INSTANTIATE_TEST_SUITE_P(Large, NodePoolSize, testing::Values(641, 704, 5000));
 INSTANTIATE_TEST_SUITE_P(Pooled, PooledSize, testing::ValuesIn(pooled_sizes));

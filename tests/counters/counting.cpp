@@ -28,7 +28,7 @@ namespace heist::test {
 using namespace detail;
 namespace {
 
-constexpr std::size_t most_kept_bytes = 512;
+constexpr std::size_t most_kept_bytes = largest_node_class;
 constexpr std::size_t kept_step = 32;
 
 constinit thread_local bool refuse_memory = false;
@@ -106,11 +106,10 @@ MemoryFor::MemoryFor(std::uint64_t times) noexcept { most_news = news + times; }
 MemoryFor::~MemoryFor() { most_news = no_limit; }
 
 NoMemory::NoMemory(std::size_t nodes) {
-  constexpr std::array<std::size_t, 7> kept_sizes{64, 96, 128, 192, 256, 384, 512};
   // The pool has some of each size then.
-  for (const std::size_t bytes : kept_sizes) release_node(allocate_node(bytes), bytes);
+  for (const std::size_t bytes : node_class_bytes) release_node(allocate_node(bytes), bytes);
   refuse_memory = true;
-  for (const std::size_t bytes : kept_sizes) {
+  for (const std::size_t bytes : node_class_bytes) {
     try {
       for (;;) hoard_ = new (allocate_node(bytes)) Hoarded{hoard_, bytes};
     } catch (const std::bad_alloc&) {

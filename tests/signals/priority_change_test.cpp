@@ -92,6 +92,23 @@ TEST_F(Evt,
   EXPECT_THAT(changes, ElementsAre(Change{user_visible, background}));
 }
 
+/// What a function does that knows only the base classes.
+void replace(AbortSignal& signal, const AbortSignal& other) { signal = other; }
+void replace(AbortController& controller, const AbortController& other) { controller = other; }
+
+// Rule: PRI-6. Then a handle of a TaskSignal stands for an AbortSignal, which has no priority.
+TEST(TaskSignalByItsBase, priority_when_an_abort_signal_was_assigned_then_never_changes) {
+  const AbortController other;
+  TaskController controller(background);
+  TaskSignal signal = controller.signal();
+  replace(signal, other.signal());
+  EXPECT_EQ(signal.priority(), user_visible);
+  EXPECT_FALSE(signal.on_priority_change([] {}).active());
+  replace(controller, other);
+  controller.set_priority(user_blocking);
+  EXPECT_EQ(controller.signal().priority(), user_visible);
+}
+
 class Pri6 : public PriorityChangeTest {};
 
 // Rule: PRI-6

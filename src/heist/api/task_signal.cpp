@@ -56,7 +56,9 @@ TaskController::TaskController(TaskPriority priority)
     : AbortController(Ref<SignalCore>::adopt(make_node<ControllerSignal>(checked(priority)))) {}
 
 void TaskController::set_priority(TaskPriority priority) {
-  core().changing_priority().set(core(), checked(priority));
+  const TaskPriority next = checked(priority);
+  // An AbortController may have been assigned through the base class.
+  if (core().is_task_signal()) core().changing_priority().set(core(), next);
 }
 
 }  // namespace HEIST_NAMESPACE

@@ -84,7 +84,8 @@ Registry::Passes* Registry::find_or_make_passes() noexcept {
 void Registry::leave_walk(Registration* closed_list) noexcept {
   std::uint32_t inside = gate_.load(sync::edge("registry:meet", sync::acquire));
   while ((inside & pruning) != 0) {
-    if (closed_list != nullptr) find_passes()->closed_list = closed_list;  // I5
+    // (I5.) It is not read if the pruner leaves first.
+    if (closed_list != nullptr) find_passes()->closed_list = closed_list;
     const std::uint32_t left = closed_list != nullptr ? closed_list_left : 0;
     if (gate_.compare_exchange_weak(inside, (inside & ~walking) | left,
                                     sync::edge("registry:leave", sync::acq_rel),
@@ -113,7 +114,9 @@ void Registry::prune_some() noexcept {
                                      sync::relaxed)) {  // relaxed: someone else is inside.
     return;
   }
-  unlink_some(*passes);
+  // If another death has ended the pass meanwhile, no new one is due.
+  // relaxed: as in note_dead().
+  if (passes->kept != nullptr || until_due_.load(sync::relaxed) <= 0) unlink_some(*passes);
   leave_prune(*passes);
 }
 

@@ -43,12 +43,13 @@ namespace HEIST_NAMESPACE::detail {
 // Progress  add is lock-free; walking and pruning never wait for anyone. A death looks at one
 //         portion at most, and frees at most that, however many nodes are registered (ABT-4). But a
 //         pruner that is stopped inside while a whole close goes by frees the closed list.
-//         If there is no memory for Passes, nothing is pruned until later deaths find some.
-// Bound   A pass is due when the number of deaths reaches half of the nodes that were alive at the
-//         last pass, plus the margin: dead <= live + 2 * prune_margin then. With n nodes a pass
-//         takes n * pace / portion = n / 4 deaths, so until its end dead <= 3 * live + 4 *
-//         (prune_margin + 2 * pace) (ABT-5). That is amortised O(1) for each death. A death that
-//         finds somebody inside leaves its portion to the next death.
+// Bound   "Dead" are those that died and were not unlinked: Passes::allowed - until_due_. A pass is
+//         due when they reach half of the nodes that were alive at the last pass, plus the margin:
+//         dead <= live + 2 * prune_margin then. With n nodes a pass takes n * pace / portion, that
+//         is n / 4 deaths. So until its end dead <= 3 * live + 4 * (prune_margin + 2 * pace)
+//         (ABT-5). That is amortised O(1) for each death. A death that finds somebody inside leaves
+//         its portion to the death that comes `pace` later. If there is no memory for Passes, the
+//         bound does not hold until a later death finds some.
 // Proof   tests/concurrent/registry_test.cpp, stress/registry_stress.cpp, abort_post_stress.cpp,
 //         listener_stress.cpp, stress/model/models/recycling.cpp
 class Registry {
@@ -91,9 +92,11 @@ class Registry {
   static constexpr std::uint32_t portion = 64;  ///< nodes that a pass looks at at once, ...
   static constexpr std::int32_t pace = 16;      ///< ... whenever so many more have died
 
-  /// What passes need. The pruner's, but for the lists that are left to the other one inside.
+  /// What passes need. It belongs to the pruner, but for the lists that are left to the other one
+  /// inside.
   struct Passes {
-    /// How many deaths until_due_ has allowed, less the nodes that were unlinked since.
+    /// How many deaths until_due_ has allowed so far, less the nodes that were unlinked. It may
+    /// fall below zero within a pass.
     std::int32_t allowed = prune_margin;
     std::int32_t live = 0;                ///< how many it met alive in this pass
     Registration* kept = nullptr;         ///< the last node that this pass has kept

@@ -28,9 +28,8 @@ DependentSignal::DependentSignal(const Priority& priority, std::size_t room) noe
     : SignalCore(SignalForm::dependent, priority.kind,
                  priority.kind == PriorityKind::none ? nullptr : priority_behind(*this, room)),
       room_(static_cast<std::uint32_t>(room)) {
-  if (is_task_signal()) {
-    std::construct_at(&changing_priority(), priority.kind, priority.value);
-  }
+  if (is_task_signal())
+    std::construct_at(priority_behind(*this, room), priority.kind, priority.value);
 }
 
 DependentSignal::~DependentSignal() {
@@ -46,7 +45,10 @@ SignalPriority* DependentSignal::priority_behind(DependentSignal& self, std::siz
 
 std::size_t DependentSignal::bytes_for(std::size_t room, bool has_priority) noexcept {
   static_assert(sizeof(DependentSignal) % alignof(SourceLink) == 0);
+  static_assert(sizeof(DependentSignal) % alignof(SignalPriority) == 0);
   static_assert(sizeof(SourceLink) % alignof(SignalPriority) == 0);
+  // A request's any(own, shutdown) fills a class of nodes exactly (ADR 0037).
+  static_assert(sizeof(DependentSignal) + 2 * sizeof(SourceLink) == 160);
   // A signal of three links (a task's own signal, a deadline and a priority) fits into the node
   // pool.
   static_assert(sizeof(DependentSignal) + 3 * sizeof(SourceLink) + sizeof(SignalPriority) <=

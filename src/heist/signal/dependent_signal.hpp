@@ -27,7 +27,9 @@ struct SourceLink : Registration {
   static const Ops link_ops;
 };
 
-/// The state of a signal made by any(). It depends on roots, which hold it only weakly.
+/// The state of a signal made by any(). It depends on roots, which hold it only weakly. Behind it,
+/// in the same node, stand its links, and the SignalPriority if it is a TaskSignal. They live as
+/// long as the memory.
 ///
 /// Shares   references (SignalCore): those of handles, tasks, subscriptions, and of a walker that
 ///          has claimed a link. When the last one goes, the signal ends, and drops its roots.
@@ -78,7 +80,9 @@ class DependentSignal final : public SignalCore {
   /// Called by the thread that has marked this signal, and has a reference of its own.
   void release_kept() noexcept;
 
+  /// Called when the last reference has gone.
   void end_dependent() noexcept;
+  /// Gives back one share of the memory.
   void drop_memory() noexcept;
 
  private:

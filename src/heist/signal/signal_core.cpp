@@ -30,7 +30,7 @@ void SignalCore::drop_contents() noexcept {
 /// Called when the last reference has gone.
 void SignalCore::end() noexcept {
   switch (form_) {
-    case SignalForm::root:
+    case SignalForm::plain:
       this->~SignalCore();
       return release_node(this, sizeof(SignalCore));
     case SignalForm::controller:
@@ -92,8 +92,10 @@ void SignalCore::abort_at_birth(const Reason& reason) noexcept {
 }
 
 /// Marks the dependents, rejects the tasks, and calls the listeners. Returns the links to the
-/// dependents, in the order of their creation.
-ClaimedLinks SignalCore::run_abort_steps(const Reason& reason, TaskHome* outermost_on) noexcept {
+/// dependents, in the order of their creation. It is a function of its own, because a listener may
+/// abort the next signal, and each level would take half as much stack again.
+[[gnu::noinline]] ClaimedLinks SignalCore::run_abort_steps(const Reason& reason,
+                                                           TaskHome* outermost_on) noexcept {
   Claimed claimed{.reason = &reason};
   abort_registry_.close(claimed);
   reject_claimed(claimed.tasks, reason);
@@ -131,8 +133,8 @@ void SignalCore::dispatch_abort(Listener* oldest, TaskHome* outermost_on) noexce
 
 bool SignalCore::add_listener(Listener& listener, SignalEventKind event) noexcept {
   if (event == SignalEventKind::abort) return add(listener);
-  priority_->add(listener);
-  return true;
+  if (priority_ != nullptr) priority_->add(listener);
+  return priority_ != nullptr;
 }
 
 void SignalCore::note_dead_listener(SignalEventKind event) noexcept {
@@ -140,6 +142,7 @@ void SignalCore::note_dead_listener(SignalEventKind event) noexcept {
 }
 
 TaskPriority SignalCore::priority() const noexcept {
+  if (priority_ == nullptr) return TaskPriority::user_visible;
   return kind_ == PriorityKind::own ? priority_->for_picks() : priority_->delivered();
 }
 

@@ -17,8 +17,14 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// What kind of node a signal is; its end depends on it.
-enum class SignalForm : std::uint8_t { root, controller, dependent, timeout, stop };
+/// What kind of node a signal is; its end depends on it. All but `dependent` are roots (I3).
+enum class SignalForm : std::uint8_t {
+  plain,       ///< an AbortController's
+  controller,  ///< ControllerSignal
+  dependent,   ///< DependentSignal
+  timeout,     ///< TimeoutSignal
+  stop,        ///< StopSignal
+};
 
 struct Claimed;
 struct ClaimedLinks;
@@ -37,11 +43,12 @@ class StopBridge;
 ///      Whoever has set a signal's reason runs the signal's abort steps.
 /// Edge signal: abort -> observe, start. Carries the reason.
 /// Edge signal: attach -> notify. Carries a loop's port.
+///
 /// What changes a priority, and who hears of it, is in SignalPriority, which only TaskSignals have.
 class SignalCore {
  public:
-  /// `priority` stands in the same node; an AbortSignal has none.
-  explicit SignalCore(SignalForm form = SignalForm::root, PriorityKind kind = PriorityKind::none,
+  /// `priority` is the place for it in the same node, and null if `kind` is none.
+  explicit SignalCore(SignalForm form = SignalForm::plain, PriorityKind kind = PriorityKind::none,
                       SignalPriority* priority = nullptr) noexcept;
   SignalCore(const SignalCore&) = delete;
   SignalCore& operator=(const SignalCore&) = delete;
@@ -68,7 +75,7 @@ class SignalCore {
     return abort_registry_.add(registration);
   }
   void note_dead() noexcept { abort_registry_.note_dead(); }
-  /// As add(), for a listener of either event.
+  /// As add(), for a listener of either event. An AbortSignal has no changes of priority.
   [[nodiscard]] bool add_listener(Listener& listener, SignalEventKind event) noexcept;
   void note_dead_listener(SignalEventKind event) noexcept;
   /// Returns a token that the abort stops. All tokens of a signal share one stop state.
@@ -81,12 +88,13 @@ class SignalCore {
   [[nodiscard]] bool has_dynamic_priority() const noexcept {
     return kind_ == PriorityKind::own || kind_ == PriorityKind::followed;
   }
-  /// The priority of tasks that take theirs from this signal.   Precondition: it is not dynamic.
+  /// The priority of tasks that take theirs from this signal; meaningless if it is dynamic.
   [[nodiscard]] TaskPriority fixed_priority() const noexcept {
     return kind_ == PriorityKind::fixed ? priority_->delivered() : TaskPriority::user_visible;
   }
   /// The priority that a handle shows. For a controller's signal it is what picks use, for a
-  /// dependent signal what its listeners have been told.   Precondition: it is a TaskSignal.
+  /// dependent signal what its listeners have been told. An AbortSignal shows user-visible: a
+  /// handle that is a TaskSignal may stand for one if that was assigned through its base class.
   [[nodiscard]] TaskPriority priority() const noexcept;
   /// The priority that picks use.   Precondition: this is a controller's signal.
   [[nodiscard]] TaskPriority own_scheduling_priority() const noexcept {
@@ -94,7 +102,7 @@ class SignalCore {
   }
   /// The same for any TaskSignal, whatever its listeners have been told.
   [[nodiscard]] TaskPriority scheduling_priority() noexcept;
-  /// Precondition: this is a TaskSignal.
+  /// Precondition: is_task_signal().
   [[nodiscard]] SignalPriority& changing_priority() noexcept { return *priority_; }
   [[nodiscard]] SignalPorts& ports() noexcept { return ports_; }
   /// Returns the port for a scheduler's loop and ceiling, and makes it the first time.

@@ -49,7 +49,7 @@ class SignalPriority {
   /// `first` is the value of a signal that follows none.
   SignalPriority(PriorityKind kind, TaskPriority first) noexcept;
 
-  /// The value that picks use.   Precondition: it is a controller's.
+  /// The value that picks use.   Precondition: the signal is a controller's.
   [[nodiscard]] TaskPriority for_picks() const noexcept;
   /// The value whose event is being delivered, or was delivered last.
   [[nodiscard]] TaskPriority delivered() const noexcept;

@@ -21,6 +21,7 @@ class StopSignal final : public SignalCore {
   StopSignal() noexcept : SignalCore(SignalForm::stop) {}
   ~StopSignal() = default;
 
+  /// Called when the last reference has gone.
   void end_stop() noexcept;
 
  private:

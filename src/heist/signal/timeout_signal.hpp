@@ -40,6 +40,7 @@ class TimeoutSignal final : public SignalCore {
   explicit TimeoutSignal(TaskHome& home);
   ~TimeoutSignal() = default;
 
+  /// Called when the last reference has gone.
   void end_timeout() noexcept;
 
  private:

@@ -113,7 +113,14 @@ void begin_pass(Registry& registry) {
   for (int i = 0; i < 4; ++i) check(registry.add(*new Entry(true)), "open");
   check(registry.add(*new Entry(false)), "open");
   for (int i = 0; i < 64; ++i) check(registry.add(*new Entry(true)), "open");
-  for (int i = 0; i < 78; ++i) registry.note_dead();
+  for (int i = 0; i < 79; ++i) registry.note_dead();
+}
+
+/// How many entries the registry has, dead ones included.
+int count_in(Registry& registry) {
+  int count = 0;
+  registry.walk([&count](Registration& /*registration*/) { ++count; });
+  return count;
 }
 
 int live_in(Registry& registry, bool close) {
@@ -178,6 +185,12 @@ HEIST_MODEL_PROGRAM(registry_close_against_add_and_prune, 1) {
 /// One goes on with a pass that another has begun, while a third one walks: the place where it goes
 /// on is in the list, and the living are met.
 HEIST_MODEL_PROGRAM(registry_pass_in_two_portions_against_walk, 1) {
+  Registry alone;
+  begin_pass(alone);
+  check(count_in(alone) == 6, "the first portion leaves the newest, the live one and four");
+  alone.note_dead();
+  check(count_in(alone) == 2, "the second one takes the four");
+
   Registry registry;
   check(registry.add(*new Entry(false)), "open");
   begin_pass(registry);
