@@ -2,11 +2,13 @@
 //         already runs to its end.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <heist/heist.hpp>
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -14,6 +16,7 @@
 
 #include "api/probes.hpp"
 #include "counters/counting.hpp"
+#include "heist/concurrent/registry.hpp"
 
 namespace heist {
 namespace {
@@ -294,6 +297,35 @@ TEST_F(Lif4, resolver_when_dropped_without_memory_then_the_promise_rejects_all_t
   const auto promise = pair->promise;
   without_memory([&] { pair.reset(); });
   EXPECT_EQ(promise.status(), PromiseStatus::rejected);
+}
+
+/// A dead registration that its test owns.
+struct Dead : detail::Registration {
+  Dead() noexcept : Registration(table) {}
+  static bool claim(Registration& /*registration*/) noexcept { return false; }
+  static bool is_dead(const Registration& /*registration*/) noexcept { return true; }
+  static void forget(Registration& registration) noexcept {
+    static_cast<Dead&>(registration).forgotten = true;
+  }
+  static constexpr Ops table{&claim, &is_dead, &forget, Kind::task};
+  bool forgotten = false;
+};
+
+// Rules: LIF-4, ABT-5
+TEST_F(Lif4, add_when_there_is_no_memory_to_prune_with_then_added_and_a_later_add_tries_again) {
+  std::vector<Dead> all(101);
+  detail::Registry registry;
+  const auto forgotten = [&] { return std::ranges::count(all, true, &Dead::forgotten); };
+  without_memory([&] {
+    for (auto& each : std::span(all).first(100)) EXPECT_TRUE(registry.add(each));
+    for (int i = 0; i < 100; ++i) registry.note_dead();
+  });
+  EXPECT_EQ(forgotten(), 0);
+  EXPECT_TRUE(registry.add(all.back()));
+  without_memory([&] {
+    for (int i = 0; i < 16; ++i) registry.note_dead();
+  });
+  EXPECT_GE(forgotten(), 64);
 }
 
 }  // namespace

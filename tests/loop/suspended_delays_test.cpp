@@ -94,6 +94,7 @@ TEST_F(SuspendedDelays, delay_when_posted_in_a_suspension_and_noticed_late_then_
 
 /// Another thread calls resume(), and is stopped before its message is there.
 TEST_F(SuspendedDelays, delay_when_posted_while_a_resume_is_under_way_then_is_not_shorter) {
+  loop.needs_driver();
   LoopCore& core = Access::core(loop);
   scheduler.suspend();
   auto* resume = make_node<SuspensionMessage>(core.first_scheduler(), false);
@@ -108,6 +109,7 @@ TEST_F(SuspendedDelays, delay_when_posted_while_a_resume_is_under_way_then_is_no
 
 /// The same resume is so late that a suspend() which was called before the post comes behind it.
 TEST_F(SuspendedDelays, delay_when_suspended_again_before_a_resume_is_noticed_then_is_not_longer) {
+  loop.needs_driver();
   LoopCore& core = Access::core(loop);
   scheduler.suspend();
   auto* resume = make_node<SuspensionMessage>(core.first_scheduler(), false);

@@ -1,6 +1,7 @@
 #include "registry.hpp"
 
 #include <heist/detail/node_memory.hpp>
+#include <new>
 #include <utility>
 
 namespace HEIST_NAMESPACE::detail {
@@ -44,7 +45,32 @@ bool Registry::add(Registration& registration) noexcept {
   } while (!head_.compare_exchange_weak(head, &registration,
                                         sync::edge("registry:add", sync::seq_cst),
                                         sync::edge("registry:refuse", sync::acquire)));
+  // relaxed: it only decides when passes_ is made. A count that is lost makes that later.
+  if (until_passes_.load(sync::relaxed) != 0) count_add();
   return true;
+}
+
+void Registry::count_add() noexcept {
+  const std::uint8_t left = until_passes_.load(sync::relaxed);  // relaxed: as in add().
+  if (left > 1 || (left == 1 && make_passes())) until_passes_.store(left - 1, sync::relaxed);
+}
+
+/// Returns false when there is no memory. Then a later add tries again, and until then nothing is
+/// pruned.
+bool Registry::make_passes() noexcept {
+  if (find_passes() != nullptr) return true;
+  try {
+    auto* made = make_node<Passes>();
+    Passes* none = nullptr;
+    // relaxed: this add needs nothing of what another one has made.
+    if (!passes_.compare_exchange_strong(none, made, sync::edge("registry:make", sync::release),
+                                         sync::relaxed)) {
+      destroy_node(*made);
+    }
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 Registration* Registry::newest() const noexcept {
@@ -64,30 +90,13 @@ Registry::Passes* Registry::find_passes() const noexcept {
   return passes_.load(sync::edge("registry:find", sync::acquire));
 }
 
-/// Returns null when there is no memory.
-Registry::Passes* Registry::find_or_make_passes() noexcept {
-  if (Passes* passes = find_passes()) return passes;
-  try {
-    auto* made = make_node<Passes>();
-    Passes* none = nullptr;
-    if (passes_.compare_exchange_strong(none, made, sync::edge("registry:make", sync::release),
-                                        sync::edge("registry:find", sync::acquire))) {
-      return made;
-    }
-    destroy_node(*made);
-    return none;
-  } catch (...) {
-    return nullptr;
-  }
-}
-
 void Registry::leave_walk(Registration* closed_list) noexcept {
-  std::uint32_t inside = gate_.load(sync::edge("registry:meet", sync::acquire));
+  std::uint16_t inside = gate_.load(sync::edge("registry:meet", sync::acquire));
   while ((inside & pruning) != 0) {
     // (I5.) It is not read if the pruner leaves first.
     if (closed_list != nullptr) find_passes()->closed_list = closed_list;
-    const std::uint32_t left = closed_list != nullptr ? closed_list_left : 0;
-    if (gate_.compare_exchange_weak(inside, (inside & ~walking) | left,
+    const std::uint16_t left = closed_list != nullptr ? closed_list_left : 0;
+    if (gate_.compare_exchange_weak(inside, (inside - walking) | left,
                                     sync::edge("registry:leave", sync::acq_rel),
                                     sync::edge("registry:meet", sync::acquire))) {
       return;
@@ -96,7 +105,7 @@ void Registry::leave_walk(Registration* closed_list) noexcept {
   // The walker is alone here, and no pruner can enter before the walker takes its bit out.
   if (Passes* passes = find_passes()) forget_chain(std::exchange(passes->unlinked, nullptr));
   forget_list(closed_list);
-  gate_.fetch_and(~walking, sync::edge("registry:leave", sync::acq_rel));
+  gate_.fetch_sub(walking, sync::edge("registry:leave", sync::acq_rel));
 }
 
 void Registry::note_dead() noexcept {
@@ -107,9 +116,9 @@ void Registry::note_dead() noexcept {
 }
 
 void Registry::prune_some() noexcept {
-  Passes* const passes = find_or_make_passes();
+  Passes* const passes = find_passes();
   if (passes == nullptr) return;
-  std::uint32_t open = 0;
+  std::uint16_t open = 0;
   if (!gate_.compare_exchange_strong(open, pruning, sync::edge("registry:begin", sync::acq_rel),
                                      sync::relaxed)) {  // relaxed: someone else is inside.
     return;
@@ -128,7 +137,7 @@ void Registry::leave_prune(Passes& passes) noexcept {
   for (;;) {
     // This is a read-modify-write, so that a walker that enters later sees what this pruner has
     // unlinked.
-    std::uint32_t inside = gate_.fetch_or(pruning, sync::edge("registry:leave", sync::acq_rel));
+    std::uint16_t inside = gate_.fetch_or(pruning, sync::edge("registry:leave", sync::acq_rel));
     if ((inside & walking) == 0) {
       if (passes.unlinked != nullptr) unlinked = std::exchange(passes.unlinked, nullptr);
       if ((inside & closed_list_left) != 0)

@@ -12,10 +12,11 @@ namespace HEIST_NAMESPACE::detail {
 //         due.
 // States  head_: the list of registrations, newest first; `closed` after close(). gate_: who is
 //         inside (walking, pruning), and closed_list_left: the walker has gone and left the closed
-//         list to the pruner that is inside. passes_: null until the first pruner comes, because
-//         most registries never have one. Passes::kept: null, or the place to which the present
-//         pass has come. A pass goes through all registrations older than the newest one at its
-//         beginning. It goes in portions, and each may be another pruner's.
+//         list to the pruner that is inside. passes_: null, because most registries never have
+//         enough registrations to be pruned, until an add that comes after passes_after others.
+//         An add may allocate, and a death must not (LIF-4). Passes::kept: null, or the place to
+//         which the present pass has come. A pass goes through all registrations older than the
+//         newest one at its beginning. It goes in portions, and each may be another pruner's.
 // I1      Only the pruner unlinks nodes, never at the head, and only dead ones. A dead node never
 //         becomes alive again, so the walker loses nothing when it misses one.
 // I2      An unlinked node keeps its `older` pointer and its memory until neither a walker nor a
@@ -32,7 +33,7 @@ namespace HEIST_NAMESPACE::detail {
 // Edge registry: add -> walk, close, prune. Carries the registration. add and the first load of a
 //         walk are seq_cst: one half of D2 of SignalPriority.
 // Edge registry: close -> refuse. Carries the abort reason to a thread that comes too late.
-// Edge registry: make -> find. Carries the new Passes to other pruners and to walkers.
+// Edge registry: make -> find. Carries the new Passes from the add to pruners and walkers.
 // Edge registry: begin -> meet. Carries passes_ to a walker that finds a pruner inside (I5).
 // Edge registry: unlink -> walk. Carries the shortened list (a walker may follow either pointer).
 // Edge registry: leave -> leave, enter, meet, begin. Carries the unlinked and the closed nodes to
@@ -49,7 +50,9 @@ namespace HEIST_NAMESPACE::detail {
 //         is n / 4 deaths. So until its end dead <= 3 * live + 4 * (prune_margin + 2 * pace)
 //         (ABT-5). That is amortised O(1) for each death. A death that finds somebody inside leaves
 //         its portion to the death that comes `pace` later. If there is no memory for Passes, the
-//         bound does not hold until a later death finds some.
+//         bound does not hold until a later add finds some. Adds that overlap may be counted as
+//         one, and passes_after is half of the margin, so Passes are there when they are needed
+//         unless more than half of the adds overlapped.
 // Proof   tests/concurrent/registry_test.cpp, stress/registry_stress.cpp, abort_post_stress.cpp,
 //         listener_stress.cpp, stress/model/models/recycling.cpp
 class Registry {
@@ -60,8 +63,8 @@ class Registry {
   /// Precondition: no other user is left.
   ~Registry();
 
-  /// Called by any thread. Returns false when the registry is closed; the registration was not
-  /// added.
+  /// Called by any thread, which keeps the registry alive meanwhile. Returns false when the
+  /// registry is closed; the registration was not added.
   [[nodiscard]] bool add(Registration& registration) noexcept;
 
   /// Called by any thread when one more registration has died. Prunes a portion when that pays.
@@ -85,10 +88,11 @@ class Registry {
   }
 
  private:
-  static constexpr std::uint32_t walking = 1;
-  static constexpr std::uint32_t pruning = 2;
-  static constexpr std::uint32_t closed_list_left = 4;
+  static constexpr std::uint16_t walking = 1;
+  static constexpr std::uint16_t pruning = 2;
+  static constexpr std::uint16_t closed_list_left = 4;
   static constexpr std::int32_t prune_margin = 64;
+  static constexpr std::uint8_t passes_after = prune_margin / 2;
   static constexpr std::uint32_t portion = 64;  ///< nodes that a pass looks at at once, ...
   static constexpr std::int32_t pace = 16;      ///< ... whenever so many more have died
 
@@ -115,7 +119,8 @@ class Registry {
   void enter_walk() noexcept;
   void leave_walk(Registration* closed_list) noexcept;
   [[nodiscard]] Passes* find_passes() const noexcept;
-  [[nodiscard]] Passes* find_or_make_passes() noexcept;
+  void count_add() noexcept;
+  [[nodiscard]] bool make_passes() noexcept;
   void prune_some() noexcept;
   void unlink_some(Passes& passes) noexcept;
   void end_pass(Passes& passes) noexcept;
@@ -123,8 +128,9 @@ class Registry {
 
   sync::atomic<Registration*> head_{nullptr};
   sync::atomic<std::int32_t> until_due_{prune_margin};  ///< deaths until a pass is due
-  sync::atomic<std::uint32_t> gate_{0};
-  sync::atomic<Passes*> passes_{nullptr};  ///< owned
+  sync::atomic<std::uint16_t> gate_{0};
+  sync::atomic<std::uint8_t> until_passes_{passes_after + 1};  ///< adds until passes_ is made
+  sync::atomic<Passes*> passes_{nullptr};                      ///< owned
 };
 
 }  // namespace HEIST_NAMESPACE::detail
