@@ -109,8 +109,9 @@ class HEIST_EXPORT AbortSignal {
   /// Spec:   [dom#dom-abortsignal-any].   Thread: any, lock-free.   Blocks: never.
   /// Errors: std::bad_alloc; std::invalid_argument for a moved-from signal. Nothing is changed
   ///         then.
-  /// Cost:   one allocation; for n signals n registrations, which are dropped in amortised O(n),
-  ///         and half of n * n comparisons of addresses.
+  /// Cost:   one allocation, and one more when it is a signal's 33rd registration; for n signals n
+  ///         registrations, which are dropped in amortised O(n), and half of n * n comparisons of
+  ///         addresses.
   [[nodiscard]] static AbortSignal any(std::span<const AbortSignal> signals);
   [[nodiscard]] static AbortSignal any(std::initializer_list<detail::ListedSignal> signals);
 
@@ -149,7 +150,7 @@ class HEIST_EXPORT AbortSignal {
   ///
   /// Errors: std::bad_alloc; std::invalid_argument for a listener that is null or empty, and for a
   ///         handle that was moved from.
-  /// Cost:   one allocation; lock-free.
+  /// Cost:   one allocation, and one more for the signal's 33rd registration; lock-free.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&> ||
              std::invocable<std::decay_t<Callback>&, AbortSignal>

@@ -164,6 +164,24 @@ TYPED_TEST(AnyAbort, WPT_ANYA_12_abort_when_a_listener_aborts_another_source_the
   EXPECT_NE(signal.reason(), this->second.signal().reason());
 }
 
+// Rule: ABT-2
+TYPED_TEST(AnyAbort, close_when_a_listener_of_the_root_calls_it_then_all_reject_with_the_abort) {
+  const auto dependent = this->any({this->first.signal()});
+  std::vector<Promise<void>> promises;
+  for (const AbortSignal& signal : {AbortSignal(this->first.signal()), AbortSignal(dependent)}) {
+    for (const Delay delay : {0h, 1h}) {
+      promises.push_back(this->post_task("never", {.signal = signal, .delay = delay}));
+    }
+  }
+  this->loop.needs_driver();
+  const auto subscription =
+      this->first.signal().on_abort([this] { this->loop.close(CloseMode::abort()); });
+  this->first.abort("why");
+  for (const auto& promise : promises) {
+    EXPECT_EQ(promise.reason(), this->first.signal().reason());
+  }
+}
+
 TYPED_TEST(AnyAbort, WPT_ANYA_14_any_when_its_source_is_gone_then_usable_and_not_aborted) {
   std::optional<typename TypeParam::Controller> controller(std::in_place);
   const auto dependent = this->any({controller->signal()});

@@ -49,10 +49,10 @@ namespace HEIST_NAMESPACE::detail {
 //         dead <= live + 2 * prune_margin then. With n nodes a pass takes n * pace / portion, that
 //         is n / 4 deaths. So until its end dead <= 3 * live + 4 * (prune_margin + 2 * pace)
 //         (ABT-5). That is amortised O(1) for each death. A death that finds somebody inside leaves
-//         its portion to the death that comes `pace` later. If there is no memory for Passes, the
-//         bound does not hold until a later add finds some. Adds that overlap may be counted as
-//         one, and passes_after is half of the margin, so Passes are there when they are needed
-//         unless more than half of the adds overlapped.
+//         its portion to the death that comes `pace` later. The bound begins to hold when there are
+//         Passes. That is later than the first 64 deaths if there was no memory for them, or if
+//         the counts of adds were lost: an add that is stopped while it counts undoes the counts
+//         of those that overtake it, 31 at the most.
 // Proof   tests/concurrent/registry_test.cpp, stress/registry_stress.cpp, abort_post_stress.cpp,
 //         listener_stress.cpp, stress/model/models/recycling.cpp
 class Registry {

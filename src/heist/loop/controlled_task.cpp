@@ -37,10 +37,18 @@ void leave_signal(ControlledTask& task) noexcept {
   release(*signal);
 }
 
-/// posted -> started, unless the signal is aborted: then the callback is not called (ABT-2), and
-/// the aborter, whose walk meets every registered task, claims it and rejects its promise.
+/// posted -> started, unless the signal is aborted: then the callback is not called (ABT-2). The
+/// aborter, whose walk meets every registered task, claims it and rejects its promise, unless a
+/// close's deadline comes before.
 bool start(ControlledTask& task) noexcept {
   return task.try_start() && (task.signal == nullptr || !task.signal->try_leave_to_aborter());
+}
+
+/// The reason with which a close rejects a task. An abort may have come first (ABT-2) that has not
+/// claimed the task yet: the abort of a root calls the root's listeners before (ABT-3).
+Reason reason_to_drop(const ControlledTask& task) noexcept {
+  const bool aborted = task.signal != nullptr && task.signal->aborted();
+  return aborted ? task.signal->reason() : close_abort_reason();
 }
 
 }  // namespace
@@ -49,7 +57,7 @@ void finish_task(ControlledTask& task, TaskOutcome outcome, Reason& error) noexc
   const auto& ops = task.task_ops();
   const bool adopts = outcome == TaskOutcome::promise;
   // A callback may have seen the abort before the aborter's walk has claimed the task. The abort
-  // was first all the same (ABT-6), and the walk will claim the task and reject its promise.
+  // was first all the same (ABT-6), and the task is left to the walk.
   const bool aborted = task.signal != nullptr && task.signal->try_leave_to_aborter();
   const bool ours = !aborted && (adopts ? task.try_adopt() : task.try_finish());
   leave_signal(task);
@@ -107,7 +115,7 @@ void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept {
 
 void drop_controlled_task(LoopNode& node) noexcept {
   auto& task = ControlledTask::of(static_cast<SchedulerTask&>(node));
-  if (task.try_drop()) task.task_ops().reject(task, close_abort_reason());
+  if (task.try_drop()) task.task_ops().reject(task, reason_to_drop(task));
   dispose(task);
 }
 

@@ -133,8 +133,8 @@ void SignalCore::dispatch_abort(Listener* oldest, TaskHome* outermost_on) noexce
 
 bool SignalCore::add_listener(Listener& listener, SignalEventKind event) noexcept {
   if (event == SignalEventKind::abort) return add(listener);
-  if (priority_ != nullptr) priority_->add(listener);
-  return priority_ != nullptr;
+  priority_->add(listener);
+  return true;
 }
 
 void SignalCore::note_dead_listener(SignalEventKind event) noexcept {

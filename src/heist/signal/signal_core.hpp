@@ -57,9 +57,10 @@ class SignalCore {
   [[nodiscard]] bool aborted() const noexcept {
     return reason_.load(sync::edge("signal:observe", sync::acquire)) != nullptr;
   }
-  /// Called by a task that starts or finishes (the seq_cst half of Edge phase). Returns true when
-  /// the signal or one of its roots is aborted. Then the task belongs to the aborter, and a
-  /// dependent is kept until the aborter has come to it (I3 of DependentSignal).
+  /// Called by a task that starts (the seq_cst half of Edge phase), or finishes: there coherence is
+  /// enough, as the callback may have seen the abort. Returns true when the signal or one of its
+  /// roots is aborted. Then the task belongs to the aborter, and a dependent is kept until the
+  /// aborter has come to it (I3 of DependentSignal).
   [[nodiscard]] bool try_leave_to_aborter() noexcept {
     return reason_.load(sync::edge("signal:start", sync::seq_cst)) != nullptr ||
            (form_ == SignalForm::dependent && try_keep_for_aborter());
@@ -75,7 +76,12 @@ class SignalCore {
     return abort_registry_.add(registration);
   }
   void note_dead() noexcept { abort_registry_.note_dead(); }
-  /// As add(), for a listener of either event. An AbortSignal has no changes of priority.
+  /// Whether the event can come. An AbortSignal has no changes of priority.
+  [[nodiscard]] bool has_event(SignalEventKind event) const noexcept {
+    return event == SignalEventKind::abort || priority_ != nullptr;
+  }
+  /// These two are as add() and note_dead(), for a listener of either event.
+  /// Precondition: has_event().
   [[nodiscard]] bool add_listener(Listener& listener, SignalEventKind event) noexcept;
   void note_dead_listener(SignalEventKind event) noexcept;
   /// Returns a token that the abort stops. All tokens of a signal share one stop state.

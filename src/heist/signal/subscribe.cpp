@@ -12,8 +12,10 @@ Subscription subscribe(Listener& listener, SignalCore& signal, SignalEventKind e
   auto owned = Ref<Listener>::adopt(&listener);
   auto registered = Ref<Listener>::adopt(&listener);
   if (options.once) listener.run_once();
+  // Nothing is bound to a signal without the event: nobody would note its end.
   const bool may_live =
-      !options.signal || listener.bind(signal, event, Access::core(*options.signal));
+      signal.has_event(event) &&
+      (!options.signal || listener.bind(signal, event, Access::core(*options.signal)));
   if (may_live && signal.add_listener(listener, event)) {
     static_cast<void>(registered.detach());
     return Access::make<Subscription>(std::move(owned), Ref<SignalCore>::share(&signal), event);

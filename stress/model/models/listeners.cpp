@@ -133,6 +133,21 @@ HEIST_MODEL_PROGRAM(binding_against_abort, 2) {
   delete subscription;
 }
 
+/// The same for a listener of an event that never comes: the handle stands for an AbortSignal.
+HEIST_MODEL_PROGRAM(binding_in_vain_against_abort, 2) {
+  TaskController source;
+  const AbortController other;
+  AbortController bond;
+  TaskSignal signal = source.signal();
+  static_cast<AbortSignal&>(signal) = other.signal();
+  int ends = 0;
+  spawn([&] { bond.abort(); });
+  const Subscription subscription = signal.on_priority_change(
+      [ended = std::make_shared<Ends>(ends)](auto&&...) {}, {.signal = bond.signal()});
+  check(ends == 1 && !subscription.active(), "it is gone at once");
+  join_all();
+}
+
 /// A once listener that is removed by hand while its event is delivered.
 HEIST_BLOCKING_MODEL_PROGRAM(once_listener_against_unsubscribe, 3) {
   TaskController source;
