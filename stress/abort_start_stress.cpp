@@ -208,8 +208,8 @@ class AbortStart {
 
   void check_counts() {
     for (std::size_t i = 0; i < 2; ++i) {
-      fence(agents_[i].scheduler());
-      ++called_[i];
+      fence_twice(agents_[i].scheduler());
+      called_[i] += 2;
       check(agents_[i].stats().tasks_run == called_[i], "a task counts that was not called");
     }
   }

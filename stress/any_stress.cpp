@@ -85,7 +85,7 @@ class AnyStress {
       if (member < makers) return make_all(*made_[member], own);
       member == makers ? abort_some(own) : change_priorities(own);
     });
-    for (Agent& agent : agents_) fence(agent.scheduler());
+    for (Agent& agent : agents_) fence_twice(agent.scheduler());
     for (auto& made : made_) judge(*made);
     clear(random);
     memory_.look();

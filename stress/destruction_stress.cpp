@@ -139,7 +139,7 @@ class Destruction {
         dither(own);
       }
     });
-    for (Agent& undertaker : undertakers_) fence(undertaker.scheduler());
+    for (Agent& undertaker : undertakers_) fence_twice(undertaker.scheduler());
     // relaxed: a quiet point.
     check(traces_alive.load(sync::relaxed) == 0, "something outlived all its owners");
   }

@@ -106,12 +106,7 @@ class TimerForeign {
               "a delayed task neither ran nor was cancelled");
       }
     }
-    // Aborted tasks are cleared away in portions, one with each pick. A few picks clear all of a
-    // round.
-    for (Agent& agent : agents_) {
-      fence(agent.scheduler());
-      fence(agent.scheduler());
-    }
+    for (Agent& agent : agents_) fence_twice(agent.scheduler());
     for (std::size_t poster = 0; poster < posters; ++poster) check_poster(poster);
   }
 
