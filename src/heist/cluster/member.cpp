@@ -188,7 +188,7 @@ void Member::park_among_all(Moment limit) noexcept {
     cluster_.sleepers().idle().begin_search();
   }
   bool saw_work = false;
-  spin_until(loop_.sleep().spin(), cluster_, limit, [&] {
+  spin_until(loop_.sleep(), cluster_, limit, [&] {
     loop_.assert_agent();
     if (is_reserve_ && cluster_.reserves().has_surplus()) return true;
     saw_work = has_work();

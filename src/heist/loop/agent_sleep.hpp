@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <heist/detail/sync.hpp>
 #include <optional>
+#include <utility>
 
 #include "../concurrent/inbox.hpp"
 #include "../os/parker.hpp"
@@ -38,7 +39,14 @@ class AgentSleep {
 
   // What only the agent calls.
 
-  [[nodiscard]] std::chrono::nanoseconds spin() const noexcept { return spin_; }
+  [[nodiscard]] bool spins() const noexcept { return spin_ > spin_.zero(); }
+  /// Begins a wait. Returns how long the agent looks for work before it sleeps: not at all if it
+  /// last began to wait long ago (docs/adr/0038). Then work is rare. And a thread that this one has
+  /// just woken may be on the same CPU, and would wait for the end of the spin.
+  [[nodiscard]] std::chrono::nanoseconds begin_wait(Parker::Clock::time_point now) noexcept {
+    const bool is_rare = now - std::exchange(last_wait_, now) > rare * spin_;
+    return is_rare ? spin_.zero() : spin_;
+  }
   void prepare() noexcept { parker_.prepare(); }
   /// Announces sleep. Returns false when something was posted meanwhile.
   [[nodiscard]] bool announce() noexcept { return inbox_.try_sleep(); }
@@ -69,11 +77,14 @@ class AgentSleep {
   }
 
  private:
+  static constexpr int rare = 10;  ///< spins between two waits, from which on work is rare
+
   Inbox& inbox_;
   sync::atomic<std::uint64_t> wakeups_sent_{0};
   Parker parker_;
   const std::chrono::nanoseconds spin_;
-  sync::atomic<std::uint64_t> count_{0};  ///< how often it has slept
+  Parker::Clock::time_point last_wait_{};  ///< when it last began to wait
+  sync::atomic<std::uint64_t> count_{0};   ///< how often it has slept
 };
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -378,7 +378,7 @@ bool LoopCore::has_more_urgent(int level) noexcept {
 
 void LoopCore::park(std::optional<LoopTime::Clock::time_point> limit) noexcept {
   if (membership_ != nullptr) return membership_->park(limit);
-  spin_until(sleep_.spin(), *this, limit, [this] {
+  spin_until(sleep_, *this, limit, [this] {
     assert_agent();
     return has_work();
   });

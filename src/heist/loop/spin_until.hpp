@@ -8,16 +8,18 @@
 
 #include "../os/parker.hpp"
 #include "../task/task_home.hpp"
+#include "agent_sleep.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Waits for `done()` until the budget is used up, and for as long as the home is hot, but not
+/// Waits for `done()` for as long as the agent spins, and for as long as the home is hot, but not
 /// beyond `limit`. While it only waits because of that, it yields the CPU to other threads.
 template <class Done>
-void spin_until(std::chrono::nanoseconds budget, const TaskHome& hot,
+void spin_until(AgentSleep& sleep, const TaskHome& hot,
                 std::optional<LoopTime::Clock::time_point> limit, Done&& done) {
-  if (budget <= budget.zero() && !hot.is_hot()) return;
-  const auto end = LoopTime::Clock::now() + budget;
+  if (!sleep.spins() && !hot.is_hot()) return;
+  const auto begin = LoopTime::Clock::now();
+  const auto end = begin + sleep.begin_wait(begin);
   while (!done()) {
     const auto now = LoopTime::Clock::now();
     if (limit && now >= *limit) return;

@@ -1,0 +1,51 @@
+// How long an agent looks for work before it sleeps (docs/adr/0038).
+#include "heist/loop/agent_sleep.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace HEIST_NAMESPACE::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+class AgentSleepSpin : public testing::Test {
+ protected:
+  static constexpr auto spin = 20us;
+
+  /// Begins a wait so much later than the one before.
+  std::chrono::nanoseconds wait_after(std::chrono::nanoseconds time) {
+    now_ += time;
+    return sleep_.begin_wait(now_);
+  }
+
+ private:
+  Inbox inbox_;
+  AgentSleep sleep_{inbox_, spin};
+  Parker::Clock::time_point now_ = Parker::Clock::time_point(1h);
+};
+
+TEST_F(AgentSleepSpin, begin_wait_when_the_last_one_began_within_ten_spins_then_spins) {
+  static_cast<void>(wait_after(0us));
+  EXPECT_EQ(wait_after(1us), spin);
+  EXPECT_EQ(wait_after(10 * spin), spin);
+}
+
+TEST_F(AgentSleepSpin, begin_wait_when_the_last_one_began_longer_ago_then_sleeps_at_once) {
+  EXPECT_EQ(wait_after(0us), 0us);
+  EXPECT_EQ(wait_after(10 * spin + 1ns), 0us);
+  EXPECT_EQ(wait_after(10 * spin), spin);
+}
+
+TEST(AgentSleep, begin_wait_when_the_agent_does_not_spin_then_sleeps_at_once) {
+  Inbox inbox;
+  AgentSleep sleep(inbox, 0ns);
+  const Parker::Clock::time_point now(1h);
+  EXPECT_FALSE(sleep.spins());
+  static_cast<void>(sleep.begin_wait(now));
+  EXPECT_EQ(sleep.begin_wait(now), 0ns);
+}
+
+}  // namespace
+}  // namespace HEIST_NAMESPACE::detail
