@@ -13,10 +13,15 @@ using namespace detail;
 
 namespace {
 
-std::size_t run_all(LoopCore& loop) HEIST_ON_AGENT {
-  std::size_t ran = 0;
-  while (loop.run_next()) ++ran;
-  return ran;
+/// Waits for a task and runs it. Returns false when the loop was stopped or closed instead.
+bool wait_and_run(LoopCore& loop) HEIST_ON_AGENT {
+  constexpr bool heed_stop = true;
+  while (!loop.stop_request().is_due()) {
+    if (loop.run_next(heed_stop)) return true;
+    if (!loop.on_agent().accepts_posts) return false;
+    if (!loop.stop_request().is_due()) loop.park();
+  }
+  return false;
 }
 
 void check_virtual_step(LoopCore& loop, std::chrono::nanoseconds duration) {
@@ -87,7 +92,7 @@ bool EventLoop::run_one() {
   const DriveScope driving(*core_);
   core_->assert_agent();
   const DescriptorScope descriptor(*core_);
-  const bool ran = core_->wait_and_run();
+  const bool ran = wait_and_run(*core_);
   if (!ran) core_->stop_request().end();
   return ran;
 }
@@ -111,7 +116,7 @@ std::size_t EventLoop::run_until_idle() {
   const DriveScope driving(*core_);
   core_->assert_agent();
   const DescriptorScope descriptor(*core_);
-  return run_all(*core_);
+  return core_->run_all();
 }
 
 void EventLoop::stop() noexcept {
@@ -126,14 +131,14 @@ void EventLoop::advance(std::chrono::nanoseconds duration) {
   auto& agent = core_->on_agent();
   const DescriptorScope descriptor(*core_);
   const auto end = later_by(time, duration);
-  run_all(*core_);
+  core_->run_all();
   for (Tick next = agent.waiting.delays().next_expiry(); next <= time.tick_at(end);
        next = agent.waiting.delays().next_expiry()) {
     time.set_virtual(std::max(time.now(), time.start_of(next)));
-    run_all(*core_);
+    core_->run_all();
   }
   time.set_virtual(std::max(time.now(), end));  // a task may have spent more
-  run_all(*core_);
+  core_->run_all();
 }
 
 void EventLoop::spend(std::chrono::nanoseconds duration) {
@@ -172,6 +177,13 @@ std::size_t EventLoop::pending() {
   return agent.size();
 }
 
-EventLoopStats EventLoop::stats() const noexcept { return core_->stats(); }
+EventLoopStats EventLoop::stats() const noexcept {
+  const TaskCounts& counts = core_->counts();
+  const AgentSleep& sleep = core_->sleep();
+  EventLoopStats stats{
+      .tasks_run = counts.run(), .wakeups_sent = sleep.wakeups_sent(), .sleeps = sleep.count()};
+  for (std::size_t i = 0; i < task_source_count; ++i) stats.source_tasks_run[i] = counts.run_of(i);
+  return stats;
+}
 
 }  // namespace HEIST_NAMESPACE

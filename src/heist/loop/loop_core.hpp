@@ -61,7 +61,6 @@ class LoopCore final : public TaskHome {
   /// loop refuses tasks.
   [[nodiscard]] bool post_as_task(LoopNode& node) noexcept;
   void request_recheck() noexcept override;
-  [[nodiscard]] EventLoopStats stats() const noexcept;
   /// The number of tasks that have not started.   Cost: a walk over what the inbox holds.
   [[nodiscard]] std::size_t count_unstarted() noexcept {
     return agent_->size() + inbox().count_tasks() + limits_to_arm().count();
@@ -135,10 +134,10 @@ class LoopCore final : public TaskHome {
 
   /// Picks and runs one task; false when nothing is runnable, or (if heeded) a stop was requested.
   bool run_next(bool heed_stop = false) noexcept HEIST_ON_AGENT;
+  /// Runs tasks until none is runnable. Returns how many.
+  std::size_t run_all() noexcept HEIST_ON_AGENT;
   /// Called between two parts of a task that is made of many: aborts the signals that a pick would.
   void run_ended_limits() noexcept HEIST_ON_AGENT;
-  /// Waits for a task and runs it; false when stopped or closed instead.
-  bool wait_and_run() noexcept HEIST_ON_AGENT;
   /// Runs tasks until a stop or a close.
   void run() noexcept HEIST_ON_AGENT;
   /// Makes runnable what other threads have posted and whose delay is over. Returns false when some
@@ -178,6 +177,7 @@ class LoopCore final : public TaskHome {
   bool post_from_agent(SchedulerTask& task) noexcept;
   bool post_behind_inbox(SchedulerTask& task) noexcept;
   [[nodiscard]] bool has_news() noexcept HEIST_ON_AGENT;
+  [[nodiscard]] bool step(bool heed_stop) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_loose_ends() noexcept HEIST_ON_AGENT;
   void run_microtasks() noexcept HEIST_ON_AGENT;
   void reap_for_a_while() noexcept HEIST_ON_AGENT;

@@ -157,25 +157,22 @@ class alignas(64) Depot {
   ///
   /// Thread:  any.   Blocks: never.   Errors: none.   Cost: one RMW for each word of 64 neighbours.
   void put(std::span<void* const> nodes) noexcept {
-    std::array<Group, 16> groups{};
+    Groups groups{};
+    Group* group = groups.data();
     for (void* const node : nodes) {
-      const Group place = place_of(node);
-      Group& group =
-          groups[(std::size_t{Slab::number_of(place.slab)} * 5 + place.word) % groups.size()];
-      if (group.slab != place.slab || group.word != place.word) {
-        give(group);
-        group = {.slab = place.slab, .word = place.word, .bits = 0};
-      }
-      assert((group.bits & place.bits) == 0 && "a node was released twice");
-      group.bits |= place.bits;
+      // Most nodes are neighbours of the one before.
+      if (!group->has(node)) group = &group_of(node, groups);
+      const std::uint64_t bit = std::uint64_t{1} << slot_of(group->first, node);
+      assert((group->bits & bit) == 0 && "a node was released twice");
+      group->bits |= bit;
     }
     // relaxed: a rough count that only decides when to trim
     free_nodes_.fetch_add(std::ssize(nodes), sync::relaxed);
-    for (const Group& group : groups) give(group);
+    for (const Group& each : groups) give(each);
   }
 
-  /// Fills `out`, which has room for `most` nodes, and returns how many it put there. Neighbouring
-  /// nodes stand in descending order of their addresses, so that a caller that pops from the end
+  /// Fills `out`, which has room for `most` nodes, and returns how many it put there. The nodes of
+  /// a word stand in descending order of their addresses, so that a caller that pops from the end
   /// gets them in order.
   ///
   /// Thread:  any.   Blocks: never.   Errors: 0 when there is no memory.
@@ -189,7 +186,6 @@ class alignas(64) Depot {
     if (count == 0) count = take_from_new(out);
     // relaxed: as in put()
     free_nodes_.fetch_sub(static_cast<std::int64_t>(count), sync::relaxed);
-    std::reverse(out, out + count);
     return count;
   }
 
@@ -203,19 +199,41 @@ class alignas(64) Depot {
   }
 
  private:
-  /// The nodes of one word of one slab.
+  /// Nodes of one word of one slab.
   struct Group {
     Slab* slab = nullptr;
     std::size_t word = 0;
     std::uint64_t bits = 0;
-  };
+    std::byte* first = nullptr;  ///< the first node of the word
+    std::size_t bytes = 0;       ///< of all its nodes
 
-  [[nodiscard]] Group place_of(void* node) const noexcept {
+    [[nodiscard]] bool has(void* node) const noexcept {
+      return reinterpret_cast<std::uintptr_t>(node) - reinterpret_cast<std::uintptr_t>(first) <
+             bytes;
+    }
+  };
+  using Groups = std::array<Group, 16>;
+
+  /// Returns the group of the node's word. If another word was there, its nodes are given back.
+  [[nodiscard]] Group& group_of(void* node, Groups& groups) noexcept {
     Slab& slab = Slab::of(node);
-    const auto offset = static_cast<std::size_t>(static_cast<std::byte*>(node) - slab.nodes());
+    const std::size_t word = slot_of(slab.nodes(), node) / 64;
+    Group& group = groups[(std::size_t{Slab::number_of(&slab)} * 5 + word) % groups.size()];
+    if (group.slab != &slab || group.word != word) {
+      give(group);
+      group = {.slab = &slab,
+               .word = word,
+               .first = slab.nodes() + word * 64 * node_bytes_,
+               .bytes = std::min<std::size_t>(slots_ - word * 64, 64) * node_bytes_};
+    }
+    return group;
+  }
+  /// How many nodes there are from `first` to the node.
+  [[nodiscard]] std::size_t slot_of(const std::byte* first, const void* node) const noexcept {
+    const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(node) - first);
     const std::size_t slot = (offset * reciprocal_) >> 32;
     assert(slot * node_bytes_ == offset && "not a node of this size");
-    return {.slab = &slab, .word = slot / 64, .bits = std::uint64_t{1} << (slot % 64)};
+    return slot;
   }
 
   [[nodiscard]] std::uint64_t full_word(std::size_t word) const noexcept {
@@ -246,7 +264,7 @@ class alignas(64) Depot {
       if (slab.free_bits[word].load(sync::relaxed) == 0) continue;  // relaxed: see the exchange
       const std::uint64_t bits =
           slab.free_bits[word].exchange(0, sync::edge("slab:harvest", sync::acquire));
-      count = append({.slab = &slab, .word = word, .bits = bits}, out, count);
+      count = append(slab, word, bits, out, count);
     }
     if (has_free(slab)) {
       available_.push(slab);
@@ -257,12 +275,14 @@ class alignas(64) Depot {
     return count;
   }
 
-  std::size_t append(const Group& group, void** out, std::size_t count) const noexcept {
-    std::byte* const first = group.slab->nodes() + group.word * 64 * node_bytes_;
-    for (std::uint64_t bits = group.bits; bits != 0; bits &= bits - 1) {
-      out[count++] = first + static_cast<std::size_t>(std::countr_zero(bits)) * node_bytes_;
+  std::size_t append(Slab& slab, std::size_t word, std::uint64_t bits, void** out,
+                     std::size_t count) const noexcept {
+    std::byte* const first = slab.nodes() + word * 64 * node_bytes_;
+    const std::size_t end = count + static_cast<std::size_t>(std::popcount(bits));
+    for (void** place = out + end; bits != 0; bits &= bits - 1) {
+      *--place = first + static_cast<std::size_t>(std::countr_zero(bits)) * node_bytes_;
     }
-    return count;
+    return end;
   }
 
   [[nodiscard]] bool has_free(const Slab& slab) const noexcept {
@@ -285,7 +305,7 @@ class alignas(64) Depot {
     // relaxed: a rough count
     free_nodes_.fetch_add(static_cast<std::int64_t>(slots_), sync::relaxed);
     list(*slab);
-    return append({.slab = slab, .word = 0, .bits = full_word(0)}, out, 0);
+    return append(*slab, 0, full_word(0), out, 0);
   }
 
   // Asks for all pages at once, because one page fault for each costs half as much again. Older
