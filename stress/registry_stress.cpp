@@ -1,5 +1,6 @@
 // The registry by itself: one thread walks it a few times and then closes it. Another one kills
-// registrations, and so prunes it. A third one adds more registrations.
+// registrations, and so prunes it. A third one adds more registrations, some of which die at once.
+// In some rounds it is the first of these that makes what pruning needs.
 //
 // I1  A walk meets every registration that was added before it and stays alive to its end.
 // I2  Nobody meets a registration of which the registry has dropped its share.
@@ -22,8 +23,9 @@ using namespace heist;
 using namespace heist::detail;
 using namespace heist::stress;
 
-constexpr std::size_t early = 200;  ///< added before the round; enough for two prunings
-constexpr std::size_t late = 50;
+constexpr std::size_t most_early = 200;  ///< added before the round; enough for two prunings
+constexpr std::size_t few_early = 32;    ///< too few for the registry to make what pruning needs
+constexpr std::size_t late = 100;
 
 struct Entry : Registration {
   Entry() noexcept : Registration(table) {}
@@ -74,11 +76,12 @@ class RegistryStress {
   void begin(Random& random) {
     registry_.emplace();
     entries_.clear();
-    for (std::size_t i = 0; i < early + late; ++i) {
+    early_ = random.one_in(2) ? most_early : few_early;
+    for (std::size_t i = 0; i < early_ + late; ++i) {
       entries_.push_back(std::make_unique<Entry>());
       Entry& entry = *entries_.back();
-      entry.must_be_met = i < early && random.one_in(4);
-      entry.added = i < early && registry_->add(entry);
+      entry.must_be_met = i < early_ && random.one_in(4);
+      entry.added = i < early_ && registry_->add(entry);
     }
   }
 
@@ -105,7 +108,7 @@ class RegistryStress {
   }
 
   void kill(Random& random) {
-    for (std::size_t i = 0; i < early; ++i) {
+    for (std::size_t i = 0; i < early_; ++i) {
       if (entries_[i]->must_be_met) continue;
       entries_[i]->dead.store(true, sync::edge("stress:kill", sync::release));
       registry_->note_dead();
@@ -114,13 +117,17 @@ class RegistryStress {
   }
 
   void add_late(Random& random) {
-    for (std::size_t i = early; i < early + late; ++i) {
+    for (std::size_t i = early_; i < entries_.size(); ++i) {
+      const bool dies = random.one_in(2);
+      entries_[i]->dead.store(dies, sync::relaxed);  // relaxed: published by the add.
       entries_[i]->added = registry_->add(*entries_[i]);
+      if (dies && entries_[i]->added) registry_->note_dead();
       if (random.one_in(4)) dither(random);
     }
   }
 
   std::optional<Registry> registry_;
+  std::size_t early_ = 0;
   std::vector<std::unique_ptr<Entry>> entries_;
   Counts counts_;
   Crew crew_{3};
