@@ -50,8 +50,10 @@ Promise<void> schedule_continuation(SchedulerCore& scheduler, const Continuation
     return Promise<void>::rejected_by_abort(abort_source->reason());
   }
   Turn turn{Ref<SignalCore>::share(sources.priority_source), nullptr};
+  SignalPort* port = nullptr;
   if (turn.priority_source) {
-    turn.priority_port = &turn.priority_source->port_for(scheduler).priority_port();
+    port = &turn.priority_source->port_for(scheduler);
+    turn.priority_port = &port->priority_port();
   }
   auto* task = make_node<ContinuationTask>(std::move(turn));
   auto promise = Access::make<Promise<void>>(Ref<ContinuationTask::State>::adopt(task));
@@ -60,6 +62,7 @@ Promise<void> schedule_continuation(SchedulerCore& scheduler, const Continuation
   task->is_continuation = true;
   task->is_dynamic = sources.priority_source != nullptr;
   task->priority = scheduler.capped(sources.priority);
+  if (abort_source == sources.priority_source) task->signal_port = port;
   post_abortable(*task, abort_source);
   return promise;
 }

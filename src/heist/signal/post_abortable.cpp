@@ -20,9 +20,11 @@ const Reason& refusal_reason(const TaskHome& home) noexcept {
 }
 
 /// Reserves what the task will need when it is aborted, or becomes runnable, so that neither can
-/// fail (LIF-4).
+/// fail (LIF-4). The poster may have found the signal's port already.
 void reserve(ControlledTask& task, SignalCore* abort_source) {
-  if (abort_source != nullptr) task.signal_port = &abort_source->port_for(*task.scheduler);
+  if (abort_source != nullptr && task.signal_port == nullptr) {
+    task.signal_port = &abort_source->port_for(*task.scheduler);
+  }
   if (task.is_dynamic) task.scheduler->home.reserve_place(task);
 }
 
