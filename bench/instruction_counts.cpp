@@ -85,6 +85,15 @@ void chain(int tasks) {
                 [&tasks](const Scheduler& scheduler) { scheduler.post(Link{scheduler, tasks}); });
 }
 
+void chain_while_a_delay_is_armed(int tasks) {
+  const AbortController controller;
+  const PostTaskOptions far{.signal = controller.signal(), .delay = std::chrono::hours(1)};
+  run_in_a_task({}, [&](const Scheduler& scheduler) {
+    scheduler.post([] {}, far);
+    scheduler.post(Link{scheduler, tasks});
+  });
+}
+
 void fan_out(int tasks) {
   run_in_a_task({}, [tasks](const Scheduler& scheduler) {
     for (int i = 0; i < tasks; ++i) scheduler.post([] {});
@@ -148,6 +157,7 @@ constexpr Work all_work[] = {
     {"post_with_an_abort_signal", &post_with_an_abort_signal},
     {"post_with_a_task_signal", &post_with_a_task_signal},
     {"chain", &chain},
+    {"chain_while_a_delay_is_armed", &chain_while_a_delay_is_armed},
     {"fan_out", &fan_out},
     {"fan_out_in_a_cluster", &fan_out_in_a_cluster},
     {"yield", &yield_plainly},

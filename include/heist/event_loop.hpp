@@ -69,8 +69,8 @@ struct EventLoopOptions {
   LoopClock clock = LoopClock::steady;
   /// Resolution of delays; they are rounded up to it.
   std::chrono::nanoseconds tick = std::chrono::milliseconds(1);
-  /// How long run() looks for work before it sleeps. It sleeps at once where work is rare, that is,
-  /// if its last wait began more than ten times as long ago. Zero always sleeps at once; with one
+  /// How long run() looks for work before it sleeps. Where work is rare it sleeps at once, that is,
+  /// if its last wait began more than ten times `spin` before. Zero always sleeps at once; with one
   /// CPU it is always zero.
   std::chrono::nanoseconds spin = std::chrono::microseconds(20);
   /// For how long continuations may go before the waiting tasks of their own priority. After that

@@ -1,6 +1,7 @@
 // What the library has from elsewhere, in model-checking builds: node memory, sleeping on words,
-// moodycamel's queue. (The library is compiled without node_pool.cpp, word_wait.cpp and
-// waiting_line.cpp.)
+// moodycamel's queue, the processor's counter. (The library is compiled without node_pool.cpp,
+// word_wait.cpp, waiting_line.cpp and cycle_rate.cpp.)
+#include <heist/detail/cycle_rate.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <memory>
 #include <new>
@@ -25,6 +26,12 @@ void release_node(void* node, std::size_t bytes) noexcept {
 void release_node(void* node, std::size_t bytes, std::uint8_t /*node_class*/) noexcept {
   release_node(node, bytes);
 }
+
+// The processor's counter knows nothing of a model's time.
+CycleRate::CycleRate(bool /*is_real*/) noexcept : has_counter_(false) {}
+void CycleRate::measure(std::uint64_t /*before*/, Milliseconds /*now*/,
+                        std::uint64_t /*after*/) noexcept {}
+std::uint64_t CycleRate::counts_within(Milliseconds /*time*/) const noexcept { return 0; }
 
 /// First in, first out: joined to one end of a list, taken from its other one.
 struct WaitingLine::Queue {

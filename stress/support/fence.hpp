@@ -11,9 +11,9 @@ inline void fence(const Scheduler& scheduler) {
   scheduler.post_task([] {}, {.priority = TaskPriority::background}).get();
 }
 
-/// The same, and waits until the callbacks of tasks that were aborted before are destroyed. There
-/// are at most 32 of them. A pick looks for such tasks before it takes what arrives last (ABT-4).
-/// So the pick that takes the first fence may leave some, and the next one clears them away.
+/// The same, and waits until the callbacks of tasks that were aborted before are destroyed, if a
+/// pick can do so (ABT-4 has portions). A pick clears such tasks away before it takes what arrives
+/// last. So the pick that takes the first fence may leave some to the next one.
 inline void fence_twice(const Scheduler& scheduler) {
   fence(scheduler);
   fence(scheduler);

@@ -80,6 +80,23 @@ TEST_F(EventLoopRuns, run_when_a_task_stops_it_then_returns_after_that_task) {
   EXPECT_EQ(loop.run_until_idle(), 1U);
 }
 
+TEST_F(EventLoopRuns, stop_when_taken_within_a_task_then_nothing_is_cleared_away_after_it) {
+  AbortController controller;
+  bool is_destroyed = false;
+  const auto at_end = [&](void*) { is_destroyed = true; };
+  scheduler.post([held = std::shared_ptr<void>(nullptr, at_end)] {},
+                 {.signal = controller.signal(), .priority = TaskPriority::background});
+  scheduler.post([&] {
+    loop.stop();
+    controller.abort();
+    scheduler.post([] {});  // takes what was sent to the loop before
+  });
+  loop.run();
+  EXPECT_FALSE(is_destroyed);
+  loop.run_until_idle();
+  EXPECT_TRUE(is_destroyed);
+}
+
 TEST_F(EventLoopRuns, stop_when_called_before_run_then_run_returns_at_once) {
   scheduler.post(note("task"));
   loop.stop();

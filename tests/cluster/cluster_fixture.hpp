@@ -160,8 +160,9 @@ class ClusterFixture : public RuntimeFixture {
     if (home.as_loop() != nullptr) return true;  // one agent counts its sleep afterwards
     auto& cluster = static_cast<ClusterCore&>(home);
     const auto agents = (std::uint64_t{1} << size()) - 1;
+    TickReader ticks(cluster.time());
     return (cluster.sleepers().idle().asleep() & agents) == agents &&
-           !cluster.upkeep().wants_keeper();
+           !cluster.upkeep().wants_keeper(ticks);
   }
 
   std::optional<AgentCluster> cluster_;

@@ -4,6 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <heist/detail/access.hpp>
+#include <heist/event_loop.hpp>
+#include <optional>
+
+#include "heist/loop/loop_core.hpp"
+#include "heist/loop/spin_until.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 namespace {
@@ -38,13 +44,29 @@ TEST_F(AgentSleepSpin, begin_wait_when_the_last_one_began_longer_ago_then_sleeps
   EXPECT_EQ(wait_after(10 * spin), spin);
 }
 
-TEST(AgentSleep, begin_wait_when_the_agent_does_not_spin_then_sleeps_at_once) {
+/// How often an agent that waits for nothing looks for work.
+int looks_of(AgentSleep& sleep) {
+  const EventLoop loop;
+  int looks = 0;
+  spin_until(sleep, Access::core(loop), std::nullopt, [&looks] {
+    ++looks;
+    return false;
+  });
+  return looks;
+}
+
+TEST(AgentSleep, spin_until_when_the_agent_does_not_spin_then_no_look) {
   Inbox inbox;
   AgentSleep sleep(inbox, 0ns);
-  const Parker::Clock::time_point now(1h);
-  EXPECT_FALSE(sleep.spins());
-  static_cast<void>(sleep.begin_wait(now));
-  EXPECT_EQ(sleep.begin_wait(now), 0ns);
+  EXPECT_EQ(looks_of(sleep), 0);
+}
+
+TEST(AgentSleep, spin_until_when_work_is_rare_then_one_look_and_else_many) {
+  Inbox inbox;
+  AgentSleep sleep(inbox, 10ms);
+  static_cast<void>(sleep.begin_wait(Parker::Clock::now() - 1s));
+  EXPECT_EQ(looks_of(sleep), 1);
+  EXPECT_GT(looks_of(sleep), 1);
 }
 
 }  // namespace

@@ -4,28 +4,16 @@
 #include <chrono>
 #include <cstdint>
 #include <heist/cooperative_host.hpp>
+#include <heist/detail/cycle_rate.hpp>
 #include <heist/detail/export.hpp>
 #include <heist/version.hpp>
 
 namespace HEIST_NAMESPACE::detail {
 
-/// A counter of constant rate, or always zero.   Cost: some 25 cycles on x86-64. The processor does
-/// not order it with the code around it.
-[[nodiscard]] inline std::uint64_t cycle_count() noexcept {
-#if defined(__x86_64__)
-  return __builtin_ia32_rdtsc();
-#else
-  return 0;
-#endif
-}
-
 /// Tells when the slice of a cooperative scheduler ends, which is exactly when its host's clock
-/// says so. Reading that clock takes twice as long as reading the processor's counter. So the
-/// counter answers where it is sure: within the first 99 % of the slice, by the rate that was
-/// measured in earlier slices. The counter is used only if the processor says that it counts at a
-/// constant rate. A count that is behind the earlier one, or far ahead of it, as a thread may find
-/// it on another CPU, is not believed. The rate is measured with a count before and one after the
-/// clock, so that a thread that loses its CPU in between only asks the clock earlier.
+/// says so. Within the first 99 % of the slice the processor's counter answers (CycleRate), by the
+/// rate that was measured in earlier slices. A count that is behind the earlier one, or far ahead
+/// of it, as a thread may find it on another CPU, is not believed.
 ///
 /// Thread: the host's.
 class HEIST_EXPORT SliceClock {
@@ -54,8 +42,6 @@ class HEIST_EXPORT SliceClock {
 
  private:
   [[nodiscard]] bool ask_clock() const noexcept;
-  /// Measures the rate; the clock was read between the two counts.
-  void measure_rate(std::uint64_t before, Milliseconds now, std::uint64_t after) noexcept;
   void trust_counter() noexcept;
 
   bool is_ended_ = false;
@@ -65,11 +51,7 @@ class HEIST_EXPORT SliceClock {
   const CooperativeHost& host_;
   Milliseconds began_{-1};
   Milliseconds interval_{5};
-  double counts_per_ms_ = 0;  ///< a lower bound; zero: not known
-  // The count and the time from which the rate is measured.
-  std::uint64_t first_count_ = 0;
-  Milliseconds first_time_{};
-  bool has_counter_;
+  CycleRate rate_;
 };
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -7,19 +7,14 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// It is a function of its own, as each pick asks, and mostly nothing is delayed.
-[[gnu::noinline]] bool ClusterUpkeep::is_over(TimerKeeper::Due due) const noexcept {
-  return due <= cluster_.time().tick_now();
-}
-
-bool ClusterUpkeep::needs_keeper() const noexcept {
+bool ClusterUpkeep::needs_keeper(TickReader& ticks) const noexcept {
   if (cluster_.has_posts_by_now()) return true;
   const TimerKeeper::Due due = cluster_.keeper().next_due();
-  return due != TimerKeeper::never && is_over(due);
+  return due != TimerKeeper::never && due <= ticks.now();
 }
 
-bool ClusterUpkeep::wants_keeper() const noexcept {
-  return needs_keeper() && !cluster_.keeper().has_keeper();
+bool ClusterUpkeep::wants_keeper(TickReader& ticks) const noexcept {
+  return needs_keeper(ticks) && !cluster_.keeper().has_keeper();
 }
 
 void ClusterUpkeep::notify_watcher(TimerKeeper::Due due) noexcept {
@@ -31,7 +26,7 @@ void ClusterUpkeep::notify_watcher(TimerKeeper::Due due) noexcept {
 
 /// One call does only a portion, because upkeep must not keep the agent from its tasks. What comes
 /// meanwhile waits for this agent's next pick, or for another agent that is free before that.
-SchedulerTask* ClusterUpkeep::keep(LoopCore& agent) noexcept {
+SchedulerTask* ClusterUpkeep::keep(LoopCore& agent, TickReader& ticks) noexcept {
   if (!cluster_.keeper().try_begin()) return nullptr;
   take_over();
   if (keeps_more()) {
@@ -47,7 +42,7 @@ SchedulerTask* ClusterUpkeep::keep(LoopCore& agent) noexcept {
   holds_delayed_.store(waiting.held() != 0, sync::relaxed);
   const bool goes_on = keeps_more() || !waiting.limits().empty();
   cluster_.keeper().end(goes_on ? now_due : waiting.delays().next_expiry());
-  notify_watcher(needs_keeper() ? now_due : cluster_.keeper().next_due());
+  notify_watcher(needs_keeper(ticks) ? now_due : cluster_.keeper().next_due());
   cluster_.closing().drop_if_left();
   return limit;
 }

@@ -10,6 +10,7 @@
 #include "../loop/agent_role.hpp"
 #include "../loop/upkeep_time.hpp"
 #include "../task/task_queues.hpp"
+#include "../task/tick_reader.hpp"
 #include "timer_keeper.hpp"
 
 namespace HEIST_NAMESPACE::detail {
@@ -30,8 +31,8 @@ class ClusterUpkeep {
 
   // What any thread may call.
 
-  /// Whether an agent should become the keeper.
-  [[nodiscard]] bool wants_keeper() const noexcept;
+  /// Whether an agent should become the keeper. `ticks` reads the cluster's clock for the caller.
+  [[nodiscard]] bool wants_keeper(TickReader& ticks) const noexcept;
   /// Called when something came for the keeper that is due at `due`: wakes the watcher if that is
   /// earlier than the deadline that the watcher knows.
   void notify_watcher(TimerKeeper::Due due) noexcept;
@@ -46,7 +47,7 @@ class ClusterUpkeep {
   /// Called by an agent: takes over what was armed and publishes what is due, unless another agent
   /// does so at the moment. Returns a signal's time limit that has ended, which is to be run next.
   /// Returns null when there is none, or when it is a task's turn.
-  [[nodiscard]] SchedulerTask* keep(LoopCore& agent) noexcept HEIST_ON_AGENT;
+  [[nodiscard]] SchedulerTask* keep(LoopCore& agent, TickReader& ticks) noexcept HEIST_ON_AGENT;
 
   // What only the keeper calls.
 
@@ -71,8 +72,7 @@ class ClusterUpkeep {
   static constexpr unsigned turned_portion = 2048;
   static constexpr TimerKeeper::Due now_due = 0;  ///< there is something to do at once
 
-  [[nodiscard]] bool is_over(TimerKeeper::Due due) const noexcept;
-  [[nodiscard]] bool needs_keeper() const noexcept;
+  [[nodiscard]] bool needs_keeper(TickReader& ticks) const noexcept;
   [[nodiscard]] SchedulerTask* take_limit(LoopCore& agent) noexcept HEIST_ON_AGENT;
   void take_over() noexcept;
   [[nodiscard]] bool keeps_more() const noexcept;

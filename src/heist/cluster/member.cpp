@@ -29,6 +29,7 @@ Member::Member(ClusterCore& cluster, LoopCore& loop, unsigned index) noexcept
     : Membership(cluster),
       cluster_(cluster),
       loop_(loop),
+      ticks_(cluster.time()),
       index_(index),
       is_reserve_(index >= cluster.agents()) {}
 
@@ -145,7 +146,7 @@ void Member::note_pick(const LoopNode* node, std::chrono::nanoseconds now) noexc
 
 SchedulerTask* Member::keep_delays() noexcept {
   auto& upkeep = cluster_.upkeep();
-  return upkeep.wants_keeper() ? upkeep.keep(loop_) : nullptr;
+  return upkeep.wants_keeper(ticks_) ? upkeep.keep(loop_, ticks_) : nullptr;
 }
 
 // Forking.
@@ -168,7 +169,7 @@ void Member::end_search() noexcept {
   cluster_.upkeep().notify_watcher(cluster_.keeper().next_due());
 }
 
-bool Member::wants_keeper() noexcept { return cluster_.upkeep().wants_keeper(); }
+bool Member::wants_keeper() noexcept { return cluster_.upkeep().wants_keeper(ticks_); }
 
 bool Member::has_more_urgent(int level) noexcept {
   return wants_keeper() || cluster_.queues().may_have_above(level);
@@ -216,8 +217,7 @@ bool Member::announce_sleep() noexcept {
   note_what_is_left();
   cluster_.sleepers().idle().announce(index_);
   cluster_.closing().note_sleep();
-  return !cluster_.queues().has_tasks(index_) && !cluster_.upkeep().wants_keeper() &&
-         loop_.sleep().announce();
+  return !cluster_.queues().has_tasks(index_) && !wants_keeper() && loop_.sleep().announce();
 }
 
 void Member::wait(Moment limit) noexcept {
@@ -228,7 +228,7 @@ void Member::wait(Moment limit) noexcept {
   const bool watches =
       until != TimerKeeper::never && !keeper.has_keeper() && keeper.try_watch(index_, until);
   if (watches) deadline = earlier(deadline, cluster_.time().steady_start_of(until));
-  const bool overtaken = watches && (cluster_.upkeep().wants_keeper() || keeper.next_due() < until);
+  const bool overtaken = watches && (wants_keeper() || keeper.next_due() < until);
   if (!overtaken) loop_.sleep().until(deadline, loop_.counts().activity());
   loop_.sleep().end();
   if (watches) keeper.stop_watching();

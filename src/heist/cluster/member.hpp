@@ -9,6 +9,7 @@
 
 #include "../loop/loop_core.hpp"
 #include "../loop/membership.hpp"
+#include "../task/tick_reader.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -106,6 +107,7 @@ class Member final : public Membership {
 
   ClusterCore& cluster_;
   LoopCore& loop_;
+  TickReader ticks_;  ///< of the cluster's clock
   const unsigned index_;
   const bool is_reserve_;
   bool is_blocked_ = false;  ///< in blocking()

@@ -19,7 +19,8 @@ class AgentSleep {
  public:
   using Moment = std::optional<Parker::Clock::time_point>;
 
-  /// Posts to `inbox` wake the agent. `spin` is how long it looks for work before it sleeps.
+  /// Posts to `inbox` wake the agent. `spin` is how long it looks for work before it sleeps, where
+  /// work is frequent.
   AgentSleep(Inbox& inbox, std::chrono::nanoseconds spin) noexcept : inbox_(inbox), spin_(spin) {}
 
   // What any thread may call.
@@ -77,7 +78,8 @@ class AgentSleep {
   }
 
  private:
-  static constexpr int rare = 10;  ///< spins between two waits, from which on work is rare
+  /// Work is rare if waits begin more than so many spins apart.
+  static constexpr int rare = 10;
 
   Inbox& inbox_;
   sync::atomic<std::uint64_t> wakeups_sent_{0};

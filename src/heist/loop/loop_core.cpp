@@ -215,11 +215,11 @@ void LoopCore::take_priority_change(SignalPort& port) noexcept {
 /// Whether collect_work() may have something to do, or a time limit has ended. Most picks have not.
 inline bool LoopCore::has_news() noexcept {
   auto& agent = on_agent();
-  const bool quiet =
-      all(aborted().empty(), !has_leftovers(), !agent.goes_on, agent.microtasks.empty(),
-          agent.waiting.delays().empty(), agent.waiting.limits().empty());
+  const bool quiet = all(aborted().empty(), !has_leftovers(), !agent.goes_on,
+                         agent.microtasks.empty(), agent.waiting.limits().empty());
   // relaxed: the exchange in collect_work() orders it.
-  return !quiet || inbox().has_posts() || recheck_.load(sync::relaxed);
+  return !quiet || inbox().has_posts() || recheck_.load(sync::relaxed) ||
+         agent.waiting.has_due_delay();
 }
 
 void LoopCore::forget_rethrown() noexcept {
@@ -234,6 +234,7 @@ void LoopCore::forget_rethrown() noexcept {
 [[gnu::always_inline]] inline bool LoopCore::step(bool heed_stop) noexcept {
   for (;;) {
     if (has_news()) {
+      if (heed_stop && stop_request_.is_due()) return false;
       if (SchedulerTask* limit = pick_limit_before_inbox(*this)) return run_limit(*this, *limit);
       if (!collect_work()) continue;
       if (heed_stop && stop_request_.is_due()) return false;
@@ -362,12 +363,12 @@ void LoopCore::run_microtasks() noexcept {
 // Sleeping.
 
 bool LoopCore::has_work() noexcept {
-  const auto& agent = on_agent();
+  auto& agent = on_agent();
   return has_loose_ends() || !agent.queues.empty() || agent.waiting.has_due_delay();
 }
 
 bool LoopCore::has_more_urgent(int level) noexcept {
-  const auto& agent = on_agent();
+  auto& agent = on_agent();
   const bool looks = has_loose_ends() || agent.waiting.has_due_delay();
   const bool cluster_looks = membership_ != nullptr && membership_->has_more_urgent(level);
   return looks || cluster_looks || agent.queues.top_level() > level;

@@ -1,10 +1,10 @@
 // Depot: keeps the free nodes of one size for all threads.
 //
 // Nodes live in slabs of 64 KiB; a slab's header has a bit for each of its nodes, set while the
-// node is free here. A released node goes back to its own slab, and a taker gets neighbouring nodes
-// in the order of their addresses. So a walk over new nodes walks over memory in order, however
-// long these nodes have wandered between threads. (A store of free addresses would mix them up for
-// good; docs/adr/0003.)
+// node is free here. A released node goes back to its own slab, and a taker gets the nodes of a
+// word of 64 in the order of their addresses. So a walk over new nodes walks over memory in order,
+// word by word, however long these nodes have wandered between threads. (A store of free addresses
+// would mix them up for good; docs/adr/0003.)
 //
 // Roles   giver: put(). taker: take(). Any thread may be either.
 // States  slab: cold (on cold_, no bit set, its pages may be gone) or in use. A slab in use is

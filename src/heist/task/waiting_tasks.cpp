@@ -20,7 +20,7 @@ void WaitingTasks::expire_limits() noexcept {
   const auto end = [this](LoopNode& node) noexcept {
     limits_.push(static_cast<SchedulerTask&>(node));
   };
-  delays_.expire_limits(time_.tick_now(), end, expiry_portion);
+  delays_.expire_limits(ticks_.now(), end, expiry_portion);
 }
 
 bool WaitingTasks::withdraw(SchedulerTask& task) noexcept {

@@ -11,6 +11,7 @@
 #include "ended_limits.hpp"
 #include "loop_clock.hpp"
 #include "scheduler_core.hpp"
+#include "tick_reader.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -28,7 +29,7 @@ class WaitingTasks {
   static constexpr unsigned expiry_portion = 4096;
 
   /// `time` is the loop's or the cluster's.
-  explicit WaitingTasks(const LoopTime& time) noexcept : time_(time) {}
+  explicit WaitingTasks(const LoopTime& time) noexcept : time_(time), ticks_(time) {}
 
   /// Arms a delayed task that arrives.
   void arm(SchedulerTask& task) noexcept {
@@ -40,9 +41,8 @@ class WaitingTasks {
   /// called for each task. Each wheel takes at most `most` steps; the rest is due at the next call.
   template <class Runnable>
   void expire(Runnable&& runnable, unsigned most = expiry_portion) noexcept {
-    if (delays_.empty()) return;
-    const Tick now = time_.tick_now();
-    if (now < delays_.next_expiry()) return;
+    if (!has_due_delay()) return;
+    const Tick now = ticks_.now();
     const auto end = [&](LoopNode& node) noexcept {
       auto& task = static_cast<SchedulerTask&>(node);
       if (task.is_time_limit) return limits_.push(task);
@@ -68,9 +68,10 @@ class WaitingTasks {
   [[nodiscard]] EndedLimits& limits() noexcept { return limits_; }
   [[nodiscard]] const EndedLimits& limits() const noexcept { return limits_; }
   [[nodiscard]] const DelayWheels& delays() const noexcept { return delays_; }
-  /// Whether an armed delay has ended.   Cost: one read of the clock, if any delay is armed.
-  [[nodiscard]] bool has_due_delay() const noexcept {
-    return !delays_.empty() && delays_.next_expiry() <= time_.tick_now();
+  /// Whether an armed delay has ended.   Cost: as TickReader's, if any delay is armed; each pick
+  /// asks.
+  [[nodiscard]] bool has_due_delay() noexcept {
+    return !delays_.empty() && delays_.next_expiry() <= ticks_.now();
   }
   /// When the next delay here ends, or nothing if the clock is virtual, because others move that.
   [[nodiscard]] std::optional<LoopTime::Clock::time_point> next_deadline() const noexcept {
@@ -128,6 +129,7 @@ class WaitingTasks {
   }
 
   const LoopTime& time_;
+  TickReader ticks_;
   DelayWheels delays_;
   EndedLimits limits_;
   std::size_t suspended_schedulers_ = 0;
