@@ -14,10 +14,13 @@ namespace {
 
 using namespace heist;
 
+/// A virtual clock, because how many instructions the steady one takes is the machine's affair.
+EventLoopOptions on_virtual_clock() { return {.clock = LoopClock::virtual_time}; }
+
 /// Posts tasks a thousand at a time, as a thread that does not drive the loop does, and runs them.
 template <class Post>
 void post_and_run(int tasks, Post&& post) {
-  EventLoop loop;
+  EventLoop loop(on_virtual_clock());
   const Scheduler scheduler = loop.scheduler();
   for (int posted = 0; posted < tasks;) {
     for (int end = posted + 1000; posted < end; ++posted) post(scheduler);
@@ -28,7 +31,7 @@ void post_and_run(int tasks, Post&& post) {
 /// Runs `work(scheduler)` as a task of a loop, and what it posts.
 template <class Work>
 void run_in_a_task(const PostTaskOptions& options, Work&& work) {
-  EventLoop loop;
+  EventLoop loop(on_virtual_clock());
   const Scheduler scheduler = loop.scheduler();
   scheduler.post([&] { work(scheduler); }, options);
   loop.run_until_idle();
@@ -83,15 +86,6 @@ struct Link {
 void chain(int tasks) {
   run_in_a_task({},
                 [&tasks](const Scheduler& scheduler) { scheduler.post(Link{scheduler, tasks}); });
-}
-
-void chain_while_a_delay_is_armed(int tasks) {
-  const AbortController controller;
-  const PostTaskOptions far{.signal = controller.signal(), .delay = std::chrono::hours(1)};
-  run_in_a_task({}, [&](const Scheduler& scheduler) {
-    scheduler.post([] {}, far);
-    scheduler.post(Link{scheduler, tasks});
-  });
 }
 
 void fan_out(int tasks) {
@@ -157,7 +151,6 @@ constexpr Work all_work[] = {
     {"post_with_an_abort_signal", &post_with_an_abort_signal},
     {"post_with_a_task_signal", &post_with_a_task_signal},
     {"chain", &chain},
-    {"chain_while_a_delay_is_armed", &chain_while_a_delay_is_armed},
     {"fan_out", &fan_out},
     {"fan_out_in_a_cluster", &fan_out_in_a_cluster},
     {"yield", &yield_plainly},
