@@ -41,9 +41,8 @@ class AgentSleep {
   // What only the agent calls.
 
   [[nodiscard]] bool spins() const noexcept { return spin_ > spin_.zero(); }
-  /// Begins a wait. Returns how long the agent looks for work before it sleeps: not at all if it
-  /// last began to wait long ago (docs/adr/0038). Then work is rare. And a thread that this one has
-  /// just woken may be on the same CPU, and would wait for the end of the spin.
+  /// Begins a wait. Returns how long the agent looks for work before it sleeps. That is zero if it
+  /// last began to wait long ago, because work is rare then (docs/adr/0038).
   [[nodiscard]] std::chrono::nanoseconds begin_wait(Parker::Clock::time_point now) noexcept {
     const bool is_rare = now - std::exchange(last_wait_, now) > rare * spin_;
     return is_rare ? spin_.zero() : spin_;

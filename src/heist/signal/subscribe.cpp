@@ -12,7 +12,8 @@ Subscription subscribe(Listener& listener, SignalCore& signal, SignalEventKind e
   auto owned = Ref<Listener>::adopt(&listener);
   auto registered = Ref<Listener>::adopt(&listener);
   if (options.once) listener.run_once();
-  // Nothing is bound to a signal without the event: nobody would note its end.
+  // If the event cannot come, nothing is bound: the abort of the other signal would count the end
+  // of a registration that was never made.
   const bool may_live =
       signal.has_event(event) &&
       (!options.signal || listener.bind(signal, event, Access::core(*options.signal)));
