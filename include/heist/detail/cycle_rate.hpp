@@ -21,7 +21,9 @@ namespace HEIST_NAMESPACE::detail {
 /// answers where it is sure that a time is not over. It is used only if the processor says that it
 /// counts at a constant rate. That rate is measured between readings of the clock, with a count
 /// before and one after each, so that a thread that loses its CPU in between only takes the counter
-/// for slower than it is.
+/// for slower than it is. While the whole machine is paused, the counter may go on and the clock
+/// may not, and then it would seem faster than it is: so no rate is believed that is more than 1 %
+/// above the one measured before it.
 ///
 /// Thread: one at a time.
 class CycleRate {
@@ -31,14 +33,17 @@ class CycleRate {
   /// `is_real`: whether the clock goes by itself. If not, no count says anything about it.
   explicit CycleRate(bool is_real) noexcept;
 
-  /// Measures the rate, over a millisecond to a second. The clock, which says `now`, was read
+  /// Measures the rate, first over a millisecond, then over a second at a time. The clock, which says `now`, was read
   /// between the two counts.
   void measure(std::uint64_t before, Milliseconds now, std::uint64_t after) noexcept;
   /// A number of counts that take less than the time; zero while the rate is not known.
   [[nodiscard]] std::uint64_t counts_within(Milliseconds time) const noexcept;
 
  private:
-  double counts_per_ms_ = 0;  ///< a lower bound; zero: not known
+  [[nodiscard]] double believed(double counts_per_ms) const noexcept;
+
+  double counts_per_ms_ = 0;          ///< a lower bound; zero: not known
+  double earlier_counts_per_ms_ = 0;  ///< the same, of the time measured before
   // The count and the time from which the rate is measured.
   std::uint64_t first_count_ = 0;
   Milliseconds first_time_{};

@@ -40,13 +40,22 @@ void CycleRate::measure(std::uint64_t before, Milliseconds now, std::uint64_t af
   const Milliseconds passed = now - first_time_;
   if (first_count_ != 0 && passed < shortest) return;
   const bool is_measured = first_count_ != 0 && before > first_count_;
-  counts_per_ms_ = is_measured ? static_cast<double>(before - first_count_) / passed.count() : 0;
-  if (is_measured && passed < longest) return;
+  counts_per_ms_ =
+      is_measured ? believed(static_cast<double>(before - first_count_) / passed.count()) : 0;
+  if (is_measured && passed < longest && earlier_counts_per_ms_ > 0) return;
+  earlier_counts_per_ms_ = counts_per_ms_;
   first_count_ = after;
   first_time_ = now;
 }
 
+double CycleRate::believed(double counts_per_ms) const noexcept {
+  constexpr double most_growth = 1.01;
+  if (earlier_counts_per_ms_ == 0) return counts_per_ms;
+  return std::min(counts_per_ms, earlier_counts_per_ms_ * most_growth);
+}
+
 std::uint64_t CycleRate::counts_within(Milliseconds time) const noexcept {
+  // Together with believed(): what it believes too much, this takes away.
   constexpr double sure = 0.99;
   constexpr double most = 1e18;
   const double within = counts_per_ms_ * time.count() * sure;

@@ -10,9 +10,7 @@ namespace HEIST_NAMESPACE::detail {
 
 /// Reads the clock once in a tick. While that tick surely lasts, the processor's counter answers
 /// (CycleRate). A count that is behind the earlier one, or far ahead of it, as a thread may find it
-/// on another CPU, is not believed. A virtual clock is always read. After a pause of the whole
-/// machine in which the counter went on and the clock did not, the measured rate is too high for up
-/// to a second, and ticks may be seen late.
+/// on another CPU, is not believed. A virtual clock is always read.
 ///
 /// Thread: one at a time.
 class TickReader {
