@@ -23,7 +23,9 @@ class CycleRateOfAMachine : public testing::Test {
     count_ += static_cast<std::uint64_t>(ms + paused_ms) * counts_per_ms;
   }
   void measure() { rate_.measure(count_, now_, count_); }
-  void expect_never_too_fast() const { EXPECT_LE(rate_.counts_within(a_millisecond), counts_per_ms); }
+  void expect_never_too_fast() const {
+    EXPECT_LE(rate_.counts_within(a_millisecond), counts_per_ms);
+  }
 
   using Milliseconds = CycleRate::Milliseconds;
   static constexpr std::uint64_t counts_per_ms = 1'000'000;

@@ -33,8 +33,8 @@ class CycleRate {
   /// `is_real`: whether the clock goes by itself. If not, no count says anything about it.
   explicit CycleRate(bool is_real) noexcept;
 
-  /// Measures the rate, first over a millisecond, then over a second at a time. The clock, which says `now`, was read
-  /// between the two counts.
+  /// Measures the rate, first over a millisecond, then over a second at a time. The clock, which
+  /// says `now`, was read between the two counts.
   void measure(std::uint64_t before, Milliseconds now, std::uint64_t after) noexcept;
   /// A number of counts that take less than the time; zero while the rate is not known.
   [[nodiscard]] std::uint64_t counts_within(Milliseconds time) const noexcept;
