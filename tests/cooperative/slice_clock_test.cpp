@@ -37,7 +37,7 @@ class CountedHost final : public CooperativeHost {
 };
 
 /// To the end of the slice that has begun.
-void expect_exact(const SliceClock& clock, const CooperativeHost& host) {
+void expect_exact(SliceClock& clock, const CooperativeHost& host) {
   for (;;) {
     const Milliseconds before = host.now();
     if (clock.is_over()) break;
@@ -72,9 +72,10 @@ TEST(SliceClock, clock_when_the_counter_is_sure_then_not_read) {
   const CountedHost host(true);
   SliceClock clock(host);
   clock.set_interval(Milliseconds(3'600'000));
-  clock.begin();
-  const Milliseconds measured = host.now() + Milliseconds(2);
-  while (host.now() < measured) EXPECT_FALSE(clock.is_over());
+  for (int measured = 0; measured < 2; ++measured) {
+    const Milliseconds until = clock.begin() + Milliseconds(11);
+    while (host.now() < until) EXPECT_FALSE(clock.is_over());
+  }
   clock.begin();
   host.reads = 0;
   for (int calls = 0; calls < 1000; ++calls) EXPECT_FALSE(clock.is_over());

@@ -21,9 +21,13 @@ namespace HEIST_NAMESPACE::detail {
 /// answers where it is sure that a time is not over. It is used only if the processor says that it
 /// counts at a constant rate. That rate is measured between readings of the clock, with a count
 /// before and one after each, so that a thread that loses its CPU in between only takes the counter
-/// for slower than it is. While the whole machine is paused, the counter may go on and the clock
-/// may not, and then it would seem faster than it is: so no rate is believed that is more than 1 %
-/// above the one measured before it.
+/// for slower than it is.
+///
+/// While the whole machine is paused, the counter may go on and the clock may not, and then the
+/// counter seems faster than it is. So a rate is believed once two were measured, and only the
+/// lower one; later it rises by a thousandth at most with each one that is measured. Only the first
+/// nine tenths of a time are left to the counter, because the clock may be made to go faster to
+/// catch up with the world's, by some percent, and a caller's own clock may be coarse.
 ///
 /// Thread: one at a time.
 class CycleRate {
@@ -33,17 +37,17 @@ class CycleRate {
   /// `is_real`: whether the clock goes by itself. If not, no count says anything about it.
   explicit CycleRate(bool is_real) noexcept;
 
-  /// Measures the rate, first over a millisecond, then over a second at a time. The clock, which
-  /// says `now`, was read between the two counts.
+  /// Measures the rate, each time over 10 ms to 10 s. The clock, which says `now`, was read between
+  /// the two counts.
   void measure(std::uint64_t before, Milliseconds now, std::uint64_t after) noexcept;
   /// A number of counts that take less than the time; zero while the rate is not known.
   [[nodiscard]] std::uint64_t counts_within(Milliseconds time) const noexcept;
 
  private:
-  [[nodiscard]] double believed(double counts_per_ms) const noexcept;
+  void believe(double counts_per_ms) noexcept;
 
-  double counts_per_ms_ = 0;          ///< a lower bound; zero: not known
-  double earlier_counts_per_ms_ = 0;  ///< the same, of the time measured before
+  double counts_per_ms_ = 0;  ///< zero: not known
+  double earlier_ = 0;        ///< the rate that was measured before; zero: none was
   // The count and the time from which the rate is measured.
   std::uint64_t first_count_ = 0;
   Milliseconds first_time_{};

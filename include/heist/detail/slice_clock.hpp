@@ -11,9 +11,9 @@
 namespace HEIST_NAMESPACE::detail {
 
 /// Tells when the slice of a cooperative scheduler ends, which is exactly when its host's clock
-/// says so. Within the first 99 % of the slice the processor's counter answers (CycleRate), by the
-/// rate that was measured in earlier slices. A count that is behind the earlier one, or far ahead
-/// of it, as a thread may find it on another CPU, is not believed.
+/// says so. While the slice surely lasts, the processor's counter answers (CycleRate), by the rate
+/// that was measured in earlier slices. As in TickReader, the counters of all CPUs are taken for
+/// synchronised.
 ///
 /// Thread: the host's.
 class HEIST_EXPORT SliceClock {
@@ -30,8 +30,8 @@ class HEIST_EXPORT SliceClock {
   void forget_early_end() noexcept { is_ended_ = false; }
   void set_interval(Milliseconds interval) noexcept;
 
-  [[nodiscard]] bool is_over() const noexcept {
-    if (cycle_count() - began_at_count_ < surely_within_) return false;
+  [[nodiscard]] bool is_over() noexcept {
+    if (cycle_count() - asked_at_ < surely_within_) return false;
     return ask_clock();
   }
   /// As is_over(), for a caller that has just read the host's clock.
@@ -41,13 +41,14 @@ class HEIST_EXPORT SliceClock {
   [[nodiscard]] Milliseconds deadline() const noexcept { return began_ + interval_; }
 
  private:
-  [[nodiscard]] bool ask_clock() const noexcept;
-  void trust_counter() noexcept;
+  [[nodiscard]] bool ask_clock() noexcept;
+  void trust_counter(Milliseconds now) noexcept;
 
   bool is_ended_ = false;
-  std::uint64_t began_at_count_ = 0;
-  std::uint64_t surely_within_ =
-      0;  ///< counts; zero: the counter says nothing, or it was ended early
+  std::uint64_t asked_at_ = 0;  ///< the count when the clock was read last
+  /// For so many counts more the slice lasts. Zero: the counter says nothing, or the slice was
+  /// ended early.
+  std::uint64_t surely_within_ = 0;
   const CooperativeHost& host_;
   Milliseconds began_{-1};
   Milliseconds interval_{5};

@@ -34,29 +34,29 @@ bool has_constant_rate() noexcept {
 CycleRate::CycleRate(bool is_real) noexcept : has_counter_(is_real && has_constant_rate()) {}
 
 void CycleRate::measure(std::uint64_t before, Milliseconds now, std::uint64_t after) noexcept {
+  constexpr Milliseconds shortest(10);
+  constexpr Milliseconds longest(10'000);
   if (!has_counter_) return;
-  constexpr Milliseconds shortest(1);
-  constexpr Milliseconds longest(1000);
   const Milliseconds passed = now - first_time_;
-  if (first_count_ != 0 && passed < shortest) return;
   const bool is_measured = first_count_ != 0 && before > first_count_;
-  counts_per_ms_ =
-      is_measured ? believed(static_cast<double>(before - first_count_) / passed.count()) : 0;
-  if (is_measured && passed < longest && earlier_counts_per_ms_ > 0) return;
-  earlier_counts_per_ms_ = counts_per_ms_;
+  if (is_measured && passed < shortest) return;
+  if (is_measured && passed <= longest) {
+    believe(static_cast<double>(before - first_count_) / passed.count());
+  }
   first_count_ = after;
   first_time_ = now;
 }
 
-double CycleRate::believed(double counts_per_ms) const noexcept {
-  constexpr double most_growth = 1.01;
-  if (earlier_counts_per_ms_ == 0) return counts_per_ms;
-  return std::min(counts_per_ms, earlier_counts_per_ms_ * most_growth);
+void CycleRate::believe(double counts_per_ms) noexcept {
+  constexpr double most_growth = 1.001;
+  const bool is_second = earlier_ > 0;
+  if (is_second) counts_per_ms = std::min(counts_per_ms, earlier_ * most_growth);
+  counts_per_ms_ = is_second ? counts_per_ms : 0;
+  earlier_ = counts_per_ms;
 }
 
 std::uint64_t CycleRate::counts_within(Milliseconds time) const noexcept {
-  // Together with believed(): what it believes too much, this takes away.
-  constexpr double sure = 0.99;
+  constexpr double sure = 0.9;
   constexpr double most = 1e18;
   const double within = counts_per_ms_ * time.count() * sure;
   // (Zero times an infinite time is not a number, and then the counter is not trusted.)

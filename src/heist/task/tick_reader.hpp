@@ -9,8 +9,11 @@
 namespace HEIST_NAMESPACE::detail {
 
 /// Reads the clock once in a tick. While that tick surely lasts, the processor's counter answers
-/// (CycleRate). A count that is behind the earlier one, or far ahead of it, as a thread may find it
-/// on another CPU, is not believed. A virtual clock is always read.
+/// (CycleRate). A virtual clock is always read.
+///
+/// The counters of all CPUs are taken for synchronised, as the kernel keeps them: a tick is seen
+/// late by at most as much as a CPU's counter lags. A count that is behind the one of the last
+/// reading, or far ahead of it, is not believed.
 ///
 /// Thread: one at a time.
 class TickReader {
