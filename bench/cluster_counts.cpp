@@ -165,6 +165,6 @@ int main() {
         Operation{"the same with a signal", &post_with_signal},
         Operation{"post from a task", &fan_out}, Operation{"chains", &chains},
         Operation{"yield", &yields}, Operation{"set_priority", &set_priority}}) {
-    for (const unsigned agents : {1U, 2U, 4U, 8U, 16U}) measure(operation, agents);
+    for (const unsigned agents : {1U, 2U, 4U, 8U, 16U, 32U, 64U}) measure(operation, agents);
   }
 }

@@ -23,7 +23,7 @@ namespace {
 using namespace heist;
 using namespace heist::stress;
 
-constexpr unsigned agents = 8;
+constexpr unsigned agents = 80;
 constexpr std::string_view name = "resting";
 
 /// What the kernel has counted of the agents' threads.

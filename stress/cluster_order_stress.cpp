@@ -41,7 +41,7 @@ class OrderStress {
   void round(Random& random) {
     // Rounds go through all of these in turn, and so come to all combinations. What a short run has
     // to see comes first.
-    static constexpr std::array<unsigned, 7> agents{4, 1, 2, 3, 8, 12, 16};
+    static constexpr std::array<unsigned, 7> agents{4, 1, 2, 3, 8, 16, 80};
     static constexpr std::array mixes{OrderMix::disturbed, OrderMix::mixed, OrderMix::outside};
     static constexpr std::array<std::uint64_t, 4> under_way{1000, 3, 60, 30'000};
     const OrderPlan plan{.agents = agents[number_ % agents.size()],

@@ -53,7 +53,7 @@ class SleepStress {
   explicit SleepStress(std::uint64_t cycles_each) : cycles_each_(cycles_each) {}
 
   void round(Random& random) {
-    static constexpr std::array<unsigned, 6> sizes{1, 2, 2, 3, 4, 8};
+    static constexpr std::array<unsigned, 7> sizes{1, 2, 2, 3, 4, 8, 80};
     AgentClusterOptions options;
     options.agents = sizes[random.below(sizes.size())];
     options.loop.tick = microseconds(20);

@@ -20,8 +20,8 @@
 namespace HEIST_NAMESPACE {
 
 struct AgentClusterOptions {
-  /// How many agents; at most 56. With zero the environment variable HEIST_AGENTS says it; without
-  /// that it is the number of CPUs that this process may use (by the hardware, the thread's
+  /// How many agents; at most 1024. With zero the environment variable HEIST_AGENTS says it;
+  /// without that it is the number of CPUs that this process may use (by the hardware, the thread's
   /// affinity and the quota of its cgroup).
   unsigned agents = 0;
   /// The names of the threads begin with it: "heist-0", "heist-1" and so on.
@@ -30,7 +30,7 @@ struct AgentClusterOptions {
   bool pin = false;
   /// How many extra threads, called reserves, may run stealable tasks in place of agents that are
   /// in blocking(). Each is started when it is needed for the first time. By default there are as
-  /// many as agents. At most 28, and 56 threads in all; a cluster of one agent has none.
+  /// many as agents. At most 28, and 1024 threads in all; a cluster of one agent has none.
   std::optional<unsigned> reserves = {};
   /// How long a reserve sleeps before its thread ends. When it is needed again, another thread is
   /// started.
@@ -63,8 +63,8 @@ class HEIST_EXPORT AgentCluster {
  public:
   /// Starts the threads; returns once each on_start has run.
   ///
-  /// Errors: as Agent; std::invalid_argument for more than 56 agents, too many reserves, a negative
-  /// reserve_idle, and for a HEIST_AGENTS that is no such number.
+  /// Errors: as Agent; std::invalid_argument for more than 1024 agents, too many reserves, a
+  /// negative reserve_idle, and for a HEIST_AGENTS that is no such number.
   explicit AgentCluster(AgentClusterOptions options = {});
   AgentCluster(const AgentCluster&) = delete;
   AgentCluster& operator=(const AgentCluster&) = delete;

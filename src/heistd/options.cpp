@@ -70,7 +70,7 @@ void add_network(CLI::App& app, Options& options, Raw& raw) {
       ->allow_extra_args(false);
   app.add_option("--agents", options.agents,
                  "Threads that run jobs; 0 takes as many as there are CPUs for this process")
-      ->check(CLI::Range(0, 56));
+      ->check(CLI::Range(0, 1024));
   app.add_option(
          "--max-wait", raw.max_wait,
          "How long jobs of a priority may wait before they run whatever else there is; ms, s "

@@ -51,6 +51,7 @@ class UrgencyHint : public RightUrgencyHint {
 
 class IdleAgents : public RightIdleAgents {
  public:
+  using RightIdleAgents::RightIdleAgents;
   [[nodiscard]] std::optional<unsigned> notify() noexcept {
     static const bool is_wrong = is_fault("wake_dropped");
     // relaxed: a number.

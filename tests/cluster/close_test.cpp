@@ -239,7 +239,7 @@ class ClusterCloseAwaited : public ClusterOf {
 
   test::Gate begun;
 };
-INSTANTIATE_TEST_SUITE_P(Sizes, ClusterCloseAwaited, testing::Values(2U, 8U), size_name);
+INSTANTIATE_TEST_SUITE_P(Sizes, ClusterCloseAwaited, testing::Values(2U, many_agents()), size_name);
 
 TEST_P(ClusterCloseAwaited, delayed_task_when_aborting_then_it_rejects) {
   close_while_a_task_waits_for(

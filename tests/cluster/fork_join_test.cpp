@@ -44,7 +44,7 @@ class ForkJoin : public testing::TestWithParam<unsigned> {
 
   AgentCluster cluster{{.agents = GetParam()}};
 };
-INSTANTIATE_TEST_SUITE_P(Agents, ForkJoin, testing::Values(1U, 2U, 8U));
+INSTANTIATE_TEST_SUITE_P(Agents, ForkJoin, testing::Values(1U, 2U, support::many_agents()));
 
 TEST_P(ForkJoin, tree_when_a_callback_returns_it_then_its_result) {
   EXPECT_EQ(run([] { return fib(20); }), 6765);

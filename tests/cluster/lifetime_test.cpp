@@ -182,10 +182,10 @@ TEST_P(ClusterLifetime, cluster_when_many_come_and_go_then_memory_is_flat) {
 }
 
 TEST_F(ClusterStart, constructor_when_too_many_agents_or_a_virtual_clock_then_refused) {
-  EXPECT_THROW(AgentCluster({.agents = 57}), std::invalid_argument);
+  EXPECT_THROW(AgentCluster({.agents = 1025}), std::invalid_argument);
   EXPECT_THROW(AgentCluster({.agents = 2, .loop = test::on_virtual_clock()}),
                std::invalid_argument);
-  EXPECT_EQ(AgentCluster({.agents = 56}).size(), 56U);
+  EXPECT_EQ(AgentCluster({.agents = 1024}).size(), 1024U);
 }
 
 TEST_F(ClusterStart, constructor_when_no_number_is_given_then_the_variable_counts) {

@@ -52,7 +52,7 @@ class Sus1Cluster : public RuntimeFixture, public testing::WithParamInterface<un
   Scheduler scheduler = cluster.scheduler();
 };
 
-INSTANTIATE_TEST_SUITE_P(Agents, Sus1Cluster, testing::Values(1U, 2U, 8U));
+INSTANTIATE_TEST_SUITE_P(Agents, Sus1Cluster, testing::Values(1U, 2U, many_agents()));
 
 TEST_P(Sus1Cluster, suspended_then_nothing_starts_and_resumed_then_all_does) {
   scheduler.suspend();

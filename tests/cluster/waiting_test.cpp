@@ -245,7 +245,7 @@ class ClusterWaitingAfterAwait : public ClusterDrainWatch {
 class ClusterOfTwoWaiting : public ClusterWaitingAfterAwait {};
 INSTANTIATE_TEST_SUITE_P(Two, ClusterOfTwoWaiting, testing::Values(2U), size_name);
 class ClusterOfMoreWaiting : public ClusterWaitingAfterAwait {};
-INSTANTIATE_TEST_SUITE_P(More, ClusterOfMoreWaiting, testing::Values(3U, 8U), size_name);
+INSTANTIATE_TEST_SUITE_P(More, ClusterOfMoreWaiting, testing::Values(3U, many_agents()), size_name);
 
 TEST_P(ClusterOfTwoWaiting, get_when_all_agents_wait_for_each_other_then_refused) {
   begin(first, second);

@@ -50,9 +50,11 @@ bool ClusterClosing::is_quiet(bool also_delayed) noexcept {
 
 /// Whether each member slept at some time during the call.
 bool ClusterClosing::all_sleep() noexcept {
-  return (cluster_.sleepers().idle().asleep() | cluster_.reserves().resting()
-                                                    << cluster_.agents()) ==
-         (std::uint64_t{1} << cluster_.size()) - 1;
+  const auto& idle = cluster_.sleepers().idle();
+  for (unsigned agent = 0; agent < cluster_.size(); ++agent) {
+    if (!idle.sleeps(agent) && !cluster_.is_at_rest(agent)) return false;
+  }
+  return true;
 }
 
 /// Whether tasks of a suspended scheduler wait in the cluster, or on an agent since it went to

@@ -79,6 +79,10 @@ class ClusterCore final : public TaskHome {
     return static_cast<unsigned>(sleepers_.loops().size());
   }
   [[nodiscard]] unsigned agents() const noexcept { return size() - reserve_setup_.count; }
+  /// Whether this is a reserve that rests.
+  [[nodiscard]] bool is_at_rest(unsigned agent) const noexcept {
+    return agent >= agents() && reserves_.is_at_rest(agent - agents());
+  }
   [[nodiscard]] LoopCore& loop(unsigned agent) const noexcept { return *sleepers_.loops()[agent]; }
   /// How many tasks and continuations this agent has claimed in other agents' rings and deques.
   [[nodiscard]] std::uint64_t stolen(unsigned agent) const noexcept {

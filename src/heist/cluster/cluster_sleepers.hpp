@@ -12,7 +12,8 @@ namespace HEIST_NAMESPACE::detail {
 
 class ClusterSleepers {
  public:
-  explicit ClusterSleepers(std::vector<Ref<LoopCore>> loops) noexcept : loops_(std::move(loops)) {}
+  explicit ClusterSleepers(std::vector<Ref<LoopCore>> loops) noexcept
+      : idle_(static_cast<unsigned>(loops.size())), loops_(std::move(loops)) {}
 
   /// Called by any thread after it has published: wakes one agent, unless all are awake or one
   /// searches.
@@ -21,7 +22,7 @@ class ClusterSleepers {
   }
   /// Called by any thread: wakes this agent if it sleeps.
   void wake(unsigned agent) noexcept {
-    if (idle_.wake(agent)) unpark(agent);
+    if (const auto woken = idle_.wake(agent)) unpark(*woken);
   }
   [[nodiscard]] IdleAgents& idle() noexcept { return idle_; }
   [[nodiscard]] const std::vector<Ref<LoopCore>>& loops() const noexcept { return loops_; }

@@ -1,8 +1,9 @@
 #include "cluster_waits.hpp"
 
-#include <bit>
 #include <heist/detail/promise_state.hpp>
+#include <new>
 #include <optional>
+#include <utility>
 
 #include "../loop/membership.hpp"
 #include "cluster_core.hpp"
@@ -31,14 +32,13 @@ struct ClusterWaits::Seen final : SeenWaits {
   Waits waits;
 };
 
-namespace {
+/// The members of whom a wait needs any one in order to go on.
+struct ClusterWaits::Awaited {
+  enum class Who : std::uint8_t { nobody, one, everybody };
 
-bool has(std::uint64_t set, std::size_t member) noexcept { return (set >> member & 1) != 0; }
-constexpr std::uint64_t one(std::size_t member) noexcept { return std::uint64_t{1} << member; }
-
-}  // namespace
-
-std::uint64_t ClusterWaits::everybody() const noexcept { return one(cluster_.size()) - 1; }
+  Who who = Who::nobody;
+  unsigned member = 0;  ///< the one
+};
 
 /// Reads, as a looker, what a member waits for.
 ClusterWaits::Wait ClusterWaits::read_wait(LoopCore& member) noexcept {
@@ -54,8 +54,8 @@ ClusterWaits::Wait ClusterWaits::read_wait(LoopCore& member) noexcept {
 
 /// The waits that lasted from the end of a first look to the beginning of a second one. So there
 /// was a moment at which all of them lasted.
-ClusterWaits::Waits ClusterWaits::look() noexcept {
-  Waits waits;
+ClusterWaits::Waits ClusterWaits::look() {
+  Waits waits(cluster_.size());
   lookers_.fetch_add(1, sync::edge("wait:looked", sync::seq_cst));
   for (unsigned index = 0; index < cluster_.size(); ++index)
     waits[index] = read_wait(cluster_.loop(index));
@@ -67,42 +67,57 @@ ClusterWaits::Waits ClusterWaits::look() noexcept {
   return waits;
 }
 
-/// The members of whom this one needs any one in order to go on. A wait for null is handled apart,
-/// because anybody may end it.
-std::uint64_t ClusterWaits::awaited_by(const Waits& waits, const Wait& wait) const noexcept {
+/// A wait for null is none.
+ClusterWaits::Awaited ClusterWaits::awaited_by(const Waits& waits,
+                                               const Wait& wait) const noexcept {
+  if (wait.on == nullptr) return {};
   for (unsigned index = 0; index < cluster_.size(); ++index) {
-    if (waits[index].on != nullptr && waits[index].settles == wait.on) return one(index);
-    if (&cluster_.loop(index) == wait.home) return one(index);
+    const bool settles = waits[index].on != nullptr && waits[index].settles == wait.on;
+    if (settles || &cluster_.loop(index) == wait.home) return {Awaited::Who::one, index};
   }
-  return wait.home == &cluster_ ? everybody() : 0;
+  if (wait.home == &cluster_) return {Awaited::Who::everybody};
+  return {};
 }
 
-/// The members that wait only for members that wait, too. Reserves that rest count among these,
-/// because they pick nothing.
-std::uint64_t ClusterWaits::find_stuck(const Waits& waits) const noexcept {
-  const std::uint64_t resting = cluster_.reserves().resting() << cluster_.agents();
-  std::uint64_t stuck = everybody();
-  for (std::uint64_t before = 0; before != stuck;) {
-    before = stuck;
-    for (unsigned index = 0; index < cluster_.size(); ++index) {
-      const std::uint64_t awaited = awaited_by(waits, waits[index]);
-      const bool is_stuck =
-          waits[index].on != nullptr && awaited != 0 && (awaited & ~(stuck | resting)) == 0;
-      if (!is_stuck && !has(resting, index)) stuck &= ~one(index);
+/// The members that wait only for members that wait, too. Reserves that rest count among these
+/// while they are looked for, because they pick nothing.
+std::vector<bool> ClusterWaits::find_stuck(const Waits& waits) const {
+  std::vector<Awaited> awaited;
+  for (const Wait& wait : waits) awaited.push_back(awaited_by(waits, wait));
+  std::vector<bool> stuck(waits.size(), true);
+  std::size_t free_members = 0;
+  const auto is_free = [&](unsigned index) {
+    const Awaited& by = awaited[index];
+    if (by.who == Awaited::Who::nobody) return !cluster_.is_at_rest(index);
+    return by.who == Awaited::Who::one ? !stuck[by.member] : free_members != 0;
+  };
+  bool goes_on = true;
+  while (std::exchange(goes_on, false)) {
+    for (unsigned index = 0; index < waits.size(); ++index) {
+      if (!stuck[index] || !is_free(index)) continue;
+      stuck[index] = false;
+      ++free_members;
+      goes_on = true;
     }
   }
-  return stuck & ~resting;
+  return stuck;
 }
 
-bool ClusterWaits::is_stuck(unsigned member) noexcept { return has(find_stuck(look()), member); }
+bool ClusterWaits::is_stuck(unsigned member) noexcept {
+  try {
+    return find_stuck(look())[member];
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
 
 // What a drain waits for.
 
 std::string ClusterWaits::words_for(const Waits& waits, const Wait& wait) const {
-  const std::uint64_t awaited = awaited_by(waits, wait);
-  if (awaited == 0) return "something outside of the cluster";
-  if (awaited == everybody()) return "a stealable task";
-  return "a task of agent " + std::to_string(std::countr_zero(awaited));
+  const Awaited awaited = awaited_by(waits, wait);
+  if (awaited.who == Awaited::Who::nobody) return "something outside of the cluster";
+  if (awaited.who == Awaited::Who::everybody) return "a stealable task";
+  return "a task of agent " + std::to_string(awaited.member);
 }
 
 std::string ClusterWaits::words_for_all(const Waits& waits) const {
@@ -120,7 +135,8 @@ std::string ClusterWaits::find_long_waits(unsigned member, std::unique_ptr<SeenW
   if (seen == nullptr) seen = std::make_unique<Seen>();
   Waits& before = static_cast<Seen&>(*seen).waits;
   const Waits now = look();
-  Waits both{};
+  before.resize(now.size());
+  Waits both(now.size());
   unsigned count = 0;
   std::optional<unsigned> first;
   for (unsigned index = 0; index < cluster_.size(); ++index) {

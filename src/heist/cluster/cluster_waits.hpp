@@ -2,14 +2,13 @@
 // waits for that makes no progress.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <heist/detail/sync.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "../loop/drain_watch.hpp"
-#include "idle_agents.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -24,7 +23,9 @@ class ClusterWaits {
  public:
   explicit ClusterWaits(ClusterCore& cluster) noexcept : cluster_(cluster) {}
 
-  /// Called by a member that has begun a wait: whether nobody is left who could end the wait.
+  /// Called by a member that has begun a wait: whether nobody is left who could end the wait. When
+  /// there is no memory for the look, it returns false, and find_long_waits() tells it later.
+  /// Cost: a look at each member, twice.
   [[nodiscard]] bool is_stuck(unsigned member) noexcept;
   /// Called by a member that has waited for long; see Membership.   Errors: std::bad_alloc.
   [[nodiscard]] std::string find_long_waits(unsigned member, std::unique_ptr<SeenWaits>& seen);
@@ -37,13 +38,13 @@ class ClusterWaits {
  private:
   struct Wait;
   struct Seen;
-  using Waits = std::array<Wait, IdleAgents::most_agents>;
+  using Waits = std::vector<Wait>;  ///< for each member
+  struct Awaited;
 
-  [[nodiscard]] std::uint64_t everybody() const noexcept;
   [[nodiscard]] static Wait read_wait(LoopCore& member) noexcept;
-  [[nodiscard]] Waits look() noexcept;
-  [[nodiscard]] std::uint64_t awaited_by(const Waits& waits, const Wait& wait) const noexcept;
-  [[nodiscard]] std::uint64_t find_stuck(const Waits& waits) const noexcept;
+  [[nodiscard]] Waits look();
+  [[nodiscard]] Awaited awaited_by(const Waits& waits, const Wait& wait) const noexcept;
+  [[nodiscard]] std::vector<bool> find_stuck(const Waits& waits) const;
   [[nodiscard]] std::string words_for(const Waits& waits, const Wait& wait) const;
   [[nodiscard]] std::string words_for_all(const Waits& waits) const;
 

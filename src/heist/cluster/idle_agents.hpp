@@ -1,6 +1,7 @@
-// IdleAgents: knows which agents sleep, and which are looking for work or about to.
+// IdleAgents: knows which agents sleep, and how many look for work or are about to.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <heist/detail/sync.hpp>
@@ -8,85 +9,134 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-// This is one word. A thread that wakes an agent in the word has to unpark that agent afterwards.
+// A thread that wakes an agent here has to unpark that agent afterwards.
 //
 // Roles   agent: announces, looks again, sleeps.  publisher: wakes one after it has published.
-// States  (sleeping: a bit for each agent; searching: how many agents look for work, or were woken
-//         to do so, and have neither found anything nor gone to sleep again).
+// States  sleeping_: a bit for each agent.  searching_: how many agents look for work, or were
+//         woken to do so, and have neither found anything nor gone to sleep again; and how many
+//         threads are about to wake one.
 // I1      While a published task is unclaimed, nobody sleeps, or somebody searches, or the
 //         publisher of the task is about to wake somebody.
+// I2      Whoever wakes an agent counts a searcher first, and takes the agent's bit then. So an
+//         agent that finds its bit taken is counted, and may end its search.
+// I3      Who counts a searcher that it cannot send after all takes the count back and looks again
+//         whom to wake, because publishers may have left their tasks to that searcher meanwhile.
 // Why     A publisher that sees a searcher leaves the task to it. Either the searcher finds a task,
-//         and then wakes another agent if there is more. Or it announces sleep, which ends its
-//         search in the same step, and looks again afterwards.
-// Edge idle: announce <-> notify. Through the queues: publish, read this word; announce, look
+//         and then wakes another agent if there is more. Or it announces sleep, and looks again
+//         after that. It is enough that the publisher reads the words one after the other: an agent
+//         that does not sleep when its bit is read looks for work after it has announced its sleep,
+//         and finds what was published before.
+// Edge idle: announce <-> notify. Through the queues: publish, read the words; announce, look
 //         again.
 // Progress  lock-free, but a searcher that is stopped holds up the wake-ups that were left to it.
-// Cost    A publisher reads one word and makes at most one system call; it makes none while
-//         nobody sleeps or somebody searches.
+// Cost    A publisher reads the count and, if nobody searches, a word for each 64 agents. It makes
+//         at most one system call; it makes none while nobody sleeps or somebody searches.
 // Proof   stress/model/models/cluster_sleepers.cpp.
 class IdleAgents {
  public:
-  static constexpr unsigned most_agents = 56;
+#if !defined(HEIST_MODEL)
+  static constexpr unsigned most_agents = 1024;
+#else
+  static constexpr unsigned most_agents = 4;
+#endif
+
+  explicit IdleAgents(unsigned agents) noexcept
+      : words_((agents + agents_in_word - 1) / agents_in_word) {}
 
   /// Called by any thread after it has published: returns the agent to unpark. Returns nothing when
   /// all agents are awake or one searches.
   [[nodiscard]] std::optional<unsigned> notify() noexcept {
-    Word old = word_.load(sync::edge("idle:notify", sync::seq_cst));
-    while (sleeping(old) != 0 && searching(old) == 0) {
-      const auto agent = static_cast<unsigned>(std::countr_zero(sleeping(old)));
-      if (word_.compare_exchange_weak(old, (old & ~bit(agent)) + one_searcher,
-                                      sync::edge("idle:notify", sync::seq_cst),
-                                      sync::edge("idle:notify", sync::seq_cst))) {
-        return agent;
+    while (searching_.load(sync::edge("idle:notify", sync::seq_cst)) == 0 && has_sleepers()) {
+      std::uint32_t none = 0;
+      if (!searching_.compare_exchange_strong(none, 1, sync::edge("idle:notify", sync::seq_cst),
+                                              sync::edge("idle:notify", sync::seq_cst))) {
+        return std::nullopt;
       }
+      if (const auto agent = take_any()) return agent;
+      take_back_searcher();
     }
     return std::nullopt;
   }
-  /// Moves an agent from sleeping to searching. Returns false when it does not sleep. A caller that
-  /// wakes another agent has to unpark it then. An agent that wakes itself becomes a searcher as if
-  /// it had been woken, because publishers may have counted on the search that its announcement
-  /// ended.
-  bool wake(unsigned agent) noexcept {
-    Word old = word_.load(sync::edge("idle:notify", sync::seq_cst));
-    while ((old & bit(agent)) != 0) {
-      if (word_.compare_exchange_weak(old, old - bit(agent) + one_searcher,
-                                      sync::edge("idle:notify", sync::seq_cst),
-                                      sync::edge("idle:notify", sync::seq_cst))) {
-        return true;
-      }
-    }
-    return false;
+  /// Called by any thread that wants this agent to wake. Returns the agent to unpark, or nothing
+  /// when it does not sleep. (It may be another one, see I3.)
+  [[nodiscard]] std::optional<unsigned> wake(unsigned agent) noexcept {
+    if (!sleeps(agent)) return std::nullopt;
+    begin_search();
+    if (take(agent)) return agent;
+    take_back_searcher();
+    return notify();
+  }
+  /// Called by an agent that is awake again. It is a searcher then, as if it had been woken,
+  /// because publishers may have counted on the search that its announcement ended.
+  void end_sleep(unsigned agent) noexcept {
+    if (take(agent)) begin_search();
   }
 
   /// Called by an agent that has nothing to do: it looks for work before it sleeps.
   void begin_search() noexcept {
-    word_.fetch_add(one_searcher, sync::edge("idle:announce", sync::seq_cst));
+    searching_.fetch_add(1, sync::edge("idle:announce", sync::seq_cst));
   }
   /// Called by a searcher that goes to sleep. It has to look a last time then, and afterwards sleep
-  /// or wake() itself.
+  /// or call end_sleep().
   void announce(unsigned agent) noexcept {
-    word_.fetch_add(bit(agent) - one_searcher, sync::edge("idle:announce", sync::seq_cst));
+    word(agent).fetch_or(bit(agent), sync::edge("idle:announce", sync::seq_cst));
+    searching_.fetch_sub(1, sync::edge("idle:announce", sync::seq_cst));
   }
   /// Called by a searcher that has found a task and taken it. Returns whether it has to look for
   /// more and wake another agent.
   [[nodiscard]] bool end_search() noexcept {
-    return sleeping(word_.fetch_sub(one_searcher, sync::edge("idle:announce", sync::seq_cst))) != 0;
+    searching_.fetch_sub(1, sync::edge("idle:announce", sync::seq_cst));
+    return has_sleepers();
   }
 
-  /// For a close: a bit for each agent that sleeps; no bit while an agent searches.
-  [[nodiscard]] std::uint64_t asleep() const noexcept {
-    const Word now = word_.load(sync::edge("idle:notify", sync::seq_cst));
-    return searching(now) != 0 ? 0 : sleeping(now);
+  [[nodiscard]] bool sleeps(unsigned agent) const noexcept {
+    const Word now =
+        sleeping_[agent / agents_in_word].load(sync::edge("idle:notify", sync::seq_cst));
+    return (now & bit(agent)) != 0;
   }
 
  private:
   using Word = std::uint64_t;
-  static constexpr Word one_searcher = Word{1} << most_agents;
-  static Word bit(unsigned agent) noexcept { return Word{1} << agent; }
-  static Word sleeping(Word word) noexcept { return word & (one_searcher - 1); }
-  static Word searching(Word word) noexcept { return word >> most_agents; }
+#if defined(HEIST_MODEL)
+  static constexpr unsigned agents_in_word = 1;
+#else
+  static constexpr unsigned agents_in_word = 64;
+#endif
 
-  alignas(64) sync::atomic<Word> word_{0};
+  static Word bit(unsigned agent) noexcept { return Word{1} << agent % agents_in_word; }
+  sync::atomic<Word>& word(unsigned agent) noexcept { return sleeping_[agent / agents_in_word]; }
+
+  [[nodiscard]] bool has_sleepers() const noexcept {
+    for (unsigned at = 0; at < words_; ++at) {
+      if (sleeping_[at].load(sync::edge("idle:notify", sync::seq_cst)) != 0) return true;
+    }
+    return false;
+  }
+  bool take(unsigned agent) noexcept {
+    const Word before =
+        word(agent).fetch_and(~bit(agent), sync::edge("idle:notify", sync::seq_cst));
+    return (before & bit(agent)) != 0;
+  }
+  [[nodiscard]] std::optional<unsigned> take_any() noexcept {
+    for (unsigned at = 0; at < words_; ++at) {
+      Word old = sleeping_[at].load(sync::edge("idle:notify", sync::seq_cst));
+      while (old != 0) {
+        if (sleeping_[at].compare_exchange_weak(old, old & (old - 1),
+                                                sync::edge("idle:notify", sync::seq_cst),
+                                                sync::edge("idle:notify", sync::seq_cst))) {
+          return at * agents_in_word + static_cast<unsigned>(std::countr_zero(old));
+        }
+      }
+    }
+    return std::nullopt;
+  }
+  void take_back_searcher() noexcept {
+    searching_.fetch_sub(1, sync::edge("idle:notify", sync::seq_cst));
+  }
+
+  alignas(64) sync::atomic<std::uint32_t> searching_{0};
+  const unsigned words_;
+  std::array<sync::atomic<Word>, most_agents / agents_in_word> sleeping_{};
 };
 
 }  // namespace HEIST_NAMESPACE::detail

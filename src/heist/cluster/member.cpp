@@ -201,7 +201,7 @@ void Member::park_among_all(Moment limit) noexcept {
   loop_.sleep().prepare();
   loop_.sleep().count_one();
   if (announce_sleep()) wait(limit);
-  static_cast<void>(cluster_.sleepers().idle().wake(index_));
+  cluster_.sleepers().idle().end_sleep(index_);
 }
 
 /// Called before the agent says that it sleeps.

@@ -99,9 +99,9 @@ class Reserves {
     }
   }
 
-  /// For a close: a bit for each reserve that rests, by rank.
-  [[nodiscard]] std::uint64_t resting() const noexcept {
-    return word_.load(sync::edge("reserves:quiet", sync::seq_cst)) >> resting_shift & all_;
+  /// For a close.
+  [[nodiscard]] bool is_at_rest(unsigned rank) const noexcept {
+    return (word_.load(sync::edge("reserves:quiet", sync::seq_cst)) & resting_bit(rank)) != 0;
   }
 
  private:

@@ -48,7 +48,8 @@ class TimerKeeper {
   [[nodiscard]] Watch watch() const noexcept {
     const Word word = watch_.load(sync::edge("keeper:watch", sync::seq_cst));
     if (word == 0) return {};
-    return {word >> 8, static_cast<unsigned>(word & 255) - 1};
+    const Due until = word >> watcher_bits;
+    return {until < latest ? until : never, static_cast<unsigned>(word & (one_tick - 1)) - 1};
   }
 
   /// Takes the role, unless somebody has it.
@@ -86,7 +87,7 @@ class TimerKeeper {
   [[nodiscard]] bool try_watch(unsigned agent, Due until) noexcept {
     Word nobody = 0;
     const Due kept = until < latest ? until : latest;
-    return watch_.compare_exchange_strong(nobody, (kept << 8) | (agent + 1),
+    return watch_.compare_exchange_strong(nobody, kept * one_tick + agent + 1,
                                           sync::edge("keeper:watch", sync::seq_cst),
                                           sync::edge("keeper:watch", sync::seq_cst));
   }
@@ -94,9 +95,11 @@ class TimerKeeper {
 
  private:
   using Word = std::uint64_t;
-  /// The latest time that fits into the word beside the watcher. For later times the watcher wakes
-  /// this early.
-  static constexpr Due latest = never >> 8;
+  static constexpr unsigned watcher_bits = 11;
+  static constexpr Word one_tick = Word{1} << watcher_bits;
+  /// Times from this one on do not fit into the word beside the watcher. A watcher until then may
+  /// have to be woken for any other delay.
+  static constexpr Due latest = never >> watcher_bits;
   // Values of role_.
   static constexpr std::uint32_t free = 0;
   static constexpr std::uint32_t taken = 1;
@@ -104,7 +107,7 @@ class TimerKeeper {
 
   alignas(64) sync::atomic<Due> next_due_{never};
   sync::atomic<std::uint32_t> role_{free};
-  sync::atomic<Word> watch_{0};  ///< until << 8 | watcher + 1
+  sync::atomic<Word> watch_{0};  ///< until * one_tick + watcher + 1
 };
 
 }  // namespace HEIST_NAMESPACE::detail

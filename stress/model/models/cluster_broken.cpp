@@ -29,7 +29,7 @@ HEIST_MODEL_PROGRAM(broken_stall_of_many_rounds, 0) {
 /// A searcher that is stopped (agent 1, by the system, or while it keeps the delays) holds up the
 /// wake-ups that posters leave to it: agent 0 sleeps on (CLU-3's "a wake-up is in flight").
 HEIST_MODEL_PROGRAM(broken_stopped_searcher, 0) {
-  IdleAgents idle;
+  IdleAgents idle(2);
   idle.begin_search();
   idle.announce(0);
   idle.begin_search();

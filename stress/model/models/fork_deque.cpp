@@ -58,7 +58,7 @@ struct Sleepers {
       ++woken;
     }
   }
-  IdleAgents idle;
+  IdleAgents idle{2};
   int woken = 0;
 };
 using Queues =

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int something_failed = 1;
 constexpr int wrong_command_line = 2;
-constexpr unsigned most_agents = 56;
+constexpr unsigned most_agents = 1024;
 
 struct Options {
   std::vector<std::string> paths;

@@ -135,7 +135,7 @@ class CommandLine(ProgramTest):
             ["--allow", "anything", self.file],
             ["--strange", self.file],
             ["--agents", "0", self.file],
-            ["--agents", "57", self.file],
+            ["--agents", "1025", self.file],
         ):
             self.assertEqual(run(*wrong)[0], 2)
 

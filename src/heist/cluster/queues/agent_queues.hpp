@@ -44,17 +44,23 @@ class alignas(64) AgentQueues {
   Forks& forks(int level) noexcept { return forks_[static_cast<std::size_t>(level / 2)]; }
   SourceRotation& turns(int level) noexcept { return turns_[static_cast<std::size_t>(level)]; }
 
-  /// Notes that the agent's ring of this level may hold something from now on.
-  void note_tasks(int level) noexcept { occupied_ |= 1U << level; }
-  /// The highest level at which the agent's rings hold something, or -1.
-  [[nodiscard]] int best_level() noexcept {
-    while (occupied_ != 0) {
-      const int level = static_cast<int>(std::bit_width(occupied_)) - 1;
-      if (ring(level).has_tasks()) return level;
-      occupied_ &= ~(1U << level);
-    }
-    return -1;
+  /// Notes that the agent's ring of this level may hold something. Returns false when that was
+  /// noted already.
+  bool note_tasks(int level) noexcept { return note(rings_noted_, level); }
+  void forget_tasks(int level) noexcept { rings_noted_ &= ~(1U << level); }
+  /// The highest level at which the agent's rings may hold something, or -1.
+  [[nodiscard]] int highest_noted() const noexcept {
+    return static_cast<int>(std::bit_width(rings_noted_)) - 1;
   }
+  /// Does as note_tasks() for the deque of this level.
+  bool note_forks(int level) noexcept { return note(forks_noted_, level); }
+  /// Returns whether that was noted.
+  bool forget_forks(int level) noexcept {
+    const bool was_noted = (forks_noted_ >> level & 1) != 0;
+    forks_noted_ &= ~(1U << level);
+    return was_noted;
+  }
+  [[nodiscard]] bool has_noted_forks() const noexcept { return forks_noted_ != 0; }
   /// Takes a task from the agent's own ring. Returns null when the ring is empty.
   LoopNode* claim(int level) noexcept {
     note_pick(level);
@@ -74,10 +80,17 @@ class alignas(64) AgentQueues {
   }
 
  private:
+  static bool note(unsigned& noted, int level) noexcept {
+    if ((noted >> level & 1) != 0) return false;
+    noted |= 1U << level;
+    return true;
+  }
+
   std::array<Ring, sizes.levels> rings_;
   std::array<Forks, sizes.levels / 2> forks_;
   // Only the agent touches these.
-  alignas(64) unsigned occupied_ = 0;
+  alignas(64) unsigned rings_noted_ = 0;  ///< a bit for each level, as TaskHolders has it
+  unsigned forks_noted_ = 0;              ///< the same for the deques
   int picked_ = -1;
   std::array<SourceRotation, sizes.levels> turns_;
   sync::atomic<std::uint64_t> stolen_{0};

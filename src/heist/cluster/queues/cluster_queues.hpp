@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "abort_sweep.hpp"
-#include "active_agent_count.hpp"
 #include "agent_queues.hpp"
 #include "injection_queue.hpp"
 #include "level_index.hpp"
 #include "overdue_search.hpp"
+#include "task_holders.hpp"
 #include "urgency_hint.hpp"
 
 namespace HEIST_NAMESPACE::detail {
@@ -50,7 +50,11 @@ class ClusterQueues {
   /// Only the first `enlisted` agents pick from the beginning. The last place never picks: it is
   /// for drain().
   ClusterQueues(unsigned agents, unsigned enlisted, Sleepers& sleepers)
-      : sleepers_(sleepers), enlisted_(enlisted), index_(agents, enlisted), agents_(agents) {}
+      : sleepers_(sleepers),
+        index_(agents, enlisted),
+        rings_(make_holders(sizes.levels, agents)),
+        forks_(make_holders(sizes.levels / 2, agents)),
+        agents_(agents) {}
 
   /// To be called before the queues are used, if take_late() will be called with these waits.
   /// Errors: std::bad_alloc.
@@ -97,20 +101,18 @@ class ClusterQueues {
   // What one of the agents calls.
 
   /// The agents before `count` pick from now on.
-  void enlist(unsigned count) noexcept {
-    index_.enlist(count);
-    enlisted_.raise(count);
-  }
+  void enlist(unsigned count) noexcept { index_.enlist(count); }
   /// Called when a task that runs on `agent` posts another one.
   void post_from(unsigned agent, LoopNode& task, int level) noexcept {
     if (!own(agent, level).push(task)) return post(task, level);
-    agents_[agent].note_tasks(level);
+    note_tasks(agent, level);
     published(level);
   }
   /// Leaves the continuation of a task that runs on `agent` behind, until unfork(). Returns false
   /// when there is no room for it.
   [[nodiscard]] bool fork(unsigned agent, LoopNode& continuation, int level) noexcept {
     if (!forks(agent, level).push(continuation)) return false;
+    if (agents_[agent].note_forks(level)) fork_holders(level).add(agent);
     published(level);
     return true;
   }
@@ -122,9 +124,10 @@ class ClusterQueues {
   /// Takes what is to be started next. Returns null when that is a bound task, or when nothing is
   /// runnable. `bound` is the highest level of the bound tasks, or -1 when there are none.
   [[nodiscard]] LoopNode* pick(unsigned agent, int bound) noexcept {
+    forget_forks(agent);
     for (;;) {
       const int hint = hint_.level();
-      const int stealable = agents_[agent].best_level();
+      const int stealable = best_level(agent);
       const int best = std::max(bound, stealable);
       // Only a task whose publisher is about to raise the hint can stand above the hint. An agent
       // that has nothing of its own looks for such tasks, too.
@@ -193,13 +196,9 @@ class ClusterQueues {
   /// call.
   [[nodiscard]] bool has_tasks(unsigned agent) noexcept {
     const LevelIndex::Inside inside(index_, agent);
-    const unsigned agents = enlisted_.count();
     for (int level = top_level; level >= 0; --level) {
       if (inject(level).has_tasks() || index_.has_tasks(agent, level)) return true;
-      for (unsigned other = 0; other < agents; ++other) {
-        if (own(other, level).has_tasks()) return true;
-        if (Agent::has_forks(level) && forks(other, level).has_tasks()) return true;
-      }
+      if (somebody_has_tasks(agent, level)) return true;
     }
     return false;
   }
@@ -225,11 +224,10 @@ class ClusterQueues {
   [[nodiscard]] LoopNode* search_above(unsigned agent, int level,
                                        int highest = top_level) noexcept {
     const LevelIndex::Inside inside(index_, agent);
-    const unsigned agents = enlisted_.count();
     for (;;) {
       const auto moves = index_.moves();
       for (int at = highest; at > level; --at) {
-        if (LoopNode* task = take_at(agent, agents, at, level < 0)) return task;
+        if (LoopNode* task = take_at(agent, at, level < 0)) return task;
       }
       if (index_.moves() == moves) return nullptr;
     }
@@ -241,9 +239,48 @@ class ClusterQueues {
   using Bins = InjectionQueue<sizes.bins, sizes.bin>;
   static constexpr int top_level = static_cast<int>(sizes.levels) - 1;
 
+  static std::vector<TaskHolders> make_holders(unsigned levels, unsigned agents) {
+    std::vector<TaskHolders> holders;
+    holders.reserve(levels);
+    for (unsigned level = 0; level < levels; ++level) holders.emplace_back(agents);
+    return holders;
+  }
   Bins& inject(int level) noexcept { return inject_[static_cast<std::size_t>(level)]; }
   Agent::Ring& own(unsigned agent, int level) noexcept { return agents_[agent].ring(level); }
   Agent::Forks& forks(unsigned agent, int level) noexcept { return agents_[agent].forks(level); }
+  /// Whose rings, or whose deques, may hold tasks of the level.
+  TaskHolders& ring_holders(int level) noexcept { return rings_[static_cast<std::size_t>(level)]; }
+  TaskHolders& fork_holders(int level) noexcept {
+    return forks_[static_cast<std::size_t>(level / 2)];
+  }
+
+  /// Called by the agent after it has pushed tasks to its ring, before it raises the hint.
+  void note_tasks(unsigned agent, int level) noexcept {
+    if (agents_[agent].note_tasks(level)) ring_holders(level).add(agent);
+  }
+  /// The highest level at which the agent's own rings hold something, or -1.
+  int best_level(unsigned agent) noexcept {
+    for (;;) {
+      const int level = agents_[agent].highest_noted();
+      if (level < 0 || own(agent, level).has_tasks()) return level;
+      agents_[agent].forget_tasks(level);
+      ring_holders(level).remove(agent);
+    }
+  }
+  /// Called by an agent that picks: it has left nothing behind (ForkRun).
+  void forget_forks(unsigned agent) noexcept {
+    if (!agents_[agent].has_noted_forks()) [[likely]]
+      return;
+    for (int level = 1; level <= top_level; level += 2) {
+      if (agents_[agent].forget_forks(level)) fork_holders(level).remove(agent);
+    }
+  }
+  [[nodiscard]] bool somebody_has_tasks(unsigned agent, int level) noexcept {
+    const auto has_in_ring = [&](unsigned other) { return own(other, level).has_tasks(); };
+    if (ring_holders(level).find_after(agent, has_in_ring)) return true;
+    const auto has_forks = [&](unsigned other) { return forks(other, level).has_tasks(); };
+    return Agent::has_forks(level) && fork_holders(level).find_after(agent, has_forks);
+  }
 
   void published(int level) noexcept {
     hint_.published(level);
@@ -268,29 +305,28 @@ class ClusterQueues {
     }
   }
 
-  /// Takes a task of one level. `agents` is how many agents take part. Precondition: the agent is
-  /// inside an epoch.
-  LoopNode* take_at(unsigned agent, unsigned agents, int level, bool several) noexcept {
+  /// Takes a task of one level.   Precondition: the agent is inside an epoch.
+  LoopNode* take_at(unsigned agent, int level, bool several) noexcept {
     agents_[agent].note_pick(level);
     if (Agent::has_forks(level)) {
-      if (LoopNode* continuation = steal_fork(agent, agents, level)) return continuation;
+      if (LoopNode* continuation = steal_fork(agent, level)) return continuation;
     }
     SourceRotation& turns = agents_[agent].turns(level);
     for (const auto place : turns.order()) {
-      LoopNode* task = take_from(place, agent, agents, level, several);
+      LoopNode* task = take_from(place, agent, level, several);
       if (task == nullptr) continue;
       turns.found(place, sizes.bin);
       return task;
     }
     return nullptr;
   }
-  LoopNode* take_from(SourceRotation::Place place, unsigned agent, unsigned agents, int level,
+  LoopNode* take_from(SourceRotation::Place place, unsigned agent, int level,
                       bool several) noexcept {
     switch (place) {
       case SourceRotation::Place::bins:
         return take_bin(agent, level);
       case SourceRotation::Place::rings:
-        return steal(agent, agents, level, several);
+        return steal(agent, level, several);
       case SourceRotation::Place::shared:
         break;
     }
@@ -298,15 +334,17 @@ class ClusterQueues {
   }
   LoopNode* search_level(unsigned agent, int level) noexcept {
     const LevelIndex::Inside inside(index_, agent);
-    return take_at(agent, enlisted_.count(), level, false);
+    return take_at(agent, level, false);
   }
   /// Looks for the task that has been late for longest. The agent is inside an epoch. Tasks in a
   /// bin do not show since when they wait, so the agent moves one bin into its own ring.
   void look_for_late(OverdueSearch<typename Agent::Ring>& search, unsigned agent,
                      int level) noexcept {
     if (own(agent, level).has_room(sizes.bin)) publish_rest(agent, level, inject(level).take());
-    const unsigned agents = enlisted_.count();
-    for (unsigned other = 0; other < agents; ++other) search.look(level, own(other, level));
+    ring_holders(level).find_after(agent, [&](unsigned other) {
+      search.look(level, own(other, level));
+      return false;
+    });
     index_.each_front(level, [&](SignalQueue& queue, const LinkedQueue::Front& front) noexcept {
       search.look(level, queue, front);
     });
@@ -334,47 +372,49 @@ class ClusterQueues {
     if (first != nullptr) publish_rest(agent, level, first->next);
     return first;
   }
-  LoopNode* steal(unsigned agent, unsigned agents, int level, bool several) noexcept {
+  LoopNode* steal(unsigned agent, int level, bool several) noexcept {
     std::array<LoopNode*, sizes.bin> loot{};
     const std::span wanted(loot.data(), several ? loot.size() : 1);
-    for (unsigned i = 1; i < agents; ++i) {
-      const auto count = own((agent + i) % agents, level).claim(wanted);
-      if (count == 0) continue;
-      agents_[agent].count_stolen(count);
-      for (unsigned at = 0; at < count; ++at) {
-        loot[at]->next = at + 1 < count ? loot[at + 1] : nullptr;
-      }
-      publish_rest(agent, level, loot[0]->next);
-      return loot[0];
+    std::uint32_t count = 0;
+    ring_holders(level).find_after(agent, [&](unsigned other) {
+      if (other != agent) count = own(other, level).claim(wanted);
+      return count != 0;
+    });
+    if (count == 0) return nullptr;
+    agents_[agent].count_stolen(count);
+    for (unsigned at = 0; at < count; ++at) {
+      loot[at]->next = at + 1 < count ? loot[at + 1] : nullptr;
     }
-    return nullptr;
+    publish_rest(agent, level, loot[0]->next);
+    return loot[0];
   }
   /// Steals a continuation from another agent. The agent has none of its own, because an agent that
   /// picks has left nothing behind (ForkRun).
-  LoopNode* steal_fork(unsigned agent, unsigned agents, int level) noexcept {
-    for (unsigned i = 1; i < agents; ++i) {
-      if (LoopNode* continuation = forks((agent + i) % agents, level).steal()) {
-        agents_[agent].count_stolen(1);
-        return continuation;
-      }
-    }
-    return nullptr;
+  LoopNode* steal_fork(unsigned agent, int level) noexcept {
+    LoopNode* continuation = nullptr;
+    fork_holders(level).find_after(agent, [&](unsigned other) {
+      if (other != agent) continuation = forks(other, level).steal();
+      return continuation != nullptr;
+    });
+    if (continuation != nullptr) agents_[agent].count_stolen(1);
+    return continuation;
   }
   /// Publishes the tasks that came with a task, before that task is started (I2). Only an overfull
   /// bin holds more tasks than fit into the ring; the tasks that do not fit go back.
   void publish_rest(unsigned agent, int level, LoopNode* oldest) noexcept {
     if (oldest == nullptr) return;
     LoopNode* left = own(agent, level).push_chain(oldest);
+    note_tasks(agent, level);
     while (left != nullptr) inject(level).post(*std::exchange(left, left->next));
-    agents_[agent].note_tasks(level);
     published(level);
   }
 
   Sleepers& sleepers_;
-  ActiveAgentCount enlisted_;
   UrgencyHint hint_;
   LevelIndex index_;
   std::array<Bins, sizes.levels> inject_;
+  std::vector<TaskHolders> rings_;  ///< for each level: whose ring may hold something
+  std::vector<TaskHolders> forks_;  ///< for each level of continuations: whose deque may
   std::vector<Agent> agents_;
 };
 

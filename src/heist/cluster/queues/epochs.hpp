@@ -1,7 +1,9 @@
 // Epochs: decide when memory that only agents look at may be freed.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <heist/detail/sync.hpp>
 #include <vector>
@@ -11,12 +13,17 @@
 namespace HEIST_NAMESPACE::detail {
 
 /// How many cells an agent retires before it looks again at the epochs of all agents. Each look
-/// reads one cache line for each agent.
+/// reads one cache line for each agent: that is at most four lines for each cell, and with many
+/// agents each of them may have as many retired cells as there are agents.
+[[nodiscard]] constexpr unsigned retired_between_looks(std::size_t agents) noexcept {
 #if defined(HEIST_MODEL)
-inline constexpr unsigned retired_between_looks = 1;
+  static_cast<void>(agents);
+  return 1;
 #else
-inline constexpr unsigned retired_between_looks = 16;
+  constexpr std::size_t least = 16;
+  return static_cast<unsigned>(std::max(least, agents / 4));
 #endif
+}
 
 // Memory at which agents may still look is retired. It is freed once every agent has been outside
 // since then.
@@ -77,7 +84,9 @@ class Epochs {
     bag.retired_in = now;
     node.retired = bag.first;
     bag.first = &node;
-    if (++mine.retired % retired_between_looks == 0) advance(now);
+    if (++mine.retired < retired_between_looks(agents_.size())) return;
+    mine.retired = 0;
+    advance(now);
   }
 
  private:
@@ -90,7 +99,7 @@ class Epochs {
   struct alignas(64) Agent {
     sync::atomic<std::uint64_t> epoch{outside};
     std::array<Bag, bag_count> bags;
-    unsigned retired = 0;
+    unsigned retired = 0;  ///< since its last look
   };
 
   static void empty(Bag& bag) noexcept {
