@@ -83,6 +83,7 @@ ClusterWaits::Awaited ClusterWaits::awaited_by(const Waits& waits,
 /// while they are looked for, because they pick nothing.
 std::vector<bool> ClusterWaits::find_stuck(const Waits& waits) const {
   std::vector<Awaited> awaited;
+  awaited.reserve(waits.size());
   for (const Wait& wait : waits) awaited.push_back(awaited_by(waits, wait));
   std::vector<bool> stuck(waits.size(), true);
   std::size_t free_members = 0;

@@ -25,7 +25,7 @@ class ClusterWaits {
 
   /// Called by a member that has begun a wait: whether nobody is left who could end the wait. When
   /// there is no memory for the look, it returns false, and find_long_waits() tells it later.
-  /// Cost: a look at each member, twice.
+  /// Cost: three allocations, and a look at each member, twice and once more for each that waits.
   [[nodiscard]] bool is_stuck(unsigned member) noexcept;
   /// Called by a member that has waited for long; see Membership.   Errors: std::bad_alloc.
   [[nodiscard]] std::string find_long_waits(unsigned member, std::unique_ptr<SeenWaits>& seen);

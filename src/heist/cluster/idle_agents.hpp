@@ -19,8 +19,8 @@ namespace HEIST_NAMESPACE::detail {
 //         publisher of the task is about to wake somebody.
 // I2      Whoever wakes an agent counts a searcher first, and takes the agent's bit then. So an
 //         agent that finds its bit taken is counted, and may end its search.
-// I3      Who counts a searcher that it cannot send after all takes the count back and looks again
-//         whom to wake, because publishers may have left their tasks to that searcher meanwhile.
+// I3      Whoever counts a searcher that it cannot send after all takes the count back and looks
+//         again whom to wake, because publishers may have left their tasks to that searcher.
 // Why     A publisher that sees a searcher leaves the task to it. Either the searcher finds a task,
 //         and then wakes another agent if there is more. Or it announces sleep, and looks again
 //         after that. It is enough that the publisher reads the words one after the other: an agent

@@ -17,13 +17,15 @@ namespace HEIST_NAMESPACE::detail {
 // Edge holders: add <-> look. Through the queues: push, add, then read the hint and the idle
 //         agents; announce (of a hint or of a sleep), then look.
 // Progress  wait-free.
-// Cost    A look reads one word for each 64 agents. An owner that has tasks all the time writes
-//         nothing.
+// Cost    A look reads one word for each 64 agents, the looker's own word twice. An owner that has
+//         tasks all the time writes nothing.
 // Proof   stress/model/models/cluster_{queues,hint,sleepers}.cpp, fork_deque.cpp.
 class TaskHolders {
  public:
   /// Errors: std::bad_alloc.
-  explicit TaskHolders(unsigned agents) : lines_((agents + agents_in_line - 1) / agents_in_line) {}
+  explicit TaskHolders(unsigned agents)
+      : words_((agents + agents_in_word - 1) / agents_in_word),
+        lines_((words_ + words_in_line - 1) / words_in_line) {}
 
   /// Called by the owner.
   void add(unsigned agent) noexcept {
@@ -39,12 +41,11 @@ class TaskHolders {
   /// it returns true. Returns whether it did.
   template <class Look>
   bool find_after(unsigned after, Look&& look) const noexcept {
-    const unsigned words = static_cast<unsigned>(lines_.size()) * words_in_line;
     const unsigned first = after / agents_in_word;
     const Word up_to = bit(after) | (bit(after) - 1);
     if (find_in(first, ~up_to, look)) return true;
-    for (unsigned i = 1; i < words; ++i) {
-      if (find_in((first + i) % words, ~Word{0}, look)) return true;
+    for (unsigned i = 1; i < words_; ++i) {
+      if (find_in((first + i) % words_, ~Word{0}, look)) return true;
     }
     return find_in(first, up_to, look);
   }
@@ -58,14 +59,14 @@ class TaskHolders {
   static constexpr unsigned agents_in_word = 64;
   static constexpr unsigned words_in_line = 8;
 #endif
-  static constexpr unsigned agents_in_line = agents_in_word * words_in_line;
   struct alignas(64) Line {
     std::array<sync::atomic<Word>, words_in_line> words{};
   };
 
   static Word bit(unsigned agent) noexcept { return Word{1} << agent % agents_in_word; }
   sync::atomic<Word>& word(unsigned agent) noexcept {
-    return lines_[agent / agents_in_line].words[agent / agents_in_word % words_in_line];
+    const unsigned at = agent / agents_in_word;
+    return lines_[at / words_in_line].words[at % words_in_line];
   }
   template <class Look>
   bool find_in(unsigned at, Word among, Look& look) const noexcept {
@@ -77,6 +78,7 @@ class TaskHolders {
     return false;
   }
 
+  unsigned words_;
   std::vector<Line> lines_;
 };
 
