@@ -14,17 +14,16 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-void* allocate_node(std::size_t bytes) {
+constinit NodeCache no_cache{};
+constinit thread_local NodeCache* node_cache = &no_cache;
+
+void* allocate_node_elsewhere(std::size_t bytes) {
   if (model::OutOfMemory::takes_effect()) throw std::bad_alloc();
   return ::operator new(bytes, std::align_val_t{64});
 }
-void* allocate_node(std::size_t bytes, std::uint8_t /*node_class*/) { return allocate_node(bytes); }
 
-void release_node(void* node, std::size_t bytes) noexcept {
+void release_node_elsewhere(void* node, std::size_t bytes) noexcept {
   ::operator delete(node, bytes, std::align_val_t{64});
-}
-void release_node(void* node, std::size_t bytes, std::uint8_t /*node_class*/) noexcept {
-  release_node(node, bytes);
 }
 
 // The processor's counter knows nothing of a model's time.

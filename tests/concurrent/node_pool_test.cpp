@@ -382,5 +382,16 @@ TEST_F(DepotTest, put_when_little_is_free_then_nothing_is_trimmed) {
   EXPECT_EQ(depot.slabs_trimmed(), 0U);
 }
 
+// A prefetch of an address that is not mapped costs a walk through the page tables.
+TEST(FreeNodesOfAThread, last_ones_when_taken_then_what_is_prefetched_is_mapped) {
+  FreeNodes free;
+  free.open();
+  int node = 0;
+  free.push(&node);
+  for (void** before = free.nodes(); before-- != free.nodes() - 4;) EXPECT_EQ(*before, &free);
+  EXPECT_EQ(free.pop(), &node);
+  EXPECT_TRUE(free.is_empty());
+}
+
 }  // namespace
 }  // namespace HEIST_NAMESPACE::detail

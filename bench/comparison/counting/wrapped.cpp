@@ -1,5 +1,5 @@
 // Functions that the linker puts between the library and what it calls (--wrap, see
-// CMakeLists.txt): the system calls of src/heist/os, and the library's own allocate_node.
+// CMakeLists.txt): the system calls of src/heist/os, and where the library takes a node.
 #include <poll.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -16,7 +16,7 @@ int __real_poll(pollfd* entries, nfds_t count, int timeout);
 ssize_t __real_read(int fd, void* buffer, std::size_t bytes);
 ssize_t __real_write(int fd, const void* buffer, std::size_t bytes);
 int __real_timerfd_settime(int fd, int flags, const itimerspec* value, itimerspec* old);
-void* __real__ZN5heist4v0_16detail13allocate_nodeEm(std::size_t bytes);
+void* __real__ZN5heist4v0_16detail23allocate_node_elsewhereEm(std::size_t bytes);
 
 /// Six arguments, as the most that a system call has: more than were given do no harm.
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f) {
@@ -44,10 +44,10 @@ int __wrap_timerfd_settime(int fd, int flags, const itimerspec* value, itimerspe
   return __real_timerfd_settime(fd, flags, value, old);
 }
 
-/// heist::detail::allocate_node(std::size_t).
-void* __wrap__ZN5heist4v0_16detail13allocate_nodeEm(std::size_t bytes) {
+/// heist::detail::allocate_node_elsewhere(std::size_t).
+void* __wrap__ZN5heist4v0_16detail23allocate_node_elsewhereEm(std::size_t bytes) {
   bench::count(bench::counts.nodes);
-  return __real__ZN5heist4v0_16detail13allocate_nodeEm(bytes);
+  return __real__ZN5heist4v0_16detail23allocate_node_elsewhereEm(bytes);
 }
 }
 // NOLINTEND(bugprone-reserved-identifier)

@@ -5,65 +5,73 @@
 #include <cstddef>
 #include <cstdint>
 #include <heist/detail/export.hpp>
+#include <heist/detail/node_cache.hpp>
 #include <heist/version.hpp>
 #include <new>
 #include <utility>
 
 namespace HEIST_NAMESPACE::detail {
 
-/// The sizes in which nodes are recycled.
-inline constexpr std::array<std::size_t, 9> node_class_bytes{64,  96,  128, 160, 192,
-                                                             256, 384, 512, 640};
-inline constexpr std::size_t largest_node_class = node_class_bytes.back();
-
 /// Number of the smallest size that holds the bytes.   Errors: precondition: they are not above the
 /// largest one.
 [[nodiscard]] constexpr std::uint8_t node_class_of(std::size_t bytes) noexcept {
-  std::uint8_t number = 0;
-  while (node_class_bytes[number] < bytes) ++number;
-  return number;
+  constexpr std::size_t granule = 32;
+  constexpr auto class_by_granules = [] {
+    std::array<std::uint8_t, largest_node_class / granule + 1> table{};
+    std::uint8_t number = 0;
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      if (i * granule > node_class_bytes[number]) ++number;
+      table[i] = number;
+    }
+    return table;
+  }();
+  return class_by_granules[(bytes + granule - 1) / granule];
 }
+
+/// What allocate_node() and release_node() do when the thread's cache does not help.
+[[nodiscard]] HEIST_EXPORT void* allocate_node_elsewhere(std::size_t bytes);
+HEIST_EXPORT void release_node_elsewhere(void* node, std::size_t bytes) noexcept;
+
+#if defined(HEIST_COUNTED)
+inline constexpr bool counts_nodes = true;  // where the linker can see each call
+#else
+inline constexpr bool counts_nodes = false;
+#endif
 
 /// Memory for one node. It is recycled across threads without locks (docs/adr/0003).
 ///
 /// Thread: any.   Blocks: never.   Errors: std::bad_alloc, nothing changed.   Cost: no allocation
 ///                when warm.
-[[nodiscard]] HEIST_EXPORT void* allocate_node(std::size_t bytes);
+[[nodiscard]] inline void* allocate_node(std::size_t bytes) {
+  if (bytes > largest_node_class || counts_nodes) [[unlikely]]
+    return allocate_node_elsewhere(bytes);
+  FreeNodes& free = (*node_cache)[node_class_of(bytes)];
+  if (free.is_empty()) [[unlikely]]
+    return allocate_node_elsewhere(bytes);
+  return free.pop();
+}
 
 /// Gives a node's memory back, with the size it was allocated with.
 ///
 /// Thread: any.   Blocks: never.   Errors: none.
-HEIST_EXPORT void release_node(void* node, std::size_t bytes) noexcept;
-
-/// The same for callers that know the size at compile time; `node_class` is node_class_of(bytes).
-[[nodiscard]] HEIST_EXPORT void* allocate_node(std::size_t bytes, std::uint8_t node_class);
-HEIST_EXPORT void release_node(void* node, std::size_t bytes, std::uint8_t node_class) noexcept;
-
-/// Memory for a T.   Errors: std::bad_alloc.
-template <class T>
-[[nodiscard]] void* allocate_node_for() {
-  if constexpr (sizeof(T) > largest_node_class)
-    return allocate_node(sizeof(T));
-  else
-    return allocate_node(sizeof(T), node_class_of(sizeof(T)));
-}
-template <class T>
-void release_node_for(void* node) noexcept {
-  if constexpr (sizeof(T) > largest_node_class)
-    release_node(node, sizeof(T));
-  else
-    release_node(node, sizeof(T), node_class_of(sizeof(T)));
+inline void release_node(void* node, std::size_t bytes) noexcept {
+  if (bytes > largest_node_class) [[unlikely]]
+    return release_node_elsewhere(node, bytes);
+  FreeNodes& free = (*node_cache)[node_class_of(bytes)];
+  if (free.is_full()) [[unlikely]]
+    return release_node_elsewhere(node, bytes);
+  free.push(node);
 }
 
 /// Constructs a T in a node.
 template <class T, class... Args>
 [[nodiscard]] T* make_node(Args&&... args) {
   static_assert(alignof(T) <= 64, "nodes are aligned to 64 bytes at the most");
-  void* memory = allocate_node_for<T>();
+  void* memory = allocate_node(sizeof(T));
   try {
     return ::new (memory) T(std::forward<Args>(args)...);
   } catch (...) {
-    release_node_for<T>(memory);
+    release_node(memory, sizeof(T));
     throw;
   }
 }
@@ -72,7 +80,7 @@ template <class T, class... Args>
 template <class T>
 void destroy_node(T& node) noexcept {
   node.~T();
-  release_node_for<T>(&node);
+  release_node(&node, sizeof(T));
 }
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -90,39 +90,28 @@ NodePoolStats large_node_stats() noexcept {
 
 }  // namespace
 
+namespace {
+
+constinit NodeCache closed_cache{};
+
+}  // namespace
+
+constinit thread_local NodeCache* node_cache = &closed_cache;
+
 #if defined(HEIST_NODE_POOL_ASAN)
 
-// There are no caches here, because the sanitizer must see when each node begins and ends.
-void* allocate_node(std::size_t bytes) { return counted_allocate(bytes); }
-void* allocate_node(std::size_t bytes, std::uint8_t /*node_class*/) {
-  return counted_allocate(bytes);
-}
-void release_node(void* node, std::size_t /*bytes*/) noexcept { counted_free(node); }
-void release_node(void* node, std::size_t /*bytes*/, std::uint8_t /*node_class*/) noexcept {
-  counted_free(node);
-}
+// No thread opens a cache here, because the sanitizer must see when each node begins and ends.
+void* allocate_node_elsewhere(std::size_t bytes) { return counted_allocate(bytes); }
+void release_node_elsewhere(void* node, std::size_t /*bytes*/) noexcept { counted_free(node); }
 NodePoolStats node_pool_stats() noexcept { return large_node_stats(); }
 
 #else
 
 namespace {
 
-constexpr std::size_t class_count = node_class_bytes.size();
-constexpr std::uint32_t cache_nodes = 128;
-constexpr std::uint32_t batch_nodes = cache_nodes / 2;
+constexpr std::uint32_t batch_nodes = FreeNodes::most / 2;
 constexpr std::size_t retained_bytes = std::size_t{64} << 20;
-static_assert(Depot::most <= cache_nodes);
-
-constexpr std::size_t granule = 32;
-constexpr auto class_by_granules = [] {
-  std::array<std::uint8_t, largest_node_class / granule + 1> table{};
-  for (std::size_t i = 0; i < table.size(); ++i) table[i] = node_class_of(i * granule);
-  return table;
-}();
-
-constexpr std::uint8_t class_of(std::size_t bytes) noexcept {
-  return class_by_granules[(bytes + granule - 1) / granule];
-}
+static_assert(Depot::most <= FreeNodes::most);
 
 // It is never destroyed, because the last node may be released after the last static destructor.
 union NeverDestroyed {
@@ -135,42 +124,17 @@ union NeverDestroyed {
             Depot(node_class_bytes[8], retained_bytes)} {}
   ~NeverDestroyed() {}
 
-  std::array<Depot, class_count> depots;
+  std::array<Depot, node_class_bytes.size()> depots;
 };
 constinit NeverDestroyed pool;
 
-class ClassCache {
- public:
-  std::uint32_t count = 0;
-  std::uint32_t limit = 0;
-
-  [[nodiscard]] void** nodes() noexcept { return slots_.data() + ahead; }
-  [[nodiscard]] void* pop() noexcept {
-    void* const node = nodes()[--count];
-    // Another thread, most likely on another core, wrote the next nodes last as it released them.
-    __builtin_prefetch(slots_[count], 1);
-    return node;
-  }
-
- private:
-  static constexpr std::uint32_t ahead = 4;
-
-  std::array<void*, ahead + cache_nodes> slots_{};  ///< the first ones stay null
-};
-
-using ThreadCache = std::array<ClassCache, class_count>;
-
-constinit ThreadCache closed_cache{};
-
-// One pointer, so that a shared library needs hardly any of the static TLS block.
-[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCache* thread_cache = &closed_cache;
 constinit thread_local bool thread_ended = false;
 
 void close_cache(void* closing) noexcept {
   thread_ended = true;
-  thread_cache = &closed_cache;
-  auto* const cache = static_cast<ThreadCache*>(closing);
-  for (std::size_t i = 0; i < class_count; ++i) {
+  node_cache = &closed_cache;
+  auto* const cache = static_cast<NodeCache*>(closing);
+  for (std::size_t i = 0; i < node_class_bytes.size(); ++i) {
     pool.depots[i].put(std::span((*cache)[i].nodes(), (*cache)[i].count));
   }
   std::free(cache);
@@ -187,19 +151,19 @@ struct ExitKey {
 bool open_cache() noexcept {
   static const ExitKey exit_key;
   if (thread_ended || !exit_key.made) return false;
-  void* const memory = std::malloc(sizeof(ThreadCache));
+  void* const memory = std::malloc(sizeof(NodeCache));
   if (memory == nullptr) return false;
   if (pthread_setspecific(exit_key.key, memory) != 0) {
     std::free(memory);
     return false;
   }
-  thread_cache = new (memory) ThreadCache;
-  for (ClassCache& cache : *thread_cache) cache.limit = cache_nodes;
+  node_cache = new (memory) NodeCache;
+  for (FreeNodes& free : *node_cache) free.open();
   return true;
 }
 
 // Whether this thread has a cache from now on.
-bool cache_ready() noexcept { return thread_cache != &closed_cache || open_cache(); }
+bool cache_ready() noexcept { return node_cache != &closed_cache || open_cache(); }
 
 void* allocate_without_cache(Depot& depot) {
   std::array<void*, Depot::most> nodes{};
@@ -209,52 +173,36 @@ void* allocate_without_cache(Depot& depot) {
   return nodes[count - 1];
 }
 
-[[gnu::noinline]] void* allocate_slow(std::size_t class_number) {
+void* allocate_of(std::size_t class_number) {
   Depot& depot = pool.depots[class_number];
   if (!cache_ready()) return allocate_without_cache(depot);
-  ClassCache& cache = (*thread_cache)[class_number];
-  cache.count = static_cast<std::uint32_t>(depot.take(cache.nodes()));
-  if (cache.count == 0) throw std::bad_alloc();
-  return cache.pop();
+  FreeNodes& free = (*node_cache)[class_number];
+  if (free.is_empty()) free.count = static_cast<std::uint32_t>(depot.take(free.nodes()));
+  if (free.is_empty()) throw std::bad_alloc();
+  return free.pop();
 }
 
-[[gnu::noinline]] void release_slow(void* node, std::size_t class_number) noexcept {
+void release_of(std::size_t class_number, void* node) noexcept {
   Depot& depot = pool.depots[class_number];
   if (!cache_ready()) return depot.put({&node, 1});
-  ClassCache& cache = (*thread_cache)[class_number];
-  if (cache.count == cache.limit) {
-    cache.count -= batch_nodes;
-    depot.put(std::span(cache.nodes() + cache.count, batch_nodes));
+  FreeNodes& free = (*node_cache)[class_number];
+  if (free.is_full()) {
+    free.count -= batch_nodes;
+    depot.put(std::span(free.nodes() + free.count, batch_nodes));
   }
-  cache.nodes()[cache.count++] = node;
+  free.push(node);
 }
 
 }  // namespace
 
-void* allocate_node(std::size_t /*bytes*/, std::uint8_t node_class) {
-  ClassCache& cache = (*thread_cache)[node_class];
-  if (cache.count == 0) [[unlikely]]
-    return allocate_slow(node_class);
-  return cache.pop();
+void* allocate_node_elsewhere(std::size_t bytes) {
+  if (bytes > largest_node_class) return counted_allocate(bytes);
+  return allocate_of(node_class_of(bytes));
 }
 
-void* allocate_node(std::size_t bytes) {
-  if (bytes > largest_node_class) [[unlikely]]
-    return counted_allocate(bytes);
-  return allocate_node(bytes, class_of(bytes));
-}
-
-void release_node(void* node, std::size_t /*bytes*/, std::uint8_t node_class) noexcept {
-  ClassCache& cache = (*thread_cache)[node_class];
-  if (cache.count == cache.limit) [[unlikely]]
-    return release_slow(node, node_class);
-  cache.nodes()[cache.count++] = node;
-}
-
-void release_node(void* node, std::size_t bytes) noexcept {
-  if (bytes > largest_node_class) [[unlikely]]
-    return counted_free(node);
-  release_node(node, bytes, class_of(bytes));
+void release_node_elsewhere(void* node, std::size_t bytes) noexcept {
+  if (bytes > largest_node_class) return counted_free(node);
+  release_of(node_class_of(bytes), node);
 }
 
 NodePoolStats node_pool_stats() noexcept {

@@ -112,7 +112,7 @@ class SignalQueues {
   SignalQueues& operator=(const SignalQueues&) = delete;
   ~SignalQueues() {
     for (auto& spare : spares_) {
-      if (void* memory = take(spare)) release_node_for<TicketCell>(memory);
+      if (void* memory = take(spare)) release_node(memory, sizeof(TicketCell));
     }
   }
 
@@ -132,7 +132,7 @@ class SignalQueues {
   [[nodiscard]] TicketCell* make_ticket(SignalQueue& queue) noexcept {
     void* memory = take(spares_[&queue == queues_.data() ? 0 : 1]);
     try {
-      if (memory == nullptr) memory = allocate_node_for<TicketCell>();
+      if (memory == nullptr) memory = allocate_node(sizeof(TicketCell));
     } catch (const std::bad_alloc&) {
       return nullptr;
     }
@@ -150,11 +150,11 @@ class SignalQueues {
   static void reserve(Spare& spare) {
     // relaxed: only whether there is some.
     if (spare.load(sync::relaxed) != nullptr) return;
-    void* memory = allocate_node_for<TicketCell>();
+    void* memory = allocate_node(sizeof(TicketCell));
     void* none = nullptr;
     if (!spare.compare_exchange_strong(none, memory, sync::edge("pair:give_spare", sync::release),
                                        sync::relaxed)) {  // relaxed: another thread has given one.
-      release_node_for<TicketCell>(memory);
+      release_node(memory, sizeof(TicketCell));
     }
   }
   [[nodiscard]] static void* take(Spare& spare) noexcept {
