@@ -7,6 +7,8 @@
 #include <heist/detail/sync.hpp>
 #include <optional>
 
+#include "idle_agents.hpp"
+
 namespace HEIST_NAMESPACE::detail {
 
 // This is one word. A reserve that is present picks and sleeps as every agent does. A reserve that
@@ -28,7 +30,7 @@ namespace HEIST_NAMESPACE::detail {
 // Proof   stress/model/models/cluster_blocking.cpp, docs/adr/0016
 class Reserves {
  public:
-  static constexpr unsigned most = 28;
+  static constexpr unsigned most = 26;
 
   /// At the beginning all reserves rest.
   explicit Reserves(unsigned count) noexcept
@@ -109,6 +111,7 @@ class Reserves {
   static constexpr unsigned resting_shift = most;
   static constexpr unsigned blocked_shift = 2 * most;
   static constexpr Word one_blocked = Word{1} << blocked_shift;
+  static_assert(~Word{0} >> blocked_shift > IdleAgents::most_agents, "all members may be blocked");
 
   static Word present_bit(unsigned rank) noexcept { return Word{1} << rank; }
   static Word resting_bit(unsigned rank) noexcept { return present_bit(rank) << resting_shift; }

@@ -312,18 +312,43 @@ HEIST_MODEL_PROGRAM(empty_cells_leave_a_queue_against_a_push, 2) {
   swept.check_all();
 }
 
-HEIST_MODEL_PROGRAM(cells_outlive_who_looks_at_them, 1) {
-  LinkedQueue::CellEpochs epochs(2);
-  LinkedQueue queue;
-  CountedNode task;
-  for (int i = 0; i < 7; ++i) queue.push(*make_node<LinkedCell>(&task, &free_cell));
-  const auto take = [&](unsigned agent) {
+namespace {
+
+/// One agent takes a cell, beside another one that takes so many that the first ones are freed.
+struct TakenBeside {
+  explicit TakenBeside(unsigned agents, unsigned enlisted) : epochs(agents, enlisted) {
+    for (int i = 0; i < 7; ++i) queue.push(*make_node<LinkedCell>(&task, &free_cell));
+  }
+  void take(unsigned agent) {
     const LinkedQueue::CellEpochs::Inside inside(epochs, agent);
     check(queue.pop(epochs, agent) == &task, "there are enough for all");
-  };
-  spawn([&] { take(1); });
-  for (int i = 0; i < 6; ++i) take(0);
-  join_all();
+  }
+  void take_most() {
+    for (int i = 0; i < 6; ++i) take(0);
+    join_all();
+  }
+
+  LinkedQueue::CellEpochs epochs;
+  LinkedQueue queue;
+  CountedNode task;
+};
+
+}  // namespace
+
+HEIST_MODEL_PROGRAM(cells_outlive_who_looks_at_them, 1) {
+  TakenBeside agents(2, 2);
+  spawn([&] { agents.take(1); });
+  agents.take_most();
+}
+
+/// The same for an agent that takes part only from now on.
+HEIST_MODEL_PROGRAM(cells_outlive_who_has_just_come, 1) {
+  TakenBeside agents(3, 1);
+  spawn([&] {
+    agents.epochs.enlist(2);
+    agents.take(1);
+  });
+  agents.take_most();
 }
 
 /// Epochs: one agent is inside while the other one retires more cells than there are bags.

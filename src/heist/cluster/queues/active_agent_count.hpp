@@ -1,16 +1,14 @@
-// ActiveAgentCount: how many of a cluster's agents have been active so far. Nobody needs to look at
-// the others.
+// ActiveAgentCount: how many of a cluster's agents have been active so far. Nobody needs to wait
+// for the others.
 #pragma once
 
 #include <heist/detail/sync.hpp>
 
 namespace HEIST_NAMESPACE::detail {
 
-// Roles   agent: enlists once, before it publishes anything that others must find.  looker: any
-//         agent.
+// Roles   agent: enlists once, before it enters an epoch.  looker: any agent.
 // I1      The count only grows.
-// Edge enlisted: raise <-> count. Enlist, then publish (or enter an epoch); announce (or unlink),
-//         then count.
+// Edge enlisted: raise <-> count. Enlist, then enter an epoch; unlink, then count.
 class ActiveAgentCount {
  public:
   explicit ActiveAgentCount(unsigned count) noexcept : count_(count) {}
