@@ -118,6 +118,43 @@ void fan_out_in_a_cluster(int tasks) {
   });
 }
 
+Forkable<int> fib(int n) {
+  if (n < 2) co_return n;
+  Forked<int> x = co_await fork(fib(n - 1));
+  Forked<int> y = co_await fork(fib(n - 2));
+  co_await join();
+  co_return x.value() + y.value();
+}
+
+/// Trees of forked calls, until there were so many calls.
+void fork_calls(const Scheduler& scheduler, int calls) {
+  constexpr int calls_of_fib_12 = 465;
+  for (int left = calls; left > 0; left -= calls_of_fib_12) {
+    scheduler.post_task([] { return fib(12); }).get();
+  }
+}
+
+void fork_on_one_agent(int calls) {
+  const AgentCluster cluster({.agents = 1});
+  fork_calls(cluster.scheduler(), calls);
+}
+
+/// Another agent could steal, but waits in a task of its own.
+void fork_beside_another_agent(int calls) {
+  const AgentCluster cluster({.agents = 2});
+  std::atomic<bool> has_begun = false;
+  std::atomic<bool> is_done = false;
+  cluster.scheduler().post([&] {
+    has_begun = true;
+    has_begun.notify_all();
+    is_done.wait(false);
+  });
+  has_begun.wait(false);
+  fork_calls(cluster.scheduler(), calls);
+  is_done = true;
+  is_done.notify_all();
+}
+
 void arm_and_clear(int timeouts) {
   using namespace std::chrono_literals;
   run_in_a_task({}, [timeouts](const Scheduler&) {
@@ -155,6 +192,8 @@ constexpr Work all_work[] = {
     {"fan_out_in_a_cluster", &fan_out_in_a_cluster},
     {"yield", &yield_plainly},
     {"yield_with_a_signal", &yield_with_a_signal},
+    {"fork_on_one_agent", &fork_on_one_agent},
+    {"fork_beside_another_agent", &fork_beside_another_agent},
     {"arm_and_clear", &arm_and_clear},
     {"make_requests", &make_requests},
     {"set_priority", &set_priority},

@@ -89,32 +89,35 @@ class [[nodiscard]] Forkable {
 
 /// The result of a forked call. It belongs to the body of the coroutine that forked the call: to a
 /// local variable, or to what one owns. Dropping it does not stop the call, but drops its result.
+/// An empty one takes a result by assignment, so that a loop can fork into an array.
 ///
 /// Thread: that coroutine's.   Lifetime: must not outlive that coroutine's body.
 template <class T>
 class Forked {
  public:
-  Forked(Forked&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+  Forked() noexcept = default;
+  Forked(Forked&& other) noexcept = default;
   Forked& operator=(Forked&& other) noexcept {
-    std::swap(frame_, other.frame_);
+    if (this == &other) return *this;
+    drop();
+    landing_ = std::move(other.landing_);
     return *this;
   }
-  ~Forked() {
-    if (frame_ != nullptr) frame_->parent->drop_child(*frame_);
-  }
+  ~Forked() { drop(); }
 
-  /// What the call returned; by reference, as it stays here.
+  /// What the call returned; by reference, as it stays here. Moving this object may move it.
   ///
   /// Precondition: join() came after the fork.
   /// Errors: InvalidStateError when the call threw (join() has thrown what it threw);
-  ///         std::invalid_argument when this object was moved from.
+  ///         std::invalid_argument when no call was forked into this object, or it was moved from.
   template <class Value = T>
     requires(!std::is_void_v<Value>)
   [[nodiscard]] std::add_lvalue_reference_t<Value> value() & {
+    check_ended();
     if constexpr (std::is_reference_v<Value>) {
-      return *result();
+      return *landing_.value();
     } else {
-      return result();
+      return landing_.value();
     }
   }
   /// The same, for the caller to move from.
@@ -126,18 +129,22 @@ class Forked {
 
  private:
   friend struct detail::Access;
-  explicit Forked(detail::ForkablePromise<T>& frame) noexcept : frame_(&frame) {}
+  explicit Forked(detail::Landing<T>&& landing) noexcept : landing_(std::move(landing)) {}
 
-  auto& result() const {
-    if (frame_ == nullptr) [[unlikely]]
-      detail::refuse_moved_from("Forked::value");
-    assert(frame_->parent->children.all_ended() && "join() comes before value()");
-    if (frame_->has_failed()) [[unlikely]]
+  void check_ended() const {
+    if (landing_.is_empty()) [[unlikely]]
+      detail::refuse_no_result("Forked::value");
+    auto* const frame = landing_.frame();
+    if (frame == nullptr) return;
+    assert(frame->parent->children.all_ended() && "join() comes before value()");
+    if (frame->has_failed()) [[unlikely]]
       throw InvalidStateError("the forked call threw: join() has said what");
-    return frame_->value();
+  }
+  void drop() noexcept {
+    if (auto* const frame = landing_.release_frame()) frame->parent->drop_child(*frame);
   }
 
-  detail::ForkablePromise<T>* frame_;
+  detail::Landing<T> landing_;
 };
 
 /// `Forked<T> child = co_await fork(f());` in a Forkable runs the call. What follows the `co_await`
@@ -146,7 +153,7 @@ class Forked {
 ///
 /// Errors: std::invalid_argument when it was moved from; what the call throws, join() does.
 template <class T>
-[[nodiscard]] detail::Fork<T> fork(Forkable<T> call) {
+[[nodiscard]] detail::Fork<T> fork(Forkable<T>&& call) {
   detail::Access::check_valid(call, "fork");
   return detail::Fork<T>(std::move(call));
 }

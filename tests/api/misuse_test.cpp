@@ -218,15 +218,24 @@ Forkable<int> asks_moved_from() {
   co_return child.value();  // NOLINT(bugprone-use-after-move)
 }
 
+Forkable<int> asks_what_was_never_forked() {
+  Forked<int> child;
+  co_return child.value();
+}
+
 TEST_F(Lif6, fork_when_moved_from_then_refused_by_name) {
   const auto forked = scheduler.post_task(&forks_moved_from);
   const auto called = scheduler.post_task(&calls_twice);
   const auto asked = scheduler.post_task(&asks_moved_from);
+  const auto never = scheduler.post_task(&asks_what_was_never_forked);
   const auto returned = scheduler.post_task([] { return moved_from(seven()); });
   loop.run_until_idle();
   EXPECT_EQ(refusal_of([&] { static_cast<void>(forked.get()); }), moved("fork"));
   EXPECT_EQ(refusal_of([&] { static_cast<void>(called.get()); }), moved("co_await of a Forkable"));
-  EXPECT_EQ(refusal_of([&] { static_cast<void>(asked.get()); }), moved("Forked::value"));
+  EXPECT_EQ(refusal_of([&] { static_cast<void>(asked.get()); }),
+            "Forked::value: no call was forked into it, or it was moved from");
+  EXPECT_EQ(refusal_of([&] { static_cast<void>(never.get()); }),
+            "Forked::value: no call was forked into it, or it was moved from");
   EXPECT_EQ(refusal_of([&] { static_cast<void>(returned.get()); }),
             moved("post_task: what the callback returned"));
 }

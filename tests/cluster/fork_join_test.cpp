@@ -2,6 +2,7 @@
 // CLU-6.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <heist/agent_cluster.hpp>
 #include <heist/heist.hpp>
@@ -159,6 +160,76 @@ TEST_P(ForkJoin, result_when_a_reference_then_the_object_itself) {
   int object = 0;
   const auto promise = cluster.scheduler().post_task([&object] { return Tree::forked(object); });
   EXPECT_EQ(&promise.get(), &object);
+}
+
+Forkable<int> sum_of_forks(int count) {
+  std::vector<Forked<int>> parts(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) parts[static_cast<std::size_t>(i)] = co_await fork(returning(i));
+  co_await join();
+  int sum = 0;
+  for (auto& part : parts) sum += part.value();
+  co_return sum;
+}
+
+TEST_P(ForkJoin, results_when_a_loop_forks_into_an_array_then_all_there) {
+  EXPECT_EQ(run([] { return sum_of_forks(1000); }), 999 * 1000 / 2);
+}
+
+/// Too large to land in the frame of the caller.
+using Large = std::array<int, 100>;
+/// Its move may throw, so that it does not land either.
+struct MovedAtRisk {
+  explicit MovedAtRisk(int of) : value(of) {}
+  MovedAtRisk(MovedAtRisk&& other) noexcept(false) : value(other.value) {}
+  int value;
+};
+
+TEST_P(ForkJoin, result_when_it_stays_with_the_call_then_the_same) {
+  struct Tree {
+    static Forkable<MovedAtRisk> risky(int value) { co_return MovedAtRisk(value); }
+    static Forkable<int> sum() {
+      Forked<Large> large = co_await fork(returning(Large{1}));
+      Forked<MovedAtRisk> moved = co_await fork(risky(2));
+      const Large called = co_await returning(Large{4});
+      const MovedAtRisk moved_back = co_await risky(8);
+      co_await join();
+      co_return large.value()[0] + moved.value().value + called[0] + moved_back.value;
+    }
+  };
+  EXPECT_EQ(run([] { return Tree::sum(); }), 15);
+}
+
+/// A result that was dropped, assigned over, or moved from is destroyed at once and once.
+TEST_P(ForkJoin, result_when_not_wanted_any_more_then_destroyed) {
+  struct Tree {
+    static Forkable<> drop(const LiveCount& count) {
+      co_await fork(returning(count.probe()));
+      Forked<LiveCount::Probe> kept = co_await fork(returning(count.probe()));
+      kept = co_await fork(returning(count.probe()));
+      Forked<LiveCount::Probe> moved(std::move(kept));
+      kept = std::move(moved);
+      co_await join();
+      EXPECT_EQ(count.alive(), 1);
+    }
+  };
+  const LiveCount count;
+  run([&count] { return Tree::drop(count); });
+  EXPECT_EQ(count.alive(), 0);
+}
+
+TEST_P(ForkJoin, call_when_it_ends_then_its_parameters_go_before_the_caller_goes_on) {
+  struct Tree {
+    static Forkable<> hold(LiveCount::Probe) { co_return; }
+    static Forkable<> call(const LiveCount& count) {
+      co_await hold(count.probe());
+      EXPECT_EQ(count.alive(), 0);
+      co_await fork(hold(count.probe()));
+      co_await join();
+      EXPECT_EQ(count.alive(), 0);
+    }
+  };
+  const LiveCount count;
+  run([&count] { return Tree::call(count); });
 }
 
 // Exceptions.

@@ -9,6 +9,7 @@
 #include <heist/fork.hpp>
 #include <heist/scheduler.hpp>
 
+#include "queens_and_matrices.hpp"
 #include "tbb_trees.hpp"
 
 namespace bench {
@@ -30,6 +31,12 @@ class HeistTrees {
   }
   [[nodiscard]] std::int64_t fib(int n) {
     return cluster_.scheduler().post_task([n] { return fib_node(n); }).get();
+  }
+  [[nodiscard]] std::int64_t queens(int size) {
+    return cluster_.scheduler().post_task([size] { return queens_node(Queens(size)); }).get();
+  }
+  void multiply(const Product& product) {
+    cluster_.scheduler().post_task([&product] { return product_node(product); }).get();
   }
   [[nodiscard]] bool has_stolen() const noexcept { return cluster_.stats().stolen != 0; }
 
@@ -63,6 +70,29 @@ class HeistTrees {
       const std::int64_t y = co_await fib_node(n - 2);
       co_await heist::join();
       co_return x.value() + y;
+    }
+  }
+  static heist::Forkable<std::int64_t> queens_node(Queens queens) {
+    if (queens.are_all()) co_return 1;
+    std::array<heist::Forked<std::int64_t>, Queens::most> parts;
+    std::size_t count = 0;
+    for (std::size_t column = 0; column < queens.size(); ++column) {
+      if (!queens.may_add(column)) continue;
+      parts[count++] = co_await heist::fork(queens_node(queens.with(column)));
+    }
+    co_await heist::join();
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < count; ++i) sum += parts[i].value();
+    co_return sum;
+  }
+  static heist::Forkable<> product_node(Product product) {
+    if (product.is_small()) {
+      product.multiply();
+      co_return;
+    }
+    for (std::size_t half = 0; half < 2; ++half) {
+      for (std::size_t i = 0; i < 4; ++i) co_await heist::fork(product_node(product.part(half, i)));
+      co_await heist::join();
     }
   }
 

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <thread>
 
+#include "queens_and_matrices.hpp"
+
 namespace bench {
 
 /// What becomes of a node's last child: a task as the others are, or a plain call in place of it,
@@ -33,6 +35,12 @@ class TbbTrees {
   }
   [[nodiscard]] std::int64_t fib(int n) {
     return arena_.execute([&] { return fib_node(n); });
+  }
+  [[nodiscard]] std::int64_t queens(int size) {
+    return arena_.execute([&] { return queens_node(Queens(size)); });
+  }
+  void multiply(const Product& product) {
+    arena_.execute([&] { product_node(product); });
   }
   /// Whether another thread than the caller ran one of the large nodes.
   [[nodiscard]] bool has_stolen() const noexcept { return stolen_.load(std::memory_order_relaxed); }
@@ -69,6 +77,33 @@ class TbbTrees {
     group.wait();
     return x + y;
   }
+  std::int64_t queens_node(const Queens& queens) {
+    if (queens.are_all()) return 1;
+    look();
+    std::array<std::int64_t, Queens::most> parts{};
+    std::size_t count = 0;
+    tbb::task_group group;
+    for (std::size_t column = 0; column < queens.size(); ++column) {
+      if (!queens.may_add(column)) continue;
+      std::int64_t& part = parts[count++];
+      group.run([this, &part, next = queens.with(column)] { part = queens_node(next); });
+    }
+    group.wait();
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < count; ++i) sum += parts[i];
+    return sum;
+  }
+  void product_node(const Product& product) {
+    if (product.is_small()) return product.multiply();
+    look();
+    for (std::size_t half = 0; half < 2; ++half) {
+      tbb::task_group group;
+      for (std::size_t i = 0; i < 4; ++i) {
+        group.run([this, part = product.part(half, i)] { product_node(part); });
+      }
+      group.wait();
+    }
+  }
   template <class Child>
   static void run_last(tbb::task_group& group, const Child& child) {
     if constexpr (last_child == LastChild::is_task) {
@@ -78,7 +113,8 @@ class TbbTrees {
     }
   }
   void look() noexcept {
-    if (std::this_thread::get_id() != caller_) stolen_.store(true, std::memory_order_relaxed);
+    if (std::this_thread::get_id() != caller_ && !has_stolen())
+      stolen_.store(true, std::memory_order_relaxed);
   }
 
   std::thread::id caller_ = std::this_thread::get_id();

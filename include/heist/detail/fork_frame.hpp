@@ -1,5 +1,6 @@
 // ForkFrame: a coroutine that forks, as the library sees it whatever the type of its result.
-// ForkTree is the tree that it belongs to; ChildCount counts its children that run beside it.
+// ForkTree is the tree that it belongs to, ForkRun the part of it that one agent runs; ChildCount
+// counts a coroutine's children that run beside it.
 #pragma once
 
 #include <coroutine>
@@ -94,36 +95,83 @@ struct ForkTree {
 /// Thread: an agent.   Cost: constant stack.
 HEIST_EXPORT void run_tree(ForkTree& tree) noexcept;
 
-/// The part of a coroutine's promise that does not depend on its result. A coroutine notes why it
-/// suspends (Step); a loop outside of it (ForkRun) does what follows. So nesting takes no stack,
-/// and nobody is inside a frame that another agent may resume or destroy.
+/// What an agent that runs a part of a tree, and the coroutine that it has resumed, tell each other.
+/// The coroutine says why it has suspended; a loop outside of it (TreeRun) does what follows. So
+/// nesting takes no stack, and nobody is inside a frame that another agent may resume or destroy.
+///
+/// Thread: the agent's.
+class HEIST_EXPORT ForkRun {
+ public:
+  /// `go_on`: nothing is to be done before `next` runs. `fork`: the coroutine may be left to others
+  /// while its child `next` runs. `join`: it waits for its children. `end`: it has ended, and its
+  /// frame is still there.
+  enum class Step : std::uint8_t { go_on, fork, join, end };
+  /// How a caller runs a call: it waits for it, or forked it but had to wait, or forked it and may
+  /// run on another agent meanwhile, or was seen to do so.
+  enum class Way : std::uint8_t { called, forked_in_place, forked, caller_was_stolen };
+
+  /// `is_stealable`: whether other agents may take parts of the tree.
+  explicit ForkRun(bool is_stealable) noexcept
+      : step_of_fork(is_stealable ? Step::fork : Step::go_on),
+        way_of_fork(is_stealable ? Way::forked : Way::forked_in_place) {}
+
+  void go_on_with(ForkFrame& frame) noexcept {
+    next = &frame;
+    step = Step::go_on;
+  }
+  /// Called by a forked child that has ended: takes its parent back from those who may steal it.
+  /// Returns false when it was stolen.
+  [[nodiscard]] bool take_back() noexcept;
+
+  ForkFrame* next = nullptr;
+  Step step = Step::go_on;
+  const Step step_of_fork;
+  const Way way_of_fork;
+
+ protected:
+  ~ForkRun() = default;
+};
+
+/// The part of a coroutine's promise that does not depend on its result.
 ///
 /// Roles   runner: the agent that resumed the coroutine; the deque or ChildCount orders the next
 ///         runner behind it. child: a frame that has ended and tells its parent.
 /// States  not started -> (running <-> suspended for a child, in a fork deque, or waiting for
-///         children) -> ended.
-/// I1      Whoever holds a frame's result destroys the frame: a Forkable or a Forked. If that
-///         handle was destroyed while children ran, the parent destroys the frame once they have
-///         ended.
-/// I2      If several errors meet (of children, or the coroutine's own), the first one is kept.
+///         children) -> landed, or ended.
+/// I1      A frame whose call ends before its caller goes on lands, if it has not failed: it puts
+///         its result into the caller's frame (Landing), and is gone when its runner goes on.
+/// I2      Whoever holds the result of any other frame destroys that frame: a Forkable, a Landing or
+///         a Forked. If that handle was destroyed while children ran, the parent destroys the frame
+///         once they have ended.
+/// I3      If several errors meet (of children, or the coroutine's own), the first one is kept.
 class HEIST_EXPORT ForkFrame : public LoopNode {
  public:
-  /// Why the coroutine has suspended: to run the child `to_run`, to wait for its children, or
-  /// because it has ended.
-  enum class Step : std::uint8_t { call, fork, join, end };
-  /// How the parent runs this frame: the parent waits for it, or forked it but had to wait, or
-  /// forked it and may run on another agent meanwhile.
-  enum class Way : std::uint8_t { called, forked_in_place, forked };
+  using Way = ForkRun::Way;
 
   ForkFrame() noexcept : LoopNode(stolen) {}
 
   // For the coroutine itself.
 
-  void suspend_for(ForkFrame& child, Step why) noexcept {
-    to_run = &child;
-    step = why;
+  void call(ForkFrame& child) noexcept {
+    child.parent = this;
+    run->go_on_with(child);
   }
-  void suspend(Step why) noexcept { step = why; }
+  void fork(ForkFrame& child) noexcept {
+    child.parent = this;
+    child.way = run->way_of_fork;
+    run->next = &child;
+    run->step = run->step_of_fork;
+  }
+  void suspend(ForkRun::Step why) noexcept { run->step = why; }
+  /// Called at its end by a frame with a caller. Returns whether the caller goes on after it, in
+  /// the same run, so that the frame can land.
+  [[nodiscard]] bool goes_before_caller() noexcept {
+    if (has_failed() || !children.all_ended()) return false;
+    destroy_dropped();
+    if (way != Way::forked || run->take_back()) return true;
+    way = Way::caller_was_stolen;
+    return false;
+  }
   void fail() noexcept { fail_with(Reason::of_current_exception()); }
   /// Called after the children have ended. Throws the error that one of them threw.
   void rethrow_failure() {
@@ -159,11 +207,10 @@ class HEIST_EXPORT ForkFrame : public LoopNode {
   }
 
   std::coroutine_handle<> coroutine;
+  ForkRun* run = nullptr;       ///< that resumed it last
   ForkFrame* parent = nullptr;  ///< null: the root
-  ForkTree* tree = nullptr;
-  ForkFrame* to_run = nullptr;
+  ForkTree* tree = nullptr;     ///< set before other agents may take the frame
   ChildCount children;
-  Step step = Step::end;
   Way way = Way::called;
   bool has_ended = false;
 

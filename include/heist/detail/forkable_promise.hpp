@@ -4,6 +4,7 @@
 #include <coroutine>
 #include <heist/detail/access.hpp>
 #include <heist/detail/fork_frame.hpp>
+#include <heist/detail/landing.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <heist/detail/promise_state.hpp>
 #include <heist/detail/promise_traits.hpp>
@@ -19,8 +20,6 @@ class Fork;
 template <class T>
 class ForkCall;
 template <class T>
-class ForkStart;
-template <class T>
 class ForkRoot;
 
 /// The awaitable that join() returns.
@@ -33,7 +32,7 @@ class ForkablePromiseBase : public ForkFrame {
   using Stored = typename PromiseValue<T>::type;
 
   std::suspend_always initial_suspend() noexcept { return {}; }
-  auto final_suspend() noexcept { return End{}; }
+  auto final_suspend() noexcept { return End{*this}; }
   void unhandled_exception() noexcept { this->fail(); }
 
   template <class U>
@@ -42,8 +41,8 @@ class ForkablePromiseBase : public ForkFrame {
     return ForkCall<U>(std::move(child));
   }
   template <class U>
-  auto await_transform(Fork<U>&& child) noexcept {
-    return ForkStart<U>(std::move(child));
+  Fork<U>&& await_transform(Fork<U>&& child) noexcept {
+    return std::move(child);
   }
   auto await_transform(Join join) noexcept;
   template <class Awaitable>
@@ -72,18 +71,31 @@ class ForkablePromiseBase : public ForkFrame {
     release_node(frame, bytes);
   }
 
+  Landing<T>* landing = nullptr;  ///< in the caller's frame; null: a root
+
  protected:
   std::optional<Stored> stored;
 
  private:
+  /// The end of a call. A frame that lands is destroyed as the coroutine goes on.
   struct End {
-    [[nodiscard]] bool await_ready() const noexcept { return false; }
-    template <class Promise>
-    void await_suspend(std::coroutine_handle<Promise> coroutine) const noexcept {
-      coroutine.promise().suspend(Step::end);
+    [[nodiscard]] bool await_ready() const noexcept { return frame.try_land(); }
+    void await_suspend(std::coroutine_handle<> /*frame*/) const noexcept {
+      frame.suspend(ForkRun::Step::end);
     }
     void await_resume() const noexcept {}
+    ForkablePromiseBase& frame;
   };
+
+  [[nodiscard]] bool try_land() noexcept {
+    if constexpr (can_land<T>) {
+      if (landing == nullptr || !this->goes_before_caller()) return false;
+      landing->land(std::move(stored));
+      this->run->go_on_with(*this->parent);
+      return true;
+    }
+    return false;
+  }
 };
 
 template <class T>
@@ -110,44 +122,34 @@ class ForkablePromise<void> final : public ForkablePromiseBase<void> {
 template <class T>
 class ForkCall {
  public:
-  explicit ForkCall(Forkable<T>&& call) noexcept : call_(std::move(call)) {}
+  explicit ForkCall(Forkable<T>&& call) noexcept : landing_(Access::release(call)) {}
 
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   template <class Promise>
   void await_suspend(std::coroutine_handle<Promise> caller) noexcept {
-    caller.promise().suspend_for(Access::frame(call_), ForkFrame::Step::call);
+    caller.promise().call(landing_.prepare());
   }
-  T await_resume() { return Access::frame(call_).take(); }
+  T await_resume() { return landing_.take(); }
 
  private:
-  Forkable<T> call_;
+  Landing<T> landing_;
 };
 
 /// The awaitable that fork() returns.
 template <class T>
 class [[nodiscard]] Fork {
  public:
-  explicit Fork(Forkable<T>&& call) noexcept : call_(std::move(call)) {}
-  [[nodiscard]] ForkablePromise<T>& release() noexcept { return Access::release(call_); }
-
- private:
-  Forkable<T> call_;
-};
-
-template <class T>
-class ForkStart {
- public:
-  explicit ForkStart(Fork<T>&& fork) noexcept : child_(&fork.release()) {}
+  explicit Fork(Forkable<T>&& call) noexcept : landing_(Access::release(call)) {}
 
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> parent) const noexcept {
-    parent.promise().suspend_for(*child_, ForkFrame::Step::fork);
+  void await_suspend(std::coroutine_handle<Promise> parent) noexcept {
+    parent.promise().fork(landing_.prepare());
   }
-  Forked<T> await_resume() const noexcept { return Access::make<Forked<T>>(*child_); }
+  Forked<T> await_resume() noexcept { return Access::make<Forked<T>>(std::move(landing_)); }
 
  private:
-  ForkablePromise<T>* child_;
+  Landing<T> landing_;
 };
 
 class JoinWait {
@@ -156,7 +158,7 @@ class JoinWait {
 
   [[nodiscard]] bool await_ready() const noexcept { return parent_.children.all_ended(); }
   void await_suspend(std::coroutine_handle<> /*parent*/) const noexcept {
-    parent_.suspend(ForkFrame::Step::join);
+    parent_.suspend(ForkRun::Step::join);
   }
   void await_resume() const {
     parent_.destroy_dropped();

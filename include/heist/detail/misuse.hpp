@@ -11,6 +11,8 @@ namespace HEIST_NAMESPACE::detail {
 /// For a call through a handle that was moved from.   Errors: std::invalid_argument, always; it
 /// names the call.
 [[noreturn]] HEIST_EXPORT void refuse_moved_from(const char* call);
+/// For a result that is asked for where none is.   Errors: as above.
+[[noreturn]] HEIST_EXPORT void refuse_no_result(const char* call);
 /// For a call that was given a null pointer, or an empty function object.   Errors: as above.
 [[noreturn]] HEIST_EXPORT void refuse_nothing(const char* call);
 

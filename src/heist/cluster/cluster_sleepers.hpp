@@ -18,7 +18,8 @@ class ClusterSleepers {
   /// Called by any thread after it has published: wakes one agent, unless all are awake or one
   /// searches.
   void notify() noexcept {
-    if (const auto agent = idle_.notify()) unpark(*agent);
+    if (idle_.wants_notice()) [[unlikely]]
+      wake_one();
   }
   /// Called by any thread: wakes this agent if it sleeps.
   void wake(unsigned agent) noexcept {
@@ -28,6 +29,9 @@ class ClusterSleepers {
   [[nodiscard]] const std::vector<Ref<LoopCore>>& loops() const noexcept { return loops_; }
 
  private:
+  [[gnu::noinline]] void wake_one() noexcept {
+    if (const auto agent = idle_.notify()) unpark(*agent);
+  }
   [[gnu::noinline]] void unpark(unsigned agent) noexcept { loops_[agent]->sleep().wake_up(); }
 
   IdleAgents idle_;

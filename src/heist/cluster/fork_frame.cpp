@@ -6,6 +6,7 @@
 
 #include "../loop/loop_core.hpp"
 #include "../signal/signal_core.hpp"
+#include "cluster_core.hpp"
 #include "member.hpp"
 
 namespace HEIST_NAMESPACE::detail {
@@ -19,21 +20,35 @@ namespace {
 ///     deque empty. While the call ran, this agent left behind and took back only what belongs to
 ///     the call, even in trees that calls begin in their bodies. Thieves take from the other end.
 /// I2  So an agent that picks has left nothing behind.
-class ForkRun {
+class TreeRun final : public ForkRun {
  public:
-  ForkRun(LoopCore& loop, ForkTree& tree) noexcept
-      : loop_(loop),
-        tree_(tree),
-        member_(member_of(loop, tree.state)),
-        level_(level_of(tree.state)) {}
+  TreeRun(LoopCore& loop, ForkTree& tree) noexcept
+      : TreeRun(loop, tree, member_of(loop, tree.state)) {}
 
   void run(ForkFrame& first) noexcept HEIST_ON_AGENT {
     outer_ = std::exchange(loop_.on_agent().current, tree_.state);
-    for (ForkFrame* frame = &first; frame != nullptr;) frame = run_until_it_stops(*frame);
+    next = &first;
+    do {
+      run_next();
+    } while (next != nullptr);
     loop_.on_agent().current = outer_;
   }
 
+  [[nodiscard]] LoopCore& loop() const noexcept { return loop_; }
+  [[nodiscard]] bool unfork() noexcept HEIST_ON_AGENT { return forks_->pop() != nullptr; }
+
  private:
+  TreeRun(LoopCore& loop, ForkTree& tree, Member* member) noexcept
+      : ForkRun(member != nullptr),
+        loop_(loop),
+        tree_(tree),
+        member_(member),
+        level_(level_of(tree.state)),
+        forks_(member != nullptr ? &queues().forks(member->index(), level_) : nullptr) {}
+
+  using Queues = ClusterCore::Queues;
+  [[nodiscard]] Queues& queues() const noexcept { return member_->core().queues(); }
+
   /// The member from which others may steal parts of this tree; null when nobody may.
   static Member* member_of(const LoopCore& loop, const SchedulingState& state) noexcept {
     const bool is_stealable =
@@ -47,34 +62,21 @@ class ForkRun {
     return effective_priority(priority, true);
   }
 
-  /// Returns the frame that is to run next, or null when nothing is left to run here.
-  ForkFrame* run_until_it_stops(ForkFrame& frame) noexcept HEIST_ON_AGENT {
+  /// Afterwards `next` is the frame that is to run next, or null when nothing is left to run here.
+  void run_next() noexcept HEIST_ON_AGENT {
+    ForkFrame& frame = *next;
+    frame.run = this;
     frame.coroutine.resume();
-    switch (frame.step) {
-      case ForkFrame::Step::call:
-        return &begin_child(frame, ForkFrame::Way::called);
-      case ForkFrame::Step::fork:
-        return &fork_child(frame);
-      case ForkFrame::Step::join:
-        return frame.children.wait() ? &frame : nullptr;
-      case ForkFrame::Step::end:
-        break;
-    }
-    return end(frame);
+    if (step != Step::go_on) after_stop(frame);
   }
-  ForkFrame& begin_child(ForkFrame& parent, ForkFrame::Way way) noexcept {
-    ForkFrame& child = *parent.to_run;
-    child.parent = &parent;
-    child.tree = &tree_;
-    child.way = way;
-    return child;
+  void after_stop(ForkFrame& frame) noexcept HEIST_ON_AGENT {
+    if (step == Step::fork) return leave_behind(frame);
+    next = step == Step::end ? end(frame) : frame.children.wait() ? &frame : nullptr;
   }
-  /// Leaves the parent's continuation behind and returns the child to run. Afterwards another agent
-  /// may have taken the parent.
-  ForkFrame& fork_child(ForkFrame& parent) noexcept HEIST_ON_AGENT {
-    ForkFrame& child = begin_child(parent, ForkFrame::Way::forked_in_place);
-    if (member_ != nullptr && member_->fork(parent, level_)) child.way = ForkFrame::Way::forked;
-    return child;
+  /// Afterwards another agent may have taken the parent.
+  void leave_behind(ForkFrame& parent) noexcept HEIST_ON_AGENT {
+    parent.tree = &tree_;
+    if (!queues().fork(member_->index(), *forks_, parent, level_)) next->way = Way::forked_in_place;
   }
 
   /// If this was the last child of a parent that has already returned, ends the parent as well.
@@ -93,10 +95,11 @@ class ForkRun {
   /// Ends a child. Returns true when its parent has to go on here. The child may be gone
   /// afterwards.
   bool leave(ForkFrame& child) noexcept HEIST_ON_AGENT {
-    if (child.way == ForkFrame::Way::called) return true;
+    if (child.way == Way::called) return true;
     if (child.has_failed()) [[unlikely]]
       child.hand_error_to_parent();
-    if (child.way == ForkFrame::Way::forked_in_place || member_->unfork(level_)) return true;
+    if (child.way == Way::forked_in_place) return true;
+    if (child.way == Way::forked && unfork()) return true;
     return child.parent->children.end_child();
   }
   ForkFrame* end_tree() noexcept HEIST_ON_AGENT {
@@ -109,6 +112,7 @@ class ForkRun {
   ForkTree& tree_;
   Member* const member_;
   const int level_;
+  Queues::Forks* const forks_;  ///< as member_
   SchedulingState outer_;
 };
 
@@ -147,8 +151,7 @@ class PublishedPart {
 };
 
 void run_root(LoopCore& loop, ForkTree& tree) noexcept HEIST_ON_AGENT {
-  tree.root->tree = &tree;
-  ForkRun(loop, tree).run(*tree.root);
+  TreeRun(loop, tree).run(*tree.root);
 }
 
 }  // namespace
@@ -161,7 +164,13 @@ void ForkFrame::run_stolen(LoopNode& node, LoopCore& loop) noexcept {
   frame.children.add();
   ForkTree& tree = *frame.tree;
   const PublishedPart part(loop, tree);
-  ForkRun(loop, tree).run(frame);
+  TreeRun(loop, tree).run(frame);
+}
+
+bool ForkRun::take_back() noexcept {
+  auto& run = static_cast<TreeRun&>(*this);
+  run.loop().assert_agent();
+  return run.unfork();
 }
 
 void ForkFrame::fail_with(Reason error) noexcept {

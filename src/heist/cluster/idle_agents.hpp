@@ -46,7 +46,7 @@ class IdleAgents {
   /// Called by any thread after it has published: returns the agent to unpark. Returns nothing when
   /// all agents are awake or one searches.
   [[nodiscard]] std::optional<unsigned> notify() noexcept {
-    while (searching_.load(sync::edge("idle:notify", sync::seq_cst)) == 0 && has_sleepers()) {
+    while (wants_notice()) {
       std::uint32_t none = 0;
       if (!searching_.compare_exchange_strong(none, 1, sync::edge("idle:notify", sync::seq_cst),
                                               sync::edge("idle:notify", sync::seq_cst))) {
@@ -56,6 +56,10 @@ class IdleAgents {
       take_back_searcher();
     }
     return std::nullopt;
+  }
+  /// Called by any thread after it has published: whether it has to call notify().
+  [[nodiscard]] bool wants_notice() const noexcept {
+    return searching_.load(sync::edge("idle:notify", sync::seq_cst)) == 0 && has_sleepers();
   }
   /// Called by any thread that wants this agent to wake. Returns the agent to unpark, or nothing
   /// when it does not sleep. (It may be another one, see I3.)

@@ -151,12 +151,6 @@ SchedulerTask* Member::keep_delays() noexcept {
 
 // Forking.
 
-bool Member::fork(LoopNode& continuation, int level) noexcept {
-  return cluster_.queues().fork(index_, continuation, level);
-}
-
-bool Member::unfork(int level) noexcept { return cluster_.queues().unfork(index_, level); }
-
 // Searching and sleeping.
 
 void Member::end_search() noexcept {

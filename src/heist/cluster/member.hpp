@@ -45,13 +45,6 @@ class Member final : public Membership {
   [[nodiscard]] std::string find_long_waits(std::unique_ptr<SeenWaits>& seen) override;
   void await_lookers() noexcept override;
 
-  /// Leaves the running task's continuation behind for other agents, until unfork(). Returns false
-  /// when there is no room for it.
-  [[nodiscard]] bool fork(LoopNode& continuation, int level) noexcept HEIST_ON_AGENT;
-  /// Takes the youngest continuation back. Returns false when it was stolen. Every older
-  /// continuation was then stolen as well.
-  [[nodiscard]] bool unfork(int level) noexcept HEIST_ON_AGENT;
-
   /// Called from within a task: a reserve, if there is one, picks in this member's place until
   /// end_blocking(). Returns false when this member is blocked already.
   [[nodiscard]] bool begin_blocking() noexcept;

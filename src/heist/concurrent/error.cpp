@@ -46,6 +46,11 @@ void refuse_moved_from(const char* call) {
   throw std::invalid_argument(std::string(call) + ": the handle was moved from");
 }
 
+void refuse_no_result(const char* call) {
+  throw std::invalid_argument(std::string(call) +
+                              ": no call was forked into it, or it was moved from");
+}
+
 void refuse_nothing(const char* call) {
   throw std::invalid_argument(std::string(call) + ": there is nothing to call");
 }

@@ -65,6 +65,25 @@ using Queues =
     ClusterQueues<ClusterSizes{.bins = 2, .bin = 2, .ring = 4, .forks = 2, .others_turn = 61},
                   Sleepers>;
 
+/// Two agents, of which the second one goes to sleep beside what the first one does.
+struct SleepBeside {
+  void begin_sleep() {
+    spawn([this] {
+      sleepers.idle.begin_search();
+      sleepers.idle.announce(1);
+      sleeps = !queues.has_tasks(1);
+    });
+  }
+  /// To be called after the first one has left something.
+  void expect_awake() {
+    if (join_all()) check(!sleeps || sleepers.woken == 1, "nobody sleeps on it");
+  }
+
+  Sleepers sleepers;
+  Queues queues{2, sleepers};
+  bool sleeps = false;
+};
+
 }  // namespace
 
 /// The owner pushes and pops beside a thief; the deque is full, empty, and goes round.
@@ -163,7 +182,8 @@ HEIST_MODEL_PROGRAM(end_of_child_against_theft, 3) {
     parent.join();
   });
   parent.results[0] = 1;
-  if (deque.pop() != nullptr) {
+  if (LoopNode* own = deque.pop()) {
+    Continuation::take(own);  // the child lands in its frame
     parent.join();
   } else if (parent.children.end_child()) {
     parent.go_on();
@@ -173,20 +193,27 @@ HEIST_MODEL_PROGRAM(end_of_child_against_theft, 3) {
 }
 
 /// An agent forks while another one goes to sleep: that one sees the continuation, or is woken
-/// (CLU-3).
+/// (CLU-3). The agent has forked before, so it is noted already as one who has something.
 HEIST_MODEL_PROGRAM(fork_against_sleep, 3) {
-  Sleepers sleepers;
-  Queues queues(2, sleepers);
+  SleepBeside cluster;
+  Queues::Forks& forks = cluster.queues.forks(0, 1);
   Continuation continuation;
-  bool sleeps = false;
-  spawn([&] {
-    sleepers.idle.begin_search();
-    sleepers.idle.announce(1);
-    sleeps = !queues.has_tasks(1);
-  });
-  check(queues.fork(0, continuation, 1), "there is room");
-  if (!join_all()) return;
-  check(!sleeps || sleepers.woken == 1, "nobody sleeps on it");
+  check(cluster.queues.fork(0, forks, continuation, 1), "there is room");
+  check(forks.pop() != nullptr, "nobody has taken it");
+  cluster.begin_sleep();
+  check(cluster.queues.fork(0, forks, continuation, 1), "there is room");
+  cluster.expect_awake();
+}
+
+/// The same for what a task posts to its own agent's ring.
+HEIST_MODEL_PROGRAM(own_post_against_sleep, 3) {
+  SleepBeside cluster;
+  std::array<Continuation, 2> tasks;
+  cluster.queues.post_from(0, tasks[0], 0);
+  check(cluster.queues.pick(1, -1) == &tasks[0], "it is there for others");
+  cluster.begin_sleep();
+  cluster.queues.post_from(0, tasks[1], 0);
+  cluster.expect_awake();
 }
 
 /// An agent forks while another one lowers the hint: the next pick finds the continuation before
@@ -198,11 +225,12 @@ HEIST_MODEL_PROGRAM(fork_against_lowering, 3) {
   Continuation second;
   first.frame = 1;
   second.frame = 1;
-  check(queues.fork(0, first, 3), "there is room");
+  Queues::Forks& forks = queues.forks(0, 3);
+  check(queues.fork(0, forks, first, 3), "there is room");
   LoopNode* stolen = nullptr;
   spawn([&] { stolen = queues.pick(1, 0); });
-  const bool ours = queues.unfork(0, 3);
-  check(queues.fork(0, second, 3), "there is room");
+  const bool ours = forks.pop() != nullptr;
+  check(queues.fork(0, forks, second, 3), "there is room");
   if (!join_all()) return;
   if (stolen != nullptr) Continuation::take(stolen);
   if (stolen != &second) check(queues.pick(1, 0) == &second, "the most urgent is found");

@@ -45,6 +45,8 @@ class ClusterQueues {
   static_assert(sizes.levels <= level_count);
 
  public:
+  using Forks = typename AgentQueues<sizes>::Forks;
+
   /// Errors: std::bad_alloc.
   ClusterQueues(unsigned agents, Sleepers& sleepers) : ClusterQueues(agents, agents, sleepers) {}
   /// Only the first `enlisted` agents pick from the beginning. The last place never picks: it is
@@ -108,18 +110,16 @@ class ClusterQueues {
     note_tasks(agent, level);
     published(level);
   }
-  /// Leaves the continuation of a task that runs on `agent` behind, until unfork(). Returns false
-  /// when there is no room for it.
-  [[nodiscard]] bool fork(unsigned agent, LoopNode& continuation, int level) noexcept {
-    if (!forks(agent, level).push(continuation)) return false;
+  /// The deque for what tasks of the level leave behind on `agent`, which alone pushes and pops.
+  Forks& forks(unsigned agent, int level) noexcept { return agents_[agent].forks(level); }
+  /// Leaves the continuation of a task that runs on `agent` behind, until it is popped or stolen.
+  /// `forks`: those of the agent and level. Returns false when there is no room for it.
+  [[nodiscard]] bool fork(unsigned agent, Forks& forks, LoopNode& continuation,
+                          int level) noexcept {
+    if (!forks.push(continuation)) return false;
     if (agents_[agent].note_forks(level)) fork_holders(level).add(agent);
     published(level);
     return true;
-  }
-  /// Takes the youngest continuation back. Returns false when it was stolen. Every older
-  /// continuation was then stolen as well.
-  [[nodiscard]] bool unfork(unsigned agent, int level) noexcept {
-    return forks(agent, level).pop() != nullptr;
   }
   /// Takes what is to be started next. Returns null when that is a bound task, or when nothing is
   /// runnable. `bound` is the highest level of the bound tasks, or -1 when there are none.
@@ -247,7 +247,6 @@ class ClusterQueues {
   }
   Bins& inject(int level) noexcept { return inject_[static_cast<std::size_t>(level)]; }
   Agent::Ring& own(unsigned agent, int level) noexcept { return agents_[agent].ring(level); }
-  Agent::Forks& forks(unsigned agent, int level) noexcept { return agents_[agent].forks(level); }
   /// Whose rings, or whose deques, may hold tasks of the level.
   TaskHolders& ring_holders(int level) noexcept { return rings_[static_cast<std::size_t>(level)]; }
   TaskHolders& fork_holders(int level) noexcept {
@@ -267,7 +266,7 @@ class ClusterQueues {
       ring_holders(level).remove(agent);
     }
   }
-  /// Called by an agent that picks: it has left nothing behind (ForkRun).
+  /// Called by an agent that picks: it has left nothing behind (TreeRun).
   void forget_forks(unsigned agent) noexcept {
     if (!agents_[agent].has_noted_forks()) [[likely]]
       return;
@@ -389,7 +388,7 @@ class ClusterQueues {
     return loot[0];
   }
   /// Steals a continuation from another agent. The agent has none of its own, because an agent that
-  /// picks has left nothing behind (ForkRun).
+  /// picks has left nothing behind (TreeRun).
   LoopNode* steal_fork(unsigned agent, int level) noexcept {
     LoopNode* continuation = nullptr;
     fork_holders(level).find_after(agent, [&](unsigned other) {
