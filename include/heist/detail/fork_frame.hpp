@@ -95,9 +95,10 @@ struct ForkTree {
 /// Thread: an agent.   Cost: constant stack.
 HEIST_EXPORT void run_tree(ForkTree& tree) noexcept;
 
-/// What an agent that runs a part of a tree, and the coroutine that it has resumed, tell each other.
-/// The coroutine says why it has suspended; a loop outside of it (TreeRun) does what follows. So
-/// nesting takes no stack, and nobody is inside a frame that another agent may resume or destroy.
+/// What an agent that runs a part of a tree, and the coroutine that it has resumed, tell each
+/// other. The coroutine says why it has suspended; a loop outside of it (TreeRun) does what
+/// follows. So nesting takes no stack, and nobody is inside a frame that another agent may resume
+/// or destroy.
 ///
 /// Thread: the agent's.
 class HEIST_EXPORT ForkRun {
@@ -140,9 +141,9 @@ class HEIST_EXPORT ForkRun {
 ///         children) -> landed, or ended.
 /// I1      A frame whose call ends before its caller goes on lands, if it has not failed: it puts
 ///         its result into the caller's frame (Landing), and is gone when its runner goes on.
-/// I2      Whoever holds the result of any other frame destroys that frame: a Forkable, a Landing or
-///         a Forked. If that handle was destroyed while children ran, the parent destroys the frame
-///         once they have ended.
+/// I2      Whoever holds the result of any other frame destroys that frame: a Forkable, a Landing
+///         or a Forked. If that handle was destroyed while children ran, the parent destroys the
+///         frame once they have ended.
 /// I3      If several errors meet (of children, or the coroutine's own), the first one is kept.
 class HEIST_EXPORT ForkFrame : public LoopNode {
  public:
