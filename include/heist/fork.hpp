@@ -34,7 +34,9 @@ namespace HEIST_NAMESPACE {
 /// others join in; elsewhere a fork is a call.
 ///
 /// A call ends when its forked children have, also when it throws. They may use its parameters
-/// until then; its local variables are gone as soon as it returns or throws, so join() before.
+/// until then; its local variables are gone as soon as it returns or throws, so join() before. The
+/// parameters go at the end of the call at the earliest, and with its Forked at the latest: a
+/// result must not refer to them.
 ///
 /// Spec:     contract CLU-6. The continuations left behind are stealable as any continuation of the
 ///           root's priority (CLU-1, CLU-3).   Differs from PRI-3: an agent goes on with what it
@@ -98,9 +100,9 @@ class Forked {
   Forked() noexcept = default;
   Forked(Forked&& other) noexcept = default;
   Forked& operator=(Forked&& other) noexcept {
-    if (this == &other) return *this;
+    Forked taken(std::move(other));  // first, because `other` may be a part of the old result
     drop();
-    landing_ = std::move(other.landing_);
+    landing_ = std::move(taken.landing_);
     return *this;
   }
   ~Forked() { drop(); }

@@ -164,7 +164,10 @@ class HEIST_EXPORT Scheduler {
       detail::refuse_moved_from(call);
   }
   /// Checks the options; a reason when the task must be rejected at once (spec step 4).
-  static Reason refused(const PostTaskOptions& options);
+  static Reason refused(const PostTaskOptions& options) {
+    return options.priority || options.signal ? refused_by(options) : Reason();
+  }
+  static Reason refused_by(const PostTaskOptions& options);
   bool post_plain(detail::SchedulerTask& task) const noexcept;
   bool post_plain(detail::SchedulerTask& task, const PostTaskOptions& options) const noexcept;
   bool post_controlled(detail::ControlledTask& task, const PostTaskOptions& options) const;

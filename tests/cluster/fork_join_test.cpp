@@ -199,7 +199,7 @@ TEST_P(ForkJoin, result_when_it_stays_with_the_call_then_the_same) {
   EXPECT_EQ(run([] { return Tree::sum(); }), 15);
 }
 
-/// A result that was dropped, assigned over, or moved from is destroyed at once and once.
+/// A result that was dropped, assigned over, or moved from is destroyed by the join at the latest.
 TEST_P(ForkJoin, result_when_not_wanted_any_more_then_destroyed) {
   struct Tree {
     static Forkable<> drop(const LiveCount& count) {
@@ -217,7 +217,30 @@ TEST_P(ForkJoin, result_when_not_wanted_any_more_then_destroyed) {
   EXPECT_EQ(count.alive(), 0);
 }
 
-TEST_P(ForkJoin, call_when_it_ends_then_its_parameters_go_before_the_caller_goes_on) {
+TEST_P(ForkJoin, result_when_assigned_from_within_itself_then_it) {
+  struct Link {
+    int value = 0;
+    std::unique_ptr<Forked<Link>> next;
+  };
+  struct Tree {
+    static Forkable<Link> link(int value) {
+      Link made;
+      made.value = value;
+      co_return made;
+    }
+    static Forkable<int> unlink() {
+      Forked<Link> first = co_await fork(link(1));
+      Forked<Link> second = co_await fork(link(2));
+      co_await join();
+      first.value().next = std::make_unique<Forked<Link>>(std::move(second));
+      first = std::move(*first.value().next);
+      co_return first.value().value;
+    }
+  };
+  EXPECT_EQ(run([] { return Tree::unlink(); }), 2);
+}
+
+TEST_P(ForkJoin, call_when_nothing_of_it_is_held_then_its_parameters_are_gone_after_the_join) {
   struct Tree {
     static Forkable<> hold(LiveCount::Probe) { co_return; }
     static Forkable<> call(const LiveCount& count) {

@@ -139,8 +139,9 @@ class HEIST_EXPORT ForkRun {
 ///         runner behind it. child: a frame that has ended and tells its parent.
 /// States  not started -> (running <-> suspended for a child, in a fork deque, or waiting for
 ///         children) -> landed, or ended.
-/// I1      A frame whose call ends before its caller goes on lands, if it has not failed: it puts
-///         its result into the caller's frame (Landing), and is gone when its runner goes on.
+/// I1      A frame may land if no child of it runs when its body ends, it has not failed, and its
+///         caller has not been stolen: it puts its result into the caller's frame (Landing), and is
+///         gone when its runner goes on.
 /// I2      Whoever holds the result of any other frame destroys that frame: a Forkable, a Landing
 ///         or a Forked. If that handle was destroyed while children ran, the parent destroys the
 ///         frame once they have ended.
@@ -167,7 +168,7 @@ class HEIST_EXPORT ForkFrame : public LoopNode {
   /// Called at its end by a frame with a caller. Returns whether the caller goes on after it, in
   /// the same run, so that the frame can land.
   [[nodiscard]] bool goes_before_caller() noexcept {
-    if (has_failed() || !children.all_ended()) return false;
+    if (!children.all_ended() || has_failed()) return false;  // in this order: children may fail it
     destroy_dropped();
     if (way != Way::forked || run->take_back()) return true;
     way = Way::caller_was_stolen;

@@ -144,6 +144,8 @@ class [[nodiscard]] Fork {
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   template <class Promise>
   void await_suspend(std::coroutine_handle<Promise> parent) noexcept {
+    static_assert(std::is_base_of_v<ForkFrame, Promise>,
+                  "fork() is awaited in a Forkable: return one from post_task, or await its root");
     parent.promise().fork(landing_.prepare());
   }
   Forked<T> await_resume() noexcept { return Access::make<Forked<T>>(std::move(landing_)); }

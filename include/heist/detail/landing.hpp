@@ -12,10 +12,11 @@
 namespace HEIST_NAMESPACE::detail {
 
 /// Whether results of this type are moved into the caller's frame. The others stay in the frame of
-/// the call: large ones, and those that cannot be moved, or whose move may throw.
+/// the call: large ones, because a caller has two places for each fork, and those that cannot be
+/// moved, or whose move may throw.
 template <class T, class Stored = typename PromiseValue<T>::type>
 inline constexpr bool can_land =
-    std::is_nothrow_move_constructible_v<Stored> && sizeof(Stored) <= 64;
+    std::is_nothrow_move_constructible_v<Stored> && sizeof(Stored) <= 16;
 
 /// The result of a call. It is here once the frame of the call has landed; otherwise it is in that
 /// frame, which this object owns.

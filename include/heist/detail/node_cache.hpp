@@ -26,6 +26,7 @@ class FreeNodes {
     limit_ = most;
     std::fill_n(slots_.begin(), ahead, this);
   }
+  [[nodiscard]] bool is_open() const noexcept { return limit_ != 0; }
   [[nodiscard]] bool is_empty() const noexcept { return count == 0; }
   [[nodiscard]] bool is_full() const noexcept { return count == limit_; }
   [[nodiscard]] void** nodes() noexcept { return slots_.data() + ahead; }

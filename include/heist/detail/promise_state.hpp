@@ -113,7 +113,8 @@ struct HEIST_EXPORT Reaction : LoopNode {
 class HEIST_EXPORT PromiseStateBase {
  public:
   /// `shares` is the number of handles at the beginning, the settler's own included.
-  PromiseStateBase(void (*destroy)(PromiseStateBase&) noexcept, std::uint32_t shares) noexcept;
+  PromiseStateBase(void (*destroy)(PromiseStateBase&) noexcept, std::uint32_t shares) noexcept
+      : shares_(shares), destroy_(destroy) {}
   PromiseStateBase(const PromiseStateBase&) = delete;
   PromiseStateBase& operator=(const PromiseStateBase&) = delete;
 

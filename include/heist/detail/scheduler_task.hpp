@@ -222,7 +222,8 @@ struct Registration {
 ///         still there.
 class HEIST_EXPORT ControlledTask : public SchedulerTask, public Registration {
  public:
-  explicit ControlledTask(const TaskOps& table) noexcept;
+  explicit ControlledTask(const TaskOps& table) noexcept
+      : SchedulerTask(table, true), Registration(abort_steps) {}
 
   [[nodiscard]] static ControlledTask& of(SchedulerTask& task) noexcept {
     return static_cast<ControlledTask&>(task);
@@ -251,6 +252,8 @@ class HEIST_EXPORT ControlledTask : public SchedulerTask, public Registration {
   bool is_withdrawn = false;  ///< the keeper took the task out of the wheel
 
  private:
+  static const Registration::Ops abort_steps;
+
   sync::atomic<bool> contents_taken_{false};
 };
 

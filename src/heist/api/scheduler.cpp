@@ -30,7 +30,7 @@ void check_priority(TaskPriority priority, const char* what) {
 
 }  // namespace
 
-Reason Scheduler::refused(const PostTaskOptions& options) {
+Reason Scheduler::refused_by(const PostTaskOptions& options) {
   if (options.priority) check_priority(*options.priority, "PostTaskOptions::priority");
   if (!options.signal) return {};
   Access::check_valid(*options.signal, "PostTaskOptions::signal");

@@ -19,16 +19,13 @@ bool claim_task(Registration& registration) noexcept {
   task.memory.add();  // the aborter's share
   return true;
 }
-bool is_done(const Registration& registration) noexcept {
+bool is_task_done(const Registration& registration) noexcept {
   return static_cast<const ControlledTask&>(registration).is_done();
 }
-void forget(Registration& registration) noexcept {
+void forget_task(Registration& registration) noexcept {
   auto& task = static_cast<ControlledTask&>(registration);
   task.task_ops().release_share(task);
 }
-constexpr Registration::Ops task_registration{&claim_task, &is_done, &forget,
-                                              Registration::Kind::task};
-
 /// Ends the task's registration with its signal, which it needs no more.
 void leave_signal(ControlledTask& task) noexcept {
   SignalCore* signal = std::exchange(task.signal, nullptr);
@@ -67,8 +64,8 @@ void finish_task(ControlledTask& task, TaskOutcome outcome, Reason& error) noexc
   ops.retire(task);
 }
 
-ControlledTask::ControlledTask(const TaskOps& table) noexcept
-    : SchedulerTask(table, true), Registration(task_registration) {}
+constinit const Registration::Ops ControlledTask::abort_steps{
+    &claim_task, &is_task_done, &forget_task, Registration::Kind::task};
 
 bool discard_contents(ControlledTask& task) noexcept {
   if (is_stealable(task) && !task.take_contents()) return false;

@@ -163,7 +163,7 @@ bool open_cache() noexcept {
 }
 
 // Whether this thread has a cache from now on.
-bool cache_ready() noexcept { return node_cache != &closed_cache || open_cache(); }
+bool cache_ready() noexcept { return node_cache->front().is_open() || open_cache(); }
 
 void* allocate_without_cache(Depot& depot) {
   std::array<void*, Depot::most> nodes{};

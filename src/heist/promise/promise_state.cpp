@@ -211,10 +211,6 @@ void deliver(Reaction& reaction) noexcept {
   if (!try_deliver(reaction)) drop_undeliverable(reaction);
 }
 
-PromiseStateBase::PromiseStateBase(void (*destroy)(PromiseStateBase&) noexcept,
-                                   std::uint32_t shares) noexcept
-    : shares_(shares), destroy_(destroy) {}
-
 LoopNode* PromiseStateBase::settled_mark() noexcept {
   static constinit LoopNode mark(no_ops);
   return &mark;

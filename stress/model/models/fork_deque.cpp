@@ -150,6 +150,22 @@ HEIST_MODEL_PROGRAM(two_children_against_join, 3) {
   check(parent.went_on == 1, "it goes on");
 }
 
+/// A child fails beside its parent, which ends without a join: the error is not lost.
+HEIST_MODEL_PROGRAM(failed_child_against_end_of_parent, 2) {
+  struct Call : ForkFrame {};
+  Call parent;
+  Call child;
+  child.parent = &parent;
+  child.fail_with(Reason(1));
+  parent.children.add();
+  spawn([&] {
+    child.hand_error_to_parent();
+    static_cast<void>(parent.children.end_child());
+  });
+  check(!parent.goes_before_caller(), "a call that has failed does not land");
+  join_all();
+}
+
 /// The parent looks before it joins: what it sees ended is there, and the count begins anew.
 HEIST_MODEL_PROGRAM(child_against_look, 3) {
   Parent parent;

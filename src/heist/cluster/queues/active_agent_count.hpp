@@ -1,5 +1,5 @@
-// ActiveAgentCount: how many of a cluster's agents have been active so far. Nobody needs to wait
-// for the others.
+// ActiveAgentCount: how many of a cluster's agents have been active so far. Nobody needs to look
+// at the others.
 #pragma once
 
 #include <heist/detail/sync.hpp>
