@@ -37,6 +37,9 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
 constexpr nanoseconds tick = 1ms;
+/// How long the shortest limit is. A limit that ended before its listener was added would never be
+/// heard of, and on a busy machine a thread may lose its CPU in between.
+constexpr milliseconds shortest = 100ms;
 #if defined(HEIST_SANITIZER_ADDRESS) || defined(HEIST_SANITIZER_THREAD)
 constexpr std::uint64_t default_things = 8'000;  // each step takes some twenty times as long
 constexpr nanoseconds for_the_system = 100ms;
@@ -75,7 +78,7 @@ class Ladder {
     signals_.reserve(steps);
     for (std::size_t i = 0; i < steps; ++i) {
       Abort& abort = aborts_[i];
-      const milliseconds length(i + 1);
+      const auto length = shortest + milliseconds(i);
       const auto before = Clock::now();
       signals_.push_back(AbortSignal::timeout(scheduler, length));
       abort.due = Clock::now() + length;
