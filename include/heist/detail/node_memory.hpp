@@ -12,20 +12,23 @@
 
 namespace HEIST_NAMESPACE::detail {
 
+/// For each size in granules, the number of the class. (It is no local of the function, because g++
+/// would make it anew on the stack in each call.)
+inline constexpr std::size_t node_granule = 32;
+inline constexpr auto node_class_by_granules = [] {
+  std::array<std::uint8_t, largest_node_class / node_granule + 1> table{};
+  std::uint8_t number = 0;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (i * node_granule > node_class_bytes[number]) ++number;
+    table[i] = number;
+  }
+  return table;
+}();
+
 /// Number of the smallest size that holds the bytes.   Errors: precondition: they are not above the
 /// largest one.
 [[nodiscard]] constexpr std::uint8_t node_class_of(std::size_t bytes) noexcept {
-  constexpr std::size_t granule = 32;
-  constexpr auto class_by_granules = [] {
-    std::array<std::uint8_t, largest_node_class / granule + 1> table{};
-    std::uint8_t number = 0;
-    for (std::size_t i = 0; i < table.size(); ++i) {
-      if (i * granule > node_class_bytes[number]) ++number;
-      table[i] = number;
-    }
-    return table;
-  }();
-  return class_by_granules[(bytes + granule - 1) / granule];
+  return node_class_by_granules[(bytes + node_granule - 1) / node_granule];
 }
 
 /// What allocate_node() and release_node() do when the thread's cache does not help.
@@ -42,7 +45,7 @@ inline constexpr bool counts_nodes = false;
 ///
 /// Thread: any.   Blocks: never.   Errors: std::bad_alloc, nothing changed.   Cost: no allocation
 ///                when warm.
-[[nodiscard]] inline void* allocate_node(std::size_t bytes) {
+[[nodiscard, gnu::always_inline]] inline void* allocate_node(std::size_t bytes) {
   if (bytes > largest_node_class || counts_nodes) [[unlikely]]
     return allocate_node_elsewhere(bytes);
   FreeNodes& free = (*node_cache)[node_class_of(bytes)];
@@ -54,7 +57,7 @@ inline constexpr bool counts_nodes = false;
 /// Gives a node's memory back, with the size it was allocated with.
 ///
 /// Thread: any.   Blocks: never.   Errors: none.
-inline void release_node(void* node, std::size_t bytes) noexcept {
+[[gnu::always_inline]] inline void release_node(void* node, std::size_t bytes) noexcept {
   if (bytes > largest_node_class) [[unlikely]]
     return release_node_elsewhere(node, bytes);
   FreeNodes& free = (*node_cache)[node_class_of(bytes)];
