@@ -107,8 +107,9 @@ class HEIST_EXPORT ForkRun {
   /// while its child `next` runs. `join`: it waits for its children. `end`: it has ended, and its
   /// frame is still there.
   enum class Step : std::uint8_t { go_on, fork, join, end };
-  /// How a caller runs a call: it waits for it, or forked it but had to wait, or forked it and may
-  /// run on another agent meanwhile, or was seen to do so.
+  /// How a caller runs a call. `called`: it waits for the call. `forked_in_place`: it forked the
+  /// call, but had to wait. `forked`: it forked the call, and may run on another agent meanwhile.
+  /// `caller_was_stolen`: the call has found out that it does.
   enum class Way : std::uint8_t { called, forked_in_place, forked, caller_was_stolen };
 
   /// `is_stealable`: whether other agents may take parts of the tree.
@@ -126,8 +127,8 @@ class HEIST_EXPORT ForkRun {
 
   ForkFrame* next = nullptr;
   Step step = Step::go_on;
-  const Step step_of_fork;
-  const Way way_of_fork;
+  const Step step_of_fork;  ///< what a coroutine of this run says when it forks
+  const Way way_of_fork;    ///< how the call is run that it forks
 
  protected:
   ~ForkRun() = default;

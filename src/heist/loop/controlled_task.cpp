@@ -26,6 +26,7 @@ void forget_task(Registration& registration) noexcept {
   auto& task = static_cast<ControlledTask&>(registration);
   task.task_ops().release_share(task);
 }
+
 /// Ends the task's registration with its signal, which it needs no more.
 void leave_signal(ControlledTask& task) noexcept {
   SignalCore* signal = std::exchange(task.signal, nullptr);
