@@ -126,12 +126,18 @@ Forkable<int> fib(int n) {
   co_return x.value() + y.value();
 }
 
-/// Trees of forked calls, until there were so many calls.
-void fork_calls(const Scheduler& scheduler, int calls) {
+/// Trees of forked calls, until there were so many calls. They are one task: between tasks an agent
+/// looks for more work, and how often it looks depends on the machine.
+Forkable<void> fork_trees(int calls) {
   constexpr int calls_of_fib_12 = 465;
   for (int left = calls; left > 0; left -= calls_of_fib_12) {
-    scheduler.post_task([] { return fib(12); }).get();
+    const Forked<int> tree = co_await fork(fib(12));
+    co_await join();
   }
+}
+
+void fork_calls(const Scheduler& scheduler, int calls) {
+  scheduler.post_task([calls] { return fork_trees(calls); }).get();
 }
 
 void fork_on_one_agent(int calls) {
