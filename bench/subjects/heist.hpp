@@ -1,4 +1,4 @@
-// Heist: one agent with the default options.
+// Heist: one agent, with the default options unless a subject says otherwise.
 #pragma once
 
 #include <heist/agent.hpp>
@@ -9,6 +9,8 @@ namespace bench {
 class HeistSubject {
  public:
   static constexpr const char* name = "heist";
+
+  explicit HeistSubject(const heist::AgentOptions& options = {}) : agent_(options) {}
   template <class F>
   void post(F&& f) {
     scheduler_.post(std::forward<F>(f));

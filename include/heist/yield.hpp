@@ -97,6 +97,9 @@ class [[nodiscard]] HEIST_EXPORT Yield {
     void await_resume() const {
       if (const auto* waiting = std::get_if<detail::ContinuationReaction>(&yield_.waiting_)) {
         waiting->throw_if_rejected();
+      } else if (const auto* direct =
+                     std::get_if<detail::ContinuationRejection>(&yield_.waiting_)) {
+        direct->throw_if_rejected();
       }
     }
 
@@ -128,6 +131,8 @@ class [[nodiscard]] HEIST_EXPORT Yield {
   bool post_frame(detail::SchedulerCore& to, const detail::ContinuationSources& sources,
                   const detail::SchedulingState& state, detail::SuspendedCoroutine coroutine,
                   detail::KeptState* kept);
+  void post_signalled(detail::SchedulerCore& to, const detail::SchedulingState& state,
+                      detail::SuspendedCoroutine coroutine, detail::KeptState* kept);
   void hop(detail::SuspendedCoroutine coroutine, detail::KeptState* kept);
   void suspend_with_promise(detail::SchedulerCore& to, const detail::ContinuationSources& sources,
                             const detail::SchedulingState& state,
@@ -137,7 +142,9 @@ class [[nodiscard]] HEIST_EXPORT Yield {
   detail::SchedulerCore* scheduler_ = nullptr;
   bool hops_ = false;
   YieldOptions options_;
-  std::variant<std::monostate, detail::FrameContinuation, detail::ContinuationReaction> waiting_;
+  std::variant<std::monostate, detail::FrameContinuation, detail::ContinuationReaction,
+               detail::ContinuationRejection>
+      waiting_;
 };
 
 template <>

@@ -20,6 +20,18 @@ inline void nothing() noexcept {}
 /// A callback with a value.
 inline int seven() noexcept { return 7; }
 
+/// Counts its end, as a local of a coroutine, which is the end of the frame.
+class CountsItsEnd {
+ public:
+  explicit CountsItsEnd(int& count) : count_(count) {}
+  CountsItsEnd(const CountsItsEnd&) = delete;
+  CountsItsEnd& operator=(const CountsItsEnd&) = delete;
+  ~CountsItsEnd() { ++count_; }
+
+ private:
+  int& count_;
+};
+
 /// Runs until idle, as one operation of the table in docs/progress.md.
 inline void run(EventLoop& loop) {
   const Operation operation("run");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/prctl.h>
 
 #include <array>
 #include <chrono>
@@ -95,6 +96,19 @@ TEST(AgentAffinity, agent_when_the_cpu_does_not_exist_then_system_error_that_nam
       EXPECT_NE(std::string(error.what()).find(std::to_string(cpu)), std::string::npos);
     }
   }
+}
+
+/// How late the calling thread's sleeps may end, in nanoseconds.
+int slack_of_this_thread() { return prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL); }
+
+TEST(AgentSleeps, sleeps_when_the_tick_is_short_then_end_as_exactly) {
+  const Agent agent({.loop = {.tick = std::chrono::microseconds(10)}});
+  EXPECT_EQ(on_agent(agent, slack_of_this_thread), 10'000);
+}
+
+TEST(AgentSleeps, sleeps_when_the_tick_is_long_then_end_as_the_makers) {
+  const Agent agent;
+  EXPECT_EQ(on_agent(agent, slack_of_this_thread), slack_of_this_thread());
 }
 
 TEST(AgentHooks, hooks_when_given_then_run_on_the_agents_thread_around_its_tasks) {

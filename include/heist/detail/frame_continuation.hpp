@@ -1,5 +1,5 @@
-// How a coroutine that yields goes on: as a task that lives in its own frame, or as a reaction to
-// the promise of such a task.
+// How a coroutine that yields goes on: as a task that lives in its own frame, as a reaction to the
+// promise of such a task, or with the reason why that task does not run.
 #pragma once
 
 #include <heist/detail/export.hpp>
@@ -55,6 +55,29 @@ class HEIST_EXPORT ContinuationReaction final : public Reaction {
   static const LoopNodeOps table;
 
   Ref<PromiseState<void>> continuation_;
+  SuspendedCoroutine coroutine_;
+};
+
+/// How a coroutine goes on whose continuation was aborted or dropped: with the reason. It lives in
+/// the frame, which lasts, as whoever claims the continuation alone resumes the coroutine.
+class HEIST_EXPORT ContinuationRejection final : public Reaction {
+ public:
+  explicit ContinuationRejection(SuspendedCoroutine coroutine) noexcept;
+  /// Called by whoever has claimed the continuation, on any thread: the coroutine goes on there with
+  /// this state. It may be gone afterwards.
+  void reject(const Reason& reason, TaskHome& there, const SchedulingState& state) noexcept;
+  [[nodiscard]] const SuspendedCoroutine& coroutine() const noexcept { return coroutine_; }
+  void throw_if_rejected() const {
+    if (reason_) reason_.rethrow();
+  }
+
+ private:
+  static ContinuationRejection& of(LoopNode& node) noexcept;
+  static void run(LoopNode& node, LoopCore& loop) noexcept;
+  static void drop(LoopNode& node) noexcept;
+  static const LoopNodeOps table;
+
+  Reason reason_;
   SuspendedCoroutine coroutine_;
 };
 

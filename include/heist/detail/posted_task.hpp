@@ -71,7 +71,7 @@ class SignalledTask final : public ControlledTask {
   static void discard_callback(SchedulerTask& task) noexcept { of(task).callback_.reset(); }
   static void retire(SchedulerTask& task) noexcept { release_share(task); }
   static void release_share(SchedulerTask& task) noexcept {
-    if (of(task).memory.drop()) destroy_node(of(task));
+    if (of(task).memory.drop_or_be_last()) destroy_node(of(task));
   }
   static constexpr TaskOps table{{LoopNodeKind::task, &run_controlled_task, &drop_controlled_task},
                                  &invoke,
@@ -160,7 +160,7 @@ class PromiseTask final : public ControlledTask,
     if (outcome == TaskOutcome::exception) {
       self.settle_rejected(std::move(error), false);
     } else {
-      self.settle_fulfilled();
+      self.settle_fulfilled_as_holder();
     }
     retire(task);
   }
@@ -228,7 +228,7 @@ class PromiseTask final : public ControlledTask,
     release(static_cast<PromiseStateBase&>(of(task)));
   }
   static void release_share(SchedulerTask& task) noexcept {
-    if (of(task).memory.drop()) destroy_node(of(task));
+    if (of(task).memory.drop_or_be_last()) destroy_node(of(task));
   }
   static const PromiseStateBase* promise_of(SchedulerTask& task) noexcept { return &of(task); }
   /// No handle is left. The value is destroyed now; the node stays until the registry has released

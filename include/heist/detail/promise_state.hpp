@@ -125,6 +125,11 @@ class HEIST_EXPORT PromiseStateBase {
 
   /// Settles with the value that the typed part already holds.
   void settle_fulfilled() noexcept { settle(PromiseStatus::fulfilled); }
+  /// Does the same for a settler that has a handle. If that is the only one, nobody is told.
+  void settle_fulfilled_as_holder() noexcept {
+    if (!is_alone()) return settle_fulfilled();
+    status_.store(PromiseStatus::fulfilled, sync::relaxed);  // relaxed: nobody else has a handle.
+  }
 
   /// Settles with a reason. A rejection `by_abort` is never reported as unobserved (PRO-3).
   void settle_rejected(Reason reason, bool by_abort) noexcept;
@@ -163,11 +168,16 @@ class HEIST_EXPORT PromiseStateBase {
 
   friend void retain(PromiseStateBase& state) noexcept { state.shares_.add(); }
   friend void release(PromiseStateBase& state) noexcept {
-    if (state.shares_.drop()) state.destroy_last();
+    if (state.shares_.drop_or_be_last()) state.destroy_last();
   }
 
  private:
   static LoopNode* settled_mark() noexcept;
+  /// For a holder: whether there is no other one, nor a reaction that one has left behind.
+  [[nodiscard]] bool is_alone() const noexcept {
+    // relaxed: is_last() acquires what the other holders have done.
+    return shares_.is_last() && reactions_.load(sync::relaxed) == nullptr;
+  }
   bool wait_until(std::optional<std::chrono::steady_clock::time_point> deadline);
   void settle(PromiseStatus status) noexcept;
   [[nodiscard]] LoopNode* deliver_reactions(LoopNode* undelivered) noexcept;

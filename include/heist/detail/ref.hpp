@@ -22,10 +22,19 @@ class RefCount {
     count_.fetch_add(n, sync::relaxed);
   }
 
+  /// As add(), before any other thread knows the target.
+  void add_unshared() noexcept {
+    count_.store(count_.load(sync::relaxed) + 1, sync::relaxed);  // relaxed: published later.
+  }
+
   /// True for the caller that dropped the last reference.
   [[nodiscard]] bool drop() noexcept {
     return count_.fetch_sub(1, sync::edge("ref:drop", sync::acq_rel)) == 1;
   }
+
+  /// As drop(), but the last holder needs no read-modify-write. Only for a target to which nobody
+  /// adds a reference with try_add(): that could come between.
+  [[nodiscard]] bool drop_or_be_last() noexcept { return is_last() || drop(); }
 
   /// Adds a reference unless none is left. For callers that keep the memory alive but hold no
   /// reference.

@@ -250,6 +250,8 @@ class HEIST_EXPORT ControlledTask : public SchedulerTask, public Registration {
     contents_taken_.store(false, sync::edge("contents:return", sync::release));
   }
   bool is_withdrawn = false;  ///< the keeper took the task out of the wheel
+  /// For a continuation whose priority may change: whether that signal is the one that aborts it.
+  bool has_one_signal = false;
 
  private:
   static const Registration::Ops abort_steps;

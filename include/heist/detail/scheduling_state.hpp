@@ -33,6 +33,12 @@ class CapturedState {
     if (state_.abort_source != nullptr) retain(*state_.abort_source);
     if (state_.priority_source != nullptr) retain(*state_.priority_source);
   }
+  /// Takes over references to the state's signals that the caller owns.
+  [[nodiscard]] static CapturedState adopt(const SchedulingState& state) noexcept {
+    CapturedState captured;
+    captured.state_ = state;
+    return captured;
+  }
   CapturedState(CapturedState&& other) noexcept : state_(std::exchange(other.state_, {})) {}
   CapturedState& operator=(CapturedState&& other) noexcept {
     std::swap(state_, other.state_);

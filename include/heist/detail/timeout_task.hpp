@@ -27,7 +27,7 @@ class TimeoutTask : public SchedulerTask {
  public:
   /// Drops a share; the memory may be gone afterwards.
   void drop_share() noexcept {
-    if (shares_.is_last() || shares_.drop()) free();
+    if (shares_.drop_or_be_last()) free();
   }
   /// For the handle: whether the loop is done with the task.
   [[nodiscard]] bool is_over() const noexcept { return shares_.is_last(); }

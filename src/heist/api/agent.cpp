@@ -125,6 +125,7 @@ void Agent::Impl::run() {
   try {
     agent_of_this_thread = &self;
     name_this_thread(options.name);
+    end_sleeps_within(options.loop.tick);
     if (options.affinity) pin_this_thread(*options.affinity);
     drive();
   } catch (...) {  // the thread has not started
@@ -138,6 +139,7 @@ void Agent::Impl::run() {
 void Agent::Impl::run_as_reserve() {
   agent_of_this_thread = &self;
   name_this_thread(options.name);
+  end_sleeps_within(options.loop.tick);
   do {
     serve();
     if (options.on_stop) invoke_and_report(options.on_stop, ErrorOrigin::task);

@@ -53,12 +53,13 @@ bool Scheduler::post_plain(SchedulerTask& task, const PostTaskOptions& options) 
 bool Scheduler::post_controlled(ControlledTask& task, const PostTaskOptions& options) const {
   task.scheduler = core_;
   apply_options(task, options);
-  SignalCore* signal = options.signal ? &Access::core(*options.signal) : nullptr;
-  if (signal != nullptr && !options.priority) {
-    task.is_dynamic = signal->has_dynamic_priority();
-    task.priority = core_->capped(signal->fixed_priority());
+  if (!options.signal) return post_without_signal(task);
+  SignalCore& signal = Access::core(*options.signal);
+  if (!options.priority) {
+    task.is_dynamic = signal.has_dynamic_priority();
+    task.priority = core_->capped(signal.fixed_priority());
   }
-  return post_abortable(task, signal);
+  return post_abortable(task, &signal);
 }
 
 Scheduler Scheduler::with_ceiling(TaskPriority highest) const {

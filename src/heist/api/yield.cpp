@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "../loop/loop_core.hpp"
+#include "../promise/signalled_continuation.hpp"
 #include "../signal/continuation.hpp"
+#include "../signal/post_abortable.hpp"
 
 namespace HEIST_NAMESPACE {
 
@@ -58,6 +60,9 @@ bool Yield::suspend(SuspendedCoroutine coroutine, KeptState* kept) {
     } else if (here->is_member_of(to.home) && state.scheduler == &to) {
       if (post_frame(to, sources, state, coroutine, kept)) return false;
     }
+  } else if (goes_on_where_it_runs(to, sources, state, *here)) {
+    post_signalled(to, state, coroutine, kept);
+    return false;
   }
   suspend_with_promise(to, sources, state, coroutine);
   return true;
@@ -73,6 +78,16 @@ bool Yield::post_frame(SchedulerCore& to, const ContinuationSources& sources,
   if (to.home.post(task)) return true;
   if (left) kept->enter();  // the coroutine has not suspended
   return false;
+}
+
+/// As soon as the continuation is posted, the frame may be gone, and this object with it.
+void Yield::post_signalled(SchedulerCore& to, const SchedulingState& state,
+                           SuspendedCoroutine coroutine, KeptState* kept) {
+  auto& rejection = waiting_.emplace<ContinuationRejection>(coroutine);
+  SignalCore* const abort_source = state.abort_source;
+  auto& task = SignalledContinuation::make(to, state, rejection);
+  if (kept != nullptr) kept->leave();
+  static_cast<void>(post_reserved(task, abort_source));
 }
 
 /// Goes on where the scheduler is. As soon as the continuation is posted, the frame may be gone,

@@ -39,7 +39,7 @@ void release(CooperativeCore& core) noexcept {
 void retain(CooperativeTaskNode& task) noexcept { task.shares.add(); }
 
 void release(CooperativeTaskNode& task) noexcept {
-  if (task.shares.is_last() || task.shares.drop()) destroy_node(task);
+  if (task.shares.drop_or_be_last()) destroy_node(task);
 }
 
 Ref<CooperativeCore> CooperativeCore::make(LoopCore& loop) {

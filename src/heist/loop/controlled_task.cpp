@@ -1,4 +1,6 @@
 // How a controlled task runs and ends; docs/lifetime.md is the table behind it.
+#include "controlled_task.hpp"
+
 #include <utility>
 
 #include "../signal/signal_core.hpp"
@@ -35,13 +37,6 @@ void leave_signal(ControlledTask& task) noexcept {
   release(*signal);
 }
 
-/// posted -> started, unless the signal is aborted: then the callback is not called (ABT-2). The
-/// aborter, whose walk meets every registered task, claims it and rejects its promise, unless a
-/// close's deadline comes before.
-bool start(ControlledTask& task) noexcept {
-  return task.try_start() && (task.signal == nullptr || !task.signal->try_leave_to_aborter());
-}
-
 /// The reason with which a close rejects a task. An abort may have come first (ABT-2) that has not
 /// claimed the task yet: the abort of a root calls the root's listeners before (ABT-3).
 Reason reason_to_drop(const ControlledTask& task) noexcept {
@@ -50,6 +45,10 @@ Reason reason_to_drop(const ControlledTask& task) noexcept {
 }
 
 }  // namespace
+
+bool start_task(ControlledTask& task) noexcept {
+  return task.try_start() && (task.signal == nullptr || !task.signal->try_leave_to_aborter());
+}
 
 void finish_task(ControlledTask& task, TaskOutcome outcome, Reason& error) noexcept {
   const auto& ops = task.task_ops();
@@ -86,7 +85,8 @@ bool dispose(ControlledTask& task) noexcept {
 void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept {
   auto& agent = loop.on_agent();
   auto& task = ControlledTask::of(static_cast<SchedulerTask&>(node));
-  if (!start(task)) {
+  loop.running_task().publish(task);
+  if (!start_task(task)) {
     agent.not_started = true;
     loop.running_task().withdraw(task);
     dispose(task);
@@ -105,9 +105,13 @@ void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept {
   if (has_returned) task.task_ops().discard_callback(task);
   agent.current = {};
   loop.microtask_checkpoint();
-  loop.running_task().withdraw(task);
-  // The callback and the checkpoint after it are done.
-  if (outcome == TaskOutcome::forked) return task.task_ops().settle(task, outcome, error);
+  const bool was_there = loop.running_task().withdraw(task);
+  // The callback and the checkpoint after it are done. No signal aborts the task and no close has
+  // taken it, so nobody else can claim its outcome.
+  const bool is_ours = has_returned && was_there && task.signal == nullptr;
+  if (is_ours || outcome == TaskOutcome::forked) {
+    return task.task_ops().settle(task, outcome, error);
+  }
   finish_task(task, outcome, error);
 }
 

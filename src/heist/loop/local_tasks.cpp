@@ -5,8 +5,9 @@ namespace HEIST_NAMESPACE::detail {
 
 /// It is a function of its own, as the way of other posts is shorter without it.
 [[gnu::noinline]] void LocalTasks::enqueue_dynamic(ControlledTask& task) noexcept {
-  auto& queue = dynamic_queue_of(task);
-  const auto priority = queue.tasks.empty() ? priority_port_of(task).priority() : TaskPriority{};
+  auto& port = priority_port_of(task);
+  auto& queue = port.queues[task.is_continuation ? 1 : 0];
+  const auto priority = queue.tasks.empty() ? port.priority() : TaskPriority{};
   queues.push_dynamic(task, queue, effective_priority(priority, task.is_continuation));
 }
 

@@ -66,9 +66,7 @@ inline void end_task(LoopCore& loop) noexcept HEIST_ON_AGENT {
 inline bool run_task(LoopCore& loop, SchedulerTask& task) noexcept HEIST_ON_AGENT {
   auto& agent = loop.on_agent();
   const bool may_not_start = task.has_control;
-  if (may_not_start) {
-    loop.running_task().publish(ControlledTask::of(task));  // its state is set when it has started
-  } else {
+  if (!may_not_start) {  // the others do this themselves, once they have started
     agent.current = {.scheduler = task.scheduler, .priority = task.priority};
     loop.counts().count_run();
     loop.counts().activity().say_runs(&task);

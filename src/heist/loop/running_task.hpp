@@ -24,12 +24,14 @@ class RunningTask {
   void publish(ControlledTask& task) noexcept {
     task_.store(&task, sync::edge("running:publish", sync::release));
   }
-  /// Withdraws the task, also when a close has taken it meanwhile: the task's memory then lasts
-  /// until the close is done with it.
-  void withdraw(ControlledTask& task) noexcept {
-    if (task_.exchange(nullptr, sync::edge("running:withdraw", sync::acq_rel)) == nullptr) {
-      end_stolen(task);
+  /// Withdraws the task. Returns false when a close has taken it meanwhile: the task's memory then
+  /// lasts until the close is done with it.
+  bool withdraw(ControlledTask& task) noexcept {
+    if (task_.exchange(nullptr, sync::edge("running:withdraw", sync::acq_rel)) != nullptr) {
+      return true;
     }
+    end_stolen(task);
+    return false;
   }
   [[nodiscard]] ControlledTask* get() const noexcept {
     return task_.load(sync::relaxed);  // relaxed: the agent's own slot.

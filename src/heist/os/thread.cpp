@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/prctl.h>
 
 #include <cerrno>
 #include <system_error>
@@ -25,6 +26,11 @@ void pin_this_thread(int cpu) {
     throw std::system_error(error, std::generic_category(),
                             "AgentOptions::affinity: cannot run on CPU " + std::to_string(cpu));
   }
+}
+
+void end_sleeps_within(std::chrono::nanoseconds slack) noexcept {
+  const long now = prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL);
+  if (now > slack.count()) prctl(PR_SET_TIMERSLACK, slack.count(), 0UL, 0UL, 0UL);
 }
 
 CpuSet::CpuSet() {

@@ -1,9 +1,10 @@
-// Thread names and affinity.
+// Thread names, affinity, and how exactly sleeps end.
 #pragma once
 
 #include <sched.h>
 #include <heist/version.hpp>
 
+#include <chrono>
 #include <string>
 
 namespace HEIST_NAMESPACE::detail {
@@ -13,6 +14,10 @@ void name_this_thread(const std::string& name) noexcept;
 
 /// Binds the calling thread to one CPU.   Errors: std::system_error that names the CPU.
 void pin_this_thread(int cpu);
+
+/// Asks the system to end the calling thread's sleeps at most so much too late, if it would not do
+/// so anyway. By default a sleep may end 50 us late.
+void end_sleeps_within(std::chrono::nanoseconds slack) noexcept;
 
 /// The `index`-th CPU that the calling thread may use. Behind the last one it begins again at the
 /// first.   Errors: std::system_error.

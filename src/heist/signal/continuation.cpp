@@ -62,7 +62,8 @@ Promise<void> schedule_continuation(SchedulerCore& scheduler, const Continuation
   task->is_continuation = true;
   task->is_dynamic = sources.priority_source != nullptr;
   task->priority = scheduler.capped(sources.priority);
-  if (abort_source == sources.priority_source) task->signal_port = port;
+  task->has_one_signal = abort_source == sources.priority_source;
+  if (task->has_one_signal) task->signal_port = port;
   post_abortable(*task, abort_source);
   return promise;
 }

@@ -19,21 +19,12 @@ const Reason& refusal_reason(const TaskHome& home) noexcept {
   return ForkWatch::has_lost(&home) ? agent_lost_reason() : loop_closed_reason();
 }
 
-/// Reserves what the task will need when it is aborted, or becomes runnable, so that neither can
-/// fail (LIF-4). The poster may have found the signal's port already.
-void reserve(ControlledTask& task, SignalCore* abort_source) {
-  if (abort_source != nullptr && task.signal_port == nullptr) {
-    task.signal_port = &abort_source->port_for(*task.scheduler);
-  }
-  if (task.is_dynamic) task.scheduler->home.reserve_place(task);
-}
-
 /// Registers the task with its signal. From then on an abort may claim it. Returns false when
 /// the signal was aborted meanwhile; the task is refused then.
-bool register_abort_steps(ControlledTask& task, SignalCore& signal) noexcept {
+inline bool register_abort_steps(ControlledTask& task, SignalCore& signal) noexcept {
   retain(signal);
   task.signal = &signal;
-  task.memory.add();
+  task.memory.add_unshared();
   if (signal.add(task)) return true;
   task.task_ops().release_share(task);
   refuse(task, signal.reason());
@@ -42,17 +33,33 @@ bool register_abort_steps(ControlledTask& task, SignalCore& signal) noexcept {
 
 }  // namespace
 
+void reserve_abortable(ControlledTask& task, SignalCore* abort_source) {
+  if (abort_source != nullptr && task.signal_port == nullptr) {
+    task.signal_port = &abort_source->port_for(*task.scheduler);
+  }
+  if (task.is_dynamic) task.scheduler->home.reserve_place(task);
+}
+
+bool post_without_signal(ControlledTask& task) noexcept {
+  if (task.scheduler->home.post(task)) [[likely]]
+    return true;
+  refuse(task, refusal_reason(task.scheduler->home));
+  return false;
+}
+
+bool post_reserved(ControlledTask& task, SignalCore* abort_source) noexcept {
+  const bool is_registered = abort_source == nullptr || register_abort_steps(task, *abort_source);
+  return is_registered && post_without_signal(task);
+}
+
 bool post_abortable(ControlledTask& task, SignalCore* abort_source) {
   try {
-    reserve(task, abort_source);
+    reserve_abortable(task, abort_source);
   } catch (...) {
     refuse(task, loop_closed_reason());
     throw;
   }
-  if (abort_source != nullptr && !register_abort_steps(task, *abort_source)) return false;
-  if (task.scheduler->home.post(task)) return true;
-  refuse(task, refusal_reason(task.scheduler->home));
-  return false;
+  return post_reserved(task, abort_source);
 }
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -38,10 +38,6 @@ SignalPort::~SignalPort() {
   if (SignalQueues* pair = take_alone(pair_)) release(*pair);
 }
 
-bool SignalPort::is_for(const SchedulerCore& scheduler) const noexcept {
-  return home.get() == &scheduler.home && ceiling_ == scheduler.ceiling;
-}
-
 SignalPort& SignalPort::of_priority_message(LoopNode& node) noexcept {
   return static_cast<SignalPort&>(static_cast<PriorityMessage&>(node));
 }
@@ -134,7 +130,7 @@ void SignalPort::drop_reap(LoopNode& node) noexcept {
 }
 
 SignalPort& priority_port_of(const ControlledTask& task) noexcept {
-  if (!task.is_continuation) return task.signal_port->priority_port();
+  if (!task.is_continuation || task.has_one_signal) return task.signal_port->priority_port();
   return *static_cast<const ContinuationTask&>(task).callback().priority_port;
 }
 
@@ -144,16 +140,7 @@ DynamicQueue& dynamic_queue_of(ControlledTask& task) noexcept {
 
 // SignalPorts.
 
-SignalPort* SignalPorts::find(const SchedulerCore& scheduler) const noexcept {
-  SignalPort* port = newest_.load(sync::edge("signal:notify", sync::acquire));
-  while (port != nullptr && !port->is_for(scheduler)) {
-    port = port->next.load(sync::relaxed);  // relaxed: set before the port was linked.
-  }
-  return port;
-}
-
-SignalPort& SignalPorts::get(SignalCore& signal, const SchedulerCore& scheduler) {
-  if (SignalPort* found = find(scheduler)) return *found;
+SignalPort& SignalPorts::make(SignalCore& signal, const SchedulerCore& scheduler) {
   SignalPort* port = make_node<SignalPort>(signal, scheduler);
   SignalPort* newest = newest_.load(sync::relaxed);  // relaxed: the CAS checks it again.
   do {

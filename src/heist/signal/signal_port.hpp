@@ -9,6 +9,7 @@
 #include <heist/detail/sync.hpp>
 #include <heist/priority.hpp>
 
+#include "../task/scheduler_core.hpp"
 #include "../task/signal_leftovers.hpp"
 #include "../task/task_queues.hpp"
 
@@ -52,7 +53,9 @@ struct SignalPort : private PriorityMessage, private ReapMessage {
   ~SignalPort();
 
   /// Whether this port is for the tasks of that scheduler.
-  [[nodiscard]] bool is_for(const SchedulerCore& scheduler) const noexcept;
+  [[nodiscard]] bool is_for(const SchedulerCore& scheduler) const noexcept {
+    return home.get() == &scheduler.home && ceiling_ == scheduler.ceiling;
+  }
 
   /// The priority of the port's tasks: the signal's, as far as their schedulers allow (SEC-1).
   /// Precondition: the port is that of a controller's signal.
@@ -117,7 +120,10 @@ class SignalPorts {
  public:
   /// Returns the port of `signal` for a scheduler's loop and ceiling, and makes it the first time.
   /// Errors: std::bad_alloc.
-  [[nodiscard]] SignalPort& get(SignalCore& signal, const SchedulerCore& scheduler);
+  [[nodiscard]] SignalPort& get(SignalCore& signal, const SchedulerCore& scheduler) {
+    SignalPort* found = find(scheduler);
+    return found != nullptr ? *found : make(signal, scheduler);
+  }
   /// Called before the priority changes: reserves what notify_loops() will need.
   /// Errors: std::bad_alloc.
   void reserve_moves();
@@ -129,7 +135,14 @@ class SignalPorts {
   void destroy() noexcept;
 
  private:
-  [[nodiscard]] SignalPort* find(const SchedulerCore& scheduler) const noexcept;
+  [[nodiscard]] SignalPort* find(const SchedulerCore& scheduler) const noexcept {
+    SignalPort* port = newest_.load(sync::edge("signal:notify", sync::acquire));
+    while (port != nullptr && !port->is_for(scheduler)) {
+      port = port->next.load(sync::relaxed);  // relaxed: set before the port was linked.
+    }
+    return port;
+  }
+  [[nodiscard]] SignalPort& make(SignalCore& signal, const SchedulerCore& scheduler);
   template <class Visit>
   void each(Visit&& visit);
 

@@ -260,26 +260,77 @@ HEIST_MODEL_PROGRAM(suspend_against_pick, 2) {
   check(ran == 1, "it ran once");
 }
 
-/// A continuation with a signal is aborted while its turn comes.
+namespace {
+
+/// A coroutine that yields, and what became of it.
+class YieldingOnce {
+ public:
+  Promise<void> operator()(YieldOptions options) {
+    const CountsItsEnd frame(ended_);
+    try {
+      co_await heist::yield(std::move(options));
+      check(!returned_, "it does not go on after abort() has returned");
+    } catch (const AbortError&) {
+    }
+  }
+  void abort() {
+    controller.abort();
+    aborted_.store(1, sync::release);
+  }
+  /// An agent, before a pick.
+  void look() { returned_ = aborted_.load(sync::acquire) == 1; }
+  void check_end() const { check(ended_ == 1, "the coroutine ended once"); }
+
+  TaskController controller{TaskPriority::user_visible};
+
+ private:
+  int ended_ = 0;
+  sync::atomic<int> aborted_{0};
+  bool returned_ = false;
+};
+
+}  // namespace
+
+/// A continuation with a signal of its own is aborted while its turn comes.
 HEIST_MODEL_PROGRAM(abort_against_continuation, 2) {
   EventLoop loop(on_virtual_clock());
-  AbortController controller;
-  int went_on = 0;
-  int ended = 0;
-  const auto coroutine = [&](AbortSignal signal) -> Promise<void> {
-    const YieldOptions options{YieldSignal(signal)};
-    try {
-      co_await heist::yield(options);
-      ++went_on;
-    } catch (const AbortError&) {
-      ++ended;
-    }
-  };
-  auto result = loop.scheduler().post_task([&] { return coroutine(controller.signal()); });
-  spawn([&] { controller.abort(); });
+  YieldingOnce shared;
+  const YieldOptions options{YieldSignal(shared.controller.signal())};
+  auto result = loop.scheduler().post_task([&] { return shared(options); });
+  spawn([&] { shared.abort(); });
   loop.run_until_idle();
   if (!join_all()) return;
   loop.run_until_idle();
-  check(went_on + ended == 1, "it went on once, or ended once");
+  shared.check_end();
   check(result.settled(), "and its promise is settled");
+}
+
+/// The same for one that inherits its task's signal: it resumes the coroutine itself, or the abort
+/// does. The loop's agent looks before it picks.
+HEIST_MODEL_PROGRAM(abort_against_inherited_continuation, 2) {
+  EventLoop loop(on_virtual_clock());
+  YieldingOnce shared;
+  const Scheduler scheduler = loop.scheduler();
+  scheduler.post([&] { static_cast<void>(shared({})); }, {.signal = shared.controller.signal()});
+  loop.run_one();
+  spawn([&] { shared.abort(); });
+  scheduler.post([&] { shared.look(); }, {.priority = TaskPriority::user_blocking});
+  loop.run_until_idle();
+  if (!join_all()) return;
+  loop.run_until_idle();
+  shared.check_end();
+}
+
+/// A priority change moves such a continuation while its turn comes.
+HEIST_MODEL_PROGRAM(move_against_inherited_continuation, 2) {
+  EventLoop loop(on_virtual_clock());
+  YieldingOnce shared;
+  loop.scheduler().post([&] { static_cast<void>(shared({})); },
+                        {.signal = shared.controller.signal()});
+  loop.run_one();
+  spawn([&] { shared.controller.set_priority(TaskPriority::background); });
+  loop.run_until_idle();
+  if (!join_all()) return;
+  loop.run_until_idle();
+  shared.check_end();
 }

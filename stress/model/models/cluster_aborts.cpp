@@ -168,3 +168,53 @@ HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_held_task_against_a_close, 2) {
   shared.cluster.run_until_idle(0);
   abort_while_it_closes(shared);
 }
+
+namespace {
+
+/// A coroutine of a cluster that yields, and another thread that aborts its signal.
+class YieldingInCluster {
+ public:
+  /// Runs it up to its yield.
+  void start() {
+    const auto run = [this] { static_cast<void>(yield_once()); };
+    cluster.scheduler().post(run, {.signal = controller.signal()});
+    cluster.run_one(0);
+  }
+  void check_end() const { check(ended_ == 1, "the coroutine ended once"); }
+
+  LoopCluster cluster;
+  TaskController controller{TaskPriority::user_visible};
+
+ private:
+  Promise<void> yield_once() {
+    const CountsItsEnd frame(ended_);
+    try {
+      co_await heist::yield();
+    } catch (const AbortError&) {
+    }
+  }
+
+  int ended_ = 0;
+};
+
+}  // namespace
+
+/// A continuation that resumes its coroutine itself, or is aborted; any agent may do either.
+HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_stealable_continuation, 1) {
+  YieldingInCluster shared;
+  shared.start();
+  spawn([&] { shared.controller.abort(); });
+  run_both(shared.cluster);
+  shared.check_end();
+}
+
+/// The same while the cluster closes, which destroys the frame.
+HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_continuation_against_a_close, 1) {
+  YieldingInCluster shared;
+  shared.start();
+  spawn([&] { shared.controller.abort(); });
+  spawn([&] { shared.cluster.close(1); });
+  shared.cluster.close(0);
+  join_all();
+  shared.check_end();
+}

@@ -1,0 +1,103 @@
+#include "signalled_continuation.hpp"
+
+#include <heist/detail/node_memory.hpp>
+#include <utility>
+
+#include "../loop/controlled_task.hpp"
+#include "../loop/loop_core.hpp"
+#include "../signal/post_abortable.hpp"
+
+namespace HEIST_NAMESPACE::detail {
+
+/// Nobody calls what is null: run() neither calls a callback nor settles a promise.
+const TaskOps SignalledContinuation::table{{LoopNodeKind::task, &run, &drop_controlled_task},
+                                           nullptr,
+                                           nullptr,
+                                           nullptr,
+                                           &reject,
+                                           &discard_callback,
+                                           &release_share,
+                                           &release_share};
+
+SignalledContinuation::SignalledContinuation(SchedulerCore& to, const SchedulingState& state,
+                                             ContinuationRejection& rejection) noexcept
+    : ControlledTask(table),
+      state_(state),
+      priority_source_(Ref<SignalCore>::share(state.priority_source)),
+      rejection_(rejection) {
+  scheduler = &to;
+  priority = to.capped(state.priority);
+  is_continuation = true;
+  is_dynamic = state.priority_source != nullptr;
+  has_one_signal = true;
+}
+
+SignalledContinuation& SignalledContinuation::make(SchedulerCore& to, const SchedulingState& state,
+                                                   ContinuationRejection& rejection) {
+  auto* task = make_node<SignalledContinuation>(to, state, rejection);
+  try {
+    reserve_abortable(*task, state.abort_source);
+    if (task->is_dynamic) to.home.reserve_place(rejection, state);
+  } catch (...) {
+    destroy_node(*task);
+    throw;
+  }
+  return *task;
+}
+
+/// Gives the references to the signals to the state with which the coroutine goes on.
+CapturedState SignalledContinuation::leave_signals() noexcept {
+  std::exchange(signal, nullptr)->note_dead();
+  static_cast<void>(priority_source_.detach());
+  return CapturedState::adopt(state_);
+}
+
+/// Resumes the coroutine as FrameContinuation does. From its start until then, nothing runs that
+/// could abort it here, but another thread may.
+void SignalledContinuation::run(LoopNode& node, LoopCore& loop) noexcept {
+  auto& agent = loop.on_agent();
+  auto& self = of(static_cast<SchedulerTask&>(node));
+  if (!start_task(self) || !self.try_finish()) {
+    agent.not_started = true;
+    dispose(self);
+    return;
+  }
+  if (self.cell) self.cell.reset();
+  loop.counts().count_run();
+  loop.counts().activity().say_runs(&node);
+  {
+    const CapturedState captured = self.leave_signals();
+    agent.current = captured.state();
+    self.rejection_.coroutine().resume();
+    agent.current = {};
+  }
+  release_share(self);
+}
+
+/// The signal of an aborted task is kept by its aborter, and that of another one by the task.
+void SignalledContinuation::reject(SchedulerTask& task, const Reason& reason) noexcept {
+  auto& self = of(task);
+  self.rejection_.reject(reason, self.scheduler->home, self.state_);
+}
+
+void SignalledContinuation::discard_callback(SchedulerTask& task) noexcept {
+  of(task).priority_source_.reset();
+}
+
+void SignalledContinuation::release_share(SchedulerTask& task) noexcept {
+  if (of(task).memory.drop_or_be_last()) destroy_node(of(task));
+}
+
+bool goes_on_where_it_runs(const SchedulerCore& to, const ContinuationSources& sources,
+                           const SchedulingState& state, const LoopCore& here) noexcept {
+  const bool inherits = sources.abort_source == state.abort_source &&
+                        sources.priority_source == state.priority_source;
+  const bool has_one_signal =
+      state.abort_source != nullptr &&
+      (state.priority_source == nullptr || state.priority_source == state.abort_source);
+  if (!inherits || !has_one_signal || state.abort_source->aborted()) return false;
+  if (state.scheduler == nullptr || &state.scheduler->home != &to.home) return false;
+  return &to.home == &here || (state.scheduler == &to && here.is_member_of(to.home));
+}
+
+}  // namespace HEIST_NAMESPACE::detail
