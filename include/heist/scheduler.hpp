@@ -60,7 +60,7 @@ class HEIST_EXPORT Scheduler {
     if (auto refusal = refused(options)) {
       return Promise<Result>::rejected_by_abort(std::move(refusal));
     }
-    Task* task = detail::make_node<Task>(std::forward<Callback>(callback));
+    Task* task = Task::make(options.signal.has_value(), std::forward<Callback>(callback));
     auto promise =
         detail::Access::make<Promise<Result>>(detail::Ref<typename Task::State>::adopt(task));
     task->set_home(home_.get());

@@ -97,9 +97,6 @@ class [[nodiscard]] HEIST_EXPORT Yield {
     void await_resume() const {
       if (const auto* waiting = std::get_if<detail::ContinuationReaction>(&yield_.waiting_)) {
         waiting->throw_if_rejected();
-      } else if (const auto* direct =
-                     std::get_if<detail::ContinuationRejection>(&yield_.waiting_)) {
-        direct->throw_if_rejected();
       }
     }
 
@@ -142,9 +139,7 @@ class [[nodiscard]] HEIST_EXPORT Yield {
   detail::SchedulerCore* scheduler_ = nullptr;
   bool hops_ = false;
   YieldOptions options_;
-  std::variant<std::monostate, detail::FrameContinuation, detail::ContinuationReaction,
-               detail::ContinuationRejection>
-      waiting_;
+  std::variant<std::monostate, detail::FrameContinuation, detail::ContinuationReaction> waiting_;
 };
 
 template <>

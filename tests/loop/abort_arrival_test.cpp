@@ -23,13 +23,13 @@ class Abt4Arrival : public VirtualLoopFixture, public testing::WithParamInterfac
     auto& task = *make_node<SignalledTask<decltype(callback)>>(std::move(callback));
     SignalCore& signal = Access::core(controller.signal());
     task.scheduler = Access::core(scheduler);
-    task.signal_port = &signal.port_for(*Access::core(scheduler));
+    task.links->port = &signal.port_for(*Access::core(scheduler));
     retain(signal);
-    task.signal = &signal;
+    task.links->signal = &signal;
     task.is_dynamic = true;
     if (GetParam()) loop.core().set_delay(task, 1h);
-    task.memory.add();
-    EXPECT_TRUE(signal.add(task));
+    task.links->memory.add();
+    EXPECT_TRUE(signal.add(*task.links));
     return task;
   }
   bool hand_over(SchedulerTask& task) { return loop.core().post(task); }

@@ -72,7 +72,8 @@ void late(Run& run) {
 }  // namespace
 
 void add_timer_late(Registry& registry) {
-  using Subjects = SubjectList<HeistTimers, HeistFineTimers, AsioTimers, UvTimers, PreciseEventTimers>;
+  using Subjects =
+      SubjectList<HeistTimers, HeistFineTimers, AsioTimers, UvTimers, PreciseEventTimers>;
   add_for(
       Subjects(), registry,
       {.workload = "timer_late", .subject = {}, .unit = "us", .measure = {}, .figures = {"/p50"}},

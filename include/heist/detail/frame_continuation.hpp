@@ -1,5 +1,5 @@
-// How a coroutine that yields goes on: as a task that lives in its own frame, as a reaction to the
-// promise of such a task, or with the reason why that task does not run.
+// How a coroutine that yields goes on: as a task that lives in its own frame, or as one that has a
+// node of its own.
 #pragma once
 
 #include <heist/detail/export.hpp>
@@ -38,15 +38,31 @@ class HEIST_EXPORT FrameContinuation final : public SchedulerTask {
   SuspendedCoroutine coroutine_;
 };
 
-/// A coroutine that waits for the promise of a continuation.
+/// A coroutine that waits for a continuation which is in a node of its own: for its promise, or to
+/// be resumed by it. Then whoever claims the continuation before it runs, as an aborter does, uses
+/// this to resume the coroutine with the reason. It lives in the coroutine's frame, which lasts, as
+/// only one of the two resumes the coroutine.
 class HEIST_EXPORT ContinuationReaction final : public Reaction {
  public:
-  ContinuationReaction(Ref<PromiseState<void>> continuation, SuspendedCoroutine coroutine) noexcept;
+  explicit ContinuationReaction(SuspendedCoroutine coroutine,
+                                Ref<PromiseState<void>> continuation = {}) noexcept;
+  [[nodiscard]] const SuspendedCoroutine& coroutine() const noexcept { return coroutine_; }
+  void throw_if_rejected() const {
+    if (reason_) reason_.rethrow();
+  }
+
+  // With a promise.
+
   /// The coroutine goes on with this state, where its scheduler is.   Errors: std::bad_alloc.
   void bind(const SchedulingState& state);
   /// From here on the coroutine may go on, or be destroyed, on another thread.
   void attach() noexcept { continuation_->attach(*this); }
-  void throw_if_rejected() const;
+
+  // Without one.
+
+  /// Called by whoever has claimed the continuation, on any thread: the coroutine goes on there
+  /// with this state. It may be gone afterwards.
+  void reject(const Reason& reason, TaskHome& there, const SchedulingState& state) noexcept;
 
  private:
   static ContinuationReaction& of(LoopNode& node) noexcept;
@@ -55,29 +71,7 @@ class HEIST_EXPORT ContinuationReaction final : public Reaction {
   static const LoopNodeOps table;
 
   Ref<PromiseState<void>> continuation_;
-  SuspendedCoroutine coroutine_;
-};
-
-/// How a coroutine goes on whose continuation was aborted or dropped: with the reason. It lives in
-/// the frame, which lasts, as whoever claims the continuation alone resumes the coroutine.
-class HEIST_EXPORT ContinuationRejection final : public Reaction {
- public:
-  explicit ContinuationRejection(SuspendedCoroutine coroutine) noexcept;
-  /// Called by whoever has claimed the continuation, on any thread: the coroutine goes on there with
-  /// this state. It may be gone afterwards.
-  void reject(const Reason& reason, TaskHome& there, const SchedulingState& state) noexcept;
-  [[nodiscard]] const SuspendedCoroutine& coroutine() const noexcept { return coroutine_; }
-  void throw_if_rejected() const {
-    if (reason_) reason_.rethrow();
-  }
-
- private:
-  static ContinuationRejection& of(LoopNode& node) noexcept;
-  static void run(LoopNode& node, LoopCore& loop) noexcept;
-  static void drop(LoopNode& node) noexcept;
-  static const LoopNodeOps table;
-
-  Reason reason_;
+  Reason reason_;  ///< why the continuation was rejected, once that is known here
   SuspendedCoroutine coroutine_;
 };
 

@@ -45,7 +45,7 @@ class SignalledTask final : public ControlledTask {
  public:
   template <class F>
   explicit SignalledTask(F&& callback)
-      : ControlledTask(table), callback_(std::forward<F>(callback)) {}
+      : ControlledTask(table, &links_), callback_(std::forward<F>(callback)) {}
 
  private:
   static SignalledTask& of(SchedulerTask& task) noexcept {
@@ -70,8 +70,9 @@ class SignalledTask final : public ControlledTask {
   static void reject(SchedulerTask& /*task*/, const Reason& /*reason*/) noexcept {}
   static void discard_callback(SchedulerTask& task) noexcept { of(task).callback_.reset(); }
   static void retire(SchedulerTask& task) noexcept { release_share(task); }
+  static void add_share(SchedulerTask& task) noexcept { of(task).links_.memory.add(); }
   static void release_share(SchedulerTask& task) noexcept {
-    if (of(task).memory.drop_or_be_last()) destroy_node(of(task));
+    if (of(task).links_.memory.drop_or_be_last()) destroy_node(of(task));
   }
   static constexpr TaskOps table{{LoopNodeKind::task, &run_controlled_task, &drop_controlled_task},
                                  &invoke,
@@ -80,14 +81,20 @@ class SignalledTask final : public ControlledTask {
                                  &reject,
                                  &discard_callback,
                                  &retire,
+                                 &add_share,
                                  &release_share};
 
+  SignalLinks links_{*this};
   std::optional<Callback> callback_;
 };
 
 /// A task of post_task: callable and promise. A callback that returns a promise lives until that
 /// promise settles, so that a coroutine lambda may use its captures. The same holds for a callback
 /// that returns a Forkable.
+///
+/// Without signals the promise's shares keep the node, too. With signals the links stand behind the
+/// task in the same node, which their shares keep: the value goes with the last handle, the node
+/// when the registry has let go of it.
 template <class Callback>
 class PromiseTask final : public ControlledTask,
                           public PromiseState<SettledType<std::invoke_result_t<Callback&>>> {
@@ -97,13 +104,34 @@ class PromiseTask final : public ControlledTask,
   using State = PromiseState<Result>;
 
   template <class F>
-  explicit PromiseTask(F&& callback)
-      : ControlledTask(table), State(&destroy, 2), callback_(std::forward<F>(callback)) {}
+  [[nodiscard]] static PromiseTask* make(bool has_signals, F&& callback) {
+    static_assert(alignof(PromiseTask) <= 64, "nodes are aligned to 64 bytes at the most");
+    void* memory = allocate_node(bytes(has_signals));
+    try {
+      return ::new (memory) PromiseTask(has_signals, std::forward<F>(callback));
+    } catch (...) {
+      release_node(memory, bytes(has_signals));
+      throw;
+    }
+  }
 
   /// Precondition: the task has not ended.
   [[nodiscard]] const Callback& callback() const noexcept { return *callback_; }
 
  private:
+  template <class F>
+  PromiseTask(bool has_signals, F&& callback)
+      : ControlledTask(table, has_signals ? ::new(end()) SignalLinks(*this) : nullptr),
+        State(&destroy, 2),
+        callback_(std::forward<F>(callback)) {}
+  ~PromiseTask() = default;
+
+  /// Where the links are.
+  [[nodiscard]] void* end() noexcept { return this + 1; }
+  [[nodiscard]] static constexpr std::size_t bytes(bool has_signals) noexcept {
+    return sizeof(PromiseTask) + (has_signals ? sizeof(SignalLinks) : 0);
+  }
+
   struct Returning {
     Promise<Result> promise;
     std::optional<Adoption<Result>> adoption;
@@ -227,14 +255,27 @@ class PromiseTask final : public ControlledTask,
   static void retire(SchedulerTask& task) noexcept {
     release(static_cast<PromiseStateBase&>(of(task)));
   }
+  static void add_share(SchedulerTask& task) noexcept {
+    auto& self = of(task);
+    self.links != nullptr ? self.links->memory.add() : retain(static_cast<PromiseStateBase&>(self));
+  }
   static void release_share(SchedulerTask& task) noexcept {
-    if (of(task).memory.drop_or_be_last()) destroy_node(of(task));
+    auto& self = of(task);
+    if (self.links == nullptr) return release(static_cast<PromiseStateBase&>(self));
+    if (self.links->memory.drop_or_be_last()) self.destroy_task();
+  }
+  void destroy_task() noexcept {
+    SignalLinks* const at_end = links;
+    this->~PromiseTask();
+    if (at_end != nullptr) at_end->~SignalLinks();
+    release_node(this, bytes(at_end != nullptr));
   }
   static const PromiseStateBase* promise_of(SchedulerTask& task) noexcept { return &of(task); }
   /// No handle is left. The value is destroyed now; the node stays until the registry has released
   /// it too.
   static void destroy(PromiseStateBase& base) noexcept {
     auto& self = static_cast<PromiseTask&>(static_cast<State&>(base));
+    if (self.links == nullptr) return self.destroy_task();
     self.discard_value();
     self.discard_reason();
     release_share(self);
@@ -247,10 +288,12 @@ class PromiseTask final : public ControlledTask,
                                  &reject,
                                  &discard_callback,
                                  &retire,
+                                 &add_share,
                                  &release_share,
                                  &promise_of};
 
   std::optional<Callback> callback_;
+  [[no_unique_address]]
   std::conditional_t<adopts, std::optional<Returning>,
                      std::conditional_t<forks, std::optional<TaskTree<Result>>, NotReturning>>
       returned_;

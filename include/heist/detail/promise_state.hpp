@@ -16,6 +16,7 @@
 #include <heist/detail/sync.hpp>
 #include <heist/error.hpp>
 #include <heist/version.hpp>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -189,6 +190,13 @@ class HEIST_EXPORT PromiseStateBase {
   sync::atomic<PromiseStatus> status_{PromiseStatus::pending};
   bool by_abort_ = false;
   sync::atomic<bool> handled_{false};
+
+ protected:
+  // Of PromiseState. They stand here because here is room for them.
+  sync::atomic<bool> taken_{false};
+  bool has_value_ = false;
+
+ private:
   sync::atomic<std::uint32_t> waiting_{0};  ///< 1: threads wait on this word; 2: wake up
   Reason reason_;
   TaskHome* home_ = nullptr;
@@ -218,17 +226,25 @@ template <class T>
 class PromiseState : public PromiseStateBase {
  public:
   using Stored = typename PromiseValue<T>::type;
-  using PromiseStateBase::PromiseStateBase;
+  PromiseState(void (*destroy)(PromiseStateBase&) noexcept, std::uint32_t shares) noexcept
+      : PromiseStateBase(destroy, shares) {}
+  PromiseState(const PromiseState&) = delete;
+  PromiseState& operator=(const PromiseState&) = delete;
+  ~PromiseState() { discard_value(); }
 
   /// Keeps the value. Others see it only after settle_fulfilled().
   template <class... Args>
   void emplace(Args&&... args) {
-    value_.emplace(std::forward<Args>(args)...);
+    discard_value();
+    std::construct_at(std::addressof(value_), std::forward<Args>(args)...);
+    has_value_ = true;
   }
-  void discard_value() noexcept { value_.reset(); }
+  void discard_value() noexcept {
+    if (std::exchange(has_value_, false)) std::destroy_at(std::addressof(value_));
+  }
 
   /// Precondition: fulfilled.
-  [[nodiscard]] Stored& value() noexcept { return *value_; }
+  [[nodiscard]] Stored& value() noexcept { return value_; }
 
   /// Precondition: fulfilled. Moves the value out, once.
   /// Errors: InvalidStateError when it was taken before.
@@ -237,12 +253,13 @@ class PromiseState : public PromiseStateBase {
     if (taken_.exchange(true, sync::relaxed)) {
       throw InvalidStateError("the move-only value of this promise was taken before");
     }
-    return std::move(*value_);
+    return std::move(value_);
   }
 
  private:
-  std::optional<Stored> value_;
-  sync::atomic<bool> taken_{false};
+  union {
+    Stored value_;  ///< if has_value_
+  };
 };
 
 /// The value of a fulfilled promise for a caller that keeps it: a copy, or the value itself if it

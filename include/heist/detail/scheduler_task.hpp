@@ -75,7 +75,8 @@ struct TaskOps : LoopNodeOps {
   void (*discard_callback)(SchedulerTask&) noexcept;
   /// Drops the agent's share of the node; the node may be gone afterwards.
   void (*retire)(SchedulerTask&) noexcept;
-  /// Drops the registry's share of the node's memory.
+  /// These two add and drop a share of the node's memory that is not the agent's own.
+  void (*add_share)(SchedulerTask&) noexcept;
   void (*release_share)(SchedulerTask&) noexcept;
   /// The promise that the task settles, or null if there is none.
   const PromiseStateBase* (*promise)(SchedulerTask&) noexcept = nullptr;
@@ -216,27 +217,22 @@ struct Registration {
   const Ops* ops;
 };
 
-/// A task with a signal or with a promise. It can be aborted.
+class ControlledTask;
+
+/// What a task has because of its signals: the abort steps, and its place in a queue that moves. It
+/// is in the task's node. Tasks without signals do without it.
 ///
 /// Edge contents: take, return -> take. The second one finds the callback destroyed, or the signal
 ///         still there.
-class HEIST_EXPORT ControlledTask : public SchedulerTask, public Registration {
- public:
-  explicit ControlledTask(const TaskOps& table) noexcept
-      : SchedulerTask(table, true), Registration(abort_steps) {}
+struct HEIST_EXPORT SignalLinks : Registration {
+  explicit SignalLinks(ControlledTask& of) noexcept : Registration(abort_steps), task(of) {}
 
-  [[nodiscard]] static ControlledTask& of(SchedulerTask& task) noexcept {
-    return static_cast<ControlledTask&>(task);
-  }
-  [[nodiscard]] const TaskOps& task_ops() const noexcept {
-    return *static_cast<const TaskOps*>(SchedulerTask::ops);
-  }
+  ControlledTask& task;
+  SignalCore* signal = nullptr;  ///< owned reference to the abort source, or null
+  SignalPort* port = nullptr;    ///< the signal's for this home; lives as long as the signal
+  SignalQueueEntryOwner cell;    ///< stealable and dynamic: in its signal's queue, or to be
 
-  SignalCore* signal = nullptr;       ///< owned reference, or null
-  SignalPort* signal_port = nullptr;  ///< the signal's for this home; lives as long as the signal
-  SignalQueueEntryOwner cell;         ///< stealable and dynamic: in its signal's queue, or to be
-
-  /// Shares of the node's memory: the task's own, and the registry's when there is a signal.
+  /// Shares of the node's memory: the task's own, and the registry's.
   RefCount memory{1};
 
   /// For an aborted stealable task: returns true to the one caller that must destroy its callback
@@ -257,6 +253,27 @@ class HEIST_EXPORT ControlledTask : public SchedulerTask, public Registration {
   static const Registration::Ops abort_steps;
 
   sync::atomic<bool> contents_taken_{false};
+};
+
+/// A task with a signal or with a promise. An abort may claim it, or a close.
+class HEIST_EXPORT ControlledTask : public SchedulerTask {
+ public:
+  /// `of_signals` is null if the task has no signals.
+  ControlledTask(const TaskOps& table, SignalLinks* of_signals) noexcept
+      : SchedulerTask(table, true), links(of_signals) {}
+
+  [[nodiscard]] static ControlledTask& of(SchedulerTask& task) noexcept {
+    return static_cast<ControlledTask&>(task);
+  }
+  [[nodiscard]] const TaskOps& task_ops() const noexcept {
+    return *static_cast<const TaskOps*>(SchedulerTask::ops);
+  }
+  /// The abort source, or null.
+  [[nodiscard]] SignalCore* signal() const noexcept {
+    return links != nullptr ? links->signal : nullptr;
+  }
+
+  SignalLinks* const links;
 };
 
 /// `run` of every controlled task: start, callback, checkpoint, settle, checkpoint (lifetime.md).

@@ -24,14 +24,14 @@ struct SchedulingState {
   SignalCore* priority_source = nullptr;
 };
 
-/// A scheduling state that owns its signals. It is captured where a continuation is created
-/// (contract YLD-3).
+/// A scheduling state that owns its signals: one reference to each, and so only one if both are the
+/// same. It is captured where a continuation is created (contract YLD-3).
 class CapturedState {
  public:
   CapturedState() noexcept = default;
   explicit CapturedState(const SchedulingState& state) noexcept : state_(state) {
     if (state_.abort_source != nullptr) retain(*state_.abort_source);
-    if (state_.priority_source != nullptr) retain(*state_.priority_source);
+    if (has_another_signal()) retain(*state_.priority_source);
   }
   /// Takes over references to the state's signals that the caller owns.
   [[nodiscard]] static CapturedState adopt(const SchedulingState& state) noexcept {
@@ -45,13 +45,17 @@ class CapturedState {
     return *this;
   }
   ~CapturedState() {
-    if (state_.priority_source != nullptr) release(*state_.priority_source);
+    if (has_another_signal()) release(*state_.priority_source);
     if (state_.abort_source != nullptr) release(*state_.abort_source);
   }
 
   [[nodiscard]] const SchedulingState& state() const noexcept { return state_; }
 
  private:
+  [[nodiscard]] bool has_another_signal() const noexcept {
+    return state_.priority_source != nullptr && state_.priority_source != state_.abort_source;
+  }
+
   SchedulingState state_;
 };
 

@@ -34,7 +34,7 @@ Reason Scheduler::refused_by(const PostTaskOptions& options) {
   if (options.priority) check_priority(*options.priority, "PostTaskOptions::priority");
   if (!options.signal) return {};
   Access::check_valid(*options.signal, "PostTaskOptions::signal");
-  return options.signal->reason();
+  return Access::core(*options.signal).aborted() ? options.signal->reason() : Reason();
 }
 
 /// Without options the task is user-visible.

@@ -83,9 +83,9 @@ bool Yield::post_frame(SchedulerCore& to, const ContinuationSources& sources,
 /// As soon as the continuation is posted, the frame may be gone, and this object with it.
 void Yield::post_signalled(SchedulerCore& to, const SchedulingState& state,
                            SuspendedCoroutine coroutine, KeptState* kept) {
-  auto& rejection = waiting_.emplace<ContinuationRejection>(coroutine);
+  auto& waiting = waiting_.emplace<ContinuationReaction>(coroutine);
   SignalCore* const abort_source = state.abort_source;
-  auto& task = SignalledContinuation::make(to, state, rejection);
+  auto& task = SignalledContinuation::make(to, state, waiting);
   if (kept != nullptr) kept->leave();
   static_cast<void>(post_reserved(task, abort_source));
 }
@@ -113,8 +113,8 @@ void Yield::hop(SuspendedCoroutine coroutine, KeptState* kept) {
 void Yield::suspend_with_promise(SchedulerCore& to, const ContinuationSources& sources,
                                  const SchedulingState& state, SuspendedCoroutine coroutine) {
   waiting_
-      .emplace<ContinuationReaction>(Access::into_state(schedule_continuation(to, sources)),
-                                     coroutine)
+      .emplace<ContinuationReaction>(coroutine,
+                                     Access::into_state(schedule_continuation(to, sources)))
       .bind(state);
 }
 

@@ -139,7 +139,7 @@ void ClusterCore::publish(SignalQueueEntry& cell, const LoopNode& node) noexcept
 /// The task may be gone afterwards.
 void ClusterCore::publish_runnable(SchedulerTask& task) noexcept {
   if (!task.is_dynamic) return publish(task, task.static_level());
-  publish(*ControlledTask::of(task).cell, task);
+  publish(*ControlledTask::of(task).links->cell, task);
 }
 
 bool ClusterCore::arm(SchedulerTask& task) noexcept {
@@ -186,7 +186,7 @@ SignalQueueEntryOwner ClusterCore::make_cell(SignalPort& port, LoopNode& node,
 }
 
 void ClusterCore::reserve_place(ControlledTask& task) {
-  task.cell = make_cell(priority_port_of(task), task, task.is_continuation);
+  task.links->cell = make_cell(priority_port_of(task), task, task.is_continuation);
 }
 
 void ClusterCore::reserve_place(Reaction& reaction, const SchedulingState& state) {
@@ -280,8 +280,9 @@ bool ClusterCore::sweep_held() noexcept {
 void ClusterCore::count_aborts(const Registration* first, const Registration* end) noexcept {
   std::int64_t in_queues = 0;
   for (; first != end; first = first->chain) {
-    const auto& task = static_cast<const ControlledTask&>(*first);
-    if (task.is_withdrawn) continue;
+    const auto& links = static_cast<const SignalLinks&>(*first);
+    if (links.is_withdrawn) continue;
+    const ControlledTask& task = links.task;
     task.scheduler->held_stealable.count_abort();
     if (!task.is_dynamic) ++in_queues;
   }
@@ -310,7 +311,7 @@ void ClusterCore::sweep_some(AbortedTasks& into, unsigned agent) noexcept {
 /// Whoever takes out a task's contents also takes back the task's place in its signal's queue, if
 /// it has one.
 bool ClusterCore::reap(ControlledTask& task) noexcept {
-  if (task.is_withdrawn) return dispose(task);
+  if (task.links->is_withdrawn) return dispose(task);
   const bool is_ours = discard_contents(task);
   if (is_ours && take_back(task)) task.task_ops().retire(task);
   return is_ours;
@@ -318,7 +319,8 @@ bool ClusterCore::reap(ControlledTask& task) noexcept {
 
 /// Takes the task out of its signal's queue. Returns false when it is not there.
 bool ClusterCore::take_back(ControlledTask& task) noexcept {
-  if (!task.cell || !task.cell->try_take_back()) return false;
+  const SignalQueueEntryOwner& cell = task.links->cell;
+  if (!cell || !cell->try_take_back()) return false;
   sweep_.count_aborts(1);  // counts the task's cell
   return true;
 }
@@ -361,13 +363,14 @@ bool ClusterCore::is_free(const SuspendedTasks& hold) const noexcept {
 void ClusterCore::publish_held(SchedulerTask& task) noexcept {
   if (!task.is_dynamic || task.is_aborted()) return publish(task, task.static_level());
   auto& dynamic = ControlledTask::of(task);
+  SignalLinks& links = *dynamic.links;
   // A task whose contents are taken was aborted. It only has to be picked and disposed of.
-  if (!dynamic.take_contents()) return publish(task, task.static_level());
-  const int level = give_place(dynamic.cell, priority_port_of(dynamic), task, task.is_continuation);
+  if (!links.take_contents()) return publish(task, task.static_level());
+  const int level = give_place(links.cell, priority_port_of(dynamic), task, task.is_continuation);
   // The signal may be destroyed with the contents.
-  const auto pair = Ref<SignalQueues>::share(dynamic.cell ? &dynamic.cell->pair : nullptr);
-  dynamic.return_contents();
-  dynamic.cell ? publish_runnable(task) : publish(task, level);
+  const auto pair = Ref<SignalQueues>::share(links.cell ? &links.cell->pair : nullptr);
+  links.return_contents();
+  links.cell ? publish_runnable(task) : publish(task, level);
 }
 
 void ClusterCore::publish_held(Reaction& reaction) noexcept {

@@ -114,9 +114,9 @@ void ClusterUpkeep::withdraw_some() noexcept {
   Registration* const first = first_to_withdraw();
   Registration* at = first;
   for (unsigned left = portion; at != nullptr && left > 0; --left, at = at->chain) {
-    auto& task = *static_cast<ControlledTask*>(at);
-    task.is_withdrawn = cluster_.waiting().withdraw(task);
-    last_withdrawn_ = &task;
+    auto& links = *static_cast<SignalLinks*>(at);
+    links.is_withdrawn = cluster_.waiting().withdraw(links.task);
+    last_withdrawn_ = &links;
   }
   if (first == at) return;
   cluster_.count_aborts(first, at);

@@ -87,7 +87,7 @@ class ClusterUpkeep {
   // Only the keeper touches these.
   UpkeepTime time_;
   TakenNodes arriving_;  ///< from the inbox
-  ControlledTask* last_withdrawn_ =
+  SignalLinks* last_withdrawn_ =
       nullptr;                ///< in the chain of aborted tasks, where these come first
   bool sweeps_held_ = false;  ///< the next upkeep sweeps what suspended schedulers hold back
 

@@ -131,7 +131,7 @@ class PublishedPart {
   PublishedPart(LoopCore& loop, const ForkTree& tree) noexcept : loop_(loop), task_(tree.task) {
     loop_.assert_agent();
     if (task_ != nullptr) {
-      task_->memory.add();
+      task_->task_ops().add_share(*task_);
       loop_.running_task().publish(*task_);
     }
     say_runs(loop_, tree, false);

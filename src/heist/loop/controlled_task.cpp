@@ -16,22 +16,30 @@ bool is_stealable(const SchedulerTask& task) noexcept {
 }
 
 bool claim_task(Registration& registration) noexcept {
-  auto& task = static_cast<ControlledTask&>(registration);
+  auto& links = static_cast<SignalLinks&>(registration);
+  ControlledTask& task = links.task;
   if (task.try_abort() == SchedulerTask::AbortClaim::none) return false;
-  task.memory.add();  // the aborter's share
+  links.memory.add();  // the aborter's share
   return true;
 }
 bool is_task_done(const Registration& registration) noexcept {
-  return static_cast<const ControlledTask&>(registration).is_done();
+  return static_cast<const SignalLinks&>(registration).task.is_done();
 }
 void forget_task(Registration& registration) noexcept {
-  auto& task = static_cast<ControlledTask&>(registration);
+  ControlledTask& task = static_cast<SignalLinks&>(registration).task;
   task.task_ops().release_share(task);
+}
+
+/// Whether the task's signal is aborted, and the task is the aborter's.
+bool is_left_to_aborter(const ControlledTask& task) noexcept {
+  SignalCore* signal = task.signal();
+  return signal != nullptr && signal->try_leave_to_aborter();
 }
 
 /// Ends the task's registration with its signal, which it needs no more.
 void leave_signal(ControlledTask& task) noexcept {
-  SignalCore* signal = std::exchange(task.signal, nullptr);
+  if (task.links == nullptr) return;
+  SignalCore* signal = std::exchange(task.links->signal, nullptr);
   if (signal == nullptr) return;
   signal->note_dead();
   release(*signal);
@@ -40,14 +48,14 @@ void leave_signal(ControlledTask& task) noexcept {
 /// The reason with which a close rejects a task. An abort may have come first (ABT-2) that has not
 /// claimed the task yet: the abort of a root calls the root's listeners before (ABT-3).
 Reason reason_to_drop(const ControlledTask& task) noexcept {
-  const bool aborted = task.signal != nullptr && task.signal->aborted();
-  return aborted ? task.signal->reason() : close_abort_reason();
+  const SignalCore* signal = task.signal();
+  return signal != nullptr && signal->aborted() ? signal->reason() : close_abort_reason();
 }
 
 }  // namespace
 
 bool start_task(ControlledTask& task) noexcept {
-  return task.try_start() && (task.signal == nullptr || !task.signal->try_leave_to_aborter());
+  return task.try_start() && !is_left_to_aborter(task);
 }
 
 void finish_task(ControlledTask& task, TaskOutcome outcome, Reason& error) noexcept {
@@ -55,7 +63,7 @@ void finish_task(ControlledTask& task, TaskOutcome outcome, Reason& error) noexc
   const bool adopts = outcome == TaskOutcome::promise;
   // A callback may have seen the abort before the aborter's walk has claimed the task. The abort
   // was first all the same (ABT-6), and the task is left to the walk.
-  const bool aborted = task.signal != nullptr && task.signal->try_leave_to_aborter();
+  const bool aborted = is_left_to_aborter(task);
   const bool ours = !aborted && (adopts ? task.try_adopt() : task.try_finish());
   leave_signal(task);
   if (ours) return ops.settle(task, outcome, error);
@@ -64,11 +72,11 @@ void finish_task(ControlledTask& task, TaskOutcome outcome, Reason& error) noexc
   ops.retire(task);
 }
 
-constinit const Registration::Ops ControlledTask::abort_steps{
-    &claim_task, &is_task_done, &forget_task, Registration::Kind::task};
+constinit const Registration::Ops SignalLinks::abort_steps{&claim_task, &is_task_done, &forget_task,
+                                                           Registration::Kind::task};
 
 bool discard_contents(ControlledTask& task) noexcept {
-  if (is_stealable(task) && !task.take_contents()) return false;
+  if (task.links != nullptr && is_stealable(task) && !task.links->take_contents()) return false;
   task.task_ops().discard_callback(task);
   leave_signal(task);
   return true;
@@ -77,7 +85,7 @@ bool discard_contents(ControlledTask& task) noexcept {
 bool dispose(ControlledTask& task) noexcept {
   const bool had_contents = discard_contents(task);
   // Whoever else has taken the contents may still look into the cell for the task.
-  if (had_contents) task.cell.reset();
+  if (had_contents && task.links != nullptr) task.links->cell.reset();
   task.task_ops().retire(task);
   return had_contents;
 }
@@ -92,11 +100,12 @@ void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept {
     dispose(task);
     return;
   }
-  if (task.cell) task.cell.reset();
+  SignalCore* const signal = task.signal();
+  if (task.is_dynamic) task.links->cell.reset();
   agent.current = {.scheduler = task.scheduler,
                    .priority = task.priority,
-                   .abort_source = task.signal,
-                   .priority_source = task.is_dynamic ? task.signal : nullptr};
+                   .abort_source = signal,
+                   .priority_source = task.is_dynamic ? signal : nullptr};
   loop.counts().count_run();
   loop.counts().activity().say_runs(static_cast<const SchedulerTask*>(&task));
   Reason error;
@@ -108,7 +117,7 @@ void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept {
   const bool was_there = loop.running_task().withdraw(task);
   // The callback and the checkpoint after it are done. No signal aborts the task and no close has
   // taken it, so nobody else can claim its outcome.
-  const bool is_ours = has_returned && was_there && task.signal == nullptr;
+  const bool is_ours = has_returned && was_there && signal == nullptr;
   if (is_ours || outcome == TaskOutcome::forked) {
     return task.task_ops().settle(task, outcome, error);
   }

@@ -6,7 +6,7 @@ namespace HEIST_NAMESPACE::detail {
 
 /// A close has taken the task: whoever finishes last drops the share that is added here.
 void RunningTask::end_stolen(ControlledTask& task) noexcept {
-  task.memory.add();
+  task.task_ops().add_share(task);
   if (stolen_ends_.fetch_add(1, sync::edge("running:withdraw", sync::acq_rel)) % 2 == 1) {
     task.task_ops().release_share(task);
   }

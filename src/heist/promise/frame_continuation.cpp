@@ -24,8 +24,8 @@ void FrameContinuation::drop(LoopNode& node) noexcept {
 
 const LoopNodeOps ContinuationReaction::table{LoopNodeKind::microtask, &run, &drop};
 
-ContinuationReaction::ContinuationReaction(Ref<PromiseState<void>> continuation,
-                                           SuspendedCoroutine coroutine) noexcept
+ContinuationReaction::ContinuationReaction(SuspendedCoroutine coroutine,
+                                           Ref<PromiseState<void>> continuation) noexcept
     : Reaction(table), continuation_(std::move(continuation)), coroutine_(coroutine) {
   follows_settler = true;
 }
@@ -34,58 +34,30 @@ void ContinuationReaction::bind(const SchedulingState& state) {
   state.scheduler != nullptr ? bind_to(state) : bind_to_current_loop();
 }
 
-void ContinuationReaction::throw_if_rejected() const {
-  if (continuation_->status() == PromiseStatus::rejected) continuation_->reason().rethrow();
-}
-
-ContinuationReaction& ContinuationReaction::of(LoopNode& node) noexcept {
-  return static_cast<ContinuationReaction&>(static_cast<Reaction&>(node));
-}
-
-namespace {
-
-/// If the closing loop has dropped the continuation, the coroutine does not go on, like one whose
-/// continuation is in its frame.
-void end_wait(const SuspendedCoroutine& coroutine, const Reason& reason, LoopCore& loop) noexcept {
-  const bool dropped = loop.is_closed() && reason == close_abort_reason();
-  dropped ? coroutine.destroy() : coroutine.resume();
-}
-
-}  // namespace
-
-void ContinuationReaction::run(LoopNode& node, LoopCore& loop) noexcept {
-  auto& self = of(node);
-  const auto& state = *self.continuation_;
-  if (state.status() != PromiseStatus::rejected) return self.coroutine_.resume();
-  end_wait(self.coroutine_, state.reason(), loop);
-}
-
-void ContinuationReaction::drop(LoopNode& node) noexcept { of(node).coroutine_.destroy(); }
-
-const LoopNodeOps ContinuationRejection::table{LoopNodeKind::microtask, &run, &drop};
-
-ContinuationRejection::ContinuationRejection(SuspendedCoroutine coroutine) noexcept
-    : Reaction(table), coroutine_(coroutine) {
-  follows_settler = true;
-}
-
-void ContinuationRejection::reject(const Reason& reason, TaskHome& there,
-                                   const SchedulingState& state) noexcept {
+void ContinuationReaction::reject(const Reason& reason, TaskHome& there,
+                                  const SchedulingState& state) noexcept {
   reason_ = reason;
   home = Ref<TaskHome>::share(&there);
   captured = CapturedState(state);
   deliver(*this);
 }
 
-ContinuationRejection& ContinuationRejection::of(LoopNode& node) noexcept {
-  return static_cast<ContinuationRejection&>(static_cast<Reaction&>(node));
+ContinuationReaction& ContinuationReaction::of(LoopNode& node) noexcept {
+  return static_cast<ContinuationReaction&>(static_cast<Reaction&>(node));
 }
 
-void ContinuationRejection::run(LoopNode& node, LoopCore& loop) noexcept {
-  const auto& self = of(node);
-  end_wait(self.coroutine_, self.reason_, loop);
+/// If the closing loop has dropped the continuation, the coroutine does not go on, like one whose
+/// continuation is in its frame.
+void ContinuationReaction::run(LoopNode& node, LoopCore& loop) noexcept {
+  auto& self = of(node);
+  const auto* state = self.continuation_.get();
+  if (state != nullptr && state->status() == PromiseStatus::rejected) {
+    self.reason_ = state->reason();
+  }
+  const bool dropped = loop.is_closed() && self.reason_ == close_abort_reason();
+  dropped ? self.coroutine_.destroy() : self.coroutine_.resume();
 }
 
-void ContinuationRejection::drop(LoopNode& node) noexcept { of(node).coroutine_.destroy(); }
+void ContinuationReaction::drop(LoopNode& node) noexcept { of(node).coroutine_.destroy(); }
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -17,27 +17,25 @@ const TaskOps SignalledContinuation::table{{LoopNodeKind::task, &run, &drop_cont
                                            &reject,
                                            &discard_callback,
                                            &release_share,
+                                           &add_share,
                                            &release_share};
 
 SignalledContinuation::SignalledContinuation(SchedulerCore& to, const SchedulingState& state,
-                                             ContinuationRejection& rejection) noexcept
-    : ControlledTask(table),
-      state_(state),
-      priority_source_(Ref<SignalCore>::share(state.priority_source)),
-      rejection_(rejection) {
+                                             ContinuationReaction& waiting) noexcept
+    : ControlledTask(table, &links_), state_(state), waiting_(waiting) {
   scheduler = &to;
   priority = to.capped(state.priority);
   is_continuation = true;
   is_dynamic = state.priority_source != nullptr;
-  has_one_signal = true;
+  links_.has_one_signal = true;
 }
 
 SignalledContinuation& SignalledContinuation::make(SchedulerCore& to, const SchedulingState& state,
-                                                   ContinuationRejection& rejection) {
-  auto* task = make_node<SignalledContinuation>(to, state, rejection);
+                                                   ContinuationReaction& waiting) {
+  auto* task = make_node<SignalledContinuation>(to, state, waiting);
   try {
     reserve_abortable(*task, state.abort_source);
-    if (task->is_dynamic) to.home.reserve_place(rejection, state);
+    if (task->is_dynamic) to.home.reserve_place(waiting, state);
   } catch (...) {
     destroy_node(*task);
     throw;
@@ -45,10 +43,9 @@ SignalledContinuation& SignalledContinuation::make(SchedulerCore& to, const Sche
   return *task;
 }
 
-/// Gives the references to the signals to the state with which the coroutine goes on.
-CapturedState SignalledContinuation::leave_signals() noexcept {
-  std::exchange(signal, nullptr)->note_dead();
-  static_cast<void>(priority_source_.detach());
+/// Gives the reference to the signal to the state with which the coroutine goes on.
+CapturedState SignalledContinuation::leave_signal() noexcept {
+  std::exchange(links_.signal, nullptr)->note_dead();
   return CapturedState::adopt(state_);
 }
 
@@ -62,13 +59,13 @@ void SignalledContinuation::run(LoopNode& node, LoopCore& loop) noexcept {
     dispose(self);
     return;
   }
-  if (self.cell) self.cell.reset();
+  if (self.is_dynamic) self.links_.cell.reset();
   loop.counts().count_run();
   loop.counts().activity().say_runs(&node);
   {
-    const CapturedState captured = self.leave_signals();
+    const CapturedState captured = self.leave_signal();
     agent.current = captured.state();
-    self.rejection_.coroutine().resume();
+    self.waiting_.coroutine().resume();
     agent.current = {};
   }
   release_share(self);
@@ -77,15 +74,15 @@ void SignalledContinuation::run(LoopNode& node, LoopCore& loop) noexcept {
 /// The signal of an aborted task is kept by its aborter, and that of another one by the task.
 void SignalledContinuation::reject(SchedulerTask& task, const Reason& reason) noexcept {
   auto& self = of(task);
-  self.rejection_.reject(reason, self.scheduler->home, self.state_);
+  self.waiting_.reject(reason, self.scheduler->home, self.state_);
 }
 
-void SignalledContinuation::discard_callback(SchedulerTask& task) noexcept {
-  of(task).priority_source_.reset();
+void SignalledContinuation::add_share(SchedulerTask& task) noexcept {
+  of(task).links_.memory.add();
 }
 
 void SignalledContinuation::release_share(SchedulerTask& task) noexcept {
-  if (of(task).memory.drop_or_be_last()) destroy_node(of(task));
+  if (of(task).links_.memory.drop_or_be_last()) destroy_node(of(task));
 }
 
 bool goes_on_where_it_runs(const SchedulerCore& to, const ContinuationSources& sources,

@@ -11,8 +11,8 @@ void Claimed::operator()(Registration& registration) noexcept {
   if (!registration.ops->claim(registration)) return;
   switch (registration.ops->kind) {
     case Registration::Kind::task: {
-      auto& task = static_cast<ControlledTask&>(registration);
-      task.chain = std::exchange(tasks, &task);
+      auto& of_task = static_cast<SignalLinks&>(registration);
+      of_task.chain = std::exchange(tasks, &of_task);
       return;
     }
     case Registration::Kind::listener: {

@@ -26,7 +26,7 @@ struct Claimed {
   /// The reason of an abort, which dependents get at once (I3 of SignalCore), or null in the walk
   /// of a priority change.
   const Reason* reason = nullptr;
-  ControlledTask* tasks = nullptr;
+  SignalLinks* tasks = nullptr;
   Listener* listeners = nullptr;
   ClaimedLinks links{};
 

@@ -55,15 +55,15 @@ Promise<void> schedule_continuation(SchedulerCore& scheduler, const Continuation
     port = &turn.priority_source->port_for(scheduler);
     turn.priority_port = &port->priority_port();
   }
-  auto* task = make_node<ContinuationTask>(std::move(turn));
+  auto* task = ContinuationTask::make(true, std::move(turn));
   auto promise = Access::make<Promise<void>>(Ref<ContinuationTask::State>::adopt(task));
   task->set_home(&scheduler.home);
   task->scheduler = &scheduler;
   task->is_continuation = true;
   task->is_dynamic = sources.priority_source != nullptr;
   task->priority = scheduler.capped(sources.priority);
-  task->has_one_signal = abort_source == sources.priority_source;
-  if (task->has_one_signal) task->signal_port = port;
+  task->links->has_one_signal = abort_source == sources.priority_source;
+  if (task->links->has_one_signal) task->links->port = port;
   post_abortable(*task, abort_source);
   return promise;
 }

@@ -23,33 +23,35 @@ const Reason& refusal_reason(const TaskHome& home) noexcept {
 /// the signal was aborted meanwhile; the task is refused then.
 inline bool register_abort_steps(ControlledTask& task, SignalCore& signal) noexcept {
   retain(signal);
-  task.signal = &signal;
-  task.memory.add_unshared();
-  if (signal.add(task)) return true;
+  task.links->signal = &signal;
+  task.links->memory.add_unshared();
+  if (signal.add(*task.links)) return true;
   task.task_ops().release_share(task);
   refuse(task, signal.reason());
   return false;
 }
 
-}  // namespace
-
-void reserve_abortable(ControlledTask& task, SignalCore* abort_source) {
-  if (abort_source != nullptr && task.signal_port == nullptr) {
-    task.signal_port = &abort_source->port_for(*task.scheduler);
-  }
-  if (task.is_dynamic) task.scheduler->home.reserve_place(task);
-}
-
-bool post_without_signal(ControlledTask& task) noexcept {
+inline bool post_to_home(ControlledTask& task) noexcept {
   if (task.scheduler->home.post(task)) [[likely]]
     return true;
   refuse(task, refusal_reason(task.scheduler->home));
   return false;
 }
 
+}  // namespace
+
+void reserve_abortable(ControlledTask& task, SignalCore* abort_source) {
+  if (abort_source != nullptr && task.links->port == nullptr) {
+    task.links->port = &abort_source->port_for(*task.scheduler);
+  }
+  if (task.is_dynamic) task.scheduler->home.reserve_place(task);
+}
+
+bool post_without_signal(ControlledTask& task) noexcept { return post_to_home(task); }
+
 bool post_reserved(ControlledTask& task, SignalCore* abort_source) noexcept {
   const bool is_registered = abort_source == nullptr || register_abort_steps(task, *abort_source);
-  return is_registered && post_without_signal(task);
+  return is_registered && post_to_home(task);
 }
 
 bool post_abortable(ControlledTask& task, SignalCore* abort_source) {

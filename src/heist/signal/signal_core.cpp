@@ -103,18 +103,19 @@ void SignalCore::abort_at_birth(const Reason& reason) noexcept {
   return claimed.links;
 }
 
-void SignalCore::reject_claimed(ControlledTask* oldest, const Reason& reason) noexcept {
+void SignalCore::reject_claimed(SignalLinks* oldest, const Reason& reason) noexcept {
   while (oldest != nullptr) {
-    auto& task = *oldest;
-    oldest = static_cast<ControlledTask*>(task.chain);
-    task.chain = nullptr;
+    SignalLinks& links = *oldest;
+    ControlledTask& task = links.task;
+    oldest = static_cast<SignalLinks*>(links.chain);
+    links.chain = nullptr;
     const bool unstarted = task.phase() == TaskPhase::aborted;
     task.task_ops().reject(task, reason);
     if (!unstarted) {
       task.task_ops().release_share(task);
       continue;
     }
-    task.signal_port->append_to_reap(task);
+    links.port->append_to_reap(links);
   }
   ports_.send_reaps();
 }

@@ -122,15 +122,16 @@ void SignalPort::drop_reap(LoopNode& node) noexcept {
   // The home is closed: whoever holds a task of the chain disposes of it, and only the signal's
   // shares are left to drop.
   auto& port = of_reap_message(node);
-  while (ControlledTask* task = port.leftovers.head) {
-    port.leftovers.head = static_cast<ControlledTask*>(task->chain);
-    task->task_ops().release_share(*task);
+  while (SignalLinks* links = port.leftovers.head) {
+    port.leftovers.head = static_cast<SignalLinks*>(links->chain);
+    links->task.task_ops().release_share(links->task);
   }
   release(port.signal());
 }
 
 SignalPort& priority_port_of(const ControlledTask& task) noexcept {
-  if (!task.is_continuation || task.has_one_signal) return task.signal_port->priority_port();
+  const SignalLinks& links = *task.links;
+  if (!task.is_continuation || links.has_one_signal) return links.port->priority_port();
   return *static_cast<const ContinuationTask&>(task).callback().priority_port;
 }
 

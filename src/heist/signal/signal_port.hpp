@@ -76,7 +76,7 @@ struct SignalPort : private PriorityMessage, private ReapMessage {
   /// Called by any thread: tells a loop, whose agent has the queues (D1).
   void notify_agent(TaskHome& loop) noexcept;
   /// Called by the aborter: adds a claimed task to the chain that will be cleared away.
-  void append_to_reap(ControlledTask& task) noexcept { leftovers.append(task); }
+  void append_to_reap(SignalLinks& of_task) noexcept { leftovers.append(of_task); }
   /// Called by the aborter, once: sends the chain to the agent.
   void send_reap() noexcept;
 

@@ -66,8 +66,8 @@ AbortedTasks::Reaped AbortedTasks::reap_one() noexcept {
     return dispose(ControlledTask::of(*task)) ? Reaped::callback : Reaped::memory;
   }
   if (chain_ == nullptr) return Reaped::none;
-  ControlledTask& task = *chain_;
-  chain_ = static_cast<ControlledTask*>(task.chain);
+  ControlledTask& task = chain_->task;
+  chain_ = static_cast<SignalLinks*>(chain_->chain);
   const bool had_callback = task.scheduler->home.reap(task);
   task.task_ops().release_share(task);  // the aborter's share
   return had_callback ? Reaped::callback : Reaped::memory;
@@ -90,13 +90,13 @@ void AbortedTasks::release_signals() noexcept {
   }
 }
 
-void AbortedTasks::pass_to(AbortedTasks& to, ControlledTask* last) noexcept {
+void AbortedTasks::pass_to(AbortedTasks& to, SignalLinks* last) noexcept {
   while (SchedulerTask* task = discarded_.front()) {
     discarded_.pop_front();
     to.discarded_.push_back(*task);
   }
   if (last != nullptr) {
-    auto* rest = static_cast<ControlledTask*>(last->chain);
+    auto* rest = static_cast<SignalLinks*>(last->chain);
     last->chain = std::exchange(to.chain_, std::exchange(chain_, rest));
     if (last->chain == nullptr) to.chain_tail_ = last;
   }

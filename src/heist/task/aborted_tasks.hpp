@@ -48,8 +48,8 @@ class AbortedTasks {
   /// Does the same for a stealable task that an agent has picked. It leaves `place` alone, which
   /// only the keeper may write.
   void discard_stealable(SchedulerTask& task) noexcept { discarded_.push_back(task); }
-  [[nodiscard]] ControlledTask* first_of_chain() const noexcept { return chain_; }
-  [[nodiscard]] ControlledTask* last_of_chain() const noexcept { return chain_tail_; }
+  [[nodiscard]] SignalLinks* first_of_chain() const noexcept { return chain_; }
+  [[nodiscard]] SignalLinks* last_of_chain() const noexcept { return chain_tail_; }
   /// Called by an agent: clears away a portion of the tasks, and looks at a portion of the
   /// messages. It runs users' destructors.
   void reap_some(Inbox& messages, TaskHome& home) noexcept;
@@ -65,7 +65,7 @@ class AbortedTasks {
 
   /// Called by a keeper: passes everything that runs users' code to an agent, apart from the tasks
   /// behind `last` in the chain.   `last`: null to pass nothing of the chain.
-  void pass_to(AbortedTasks& to, ControlledTask* last) noexcept;
+  void pass_to(AbortedTasks& to, SignalLinks* last) noexcept;
 
  private:
   /// What became of an aborted task: nothing was left to do, only its memory was left, or its
@@ -76,8 +76,8 @@ class AbortedTasks {
 
   LoopNode* messages_ = nullptr;  ///< taken from the inbox, to be looked at in portions
   bool may_have_messages_ = false;
-  ControlledTask* chain_ = nullptr;
-  ControlledTask* chain_tail_ = nullptr;
+  SignalLinks* chain_ = nullptr;
+  SignalLinks* chain_tail_ = nullptr;
   TaskFifo discarded_;
   SignalLeftovers* released_ = nullptr;  ///< signals of which references are to be dropped
 };

@@ -13,18 +13,18 @@ struct SignalLeftovers {
   explicit SignalLeftovers(SignalCore& owner) noexcept : signal(&owner) {}
 
   /// Called by the aborter.
-  void append(ControlledTask& task) noexcept {
+  void append(SignalLinks& of_task) noexcept {
     if (head == nullptr) {
-      head = &task;
+      head = &of_task;
     } else {
-      tail->chain = &task;
+      tail->chain = &of_task;
     }
-    tail = &task;
+    tail = &of_task;
   }
 
   SignalCore* signal;
-  ControlledTask* head = nullptr;
-  ControlledTask* tail = nullptr;
+  SignalLinks* head = nullptr;
+  SignalLinks* tail = nullptr;
   SignalLeftovers* next = nullptr;  ///< in the list of AbortedTasks
   int references = 0;               ///< how many references to the signal are to be dropped
 };
