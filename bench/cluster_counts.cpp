@@ -2,8 +2,9 @@
 // (docs/scaling.md).
 //
 // usage: heist_cluster_counts    writes a table: for each task, read-modify-writes of lines that
-//                                several threads touch, and touches of a line that another thread
-//                                touched last
+//                                several threads touch, touches of a line that another thread
+//                                touched last, and how many of the latter were of one and the same
+//                                line, the busiest
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -144,22 +145,24 @@ struct Operation {
 
 void measure(const Operation& operation, unsigned agents) {
   const AgentCluster cluster({.agents = agents});
+  counted::line_table.forget_busiest();
   const auto before = counted::line_table.counts();
   operation.run(cluster);
   const auto after = counted::line_table.counts();
   const auto each = [](std::uint64_t count) {
     return static_cast<double>(count) / static_cast<double>(tasks);
   };
-  std::printf("%s\t%u\t%.2f\t%.2f\n", operation.name, agents,
+  std::printf("%s\t%u\t%.2f\t%.2f\t%.2f\n", operation.name, agents,
               each(after.shared_updates - before.shared_updates),
-              each(after.remote_lines - before.remote_lines));
+              each(after.remote_lines - before.remote_lines),
+              each(counted::line_table.remote_of_busiest()));
   std::fflush(stdout);
 }
 
 }  // namespace
 
 int main() {
-  std::puts("operation\tagents\tshared RMWs\tremote lines");
+  std::puts("operation\tagents\tshared RMWs\tremote lines\tbusiest line");
   for (const Operation& operation :
        {Operation{"post from outside", &post},
         Operation{"the same with a signal", &post_with_signal},

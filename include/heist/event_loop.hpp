@@ -69,7 +69,8 @@ struct EventLoopOptions {
   LoopClock clock = LoopClock::steady;
   /// Resolution of delays; they are rounded up to it. The thread of an Agent or of a cluster asks
   /// the system to end its sleeps as exactly (PR_SET_TIMERSLACK; by default they end within 50 us).
-  /// A thread that drives an EventLoop has to do so itself.
+  /// Threads that its tasks start inherit that. A thread that drives an EventLoop has to do so
+  /// itself.
   std::chrono::nanoseconds tick = std::chrono::milliseconds(1);
   /// How long run() looks for work before it sleeps. Where work is rare it sleeps at once, that is,
   /// if its last wait began more than ten times `spin` before. Zero always sleeps at once; with one

@@ -128,8 +128,9 @@ class [[nodiscard]] HEIST_EXPORT Yield {
   bool post_frame(detail::SchedulerCore& to, const detail::ContinuationSources& sources,
                   const detail::SchedulingState& state, detail::SuspendedCoroutine coroutine,
                   detail::KeptState* kept);
-  void post_signalled(detail::SchedulerCore& to, const detail::SchedulingState& state,
-                      detail::SuspendedCoroutine coroutine, detail::KeptState* kept);
+  void post_signalled(detail::SchedulerCore& to, const detail::ContinuationSources& sources,
+                      const detail::SchedulingState& state, detail::SuspendedCoroutine coroutine,
+                      detail::KeptState* kept);
   void hop(detail::SuspendedCoroutine coroutine, detail::KeptState* kept);
   void suspend_with_promise(detail::SchedulerCore& to, const detail::ContinuationSources& sources,
                             const detail::SchedulingState& state,

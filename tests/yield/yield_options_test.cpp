@@ -8,8 +8,8 @@ namespace heist::support {
 namespace {
 
 /// Plain tasks, which have no scheduling state, are outside.
-enum class From { outside, fixed_task, signal_task };
-enum class SignalOption { none, inherit, abort_only, task_signal };
+enum class From { outside, fixed_task, signal_task, abort_task };
+enum class SignalOption { none, inherit, abort_only, task_signal, abort_of_task };
 using PriorityOption = std::optional<ContinuationPriority>;
 
 struct Case {
@@ -23,10 +23,11 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
              << ", priority " << (c.priority ? static_cast<int>(*c.priority) : -1);
 }
 
-/// The task is user-blocking, be it fixed or by its signal; the named TaskSignal is background.
+/// The task is user-blocking, be it fixed (perhaps with an AbortSignal) or by its signal; the named
+/// TaskSignal is background.
 class YieldOptionsTable : public YieldFixture, public testing::WithParamInterface<Case> {
  protected:
-  enum Aborter { nobody, task_controller, named_abort, named_task };
+  enum Aborter { nobody, task_controller, task_abort, named_abort, named_task };
 
   /// The rules of the newest seed, as a table.
   static TaskPriority expected_priority(const Case& c) {
@@ -36,13 +37,17 @@ class YieldOptionsTable : public YieldFixture, public testing::WithParamInterfac
       if (*c.priority == ContinuationPriority::inherit) return inherited;
       return static_cast<TaskPriority>(*c.priority);
     }
-    if (c.signal == SignalOption::abort_only) return user_visible;
+    const bool has_no_priority =
+        c.signal == SignalOption::abort_only || c.signal == SignalOption::abort_of_task;
+    if (has_no_priority) return user_visible;
     return c.signal == SignalOption::task_signal ? background : inherited;
   }
   static Aborter expected_aborter(const Case& c) {
     if (c.signal == SignalOption::abort_only) return named_abort;
     if (c.signal == SignalOption::task_signal) return named_task;
+    if (c.signal == SignalOption::abort_of_task) return task_abort;
     const bool inherits = c.signal == SignalOption::inherit || !c.priority;
+    if (inherits && c.from == From::abort_task) return task_abort;
     return inherits && c.from == From::signal_task ? task_controller : nobody;
   }
 
@@ -57,6 +62,8 @@ class YieldOptionsTable : public YieldFixture, public testing::WithParamInterfac
         return {abort_controller.signal(), priority};
       case SignalOption::task_signal:
         return {task_signal_controller.signal(), priority};
+      case SignalOption::abort_of_task:
+        return {task_abort_controller.signal(), priority};
     }
     return {};
   }
@@ -74,11 +81,16 @@ class YieldOptionsTable : public YieldFixture, public testing::WithParamInterfac
       case From::signal_task:
         scheduler.post(begin, {.signal = controller.signal()});
         break;
+      case From::abort_task:
+        scheduler.post(begin,
+                       {.signal = task_abort_controller.signal(), .priority = user_blocking});
+        break;
     }
   }
 
   Promise<void> result = Promise<void>::resolved();
   TaskController controller{user_blocking};
+  AbortController task_abort_controller;
   AbortController abort_controller;
   TaskController task_signal_controller{background};
 };
@@ -91,13 +103,15 @@ TEST_P(YieldOptionsTable,
 }
 
 TEST_P(YieldOptionsTable, WPT_SP_07_abort_when_of_its_abort_source_then_rejects_and_else_not) {
-  for (const Aborter aborter : {nobody, task_controller, named_abort, named_task}) {
+  for (const Aborter aborter : {nobody, task_controller, task_abort, named_abort, named_task}) {
     controller = TaskController(user_blocking);
+    task_abort_controller = AbortController();
     abort_controller = AbortController();
     task_signal_controller = TaskController(background);
     start();
     loop.poll();
     if (aborter == task_controller) controller.abort();
+    if (aborter == task_abort) task_abort_controller.abort();
     if (aborter == named_abort) abort_controller.abort();
     if (aborter == named_task) task_signal_controller.abort();
     const bool aborted = aborter != nobody && aborter == expected_aborter(GetParam());
@@ -132,9 +146,9 @@ std::vector<Case> all_cases() {
   const PriorityOption priorities[] = {
       std::nullopt, ContinuationPriority::background, ContinuationPriority::user_visible,
       ContinuationPriority::user_blocking, ContinuationPriority::inherit};
-  for (const auto from : {From::outside, From::fixed_task, From::signal_task}) {
+  for (const auto from : {From::outside, From::fixed_task, From::signal_task, From::abort_task}) {
     for (const auto signal : {SignalOption::none, SignalOption::inherit, SignalOption::abort_only,
-                              SignalOption::task_signal}) {
+                              SignalOption::task_signal, SignalOption::abort_of_task}) {
       for (const auto& priority : priorities) cases.push_back({from, signal, priority});
     }
   }

@@ -26,8 +26,10 @@ HEIST_EXPORT void discard(SignalQueueEntry& entry) noexcept;
 /// Phases of a task; docs/lifetime.md has the table of phases and events. An unstarted task is
 /// `posted` wherever it is: in an inbox, a queue, a wheel, or a cluster's bins and rings.
 enum class TaskPhase : std::uint8_t {
-  posted,           ///< not started; may still be aborted
-  started,          ///< its callback, the checkpoint after it, or the tree that it returned runs
+  posted,  ///< not started; may still be aborted
+  /// Its callback, the checkpoint after it, or the tree that it returned runs. A task without a
+  /// signal may stay so when it has ended: its agent needs no claim to settle it.
+  started,
   adopting,         ///< the callback returned a promise, which alone decides
   finished,         ///< its outcome settled the promise
   aborted,          ///< claimed before it started: never starts
@@ -63,13 +65,14 @@ class SchedulerTask;
 struct TaskOps : LoopNodeOps {
   /// Calls the callback and keeps its value; an exception is stored in `error`.
   TaskOutcome (*invoke)(SchedulerTask&, Reason& error) noexcept;
-  /// Settles the promise with the kept outcome. The winner of try_finish or try_adopt calls it. It
-  /// is also called with a late promise, which settles nothing, and with a Forkable, once the
-  /// callback's part is over.
+  /// Settles the promise with the kept outcome. The winner of try_finish or try_adopt calls it, or
+  /// the agent, when nobody else can claim the task. It is also called with a late promise, which
+  /// settles nothing, and with a Forkable, once the callback's part is over.
   void (*settle)(SchedulerTask&, TaskOutcome, Reason& error) noexcept;
   /// Destroys a kept outcome that came too late.
   void (*discard_outcome)(SchedulerTask&, TaskOutcome) noexcept;
-  /// Rejects the promise, if there is one. The winner of try_abort calls it.
+  /// Rejects the promise, if there is one; a continuation without one resumes its coroutine with
+  /// the reason. The winner of try_abort calls it.
   void (*reject)(SchedulerTask&, const Reason&) noexcept;
   /// Destroys the callback.
   void (*discard_callback)(SchedulerTask&) noexcept;

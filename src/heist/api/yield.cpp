@@ -61,7 +61,7 @@ bool Yield::suspend(SuspendedCoroutine coroutine, KeptState* kept) {
       if (post_frame(to, sources, state, coroutine, kept)) return false;
     }
   } else if (goes_on_where_it_runs(to, sources, state, *here)) {
-    post_signalled(to, state, coroutine, kept);
+    post_signalled(to, sources, state, coroutine, kept);
     return false;
   }
   suspend_with_promise(to, sources, state, coroutine);
@@ -80,14 +80,15 @@ bool Yield::post_frame(SchedulerCore& to, const ContinuationSources& sources,
   return false;
 }
 
-/// As soon as the continuation is posted, the frame may be gone, and this object with it.
-void Yield::post_signalled(SchedulerCore& to, const SchedulingState& state,
-                           SuspendedCoroutine coroutine, KeptState* kept) {
+/// As soon as the continuation is registered with its signal, an abort may resume the coroutine
+/// elsewhere. Then the frame may be gone, and this object with it.
+void Yield::post_signalled(SchedulerCore& to, const ContinuationSources& sources,
+                           const SchedulingState& state, SuspendedCoroutine coroutine,
+                           KeptState* kept) {
   auto& waiting = waiting_.emplace<ContinuationReaction>(coroutine);
-  SignalCore* const abort_source = state.abort_source;
-  auto& task = SignalledContinuation::make(to, state, waiting);
+  auto& task = SignalledContinuation::make(to, sources, state, waiting);
   if (kept != nullptr) kept->leave();
-  static_cast<void>(post_reserved(task, abort_source));
+  static_cast<void>(post_reserved(task, sources.abort_source));
 }
 
 /// Goes on where the scheduler is. As soon as the continuation is posted, the frame may be gone,

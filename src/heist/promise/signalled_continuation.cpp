@@ -20,22 +20,25 @@ const TaskOps SignalledContinuation::table{{LoopNodeKind::task, &run, &drop_cont
                                            &add_share,
                                            &release_share};
 
-SignalledContinuation::SignalledContinuation(SchedulerCore& to, const SchedulingState& state,
+SignalledContinuation::SignalledContinuation(SchedulerCore& to, const ContinuationSources& sources,
+                                             const SchedulingState& state,
                                              ContinuationReaction& waiting) noexcept
     : ControlledTask(table, &links_), state_(state), waiting_(waiting) {
   scheduler = &to;
-  priority = to.capped(state.priority);
+  priority = to.capped(sources.priority);
   is_continuation = true;
-  is_dynamic = state.priority_source != nullptr;
+  is_dynamic = sources.priority_source != nullptr;
   links_.has_one_signal = true;
 }
 
-SignalledContinuation& SignalledContinuation::make(SchedulerCore& to, const SchedulingState& state,
+SignalledContinuation& SignalledContinuation::make(SchedulerCore& to,
+                                                   const ContinuationSources& sources,
+                                                   const SchedulingState& state,
                                                    ContinuationReaction& waiting) {
-  auto* task = make_node<SignalledContinuation>(to, state, waiting);
+  auto* task = make_node<SignalledContinuation>(to, sources, state, waiting);
   try {
-    reserve_abortable(*task, state.abort_source);
-    if (task->is_dynamic) to.home.reserve_place(waiting, state);
+    reserve_abortable(*task, sources.abort_source);
+    if (state.priority_source != nullptr) to.home.reserve_place(waiting, state);
   } catch (...) {
     destroy_node(*task);
     throw;
@@ -87,12 +90,12 @@ void SignalledContinuation::release_share(SchedulerTask& task) noexcept {
 
 bool goes_on_where_it_runs(const SchedulerCore& to, const ContinuationSources& sources,
                            const SchedulingState& state, const LoopCore& here) noexcept {
-  const bool inherits = sources.abort_source == state.abort_source &&
-                        sources.priority_source == state.priority_source;
-  const bool has_one_signal =
-      state.abort_source != nullptr &&
-      (state.priority_source == nullptr || state.priority_source == state.abort_source);
-  if (!inherits || !has_one_signal || state.abort_source->aborted()) return false;
+  const SignalCore* const signal = sources.abort_source;
+  if (signal == nullptr || signal != state.abort_source || signal->aborted()) return false;
+  const auto is_another = [signal](const SignalCore* source) noexcept {
+    return source != nullptr && source != signal;
+  };
+  if (is_another(sources.priority_source) || is_another(state.priority_source)) return false;
   if (state.scheduler == nullptr || &state.scheduler->home != &to.home) return false;
   return &to.home == &here || (state.scheduler == &to && here.is_member_of(to.home));
 }

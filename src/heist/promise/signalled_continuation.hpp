@@ -12,15 +12,17 @@ namespace HEIST_NAMESPACE::detail {
 /// A continuation that resumes its coroutine itself, where it runs. It has no promise. If it is
 /// aborted, or dropped, the reaction in the coroutine's frame does so in its place.
 ///
-/// Where its coroutine goes on is where it runs, and the state that the coroutine goes on with has
-/// the continuation's own signals; goes_on_where_it_runs() says so.
+/// Its coroutine goes on where it runs, with a state of no other signal than the continuation's
+/// own; goes_on_where_it_runs() says whether that is so.
 class SignalledContinuation final : public ControlledTask {
  public:
   /// Makes one that can be posted (post_reserved).   Errors: std::bad_alloc.
-  [[nodiscard]] static SignalledContinuation& make(SchedulerCore& to, const SchedulingState& state,
+  [[nodiscard]] static SignalledContinuation& make(SchedulerCore& to,
+                                                   const ContinuationSources& sources,
+                                                   const SchedulingState& state,
                                                    ContinuationReaction& waiting);
-  SignalledContinuation(SchedulerCore& to, const SchedulingState& state,
-                        ContinuationReaction& waiting) noexcept;
+  SignalledContinuation(SchedulerCore& to, const ContinuationSources& sources,
+                        const SchedulingState& state, ContinuationReaction& waiting) noexcept;
 
  private:
   [[nodiscard]] static SignalledContinuation& of(SchedulerTask& task) noexcept {
@@ -35,7 +37,7 @@ class SignalledContinuation final : public ControlledTask {
   static const TaskOps table;
 
   SignalLinks links_{*this};
-  const SchedulingState state_;  ///< borrows its signal, which the links keep
+  const SchedulingState state_;  ///< with which the coroutine goes on; the links keep its signal
   ContinuationReaction& waiting_;
 };
 

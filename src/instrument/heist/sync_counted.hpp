@@ -3,6 +3,7 @@
 // heist/detail/sync.hpp only.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -24,20 +25,27 @@ class LineTable {
  public:
   void touch(const void* address, bool is_update) noexcept {
     const auto line = reinterpret_cast<std::uintptr_t>(address) / line_bytes;
-    const std::atomic_ref entry(entries_[line % entries_.size()]);
+    const std::size_t place = line % places;
+    const std::atomic_ref entry(entries_[place]);
     const std::uint64_t before = entry.load(std::memory_order_relaxed);
     const std::uint64_t mine = (line << line_shift) | (this_thread() << 1);
     const bool known = before >> line_shift == line;
     const bool remote = known && (before & thread_mask) != (mine & thread_mask);
     const bool shared = remote || (known && (before & 1) != 0);
     entry.store(mine | (shared ? 1 : 0), std::memory_order_relaxed);
-    if (remote) remote_lines_.fetch_add(1, std::memory_order_relaxed);
+    if (remote) note_remote(place);
     if (is_update && shared) shared_updates_.fetch_add(1, std::memory_order_relaxed);
   }
   [[nodiscard]] LineCounts counts() const noexcept {
     return {shared_updates_.load(std::memory_order_relaxed),
             remote_lines_.load(std::memory_order_relaxed)};
   }
+  /// How many of the remote touches since forget_busiest() were those of one line, the busiest.
+  [[nodiscard]] std::uint64_t remote_of_busiest() const noexcept {
+    return *std::ranges::max_element(remote_);
+  }
+  /// Called while no other thread touches anything.
+  void forget_busiest() noexcept { remote_.fill(0); }
 
  private:
   static constexpr std::uintptr_t line_bytes = 64;
@@ -52,7 +60,15 @@ class LineTable {
     return number & (thread_mask >> 1);
   }
 
-  std::array<std::uint64_t, std::size_t{1} << 20> entries_{};
+  void note_remote(std::size_t place) noexcept {
+    remote_lines_.fetch_add(1, std::memory_order_relaxed);
+    std::atomic_ref(remote_[place]).fetch_add(1, std::memory_order_relaxed);
+  }
+
+  static constexpr std::size_t places = std::size_t{1} << 20;
+
+  std::array<std::uint64_t, places> entries_{};
+  std::array<std::uint32_t, places> remote_{};  ///< remote touches of the line at each place
   std::atomic<std::uint64_t> shared_updates_{0};
   std::atomic<std::uint64_t> remote_lines_{0};
 };
