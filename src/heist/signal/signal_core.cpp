@@ -96,11 +96,18 @@ void SignalCore::abort_at_birth(const Reason& reason) noexcept {
 /// abort the next signal, and each level would take half as much stack again.
 [[gnu::noinline]] ClaimedLinks SignalCore::run_abort_steps(const Reason& reason,
                                                            TaskHome* outermost_on) noexcept {
+  const Claimed claimed = claim_registered(reason);
+  dispatch_abort(claimed.listeners, outermost_on);
+  return claimed.links;
+}
+
+/// Claims all that is registered, marks the dependents, and rejects the tasks. It is a function of
+/// its own, so that what it needs is gone from the stack when the listeners are called.
+[[gnu::noinline]] Claimed SignalCore::claim_registered(const Reason& reason) noexcept {
   Claimed claimed{.reason = &reason};
   abort_registry_.close(claimed);
   reject_claimed(claimed.tasks, reason);
-  dispatch_abort(claimed.listeners, outermost_on);
-  return claimed.links;
+  return claimed;
 }
 
 void SignalCore::reject_claimed(SignalLinks* oldest, const Reason& reason) noexcept {

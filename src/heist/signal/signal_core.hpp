@@ -134,6 +134,7 @@ class SignalCore {
   void end() noexcept;
   [[nodiscard]] bool try_keep_for_aborter() noexcept;
   [[nodiscard]] bool mark_aborted(const Reason& reason) noexcept;
+  [[nodiscard]] Claimed claim_registered(const Reason& reason) noexcept;
   [[nodiscard]] ClaimedLinks run_abort_steps(const Reason& reason, TaskHome* outermost_on) noexcept;
   void reject_claimed(SignalLinks* oldest, const Reason& reason) noexcept;
   void dispatch_abort(Listener* oldest, TaskHome* outermost_on) noexcept;
