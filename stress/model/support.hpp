@@ -20,7 +20,7 @@ inline void nothing() noexcept {}
 /// A callback with a value.
 inline int seven() noexcept { return 7; }
 
-/// Counts its end, as a local of a coroutine, which is the end of the frame.
+/// A local of a coroutine that counts when it is destroyed. That is when the frame ends.
 class CountsItsEnd {
  public:
   explicit CountsItsEnd(int& count) : count_(count) {}

@@ -40,8 +40,8 @@ class HEIST_EXPORT FrameContinuation final : public SchedulerTask {
 
 /// A coroutine that waits for a continuation which is in a node of its own: for its promise, or to
 /// be resumed by it. Then whoever claims the continuation before it runs, as an aborter does, uses
-/// this to resume the coroutine with the reason. It lives in the coroutine's frame, which lasts, as
-/// only one of the two resumes the coroutine.
+/// this to resume the coroutine with the reason. It lives in the coroutine's frame. That lasts
+/// until one of the two resumes the coroutine, and only one of them does.
 class HEIST_EXPORT ContinuationReaction final : public Reaction {
  public:
   explicit ContinuationReaction(SuspendedCoroutine coroutine,

@@ -192,7 +192,7 @@ class HEIST_EXPORT PromiseStateBase {
   sync::atomic<bool> handled_{false};
 
  protected:
-  // Of PromiseState. They stand here because here is room for them.
+  // These two belong to PromiseState. They are here because there is room between other members.
   sync::atomic<bool> taken_{false};
   bool has_value_ = false;
 

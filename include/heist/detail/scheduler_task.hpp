@@ -249,7 +249,8 @@ struct HEIST_EXPORT SignalLinks : Registration {
     contents_taken_.store(false, sync::edge("contents:return", sync::release));
   }
   bool is_withdrawn = false;  ///< the keeper took the task out of the wheel
-  /// For a continuation whose priority may change: whether that signal is the one that aborts it.
+  /// For a continuation whose priority may change: whether the signal that it follows is also its
+  /// abort source.
   bool has_one_signal = false;
 
  private:

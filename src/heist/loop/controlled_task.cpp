@@ -30,7 +30,7 @@ void forget_task(Registration& registration) noexcept {
   task.task_ops().release_share(task);
 }
 
-/// Whether the task's signal is aborted, and the task is the aborter's.
+/// Whether the task's signal is aborted. Then the task is left to the aborter.
 bool is_left_to_aborter(const ControlledTask& task) noexcept {
   SignalCore* signal = task.signal();
   return signal != nullptr && signal->try_leave_to_aborter();

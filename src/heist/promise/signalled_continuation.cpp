@@ -74,7 +74,7 @@ void SignalledContinuation::run(LoopNode& node, LoopCore& loop) noexcept {
   release_share(self);
 }
 
-/// The signal of an aborted task is kept by its aborter, and that of another one by the task.
+/// The state's signal is still there: an aborter keeps it, or, when there is none, the task does.
 void SignalledContinuation::reject(SchedulerTask& task, const Reason& reason) noexcept {
   auto& self = of(task);
   self.waiting_.reject(reason, self.scheduler->home, self.state_);
