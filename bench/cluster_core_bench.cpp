@@ -19,7 +19,7 @@ using namespace heist;
 using namespace heist::detail;
 
 struct NoSleepers {
-  void notify() noexcept {}
+  void notify(unsigned) noexcept {}
 };
 using Queues = ClusterQueues<ClusterSizes{}, NoSleepers>;
 

@@ -11,6 +11,7 @@
 #include <heist/detail/ref.hpp>
 #include <heist/event_loop.hpp>
 #include <heist/scheduler.hpp>
+#include <heist/topology.hpp>
 #include <heist/version.hpp>
 #include <memory>
 #include <optional>
@@ -28,6 +29,14 @@ struct AgentClusterOptions {
   std::string name = "heist";
   /// Agent i runs on the i-th CPU that the calling thread may use, over and over.
   bool pin = false;
+  /// The parts of a large machine: numa_nodes() and last_level_caches() find them. The agents are
+  /// divided among them by the number of CPUs, with consecutive indices, and run on the CPUs of
+  /// their group only (with `pin` each on one of them). Tasks that are posted from outside stand in
+  /// line in the group of the CPU on which the poster runs. Agents look for tasks in their own
+  /// group first, and wake an agent of it first; so tasks of one priority, of different groups, may
+  /// overtake each other (CLU-2). Priorities are as strict as ever (CLU-1). CPUs that the calling
+  /// thread may not use are left out. By default there is one group, which runs anywhere.
+  Topology topology = {};
   /// How many extra threads, called reserves, may run stealable tasks in place of agents that are
   /// in blocking(). Each is started when it is needed for the first time. By default there are as
   /// many as agents. At most 26, and 1024 threads in all; a cluster of one agent has none.
@@ -64,7 +73,8 @@ class HEIST_EXPORT AgentCluster {
   /// Starts the threads; returns once each on_start has run.
   ///
   /// Errors: as Agent; std::invalid_argument for more than 1024 agents, too many reserves, a
-  /// negative reserve_idle, and for a HEIST_AGENTS that is no such number.
+  /// negative reserve_idle, a group of the topology without a CPU that the calling thread may use,
+  /// and for a HEIST_AGENTS that is no such number.
   explicit AgentCluster(AgentClusterOptions options = {});
   AgentCluster(const AgentCluster&) = delete;
   AgentCluster& operator=(const AgentCluster&) = delete;

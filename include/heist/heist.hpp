@@ -19,5 +19,6 @@
 #include <heist/task_signal.hpp>
 #include <heist/task_source.hpp>
 #include <heist/timeout.hpp>
+#include <heist/topology.hpp>
 #include <heist/version.hpp>
 #include <heist/yield.hpp>

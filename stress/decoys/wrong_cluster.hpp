@@ -52,11 +52,11 @@ class UrgencyHint : public RightUrgencyHint {
 class IdleAgents : public RightIdleAgents {
  public:
   using RightIdleAgents::RightIdleAgents;
-  [[nodiscard]] std::optional<unsigned> notify() noexcept {
+  [[nodiscard]] std::optional<unsigned> notify(unsigned near) noexcept {
     static const bool is_wrong = is_fault("wake_dropped");
     // relaxed: a number.
     if (is_wrong && calls_.fetch_add(1, sync::relaxed) % 100 == 99) return std::nullopt;
-    return RightIdleAgents::notify();
+    return RightIdleAgents::notify(near);
   }
 
  private:

@@ -33,7 +33,7 @@ class LoopCluster {
       loops_.push_back(std::make_unique<EventLoop>(options));
       members.push_back(Ref<LoopCore>::share(&Access::core(*loops_.back())));
     }
-    core_ = ClusterCore::make(options, std::move(members), reserves);
+    core_ = ClusterCore::make(options, std::move(members), reserves, Placement(size));
   }
   LoopCluster(const LoopCluster&) = delete;
   LoopCluster& operator=(const LoopCluster&) = delete;

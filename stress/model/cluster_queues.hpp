@@ -19,7 +19,7 @@ inline constexpr ClusterSizes small{.bins = 2, .bin = 2, .ring = 4, .others_turn
 
 /// Nobody sleeps.
 struct NoSleepers {
-  void notify() noexcept {}
+  void notify(unsigned) noexcept {}
 };
 /// A task that counts its runs.
 struct CountedNode : LoopNode {
@@ -51,6 +51,9 @@ class Taken {
 template <ClusterSizes sizes>
 class BasicCluster {
  public:
+  explicit BasicCluster(AgentGroups groups = AgentGroups(2))
+      : queues(2, 2, std::move(groups), nobody) {}
+
   void post_bound(unsigned agent, LoopNode& task, int level) noexcept {
     task.next = std::exchange(bound(agent, level), &task);
   }
@@ -63,10 +66,11 @@ class BasicCluster {
     LoopNode*& first = bound(agent, level);
     return std::exchange(first, first->next);
   }
-  void post(LoopNode& task, int level) noexcept { queues.post(task, level); }
+  void post(LoopNode& task, int level) noexcept { queues.post(task, level, posts_near); }
 
+  unsigned posts_near = 0;
   NoSleepers nobody;
-  ClusterQueues<sizes, NoSleepers> queues{2, nobody};
+  ClusterQueues<sizes, NoSleepers> queues;
 
  private:
   LoopNode*& bound(unsigned agent, int level) noexcept {

@@ -16,7 +16,7 @@ struct QueueProbe {
   /// The same for one level.
   template <ClusterSizes sizes, class Sleepers, class Visit>
   static void each_word(ClusterQueues<sizes, Sleepers>& queues, int level, Visit&& visit) {
-    each_word(queues.inject(level), visit);
+    for (auto& bins : queues.bins_) each_word(bins[static_cast<std::size_t>(level)], visit);
     for (unsigned agent = 0; agent < queues.agents_.size(); ++agent) {
       auto& ring = queues.own(agent, level);
       visit(ring.head_);
@@ -31,7 +31,9 @@ struct QueueProbe {
   template <ClusterSizes sizes, class Sleepers>
   [[nodiscard]] static bool holds(ClusterQueues<sizes, Sleepers>& queues, int level,
                                   const LoopNode& task) {
-    bool found = bins_hold(queues.inject(level), task);
+    bool found = false;
+    for (auto& bins : queues.bins_)
+      found |= bins_hold(bins[static_cast<std::size_t>(level)], task);
     for (unsigned agent = 0; agent < queues.agents_.size(); ++agent) {
       found |= ring_holds(queues.own(agent, level), task);
     }

@@ -1,16 +1,13 @@
 // CPU quotas of cgroups, on made-up files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include "heist/os/cpu_limit.hpp"
+#include "support/made_up_root.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 namespace {
@@ -18,31 +15,21 @@ namespace {
 namespace fs = std::filesystem;
 using testing::AnyOf;
 
-/// A made-up root directory with the files the quota is read from.
+/// The files that the quota is read from.
 class CgroupQuota : public testing::Test {
  protected:
-  CgroupQuota() {
-    std::string name = testing::TempDir() + "heist_cgroups_XXXXXX";
-    if (!mkdtemp(name.data())) throw std::system_error(errno, std::generic_category(), name);
-    root_ = name;
-  }
-  ~CgroupQuota() override { fs::remove_all(root_); }
-
-  void write(const fs::path& file, std::string_view text) const {
-    fs::create_directories((root_ / file).parent_path());
-    std::ofstream(root_ / file) << text;
-  }
+  void write(const fs::path& file, std::string_view text) const { root_.write(file, text); }
   void own_cgroup(std::string_view lines) const { write("proc/self/cgroup", lines); }
   void mounts(std::string_view lines) const { write("proc/self/mountinfo", lines); }
   void v1_quota(const fs::path& folder, std::string_view quota, std::string_view period) const {
     write(folder / "cpu.cfs_quota_us", quota);
     write(folder / "cpu.cfs_period_us", period);
   }
-  [[nodiscard]] unsigned quota() const { return cgroup_cpu_quota(root_); }
-  [[nodiscard]] const fs::path& root() const { return root_; }
+  [[nodiscard]] unsigned quota() const { return cgroup_cpu_quota(root()); }
+  [[nodiscard]] const fs::path& root() const { return root_.path(); }
 
  private:
-  fs::path root_;
+  support::MadeUpRoot root_;
 };
 
 constexpr auto v2_mount =

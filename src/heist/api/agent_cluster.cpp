@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../cluster/cluster_core.hpp"
+#include "../cluster/placement.hpp"
 #include "../loop/close_calls.hpp"
 #include "../loop/drive_scope.hpp"
 #include "../loop/loop_core.hpp"
@@ -47,6 +48,28 @@ unsigned checked_reserves(const AgentClusterOptions& options) {
   return options.agents == 1 ? 0 : wanted;
 }
 
+/// The groups without the CPUs that are not in `all`.
+Topology checked_topology(Topology topology, const std::vector<unsigned>& all) {
+  for (std::size_t group = 0; group < topology.size(); ++group) {
+    std::erase_if(topology[group],
+                  [&all](unsigned cpu) { return !std::ranges::binary_search(all, cpu); });
+    if (topology[group].empty()) {
+      throw std::invalid_argument("AgentClusterOptions::topology: group " + std::to_string(group) +
+                                  " has no CPU that the calling thread may use");
+    }
+  }
+  return topology;
+}
+
+/// Where the agents run. Agents that are pinned are confined to the CPUs of the calling thread.
+Placement placement_of(const AgentClusterOptions& options) {
+  if (!options.topology.empty()) {
+    return {checked_topology(options.topology, CpuSet().cpus()), options.agents};
+  }
+  if (options.pin) return {Topology{CpuSet().cpus()}, options.agents};
+  return Placement(options.agents);
+}
+
 }  // namespace
 
 /// The mutex orders only closers, which hold it for a moment. Tasks never meet it.
@@ -55,6 +78,7 @@ struct AgentCluster::Impl final : ReserveThreads {
   ~Impl();
 
   [[nodiscard]] AgentOptions options_of(unsigned index) const;
+  void confine(unsigned index, bool is_reserve) const;
   [[nodiscard]] ReserveSetup make_members();
   void make_single();
   void make_cluster(const ReserveSetup& reserves);
@@ -73,10 +97,11 @@ struct AgentCluster::Impl final : ReserveThreads {
   [[nodiscard]] CloseReport report() const noexcept;
 
   AgentClusterOptions options;
+  Placement placement{1};
   Ref<ClusterCore> cluster;            ///< null: there is one agent, and no more than its loop
   Ref<TaskHome> home;                  ///< the cluster, or that loop
   SchedulerCore* scheduler = nullptr;  ///< a scheduler of that home, and not the agent's own
-  std::optional<CpuSet> all_cpus;      ///< kept when agents are pinned, because reserves are not
+  std::optional<CpuSet> all_cpus;      ///< kept when agents are confined, because reserves are not
   std::vector<std::unique_ptr<Agent>>
       agents;  ///< and reserves; go first, also when one of them does not start
   std::mutex closing;
@@ -87,7 +112,8 @@ struct AgentCluster::Impl final : ReserveThreads {
 
 AgentCluster::Impl::Impl(AgentClusterOptions given) : options(std::move(given)) {
   options.agents = checked_size(options.agents);
-  if (options.pin) all_cpus.emplace();
+  placement = placement_of(options);
+  if (placement.is_confined()) all_cpus.emplace();
   const ReserveSetup reserves = make_members();
   agents.size() == 1 ? make_single() : make_cluster(reserves);
   start();
@@ -102,7 +128,7 @@ void AgentCluster::Impl::make_single() {
 void AgentCluster::Impl::make_cluster(const ReserveSetup& reserves) {
   std::vector<Ref<LoopCore>> loops;
   for (const auto& agent : agents) loops.push_back(Ref<LoopCore>::share(&agent->core()));
-  cluster = ClusterCore::make(options.loop, std::move(loops), reserves);
+  cluster = ClusterCore::make(options.loop, std::move(loops), reserves, placement);
   home = Ref<TaskHome>::share(cluster.get());
   fork_watch.emplace(home.get(), &ClusterCore::lose_agent);
   scheduler = &home->first_scheduler();
@@ -147,15 +173,20 @@ void AgentCluster::Impl::leave_unstarted(LoopCore& core) {
 AgentOptions AgentCluster::Impl::options_of(unsigned index) const {
   AgentOptions result{.name = options.name + "-" + std::to_string(index), .loop = options.loop};
   const bool is_reserve = index >= options.agents;
-  if (options.pin && !is_reserve) result.affinity = allowed_cpu(index);
-  if (options.on_start || (options.pin && is_reserve)) {
+  if (options.pin && !is_reserve) result.affinity = placement.cpu_of(index);
+  if (options.on_start || placement.is_confined()) {
     result.on_start = [this, index, is_reserve] {
-      if (all_cpus && is_reserve) all_cpus->use();
+      if (placement.is_confined()) confine(index, is_reserve);
       if (options.on_start) options.on_start(index);
     };
   }
   if (options.on_stop) result.on_stop = [this, index] { options.on_stop(index); };
   return result;
+}
+
+void AgentCluster::Impl::confine(unsigned index, bool is_reserve) const {
+  if (is_reserve) return all_cpus->use();
+  if (!options.pin) CpuSet(placement.cpus_of(index)).use();
 }
 
 AgentCluster::Impl::~Impl() {

@@ -33,19 +33,23 @@ bool is_aborted(const LoopNode& node) noexcept {
 }  // namespace
 
 Ref<ClusterCore> ClusterCore::make(const EventLoopOptions& options,
-                                   std::vector<Ref<LoopCore>> loops, const ReserveSetup& reserves) {
-  return Ref<ClusterCore>::adopt(new ClusterCore(options, std::move(loops), reserves));
+                                   std::vector<Ref<LoopCore>> loops, const ReserveSetup& reserves,
+                                   Placement placement) {
+  return Ref<ClusterCore>::adopt(
+      new ClusterCore(options, std::move(loops), reserves, std::move(placement)));
 }
 
 ClusterCore::ClusterCore(const EventLoopOptions& options, std::vector<Ref<LoopCore>> loops,
-                         const ReserveSetup& reserves)
+                         const ReserveSetup& reserves, Placement placement)
     : TaskHome(options),
-      sleepers_(std::move(loops)),
+      placement_(std::move(placement)),
+      sleepers_(std::move(loops), placement_.groups()),
       reserve_setup_(reserves),
       longest_waits_(longest_waits_of(options.max_wait)),
       is_guarded_(options.max_wait != MaxWait{}),
       reserves_(reserves.count),
-      queues_(size() + 1, agents(), sleepers_),  // one more place, for a closer
+      queues_(size() + 1, agents(), placement_.groups(),
+              sleepers_),  // one more place, for a closer
       kept_(std::make_unique<WaitingTasks>(time())),
       closing_(*this, size()) {
   set_waiting(kept_.get());
@@ -75,6 +79,12 @@ std::optional<unsigned> ClusterCore::agent_here() const noexcept {
   const LoopCore* here = loop_of_this_thread;
   if (here == nullptr || !here->is_member_of(*this)) return std::nullopt;
   return Member::of(*here)->index();
+}
+
+unsigned ClusterCore::near_here() const noexcept {
+  if (placement_.groups().count() == 1) return 0;
+  const auto agent = agent_here();
+  return agent ? *agent : placement_.near_here();
 }
 
 inline bool ClusterCore::takes_posts() const noexcept {
@@ -128,12 +138,12 @@ void ClusterCore::publish_continuation(Reaction& reaction) noexcept {
 
 void ClusterCore::publish(LoopNode& node, int level) noexcept {
   if (const auto agent = agent_here()) return queues_.post_from(*agent, node, level);
-  queues_.post(node, level);
+  queues_.post(node, level, placement_.near_here());
 }
 
 void ClusterCore::publish(SignalQueueEntry& cell, const LoopNode& node) noexcept {
   cell.stamp = node.key;
-  queues_.post(cell);
+  queues_.post(cell, near_here());
 }
 
 /// The task may be gone afterwards.
@@ -201,8 +211,10 @@ void ClusterCore::change_priority(SignalPort& port) noexcept {
 
 void ClusterCore::move(SignalPort& port, SignalQueues& pair) noexcept {
   for (const bool is_continuation : {false, true}) {
-    queues_.move(pair, pair.queue(is_continuation),
-                 [&]() noexcept { return effective_priority(port.priority(), is_continuation); });
+    const auto level = [&]() noexcept {
+      return effective_priority(port.priority(), is_continuation);
+    };
+    queues_.move(pair, pair.queue(is_continuation), level, near_here());
   }
   // A close that drops everything may have missed the queue: it may have looked at the new level
   // before the queue came there, and at the old level after the queue had left.

@@ -17,6 +17,7 @@
 #include "cluster_sleepers.hpp"
 #include "cluster_upkeep.hpp"
 #include "cluster_waits.hpp"
+#include "placement.hpp"
 #include "queues/cluster_queues.hpp"
 #include "reserve_setup.hpp"
 #include "reserves.hpp"
@@ -51,7 +52,7 @@ class ClusterCore final : public TaskHome {
 
   /// Makes a cluster of these loops, which are not driven yet.   Errors: std::bad_alloc.
   static Ref<ClusterCore> make(const EventLoopOptions& options, std::vector<Ref<LoopCore>> loops,
-                               const ReserveSetup& reserves = {});
+                               const ReserveSetup& reserves, Placement placement);
 
   // What any thread may call.
 
@@ -93,6 +94,10 @@ class ClusterCore final : public TaskHome {
 
   [[nodiscard]] Queues& queues() noexcept { return queues_; }
   [[nodiscard]] ClusterSleepers& sleepers() noexcept { return sleepers_; }
+  /// An agent of the calling thread's group. That is the thread's own agent, if it is one.
+  ///
+  /// Thread: any.
+  [[nodiscard]] unsigned near_here() const noexcept;
   [[nodiscard]] TimerKeeper& keeper() noexcept { return keeper_; }
   [[nodiscard]] Reserves& reserves() noexcept { return reserves_; }
   [[nodiscard]] const ReserveSetup& reserve_setup() const noexcept { return reserve_setup_; }
@@ -154,7 +159,7 @@ class ClusterCore final : public TaskHome {
   static constexpr unsigned swept_portion = 8;
 
   ClusterCore(const EventLoopOptions& options, std::vector<Ref<LoopCore>> loops,
-              const ReserveSetup& reserves);
+              const ReserveSetup& reserves, Placement placement);
   ~ClusterCore() override;
 
   /// Notes that a task or a continuation becomes runnable, so that its wait begins now.
@@ -184,6 +189,7 @@ class ClusterCore final : public TaskHome {
                  bool is_continuation) noexcept;
   [[nodiscard]] bool take_back(ControlledTask& task) noexcept;
 
+  const Placement placement_;
   ClusterSleepers sleepers_;
   const ReserveSetup reserve_setup_;
   const LongestWaits longest_waits_;

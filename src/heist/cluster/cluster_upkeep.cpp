@@ -21,7 +21,7 @@ void ClusterUpkeep::notify_watcher(TimerKeeper::Due due) noexcept {
   const auto watch = cluster_.keeper().watch();
   if (due >= watch.until) return;
   if (watch.watcher) return cluster_.sleepers().wake(*watch.watcher);
-  cluster_.sleepers().notify();
+  cluster_.sleepers().notify(cluster_.near_here());
 }
 
 /// One call does only a portion, because upkeep must not keep the agent from its tasks. What comes

@@ -43,16 +43,17 @@ class IdleAgents {
   explicit IdleAgents(unsigned agents) noexcept
       : words_((agents + agents_in_word - 1) / agents_in_word) {}
 
-  /// Called by any thread after it has published: returns the agent to unpark. Returns nothing when
-  /// all agents are awake or one searches.
-  [[nodiscard]] std::optional<unsigned> notify() noexcept {
+  /// Called by any thread after it has published: returns the agent to unpark, the first that sleeps
+  /// from `near` on, or else from the beginning on. Returns nothing when all agents are awake or one
+  /// searches.
+  [[nodiscard]] std::optional<unsigned> notify(unsigned near) noexcept {
     while (wants_notice()) {
       std::uint32_t none = 0;
       if (!searching_.compare_exchange_strong(none, 1, sync::edge("idle:notify", sync::seq_cst),
                                               sync::edge("idle:notify", sync::seq_cst))) {
         return std::nullopt;
       }
-      if (const auto agent = take_any()) return agent;
+      if (const auto agent = take_any(near)) return agent;
       take_back_searcher();
     }
     return std::nullopt;
@@ -68,7 +69,7 @@ class IdleAgents {
     begin_search();
     if (take(agent)) return agent;
     take_back_searcher();
-    return notify();
+    return notify(agent);
   }
   /// Called by an agent that is awake again. It is a searcher then, as if it had been woken,
   /// because publishers may have counted on the search that its announcement ended.
@@ -121,15 +122,24 @@ class IdleAgents {
         word(agent).fetch_and(~bit(agent), sync::edge("idle:notify", sync::seq_cst));
     return (before & bit(agent)) != 0;
   }
-  [[nodiscard]] std::optional<unsigned> take_any() noexcept {
-    for (unsigned at = 0; at < words_; ++at) {
-      Word old = sleeping_[at].load(sync::edge("idle:notify", sync::seq_cst));
-      while (old != 0) {
-        if (sleeping_[at].compare_exchange_weak(old, old & (old - 1),
-                                                sync::edge("idle:notify", sync::seq_cst),
-                                                sync::edge("idle:notify", sync::seq_cst))) {
-          return at * agents_in_word + static_cast<unsigned>(std::countr_zero(old));
-        }
+  [[nodiscard]] std::optional<unsigned> take_any(unsigned near) noexcept {
+    const unsigned first = near / agents_in_word;
+    const Word behind = ~(bit(near) - 1);
+    if (const auto agent = take_of(first, behind)) return agent;
+    for (unsigned step = 1; step < words_; ++step) {
+      if (const auto agent = take_of((first + step) % words_, ~Word{0})) return agent;
+    }
+    return ~behind == 0 ? std::nullopt : take_of(first, ~behind);
+  }
+  /// Takes the first of these agents of a word.
+  [[nodiscard]] std::optional<unsigned> take_of(unsigned at, Word among) noexcept {
+    Word old = sleeping_[at].load(sync::edge("idle:notify", sync::seq_cst));
+    while ((old & among) != 0) {
+      const Word first = old & among & ~((old & among) - 1);
+      if (sleeping_[at].compare_exchange_weak(old, old & ~first,
+                                              sync::edge("idle:notify", sync::seq_cst),
+                                              sync::edge("idle:notify", sync::seq_cst))) {
+        return at * agents_in_word + static_cast<unsigned>(std::countr_zero(first));
       }
     }
     return std::nullopt;

@@ -158,7 +158,7 @@ void Member::end_search() noexcept {
   const bool others_sleep = cluster_.sleepers().idle().end_search();
   if (!others_sleep) return;
   if (cluster_.queues().has_tasks(index_) || cluster_.has_posts_by_now()) {
-    cluster_.sleepers().notify();
+    cluster_.sleepers().notify(index_);
   }
   cluster_.upkeep().notify_watcher(cluster_.keeper().next_due());
 }

@@ -4,18 +4,17 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
 #include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <thread>
 #include <vector>
+
+#include "system_files.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -40,45 +39,8 @@ struct OwnCgroup {
   fs::path path;
 };
 
-/// The whole text as a number.
-template <class Number>
-std::optional<Number> number_in(std::string_view text, int base = 10) {
-  const char* const text_end = text.data() + text.size();
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text_end, number, base);
-  if (error != std::errc{} || end != text_end) return std::nullopt;
-  return number;
-}
-
-/// Splits a text. Two separators in a row have an empty part between them, as in a mount without a
-/// source.
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const auto end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == text.npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
-
 bool names_cpu(std::string_view controllers) {
   return std::ranges::count(split(controllers, ','), "cpu"sv) != 0;
-}
-
-/// The lines of a file up to its end, or to where reading fails.
-std::vector<std::string> lines_of(const fs::path& file) {
-  std::ifstream stream(file);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
-std::string first_line(const fs::path& file) {
-  std::ifstream stream(file);
-  std::string line;
-  std::getline(stream, line);
-  return line;
 }
 
 /// Decodes a path of mountinfo, where a backslash and three octal digits stand for blanks and

@@ -43,12 +43,17 @@ void CpuSet::use() const noexcept {
   static_cast<void>(pthread_setaffinity_np(pthread_self(), sizeof cpus_, &cpus_));
 }
 
-int allowed_cpu(unsigned index) {
-  const cpu_set_t allowed = CpuSet().native();
-  unsigned left = index % static_cast<unsigned>(CPU_COUNT(&allowed));
-  for (unsigned cpu = 0;; ++cpu) {
-    if (CPU_ISSET(cpu, &allowed) && left-- == 0) return static_cast<int>(cpu);
+CpuSet::CpuSet(const std::vector<unsigned>& cpus) noexcept {
+  CPU_ZERO(&cpus_);
+  for (const unsigned cpu : cpus) CPU_SET(cpu, &cpus_);
+}
+
+std::vector<unsigned> CpuSet::cpus() const {
+  std::vector<unsigned> cpus;
+  for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &cpus_)) cpus.push_back(cpu);
   }
+  return cpus;
 }
 
 }  // namespace HEIST_NAMESPACE::detail

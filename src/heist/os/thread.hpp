@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -19,18 +20,17 @@ void pin_this_thread(int cpu);
 /// so anyway. By default a sleep may end 50 us late.
 void end_sleeps_within(std::chrono::nanoseconds slack) noexcept;
 
-/// The `index`-th CPU that the calling thread may use. Behind the last one it begins again at the
-/// first.   Errors: std::system_error.
-[[nodiscard]] int allowed_cpu(unsigned index);
-
-/// The CPUs that a thread may use; the constructor takes the calling thread's.   Errors:
-/// std::system_error.
+/// The CPUs that a thread may use.
 class CpuSet {
  public:
+  /// Those of the calling thread.   Errors: std::system_error.
   CpuSet();
+  /// Numbers that the system's type of a set has no room for are left out.
+  explicit CpuSet(const std::vector<unsigned>& cpus) noexcept;
+  /// Their numbers, ascending.   Errors: std::bad_alloc.
+  [[nodiscard]] std::vector<unsigned> cpus() const;
   /// Applies them to the calling thread, if the system still allows them.
   void use() const noexcept;
-  [[nodiscard]] const cpu_set_t& native() const noexcept { return cpus_; }
 
  private:
   cpu_set_t cpus_;

@@ -33,7 +33,7 @@ HEIST_MODEL_PROGRAM(broken_stopped_searcher, 0) {
   idle.begin_search();
   idle.announce(0);
   idle.begin_search();
-  check(idle.notify().has_value(), "who posts wakes a sleeper");
+  check(idle.notify(0).has_value(), "who posts wakes a sleeper");
 }
 
 /// Two moves of one queue at the same time have kept memory for one ticket. When there is none

@@ -93,7 +93,7 @@ struct TwoSleepers {
     while (woken) {
       if (*woken != 0) tasks.store(0, sync::seq_cst);
       const bool hands_over = idle.end_search() && tasks.load(sync::seq_cst) != 0;
-      woken = hands_over ? idle.notify() : std::nullopt;
+      woken = hands_over ? idle.notify(0) : std::nullopt;
     }
   }
   void expect_none_left() {
@@ -120,7 +120,7 @@ struct OneSleeper {
   }
   void post() {
     tasks.store(1, sync::seq_cst);
-    if (idle.notify()) is_unparked.store(true, sync::seq_cst);
+    if (idle.notify(0)) is_unparked.store(true, sync::seq_cst);
   }
 
   detail::IdleAgents idle{1};
@@ -140,7 +140,7 @@ HEIST_MODEL_PROGRAM(who_wakes_by_itself_ends_no_other_search, 2) {
   });
   spawn([&] {
     agents.tasks.store(1, sync::seq_cst);
-    const auto woken = agents.idle.notify();
+    const auto woken = agents.idle.notify(0);
     if (woken != 0U) agents.run(woken);
   });
   agents.idle.end_sleep(0);

@@ -52,8 +52,8 @@ struct Parent {
 };
 
 struct Sleepers {
-  void notify() noexcept {
-    if (idle.notify()) {
+  void notify(unsigned) noexcept {
+    if (idle.notify(0)) {
       const Unwatched scope;
       ++woken;
     }

@@ -11,8 +11,9 @@ namespace HEIST_NAMESPACE::detail {
 /// left in the queues so far.
 struct SweepPlace {
   int level = 0;
+  unsigned group = 0;  ///< whose bins
   std::uint64_t bin = 0;
-  std::uint64_t end = 0;  ///< the end of this level's bins; 0: the level is not begun
+  std::uint64_t end = 0;  ///< the end of these bins; 0: they are not begun
   bool is_in_bins = true;
   std::uint64_t left = 0;
 };

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "abort_sweep.hpp"
+#include "agent_groups.hpp"
 #include "agent_queues.hpp"
 #include "injection_queue.hpp"
 #include "level_index.hpp"
@@ -32,13 +33,16 @@ namespace HEIST_NAMESPACE::detail {
 //         looks first at its own ring, then at what forks have left behind, and then by turns at
 //         bins, shared queues and the others' rings (SourceRotation). At every `others_turn`th pick
 //         of the level the agent looks at its own ring last.
+// Groups  Each group of agents has bins of its own, for what is posted near it. Agents look first
+//         at bins and agents of their own group, and at all others before they find nothing. Of
+//         the bins, every eighth take begins at another group, by turns.
 // Late    (WAIT) With maximum waits an agent also looks at the first task of every ring and of
 //         every signal's queue. It takes the task whose maximum ended first: exactly the task that
 //         it saw, or none.
 // Progress  lock-free; a frozen poster, agent or re-prioritiser stops nobody.
 // Proof   stress/model/models/cluster_*.cpp, docs/adr/0011, 0018.
-/// `Sleepers`: its notify() is called after a task was published. It wakes an agent if one sleeps
-/// and none searches.
+/// `Sleepers`: its notify(agent) is called after a task was published. It wakes an agent if one
+/// sleeps and none searches, one of that agent's group first.
 template <ClusterSizes sizes, class Sleepers>
 class ClusterQueues {
   static_assert(sizes.ring >= 2 * sizes.bin);
@@ -48,12 +52,15 @@ class ClusterQueues {
   using Forks = typename AgentQueues<sizes>::Forks;
 
   /// Errors: std::bad_alloc.
-  ClusterQueues(unsigned agents, Sleepers& sleepers) : ClusterQueues(agents, agents, sleepers) {}
+  ClusterQueues(unsigned agents, Sleepers& sleepers)
+      : ClusterQueues(agents, agents, AgentGroups(agents), sleepers) {}
   /// Only the first `enlisted` agents pick from the beginning. The last place never picks: it is
   /// for drain().
-  ClusterQueues(unsigned agents, unsigned enlisted, Sleepers& sleepers)
+  ClusterQueues(unsigned agents, unsigned enlisted, AgentGroups groups, Sleepers& sleepers)
       : sleepers_(sleepers),
+        groups_(std::move(groups)),
         index_(agents, enlisted),
+        bins_(groups_.count()),
         rings_(make_holders(sizes.levels, agents)),
         forks_(make_holders(sizes.levels / 2, agents)),
         agents_(agents) {}
@@ -67,34 +74,35 @@ class ClusterQueues {
     }
   }
 
-  // What any thread may call.
+  // What any thread may call. `near` is an agent of the group to which the caller is nearest.
 
-  void post(LoopNode& task, int level) noexcept {
-    inject(level).post(task);
-    published(level);
+  void post(LoopNode& task, int level, unsigned near = 0) noexcept {
+    bins_of(groups_.of(near), level).post(task);
+    published(level, near);
   }
   /// Posts to the queue of a signal. That signal may be destroyed once agents can find the task.
-  void post(SignalQueueEntry& task) noexcept {
+  void post(SignalQueueEntry& task, unsigned near = 0) noexcept {
     const auto pair = Ref<SignalQueues>::share(&task.pair);
     const auto make_ticket = [&task]() noexcept { return task.make_ticket(); };
     SignalQueue& queue = task.queue;
     task.begin_post();
     queue.push(task);
     const auto place = queue.where();
-    publish(queue, SignalQueue::level_of(place), make_ticket);
+    publish(queue, SignalQueue::level_of(place), make_ticket, near);
     // The next move may go back to the level that this move left.
-    if (SignalQueue::is_moving(place)) publish(queue, SignalQueue::from_of(place), make_ticket);
+    if (SignalQueue::is_moving(place))
+      publish(queue, SignalQueue::from_of(place), make_ticket, near);
     task.end_post();
   }
   /// Every pick that begins after the return uses the level that `level()` reads (PRI-3). The pair
   /// keeps enough memory for one move. When no other memory is left and two moves of a queue meet,
   /// one may have to wait for the other, or for memory.
   template <class Level>
-  void move(SignalQueues& pair, SignalQueue& queue, Level&& level) noexcept {
+  void move(SignalQueues& pair, SignalQueue& queue, Level&& level, unsigned near = 0) noexcept {
     const auto make_ticket = [&pair, &queue]() noexcept { return pair.make_ticket(queue); };
     queue.start_move(level);
     for (auto place = queue.where(); SignalQueue::is_moving(place); place = queue.where()) {
-      publish(queue, SignalQueue::level_of(place), make_ticket);
+      publish(queue, SignalQueue::level_of(place), make_ticket, near);
       index_.count_move();
       queue.end_move(place);
     }
@@ -106,9 +114,9 @@ class ClusterQueues {
   void enlist(unsigned count) noexcept { index_.enlist(count); }
   /// Called when a task that runs on `agent` posts another one.
   void post_from(unsigned agent, LoopNode& task, int level) noexcept {
-    if (!own(agent, level).push(task)) return post(task, level);
+    if (!own(agent, level).push(task)) return post(task, level, agent);
     note_tasks(agent, level);
-    published(level);
+    published(level, agent);
   }
   /// The deque for what tasks of the level leave behind on `agent`, which alone pushes and pops.
   Forks& forks(unsigned agent, int level) noexcept { return agents_[agent].forks(level); }
@@ -118,7 +126,7 @@ class ClusterQueues {
                           int level) noexcept {
     if (!forks.push(continuation)) return false;
     if (agents_[agent].note_forks(level)) fork_holders(level).add(agent);
-    published(level);
+    published(level, agent);
     return true;
   }
   /// Takes what is to be started next. Returns null when that is a bound task, or when nothing is
@@ -181,7 +189,7 @@ class ClusterQueues {
                            Drop&& drop) noexcept {
     for (; bins > 0 && at.level <= top_level; --bins) {
       if (at.is_in_bins) {
-        at.is_in_bins = sweep_bin(at, is_dead, drop);
+        at.is_in_bins = sweep_bin(agent, at, is_dead, drop);
       } else if (!index_.sweep(agent, at.level, sizes.bin, at.left)) {
         at = {.level = at.level + 1, .left = at.left};
       }
@@ -197,7 +205,7 @@ class ClusterQueues {
   [[nodiscard]] bool has_tasks(unsigned agent) noexcept {
     const LevelIndex::Inside inside(index_, agent);
     for (int level = top_level; level >= 0; --level) {
-      if (inject(level).has_tasks() || index_.has_tasks(agent, level)) return true;
+      if (bins_have_tasks(level) || index_.has_tasks(agent, level)) return true;
       if (somebody_has_tasks(agent, level)) return true;
     }
     return false;
@@ -245,7 +253,11 @@ class ClusterQueues {
     for (unsigned level = 0; level < levels; ++level) holders.emplace_back(agents);
     return holders;
   }
-  Bins& inject(int level) noexcept { return inject_[static_cast<std::size_t>(level)]; }
+  /// The bins of each level.
+  using BinsOfGroup = std::array<Bins, sizes.levels>;
+  Bins& bins_of(unsigned group, int level) noexcept {
+    return bins_[group][static_cast<std::size_t>(level)];
+  }
   Agent::Ring& own(unsigned agent, int level) noexcept { return agents_[agent].ring(level); }
   /// Whose rings, or whose deques, may hold tasks of the level.
   TaskHolders& ring_holders(int level) noexcept { return rings_[static_cast<std::size_t>(level)]; }
@@ -276,25 +288,34 @@ class ClusterQueues {
   }
   [[nodiscard]] bool somebody_has_tasks(unsigned agent, int level) noexcept {
     const auto has_in_ring = [&](unsigned other) { return own(other, level).has_tasks(); };
-    if (ring_holders(level).find_after(agent, has_in_ring)) return true;
+    if (find_after(agent, ring_holders(level), has_in_ring)) return true;
     const auto has_forks = [&](unsigned other) { return forks(other, level).has_tasks(); };
-    return Agent::has_forks(level) && fork_holders(level).find_after(agent, has_forks);
+    return Agent::has_forks(level) && find_after(agent, fork_holders(level), has_forks);
+  }
+  [[nodiscard]] bool bins_have_tasks(int level) noexcept {
+    return std::ranges::any_of(
+        bins_, [level](BinsOfGroup& bins) { return bins[std::size_t(level)].has_tasks(); });
+  }
+  /// Looks at the other holders, those of the agent's own group first.
+  template <class Look>
+  bool find_after(unsigned agent, const TaskHolders& holders, Look&& look) const noexcept {
+    return holders.find_after(agent, groups_.range(groups_.of(agent)), look);
   }
 
-  void published(int level) noexcept {
+  void published(int level, unsigned near) noexcept {
     hint_.published(level);
-    sleepers_.notify();
+    sleepers_.notify(near);
   }
   template <class Make>
-  void publish(SignalQueue& queue, int level, Make&& make_ticket) noexcept {
+  void publish(SignalQueue& queue, int level, Make&& make_ticket, unsigned near) noexcept {
     index_.ensure(queue, level, make_ticket);
-    published(level);
+    published(level, near);
   }
 
   template <class Drop>
   void drain_once(unsigned agent, Drop& drop) noexcept {
     for (int level = top_level; level >= 0; --level) {
-      while (LoopNode* task = inject(level).take()) {
+      while (LoopNode* task = take_from_bins(agent, level)) {
         while (task != nullptr) drop(*std::exchange(task, task->next));
       }
       for (unsigned other = 0; other < agents_.size(); ++other) {
@@ -339,8 +360,8 @@ class ClusterQueues {
   /// bin do not show since when they wait, so the agent moves one bin into its own ring.
   void look_for_late(OverdueSearch<typename Agent::Ring>& search, unsigned agent,
                      int level) noexcept {
-    if (own(agent, level).has_room(sizes.bin)) publish_rest(agent, level, inject(level).take());
-    ring_holders(level).find_after(agent, [&](unsigned other) {
+    if (own(agent, level).has_room(sizes.bin)) publish_rest(agent, level, take_from_bins(agent, level));
+    find_after(agent, ring_holders(level), [&](unsigned other) {
       search.look(level, own(other, level));
       return false;
     });
@@ -350,8 +371,8 @@ class ClusterQueues {
   }
   /// Returns false when this was the level's last bin.
   template <class IsDead, class Drop>
-  bool sweep_bin(SweepPlace& at, IsDead& is_dead, Drop& drop) noexcept {
-    auto& bins = inject(at.level);
+  bool sweep_bin(unsigned agent, SweepPlace& at, IsDead& is_dead, Drop& drop) noexcept {
+    auto& bins = bins_of(at.group, at.level);
     if (at.end == 0) at.end = bins.end();
     const auto left_before = at.left;
     bins.sweep(at.bin, [&](LoopNode& node) noexcept {
@@ -359,23 +380,36 @@ class ClusterQueues {
       stays ? static_cast<void>(++at.left) : drop(node);
       return stays;
     });
-    if (at.left != left_before) published(at.level);  // others may have searched meanwhile
-    return at.bin < at.end;
+    if (at.left != left_before) published(at.level, agent);  // others may have searched meanwhile
+    if (at.bin < at.end) return true;
+    at = {.level = at.level, .group = at.group + 1, .left = at.left};
+    return at.group < groups_.count();
   }
   LoopNode* take_shared(unsigned agent, int level) noexcept {
     const LevelIndex::Inside inside(index_, agent);
     return index_.take(agent, level);
   }
   LoopNode* take_bin(unsigned agent, int level) noexcept {
-    LoopNode* first = inject(level).take();
+    LoopNode* first = take_from_bins(agent, level);
     if (first != nullptr) publish_rest(agent, level, first->next);
     return first;
+  }
+  /// Takes the oldest tasks of the first group that has some, oldest first. Returns null when there
+  /// is none.
+  LoopNode* take_from_bins(unsigned agent, int level) noexcept {
+    const unsigned count = groups_.count();
+    unsigned group = agents_[agent].turns(level).first_group(groups_.of(agent), count);
+    for (unsigned left = count; left > 0; --left) {
+      if (LoopNode* tasks = bins_of(group, level).take()) return tasks;
+      group = group + 1 < count ? group + 1 : 0;
+    }
+    return nullptr;
   }
   LoopNode* steal(unsigned agent, int level, bool several) noexcept {
     std::array<LoopNode*, sizes.bin> loot{};
     const std::span wanted(loot.data(), several ? loot.size() : 1);
     std::uint32_t count = 0;
-    ring_holders(level).find_after(agent, [&](unsigned other) {
+    find_after(agent, ring_holders(level), [&](unsigned other) {
       if (other != agent) count = own(other, level).claim(wanted);
       return count != 0;
     });
@@ -391,7 +425,7 @@ class ClusterQueues {
   /// picks has left nothing behind (TreeRun).
   LoopNode* steal_fork(unsigned agent, int level) noexcept {
     LoopNode* continuation = nullptr;
-    fork_holders(level).find_after(agent, [&](unsigned other) {
+    find_after(agent, fork_holders(level), [&](unsigned other) {
       if (other != agent) continuation = forks(other, level).steal();
       return continuation != nullptr;
     });
@@ -404,14 +438,16 @@ class ClusterQueues {
     if (oldest == nullptr) return;
     LoopNode* left = own(agent, level).push_chain(oldest);
     note_tasks(agent, level);
-    while (left != nullptr) inject(level).post(*std::exchange(left, left->next));
-    published(level);
+    Bins& bins = bins_of(groups_.of(agent), level);
+    while (left != nullptr) bins.post(*std::exchange(left, left->next));
+    published(level, agent);
   }
 
   Sleepers& sleepers_;
+  const AgentGroups groups_;
   UrgencyHint hint_;
   LevelIndex index_;
-  std::array<Bins, sizes.levels> inject_;
+  std::vector<BinsOfGroup> bins_;   ///< of each group
   std::vector<TaskHolders> rings_;  ///< for each level: whose ring may hold something
   std::vector<TaskHolders> forks_;  ///< for each level of continuations: whose deque may
   std::vector<Agent> agents_;

@@ -34,12 +34,18 @@ class SourceRotation {
     }
     return {Place::bins, Place::rings, Place::shared};
   }
+  /// Of so many groups the one at whose bins to look first: the agent's own, but every eighth time
+  /// another one, by turns.
+  [[nodiscard]] unsigned first_group(unsigned own, unsigned groups) const noexcept {
+    return bins_ % 8 == 7 ? bins_ / 8 % groups : own;
+  }
   /// Notes where a task was found. Tasks of a signal come one by one, so `row` of them are one
   /// turn.
   void found(Place where, unsigned row) noexcept {
     if (where == Place::shared && first() == Place::shared && ++in_row_ < row) return;
     in_row_ = 0;
     ++searches_;
+    if (where == Place::bins) ++bins_;
   }
 
  private:
@@ -50,6 +56,7 @@ class SourceRotation {
 
   unsigned picks_ = 0;
   unsigned searches_ = 0;
+  unsigned bins_ = 0;  ///< how many bins have been found
   unsigned in_row_ = 0;
 };
 

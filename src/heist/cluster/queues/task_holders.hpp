@@ -1,11 +1,14 @@
 // TaskHolders: knows which agents may have tasks of one level, so that a search looks at no others.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <heist/detail/sync.hpp>
 #include <vector>
+
+#include "agent_groups.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -17,15 +20,15 @@ namespace HEIST_NAMESPACE::detail {
 // Edge holders: add <-> look. Through the queues: push, add, then read the hint and the idle
 //         agents; announce (of a hint or of a sleep), then look.
 // Progress  wait-free.
-// Cost    A look reads one word for each 64 agents, the looker's own word twice. An owner that has
-//         tasks all the time writes nothing.
+// Cost    A look reads one word for each 64 agents, and again where a range ends within a word. An
+//         owner that has tasks all the time writes nothing.
 // Proof   stress/model/models/cluster_{queues,hint,sleepers}.cpp, fork_deque.cpp.
 class TaskHolders {
  public:
   /// Errors: std::bad_alloc.
   explicit TaskHolders(unsigned agents)
-      : words_((agents + agents_in_word - 1) / agents_in_word),
-        lines_((words_ + words_in_line - 1) / words_in_line) {}
+      : agents_(agents),
+        lines_((agents + agents_in_line - 1) / agents_in_line) {}
 
   /// Called by the owner.
   void add(unsigned agent) noexcept {
@@ -37,17 +40,14 @@ class TaskHolders {
     word(agent).fetch_and(~bit(agent), sync::relaxed);
   }
 
-  /// Calls `look(agent)` for each holder, those behind `after` first and `after` itself last, until
-  /// it returns true. Returns whether it did.
+  /// Calls `look(agent)` for each holder until it returns true, and returns whether it did. The
+  /// holders of the range `near` come first, of these the ones behind `after`, and `after` itself
+  /// last.
   template <class Look>
-  bool find_after(unsigned after, Look&& look) const noexcept {
-    const unsigned first = after / agents_in_word;
-    const Word up_to = bit(after) | (bit(after) - 1);
-    if (find_in(first, ~up_to, look)) return true;
-    for (unsigned i = 1; i < words_; ++i) {
-      if (find_in((first + i) % words_, ~Word{0}, look)) return true;
-    }
-    return find_in(first, up_to, look);
+  bool find_after(unsigned after, AgentGroups::Range near, Look&& look) const noexcept {
+    const unsigned behind = after >= near.begin && after < near.end ? after + 1 : near.begin;
+    return find_in({behind, near.end}, look) || find_in({near.begin, behind}, look) ||
+           find_in({near.end, agents_}, look) || find_in({0, near.begin}, look);
   }
 
  private:
@@ -59,6 +59,7 @@ class TaskHolders {
   static constexpr unsigned agents_in_word = 64;
   static constexpr unsigned words_in_line = 8;
 #endif
+  static constexpr unsigned agents_in_line = agents_in_word * words_in_line;
   struct alignas(64) Line {
     std::array<sync::atomic<Word>, words_in_line> words{};
   };
@@ -69,8 +70,20 @@ class TaskHolders {
     return lines_[at / words_in_line].words[at % words_in_line];
   }
   template <class Look>
-  bool find_in(unsigned at, Word among, Look& look) const noexcept {
+  bool find_in(AgentGroups::Range range, Look& look) const noexcept {
+    for (unsigned begin = range.begin; begin < range.end;) {
+      const unsigned end = std::min(range.end, (begin / agents_in_word + 1) * agents_in_word);
+      if (find_in_word({begin, end}, look)) return true;
+      begin = end;
+    }
+    return false;
+  }
+  /// The same for a range that is not empty and lies in one word.
+  template <class Look>
+  bool find_in_word(AgentGroups::Range range, Look& look) const noexcept {
+    const unsigned at = range.begin / agents_in_word;
     const auto& word = lines_[at / words_in_line].words[at % words_in_line];
+    const Word among = (bit(range.end - 1) | (bit(range.end - 1) - 1)) & ~(bit(range.begin) - 1);
     Word left = word.load(sync::edge("holders:look", sync::seq_cst)) & among;
     for (; left != 0; left &= left - 1) {
       if (look(at * agents_in_word + static_cast<unsigned>(std::countr_zero(left)))) return true;
@@ -78,7 +91,7 @@ class TaskHolders {
     return false;
   }
 
-  unsigned words_;
+  unsigned agents_;
   std::vector<Line> lines_;
 };
 
