@@ -130,12 +130,11 @@ void yields(const AgentCluster& cluster) {
 /// Changes of a signal's priority while it has queued tasks; none of them runs meanwhile.
 void set_priority(const AgentCluster& cluster) {
   TaskController controller(TaskPriority::background);
-  cluster.scheduler().suspend();
+  const Held held(cluster);
   for (int i = 0; i < 1000; ++i) cluster.scheduler().post([] {}, {.signal = controller.signal()});
   for (std::uint64_t i = 0; i < tasks; ++i) {
     controller.set_priority(i % 2 == 0 ? TaskPriority::user_visible : TaskPriority::background);
   }
-  cluster.scheduler().resume();
 }
 
 struct Operation {

@@ -6,6 +6,7 @@
 #include <heist/detail/ref.hpp>
 #include <utility>
 
+#include "cluster/idle_agents.hpp"
 #include "cluster/queues/cluster_queues.hpp"
 #include "engine/model.hpp"
 #include "queue_probe.hpp"
@@ -16,10 +17,24 @@ using namespace detail;
 
 /// Three levels, and so small that everything is full at once.
 inline constexpr ClusterSizes small{.bins = 2, .bin = 2, .ring = 4, .others_turn = 61, .levels = 3};
+/// Where a search above level 0 looks at one level only.
+inline constexpr ClusterSizes two_levels{
+    .bins = 2, .bin = 2, .ring = 4, .others_turn = 61, .levels = 2};
 
 /// Nobody sleeps.
 struct NoSleepers {
   void notify(unsigned) noexcept {}
+};
+/// Two agents that may sleep, and how many of them were woken.
+struct TwoIdleAgents {
+  void notify(unsigned near) noexcept {
+    if (idle.notify(near)) {
+      const Unwatched scope;
+      ++woken;
+    }
+  }
+  IdleAgents idle{2};
+  int woken = 0;
 };
 /// A task that counts its runs.
 struct CountedNode : LoopNode {

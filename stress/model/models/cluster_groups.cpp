@@ -1,6 +1,8 @@
 // Agents in groups with bins of their own: a task is found by agents of all groups (CLU-1, CLU-3).
+#include <array>
+#include <vector>
+
 #include "../cluster_queues.hpp"
-#include "cluster/idle_agents.hpp"
 
 using namespace heist;
 using namespace heist::detail;
@@ -11,19 +13,7 @@ namespace {
 /// Two groups of one agent each.
 AgentGroups two_groups() { return AgentGroups(std::vector<unsigned>{1, 1}); }
 
-constexpr ClusterSizes two_levels{.bins = 2, .bin = 2, .ring = 4, .others_turn = 61, .levels = 2};
 using GroupedCluster = BasicCluster<two_levels>;
-
-struct Sleepers {
-  void notify(unsigned near) noexcept {
-    if (idle.notify(near)) {
-      const Unwatched scope;
-      ++woken;
-    }
-  }
-  IdleAgents idle{2};
-  int woken = 0;
-};
 
 }  // namespace
 
@@ -46,8 +36,8 @@ HEIST_MODEL_PROGRAM(urgent_post_to_another_group_against_lowering, 3) {
 
 /// An agent goes to sleep while a task comes to the other group.
 HEIST_MODEL_PROGRAM(post_to_another_group_against_sleep, 3) {
-  Sleepers sleepers;
-  ClusterQueues<two_levels, Sleepers> queues(2, 2, two_groups(), sleepers);
+  TwoIdleAgents sleepers;
+  ClusterQueues<two_levels, TwoIdleAgents> queues(2, 2, two_groups(), sleepers);
   CountedNode task;
   bool sleeps = false;
   spawn([&] {

@@ -9,8 +9,6 @@ using namespace heist::model;
 
 namespace {
 
-/// Where a search above level 0 looks at one level only.
-constexpr ClusterSizes two_levels{.bins = 2, .bin = 2, .ring = 4, .others_turn = 61, .levels = 2};
 using LowCluster = BasicCluster<two_levels>;
 
 /// One pick of an agent that has a bound task of level 0.

@@ -5,9 +5,8 @@
 #include <heist/detail/loop_node.hpp>
 #include <optional>
 
+#include "../cluster_queues.hpp"
 #include "../support.hpp"
-#include "cluster/idle_agents.hpp"
-#include "cluster/queues/cluster_queues.hpp"
 #include "cluster/queues/fork_deque.hpp"
 
 using namespace heist;
@@ -51,19 +50,9 @@ struct Parent {
   }
 };
 
-struct Sleepers {
-  void notify(unsigned) noexcept {
-    if (idle.notify(0)) {
-      const Unwatched scope;
-      ++woken;
-    }
-  }
-  IdleAgents idle{2};
-  int woken = 0;
-};
 using Queues =
     ClusterQueues<ClusterSizes{.bins = 2, .bin = 2, .ring = 4, .forks = 2, .others_turn = 61},
-                  Sleepers>;
+                  TwoIdleAgents>;
 
 /// Two agents, of which the second one goes to sleep beside what the first one does.
 struct SleepBeside {
@@ -79,7 +68,7 @@ struct SleepBeside {
     if (join_all()) check(!sleeps || sleepers.woken == 1, "nobody sleeps on it");
   }
 
-  Sleepers sleepers;
+  TwoIdleAgents sleepers;
   Queues queues{2, sleepers};
   bool sleeps = false;
 };
@@ -235,7 +224,7 @@ HEIST_MODEL_PROGRAM(own_post_against_sleep, 3) {
 /// An agent forks while another one lowers the hint: the next pick finds the continuation before
 /// what is less urgent (CLU-1).
 HEIST_MODEL_PROGRAM(fork_against_lowering, 3) {
-  Sleepers sleepers;
+  TwoIdleAgents sleepers;
   Queues queues(2, sleepers);
   Continuation first;
   Continuation second;
