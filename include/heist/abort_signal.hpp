@@ -182,6 +182,7 @@ class HEIST_EXPORT AbortSignal {
  protected:
   explicit AbortSignal(detail::Ref<detail::SignalCore> core) noexcept : core_(std::move(core)) {}
   [[nodiscard]] detail::SignalCore& core() const noexcept { return *core_; }
+  [[nodiscard]] detail::Ref<detail::SignalCore> into_core() && noexcept { return std::move(core_); }
   /// Errors: std::invalid_argument, naming the call, when it was moved from.
   void check_valid(const char* call) const {
     if (!valid()) [[unlikely]]

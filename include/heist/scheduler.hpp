@@ -52,7 +52,7 @@ class HEIST_EXPORT Scheduler {
   /// closed loop, with InvalidStateError.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
-  auto post_task(Callback&& callback, const PostTaskOptions& options = {}) const {
+  auto post_task(Callback&& callback, PostTaskOptions options = {}) const {
     using Task = detail::PromiseTask<std::decay_t<Callback>>;
     using Result = typename Task::Result;
     check_valid("Scheduler::post_task");
@@ -86,7 +86,7 @@ class HEIST_EXPORT Scheduler {
   }
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
-  bool post(Callback&& callback, const PostTaskOptions& options) const {
+  bool post(Callback&& callback, PostTaskOptions options) const {
     static_assert(!detail::is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
                   "a coroutine outlives the callback that post() destroys: use post_task");
     static_assert(!detail::is_forkable<std::invoke_result_t<std::decay_t<Callback>&>>,
@@ -170,7 +170,8 @@ class HEIST_EXPORT Scheduler {
   static Reason refused_by(const PostTaskOptions& options);
   bool post_plain(detail::SchedulerTask& task) const noexcept;
   bool post_plain(detail::SchedulerTask& task, const PostTaskOptions& options) const noexcept;
-  bool post_controlled(detail::ControlledTask& task, const PostTaskOptions& options) const;
+  /// Takes the handle of the signal out of the options.
+  bool post_controlled(detail::ControlledTask& task, PostTaskOptions& options) const;
 
   detail::Ref<detail::TaskHome> home_;
   detail::SchedulerCore* core_;

@@ -80,7 +80,7 @@ void sort(Run& run) {
 
 template <class Measure>
 void add_loops_of(Registry& registry, const std::string& name, Measure measure) {
-  add_for(SubjectList<HeistLoops, TbbLoops>(), registry,
+  add_for(SubjectList<HeistLoops, HeistHotLoops, TbbLoops>(), registry,
           {.workload = name, .subject = {}, .unit = "ns", .measure = {}}, measure);
 }
 

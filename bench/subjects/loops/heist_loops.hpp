@@ -33,8 +33,18 @@ class HeistLoops {
     heist::parallel_sort(first, last);
   }
 
- private:
+ protected:
   heist::AgentCluster cluster_;
+};
+
+/// The same while agents without work look for some instead of sleeping.
+class HeistHotLoops : public HeistLoops {
+ public:
+  static constexpr const char* name = "heist_hot";
+  using HeistLoops::HeistLoops;
+
+ private:
+  heist::AgentCluster::HotPhase hot_ = cluster_.hot_phase();
 };
 
 }  // namespace bench

@@ -26,6 +26,11 @@ struct Access {
   [[nodiscard]] static decltype(auto) core(const Handle& handle) noexcept {
     return handle.core();
   }
+  /// The object behind an AbortSignal; the handle gives its reference to the caller.
+  template <class Handle>
+  [[nodiscard]] static auto into_core(Handle&& handle) noexcept {
+    return std::move(handle).into_core();
+  }
   /// Where a Scheduler posts.
   template <class Handle>
   [[nodiscard]] static decltype(auto) home(const Handle& handle) noexcept {

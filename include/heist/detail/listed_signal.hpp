@@ -15,6 +15,8 @@ class ListedSignal {
  public:
   // NOLINTNEXTLINE(google-explicit-constructor): so that lists are written as lists of signals.
   ListedSignal(const AbortSignal& signal) noexcept : signal_(&signal) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): as above.
+  ListedSignal(AbortSignal&& signal) noexcept : signal_(&signal), temporary_(&signal) {}
   template <std::derived_from<AbortSignal> Signal>
     requires(!std::same_as<Signal, AbortSignal>)
   ListedSignal(const Signal& signal) noexcept : signal_(&signal) {  // NOLINT: as above.
@@ -26,8 +28,12 @@ class ListedSignal {
   // NOLINTNEXTLINE(google-explicit-constructor): as above.
   operator const AbortSignal&() const noexcept { return *signal_; }
 
+  /// The signal as a handle that may be moved from, because it is a temporary, or null.
+  [[nodiscard]] AbortSignal* temporary() const noexcept { return temporary_; }
+
  private:
   const AbortSignal* signal_;
+  AbortSignal* temporary_ = nullptr;
 };
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -3,6 +3,7 @@
 #include <heist/scheduler.hpp>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "../loop/loop_core.hpp"
 #include "../signal/post_abortable.hpp"
@@ -50,16 +51,16 @@ bool Scheduler::post_plain(SchedulerTask& task, const PostTaskOptions& options) 
   return home_->post_or_drop(task);
 }
 
-bool Scheduler::post_controlled(ControlledTask& task, const PostTaskOptions& options) const {
+bool Scheduler::post_controlled(ControlledTask& task, PostTaskOptions& options) const {
   task.scheduler = core_;
   apply_options(task, options);
   if (!options.signal) return post_without_signal(task);
-  SignalCore& signal = Access::core(*options.signal);
+  auto signal = Access::into_core(*std::move(options.signal));
   if (!options.priority) {
-    task.is_dynamic = signal.has_dynamic_priority();
-    task.priority = core_->capped(signal.fixed_priority());
+    task.is_dynamic = signal->has_dynamic_priority();
+    task.priority = core_->capped(signal->fixed_priority());
   }
-  return post_abortable(task, &signal);
+  return post_abortable(task, std::move(signal));
 }
 
 Scheduler Scheduler::with_ceiling(TaskPriority highest) const {

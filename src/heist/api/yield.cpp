@@ -88,7 +88,7 @@ void Yield::post_signalled(SchedulerCore& to, const ContinuationSources& sources
   auto& waiting = waiting_.emplace<ContinuationReaction>(coroutine);
   auto& task = SignalledContinuation::make(to, sources, state, waiting);
   if (kept != nullptr) kept->leave();
-  static_cast<void>(post_reserved(task, sources.abort_source));
+  static_cast<void>(post_reserved(task, Ref<SignalCore>::share(sources.abort_source)));
 }
 
 /// Goes on where the scheduler is. As soon as the continuation is posted, the frame may be gone,

@@ -64,7 +64,7 @@ Promise<void> schedule_continuation(SchedulerCore& scheduler, const Continuation
   task->priority = scheduler.capped(sources.priority);
   task->links->has_one_signal = abort_source == sources.priority_source;
   if (task->links->has_one_signal) task->links->port = port;
-  post_abortable(*task, abort_source);
+  post_abortable(*task, Ref<SignalCore>::share(abort_source));
   return promise;
 }
 

@@ -11,8 +11,8 @@ namespace HEIST_NAMESPACE::detail {
 
 const Registration::Ops SourceLink::link_ops{&claim, &is_dead, &forget, Kind::dependent};
 
-SourceLink::SourceLink(DependentSignal& owner, SignalCore& root) noexcept
-    : Registration(link_ops), dependent(owner), source(Ref<SignalCore>::share(&root)) {}
+SourceLink::SourceLink(DependentSignal& owner, Ref<SignalCore> root) noexcept
+    : Registration(link_ops), dependent(owner), source(std::move(root)) {}
 
 bool SourceLink::claim(Registration& registration) noexcept {
   return static_cast<SourceLink&>(registration).dependent.try_retain();
@@ -27,6 +27,7 @@ void SourceLink::forget(Registration& registration) noexcept {
 DependentSignal::DependentSignal(const Priority& priority, std::size_t room) noexcept
     : SignalCore(SignalForm::dependent, priority.kind,
                  priority.kind == PriorityKind::none ? nullptr : priority_behind(*this, room)),
+      memory_(static_cast<std::uint32_t>(1 + room)),
       room_(static_cast<std::uint32_t>(room)) {
   if (is_task_signal())
     std::construct_at(priority_behind(*this, room), priority.kind, priority.value);
@@ -111,21 +112,37 @@ Ref<SignalCore> DependentSignal::make(std::span<const Signal> signals, const Pri
     made->link_all(signals);
   }
   if (priority.root != nullptr) made->follow_priority_of(*priority.root);
+  made->drop_unused_memory();
   return result;
 }
+
+namespace {
+
+Ref<SignalCore> root_of(const AbortSignal& signal) noexcept {
+  return Ref<SignalCore>::share(&Access::core(signal));
+}
+/// Takes the reference of a temporary.
+Ref<SignalCore> root_of(const ListedSignal& signal) noexcept {
+  AbortSignal* temporary = signal.temporary();
+  if (temporary != nullptr) return Access::into_core(std::move(*temporary));
+  return root_of(static_cast<const AbortSignal&>(signal));
+}
+
+}  // namespace
 
 /// If a signal of the list is a dependent itself, its roots are linked in its stead. So chains and
 /// diamonds of signals become flat.
 template <class Signal>
 void DependentSignal::link_all(std::span<const Signal> signals) noexcept {
-  for (const AbortSignal& signal : signals) {
-    const DependentSignal* dependent = from(Access::core(signal));
+  for (const Signal& signal : signals) {
+    const AbortSignal& handle = signal;
+    const DependentSignal* dependent = from(Access::core(handle));
     if (dependent == nullptr) {
-      if (!link_to(Access::core(signal))) return;
+      if (!link_to(root_of(signal))) return;
       continue;
     }
     for (const SourceLink& link : dependent->abort_links()) {
-      if (!link_to(*link.source)) return;
+      if (!link_to(link.source)) return;
     }
   }
 }
@@ -137,26 +154,31 @@ template Ref<SignalCore> DependentSignal::make(std::span<const ListedSignal> sig
 
 /// Links this signal to a root. Returns false when the root was aborted meanwhile, and this signal
 /// with it.
-bool DependentSignal::link_to(SignalCore& root) noexcept {
-  const auto is_root = [&root](const SourceLink& link) { return link.source.get() == &root; };
+bool DependentSignal::link_to(Ref<SignalCore> root) noexcept {
+  const auto is_root = [&root](const SourceLink& link) { return link.source == root; };
   if (std::ranges::any_of(links(), is_root)) return true;
-  SourceLink& link = make_link(root);
-  if (root.add(link)) return true;
+  SourceLink& link = make_link(std::move(root));
+  if (link.source->add(link)) return true;
   drop_memory();  // the registry's share
-  abort_at_birth(root.reason());
+  abort_at_birth(link.source->reason());
   return false;
 }
 
-SourceLink& DependentSignal::make_link(SignalCore& root) noexcept {
+SourceLink& DependentSignal::make_link(Ref<SignalCore> root) noexcept {
   auto* place = reinterpret_cast<SourceLink*>(this + 1) + count_;
-  auto* link = std::construct_at(place, *this, root);
+  auto* link = std::construct_at(place, *this, std::move(root));
   ++count_;
-  memory_.add();
   return *link;
 }
 
+/// Drops the shares of links that were not made, because a root stood in the list twice or was
+/// aborted.
+void DependentSignal::drop_unused_memory() noexcept {
+  for (std::uint32_t unused = count_; unused < room_; ++unused) drop_memory();
+}
+
 void DependentSignal::follow_priority_of(SignalCore& root) noexcept {
-  SourceLink& link = make_link(root);
+  SourceLink& link = make_link(Ref<SignalCore>::share(&root));
   follows_ = true;
   root.changing_priority().add(link);
   changing_priority().start_following(root.changing_priority().delivered());

@@ -15,7 +15,7 @@ class DependentSignal;
 
 /// The place of a dependent signal in the registry of one of its roots.
 struct SourceLink : Registration {
-  SourceLink(DependentSignal& owner, SignalCore& root) noexcept;
+  SourceLink(DependentSignal& owner, Ref<SignalCore> root) noexcept;
 
   DependentSignal& dependent;
   Ref<SignalCore> source;  ///< the root; held until the dependent ends
@@ -34,7 +34,8 @@ struct SourceLink : Registration {
 /// Shares   references (SignalCore): those of handles, tasks, subscriptions, and of a walker that
 ///          has claimed a link. When the last one goes, the signal ends, and drops its roots.
 ///          Memory: the signal's own share until then, and one for each registry that has a link of
-///          it, until the registry has pruned or dropped the link.
+///          it, until the registry has pruned or dropped the link. The shares are counted before
+///          the first registry knows the signal.
 /// I1       A dependent holds its roots. A root holds only a dependent's memory. So whichever goes
 ///          first, a long-lived root keeps nothing alive (ABT-5) but the memory of a bounded number
 ///          of dead dependents (Registry).
@@ -103,12 +104,13 @@ class DependentSignal final : public SignalCore {
   [[nodiscard]] std::span<const SourceLink> abort_links() const noexcept;
   template <class Signal>
   void link_all(std::span<const Signal> signals) noexcept;
-  bool link_to(SignalCore& root) noexcept;
+  bool link_to(Ref<SignalCore> root) noexcept;
   void follow_priority_of(SignalCore& root) noexcept;
   void keep() noexcept;
-  SourceLink& make_link(SignalCore& root) noexcept;
+  SourceLink& make_link(Ref<SignalCore> root) noexcept;
+  void drop_unused_memory() noexcept;
 
-  RefCount memory_{1};
+  RefCount memory_;
   const std::uint32_t room_;
   std::uint32_t count_ = 0;
   bool follows_ = false;  ///< the last link is for the priority

@@ -1,5 +1,7 @@
 #include "post_abortable.hpp"
 
+#include <utility>
+
 #include "../os/fork_watch.hpp"
 #include "../task/task_home.hpp"
 #include "signal_core.hpp"
@@ -21,8 +23,8 @@ const Reason& refusal_reason(const TaskHome& home) noexcept {
 
 /// Registers the task with its signal. From then on an abort may claim it. Returns false when
 /// the signal was aborted meanwhile; the task is refused then.
-inline bool register_abort_steps(ControlledTask& task, SignalCore& signal) noexcept {
-  retain(signal);
+inline bool register_abort_steps(ControlledTask& task, Ref<SignalCore> abort_source) noexcept {
+  SignalCore& signal = *abort_source.detach();
   task.links->signal = &signal;
   task.links->memory.add_unshared();
   if (signal.add(*task.links)) return true;
@@ -49,19 +51,19 @@ void reserve_abortable(ControlledTask& task, SignalCore* abort_source) {
 
 bool post_without_signal(ControlledTask& task) noexcept { return post_to_home(task); }
 
-bool post_reserved(ControlledTask& task, SignalCore* abort_source) noexcept {
-  const bool is_registered = abort_source == nullptr || register_abort_steps(task, *abort_source);
+bool post_reserved(ControlledTask& task, Ref<SignalCore> abort_source) noexcept {
+  const bool is_registered = !abort_source || register_abort_steps(task, std::move(abort_source));
   return is_registered && post_to_home(task);
 }
 
-bool post_abortable(ControlledTask& task, SignalCore* abort_source) {
+bool post_abortable(ControlledTask& task, Ref<SignalCore> abort_source) {
   try {
-    reserve_abortable(task, abort_source);
+    reserve_abortable(task, abort_source.get());
   } catch (...) {
     refuse(task, loop_closed_reason());
     throw;
   }
-  return post_reserved(task, abort_source);
+  return post_reserved(task, std::move(abort_source));
 }
 
 }  // namespace HEIST_NAMESPACE::detail
