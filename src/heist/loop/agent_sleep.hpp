@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <heist/detail/sync.hpp>
 #include <optional>
-#include <utility>
 
 #include "../concurrent/inbox.hpp"
 #include "../os/parker.hpp"
+#include "../os/spin_rule.hpp"
 #include "agent_activity.hpp"
 
 namespace HEIST_NAMESPACE::detail {
@@ -40,13 +40,8 @@ class AgentSleep {
 
   // What only the agent calls.
 
-  [[nodiscard]] bool spins() const noexcept { return spin_ > spin_.zero(); }
-  /// Begins a wait. Returns how long the agent looks for work before it sleeps. That is zero if it
-  /// last began to wait long ago, because work is rare then (docs/adr/0038).
-  [[nodiscard]] std::chrono::nanoseconds begin_wait(Parker::Clock::time_point now) noexcept {
-    const bool is_rare = now - std::exchange(last_wait_, now) > rare * spin_;
-    return is_rare ? spin_.zero() : spin_;
-  }
+  /// How long the agent looks for work before it sleeps.
+  [[nodiscard]] SpinRule& spin() noexcept { return spin_; }
   void prepare() noexcept { parker_.prepare(); }
   /// Announces sleep. Returns false when something was posted meanwhile.
   [[nodiscard]] bool announce() noexcept { return inbox_.try_sleep(); }
@@ -77,15 +72,11 @@ class AgentSleep {
   }
 
  private:
-  /// Work is rare if waits begin more than so many spins apart.
-  static constexpr int rare = 10;
-
   Inbox& inbox_;
   sync::atomic<std::uint64_t> wakeups_sent_{0};
   Parker parker_;
-  const std::chrono::nanoseconds spin_;
-  Parker::Clock::time_point last_wait_{};  ///< when it last began to wait
-  sync::atomic<std::uint64_t> count_{0};   ///< how often it has slept
+  SpinRule spin_;
+  sync::atomic<std::uint64_t> count_{0};  ///< how often it has slept
 };
 
 }  // namespace HEIST_NAMESPACE::detail

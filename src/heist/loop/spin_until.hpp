@@ -17,9 +17,9 @@ namespace HEIST_NAMESPACE::detail {
 template <class Done>
 void spin_until(AgentSleep& sleep, const TaskHome& hot,
                 std::optional<LoopTime::Clock::time_point> limit, Done&& done) {
-  if (!sleep.spins() && !hot.is_hot()) return;
+  if (!sleep.spin().spins() && !hot.is_hot()) return;
   const auto begin = LoopTime::Clock::now();
-  const auto end = begin + sleep.begin_wait(begin);
+  const auto end = begin + sleep.spin().begin_wait(begin);
   while (!done()) {
     const auto now = LoopTime::Clock::now();
     if (limit && now >= *limit) return;

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <heist/detail/access.hpp>
 #include <heist/detail/promise_state.hpp>
 #include <heist/detail/report_error.hpp>
@@ -11,7 +13,10 @@
 #include "../loop/agent_wait.hpp"
 #include "../loop/drive_scope.hpp"
 #include "../loop/loop_core.hpp"
+#include "../os/cpu_limit.hpp"
 #include "../os/fork_watch.hpp"
+#include "../os/parker.hpp"
+#include "../os/spin_rule.hpp"
 #include "../signal/signal_core.hpp"
 #include "drops.hpp"
 
@@ -291,6 +296,34 @@ bool PromiseStateBase::wait_for(Delay timeout) {
   return wait_until(Parker::Clock::now() + timeout.value());
 }
 
+namespace {
+
+/// How long a thread looks at a promise before it sleeps. Results that come one after the other
+/// would each cost it a sleep, and whoever settles them a wake-up.
+std::chrono::nanoseconds spin_of_waits() noexcept {
+#if defined(HEIST_MODEL)
+  return {};
+#else
+  return std::chrono::microseconds(available_cpus() > 1 ? 10 : 0);
+#endif
+}
+
+}  // namespace
+
+bool PromiseStateBase::settles_soon(
+    std::optional<std::chrono::steady_clock::time_point> deadline) noexcept {
+  thread_local SpinRule rule(spin_of_waits());
+  if (!rule.spins()) return false;
+  const auto begin = SpinRule::Clock::now();
+  const auto spun = begin + rule.begin_wait(begin);
+  const auto end = deadline ? std::min(*deadline, spun) : spun;
+  while (SpinRule::Clock::now() < end) {
+    if (is_settled()) return true;
+    spin_pause();
+  }
+  return false;
+}
+
 bool PromiseStateBase::wait_until(std::optional<std::chrono::steady_clock::time_point> deadline) {
   refuse_wait_on(home_);
   if (const LoopCore* member = member_here()) member->membership()->drop_before_wait();
@@ -298,6 +331,7 @@ bool PromiseStateBase::wait_until(std::optional<std::chrono::steady_clock::time_
   Drops::drop_behind();
   drop_all_undeliverable();
   if (LoopCore* member = member_here()) member->give_to_cluster();
+  if (settles_soon(deadline)) return true;
   std::optional<AgentWaiting> waiting;
   if (!deadline) waiting.emplace(*this, home_);
   std::uint32_t nobody = 0;
