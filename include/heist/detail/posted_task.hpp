@@ -106,6 +106,7 @@ class PromiseTask final : public ControlledTask,
   template <class F>
   [[nodiscard]] static PromiseTask* make(bool has_signals, F&& callback) {
     static_assert(alignof(PromiseTask) <= 64, "nodes are aligned to 64 bytes at the most");
+    static_assert(sizeof(SignalLinks) % 64 == 0, "nodes of such sizes are aligned to 64 bytes");
     void* memory = allocate_node(bytes(has_signals));
     try {
       return ::new (memory) PromiseTask(has_signals, std::forward<F>(callback));

@@ -43,9 +43,9 @@ class IdleAgents {
   explicit IdleAgents(unsigned agents) noexcept
       : words_((agents + agents_in_word - 1) / agents_in_word) {}
 
-  /// Called by any thread after it has published: returns the agent to unpark, the first that sleeps
-  /// from `near` on, or else from the beginning on. Returns nothing when all agents are awake or one
-  /// searches.
+  /// Called by any thread after it has published: returns the agent to unpark, the first that
+  /// sleeps from `near` on, or else from the beginning on. Returns nothing when all are awake, or
+  /// when one searches.
   [[nodiscard]] std::optional<unsigned> notify(unsigned near) noexcept {
     while (wants_notice()) {
       std::uint32_t none = 0;

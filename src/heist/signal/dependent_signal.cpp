@@ -218,7 +218,7 @@ void DependentSignal::end_dependent() noexcept {
 }
 
 void DependentSignal::drop_memory() noexcept {
-  if (!memory_.drop()) return;
+  if (!memory_.drop_or_be_last()) return;
   const std::size_t bytes = bytes_for(room_, is_task_signal());
   this->~DependentSignal();
   release_node(this, bytes);

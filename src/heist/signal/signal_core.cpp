@@ -45,7 +45,11 @@ void SignalCore::end() noexcept {
 }
 
 void release(SignalCore& core) noexcept {
-  if (core.shares_.drop()) core.end();
+  // Signals of the other forms are known to threads that have no reference, and may add one
+  // (try_retain).
+  const bool is_controllers =
+      core.form_ == SignalForm::plain || core.form_ == SignalForm::controller;
+  if (is_controllers ? core.shares_.drop_or_be_last() : core.shares_.drop()) core.end();
 }
 
 void retain(SignalCore& core) noexcept { core.shares_.add(); }
