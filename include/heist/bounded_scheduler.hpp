@@ -141,7 +141,8 @@ class HEIST_EXPORT BoundedScheduler {
   auto post_task(Room room, Callback&& callback, PostTaskOptions options = {}) const {
     check_valid("BoundedScheduler::post_task");
     detail::check_callback(callback, "BoundedScheduler::post_task");
-    return scheduler_.post_task(put(std::move(room), std::forward<Callback>(callback)), std::move(options));
+    return scheduler_.post_task(put(std::move(room), std::forward<Callback>(callback)),
+                                std::move(options));
   }
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>

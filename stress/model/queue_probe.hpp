@@ -32,8 +32,7 @@ struct QueueProbe {
   [[nodiscard]] static bool holds(ClusterQueues<sizes, Sleepers>& queues, int level,
                                   const LoopNode& task) {
     bool found = false;
-    for (auto& bins : queues.bins_)
-      found |= bins_hold(bins[static_cast<std::size_t>(level)], task);
+    for (auto& bins : queues.bins_) found |= bins_hold(bins[static_cast<std::size_t>(level)], task);
     for (unsigned agent = 0; agent < queues.agents_.size(); ++agent) {
       found |= ring_holds(queues.own(agent, level), task);
     }

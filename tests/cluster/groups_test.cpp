@@ -110,8 +110,8 @@ TEST_F(GroupedQueues, sweep_when_both_groups_have_dead_tasks_then_all_of_them) {
   post(100, far);
   SweepPlace at;
   std::size_t dropped = 0;
-  while (queues().sweep(near, at, 1, [](LoopNode&) { return true; },
-                        [&](LoopNode&) { ++dropped; })) {
+  while (
+      queues().sweep(near, at, 1, [](LoopNode&) { return true; }, [&](LoopNode&) { ++dropped; })) {
   }
   EXPECT_EQ(dropped, 200U);
 }

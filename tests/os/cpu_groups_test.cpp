@@ -75,9 +75,8 @@ TEST_F(CpuGroups, by_numa_node_when_a_cpu_is_nowhere_then_the_last_group) {
 }
 
 TEST_F(CpuGroups, by_last_level_cache_when_caches_then_the_highest_level_groups) {
-  EXPECT_THAT(caches({0, 1, 2, 3, 4, 5, 6, 7}),
-              ElementsAre(ElementsAre(0, 4), ElementsAre(1, 5), ElementsAre(2, 6),
-                          ElementsAre(3, 7)));
+  EXPECT_THAT(caches({0, 1, 2, 3, 4, 5, 6, 7}), ElementsAre(ElementsAre(0, 4), ElementsAre(1, 5),
+                                                            ElementsAre(2, 6), ElementsAre(3, 7)));
 }
 
 TEST_F(CpuGroups, by_last_level_cache_when_the_index_is_no_level_then_the_level_counts) {

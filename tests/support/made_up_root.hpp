@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
+#include <gtest/gtest.h>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <gtest/gtest.h>
 #include <string>
 #include <string_view>
 #include <system_error>

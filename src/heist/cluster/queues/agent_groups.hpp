@@ -42,7 +42,9 @@ class AgentGroups {
     return static_cast<unsigned>(std::ranges::upper_bound(ends_, agent) - ends_.begin());
   }
   /// Where a search that begins in this agent's group begins.
-  [[nodiscard]] unsigned first_near(unsigned agent) const noexcept { return range(of(agent)).begin; }
+  [[nodiscard]] unsigned first_near(unsigned agent) const noexcept {
+    return range(of(agent)).begin;
+  }
 
  private:
   std::vector<unsigned> ends_;  ///< for each group the index behind its last agent

@@ -360,7 +360,8 @@ class ClusterQueues {
   /// bin do not show since when they wait, so the agent moves one bin into its own ring.
   void look_for_late(OverdueSearch<typename Agent::Ring>& search, unsigned agent,
                      int level) noexcept {
-    if (own(agent, level).has_room(sizes.bin)) publish_rest(agent, level, take_from_bins(agent, level));
+    if (own(agent, level).has_room(sizes.bin))
+      publish_rest(agent, level, take_from_bins(agent, level));
     find_after(agent, ring_holders(level), [&](unsigned other) {
       search.look(level, own(other, level));
       return false;

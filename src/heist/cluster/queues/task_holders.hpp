@@ -27,8 +27,7 @@ class TaskHolders {
  public:
   /// Errors: std::bad_alloc.
   explicit TaskHolders(unsigned agents)
-      : agents_(agents),
-        lines_((agents + agents_in_line - 1) / agents_in_line) {}
+      : agents_(agents), lines_((agents + agents_in_line - 1) / agents_in_line) {}
 
   /// Called by the owner.
   void add(unsigned agent) noexcept {
