@@ -16,31 +16,38 @@ namespace heist::counted {
 /// Summed over all threads; approximate while they run.
 struct LineCounts {
   std::uint64_t shared_updates = 0;  ///< read-modify-writes on lines of several threads
-  std::uint64_t remote_lines = 0;    ///< operations on a line that another thread touched last
+  std::uint64_t remote_lines = 0;    ///< operations that took the line from another thread
 };
 
-/// Who touched a cache line last, and whether somebody else did before. A line's entry is lost when
-/// another line with the same place in the table is touched; it then counts as untouched.
+enum class Touch : std::uint8_t { load, store, update };
+
+/// Which threads have a copy of a cache line, as a coherent cache without limits would have it: a
+/// load adds a copy, and a store or an update leaves one. A line's entry is lost when another line
+/// with the same place in the table is touched; it then counts as untouched.
 class LineTable {
  public:
-  void touch(const void* address, bool is_update) noexcept {
+  void touch(const void* address, Touch how) noexcept {
     const auto line = reinterpret_cast<std::uintptr_t>(address) / line_bytes;
     const std::size_t place = line % places;
     const std::atomic_ref entry(entries_[place]);
+    const std::atomic_ref copies(copies_[place]);
     const std::uint64_t before = entry.load(std::memory_order_relaxed);
-    const std::uint64_t mine = (line << line_shift) | (this_thread() << 1);
-    const bool known = before >> line_shift == line;
-    const bool remote = known && (before & thread_mask) != (mine & thread_mask);
-    const bool shared = remote || (known && (before & 1) != 0);
-    entry.store(mine | (shared ? 1 : 0), std::memory_order_relaxed);
+    const bool known = before >> 1 == line;
+    const std::uint64_t had = known ? copies.load(std::memory_order_relaxed) : 0;
+    const std::uint64_t mine = this_thread();
+    const bool others = (had & ~mine) != 0;
+    const bool shared = others || (known && (before & 1) != 0);
+    const bool remote = how == Touch::load ? others && (had & mine) == 0 : others;
+    copies.store(how == Touch::load ? had | mine : mine, std::memory_order_relaxed);
+    entry.store(line << 1 | (shared ? 1 : 0), std::memory_order_relaxed);
     if (remote) note_remote(place);
-    if (is_update && shared) shared_updates_.fetch_add(1, std::memory_order_relaxed);
+    if (how == Touch::update && shared) shared_updates_.fetch_add(1, std::memory_order_relaxed);
   }
   [[nodiscard]] LineCounts counts() const noexcept {
     return {shared_updates_.load(std::memory_order_relaxed),
             remote_lines_.load(std::memory_order_relaxed)};
   }
-  /// How many of the remote touches since forget_busiest() were those of one line, the busiest.
+  /// How many of the remote lines since forget_busiest() were one and the same, the busiest.
   [[nodiscard]] std::uint64_t remote_of_busiest() const noexcept {
     return *std::ranges::max_element(remote_);
   }
@@ -49,15 +56,13 @@ class LineTable {
 
  private:
   static constexpr std::uintptr_t line_bytes = 64;
-  static constexpr unsigned line_shift = 16;
-  static constexpr std::uint64_t thread_mask = 0xfffe;
 
-  /// From 1; threads in excess of what the mask holds share numbers.
+  /// A bit for each thread; threads in excess of 64 share bits.
   [[nodiscard]] static std::uint64_t this_thread() noexcept {
     static constinit std::atomic<std::uint64_t> threads{0};
     static thread_local const std::uint64_t number =
-        threads.fetch_add(1, std::memory_order_relaxed) + 1;
-    return number & (thread_mask >> 1);
+        threads.fetch_add(1, std::memory_order_relaxed);
+    return std::uint64_t{1} << number % 64;
   }
 
   void note_remote(std::size_t place) noexcept {
@@ -67,7 +72,8 @@ class LineTable {
 
   static constexpr std::size_t places = std::size_t{1} << 20;
 
-  std::array<std::uint64_t, places> entries_{};
+  std::array<std::uint64_t, places> entries_{};  ///< the line, and whether several threads had it
+  std::array<std::uint64_t, places> copies_{};   ///< who has a copy
   std::array<std::uint32_t, places> remote_{};  ///< remote touches of the line at each place
   std::atomic<std::uint64_t> shared_updates_{0};
   std::atomic<std::uint64_t> remote_lines_{0};
@@ -98,7 +104,10 @@ class atomic {
   atomic& operator=(const atomic&) = delete;
 
   [[nodiscard]] T load(std::memory_order order) const noexcept { return access().load(order); }
-  void store(T value, std::memory_order order) noexcept { access().store(value, order); }
+  void store(T value, std::memory_order order) noexcept {
+    counted::line_table.touch(this, counted::Touch::store);
+    value_.store(value, order);
+  }
   T exchange(T value, std::memory_order order) noexcept { return update().exchange(value, order); }
   bool compare_exchange_strong(T& expected, T desired, std::memory_order success,
                                std::memory_order failure) noexcept {
@@ -126,15 +135,11 @@ class atomic {
 
  private:
   [[nodiscard]] const std::atomic<T>& access() const noexcept {
-    counted::line_table.touch(this, false);
-    return value_;
-  }
-  [[nodiscard]] std::atomic<T>& access() noexcept {
-    counted::line_table.touch(this, false);
+    counted::line_table.touch(this, counted::Touch::load);
     return value_;
   }
   [[nodiscard]] std::atomic<T>& update() noexcept {
-    counted::line_table.touch(this, true);
+    counted::line_table.touch(this, counted::Touch::update);
     return value_;
   }
 
