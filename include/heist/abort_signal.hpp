@@ -104,12 +104,12 @@ class HEIST_EXPORT AbortSignal {
   ///
   /// The signal has no priority, whatever the others are (as the specification has it): tasks with
   /// it are user-visible. A TaskSignal in a list in braces does not compile; TaskSignal::any()
-  /// keeps its priority.
+  /// keeps its priority. A handle that is moved into a list in braces may be moved from.
   ///
   /// Spec:   [dom#dom-abortsignal-any].   Thread: any, lock-free.   Blocks: never.
   /// Errors: std::bad_alloc; std::invalid_argument for a moved-from signal. Nothing is changed
   ///         then.
-  /// Cost:   one allocation, and one more when it is a signal's 33rd registration; for n signals n
+  /// Cost:   one allocation, and one more when it is a signal's ninth registration; for n signals n
   ///         registrations, which are dropped in amortised O(n), and half of n * n comparisons of
   ///         addresses.
   [[nodiscard]] static AbortSignal any(std::span<const AbortSignal> signals);
@@ -150,7 +150,7 @@ class HEIST_EXPORT AbortSignal {
   ///
   /// Errors: std::bad_alloc; std::invalid_argument for a listener that is null or empty, and for a
   ///         handle that was moved from.
-  /// Cost:   one allocation, and one more for the signal's 33rd registration; lock-free.
+  /// Cost:   one allocation, and one more for the signal's ninth registration; lock-free.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&> ||
              std::invocable<std::decay_t<Callback>&, AbortSignal>

@@ -70,7 +70,8 @@ class [[nodiscard]] Promise {
   /// `Aborted`).
   ///
   /// Thread: plain threads; on an agent when another thread settles it.   Blocks: yes, runs nothing
-  /// meanwhile. A thread whose waits follow each other closely looks for 10 us before it sleeps.
+  /// meanwhile. A thread whose waits follow each other closely looks at the promise for up
+  /// to 10 us before it sleeps.
   /// Errors: NotAllowedError when only agents that wait could settle it (CLU-5).   Lifetime: the
   /// reference is valid while a handle is; on a temporary handle copyable values are copied, others
   /// moved out.

@@ -45,7 +45,7 @@ class HEIST_EXPORT Scheduler {
   /// Spec:   [sched#schedule-a-posttask-task].
   /// Thread: any, lock-free.   Blocks: never.   Cost: one allocation, from a recycled pool; the
   /// first task of a signal here takes one more, or two if the signal follows another's priority.
-  /// The 33rd registration with a signal takes one more, too.
+  /// The ninth registration with a signal takes one more, too.
   /// Errors: std::bad_alloc (nothing changed); std::invalid_argument for a value that is no
   /// TaskPriority, for a callback that is null or empty, and for a handle that was moved from (this
   /// one, or the options' signal). An aborted signal gives a promise rejected with its reason; a
@@ -170,7 +170,7 @@ class HEIST_EXPORT Scheduler {
   static Reason refused_by(const PostTaskOptions& options);
   bool post_plain(detail::SchedulerTask& task) const noexcept;
   bool post_plain(detail::SchedulerTask& task, const PostTaskOptions& options) const noexcept;
-  /// Takes the handle of the signal out of the options.
+  /// May take the handle of the signal out of the options.
   bool post_controlled(detail::ControlledTask& task, PostTaskOptions& options) const;
 
   detail::Ref<detail::TaskHome> home_;

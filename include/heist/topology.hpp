@@ -8,7 +8,7 @@
 namespace HEIST_NAMESPACE {
 
 /// Groups of CPUs, by the numbers that the system gives them. A cluster has a group of agents for
-/// each.
+/// each, or, with fewer agents than groups, for some.
 using Topology = std::vector<std::vector<unsigned>>;
 
 /// The CPUs that the calling thread may use, in a group for each NUMA node. Those of which the

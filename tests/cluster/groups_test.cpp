@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -22,8 +23,10 @@ using testing::HasSubstr;
 using testing::IsSubsetOf;
 using testing::SizeIs;
 
-struct Nobody {
-  void notify(unsigned) noexcept {}
+/// Notes whom a wake-up would look for first.
+struct NotedWakeUps {
+  void notify(unsigned near) noexcept { last = near; }
+  unsigned last = 0;
 };
 
 struct NumberedNode : LoopNode {
@@ -57,12 +60,29 @@ class GroupedQueues : public testing::Test {
     return static_cast<NumberedNode*>(node)->number;
   }
 
-  ClusterQueues<ClusterSizes{}, Nobody>& queues() { return queues_; }
+  /// Two tasks in the ring of an agent, of which each posts itself again whenever it is taken.
+  void keep_busy(unsigned agent) {
+    for (int i = 0; i < 2; ++i) queues_.post_from(agent, nodes_.at(posted_++), level);
+  }
+  /// How many tasks the agents take, by turns, until one takes that number.
+  std::size_t takes_until(std::size_t number, const std::vector<unsigned>& agents) {
+    for (std::size_t takes = 1; takes < 100'000; ++takes) {
+      const unsigned agent = agents[takes % agents.size()];
+      const auto taken = take(agent);
+      if (taken == number) return takes;
+      queues_.post_from(agent, nodes_.at(taken), level);
+    }
+    return std::numeric_limits<std::size_t>::max();
+  }
+
+  using Queues = ClusterQueues<ClusterSizes{}, NotedWakeUps>;
+  Queues& queues() { return queues_; }
+  [[nodiscard]] unsigned woken_near() const { return wake_ups_.last; }
   NumberedNode& node(std::size_t number) { return nodes_.at(number); }
 
  private:
-  Nobody nobody_;
-  ClusterQueues<ClusterSizes{}, Nobody> queues_{5, 4, AgentGroups({2, 2}), nobody_};
+  NotedWakeUps wake_ups_;
+  Queues queues_{6, 4, AgentGroups({2, 2}), wake_ups_};  // and a reserve
   std::array<NumberedNode, 4000> nodes_;
   std::size_t posted_ = 0;
 };
@@ -96,11 +116,44 @@ TEST_F(GroupedQueues, steal_when_both_groups_have_tasks_then_in_the_own_one) {
   EXPECT_EQ(take(3), 0U);
 }
 
+TEST_F(GroupedQueues, steal_when_the_own_group_keeps_on_posting_then_the_others_have_their_turn) {
+  for (const unsigned busy : {far, 4U}) {  // an agent of the other group; a reserve
+    queues().post_from(busy, node(3000 + busy), level);
+    keep_busy(0);
+    keep_busy(1);
+    EXPECT_LT(takes_until(3000 + busy, {0, 1}), 100'000U) << "agent " << busy;
+    while (queues().pick(0, -1) != nullptr) {
+    }
+  }
+}
+
+TEST_F(GroupedQueues, take_late_when_the_own_group_never_runs_dry_then_the_other_one_is_looked_at) {
+  LongestWaits waits{};
+  waits[level / 2] = 1;
+  queues().keep_stamps(waits);
+  node(0).key = 1;
+  const auto far_task = post(1, far);
+  for (std::size_t number = 1; number < 3000; ++number) node(number).key = 10 + number;
+  post(2000, near);
+  LoopNode* taken = queues().take_late(near, waits, 1'000'000, 1'000'000);
+  ASSERT_NE(taken, nullptr);
+  EXPECT_EQ(static_cast<NumberedNode*>(taken)->number, far_task);
+}
+
+TEST_F(GroupedQueues, post_when_near_an_agent_then_wakes_near_it) {
+  for (const unsigned agent : {near, far}) {
+    post(1, agent);
+    EXPECT_EQ(woken_near(), agent);
+    queues().post_from(agent, node(3500 + agent), level);
+    EXPECT_EQ(woken_near(), agent);
+  }
+}
+
 TEST_F(GroupedQueues, drain_when_both_groups_have_tasks_then_all_of_them) {
   post(3, near);
   post(3, far);
   std::size_t drained = 0;
-  queues().drain(4, [&](LoopNode&) { ++drained; });
+  queues().drain(5, [&](LoopNode&) { ++drained; });
   EXPECT_EQ(drained, 6U);
   EXPECT_FALSE(queues().has_tasks(near));
 }
@@ -116,19 +169,22 @@ TEST_F(GroupedQueues, sweep_when_both_groups_have_dead_tasks_then_all_of_them) {
   EXPECT_EQ(dropped, 200U);
 }
 
-TEST(IdleAgentsOfGroups, notify_when_all_sleep_then_the_first_from_there_on) {
-  IdleAgents idle(70);
-  for (unsigned agent = 0; agent < 70; ++agent) {
+TEST(IdleAgentsOfGroups, notify_when_all_sleep_then_the_first_from_there_on_and_reserves_last) {
+  IdleAgents idle(72, 70);
+  for (const unsigned agent : {0U, 1U, 3U, 4U, 66U, 69U, 70U, 71U}) {
     idle.begin_search();
     idle.announce(agent);
   }
   std::vector<unsigned> woken;
-  for (const unsigned near : {3U, 3U, 66U, 69U, 69U, 0U}) {
+  for (const unsigned near : {3U, 3U, 66U, 69U, 69U, 66U, 66U, 0U}) {
     woken.push_back(*idle.notify(near));
     static_cast<void>(idle.end_search());
   }
-  EXPECT_THAT(woken, ElementsAre(3, 4, 66, 69, 0, 1));
+  EXPECT_THAT(woken, ElementsAre(3, 4, 66, 69, 0, 1, 70, 71));
 }
+
+/// Whether groups of one CPU each can be told apart here.
+[[nodiscard]] bool has_two_cpus() { return CpuSet().cpus().size() > 1; }
 
 /// The CPUs that this thread may use, twice if there is one only: two groups of one.
 [[nodiscard]] Topology two_groups() {
@@ -148,6 +204,7 @@ class ClusterOfGroups : public ClusterFixture {
 };
 
 TEST_F(ClusterOfGroups, agents_when_groups_then_on_their_cpus) {
+  if (!has_two_cpus()) GTEST_SKIP() << "there is only one CPU";
   const auto groups = two_groups();
   EXPECT_THAT(cpus_of_agents({.agents = 4, .topology = groups}),
               ElementsAre(groups[0], groups[0], groups[1], groups[1]));
@@ -161,7 +218,13 @@ TEST_F(ClusterOfGroups, agents_when_pinned_then_each_on_one_cpu_of_its_group) {
   }
 }
 
+TEST_F(ClusterOfGroups, agents_when_none_are_named_then_no_more_than_cpus_in_the_groups) {
+  start({.topology = {{CpuSet().cpus().front()}}});
+  EXPECT_EQ(size(), 1U);
+}
+
 TEST_F(ClusterOfGroups, reserve_when_groups_then_runs_anywhere) {
+  if (!has_two_cpus()) GTEST_SKIP() << "there is only one CPU";
   const auto all = CpuSet().cpus();
   const auto groups = two_groups();
   std::vector<unsigned> cpus;

@@ -50,10 +50,10 @@ struct TestRegistration : Registration {
 };
 
 /// How many may be dead before the registry prunes; its prune_margin.
-constexpr int margin = 64;
+constexpr int margin = 16;
 /// What it looks at at once, whenever so many more have died; its portion and its pace.
 constexpr int portion = 64;
-constexpr int pace = 16;
+constexpr int pace = 8;
 
 class RegistryTest : public testing::Test {
  protected:

@@ -232,6 +232,30 @@ TYPED_TEST(AnyAbort, abort_when_a_listener_destroys_its_reason_then_dependents_h
   EXPECT_THAT(this->run(), IsEmpty());
 }
 
+/// Lists with handles that may be moved from.
+using AnyOfMoved = RuntimeFixture;
+
+TEST_F(AnyOfMoved, any_when_a_handle_stands_twice_and_is_moved_then_one_link) {
+  for (const bool both : {false, true}) {
+    AbortController controller;
+    auto signal = controller.signal();
+    const auto any = both ? AbortSignal::any({std::move(signal), std::move(signal)})
+                          : AbortSignal::any({std::move(signal), signal});
+    EXPECT_FALSE(any.aborted());
+    controller.abort();
+    EXPECT_TRUE(any.aborted());
+  }
+}
+
+TEST_F(AnyOfMoved, any_when_of_temporaries_then_their_handles_are_enough) {
+  std::optional<AbortController> controller(std::in_place);
+  const auto any = AbortSignal::any(
+      {controller->signal(), AbortSignal::any({controller->signal()}), AbortController().signal()});
+  controller->abort();
+  controller.reset();
+  EXPECT_TRUE(any.aborted());
+}
+
 /// Two sources of one composite, aborted on two threads.
 using AnyTwoAborts = RuntimeFixture;
 

@@ -3,6 +3,7 @@
 
 #include <heist/detail/forward.hpp>
 #include <heist/version.hpp>
+#include <type_traits>
 #include <utility>
 
 namespace HEIST_NAMESPACE::detail {
@@ -28,6 +29,7 @@ struct Access {
   }
   /// The object behind an AbortSignal; the handle gives its reference to the caller.
   template <class Handle>
+    requires(!std::is_reference_v<Handle>)
   [[nodiscard]] static auto into_core(Handle&& handle) noexcept {
     return std::move(handle).into_core();
   }

@@ -28,7 +28,7 @@ class ListedSignal {
   // NOLINTNEXTLINE(google-explicit-constructor): as above.
   operator const AbortSignal&() const noexcept { return *signal_; }
 
-  /// The signal as a handle that may be moved from, because it is a temporary, or null.
+  /// The signal as a handle that may be moved from, or null when it has to stay.
   [[nodiscard]] AbortSignal* temporary() const noexcept { return temporary_; }
 
  private:

@@ -7,6 +7,8 @@
 #include <optional>
 #include <ranges>
 #include <stdexcept>
+#include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -25,13 +27,17 @@ using namespace detail;
 
 namespace {
 
-unsigned checked_size(unsigned agents) {
-  if (agents == 0) return default_agents(IdleAgents::most_agents);
-  if (agents > IdleAgents::most_agents) {
-    throw std::invalid_argument("AgentClusterOptions::agents: " + std::to_string(agents) +
+unsigned checked_size(const AgentClusterOptions& options) {
+  std::size_t cpus = 0;
+  for (const auto& group : options.topology) cpus += group.size();
+  if (options.agents == 0) {
+    return default_agents(IdleAgents::most_agents, static_cast<unsigned>(cpus));
+  }
+  if (options.agents > IdleAgents::most_agents) {
+    throw std::invalid_argument("AgentClusterOptions::agents: " + std::to_string(options.agents) +
                                 " is more than " + std::to_string(IdleAgents::most_agents));
   }
-  return agents;
+  return options.agents;
 }
 
 unsigned checked_reserves(const AgentClusterOptions& options) {
@@ -63,9 +69,7 @@ Topology checked_topology(Topology topology, const std::vector<unsigned>& all) {
 
 /// Where the agents run. Agents that are pinned are confined to the CPUs of the calling thread.
 Placement placement_of(const AgentClusterOptions& options) {
-  if (!options.topology.empty()) {
-    return {checked_topology(options.topology, CpuSet().cpus()), options.agents};
-  }
+  if (!options.topology.empty()) return {options.topology, options.agents};
   if (options.pin) return {Topology{CpuSet().cpus()}, options.agents};
   return Placement(options.agents);
 }
@@ -111,7 +115,9 @@ struct AgentCluster::Impl final : ReserveThreads {
 };
 
 AgentCluster::Impl::Impl(AgentClusterOptions given) : options(std::move(given)) {
-  options.agents = checked_size(options.agents);
+  if (!options.topology.empty())
+    options.topology = checked_topology(std::move(options.topology), CpuSet().cpus());
+  options.agents = checked_size(options);
   placement = placement_of(options);
   if (placement.is_confined()) all_cpus.emplace();
   const ReserveSetup reserves = make_members();
@@ -185,8 +191,13 @@ AgentOptions AgentCluster::Impl::options_of(unsigned index) const {
 }
 
 void AgentCluster::Impl::confine(unsigned index, bool is_reserve) const {
-  if (is_reserve) return all_cpus->use();
-  if (!options.pin) CpuSet(placement.cpus_of(index)).use();
+  if (is_reserve) return static_cast<void>(all_cpus->use());  // else where its maker runs
+  if (options.pin) return;
+  const int error = CpuSet(placement.cpus_of(index)).use();
+  if (error == 0) return;
+  throw std::system_error(error, std::generic_category(),
+                          "AgentClusterOptions::topology: agent " + std::to_string(index) +
+                              " cannot run on the CPUs of its group");
 }
 
 AgentCluster::Impl::~Impl() {

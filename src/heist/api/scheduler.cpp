@@ -29,6 +29,13 @@ void check_priority(TaskPriority priority, const char* what) {
   }
 }
 
+/// The reference that a task has to its signal: that of the handle. In a cluster an abort may drop
+/// the task's reference while its poster still uses the signal, so the handle keeps its own there.
+Ref<SignalCore> take_signal(TaskHome& home, AbortSignal& handle) noexcept {
+  if (home.as_loop() != nullptr) return Access::into_core(std::move(handle));
+  return Ref<SignalCore>::share(&Access::core(handle));
+}
+
 }  // namespace
 
 Reason Scheduler::refused_by(const PostTaskOptions& options) {
@@ -55,7 +62,7 @@ bool Scheduler::post_controlled(ControlledTask& task, PostTaskOptions& options) 
   task.scheduler = core_;
   apply_options(task, options);
   if (!options.signal) return post_without_signal(task);
-  auto signal = Access::into_core(*std::move(options.signal));
+  Ref<SignalCore> signal = take_signal(*home_, *options.signal);
   if (!options.priority) {
     task.is_dynamic = signal->has_dynamic_priority();
     task.priority = core_->capped(signal->fixed_priority());

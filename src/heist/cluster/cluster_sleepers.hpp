@@ -14,7 +14,7 @@ namespace HEIST_NAMESPACE::detail {
 class ClusterSleepers {
  public:
   ClusterSleepers(std::vector<Ref<LoopCore>> loops, AgentGroups groups) noexcept
-      : idle_(static_cast<unsigned>(loops.size())),
+      : idle_(static_cast<unsigned>(loops.size()), groups.range(groups.count() - 1).end),
         loops_(std::move(loops)),
         groups_(std::move(groups)) {}
 

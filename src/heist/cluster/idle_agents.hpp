@@ -1,6 +1,7 @@
 // IdleAgents: knows which agents sleep, and how many look for work or are about to.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -40,12 +41,14 @@ class IdleAgents {
   static constexpr unsigned most_agents = 4;
 #endif
 
-  explicit IdleAgents(unsigned agents) noexcept
-      : words_((agents + agents_in_word - 1) / agents_in_word) {}
+  /// The indices from `first_reserve` on are woken last.
+  IdleAgents(unsigned agents, unsigned first_reserve) noexcept
+      : agents_(agents), first_reserve_(first_reserve) {}
+  explicit IdleAgents(unsigned agents) noexcept : IdleAgents(agents, agents) {}
 
   /// Called by any thread after it has published: returns the agent to unpark, the first that
-  /// sleeps from `near` on, or else from the beginning on. Returns nothing when all are awake, or
-  /// when one searches.
+  /// sleeps from `near` on, or else from the beginning on, or else a reserve. Returns nothing when
+  /// all are awake, or when one searches.
   [[nodiscard]] std::optional<unsigned> notify(unsigned near) noexcept {
     while (wants_notice()) {
       std::uint32_t none = 0;
@@ -69,7 +72,7 @@ class IdleAgents {
     begin_search();
     if (take(agent)) return agent;
     take_back_searcher();
-    return notify(agent);
+    return notify(0);
   }
   /// Called by an agent that is awake again. It is a searcher then, as if it had been woken,
   /// because publishers may have counted on the search that its announcement ended.
@@ -112,7 +115,7 @@ class IdleAgents {
   sync::atomic<Word>& word(unsigned agent) noexcept { return sleeping_[agent / agents_in_word]; }
 
   [[nodiscard]] bool has_sleepers() const noexcept {
-    for (unsigned at = 0; at < words_; ++at) {
+    for (unsigned at = 0; at * agents_in_word < agents_; ++at) {
       if (sleeping_[at].load(sync::edge("idle:notify", sync::seq_cst)) != 0) return true;
     }
     return false;
@@ -123,13 +126,20 @@ class IdleAgents {
     return (before & bit(agent)) != 0;
   }
   [[nodiscard]] std::optional<unsigned> take_any(unsigned near) noexcept {
-    const unsigned first = near / agents_in_word;
-    const Word behind = ~(bit(near) - 1);
-    if (const auto agent = take_of(first, behind)) return agent;
-    for (unsigned step = 1; step < words_; ++step) {
-      if (const auto agent = take_of((first + step) % words_, ~Word{0})) return agent;
+    if (const auto agent = take_in(near, first_reserve_)) return agent;
+    if (const auto agent = take_in(0, near)) return agent;
+    return take_in(first_reserve_, agents_);
+  }
+  /// Takes the first sleeper from `begin` on and before `end`.
+  [[nodiscard]] std::optional<unsigned> take_in(unsigned begin, unsigned end) noexcept {
+    while (begin < end) {
+      const unsigned at = begin / agents_in_word;
+      const unsigned end_here = std::min(end, (at + 1) * agents_in_word);
+      const Word up_to = bit(end_here - 1) | (bit(end_here - 1) - 1);
+      if (const auto agent = take_of(at, up_to & ~(bit(begin) - 1))) return agent;
+      begin = end_here;
     }
-    return ~behind == 0 ? std::nullopt : take_of(first, ~behind);
+    return std::nullopt;
   }
   /// Takes the first of these agents of a word.
   [[nodiscard]] std::optional<unsigned> take_of(unsigned at, Word among) noexcept {
@@ -149,7 +159,8 @@ class IdleAgents {
   }
 
   alignas(64) sync::atomic<std::uint32_t> searching_{0};
-  const unsigned words_;
+  const unsigned agents_;
+  const unsigned first_reserve_;
   std::array<sync::atomic<Word>, most_agents / agents_in_word> sleeping_{};
 };
 

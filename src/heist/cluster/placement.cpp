@@ -4,15 +4,14 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
-#include <ranges>
 #include <utility>
 
 namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
-/// Divides `agents` so that after each group the groups so far have their share, rounded.
+/// Divides `agents` so that after each group the groups so far have their share, rounded; but each
+/// group has an agent if there are enough.
 std::vector<unsigned> shares_of(const Topology& topology, unsigned agents) {
   std::size_t all = 0;
   for (const auto& cpus : topology) all += cpus.size();
@@ -23,6 +22,12 @@ std::vector<unsigned> shares_of(const Topology& topology, unsigned agents) {
     so_far += cpus.size();
     const auto end = static_cast<unsigned>((agents * so_far + all / 2) / all);
     shares.push_back(end - std::exchange(given, end));
+  }
+  if (agents < shares.size()) return shares;
+  for (unsigned& share : shares) {
+    if (share != 0) continue;
+    --*std::ranges::max_element(shares);
+    share = 1;
   }
   return shares;
 }
@@ -45,11 +50,13 @@ Topology with_agents(const Topology& topology, const std::vector<unsigned>& shar
 Placement::Placement(const Topology& topology, unsigned agents)
     : cpus_(with_agents(topology, shares_of(topology, agents))),
       groups_(without_empty(shares_of(topology, agents))) {
-  unsigned cpus = 0;
-  for (const auto& group : cpus_) cpus = std::max(cpus, std::ranges::max(group) + 1);
-  near_.resize(cpus);
-  for (unsigned group = groups_.count(); group-- > 0;) {
-    for (const unsigned cpu : cpus_[group]) near_[cpu] = groups_.range(group).begin;
+  for (unsigned group = groups_.count(); group-- > 0;) {  // so that a CPU is of its first group
+    for (const unsigned cpu : cpus_[group]) {
+      for (auto next = static_cast<unsigned>(near_.size()); next <= cpu; ++next) {
+        near_.push_back(groups_.range(next % groups_.count()).begin);
+      }
+      near_[cpu] = groups_.range(group).begin;
+    }
   }
 }
 
@@ -58,9 +65,13 @@ int Placement::cpu_of(unsigned agent) const noexcept {
   return static_cast<int>(cpus[(agent - groups_.first_near(agent)) % cpus.size()]);
 }
 
+unsigned Placement::near_cpu(unsigned cpu) const noexcept {
+  return cpu < near_.size() ? near_[cpu] : groups_.range(cpu % groups_.count()).begin;
+}
+
 unsigned Placement::near_this_cpu() const noexcept {
-  const auto cpu = static_cast<std::size_t>(sched_getcpu());  // an error is larger than any CPU
-  return cpu < near_.size() ? near_[cpu] : 0;
+  const int cpu = sched_getcpu();
+  return near_cpu(cpu >= 0 ? static_cast<unsigned>(cpu) : 0);
 }
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -9,7 +9,8 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Divides the agents of a cluster among groups of CPUs, in proportion to the number of CPUs.
+/// Divides the agents of a cluster among groups of CPUs, in proportion to the number of CPUs, but
+/// gives each group one if there are enough.
 class Placement {
  public:
   /// One group, whose agents run anywhere.   Errors: std::bad_alloc.
@@ -28,7 +29,9 @@ class Placement {
   /// The CPU for an agent that is to run on one only.   Precondition: is_confined().
   [[nodiscard]] int cpu_of(unsigned agent) const noexcept;
 
-  /// An agent of the group that stands nearest to the CPU of the calling thread.
+  /// The first agent of the group of this CPU. CPUs of no group belong to the groups by turns.
+  [[nodiscard]] unsigned near_cpu(unsigned cpu) const noexcept;
+  /// The same for the CPU on which the calling thread runs.
   ///
   /// Thread: any.   Cost: nothing with one group; otherwise it asks on which CPU the thread runs.
   [[nodiscard]] unsigned near_here() const noexcept {

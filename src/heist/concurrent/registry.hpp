@@ -47,12 +47,12 @@ namespace HEIST_NAMESPACE::detail {
 // Bound   "Dead" are those that died and were not unlinked: Passes::allowed - until_due_. A pass is
 //         due when they reach half of the nodes that were alive at the last pass, plus the margin:
 //         dead <= live + 2 * prune_margin then. With n nodes a pass takes n * pace / portion, that
-//         is n / 4 deaths. So until its end dead <= 3 * live + 4 * (prune_margin + 2 * pace)
+//         is n / 8 deaths. So until its end dead <= 3 * live + 4 * (prune_margin + 2 * pace)
 //         (ABT-5). That is amortised O(1) for each death. A death that finds somebody inside leaves
 //         its portion to the death that comes `pace` later. The bound begins to hold when there are
-//         Passes. That is later than the first 64 deaths if there was no memory for them, or if
+//         Passes. That is later than the first 16 deaths if there was no memory for them, or if
 //         the counts of adds were lost: an add that is stopped while it counts undoes the counts
-//         of those that overtake it, 31 at the most.
+//         of those that overtake it, 7 at the most.
 // Proof   tests/concurrent/registry_test.cpp, stress/registry_stress.cpp, abort_post_stress.cpp,
 //         listener_stress.cpp, stress/model/models/recycling.cpp
 class Registry {
@@ -91,10 +91,10 @@ class Registry {
   static constexpr std::uint16_t walking = 1;
   static constexpr std::uint16_t pruning = 2;
   static constexpr std::uint16_t closed_list_left = 4;
-  static constexpr std::int32_t prune_margin = 64;
+  static constexpr std::int32_t prune_margin = 16;
   static constexpr std::uint8_t passes_after = prune_margin / 2;
   static constexpr std::uint32_t portion = 64;  ///< nodes that a pass looks at at once, ...
-  static constexpr std::int32_t pace = 16;      ///< ... whenever so many more have died
+  static constexpr std::int32_t pace = 8;       ///< ... whenever so many more have died
 
   /// What passes need. It belongs to the pruner, but for the lists that are left to the other one
   /// inside.

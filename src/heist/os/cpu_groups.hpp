@@ -10,13 +10,14 @@
 namespace HEIST_NAMESPACE::detail {
 
 /// The groups of these CPUs by NUMA node, as files below `root` show them: /sys outside of tests.
-/// Groups and their CPUs are in the order of `cpus`. CPUs that no file names are the last group.
+/// Groups are in the order of the nodes' numbers, CPUs in that of `cpus`. CPUs that no file names
+/// are the last group.
 ///
 /// Thread: any.   Blocks: reads files.   Errors: std::bad_alloc.
 [[nodiscard]] Topology by_numa_node(const std::vector<unsigned>& cpus,
                                     const std::filesystem::path& root);
 
-/// The same by last-level cache.
+/// The same by last-level cache, in the order of each group's first CPU.
 [[nodiscard]] Topology by_last_level_cache(const std::vector<unsigned>& cpus,
                                            const std::filesystem::path& root);
 

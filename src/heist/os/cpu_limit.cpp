@@ -162,8 +162,8 @@ unsigned agents_for(const CpuLimits& limits, const char* wanted, unsigned most_a
   return agents;
 }
 
-unsigned default_agents(unsigned most_agents) {
-  const CpuLimits limits{std::thread::hardware_concurrency(), available_cpus(),
+unsigned default_agents(unsigned most_agents, unsigned cpus) {
+  const CpuLimits limits{std::thread::hardware_concurrency(), tighter(available_cpus(), cpus),
                          cgroup_cpu_quota("/")};
   // NOLINTNEXTLINE(concurrency-mt-unsafe): a precondition
   return agents_for(limits, std::getenv("HEIST_AGENTS"), most_agents);

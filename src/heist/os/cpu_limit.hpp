@@ -34,10 +34,11 @@ struct CpuLimits {
                                   unsigned most_agents);
 
 /// The size of a cluster whose maker names none: agents_for() with this machine, the calling
-/// thread's mask, this process's cgroup and its environment.
+/// thread's mask, this process's cgroup and its environment. `cpus` is how many CPUs of the mask
+/// the cluster is to use; 0: all.
 ///
 /// Thread:  any, while no thread changes the environment.   Blocks: reads files of /proc and /sys.
 /// Errors:  std::invalid_argument, as agents_for(); std::bad_alloc.
-[[nodiscard]] unsigned default_agents(unsigned most_agents);
+[[nodiscard]] unsigned default_agents(unsigned most_agents, unsigned cpus = 0);
 
 }  // namespace HEIST_NAMESPACE::detail

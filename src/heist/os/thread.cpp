@@ -15,13 +15,7 @@ void name_this_thread(const std::string& name) noexcept {
 }
 
 void pin_this_thread(int cpu) {
-  cpu_set_t wanted;
-  CPU_ZERO(&wanted);
-  int error = EINVAL;
-  if (cpu >= 0 && cpu < CPU_SETSIZE) {
-    CPU_SET(static_cast<unsigned>(cpu), &wanted);
-    error = pthread_setaffinity_np(pthread_self(), sizeof wanted, &wanted);
-  }
+  const int error = cpu >= 0 ? CpuSet({static_cast<unsigned>(cpu)}).use() : EINVAL;
   if (error != 0) {
     throw std::system_error(error, std::generic_category(),
                             "AgentOptions::affinity: cannot run on CPU " + std::to_string(cpu));
@@ -34,26 +28,26 @@ void end_sleeps_within(std::chrono::nanoseconds slack) noexcept {
 }
 
 CpuSet::CpuSet() {
-  if (sched_getaffinity(0, sizeof cpus_, &cpus_) != 0) {
+  if (sched_getaffinity(0, sizeof cpus_, cpus_.data()) != 0) {
     throw std::system_error(errno, std::generic_category(), "sched_getaffinity");
   }
 }
 
-void CpuSet::use() const noexcept {
-  static_cast<void>(pthread_setaffinity_np(pthread_self(), sizeof cpus_, &cpus_));
-}
-
 CpuSet::CpuSet(const std::vector<unsigned>& cpus) noexcept {
-  CPU_ZERO(&cpus_);
-  for (const unsigned cpu : cpus) CPU_SET(cpu, &cpus_);
+  CPU_ZERO_S(sizeof cpus_, cpus_.data());
+  for (const unsigned cpu : cpus) CPU_SET_S(cpu, sizeof cpus_, cpus_.data());
 }
 
 std::vector<unsigned> CpuSet::cpus() const {
   std::vector<unsigned> cpus;
-  for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &cpus_)) cpus.push_back(cpu);
+  for (unsigned cpu = 0; cpu < CPU_SETSIZE * cpus_.size(); ++cpu) {
+    if (CPU_ISSET_S(cpu, sizeof cpus_, cpus_.data())) cpus.push_back(cpu);
   }
   return cpus;
+}
+
+int CpuSet::use() const noexcept {
+  return pthread_setaffinity_np(pthread_self(), sizeof cpus_, cpus_.data());
 }
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <heist/version.hpp>
 
+#include <array>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -25,15 +26,15 @@ class CpuSet {
  public:
   /// Those of the calling thread.   Errors: std::system_error.
   CpuSet();
-  /// Numbers that the system's type of a set has no room for are left out.
+  /// Numbers of 8192 and more are left out, as Linux has no such CPUs.
   explicit CpuSet(const std::vector<unsigned>& cpus) noexcept;
   /// Their numbers, ascending.   Errors: std::bad_alloc.
   [[nodiscard]] std::vector<unsigned> cpus() const;
-  /// Applies them to the calling thread, if the system still allows them.
-  void use() const noexcept;
+  /// Applies them to the calling thread. Returns an error number, or 0.
+  int use() const noexcept;
 
  private:
-  cpu_set_t cpus_;
+  std::array<cpu_set_t, 8> cpus_;
 };
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -313,8 +313,10 @@ std::chrono::nanoseconds spin_of_waits() noexcept {
 bool PromiseStateBase::settles_soon(
     std::optional<std::chrono::steady_clock::time_point> deadline) noexcept {
   thread_local SpinRule rule(spin_of_waits());
-  if (!rule.spins()) return false;
+  LoopCore* const here = loop_of_this_thread;
+  if (!rule.spins() || (here != nullptr && !here->sleep().spin().spins())) return false;
   const auto begin = SpinRule::Clock::now();
+  if (deadline && *deadline <= begin) return false;  // a look, which says nothing of waits
   const auto spun = begin + rule.begin_wait(begin);
   const auto end = deadline ? std::min(*deadline, spun) : spun;
   while (SpinRule::Clock::now() < end) {

@@ -136,6 +136,7 @@ template <class Signal>
 void DependentSignal::link_all(std::span<const Signal> signals) noexcept {
   for (const Signal& signal : signals) {
     const AbortSignal& handle = signal;
+    if (!handle.valid()) continue;  // its reference is in a link, as it stands in the list twice
     const DependentSignal* dependent = from(Access::core(handle));
     if (dependent == nullptr) {
       if (!link_to(root_of(signal))) return;

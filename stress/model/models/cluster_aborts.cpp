@@ -1,6 +1,9 @@
 // Aborts of stealable tasks: in the queues, in the inbox, in the wheel, while one is picked, and
 // when the cluster closes (ABT-1, ABT-2, ABT-4). Who holds a task and the reaper of the abort meet:
 // one of them destroys its callback.
+#include <optional>
+#include <utility>
+
 #include "../cluster.hpp"
 
 using namespace heist;
@@ -64,7 +67,36 @@ void abort_while_it_closes(AbortedInCluster& shared) {
   shared.check_outcome();
 }
 
+/// A poster gives the last handle of a signal away with its post, while an agent's thread aborts the
+/// signal, drops the controller, and reaps.
+void post_with_the_last_handle(std::optional<TaskPriority> priority) {
+  LoopCluster cluster;
+  std::optional<TaskController> controller(std::in_place);
+  TaskSignal signal = controller->signal();
+  spawn([&] {
+    cluster.scheduler().post([] {}, {.signal = std::move(signal), .priority = priority});
+  });
+  spawn([&] {
+    controller->abort();
+    controller.reset();
+    cluster.run_until_idle(1);
+  });
+  join_all();
+  cluster.run_until_idle(1);
+}
+
 }  // namespace
+
+/// The agent that reaps the task drops the task's reference to the signal, which the poster may
+/// still use.
+HEIST_BLOCKING_MODEL_PROGRAM(end_of_a_signal_against_its_last_post, 1) {
+  post_with_the_last_handle(TaskPriority::user_visible);
+}
+
+/// The same with a task in the queue of its signal.
+HEIST_BLOCKING_MODEL_PROGRAM(end_of_a_signal_against_its_last_dynamic_post, 1) {
+  post_with_the_last_handle({});
+}
 
 /// In the bins, or in the hands of an agent.
 HEIST_BLOCKING_MODEL_PROGRAM(abort_of_a_stealable_task, 1) {

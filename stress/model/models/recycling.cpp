@@ -102,17 +102,17 @@ struct Entry : Registration {
 
 /// So many dead entries that the next death prunes.
 void add_dead(Registry& registry) {
-  for (int i = 0; i < 66; ++i) {
+  for (int i = 0; i < 18; ++i) {
     if (!registry.add(*new Entry(true))) return;
   }
-  for (int i = 0; i < 63; ++i) registry.note_dead();
+  for (int i = 0; i < 15; ++i) registry.note_dead();
 }
 
 /// So many dead entries that the next add makes what passes need, and the next death is due. Their
 /// number stands for adds that overlapped and were counted as one.
 void add_before_passes(Registry& registry) {
-  for (int i = 0; i < 32; ++i) check(registry.add(*new Entry(true)), "open");
-  for (int i = 0; i < 63; ++i) registry.note_dead();
+  for (int i = 0; i < 8; ++i) check(registry.add(*new Entry(true)), "open");
+  for (int i = 0; i < 15; ++i) registry.note_dead();
 }
 
 /// A pass has been half way, up to a live entry; the next death goes on with it.
@@ -120,7 +120,7 @@ void begin_pass(Registry& registry) {
   for (int i = 0; i < 4; ++i) check(registry.add(*new Entry(true)), "open");
   check(registry.add(*new Entry(false)), "open");
   for (int i = 0; i < 64; ++i) check(registry.add(*new Entry(true)), "open");
-  for (int i = 0; i < 79; ++i) registry.note_dead();
+  for (int i = 0; i < 23; ++i) registry.note_dead();
 }
 
 /// How many entries the registry has, dead ones included.

@@ -10,8 +10,7 @@
 namespace HEIST_NAMESPACE::detail {
 
 /// The agents of a group have consecutive indices. Indices behind the last group are reserves and
-/// closers: they belong to the groups by turns, but a search for the agents of a group comes to
-/// them after all groups.
+/// closers. They belong to the groups by turns, but stand in no group's range.
 ///
 /// Thread: any (pure).
 class AgentGroups {

@@ -34,8 +34,9 @@ namespace HEIST_NAMESPACE::detail {
 //         bins, shared queues and the others' rings (SourceRotation). At every `others_turn`th pick
 //         of the level the agent looks at its own ring last.
 // Groups  Each group of agents has bins of its own, for what is posted near it. Agents look first
-//         at bins and agents of their own group, and at all others before they find nothing. Of
-//         the bins, every eighth take begins at another group, by turns.
+//         at bins and rings of their own group, and at all others before they find nothing. But
+//         every eighth bin is that of a group by turns, and every eighth look at rings goes round
+//         all agents, so that none waits for ever.
 // Late    (WAIT) With maximum waits an agent also looks at the first task of every ring and of
 //         every signal's queue. It takes the task whose maximum ended first: exactly the task that
 //         it saw, or none.
@@ -288,9 +289,9 @@ class ClusterQueues {
   }
   [[nodiscard]] bool somebody_has_tasks(unsigned agent, int level) noexcept {
     const auto has_in_ring = [&](unsigned other) { return own(other, level).has_tasks(); };
-    if (find_after(agent, ring_holders(level), has_in_ring)) return true;
+    if (find_near(agent, ring_holders(level), has_in_ring)) return true;
     const auto has_forks = [&](unsigned other) { return forks(other, level).has_tasks(); };
-    return Agent::has_forks(level) && find_after(agent, fork_holders(level), has_forks);
+    return Agent::has_forks(level) && find_near(agent, fork_holders(level), has_forks);
   }
   [[nodiscard]] bool bins_have_tasks(int level) noexcept {
     return std::ranges::any_of(
@@ -298,8 +299,9 @@ class ClusterQueues {
   }
   /// Looks at the other holders, those of the agent's own group first.
   template <class Look>
-  bool find_after(unsigned agent, const TaskHolders& holders, Look&& look) const noexcept {
-    return holders.find_after(agent, groups_.range(groups_.of(agent)), look);
+  bool find_near(unsigned agent, const TaskHolders& holders, Look&& look) const noexcept {
+    if (groups_.count() == 1) return holders.find_after(agent, look);
+    return holders.find_near(agent, groups_.range(groups_.of(agent)), look);
   }
 
   void published(int level, unsigned near) noexcept {
@@ -357,12 +359,15 @@ class ClusterQueues {
     return take_at(agent, level, false);
   }
   /// Looks for the task that has been late for longest. The agent is inside an epoch. Tasks in a
-  /// bin do not show since when they wait, so the agent moves one bin into its own ring.
+  /// bin do not show since when they wait, so the agent moves one bin of each group into its own
+  /// ring.
   void look_for_late(OverdueSearch<typename Agent::Ring>& search, unsigned agent,
                      int level) noexcept {
-    if (own(agent, level).has_room(sizes.bin))
-      publish_rest(agent, level, take_from_bins(agent, level));
-    find_after(agent, ring_holders(level), [&](unsigned other) {
+    for (unsigned group = 0; group < groups_.count(); ++group) {
+      if (!own(agent, level).has_room(sizes.bin)) break;
+      publish_rest(agent, level, bins_of(group, level).take());
+    }
+    ring_holders(level).find_after(agent, [&](unsigned other) {
       search.look(level, own(other, level));
       return false;
     });
@@ -410,10 +415,13 @@ class ClusterQueues {
     std::array<LoopNode*, sizes.bin> loot{};
     const std::span wanted(loot.data(), several ? loot.size() : 1);
     std::uint32_t count = 0;
-    find_after(agent, ring_holders(level), [&](unsigned other) {
+    const auto claim_of = [&](unsigned other) {
       if (other != agent) count = own(other, level).claim(wanted);
       return count != 0;
-    });
+    };
+    const bool goes_round = agents_[agent].turns(level).goes_round();
+    goes_round ? ring_holders(level).find_after(agent, claim_of)
+               : find_near(agent, ring_holders(level), claim_of);
     if (count == 0) return nullptr;
     agents_[agent].count_stolen(count);
     for (unsigned at = 0; at < count; ++at) {
@@ -426,7 +434,7 @@ class ClusterQueues {
   /// picks has left nothing behind (TreeRun).
   LoopNode* steal_fork(unsigned agent, int level) noexcept {
     LoopNode* continuation = nullptr;
-    find_after(agent, fork_holders(level), [&](unsigned other) {
+    find_near(agent, fork_holders(level), [&](unsigned other) {
       if (other != agent) continuation = forks(other, level).steal();
       return continuation != nullptr;
     });

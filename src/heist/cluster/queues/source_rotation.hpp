@@ -35,10 +35,12 @@ class SourceRotation {
     return {Place::bins, Place::rings, Place::shared};
   }
   /// Of so many groups the one at whose bins to look first: the agent's own, but every eighth time
-  /// another one, by turns.
+  /// a group by turns, the own one included.
   [[nodiscard]] unsigned first_group(unsigned own, unsigned groups) const noexcept {
     return bins_ % 8 == 7 ? bins_ / 8 % groups : own;
   }
+  /// Whether this look at others' rings goes round all agents, whatever their groups.
+  [[nodiscard]] bool goes_round() const noexcept { return rings_ % 8 == 7; }
   /// Notes where a task was found. Tasks of a signal come one by one, so `row` of them are one
   /// turn.
   void found(Place where, unsigned row) noexcept {
@@ -46,6 +48,7 @@ class SourceRotation {
     in_row_ = 0;
     ++searches_;
     if (where == Place::bins) ++bins_;
+    if (where == Place::rings) ++rings_;
   }
 
  private:
@@ -56,7 +59,8 @@ class SourceRotation {
 
   unsigned picks_ = 0;
   unsigned searches_ = 0;
-  unsigned bins_ = 0;  ///< how many bins have been found
+  unsigned bins_ = 0;   ///< how often a bin was found
+  unsigned rings_ = 0;  ///< how often a ring was found that had tasks
   unsigned in_row_ = 0;
 };
 

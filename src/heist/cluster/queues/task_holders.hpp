@@ -39,11 +39,16 @@ class TaskHolders {
     word(agent).fetch_and(~bit(agent), sync::relaxed);
   }
 
-  /// Calls `look(agent)` for each holder until it returns true, and returns whether it did. The
-  /// holders of the range `near` come first, of these the ones behind `after`, and `after` itself
-  /// last.
+  /// Calls `look(agent)` for each holder, those behind `after` first and `after` itself last, until
+  /// it returns true. Returns whether it did.
   template <class Look>
-  bool find_after(unsigned after, AgentGroups::Range near, Look&& look) const noexcept {
+  bool find_after(unsigned after, Look&& look) const noexcept {
+    return find_in({after + 1, agents_}, look) || find_in({0, after + 1}, look);
+  }
+  /// The same, but the holders in the range `near` come first. `after` itself comes last of its
+  /// range.
+  template <class Look>
+  bool find_near(unsigned after, AgentGroups::Range near, Look&& look) const noexcept {
     const unsigned behind = after >= near.begin && after < near.end ? after + 1 : near.begin;
     return find_in({behind, near.end}, look) || find_in({near.begin, behind}, look) ||
            find_in({near.end, agents_}, look) || find_in({0, near.begin}, look);
