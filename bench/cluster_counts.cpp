@@ -2,9 +2,8 @@
 // (docs/scaling.md).
 //
 // usage: heist_cluster_counts    writes a table: for each task, read-modify-writes of lines that
-//                                several threads touch, touches of a line that another thread
-//                                touched last, and how many of the latter were of one and the same
-//                                line, the busiest
+//                                several threads touch, lines taken from another thread's cache,
+//                                and how many of the latter were one and the same, the busiest
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -89,22 +88,36 @@ void fan_out(const AgentCluster& cluster) {
   ended.wait();
 }
 
+/// Posts through a handle that all tasks share.
+struct KeptHandle {
+  const Scheduler& scheduler;
+  [[nodiscard]] const Scheduler& get() const noexcept { return scheduler; }
+};
+/// Posts through a handle of its own.
+struct OwnHandle {
+  const Scheduler& scheduler;
+  [[nodiscard]] Scheduler get() const noexcept { return *Scheduler::current(); }
+};
+
+template <class Handle>
 struct Link {
-  const AgentCluster& cluster;
+  Handle handle;
   Ended& ended;
   std::uint64_t left;
   void operator()() const {
     ended.one();
-    if (left > 1) cluster.scheduler().post(Link{cluster, ended, left - 1});
+    if (left > 1) handle.get().post(Link{handle, ended, left - 1});
   }
 };
 /// Two chains for each agent: each task posts the next.
+template <class Handle>
 void chains(const AgentCluster& cluster) {
+  const Scheduler scheduler = cluster.scheduler();
   Ended ended;
   const std::uint64_t count = 2 * std::uint64_t{cluster.size()};
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t length = tasks / count + (i < tasks % count ? 1 : 0);
-    cluster.scheduler().post(Link{cluster, ended, length});
+    scheduler.post(Link<Handle>{{scheduler}, ended, length});
   }
   ended.wait();
 }
@@ -165,7 +178,8 @@ int main() {
   for (const Operation& operation :
        {Operation{"post from outside", &post},
         Operation{"the same with a signal", &post_with_signal},
-        Operation{"post from a task", &fan_out}, Operation{"chains", &chains},
+        Operation{"post from a task", &fan_out}, Operation{"chains", &chains<KeptHandle>},
+        Operation{"chains, a handle for each task", &chains<OwnHandle>},
         Operation{"yield", &yields}, Operation{"set_priority", &set_priority}}) {
     for (const unsigned agents : {1U, 2U, 4U, 8U, 16U, 32U, 64U}) measure(operation, agents);
   }

@@ -9,7 +9,7 @@ namespace bench {
 
 struct Counters {
   std::uint64_t shared_updates = 0;  ///< read-modify-writes on lines that several threads touched
-  std::uint64_t remote_lines = 0;    ///< atomic accesses to a line that another thread touched last
+  std::uint64_t remote_lines = 0;    ///< atomic accesses that took the line from another thread
   std::uint64_t system_calls = 0;    ///< of the library
   std::uint64_t allocations = 0;     ///< calls of malloc and its like, by anybody
   std::uint64_t nodes = 0;           ///< calls of heist::detail::allocate_node

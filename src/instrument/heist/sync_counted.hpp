@@ -74,7 +74,7 @@ class LineTable {
 
   std::array<std::uint64_t, places> entries_{};  ///< the line, and whether several threads had it
   std::array<std::uint64_t, places> copies_{};   ///< who has a copy
-  std::array<std::uint32_t, places> remote_{};  ///< remote touches of the line at each place
+  std::array<std::uint32_t, places> remote_{};   ///< remote touches of the line at each place
   std::atomic<std::uint64_t> shared_updates_{0};
   std::atomic<std::uint64_t> remote_lines_{0};
 };

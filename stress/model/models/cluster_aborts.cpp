@@ -67,8 +67,8 @@ void abort_while_it_closes(AbortedInCluster& shared) {
   shared.check_outcome();
 }
 
-/// A poster gives the last handle of a signal away with its post, while an agent's thread aborts the
-/// signal, drops the controller, and reaps.
+/// A poster gives the last handle of a signal away with its post, while an agent's thread aborts
+/// the signal, drops the controller, and reaps.
 void post_with_the_last_handle(std::optional<TaskPriority> priority) {
   LoopCluster cluster;
   std::optional<TaskController> controller(std::in_place);
