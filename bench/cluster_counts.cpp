@@ -164,7 +164,7 @@ void measure(const Operation& operation, unsigned agents) {
   const auto each = [](std::uint64_t count) {
     return static_cast<double>(count) / static_cast<double>(tasks);
   };
-  std::printf("%s\t%u\t%.2f\t%.2f\t%.2f\n", operation.name, agents,
+  std::printf("%s\t%u\t%.3f\t%.3f\t%.3f\n", operation.name, agents,
               each(after.shared_updates - before.shared_updates),
               each(after.remote_lines - before.remote_lines),
               each(counted::line_table.remote_of_busiest()));

@@ -30,17 +30,18 @@ struct AgentClusterOptions {
   /// Agent i runs on the i-th CPU that the calling thread may use, over and over.
   bool pin = false;
   /// The parts of a large machine: numa_nodes() and last_level_caches() find them. The agents are
-  /// divided among them by the number of CPUs, with consecutive indices, and run on the CPUs of
-  /// their group only (with `pin` on one of them each, over and over), as threads do that their
-  /// tasks start. Without `agents` there are at most as many as CPUs in all groups. Reserves run on
-  /// all CPUs of the calling thread.
+  /// divided among them by the number of CPUs, with consecutive indices. They run on the CPUs of
+  /// their group only, with `pin` on one each, over and over. Threads that their tasks start
+  /// inherit that. Without `agents` and HEIST_AGENTS there are at most as many as CPUs in all
+  /// groups. Reserves run on all CPUs of the calling thread.
   ///
   /// A task that another thread posts with a fixed priority stands in line in the group of the CPU
   /// on which that thread runs. Agents look for tasks in their own group first, and wake an agent
   /// of it first. So tasks of one priority, of different groups, may overtake each other (CLU-2).
-  /// Priorities are as strict as ever (CLU-1). CPUs that the calling thread may not use are left
-  /// out; one that stands in several groups is of the first. By default there is one group, which
-  /// runs anywhere.
+  /// Priorities are as strict as ever (CLU-1).
+  ///
+  /// CPUs that the calling thread may not use are left out. What is posted from a CPU of several
+  /// groups stands in line in the first. By default there is one group, which runs anywhere.
   Topology topology = {};
   /// How many extra threads, called reserves, may run stealable tasks in place of agents that are
   /// in blocking(). Each is started when it is needed for the first time. By default there are as

@@ -23,7 +23,7 @@ class AgentSleepSpin : public testing::Test {
   /// Begins a wait so much later than the one before.
   std::chrono::nanoseconds wait_after(std::chrono::nanoseconds time) {
     now_ += time;
-    return sleep_.begin_wait(now_);
+    return sleep_.spin().begin_wait(now_);
   }
 
  private:
@@ -64,7 +64,7 @@ TEST(AgentSleep, spin_until_when_the_agent_does_not_spin_then_no_look) {
 TEST(AgentSleep, spin_until_when_work_is_rare_then_one_look_and_else_many) {
   Inbox inbox;
   AgentSleep sleep(inbox, 10ms);
-  static_cast<void>(sleep.begin_wait(Parker::Clock::now() - 1s));
+  static_cast<void>(sleep.spin().begin_wait(Parker::Clock::now() - 1s));
   EXPECT_EQ(looks_of(sleep), 1);
   EXPECT_GT(looks_of(sleep), 1);
 }

@@ -82,6 +82,10 @@ TEST_F(DefaultAgents, default_agents_when_thread_is_bound_to_a_cpu_then_one) {
   });
 }
 
+TEST_F(DefaultAgents, default_agents_when_fewer_cpus_are_to_be_used_then_no_more) {
+  EXPECT_EQ(default_agents(most, 1), 1U);
+}
+
 TEST_F(DefaultAgents, default_agents_when_variable_then_that_many) {
   setenv("HEIST_AGENTS", "17", 1);
   EXPECT_EQ(default_agents(most), 17U);

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <ranges>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -28,10 +29,10 @@ using namespace detail;
 namespace {
 
 unsigned checked_size(const AgentClusterOptions& options) {
-  std::size_t cpus = 0;
-  for (const auto& group : options.topology) cpus += group.size();
   if (options.agents == 0) {
-    return default_agents(IdleAgents::most_agents, static_cast<unsigned>(cpus));
+    std::set<unsigned> cpus;
+    for (const auto& group : options.topology) cpus.insert(group.begin(), group.end());
+    return default_agents(IdleAgents::most_agents, static_cast<unsigned>(cpus.size()));
   }
   if (options.agents > IdleAgents::most_agents) {
     throw std::invalid_argument("AgentClusterOptions::agents: " + std::to_string(options.agents) +
@@ -191,7 +192,8 @@ AgentOptions AgentCluster::Impl::options_of(unsigned index) const {
 }
 
 void AgentCluster::Impl::confine(unsigned index, bool is_reserve) const {
-  if (is_reserve) return static_cast<void>(all_cpus->use());  // else where its maker runs
+  if (is_reserve)
+    return static_cast<void>(all_cpus->use());  // an error leaves it where its maker runs
   if (options.pin) return;
   const int error = CpuSet(placement.cpus_of(index)).use();
   if (error == 0) return;

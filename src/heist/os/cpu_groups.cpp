@@ -1,7 +1,7 @@
 #include "cpu_groups.hpp"
 
 #include <algorithm>
-#include <cstddef>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -56,11 +56,11 @@ std::vector<unsigned> cache_of(unsigned cpu, const fs::path& root) {
 
 /// Moves those of `left` that stand in `named` to a group of their own.
 void add_group(Topology& groups, std::vector<unsigned>& left, const std::vector<unsigned>& named) {
-  const auto is_left = [&named](unsigned cpu) { return std::ranges::count(named, cpu) == 0; };
-  const auto members = std::ranges::stable_partition(left, is_left);
-  if (members.empty()) return;
-  groups.emplace_back(members.begin(), members.end());
-  left.erase(members.begin(), members.end());
+  const auto is_named = [&named](unsigned cpu) { return std::ranges::count(named, cpu) != 0; };
+  std::vector<unsigned> members;
+  std::ranges::copy_if(left, std::back_inserter(members), is_named);
+  std::erase_if(left, is_named);
+  if (!members.empty()) groups.push_back(std::move(members));
 }
 
 }  // namespace

@@ -34,9 +34,9 @@ namespace HEIST_NAMESPACE::detail {
 //         bins, shared queues and the others' rings (SourceRotation). At every `others_turn`th pick
 //         of the level the agent looks at its own ring last.
 // Groups  Each group of agents has bins of its own, for what is posted near it. Agents look first
-//         at bins and rings of their own group, and at all others before they find nothing. But
-//         every eighth bin is that of a group by turns, and every eighth look at rings goes round
-//         all agents, so that none waits for ever.
+//         at bins and rings of their own group, and at all others before they find nothing. So
+//         that none waits for ever, every eighth bin comes from the groups by turns, and every
+//         eighth time that an agent steals it goes on with a round of all agents.
 // Late    (WAIT) With maximum waits an agent also looks at the first task of every ring and of
 //         every signal's queue. It takes the task whose maximum ended first: exactly the task that
 //         it saw, or none.
@@ -359,14 +359,10 @@ class ClusterQueues {
     return take_at(agent, level, false);
   }
   /// Looks for the task that has been late for longest. The agent is inside an epoch. Tasks in a
-  /// bin do not show since when they wait, so the agent moves one bin of each group into its own
-  /// ring.
+  /// bin do not show since when they wait, so the agent moves bins into its own ring first.
   void look_for_late(OverdueSearch<typename Agent::Ring>& search, unsigned agent,
                      int level) noexcept {
-    for (unsigned group = 0; group < groups_.count(); ++group) {
-      if (!own(agent, level).has_room(sizes.bin)) break;
-      publish_rest(agent, level, bins_of(group, level).take());
-    }
+    move_bins(agent, level);
     ring_holders(level).find_after(agent, [&](unsigned other) {
       search.look(level, own(other, level));
       return false;
@@ -374,6 +370,18 @@ class ClusterQueues {
     index_.each_front(level, [&](SignalQueue& queue, const LinkedQueue::Front& front) noexcept {
       search.look(level, queue, front);
     });
+  }
+  /// Moves a bin of each group, as long as there is room. Where there is little, groups take turns.
+  void move_bins(unsigned agent, int level) noexcept {
+    const unsigned count = groups_.count();
+    SourceRotation& turns = agents_[agent].turns(level);
+    unsigned group = turns.first_late_group(count);
+    for (unsigned left = count; left > 0 && own(agent, level).has_room(sizes.bin); --left) {
+      LoopNode* tasks = bins_of(group, level).take();
+      if (tasks != nullptr) turns.note_late_bin();
+      publish_rest(agent, level, tasks);
+      group = group + 1 < count ? group + 1 : 0;
+    }
   }
   /// Returns false when this was the level's last bin.
   template <class IsDead, class Drop>
@@ -415,13 +423,19 @@ class ClusterQueues {
     std::array<LoopNode*, sizes.bin> loot{};
     const std::span wanted(loot.data(), several ? loot.size() : 1);
     std::uint32_t count = 0;
+    unsigned from = agent;
     const auto claim_of = [&](unsigned other) {
       if (other != agent) count = own(other, level).claim(wanted);
+      if (count != 0) from = other;
       return count != 0;
     };
-    const bool goes_round = agents_[agent].turns(level).goes_round();
-    goes_round ? ring_holders(level).find_after(agent, claim_of)
-               : find_near(agent, ring_holders(level), claim_of);
+    SourceRotation& turns = agents_[agent].turns(level);
+    if (turns.goes_round()) {
+      ring_holders(level).find_after(turns.round(), claim_of);
+      turns.end_round(from);
+    } else {
+      find_near(agent, ring_holders(level), claim_of);
+    }
     if (count == 0) return nullptr;
     agents_[agent].count_stolen(count);
     for (unsigned at = 0; at < count; ++at) {

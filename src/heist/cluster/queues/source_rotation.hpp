@@ -39,8 +39,17 @@ class SourceRotation {
   [[nodiscard]] unsigned first_group(unsigned own, unsigned groups) const noexcept {
     return bins_ % 8 == 7 ? bins_ / 8 % groups : own;
   }
-  /// Whether this look at others' rings goes round all agents, whatever their groups.
+  /// Whether this look at others' rings goes round all agents, whatever their groups. It does each
+  /// time seven others have found tasks.
   [[nodiscard]] bool goes_round() const noexcept { return rings_ % 8 == 7; }
+  /// The agent behind which such a round goes on.
+  [[nodiscard]] unsigned round() const noexcept { return round_; }
+  void end_round(unsigned at) noexcept { round_ = at; }
+  /// The group whose bin a search for late tasks moves first. Each that was moved counts.
+  [[nodiscard]] unsigned first_late_group(unsigned groups) const noexcept {
+    return late_bins_ % groups;
+  }
+  void note_late_bin() noexcept { ++late_bins_; }
   /// Notes where a task was found. Tasks of a signal come one by one, so `row` of them are one
   /// turn.
   void found(Place where, unsigned row) noexcept {
@@ -61,6 +70,8 @@ class SourceRotation {
   unsigned searches_ = 0;
   unsigned bins_ = 0;   ///< how often a bin was found
   unsigned rings_ = 0;  ///< how often a ring was found that had tasks
+  unsigned round_ = 0;
+  unsigned late_bins_ = 0;
   unsigned in_row_ = 0;
 };
 
