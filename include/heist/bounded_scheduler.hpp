@@ -104,21 +104,21 @@ class HEIST_EXPORT BoundedScheduler {
   /// Cost:   as Scheduler::post_task, and two atomic operations.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
-  auto post_task(Callback&& callback, PostTaskOptions options = {}) const {
+  auto post_task(Callback&& callback, const PostTaskOptions& options = {}) const {
     using Result = detail::SettledType<std::invoke_result_t<std::decay_t<Callback>&>>;
     check_valid("BoundedScheduler::post_task");
     Room room = detail::try_take_room(bound_);
     if (!room) return Promise<Result>::rejected(full_reason());
-    return post_task(std::move(room), std::forward<Callback>(callback), std::move(options));
+    return post_task(std::move(room), std::forward<Callback>(callback), options);
   }
   /// As Scheduler::post; when all places are taken, the result says so.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
-  PostResult post(Callback&& callback, PostTaskOptions options = {}) const {
+  PostResult post(Callback&& callback, const PostTaskOptions& options = {}) const {
     check_valid("BoundedScheduler::post");
     Room room = detail::try_take_room(bound_);
     if (!room) return PostResult::full;
-    return post(std::move(room), std::forward<Callback>(callback), std::move(options));
+    return post(std::move(room), std::forward<Callback>(callback), options);
   }
 
   /// A place for one task, once there is one: `co_await` it, and post with it. Who asked first gets
@@ -138,19 +138,18 @@ class HEIST_EXPORT BoundedScheduler {
   /// Errors: also std::invalid_argument for a place of another bound, or one that is used up.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
-  auto post_task(Room room, Callback&& callback, PostTaskOptions options = {}) const {
+  auto post_task(Room room, Callback&& callback, const PostTaskOptions& options = {}) const {
     check_valid("BoundedScheduler::post_task");
     detail::check_callback(callback, "BoundedScheduler::post_task");
-    return scheduler_.post_task(put(std::move(room), std::forward<Callback>(callback)),
-                                std::move(options));
+    return scheduler_.post_task(put(std::move(room), std::forward<Callback>(callback)), options);
   }
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
-  PostResult post(Room room, Callback&& callback, PostTaskOptions options = {}) const {
+  PostResult post(Room room, Callback&& callback, const PostTaskOptions& options = {}) const {
     check_valid("BoundedScheduler::post");
     detail::check_callback(callback, "BoundedScheduler::post");
     const bool posted =
-        scheduler_.post(put(std::move(room), std::forward<Callback>(callback)), std::move(options));
+        scheduler_.post(put(std::move(room), std::forward<Callback>(callback)), options);
     return posted ? PostResult::posted : PostResult::refused;
   }
 

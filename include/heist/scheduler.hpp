@@ -52,20 +52,13 @@ class HEIST_EXPORT Scheduler {
   /// closed loop, with InvalidStateError.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
-  auto post_task(Callback&& callback, PostTaskOptions options = {}) const {
-    using Task = detail::PromiseTask<std::decay_t<Callback>>;
-    using Result = typename Task::Result;
-    check_valid("Scheduler::post_task");
-    detail::check_callback(callback, "Scheduler::post_task");
-    if (auto refusal = refused(options)) {
-      return Promise<Result>::rejected_by_abort(std::move(refusal));
-    }
-    Task* task = Task::make(options.signal.has_value(), std::forward<Callback>(callback));
-    auto promise =
-        detail::Access::make<Promise<Result>>(detail::Ref<typename Task::State>::adopt(task));
-    task->set_home(home_.get());
-    post_controlled(*task, options);
-    return promise;
+  auto post_task(Callback&& callback, const PostTaskOptions& options = {}) const {
+    return post_task_with(std::forward<Callback>(callback), options);
+  }
+  template <class Callback>
+    requires std::invocable<std::decay_t<Callback>&>
+  auto post_task(Callback&& callback, PostTaskOptions&& options) const {
+    return post_task_with(std::forward<Callback>(callback), options);
   }
 
   /// Runs `callback()` as a task and forgets it; exceptions go to the error hook. False: refused,
@@ -86,22 +79,13 @@ class HEIST_EXPORT Scheduler {
   }
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
-  bool post(Callback&& callback, PostTaskOptions options) const {
-    static_assert(!detail::is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
-                  "a coroutine outlives the callback that post() destroys: use post_task");
-    static_assert(!detail::is_forkable<std::invoke_result_t<std::decay_t<Callback>&>>,
-                  "nobody would run what the callback returns: use post_task");
-    check_valid("Scheduler::post");
-    detail::check_callback(callback, "Scheduler::post");
-    if (refused(options)) return false;
-    if (options.signal) {
-      return post_controlled(*detail::make_node<detail::SignalledTask<std::decay_t<Callback>>>(
-                                 std::forward<Callback>(callback)),
-                             options);
-    }
-    return post_plain(*detail::make_node<detail::PlainTask<std::decay_t<Callback>>>(
-                          std::forward<Callback>(callback)),
-                      options);
+  bool post(Callback&& callback, const PostTaskOptions& options) const {
+    return post_with(std::forward<Callback>(callback), options);
+  }
+  template <class Callback>
+    requires std::invocable<std::decay_t<Callback>&>
+  bool post(Callback&& callback, PostTaskOptions&& options) const {
+    return post_with(std::forward<Callback>(callback), options);
   }
 
   /// A scheduler of the same loop whose tasks and continuations never have a priority above
@@ -163,6 +147,41 @@ class HEIST_EXPORT Scheduler {
     if (!valid()) [[unlikely]]
       detail::refuse_moved_from(call);
   }
+  /// `options` may be const, or about to go.
+  template <class Callback, class Options>
+  auto post_task_with(Callback&& callback, Options& options) const {
+    using Task = detail::PromiseTask<std::decay_t<Callback>>;
+    using Result = typename Task::Result;
+    check_valid("Scheduler::post_task");
+    detail::check_callback(callback, "Scheduler::post_task");
+    if (auto refusal = refused(options)) {
+      return Promise<Result>::rejected_by_abort(std::move(refusal));
+    }
+    Task* task = Task::make(options.signal.has_value(), std::forward<Callback>(callback));
+    auto promise =
+        detail::Access::make<Promise<Result>>(detail::Ref<typename Task::State>::adopt(task));
+    task->set_home(home_.get());
+    post_controlled(*task, options);
+    return promise;
+  }
+  template <class Callback, class Options>
+  bool post_with(Callback&& callback, Options& options) const {
+    static_assert(!detail::is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
+                  "a coroutine outlives the callback that post() destroys: use post_task");
+    static_assert(!detail::is_forkable<std::invoke_result_t<std::decay_t<Callback>&>>,
+                  "nobody would run what the callback returns: use post_task");
+    check_valid("Scheduler::post");
+    detail::check_callback(callback, "Scheduler::post");
+    if (refused(options)) return false;
+    if (options.signal) {
+      return post_controlled(*detail::make_node<detail::SignalledTask<std::decay_t<Callback>>>(
+                                 std::forward<Callback>(callback)),
+                             options);
+    }
+    return post_plain(*detail::make_node<detail::PlainTask<std::decay_t<Callback>>>(
+                          std::forward<Callback>(callback)),
+                      options);
+  }
   /// Checks the options; a reason when the task must be rejected at once (spec step 4).
   static Reason refused(const PostTaskOptions& options) {
     return options.priority || options.signal ? refused_by(options) : Reason();
@@ -170,8 +189,11 @@ class HEIST_EXPORT Scheduler {
   static Reason refused_by(const PostTaskOptions& options);
   bool post_plain(detail::SchedulerTask& task) const noexcept;
   bool post_plain(detail::SchedulerTask& task, const PostTaskOptions& options) const noexcept;
-  /// May take the handle of the signal out of the options.
+  bool post_controlled(detail::ControlledTask& task, const PostTaskOptions& options) const;
+  /// May take the handle of the signal out of the options, which are about to go.
   bool post_controlled(detail::ControlledTask& task, PostTaskOptions& options) const;
+  bool post_with_signal(detail::ControlledTask& task, const PostTaskOptions& options,
+                        detail::Ref<detail::SignalCore> signal) const;
 
   detail::Ref<detail::TaskHome> home_;
   detail::SchedulerCore* core_;

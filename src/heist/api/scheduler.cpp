@@ -29,13 +29,6 @@ void check_priority(TaskPriority priority, const char* what) {
   }
 }
 
-/// The reference that a task has to its signal: that of the handle. In a cluster an abort may drop
-/// the task's reference while its poster still uses the signal, so the handle keeps its own there.
-Ref<SignalCore> take_signal(TaskHome& home, AbortSignal& handle) noexcept {
-  if (home.as_loop() != nullptr) return Access::into_core(std::move(handle));
-  return Ref<SignalCore>::share(&Access::core(handle));
-}
-
 }  // namespace
 
 Reason Scheduler::refused_by(const PostTaskOptions& options) {
@@ -58,11 +51,25 @@ bool Scheduler::post_plain(SchedulerTask& task, const PostTaskOptions& options) 
   return home_->post_or_drop(task);
 }
 
+bool Scheduler::post_controlled(ControlledTask& task, const PostTaskOptions& options) const {
+  SignalCore* signal = options.signal ? &Access::core(*options.signal) : nullptr;
+  return post_with_signal(task, options, Ref<SignalCore>::share(signal));
+}
+
+/// In a cluster an abort may drop the task's reference while its poster still uses the signal, so
+/// the handle keeps its own there.
 bool Scheduler::post_controlled(ControlledTask& task, PostTaskOptions& options) const {
+  if (!options.signal || home_->as_loop() == nullptr) {
+    return post_controlled(task, std::as_const(options));
+  }
+  return post_with_signal(task, options, Access::into_core(*std::move(options.signal)));
+}
+
+bool Scheduler::post_with_signal(ControlledTask& task, const PostTaskOptions& options,
+                                 Ref<SignalCore> signal) const {
   task.scheduler = core_;
   apply_options(task, options);
-  if (!options.signal) return post_without_signal(task);
-  Ref<SignalCore> signal = take_signal(*home_, *options.signal);
+  if (!signal) return post_without_signal(task);
   if (!options.priority) {
     task.is_dynamic = signal->has_dynamic_priority();
     task.priority = core_->capped(signal->fixed_priority());
