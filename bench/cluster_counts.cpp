@@ -90,12 +90,13 @@ void fan_out(const AgentCluster& cluster) {
 
 /// Posts through a handle that all tasks share.
 struct KeptHandle {
-  const Scheduler& scheduler;
-  [[nodiscard]] const Scheduler& get() const noexcept { return scheduler; }
+  explicit KeptHandle(const Scheduler& of_all) : scheduler(&of_all) {}
+  const Scheduler* scheduler;
+  [[nodiscard]] const Scheduler& get() const noexcept { return *scheduler; }
 };
 /// Posts through a handle of its own.
 struct OwnHandle {
-  const Scheduler& scheduler;
+  explicit OwnHandle(const Scheduler& /*of_all*/) {}
   [[nodiscard]] Scheduler get() const noexcept { return *Scheduler::current(); }
 };
 
@@ -117,7 +118,7 @@ void chains(const AgentCluster& cluster) {
   const std::uint64_t count = 2 * std::uint64_t{cluster.size()};
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t length = tasks / count + (i < tasks % count ? 1 : 0);
-    scheduler.post(Link<Handle>{{scheduler}, ended, length});
+    scheduler.post(Link<Handle>{Handle(scheduler), ended, length});
   }
   ended.wait();
 }

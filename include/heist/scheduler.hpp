@@ -68,12 +68,7 @@ class HEIST_EXPORT Scheduler {
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   bool post(Callback&& callback) const {
-    static_assert(!detail::is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
-                  "a coroutine outlives the callback that post() destroys: use post_task");
-    static_assert(!detail::is_forkable<std::invoke_result_t<std::decay_t<Callback>&>>,
-                  "nobody would run what the callback returns: use post_task");
-    check_valid("Scheduler::post");
-    detail::check_callback(callback, "Scheduler::post");
+    check_post(callback);
     return post_plain(*detail::make_node<detail::PlainTask<std::decay_t<Callback>>>(
         std::forward<Callback>(callback)));
   }
@@ -147,7 +142,16 @@ class HEIST_EXPORT Scheduler {
     if (!valid()) [[unlikely]]
       detail::refuse_moved_from(call);
   }
-  /// `options` may be const, or about to go.
+  template <class Callback>
+  void check_post(const Callback& callback) const {
+    static_assert(!detail::is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
+                  "a coroutine outlives the callback that post() destroys: use post_task");
+    static_assert(!detail::is_forkable<std::invoke_result_t<std::decay_t<Callback>&>>,
+                  "nobody would run what the callback returns: use post_task");
+    check_valid("Scheduler::post");
+    detail::check_callback(callback, "Scheduler::post");
+  }
+  /// `options` are const, or about to go.
   template <class Callback, class Options>
   auto post_task_with(Callback&& callback, Options& options) const {
     using Task = detail::PromiseTask<std::decay_t<Callback>>;
@@ -166,12 +170,7 @@ class HEIST_EXPORT Scheduler {
   }
   template <class Callback, class Options>
   bool post_with(Callback&& callback, Options& options) const {
-    static_assert(!detail::is_promise<std::invoke_result_t<std::decay_t<Callback>&>>,
-                  "a coroutine outlives the callback that post() destroys: use post_task");
-    static_assert(!detail::is_forkable<std::invoke_result_t<std::decay_t<Callback>&>>,
-                  "nobody would run what the callback returns: use post_task");
-    check_valid("Scheduler::post");
-    detail::check_callback(callback, "Scheduler::post");
+    check_post(callback);
     if (refused(options)) return false;
     if (options.signal) {
       return post_controlled(*detail::make_node<detail::SignalledTask<std::decay_t<Callback>>>(

@@ -180,8 +180,6 @@ class HEIST_EXPORT PromiseStateBase {
     return shares_.is_last() && reactions_.load(sync::relaxed) == nullptr;
   }
   bool wait_until(std::optional<std::chrono::steady_clock::time_point> deadline);
-  [[nodiscard]] bool settles_soon(
-      std::optional<std::chrono::steady_clock::time_point> deadline) noexcept;
   void settle(PromiseStatus status) noexcept;
   [[nodiscard]] LoopNode* deliver_reactions(LoopNode* undelivered) noexcept;
   void wake_waiters() noexcept;

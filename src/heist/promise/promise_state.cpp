@@ -308,10 +308,9 @@ std::chrono::nanoseconds spin_of_waits() noexcept {
 #endif
 }
 
-}  // namespace
-
-bool PromiseStateBase::settles_soon(
-    std::optional<std::chrono::steady_clock::time_point> deadline) noexcept {
+/// Whether the promise settles while the calling thread looks at it before it sleeps.
+bool settles_soon(const PromiseStateBase& promise,
+                  std::optional<std::chrono::steady_clock::time_point> deadline) noexcept {
   thread_local SpinRule rule(spin_of_waits());
   LoopCore* const here = loop_of_this_thread;
   if (!rule.spins() || (here != nullptr && !here->sleep().spin().spins())) return false;
@@ -320,11 +319,13 @@ bool PromiseStateBase::settles_soon(
   const auto spun = begin + rule.begin_wait(begin);
   const auto end = deadline ? std::min(*deadline, spun) : spun;
   while (SpinRule::Clock::now() < end) {
-    if (is_settled()) return true;
+    if (promise.is_settled()) return true;
     spin_pause();
   }
   return false;
 }
+
+}  // namespace
 
 bool PromiseStateBase::wait_until(std::optional<std::chrono::steady_clock::time_point> deadline) {
   refuse_wait_on(home_);
@@ -333,7 +334,7 @@ bool PromiseStateBase::wait_until(std::optional<std::chrono::steady_clock::time_
   Drops::drop_behind();
   drop_all_undeliverable();
   if (LoopCore* member = member_here()) member->give_to_cluster();
-  if (settles_soon(deadline)) return true;
+  if (settles_soon(*this, deadline)) return true;
   std::optional<AgentWaiting> waiting;
   if (!deadline) waiting.emplace(*this, home_);
   std::uint32_t nobody = 0;

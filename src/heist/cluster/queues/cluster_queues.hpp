@@ -294,8 +294,9 @@ class ClusterQueues {
     return Agent::has_forks(level) && find_near(agent, fork_holders(level), has_forks);
   }
   [[nodiscard]] bool bins_have_tasks(int level) noexcept {
-    return std::ranges::any_of(
-        bins_, [level](BinsOfGroup& bins) { return bins[std::size_t(level)].has_tasks(); });
+    return std::ranges::any_of(bins_, [level](BinsOfGroup& bins) {
+      return bins[static_cast<std::size_t>(level)].has_tasks();
+    });
   }
   /// Looks at the other holders, those of the agent's own group first.
   template <class Look>
