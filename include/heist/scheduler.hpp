@@ -49,7 +49,8 @@ class HEIST_EXPORT Scheduler {
   /// Errors: std::bad_alloc (nothing changed); std::invalid_argument for a value that is no
   /// TaskPriority, for a callback that is null or empty, and for a handle that was moved from (this
   /// one, or the options' signal). An aborted signal gives a promise rejected with its reason; a
-  /// closed loop, with InvalidStateError.
+  /// closed loop, with InvalidStateError. Options that are moved into the call are unspecified
+  /// afterwards. The callback must not own the options.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   auto post_task(Callback&& callback, const PostTaskOptions& options = {}) const {

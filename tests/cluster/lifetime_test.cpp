@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "cluster/cluster_fixture.hpp"
+#include "heist/os/thread.hpp"
 #include "support/pool_memory.hpp"
 
 namespace heist::support {
@@ -197,6 +198,8 @@ TEST_F(ClusterStart, constructor_when_no_number_is_given_then_the_variable_count
   EXPECT_THROW(AgentCluster(), std::invalid_argument);
   ASSERT_EQ(unsetenv("HEIST_AGENTS"), 0);  // NOLINT(concurrency-mt-unsafe): as above
   EXPECT_GE(AgentCluster().size(), 1U);
+  const auto cpu = CpuSet().cpus().front();
+  EXPECT_EQ(AgentCluster({.topology = {{cpu}, {cpu}}}).size(), 1U) << "one CPU is to be used";
 }
 
 TEST_F(ClusterStart, agent_when_there_is_none_of_that_index_then_out_of_range) {
