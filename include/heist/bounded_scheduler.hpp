@@ -98,7 +98,7 @@ class HEIST_EXPORT BoundedScheduler {
       : scheduler_(std::move(scheduler)), bound_(detail::make_post_bound(most_waiting)) {}
 
   /// As Scheduler::post_task; when all places are taken, the promise is rejected with
-  /// QuotaExceededError.
+  /// QuotaExceededError. The options must not be part of the callback, which moves first.
   ///
   /// Thread: any, lock-free.   Blocks: never.
   /// Cost:   as Scheduler::post_task, and two atomic operations.

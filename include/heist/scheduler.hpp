@@ -50,7 +50,7 @@ class HEIST_EXPORT Scheduler {
   /// TaskPriority, for a callback that is null or empty, and for a handle that was moved from (this
   /// one, or the options' signal). An aborted signal gives a promise rejected with its reason; a
   /// closed loop, with InvalidStateError. Options that are moved into the call are unspecified
-  /// afterwards. The callback must not own the options.
+  /// afterwards.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
   auto post_task(Callback&& callback, const PostTaskOptions& options = {}) const {
@@ -162,21 +162,22 @@ class HEIST_EXPORT Scheduler {
     if (auto refusal = refused(options)) {
       return Promise<Result>::rejected_by_abort(std::move(refusal));
     }
-    Task* task = Task::make(options.signal.has_value(), std::forward<Callback>(callback));
+    auto signal = signal_of(options);
+    Task* task = Task::make(static_cast<bool>(signal), std::forward<Callback>(callback));
     auto promise =
         detail::Access::make<Promise<Result>>(detail::Ref<typename Task::State>::adopt(task));
     task->set_home(home_.get());
-    post_controlled(*task, options);
+    post_controlled(*task, options, std::move(signal));
     return promise;
   }
   template <class Callback, class Options>
   bool post_with(Callback&& callback, Options& options) const {
     check_post(callback);
     if (refused(options)) return false;
-    if (options.signal) {
+    if (auto signal = signal_of(options)) {
       return post_controlled(*detail::make_node<detail::SignalledTask<std::decay_t<Callback>>>(
                                  std::forward<Callback>(callback)),
-                             options);
+                             options, std::move(signal));
     }
     return post_plain(*detail::make_node<detail::PlainTask<std::decay_t<Callback>>>(
                           std::forward<Callback>(callback)),
@@ -187,13 +188,20 @@ class HEIST_EXPORT Scheduler {
     return options.priority || options.signal ? refused_by(options) : Reason();
   }
   static Reason refused_by(const PostTaskOptions& options);
+  /// The reference that the task will have. It is taken before the callback moves, because the
+  /// callback may own the options.   Precondition: the options were not refused.
+  static detail::Ref<detail::SignalCore> signal_of(const PostTaskOptions& options) noexcept {
+    if (!options.signal) return {};
+    return detail::Ref<detail::SignalCore>::share(&detail::Access::core(*options.signal));
+  }
+  static detail::Ref<detail::SignalCore> signal_of(PostTaskOptions& options) noexcept {
+    if (!options.signal) return {};
+    return detail::Access::into_core(*std::move(options.signal));
+  }
   bool post_plain(detail::SchedulerTask& task) const noexcept;
   bool post_plain(detail::SchedulerTask& task, const PostTaskOptions& options) const noexcept;
-  bool post_controlled(detail::ControlledTask& task, const PostTaskOptions& options) const;
-  /// May take the handle of the signal out of the options, which are about to go.
-  bool post_controlled(detail::ControlledTask& task, PostTaskOptions& options) const;
-  bool post_with_signal(detail::ControlledTask& task, const PostTaskOptions& options,
-                        detail::Ref<detail::SignalCore> signal) const;
+  bool post_controlled(detail::ControlledTask& task, const PostTaskOptions& options,
+                       detail::Ref<detail::SignalCore> signal) const;
 
   detail::Ref<detail::TaskHome> home_;
   detail::SchedulerCore* core_;

@@ -268,6 +268,28 @@ TEST_F(EventLoopSchedulers, scheduler_when_compared_then_equal_only_to_its_copie
   EXPECT_NE(scheduler, other.scheduler());
 }
 
+/// A callback that owns the options with which it is posted.
+struct JobWithOptions {
+  PostTaskOptions options;
+  Trace* ran;
+  void operator()() const { ran->emplace_back("ran"); }
+};
+
+TEST_F(EventLoopSchedulers, post_when_the_callback_owns_the_options_then_they_count) {
+  TaskController controller;
+  const JobWithOptions job{{.signal = controller.signal(), .delay = 1ms}, &trace};
+  std::array jobs{job, job, job, job};
+  const auto by_reference = scheduler.post_task(std::move(jobs[0]), jobs[0].options);
+  const auto by_move = scheduler.post_task(std::move(jobs[1]), std::move(jobs[1].options));
+  EXPECT_TRUE(scheduler.post(std::move(jobs[2]), jobs[2].options));
+  EXPECT_TRUE(scheduler.post(std::move(jobs[3]), std::move(jobs[3].options)));
+  controller.abort();
+  loop.advance(1ms);
+  EXPECT_EQ(trace, Trace());
+  EXPECT_EQ(by_reference.status(), PromiseStatus::rejected);
+  EXPECT_EQ(by_move.status(), PromiseStatus::rejected);
+}
+
 TEST_F(EventLoopSchedulers, pending_when_tasks_are_queued_and_delayed_then_counts_both) {
   EXPECT_EQ(loop.pending(), 0U);
   scheduler.post([] {});

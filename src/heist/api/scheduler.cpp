@@ -51,22 +51,8 @@ bool Scheduler::post_plain(SchedulerTask& task, const PostTaskOptions& options) 
   return home_->post_or_drop(task);
 }
 
-bool Scheduler::post_controlled(ControlledTask& task, const PostTaskOptions& options) const {
-  SignalCore* signal = options.signal ? &Access::core(*options.signal) : nullptr;
-  return post_with_signal(task, options, Ref<SignalCore>::share(signal));
-}
-
-/// In a cluster an abort may drop the task's reference while its poster still uses the signal, so
-/// the handle keeps its own there.
-bool Scheduler::post_controlled(ControlledTask& task, PostTaskOptions& options) const {
-  if (!options.signal || home_->as_loop() == nullptr) {
-    return post_controlled(task, std::as_const(options));
-  }
-  return post_with_signal(task, options, Access::into_core(*std::move(options.signal)));
-}
-
-bool Scheduler::post_with_signal(ControlledTask& task, const PostTaskOptions& options,
-                                 Ref<SignalCore> signal) const {
+bool Scheduler::post_controlled(ControlledTask& task, const PostTaskOptions& options,
+                                Ref<SignalCore> signal) const {
   task.scheduler = core_;
   apply_options(task, options);
   if (!signal) return post_without_signal(task);

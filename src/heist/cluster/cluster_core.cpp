@@ -379,8 +379,6 @@ void ClusterCore::publish_held(SchedulerTask& task) noexcept {
   // A task whose contents are taken was aborted. It only has to be picked and disposed of.
   if (!links.take_contents()) return publish(task, task.static_level());
   const int level = give_place(links.cell, priority_port_of(dynamic), task, task.is_continuation);
-  // The signal may be destroyed with the contents.
-  const auto pair = Ref<SignalQueues>::share(links.cell ? &links.cell->pair : nullptr);
   links.return_contents();
   links.cell ? publish_runnable(task) : publish(task, level);
 }

@@ -37,7 +37,10 @@ Registry::~Registry() {
   if (Passes* passes = passes_.load(sync::relaxed)) destroy_node(*passes);  // relaxed: as above.
 }
 
+/// The registration may end as soon as it can be found, and the registry with it.
 bool Registry::add(Registration& registration) noexcept {
+  // relaxed: it only decides when passes_ is made. A count that is lost makes that later.
+  if (until_passes_.load(sync::relaxed) != 0) count_add();
   Registration* head = head_.load(sync::edge("registry:refuse", sync::acquire));
   do {
     if (head == &closed_mark) return false;
@@ -45,8 +48,6 @@ bool Registry::add(Registration& registration) noexcept {
   } while (!head_.compare_exchange_weak(head, &registration,
                                         sync::edge("registry:add", sync::seq_cst),
                                         sync::edge("registry:refuse", sync::acquire)));
-  // relaxed: it only decides when passes_ is made. A count that is lost makes that later.
-  if (until_passes_.load(sync::relaxed) != 0) count_add();
   return true;
 }
 

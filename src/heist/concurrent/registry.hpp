@@ -63,8 +63,8 @@ class Registry {
   /// Precondition: no other user is left.
   ~Registry();
 
-  /// Called by any thread, which keeps the registry alive meanwhile. Returns false when the
-  /// registry is closed; the registration was not added.
+  /// Called by any thread. What keeps the registry alive may go with the registration, as soon as
+  /// that can be found. Returns false when the registry is closed; the registration was not added.
   [[nodiscard]] bool add(Registration& registration) noexcept;
 
   /// Called by any thread when one more registration has died. Prunes a portion when that pays.

@@ -83,10 +83,9 @@ class ClusterQueues {
   }
   /// Posts to the queue of a signal. That signal may be destroyed once agents can find the task.
   void post(SignalQueueEntry& task, unsigned near = 0) noexcept {
-    const auto pair = Ref<SignalQueues>::share(&task.pair);
     const auto make_ticket = [&task]() noexcept { return task.make_ticket(); };
     SignalQueue& queue = task.queue;
-    task.begin_post();
+    const auto pair = task.begin_post();
     queue.push(task);
     const auto place = queue.where();
     publish(queue, SignalQueue::level_of(place), make_ticket, near);

@@ -34,21 +34,24 @@ struct TicketCell : LinkedCell {
 /// may need, because a thread that posts it when it expires, settles or is resumed has none to
 /// spare (LIF-4).
 ///
-/// Its memory is shared by the queue, the poster, the task, and each of its tickets.
+/// Its memory is shared by the queue, the poster, the task, and each of its tickets. Until it is
+/// posted it holds a share of its pair: an abort may end the task's signal before that. The post
+/// takes that share over. An entry that kept it would keep the pair for ever, because a queue keeps
+/// the last entry that it had.
 ///
 /// Edge cell: post -> claim. Whoever takes an aborted task back finds what its poster has finished.
 struct SignalQueueEntry : LinkedCell {
-  SignalQueueEntry(LoopNode& node, SignalQueues& owner, SignalQueue& where) noexcept
-      : LinkedCell(tagged(node), &end_cell), pair(owner), queue(where) {}
+  SignalQueueEntry(LoopNode& node, SignalQueues& owner, SignalQueue& where) noexcept;
 
-  /// Called by the poster: agents can take the entry from now on.
-  void begin_post() noexcept {
+  /// Called by the poster, which gets the share of the pair: agents can take the entry from now on.
+  [[nodiscard]] Ref<SignalQueues> begin_post() noexcept {
     is_posted_ = true;
     const auto tagged_node = reinterpret_cast<std::uintptr_t>(
         item.load(sync::relaxed));  // relaxed: nobody changes it before it is posted.
     // NOLINTNEXTLINE(performance-no-int-to-ptr): made by tagged()
     item.store(reinterpret_cast<void*>(tagged_node & ~not_posted),
                sync::edge("cell:post", sync::release));
+    return Ref<SignalQueues>::adopt(&pair);
   }
   /// Called by the agent that reaps an aborted task: takes the task out of its queue. Returns false
   /// when it is not there.
@@ -68,7 +71,7 @@ struct SignalQueueEntry : LinkedCell {
   /// Called by the poster when the task has found its place.
   void end_post() noexcept { drop_share(); }
   /// Called by the maker, which releases the entry, whether or not it was posted.
-  void drop() noexcept { is_posted_ ? drop_share() : destroy_node(*this); }
+  void drop() noexcept { is_posted_ ? drop_share() : drop_unposted(); }
 
   SignalQueues& pair;
   SignalQueue& queue;
@@ -86,6 +89,7 @@ struct SignalQueueEntry : LinkedCell {
   void drop_share() noexcept {
     if (shares_.drop()) destroy_node(*this);
   }
+  void drop_unposted() noexcept;
 
   static constexpr std::uintptr_t not_posted = 1;
   static void* tagged(LoopNode& node) noexcept {
@@ -165,6 +169,18 @@ class SignalQueues {
   std::array<Spare, 2> spares_{};
   std::array<SignalQueue, 2> queues_;
 };
+
+inline SignalQueueEntry::SignalQueueEntry(LoopNode& node, SignalQueues& owner,
+                                          SignalQueue& where) noexcept
+    : LinkedCell(tagged(node), &end_cell), pair(owner), queue(where) {
+  retain(owner);
+}
+
+inline void SignalQueueEntry::drop_unposted() noexcept {
+  SignalQueues& owner = pair;
+  destroy_node(*this);
+  release(owner);
+}
 
 inline TicketCell::TicketCell(SignalQueue& queue, SignalQueues& owner,
                               SignalQueueEntry* holder) noexcept
