@@ -53,7 +53,13 @@ class HEIST_EXPORT Scheduler {
   /// afterwards.
   template <class Callback>
     requires std::invocable<std::decay_t<Callback>&>
-  auto post_task(Callback&& callback, const PostTaskOptions& options = {}) const {
+  auto post_task(Callback&& callback) const {
+    check_post_task(callback);
+    return post_unsignalled(std::forward<Callback>(callback));
+  }
+  template <class Callback>
+    requires std::invocable<std::decay_t<Callback>&>
+  auto post_task(Callback&& callback, const PostTaskOptions& options) const {
     return post_task_with(std::forward<Callback>(callback), options);
   }
   template <class Callback>
@@ -152,23 +158,40 @@ class HEIST_EXPORT Scheduler {
     check_valid("Scheduler::post");
     detail::check_callback(callback, "Scheduler::post");
   }
+  template <class Callback>
+  void check_post_task(const Callback& callback) const {
+    check_valid("Scheduler::post_task");
+    detail::check_callback(callback, "Scheduler::post_task");
+  }
+  template <class Callback>
+  using PromiseTask = detail::PromiseTask<std::decay_t<Callback>>;
+
   /// `options` are const, or about to go.
   template <class Callback, class Options>
   auto post_task_with(Callback&& callback, Options& options) const {
-    using Task = detail::PromiseTask<std::decay_t<Callback>>;
-    using Result = typename Task::Result;
-    check_valid("Scheduler::post_task");
-    detail::check_callback(callback, "Scheduler::post_task");
+    check_post_task(callback);
     if (auto refusal = refused(options)) {
-      return Promise<Result>::rejected_by_abort(std::move(refusal));
+      return Promise<typename PromiseTask<Callback>::Result>::rejected_by_abort(std::move(refusal));
     }
     auto signal = signal_of(options);
-    Task* task = Task::make(static_cast<bool>(signal), std::forward<Callback>(callback));
-    auto promise =
-        detail::Access::make<Promise<Result>>(detail::Ref<typename Task::State>::adopt(task));
-    task->set_home(home_.get());
-    post_controlled(*task, options, std::move(signal));
+    if (!signal) return post_unsignalled(std::forward<Callback>(callback), options);
+    auto& task = *PromiseTask<Callback>::make(true, std::forward<Callback>(callback));
+    auto promise = promise_of(task);
+    post_controlled(task, options, std::move(signal));
     return promise;
+  }
+  template <class Callback, class... Options>
+  auto post_unsignalled(Callback&& callback, const Options&... options) const {
+    auto& task = *PromiseTask<Callback>::make(false, std::forward<Callback>(callback));
+    auto promise = promise_of(task);
+    post_without_signal(task, options...);
+    return promise;
+  }
+  template <class Task>
+  auto promise_of(Task& task) const noexcept {
+    task.set_home(home_.get());
+    return detail::Access::make<Promise<typename Task::Result>>(
+        detail::Ref<typename Task::State>::adopt(&task));
   }
   template <class Callback, class Options>
   bool post_with(Callback&& callback, Options& options) const {
@@ -200,6 +223,9 @@ class HEIST_EXPORT Scheduler {
   }
   bool post_plain(detail::SchedulerTask& task) const noexcept;
   bool post_plain(detail::SchedulerTask& task, const PostTaskOptions& options) const noexcept;
+  void post_without_signal(detail::ControlledTask& task) const noexcept;
+  void post_without_signal(detail::ControlledTask& task,
+                           const PostTaskOptions& options) const noexcept;
   bool post_controlled(detail::ControlledTask& task, const PostTaskOptions& options,
                        detail::Ref<detail::SignalCore> signal) const;
 

@@ -10,6 +10,7 @@
 #include "../../subjects/urgencies/asio_urgencies.hpp"
 #include "../../subjects/urgencies/heist_urgencies.hpp"
 #include "../../subjects/urgencies/mutex_urgencies.hpp"
+#include "../../subjects/urgencies/raw_urgencies.hpp"
 #include "../../subjects/urgencies/tbb_urgencies.hpp"
 #include "../statistics.hpp"
 #include "grid.hpp"
@@ -131,8 +132,8 @@ void urgent(Run& run) {
 }  // namespace
 
 void add_urgent(Registry& registry) {
-  using Subjects =
-      SubjectList<HeistUrgencies, HeistBoundUrgencies, TbbUrgencies, AsioUrgencies, MutexUrgencies>;
+  using Subjects = SubjectList<HeistUrgencies, HeistBoundUrgencies, TbbUrgencies, AsioUrgencies,
+                               MutexUrgencies, RawUrgencies>;
   add_for(Subjects(), registry,
           {.workload = "urgent",
            .subject = {},

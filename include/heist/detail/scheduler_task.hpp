@@ -141,6 +141,10 @@ class SchedulerTask : public LoopNode {
                                           sync::edge("phase:start", sync::seq_cst), sync::relaxed);
     // relaxed: a failed start reads nothing the aborter wrote.
   }
+  /// The same for a task without links, before a close can find it (RunningTask).
+  void start_unclaimed() noexcept {
+    phase_.store(TaskPhase::started, sync::relaxed);  // relaxed: RunningTask publishes it.
+  }
 
   /// started -> finished. Returns false when an abort or a close was first; the caller must drop
   /// the outcome.

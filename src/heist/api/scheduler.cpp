@@ -51,11 +51,23 @@ bool Scheduler::post_plain(SchedulerTask& task, const PostTaskOptions& options) 
   return home_->post_or_drop(task);
 }
 
+void Scheduler::post_without_signal(ControlledTask& task) const noexcept {
+  task.scheduler = core_;
+  task.priority = core_->capped(task.priority);
+  detail::post_without_signal(task);
+}
+
+void Scheduler::post_without_signal(ControlledTask& task,
+                                    const PostTaskOptions& options) const noexcept {
+  task.scheduler = core_;
+  apply_options(task, options);
+  detail::post_without_signal(task);
+}
+
 bool Scheduler::post_controlled(ControlledTask& task, const PostTaskOptions& options,
                                 Ref<SignalCore> signal) const {
   task.scheduler = core_;
   apply_options(task, options);
-  if (!signal) return post_without_signal(task);
   if (!options.priority) {
     task.is_dynamic = signal->has_dynamic_priority();
     task.priority = core_->capped(signal->fixed_priority());

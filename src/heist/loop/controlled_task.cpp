@@ -45,6 +45,15 @@ void leave_signal(ControlledTask& task) noexcept {
   release(*signal);
 }
 
+/// Returns false when an abort, or a close that found the task in the agent's slot, came before the
+/// start. A task without links has no signal, and starts before a close can find it.
+inline bool publish_and_start(ControlledTask& task, RunningTask& slot) noexcept {
+  const bool may_be_aborted = task.links != nullptr;
+  if (!may_be_aborted) task.start_unclaimed();
+  slot.publish(task);
+  return !may_be_aborted || start_task(task);
+}
+
 /// The reason with which a close rejects a task. An abort may have come first (ABT-2) that has not
 /// claimed the task yet: the abort of a root calls the root's listeners before (ABT-3).
 Reason reason_to_drop(const ControlledTask& task) noexcept {
@@ -93,8 +102,7 @@ bool dispose(ControlledTask& task) noexcept {
 void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept {
   auto& agent = loop.on_agent();
   auto& task = ControlledTask::of(static_cast<SchedulerTask&>(node));
-  loop.running_task().publish(task);
-  if (!start_task(task)) {
+  if (!publish_and_start(task, loop.running_task())) {
     agent.not_started = true;
     loop.running_task().withdraw(task);
     dispose(task);

@@ -49,7 +49,9 @@ void reserve_abortable(ControlledTask& task, SignalCore* abort_source) {
   if (task.is_dynamic) task.scheduler->home.reserve_place(task);
 }
 
-bool post_without_signal(ControlledTask& task) noexcept { return post_to_home(task); }
+void post_without_signal(ControlledTask& task) noexcept {
+  static_cast<void>(post_to_home(task));
+}
 
 bool post_reserved(ControlledTask& task, Ref<SignalCore> abort_source) noexcept {
   const bool is_registered = !abort_source || register_abort_steps(task, std::move(abort_source));

@@ -21,6 +21,6 @@ bool post_abortable(ControlledTask& task, Ref<SignalCore> abort_source);
 void reserve_abortable(ControlledTask& task, SignalCore* abort_source);
 bool post_reserved(ControlledTask& task, Ref<SignalCore> abort_source) noexcept;
 /// Does the same for a task without signals, for which nothing is reserved.
-bool post_without_signal(ControlledTask& task) noexcept;
+void post_without_signal(ControlledTask& task) noexcept;
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -22,10 +22,8 @@ void check_outcome(const Promise<int>& promise) {
   if (promise.status() == PromiseStatus::fulfilled) check(promise.get() == 7, "with its value");
 }
 
-}  // namespace
-
 /// A task that the agent itself has posted runs while two closers come; then another one.
-HEIST_MODEL_PROGRAM(close_against_running_task, 2) {
+void close_against_running(const PostTaskOptions& options) {
   EventLoop loop(on_virtual_clock());
   const Scheduler scheduler = loop.scheduler();
   Promise<int> first = Promise<int>::resolved(7);
@@ -39,14 +37,25 @@ HEIST_MODEL_PROGRAM(close_against_running_task, 2) {
     spawn([&] { reject_running(loop); });
   }
   scheduler.post([&] {
-    first = scheduler.post_task(callback);
-    second = scheduler.post_task(callback);
+    first = scheduler.post_task(callback, options);
+    second = scheduler.post_task(callback, options);
   });
   loop.run_until_idle();
   if (!join_all()) return;
   check(ran <= 2, "each ran once at the most");
   check_outcome(first);
   check_outcome(second);
+}
+
+}  // namespace
+
+/// Only a close can claim the tasks.
+HEIST_MODEL_PROGRAM(close_against_running_task, 2) { close_against_running({}); }
+
+/// An abort could claim them, too, before they start.
+HEIST_MODEL_PROGRAM(close_against_running_task_with_signal, 2) {
+  AbortController controller;
+  close_against_running({.signal = controller.signal()});
 }
 
 /// The running task is aborted and its loop closed at once.
