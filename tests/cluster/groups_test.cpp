@@ -122,12 +122,20 @@ TEST_F(GroupedQueues, steal_when_the_own_group_never_runs_dry_then_the_others_ha
   }
 }
 
-TEST_F(GroupedQueues, take_late_when_its_ring_is_full_then_the_bins_of_groups_take_turns) {
+/// The bins of one group never run dry: of the taker's own one, or of the other one. The task that
+/// waits longest is in the other group's.
+class FloodedQueues : public GroupedQueues, public testing::WithParamInterface<bool> {
+ protected:
+  const unsigned flooded = GetParam() ? near : far;
+  const unsigned other = GetParam() ? far : near;
+};
+
+TEST_P(FloodedQueues, take_late_when_its_ring_is_full_then_the_bins_of_groups_take_turns) {
   LongestWaits waits{};
   waits[level / 2] = 1;
   queues().keep_stamps(waits);
   for (std::size_t number = 0; number < 3900; ++number) node(number).key = 10 + number;
-  post(2000, near);
+  post(2000, flooded);
   const auto take_late = [&] {
     LoopNode* taken = queues().take_late(near, waits, 1'000'000, 1'000'000);
     return taken != nullptr ? static_cast<NumberedNode*>(taken)->number : 10'000;
@@ -136,12 +144,14 @@ TEST_F(GroupedQueues, take_late_when_its_ring_is_full_then_the_bins_of_groups_ta
   NumberedNode oldest;
   oldest.number = 5000;
   oldest.key = 1;
-  queues().post(oldest, level, far);
+  queues().post(oldest, level, other);
   int takes = 1;
-  for (; take_late() != oldest.number && takes < 1500; ++takes) post(1, near);
+  for (; take_late() != oldest.number && takes < 1500; ++takes) post(1, flooded);
   // It comes into the ring with the second bin that is moved, and waits for what is there.
   EXPECT_LE(takes, int{ClusterSizes{}.ring} + 2 * int{ClusterSizes{}.bin});
 }
+
+INSTANTIATE_TEST_SUITE_P(BothWays, FloodedQueues, testing::Bool());
 
 TEST_F(GroupedQueues, post_when_near_an_agent_then_wakes_near_it) {
   for (const unsigned agent : {near, far}) {
