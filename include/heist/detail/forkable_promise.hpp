@@ -66,7 +66,7 @@ class ForkablePromiseBase : public ForkFrame {
     }
   }
 
-  static void* operator new(std::size_t bytes) { return allocate_node(bytes); }
+  static void* operator new(std::size_t bytes) { return allocate_node(bytes, true); }
   static void operator delete(void* frame, std::size_t bytes) noexcept {
     release_node(frame, bytes);
   }

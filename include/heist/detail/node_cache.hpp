@@ -31,12 +31,10 @@ class FreeNodes {
   [[nodiscard]] bool is_full() const noexcept { return count == limit_; }
   [[nodiscard]] void** nodes() noexcept { return slots_.data() + ahead; }
   /// Precondition: it is not empty.
-  [[nodiscard]] void* pop() noexcept {
-    void* const node = nodes()[--count];
-    // Another thread, most likely on another core, wrote the next nodes last as it released them.
-    __builtin_prefetch(slots_[count], 1);
-    return node;
-  }
+  [[nodiscard]] void* pop() noexcept { return nodes()[--count]; }
+  /// To be called after pop(), when another thread, most likely on another core, wrote the next
+  /// nodes last as it released them.
+  void prefetch() const noexcept { __builtin_prefetch(slots_[count], 1); }
   /// Precondition: it is not full.
   void push(void* node) noexcept { nodes()[count++] = node; }
 
