@@ -96,30 +96,39 @@ struct ForkTree {
 HEIST_EXPORT void run_tree(ForkTree& tree) noexcept;
 
 /// What an agent that runs a part of a tree, and the coroutine that it has resumed, tell each
-/// other. The coroutine says why it has suspended; a loop outside of it (TreeRun) does what
-/// follows. So nesting takes no stack, and nobody is inside a frame that another agent may resume
-/// or destroy.
+/// other. A coroutine that waits for a call resumes it itself, up to some depth: most calls end
+/// before their caller is wanted elsewhere, and then their caller goes on at once. In all other
+/// cases the coroutine says why it has suspended, and returns to the loop that resumed the first
+/// one (TreeRun), which does what follows.
+///
+/// I1  A coroutine that has left its continuation behind touches neither its frame nor its awaiter
+///     afterwards, unless its child went back to it. Another agent may have resumed or destroyed
+///     the frame.
 ///
 /// Thread: the agent's.
 class HEIST_EXPORT ForkRun {
  public:
-  /// `go_on`: nothing is to be done before `next` runs. `fork`: the coroutine may be left to others
-  /// while its child `next` runs. `join`: it waits for its children. `end`: it has ended, and its
-  /// frame is still there.
-  enum class Step : std::uint8_t { go_on, fork, join, end };
+  /// `go_on`: nothing is to be done before `next` runs. `go_back`: the same, and `next` is the
+  /// caller of what has ended, which goes on where it waited for that. `join`: the coroutine waits
+  /// for its children. `end`: it has ended, and its frame is still there.
+  enum class Step : std::uint8_t { go_on, go_back, join, end };
   /// How a caller runs a call. `called`: it waits for the call. `forked_in_place`: it forked the
   /// call, but had to wait. `forked`: it forked the call, and may run on another agent meanwhile.
   /// `caller_was_stolen`: the call has found out that it does.
   enum class Way : std::uint8_t { called, forked_in_place, forked, caller_was_stolen };
 
   /// `is_stealable`: whether other agents may take parts of the tree.
-  explicit ForkRun(bool is_stealable) noexcept
-      : step_of_fork(is_stealable ? Step::fork : Step::go_on),
-        way_of_fork(is_stealable ? Way::forked : Way::forked_in_place) {}
+  explicit ForkRun(bool is_stealable) noexcept : is_stealable_(is_stealable) {}
 
-  void go_on_with(ForkFrame& frame) noexcept {
-    next = &frame;
-    step = Step::go_on;
+  /// Called by a coroutine that has suspended for a call. Returns true when the call has ended and
+  /// the coroutine goes on; otherwise the coroutine may be gone.
+  [[nodiscard]] bool call(ForkFrame& caller, ForkFrame& child) noexcept;
+  /// The same, but others may go on with the coroutine meanwhile.
+  [[nodiscard]] bool fork(ForkFrame& caller, ForkFrame& child) noexcept;
+
+  void go_back_to(ForkFrame& caller) noexcept {
+    next = &caller;
+    step = Step::go_back;
   }
   /// Called by a forked child that has ended: takes its parent back from those who may steal it.
   /// Returns false when it was stolen.
@@ -127,11 +136,27 @@ class HEIST_EXPORT ForkRun {
 
   ForkFrame* next = nullptr;
   Step step = Step::go_on;
-  const Step step_of_fork;  ///< what a coroutine of this run says when it forks
-  const Way way_of_fork;    ///< how the call is run that it forks
 
  protected:
   ~ForkRun() = default;
+
+  /// Resumes a frame, and does what has to follow. Afterwards `next` is the frame that is to run
+  /// next, or null when nothing is left to run here.
+  void resume(ForkFrame& frame) noexcept;
+
+ private:
+  /// It bounds the stack that calls take. Beyond it all of them return to TreeRun, which goes on
+  /// with the innermost one.
+  static constexpr std::uint8_t most_depth = 32;
+
+  /// Resumes a call. Returns whether it has ended and its caller goes on here.
+  [[nodiscard]] bool resume_for(const ForkFrame& caller, ForkFrame& child) noexcept;
+  /// Lets others go on with the parent. Returns false when there is no room for it.
+  [[nodiscard]] bool leave_behind(ForkFrame& parent) noexcept;
+  void after_stop(ForkFrame& frame) noexcept;
+
+  const bool is_stealable_;
+  std::uint8_t depth_ = 0;  ///< how many coroutines wait in call()
 };
 
 /// The part of a coroutine's promise that does not depend on its result.
@@ -155,16 +180,10 @@ class HEIST_EXPORT ForkFrame : public LoopNode {
 
   // For the coroutine itself.
 
-  void call(ForkFrame& child) noexcept {
-    child.parent = this;
-    run->go_on_with(child);
-  }
-  void fork(ForkFrame& child) noexcept {
-    child.parent = this;
-    child.way = run->way_of_fork;
-    run->next = &child;
-    run->step = run->step_of_fork;
-  }
+  /// Both return whether the child has ended and the coroutine goes on at once. Otherwise the frame
+  /// may be gone.
+  [[nodiscard]] bool call(ForkFrame& child) noexcept { return run->call(*this, child); }
+  [[nodiscard]] bool fork(ForkFrame& child) noexcept { return run->fork(*this, child); }
   void suspend(ForkRun::Step why) noexcept { run->step = why; }
   /// Called at its end by a frame with a caller. Returns whether the caller goes on after it, in
   /// the same run, so that the frame can land.
@@ -228,5 +247,35 @@ class HEIST_EXPORT ForkFrame : public LoopNode {
   Reason error_;
   ForkFrame* dropped_ = nullptr;  ///< children whose results nobody holds
 };
+
+inline bool ForkRun::call(ForkFrame& caller, ForkFrame& child) noexcept {
+  child.parent = &caller;
+  return resume_for(caller, child);
+}
+
+inline bool ForkRun::fork(ForkFrame& caller, ForkFrame& child) noexcept {
+  child.parent = &caller;  // first, because whoever takes the caller may ask its child for it
+  child.way = is_stealable_ && leave_behind(caller) ? Way::forked : Way::forked_in_place;
+  return resume_for(caller, child);
+}
+
+inline bool ForkRun::resume_for(const ForkFrame& caller, ForkFrame& child) noexcept {
+  if (depth_ == most_depth) [[unlikely]] {
+    next = &child;
+    step = Step::go_on;
+    return false;
+  }
+  ++depth_;
+  resume(child);
+  --depth_;
+  return step == Step::go_back && next == &caller;
+}
+
+inline void ForkRun::resume(ForkFrame& frame) noexcept {
+  frame.run = this;
+  frame.coroutine.resume();
+  if (step > Step::go_back) [[unlikely]]
+    after_stop(frame);
+}
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -91,7 +91,7 @@ class ForkablePromiseBase : public ForkFrame {
     if constexpr (can_land<T>) {
       if (landing == nullptr || !this->goes_before_caller()) return false;
       landing->land(std::move(stored));
-      this->run->go_on_with(*this->parent);
+      this->run->go_back_to(*this->parent);
       return true;
     }
     return false;
@@ -126,8 +126,8 @@ class ForkCall {
 
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> caller) noexcept {
-    caller.promise().call(landing_.prepare());
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> caller) noexcept {
+    return !caller.promise().call(landing_.prepare());
   }
   T await_resume() { return landing_.take(); }
 
@@ -143,10 +143,10 @@ class [[nodiscard]] Fork {
 
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> parent) noexcept {
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> parent) noexcept {
     static_assert(std::is_base_of_v<ForkFrame, Promise>,
                   "fork() is awaited in a Forkable: return one from post_task, or await its root");
-    parent.promise().fork(landing_.prepare());
+    return !parent.promise().fork(landing_.prepare());
   }
   Forked<T> await_resume() noexcept { return Access::make<Forked<T>>(std::move(landing_)); }
 

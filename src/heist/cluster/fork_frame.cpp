@@ -29,13 +29,21 @@ class TreeRun final : public ForkRun {
     outer_ = std::exchange(loop_.on_agent().current, tree_.state);
     next = &first;
     do {
-      run_next();
+      resume(*next);
     } while (next != nullptr);
     loop_.on_agent().current = outer_;
   }
 
   [[nodiscard]] LoopCore& loop() const noexcept { return loop_; }
   [[nodiscard]] bool unfork() noexcept HEIST_ON_AGENT { return forks_->pop() != nullptr; }
+  void after_stop(ForkFrame& frame) noexcept HEIST_ON_AGENT {
+    const Step why = std::exchange(step, Step::go_on);
+    next = why == Step::end ? end(frame) : frame.children.wait() ? &frame : nullptr;
+  }
+  [[nodiscard]] bool leave_behind(ForkFrame& parent) noexcept HEIST_ON_AGENT {
+    parent.tree = &tree_;
+    return queues().fork(member_->index(), *forks_, parent, level_);
+  }
 
  private:
   TreeRun(LoopCore& loop, ForkTree& tree, Member* member) noexcept
@@ -62,23 +70,6 @@ class TreeRun final : public ForkRun {
     return effective_priority(priority, true);
   }
 
-  /// Afterwards `next` is the frame that is to run next, or null when nothing is left to run here.
-  void run_next() noexcept HEIST_ON_AGENT {
-    ForkFrame& frame = *next;
-    frame.run = this;
-    frame.coroutine.resume();
-    if (step != Step::go_on) after_stop(frame);
-  }
-  void after_stop(ForkFrame& frame) noexcept HEIST_ON_AGENT {
-    if (step == Step::fork) return leave_behind(frame);
-    next = step == Step::end ? end(frame) : frame.children.wait() ? &frame : nullptr;
-  }
-  /// Afterwards another agent may have taken the parent.
-  void leave_behind(ForkFrame& parent) noexcept HEIST_ON_AGENT {
-    parent.tree = &tree_;
-    if (!queues().fork(member_->index(), *forks_, parent, level_)) next->way = Way::forked_in_place;
-  }
-
   /// If this was the last child of a parent that has already returned, ends the parent as well.
   ForkFrame* end(ForkFrame& last) noexcept HEIST_ON_AGENT {
     for (ForkFrame* ended = &last;;) {
@@ -95,12 +86,16 @@ class TreeRun final : public ForkRun {
   /// Ends a child. Returns true when its parent has to go on here. The child may be gone
   /// afterwards.
   bool leave(ForkFrame& child) noexcept HEIST_ON_AGENT {
-    if (child.way == Way::called) return true;
-    if (child.has_failed()) [[unlikely]]
+    if (child.way != Way::called && child.has_failed()) [[unlikely]]
       child.hand_error_to_parent();
-    if (child.way == Way::forked_in_place) return true;
-    if (child.way == Way::forked && unfork()) return true;
+    if (goes_before_parent(child)) {
+      step = Step::go_back;
+      return true;
+    }
     return child.parent->children.end_child();
+  }
+  bool goes_before_parent(const ForkFrame& child) noexcept HEIST_ON_AGENT {
+    return child.way < Way::forked || (child.way == Way::forked && unfork());
   }
   ForkFrame* end_tree() noexcept HEIST_ON_AGENT {
     loop_.on_agent().current = outer_;  // what the state borrows may end with the tree
@@ -165,6 +160,18 @@ void ForkFrame::run_stolen(LoopNode& node, LoopCore& loop) noexcept {
   ForkTree& tree = *frame.tree;
   const PublishedPart part(loop, tree);
   TreeRun(loop, tree).run(frame);
+}
+
+bool ForkRun::leave_behind(ForkFrame& parent) noexcept {
+  auto& run = static_cast<TreeRun&>(*this);
+  run.loop().assert_agent();
+  return run.leave_behind(parent);
+}
+
+void ForkRun::after_stop(ForkFrame& frame) noexcept {
+  auto& run = static_cast<TreeRun&>(*this);
+  run.loop().assert_agent();
+  run.after_stop(frame);
 }
 
 bool ForkRun::take_back() noexcept {
