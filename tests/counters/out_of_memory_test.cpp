@@ -116,6 +116,17 @@ TEST_F(Lif4, post_when_it_fails_with_a_signal_then_abort_and_priority_work_on) {
   EXPECT_EQ(kept.reason(), controller.signal().reason());
 }
 
+// Rule: LIF-4, PRI-3. The first change of a priority makes its message to the loop, if it can.
+TEST_F(Lif4, set_priority_when_memory_ends_then_picks_use_the_new_priority_all_the_same) {
+  TaskController controller;
+  std::string order;
+  scheduler.post([&] { order += "visible "; });
+  scheduler.post([&] { order += "raised "; }, {.signal = controller.signal()});
+  EXPECT_FALSE(fails([&] { controller.set_priority(TaskPriority::user_blocking); }));
+  loop.run_until_idle();
+  EXPECT_EQ(order, "raised visible ");
+}
+
 // The signal's part for a second loop needs memory of its own, after the task's.
 TEST_F(Lif4, post_when_the_signal_is_new_to_the_loop_and_memory_ends_then_nothing_changed) {
   TaskController controller;

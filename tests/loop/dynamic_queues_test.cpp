@@ -22,7 +22,7 @@ class DynamicQueues : public VirtualLoopFixture {
     loop.on_agent([&count](LoopCore& core) {
       core.on_agent().queues.relevel([&count](DynamicQueue& queue) {
         ++count;
-        return queue.level;
+        return queue.level();
       });
     });
     return count;

@@ -169,7 +169,7 @@ TEST_F(TaskQueuesPri4, relevel_when_each_queue_has_a_new_level_then_all_are_wher
   const std::map<DynamicQueue*, int> levels{
       {&a, user_blocking_level}, {&b, background_level}, {&c, user_visible_level}};
   queues.relevel([&](DynamicQueue& queue) { return levels.at(&queue); });
-  EXPECT_EQ(a.level, user_blocking_level);
+  EXPECT_EQ(a.level(), user_blocking_level);
   EXPECT_EQ(queues.size(), 4U);
   EXPECT_THAT(pop_all(), ElementsAre(1, 3, 4, 2));
 }

@@ -10,6 +10,7 @@
 #include <heist/detail/task_tree.hpp>
 #include <heist/error.hpp>
 #include <heist/version.hpp>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -39,13 +40,16 @@ class PlainTask final : public SchedulerTask {
   Callback callback_;
 };
 
-/// A task of post() with a signal.
+/// A task of post() with a signal. Its callback is destroyed once, before the last share of its
+/// memory goes: after the callback has returned, or by whoever disposes of the task. So nothing has
+/// to say whether the callback is still there.
 template <class Callback>
 class SignalledTask final : public ControlledTask {
  public:
   template <class F>
   explicit SignalledTask(F&& callback)
       : ControlledTask(table, &links_), callback_(std::forward<F>(callback)) {}
+  ~SignalledTask() {}  // the callback is gone
 
  private:
   static SignalledTask& of(SchedulerTask& task) noexcept {
@@ -54,7 +58,7 @@ class SignalledTask final : public ControlledTask {
   static TaskOutcome invoke(SchedulerTask& task, Reason& error) noexcept {
     std::exception_ptr thrown;
     try {
-      (*of(task).callback_)();
+      of(task).callback_();
     } catch (...) {
       thrown = std::current_exception();
     }
@@ -68,7 +72,9 @@ class SignalledTask final : public ControlledTask {
   }
   static void discard_outcome(SchedulerTask& /*task*/, TaskOutcome /*outcome*/) noexcept {}
   static void reject(SchedulerTask& /*task*/, const Reason& /*reason*/) noexcept {}
-  static void discard_callback(SchedulerTask& task) noexcept { of(task).callback_.reset(); }
+  static void discard_callback(SchedulerTask& task) noexcept {
+    std::destroy_at(std::addressof(of(task).callback_));
+  }
   static void retire(SchedulerTask& task) noexcept { release_share(task); }
   static void add_share(SchedulerTask& task) noexcept { of(task).links_.memory.add(); }
   static void release_share(SchedulerTask& task) noexcept {
@@ -85,7 +91,9 @@ class SignalledTask final : public ControlledTask {
                                  &release_share};
 
   SignalLinks links_{*this};
-  std::optional<Callback> callback_;
+  union {
+    Callback callback_;
+  };
 };
 
 /// A task of post_task: callable and promise. A callback that returns a promise lives until that

@@ -112,7 +112,7 @@ class SchedulerTask : public LoopNode {
 
  public:
   TaskPriority priority = TaskPriority::user_visible;
-  std::uint8_t level = 0;                  ///< agent only: level of the static queue it is in
+  std::uint8_t level = 0;  ///< agent only: level of the queue it is in, or is the first of
   TaskPlace place = TaskPlace::elsewhere;  ///< agent only
   const bool has_control;                  ///< whether it is a ControlledTask
   bool is_continuation = false;

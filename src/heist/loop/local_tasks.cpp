@@ -6,7 +6,7 @@ namespace HEIST_NAMESPACE::detail {
 /// It is a function of its own, as the way of other posts is shorter without it.
 [[gnu::noinline]] void LocalTasks::enqueue_dynamic(ControlledTask& task) noexcept {
   auto& port = priority_port_of(task);
-  auto& queue = port.queues[task.is_continuation ? 1 : 0];
+  auto& queue = port.queue(task.is_continuation);
   const auto priority = queue.tasks.empty() ? port.priority() : TaskPriority{};
   queues.push_dynamic(task, queue, effective_priority(priority, task.is_continuation));
 }
@@ -30,7 +30,7 @@ void LocalTasks::release_held(SchedulerCore& scheduler) noexcept {
     if (task->is_dynamic) {
       auto& port = priority_port_of(ControlledTask::of(*task));
       const int level = effective_priority(port.priority(), task->is_continuation);
-      queues.restore(*task, port.queues[task->is_continuation ? 1 : 0], level);
+      queues.restore(*task, port.queue(task->is_continuation), level);
     } else {
       queues.restore(*task);
     }
@@ -40,7 +40,7 @@ void LocalTasks::release_held(SchedulerCore& scheduler) noexcept {
 void LocalTasks::refresh_priority(SignalPort& port) noexcept {
   const TaskPriority priority = port.priority();
   for (const bool continuation : {false, true}) {
-    queues.move(port.queues[continuation ? 1 : 0], effective_priority(priority, continuation));
+    queues.move(port.queue(continuation), effective_priority(priority, continuation));
   }
 }
 

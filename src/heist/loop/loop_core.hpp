@@ -53,6 +53,10 @@ class LoopCore final : public TaskHome {
   [[nodiscard]] bool deliver(Reaction& reaction) noexcept override;
   void send(LoopNode& message) noexcept override;
   void change_priority(SignalPort& port) noexcept override { port.notify_agent(*this); }
+  using TaskHome::reserve_place;
+  void reserve_place(ControlledTask& task) override {
+    if (task.is_continuation) priority_port_of(task).reserve_continuations();
+  }
   [[nodiscard]] LoopCore* as_loop() noexcept override { return this; }
   /// Posts any node to the agent. Returns false when the loop is closed, and the node is still the
   /// caller's.

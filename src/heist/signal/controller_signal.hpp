@@ -12,8 +12,10 @@ namespace HEIST_NAMESPACE::detail {
 class ControllerSignal final : public SignalCore {
  public:
   explicit ControllerSignal(TaskPriority first) noexcept
-      : SignalCore(SignalForm::controller, PriorityKind::own, &own_),
-        own_(PriorityKind::own, first) {}
+      : SignalCore(SignalForm::controller, PriorityKind::own, sizeof(SignalCore)),
+        own_(PriorityKind::own, first) {
+    static_assert(sizeof(ControllerSignal) == sizeof(SignalCore) + sizeof(SignalPriority));
+  }
 
  private:
   SignalPriority own_;

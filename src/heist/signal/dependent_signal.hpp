@@ -28,7 +28,7 @@ struct SourceLink : Registration {
 };
 
 /// The state of a signal made by any(). It depends on roots, which hold it only weakly. Behind it,
-/// in the same node, stand its links, and the SignalPriority if it is a TaskSignal. They live as
+/// in the same node, stand the SignalPriority if it is a TaskSignal, and its links. They live as
 /// long as the memory.
 ///
 /// Shares   references (SignalCore): those of handles, tasks, subscriptions, and of a walker that
@@ -92,12 +92,11 @@ class DependentSignal final : public SignalCore {
   DependentSignal(const Priority& priority, std::size_t room) noexcept;
   ~DependentSignal();
 
-  [[nodiscard]] static SignalPriority* priority_behind(DependentSignal& self,
-                                                       std::size_t room) noexcept;
   [[nodiscard]] static std::size_t bytes_for(std::size_t room, bool has_priority) noexcept;
   [[nodiscard]] static const DependentSignal* from(const SignalCore& core) noexcept;
   template <class Signal>
   [[nodiscard]] static std::size_t count_roots(std::span<const Signal> signals);
+  [[nodiscard]] SourceLink* first_link() const noexcept;
   [[nodiscard]] std::span<SourceLink> links() noexcept;
   [[nodiscard]] std::span<const SourceLink> links() const noexcept;
   /// The links for aborts. One for the priority may stand behind them.
@@ -110,6 +109,7 @@ class DependentSignal final : public SignalCore {
   SourceLink& make_link(Ref<SignalCore> root) noexcept;
   void drop_unused_memory() noexcept;
 
+  const std::uint8_t links_at_;  ///< where they begin, in bytes from this object
   RefCount memory_;
   const std::uint32_t room_;
   std::uint32_t count_ = 0;

@@ -16,8 +16,8 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-SignalCore::SignalCore(SignalForm form, PriorityKind kind, SignalPriority* priority) noexcept
-    : form_(form), kind_(kind), priority_(priority) {}
+SignalCore::SignalCore(SignalForm form, PriorityKind kind, std::size_t priority_at) noexcept
+    : form_(form), kind_(kind), priority_at_(static_cast<std::uint8_t>(priority_at)) {}
 
 SignalCore::~SignalCore() { drop_contents(); }
 
@@ -119,7 +119,6 @@ void SignalCore::reject_claimed(SignalLinks* oldest, const Reason& reason) noexc
     SignalLinks& links = *oldest;
     ControlledTask& task = links.task;
     oldest = static_cast<SignalLinks*>(links.chain);
-    links.chain = nullptr;
     const bool unstarted = task.phase() == TaskPhase::aborted;
     task.task_ops().reject(task, reason);
     if (!unstarted) {
@@ -145,17 +144,18 @@ void SignalCore::dispatch_abort(Listener* oldest, TaskHome* outermost_on) noexce
 
 bool SignalCore::add_listener(Listener& listener, SignalEventKind event) noexcept {
   if (event == SignalEventKind::abort) return add(listener);
-  priority_->add(listener);
+  changing_priority().add(listener);
   return true;
 }
 
 void SignalCore::note_dead_listener(SignalEventKind event) noexcept {
-  event == SignalEventKind::abort ? abort_registry_.note_dead() : priority_->note_dead();
+  event == SignalEventKind::abort ? abort_registry_.note_dead() : changing_priority().note_dead();
 }
 
 TaskPriority SignalCore::priority() const noexcept {
-  if (priority_ == nullptr) return TaskPriority::user_visible;
-  return kind_ == PriorityKind::own ? priority_->for_picks() : priority_->delivered();
+  if (!is_task_signal()) return TaskPriority::user_visible;
+  const SignalPriority& priority = priority_part();
+  return kind_ == PriorityKind::own ? priority.for_picks() : priority.delivered();
 }
 
 TaskPriority SignalCore::scheduling_priority() noexcept {
@@ -164,11 +164,13 @@ TaskPriority SignalCore::scheduling_priority() noexcept {
   return priority();
 }
 
-SignalPort& SignalCore::port_for(const SchedulerCore& scheduler) {
+/// Does what port_for() does when there is no port yet, or when another signal's port has to be
+/// there, too.
+SignalPort& SignalCore::make_port_for(const SchedulerCore& scheduler) {
   SignalPort& port = ports_.get(*this, scheduler);
   if (kind_ == PriorityKind::followed && &port.priority_port() == &port) {
     SignalPort& followed = DependentSignal::priority_root(*this).port_for(scheduler);
-    port.followed.store(&followed, sync::edge("signal:attach", sync::release));
+    port.follow(followed);
   }
   return port;
 }

@@ -1,6 +1,7 @@
 // SignalCore: the state behind AbortSignal and TaskSignal.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <heist/abort_signal.hpp>
 #include <heist/detail/listener.hpp>
@@ -9,7 +10,9 @@
 #include <heist/detail/sync.hpp>
 #include <heist/error.hpp>
 #include <heist/priority.hpp>
+#include <new>
 #include <stop_token>
+#include <utility>
 
 #include "../concurrent/registry.hpp"
 #include "signal_port.hpp"
@@ -47,9 +50,9 @@ class StopBridge;
 /// What changes a priority, and who hears of it, is in SignalPriority, which only TaskSignals have.
 class SignalCore {
  public:
-  /// `priority` is the place for it in the same node, and null if `kind` is none.
+  /// `priority_at` is how far behind this object the SignalPriority stands, in the same node.
   explicit SignalCore(SignalForm form = SignalForm::plain, PriorityKind kind = PriorityKind::none,
-                      SignalPriority* priority = nullptr) noexcept;
+                      std::size_t priority_at = 0) noexcept;
   SignalCore(const SignalCore&) = delete;
   SignalCore& operator=(const SignalCore&) = delete;
 
@@ -78,7 +81,7 @@ class SignalCore {
   void note_dead() noexcept { abort_registry_.note_dead(); }
   /// Whether the event can come. An AbortSignal has no changes of priority.
   [[nodiscard]] bool has_event(SignalEventKind event) const noexcept {
-    return event == SignalEventKind::abort || priority_ != nullptr;
+    return event == SignalEventKind::abort || is_task_signal();
   }
   /// These two are as add() and note_dead(), for a listener of either event.
   /// Precondition: has_event().
@@ -94,9 +97,10 @@ class SignalCore {
   [[nodiscard]] bool has_dynamic_priority() const noexcept {
     return kind_ == PriorityKind::own || kind_ == PriorityKind::followed;
   }
+  [[nodiscard]] bool follows_priority() const noexcept { return kind_ == PriorityKind::followed; }
   /// The priority of tasks that take theirs from this signal; meaningless if it is dynamic.
   [[nodiscard]] TaskPriority fixed_priority() const noexcept {
-    return kind_ == PriorityKind::fixed ? priority_->delivered() : TaskPriority::user_visible;
+    return kind_ == PriorityKind::fixed ? priority_part().delivered() : TaskPriority::user_visible;
   }
   /// The priority that a handle shows. For a controller's signal it is what picks use, for a
   /// dependent signal what its listeners have been told. An AbortSignal shows user-visible: a
@@ -104,16 +108,21 @@ class SignalCore {
   [[nodiscard]] TaskPriority priority() const noexcept;
   /// The priority that picks use.   Precondition: this is a controller's signal.
   [[nodiscard]] TaskPriority own_scheduling_priority() const noexcept {
-    return priority_->for_picks();
+    return priority_part().for_picks();
   }
   /// The same for any TaskSignal, whatever its listeners have been told.
   [[nodiscard]] TaskPriority scheduling_priority() noexcept;
   /// Precondition: is_task_signal().
-  [[nodiscard]] SignalPriority& changing_priority() noexcept { return *priority_; }
+  [[nodiscard]] SignalPriority& changing_priority() noexcept {
+    return const_cast<SignalPriority&>(std::as_const(*this).priority_part());
+  }
   [[nodiscard]] SignalPorts& ports() noexcept { return ports_; }
   /// Returns the port for a scheduler's loop and ceiling, and makes it the first time.
   /// Errors: std::bad_alloc.
-  [[nodiscard]] SignalPort& port_for(const SchedulerCore& scheduler);
+  [[nodiscard]] SignalPort& port_for(const SchedulerCore& scheduler) {
+    SignalPort* port = ports_.find(scheduler);
+    return port != nullptr && !follows_priority() ? *port : make_port_for(scheduler);
+  }
 
   /// Adds a reference, for a caller that holds only the memory. Returns false when the last
   /// reference has gone.
@@ -131,6 +140,12 @@ class SignalCore {
 
  private:
   friend struct Claimed;
+  /// Precondition: is_task_signal().
+  [[nodiscard]] const SignalPriority& priority_part() const noexcept {
+    return *std::launder(reinterpret_cast<const SignalPriority*>(
+        reinterpret_cast<const std::byte*>(this) + priority_at_));
+  }
+  [[nodiscard]] SignalPort& make_port_for(const SchedulerCore& scheduler);
   void end() noexcept;
   [[nodiscard]] bool try_keep_for_aborter() noexcept;
   [[nodiscard]] bool mark_aborted(const Reason& reason) noexcept;
@@ -141,10 +156,11 @@ class SignalCore {
 
   const SignalForm form_;
   const PriorityKind kind_;
+  /// Where the SignalPriority stands in the node. An AbortSignal has none.
+  const std::uint8_t priority_at_;
   RefCount shares_{1};
   sync::atomic<ReasonBox*> reason_{nullptr};  ///< owned reference
   Registry abort_registry_;
-  SignalPriority* const priority_;  ///< null in an AbortSignal
   SignalPorts ports_;
   sync::atomic<StopBridge*> stop_{nullptr};  ///< owned share, made when first asked for
 };

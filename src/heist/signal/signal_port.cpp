@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <heist/detail/levels.hpp>
 #include <heist/detail/node_memory.hpp>
+#include <new>
+#include <utility>
 
 #include "../cluster/queues/signal_queues.hpp"
 #include "../task/task_home.hpp"
@@ -24,22 +26,59 @@ constexpr std::uint32_t version_step = 4;
 
 }  // namespace
 
-const MessageOps SignalPort::priority_table{&drop_priority_change, &take_priority_change};
+const MessageOps PortExtras::table{&drop, &take};
 const MessageOps SignalPort::reap_table{&drop_reap, &take_reap};
 
-SignalPort::SignalPort(SignalCore& owner, const SchedulerCore& scheduler) noexcept
-    : PriorityMessage(priority_table),
-      ReapMessage(reap_table),
-      home(Ref<TaskHome>::share(&scheduler.home)),
-      leftovers(owner),
-      ceiling_(scheduler.ceiling) {}
+// PortExtras.
 
-SignalPort::~SignalPort() {
-  if (SignalQueues* pair = take_alone(pair_)) release(*pair);
+void PortExtras::notify(TaskHome& loop) noexcept {
+  std::uint32_t word = notice_.load(sync::edge("notice:mark", sync::seq_cst));
+  while ((word & state_mask) == idle) {
+    if (!notice_.compare_exchange_weak(word, word | pushing,
+                                       sync::edge("notice:mark", sync::seq_cst),
+                                       sync::edge("notice:mark", sync::seq_cst))) {
+      continue;
+    }
+    retain(port_.signal());
+    loop.send(*this);
+    std::uint32_t ours = word | pushing;
+    // Fails when the agent has taken the message already. relaxed: nothing is read then.
+    notice_.compare_exchange_strong(ours, word | queued, sync::edge("notice:queue", sync::release),
+                                    sync::relaxed);
+    return;
+  }
+  if ((word & state_mask) == pushing) loop.request_recheck();
 }
 
-SignalPort& SignalPort::of_priority_message(LoopNode& node) noexcept {
-  return static_cast<SignalPort&>(static_cast<PriorityMessage&>(node));
+void PortExtras::take(LoopNode& node, TaskHome& home) noexcept {
+  auto& self = static_cast<PortExtras&>(node);
+  std::uint32_t word = self.notice_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+  while (!self.notice_.compare_exchange_weak(word, (word & ~state_mask) + version_step,
+                                             sync::edge("notice:take", sync::seq_cst),
+                                             sync::relaxed)) {  // relaxed: a failure only retries.
+  }
+  home.take_priority_change(self.port_);
+  home.release_later(self.port_.leftovers);
+}
+
+void PortExtras::drop(LoopNode& node) noexcept {
+  release(static_cast<PortExtras&>(node).port_.signal());
+}
+
+// SignalPort.
+
+SignalPort::SignalPort(SignalCore& owner, const SchedulerCore& scheduler) noexcept
+    : ReapMessage(reap_table),
+      home(Ref<TaskHome>::share(&scheduler.home)),
+      leftovers(owner),
+      ceiling_(scheduler.ceiling),
+      follows_(owner.follows_priority()) {}
+
+SignalPort::~SignalPort() {
+  void* const more = take_alone(more_);
+  if (more == nullptr || follows_) return;
+  home->as_loop() != nullptr ? destroy_node(*static_cast<PortExtras*>(more))
+                             : release(*static_cast<SignalQueues*>(more));
 }
 
 SignalPort& SignalPort::of_reap_message(LoopNode& node) noexcept {
@@ -53,26 +92,30 @@ TaskPriority SignalPort::priority() const noexcept {
 void SignalPort::send_priority_change() noexcept { home->change_priority(*this); }
 
 void SignalPort::notify_agent(TaskHome& loop) noexcept {
-  std::uint32_t word = notice_.load(sync::edge("notice:mark", sync::seq_cst));
-  while ((word & state_mask) == idle) {
-    if (!notice_.compare_exchange_weak(word, word | pushing,
-                                       sync::edge("notice:mark", sync::seq_cst),
-                                       sync::edge("notice:mark", sync::seq_cst))) {
-      continue;
-    }
-    retain(signal());
-    loop.send(static_cast<PriorityMessage&>(*this));
-    std::uint32_t ours = word | pushing;
-    // Fails when the agent has taken the message already. relaxed: nothing is read then.
-    notice_.compare_exchange_strong(ours, word | queued, sync::edge("notice:queue", sync::release),
-                                    sync::relaxed);
-    return;
-  }
-  if ((word & state_mask) == pushing) loop.request_recheck();
+  PortExtras* extras = find_extras();
+  extras != nullptr ? extras->notify(loop) : loop.request_recheck();
 }
 
 void SignalPort::reserve_move() {
+  if (home->as_loop() != nullptr) return try_reserve_message();
   if (SignalQueues* pair = find_shared_queues()) pair->reserve();
+}
+
+/// If there is no memory for the message, the agent will look at all its queues (notify_agent).
+void SignalPort::try_reserve_message() noexcept {
+  try {
+    reserve_continuations();
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+void SignalPort::make_extras() {
+  auto* made = make_node<PortExtras>(*this);
+  void* none = nullptr;
+  if (!more_.compare_exchange_strong(none, made, sync::edge("extras:make", sync::release),
+                                     sync::relaxed)) {  // relaxed: whoever needs them finds them.
+    destroy_node(*made);
+  }
 }
 
 SignalQueues& SignalPort::shared_queues() {
@@ -84,27 +127,12 @@ SignalQueues* SignalPort::make_pair() {
   const TaskPriority now = priority();
   auto made = Ref<SignalQueues>::adopt(
       make_node<SignalQueues>(effective_priority(now, false), effective_priority(now, true)));
-  SignalQueues* pair = nullptr;
-  if (!pair_.compare_exchange_strong(pair, made.get(), sync::edge("pair:make", sync::seq_cst),
+  void* pair = nullptr;
+  if (!more_.compare_exchange_strong(pair, made.get(), sync::edge("pair:make", sync::seq_cst),
                                      sync::edge("pair:find", sync::seq_cst))) {
-    return pair;
+    return static_cast<SignalQueues*>(pair);
   }
   return made.detach();
-}
-
-void SignalPort::take_priority_change(LoopNode& node, TaskHome& home) noexcept {
-  auto& port = of_priority_message(node);
-  std::uint32_t word = port.notice_.load(sync::relaxed);  // relaxed: the CAS checks it again.
-  while (!port.notice_.compare_exchange_weak(word, (word & ~state_mask) + version_step,
-                                             sync::edge("notice:take", sync::seq_cst),
-                                             sync::relaxed)) {  // relaxed: a failure only retries.
-  }
-  home.take_priority_change(port);
-  home.release_later(port.leftovers);
-}
-
-void SignalPort::drop_priority_change(LoopNode& node) noexcept {
-  release(of_priority_message(node).signal());
 }
 
 void SignalPort::send_reap() noexcept {
@@ -122,9 +150,10 @@ void SignalPort::drop_reap(LoopNode& node) noexcept {
   // The home is closed: whoever holds a task of the chain disposes of it, and only the signal's
   // shares are left to drop.
   auto& port = of_reap_message(node);
-  while (SignalLinks* links = port.leftovers.head) {
-    port.leftovers.head = static_cast<SignalLinks*>(links->chain);
-    links->task.task_ops().release_share(links->task);
+  SignalLinks* links = port.leftovers.take_chain();
+  while (links != nullptr) {
+    SignalLinks& first = *std::exchange(links, static_cast<SignalLinks*>(links->chain));
+    first.task.task_ops().release_share(first.task);
   }
   release(port.signal());
 }
@@ -136,7 +165,7 @@ SignalPort& priority_port_of(const ControlledTask& task) noexcept {
 }
 
 DynamicQueue& dynamic_queue_of(ControlledTask& task) noexcept {
-  return priority_port_of(task).queues[task.is_continuation ? 1 : 0];
+  return priority_port_of(task).queue(task.is_continuation);
 }
 
 // SignalPorts.
@@ -174,7 +203,7 @@ void SignalPorts::notify_loops() noexcept {
 
 void SignalPorts::send_reaps() noexcept {
   each([](SignalPort& port) noexcept {
-    if (port.leftovers.head != nullptr) port.send_reap();
+    if (port.leftovers.has_chain()) port.send_reap();
   });
 }
 

@@ -36,13 +36,14 @@ void AbortedTasks::close_messages(Inbox& from, TaskHome& home) noexcept {
 }
 
 void AbortedTasks::append_chain(SignalLeftovers& from) noexcept {
+  SignalLinks* const last = from.last_of_chain();
+  SignalLinks* const first = from.take_chain();
   if (chain_ == nullptr) {
-    chain_ = from.head;
+    chain_ = first;
   } else {
-    chain_tail_->chain = from.head;
+    chain_tail_->chain = first;
   }
-  chain_tail_ = from.tail;
-  from.head = nullptr;
+  chain_tail_ = last;
 }
 
 void AbortedTasks::reap_some(Inbox& messages, TaskHome& home) noexcept {

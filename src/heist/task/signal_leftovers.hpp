@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heist/detail/scheduler_task.hpp>
+#include <utility>
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -14,17 +15,25 @@ struct SignalLeftovers {
 
   /// Called by the aborter.
   void append(SignalLinks& of_task) noexcept {
-    if (head == nullptr) {
-      head = &of_task;
-    } else {
-      tail->chain = &of_task;
-    }
-    tail = &of_task;
+    of_task.chain = last_ != nullptr ? std::exchange(last_->chain, &of_task) : &of_task;
+    last_ = &of_task;
+  }
+  [[nodiscard]] bool has_chain() const noexcept { return last_ != nullptr; }
+  [[nodiscard]] SignalLinks* last_of_chain() const noexcept { return last_; }
+  /// Takes the chain out. Returns its first task, which was appended first, or null if there is
+  /// none.
+  [[nodiscard]] SignalLinks* take_chain() noexcept {
+    SignalLinks* last = std::exchange(last_, nullptr);
+    if (last == nullptr) return nullptr;
+    return static_cast<SignalLinks*>(std::exchange(last->chain, nullptr));
   }
 
   SignalCore* signal;
-  SignalLinks* head = nullptr;
-  SignalLinks* tail = nullptr;
+
+ private:
+  SignalLinks* last_ = nullptr;  ///< of the chain, which is a ring: the first follows the last
+
+ public:
   SignalLeftovers* next = nullptr;  ///< in the list of AbortedTasks
   int references = 0;               ///< how many references to the signal are to be dropped
 };

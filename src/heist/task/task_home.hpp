@@ -65,9 +65,10 @@ class TaskHome {
   /// Asks the owner to read the priorities of all its runnable queues again (D1 of SignalPort). A
   /// cluster does nothing, because it has no queues that only its owner moves.
   virtual void request_recheck() noexcept {}
-  /// Called before a task is posted that takes its priority from a signal. In a cluster it gives
-  /// the task a place in a queue that moves with the signal.   Errors: std::bad_alloc.
-  virtual void reserve_place(ControlledTask& /*task*/) {}
+  /// Called before a task is posted that takes its priority from a signal: makes the queue that
+  /// moves with the signal, if it is not there yet. In a cluster it gives the task a place in it.
+  /// Errors: std::bad_alloc.
+  virtual void reserve_place(ControlledTask& task) = 0;
   /// Does the same for a reaction that goes on with this state.   Errors: std::bad_alloc.
   virtual void reserve_place(Reaction& /*reaction*/, const SchedulingState& /*state*/) {}
   /// These two suspend and resume a scheduler, as far as that is not the owner's part: no pick that

@@ -33,14 +33,21 @@ void TaskQueues::restore(SchedulerTask& task) noexcept {
 
 void TaskQueues::restore(SchedulerTask& task, DynamicQueue& queue, int level) noexcept {
   if (queue.tasks.empty()) return push_dynamic(task, queue, level);
+  const int stands_at = queue.level();
   task.place = TaskPlace::queued;
   queue.tasks.insert_by_age(task);
   ++size_;
-  if (queue.tasks.front() == &task) at(queue.level).dynamic.changed(queue);
+  if (queue.tasks.front() == &task) change_first(queue, stands_at);
+}
+
+/// To be called when the queue at `level` has another first task.
+void TaskQueues::change_first(DynamicQueue& queue, int level) noexcept {
+  queue.set_level(level);
+  at(level).dynamic.changed(queue);
 }
 
 void TaskQueues::enter(DynamicQueue& queue, int level) noexcept {
-  queue.level = level;
+  queue.set_level(level);
   at(level).dynamic.insert(queue);
   mark(level);
 }
@@ -60,21 +67,21 @@ DynamicQueue* TaskQueues::take_dynamic() noexcept {
 
 void TaskQueues::erase_from(DynamicQueue& queue, SchedulerTask& task) noexcept {
   const bool was_first = queue.tasks.front() == &task;
-  auto& index = at(queue.level).dynamic;
+  const int level = queue.level();
   if (was_first && task.next == nullptr) {
     // It is the last task, so the queue leaves the index. The entry is this queue's own (ORD-6).
-    index.erase(queue);
+    at(level).dynamic.erase(queue);
     queue.tasks.erase(task);
-    return unmark_if_empty(queue.level);
+    return unmark_if_empty(level);
   }
   queue.tasks.erase(task);
-  if (was_first) index.changed(queue);
+  if (was_first) change_first(queue, level);
 }
 
 void TaskQueues::move(DynamicQueue& queue, int level) noexcept {
-  if (queue.tasks.empty() || queue.level == level) return;
-  at(queue.level).dynamic.erase(queue);
-  unmark_if_empty(queue.level);
+  if (queue.tasks.empty() || queue.level() == level) return;
+  at(queue.level()).dynamic.erase(queue);
+  unmark_if_empty(queue.level());
   enter(queue, level);
 }
 

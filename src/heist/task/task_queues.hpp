@@ -51,12 +51,15 @@ class TaskFifo {
 /// queue's own entry can leave (ORD-6).
 struct DynamicQueue {
   TaskFifo tasks;
-  int level = 0;
 
   // The links of the index.
   DynamicQueue* child = nullptr;
   DynamicQueue* sibling = nullptr;
   DynamicQueue* previous = nullptr;
+
+  /// The level where the queue stands. Its first task keeps it.   Precondition: it has a task.
+  [[nodiscard]] int level() const noexcept { return tasks.front()->level; }
+  void set_level(int level) noexcept { tasks.front()->level = static_cast<std::uint8_t>(level); }
 };
 
 inline bool is_older(const DynamicQueue& a, const DynamicQueue& b) noexcept {
@@ -172,6 +175,7 @@ class TaskQueues {
     if (at(level).fifo.empty() && at(level).dynamic.top() == nullptr) occupied_ &= ~(1U << level);
   }
   void erase_from(DynamicQueue& queue, SchedulerTask& task) noexcept;
+  void change_first(DynamicQueue& queue, int level) noexcept;
   void enter(DynamicQueue& queue, int level) noexcept;
   [[nodiscard]] DynamicQueue* take_dynamic() noexcept;
 
