@@ -8,9 +8,6 @@ namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
-constexpr Registration::Ops mark_ops{};  // nobody calls a mark
-constinit Registration closed_mark(mark_ops);
-
 /// Drops the registry's share of each node of a list that nobody else looks at any more.
 void forget_list(Registration* node) noexcept {
   while (node != nullptr) {
@@ -29,26 +26,16 @@ void forget_chain(Registration* node) noexcept {
   }
 }
 
+constexpr Registration::Ops mark_ops{};  // nobody calls a mark
+
 }  // namespace
+
+constinit Registration Registry::closed_mark(mark_ops);
 
 Registry::~Registry() {
   Registration* node = head_.load(sync::relaxed);  // relaxed: no other user is left (RefCount).
   if (node != &closed_mark) forget_list(node);
   if (Passes* passes = passes_.load(sync::relaxed)) destroy_node(*passes);  // relaxed: as above.
-}
-
-/// The registration may end as soon as it can be found, and the registry with it.
-bool Registry::add(Registration& registration) noexcept {
-  // relaxed: it only decides when passes_ is made. A count that is lost makes that later.
-  if (until_passes_.load(sync::relaxed) != 0) count_add();
-  Registration* head = head_.load(sync::edge("registry:refuse", sync::acquire));
-  do {
-    if (head == &closed_mark) return false;
-    registration.older.store(head, sync::relaxed);  // relaxed: published by the CAS.
-  } while (!head_.compare_exchange_weak(head, &registration,
-                                        sync::edge("registry:add", sync::seq_cst),
-                                        sync::edge("registry:refuse", sync::acquire)));
-  return true;
 }
 
 void Registry::count_add() noexcept {
@@ -107,13 +94,6 @@ void Registry::leave_walk(Registration* closed_list) noexcept {
   if (Passes* passes = find_passes()) forget_chain(std::exchange(passes->unlinked, nullptr));
   forget_list(closed_list);
   gate_.fetch_sub(walking, sync::edge("registry:leave", sync::acq_rel));
-}
-
-void Registry::note_dead() noexcept {
-  if (head_.load(sync::relaxed) == &closed_mark) return;  // relaxed: a closed list is not pruned.
-  // relaxed: it only decides when to prune, never what.
-  const std::int32_t left = until_due_.fetch_sub(1, sync::relaxed) - 1;
-  if (left <= 0 && left % pace == 0) prune_some();
 }
 
 void Registry::prune_some() noexcept {

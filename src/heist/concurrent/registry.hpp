@@ -88,6 +88,7 @@ class Registry {
   }
 
  private:
+  static Registration closed_mark;  ///< head_ of a closed registry
   static constexpr std::uint16_t walking = 1;
   static constexpr std::uint16_t pruning = 2;
   static constexpr std::uint16_t closed_list_left = 4;
@@ -132,5 +133,26 @@ class Registry {
   sync::atomic<std::uint8_t> until_passes_{passes_after + 1};  ///< adds until passes_ is made
   sync::atomic<Passes*> passes_{nullptr};                      ///< owned
 };
+
+/// The registration may end as soon as it can be found, and the registry with it.
+inline bool Registry::add(Registration& registration) noexcept {
+  // relaxed: it only decides when passes_ is made. A count that is lost makes that later.
+  if (until_passes_.load(sync::relaxed) != 0) count_add();
+  Registration* head = head_.load(sync::edge("registry:refuse", sync::acquire));
+  do {
+    if (head == &closed_mark) return false;
+    registration.older.store(head, sync::relaxed);  // relaxed: published by the CAS.
+  } while (!head_.compare_exchange_weak(head, &registration,
+                                        sync::edge("registry:add", sync::seq_cst),
+                                        sync::edge("registry:refuse", sync::acquire)));
+  return true;
+}
+
+inline void Registry::note_dead() noexcept {
+  if (head_.load(sync::relaxed) == &closed_mark) return;  // relaxed: a closed list is not pruned.
+  // relaxed: it only decides when to prune, never what.
+  const std::int32_t left = until_due_.fetch_sub(1, sync::relaxed) - 1;
+  if (left <= 0 && left % pace == 0) prune_some();
+}
 
 }  // namespace HEIST_NAMESPACE::detail

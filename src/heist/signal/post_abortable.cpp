@@ -40,6 +40,14 @@ inline bool post_to_home(ControlledTask& task) noexcept {
   return false;
 }
 
+/// The body of post_reserved(). It is a part of post_abortable(), too, as a call costs a fifth of
+/// both.
+[[gnu::always_inline]] inline bool register_and_post(ControlledTask& task,
+                                                     Ref<SignalCore> abort_source) noexcept {
+  const bool is_registered = !abort_source || register_abort_steps(task, std::move(abort_source));
+  return is_registered && post_to_home(task);
+}
+
 }  // namespace
 
 void reserve_abortable(ControlledTask& task, SignalCore* abort_source) {
@@ -54,8 +62,7 @@ void post_without_signal(ControlledTask& task) noexcept {
 }
 
 bool post_reserved(ControlledTask& task, Ref<SignalCore> abort_source) noexcept {
-  const bool is_registered = !abort_source || register_abort_steps(task, std::move(abort_source));
-  return is_registered && post_to_home(task);
+  return register_and_post(task, std::move(abort_source));
 }
 
 bool post_abortable(ControlledTask& task, Ref<SignalCore> abort_source) {
@@ -65,7 +72,7 @@ bool post_abortable(ControlledTask& task, Ref<SignalCore> abort_source) {
     refuse(task, loop_closed_reason());
     throw;
   }
-  return post_reserved(task, std::move(abort_source));
+  return register_and_post(task, std::move(abort_source));
 }
 
 }  // namespace HEIST_NAMESPACE::detail
