@@ -108,7 +108,7 @@ void CooperativeCore::cancel(CooperativeTaskNode& task) noexcept {
   // relaxed: a second caller relies only on the flag; the message is there to destroy the callback.
   if (task.is_cancelled.exchange(true, sync::relaxed)) return;
   retain(task);
-  if (!send(task.cancellation, &LoopCore::post_node)) release(task);
+  if (!send(task.make_cancellation(), &LoopCore::post_node)) release(task);
 }
 
 bool CooperativeCore::send(LoopNode& message, Post post) noexcept {
@@ -131,7 +131,7 @@ const MessageOps CooperativeTaskNode::table{&CooperativeCore::drop_message,
 
 CooperativeTaskNode::CooperativeTaskNode(CooperativeCore& of, CooperativePriority level,
                                          CooperativeCallback&& what) noexcept
-    : LoopNode(table), priority(level), callback(std::move(what)), core(of), cancellation(*this) {}
+    : LoopNode(table), priority(level), callback(std::move(what)), core(of) {}
 
 void CooperativeCore::arrive(LoopNode& message, TaskHome& /*home*/) noexcept {
   auto& task = static_cast<CooperativeTaskNode&>(message);

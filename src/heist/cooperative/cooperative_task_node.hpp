@@ -7,6 +7,7 @@
 #include <heist/detail/loop_node.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/detail/sync.hpp>
+#include <memory>
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -31,6 +32,9 @@ class CooperativeTaskNode : public LoopNode {
 
   CooperativeTaskNode(CooperativeCore& of, CooperativePriority level,
                       CooperativeCallback&& what) noexcept;
+  CooperativeTaskNode(const CooperativeTaskNode&) = delete;
+  CooperativeTaskNode& operator=(const CooperativeTaskNode&) = delete;
+  ~CooperativeTaskNode() {}  // a cancellation needs no destructor
 
   /// Whether there is something to call.
   [[nodiscard]] bool is_alive() const noexcept { return callback && !is_cancelled_elsewhere(); }
@@ -45,20 +49,34 @@ class CooperativeTaskNode : public LoopNode {
   std::uint32_t number = 0;                ///< on an event loop, once it was called
   sync::atomic<bool> is_cancelled{false};  ///< by another thread, for good
   RefCount shares{2};
-  Milliseconds expiration{};
-  CooperativeCallback callback;
-
-  // For delayed tasks (PairingHeap). These members fill one cache line.
   Milliseconds start{};
-  CooperativeTaskNode* child = nullptr;
-  CooperativeTaskNode* sibling = nullptr;
-  CooperativeTaskNode* previous = nullptr;
+  Milliseconds expiration{};
 
+  // Here the second cache line begins.
+  CooperativeCallback callback;
   CooperativeCore& core;
-  Cancellation cancellation;
+  union {
+    CooperativeTaskNode* previous;  ///< of a delayed task (PairingHeap)
+    /// Of a ready task: one that runs some tasks later, to be prefetched; or null (ReadyTasks).
+    const CooperativeTaskNode* later;
+  };
+
+  // Here the third cache line begins. It is for delayed tasks, whose heap sets these members, and
+  // for tasks that another thread cancels.
+  CooperativeTaskNode* child;
+  CooperativeTaskNode* sibling;
+
+  /// To be called once at most.
+  [[nodiscard]] Cancellation& make_cancellation() noexcept {
+    return *std::construct_at(&cancellation_, *this);
+  }
 
  private:
   static const MessageOps table;
+
+  union {
+    Cancellation cancellation_;  ///< made when it is needed: most tasks are not cancelled
+  };
 };
 static_assert(sizeof(CooperativeTaskNode) <= 192, "three cache lines, and a size of the node pool");
 

@@ -1,6 +1,7 @@
 // ReadyTasks: the tasks of a cooperative scheduler that may run, in the order in which they expire.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -42,10 +43,47 @@ class ReadyTasks {
  private:
   static constexpr std::size_t levels = 5;
 
+  /// Tells the tasks of a queue which one comes some tasks later, to fetch that into the cache when
+  /// the first one leaves. Otherwise each task of a long queue would be a miss, as it is known only
+  /// when the one before it was read.
+  class Lookahead {
+   public:
+    /// The task has got its links.
+    void insert(CooperativeTaskNode& task) noexcept {
+      task.later = nullptr;
+      if (task.next != nullptr) {
+        known_ = 0;
+        return;
+      }
+      CooperativeTaskNode*& place = latest_[count_++ % distance];
+      if (known_ == distance) place->later = &task;
+      known_ = std::min(known_ + 1, distance);
+      place = &task;
+    }
+    /// The first task leaves, `left` stay.
+    void fetch(const CooperativeTaskNode& leaving, std::size_t left) noexcept {
+      known_ = std::min(known_, left);
+      if (leaving.later == nullptr) return;
+      __builtin_prefetch(leaving.later, 1);
+      __builtin_prefetch(&leaving.later->callback, 1);
+    }
+
+   private:
+    static constexpr std::size_t distance = 8;
+
+    std::array<CooperativeTaskNode*, distance> latest_{};
+    std::size_t count_ = 0;
+    /// So many of the latest are still in the queue, and no other task stands behind or between
+    /// them.
+    std::size_t known_ = 0;
+  };
+
   /// A queue that is kept sorted.
   struct Queue {
     LoopNode* first = nullptr;
     LoopNode* last = nullptr;
+    std::size_t size = 0;
+    Lookahead lookahead;
 
     /// Searches from the end, because the place is mostly there.
     void insert(CooperativeTaskNode& task) noexcept {
@@ -54,8 +92,11 @@ class ReadyTasks {
       task.prev = older;
       task.next = std::exchange(older != nullptr ? older->next : first, &task);
       (task.next != nullptr ? task.next->prev : last) = &task;
+      ++size;
+      lookahead.insert(task);
     }
     void pop_front() noexcept {
+      lookahead.fetch(of(*first), --size);
       first = first->next;
       (first != nullptr ? first->prev : last) = nullptr;
     }
