@@ -57,9 +57,7 @@ void reserve_abortable(ControlledTask& task, SignalCore* abort_source) {
   if (task.is_dynamic) task.scheduler->home.reserve_place(task);
 }
 
-void post_without_signal(ControlledTask& task) noexcept {
-  static_cast<void>(post_to_home(task));
-}
+void post_without_signal(ControlledTask& task) noexcept { static_cast<void>(post_to_home(task)); }
 
 bool post_reserved(ControlledTask& task, Ref<SignalCore> abort_source) noexcept {
   return register_and_post(task, std::move(abort_source));
