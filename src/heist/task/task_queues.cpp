@@ -1,7 +1,6 @@
 #include "task_queues.hpp"
 #include <heist/detail/levels.hpp>
 
-#include <cstddef>
 #include <utility>
 
 namespace HEIST_NAMESPACE::detail {
@@ -66,37 +65,13 @@ DynamicQueue* TaskQueues::take_dynamic() noexcept {
   return all;
 }
 
-namespace {
-
-/// Prefetches two lines. (A prefetch of a null address would walk the page tables, ADR 0003.)
-void prefetch_node(const void* node) noexcept {
-  if (node == nullptr) return;
-  __builtin_prefetch(node, 1);
-  __builtin_prefetch(static_cast<const std::byte*>(node) + 64, 1);
-}
-
-/// Prefetches what the picks behind the next one need, because with many signals their tasks and
-/// queues are not in the caches. Queues that were inserted in the order of their tasks stand behind
-/// each other as only children. What is read here was prefetched by the picks before.
-void prefetch_behind(const DynamicQueue& next) noexcept {
-  const DynamicQueue* second = next.child;
-  if (second == nullptr) return;
-  prefetch_node(ControlledTask::of(*next.tasks.front()).links->signal);
-  prefetch_node(second->tasks.front());
-  prefetch_node(second->child);
-}
-
-}  // namespace
-
 void TaskQueues::erase_from(DynamicQueue& queue, SchedulerTask& task) noexcept {
   const bool was_first = queue.tasks.front() == &task;
   const int level = queue.level();
   if (was_first && task.next == nullptr) {
     // It is the last task, so the queue leaves the index. The entry is this queue's own (ORD-6).
-    auto& index = at(level).dynamic;
-    index.erase(queue);
+    at(level).dynamic.erase(queue);
     queue.tasks.erase(task);
-    if (const DynamicQueue* next = index.top()) return prefetch_behind(*next);
     return unmark_if_empty(level);
   }
   queue.tasks.erase(task);
