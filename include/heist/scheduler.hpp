@@ -175,21 +175,27 @@ class HEIST_EXPORT Scheduler {
     }
     auto signal = signal_of(options);
     if (!signal) return post_unsignalled(std::forward<Callback>(callback), options);
-    auto& task = *PromiseTask<Callback>::make(true, std::forward<Callback>(callback));
+    auto& task = make_task(true, std::forward<Callback>(callback));
     auto promise = promise_of(task);
     post_controlled(task, options, std::move(signal));
     return promise;
   }
   template <class Callback, class... Options>
   auto post_unsignalled(Callback&& callback, const Options&... options) const {
-    auto& task = *PromiseTask<Callback>::make(false, std::forward<Callback>(callback));
+    auto& task = make_task(false, std::forward<Callback>(callback));
     auto promise = promise_of(task);
     post_without_signal(task, options...);
     return promise;
   }
+  template <class Callback>
+  PromiseTask<Callback>& make_task(bool has_signal, Callback&& callback) const {
+    detail::TaskHome* const home = home_.get();  // first: the callback may own this scheduler
+    auto& task = *PromiseTask<Callback>::make(has_signal, std::forward<Callback>(callback));
+    task.set_home(home);
+    return task;
+  }
   template <class Task>
-  auto promise_of(Task& task) const noexcept {
-    task.set_home(home_.get());
+  static auto promise_of(Task& task) noexcept {
     return detail::Access::make<Promise<typename Task::Result>>(
         detail::Ref<typename Task::State>::adopt(&task));
   }

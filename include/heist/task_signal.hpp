@@ -99,7 +99,8 @@ class HEIST_EXPORT TaskController : public AbortController {
   /// delivered to a listener; std::invalid_argument; std::bad_alloc (stealable tasks only), nothing
   /// changed.
   /// Cost: O(loops + listeners of the signal), not of its tasks. The listeners are called once, and
-  /// once more only when other calls came meanwhile and have left.
+  /// once more only when other calls came meanwhile and have left. The first change takes one node
+  /// for each loop that has tasks of the signal, if there is memory.
   void set_priority(TaskPriority priority);
 };
 

@@ -290,6 +290,27 @@ TEST_F(EventLoopSchedulers, post_when_the_callback_owns_the_options_then_they_co
   EXPECT_EQ(by_move.status(), PromiseStatus::rejected);
 }
 
+/// A callback that owns the scheduler through which it is posted.
+struct JobWithScheduler {
+  Scheduler through;
+  PostTaskOptions options;
+  Trace* ran;
+  void operator()() const { ran->emplace_back("ran"); }
+};
+
+TEST_F(EventLoopSchedulers, post_when_the_callback_owns_the_scheduler_then_it_runs) {
+  const JobWithScheduler job{scheduler, {.priority = TaskPriority::background}, &trace};
+  std::array jobs{job, job, job};
+  EXPECT_TRUE(jobs[0].through.post(std::move(jobs[0])));
+  EXPECT_TRUE(jobs[1].through.post(std::move(jobs[1]), jobs[1].options));
+  const auto promise = jobs[2].through.post_task(std::move(jobs[2]));
+  // A wait on the promise's own loop would never end.
+  scheduler.post([&] { EXPECT_THROW(promise.get(), std::logic_error); },
+                 {.priority = TaskPriority::user_blocking});
+  loop.run_until_idle();
+  EXPECT_EQ(trace, (Trace{"ran", "ran", "ran"}));
+}
+
 TEST_F(EventLoopSchedulers, pending_when_tasks_are_queued_and_delayed_then_counts_both) {
   EXPECT_EQ(loop.pending(), 0U);
   scheduler.post([] {});

@@ -38,17 +38,18 @@ Reason Scheduler::refused_by(const PostTaskOptions& options) {
   return Access::core(*options.signal).aborted() ? options.signal->reason() : Reason();
 }
 
-/// Without options the task is user-visible.
+/// Without options the task is user-visible. The handle may have moved with the callback, which may
+/// own it, so the home is found by the core.
 bool Scheduler::post_plain(SchedulerTask& task) const noexcept {
   task.scheduler = core_;
   task.priority = core_->capped(task.priority);
-  return home_->post_or_drop(task);
+  return core_->home.post_or_drop(task);
 }
 
 bool Scheduler::post_plain(SchedulerTask& task, const PostTaskOptions& options) const noexcept {
   task.scheduler = core_;
   apply_options(task, options);
-  return home_->post_or_drop(task);
+  return core_->home.post_or_drop(task);
 }
 
 void Scheduler::post_without_signal(ControlledTask& task) const noexcept {

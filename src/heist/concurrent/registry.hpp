@@ -134,7 +134,6 @@ class Registry {
   sync::atomic<Passes*> passes_{nullptr};                      ///< owned
 };
 
-/// The registration may end as soon as it can be found, and the registry with it.
 inline bool Registry::add(Registration& registration) noexcept {
   // relaxed: it only decides when passes_ is made. A count that is lost makes that later.
   if (until_passes_.load(sync::relaxed) != 0) count_add();

@@ -308,7 +308,8 @@ bool LoopCore::collect_work() noexcept {
     if (!drain_until_limit(*this)) return false;
   }
   if (!agent.waiting.delays().empty()) agent.end_delays();
-  // Rare: a priority message was on its way while its sender had to return (D1 of SignalPort).
+  // Rare: a priority message was on its way while its sender had to return, or there was none to
+  // send (D1 of PortExtras).
   // relaxed: the exchange orders it.
   if (recheck_.load(sync::relaxed) &&
       recheck_.exchange(false, sync::edge("recheck:take", sync::seq_cst))) {
@@ -367,7 +368,9 @@ bool LoopCore::has_work() noexcept {
 
 bool LoopCore::has_more_urgent(int level) noexcept {
   auto& agent = on_agent();
-  const bool looks = has_loose_ends() || agent.waiting.has_due_delay();
+  // relaxed: the pick that follows reads it again.
+  const bool looks =
+      has_loose_ends() || agent.waiting.has_due_delay() || recheck_.load(sync::relaxed);
   const bool cluster_looks = membership_ != nullptr && membership_->has_more_urgent(level);
   return looks || cluster_looks || agent.queues.top_level() > level;
 }

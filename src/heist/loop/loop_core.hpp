@@ -38,7 +38,7 @@ extern thread_local constinit LoopCore* loop_of_this_thread;
 /// I1      The agent numbers tasks in the order of the inbox, and a local post first takes what the
 ///         inbox holds: enqueue order extends the real-time order of posts (ORD-1, ORD-2).
 /// Edge drive: leave -> enter. Carries the agent's state from one driving thread to the next.
-/// Edge recheck: request -> take. With D1 of SignalPort: the request follows the value, the reading
+/// Edge recheck: request -> take. With D1 of PortExtras: the request follows the value, the reading
 ///         follows the take.
 /// Lifetime  as TaskHome. A closed loop's lists are empty.
 class LoopCore final : public TaskHome {

@@ -95,7 +95,7 @@ struct SignalPort : private ReapMessage {
     void* followed = more_.load(sync::edge("signal:notify", sync::acquire));
     return followed != nullptr ? *static_cast<SignalPort*>(followed) : *this;
   }
-  /// To be called once for a signal that follows another one.
+  /// Called by first posters of a signal that follows another one, with the same port each time.
   void follow(SignalPort& port) noexcept {
     more_.store(&port, sync::edge("signal:attach", sync::release));
   }

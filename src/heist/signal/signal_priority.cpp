@@ -41,7 +41,7 @@ SignalPriority::SignalPriority(PriorityKind kind, TaskPriority first) noexcept
                                                 : static_cast<std::uint8_t>(first)) {}
 
 TaskPriority SignalPriority::for_picks() const noexcept {
-  // The order is seq_cst: this is the agent's half of D1 (SignalPort).
+  // The order is seq_cst: this is the agent's half of D1 (PortExtras).
   return value_of(change_word_.load(sync::edge("signal:observe", sync::seq_cst)));
 }
 
@@ -51,10 +51,11 @@ void SignalPriority::set(SignalCore& signal, TaskPriority priority) {
         "set_priority: a change of this signal is being delivered on this thread");
   }
   const auto kept = Ref<SignalCore>::share(&signal);
-  signal.ports().reserve_moves();
   std::uint32_t word = change_word_.load(sync::edge("signal:observe", sync::acquire));
+  if (word == as_word(priority)) return;  // I4: the loops know it
+  signal.ports().reserve_moves();
   do {
-    if (word == as_word(priority)) return;  // I4: the loops know it
+    if (word == as_word(priority)) return;  // another call has set it
   } while (!change_word_.compare_exchange_weak(word, entered(word, priority),
                                                sync::edge("signal:change", sync::seq_cst),
                                                sync::edge("signal:observe", sync::acquire)));

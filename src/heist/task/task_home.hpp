@@ -62,7 +62,7 @@ class TaskHome {
   void send_abort(LoopNode& message) noexcept;
   /// Called when the priority of a port's signal has changed: moves the port's queues (PRI-3).
   virtual void change_priority(SignalPort& port) noexcept = 0;
-  /// Asks the owner to read the priorities of all its runnable queues again (D1 of SignalPort). A
+  /// Asks the owner to read the priorities of all its runnable queues again (D1 of PortExtras). A
   /// cluster does nothing, because it has no queues that only its owner moves.
   virtual void request_recheck() noexcept {}
   /// Called before a task is posted that takes its priority from a signal: makes the queue that

@@ -197,7 +197,7 @@ HEIST_MODEL_PROGRAM(early_return_against_pick, 1) {
 }
 
 /// A change finds the message of an earlier one under way, which the agent has taken, or will:
-/// picks use the new value either way (D1 of SignalPort).
+/// picks use the new value either way (D1 of PortExtras).
 HEIST_MODEL_PROGRAM(second_change_against_pick, 2) {
   EventLoop loop(on_virtual_clock());
   const Scheduler scheduler = loop.scheduler();

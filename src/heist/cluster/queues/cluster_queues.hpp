@@ -81,7 +81,7 @@ class ClusterQueues {
     bins_of(groups_.of(near), level).post(task);
     published(level, near);
   }
-  /// Posts to the queue of a signal. That signal may be destroyed once agents can find the task.
+  /// Posts to the queue of a signal. That signal may be destroyed meanwhile, or before.
   void post(SignalQueueEntry& task, unsigned near = 0) noexcept {
     const auto make_ticket = [&task]() noexcept { return task.make_ticket(); };
     SignalQueue& queue = task.queue;
