@@ -9,8 +9,8 @@
 #include <memory>
 #include <optional>
 
+#include "../task/pairing_heap.hpp"
 #include "cooperative_task_node.hpp"
-#include "delayed_tasks.hpp"
 #include "ready_tasks.hpp"
 
 namespace HEIST_NAMESPACE::detail {
@@ -74,6 +74,7 @@ class CooperativeCore {
   friend class CooperativeTaskNode;
   class Performance;
   class Running;
+  using DelayedTasks = PairingHeap<CooperativeTaskNode, &starts_before>;
 
   CooperativeCore(std::unique_ptr<LoopHost> own, CooperativeHost* host);
   ~CooperativeCore();

@@ -107,7 +107,7 @@ void CooperativeCore::insert(CooperativeTaskNode& task, Milliseconds now) noexce
 }
 
 void CooperativeCore::insert_delayed(CooperativeTaskNode& task, Milliseconds now) noexcept {
-  delayed_.insert(task, now);
+  delayed_.insert(task);
   task.is_waiting = true;
   if (!ready_.empty() || delayed_.top() != &task) return;
   if (timeout_set_) host_.clear_timeout();
