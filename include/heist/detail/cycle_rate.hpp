@@ -40,8 +40,6 @@ class CycleRate {
   /// Measures the rate, each time over 10 ms to 10 s. The clock, which says `now`, was read between
   /// the two counts.
   void measure(std::uint64_t before, Milliseconds now, std::uint64_t after) noexcept;
-  /// Whether the counter says anything.
-  [[nodiscard]] bool is_known() const noexcept { return counts_per_ms_ > 0; }
   /// A number of counts that take less than the time; zero while the rate is not known.
   [[nodiscard]] std::uint64_t counts_within(Milliseconds time) const noexcept;
 

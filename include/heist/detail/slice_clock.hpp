@@ -40,32 +40,16 @@ class HEIST_EXPORT SliceClock {
   }
   [[nodiscard]] Milliseconds deadline() const noexcept { return began_ + interval_; }
 
-  /// Whether time_before() may help.
-  [[nodiscard]] bool counts() const noexcept { return rate_.is_known(); }
-  /// A time for a caller that only wants to know what is over, of which `next` would be the next:
-  /// the time that was read last, if `next` has surely not come yet, else that of the clock.
-  [[nodiscard]] Milliseconds time_before(Milliseconds next) noexcept {
-    if (next != next_) {
-      next_ = next;
-      surely_before_next_ = rate_.counts_within(next - read_);
-    }
-    return cycle_count() - asked_at_ < surely_before_next_ ? read_ : read();
-  }
-
  private:
-  Milliseconds read() noexcept;
   [[nodiscard]] bool ask_clock() noexcept;
-  void keep(Milliseconds now) noexcept;
+  void trust_counter(Milliseconds now) noexcept;
 
   bool is_ended_ = false;
   std::uint64_t asked_at_ = 0;  ///< the count when the clock was read last
   /// For so many counts more the slice lasts. Zero: the counter says nothing, or the slice was
   /// ended early.
   std::uint64_t surely_within_ = 0;
-  Milliseconds next_{-1};                 ///< what time_before() was asked for last, ...
-  std::uint64_t surely_before_next_ = 0;  ///< ... which for so many counts does not come
   const CooperativeHost& host_;
-  Milliseconds read_{-1};  ///< what the clock said then
   Milliseconds began_{-1};
   Milliseconds interval_{5};
   CycleRate rate_;

@@ -98,8 +98,6 @@ class CooperativeCore {
   Ref<CooperativeCore> take_messages() noexcept;
   void end_limits() noexcept;
   void promote(Milliseconds now) noexcept;
-  [[nodiscard]] Milliseconds latest(Milliseconds now) const noexcept;
-  [[nodiscard]] Milliseconds next_event(Milliseconds now) const noexcept;
   void take_delayed(CooperativeTaskNode& task) noexcept;
   void forget_delayed(CooperativeTaskNode& task) noexcept;
   [[nodiscard]] bool work(Milliseconds now);

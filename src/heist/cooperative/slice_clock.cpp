@@ -9,7 +9,7 @@ Milliseconds SliceClock::begin() noexcept {
   asked_at_ = cycle_count();
   began_ = host_.now();
   rate_.measure(asked_at_, began_, cycle_count());
-  keep(began_);
+  trust_counter(began_);
   return began_;
 }
 
@@ -18,20 +18,15 @@ void SliceClock::set_interval(Milliseconds interval) noexcept {
   surely_within_ = 0;
 }
 
-bool SliceClock::ask_clock() noexcept { return is_over_at(read()); }
-
-Milliseconds SliceClock::read() noexcept {
+bool SliceClock::ask_clock() noexcept {
   asked_at_ = cycle_count();
   const Milliseconds now = host_.now();
-  keep(now);
-  return now;
+  trust_counter(now);
+  return is_over_at(now);
 }
 
-/// From here on the counter answers for as long as it is sure.
-void SliceClock::keep(Milliseconds now) noexcept {
-  read_ = now;
+void SliceClock::trust_counter(Milliseconds now) noexcept {
   surely_within_ = is_ended_ ? 0 : rate_.counts_within(deadline() - now);
-  surely_before_next_ = rate_.counts_within(next_ - now);
 }
 
 }  // namespace HEIST_NAMESPACE::detail

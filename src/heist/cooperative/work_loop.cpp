@@ -1,7 +1,5 @@
 // This file has the host's side of a cooperative scheduler. Its hot path is work().
-#include <algorithm>
 #include <heist/error.hpp>
-#include <limits>
 #include <utility>
 
 #include "cooperative_core.hpp"
@@ -136,8 +134,7 @@ void CooperativeCore::post_next_message() noexcept {
 
 /// Sets the timeout for the first of the delayed tasks.
 void CooperativeCore::request_timeout(Milliseconds now) noexcept {
-  const CooperativeTaskNode* first = delayed_.top();
-  if (first != nullptr) host_.set_timeout(first->start - latest(now));
+  if (const CooperativeTaskNode* first = delayed_.top()) host_.set_timeout(first->start - now);
 }
 
 // Working.
@@ -163,34 +160,12 @@ void CooperativeCore::perform_work() {
   performance.has_more = work(now);
 }
 
-/// The time now. Where the counter answers, `now` may lie behind.
-Milliseconds CooperativeCore::latest(Milliseconds now) const noexcept {
-  return clock_.counts() ? host_.now() : now;
-}
-
-/// The next time that makes a difference: until then the same tasks are delayed, the first ready
-/// one is no more late, and the slice no more over than at `now`. Or `now`, if something is to be
-/// done with a delayed task at once.
-Milliseconds CooperativeCore::next_event(Milliseconds now) const noexcept {
-  Milliseconds next(std::numeric_limits<double>::infinity());
-  if (const CooperativeTaskNode* delayed = delayed_.top()) {
-    if (!delayed->is_alive() || delayed->start <= now) return now;
-    next = delayed->start;
-  }
-  const CooperativeTaskNode* ready = ready_.top();
-  if (ready == nullptr || ready->expiration <= now) return next;
-  const Milliseconds deadline = clock_.deadline();
-  if (deadline > now) next = std::min(next, deadline);
-  return std::min(next, ready->expiration);
-}
-
 /// Works until the slice is over. Returns whether there is more to do.
 bool CooperativeCore::work(Milliseconds now) {
   for (;;) {
     end_limits();
     take_messages();
     drop_cancelled();
-    if (clock_.counts()) now = clock_.time_before(next_event(now));
     promote(now);
     if (closed_) return false;
     CooperativeTaskNode* task = ready_.top();
@@ -204,10 +179,10 @@ bool CooperativeCore::work(Milliseconds now) {
       continue;
     }
     CooperativeCallback rest = call(*task, now);
-    if (!clock_.counts()) now = host_.now();
+    now = host_.now();
     if (rest && !task->is_cancelled_elsewhere()) {
       task->callback = std::move(rest);
-      promote(latest(now));
+      promote(now);
       return true;
     }
     if (ready_.top() == task) release(ready_.pop());
