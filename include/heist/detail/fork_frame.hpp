@@ -101,9 +101,9 @@ HEIST_EXPORT void run_tree(ForkTree& tree) noexcept;
 /// cases the coroutine says why it has suspended, and returns to the loop that resumed the first
 /// one (TreeRun), which does what follows.
 ///
-/// I1  A coroutine that has left its continuation behind touches neither its frame nor its awaiter
-///     afterwards, unless its child went back to it. Another agent may have resumed or destroyed
-///     the frame.
+/// I1  A coroutine that waits for a call touches neither its frame nor its awaiter afterwards,
+///     unless that call went back to it here. Another agent may have resumed or destroyed the
+///     frame: its continuation was stolen, or that of its child, which then ended there.
 ///
 /// Thread: the agent's.
 class HEIST_EXPORT ForkRun {
@@ -156,7 +156,7 @@ class HEIST_EXPORT ForkRun {
   void after_stop(ForkFrame& frame) noexcept;
 
   const bool is_stealable_;
-  std::uint8_t depth_ = 0;  ///< how many coroutines wait in call()
+  std::uint8_t depth_ = 0;  ///< how many coroutines are in call() or fork()
 };
 
 /// The part of a coroutine's promise that does not depend on its result.
@@ -274,7 +274,7 @@ inline bool ForkRun::resume_for(const ForkFrame& caller, ForkFrame& child) noexc
 inline void ForkRun::resume(ForkFrame& frame) noexcept {
   frame.run = this;
   frame.coroutine.resume();
-  if (step > Step::go_back) [[unlikely]]
+  if (step == Step::join || step == Step::end) [[unlikely]]
     after_stop(frame);
 }
 

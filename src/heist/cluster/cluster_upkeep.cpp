@@ -108,8 +108,8 @@ Registration* ClusterUpkeep::first_to_withdraw() const noexcept {
   return last_withdrawn_ != nullptr ? last_withdrawn_->chain : cluster_.aborted().first_of_chain();
 }
 
-/// Takes a portion of the aborted tasks out of the wheel, before their callbacks are destroyed: none
-/// of them may come due without its contents.
+/// Takes a portion of the aborted tasks out of the wheel, before their callbacks are destroyed:
+/// none of them may come due without its contents.
 void ClusterUpkeep::withdraw_some() noexcept {
   Registration* const first = first_to_withdraw();
   Registration* at = first;

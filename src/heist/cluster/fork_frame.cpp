@@ -95,7 +95,8 @@ class TreeRun final : public ForkRun {
     return child.parent->children.end_child();
   }
   bool goes_before_parent(const ForkFrame& child) noexcept HEIST_ON_AGENT {
-    return child.way < Way::forked || (child.way == Way::forked && unfork());
+    return child.way == Way::called || child.way == Way::forked_in_place ||
+           (child.way == Way::forked && unfork());
   }
   ForkFrame* end_tree() noexcept HEIST_ON_AGENT {
     loop_.on_agent().current = outer_;  // what the state borrows may end with the tree

@@ -8,6 +8,7 @@
 #include <heist/detail/ref.hpp>
 #include <heist/detail/sync.hpp>
 #include <memory>
+#include <type_traits>
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -34,7 +35,6 @@ class CooperativeTaskNode : public LoopNode {
                       CooperativeCallback&& what) noexcept;
   CooperativeTaskNode(const CooperativeTaskNode&) = delete;
   CooperativeTaskNode& operator=(const CooperativeTaskNode&) = delete;
-  ~CooperativeTaskNode() {}  // a cancellation needs no destructor
 
   /// Whether there is something to call.
   [[nodiscard]] bool is_alive() const noexcept { return callback && !is_cancelled_elsewhere(); }
@@ -77,6 +77,7 @@ class CooperativeTaskNode : public LoopNode {
   union {
     Cancellation cancellation_;  ///< made when it is needed: most tasks are not cancelled
   };
+  static_assert(std::is_trivially_destructible_v<Cancellation>, "nobody destroys it");
 };
 static_assert(sizeof(CooperativeTaskNode) <= 192, "three cache lines, and a size of the node pool");
 
