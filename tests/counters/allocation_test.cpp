@@ -269,6 +269,12 @@ TEST_F(Lif4NeverAllocates, set_priority_when_it_is_not_the_first_then_nothing_is
             Allocations{});
 }
 
+// Rule: LIF-4. Nor does it make the message.
+TEST_F(Lif4NeverAllocates, set_priority_when_the_value_is_the_same_then_nothing_is_allocated) {
+  const TaskPriority same = task_controller.signal().priority();
+  EXPECT_EQ(allocated_by([&] { task_controller.set_priority(same); }), Allocations{});
+}
+
 // Rule: LIF-4
 TEST_F(Lif4NeverAllocates, close_when_aborting_then_nothing_is_allocated) {
   EXPECT_EQ(allocated_by([this] { loop.close(CloseMode::abort()); }), Allocations{});

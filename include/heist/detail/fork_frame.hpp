@@ -255,6 +255,7 @@ inline bool ForkRun::call(ForkFrame& caller, ForkFrame& child) noexcept {
 
 inline bool ForkRun::fork(ForkFrame& caller, ForkFrame& child) noexcept {
   child.parent = &caller;  // first, because whoever takes the caller may ask its child for it
+  // No thief reads how the child is run, so that may be written afterwards.
   child.way = is_stealable_ && leave_behind(caller) ? Way::forked : Way::forked_in_place;
   return resume_for(caller, child);
 }
