@@ -71,6 +71,7 @@ TEST_F(DynamicQueues, WPT_BL_05_queue_when_its_controller_is_gone_then_lives_unt
 // A helper of a parallel loop asks so whether to let the loop pick.
 TEST_F(DynamicQueues, urgency_when_priorities_are_to_be_read_again_then_perhaps_more_urgent) {
   loop.on_agent([](LoopCore& core) {
+    core.assert_agent();
     EXPECT_FALSE(core.has_more_urgent(effective_priority(user_blocking, true)));
     core.request_recheck();
     EXPECT_TRUE(core.has_more_urgent(effective_priority(user_blocking, true)));
