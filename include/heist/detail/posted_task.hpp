@@ -80,7 +80,7 @@ class SignalledTask final : public ControlledTask {
   static void release_share(SchedulerTask& task) noexcept {
     if (of(task).links_.memory.drop_or_be_last()) destroy_node(of(task));
   }
-  static constexpr TaskOps table{{LoopNodeKind::task, &run_controlled_task, &drop_controlled_task},
+  static constexpr TaskOps table{{LoopNodeKind::task, &run_signalled_task, &drop_controlled_task},
                                  &invoke,
                                  &settle,
                                  &discard_outcome,

@@ -135,11 +135,11 @@ class SchedulerTask : public LoopNode {
   }
 
   /// posted -> started. Returns false when an abort or a close was first.
-  [[nodiscard]] bool try_start() noexcept {
-    auto expected = TaskPhase::posted;
-    return phase_.compare_exchange_strong(expected, TaskPhase::started,
-                                          sync::edge("phase:start", sync::seq_cst), sync::relaxed);
-    // relaxed: a failed start reads nothing the aborter wrote.
+  [[nodiscard]] bool try_start() noexcept { return leave_posted(TaskPhase::started); }
+  /// posted -> finished: a task starts that has no outcome which anybody could claim while it runs.
+  /// Returns false when an abort or a close was first.
+  [[nodiscard]] bool try_start_without_outcome() noexcept {
+    return leave_posted(TaskPhase::finished);
   }
   /// The same for a task without links, before a close can find it (RunningTask).
   void start_unclaimed() noexcept {
@@ -188,6 +188,12 @@ class SchedulerTask : public LoopNode {
   }
 
  private:
+  bool leave_posted(TaskPhase to) noexcept {
+    auto expected = TaskPhase::posted;
+    return phase_.compare_exchange_strong(expected, to, sync::edge("phase:start", sync::seq_cst),
+                                          sync::relaxed);
+    // relaxed: a failed start reads nothing the aborter wrote.
+  }
   bool leave_started(TaskPhase to) noexcept {
     auto expected = TaskPhase::started;
     // Failure is ordered too: the aborter's rejection happened before this late finish.
@@ -284,8 +290,11 @@ class HEIST_EXPORT ControlledTask : public SchedulerTask {
   SignalLinks* const links;
 };
 
-/// `run` of every controlled task: start, callback, checkpoint, settle, checkpoint (lifetime.md).
+/// `run` of a task with a promise: start, callback, checkpoint, settle, checkpoint (lifetime.md).
 HEIST_EXPORT void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept;
+/// `run` of a task with a signal and without a promise: start, callback, checkpoint. Nobody can
+/// claim its outcome, so neither an abort nor a close finds it while it runs.
+HEIST_EXPORT void run_signalled_task(LoopNode& node, LoopCore& loop) noexcept;
 /// Called on any agent when a task that had forked has ended: settles it, unless an abort came
 /// first.
 HEIST_EXPORT void finish_task(ControlledTask& task, TaskOutcome outcome, Reason& error) noexcept;

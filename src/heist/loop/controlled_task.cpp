@@ -54,6 +54,34 @@ inline bool publish_and_start(ControlledTask& task, RunningTask& slot) noexcept 
   return !may_be_aborted || start_task(task);
 }
 
+bool has_returned(TaskOutcome outcome) noexcept {
+  return outcome != TaskOutcome::promise && outcome != TaskOutcome::forked;
+}
+
+/// Calls the callback of a task that has started, and makes the checkpoint after it.
+inline TaskOutcome call(ControlledTask& task, LoopCore& loop, Reason& error) noexcept {
+  auto& agent = loop.on_agent();
+  SignalCore* const signal = task.signal();
+  if (task.is_dynamic) task.links->cell.reset();
+  agent.current = {.scheduler = task.scheduler,
+                   .priority = task.priority,
+                   .abort_source = signal,
+                   .priority_source = task.is_dynamic ? signal : nullptr};
+  loop.counts().count_run();
+  loop.counts().activity().say_runs(static_cast<const SchedulerTask*>(&task));
+  const TaskOutcome outcome = task.task_ops().invoke(task, error);
+  if (has_returned(outcome)) task.task_ops().discard_callback(task);
+  agent.current = {};
+  loop.microtask_checkpoint();
+  return outcome;
+}
+
+/// Ends a task that an abort or a close has kept from starting.
+void dispose_unstarted(ControlledTask& task, LoopCore& loop) noexcept {
+  loop.on_agent().not_started = true;
+  dispose(task);
+}
+
 /// The reason with which a close rejects a task. An abort may have come first (ABT-2) that has not
 /// claimed the task yet: the abort of a root calls the root's listeners before (ABT-3).
 Reason reason_to_drop(const ControlledTask& task) noexcept {
@@ -100,36 +128,36 @@ bool dispose(ControlledTask& task) noexcept {
 }
 
 void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept {
-  auto& agent = loop.on_agent();
   auto& task = ControlledTask::of(static_cast<SchedulerTask&>(node));
   if (!publish_and_start(task, loop.running_task())) {
-    agent.not_started = true;
     loop.running_task().withdraw(task);
-    dispose(task);
-    return;
+    return dispose_unstarted(task, loop);
   }
   SignalCore* const signal = task.signal();
-  if (task.is_dynamic) task.links->cell.reset();
-  agent.current = {.scheduler = task.scheduler,
-                   .priority = task.priority,
-                   .abort_source = signal,
-                   .priority_source = task.is_dynamic ? signal : nullptr};
-  loop.counts().count_run();
-  loop.counts().activity().say_runs(static_cast<const SchedulerTask*>(&task));
   Reason error;
-  const TaskOutcome outcome = task.task_ops().invoke(task, error);
-  const bool has_returned = outcome != TaskOutcome::promise && outcome != TaskOutcome::forked;
-  if (has_returned) task.task_ops().discard_callback(task);
-  agent.current = {};
-  loop.microtask_checkpoint();
+  const TaskOutcome outcome = call(task, loop, error);
   const bool was_there = loop.running_task().withdraw(task);
   // The callback and the checkpoint after it are done. No signal aborts the task and no close has
   // taken it, so nobody else can claim its outcome.
-  const bool is_ours = has_returned && was_there && signal == nullptr;
+  const bool is_ours = has_returned(outcome) && was_there && signal == nullptr;
   if (is_ours || outcome == TaskOutcome::forked) {
     return task.task_ops().settle(task, outcome, error);
   }
   finish_task(task, outcome, error);
+}
+
+void run_signalled_task(LoopNode& node, LoopCore& loop) noexcept {
+  auto& task = ControlledTask::of(static_cast<SchedulerTask&>(node));
+  if (!task.try_start_without_outcome() || is_left_to_aborter(task)) {
+    return dispose_unstarted(task, loop);
+  }
+  Reason error;
+  const TaskOutcome outcome = call(task, loop, error);
+  // Nobody hears of an error that came after an abort.
+  const bool reports = outcome == TaskOutcome::exception && !is_left_to_aborter(task);
+  leave_signal(task);
+  const auto& ops = task.task_ops();
+  reports ? ops.settle(task, outcome, error) : ops.retire(task);
 }
 
 void drop_controlled_task(LoopNode& node) noexcept {
