@@ -105,8 +105,7 @@ void Registry::prune_some() noexcept {
     return;
   }
   // If another death has ended the pass meanwhile, no new one is due.
-  // relaxed: as in note_dead().
-  if (passes->kept != nullptr || until_due_.load(sync::relaxed) <= 0) unlink_some(*passes);
+  if (passes->kept != nullptr || shares_and_deaths_.until_due() <= 0) unlink_some(*passes);
   leave_prune(*passes);
 }
 
@@ -163,7 +162,7 @@ void Registry::unlink_some(Passes& passes) noexcept {
 /// died already and was not unlinked counts.
 void Registry::end_pass(Passes& passes) noexcept {
   const std::int32_t next = passes.live / 2 + prune_margin;
-  until_due_.fetch_add(next - passes.allowed, sync::relaxed);  // relaxed: as in note_dead().
+  shares_and_deaths_.allow_deaths(next - passes.allowed);
   passes.allowed = next;
   passes.live = 0;
   passes.kept = nullptr;

@@ -5,6 +5,8 @@
 #include <heist/detail/scheduler_task.hpp>
 #include <heist/detail/sync.hpp>
 
+#include "shares_and_deaths.hpp"
+
 namespace HEIST_NAMESPACE::detail {
 
 // Roles   registrant: any thread (add).  walker: the one thread that aborts, or that delivers a
@@ -44,7 +46,7 @@ namespace HEIST_NAMESPACE::detail {
 // Progress  add is lock-free; walking and pruning never wait for anyone. A death looks at one
 //         portion at most, and frees at most that, however many nodes are registered (ABT-4). But a
 //         pruner that is stopped inside while a whole close goes by frees the closed list.
-// Bound   "Dead" are those that died and were not unlinked: Passes::allowed - until_due_. A pass is
+// Bound   "Dead" are those that died and were not unlinked: Passes::allowed - until_due(). A pass is
 //         due when they reach half of the nodes that were alive at the last pass, plus the margin:
 //         dead <= live + 2 * prune_margin then. With n nodes a pass takes n * pace / portion, that
 //         is n / 8 deaths. So until its end dead <= 3 * live + 4 * (prune_margin + 2 * pace)
@@ -69,6 +71,13 @@ class Registry {
 
   /// Called by any thread when one more registration has died. Prunes a portion when that pays.
   void note_dead() noexcept;
+  /// Does the same, and drops a reference to the registry's owner. Returns true when that was the
+  /// last one.
+  [[nodiscard]] bool leave() noexcept;
+
+  /// The references to the owner, if it counts them here. There is one at first.
+  [[nodiscard]] SharesAndDeaths& shares() noexcept { return shares_and_deaths_; }
+  [[nodiscard]] const SharesAndDeaths& shares() const noexcept { return shares_and_deaths_; }
 
   /// Called by the walker: calls `visit(Registration&)` for those added before, newest first.
   template <class Visit>
@@ -100,7 +109,7 @@ class Registry {
   /// What passes need. It belongs to the pruner, but for the lists that are left to the other one
   /// inside.
   struct Passes {
-    /// How many deaths until_due_ has allowed so far, less the nodes that were unlinked. It may
+    /// How many deaths shares_and_deaths_ has allowed so far, less the nodes that were unlinked. It may
     /// fall below zero within a pass.
     std::int32_t allowed = prune_margin;
     std::int32_t live = 0;                ///< how many it met alive in this pass
@@ -115,6 +124,11 @@ class Registry {
       visit(*node);
     }
   }
+  /// Whether a portion is to be pruned when so many deaths are left until a pass is due.
+  static constexpr bool is_due(std::int32_t left) noexcept { return left <= 0 && left % pace == 0; }
+  [[nodiscard]] bool is_closed() const noexcept {
+    return head_.load(sync::relaxed) == &closed_mark;  // relaxed: it only saves pruning.
+  }
   [[nodiscard]] Registration* newest() const noexcept;
   [[nodiscard]] Registration* close_list() noexcept;
   void enter_walk() noexcept;
@@ -128,10 +142,10 @@ class Registry {
   void leave_prune(Passes& passes) noexcept;
 
   sync::atomic<Registration*> head_{nullptr};
-  sync::atomic<std::int32_t> until_due_{prune_margin};  ///< deaths until a pass is due
+  SharesAndDeaths shares_and_deaths_{prune_margin};
+  sync::atomic<Passes*> passes_{nullptr};  ///< owned
   sync::atomic<std::uint16_t> gate_{0};
   sync::atomic<std::uint8_t> until_passes_{passes_after + 1};  ///< adds until passes_ is made
-  sync::atomic<Passes*> passes_{nullptr};                      ///< owned
 };
 
 inline bool Registry::add(Registration& registration) noexcept {
@@ -148,10 +162,15 @@ inline bool Registry::add(Registration& registration) noexcept {
 }
 
 inline void Registry::note_dead() noexcept {
-  if (head_.load(sync::relaxed) == &closed_mark) return;  // relaxed: a closed list is not pruned.
-  // relaxed: it only decides when to prune, never what.
-  const std::int32_t left = until_due_.fetch_sub(1, sync::relaxed) - 1;
-  if (left <= 0 && left % pace == 0) prune_some();
+  if (!is_closed() && is_due(shares_and_deaths_.count_death())) prune_some();
+}
+
+inline bool Registry::leave() noexcept {
+  if (is_closed()) return shares_and_deaths_.drop();
+  const auto left = shares_and_deaths_.try_leave(is_due);
+  if (left != SharesAndDeaths::Left::not_yet) return left == SharesAndDeaths::Left::last;
+  note_dead();
+  return shares_and_deaths_.drop();
 }
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -40,9 +40,7 @@ bool is_left_to_aborter(const ControlledTask& task) noexcept {
 void leave_signal(ControlledTask& task) noexcept {
   if (task.links == nullptr) return;
   SignalCore* signal = std::exchange(task.links->signal, nullptr);
-  if (signal == nullptr) return;
-  signal->note_dead();
-  release(*signal);
+  if (signal != nullptr) leave(*signal);
 }
 
 /// Returns false when an abort, or a close that found the task in the agent's slot, came before the

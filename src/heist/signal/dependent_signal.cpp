@@ -210,9 +210,13 @@ void DependentSignal::release_kept() noexcept {
 }
 
 void DependentSignal::end_dependent() noexcept {
-  for (const SourceLink& link : abort_links()) link.source->note_dead();
-  if (follows_) links().back().source->changing_priority().note_dead();
-  for (SourceLink& link : links()) link.source.reset();
+  auto roots = links();
+  if (follows_) {
+    roots.back().source->changing_priority().note_dead();
+    roots.back().source.reset();
+    roots = roots.first(roots.size() - 1);
+  }
+  for (SourceLink& link : roots) leave(*link.source.detach());
   drop_contents();
   drop_memory();
 }

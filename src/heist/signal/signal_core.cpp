@@ -49,10 +49,15 @@ void release(SignalCore& core) noexcept {
   // (try_retain).
   const bool is_controllers =
       core.form_ == SignalForm::plain || core.form_ == SignalForm::controller;
-  if (is_controllers ? core.shares_.drop_or_be_last() : core.shares_.drop()) core.end();
+  SharesAndDeaths& shares = core.abort_registry_.shares();
+  if (is_controllers ? shares.drop_or_be_last() : shares.drop()) core.end();
 }
 
-void retain(SignalCore& core) noexcept { core.shares_.add(); }
+void leave(SignalCore& core) noexcept {
+  if (core.abort_registry_.leave()) core.end();
+}
+
+void retain(SignalCore& core) noexcept { core.abort_registry_.shares().add(); }
 
 Reason SignalCore::reason() const noexcept {
   return Access::make<Reason>(

@@ -126,12 +126,14 @@ class SignalCore {
 
   /// Adds a reference, for a caller that holds only the memory. Returns false when the last
   /// reference has gone.
-  [[nodiscard]] bool try_retain() noexcept { return shares_.try_add(); }
-  [[nodiscard]] bool has_ended() const noexcept { return shares_.is_zero(); }
+  [[nodiscard]] bool try_retain() noexcept { return abort_registry_.shares().try_add(); }
+  [[nodiscard]] bool has_ended() const noexcept { return abort_registry_.shares().is_zero(); }
   [[nodiscard]] bool is_dependent() const noexcept { return form_ == SignalForm::dependent; }
 
   friend void retain(SignalCore& core) noexcept;
   friend void release(SignalCore& core) noexcept;
+  /// note_dead() and release() in one: for whoever has ended a registration.
+  friend void leave(SignalCore& core) noexcept;
 
  protected:
   ~SignalCore();
@@ -154,13 +156,13 @@ class SignalCore {
   void reject_claimed(SignalLinks* oldest, const Reason& reason) noexcept;
   void dispatch_abort(Listener* oldest, TaskHome* outermost_on) noexcept;
 
+  sync::atomic<ReasonBox*> reason_{nullptr};       ///< owned reference
+  [[no_unique_address]] Registry abort_registry_;  ///< counts the references, too
+  // These three stand in the padding of the registry.
   const SignalForm form_;
   const PriorityKind kind_;
   /// Where the SignalPriority stands in the node. An AbortSignal has none.
   const std::uint8_t priority_at_;
-  RefCount shares_{1};
-  sync::atomic<ReasonBox*> reason_{nullptr};  ///< owned reference
-  Registry abort_registry_;
   SignalPorts ports_;
   sync::atomic<StopBridge*> stop_{nullptr};  ///< owned share, made when first asked for
 };
