@@ -78,6 +78,11 @@ struct Access {
   [[nodiscard]] static decltype(auto) box(const Handle& reason) noexcept {
     return reason.box();
   }
+  template <class Handle>
+    requires(!std::is_reference_v<Handle>)
+  [[nodiscard]] static auto into_box(Handle&& reason) noexcept {
+    return std::move(reason.box_);
+  }
 };
 
 }  // namespace HEIST_NAMESPACE::detail

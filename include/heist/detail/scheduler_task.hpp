@@ -216,9 +216,12 @@ struct Registration {
     bool (*claim)(Registration&) noexcept;
     /// True once it will never act again; it may then be unlinked.
     bool (*is_dead)(const Registration&) noexcept;
-    /// Drops the registry's share of the memory.
+    /// Drops the registry's share of the memory, unless a claim has taken that over.
     void (*forget)(Registration&) noexcept;
     Kind kind;
+    /// Called by the claimer before it returns from the registry's close: if the claim has taken
+    /// over the registry's share, gives the registry one of its own. Null: no claim does that.
+    void (*restore_share)(Registration&) noexcept = nullptr;
   };
 
   constexpr explicit Registration(const Ops& table) noexcept : ops(&table) {}
@@ -259,6 +262,9 @@ struct HEIST_EXPORT SignalLinks : Registration {
     contents_taken_.store(false, sync::edge("contents:return", sync::release));
   }
   bool is_withdrawn = false;  ///< the keeper took the task out of the wheel
+  /// The aborter's, and with the registry's closed list another's: the aborter has taken over the
+  /// registry's share.
+  bool share_is_taken = false;
   /// For a continuation whose priority may change: whether the signal that it follows is also its
   /// abort source.
   bool has_one_signal = false;

@@ -78,8 +78,17 @@ Registry::Passes* Registry::find_passes() const noexcept {
   return passes_.load(sync::edge("registry:find", sync::acquire));
 }
 
+/// A pruner inside may stand on these nodes, or come to them.
+void Registry::restore_shares(Registration* closed_list) noexcept {
+  // relaxed: an earlier walk has acquired it.
+  for (Registration* node = closed_list; node != nullptr; node = node->older.load(sync::relaxed)) {
+    if (node->ops->restore_share != nullptr) node->ops->restore_share(*node);
+  }
+}
+
 void Registry::leave_walk(Registration* closed_list) noexcept {
   std::uint16_t inside = gate_.load(sync::edge("registry:meet", sync::acquire));
+  if ((inside & pruning) != 0) restore_shares(closed_list);
   while ((inside & pruning) != 0) {
     // (I5.) It is not read if the pruner leaves first.
     if (closed_list != nullptr) find_passes()->closed_list = closed_list;

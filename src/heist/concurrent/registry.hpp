@@ -23,7 +23,8 @@ namespace HEIST_NAMESPACE::detail {
 //         becomes alive again, so the walker loses nothing when it misses one.
 // I2      An unlinked node keeps its `older` pointer and its memory until neither a walker nor a
 //         pruner is inside. So a walker that stands on it still reaches every live node behind it.
-//         The same holds for a closed list.
+//         The same holds for a closed list: if a pruner is inside, its claimed nodes get their
+//         shares back before the walker returns.
 // I3      No pruner enters while a walker is inside. If a walker and a pruner are inside together,
 //         the first to leave leaves its nodes to the other. A thread that finds itself alone inside
 //         takes the nodes before it takes its bit out of gate_, while nobody else can enter the
@@ -42,7 +43,7 @@ namespace HEIST_NAMESPACE::detail {
 //         the thread that frees them. To the next thread that enters it carries how far a pass has
 //         come, and the finished list.
 // Reclamation  The registry holds one share of each node, and forget() drops it. A walker that
-//         keeps a node beyond its walk takes a share of its own.
+//         keeps a node beyond its walk takes a share of its own, or in a close the registry's.
 // Progress  add is lock-free; walking and pruning never wait for anyone. A death looks at one
 //         portion at most, and frees at most that, however many nodes are registered (ABT-4). But a
 //         pruner that is stopped inside while a whole close goes by frees the closed list.
@@ -132,6 +133,7 @@ class Registry {
   [[nodiscard]] Registration* newest() const noexcept;
   [[nodiscard]] Registration* close_list() noexcept;
   void enter_walk() noexcept;
+  static void restore_shares(Registration* closed_list) noexcept;
   void leave_walk(Registration* closed_list) noexcept;
   [[nodiscard]] Passes* find_passes() const noexcept;
   void count_add() noexcept;

@@ -19,15 +19,19 @@ bool claim_task(Registration& registration) noexcept {
   auto& links = static_cast<SignalLinks&>(registration);
   ControlledTask& task = links.task;
   if (task.try_abort() == SchedulerTask::AbortClaim::none) return false;
-  links.memory.add();  // the aborter's share
+  links.share_is_taken = true;  // it is the aborter's now
   return true;
 }
 bool is_task_done(const Registration& registration) noexcept {
   return static_cast<const SignalLinks&>(registration).task.is_done();
 }
 void forget_task(Registration& registration) noexcept {
-  ControlledTask& task = static_cast<SignalLinks&>(registration).task;
-  task.task_ops().release_share(task);
+  auto& links = static_cast<SignalLinks&>(registration);
+  if (!links.share_is_taken) links.task.task_ops().release_share(links.task);
+}
+void restore_share_of_task(Registration& registration) noexcept {
+  auto& links = static_cast<SignalLinks&>(registration);
+  if (std::exchange(links.share_is_taken, false)) links.memory.add();
 }
 
 /// Whether the task's signal is aborted. Then the task is left to the aborter.
@@ -108,7 +112,8 @@ void finish_task(ControlledTask& task, TaskOutcome outcome, Reason& error) noexc
 }
 
 constinit const Registration::Ops SignalLinks::abort_steps{&claim_task, &is_task_done, &forget_task,
-                                                           Registration::Kind::task};
+                                                           Registration::Kind::task,
+                                                           &restore_share_of_task};
 
 bool discard_contents(ControlledTask& task) noexcept {
   if (task.links != nullptr && is_stealable(task) && !task.links->take_contents()) return false;

@@ -52,12 +52,25 @@ CapturedState SignalledContinuation::leave_signal() noexcept {
   return CapturedState::adopt(state_);
 }
 
+/// Starts the continuation, unless a close or an abort came first. What has started can be claimed
+/// by nobody, so if an abort has set the reason and not come to this continuation yet, it is
+/// rejected here. A dependent signal may be about to get another root's reason, so that there only
+/// the aborter knows which.
+bool SignalledContinuation::try_begin() noexcept {
+  SignalCore& signal = *links_.signal;
+  if (signal.is_dependent()) return start_task(*this) && try_finish();
+  if (!try_start_without_outcome()) return false;
+  if (!signal.try_leave_to_aborter()) return true;
+  reject(*this, signal.reason());
+  return false;
+}
+
 /// Resumes the coroutine as FrameContinuation does. From its start until then, nothing runs that
 /// could abort it here, but another thread may.
 void SignalledContinuation::run(LoopNode& node, LoopCore& loop) noexcept {
   auto& agent = loop.on_agent();
   auto& self = of(static_cast<SchedulerTask&>(node));
-  if (!start_task(self) || !self.try_finish()) {
+  if (!self.try_begin()) {
     agent.not_started = true;
     dispose(self);
     return;

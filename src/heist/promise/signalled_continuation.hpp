@@ -28,6 +28,7 @@ class SignalledContinuation final : public ControlledTask {
   [[nodiscard]] static SignalledContinuation& of(SchedulerTask& task) noexcept {
     return static_cast<SignalledContinuation&>(ControlledTask::of(task));
   }
+  [[nodiscard]] bool try_begin() noexcept;
   [[nodiscard]] CapturedState leave_signal() noexcept;
   static void run(LoopNode& node, LoopCore& loop) noexcept;
   static void reject(SchedulerTask& task, const Reason& reason) noexcept;

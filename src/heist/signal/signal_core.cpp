@@ -69,31 +69,33 @@ bool SignalCore::try_keep_for_aborter() noexcept {
 }
 
 /// Gives the signal its reason. Returns false when it has one already.
-bool SignalCore::mark_aborted(const Reason& reason) noexcept {
-  ReasonBox* none = nullptr;
-  retain(*Access::box(reason));
-  // The order is seq_cst, together with the registry's close and the tasks' starts (Edge phase).
-  if (reason_.compare_exchange_strong(none, Access::box(reason).get(),
-                                      sync::edge("signal:abort", sync::seq_cst),
-                                      sync::edge("signal:observe", sync::acquire))) {
-    return true;
-  }
-  release(*Access::box(reason));
-  return false;
+bool SignalCore::mark_aborted(Reason reason) noexcept {
+  if (!try_take_share_of(reason)) return false;
+  static_cast<void>(Access::into_box(std::move(reason)).detach());
+  return true;
 }
 
-void SignalCore::abort(const Reason& reason, TaskHome* outermost_on) noexcept {
-  if (!mark_aborted(reason)) return;
-  // The signal is kept, as a listener may drop the last handle, and with it the caller's reason.
+/// Does the same. If it returns true, the share that this Reason had is the signal's.
+bool SignalCore::try_take_share_of(const Reason& reason) noexcept {
+  ReasonBox* none = nullptr;
+  // The order is seq_cst, together with the registry's close and the tasks' starts (Edge phase).
+  return reason_.compare_exchange_strong(none, Access::box(reason).get(),
+                                         sync::edge("signal:abort", sync::seq_cst),
+                                         sync::edge("signal:observe", sync::acquire));
+}
+
+void SignalCore::abort(Reason reason, TaskHome* outermost_on) noexcept {
+  if (!try_take_share_of(reason)) return;
+  // A listener may drop the last handle. The signal is kept, and with it the reason.
   const auto self = Ref<SignalCore>::share(this);
-  const Reason kept = reason;
-  ClaimedLinks links = run_abort_steps(kept, outermost_on);
+  ClaimedLinks links = run_abort_steps(reason, outermost_on);
   while (SourceLink* link = ClaimedLinks::take_first(links.dependents)) {
-    static_cast<void>(link->dependent.run_abort_steps(kept, outermost_on));
+    static_cast<void>(link->dependent.run_abort_steps(reason, outermost_on));
     release(link->dependent);
   }
   while (SourceLink* link = ClaimedLinks::take_first(links.aborted_before))
     release(link->dependent);
+  static_cast<void>(Access::into_box(std::move(reason)).detach());  // the share is the signal's
 }
 
 void SignalCore::abort_at_birth(const Reason& reason) noexcept {

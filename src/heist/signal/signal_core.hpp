@@ -71,7 +71,7 @@ class SignalCore {
   [[nodiscard]] Reason reason() const noexcept;
   /// `outermost_on` is the loop whose plain task aborts, or null. With it every listener is an
   /// outermost callback, and a checkpoint follows it (FORMAT.md 3.3).
-  void abort(const Reason& reason, TaskHome* outermost_on = nullptr) noexcept;
+  void abort(Reason reason, TaskHome* outermost_on = nullptr) noexcept;
   /// Aborts a signal of which nobody has a handle yet, without an event.
   void abort_at_birth(const Reason& reason) noexcept;
   /// Returns false when the signal is aborted. The registration was not added then.
@@ -150,7 +150,8 @@ class SignalCore {
   [[nodiscard]] SignalPort& make_port_for(const SchedulerCore& scheduler);
   void end() noexcept;
   [[nodiscard]] bool try_keep_for_aborter() noexcept;
-  [[nodiscard]] bool mark_aborted(const Reason& reason) noexcept;
+  [[nodiscard]] bool mark_aborted(Reason reason) noexcept;
+  [[nodiscard]] bool try_take_share_of(const Reason& reason) noexcept;
   [[nodiscard]] Claimed claim_registered(const Reason& reason) noexcept;
   [[nodiscard]] ClaimedLinks run_abort_steps(const Reason& reason, TaskHome* outermost_on) noexcept;
   void reject_claimed(SignalLinks* oldest, const Reason& reason) noexcept;

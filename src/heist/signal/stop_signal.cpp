@@ -21,7 +21,7 @@ void StopSignal::Callback::operator()() const noexcept {
   } catch (...) {
     reason = Reason::out_of_memory();
   }
-  self.abort(reason);
+  self.abort(std::move(reason));
   release(self);
 }
 

@@ -63,7 +63,7 @@ void TimeoutSignal::abort_by_timeout() noexcept {
   } catch (...) {
     reason = Reason::out_of_memory();
   }
-  abort(reason, driven_home());
+  abort(std::move(reason), driven_home());
 }
 
 void TimeoutSignal::drop_timer(LoopNode& node) noexcept {
