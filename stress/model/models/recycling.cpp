@@ -100,6 +100,34 @@ struct Entry : Registration {
   int contents = 1;
 };
 
+/// One that lives. Its claim takes over its registry's share, as that of a task does.
+struct LiveEntry : Registration {
+  LiveEntry() : Registration(table) {}
+
+  static LiveEntry& of(Registration& registration) { return static_cast<LiveEntry&>(registration); }
+  static bool claim(Registration& registration) noexcept { return of(registration).taken = true; }
+  static bool is_dead(const Registration& registration) noexcept {
+    check(static_cast<const LiveEntry&>(registration).contents == 1, "the entry is there");
+    return false;
+  }
+  static void forget(Registration& registration) noexcept {
+    if (!of(registration).taken) of(registration).drop();
+  }
+  static void restore_share(Registration& registration) noexcept {
+    if (std::exchange(of(registration).taken, false)) of(registration).shares.add();
+  }
+  void drop() noexcept {
+    if (!shares.drop()) return;
+    contents = 0;
+    delete this;
+  }
+  static constexpr Ops table{&claim, &is_dead, &forget, Registration::Kind::task, &restore_share};
+
+  RefCount shares{1};
+  bool taken = false;
+  int contents = 1;
+};
+
 /// So many dead entries that the next death prunes.
 void add_dead(Registry& registry) {
   for (int i = 0; i < 18; ++i) {
@@ -189,6 +217,25 @@ HEIST_MODEL_PROGRAM(registry_close_against_add_and_prune, 2) {
   });
   if (!join_all()) return;
   check(met == (added ? 1 : 0), "added and met, or refused");
+}
+
+/// One closes and takes over the share of an entry, which it then drops, while another prunes and
+/// may stand on that entry.
+HEIST_MODEL_PROGRAM(registry_close_takes_share_against_prune, 2) {
+  Registry registry;
+  check(registry.add(*new LiveEntry), "open");
+  add_dead(registry);
+  spawn([&] { registry.note_dead(); });
+  spawn([&] {
+    LiveEntry* claimed = nullptr;
+    registry.close([&claimed](Registration& registration) {
+      if (registration.ops != &LiveEntry::table) return;
+      if (registration.ops->claim(registration)) claimed = &LiveEntry::of(registration);
+    });
+    check(claimed != nullptr, "the close met the live entry");
+    claimed->drop();
+  });
+  join_all();
 }
 
 /// One goes on with a pass that another has begun, while a third one walks: the place where it goes
