@@ -23,7 +23,10 @@ const TaskOps SignalledContinuation::table{{LoopNodeKind::task, &run, &drop_cont
 SignalledContinuation::SignalledContinuation(SchedulerCore& to, const ContinuationSources& sources,
                                              const SchedulingState& state,
                                              ContinuationReaction& waiting) noexcept
-    : ControlledTask(table, &links_), state_(state), waiting_(waiting) {
+    : ControlledTask(table, &links_),
+      state_(state),
+      waiting_(waiting),
+      is_of_dependent_(sources.abort_source->is_dependent()) {
   scheduler = &to;
   priority = to.capped(sources.priority);
   is_continuation = true;
@@ -57,11 +60,10 @@ CapturedState SignalledContinuation::leave_signal() noexcept {
 /// rejected here. A dependent signal may be about to get another root's reason, so that there only
 /// the aborter knows which.
 bool SignalledContinuation::try_begin() noexcept {
-  SignalCore& signal = *links_.signal;
-  if (signal.is_dependent()) return start_task(*this) && try_finish();
+  if (is_of_dependent_) return start_task(*this) && try_finish();
   if (!try_start_without_outcome()) return false;
-  if (!signal.try_leave_to_aborter()) return true;
-  reject(*this, signal.reason());
+  if (!links_.signal->try_leave_to_aborter()) return true;
+  reject(*this, links_.signal->reason());
   return false;
 }
 

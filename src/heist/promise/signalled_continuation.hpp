@@ -40,6 +40,7 @@ class SignalledContinuation final : public ControlledTask {
   SignalLinks links_{*this};
   const SchedulingState state_;  ///< with which the coroutine goes on; the links keep its signal
   ContinuationReaction& waiting_;
+  const bool is_of_dependent_;  ///< kept here: the signal may be gone until the start
 };
 
 /// Whether a SignalledContinuation will do for a coroutine that yields on `here` with this state.
