@@ -47,15 +47,15 @@ namespace HEIST_NAMESPACE::detail {
 // Progress  add is lock-free; walking and pruning never wait for anyone. A death looks at one
 //         portion at most, and frees at most that, however many nodes are registered (ABT-4). But a
 //         pruner that is stopped inside while a whole close goes by frees the closed list.
-// Bound   "Dead" are those that died and were not unlinked: Passes::allowed - until_due(). A pass is
-//         due when they reach half of the nodes that were alive at the last pass, plus the margin:
-//         dead <= live + 2 * prune_margin then. With n nodes a pass takes n * pace / portion, that
-//         is n / 8 deaths. So until its end dead <= 3 * live + 4 * (prune_margin + 2 * pace)
-//         (ABT-5). That is amortised O(1) for each death. A death that finds somebody inside leaves
-//         its portion to the death that comes `pace` later. The bound begins to hold when there are
-//         Passes. That is later than the first 16 deaths if there was no memory for them, or if
-//         the counts of adds were lost: an add that is stopped while it counts undoes the counts
-//         of those that overtake it, 7 at the most.
+// Bound   "Dead" are those that died and were not unlinked. A pass is due when they reach half of
+//         the nodes that were alive at the last pass, plus the margin: dead <= live + 2 *
+//         prune_margin then. With n nodes a pass takes n * pace / portion, that is n / 8 deaths. So
+//         until its end dead <= 3 * live + 4 * (prune_margin + 2 * pace) (ABT-5). That is amortised
+//         O(1) for each death. A death that finds somebody inside leaves its portion to the death
+//         that comes `pace` later. The bound begins to hold when there are Passes. That is later
+//         than the first 16 deaths if there was no memory for them, or if the counts of adds were
+//         lost: an add that is stopped while it counts undoes the counts of those that overtake
+//         it, 7 at the most.
 // Proof   tests/concurrent/registry_test.cpp, stress/registry_stress.cpp, abort_post_stress.cpp,
 //         listener_stress.cpp, stress/model/models/recycling.cpp
 class Registry {
@@ -110,8 +110,8 @@ class Registry {
   /// What passes need. It belongs to the pruner, but for the lists that are left to the other one
   /// inside.
   struct Passes {
-    /// How many deaths shares_and_deaths_ has allowed so far, less the nodes that were unlinked. It may
-    /// fall below zero within a pass.
+    /// How many deaths shares_and_deaths_ has allowed so far, less the nodes that were unlinked. It
+    /// may fall below zero within a pass.
     std::int32_t allowed = prune_margin;
     std::int32_t live = 0;                ///< how many it met alive in this pass
     Registration* kept = nullptr;         ///< the last node that this pass has kept
