@@ -16,6 +16,7 @@ namespace {
 
 using namespace support;  // NOLINT(google-build-using-namespace): the whole of it is for tests
 using testing::ElementsAre;
+using testing::IsEmpty;
 
 class Abt6 : public VirtualLoopFixture {
  protected:
@@ -202,6 +203,24 @@ TEST_F(Abt6, abort_when_a_task_without_a_promise_runs_then_it_finishes_and_is_de
                  {.signal = controller.signal()});
   EXPECT_THAT(run(), ElementsAre("went on"));
   EXPECT_EQ(callbacks.alive(), 0);
+}
+
+// Rule: ABT-6
+TEST_F(Abt6, abort_when_a_task_without_a_promise_throws_afterwards_then_nobody_hears_of_it) {
+  int ran = 0;
+  for (const bool follows : {false, true}) {
+    AbortController own;
+    const AbortSignal signal = follows ? AbortSignal::any({own.signal()}) : own.signal();
+    const auto callback = [&] {
+      ++ran;
+      own.abort();
+      throw std::range_error("late");
+    };
+    scheduler.post(tracked(callback), {.signal = signal});
+    loop.run_until_idle();
+  }
+  EXPECT_EQ(ran, 2);
+  EXPECT_THAT(errors.take(), IsEmpty());
 }
 
 // Rule: ABT-6

@@ -111,9 +111,8 @@ void finish_task(ControlledTask& task, TaskOutcome outcome, Reason& error) noexc
   ops.retire(task);
 }
 
-constinit const Registration::Ops SignalLinks::abort_steps{&claim_task, &is_task_done, &forget_task,
-                                                           Registration::Kind::task,
-                                                           &restore_share_of_task};
+constinit const Registration::Ops SignalLinks::abort_steps{
+    &claim_task, &is_task_done, &forget_task, Registration::Kind::task, &restore_share_of_task};
 
 bool discard_contents(ControlledTask& task) noexcept {
   if (task.links != nullptr && is_stealable(task) && !task.links->take_contents()) return false;
