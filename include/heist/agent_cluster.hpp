@@ -45,7 +45,8 @@ struct AgentClusterOptions {
   Topology topology = {};
   /// How many extra threads, called reserves, may run stealable tasks in place of agents that are
   /// in blocking(). Each is started when it is needed for the first time. By default there are as
-  /// many as agents. At most 26, and 1024 threads in all; a cluster of one agent has none.
+  /// many as agents. There are at most 1024 threads in all, and a cluster of one agent has no
+  /// reserves.
   std::optional<unsigned> reserves = {};
   /// How long a reserve sleeps before its thread ends. When it is needed again, another thread is
   /// started.

@@ -443,8 +443,19 @@ TEST_F(BlockingThreads, agents_when_one_then_blocking_is_a_call_and_its_tasks_wa
 
 TEST_F(BlockingThreads, options_when_wrong_then_refused) {
   EXPECT_THROW(AgentCluster({.agents = 1000, .reserves = 25}), std::invalid_argument);
-  EXPECT_THROW(AgentCluster({.agents = 2, .reserves = 29}), std::invalid_argument);
+  EXPECT_THROW(AgentCluster({.agents = 2, .reserves = 1023}), std::invalid_argument);
   EXPECT_THROW(AgentCluster({.agents = 2, .reserve_idle = -1ms}), std::invalid_argument);
+}
+
+TEST_F(BlockingThreads, reserves_when_they_stand_in_several_groups_then_all_take_places) {
+  start_watched({.agents = 2, .reserves = 60});
+  for (int round = 0; round < 2; ++round) {
+    block(61);
+    EXPECT_TRUE(settles(scheduler().post_task([] {})));
+    let_go();
+  }
+  end();
+  EXPECT_EQ(threads.threads(), 62U);
 }
 
 TEST_F(BlockingThreads, agents_when_as_many_as_there_may_be_then_fewer_reserves) {

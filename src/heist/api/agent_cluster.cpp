@@ -42,12 +42,12 @@ unsigned checked_size(const AgentClusterOptions& options) {
 }
 
 unsigned checked_reserves(const AgentClusterOptions& options) {
-  const unsigned room = IdleAgents::most_agents - options.agents;
-  const unsigned most = std::min(room, Reserves::most);
+  const unsigned most = IdleAgents::most_agents - options.agents;
   const unsigned wanted = options.reserves.value_or(std::min(options.agents, most));
   if (wanted > most) {
     throw std::invalid_argument("AgentClusterOptions::reserves: " + std::to_string(wanted) +
-                                " is more than " + std::to_string(most));
+                                " is more than " + std::to_string(most) + ", as there may be " +
+                                std::to_string(IdleAgents::most_agents) + " threads in all");
   }
   if (options.reserve_idle < options.reserve_idle.zero()) {
     throw std::invalid_argument("AgentClusterOptions::reserve_idle must not be negative");

@@ -185,7 +185,7 @@ void Member::park_among_all(Moment limit) noexcept {
   bool saw_work = false;
   spin_until(loop_.sleep(), cluster_, limit, [&] {
     loop_.assert_agent();
-    if (is_reserve_ && cluster_.reserves().has_surplus()) return true;
+    if (is_reserve_ && cluster_.reserves().has_surplus(rank())) return true;
     saw_work = has_work();
     return saw_work || cluster_.refuses_tasks();  // a drain waits until all sleep
   });
@@ -248,12 +248,12 @@ bool Member::begin_blocking() noexcept {
   if (std::exchange(is_blocked_, true)) return false;
   if (cluster_.reserve_setup().count == 0) return true;
   const auto own = is_reserve_ ? std::optional(rank()) : std::nullopt;
-  if (const auto resting = cluster_.reserves().enter(own))
-    wake_reserve(cluster_.agents() + *resting);
+  cluster_.reserves().enter(own, [this](unsigned rank) noexcept { wake_reserve(rank); });
   return true;
 }
 
-void Member::wake_reserve(unsigned reserve) noexcept {
+void Member::wake_reserve(unsigned rank) noexcept {
+  const unsigned reserve = cluster_.agents() + rank;
   auto* threads = cluster_.reserve_setup().threads;
   if (threads != nullptr) return threads->wake_reserve(reserve);
   cluster_.loop(reserve).sleep().wake_up();
@@ -261,7 +261,8 @@ void Member::wake_reserve(unsigned reserve) noexcept {
 
 void Member::end_blocking() noexcept {
   is_blocked_ = false;
-  if (cluster_.reserve_setup().count != 0) cluster_.reserves().leave();
+  if (cluster_.reserve_setup().count == 0) return;
+  cluster_.reserves().leave([this](unsigned rank) noexcept { wake_reserve(rank); });
 }
 
 // Reserves.

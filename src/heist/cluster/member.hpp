@@ -91,7 +91,7 @@ class Member final : public Membership {
   void wait(Moment limit) noexcept HEIST_ON_AGENT;
 
   [[nodiscard]] unsigned rank() const noexcept;
-  void wake_reserve(unsigned reserve) noexcept;
+  void wake_reserve(unsigned rank) noexcept;
   [[nodiscard]] bool may_pick() noexcept HEIST_ON_AGENT;
   void park_reserve(Moment limit) noexcept HEIST_ON_AGENT;
   void sleep_as_reserve(Moment limit) noexcept HEIST_ON_AGENT;

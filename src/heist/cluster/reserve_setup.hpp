@@ -9,7 +9,8 @@ namespace HEIST_NAMESPACE::detail {
 /// The owner of the reserves' threads.
 class ReserveThreads {
  public:
-  /// Called by a member that is about to block: wakes this reserve, or starts its thread.
+  /// Called by a member that is about to block, or goes on: wakes this reserve, or starts its
+  /// thread.
   virtual void wake_reserve(unsigned member) noexcept = 0;
 
  protected:

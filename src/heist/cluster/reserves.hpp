@@ -1,141 +1,129 @@
-// Reserves: counts the blocked agents of a cluster, and decides which extra agents take part in
-// their places.
+// Reserves: extra agents of a cluster, which take part in the places of members that are blocked.
 #pragma once
 
-#include <bit>
-#include <cstdint>
-#include <heist/detail/sync.hpp>
+#include <algorithm>
+#include <deque>
 #include <optional>
 
-#include "idle_agents.hpp"
+#include "reserve_group.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
-// This is one word. A reserve that is present picks and sleeps as every agent does. A reserve that
-// is absent runs only what its own loop has.
+// The reserves stand in groups of one word each. A member that blocks is counted in one group, and
+// a reserve of that group takes its place.
 //
-// Roles   member: an agent or a reserve; it blocks, and goes on.  reserve: known by its rank; it
-//         stands down, and rests.
-// States  (present: a bit for each reserve; resting: a bit for each reserve that is absent, and
-//         sleeps or has no thread; blocked: how many members are blocked).
-// I1      At least as many reserves are present as members are blocked, or all reserves are
-//         present: enter() adds one if that is needed.
-// I2      Only enter() makes a reserve present. Only the reserve makes itself absent, and only if
-//         more are present than are needed. It rests only while it is absent. So either it sees
-//         that it is needed, or enter() sees that it rests.
-// Edge reserves: rest -> enter. Carries the wake-up word that the reserve prepared.
-// Edge reserves: rest <-> quiet. Rest, then see who awaits (ClusterClosing); await, then see who
-// rests.
-// Progress  lock-free.   Cost  one read-modify-write each.
-// Proof   stress/model/models/cluster_blocking.cpp, docs/adr/0016
+// Roles   as ReserveGroup's.
+// I1      Counts do not say whose they are. So a member that goes on may leave any group, and the
+//         count of a member for which its group lacks a reserve may be moved to another group.
+//         There are at least as many counts as members are blocked; while a count is moved there is
+//         one more.
+// I2      A group lacks reserves only if no group has one left, or while somebody is about to move
+//         a count. Whoever makes a group lack reserves looks at the others afterwards; whoever
+//         leaves a group looks afterwards for one that lacks reserves. The later of the two sees
+//         the other (the last edge of ReserveGroup).
+// I3      Groups are entered from the first one on, and left from the last one on, so that few
+//         threads are started.
+// Progress  lock-free.   Cost  a few read-modify-writes; with several groups also a look at each.
+// Proof   stress/model/models/cluster_blocking.cpp, tests/cluster/reserves_test.cpp, docs/adr/0016
 class Reserves {
  public:
-  static constexpr unsigned most = 26;
+  /// `in_group` is how many stand in a group; models have small ones.   Errors: std::bad_alloc.
+  explicit Reserves(unsigned count, unsigned in_group = ReserveGroup::most) : in_group_(in_group) {
+    do {
+      const unsigned here = std::min(count, in_group);
+      groups_.emplace_back(here);
+      count -= here;
+    } while (count > 0);
+  }
 
-  /// At the beginning all reserves rest.
-  explicit Reserves(unsigned count) noexcept
-      : all_((Word{1} << count) - 1), word_(all_ << resting_shift) {}
-
-  /// Called when a member begins to block; `own` is its rank if it is a reserve. Returns the
-  /// reserve that has to be woken, if any.
-  [[nodiscard]] std::optional<unsigned> enter(std::optional<unsigned> own) noexcept {
-    const Word own_bit = own ? present_bit(*own) : 0;
-    Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
-    for (;;) {
-      Word now = (old + one_blocked) | own_bit;  // a blocked reserve takes no other's place
-      const auto resting = fill(now);
-      if (word_.compare_exchange_weak(old, now, sync::edge("reserves:enter", sync::seq_cst),
-                                      sync::relaxed)) {  // relaxed: a failure retries.
-        return resting;
-      }
+  /// Called when a member begins to block; `own` is its rank if it is a reserve. Calls
+  /// `wake(rank)` for each reserve that has to be woken.
+  template <class Wake>
+  void enter(std::optional<unsigned> own, Wake&& wake) noexcept {
+    if (own) {
+      enter_own(*own, wake);
+    } else if (!try_enter(wake)) {
+      wake_one(0, groups_.front().enter({}), wake);
+      move_counts(wake);
     }
   }
-  /// Called when the member goes on.
-  void leave() noexcept {
-    word_.fetch_sub(one_blocked, sync::relaxed);  // relaxed: only the number counts.
+  /// Called when the member goes on. A reserve may have to be woken for another member.
+  template <class Wake>
+  void leave(Wake&& wake) noexcept {
+    for (ReserveGroup& group : groups_) {
+      if (group.try_leave_without_reserve()) return;
+    }
+    leave_any();
+    move_counts(wake);
   }
 
-  /// Called by the reserve before it picks. Returns true if it was present and is not needed any
-  /// more. Then it is absent now.
+  // As those of ReserveGroup.
   [[nodiscard]] bool stand_down(unsigned rank) noexcept {
-    Word old =
-        word_.load(sync::relaxed);  // relaxed: the CAS checks it; a late look picks once more.
-    while ((old & present_bit(rank)) != 0 && has_surplus(old)) {
-      // relaxed, both: only the bits count.
-      if (word_.compare_exchange_weak(old, old & ~present_bit(rank), sync::relaxed, sync::relaxed))
-        return true;
-    }
-    return false;
+    return group_of(rank).stand_down(rank % in_group_);
   }
-  /// Called by the reserve.
   [[nodiscard]] bool is_present(unsigned rank) const noexcept {
-    // relaxed: try_park() looks again.
-    return (word_.load(sync::relaxed) & present_bit(rank)) != 0;
+    return group_of(rank).is_present(rank % in_group_);
   }
-  /// Whether more reserves are present than are needed.
-  [[nodiscard]] bool has_surplus() const noexcept {
-    return has_surplus(word_.load(sync::relaxed));  // relaxed: stand_down() looks again.
+  /// Whether more reserves of this one's group are present than are needed.
+  [[nodiscard]] bool has_surplus(unsigned rank) const noexcept {
+    return group_of(rank).has_surplus();
   }
-  /// Called by the reserve before it sleeps. Returns false when it is present.
   [[nodiscard]] bool try_park(unsigned rank) noexcept {
-    Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
-    while ((old & present_bit(rank)) == 0) {
-      if (word_.compare_exchange_weak(old, old | resting_bit(rank),
-                                      sync::edge("reserves:rest", sync::seq_cst),
-                                      sync::relaxed)) {  // relaxed: a failure retries.
-        return true;
-      }
-    }
-    return false;
+    return group_of(rank).try_park(rank % in_group_);
   }
-  /// Called by the reserve when it is awake again, for whatever reason.
-  void end_park(unsigned rank) noexcept {
-    word_.fetch_and(~resting_bit(rank), sync::edge("reserves:rest", sync::seq_cst));
-  }
-  /// Called for a reserve that enter() has returned, but that cannot come.
-  void withdraw(unsigned rank) noexcept {
-    Word old = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
-    while (!word_.compare_exchange_weak(old, (old & ~present_bit(rank)) | resting_bit(rank),
-                                        sync::edge("reserves:rest", sync::seq_cst),
-                                        sync::relaxed)) {  // relaxed: a failure retries.
-    }
-  }
-
-  /// For a close.
+  void end_park(unsigned rank) noexcept { group_of(rank).end_park(rank % in_group_); }
+  void withdraw(unsigned rank) noexcept { group_of(rank).withdraw(rank % in_group_); }
   [[nodiscard]] bool is_at_rest(unsigned rank) const noexcept {
-    return (word_.load(sync::edge("reserves:quiet", sync::seq_cst)) & resting_bit(rank)) != 0;
+    return group_of(rank).is_at_rest(rank % in_group_);
   }
 
  private:
-  using Word = std::uint64_t;
-  static constexpr unsigned resting_shift = most;
-  static constexpr unsigned blocked_shift = 2 * most;
-  static constexpr Word one_blocked = Word{1} << blocked_shift;
-  static_assert(~Word{0} >> blocked_shift > IdleAgents::most_agents, "all members may be blocked");
-
-  static Word present_bit(unsigned rank) noexcept { return Word{1} << rank; }
-  static Word resting_bit(unsigned rank) noexcept { return present_bit(rank) << resting_shift; }
-  static unsigned blocked(Word word) noexcept {
-    return static_cast<unsigned>(word >> blocked_shift);
-  }
-  [[nodiscard]] unsigned present(Word word) const noexcept {
-    return static_cast<unsigned>(std::popcount(word & all_));
-  }
-  [[nodiscard]] bool has_surplus(Word word) const noexcept { return present(word) > blocked(word); }
-
-  /// Makes one more reserve present, if one is missing and one is absent. Returns it if it rested.
-  std::optional<unsigned> fill(Word& word) const noexcept {
-    const Word absent = all_ & ~word;
-    if (present(word) >= blocked(word) || absent == 0) return std::nullopt;
-    const auto rank = static_cast<unsigned>(std::countr_zero(absent));
-    word |= present_bit(rank);
-    if ((word & resting_bit(rank)) == 0) return std::nullopt;
-    word &= ~resting_bit(rank);
-    return rank;
+  [[nodiscard]] ReserveGroup& group_of(unsigned rank) noexcept { return groups_[rank / in_group_]; }
+  [[nodiscard]] const ReserveGroup& group_of(unsigned rank) const noexcept {
+    return groups_[rank / in_group_];
   }
 
-  const Word all_;
-  alignas(64) sync::atomic<Word> word_;
+  template <class Wake>
+  void wake_one(unsigned group, std::optional<unsigned> resting, Wake& wake) noexcept {
+    if (resting) wake(group * in_group_ + *resting);
+  }
+  template <class Wake>
+  void enter_own(unsigned own, Wake& wake) noexcept {
+    const unsigned group = own / in_group_;
+    wake_one(group, groups_[group].enter(own % in_group_), wake);
+    move_counts(wake);
+  }
+  template <class Wake>
+  [[nodiscard]] bool try_enter(Wake& wake) noexcept {
+    for (unsigned group = 0; group < groups_.size(); ++group) {
+      std::optional<unsigned> resting;
+      if (!groups_[group].try_enter(resting)) continue;
+      wake_one(group, resting, wake);
+      return true;
+    }
+    return false;
+  }
+  void leave_any() noexcept {
+    const auto try_leave = [](ReserveGroup& group) { return group.try_leave(); };
+    // A count may have been moved behind the search.
+    while (std::none_of(groups_.rbegin(), groups_.rend(), try_leave)) {
+    }
+  }
+  /// Moves counts from groups that lack reserves to those that have some left. If somebody else has
+  /// moved the count meanwhile, the place that was taken for it is given back, and others may have
+  /// missed it.
+  template <class Wake>
+  void move_counts(Wake& wake) noexcept {
+    const auto lacks = [](const ReserveGroup& group) { return group.lacks_reserves(); };
+    while (groups_.size() > 1) {
+      const auto from = std::find_if(groups_.begin(), groups_.end(), lacks);
+      if (from == groups_.end() || !try_enter(wake)) return;
+      if (!from->try_leave_without_reserve()) leave_any();
+    }
+  }
+
+  const unsigned in_group_;
+  std::deque<ReserveGroup> groups_;
 };
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -3,6 +3,7 @@
 #include <heist/agent_cluster.hpp>
 
 #include "../cluster.hpp"
+#include "cluster/reserves.hpp"
 
 using namespace heist;
 using namespace heist::detail;
@@ -177,6 +178,72 @@ HEIST_BLOCKING_MODEL_PROGRAM(a_drain_waits_for_who_blocks, 0) {
   check(has_run, "what tasks post while it drains runs");
   blocked.cluster.stop();
   join_all();
+}
+
+namespace {
+
+/// Reserves in groups of one. Who is woken has to be absent before.
+class SmallGroups {
+ public:
+  void block() {
+    reserves_.enter({}, [this](unsigned rank) { wake(rank); });
+  }
+  void go_on() {
+    reserves_.leave([this](unsigned rank) { wake(rank); });
+  }
+  /// Of all that are present, those that are not needed stand down.
+  void check_needed(int blocked) {
+    int present = 0;
+    for (const unsigned rank : {0U, 1U}) {
+      if (reserves_.is_present(rank) && !reserves_.stand_down(rank)) ++present;
+    }
+    check(present == blocked, "as many are present as are needed");
+  }
+
+ private:
+  void wake(unsigned rank) { check(!reserves_.is_at_rest(rank), "who is woken rests no more"); }
+
+  Reserves reserves_{2, 1};
+};
+
+}  // namespace
+
+/// Both reserves have a place to take. A member blocks for which there is none, while another one
+/// goes on: its reserve takes the new place.
+HEIST_MODEL_PROGRAM(block_without_reserve_against_return, 3) {
+  SmallGroups groups;
+  for (int i = 0; i < 2; ++i) groups.block();
+  spawn([&] { groups.block(); });
+  spawn([&] { groups.go_on(); });
+  if (join_all()) groups.check_needed(2);
+}
+
+/// The same with two that go on: one of them may take the count that is being moved.
+HEIST_MODEL_PROGRAM(block_without_reserve_against_two_returns, 3) {
+  SmallGroups groups;
+  for (int i = 0; i < 2; ++i) groups.block();
+  spawn([&] { groups.block(); });
+  for (int i = 0; i < 2; ++i) {
+    spawn([&] { groups.go_on(); });
+  }
+  if (!join_all()) return;
+  groups.check_needed(1);
+  groups.go_on();
+  groups.check_needed(0);
+}
+
+/// Two block so, while two go on: what one of them gives back, the other may have missed.
+HEIST_MODEL_PROGRAM(two_block_without_reserve_against_two_returns, 2) {
+  SmallGroups groups;
+  for (int i = 0; i < 2; ++i) groups.block();
+  for (int i = 0; i < 2; ++i) {
+    spawn([&] { groups.block(); });
+    spawn([&] { groups.go_on(); });
+  }
+  if (!join_all()) return;
+  groups.check_needed(2);
+  groups.go_on();
+  groups.check_needed(1);
 }
 
 namespace {
