@@ -37,11 +37,12 @@ struct Counts {
 
 /// One tree: what its nodes are to do, and what they did.
 struct Plan {
-  Plan(Scheduler of, std::uint64_t random, bool may_throw)
-      : scheduler(std::move(of)), seed(random), throws(may_throw) {}
+  Plan(Scheduler of, std::uint64_t random, int levels, bool may_throw)
+      : scheduler(std::move(of)), seed(random), depth(levels), throws(may_throw) {}
 
   Scheduler scheduler;
   std::uint64_t seed;
+  int depth;
   bool throws;
   std::atomic<std::uint64_t> begun{0};
   std::atomic<std::uint64_t> ended{0};
@@ -55,6 +56,11 @@ struct OnEnd {
   Plan& plan;
 };
 
+/// A tree is wide at the bottom. Above, each node has one child: some trees are deeper than calls run
+/// within their callers.
+constexpr int wide_levels = 5;
+constexpr int most_levels = 45;
+
 /// Returns how many nodes this tree has.
 Forkable<std::uint64_t> node(Plan& plan, std::uint64_t seed, int depth) {
   Random random(seed);
@@ -65,7 +71,7 @@ Forkable<std::uint64_t> node(Plan& plan, std::uint64_t seed, int depth) {
   check(here && *here == plan.scheduler, "a node runs with another scheduler");
   std::vector<Forked<std::uint64_t>> children;
   std::uint64_t nodes = 1;
-  const auto count = depth == 0 ? 0 : random.below(5);
+  const auto count = depth == 0 ? 0 : depth > wide_levels ? 1 : random.below(5);
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto choice = random.below(8);
     const auto child_seed = random();
@@ -133,7 +139,8 @@ class ForkRounds {
     std::vector<Promise<std::uint64_t>> trees;
     AbortController controller;
     for (int i = 0; i < 6; ++i) {
-      plans.push_back(std::make_shared<Plan>(scheduler_, random(), random.one_in(3)));
+      const int depth = random.one_in(4) ? most_levels : wide_levels;
+      plans.push_back(std::make_shared<Plan>(scheduler_, random(), depth, random.one_in(3)));
       trees.push_back(begin(plans.back(), random, controller.signal()));
       for (int task = 0; task < 3; ++task) {
         scheduler_.post([this] { tasks_.fetch_add(1); }, {.priority = priorities[random.below(3)]});
@@ -154,12 +161,12 @@ class ForkRounds {
     PostTaskOptions options{.priority = priorities[random.below(3)]};
     if (random.one_in(4)) options.signal = signal;
     if (random.one_in(2)) {
-      return scheduler_.post_task([plan] { return node(*plan, plan->seed, depth); }, options);
+      return scheduler_.post_task([plan] { return node(*plan, plan->seed, plan->depth); }, options);
     }
     return scheduler_.post_task([plan] { return awaited(*plan); }, options);
   }
   static Promise<std::uint64_t> awaited(Plan& plan) {
-    co_return co_await node(plan, plan.seed, depth);
+    co_return co_await node(plan, plan.seed, plan.depth);
   }
 
   /// Runs so many pairs that an agent that has ended one finds another one to steal, before it
@@ -196,8 +203,6 @@ class ForkRounds {
     check(nodes == 0 || nodes == plan->begun.load(), "a node ran twice, or not at all");
     counts_.nodes += plan->begun.load();
   }
-
-  static constexpr int depth = 5;
 
   std::atomic<std::uint64_t> tasks_{0};
   AgentCluster cluster_{{.agents = 4}};
