@@ -8,6 +8,7 @@
 #include <heist/heist.hpp>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -15,6 +16,7 @@
 
 #include "api/probes.hpp"
 #include "support/close_modes.hpp"
+#include "support/error_recorder.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 namespace {
@@ -266,6 +268,30 @@ TEST_F(Lif1AgentDeadline, close_when_a_fire_and_forget_task_runs_beyond_it_then_
   release.open();
   EXPECT_TRUE(in_time);
   EXPECT_EQ(closing.get().still_running, 1U);
+}
+
+// Rule: LIF-3
+TEST_F(Lif1AgentDeadline, close_when_such_a_task_throws_after_it_then_the_hook_hears_of_it) {
+  const AbortController controller;
+  for (const bool has_signal : {false, true}) {
+    support::ErrorRecorder errors;
+    {
+      Gate running;
+      Gate release;
+      Agent agent;
+      const auto callback = [&] {
+        running.open();
+        release.wait();
+        throw std::range_error("late");
+      };
+      has_signal ? agent.scheduler().post(callback, {.signal = controller.signal()})
+                 : agent.scheduler().post(callback);
+      running.wait();
+      EXPECT_EQ(agent.close(support::deadline_is_now()).still_running, 1U);
+      release.open();
+    }
+    EXPECT_EQ(errors.take(), (std::vector{support::RecordedError{ErrorOrigin::task, "late"}}));
+  }
 }
 
 TEST_F(Lif1AgentDeadline, close_when_a_reaction_runs_beyond_it_then_returns_in_time) {

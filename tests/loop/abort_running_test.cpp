@@ -223,6 +223,18 @@ TEST_F(Abt6, abort_when_a_task_without_a_promise_throws_afterwards_then_nobody_h
   EXPECT_THAT(errors.take(), IsEmpty());
 }
 
+// Rule: LIF-3
+TEST_F(Abt6, abort_when_a_task_without_a_promise_has_thrown_before_then_the_hook_hears_of_it) {
+  scheduler.post(tracked([&] {
+                   queue_microtask([this] { controller.abort(); });
+                   throw std::range_error("early");
+                 }),
+                 {.signal = controller.signal()});
+  loop.run_until_idle();
+  EXPECT_TRUE(controller.signal().aborted());
+  EXPECT_THAT(errors.take(), ElementsAre(RecordedError{ErrorOrigin::task, "early"}));
+}
+
 // Rule: ABT-6
 TEST_F(Abt6, abort_when_one_task_runs_and_others_wait_then_each_is_rejected_with_the_reason) {
   const auto running = post_with_signal([&] { controller.abort(9); });

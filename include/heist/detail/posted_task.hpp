@@ -66,28 +66,28 @@ class SignalledTask final : public ControlledTask {
     error = Reason::of(std::move(thrown));
     return TaskOutcome::exception;
   }
-  static void settle(SchedulerTask& task, TaskOutcome outcome, Reason& error) noexcept {
-    if (outcome == TaskOutcome::exception) report_error(ErrorOrigin::task, error);
+  /// Only for an exception; a value is none.
+  static void settle(SchedulerTask& task, TaskOutcome /*outcome*/, Reason& error) noexcept {
+    report_error(ErrorOrigin::task, error);
     retire(task);
   }
-  static void discard_outcome(SchedulerTask& /*task*/, TaskOutcome /*outcome*/) noexcept {}
   static void reject(SchedulerTask& /*task*/, const Reason& /*reason*/) noexcept {}
   static void discard_callback(SchedulerTask& task) noexcept {
     std::destroy_at(std::addressof(of(task).callback_));
   }
   static void retire(SchedulerTask& task) noexcept { release_share(task); }
-  static void add_share(SchedulerTask& task) noexcept { of(task).links_.memory.add(); }
   static void release_share(SchedulerTask& task) noexcept {
     if (of(task).links_.memory.drop_or_be_last()) destroy_node(of(task));
   }
+  /// Nobody calls what is null: no late outcome is dropped, and no close or fork takes a share.
   static constexpr TaskOps table{{LoopNodeKind::task, &run_signalled_task, &drop_controlled_task},
                                  &invoke,
                                  &settle,
-                                 &discard_outcome,
+                                 nullptr,
                                  &reject,
                                  &discard_callback,
                                  &retire,
-                                 &add_share,
+                                 nullptr,
                                  &release_share};
 
   SignalLinks links_{*this};

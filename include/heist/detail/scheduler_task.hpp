@@ -31,7 +31,7 @@ enum class TaskPhase : std::uint8_t {
   /// signal may stay so when it has ended: its agent needs no claim to settle it.
   started,
   adopting,         ///< the callback returned a promise, which alone decides
-  finished,         ///< its outcome settled the promise
+  finished,         ///< its outcome settled the promise; without one it has started
   aborted,          ///< claimed before it started: never starts
   aborted_running,  ///< aborted while it ran: its late outcome is dropped
   closed_running,   ///< a close's deadline came while it ran: as aborted_running
@@ -262,8 +262,8 @@ struct HEIST_EXPORT SignalLinks : Registration {
     contents_taken_.store(false, sync::edge("contents:return", sync::release));
   }
   bool is_withdrawn = false;  ///< the keeper took the task out of the wheel
-  /// The aborter's, and with the registry's closed list another's: the aborter has taken over the
-  /// registry's share.
+  /// Whether an aborter has taken over the registry's share. The walker that closes the registry
+  /// writes it. If it leaves the closed list to a pruner, that one reads it afterwards.
   bool share_is_taken = false;
   /// For a continuation whose priority may change: whether the signal that it follows is also its
   /// abort source.

@@ -80,7 +80,7 @@ Registry::Passes* Registry::find_passes() const noexcept {
 
 /// A pruner inside may stand on these nodes, or come to them.
 void Registry::restore_shares(Registration* closed_list) noexcept {
-  // relaxed: an earlier walk has acquired it.
+  // relaxed: whichever of two pointers it reads, the close has acquired the node (registry:close).
   for (Registration* node = closed_list; node != nullptr; node = node->older.load(sync::relaxed)) {
     if (node->ops->restore_share != nullptr) node->ops->restore_share(*node);
   }

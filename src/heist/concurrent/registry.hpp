@@ -23,8 +23,9 @@ namespace HEIST_NAMESPACE::detail {
 //         becomes alive again, so the walker loses nothing when it misses one.
 // I2      An unlinked node keeps its `older` pointer and its memory until neither a walker nor a
 //         pruner is inside. So a walker that stands on it still reaches every live node behind it.
-//         The same holds for a closed list: if a pruner is inside, its claimed nodes get their
-//         shares back before the walker returns.
+//         The same holds for a closed list. Its claimed nodes have no share of the registry's any
+//         more, so if a pruner is inside when the walker begins to leave, each of them gets one.
+//         (No other pruner can enter until the walker has left.)
 // I3      No pruner enters while a walker is inside. If a walker and a pruner are inside together,
 //         the first to leave leaves its nodes to the other. A thread that finds itself alone inside
 //         takes the nodes before it takes its bit out of gate_, while nobody else can enter the
@@ -55,7 +56,8 @@ namespace HEIST_NAMESPACE::detail {
 //         that comes `pace` later. The bound begins to hold when there are Passes. That is later
 //         than the first 16 deaths if there was no memory for them, or if the counts of adds were
 //         lost: an add that is stopped while it counts undoes the counts of those that overtake
-//         it, 7 at the most.
+//         it, 7 at the most. (A registration may be unlinked before its death is counted: a task
+//         without a promise is dead when it starts, and counted when it ends.)
 // Proof   tests/concurrent/registry_test.cpp, stress/registry_stress.cpp, abort_post_stress.cpp,
 //         listener_stress.cpp, stress/model/models/recycling.cpp
 class Registry {

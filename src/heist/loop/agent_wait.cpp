@@ -26,8 +26,7 @@ namespace {
 /// The promise that the agent's running task will settle.
 const PromiseStateBase* promise_of_task(LoopCore& agent) noexcept {
   ControlledTask* const task = agent.running_task().get();
-  const auto promise_of = task != nullptr ? task->task_ops().promise : nullptr;
-  return promise_of != nullptr ? promise_of(*task) : nullptr;
+  return task != nullptr ? task->task_ops().promise(*task) : nullptr;
 }
 
 #if defined(HEIST_MODEL)

@@ -34,7 +34,7 @@ void restore_share_of_task(Registration& registration) noexcept {
   if (std::exchange(links.share_is_taken, false)) links.memory.add();
 }
 
-/// Whether the task's signal is aborted. Then the task is left to the aborter.
+/// Whether the task's signal is aborted. Then a task with a promise is left to the aborter.
 bool is_left_to_aborter(const ControlledTask& task) noexcept {
   SignalCore* signal = task.signal();
   return signal != nullptr && signal->try_leave_to_aborter();
@@ -56,26 +56,23 @@ inline bool publish_and_start(ControlledTask& task, RunningTask& slot) noexcept 
   return !may_be_aborted || start_task(task);
 }
 
-bool has_returned(TaskOutcome outcome) noexcept {
-  return outcome != TaskOutcome::promise && outcome != TaskOutcome::forked;
-}
-
-/// Calls the callback of a task that has started, and makes the checkpoint after it.
-inline TaskOutcome call(ControlledTask& task, LoopCore& loop, Reason& error) noexcept {
-  auto& agent = loop.on_agent();
+/// Says what runs now, once the task has started.
+inline void begin_call(ControlledTask& task, LoopCore& loop) noexcept {
   SignalCore* const signal = task.signal();
   if (task.is_dynamic) task.links->cell.reset();
-  agent.current = {.scheduler = task.scheduler,
-                   .priority = task.priority,
-                   .abort_source = signal,
-                   .priority_source = task.is_dynamic ? signal : nullptr};
+  loop.on_agent().current = {.scheduler = task.scheduler,
+                             .priority = task.priority,
+                             .abort_source = signal,
+                             .priority_source = task.is_dynamic ? signal : nullptr};
   loop.counts().count_run();
   loop.counts().activity().say_runs(static_cast<const SchedulerTask*>(&task));
-  const TaskOutcome outcome = task.task_ops().invoke(task, error);
-  if (has_returned(outcome)) task.task_ops().discard_callback(task);
-  agent.current = {};
+}
+
+/// Destroys a callback that is over, and makes the checkpoint after it.
+inline void end_call(ControlledTask& task, LoopCore& loop, bool is_over) noexcept {
+  if (is_over) task.task_ops().discard_callback(task);
+  loop.on_agent().current = {};
   loop.microtask_checkpoint();
-  return outcome;
 }
 
 /// Ends a task that an abort or a close has kept from starting.
@@ -135,13 +132,16 @@ void run_controlled_task(LoopNode& node, LoopCore& loop) noexcept {
     loop.running_task().withdraw(task);
     return dispose_unstarted(task, loop);
   }
+  begin_call(task, loop);
   SignalCore* const signal = task.signal();
   Reason error;
-  const TaskOutcome outcome = call(task, loop, error);
+  const TaskOutcome outcome = task.task_ops().invoke(task, error);
+  const bool has_returned = outcome != TaskOutcome::promise && outcome != TaskOutcome::forked;
+  end_call(task, loop, has_returned);
   const bool was_there = loop.running_task().withdraw(task);
   // The callback and the checkpoint after it are done. No signal aborts the task and no close has
   // taken it, so nobody else can claim its outcome.
-  const bool is_ours = has_returned(outcome) && was_there && signal == nullptr;
+  const bool is_ours = has_returned && was_there && signal == nullptr;
   if (is_ours || outcome == TaskOutcome::forked) {
     return task.task_ops().settle(task, outcome, error);
   }
@@ -153,12 +153,14 @@ void run_signalled_task(LoopNode& node, LoopCore& loop) noexcept {
   if (!task.try_start_without_outcome() || is_left_to_aborter(task)) {
     return dispose_unstarted(task, loop);
   }
+  begin_call(task, loop);
   Reason error;
-  const TaskOutcome outcome = call(task, loop, error);
-  // Nobody hears of an error that came after an abort.
-  const bool reports = outcome == TaskOutcome::exception && !is_left_to_aborter(task);
-  leave_signal(task);
   const auto& ops = task.task_ops();
+  const TaskOutcome outcome = ops.invoke(task, error);
+  // Nobody hears of an exception that comes after an abort.
+  const bool reports = outcome == TaskOutcome::exception && !is_left_to_aborter(task);
+  end_call(task, loop, true);
+  leave_signal(task);
   reports ? ops.settle(task, outcome, error) : ops.retire(task);
 }
 

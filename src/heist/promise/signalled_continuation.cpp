@@ -17,16 +17,13 @@ const TaskOps SignalledContinuation::table{{LoopNodeKind::task, &run, &drop_cont
                                            &reject,
                                            &discard_callback,
                                            &release_share,
-                                           &add_share,
+                                           nullptr,
                                            &release_share};
 
 SignalledContinuation::SignalledContinuation(SchedulerCore& to, const ContinuationSources& sources,
                                              const SchedulingState& state,
                                              ContinuationReaction& waiting) noexcept
-    : ControlledTask(table, &links_),
-      state_(state),
-      waiting_(waiting),
-      is_of_dependent_(sources.abort_source->is_dependent()) {
+    : ControlledTask(table, &links_), state_(state), waiting_(waiting) {
   scheduler = &to;
   priority = to.capped(sources.priority);
   is_continuation = true;
@@ -55,24 +52,12 @@ CapturedState SignalledContinuation::leave_signal() noexcept {
   return CapturedState::adopt(state_);
 }
 
-/// Starts the continuation, unless a close or an abort came first. What has started can be claimed
-/// by nobody, so if an abort has set the reason and not come to this continuation yet, it is
-/// rejected here. A dependent signal may be about to get another root's reason, so that there only
-/// the aborter knows which.
-bool SignalledContinuation::try_begin() noexcept {
-  if (is_of_dependent_) return start_task(*this) && try_finish();
-  if (!try_start_without_outcome()) return false;
-  if (!links_.signal->try_leave_to_aborter()) return true;
-  reject(*this, links_.signal->reason());
-  return false;
-}
-
 /// Resumes the coroutine as FrameContinuation does. From its start until then, nothing runs that
 /// could abort it here, but another thread may.
 void SignalledContinuation::run(LoopNode& node, LoopCore& loop) noexcept {
   auto& agent = loop.on_agent();
   auto& self = of(static_cast<SchedulerTask&>(node));
-  if (!self.try_begin()) {
+  if (!start_task(self) || !self.try_finish()) {
     agent.not_started = true;
     dispose(self);
     return;
@@ -93,10 +78,6 @@ void SignalledContinuation::run(LoopNode& node, LoopCore& loop) noexcept {
 void SignalledContinuation::reject(SchedulerTask& task, const Reason& reason) noexcept {
   auto& self = of(task);
   self.waiting_.reject(reason, self.scheduler->home, self.state_);
-}
-
-void SignalledContinuation::add_share(SchedulerTask& task) noexcept {
-  of(task).links_.memory.add();
 }
 
 void SignalledContinuation::release_share(SchedulerTask& task) noexcept {

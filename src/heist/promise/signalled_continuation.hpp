@@ -28,19 +28,16 @@ class SignalledContinuation final : public ControlledTask {
   [[nodiscard]] static SignalledContinuation& of(SchedulerTask& task) noexcept {
     return static_cast<SignalledContinuation&>(ControlledTask::of(task));
   }
-  [[nodiscard]] bool try_begin() noexcept;
   [[nodiscard]] CapturedState leave_signal() noexcept;
   static void run(LoopNode& node, LoopCore& loop) noexcept;
   static void reject(SchedulerTask& task, const Reason& reason) noexcept;
   static void discard_callback(SchedulerTask& /*task*/) noexcept {}
-  static void add_share(SchedulerTask& task) noexcept;
   static void release_share(SchedulerTask& task) noexcept;
   static const TaskOps table;
 
   SignalLinks links_{*this};
   const SchedulingState state_;  ///< with which the coroutine goes on; the links keep its signal
   ContinuationReaction& waiting_;
-  const bool is_of_dependent_;  ///< kept here: the signal may be gone until the start
 };
 
 /// Whether a SignalledContinuation will do for a coroutine that yields on `here` with this state.

@@ -62,8 +62,8 @@ class SignalCore {
   }
   /// Called by a task that starts (the seq_cst half of Edge phase), or finishes: there coherence is
   /// enough, as the callback may have seen the abort. Returns true when the signal or one of its
-  /// roots is aborted. Then the task belongs to the aborter, and a dependent is kept until the
-  /// aborter has come to it (I3 of DependentSignal).
+  /// roots is aborted. Then a task with a promise belongs to the aborter, and a dependent is kept
+  /// until the aborter has come to it (I3 of DependentSignal).
   [[nodiscard]] bool try_leave_to_aborter() noexcept {
     return reason_.load(sync::edge("signal:start", sync::seq_cst)) != nullptr ||
            (form_ == SignalForm::dependent && try_keep_for_aborter());

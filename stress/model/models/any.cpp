@@ -271,6 +271,7 @@ class YieldingOnce {
       co_await heist::yield(std::move(options));
       check(!returned_, "it does not go on after abort() has returned");
     } catch (const AbortError&) {
+      check(!yields || dependent_.aborted(), "dependents are marked before it hears of the abort");
     }
   }
   void abort() {
@@ -282,8 +283,10 @@ class YieldingOnce {
   void check_end() const { check(ended_ == 1, "the coroutine ended once"); }
 
   TaskController controller{TaskPriority::user_visible};
+  bool yields = false;  ///< the continuation was registered before any abort
 
  private:
+  const AbortSignal dependent_ = AbortSignal::any({AbortSignal(controller.signal())});
   int ended_ = 0;
   sync::atomic<int> aborted_{0};
   bool returned_ = false;
@@ -313,6 +316,7 @@ HEIST_MODEL_PROGRAM(abort_against_inherited_continuation, 2) {
   const Scheduler scheduler = loop.scheduler();
   scheduler.post([&] { static_cast<void>(shared({})); }, {.signal = shared.controller.signal()});
   loop.run_one();
+  shared.yields = true;
   spawn([&] { shared.abort(); });
   scheduler.post([&] { shared.look(); }, {.priority = TaskPriority::user_blocking});
   loop.run_until_idle();
