@@ -56,8 +56,8 @@ struct OnEnd {
   Plan& plan;
 };
 
-/// A tree is wide at the bottom. Above, each node has one child: some trees are deeper than calls run
-/// within their callers.
+/// A tree is wide at the bottom. Above, each node has one child: some trees are deeper than calls
+/// run within their callers.
 constexpr int wide_levels = 5;
 constexpr int most_levels = 45;
 

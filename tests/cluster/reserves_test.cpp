@@ -22,9 +22,9 @@ class WhoIsNeeded : public testing::Test {
     reserves.enter(own, [&woken](unsigned rank) { woken.push_back(rank); });
     return woken;
   }
-  std::vector<unsigned> go_on(Reserves& reserves) {
+  std::vector<unsigned> go_on(Reserves& reserves, std::optional<unsigned> own = {}) {
     std::vector<unsigned> woken;
-    reserves.leave([&woken](unsigned rank) { woken.push_back(rank); });
+    reserves.leave(own, [&woken](unsigned rank) { woken.push_back(rank); });
     return woken;
   }
   /// How many of the first `count` reserves stand down.
@@ -60,20 +60,49 @@ TEST_F(WhoIsNeeded, reserves_when_all_agents_of_a_large_cluster_block_then_none_
   }
 }
 
-TEST_F(WhoIsNeeded, reserve_when_it_blocks_then_another_takes_its_place_whatever_its_group) {
-  Reserves reserves(3, 1);
+class WhoIsNeededInGroups : public WhoIsNeeded {
+ protected:
+  Reserves reserves{3, 1};
+};
+
+TEST_F(WhoIsNeededInGroups, reserve_when_it_blocks_then_another_takes_its_place) {
   EXPECT_THAT(block(reserves), ElementsAre(0));
   EXPECT_THAT(block(reserves, 0), ElementsAre(1));
   EXPECT_THAT(block(reserves, 1), ElementsAre(2));
   EXPECT_THAT(block(reserves, 2), IsEmpty());
-  for (int left = 0; left < 2; ++left) EXPECT_THAT(go_on(reserves), IsEmpty());
-  EXPECT_EQ(stand_down(reserves, 3), 1U);
+  EXPECT_THAT(go_on(reserves, 1), IsEmpty());
+  EXPECT_FALSE(reserves.stand_down(1));
 }
 
-TEST_F(WhoIsNeeded, reserve_when_it_blocks_in_a_task_of_its_own_then_it_takes_no_place) {
-  Reserves reserves(2, 1);
+TEST_F(WhoIsNeededInGroups, reserves_when_whom_they_stood_for_goes_on_then_the_free_one_is_spare) {
+  EXPECT_THAT(block(reserves), ElementsAre(0));
+  EXPECT_THAT(block(reserves, 0), ElementsAre(1));
+  EXPECT_THAT(go_on(reserves), IsEmpty());
+  EXPECT_TRUE(reserves.stand_down(1));
+  EXPECT_THAT(go_on(reserves, 0), IsEmpty());
+  EXPECT_TRUE(reserves.stand_down(0));
+}
+
+TEST_F(WhoIsNeededInGroups, reserve_when_it_blocks_in_a_task_of_its_own_then_no_other_one_comes) {
   EXPECT_THAT(block(reserves, 1), IsEmpty());
   EXPECT_THAT(block(reserves), ElementsAre(0));
+  EXPECT_THAT(go_on(reserves), IsEmpty());
+  EXPECT_TRUE(reserves.stand_down(0));
+}
+
+TEST_F(WhoIsNeededInGroups, reserve_when_it_comes_back_where_one_was_missing_then_it_is_needed) {
+  for (const unsigned rank : {0U, 1U, 2U}) EXPECT_THAT(block(reserves, rank), IsEmpty());
+  EXPECT_THAT(block(reserves), IsEmpty());
+  EXPECT_THAT(go_on(reserves, 2), ElementsAre(2));
+  EXPECT_FALSE(reserves.stand_down(2));
+}
+
+TEST_F(WhoIsNeededInGroups,
+       reserve_when_its_thread_was_not_made_then_the_next_to_block_asks_again) {
+  EXPECT_THAT(block(reserves), ElementsAre(0));
+  EXPECT_THAT(block(reserves), ElementsAre(1));
+  reserves.withdraw(1);
+  EXPECT_THAT(block(reserves, 0), ElementsAre(1, 2));
 }
 
 }  // namespace

@@ -247,8 +247,7 @@ bool Member::begin_blocking() noexcept {
   loop_.give_to_cluster();
   if (std::exchange(is_blocked_, true)) return false;
   if (cluster_.reserve_setup().count == 0) return true;
-  const auto own = is_reserve_ ? std::optional(rank()) : std::nullopt;
-  cluster_.reserves().enter(own, [this](unsigned rank) noexcept { wake_reserve(rank); });
+  cluster_.reserves().enter(own_rank(), [this](unsigned rank) noexcept { wake_reserve(rank); });
   return true;
 }
 
@@ -262,12 +261,16 @@ void Member::wake_reserve(unsigned rank) noexcept {
 void Member::end_blocking() noexcept {
   is_blocked_ = false;
   if (cluster_.reserve_setup().count == 0) return;
-  cluster_.reserves().leave([this](unsigned rank) noexcept { wake_reserve(rank); });
+  cluster_.reserves().leave(own_rank(), [this](unsigned rank) noexcept { wake_reserve(rank); });
 }
 
 // Reserves.
 
 unsigned Member::rank() const noexcept { return index_ - cluster_.agents(); }
+
+std::optional<unsigned> Member::own_rank() const noexcept {
+  return is_reserve_ ? std::optional(rank()) : std::nullopt;
+}
 
 void Member::enlist() noexcept {
   cluster_.queues().enlist(index_ + 1);

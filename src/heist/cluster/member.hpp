@@ -91,6 +91,8 @@ class Member final : public Membership {
   void wait(Moment limit) noexcept HEIST_ON_AGENT;
 
   [[nodiscard]] unsigned rank() const noexcept;
+  /// Its rank if it is a reserve.
+  [[nodiscard]] std::optional<unsigned> own_rank() const noexcept;
   void wake_reserve(unsigned rank) noexcept;
   [[nodiscard]] bool may_pick() noexcept HEIST_ON_AGENT;
   void park_reserve(Moment limit) noexcept HEIST_ON_AGENT;

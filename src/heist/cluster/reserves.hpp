@@ -9,22 +9,21 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-// The reserves stand in groups of one word each. A member that blocks is counted in one group, and
-// a reserve of that group takes its place.
+// The reserves stand in groups of one word each. The place of an agent that blocks is counted in
+// one group, and a reserve of that group takes it. A reserve that blocks takes no place meanwhile.
 //
 // Roles   as ReserveGroup's.
-// I1      Counts do not say whose they are. So a member that goes on may leave any group, and the
-//         count of a member for which its group lacks a reserve may be moved to another group.
-//         There are at least as many counts as members are blocked; while a count is moved there is
-//         one more.
+// I1      Places do not say whose they are. So an agent that goes on may leave any group, and a
+//         place for which its group lacks a reserve may be moved to another group. There are at
+//         least as many places as agents are blocked; while one is moved there is one more.
 // I2      A group lacks reserves only if no group has one left, or while somebody is about to move
-//         a count. Whoever makes a group lack reserves looks at the others afterwards; whoever
-//         leaves a group looks afterwards for one that lacks reserves. The later of the two sees
-//         the other (the last edge of ReserveGroup).
-// I3      Groups are entered from the first one on, and left from the last one on, so that few
-//         threads are started.
+//         a place. Whoever makes a group lack reserves looks at the others afterwards; whoever
+//         makes one have a reserve left looks afterwards for one that lacks them. The later of the
+//         two sees the other (the last edge of ReserveGroup).
+// I3      Agents enter the first group that has a reserve left, and leave the last one that has a
+//         place, so that few threads are started.
 // Progress  lock-free.   Cost  a few read-modify-writes; with several groups also a look at each.
-// Proof   stress/model/models/cluster_blocking.cpp, tests/cluster/reserves_test.cpp, docs/adr/0016
+// Proof   stress/model/models/cluster_blocking.cpp, tests/cluster/reserves_test.cpp, docs/adr/0046
 class Reserves {
  public:
   /// `in_group` is how many stand in a group; models have small ones.   Errors: std::bad_alloc.
@@ -40,21 +39,28 @@ class Reserves {
   /// `wake(rank)` for each reserve that has to be woken.
   template <class Wake>
   void enter(std::optional<unsigned> own, Wake&& wake) noexcept {
+    ask_again(wake);
     if (own) {
-      enter_own(*own, wake);
+      wake_one(*own / in_group_, group_of(*own).go_away(*own % in_group_), wake);
     } else if (!try_enter(wake)) {
-      wake_one(0, groups_.front().enter({}), wake);
-      move_counts(wake);
+      wake_one(0, groups_.front().enter(), wake);
+    } else {
+      return;
     }
+    move_places(wake);
   }
-  /// Called when the member goes on. A reserve may have to be woken for another member.
+  /// Called when the member goes on. A reserve may have to be woken for another one.
   template <class Wake>
-  void leave(Wake&& wake) noexcept {
-    for (ReserveGroup& group : groups_) {
-      if (group.try_leave_without_reserve()) return;
+  void leave(std::optional<unsigned> own, Wake&& wake) noexcept {
+    const auto had_none = [](ReserveGroup& group) { return group.try_leave_without_reserve(); };
+    if (own) {
+      wake_one(*own / in_group_, group_of(*own).come_back(*own % in_group_), wake);
+    } else if (std::any_of(groups_.begin(), groups_.end(), had_none)) {
+      return;
+    } else {
+      leave_any();
     }
-    leave_any();
-    move_counts(wake);
+    move_places(wake);
   }
 
   // As those of ReserveGroup.
@@ -87,11 +93,13 @@ class Reserves {
   void wake_one(unsigned group, std::optional<unsigned> resting, Wake& wake) noexcept {
     if (resting) wake(group * in_group_ + *resting);
   }
+  /// With one group, enter() itself asks for one that is missing.
   template <class Wake>
-  void enter_own(unsigned own, Wake& wake) noexcept {
-    const unsigned group = own / in_group_;
-    wake_one(group, groups_[group].enter(own % in_group_), wake);
-    move_counts(wake);
+  void ask_again(Wake& wake) noexcept {
+    if (groups_.size() == 1) return;
+    for (unsigned group = 0; group < groups_.size(); ++group) {
+      wake_one(group, groups_[group].ask_again(), wake);
+    }
   }
   template <class Wake>
   [[nodiscard]] bool try_enter(Wake& wake) noexcept {
@@ -105,15 +113,14 @@ class Reserves {
   }
   void leave_any() noexcept {
     const auto try_leave = [](ReserveGroup& group) { return group.try_leave(); };
-    // A count may have been moved behind the search.
+    // A place may have been moved behind the search.
     while (std::none_of(groups_.rbegin(), groups_.rend(), try_leave)) {
     }
   }
-  /// Moves counts from groups that lack reserves to those that have some left. If somebody else has
-  /// moved the count meanwhile, the place that was taken for it is given back, and others may have
-  /// missed it.
+  /// Moves places from groups that lack reserves to those that have some left. If somebody else has
+  /// taken the place away meanwhile, the new one is given back, and others may have missed it.
   template <class Wake>
-  void move_counts(Wake& wake) noexcept {
+  void move_places(Wake& wake) noexcept {
     const auto lacks = [](const ReserveGroup& group) { return group.lacks_reserves(); };
     while (groups_.size() > 1) {
       const auto from = std::find_if(groups_.begin(), groups_.end(), lacks);

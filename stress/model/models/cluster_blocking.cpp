@@ -182,14 +182,14 @@ HEIST_BLOCKING_MODEL_PROGRAM(a_drain_waits_for_who_blocks, 0) {
 
 namespace {
 
-/// Reserves in groups of one. Who is woken has to be absent before.
+/// Reserves in groups of one.
 class SmallGroups {
  public:
-  void block() {
-    reserves_.enter({}, [this](unsigned rank) { wake(rank); });
+  void block(std::optional<unsigned> own = {}) {
+    reserves_.enter(own, [this](unsigned rank) { wake(rank); });
   }
-  void go_on() {
-    reserves_.leave([this](unsigned rank) { wake(rank); });
+  void go_on(std::optional<unsigned> own = {}) {
+    reserves_.leave(own, [this](unsigned rank) { wake(rank); });
   }
   /// Of all that are present, those that are not needed stand down.
   void check_needed(int blocked) {
@@ -218,7 +218,17 @@ HEIST_MODEL_PROGRAM(block_without_reserve_against_return, 3) {
   if (join_all()) groups.check_needed(2);
 }
 
-/// The same with two that go on: one of them may take the count that is being moved.
+/// The only reserve that is left is in a task of its own, and comes back from that.
+HEIST_MODEL_PROGRAM(block_without_reserve_against_return_of_a_reserve, 3) {
+  SmallGroups groups;
+  groups.block();
+  groups.block(1);
+  spawn([&] { groups.block(); });
+  spawn([&] { groups.go_on(1); });
+  if (join_all()) groups.check_needed(2);
+}
+
+/// The same with two that go on: one of them may take the place that is being moved.
 HEIST_MODEL_PROGRAM(block_without_reserve_against_two_returns, 3) {
   SmallGroups groups;
   for (int i = 0; i < 2; ++i) groups.block();
