@@ -296,8 +296,8 @@ class YieldingOnce {
 
 /// A continuation with a signal of its own is aborted while its turn comes.
 HEIST_MODEL_PROGRAM(abort_against_continuation, 2) {
+  YieldingOnce shared;  // first, as the loop's end resumes the coroutine if a thread is frozen
   EventLoop loop(on_virtual_clock());
-  YieldingOnce shared;
   const YieldOptions options{YieldSignal(shared.controller.signal())};
   auto result = loop.scheduler().post_task([&] { return shared(options); });
   spawn([&] { shared.abort(); });
@@ -311,8 +311,8 @@ HEIST_MODEL_PROGRAM(abort_against_continuation, 2) {
 /// The same for one that inherits its task's signal: it resumes the coroutine itself, or the abort
 /// does. The loop's agent looks before it picks.
 HEIST_MODEL_PROGRAM(abort_against_inherited_continuation, 2) {
+  YieldingOnce shared;  // first, as the loop's end resumes the coroutine if a thread is frozen
   EventLoop loop(on_virtual_clock());
-  YieldingOnce shared;
   const Scheduler scheduler = loop.scheduler();
   scheduler.post([&] { static_cast<void>(shared({})); }, {.signal = shared.controller.signal()});
   loop.run_one();
@@ -327,8 +327,8 @@ HEIST_MODEL_PROGRAM(abort_against_inherited_continuation, 2) {
 
 /// A priority change moves such a continuation while its turn comes.
 HEIST_MODEL_PROGRAM(move_against_inherited_continuation, 2) {
+  YieldingOnce shared;  // first, as the loop's end resumes the coroutine if a thread is frozen
   EventLoop loop(on_virtual_clock());
-  YieldingOnce shared;
   loop.scheduler().post([&] { static_cast<void>(shared({})); },
                         {.signal = shared.controller.signal()});
   loop.run_one();
