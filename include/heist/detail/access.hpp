@@ -31,7 +31,7 @@ struct Access {
   template <class Handle>
     requires(!std::is_reference_v<Handle>)
   [[nodiscard]] static auto into_core(Handle&& handle) noexcept {
-    return std::move(handle).into_core();
+    return std::forward<Handle>(handle).into_core();
   }
   /// Where a Scheduler posts.
   template <class Handle>
@@ -81,7 +81,7 @@ struct Access {
   template <class Handle>
     requires(!std::is_reference_v<Handle>)
   [[nodiscard]] static auto into_box(Handle&& reason) noexcept {
-    return std::move(reason.box_);
+    return std::forward<Handle>(reason).box_;
   }
 };
 

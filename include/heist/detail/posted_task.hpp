@@ -92,6 +92,7 @@ class SignalledTask final : public ControlledTask {
 
   SignalLinks links_{*this};
   union {
+    // NOLINTNEXTLINE(readability-identifier-naming): private, as the union is
     Callback callback_;
   };
 };

@@ -193,8 +193,10 @@ class HEIST_EXPORT PromiseStateBase {
 
  protected:
   // These two belong to PromiseState. They are here because there is room between other members.
+  // NOLINTBEGIN(readability-identifier-naming): private there
   sync::atomic<bool> taken_{false};
   bool has_value_ = false;
+  // NOLINTEND(readability-identifier-naming)
 
  private:
   sync::atomic<std::uint32_t> waiting_{0};  ///< 1: threads wait on this word; 2: wake up
@@ -258,6 +260,7 @@ class PromiseState : public PromiseStateBase {
 
  private:
   union {
+    // NOLINTNEXTLINE(readability-identifier-naming): private, as the union is
     Stored value_;  ///< if has_value_
   };
 };

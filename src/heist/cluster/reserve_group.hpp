@@ -146,7 +146,7 @@ class ReserveGroup {
   static constexpr unsigned away_shift = 2 * most;
   static constexpr unsigned places_shift = 3 * most;
   static constexpr Word one_place = Word{1} << places_shift;
-  static_assert(~Word{0} >> places_shift > 2 * IdleAgents::most_agents,
+  static_assert(~Word{0} >> places_shift > Word{2} * IdleAgents::most_agents,
                 "all agents may be blocked, and as many counts be on their way to another group");
 
   static Word present_bit(unsigned rank) noexcept { return Word{1} << rank; }

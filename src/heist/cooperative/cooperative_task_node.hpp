@@ -75,6 +75,7 @@ class CooperativeTaskNode : public LoopNode {
   static const MessageOps table;
 
   union {
+    // NOLINTNEXTLINE(readability-identifier-naming): private, as the union is
     Cancellation cancellation_;  ///< made when it is needed: most tasks are not cancelled
   };
   static_assert(std::is_trivially_destructible_v<Cancellation>, "nobody destroys it");
