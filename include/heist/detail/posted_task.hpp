@@ -66,7 +66,7 @@ class SignalledTask final : public ControlledTask {
     error = Reason::of(std::move(thrown));
     return TaskOutcome::exception;
   }
-  /// Only for an exception; a value is none.
+  /// Called for an exception only: nobody waits for anything else.
   static void settle(SchedulerTask& task, TaskOutcome /*outcome*/, Reason& error) noexcept {
     report_error(ErrorOrigin::task, error);
     retire(task);

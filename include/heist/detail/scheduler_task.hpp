@@ -31,7 +31,7 @@ enum class TaskPhase : std::uint8_t {
   /// signal may stay so when it has ended: its agent needs no claim to settle it.
   started,
   adopting,         ///< the callback returned a promise, which alone decides
-  finished,         ///< its outcome settled the promise; without one it has started
+  finished,         ///< its outcome settled the promise; or it has none, and has started
   aborted,          ///< claimed before it started: never starts
   aborted_running,  ///< aborted while it ran: its late outcome is dropped
   closed_running,   ///< a close's deadline came while it ran: as aborted_running

@@ -113,7 +113,7 @@ class Reserves {
   }
   void leave_any() noexcept {
     const auto try_leave = [](ReserveGroup& group) { return group.try_leave(); };
-    // A place may have been moved behind the search.
+    // While it searched, a place may have been moved to a group at which it had looked before.
     while (std::none_of(groups_.rbegin(), groups_.rend(), try_leave)) {
     }
   }

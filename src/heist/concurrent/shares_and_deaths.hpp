@@ -56,8 +56,8 @@ class SharesAndDeaths {
     last,    ///< and it was the last one
     not_yet  ///< nothing has changed
   };
-  /// Counts a death and drops a reference, unless `is_due` says of the deaths left that a pass is
-  /// due then: for that the caller needs its reference.
+  /// Counts a death and drops a reference. It does neither if a pass is due after this death, which
+  /// `is_due` tells from the deaths that are left then: for a pass the caller needs its reference.
   template <class IsDue>
   [[nodiscard]] Left try_leave(IsDue&& is_due) noexcept {
     Word seen = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
