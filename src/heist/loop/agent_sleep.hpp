@@ -10,6 +10,7 @@
 #include "../os/parker.hpp"
 #include "../os/spin_rule.hpp"
 #include "agent_activity.hpp"
+#include "late_start.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -20,8 +21,8 @@ class AgentSleep {
   using Moment = std::optional<Parker::Clock::time_point>;
 
   /// Posts to `inbox` wake the agent. `spin` is how long it looks for work before it sleeps, where
-  /// work is frequent.
-  AgentSleep(Inbox& inbox, std::chrono::nanoseconds spin) noexcept : inbox_(inbox), spin_(spin) {}
+  /// work is frequent.   Errors: std::bad_alloc.
+  AgentSleep(Inbox& inbox, std::chrono::nanoseconds spin) : inbox_(inbox), spin_(spin) {}
 
   // What any thread may call.
 
@@ -37,11 +38,15 @@ class AgentSleep {
     return count_.load(sync::relaxed);  // relaxed: a statistic.
   }
   [[nodiscard]] Parker& parker() noexcept { return parker_; }
+  /// How often the agent has started after a sleep.
+  [[nodiscard]] const Ref<StartCount>& starts() const noexcept { return starts_; }
 
   // What only the agent calls.
 
   /// How long the agent looks for work before it sleeps.
   [[nodiscard]] SpinRule& spin() noexcept { return spin_; }
+  /// What the agent expects of another one that it has woken.
+  [[nodiscard]] LateStart& late_start() noexcept { return late_start_; }
   void prepare() noexcept { parker_.prepare(); }
   /// Announces sleep. Returns false when something was posted meanwhile.
   [[nodiscard]] bool announce() noexcept { return inbox_.try_sleep(); }
@@ -55,7 +60,10 @@ class AgentSleep {
     parker_.wait(deadline);
     activity.say_moves();
   }
-  void end() noexcept { static_cast<void>(inbox_.cancel_sleep()); }
+  void end() noexcept {
+    starts_->count_one();
+    static_cast<void>(inbox_.cancel_sleep());
+  }
 
   // What an agent calls instead of a sleep when a foreign loop waits for its descriptor.
 
@@ -75,7 +83,9 @@ class AgentSleep {
   Inbox& inbox_;
   sync::atomic<std::uint64_t> wakeups_sent_{0};
   Parker parker_;
+  const Ref<StartCount> starts_ = Ref<StartCount>::adopt(new StartCount);
   SpinRule spin_;
+  LateStart late_start_;
   sync::atomic<std::uint64_t> count_{0};  ///< how often it has slept
 };
 

@@ -7,13 +7,15 @@
 #include <thread>
 
 #include "../os/parker.hpp"
+#include "../os/thread.hpp"
 #include "../task/task_home.hpp"
 #include "agent_sleep.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
 /// Waits for `done()` for as long as the agent spins, and for as long as the home is hot, but not
-/// beyond `limit`. While it only waits because of that, it yields the CPU to other threads.
+/// beyond `limit`. While it only waits because of that, it yields the CPU to other threads. It
+/// leaves the CPU to an agent that it has woken and that does not start.
 template <class Done>
 void spin_until(AgentSleep& sleep, const TaskHome& hot,
                 std::optional<LoopTime::Clock::time_point> limit, Done&& done) {
@@ -24,6 +26,7 @@ void spin_until(AgentSleep& sleep, const TaskHome& hot,
     const auto now = LoopTime::Clock::now();
     if (limit && now >= *limit) return;
     if (now < end) {
+      if (sleep.late_start().should_leave(begin, now)) leave_this_cpu();
       spin_pause();
     } else if (hot.is_hot()) {
       std::this_thread::yield();

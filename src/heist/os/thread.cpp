@@ -46,8 +46,23 @@ std::vector<unsigned> CpuSet::cpus() const {
   return cpus;
 }
 
+CpuSet CpuSet::without(unsigned cpu) const noexcept {
+  CpuSet others = *this;
+  CPU_CLR_S(cpu, sizeof others.cpus_, others.cpus_.data());
+  return others;
+}
+
 int CpuSet::use() const noexcept {
   return pthread_setaffinity_np(pthread_self(), sizeof cpus_, cpus_.data());
+}
+
+void leave_this_cpu() noexcept try {
+  const CpuSet all;
+  const int cpu = sched_getcpu();
+  if (cpu < 0 || all.without(static_cast<unsigned>(cpu)).use() != 0) return;
+  all.use();
+} catch (const std::system_error&) {
+  // The system does not say which CPUs the thread may use. So it stays where it is.
 }
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -30,11 +30,18 @@ class CpuSet {
   explicit CpuSet(const std::vector<unsigned>& cpus) noexcept;
   /// Their numbers, ascending.   Errors: std::bad_alloc.
   [[nodiscard]] std::vector<unsigned> cpus() const;
+  /// The same CPUs but this one.
+  [[nodiscard]] CpuSet without(unsigned cpu) const noexcept;
   /// Applies them to the calling thread. Returns an error number, or 0.
   int use() const noexcept;
 
  private:
   std::array<cpu_set_t, 8> cpus_;
 };
+
+/// Moves the calling thread to another one of the CPUs that it may use, if there is one. Which ones
+/// it may use is the same afterwards; a change of that by another thread meanwhile is lost.   Cost:
+/// three system calls, and up to 50 us until the other CPU runs the thread.
+void leave_this_cpu() noexcept;
 
 }  // namespace HEIST_NAMESPACE::detail
