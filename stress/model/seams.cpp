@@ -34,7 +34,7 @@ void CycleRate::measure(std::uint64_t /*before*/, Milliseconds /*now*/,
 std::uint64_t CycleRate::counts_within(Milliseconds /*time*/) const noexcept { return 0; }
 
 // The threads of a model have no CPUs.
-void leave_this_cpu() noexcept {}
+void move_off_this_cpu(pid_t /*thread*/) noexcept {}
 
 /// First in, first out: joined to one end of a list, taken from its other one.
 struct WaitingLine::Queue {

@@ -1,6 +1,8 @@
 // AgentSleep: how an agent without work sleeps, and is woken.
 #pragma once
 
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdint>
 #include <heist/detail/sync.hpp>
@@ -38,8 +40,7 @@ class AgentSleep {
     return count_.load(sync::relaxed);  // relaxed: a statistic.
   }
   [[nodiscard]] Parker& parker() noexcept { return parker_; }
-  /// How often the agent has started after a sleep.
-  [[nodiscard]] const Ref<StartCount>& starts() const noexcept { return starts_; }
+  [[nodiscard]] const Ref<Starts>& starts() const noexcept { return starts_; }
 
   // What only the agent calls.
 
@@ -57,11 +58,12 @@ class AgentSleep {
   /// Sleeps until the agent is woken, or until the deadline.
   void until(const Moment& deadline, AgentActivity& activity) noexcept {
     activity.say_rests();
+    starts_->sleep_on(gettid());
     parker_.wait(deadline);
     activity.say_moves();
   }
   void end() noexcept {
-    starts_->count_one();
+    starts_->end_sleep();
     static_cast<void>(inbox_.cancel_sleep());
   }
 
@@ -83,7 +85,7 @@ class AgentSleep {
   Inbox& inbox_;
   sync::atomic<std::uint64_t> wakeups_sent_{0};
   Parker parker_;
-  const Ref<StartCount> starts_ = Ref<StartCount>::adopt(new StartCount);
+  const Ref<Starts> starts_ = Ref<Starts>::adopt(new Starts);
   SpinRule spin_;
   LateStart late_start_;
   sync::atomic<std::uint64_t> count_{0};  ///< how often it has slept
