@@ -74,8 +74,7 @@ struct EventLoopOptions {
   std::chrono::nanoseconds tick = std::chrono::milliseconds(1);
   /// How long run() looks for work before it sleeps. Where work is rare it sleeps at once, that is,
   /// if its last wait began more than ten times `spin` before. Zero always sleeps at once; with one
-  /// CPU it is always zero. After 8 us it may move the thread of another loop, which it has woken
-  /// and which does not start, to another one of the CPUs that thread may use (sched_setaffinity).
+  /// CPU it is always zero.
   std::chrono::nanoseconds spin = std::chrono::microseconds(20);
   /// For how long continuations may go before the waiting tasks of their own priority. After that
   /// one such task is picked, and the time counts anew (contract YLD-6); each agent of a cluster

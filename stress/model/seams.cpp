@@ -1,6 +1,6 @@
 // What the library has from elsewhere, in model-checking builds: node memory, sleeping on words,
-// moodycamel's queue, the processor's counter, threads. (The library is compiled without
-// node_pool.cpp, word_wait.cpp, waiting_line.cpp, cycle_rate.cpp and thread.cpp.)
+// moodycamel's queue, the processor's counter. (The library is compiled without node_pool.cpp,
+// word_wait.cpp, waiting_line.cpp and cycle_rate.cpp.)
 #include <heist/detail/cycle_rate.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <memory>
@@ -9,7 +9,6 @@
 
 #include "concurrent/waiting_line.hpp"
 #include "model_time.hpp"
-#include "os/thread.hpp"
 #include "os/word_wait.hpp"
 #include "out_of_memory.hpp"
 
@@ -32,9 +31,6 @@ CycleRate::CycleRate(bool /*is_real*/) noexcept : has_counter_(false) {}
 void CycleRate::measure(std::uint64_t /*before*/, Milliseconds /*now*/,
                         std::uint64_t /*after*/) noexcept {}
 std::uint64_t CycleRate::counts_within(Milliseconds /*time*/) const noexcept { return 0; }
-
-// The threads of a model have no CPUs.
-void move_off_this_cpu(pid_t /*thread*/) noexcept {}
 
 /// First in, first out: joined to one end of a list, taken from its other one.
 struct WaitingLine::Queue {

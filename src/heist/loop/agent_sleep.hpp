@@ -1,8 +1,6 @@
 // AgentSleep: how an agent without work sleeps, and is woken.
 #pragma once
 
-#include <unistd.h>
-
 #include <chrono>
 #include <cstdint>
 #include <heist/detail/sync.hpp>
@@ -12,7 +10,6 @@
 #include "../os/parker.hpp"
 #include "../os/spin_rule.hpp"
 #include "agent_activity.hpp"
-#include "late_start.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -23,8 +20,8 @@ class AgentSleep {
   using Moment = std::optional<Parker::Clock::time_point>;
 
   /// Posts to `inbox` wake the agent. `spin` is how long it looks for work before it sleeps, where
-  /// work is frequent.   Errors: std::bad_alloc.
-  AgentSleep(Inbox& inbox, std::chrono::nanoseconds spin) : inbox_(inbox), spin_(spin) {}
+  /// work is frequent.
+  AgentSleep(Inbox& inbox, std::chrono::nanoseconds spin) noexcept : inbox_(inbox), spin_(spin) {}
 
   // What any thread may call.
 
@@ -40,14 +37,11 @@ class AgentSleep {
     return count_.load(sync::relaxed);  // relaxed: a statistic.
   }
   [[nodiscard]] Parker& parker() noexcept { return parker_; }
-  [[nodiscard]] const Ref<Starts>& starts() const noexcept { return starts_; }
 
   // What only the agent calls.
 
   /// How long the agent looks for work before it sleeps.
   [[nodiscard]] SpinRule& spin() noexcept { return spin_; }
-  /// What the agent expects of another one that it has woken.
-  [[nodiscard]] LateStart& late_start() noexcept { return late_start_; }
   void prepare() noexcept { parker_.prepare(); }
   /// Announces sleep. Returns false when something was posted meanwhile.
   [[nodiscard]] bool announce() noexcept { return inbox_.try_sleep(); }
@@ -58,14 +52,10 @@ class AgentSleep {
   /// Sleeps until the agent is woken, or until the deadline.
   void until(const Moment& deadline, AgentActivity& activity) noexcept {
     activity.say_rests();
-    starts_->sleep_on(gettid());
     parker_.wait(deadline);
     activity.say_moves();
   }
-  void end() noexcept {
-    starts_->end_sleep();
-    static_cast<void>(inbox_.cancel_sleep());
-  }
+  void end() noexcept { static_cast<void>(inbox_.cancel_sleep()); }
 
   // What an agent calls instead of a sleep when a foreign loop waits for its descriptor.
 
@@ -85,9 +75,7 @@ class AgentSleep {
   Inbox& inbox_;
   sync::atomic<std::uint64_t> wakeups_sent_{0};
   Parker parker_;
-  const Ref<Starts> starts_ = Ref<Starts>::adopt(new Starts);
   SpinRule spin_;
-  LateStart late_start_;
   sync::atomic<std::uint64_t> count_{0};  ///< how often it has slept
 };
 

@@ -192,14 +192,8 @@ bool LoopCore::deliver(Reaction& reaction) noexcept { return post_node(reaction)
 
 bool LoopCore::post_node(LoopNode& node) noexcept {
   const auto result = inbox().post(node);
-  if (result == Inbox::PostResult::wake) wake_up();
+  if (result == Inbox::PostResult::wake) sleep_.wake_up();
   return result != Inbox::PostResult::closed;
-}
-
-void LoopCore::wake_up() noexcept {
-  LoopCore* const waker = loop_of_this_thread;
-  if (waker != nullptr) waker->sleep_.late_start().expect(sleep_.starts());
-  sleep_.wake_up();
 }
 
 void LoopCore::send(LoopNode& message) noexcept {

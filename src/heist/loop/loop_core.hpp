@@ -178,7 +178,6 @@ class LoopCore final : public TaskHome {
   explicit LoopCore(const EventLoopOptions& options);
   ~LoopCore() override;
 
-  void wake_up() noexcept;
   bool post_from_agent(SchedulerTask& task) noexcept;
   bool post_behind_inbox(SchedulerTask& task) noexcept;
   [[nodiscard]] bool has_news() noexcept HEIST_ON_AGENT;

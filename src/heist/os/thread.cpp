@@ -5,8 +5,6 @@
 #include <sys/prctl.h>
 
 #include <cerrno>
-#include <cstring>
-#include <optional>
 #include <system_error>
 
 namespace HEIST_NAMESPACE::detail {
@@ -48,48 +46,8 @@ std::vector<unsigned> CpuSet::cpus() const {
   return cpus;
 }
 
-std::optional<CpuSet> CpuSet::of(pid_t thread) noexcept {
-  CpuSet set(std::vector<unsigned>{});
-  if (sched_getaffinity(thread, sizeof set.cpus_, set.cpus_.data()) != 0) return std::nullopt;
-  return set;
-}
-
-CpuSet CpuSet::every() noexcept {
-  CpuSet set(std::vector<unsigned>{});
-  std::memset(set.cpus_.data(), 0xff, sizeof set.cpus_);
-  return set;
-}
-
-CpuSet CpuSet::without(unsigned cpu) const noexcept {
-  CpuSet others = *this;
-  CPU_CLR_S(cpu, sizeof others.cpus_, others.cpus_.data());
-  return others;
-}
-
-bool CpuSet::empty() const noexcept { return CPU_COUNT_S(sizeof cpus_, cpus_.data()) == 0; }
-
-int CpuSet::use(pid_t thread) const noexcept {
-  return sched_setaffinity(thread, sizeof cpus_, cpus_.data()) == 0 ? 0 : errno;
-}
-
-namespace {
-
-/// Lets the thread use these CPUs again. If those are all that its container has, it asks for every
-/// CPU: then it follows when the container gets others, as a thread does that has never asked.
-void put_back(const CpuSet& usable, pid_t thread) noexcept {
-  CpuSet::every().use(thread);
-  if (CpuSet::of(thread) != usable) usable.use(thread);
-}
-
-}  // namespace
-
-void move_off_this_cpu(pid_t thread) noexcept {
-  const int here = sched_getcpu();
-  const auto usable = CpuSet::of(thread);
-  if (here < 0 || !usable) return;
-  const CpuSet others = usable->without(static_cast<unsigned>(here));
-  if (others.empty() || others == *usable) return;
-  if (others.use(thread) == 0) put_back(*usable, thread);
+int CpuSet::use() const noexcept {
+  return pthread_setaffinity_np(pthread_self(), sizeof cpus_, cpus_.data());
 }
 
 }  // namespace HEIST_NAMESPACE::detail
