@@ -51,7 +51,9 @@ enum class TaskPlace : std::uint8_t {
 };
 
 /// How a callback ended.
-enum class TaskOutcome : std::uint8_t {
+/// It has the width of a register. A function of one compiler passes it on to one of another, and
+/// clang takes for granted that narrower arguments are widened, which g++ does not do.
+enum class TaskOutcome : std::uint32_t {
   value,
   exception,
   promise,       ///< the callback returned a promise, which decides

@@ -1,7 +1,41 @@
-// A user's program: two tasks on an embedded loop run in the order of their priorities.
+// A user's program: two tasks on an embedded loop run in the order of their priorities, and tasks
+// end in each way that there is.
 #include <cstdio>
 #include <heist/heist.hpp>
+#include <stdexcept>
 #include <string>
+
+namespace {
+
+heist::Promise<int> yields(int result) {
+  co_await heist::yield();
+  co_return result;
+}
+heist::Forkable<int> leaf(int result) { co_return result; }
+heist::Forkable<int> forks(int result) {
+  auto forked = co_await fork(leaf(result));
+  co_await heist::join();
+  co_return forked.value();
+}
+
+/// Whether value, promise, fork and exception come out as what the tasks returned.
+bool outcomes_are_right(heist::EventLoop& loop) {
+  const heist::Scheduler scheduler = loop.scheduler();
+  const heist::TaskController controller;
+  const auto value = scheduler.post_task([] { return 1; }, {.signal = controller.signal()});
+  const auto promise = scheduler.post_task([] { return yields(2); });
+  const auto fork = scheduler.post_task([] { return forks(3); });
+  const auto thrown = scheduler.post_task([]() -> int { throw std::runtime_error("thrown"); });
+  loop.run_until_idle();
+  try {
+    thrown.get();
+    return false;
+  } catch (const std::runtime_error&) {
+    return value.get() == 1 && promise.get() == 2 && fork.get() == 3;
+  }
+}
+
+}  // namespace
 
 int main() {
   heist::EventLoop loop({.clock = heist::LoopClock::virtual_time});
@@ -11,5 +45,5 @@ int main() {
   scheduler.post([&order] { order += "first "; }, {.priority = heist::TaskPriority::user_blocking});
   loop.run_until_idle();
   std::puts(order.c_str());
-  return order == "first later " ? 0 : 1;
+  return order == "first later " && outcomes_are_right(loop) ? 0 : 1;
 }
