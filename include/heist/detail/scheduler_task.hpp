@@ -51,8 +51,10 @@ enum class TaskPlace : std::uint8_t {
 };
 
 /// How a callback ended.
-/// It has the width of a register. A function of one compiler passes it on to one of another, and
-/// clang takes for granted that narrower arguments are widened, which g++ does not do.
+///
+/// It is as wide as a register because the library and the program may be compiled by two
+/// compilers: clang expects narrower arguments to be widened by the caller, and g++ leaves that out
+/// when it passes on what it was given.
 enum class TaskOutcome : std::uint32_t {
   value,
   exception,
