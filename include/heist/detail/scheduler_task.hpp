@@ -52,9 +52,9 @@ enum class TaskPlace : std::uint8_t {
 
 /// How a callback ended.
 ///
-/// It is as wide as a register because the library and the program may be compiled by two
-/// compilers: clang expects narrower arguments to be widened by the caller, and g++ leaves that out
-/// when it passes on what it was given.
+/// It has 32 bits because the library and the program may be compiled by two compilers: clang
+/// expects its caller to widen an argument of 8 bits, and g++ does not widen one that is a scoped
+/// enumeration.
 enum class TaskOutcome : std::uint32_t {
   value,
   exception,

@@ -1,5 +1,5 @@
 // A user's program: two tasks on an embedded loop run in the order of their priorities, and tasks
-// end in each way that there is.
+// end with a value, a promise, a fork and an exception.
 #include <cstdio>
 #include <heist/heist.hpp>
 #include <stdexcept>
@@ -21,7 +21,7 @@ heist::Forkable<int> forks(int result) {
 /// Whether value, promise, fork and exception come out as what the tasks returned.
 bool outcomes_are_right(heist::EventLoop& loop) {
   const heist::Scheduler scheduler = loop.scheduler();
-  const heist::TaskController controller;
+  const heist::TaskController controller;  // the library ends a task with a signal in another way
   const auto value = scheduler.post_task([] { return 1; }, {.signal = controller.signal()});
   const auto promise = scheduler.post_task([] { return yields(2); });
   const auto fork = scheduler.post_task([] { return forks(3); });
