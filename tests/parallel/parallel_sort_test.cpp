@@ -42,7 +42,7 @@ class ParallelSortOn : public testing::TestWithParam<unsigned> {
 INSTANTIATE_TEST_SUITE_P(Agents, ParallelSortOn, testing::Values(1U, 2U, 8U));
 
 TEST_P(ParallelSortOn, parallel_sort_when_the_input_has_any_shape_then_it_is_sorted) {
-  for (const std::size_t size : {0U, 1U, 2U, 2'048U, 2'049U, 5'000U, 200'000U}) {
+  for (const std::size_t size : {0U, 1U, 2U, 17U, 2'048U, 2'049U, 5'000U, 200'000U}) {
     for (auto& numbers : shapes(size)) {
       auto expected = numbers;
       std::sort(expected.begin(), expected.end());
