@@ -18,8 +18,10 @@ namespace HEIST_NAMESPACE {
 /// How urgent a cooperative task is. Its level decides only when it expires, counted from its
 /// start; what expires first runs first, so that nothing waits for ever.
 ///
+/// It has 32 bits because it is an argument of the library (detail::TaskOutcome says why).
+///
 /// Spec: contract COOP-1.
-enum class CooperativePriority : std::uint8_t {
+enum class CooperativePriority : std::uint32_t {
   immediate = 1,      ///< expired at once: it is late from the beginning
   user_blocking = 2,  ///< 250 ms
   normal = 3,         ///< 5 s

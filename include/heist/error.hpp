@@ -165,7 +165,10 @@ class HEIST_EXPORT Aborted : public std::exception {
 };
 
 /// Where an error came from that no promise carries.
-enum class ErrorOrigin : std::uint8_t {
+///
+/// It has 32 bits because the library passes it to a function of the program
+/// (detail::TaskOutcome says why).
+enum class ErrorOrigin : std::uint32_t {
   task,
   listener,
   microtask,

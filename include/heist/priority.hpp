@@ -12,8 +12,10 @@ namespace HEIST_NAMESPACE {
 
 /// Priority of a task; strict order, `user_blocking` first.
 ///
+/// It has 32 bits because it is an argument of the library (detail::TaskOutcome says why).
+///
 /// Spec: [sched#sec-task-priorities].
-enum class TaskPriority : std::uint8_t { background, user_visible, user_blocking };
+enum class TaskPriority : std::uint32_t { background, user_visible, user_blocking };
 
 /// The specification's string for a priority: "background", "user-visible", "user-blocking".
 ///

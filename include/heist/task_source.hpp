@@ -12,8 +12,10 @@ namespace HEIST_NAMESPACE {
 /// below user-visible continuations and everything user-blocking, above everything background. Only
 /// AbortSignal::timeout comes before everything else (DLY-6).
 ///
+/// It has 32 bits because it is an argument of the library (detail::TaskOutcome says why).
+///
 /// Spec: [html#task-source], [sched#sec-patches-html].
-enum class TaskSource : std::uint8_t {
+enum class TaskSource : std::uint32_t {
   timer,    ///< set_timeout, AbortSignal::timeout
   io,       ///< completions of input and output
   message,  ///< what other threads or processes send

@@ -26,8 +26,9 @@ inline constexpr bool listener_returns_promise = [] {
   }
 }();
 
-/// Which event a listener waits for.
-enum class SignalEventKind : std::uint8_t { abort, priority_change };
+/// Which event a listener waits for. It has 32 bits because it is an argument of the library
+/// (TaskOutcome says why).
+enum class SignalEventKind : std::uint32_t { abort, priority_change };
 
 /// What a listener is told.
 struct SignalEvent {

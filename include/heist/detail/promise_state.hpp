@@ -24,7 +24,9 @@
 namespace HEIST_NAMESPACE {
 
 /// What a promise is: not settled yet, settled with a value, settled with a reason.
-enum class PromiseStatus : std::uint8_t { pending, fulfilled, rejected };
+///
+/// It has 32 bits because it is an argument of the library (detail::TaskOutcome says why).
+enum class PromiseStatus : std::uint32_t { pending, fulfilled, rejected };
 
 }  // namespace HEIST_NAMESPACE
 

@@ -115,7 +115,7 @@ class SchedulerTask : public LoopNode {
   sync::atomic<TaskPhase> phase_{TaskPhase::posted};
 
  public:
-  TaskPriority priority = TaskPriority::user_visible;
+  TaskPriority priority : 8 = TaskPriority::user_visible;
   std::uint8_t level = 0;  ///< agent only: level of the queue it is in, or is the first of
   TaskPlace place = TaskPlace::elsewhere;  ///< agent only
   const bool has_control;                  ///< whether it is a ControlledTask

@@ -43,7 +43,7 @@ class CooperativeTaskNode : public LoopNode {
     return is_cancelled.load(sync::relaxed);
   }
 
-  CooperativePriority priority;
+  CooperativePriority priority : 8;
   bool is_delayed = false;
   bool is_waiting = false;                 ///< whether the task is in delayed_
   std::uint32_t number = 0;                ///< on an event loop, once it was called

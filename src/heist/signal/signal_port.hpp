@@ -155,7 +155,7 @@ struct SignalPort : private ReapMessage {
   [[no_unique_address]] SignalLeftovers leftovers;
 
  private:
-  const TaskPriority ceiling_;
+  const TaskPriority ceiling_ : 8;
   const bool follows_;
 };
 static_assert(sizeof(SignalPort) <= 128, "a class of the node pool");
