@@ -15,6 +15,10 @@ namespace HEIST_NAMESPACE::detail {
 template <class Awaitable>
 inline constexpr bool restores_state = false;
 
+/// What a KeptState keeps. Only the library knows it.
+struct KeptScheduling;
+HEIST_EXPORT void discard(KeptScheduling& kept) noexcept;
+
 /// An awaitable of another library resumes a coroutine within the scheduling state of whoever
 /// resumes it, or within none. So this object keeps the coroutine's state (contract YLD-3) while
 /// the coroutine is suspended, and the resumer's state while the coroutine runs.
@@ -33,11 +37,9 @@ class HEIST_EXPORT KeptState {
   bool leave() noexcept { return kept_ && leave_entered(); }
 
  private:
-  struct Kept;
-  friend void discard(Kept& kept) noexcept;
   bool leave_entered() noexcept;
 
-  Owner<Kept> kept_;
+  Owner<KeptScheduling> kept_;
 };
 
 /// The coroutine's kept state, or null for a coroutine type that is not heist's.

@@ -14,17 +14,17 @@ bool is_home(const LoopCore& loop, const TaskHome* kept) noexcept {
 
 }  // namespace
 
-struct KeptState::Kept {
+struct KeptScheduling {
   Ref<TaskHome> home;  ///< where the state was kept; it names a scheduler of this home, if any
   CapturedState state;
   LoopCore* entered = nullptr;  ///< the loop whose state enter() has replaced
   SchedulingState resumer;      ///< that loop's state before; it is borrowed
 };
 
-void discard(KeptState::Kept& kept) noexcept { delete &kept; }
+void discard(KeptScheduling& kept) noexcept { delete &kept; }
 
 void KeptState::keep() {
-  if (!kept_) kept_ = Owner<Kept>(new Kept());
+  if (!kept_) kept_ = Owner<KeptScheduling>(new KeptScheduling());
   LoopCore* loop = current_loop();
   if (loop == nullptr) return;  // it keeps the state that it had before, if any
   // The state is copied first, because the old one may hold the last references to what is current.
