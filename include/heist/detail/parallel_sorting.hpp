@@ -15,8 +15,8 @@
 namespace HEIST_NAMESPACE::detail {
 
 /// Quicksort. It offers the part to the right of the pivot to other agents and goes on with the
-/// part to the left. Short parts are sorted alone: elements that are cheap to exchange by more cuts,
-/// the rest by std::ranges::sort, and so are parts that bad pivots have cut too often.
+/// part to the left. Short parts are sorted alone: elements that are cheap to exchange by more
+/// cuts, the rest by std::ranges::sort, and so are parts that bad pivots have cut too often.
 template <class Iterator, class Compare>
 class Sorting final : public ParallelWork {
  public:
