@@ -22,3 +22,4 @@
 #include <heist/topology.hpp>
 #include <heist/version.hpp>
 #include <heist/yield.hpp>
+#include <heist/yield_if_urgent.hpp>

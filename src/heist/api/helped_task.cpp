@@ -5,6 +5,7 @@
 #include "../cluster/cluster_core.hpp"
 #include "../cluster/member.hpp"
 #include "../loop/loop_core.hpp"
+#include "../signal/continuation.hpp"
 #include "../signal/signal_core.hpp"
 
 namespace HEIST_NAMESPACE {
@@ -62,13 +63,7 @@ void HelpedTask::throw_if_aborted() const {
   if (aborted()) captured_.state().abort_source->reason().rethrow();
 }
 
-TaskPriority HelpedTask::priority() const noexcept {
-  const SchedulingState& state = captured_.state();
-  const TaskPriority now = state.priority_source != nullptr
-                               ? state.priority_source->scheduling_priority()
-                               : state.priority;
-  return state.scheduler != nullptr ? state.scheduler->capped(now) : now;
-}
+TaskPriority HelpedTask::priority() const noexcept { return priority_now(captured_.state()); }
 
 bool HelpedTask::may_help() const noexcept {
   LoopCore& loop = *loop_of_this_thread;
@@ -79,13 +74,14 @@ bool HelpedTask::may_help() const noexcept {
 HelpedTask::Scope::Scope(const HelpedTask& task) noexcept {
   LoopCore& loop = *loop_of_this_thread;
   loop.assert_agent();
-  outer_ = std::exchange(loop.on_agent().current, task.captured_.state());
+  outer_ = loop.on_agent().current;
+  loop.on_agent().change_current(task.captured_.state());
 }
 
 HelpedTask::Scope::~Scope() {
   LoopCore& loop = *loop_of_this_thread;
   loop.assert_agent();
-  loop.on_agent().current = outer_;
+  loop.on_agent().change_current(outer_);
 }
 
 }  // namespace HEIST_NAMESPACE

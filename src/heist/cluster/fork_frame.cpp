@@ -26,12 +26,13 @@ class TreeRun final : public ForkRun {
       : TreeRun(loop, tree, member_of(loop, tree.state)) {}
 
   void run(ForkFrame& first) noexcept HEIST_ON_AGENT {
-    outer_ = std::exchange(loop_.on_agent().current, tree_.state);
+    outer_ = loop_.on_agent().current;
+    loop_.on_agent().change_current(tree_.state);
     next = &first;
     do {
       resume(*next);
     } while (next != nullptr);
-    loop_.on_agent().current = outer_;
+    loop_.on_agent().change_current(outer_);
   }
 
   [[nodiscard]] LoopCore& loop() const noexcept { return loop_; }
@@ -99,7 +100,7 @@ class TreeRun final : public ForkRun {
            (child.way == Way::forked && unfork());
   }
   ForkFrame* end_tree() noexcept HEIST_ON_AGENT {
-    loop_.on_agent().current = outer_;  // what the state borrows may end with the tree
+    loop_.on_agent().change_current(outer_);  // what the state borrows may end with the tree
     tree_.ended(tree_);
     return nullptr;
   }

@@ -169,6 +169,12 @@ bool Member::has_more_urgent(int level) noexcept {
   return wants_keeper() || cluster_.queues().may_have_above(level);
 }
 
+void Member::show_words(UrgentLook& to) const noexcept {
+  to.cluster_inbox = &cluster_.inbox_word();
+  to.first_due = &cluster_.keeper().due_word();
+  to.hint = &cluster_.queues().hint().word();
+}
+
 bool Member::has_work() noexcept {
   return loop_.has_work() || cluster_.queues().may_have_tasks() || wants_keeper();
 }

@@ -38,6 +38,7 @@ class Member final : public Membership {
   [[nodiscard]] SchedulerTask* keep_delays() noexcept override HEIST_ON_AGENT;
   [[nodiscard]] bool wants_keeper() noexcept override HEIST_ON_AGENT;
   [[nodiscard]] bool has_more_urgent(int level) noexcept override HEIST_ON_AGENT;
+  void show_words(UrgentLook& to) const noexcept override;
   void park(std::optional<LoopTime::Clock::time_point> limit) noexcept override HEIST_ON_AGENT;
   void end_search() noexcept override HEIST_ON_AGENT;
   void drop_before_wait() noexcept override;

@@ -81,6 +81,8 @@ class TimerKeeper {
   [[nodiscard]] Due next_due() const noexcept {
     return next_due_.load(sync::edge("keeper:keep", sync::seq_cst));
   }
+  /// For whoever compares it (UrgentLook).
+  [[nodiscard]] const sync::atomic<Due>& due_word() const noexcept { return next_due_; }
 
   /// Called by an agent that has announced its sleep. Returns true when the agent is the watcher
   /// now. Then it has to look a last time, and to sleep until `until`.

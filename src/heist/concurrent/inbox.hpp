@@ -177,6 +177,9 @@ class Inbox {
            left_oldest_.load(sync::relaxed) != nullptr;
   }
 
+  /// For whoever compares it (UrgentLook): it is zero while the agent is awake and nothing is here.
+  [[nodiscard]] const sync::atomic<std::uintptr_t>& word() const noexcept { return head_; }
+
   /// Called by the agent: announces sleep. Returns false when something was posted meanwhile, or
   /// when the inbox is closed.
   [[nodiscard]] bool try_sleep() noexcept {

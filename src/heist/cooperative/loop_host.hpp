@@ -28,7 +28,7 @@ class LoopHost final : public CooperativeHost {
   /// Says that the task with this number runs now. What the task leaves behind for later knows the
   /// number.
   void enter(std::uint32_t number) noexcept {
-    loop_->on_agent().current = {.cooperative_task = number};
+    loop_->on_agent().change_current({.cooperative_task = number});
   }
   [[nodiscard]] bool is_in(std::uint32_t number) const noexcept {
     return loop_->on_agent().current.cooperative_task == number;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <heist/detail/scheduling_state.hpp>
+#include <heist/detail/urgent_look.hpp>
 #include <heist/error.hpp>
 
 #include "local_tasks.hpp"
@@ -25,6 +26,14 @@ struct AgentState : LocalTasks {
     return !goes_on;
   }
 
+  /// Changes what runs, other than at the start of a task: what has looked before has not looked
+  /// for this one.
+  void change_current(const SchedulingState& to) noexcept {
+    current = to;
+    look.forget();
+  }
+
+  UrgentLook look;
   MicrotaskQueue microtasks;
   SchedulingState current;              ///< scheduling state of what runs now
   std::uint32_t cooperative_tasks = 0;  ///< how many have run; the next one's number

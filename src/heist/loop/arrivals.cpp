@@ -47,6 +47,7 @@ void Arrivals::arrive_left() noexcept {
 
 void Arrivals::take() noexcept {
   const AgentActivity::Moving moving(loop_.counts().activity());
+  loop_.forget_look();
   if (loop_.has_leftovers()) [[unlikely]]
     arrive_left();
   arrive_all(inbox_.take());

@@ -71,7 +71,7 @@ inline void begin_call(ControlledTask& task, LoopCore& loop) noexcept {
 /// Destroys a callback that is over, and makes the checkpoint after it.
 inline void end_call(ControlledTask& task, LoopCore& loop, bool is_over) noexcept {
   if (is_over) task.task_ops().discard_callback(task);
-  loop.on_agent().current = {};
+  loop.on_agent().change_current({});
   loop.microtask_checkpoint();
 }
 

@@ -6,7 +6,14 @@
 
 namespace HEIST_NAMESPACE::detail {
 
+namespace {
+
+constinit const UrgentLook never_holds;
+
+}  // namespace
+
 thread_local constinit LoopCore* loop_of_this_thread = nullptr;
+constinit thread_local const UrgentLook* urgent_look = &never_holds;
 
 LoopCore* current_loop() noexcept { return loop_of_this_thread; }
 
@@ -17,6 +24,7 @@ DriveScope::DriveScope(LoopCore& loop) : loop_(loop) {
     throw NotAllowedError("this event loop is being driven already, here or on another thread");
   }
   loop.outer_loop_ = std::exchange(loop_of_this_thread, &loop);
+  outer_look_ = std::exchange(urgent_look, &loop.agent_->look);
   outer_rethrown_ = std::exchange(rethrown, &loop.agent_->rethrown);
   loop.counts().activity().say_moves();
 }
@@ -24,6 +32,7 @@ DriveScope::DriveScope(LoopCore& loop) : loop_(loop) {
 DriveScope::~DriveScope() {
   Reason forgotten = std::exchange(loop_.agent_->rethrown, {});
   rethrown = nullptr;
+  urgent_look = outer_look_;
   loop_.counts().activity().say_rests();
   loop_of_this_thread = loop_.outer_loop_;
   loop_.driven_.store(false, sync::edge("drive:leave", sync::release));

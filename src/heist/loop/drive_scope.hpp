@@ -23,6 +23,7 @@ class DriveScope {
  private:
   LoopCore& loop_;
   Reason* outer_rethrown_;
+  const UrgentLook* outer_look_;
 };
 
 /// The same, for calls that are also allowed from within a task of the loop.

@@ -46,9 +46,9 @@ void run_reaction(LoopCore& loop, Reaction& reaction) noexcept HEIST_ON_AGENT {
   // The state is kept here, as the reaction may be gone before its continuation is done with it.
   const CapturedState captured = std::move(reaction.captured);
   const auto home = std::move(reaction.home);
-  agent.current = captured.state();
+  agent.change_current(captured.state());
   reaction.ops->run(reaction, loop);
-  agent.current = {};
+  agent.change_current({});
 }
 
 inline void end_task(LoopCore& loop) noexcept HEIST_ON_AGENT {
@@ -112,6 +112,7 @@ LoopCore::LoopCore(const EventLoopOptions& options)
       sleep_(inbox(), options.spin),
       agent_(std::make_unique<AgentState>(options, time(), aborted())) {
   set_waiting(&agent_->waiting);
+  show_words();
 }
 
 LoopCore::~LoopCore() = default;
@@ -127,6 +128,7 @@ void release(LoopCore& core) noexcept { release(static_cast<TaskHome&>(core)); }
 void LoopCore::join(std::unique_ptr<Membership> membership) noexcept {
   membership_ = std::move(membership);
   agent_->policy.follow(membership_->cluster().time());
+  membership_->show_words(agent_->look);
 }
 
 void LoopCore::free_agent_state() noexcept {
@@ -143,6 +145,7 @@ SchedulerCore& LoopCore::add_scheduler() {
 bool LoopCore::post_in_turn(SchedulerTask& task) noexcept {
   if (!on_agent().accepts_posts) return false;
   on_agent().enqueue(task);
+  on_agent().look.forget();
   return true;
 }
 
@@ -201,7 +204,7 @@ void LoopCore::send(LoopNode& message) noexcept {
 }
 
 void LoopCore::request_recheck() noexcept {
-  recheck_.store(true, sync::edge("recheck:request", sync::seq_cst));
+  recheck_.store(1, sync::edge("recheck:request", sync::seq_cst));
 }
 
 void LoopCore::take_priority_change(SignalPort& port) noexcept {
@@ -216,7 +219,7 @@ inline bool LoopCore::has_news() noexcept {
   const bool quiet = all(aborted().empty(), !has_leftovers(), !agent.goes_on,
                          agent.microtasks.empty(), agent.waiting.limits().empty());
   // relaxed: the exchange in collect_work() orders it.
-  return !quiet || inbox().has_posts() || recheck_.load(sync::relaxed) ||
+  return !quiet || inbox().has_posts() || recheck_.load(sync::relaxed) != 0 ||
          agent.waiting.has_due_delay();
 }
 
@@ -232,6 +235,7 @@ void LoopCore::forget_rethrown() noexcept {
 [[gnu::always_inline]] inline bool LoopCore::step(bool heed_stop) noexcept {
   for (;;) {
     if (has_news()) {
+      forget_look();
       if (heed_stop && stop_request_.is_due()) return false;
       if (SchedulerTask* limit = pick_limit_before_inbox(*this)) return run_limit(*this, *limit);
       if (!collect_work()) continue;
@@ -267,6 +271,7 @@ std::size_t LoopCore::run_all() noexcept {
 
 void LoopCore::run_ended_limits() noexcept {
   auto& agent = on_agent();
+  forget_look();
   const AgentActivity::Moving moving(counts_.activity());
   const auto within = counts_.activity().said();
   agent.waiting.expire_limits();
@@ -279,6 +284,7 @@ void LoopCore::run_ended_limits() noexcept {
     static_cast<void>(run_task(*this, *limit));
     counts_.activity().say_again(within);
   }
+  forget_look();
   agent.waiting.limits().end_row();
 }
 
@@ -308,17 +314,22 @@ bool LoopCore::collect_work() noexcept {
     if (!drain_until_limit(*this)) return false;
   }
   if (!agent.waiting.delays().empty()) agent.end_delays();
-  // Rare: a priority message was on its way while its sender had to return, or there was none to
-  // send (D1 of PortExtras).
-  // relaxed: the exchange orders it.
-  if (recheck_.load(sync::relaxed) &&
-      recheck_.exchange(false, sync::edge("recheck:take", sync::seq_cst))) {
-    agent.refresh_priorities();
-  }
+  take_recheck();
   return true;
 }
 
+/// Rare: a priority message was on its way while its sender had to return, or there was none to
+/// send (D1 of PortExtras).
+void LoopCore::take_recheck() noexcept {
+  // relaxed: the exchange orders it.
+  if (recheck_.load(sync::relaxed) != 0 &&
+      recheck_.exchange(0, sync::edge("recheck:take", sync::seq_cst)) != 0) {
+    on_agent().refresh_priorities();
+  }
+}
+
 bool LoopCore::has_loose_ends() noexcept {
+  forget_look();
   const auto& agent = on_agent();
   return !aborted().empty() || has_messages() || !agent.microtasks.empty() ||
          !agent.waiting.limits().empty();
@@ -370,7 +381,7 @@ bool LoopCore::has_more_urgent(int level) noexcept {
   auto& agent = on_agent();
   // relaxed: the pick that follows reads it again.
   const bool looks =
-      has_loose_ends() || agent.waiting.has_due_delay() || recheck_.load(sync::relaxed);
+      has_loose_ends() || agent.waiting.has_due_delay() || recheck_.load(sync::relaxed) != 0;
   const bool cluster_looks = membership_ != nullptr && membership_->has_more_urgent(level);
   return looks || cluster_looks || agent.queues.top_level() > level;
 }
@@ -403,6 +414,7 @@ void LoopCore::close_inbox() noexcept {
 void LoopCore::release_signals() noexcept {
   if (!aborted().has_released()) return;
   end_search();
+  on_agent().look.forget();
   aborted().release_signals();
   note_leftovers();
 }

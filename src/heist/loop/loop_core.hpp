@@ -160,6 +160,15 @@ class LoopCore final : public TaskHome {
   /// For work that takes long: whether there may be something to do above this level, or something
   /// to look after.
   [[nodiscard]] bool has_more_urgent(int level) noexcept HEIST_ON_AGENT;
+  /// For the running task: whether something more urgent than its continuation waits. Takes what
+  /// has come, and runs nothing of it. If there is nothing, the agent keeps that in mind
+  /// (UrgentLook).
+  [[nodiscard]] bool looks_for_urgent() noexcept HEIST_ON_AGENT;
+  /// Called where something changes that such a look has seen, and before a pick.
+  void forget_look() noexcept HEIST_ON_AGENT {
+    on_agent().look.forget();
+    if (has_leftovers()) note_leftovers();
+  }
   [[nodiscard]] bool has_work() noexcept HEIST_ON_AGENT;
   /// Sleeps until there may be something to do, or until `limit`. It does not sleep when there is
   /// something.
@@ -183,11 +192,13 @@ class LoopCore final : public TaskHome {
   [[nodiscard]] bool has_news() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool step(bool heed_stop) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_loose_ends() noexcept HEIST_ON_AGENT;
+  void take_recheck() noexcept HEIST_ON_AGENT;
+  void show_words() noexcept;
   void run_microtasks() noexcept HEIST_ON_AGENT;
   void reap_for_a_while() noexcept HEIST_ON_AGENT;
 
   // Posters write these.
-  sync::atomic<bool> recheck_{false};
+  sync::atomic<std::uint32_t> recheck_{0};
   AgentSleep sleep_;
 
   // These are written rarely.

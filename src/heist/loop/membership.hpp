@@ -13,6 +13,7 @@ namespace HEIST_NAMESPACE::detail {
 
 class SchedulerTask;
 class TaskHome;
+struct UrgentLook;
 
 /// Which agents of a cluster waited when one of them looked. It compares them with those that wait
 /// at its next look.
@@ -46,6 +47,8 @@ class Membership {
   [[nodiscard]] virtual bool wants_keeper() noexcept HEIST_ON_AGENT = 0;
   /// Whether the cluster may have tasks above this level, or delays that nobody looks after.
   [[nodiscard]] virtual bool has_more_urgent(int level) noexcept HEIST_ON_AGENT = 0;
+  /// Says which words of the cluster change before has_more_urgent() becomes true.
+  virtual void show_words(UrgentLook& to) const noexcept = 0;
   /// Sleeps until there may be something to do, or `limit`.
   virtual void park(std::optional<std::chrono::steady_clock::time_point> limit) noexcept
       HEIST_ON_AGENT = 0;

@@ -15,7 +15,8 @@ void FrameContinuation::run(LoopNode& node, LoopCore& loop) noexcept {
   const CapturedState captured = std::move(self.captured_);
   loop.on_agent().current = captured.state();
   self.coroutine_.resume();
-  loop.on_agent().current = {};  // a signal that goes with the state may run users' destructors
+  loop.on_agent().change_current(
+      {});  // a signal that goes with the state may run users' destructors
 }
 
 void FrameContinuation::drop(LoopNode& node) noexcept {

@@ -39,15 +39,16 @@ void KeptState::keep() {
 void KeptState::enter() noexcept {
   LoopCore* loop = current_loop();
   if (!kept_ || loop == nullptr) return;
-  auto& current = loop->on_agent().current;
-  kept_->resumer = current;
+  auto& agent = loop->on_agent();
+  kept_->resumer = agent.current;
   kept_->entered = loop;
-  current = is_home(*loop, kept_->home.get()) ? kept_->state.state() : SchedulingState();
+  const bool is_here = is_home(*loop, kept_->home.get());
+  agent.change_current(is_here ? kept_->state.state() : SchedulingState());
 }
 
 bool KeptState::leave_entered() noexcept {
   LoopCore* loop = std::exchange(kept_->entered, nullptr);
-  if (loop != nullptr) loop->on_agent().current = kept_->resumer;
+  if (loop != nullptr) loop->on_agent().change_current(kept_->resumer);
   return loop != nullptr;
 }
 

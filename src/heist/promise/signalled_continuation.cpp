@@ -69,7 +69,7 @@ void SignalledContinuation::run(LoopNode& node, LoopCore& loop) noexcept {
     const CapturedState captured = self.leave_signal();
     agent.current = captured.state();
     self.waiting_.coroutine().resume();
-    agent.current = {};
+    agent.change_current({});
   }
   release_share(self);
 }

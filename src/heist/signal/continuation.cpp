@@ -44,6 +44,13 @@ ContinuationSources named_sources(const YieldOptions& options, const SchedulingS
   return sources;
 }
 
+TaskPriority priority_now(const SchedulingState& state) noexcept {
+  const TaskPriority priority = state.priority_source != nullptr
+                                    ? state.priority_source->scheduling_priority()
+                                    : state.priority;
+  return state.scheduler != nullptr ? state.scheduler->capped(priority) : priority;
+}
+
 Promise<void> schedule_continuation(SchedulerCore& scheduler, const ContinuationSources& sources) {
   SignalCore* abort_source = sources.abort_source;
   if (abort_source != nullptr && abort_source->aborted()) {

@@ -31,6 +31,9 @@ struct ContinuationSources {
   return {current.abort_source, current.priority_source, current.priority};
 }
 
+/// The priority that a continuation of this state would have now.
+[[nodiscard]] TaskPriority priority_now(const SchedulingState& state) noexcept;
+
 /// The callback of a continuation. It does nothing, because what somebody waits for is the
 /// continuation's promise.
 struct Turn {

@@ -171,6 +171,11 @@ TaskPriority SignalCore::scheduling_priority() noexcept {
   return priority();
 }
 
+const sync::atomic<std::uint32_t>& SignalCore::priority_word() noexcept {
+  const bool follows = kind_ == PriorityKind::followed;
+  return (follows ? DependentSignal::priority_root(*this) : *this).priority_part().word();
+}
+
 /// Does what port_for() does when there is no port yet, or when another signal's port has to be
 /// there, too.
 SignalPort& SignalCore::make_port_for(const SchedulerCore& scheduler) {

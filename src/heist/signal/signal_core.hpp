@@ -112,6 +112,10 @@ class SignalCore {
   }
   /// The same for any TaskSignal, whatever its listeners have been told.
   [[nodiscard]] TaskPriority scheduling_priority() noexcept;
+  // These two are for whoever compares them (UrgentLook). They last as long as the signal does.
+  [[nodiscard]] const sync::atomic<ReasonBox*>& abort_word() const noexcept { return reason_; }
+  /// Precondition: has_dynamic_priority().
+  [[nodiscard]] const sync::atomic<std::uint32_t>& priority_word() noexcept;
   /// Precondition: is_task_signal().
   [[nodiscard]] SignalPriority& changing_priority() noexcept {
     return const_cast<SignalPriority&>(std::as_const(*this).priority_part());

@@ -51,6 +51,8 @@ class SignalPriority {
 
   /// The value that picks use.   Precondition: the signal is a controller's.
   [[nodiscard]] TaskPriority for_picks() const noexcept;
+  /// The word that has this value, for whoever compares it (UrgentLook).
+  [[nodiscard]] const sync::atomic<std::uint32_t>& word() const noexcept { return change_word_; }
   /// The value whose event is being delivered, or was delivered last.
   [[nodiscard]] TaskPriority delivered() const noexcept;
 

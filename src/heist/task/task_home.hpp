@@ -124,6 +124,11 @@ class TaskHome {
     return inbox_.has_posts_by_now() || limits_to_arm_.has_posts_by_now();
   }
 
+  /// Inbox::word() of what is posted to this home.
+  [[nodiscard]] const sync::atomic<std::uintptr_t>& inbox_word() const noexcept {
+    return inbox_.word();
+  }
+
   // What only the owner calls.
 
   /// Whether other threads have posted something.
@@ -144,9 +149,12 @@ class TaskHome {
   /// encloses: runs the microtasks.
   virtual void end_callback() noexcept {}
   /// Whether something is left of what other threads posted: nodes that were left in the inbox,
-  /// time limits to arm, signals to release.   Cost: one load, because each pick asks. That is why
-  /// whoever changes one of the three has to call note_leftovers().
+  /// time limits to arm, signals to release; or of what a task has seen (UrgentLook).   Cost: one
+  /// load, because each pick and own post asks. That is why whoever changes one of the first three
+  /// has to call note_leftovers().
   [[nodiscard]] bool has_leftovers() const noexcept { return has_leftovers_; }
+  /// Makes has_leftovers() true until note_leftovers(), which each own post and pick calls then.
+  void leave_look() noexcept { has_leftovers_ = true; }
   void note_leftovers() noexcept {
     has_leftovers_ = limits_to_arm_.is_told() || inbox_.has_left() || aborted_.has_released();
   }

@@ -223,6 +223,7 @@ class ClusterQueues {
   /// Like has_tasks(), at the cost of a load: it may return true although there is no task.
   [[nodiscard]] bool may_have_tasks() const noexcept { return may_have_above(-1); }
   [[nodiscard]] bool may_have_above(int level) const noexcept { return hint_.level() > level; }
+  [[nodiscard]] const UrgencyHint& hint() const noexcept { return hint_; }
   /// How many tasks and continuations this agent has claimed in other agents' rings and deques.
   [[nodiscard]] std::uint64_t stolen(unsigned agent) const noexcept {
     return agents_[agent].stolen();

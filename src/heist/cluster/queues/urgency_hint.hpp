@@ -31,6 +31,8 @@ class UrgencyHint {
   [[nodiscard]] int level() const noexcept {
     return level_of(word_.load(sync::edge("hint:read", sync::seq_cst)));
   }
+  /// For whoever compares it (UrgentLook): the low eight bits have the level, and the target.
+  [[nodiscard]] const sync::atomic<Word>& word() const noexcept { return word_; }
 
   /// To be called after a task was published at `level`.   Cost: a load, unless the task is more
   /// urgent than the hint says.
