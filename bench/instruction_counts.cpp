@@ -108,6 +108,31 @@ void yield_with_a_signal(int times) {
                 [times](const Scheduler&) { static_cast<void>(yield_often(times)); });
 }
 
+Promise<void> yield_if_urgent_often(int times) {
+  for (int i = 0; i < times; ++i) co_await yield_if_urgent();
+}
+
+void yield_if_nothing_is_urgent(int times) {
+  run_in_a_task({}, [times](const Scheduler&) { static_cast<void>(yield_if_urgent_often(times)); });
+}
+
+void ask_often(int times) {
+  for (int i = 0; i < times; ++i) {
+    if (urgent_waiting()) std::abort();
+  }
+}
+
+void ask(int times) {
+  run_in_a_task({}, [times](const Scheduler&) { ask_often(times); });
+}
+
+void ask_in_a_cluster(int times) {
+  run_in_a_cluster([times](const Scheduler&, const auto& done) {
+    ask_often(times);
+    done();
+  });
+}
+
 void fan_out_in_a_cluster(int tasks) {
   run_in_a_cluster([&tasks](const Scheduler& scheduler, const auto& done) {
     for (int i = tasks; i > 0; --i) {
@@ -198,6 +223,9 @@ constexpr Work all_work[] = {
     {"fan_out_in_a_cluster", &fan_out_in_a_cluster},
     {"yield", &yield_plainly},
     {"yield_with_a_signal", &yield_with_a_signal},
+    {"yield_if_urgent", &yield_if_nothing_is_urgent},
+    {"urgent_waiting", &ask},
+    {"urgent_waiting_in_a_cluster", &ask_in_a_cluster},
     {"fork_on_one_agent", &fork_on_one_agent},
     {"fork_beside_another_agent", &fork_beside_another_agent},
     {"arm_and_clear", &arm_and_clear},

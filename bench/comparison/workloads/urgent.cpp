@@ -3,8 +3,6 @@
 // posted by a thread that does not wait for it.
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
-#include <vector>
 
 #include "../../pool_completion.hpp"
 #include "../../subjects/urgencies/asio_urgencies.hpp"
@@ -12,9 +10,8 @@
 #include "../../subjects/urgencies/mutex_urgencies.hpp"
 #include "../../subjects/urgencies/raw_urgencies.hpp"
 #include "../../subjects/urgencies/tbb_urgencies.hpp"
-#include "../statistics.hpp"
-#include "grid.hpp"
 #include "subjects.hpp"
+#include "urgent_tasks.hpp"
 #include "workloads.hpp"
 
 namespace bench {
@@ -25,9 +22,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t background_tasks = 200'000;
 constexpr std::chrono::microseconds background_work(5);
-constexpr std::int64_t samples = 15'000;  // 1e5 in seven rounds
-constexpr std::chrono::microseconds interval(200);
-constexpr std::chrono::milliseconds settling(20);
 
 void work_for(Clock::duration time) noexcept {
   const auto end = Clock::now() + time;
@@ -68,65 +62,16 @@ class Background {
   std::atomic<bool> stopped_{false};
 };
 
-/// A task for each point of a grid.
-class Urgent {
- public:
-  explicit Urgent(std::int64_t count)
-      : samples_(std::size_t(count)),
-        started_(count, std::uint64_t(count) * std::uint64_t(count - 1) / 2) {}
-
-  template <class Subject>
-  void post_all(Subject& subject) {
-    Grid grid(Clock::now() + settling, interval);
-    for (std::size_t i = 0; i < samples_.size(); ++i) {
-      grid.wait_for(std::int64_t(i));
-      samples_[i].point = grid.point(std::int64_t(i));
-      samples_[i].due = grid.due(std::int64_t(i));
-      subject.post_urgent([this, i] { start(i); });
-    }
-    started_.wait();
-  }
-  /// Microseconds from when each task was due; or from its point.
-  [[nodiscard]] std::vector<double> delays() const { return since(&Sample::due); }
-  [[nodiscard]] std::vector<double> grid_delays() const { return since(&Sample::point); }
-
- private:
-  struct Sample {
-    Clock::time_point point;
-    Clock::time_point due;
-    Clock::time_point started;
-  };
-
-  void start(std::size_t index) noexcept {
-    samples_[index].started = Clock::now();
-    started_.add(index);
-  }
-  [[nodiscard]] std::vector<double> since(Clock::time_point Sample::* time) const {
-    std::vector<double> result;
-    for (const Sample& sample : samples_) {
-      const std::chrono::duration<double, std::micro> delay = sample.started - sample.*time;
-      if (delay.count() < 0) std::abort();
-      result.push_back(delay.count());
-    }
-    return result;
-  }
-
-  std::vector<Sample> samples_;
-  PoolCompletion started_;
-};
-
 template <class Subject>
 void urgent(Run& run) {
   Subject subject;
   Background background(subject, run.scaled(background_tasks));
-  Urgent tasks(run.scaled(samples));
+  UrgentTasks tasks(run.scaled(urgent_samples));
   run.start();
   tasks.post_all(subject);
-  run.stop(run.scaled(samples));
+  run.stop(run.scaled(urgent_samples));
   background.stop();
-  for (const auto& delays : {tasks.delays(), tasks.grid_delays()}) {
-    for (const double share : {0.5, 0.99, 0.999}) run.report(percentile(delays, share));
-  }
+  for (const auto& delays : {tasks.delays(), tasks.grid_delays()}) report_tail(run, delays);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ namespace bench {
 void add_post(Registry& registry);
 void add_pool(Registry& registry);
 void add_urgent(Registry& registry);
+void add_urgent_polled(Registry& registry);
 void add_inside(Registry& registry);
 void add_pingpong(Registry& registry);
 void add_trees(Registry& registry);
@@ -20,14 +21,15 @@ void add_abort_group(Registry& registry);
 void add_pick(Registry& registry);
 void add_grow(Registry& registry);
 void add_yield(Registry& registry);
+void add_poll(Registry& registry);
 void add_any_drop(Registry& registry);
 void add_cooperative(Registry& registry);
 
 inline void add_all(Registry& registry) {
   for (const auto add :
-       {add_post, add_pool, add_urgent, add_inside, add_trees, add_loops, add_pingpong,
-        add_timer_throughput, add_timer_late, add_memory, add_set_priority, add_abort_group,
-        add_pick, add_grow, add_yield, add_any_drop, add_cooperative}) {
+       {add_post, add_pool, add_urgent, add_urgent_polled, add_inside, add_trees, add_loops,
+        add_pingpong, add_timer_throughput, add_timer_late, add_memory, add_set_priority,
+        add_abort_group, add_pick, add_grow, add_yield, add_poll, add_any_drop, add_cooperative}) {
     add(registry);
   }
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <heist/agent.hpp>
 #include <heist/event_loop.hpp>
+#include <heist/yield_if_urgent.hpp>
 #include <utility>
 
 #include "../heist_pool.hpp"
@@ -22,6 +23,10 @@ class HeistUrgencies : HeistPool<2> {
   template <class F>
   void post_background(F&& f) {
     scheduler().post(std::forward<F>(f), {.priority = heist::TaskPriority::background});
+  }
+  /// To be awaited by a background task.
+  [[nodiscard]] static heist::YieldIfUrgent let_urgent_go() noexcept {
+    return heist::yield_if_urgent();
   }
 };
 
@@ -46,6 +51,9 @@ class HeistBoundUrgencies {
     const auto* const here = heist::Agent::current();
     const auto& scheduler = schedulers_[here == agents_.data() ? 0 : 1];
     scheduler.post(std::forward<F>(f), {.priority = heist::TaskPriority::background});
+  }
+  [[nodiscard]] static heist::YieldIfUrgent let_urgent_go() noexcept {
+    return heist::yield_if_urgent();
   }
 
  private:

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -29,11 +31,20 @@ class MutexUrgencies {
   }
   template <class F>
   void post_urgent(F&& f) {
+    urgent_tasks_.fetch_add(1, std::memory_order_relaxed);
     post(urgent_, std::forward<F>(f));
   }
   template <class F>
   void post_background(F&& f) {
     post(background_, std::forward<F>(f));
+  }
+  /// Called within a background task that polls: runs what is urgent there and then.
+  void run_urgent() {
+    while (urgent_tasks_.load(std::memory_order_relaxed) != 0) {
+      std::unique_lock lock(mutex_);
+      if (urgent_.empty()) return;
+      run_first(urgent_, lock);
+    }
   }
 
  private:
@@ -53,17 +64,22 @@ class MutexUrgencies {
       wake_.wait(lock, [this] { return stop_ || !urgent_.empty() || !background_.empty(); });
       Queue& queue = urgent_.empty() ? background_ : urgent_;
       if (queue.empty()) return;
-      const auto task = std::move(queue.front());
-      queue.pop_front();
-      lock.unlock();
-      task();
+      run_first(queue, lock);
     }
+  }
+  void run_first(Queue& queue, std::unique_lock<std::mutex>& lock) {
+    if (&queue == &urgent_) urgent_tasks_.fetch_sub(1, std::memory_order_relaxed);
+    const auto task = std::move(queue.front());
+    queue.pop_front();
+    lock.unlock();
+    task();
   }
 
   std::mutex mutex_;
   std::condition_variable wake_;
   Queue urgent_;
   Queue background_;
+  std::atomic<std::size_t> urgent_tasks_{0};
   bool stop_ = false;
   std::array<std::thread, 2> threads_;
 };

@@ -1,5 +1,6 @@
-// raw_polled: the floor of urgent. Two threads, each with background tasks of its own, look at one
-// word between two of these: that is when an urgent task could start at the earliest.
+// raw_polled: the floor of urgent and urgent_polled. Two threads, each with background tasks of its
+// own, look at one word between two of these, or within them: that is when an urgent task could
+// start at the earliest.
 #pragma once
 
 #include <array>
@@ -44,6 +45,13 @@ class RawUrgencies {
   void post_background_inside(F&& f) {
     own_->emplace_back(std::forward<F>(f));
   }
+  /// Called between two background tasks, and within one that polls.
+  void run_urgent() {
+    std::size_t next = taken_.load(std::memory_order_relaxed);
+    while (next != posted_.load(std::memory_order_acquire)) {
+      if (taken_.compare_exchange_weak(next, next + 1, std::memory_order_relaxed)) urgent_[next]();
+    }
+  }
 
  private:
   using Task = std::function<void()>;
@@ -62,12 +70,6 @@ class RawUrgencies {
       const Task task = std::move(own.front());
       own.pop_front();
       task();
-    }
-  }
-  void run_urgent() {
-    std::size_t next = taken_.load(std::memory_order_relaxed);
-    while (next != posted_.load(std::memory_order_acquire)) {
-      if (taken_.compare_exchange_weak(next, next + 1, std::memory_order_relaxed)) urgent_[next]();
     }
   }
   /// Takes tasks that were posted from outside. Returns false when there are none.
