@@ -16,6 +16,7 @@
 #include <heist/priority.hpp>
 #include <heist/promise.hpp>
 #include <heist/scheduler.hpp>
+#include <heist/task_scope.hpp>
 #include <heist/task_signal.hpp>
 #include <heist/task_source.hpp>
 #include <heist/timeout.hpp>

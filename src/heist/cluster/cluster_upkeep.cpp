@@ -37,6 +37,19 @@ SchedulerTask* ClusterUpkeep::keep(LoopCore& agent, TickReader& ticks) noexcept 
   }
   pass_to(agent);
   SchedulerTask* const limit = take_limit(agent);
+  end_keeping(ticks);
+  return limit;
+}
+
+void ClusterUpkeep::collect_aborted(LoopCore& agent, TickReader& ticks) noexcept {
+  if (!cluster_.keeper().try_begin()) return;
+  take_over_all();
+  pass_to(agent);
+  end_keeping(ticks);
+}
+
+/// Gives the role back. What there is still to do, another agent does.
+void ClusterUpkeep::end_keeping(TickReader& ticks) noexcept {
   const auto& waiting = cluster_.waiting();
   // relaxed: the keeper's announcement of sleep publishes it.
   holds_delayed_.store(waiting.held() != 0, sync::relaxed);
@@ -44,7 +57,6 @@ SchedulerTask* ClusterUpkeep::keep(LoopCore& agent, TickReader& ticks) noexcept 
   cluster_.keeper().end(goes_on ? now_due : waiting.delays().next_expiry());
   notify_watcher(needs_keeper(ticks) ? now_due : cluster_.keeper().next_due());
   cluster_.closing().drop_if_left();
-  return limit;
 }
 
 /// The keeper takes one limit at a time and runs it at once. While its listeners run, other agents

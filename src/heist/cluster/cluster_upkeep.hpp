@@ -49,6 +49,11 @@ class ClusterUpkeep {
   /// Returns null when there is none, or when it is a task's turn.
   [[nodiscard]] SchedulerTask* keep(LoopCore& agent, TickReader& ticks) noexcept HEIST_ON_AGENT;
 
+  /// Called by an agent within a task that waits for the end of aborted tasks: takes over
+  /// everything, and passes to the agent what was aborted. Nothing when another agent keeps: that
+  /// one does it.
+  void collect_aborted(LoopCore& agent, TickReader& ticks) noexcept HEIST_ON_AGENT;
+
   // What only the keeper calls.
 
   /// Puts everything that has arrived into the wheel, publishes everything that is due, and takes
@@ -75,6 +80,7 @@ class ClusterUpkeep {
   [[nodiscard]] bool needs_keeper(TickReader& ticks) const noexcept;
   [[nodiscard]] SchedulerTask* take_limit(LoopCore& agent) noexcept HEIST_ON_AGENT;
   void take_over() noexcept;
+  void end_keeping(TickReader& ticks) noexcept;
   [[nodiscard]] bool keeps_more() const noexcept;
   void arrive_some() noexcept;
   void arrive(LoopNode& node) noexcept;

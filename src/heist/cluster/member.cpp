@@ -149,6 +149,8 @@ SchedulerTask* Member::keep_delays() noexcept {
   return upkeep.wants_keeper(ticks_) ? upkeep.keep(loop_, ticks_) : nullptr;
 }
 
+void Member::collect_aborted() noexcept { cluster_.upkeep().collect_aborted(loop_, ticks_); }
+
 // Forking.
 
 // Searching and sleeping.

@@ -36,6 +36,7 @@ class Member final : public Membership {
 
   [[nodiscard]] LoopNode* pick() noexcept override HEIST_ON_AGENT;
   [[nodiscard]] SchedulerTask* keep_delays() noexcept override HEIST_ON_AGENT;
+  void collect_aborted() noexcept override HEIST_ON_AGENT;
   [[nodiscard]] bool wants_keeper() noexcept override HEIST_ON_AGENT;
   [[nodiscard]] bool has_more_urgent(int level) noexcept override HEIST_ON_AGENT;
   void show_words(UrgentLook& to) const noexcept override;

@@ -60,6 +60,13 @@ void LoopClosing::drop_everything() noexcept {
   loop_.aborted().reap_all();
   loop_.each_scheduler([&](SchedulerCore& scheduler) noexcept { waiting.disarm_wake(scheduler); });
   loop_.counts().begin_to_drop(agent.size());
+  drop_left();
+  finish();
+}
+
+void LoopClosing::drop_left() noexcept {
+  auto& agent = loop_.on_agent();
+  auto& waiting = agent.waiting;
   waiting.drain_delays([this](SchedulerTask& task) noexcept {
     loop_.assert_agent();
     drop(task);
@@ -70,7 +77,6 @@ void LoopClosing::drop_everything() noexcept {
     loop_.assert_agent();
     drop_waiting(scheduler);
   });
-  finish();
 }
 
 /// Drops what a scheduler holds back, which never starts.

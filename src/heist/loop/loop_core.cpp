@@ -429,6 +429,17 @@ void LoopCore::reap_for_a_while() noexcept {
   if (clear()) on_agent().clearing.go_on(time(), clear);
 }
 
+void LoopCore::clear_aborted() noexcept {
+  const SchedulingState outer = std::exchange(on_agent().current, {});
+  if (is_closed()) closing_.drop_left();
+  do {
+    take_inbox();
+    if (membership_ != nullptr) membership_->collect_aborted();
+    aborted().reap_some(abort_messages(), *this);
+  } while (!aborted().empty());
+  on_agent().current = outer;
+}
+
 /// Takes an aborted task back from where it waits, and disposes of it. Returns false when it has
 /// not arrived yet, or was disposed of already.
 bool LoopCore::reap(ControlledTask& task) noexcept {
