@@ -42,8 +42,8 @@ struct StartOptions {
   Delay delay = {};
 };
 
-/// What TaskScope::join() returns: `co_await` goes on when the scope has ended. If it is not awaited,
-/// its destructor blocks until then, which is at the end of the statement `scope.join();`.
+/// What TaskScope::join() returns: `co_await` goes on when the scope has ended. If it is not
+/// awaited, its destructor blocks until then, which is at the end of the statement `scope.join();`.
 ///
 /// Thread, Errors: as of TaskScope::join(), whose errors its destructor throws.
 class HEIST_EXPORT ScopeJoin {

@@ -27,7 +27,8 @@ class LoopClosing {
   /// Called by the agent: clears away what was aborted and is still there.
   void finish() noexcept HEIST_ON_AGENT;
 
-  /// Called by the agent of a closed loop within a drop that waits for others: drops the rest first.
+  /// Called by the agent of a closed loop within a drop that waits for others: drops all that is
+  /// left.
   void drop_left() noexcept HEIST_ON_AGENT;
 
   /// Called by any thread: makes a close that is under way go by these terms where they are

@@ -124,8 +124,8 @@ class LoopCore final : public TaskHome {
   void close_inbox() noexcept HEIST_ON_AGENT;
   void release_held(SchedulerCore& scheduler) noexcept override;
   [[nodiscard]] bool reap(ControlledTask& task) noexcept override;
-  /// Called within a task, or a destructor of one, that waits for the end of aborted tasks: disposes
-  /// of them here. Runs users' destructors, within no scheduling state.
+  /// Called within a task, or a destructor of one, that waits for the end of aborted tasks:
+  /// disposes of them here. Runs users' destructors, within no scheduling state.
   void clear_aborted() noexcept HEIST_ON_AGENT;
   /// Drops references to signals. Runs users' destructors.
   void release_signals() noexcept HEIST_ON_AGENT;
