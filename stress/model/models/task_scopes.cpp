@@ -1,8 +1,11 @@
 // A scope's tasks end on one thread while others join, abort, start or close (SCO-1 to SCO-3).
+#include <array>
 #include <heist/heist.hpp>
 #include <memory>
 #include <optional>
+#include <utility>
 
+#include "../cluster.hpp"
 #include "../support.hpp"
 
 using namespace heist;
@@ -91,11 +94,27 @@ HEIST_BLOCKING_MODEL_PROGRAM(scope_started_against_its_end, 2) {
 HEIST_BLOCKING_MODEL_PROGRAM(scope_joined_against_close, 2) {
   EventLoop loop(on_virtual_clock());
   std::optional<TaskScope> scope(std::in_place, loop.scheduler());
-  const auto ended = std::make_unique<int>(0);
+  const auto ended = std::make_unique<std::array<int, 2>>();
   spawn([&] { loop.close(CloseMode::abort()); });
-  for (int i = 0; i < 2; ++i) scope->start([last = Ending(*ended)] {});
+  for (int& one : *ended) scope->start([last = Ending(one)] {});
   join_quietly(*scope);
-  check(*ended == 2, "all have ended");
+  for (const int one : *ended) check(one == 1, "it has ended");
   scope.reset();
+  join_all();
+}
+
+/// An agent of a cluster destroys a scope while another agent takes its tasks.
+HEIST_BLOCKING_MODEL_PROGRAM(scope_destroyed_on_an_agent, 1) {
+  LoopCluster cluster;
+  cluster.bound(0).post([&] {
+    const auto ended = std::make_unique<std::array<int, 2>>();
+    {
+      TaskScope scope(cluster.scheduler());
+      for (int& one : *ended) scope.start([last = Ending(one)] {});
+    }
+    for (const int one : *ended) check(one == 1, "it has ended");
+  });
+  spawn([&] { cluster.run_until_idle(1); });
+  cluster.run_until_idle(0);
   join_all();
 }
