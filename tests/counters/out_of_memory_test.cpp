@@ -80,6 +80,38 @@ TEST_F(Lif4, room_when_there_is_no_memory_then_bad_alloc_no_place_is_lost_and_no
   EXPECT_EQ(probe.use_count(), 1);
 }
 
+// The task, the signal's port, or the followed signal's port has no memory.
+TEST_F(Lif4, scope_when_a_start_has_no_memory_then_bad_alloc_and_the_scope_goes_on) {
+  const TaskController outer;
+  TaskScope scope(scheduler, {.signal = outer.signal()});
+  std::size_t nodes = 0;
+  while (fails([&] { scope.start([this, probe = probe] { trace.emplace_back("ran"); }); }, nodes)) {
+    EXPECT_EQ(probe.use_count(), 1);
+    EXPECT_FALSE(scope.signal().aborted());
+    ++nodes;
+  }
+  EXPECT_GT(nodes, 1U);
+  without_memory([&] {
+    loop.run_until_idle();
+    scope.join();
+  });
+  EXPECT_EQ(trace.size(), 1U);
+  EXPECT_EQ(probe.use_count(), 1);
+}
+
+TEST_F(Lif4, scope_when_its_tasks_are_dropped_without_memory_then_it_ends_and_says_so) {
+  TaskScope scope(scheduler);
+  for (int i = 0; i < 3; ++i) scope.start([probe = probe] {});
+  Reason reason;
+  without_memory([&] {
+    loop.close(CloseMode::abort());
+    reason = scope.signal().reason();
+  });
+  EXPECT_EQ(probe.use_count(), 1);
+  EXPECT_THROW(reason.rethrow(), AbortError);
+  EXPECT_THROW(scope.join(), AbortError);
+}
+
 TEST_F(Lif4, set_timeout_when_there_is_no_memory_then_bad_alloc_and_nothing_is_armed) {
   run_task([this] {
     EXPECT_TRUE(fails([this] { static_cast<void>(set_timeout([probe = probe] {}, 1ms)); }));
