@@ -82,6 +82,39 @@ TEST_P(ScopeOnAgents, scope_when_suspended_and_its_agent_destroys_it_then_held_t
 }
 
 // Rule: SCO-4
+TEST_P(ScopeOnAgents, join_when_a_task_of_the_scope_calls_it_then_not_allowed) {
+  TaskScope scope(scheduler());
+  scope.start([&] { scope.join(); });
+  EXPECT_THAT(what_is_thrown_by_join(scope), testing::HasSubstr("would wait for itself"));
+}
+
+// Rule: SCO-4
+TEST_P(ScopeOnAgents, join_when_a_coroutine_of_the_scope_awaits_it_then_not_allowed) {
+  TaskScope scope(scheduler());
+  scope.start([&]() -> Promise<void> {
+    co_await yield();
+    co_await scope.join();
+  });
+  EXPECT_THAT(what_is_thrown_by_join(scope), testing::HasSubstr("would wait for itself"));
+}
+
+// Rule: SCO-4
+TEST_P(ScopeOnAgents, join_when_within_blocking_then_a_reserve_runs_the_tasks) {
+  if (size() < 2) GTEST_SKIP() << "a cluster of one agent has no reserves";
+  std::vector<Promise<void>> done;
+  std::vector<int> ran(size());
+  for (unsigned agent = 0; agent < size(); ++agent) {
+    done.push_back(bound(agent).post_task([&, agent] {
+      TaskScope scope(scheduler());
+      scope.start([&, agent] { ran[agent] = 1; });
+      blocking([&] { scope.join(); });
+    }));
+  }
+  for (const auto& one : done) one.get();
+  EXPECT_EQ(ran, std::vector<int>(size(), 1));
+}
+
+// Rule: SCO-4
 TEST_P(ScopeOnAgents, join_when_the_tasks_belong_to_another_agent_then_it_blocks_for_them) {
   int local = 0;
   const Agent other;

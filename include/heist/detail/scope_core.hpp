@@ -64,6 +64,9 @@ class HEIST_EXPORT ScopeCore final : public PromiseState<void> {
 
   // What the owner calls.
 
+  /// Whether the caller is a task of the scope, which cannot wait for itself.
+  [[nodiscard]] bool is_running_here() const noexcept;
+
   /// Blocks until the scope has ended; then throws its reason if it was aborted.
   /// Errors: that, and NotAllowedError when only agents that wait could end the tasks (CLU-5).
   void join();

@@ -141,7 +141,16 @@ void ScopeCore::join() {
   if (status() == PromiseStatus::rejected) reason().rethrow();
 }
 
+/// Whether what runs on this thread has the scope's own signal, as its tasks have.
+bool ScopeCore::is_running_here() const noexcept {
+  LoopCore* const loop = loop_of_this_thread;
+  if (loop == nullptr) return false;
+  loop->assert_agent();
+  return loop->on_agent().current.abort_source == signal_.get();
+}
+
 void ScopeCore::end_unjoined(bool counted) noexcept {
+  if (is_running_here()) end_program("a task of the scope would wait for itself");
   if (!counted || !open_.is_last()) fail(unjoined_reason());
   if (counted) end_one();
   if (is_settled() || ForkWatch::has_lost(home_.get())) return;
@@ -175,7 +184,11 @@ TaskScope::~TaskScope() {
   if (!core_->is_settled()) core_->end_unjoined(counts_owner_);
 }
 
-ScopeJoin TaskScope::join() noexcept {
+ScopeJoin TaskScope::join() {
+  if (core_->is_running_here()) [[unlikely]] {
+    throw NotAllowedError(
+        "TaskScope::join: a task of the scope, or one that has its signal, would wait for itself");
+  }
   if (std::exchange(counts_owner_, false)) core_->end_one();
   return Access::make<ScopeJoin>(core_);
 }
