@@ -154,9 +154,9 @@ class HEIST_EXPORT TaskScope {
   ///         run the tasks.
   /// Errors: if the scope was aborted when its last task ended, the reason: the first error, what
   ///         abort() was given, AbortError, or the reason of the signal in the options. It throws a
-  ///         plain value as Aborted. Besides, NotAllowedError, when only agents that wait could end
-  ///         the tasks (CLU-5), in a task of the scope, and off an agent for a `co_await` that would
-  ///         have to wait.
+  ///         plain value as Aborted. Besides, NotAllowedError: in a task of the scope, which would
+  ///         wait for itself; when only agents that wait could end the tasks (CLU-5); and off an
+  ///         agent for a `co_await` that would have to wait.
   ScopeJoin join();
 
   /// Aborts the scope, with AbortError or with the given reason. What has not started never starts;
