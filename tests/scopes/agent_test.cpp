@@ -67,6 +67,31 @@ TEST_P(ScopeOnAgents, scope_when_all_agents_destroy_theirs_at_once_then_all_of_t
   }
 }
 
+// Rule: SCO-6: the signal is aborted, and another thread has not come to the scope's tasks yet.
+TEST_P(ScopeOnAgents, scope_when_another_thread_is_at_its_abort_then_its_agent_waits_for_that) {
+  int touched = 0;
+  AbortController outer;
+  test::Gate aborting;
+  test::Gate waiting;
+  const auto listener = outer.signal().on_abort([&] {
+    aborting.open();
+    waiting.wait();
+  });
+  std::thread aborter;
+  std::thread opener;
+  const auto body = [&] {
+    TaskScope scope(bound(0), {.signal = outer.signal()});
+    scope.start([last = Touching(touched)] { FAIL() << "aborted"; });
+    aborter = std::thread([&] { outer.abort(); });
+    aborting.wait();  // the scope is aborted, its task is not claimed
+    opener = std::thread([&] { waiting.open(); });
+  };
+  EXPECT_EQ(in_task(bound(0), body), "nothing");
+  EXPECT_EQ(touched, 1);
+  aborter.join();
+  opener.join();
+}
+
 // Rule: SCO-6
 TEST_P(ScopeOnAgents, scope_when_suspended_and_its_agent_destroys_it_then_held_tasks_end) {
   int touched = 0;

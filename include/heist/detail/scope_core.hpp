@@ -1,12 +1,14 @@
 // ScopeCore: what the tasks of a TaskScope share, until the last of them has ended.
 #pragma once
 
+#include <cstdint>
 #include <heist/delay.hpp>
 #include <heist/detail/export.hpp>
 #include <heist/detail/forward.hpp>
 #include <heist/detail/promise_state.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/detail/scheduler_task.hpp>
+#include <heist/detail/sync.hpp>
 #include <heist/error.hpp>
 #include <heist/priority.hpp>
 #include <heist/version.hpp>
@@ -61,6 +63,11 @@ class HEIST_EXPORT ScopeCore final : public PromiseState<void> {
   void fail(const Reason& reason) noexcept;
   /// Called when a task, or the owner, has ended. The scope may be gone afterwards.
   void end_one() noexcept;
+  /// These two count coroutines that have suspended. They end when an agent goes on with them.
+  void begin_wait() noexcept {
+    suspended_.fetch_add(1, sync::relaxed);  // relaxed: who looks at it looks again.
+  }
+  void end_wait() noexcept { suspended_.fetch_sub(1, sync::relaxed); }  // relaxed: as above.
 
   // What the owner calls.
 
@@ -77,9 +84,13 @@ class HEIST_EXPORT ScopeCore final : public PromiseState<void> {
  private:
   static void destroy(PromiseStateBase& base) noexcept;
   void settle_by_signal() noexcept;
+  void wait_aborted();
   void clear_aborted_here() noexcept;
+  void await_other_threads() noexcept;
+  [[nodiscard]] bool has_only_coroutines() const noexcept;
 
   RefCount open_{1};
+  sync::atomic<std::uint32_t> suspended_{0};
   Ref<TaskHome> home_;
   SchedulerCore& scheduler_;
   Ref<SignalCore> controller_;

@@ -121,6 +121,7 @@ class ScopedCallback final : public ScopedTask {
   void end_wait() noexcept
     requires may_wait
   {
+    scope().end_wait();
     heed(Access::state(*waiting_.returned));
     waiting_.returned.reset();
     end();

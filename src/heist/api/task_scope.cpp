@@ -1,3 +1,4 @@
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <heist/detail/access.hpp>
@@ -10,6 +11,8 @@
 #include "../loop/drive_scope.hpp"
 #include "../loop/loop_core.hpp"
 #include "../os/fork_watch.hpp"
+#include "../os/parker.hpp"
+#include "../os/word_wait.hpp"
 #include "../signal/post_abortable.hpp"
 #include "../signal/signal_core.hpp"
 
@@ -68,6 +71,7 @@ Ref<ScopeCore> make_core(const Scheduler& scheduler, const TaskScopeOptions& opt
 // The tasks.
 
 void ScopedTask::follow(PromiseStateBase& returned, Reaction& reaction) noexcept {
+  scope_.begin_wait();
   reaction.home = Ref<TaskHome>::share(&scheduler->home);
   returned.attach(reaction);
 }
@@ -135,8 +139,7 @@ void ScopeCore::settle_by_signal() noexcept {
 }
 
 void ScopeCore::join() {
-  if (!is_settled() && aborted()) clear_aborted_here();
-  wait();
+  aborted() ? wait_aborted() : wait();
   mark_handled();
   if (status() == PromiseStatus::rejected) reason().rethrow();
 }
@@ -154,12 +157,40 @@ void ScopeCore::end_unjoined(bool counted) noexcept {
   if (!counted || !open_.is_last()) fail(unjoined_reason());
   if (counted) end_one();
   if (is_settled() || ForkWatch::has_lost(home_.get())) return;
-  clear_aborted_here();
   try {
-    wait();
+    wait_aborted();
   } catch (const std::exception& error) {
     end_program(error.what());
   }
+}
+
+/// Waits for the end of a scope that is aborted.   Errors: NotAllowedError when only coroutines are
+/// left, and nobody could go on with them.
+void ScopeCore::wait_aborted() {
+  constexpr int most_looks = 16;
+  for (int looks = 0; !is_settled();) {
+    clear_aborted_here();
+    try {
+      return wait();
+    } catch (const NotAllowedError&) {
+      // Another thread may be in the midst of the abort. What it has not claimed yet, or not told
+      // this agent of, is not cleared away by then.
+      looks = has_only_coroutines() ? looks + 1 : 0;
+      if (looks == most_looks) throw;
+    }
+    await_other_threads();
+  }
+}
+
+/// Whether all that is left has suspended. It may be wrong while other threads end tasks.
+bool ScopeCore::has_only_coroutines() const noexcept {
+  return !open_.is_more_than(suspended_.load(sync::relaxed));  // relaxed: who asks asks again.
+}
+
+void ScopeCore::await_other_threads() noexcept {
+  constexpr std::chrono::milliseconds moment{1};
+  // relaxed: any value does, as the wait has a limit.
+  wait_on_word(suspended_, suspended_.load(sync::relaxed), Parker::Clock::now() + moment);
 }
 
 /// If the calling thread is an agent of the scope's home, disposes of its aborted tasks that wait
