@@ -1,5 +1,5 @@
-// Scopes within scopes, on plain threads, in coroutines and in plain tasks of a small cluster, while
-// other threads abort what they depend on and close the cluster.
+// Scopes within scopes, on plain threads, in coroutines and in plain tasks of a small cluster,
+// while other threads abort what they depend on and close the cluster.
 //
 // I1  When a scope has been joined or destroyed, whatever has been thrown, each task that it was
 //     given has ended: what the task had captured has counted that, once, in memory of the scope's
@@ -190,10 +190,10 @@ int main(int argc, char** argv) {
   set_error_hook(&ignore);
   Crew crew(4);
   const auto rounds = run_rounds(options, [&](Random& random) { run_round(crew, random); });
+  // relaxed, all: the threads have met.
   std::printf("%llu rounds: %llu joins returned, %llu threw, %llu scopes were not joined\n",
               printable(rounds), printable(outcomes.returned.load(sync::relaxed)),
               printable(outcomes.thrown.load(sync::relaxed)),
               printable(outcomes.unjoined.load(sync::relaxed)));
-  // relaxed, all: the threads have met.
   return 0;
 }
