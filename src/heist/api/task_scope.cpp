@@ -4,7 +4,9 @@
 #include <heist/detail/access.hpp>
 #include <heist/scheduler.hpp>
 #include <heist/task_scope.hpp>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "../concurrent/lasting_reason.hpp"
