@@ -46,6 +46,18 @@ class SuspendedDelays : public VirtualLoopFixture {
   }
 };
 
+// A destructor may look at the loop, or wait for something that stands further behind.
+TEST_F(SuspendedDelays, close_when_it_drops_one_of_them_then_its_destructor_finds_the_rest) {
+  std::vector<std::size_t> waiting;
+  scheduler.suspend();
+  for (int i = 0; i < 3; ++i)
+    scheduler.post([end = AtDestruction([&] { waiting.push_back(loop.pending()); })] {},
+                   {.delay = 5ms});
+  arrive();
+  loop.close(CloseMode::abort());
+  EXPECT_THAT(waiting, ElementsAre(2, 1, 0));
+}
+
 TEST_F(SuspendedDelays, delay_when_suspended_about_once_a_tick_then_ends_on_time) {
   post("over", {.delay = 5ms});
   for (int i = 0; i < 7; ++i) {

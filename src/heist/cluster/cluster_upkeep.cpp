@@ -143,9 +143,10 @@ void ClusterUpkeep::pass_to(LoopCore& agent) noexcept {
 void ClusterUpkeep::take_waiting(TaskFifo& into) noexcept {
   auto& waiting = cluster_.waiting();
   while (!waiting.limits().empty()) into.push_back(waiting.limits().pop());
+  const auto take = [&](SchedulerTask& task) noexcept { into.push_back(task); };
   cluster_.first_scheduler().each(
-      [&](SchedulerCore& scheduler) noexcept { waiting.take_delayed(scheduler, into); });
-  waiting.drain_delays([&](SchedulerTask& task) noexcept { into.push_back(task); });
+      [&](SchedulerCore& scheduler) noexcept { waiting.drain_delayed(scheduler, take); });
+  waiting.drain_delays(take);
 }
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -86,12 +86,10 @@ void LoopClosing::drop_waiting(SchedulerCore& scheduler) noexcept {
     static_cast<void>(waiting.withdraw(*task));
     drop(*task);
   }
-  TaskFifo delayed;
-  waiting.take_delayed(scheduler, delayed);
-  while (SchedulerTask* task = delayed.front()) {
-    delayed.pop_front();
-    drop(*task);
-  }
+  waiting.drain_delayed(scheduler, [this](SchedulerTask& task) noexcept {
+    loop_.assert_agent();
+    drop(task);
+  });
 }
 
 void LoopClosing::finish() noexcept {

@@ -117,13 +117,4 @@ void WaitingTasks::disarm_wake(SchedulerCore& scheduler) noexcept {
   --wakes_;
 }
 
-void WaitingTasks::take_delayed(SchedulerCore& scheduler, TaskFifo& into) noexcept {
-  disarm_wake(scheduler);
-  if (!scheduler.delays) return;
-  scheduler.delays->drain([&](SchedulerTask& task) noexcept {
-    --held_;
-    into.push_back(task);
-  });
-}
-
 }  // namespace HEIST_NAMESPACE::detail

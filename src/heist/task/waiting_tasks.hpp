@@ -101,8 +101,17 @@ class WaitingTasks {
       take(task);
     });
   }
-  /// Takes out a scheduler's own delays.
-  void take_delayed(SchedulerCore& scheduler, TaskFifo& into) noexcept;
+  /// Takes out a scheduler's own delays, one at a time: `take(SchedulerTask&)` may run users'
+  /// destructors, and these find the rest here.
+  template <class Take>
+  void drain_delayed(SchedulerCore& scheduler, Take&& take) noexcept {
+    disarm_wake(scheduler);
+    if (!scheduler.delays) return;
+    scheduler.delays->drain([&](SchedulerTask& task) noexcept {
+      --held_;
+      take(task);
+    });
+  }
 
  private:
   void arm_in_wheel(SchedulerTask& task) noexcept {
