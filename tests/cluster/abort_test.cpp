@@ -76,6 +76,46 @@ TEST_P(ClusterAbort, abort_when_all_agents_sleep_then_one_wakes_and_destroys_wha
   EXPECT_TRUE(all_callbacks_go());
 }
 
+// Rule: ABT-4
+TEST_P(ClusterAbort, abort_when_a_task_is_next_then_a_portion_of_callbacks_goes_before_it_starts) {
+  HeldAgents held(cluster());
+  for (int i = 0; i < 20; ++i)
+    scheduler().post(note("ran"), {.signal = controller.signal(), .delay = 1h});
+  controller.abort();
+  const auto next = scheduler().post_task([this] { return callbacks.alive(); });
+  held.let_go(0);
+  EXPECT_EQ(next.get(), 0);
+}
+
+// Rule: ABT-4: whatever the agent that cleared some of them away does next.
+TEST_P(ClusterAbort, abort_when_an_agent_starts_a_long_task_then_another_one_clears_the_rest) {
+  if (size() < 2) GTEST_SKIP() << "needs another agent";
+  for (const int count : {1, 40, 5000}) {
+    HeldAgents held(cluster());
+    TaskController aborted;
+    for (int i = 0; i < count; ++i) {
+      const Delay delay = i % 2 == 0 ? Delay(1h) : Delay();
+      scheduler().post(note("ran"),
+                       {.signal = aborted.signal(), .priority = background, .delay = delay});
+    }
+    aborted.abort();
+    test::Gate started;
+    test::Gate gate;
+    const auto lengthy = scheduler().post_task(
+        [&] {
+          started.open();
+          gate.wait();
+        },
+        {.priority = user_blocking});
+    held.let_go(0);
+    started.wait();
+    held.let_go();
+    EXPECT_TRUE(all_callbacks_go()) << count;
+    gate.open();
+    lengthy.get();
+  }
+}
+
 TEST_P(ClusterAbort, abort_when_by_a_stealable_task_then_its_agent_starts_none_of_them) {
   HeldAgents held(cluster());
   const auto promises = post_all_kinds();

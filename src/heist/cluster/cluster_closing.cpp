@@ -136,9 +136,9 @@ void ClusterClosing::leave(LoopCore& agent) noexcept {
 /// Called for the last member: nobody picks any more.
 void ClusterClosing::drop_all(LoopCore& agent) noexcept {
   closed_.store(true, sync::relaxed);  // relaxed: posts that overlap may fall either way.
-  cluster_.keeper().begin_for_good();  // a late poster may have it
+  cluster_.keeper().begin();           // a late poster may have it
   cluster_.upkeep().close_inbox();
-  cluster_.upkeep().pass_to(agent);
+  cluster_.upkeep().pass_all_to(agent);
   TaskFifo found;
   cluster_.upkeep().take_waiting(found);
   drop_taken(found);
@@ -192,7 +192,7 @@ void ClusterClosing::drop_waiting(LoopCore* agent) noexcept {
   do {
     if (!cluster_.keeper().try_begin()) break;
     cluster_.upkeep().take_over_all();
-    if (agent != nullptr) cluster_.upkeep().pass_to(*agent);
+    if (agent != nullptr) cluster_.upkeep().pass_all_to(*agent);
     cluster_.upkeep().take_waiting(found);
     cluster_.keeper().end(TimerKeeper::never);
   } while (cluster_.has_posts_by_now());

@@ -26,8 +26,9 @@ void ClusterUpkeep::notify_watcher(TimerKeeper::Due due) noexcept {
 
 /// One call does only a portion, because upkeep must not keep the agent from its tasks. What comes
 /// meanwhile waits for this agent's next pick, or for another agent that is free before that.
-SchedulerTask* ClusterUpkeep::keep(LoopCore& agent, TickReader& ticks) noexcept {
-  if (!cluster_.keeper().try_begin()) return nullptr;
+ClusterUpkeep::Kept ClusterUpkeep::keep(LoopCore& agent, TickReader& ticks,
+                                        Passes passes) noexcept {
+  if (!cluster_.keeper().try_begin()) return {};
   take_over();
   if (keeps_more()) {
     time_.go_on(cluster_.time(), [this] {
@@ -35,17 +36,29 @@ SchedulerTask* ClusterUpkeep::keep(LoopCore& agent, TickReader& ticks) noexcept 
       return keeps_more();
     });
   }
-  pass_to(agent);
-  SchedulerTask* const limit = take_limit(agent);
+  pass_rest_to(agent);
+  Kept kept;
+  kept.has_passed = passes == Passes::portion && pass_portion_to(agent);
+  if (!kept.has_passed) kept.limit = take_limit(agent);
   end_keeping(ticks);
-  return limit;
+  return kept;
 }
 
-void ClusterUpkeep::collect_aborted(LoopCore& agent, TickReader& ticks) noexcept {
-  if (!cluster_.keeper().try_begin()) return;
-  take_over_all();
-  pass_to(agent);
+bool ClusterUpkeep::pass_some_to(LoopCore& agent, TickReader& ticks) noexcept {
+  // A keeper that has left something to pass has said that it is due now.
+  if (cluster_.keeper().next_due() != now_due || !cluster_.keeper().try_begin()) return false;
+  const bool passes = pass_portion_to(agent);
   end_keeping(ticks);
+  return passes;
+}
+
+bool ClusterUpkeep::collect_aborted(LoopCore& agent, TickReader& ticks) noexcept {
+  cluster_.keeper().begin();
+  take_over_all();
+  pass_rest_to(agent);
+  const bool passes = pass_portion_to(agent);
+  end_keeping(ticks);
+  return passes;
 }
 
 /// Gives the role back. What there is still to do, another agent does.
@@ -53,7 +66,7 @@ void ClusterUpkeep::end_keeping(TickReader& ticks) noexcept {
   const auto& waiting = cluster_.waiting();
   // relaxed: the keeper's announcement of sleep publishes it.
   holds_delayed_.store(waiting.held() != 0, sync::relaxed);
-  const bool goes_on = keeps_more() || !waiting.limits().empty();
+  const bool goes_on = keeps_more() || !waiting.limits().empty() || last_withdrawn_ != nullptr;
   cluster_.keeper().end(goes_on ? now_due : waiting.delays().next_expiry());
   notify_watcher(needs_keeper(ticks) ? now_due : cluster_.keeper().next_due());
   cluster_.closing().drop_if_left();
@@ -135,9 +148,23 @@ void ClusterUpkeep::withdraw_some() noexcept {
   sweeps_held_ = true;
 }
 
-void ClusterUpkeep::pass_to(LoopCore& agent) noexcept {
-  cluster_.aborted().pass_to(agent.aborted(), std::exchange(last_withdrawn_, nullptr));
+bool ClusterUpkeep::pass_portion_to(LoopCore& agent) noexcept {
+  if (last_withdrawn_ == nullptr) return false;
+  SignalLinks* const last = cluster_.aborted().last_of_portion(last_withdrawn_);
+  cluster_.aborted().pass_chain_to(agent.aborted(), *last);
+  if (last == last_withdrawn_) last_withdrawn_ = nullptr;
+  return true;
+}
+
+void ClusterUpkeep::pass_rest_to(LoopCore& agent) noexcept {
+  cluster_.aborted().pass_rest_to(agent.aborted());
   agent.note_leftovers();
+}
+
+void ClusterUpkeep::pass_all_to(LoopCore& agent) noexcept {
+  if (last_withdrawn_ != nullptr)
+    cluster_.aborted().pass_chain_to(agent.aborted(), *std::exchange(last_withdrawn_, nullptr));
+  pass_rest_to(agent);
 }
 
 void ClusterUpkeep::take_waiting(TaskFifo& into) noexcept {

@@ -44,15 +44,26 @@ class ClusterUpkeep {
     return holds_delayed_.load(sync::relaxed);  // relaxed: IdleAgents' announcement publishes it.
   }
 
+  /// What a keeper passes to its agent of the aborted tasks whose callbacks are to be destroyed.
+  enum class Passes : std::uint8_t { none, portion };
+  /// What came of keep() besides.
+  struct Kept {
+    SchedulerTask* limit = nullptr;  ///< an ended limit to be run next, if it is a limit's turn
+    bool has_passed = false;         ///< some aborted tasks are the agent's now
+  };
   /// Called by an agent: takes over what was armed and publishes what is due, unless another agent
-  /// does so at the moment. Returns a signal's time limit that has ended, which is to be run next.
-  /// Returns null when there is none, or when it is a task's turn.
-  [[nodiscard]] SchedulerTask* keep(LoopCore& agent, TickReader& ticks) noexcept HEIST_ON_AGENT;
+  /// does so at the moment. An agent that clears away what it gets before it runs anything else
+  /// takes a portion of the aborted tasks as well, and then no limit.
+  [[nodiscard]] Kept keep(LoopCore& agent, TickReader& ticks,
+                          Passes passes) noexcept HEIST_ON_AGENT;
 
-  /// Called by an agent within a task that waits for the end of aborted tasks: takes over
-  /// everything, and passes to the agent what was aborted. Nothing when another agent keeps: that
-  /// one does it.
-  void collect_aborted(LoopCore& agent, TickReader& ticks) noexcept HEIST_ON_AGENT;
+  /// Called by an agent that clears aborted tasks away, and has time for more: passes a
+  /// portion to it, and leaves the rest where other agents find it. Returns false when nothing was
+  /// passed, as there is nothing, or as another agent keeps.
+  [[nodiscard]] bool pass_some_to(LoopCore& agent, TickReader& ticks) noexcept HEIST_ON_AGENT;
+  /// Does the same within a task that waits for the end of aborted tasks. It takes over everything
+  /// before, and waits for another agent that keeps.
+  [[nodiscard]] bool collect_aborted(LoopCore& agent, TickReader& ticks) noexcept HEIST_ON_AGENT;
 
   // What only the keeper calls.
 
@@ -61,8 +72,8 @@ class ClusterUpkeep {
   void take_over_all() noexcept;
   /// Does the same for the last time, because nothing arrives any more.
   void close_inbox() noexcept;
-  /// Passes what runs users' code to the agent, which does it before it sleeps.
-  void pass_to(LoopCore& agent) noexcept;
+  /// Passes all that runs users' code to the agent, which does it before it sleeps.
+  void pass_all_to(LoopCore& agent) noexcept;
   /// Takes out all tasks whose delay is not over, for a close.
   void take_waiting(TaskFifo& into) noexcept;
   /// Makes the next upkeep sweep what suspended schedulers hold back.
@@ -82,6 +93,8 @@ class ClusterUpkeep {
   void take_over() noexcept;
   void end_keeping(TickReader& ticks) noexcept;
   [[nodiscard]] bool keeps_more() const noexcept;
+  [[nodiscard]] bool pass_portion_to(LoopCore& agent) noexcept;
+  void pass_rest_to(LoopCore& agent) noexcept;
   void arrive_some() noexcept;
   void arrive(LoopNode& node) noexcept;
   void withdraw_some() noexcept;

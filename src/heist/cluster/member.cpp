@@ -42,7 +42,14 @@ Member* Member::here() noexcept {
 
 LoopNode* Member::pick() noexcept {
   if (is_reserve_ && !may_pick()) return nullptr;
-  if (SchedulerTask* limit = keep_delays()) return limit;
+  if (cluster_.upkeep().wants_keeper(ticks_)) {
+    const auto kept = cluster_.upkeep().keep(loop_, ticks_, ClusterUpkeep::Passes::portion);
+    if (kept.limit != nullptr) return kept.limit;
+    if (kept.has_passed) {
+      if (!clear_passed()) return nullptr;
+      if (SchedulerTask* limit = keep_delays()) return limit;
+    }
+  }
   if (cluster_.wants_sweep()) [[unlikely]]
     cluster_.sweep_some(loop_.aborted(), index_);
   for (auto& agent = loop_.on_agent();;) {
@@ -146,10 +153,26 @@ void Member::note_pick(const LoopNode* node, std::chrono::nanoseconds now) noexc
 
 SchedulerTask* Member::keep_delays() noexcept {
   auto& upkeep = cluster_.upkeep();
-  return upkeep.wants_keeper(ticks_) ? upkeep.keep(loop_, ticks_) : nullptr;
+  if (!upkeep.wants_keeper(ticks_)) return nullptr;
+  return upkeep.keep(loop_, ticks_, ClusterUpkeep::Passes::none).limit;
 }
 
-void Member::collect_aborted() noexcept { cluster_.upkeep().collect_aborted(loop_, ticks_); }
+bool Member::collect_aborted() noexcept { return cluster_.upkeep().collect_aborted(loop_, ticks_); }
+
+/// Clears away what the keeper has passed to this agent, and more if there is time. Nothing of that
+/// is left when this returns, because the task that comes next may be long, and what waits for
+/// these ends would wait for it, however many other agents are free. Returns false when a time
+/// limit comes first.
+bool Member::clear_passed() noexcept {
+  loop_.reap_some();
+  loop_.on_agent().clearing.go_on(loop_.time(), [this]() noexcept {
+    loop_.assert_agent();
+    if (!cluster_.upkeep().pass_some_to(loop_, ticks_)) return false;
+    loop_.reap_some();
+    return true;
+  });
+  return loop_.collect_made();
+}
 
 // Forking.
 

@@ -36,7 +36,7 @@ class Member final : public Membership {
 
   [[nodiscard]] LoopNode* pick() noexcept override HEIST_ON_AGENT;
   [[nodiscard]] SchedulerTask* keep_delays() noexcept override HEIST_ON_AGENT;
-  void collect_aborted() noexcept override HEIST_ON_AGENT;
+  [[nodiscard]] bool collect_aborted() noexcept override HEIST_ON_AGENT;
   [[nodiscard]] bool wants_keeper() noexcept override HEIST_ON_AGENT;
   [[nodiscard]] bool has_more_urgent(int level) noexcept override HEIST_ON_AGENT;
   void show_words(UrgentLook& to) const noexcept override;
@@ -75,6 +75,7 @@ class Member final : public Membership {
  private:
   using Moment = std::optional<LoopTime::Clock::time_point>;
 
+  [[nodiscard]] bool clear_passed() noexcept HEIST_ON_AGENT;
   [[nodiscard]] LoopNode* pick_stealable() noexcept HEIST_ON_AGENT;
   [[nodiscard]] LoopNode* pick_first(int bound) noexcept HEIST_ON_AGENT;
   [[nodiscard]] LoopNode* pick_at(int level) noexcept HEIST_ON_AGENT;

@@ -59,9 +59,8 @@ class TimerKeeper {
                                          sync::edge("keeper:take_role", sync::seq_cst),
                                          sync::edge("keeper:take_role", sync::seq_cst));
   }
-  /// Called by the last agent that leaves: takes the role for good as soon as the present keeper
-  /// gives it back.
-  void begin_for_good() noexcept {
+  /// Takes the role as soon as the present keeper gives it back.
+  void begin() noexcept {
     while (role_.exchange(awaited, sync::edge("keeper:take_role", sync::seq_cst)) != free) {
       wait_on_word(role_, awaited, std::nullopt);
     }

@@ -328,6 +328,13 @@ void LoopCore::take_recheck() noexcept {
   }
 }
 
+bool LoopCore::collect_made() noexcept {
+  if (!drain_until_limit(*this)) return false;
+  if (on_agent().microtasks.empty()) return true;
+  microtask_checkpoint();
+  return drain_until_limit(*this);
+}
+
 bool LoopCore::has_loose_ends() noexcept {
   forget_look();
   const auto& agent = on_agent();
@@ -422,21 +429,26 @@ void LoopCore::release_signals() noexcept {
 void LoopCore::reap_for_a_while() noexcept {
   const auto clear = [this]() noexcept {
     assert_agent();
-    end_search();
-    aborted().reap_some(abort_messages(), *this);
+    reap_some();
     return !aborted().empty();
   };
   if (clear()) on_agent().clearing.go_on(time(), clear);
 }
 
+void LoopCore::reap_some() noexcept {
+  end_search();
+  aborted().reap_some(abort_messages(), *this);
+}
+
 void LoopCore::clear_aborted() noexcept {
   const SchedulingState outer = std::exchange(on_agent().current, {});
   if (is_closed()) closing_.drop_left();
+  bool has_more = false;
   do {
     take_inbox();
-    if (membership_ != nullptr) membership_->collect_aborted();
+    has_more = membership_ != nullptr && membership_->collect_aborted();
     aborted().reap_some(abort_messages(), *this);
-  } while (!aborted().empty());
+  } while (has_more || !aborted().empty());
   on_agent().current = outer;
 }
 

@@ -124,6 +124,11 @@ class LoopCore final : public TaskHome {
   void close_inbox() noexcept HEIST_ON_AGENT;
   void release_held(SchedulerCore& scheduler) noexcept override;
   [[nodiscard]] bool reap(ControlledTask& task) noexcept override;
+  /// Clears away a portion of what was aborted. Runs users' destructors.
+  void reap_some() noexcept HEIST_ON_AGENT;
+  /// Called within a pick that has run users' code: makes runnable what that has posted. Returns
+  /// false when some is left, as a time limit comes first.
+  [[nodiscard]] bool collect_made() noexcept HEIST_ON_AGENT;
   /// Called within a task, or a destructor of one, that waits for the end of aborted tasks:
   /// disposes of them here. Runs users' destructors, within no scheduling state.
   void clear_aborted() noexcept HEIST_ON_AGENT;

@@ -45,9 +45,9 @@ class Membership {
   [[nodiscard]] virtual SchedulerTask* keep_delays() noexcept HEIST_ON_AGENT = 0;
   /// Whether the cluster has delays that nobody looks after.
   [[nodiscard]] virtual bool wants_keeper() noexcept HEIST_ON_AGENT = 0;
-  /// Called within a task that waits for the end of aborted tasks: passes to the agent what the
-  /// cluster has to clear away. Nothing when another agent is at it.
-  virtual void collect_aborted() noexcept HEIST_ON_AGENT = 0;
+  /// Called within a task that waits for the end of aborted tasks: passes to the agent a portion of
+  /// what the cluster has to clear away. Returns false when there is nothing of that any more.
+  [[nodiscard]] virtual bool collect_aborted() noexcept HEIST_ON_AGENT = 0;
   /// Whether the cluster may have tasks above this level, or delays that nobody looks after.
   [[nodiscard]] virtual bool has_more_urgent(int level) noexcept HEIST_ON_AGENT = 0;
   /// Says which words of the cluster change before has_more_urgent() becomes true.

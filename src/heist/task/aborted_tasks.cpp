@@ -62,16 +62,19 @@ void AbortedTasks::reap_all() noexcept {
 }
 
 AbortedTasks::Reaped AbortedTasks::reap_one() noexcept {
-  if (SchedulerTask* task = discarded_.front()) {
-    discarded_.pop_front();
-    return dispose(ControlledTask::of(*task)) ? Reaped::callback : Reaped::memory;
-  }
-  if (chain_ == nullptr) return Reaped::none;
+  if (chain_ == nullptr) return reap_discarded();
   ControlledTask& task = chain_->task;
   chain_ = static_cast<SignalLinks*>(chain_->chain);
   const bool had_callback = task.scheduler->home.reap(task);
   task.task_ops().release_share(task);  // the aborter's share
   return had_callback ? Reaped::callback : Reaped::memory;
+}
+
+AbortedTasks::Reaped AbortedTasks::reap_discarded() noexcept {
+  SchedulerTask* const task = discarded_.front();
+  if (task == nullptr) return Reaped::none;
+  discarded_.pop_front();
+  return dispose(ControlledTask::of(*task)) ? Reaped::callback : Reaped::memory;
 }
 
 void AbortedTasks::release_later(SignalLeftovers& of) noexcept {
@@ -91,15 +94,23 @@ void AbortedTasks::release_signals() noexcept {
   }
 }
 
-void AbortedTasks::pass_to(AbortedTasks& to, SignalLinks* last) noexcept {
+SignalLinks* AbortedTasks::last_of_portion(SignalLinks* last) const noexcept {
+  SignalLinks* at = chain_;
+  for (unsigned left = reap_portion; at != last && --left > 0;)
+    at = static_cast<SignalLinks*>(at->chain);
+  return at;
+}
+
+void AbortedTasks::pass_chain_to(AbortedTasks& to, SignalLinks& last) noexcept {
+  auto* const rest = static_cast<SignalLinks*>(last.chain);
+  last.chain = std::exchange(to.chain_, std::exchange(chain_, rest));
+  if (last.chain == nullptr) to.chain_tail_ = &last;
+}
+
+void AbortedTasks::pass_rest_to(AbortedTasks& to) noexcept {
   while (SchedulerTask* task = discarded_.front()) {
     discarded_.pop_front();
     to.discarded_.push_back(*task);
-  }
-  if (last != nullptr) {
-    auto* rest = static_cast<SignalLinks*>(last->chain);
-    last->chain = std::exchange(to.chain_, std::exchange(chain_, rest));
-    if (last->chain == nullptr) to.chain_tail_ = last;
   }
   while (SignalLeftovers* left = released_) {
     released_ = std::exchange(left->next, to.released_);

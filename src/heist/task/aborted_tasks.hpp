@@ -15,7 +15,13 @@ namespace HEIST_NAMESPACE::detail {
 /// with messages.
 ///
 /// Roles   owner: a loop's agent, a cluster's keeper. It makes every call. A keeper only collects:
-///         it passes everything that runs users' destructors to an agent (pass_to).
+///         it passes everything that runs users' destructors to agents (pass_chain_to,
+///         pass_rest_to).
+/// I1      A stealable task that was aborted before it started stands in a chain, at the keeper or
+///         at an agent. Besides, it may stand in a queue, or among the discarded ones of an agent.
+///         Whoever comes to it first, in either place, destroys its callback. So what an agent has
+///         discarded may wait while that agent runs a task: only memory waits with it. But an agent
+///         that starts a task has nothing of a keeper's chain left, as the task may be long.
 class AbortedTasks {
  public:
   /// Whether no task is left, and no message.   Cost: one branch; each pick asks.
@@ -63,9 +69,15 @@ class AbortedTasks {
   /// Called by an agent: drops these references. It runs users' destructors.
   void release_signals() noexcept;
 
-  /// Called by a keeper: passes everything that runs users' code to an agent, apart from the tasks
-  /// behind `last` in the chain.   `last`: null to pass nothing of the chain.
-  void pass_to(AbortedTasks& to, SignalLinks* last) noexcept;
+  // What a keeper calls.
+
+  /// The last task of the portion of the chain that reap_some() certainly clears away if it stands
+  /// in front. It does not lie behind `last`.
+  [[nodiscard]] SignalLinks* last_of_portion(SignalLinks* last) const noexcept;
+  /// Passes the chain, up to `last`, to an agent, in front of what that has.
+  void pass_chain_to(AbortedTasks& to, SignalLinks& last) noexcept;
+  /// Passes all that is in no chain and runs users' code.
+  void pass_rest_to(AbortedTasks& to) noexcept;
 
  private:
   /// What became of an aborted task: nothing was left to do, only its memory was left, or its
@@ -73,6 +85,7 @@ class AbortedTasks {
   enum class Reaped : std::uint8_t { none, memory, callback };
 
   [[nodiscard]] Reaped reap_one() noexcept;
+  [[nodiscard]] Reaped reap_discarded() noexcept;
 
   LoopNode* messages_ = nullptr;  ///< taken from the inbox, to be looked at in portions
   bool may_have_messages_ = false;
