@@ -26,7 +26,23 @@ class DriveScope {
   const UrgentLook* outer_look_;
 };
 
-/// The same, for calls that are also allowed from within a task of the loop.
+/// Makes the calling thread the loop's agent for a short time, if nobody drives the loop, and the
+/// loop is not closed. Others that want to drive it meanwhile wait until that is over, as they
+/// cannot know of it. It runs no tasks.
+class DriveByTheWay {
+ public:
+  explicit DriveByTheWay(LoopCore& loop) noexcept;
+  ~DriveByTheWay();
+  DriveByTheWay(const DriveByTheWay&) = delete;
+  DriveByTheWay& operator=(const DriveByTheWay&) = delete;
+
+  [[nodiscard]] bool drives() const noexcept { return loop_ != nullptr; }
+
+ private:
+  LoopCore* loop_;  ///< null when it does not drive
+};
+
+/// The same as DriveScope, for calls that are also allowed from within a task of the loop.
 class DriveScopeUnlessInside {
  public:
   explicit DriveScopeUnlessInside(LoopCore& loop) {

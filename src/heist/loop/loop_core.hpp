@@ -70,6 +70,9 @@ class LoopCore final : public TaskHome {
     return agent_->size() + inbox().count_tasks() + limits_to_arm().count();
   }
 
+  /// Whether a thread drives the loop. It may have changed meanwhile.
+  [[nodiscard]] bool is_driven() const noexcept;
+
   // Its parts; each says who may do what.
 
   [[nodiscard]] AgentSleep& sleep() noexcept { return sleep_; }
@@ -90,6 +93,9 @@ class LoopCore final : public TaskHome {
 
   /// The loop whose task drives this one, or null.
   [[nodiscard]] LoopCore* outer_loop() const noexcept { return outer_loop_; }
+  /// The scheduling state of what the driver runs on this loop, perhaps with other loops nested in
+  /// it.
+  [[nodiscard]] const SchedulingState& state_here() const noexcept { return agent_->current; }
   /// Makes the loop one of a cluster. To be called before it is driven.
   void join(std::unique_ptr<Membership> membership) noexcept;
   /// Adds one more source of tasks.   Errors: std::bad_alloc.
@@ -191,12 +197,15 @@ class LoopCore final : public TaskHome {
 
  private:
   friend class DriveScope;
+  friend class DriveByTheWay;
 
   explicit LoopCore(const EventLoopOptions& options);
   ~LoopCore() override;
 
   bool post_from_agent(SchedulerTask& task) noexcept;
   bool post_behind_inbox(SchedulerTask& task) noexcept;
+  [[nodiscard]] bool try_drive(std::uint32_t how) noexcept;
+  void end_driving_by_the_way() noexcept;
   [[nodiscard]] bool has_news() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool step(bool heed_stop) noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_loose_ends() noexcept HEIST_ON_AGENT;
@@ -211,7 +220,7 @@ class LoopCore final : public TaskHome {
 
   // These are written rarely.
   alignas(64) StopRequest stop_request_{*this};
-  sync::atomic<bool> driven_{false};
+  sync::atomic<std::uint32_t> driven_{0};  ///< DriveScope says what it means
   LoopClosing closing_{*this};
   Arrivals arrivals_{*this, inbox()};
   std::unique_ptr<AgentState> agent_;
