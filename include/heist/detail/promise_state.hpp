@@ -74,6 +74,11 @@ struct HEIST_EXPORT Reaction : LoopNode {
   /// Whether the reaction is a part of the work that settles its promise. Then, if an agent of the
   /// reaction's cluster settles the promise, the reaction runs on that agent, as a microtask.
   bool follows_settler = false;
+  /// Whether the reaction only ends something, and so need not be a microtask. Then, if an agent of
+  /// its home settles the promise, the reaction is dropped there as soon as the others are
+  /// delivered. (Whoever waits on that agent for that end would wait for its microtasks as well,
+  /// which come later.)
+  bool ends_at_once = false;
 
   /// Binds the reaction to the calling thread's loop (in a stealable task, to its cluster) and to
   /// the current scheduling state.
@@ -101,8 +106,8 @@ struct HEIST_EXPORT Reaction : LoopNode {
 /// I2      Reactions are delivered in the order in which they were attached. While the settler
 ///         delivers, new ones join the list. Only after settled_mark() is stored does attach()
 ///         deliver them itself.
-/// I3      No user code runs while the settler delivers: reactions of closed loops are dropped
-///         after.
+/// I3      No user code runs while the settler delivers: reactions of closed loops, and those that
+///         end at once, are dropped after.
 /// Edge promise: settle -> observe, wait. Carries the outcome.
 /// Edge promise: deliver -> observe. All deliveries happened before an observer finds
 ///   settled_mark().

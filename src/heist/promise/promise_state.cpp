@@ -171,12 +171,18 @@ void drop_all_undeliverable() noexcept {
   }
 }
 
-/// Drops what was pushed. A call from within such a call leaves that to the outermost one.
+/// Drops what was pushed. A call from within such a call leaves that to the outermost one, unless
+/// it comes from a loop that is driven in there, which may need what was pushed to go on.
 void drop_pushed() noexcept {
   static thread_local constinit bool dropping = false;
-  if (std::exchange(dropping, true)) return;
+  static thread_local constinit const LoopCore* dropping_on = nullptr;
+  const LoopCore* const here = loop_of_this_thread;
+  if (dropping && dropping_on == here) return;
+  const bool outer = std::exchange(dropping, true);
+  const LoopCore* const outer_on = std::exchange(dropping_on, here);
   drop_all_undeliverable();
-  dropping = false;
+  dropping = outer;
+  dropping_on = outer_on;
 }
 
 }  // namespace
@@ -197,13 +203,14 @@ bool stays_here(const Reaction& reaction, const TaskHome& home, const LoopCore& 
   return &home == &here || (reaction.follows_settler && here.is_member_of(home));
 }
 
-/// Posts a reaction to its home. Returns false when that is closed; the reaction is still the
-/// caller's then. No user code runs here.
+/// Posts a reaction to its home. Returns false when that is closed, or when the reaction ends here
+/// and now; it is still the caller's then. No user code runs here.
 bool try_deliver(Reaction& reaction) noexcept {
   // The home is kept here: once it was delivered, the reaction may be gone, and its home with it.
   Ref<TaskHome> home = std::move(reaction.home);
   LoopCore* here = current_loop();
   if (here == nullptr || !stays_here(reaction, *home, *here)) return home->deliver(reaction);
+  if (reaction.ends_at_once) return false;
   here->assert_agent();
   if (home.get() != here) reaction.home = std::move(home);  // see LoopCore::give_to_cluster()
   here->push_microtask(reaction);
@@ -248,7 +255,7 @@ void PromiseStateBase::settle(PromiseStatus status) noexcept {
 }
 
 /// Delivers the reactions that are attached by now, oldest first. Those of closed loops are added
-/// to the list instead, newest first.
+/// to the list instead, newest first, and so are those that end at once.
 LoopNode* PromiseStateBase::deliver_reactions(LoopNode* undelivered) noexcept {
   LoopNode* oldest =
       oldest_first(reactions_.exchange(nullptr, sync::edge("promise:collect", sync::acquire)));
