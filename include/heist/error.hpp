@@ -175,8 +175,8 @@ enum class ErrorOrigin : std::uint32_t {
   unobserved_rejection,
   /// A close that drains does not get on. A TimeoutError says what waits for what. Told once.
   close,
-  /// Agents of a cluster have waited in tasks for long. A TimeoutError says who waits for what.
-  /// Told once.
+  /// Agents of a cluster have waited in tasks for long, or the destructor of a TaskScope has. A
+  /// TimeoutError says who waits for what. Told once.
   wait,
 };
 

@@ -44,6 +44,9 @@ struct StartOptions {
 
 /// What TaskScope::join() returns: `co_await` goes on when the scope has ended. If it is not
 /// awaited, its destructor blocks until then, which is at the end of the statement `scope.join();`.
+/// It does not block when an exception, or a close that destroys a coroutine's frame, comes before
+/// that: then the scope's own destructor waits. One that has a name is awaited as
+/// `co_await std::move(joined)`.
 ///
 /// Thread, Errors: as of TaskScope::join(), whose errors its destructor throws.
 class HEIST_EXPORT ScopeJoin {
@@ -55,7 +58,7 @@ class HEIST_EXPORT ScopeJoin {
   ~ScopeJoin() noexcept(
       false);  // NOLINT(bugprone-exception-escape,performance-noexcept-destructor)
 
-  detail::PromiseAwaiter<void> operator co_await() noexcept;
+  detail::PromiseAwaiter<void> operator co_await() &&;
 
  private:
   friend struct detail::Access;
@@ -63,6 +66,7 @@ class HEIST_EXPORT ScopeJoin {
 
   detail::Ref<detail::ScopeCore> core_;
   int exceptions_;  ///< that were in flight: what unwinds the stack is not replaced
+  int frames_;      ///< that were being destroyed: what destroys one must not throw either
   bool is_awaited_ = false;
 };
 
@@ -108,15 +112,18 @@ class HEIST_EXPORT TaskScope {
   ///
   /// Thread: plain threads; an agent, if it suffices that others run the tasks that have started.
   /// Blocks: until they have ended. It disposes itself of what has not started, where only the
-  ///         calling agent could.
-  /// Errors: ends the program, with a message, where this could never return: when coroutines wait
-  ///         for an agent that destroys their scope. Await join() before anything else then.
+  ///         calling agent could, or where nobody drives the loop.
+  /// Errors: ends the program, with a message, where this could never return: within a task of the
+  ///         scope, or in the end of what one has captured; and when coroutines wait for an agent
+  ///         that destroys their scope. Await join() before anything else then. It tells the error
+  ///         hook when coroutines wait for long for a loop that nobody drives.
   ~TaskScope();
 
   /// Runs `callback()` as a task of the scope. It returns nothing, or it is a coroutine that
-  /// returns `Promise<void>`, which the scope waits for. Results go where the caller looks for
-  /// them: by reference. False: the task was refused, and the callback will not run, because the
-  /// scope is aborted, or the loop is closed; join() says which.
+  /// returns `Promise<void>`, which the scope waits for. (A promise of post_task says less: it
+  /// rejects at an abort, while its task still runs. Start that in the scope, too.) Results go
+  /// where the caller looks for them: by reference. False: the task was refused, and the callback
+  /// will not run, because the scope is aborted, or the loop is closed; join() says which.
   ///
   /// Thread: any, lock-free.   Blocks: never.
   /// Errors: InvalidStateError when the scope has ended, so that nobody would wait for the task;
@@ -154,9 +161,9 @@ class HEIST_EXPORT TaskScope {
   ///         run the tasks.
   /// Errors: if the scope was aborted when its last task ended, the reason: the first error, what
   ///         abort() was given, AbortError, or the reason of the signal in the options. It throws a
-  ///         plain value as Aborted. Besides, NotAllowedError: in a task of the scope, which would
-  ///         wait for itself; when only agents that wait could end the tasks (CLU-5); and off an
-  ///         agent for a `co_await` that would have to wait.
+  ///         plain value as Aborted. Besides, NotAllowedError, and then more can be started: in a
+  ///         task of the scope, which would wait for itself; when only agents that wait could end
+  ///         the tasks (CLU-5); and off an agent for a `co_await` that would have to wait.
   ScopeJoin join();
 
   /// Aborts the scope, with AbortError or with the given reason. What has not started never starts;
@@ -189,7 +196,6 @@ class HEIST_EXPORT TaskScope {
   };
 
   detail::Ref<detail::ScopeCore> core_;
-  bool counts_owner_ = true;
 };
 
 }  // namespace HEIST_NAMESPACE

@@ -169,6 +169,20 @@ TEST(Fork, child_when_it_aborts_tasks_of_an_inherited_agent_then_their_promises_
             well);
 }
 
+TEST(Fork,
+     child_when_it_aborts_and_joins_an_inherited_scope_then_throws_and_destroying_it_returns) {
+  const Agent agent;
+  auto scope = std::make_unique<TaskScope>(agent.scheduler());
+  scope->start([] {}, {.delay = std::chrono::hours(1)});
+  EXPECT_EQ(in_child([&] {
+              scope->abort();
+              if (!throws<NotAllowedError>([&] { scope->join(); })) return 1;
+              scope.reset();
+              return 0;
+            }),
+            well);
+}
+
 TEST(Fork, child_when_it_drives_an_embedded_loop_then_it_goes_on) {
   EventLoop loop;
   int runs = 0;

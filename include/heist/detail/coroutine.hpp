@@ -162,7 +162,9 @@ class PromiseAwaiter : private Reaction {
     return static_cast<PromiseAwaiter&>(static_cast<Reaction&>(node));
   }
   static void resume(LoopNode& node, LoopCore& /*loop*/) noexcept { of(node).coroutine_.resume(); }
-  static void destroy(LoopNode& node) noexcept { of(node).coroutine_.destroy(); }
+  static void destroy(LoopNode& node) noexcept {
+    of(node).coroutine_.destroy(of(node).captured.state());
+  }
   static constexpr LoopNodeOps table{LoopNodeKind::microtask, &resume, &destroy};
 
   Promise<T> promise_;

@@ -37,7 +37,9 @@ class ForkRoot : private Reaction, private ForkTree {
   }
   static void deliver_end(ForkTree& tree) noexcept { deliver(static_cast<ForkRoot&>(tree)); }
   static void resume(LoopNode& node, LoopCore& /*loop*/) noexcept { of(node).coroutine_.resume(); }
-  static void destroy(LoopNode& node) noexcept { of(node).coroutine_.destroy(); }
+  static void destroy(LoopNode& node) noexcept {
+    of(node).coroutine_.destroy(of(node).captured.state());
+  }
   static constexpr LoopNodeOps table{LoopNodeKind::microtask, &resume, &destroy};
 
   Forkable<T> call_;

@@ -16,6 +16,8 @@ namespace HEIST_NAMESPACE::detail {
 struct SchedulingState {
   SchedulerCore* scheduler = nullptr;
   TaskPriority priority = TaskPriority::user_visible;
+  /// Whether it is that of a task of a TaskScope, whose signal is the abort source then.
+  bool is_of_scope = false;
   std::uint32_t cooperative_task = 0;  ///< number of the running one on its loop; zero: none
   // These two members are read together right after a state was stored. They lie in one half of it,
   // so that the processor need not wait for the store.

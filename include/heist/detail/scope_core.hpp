@@ -71,26 +71,36 @@ class HEIST_EXPORT ScopeCore final : public PromiseState<void> {
 
   // What the owner calls.
 
-  /// Whether the caller is a task of the scope, which cannot wait for itself.
-  [[nodiscard]] bool is_running_here() const noexcept;
-
+  /// Errors: NotAllowedError when the caller is a task of the scope, which would wait for itself.
+  void check_may_join() const;
   /// Blocks until the scope has ended; then throws its reason if it was aborted.
-  /// Errors: that, and NotAllowedError when only agents that wait could end the tasks (CLU-5).
+  /// Errors: that, and NotAllowedError when only agents that wait could end the tasks (CLU-5). The
+  ///         scope is as before then.
   void join();
-  /// Called when the owner's TaskScope goes, which is counted if it is `counted`: aborts what has
-  /// not ended, and returns when that has. Ends the program if that would never be.
-  void end_unjoined(bool counted) noexcept;
+  /// Called before a co_await: from now on the scope may end.
+  /// Errors: NotAllowedError when it has not ended, and no loop runs on this thread. The scope is
+  ///         as before then.
+  void begin_await();
+  /// Called when the owner's TaskScope goes: aborts what has not ended, and returns when that has.
+  /// Ends the program if that would never be.
+  void end_unjoined() noexcept;
 
  private:
   static void destroy(PromiseStateBase& base) noexcept;
   void settle_by_signal() noexcept;
+  void uncount_owner() noexcept;
+  void count_owner_again() noexcept;
   void wait_aborted();
+  [[nodiscard]] bool is_on_plain_thread_beside_loop() const noexcept;
   void clear_aborted_here() noexcept;
+  void clear_undriven() noexcept;
   void await_other_threads() noexcept;
   [[nodiscard]] bool has_only_coroutines() const noexcept;
 
   RefCount open_{1};
   sync::atomic<std::uint32_t> suspended_{0};
+  sync::atomic<bool> has_failed_{false};  ///< its own first error has aborted it
+  bool counts_owner_ = true;              ///< the owner's
   Ref<TaskHome> home_;
   SchedulerCore& scheduler_;
   Ref<SignalCore> controller_;

@@ -9,6 +9,7 @@
 #include <heist/detail/promise_traits.hpp>
 #include <heist/detail/scheduler_task.hpp>
 #include <heist/detail/scope_core.hpp>
+#include <heist/detail/within_scope.hpp>
 #include <heist/error.hpp>
 #include <heist/version.hpp>
 #include <memory>
@@ -34,7 +35,8 @@ class HEIST_EXPORT ScopedTask : public ControlledTask {
       : ControlledTask(table, &own_links_), scope_(scope) {}
   ~ScopedTask() = default;
 
-  /// Calls `reaction` in the task's home when the promise that its callback returned has settled.
+  /// Has `reaction` dropped by the agent of the task's home that settles the promise which its
+  /// callback returned. If another thread settles that, the reaction goes to the home.
   void follow(PromiseStateBase& returned, Reaction& reaction) noexcept;
   /// Takes over how that promise was settled.
   void heed(const PromiseStateBase& returned) noexcept {
@@ -91,6 +93,7 @@ class ScopedCallback final : public ScopedTask {
   static TaskOutcome invoke(SchedulerTask& task, Reason& /*error*/) noexcept {
     std::exception_ptr thrown;
     try {
+      const WithinScope within(&of(task).scope().signal(), WithinScope::Starts());
       of(task).call();
     } catch (...) {
       thrown = std::current_exception();
@@ -129,7 +132,10 @@ class ScopedCallback final : public ScopedTask {
   }
   /// The scope may be gone afterwards, and all that the callback referred to.
   void end() noexcept {
-    std::destroy_at(std::addressof(callback_));
+    {
+      const WithinScope within(&scope().signal());
+      std::destroy_at(std::addressof(callback_));
+    }
     scope().end_one();
   }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <coroutine>
+#include <heist/detail/frame_destruction.hpp>
 #include <heist/detail/promise_state.hpp>
+#include <heist/detail/scheduling_state.hpp>
 #include <heist/error.hpp>
 #include <heist/version.hpp>
 
@@ -17,8 +19,13 @@ class SuspendedCoroutine {
       : handle_(coroutine), destroy_(&destroy_frame<Awaiting>) {}
 
   void resume() const { handle_.resume(); }
-  /// Destroys the frame. If the coroutine is heist's, its promise rejects with `why`.
-  void destroy(const Reason& why = loop_closed_reason()) const noexcept { destroy_(handle_, why); }
+  /// Destroys the frame. If the coroutine is heist's, its promise rejects with `why`. `state` is
+  /// the scheduling state with which it would have gone on.
+  void destroy(const SchedulingState& state,
+               const Reason& why = loop_closed_reason()) const noexcept {
+    const FrameDestruction destruction(state);
+    destroy_(handle_, why);
+  }
 
  private:
   /// A coroutine of heist ends its promise after its frame, so its promise type destroys the frame.

@@ -1,7 +1,11 @@
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <exception>
 #include <heist/detail/access.hpp>
+#include <heist/detail/frame_destruction.hpp>
+#include <heist/detail/report_error.hpp>
+#include <heist/detail/within_scope.hpp>
 #include <heist/scheduler.hpp>
 #include <heist/task_scope.hpp>
 #include <optional>
@@ -10,6 +14,7 @@
 #include <utility>
 
 #include "../concurrent/lasting_reason.hpp"
+#include "../loop/drain_watch.hpp"
 #include "../loop/drive_scope.hpp"
 #include "../loop/loop_core.hpp"
 #include "../os/fork_watch.hpp"
@@ -61,12 +66,52 @@ Ref<ScopeCore> make_core(const Scheduler& scheduler, const TaskScopeOptions& opt
 }
 
 [[noreturn]] void end_program(const char* why) noexcept {
-  std::fprintf(stderr,
-               "heist: a TaskScope is destroyed whose tasks could never end then (%s). In a "
-               "coroutine, co_await scope.join() before anything else is awaited or thrown.\n",
+  std::fprintf(stderr, "heist: a TaskScope is destroyed whose tasks could never end then: %s\n",
                why);
   std::terminate();
 }
+
+constexpr const char* within_own_task =
+    "one of them destroys it, and would wait for itself. Keep a scope where it outlives its tasks, "
+    "and let none of them own it.";
+constexpr const char* only_coroutines =
+    "only agents that wait could go on with its coroutines. In a coroutine, co_await scope.join() "
+    "before anything else is awaited or thrown.";
+
+#if defined(HEIST_MODEL)
+constexpr bool knows_time = false;  // models know no real time
+#else
+constexpr bool knows_time = true;
+#endif
+
+/// A wait for the end of a scope that may last long.
+class LongWait {
+ public:
+  using Clock = Parker::Clock;
+
+  /// How long to wait before the next look. It grows, so that a long wait costs little.
+  [[nodiscard]] std::chrono::nanoseconds pause() noexcept {
+    return std::exchange(pause_, std::min(2 * pause_, longest_pause));
+  }
+  /// Tells the error hook, once, why the wait may last, when it has lasted for long.
+  void look(const char* why) noexcept {
+    if (has_told_ || Clock::now() < tell_at_) return;
+    has_told_ = true;
+    try {
+      const auto text =
+          std::string("a TaskScope has waited for long for tasks that were aborted: ") + why;
+      report_error(ErrorOrigin::wait, Reason{TimeoutError(text.c_str())});
+    } catch (...) {  // NOLINT(bugprone-empty-catch): no memory for the words
+    }
+  }
+
+ private:
+  static constexpr std::chrono::nanoseconds longest_pause = std::chrono::seconds(1);
+
+  std::chrono::nanoseconds pause_ = std::chrono::milliseconds(1);
+  Clock::time_point tell_at_ = Clock::now() + patience_for_waits();
+  bool has_told_ = false;
+};
 
 }  // namespace
 
@@ -75,6 +120,7 @@ Ref<ScopeCore> make_core(const Scheduler& scheduler, const TaskScopeOptions& opt
 void ScopedTask::follow(PromiseStateBase& returned, Reaction& reaction) noexcept {
   scope_.begin_wait();
   reaction.home = Ref<TaskHome>::share(&scheduler->home);
+  reaction.follows_settler = reaction.ends_at_once = true;
   returned.attach(reaction);
 }
 
@@ -121,7 +167,11 @@ bool ScopeCore::post(ScopedTask& task, const std::optional<TaskPriority>& priori
 }
 
 void ScopeCore::fail(const Reason& reason) noexcept {
-  if (!aborted()) controller_->abort(reason ? reason : no_reason_given());
+  if (aborted()) return;
+  const Reason& error = reason ? reason : no_reason_given();
+  controller_->abort(error);
+  // relaxed: whoever reads it has dropped the last count, after this thread has dropped one.
+  if (controller_->reason() == error) has_failed_.store(true, sync::relaxed);
 }
 
 void ScopeCore::end_one() noexcept {
@@ -130,9 +180,11 @@ void ScopeCore::end_one() noexcept {
 
 void ScopeCore::settle_by_signal() noexcept {
   if (Reason reason = signal_->reason()) {
-    // A reason that came from outside is known there, and need not be reported.
-    const bool by_abort = reason != controller_->reason();
-    settle_rejected(std::move(reason), by_abort);
+    // A reason that came from outside, or that abort() was given, is known there, and need not be
+    // reported.
+    // relaxed: RefCount orders it.
+    const bool is_error = has_failed_.load(sync::relaxed) && reason == controller_->reason();
+    settle_rejected(std::move(reason), !is_error);
   } else {
     emplace();
     settle_fulfilled();
@@ -140,48 +192,85 @@ void ScopeCore::settle_by_signal() noexcept {
   release(*this);
 }
 
+void ScopeCore::check_may_join() const {
+  if (WithinScope::is_here(*signal_)) [[unlikely]]
+    throw NotAllowedError("TaskScope::join: a task of the scope would wait for itself");
+}
+
+void ScopeCore::uncount_owner() noexcept {
+  if (std::exchange(counts_owner_, false)) end_one();
+}
+
+/// The tasks may have ended meanwhile. Then the scope has ended, and nobody need be counted.
+void ScopeCore::count_owner_again() noexcept { counts_owner_ = open_.try_add(); }
+
 void ScopeCore::join() {
-  aborted() ? wait_aborted() : wait();
+  check_may_join();
+  uncount_owner();
+  try {
+    aborted() ? wait_aborted() : wait();
+  } catch (const NotAllowedError&) {
+    count_owner_again();
+    throw;
+  }
   mark_handled();
   if (status() == PromiseStatus::rejected) reason().rethrow();
 }
 
-/// Whether what runs on this thread has the scope's own signal, as its tasks have.
-bool ScopeCore::is_running_here() const noexcept {
-  LoopCore* const loop = loop_of_this_thread;
-  if (loop == nullptr) return false;
-  loop->assert_agent();
-  return loop->on_agent().current.abort_source == signal_.get();
+void ScopeCore::begin_await() {
+  check_may_join();
+  uncount_owner();
+  if (current_loop() != nullptr || is_settled()) return;
+  count_owner_again();
+  throw NotAllowedError(
+      "TaskScope::join: no event loop runs on this thread, so a coroutine cannot wait here");
 }
 
-void ScopeCore::end_unjoined(bool counted) noexcept {
-  if (is_running_here()) end_program("a task of the scope would wait for itself");
-  if (!counted || !open_.is_last()) fail(unjoined_reason());
-  if (counted) end_one();
+void ScopeCore::end_unjoined() noexcept {
+  if (WithinScope::is_here(*signal_)) end_program(within_own_task);
+  if (!counts_owner_ || !open_.is_last()) {
+    if (!aborted()) controller_->abort(unjoined_reason());
+  }
+  uncount_owner();
   if (is_settled() || ForkWatch::has_lost(home_.get())) return;
   try {
-    wait_aborted();
-  } catch (const std::exception& error) {
-    end_program(error.what());
+    return wait_aborted();
+  } catch (const std::exception&) {  // the program ends outside, or it would tell of this exception
   }
+  end_program(only_coroutines);
 }
 
 /// Waits for the end of a scope that is aborted.   Errors: NotAllowedError when only coroutines are
-/// left, and nobody could go on with them.
+/// left, and nobody could go on with them; in a child of fork, when the agent is in the parent.
 void ScopeCore::wait_aborted() {
   constexpr int most_looks = 16;
+  LongWait lasts;
   for (int looks = 0; !is_settled();) {
     clear_aborted_here();
+    clear_undriven();
     try {
-      return wait();
+      if (!is_on_plain_thread_beside_loop()) return wait();
+      if (wait_for(lasts.pause())) return;
+      if (!home_->as_loop()->is_driven()) lasts.look("nobody drives the event loop that has them");
+      continue;
     } catch (const NotAllowedError&) {
-      // Another thread may be in the midst of the abort. What it has not claimed yet, or not told
-      // this agent of, is not cleared away by then.
-      looks = has_only_coroutines() ? looks + 1 : 0;
-      if (looks == most_looks) throw;
+      if (ForkWatch::has_lost(home_.get())) throw;
     }
+    // Another thread may be in the midst of the abort. What it has not claimed yet, or not told
+    // this agent of, is not cleared away by then.
+    looks = has_only_coroutines() ? looks + 1 : 0;
+    if (looks == most_looks) break;
+    lasts.look("only this agent could end them, and it waits here");
     await_other_threads();
   }
+  if (!is_settled()) wait();
+}
+
+/// Whether the scope's tasks are those of one loop, and this thread drives none. Then this thread,
+/// or another one, may have to clear away what comes later, as loops have their drivers only now
+/// and then.
+bool ScopeCore::is_on_plain_thread_beside_loop() const noexcept {
+  return knows_time && loop_of_this_thread == nullptr && home_->as_loop() != nullptr;
 }
 
 /// Whether all that is left has suspended. It may be wrong while other threads end tasks.
@@ -202,10 +291,24 @@ void ScopeCore::clear_aborted_here() noexcept {
     return &driven == home_.get() || driven.is_member_of(*home_);
   });
   if (loop == nullptr) return;
+  // The destructors run within no scheduling state, but this thread is still within what has it.
+  const SchedulingState& state = loop->state_here();
+  const WithinScope within(state.is_of_scope ? state.abort_source : nullptr);
   LoopCore* const innermost = std::exchange(loop_of_this_thread, loop);
   loop->assert_agent();
   loop->clear_aborted();
   loop_of_this_thread = innermost;
+}
+
+/// If nobody drives the scope's loop, disposes of its aborted tasks as its agent. Perhaps it is
+/// this thread that would drive it otherwise, and cannot, as it waits here.
+void ScopeCore::clear_undriven() noexcept {
+  LoopCore* const loop = home_->as_loop();
+  if (loop == nullptr || loop->is_driven()) return;
+  const DriveByTheWay driving(*loop);
+  if (!driving.drives()) return;
+  loop->assert_agent();
+  loop->clear_aborted();
 }
 
 // What users see.
@@ -214,17 +317,10 @@ TaskScope::TaskScope(const Scheduler& scheduler, const TaskScopeOptions& options
     : core_(make_core(scheduler, options)) {}
 
 TaskScope::~TaskScope() {
-  if (!core_->is_settled()) core_->end_unjoined(counts_owner_);
+  if (!core_->is_settled()) core_->end_unjoined();
 }
 
-ScopeJoin TaskScope::join() {
-  if (core_->is_running_here()) [[unlikely]] {
-    throw NotAllowedError(
-        "TaskScope::join: a task of the scope, or one that has its signal, would wait for itself");
-  }
-  if (std::exchange(counts_owner_, false)) core_->end_one();
-  return Access::make<ScopeJoin>(core_);
-}
+ScopeJoin TaskScope::join() { return Access::make<ScopeJoin>(core_); }
 
 void TaskScope::abort() { core_->controller().abort(Reason::of_abort()); }
 
@@ -238,14 +334,19 @@ AbortSignal TaskScope::signal() const noexcept {
 }
 
 ScopeJoin::ScopeJoin(Ref<ScopeCore> core) noexcept
-    : core_(std::move(core)), exceptions_(std::uncaught_exceptions()) {}
+    : core_(std::move(core)),
+      exceptions_(std::uncaught_exceptions()),
+      frames_(FrameDestruction::count_here()) {}
 
 ScopeJoin::~ScopeJoin() noexcept(false) {
-  if (!is_awaited_ && std::uncaught_exceptions() == exceptions_) core_->join();
+  const bool is_left =
+      std::uncaught_exceptions() != exceptions_ || FrameDestruction::count_here() != frames_;
+  if (!is_awaited_ && !is_left) core_->join();
 }
 
-PromiseAwaiter<void> ScopeJoin::operator co_await() noexcept {
+PromiseAwaiter<void> ScopeJoin::operator co_await() && {
   is_awaited_ = true;
+  core_->begin_await();
   return {Access::make<Promise<void>>(Ref<PromiseState<void>>::share(core_.get())), false};
 }
 

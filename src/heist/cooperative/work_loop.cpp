@@ -19,7 +19,7 @@ class CoroutineRest {
       : coroutine_(std::exchange(other.coroutine_, std::nullopt)) {}
   CoroutineRest& operator=(CoroutineRest&&) = delete;
   ~CoroutineRest() {
-    if (coroutine_) coroutine_->destroy(task_cancelled_reason());
+    if (coroutine_) coroutine_->destroy({}, task_cancelled_reason());
   }
   void operator()() { std::exchange(coroutine_, std::nullopt)->resume(); }
 
@@ -43,7 +43,7 @@ class CooperativeCore::Running {
   ~Running() {
     running_core = outer_;
     if (const auto left = std::exchange(core_.coroutine_, std::nullopt)) {
-      left->destroy(task_cancelled_reason());
+      left->destroy({}, task_cancelled_reason());
     }
   }
 

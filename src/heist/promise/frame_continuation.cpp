@@ -20,7 +20,8 @@ void FrameContinuation::run(LoopNode& node, LoopCore& loop) noexcept {
 }
 
 void FrameContinuation::drop(LoopNode& node) noexcept {
-  static_cast<FrameContinuation&>(static_cast<SchedulerTask&>(node)).coroutine_.destroy();
+  auto& self = static_cast<FrameContinuation&>(static_cast<SchedulerTask&>(node));
+  self.coroutine_.destroy(self.captured_.state());
 }
 
 const LoopNodeOps ContinuationReaction::table{LoopNodeKind::microtask, &run, &drop};
@@ -56,9 +57,11 @@ void ContinuationReaction::run(LoopNode& node, LoopCore& loop) noexcept {
     self.reason_ = state->reason();
   }
   const bool dropped = loop.is_closed() && self.reason_ == close_abort_reason();
-  dropped ? self.coroutine_.destroy() : self.coroutine_.resume();
+  dropped ? self.coroutine_.destroy(loop.on_agent().current) : self.coroutine_.resume();
 }
 
-void ContinuationReaction::drop(LoopNode& node) noexcept { of(node).coroutine_.destroy(); }
+void ContinuationReaction::drop(LoopNode& node) noexcept {
+  of(node).coroutine_.destroy(of(node).captured.state());
+}
 
 }  // namespace HEIST_NAMESPACE::detail

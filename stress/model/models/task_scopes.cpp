@@ -90,6 +90,22 @@ HEIST_BLOCKING_MODEL_PROGRAM(scope_started_against_its_end, 2) {
   join_all();
 }
 
+/// A coroutine of the scope goes on and ends on the agent, while the owner joins.
+HEIST_BLOCKING_MODEL_PROGRAM(scope_joined_against_the_end_of_a_coroutine, 2) {
+  EventLoop loop(on_virtual_clock());
+  std::optional<TaskScope> scope(std::in_place, loop.scheduler());
+  const auto ended = std::make_unique<int>(0);
+  auto awaited = Promise<void>::with_resolver();
+  scope->start([&, last = Ending(*ended)]() -> Promise<void> { co_await awaited.promise; });
+  loop.run_until_idle();
+  awaited.resolver.resolve();
+  spawn([&] { loop.run_until_idle(); });
+  scope->join();
+  check(*ended == 1, "the coroutine has ended, and so has its callback");
+  scope.reset();
+  join_all();
+}
+
 /// The loop is closed while the owner starts: each task is dropped, or refused, and has ended.
 HEIST_BLOCKING_MODEL_PROGRAM(scope_joined_against_close, 2) {
   EventLoop loop(on_virtual_clock());
