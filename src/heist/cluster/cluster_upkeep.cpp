@@ -53,6 +53,8 @@ bool ClusterUpkeep::pass_some_to(LoopCore& agent, TickReader& ticks) noexcept {
 }
 
 bool ClusterUpkeep::collect_aborted(LoopCore& agent, TickReader& ticks) noexcept {
+  // The last agent that leaves has passed everything to itself, and keeps the role.
+  if (cluster_.closing().is_closed()) return false;
   cluster_.keeper().begin();
   take_over_all();
   pass_rest_to(agent);
