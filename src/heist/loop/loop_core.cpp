@@ -438,10 +438,12 @@ void LoopCore::reap_for_a_while() noexcept {
 void LoopCore::reap_some() noexcept {
   end_search();
   aborted().reap_some(abort_messages(), *this);
+  forget_look();  // a destructor may have looked, but not for the task that comes next
 }
 
 void LoopCore::clear_aborted() noexcept {
-  const SchedulingState outer = std::exchange(on_agent().current, {});
+  const SchedulingState outer = on_agent().current;
+  on_agent().change_current({});
   if (is_closed()) closing_.drop_left();
   bool has_more = false;
   do {
@@ -449,7 +451,7 @@ void LoopCore::clear_aborted() noexcept {
     has_more = membership_ != nullptr && membership_->collect_aborted();
     aborted().reap_some(abort_messages(), *this);
   } while (has_more || !aborted().empty());
-  on_agent().current = outer;
+  on_agent().change_current(outer);
 }
 
 /// Takes an aborted task back from where it waits, and disposes of it. Returns false when it has
