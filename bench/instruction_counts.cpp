@@ -73,6 +73,14 @@ void post_with_a_task_signal(int tasks) {
   post_and_run(tasks, [&](const Scheduler& scheduler) { scheduler.post([] {}, options); });
 }
 
+void start_in_a_scope(int tasks) {
+  EventLoop loop(on_virtual_clock());
+  TaskScope scope(loop.scheduler());
+  for (int i = 0; i < tasks; ++i) scope.start([] {});
+  loop.run_until_idle();
+  scope.join();
+}
+
 /// Posts itself until none is left.
 struct Link {
   const Scheduler& scheduler;
@@ -218,6 +226,7 @@ constexpr Work all_work[] = {
     {"post_with_a_promise", &post_with_a_promise},
     {"post_with_an_abort_signal", &post_with_an_abort_signal},
     {"post_with_a_task_signal", &post_with_a_task_signal},
+    {"start_in_a_scope", &start_in_a_scope},
     {"chain", &chain},
     {"fan_out", &fan_out},
     {"fan_out_in_a_cluster", &fan_out_in_a_cluster},

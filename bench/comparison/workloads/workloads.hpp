@@ -11,6 +11,7 @@ void add_urgent(Registry& registry);
 void add_urgent_polled(Registry& registry);
 void add_inside(Registry& registry);
 void add_pingpong(Registry& registry);
+void add_scope(Registry& registry);
 void add_trees(Registry& registry);
 void add_loops(Registry& registry);
 void add_timer_throughput(Registry& registry);
@@ -27,9 +28,10 @@ void add_cooperative(Registry& registry);
 
 inline void add_all(Registry& registry) {
   for (const auto add :
-       {add_post, add_pool, add_urgent, add_urgent_polled, add_inside, add_trees, add_loops,
-        add_pingpong, add_timer_throughput, add_timer_late, add_memory, add_set_priority,
-        add_abort_group, add_pick, add_grow, add_yield, add_poll, add_any_drop, add_cooperative}) {
+       {add_post,       add_pool,   add_urgent,       add_urgent_polled, add_inside,
+        add_scope,      add_trees,  add_loops,        add_pingpong,      add_timer_throughput,
+        add_timer_late, add_memory, add_set_priority, add_abort_group,   add_pick,
+        add_grow,       add_yield,  add_poll,         add_any_drop,      add_cooperative}) {
     add(registry);
   }
 }
