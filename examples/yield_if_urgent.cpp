@@ -23,7 +23,9 @@ heist::Promise<long> sum(const std::vector<int>& numbers) {
 }
 
 void scan(const heist::Scheduler& scheduler, std::size_t from, std::size_t to) {
-  while (from < to && !heist::urgent_waiting()) look_at(from++);
+  for (bool goes_on = true; goes_on && from < to; goes_on = !heist::urgent_waiting()) {
+    look_at(from++);
+  }
   if (from == to) return;
   scheduler.post([scheduler, from, to] { scan(scheduler, from, to); },
                  {.priority = heist::TaskPriority::background});

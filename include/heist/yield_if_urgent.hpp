@@ -11,14 +11,14 @@
 
 namespace HEIST_NAMESPACE {
 
-/// Whether something waits for this agent that would start before a continuation of the running
-/// task: whether a yield would let something more urgent go first. Tasks of the same level are not
+/// Whether something of a higher level than a continuation of the running task waits for this
+/// agent, so that a yield would let something more urgent go first. Tasks of the same level are not
 /// more urgent, and neither are those that a maximum wait or a cap would let pass. In a cluster it
-/// may be true although another agent is about to take the task, or while the cluster's delays have
-/// to be looked after.
+/// may be true although another agent has taken the task, until some agent picks, or while the
+/// cluster's delays have to be looked after.
 ///
 /// Thread: any; it is false where no event loop runs.   Blocking: no. It takes what other threads
-///         have posted, and runs nothing of it.
+///         have posted, ends delays that are over, and runs nothing.
 /// Spec:   contract YLD-7.   Cost: some 15 loads while nothing has changed since the last call, so
 ///         little more than a nanosecond. While a delay is armed, the processor's counter as well.
 [[nodiscard]] inline bool urgent_waiting() noexcept {
@@ -72,9 +72,10 @@ class [[nodiscard]] HEIST_EXPORT YieldIfUrgent {
 template <>
 inline constexpr bool detail::restores_state<YieldIfUrgent> = true;
 
-/// For a coroutine that takes long, between its parts: as `yield()` if something more urgent waits
-/// (urgent_waiting()), and otherwise nothing, so that it goes on without a trip through a queue. It
-/// ends with the reason when the running task's signal is aborted, as `yield()` does.
+/// A coroutine that takes long awaits this between its parts. If something more urgent waits
+/// (urgent_waiting()), that does what `yield()` does. Otherwise it does nothing, and the coroutine
+/// goes on without a trip through a queue. When the running task's signal is aborted, it throws the
+/// reason, as `yield()` does.
 ///
 /// Thread: any; where no event loop runs it does nothing.
 /// Spec:   contract YLD-7.   Cost: that of urgent_waiting() if nothing waits.

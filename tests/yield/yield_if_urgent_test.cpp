@@ -1,14 +1,12 @@
 // Rule: YLD-7. A long task lets more urgent ones go first, and otherwise goes on at once.
 #include <coroutine>
 #include <functional>
-#include <heist/task_scope.hpp>
 #include <heist/yield_if_urgent.hpp>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "support/live_count.hpp"
 #include "support/threads.hpp"
 #include "yield/yield_fixture.hpp"
 
@@ -271,22 +269,6 @@ TEST_F(YieldIfUrgentRule, yield_if_urgent_when_another_thread_aborts_then_the_re
   AbortController controller;
   const auto aborted = [&]() -> Promise<void> {
     co_await yield_if_urgent();
-    on_thread([&] { controller.abort(); });
-    co_await yield_if_urgent();
-    trace.add("not reached");
-  };
-  const auto result = scheduler.post_task(aborted, {.signal = controller.signal()});
-  EXPECT_THAT(run(), IsEmpty());
-  EXPECT_THROW(result.get(), AbortError);
-}
-
-TEST_F(YieldIfUrgentRule, yield_if_urgent_when_the_end_of_a_scope_has_asked_then_it_asks_anew) {
-  AbortController controller;
-  const auto aborted = [&]() -> Promise<void> {
-    {
-      TaskScope scope(scheduler);
-      scope.start([asks = AtDestruction([] { EXPECT_FALSE(urgent_waiting()); })] {});
-    }
     on_thread([&] { controller.abort(); });
     co_await yield_if_urgent();
     trace.add("not reached");

@@ -14,17 +14,21 @@ namespace HEIST_NAMESPACE::detail {
 /// itself changes something (ADR 0051).
 ///
 /// Roles   agent: reads and writes it; each loop has one.  poster: any thread; writes the words.
-/// I1      While `holds` is true, TaskHome::has_leftovers() is true as well. So whatever the agent
-///         itself posts, arms or picks comes by way of LoopCore::forget_look() first.
-/// I2      While `holds` is true, no delay or time limit is armed. So the clock ends none.
-/// I3      The look began after the words had the values that are compared here. Whatever another
-///         thread has made more urgent since then has changed one of them.
-/// I4      Whoever changes what the agent runs, or ends a task that has signals, forgets the look.
-///         So the words of a signal are read only while it exists. (A look of a task without
-///         signals may hold from its end to the next pick, when no task asks.)
+/// I1      While `holds` is true, TaskHome::has_leftovers() is true as well: LoopCore changes that
+///         only by note_leftovers(), which forgets the look. Each own post and each pick sees it,
+///         and forgets the look first. So does whatever takes the inbox.
+/// I2      While `holds` is true, the loop has no delay and no time limit armed, so that the clock
+///         ends none. If its cluster has one, has_news() is true.
+/// I3      The look began after the words had the values that it goes by. Whatever another thread
+///         has made more urgent since then has changed one of them. (A time limit of a cluster does
+///         so with its notice, which another poster may still have to send.)
+/// I4      Whoever changes what the agent runs within a task, ends a task that has signals, or runs
+///         users' destructors within a pick, forgets the look. So no task starts with a look, which
+///         would be another one's, and the words of a signal are read only while it exists.
 /// Progress  wait-free. A store of another thread becomes visible in finite time.
 /// Proof   stress/model/models/urgent_look.cpp, tests/yield/yield_if_urgent_test.cpp,
-///         tests/cluster/urgent_waiting_test.cpp, stress/urgent_waiting_stress.cpp
+///         tests/yield/held_look_test.cpp, tests/cluster/urgent_waiting_test.cpp,
+///         stress/urgent_waiting_stress.cpp
 struct alignas(64) UrgentLook {
   /// Whether the last look may not hold any more.
   [[nodiscard]] bool has_news() const noexcept {
@@ -42,7 +46,7 @@ struct alignas(64) UrgentLook {
   [[nodiscard]] bool is_aborted() const noexcept {
     return abort_reason->load(sync::relaxed) != nullptr;  // relaxed: as above.
   }
-  static constexpr std::uint64_t hint_mask = 255;  ///< of the level; the rest is a version
+  static constexpr std::uint64_t hint_mask = 255;  ///< of level and target; the rest is a version
 
   void forget() noexcept { holds = false; }
 

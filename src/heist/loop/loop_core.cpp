@@ -65,6 +65,7 @@ inline void end_task(LoopCore& loop) noexcept HEIST_ON_AGENT {
 /// Returns false when an abort or a close came before the start, so that nothing ran.
 inline bool run_task(LoopCore& loop, SchedulerTask& task) noexcept HEIST_ON_AGENT {
   auto& agent = loop.on_agent();
+  assert(!agent.look.holds && "a look is of the task that has looked");
   const bool may_not_start = task.has_control;
   if (!may_not_start) {  // the others do this themselves, once they have started
     agent.current = {.scheduler = task.scheduler, .priority = task.priority};
@@ -85,6 +86,7 @@ inline bool run_limit(LoopCore& loop, SchedulerTask& limit) noexcept HEIST_ON_AG
 /// Runs a stealable continuation, or the rest of a task that forked. It is a function of its own,
 /// as the way of tasks is shorter without it.
 [[gnu::noinline]] void run_continuation(LoopCore& loop, LoopNode& node) noexcept HEIST_ON_AGENT {
+  assert(!loop.on_agent().look.holds && "a look is of the task that has looked");
   loop.on_agent().waiting.limits().end_row();
   if (node.ops->kind == LoopNodeKind::forked) {
     node.ops->run(node, loop);  // says itself what it is a part of
@@ -282,9 +284,9 @@ void LoopCore::run_ended_limits() noexcept {
   };
   while (SchedulerTask* limit = take()) {
     static_cast<void>(run_task(*this, *limit));
+    forget_look();  // a listener may have looked
     counts_.activity().say_again(within);
   }
-  forget_look();
   agent.waiting.limits().end_row();
 }
 
@@ -421,7 +423,6 @@ void LoopCore::close_inbox() noexcept {
 void LoopCore::release_signals() noexcept {
   if (!aborted().has_released()) return;
   end_search();
-  on_agent().look.forget();
   aborted().release_signals();
   note_leftovers();
 }

@@ -178,9 +178,14 @@ class LoopCore final : public TaskHome {
   /// has come, and runs nothing of it. If there is nothing, the agent keeps that in mind
   /// (UrgentLook).
   [[nodiscard]] bool looks_for_urgent() noexcept HEIST_ON_AGENT;
-  /// Called where something changes that such a look has seen, and before a pick.
-  void forget_look() noexcept HEIST_ON_AGENT {
+  /// Says anew whether something is left (has_leftovers()). A look holds no more: something else
+  /// may be what waits, or what runs, by now.
+  void note_leftovers() noexcept HEIST_ON_AGENT {
     on_agent().look.forget();
+    note_leftovers_but_looks();
+  }
+  /// Called where something changes that a look has seen, and before a pick.
+  void forget_look() noexcept HEIST_ON_AGENT {
     if (has_leftovers()) note_leftovers();
   }
   [[nodiscard]] bool has_work() noexcept HEIST_ON_AGENT;

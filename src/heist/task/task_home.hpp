@@ -148,16 +148,11 @@ class TaskHome {
   /// Called in a task of this loop after an outermost callback, which nothing else of the task
   /// encloses: runs the microtasks.
   virtual void end_callback() noexcept {}
-  /// Whether something is left of what other threads posted: nodes that were left in the inbox,
-  /// time limits to arm, signals to release; or of what a task has seen (UrgentLook).   Cost: one
-  /// load, because each pick and own post asks. That is why whoever changes one of the first three
-  /// has to call note_leftovers().
+  /// Whether something is left for the next pick or own post to see to: nodes that were left in the
+  /// inbox, time limits to arm, signals to release, or a look of a task that holds (UrgentLook).
+  /// Cost: one load, because each of them asks. That is why whoever changes one of these has to
+  /// call note_leftovers().
   [[nodiscard]] bool has_leftovers() const noexcept { return has_leftovers_; }
-  /// Makes has_leftovers() true until note_leftovers(), which each own post and pick calls then.
-  void leave_look() noexcept { has_leftovers_ = true; }
-  void note_leftovers() noexcept {
-    has_leftovers_ = limits_to_arm_.is_told() || inbox_.has_left() || aborted_.has_released();
-  }
   /// Whether a time limit is anywhere here.
   [[nodiscard]] bool may_have_limits() const noexcept {
     return waiting_->delays().has_limits() || !waiting_->limits().empty() ||
@@ -188,6 +183,13 @@ class TaskHome {
   /// Called by the owner when messages of aborts are there: takes `most` of them.
   void take_aborts(unsigned most) noexcept { aborted_.take_messages(abort_messages_, *this, most); }
   void close_aborts() noexcept { aborted_.close_messages(abort_messages_, *this); }
+
+  /// Says anew whether something is left, but for looks, of which only the loop knows.
+  void note_leftovers_but_looks() noexcept {
+    has_leftovers_ = limits_to_arm_.is_told() || inbox_.has_left() || aborted_.has_released();
+  }
+  /// Makes has_leftovers() true until it is noted anew.
+  void leave_look() noexcept { has_leftovers_ = true; }
 
   /// Called by any thread: posts a limit to the owner. `tell(LoopNode&)` has to post the notice of
   /// that. Returns false when the home is closed.
