@@ -192,7 +192,10 @@ void ClusterClosing::drop_waiting(LoopCore* agent) noexcept {
   do {
     if (!cluster_.keeper().try_begin()) break;
     cluster_.upkeep().take_over_all();
-    if (agent != nullptr) cluster_.upkeep().pass_all_to(*agent);
+    if (agent != nullptr) {
+      agent->assert_agent();
+      cluster_.upkeep().pass_all_to(*agent);
+    }
     cluster_.upkeep().take_waiting(found);
     cluster_.keeper().end(TimerKeeper::never);
   } while (cluster_.has_posts_by_now());

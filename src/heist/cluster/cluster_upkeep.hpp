@@ -73,7 +73,7 @@ class ClusterUpkeep {
   /// Does the same for the last time, because nothing arrives any more.
   void close_inbox() noexcept;
   /// Passes all that runs users' code to the agent, which does it before it sleeps.
-  void pass_all_to(LoopCore& agent) noexcept;
+  void pass_all_to(LoopCore& agent) noexcept HEIST_ON_AGENT;
   /// Takes out all tasks whose delay is not over, for a close.
   void take_waiting(TaskFifo& into) noexcept;
   /// Makes the next upkeep sweep what suspended schedulers hold back.
@@ -94,7 +94,7 @@ class ClusterUpkeep {
   void end_keeping(TickReader& ticks) noexcept;
   [[nodiscard]] bool keeps_more() const noexcept;
   [[nodiscard]] bool pass_portion_to(LoopCore& agent) noexcept;
-  void pass_rest_to(LoopCore& agent) noexcept;
+  void pass_rest_to(LoopCore& agent) noexcept HEIST_ON_AGENT;
   void arrive_some() noexcept;
   void arrive(LoopNode& node) noexcept;
   void withdraw_some() noexcept;
