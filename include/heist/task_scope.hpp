@@ -116,7 +116,8 @@ class HEIST_EXPORT TaskScope {
   /// Errors: ends the program, with a message, where this could never return: within a task of the
   ///         scope, or in the end of what one has captured; and when coroutines wait for an agent
   ///         that destroys their scope. Await join() before anything else then. It tells the error
-  ///         hook when coroutines wait for long for a loop that nobody drives.
+  ///         hook when coroutines wait for long for a loop that nobody drives. Contract SCO-6 names
+  ///         the waits that last.
   ~TaskScope();
 
   /// Runs `callback()` as a task of the scope. It returns nothing, or it is a coroutine that

@@ -22,8 +22,9 @@ class ScopeOfItsOwn : public RuntimeFixture {
   static void SetUpTestSuite() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 
   /// Starts a task that has the last reference to its own scope.
-  static std::shared_ptr<TaskScope> owned_by_its_task(const Scheduler& where, Delay delay) {
-    auto scope = std::make_shared<TaskScope>(where);
+  static std::shared_ptr<TaskScope> owned_by_its_task(const Scheduler& where, Delay delay,
+                                                      const TaskScopeOptions& options = {}) {
+    auto scope = std::make_shared<TaskScope>(where, options);
     scope->start([scope] {}, {.delay = delay});
     return scope;
   }
@@ -65,9 +66,9 @@ TEST_F(ScopeOfItsOwn, scope_when_its_task_owns_it_and_a_close_drops_it_then_the_
 TEST_F(ScopeOfItsOwn, scope_when_its_task_in_a_cluster_owns_it_then_the_program_ends) {
   const auto abort = [] {
     AgentCluster cluster({.agents = 2});
-    auto scope = owned_by_its_task(cluster.scheduler(), 1h);
-    scope->abort();
-    scope.reset();
+    AbortController controller;
+    owned_by_its_task(cluster.scheduler(), 1h, {.signal = controller.signal()}).reset();
+    controller.abort();
     std::this_thread::sleep_for(test::patience);
   };
   EXPECT_DEATH(abort(), ends_within_itself);
