@@ -4,7 +4,7 @@
 // I1  When a scope has been joined or destroyed, whatever has been thrown, each task that it was
 //     given has ended: what the task had captured has counted that, once, in memory of the scope's
 //     owner. Only the join orders that, so that a sanitizer reports one that is too early (SCO-1).
-// I2  No join and no destructor waits for ever.
+// I2  Each of these joins and destructors returns: none is one of the waits that SCO-6 names.
 #include <array>
 #include <chrono>
 #include <heist/heist.hpp>

@@ -69,7 +69,7 @@ TEST_F(ScopeOfItsOwn, scope_when_its_task_in_a_cluster_owns_it_then_the_program_
     AbortController controller;
     owned_by_its_task(cluster.scheduler(), 1h, {.signal = controller.signal()}).reset();
     controller.abort();
-    std::this_thread::sleep_for(test::patience);
+    cluster.close(CloseMode::drain());
   };
   EXPECT_DEATH(abort(), ends_within_itself);
   const auto close = [] {
@@ -136,7 +136,7 @@ TEST_F(ScopeOfItsOwn, scope_when_its_coroutine_destroys_it_then_the_program_ends
       co_await yield();
       scope.reset();
     });
-    std::this_thread::sleep_for(test::patience);
+    cluster.close(CloseMode::drain());
   };
   EXPECT_DEATH(leave(1), ends_within_itself);
   EXPECT_DEATH(leave(2), ends_within_itself);
