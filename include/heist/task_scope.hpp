@@ -112,7 +112,8 @@ class HEIST_EXPORT TaskScope {
   ///
   /// Thread: plain threads; an agent, if it suffices that others run the tasks that have started.
   /// Blocks: until they have ended. It disposes itself of what has not started, where only the
-  ///         calling agent could, or where nobody drives the loop.
+  ///         calling agent could, or where nobody drives the loop. If that lasts, it also disposes
+  ///         of other aborted tasks of the calling agent.
   /// Errors: ends the program, with a message, where this could never return: within a task of the
   ///         scope, or in the end of what one has captured; and when coroutines wait for an agent
   ///         that destroys their scope. Await join() before anything else then. It tells the error

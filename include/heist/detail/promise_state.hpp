@@ -1,6 +1,7 @@
 // PromiseState: the shared state behind Promise handles, and the reactions registered with it.
 #pragma once
 
+#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <exception>
@@ -168,6 +169,9 @@ class HEIST_EXPORT PromiseStateBase {
   void wait();
   /// As wait(), no longer than the given time; true when settled.
   [[nodiscard]] bool wait_for(Delay timeout);
+  /// A part of a wait that has no limit, and is refused like one (CLU-5). Returns whether the
+  /// promise has settled.
+  [[nodiscard]] bool wait_a_while(std::chrono::nanoseconds pause);
 
   /// Sets the only loop or cluster that can settle the promise, or null if any thread may. Threads
   /// that are not its agents may only compare the pointer, as the home may be gone.
@@ -186,7 +190,9 @@ class HEIST_EXPORT PromiseStateBase {
     // relaxed: is_last() acquires what the other holders have done.
     return shares_.is_last() && reactions_.load(sync::relaxed) == nullptr;
   }
-  bool wait_until(std::optional<std::chrono::steady_clock::time_point> deadline);
+  /// Whether a wait ends without the promise, or only looks up now and then.
+  enum class Limit : std::uint32_t { none, deadline };
+  bool wait_until(std::optional<std::chrono::steady_clock::time_point> deadline, Limit limit);
   void settle(PromiseStatus status) noexcept;
   [[nodiscard]] LoopNode* deliver_reactions(LoopNode* undelivered) noexcept;
   void wake_waiters() noexcept;

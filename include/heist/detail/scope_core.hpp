@@ -91,8 +91,10 @@ class HEIST_EXPORT ScopeCore final : public PromiseState<void> {
   void uncount_owner() noexcept;
   void count_owner_again() noexcept;
   void wait_aborted();
-  [[nodiscard]] bool is_on_plain_thread_beside_loop() const noexcept;
-  void clear_aborted_here() noexcept;
+  [[nodiscard]] bool may_have_to_clear_again() const noexcept;
+  [[nodiscard]] bool is_undriven() const noexcept;
+  void clear_aborted_here(bool everywhere) noexcept;
+  void clear_aborted_of(LoopCore& loop) noexcept;
   void clear_undriven() noexcept;
   void await_other_threads() noexcept;
   [[nodiscard]] bool has_only_coroutines() const noexcept;

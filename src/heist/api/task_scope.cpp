@@ -91,8 +91,10 @@ class LongWait {
 
   /// How long to wait before the next look. It grows, so that a long wait costs little.
   [[nodiscard]] std::chrono::nanoseconds pause() noexcept {
+    has_paused_ = true;
     return std::exchange(pause_, std::min(2 * pause_, longest_pause));
   }
+  [[nodiscard]] bool has_paused() const noexcept { return has_paused_; }
   /// Tells the error hook, once, why the wait may last, when it has lasted for long.
   void look(const char* why) noexcept {
     if (has_told_ || Clock::now() < tell_at_) return;
@@ -110,6 +112,7 @@ class LongWait {
 
   std::chrono::nanoseconds pause_ = std::chrono::milliseconds(1);
   Clock::time_point tell_at_ = Clock::now() + patience_for_waits();
+  bool has_paused_ = false;
   bool has_told_ = false;
 };
 
@@ -246,12 +249,12 @@ void ScopeCore::wait_aborted() {
   constexpr int most_looks = 16;
   LongWait lasts;
   for (int looks = 0; !is_settled();) {
-    clear_aborted_here();
+    clear_aborted_here(lasts.has_paused());
     clear_undriven();
     try {
-      if (!is_on_plain_thread_beside_loop()) return wait();
-      if (wait_for(lasts.pause())) return;
-      if (!home_->as_loop()->is_driven()) lasts.look("nobody drives the event loop that has them");
+      if (!may_have_to_clear_again()) return wait();
+      if (wait_a_while(lasts.pause())) return;
+      if (is_undriven()) lasts.look("nobody drives the event loop that has them");
       continue;
     } catch (const NotAllowedError&) {
       if (ForkWatch::has_lost(home_.get())) throw;
@@ -266,11 +269,15 @@ void ScopeCore::wait_aborted() {
   if (!is_settled()) wait();
 }
 
-/// Whether the scope's tasks are those of one loop, and this thread drives none. Then this thread,
-/// or another one, may have to clear away what comes later, as loops have their drivers only now
-/// and then.
-bool ScopeCore::is_on_plain_thread_beside_loop() const noexcept {
-  return knows_time && loop_of_this_thread == nullptr && home_->as_loop() != nullptr;
+/// Whether this thread may have to clear away what comes later: on a loop that has its drivers only
+/// now and then, or on its own loop, as the agent that it waits for may wait for it.
+bool ScopeCore::may_have_to_clear_again() const noexcept {
+  return knows_time && (loop_of_this_thread != nullptr || home_->as_loop() != nullptr);
+}
+
+bool ScopeCore::is_undriven() const noexcept {
+  const LoopCore* const loop = home_->as_loop();
+  return loop != nullptr && !loop->is_driven();
 }
 
 /// Whether all that is left has suspended. It may be wrong while other threads end tasks.
@@ -284,31 +291,38 @@ void ScopeCore::await_other_threads() noexcept {
   wait_on_word(suspended_, suspended_.load(sync::relaxed), Parker::Clock::now() + moment);
 }
 
-/// If the calling thread is an agent of the scope's home, disposes of its aborted tasks that wait
-/// there. Otherwise they would wait for this thread, which is about to wait for them.
-void ScopeCore::clear_aborted_here() noexcept {
-  LoopCore* const loop = find_driven([this](const LoopCore& driven) {
-    return &driven == home_.get() || driven.is_member_of(*home_);
-  });
-  if (loop == nullptr) return;
+/// Disposes of aborted tasks that wait for the calling thread: if it is an agent of the scope's
+/// home, of those there, because it is about to wait for them. If the wait lasts, also of those on
+/// its other loops: an agent that it waits for may wait for them.
+void ScopeCore::clear_aborted_here(bool everywhere) noexcept {
+  const auto is_due = [&](const LoopCore& driven) {
+    return everywhere || &driven == home_.get() || driven.is_member_of(*home_);
+  };
+  LoopCore* loop = loop_of_this_thread;
+  for (; loop != nullptr && !is_settled(); loop = loop->outer_loop()) {
+    if (is_due(*loop)) clear_aborted_of(*loop);
+  }
+}
+
+void ScopeCore::clear_aborted_of(LoopCore& loop) noexcept {
   // The destructors run within no scheduling state, but this thread is still within what has it.
-  const SchedulingState& state = loop->state_here();
+  const SchedulingState& state = loop.state_here();
   const WithinScope within(state.is_of_scope ? state.abort_source : nullptr);
-  LoopCore* const innermost = std::exchange(loop_of_this_thread, loop);
-  loop->assert_agent();
-  loop->clear_aborted();
+  LoopCore* const innermost = std::exchange(loop_of_this_thread, &loop);
+  loop.assert_agent();
+  loop.clear_aborted(*this);
   loop_of_this_thread = innermost;
 }
 
 /// If nobody drives the scope's loop, disposes of its aborted tasks as its agent. Perhaps it is
 /// this thread that would drive it otherwise, and cannot, as it waits here.
 void ScopeCore::clear_undriven() noexcept {
-  LoopCore* const loop = home_->as_loop();
-  if (loop == nullptr || loop->is_driven()) return;
-  const DriveByTheWay driving(*loop);
+  if (!is_undriven()) return;
+  LoopCore& loop = *home_->as_loop();
+  const DriveByTheWay driving(loop);
   if (!driving.drives()) return;
-  loop->assert_agent();
-  loop->clear_aborted();
+  loop.assert_agent();
+  loop.clear_aborted(*this);
 }
 
 // What users see.

@@ -136,8 +136,9 @@ class LoopCore final : public TaskHome {
   /// false when some is left, as a time limit comes first.
   [[nodiscard]] bool collect_made() noexcept HEIST_ON_AGENT;
   /// Called within a task, or a destructor of one, that waits for the end of aborted tasks:
-  /// disposes of them here. Runs users' destructors, within no scheduling state.
-  void clear_aborted() noexcept HEIST_ON_AGENT;
+  /// disposes of them here, until `awaited` has settled or none is left. Also drops the microtasks
+  /// that only end something. Runs users' destructors, within no scheduling state.
+  void clear_aborted(const PromiseStateBase& awaited) noexcept HEIST_ON_AGENT;
   /// Drops references to signals. Runs users' destructors.
   void release_signals() noexcept HEIST_ON_AGENT;
   template <class Visit>
@@ -217,6 +218,7 @@ class LoopCore final : public TaskHome {
   void take_recheck() noexcept HEIST_ON_AGENT;
   void show_words() noexcept;
   void run_microtasks() noexcept HEIST_ON_AGENT;
+  void drop_ends() noexcept HEIST_ON_AGENT;
   void reap_for_a_while() noexcept HEIST_ON_AGENT;
 
   // Posters write these.

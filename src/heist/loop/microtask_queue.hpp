@@ -16,7 +16,8 @@ class MicrotaskQueue {
     tail_ = &node;
   }
 
-  /// Precondition: not empty.
+  /// Precondition, of both: not empty.
+  [[nodiscard]] LoopNode& front() const noexcept { return *head_; }
   [[nodiscard]] LoopNode& pop() noexcept {
     LoopNode& first = *head_;
     head_ = first.next;

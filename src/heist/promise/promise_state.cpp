@@ -294,13 +294,17 @@ void PromiseStateBase::destroy_last() noexcept {
 }
 
 void PromiseStateBase::wait() {
-  if (!is_settled()) static_cast<void>(wait_until(std::nullopt));
+  if (!is_settled()) static_cast<void>(wait_until(std::nullopt, Limit::none));
+}
+
+bool PromiseStateBase::wait_a_while(std::chrono::nanoseconds pause) {
+  return is_settled() || wait_until(Parker::Clock::now() + pause, Limit::none);
 }
 
 bool PromiseStateBase::wait_for(Delay timeout) {
   if (is_settled()) return true;
-  if (timeout.is_never()) return wait_until(std::nullopt);
-  return wait_until(Parker::Clock::now() + timeout.value());
+  if (timeout.is_never()) return wait_until(std::nullopt, Limit::none);
+  return wait_until(Parker::Clock::now() + timeout.value(), Limit::deadline);
 }
 
 namespace {
@@ -334,16 +338,18 @@ bool settles_soon(const PromiseStateBase& promise,
 
 }  // namespace
 
-bool PromiseStateBase::wait_until(std::optional<std::chrono::steady_clock::time_point> deadline) {
-  refuse_wait_on(home_);
+bool PromiseStateBase::wait_until(std::optional<std::chrono::steady_clock::time_point> deadline,
+                                  Limit limit) {
   if (const LoopCore* member = member_here()) member->membership()->drop_before_wait();
   // If the thread drops something at the moment, what settles the promise may stand behind that.
   Drops::drop_behind();
   drop_all_undeliverable();
+  if (is_settled()) return true;
+  refuse_wait_on(home_);
   if (LoopCore* member = member_here()) member->give_to_cluster();
   if (settles_soon(*this, deadline)) return true;
   std::optional<AgentWaiting> waiting;
-  if (!deadline) waiting.emplace(*this, home_);
+  if (limit == Limit::none) waiting.emplace(*this, home_);
   std::uint32_t nobody = 0;
   // This fails when others wait already, which serves as well.
   waiting_.compare_exchange_strong(nobody, someone_waits, sync::edge("promise:wait", sync::seq_cst),
@@ -352,7 +358,7 @@ bool PromiseStateBase::wait_until(std::optional<std::chrono::steady_clock::time_
     if (deadline && Parker::Clock::now() >= *deadline) return false;
     const auto look_at = waiting ? waiting->look_at() : std::nullopt;
     wait_on_word(waiting_, someone_waits, deadline ? deadline : look_at);
-    if (look_at && Parker::Clock::now() >= *look_at) waiting->look();
+    if (look_at && !deadline && Parker::Clock::now() >= *look_at) waiting->look();
   }
   return true;
 }
