@@ -4,6 +4,7 @@
 #include <heist/asio/library.hpp>
 
 #ifdef HEIST_ASIO_STANDALONE
+#include <asio/bind_cancellation_slot.hpp>
 #include <asio/bind_executor.hpp>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
@@ -11,6 +12,7 @@
 #include <asio/strand.hpp>
 #include <asio/use_awaitable.hpp>
 #else
+#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>

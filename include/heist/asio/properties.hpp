@@ -38,7 +38,7 @@ struct SignalProperty : ExecutorProperty {
 /// For `require(executor, signal(s))`: handlers have the priority of that signal, whose changes
 /// they follow while they wait. An abort of the signal drops no handler, because Asio relies on
 /// each being called: a strand would stay locked for ever. To cancel an operation, use
-/// its cancellation slot.
+/// bind_abort_signal().
 ///
 /// Thread: any.   Errors: std::bad_alloc; std::invalid_argument for a moved-from signal.
 /// Cost:   that of TaskSignal::any.   Spec: contract ASIO-2.

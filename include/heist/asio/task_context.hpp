@@ -9,7 +9,8 @@
 namespace HEIST_ASIO_NAMESPACE {
 
 /// The execution context that Executor names. Make it before the loop or the cluster of the
-/// executor, so that it is destroyed after that one has closed: no handler runs any more then.
+/// executor, so that it is destroyed after that one has closed: no handler runs any more then. Make
+/// it before the io_context, too, whose waiting operations count as work of their handlers here.
 ///
 /// An I/O object or a timer that is made on an Executor, instead of on an io_context, makes Asio
 /// start a thread of its own, which belongs to this context.
