@@ -6,9 +6,12 @@ set(heist_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/heist")
 
 install(TARGETS heist EXPORT heist_targets FILE_SET HEADERS)
 install(TARGETS heist_parallel EXPORT heist_parallel_targets)
+install(TARGETS heist_asio EXPORT heist_asio_targets)
 install(EXPORT heist_targets NAMESPACE heist:: FILE heist-targets.cmake
   DESTINATION "${heist_config_dir}")
 install(EXPORT heist_parallel_targets NAMESPACE heist:: FILE heist-parallel-targets.cmake
+  DESTINATION "${heist_config_dir}")
+install(EXPORT heist_asio_targets NAMESPACE heist:: FILE heist-asio-targets.cmake
   DESTINATION "${heist_config_dir}")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
@@ -26,12 +29,15 @@ install(FILES "${PROJECT_BINARY_DIR}/heist-config.cmake"
   "${PROJECT_BINARY_DIR}/heist-config-version.cmake" DESTINATION "${heist_config_dir}")
 
 # heist_install_pc(<name> <description> <library> <requires> <what it links>): a static library hands what it needs to
-# whoever links it; a shared one keeps it.
+# whoever links it; a shared one keeps it. Without a <library> there are only headers.
 function(heist_install_pc pc_name pc_description pc_library pc_requires links)
   if(BUILD_SHARED_LIBS)
     set(pc_private "${links}")
   else()
     set(pc_public "${links}")
+  endif()
+  if(pc_library)
+    set(pc_libraries "-L\${libdir} -l${pc_library} ${pc_public}")
   endif()
   file(RELATIVE_PATH pc_to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
   string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
@@ -41,3 +47,4 @@ endfunction()
 heist_install_pc(heist "${PROJECT_DESCRIPTION}" heist "" "-ltbbmalloc -pthread")
 heist_install_pc(heist-parallel "Parallel loops on the agents of heist" heist_parallel
   "heist = ${PROJECT_VERSION}" "-ltbb")
+heist_install_pc(heist-asio "Handlers of Asio at priorities" "" "heist = ${PROJECT_VERSION}" "")

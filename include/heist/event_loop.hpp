@@ -87,6 +87,13 @@ struct EventLoopOptions {
   MaxWait max_wait = {};
 };
 
+/// How much one turn of a loop does at most, see EventLoop::poll().
+struct TurnLimits {
+  std::size_t tasks = 64;
+  /// After this time no further task begins.
+  std::chrono::nanoseconds time = std::chrono::milliseconds(1);
+};
+
 /// What a loop has done so far; exact on its own thread, approximate elsewhere.
 struct EventLoopStats {
   std::uint64_t tasks_run = 0;
@@ -140,6 +147,11 @@ class HEIST_EXPORT EventLoop {
   /// Runs what is runnable now and returns how many tasks ran; never waits. A task that posts for
   /// ever keeps it busy only for the tasks present at the start.
   std::size_t poll();
+  /// The same within limits, for a foreign loop that has other things to do. If something is left,
+  /// the descriptor of wakeup_fd() is readable afterwards.
+  ///
+  /// Cost: each task reads the clock.
+  std::size_t poll(const TurnLimits& limits);
   /// Runs until nothing is runnable; returns how many tasks ran.   Blocks: never sleeps.
   std::size_t run_until_idle();
 

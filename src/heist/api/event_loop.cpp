@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <heist/detail/access.hpp>
 #include <heist/error.hpp>
 #include <heist/event_loop.hpp>
@@ -108,6 +109,19 @@ std::size_t EventLoop::poll() {
   const std::size_t present = ran + agent.waiting.limits().size() + agent.queues.size();
   for (; ran < present; ++ran) {
     if (!core_->run_next()) break;
+  }
+  return ran;
+}
+
+std::size_t EventLoop::poll(const TurnLimits& limits) {
+  const DriveScope driving(*core_);
+  core_->assert_agent();
+  const DescriptorScope descriptor(*core_);
+  const auto begin = std::chrono::steady_clock::now();
+  std::size_t ran = 0;
+  while (ran < limits.tasks && core_->run_next()) {
+    ++ran;
+    if (std::chrono::steady_clock::now() - begin >= limits.time) break;
   }
   return ran;
 }
