@@ -2,6 +2,7 @@
 #include <heist/heist.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/pool_memory.hpp"
@@ -64,10 +65,15 @@ TEST_F(Primitives, unlock_when_somebody_waits_then_that_one_goes_on_later) {
 // Rule: PRM-2
 TEST_F(Primitives, unlock_when_several_wait_then_by_priority_then_age) {
   auto guard = mutex->try_lock();
-  const std::vector<Promise<void>> waiting{
-      lock_in_task("low", {.priority = TaskPriority::background}), lock_in_task("first"),
-      lock_in_task("second"), lock_in_task("high", {.priority = TaskPriority::user_blocking})};
-  EXPECT_THAT(run(), IsEmpty());
+  std::vector<Promise<void>> waiting;
+  const auto begin_wait = [&](std::string label, TaskPriority priority) {
+    waiting.push_back(lock_in_task(std::move(label), {.priority = priority}));
+    EXPECT_THAT(run(), IsEmpty());  // so that they wait in this order
+  };
+  begin_wait("low", TaskPriority::background);
+  begin_wait("first", TaskPriority::user_visible);
+  begin_wait("second", TaskPriority::user_visible);
+  begin_wait("high", TaskPriority::user_blocking);
   guard.unlock();
   EXPECT_THAT(run(), ElementsAre("high", "first", "second", "low"));
 }
