@@ -4,6 +4,9 @@
 #include <heist/abort_signal.hpp>
 #include <heist/agent.hpp>
 #include <heist/agent_cluster.hpp>
+#include <heist/async_event.hpp>
+#include <heist/async_mutex.hpp>
+#include <heist/async_semaphore.hpp>
 #include <heist/bounded_scheduler.hpp>
 #include <heist/combinators.hpp>
 #include <heist/cooperative_callback.hpp>

@@ -1,0 +1,50 @@
+#include <algorithm>
+#include <heist/detail/node_memory.hpp>
+#include <heist/detail/semaphore_core.hpp>
+#include <stdexcept>
+
+namespace HEIST_NAMESPACE::detail {
+
+Ref<SemaphoreCore> SemaphoreCore::make(std::size_t permits) {
+  if (permits > static_cast<std::size_t>(most_permits)) {
+    throw std::invalid_argument("AsyncSemaphore: more than 2^30 - 1 permits");
+  }
+  return Ref<SemaphoreCore>::adopt(make_node<SemaphoreCore>(static_cast<std::int64_t>(permits)));
+}
+
+void SemaphoreCore::destroy(SemaphoreCore& core) noexcept { destroy_node(core); }
+
+void SemaphoreCore::add_permits(std::uint32_t count) noexcept {
+  const std::int64_t balance =
+      balance_of(word_.fetch_add(permit * count, sync::edge("permit:add", sync::release)));
+  if (balance >= 0) return;
+  owed_.fetch_add(std::min<std::int64_t>(count, -balance), sync::edge("permit:owe", sync::release));
+  serve();
+}
+
+void SemaphoreCore::wait(Waiter& waiter) noexcept {
+  put_in_line(waiter);
+  const auto word = word_.fetch_sub(permit, sync::edge("permit:join", sync::acquire));
+  // A free permit goes through the line, too, so that the most urgent waiter gets it.
+  if (balance_of(word) > 0) owed_.fetch_add(1, sync::edge("permit:owe", sync::release));
+  serve();
+}
+
+void SemaphoreCore::serve_some(WaiterList& granted, std::uint32_t left) noexcept {
+  for (; left != 0; --left) count_left();
+  while (owed_.load(sync::edge("permit:give", sync::acquire)) > 0) {
+    Waiter* const waiter = line().take_best();
+    if (waiter == nullptr) return;
+    owed_.fetch_sub(1, sync::relaxed);  // relaxed: the server's own look at it.
+    granted.add(*waiter);
+  }
+}
+
+/// See I2.
+void SemaphoreCore::count_left() noexcept {
+  const auto word = word_.fetch_add(permit, sync::edge("permit:add", sync::release));
+  // relaxed: the server's own look at it.
+  if (balance_of(word) >= 0) owed_.fetch_sub(1, sync::relaxed);
+}
+
+}  // namespace HEIST_NAMESPACE::detail
