@@ -146,4 +146,21 @@ TEST_P(LendingOn, many_tasks_of_all_priorities_when_they_share_locks_then_all_of
   EXPECT_EQ(sum, 60 * 20 * 2);
 }
 
+// Rule: LND-5, LIF-1
+TEST_P(LendingOn, cluster_when_it_closes_among_holders_and_waiters_then_nothing_is_left) {
+  int sum = 0;
+  std::vector<Promise<void>> ends;
+  for (int i = 0; i < 60; ++i) {
+    ends.push_back(start([&] { return add_twice_under_both(next_, lock_, sum); },
+                         static_cast<TaskPriority>(i % 3)));
+    ends.push_back(start([&] { return add_twice(lock_, sum); }, static_cast<TaskPriority>(i % 3)));
+  }
+  end();
+  lock_.give_up_all();
+  next_.give_up_all();
+  for (const auto& promise : ends) EXPECT_TRUE(promise.settled());
+  ends.clear();
+  static_cast<void>(errors.take());  // nobody has observed that the promises were rejected
+}
+
 }  // namespace heist::support

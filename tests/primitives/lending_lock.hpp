@@ -71,6 +71,10 @@ class LendingLock {
     guard.unlock();
     resolver.reject(Reason(std::string("given up")));
   }
+  /// Called when nobody else uses the lock: all calls that wait are rejected.
+  void give_up_all() {
+    while (!calls_.empty()) give_up_first();
+  }
   void unlock() {
     std::unique_lock guard(mutex_);
     lent_.let_go();

@@ -268,6 +268,64 @@ TEST_F(Lending, holder_when_the_waiter_gives_up_then_goes_on_at_its_own_priority
   EXPECT_EQ(run(), (Labels{"middle", "low 1", "low ends"}));
 }
 
+// Rule: LND-1, LND-5
+TEST_F(Lending, holder_when_many_have_lent_and_given_up_then_the_next_one_still_lends) {
+  const auto tries = [](LendingLock& lock) -> Promise<void> {
+    try {
+      co_await lock.lock();
+    } catch (const Aborted&) {
+    }
+  };
+  start([this] { hold(lock, "low", 1); }, at_background);
+  for (int i = 0; i < 1000; ++i) {
+    start([&] { static_cast<void>(tries(lock)); }, at_user_blocking);
+    lock.give_up_first();
+  }
+  post_urgent(lock);
+  post("middle");
+  EXPECT_EQ(run(), (Labels{"low 1", "urgent locks", "urgent ends", "middle", "low ends"}));
+}
+
+// Rule: LND-3, ABT-6
+TEST_F(Lending, holder_when_its_signal_aborts_then_its_yield_ends_and_it_is_not_raised_any_more) {
+  const auto holds = [](Trace& trace, LendingLock& lock) -> Promise<void> {
+    co_await lock.lock();
+    try {
+      co_await yield();
+    } catch (const AbortError&) {
+      trace.add("aborted");
+    }
+    lock.unlock();
+    co_await yield({YieldSignal(), ContinuationPriority::inherit});
+    trace.add("low ends");
+  };
+  AbortController controller;
+  start([&] { static_cast<void>(holds(trace, lock)); },
+        {.signal = controller.signal(), .priority = TaskPriority::background});
+  start([this] { hold(lock, "urgent", 0); }, at_user_blocking);
+  controller.abort();
+  post("middle");
+  EXPECT_EQ(run(), (Labels{"aborted", "urgent locks", "urgent ends", "middle", "low ends"}));
+}
+
+// Rule: LND-1
+TEST_F(Lending, holder_when_it_goes_on_on_another_loop_then_is_raised_there) {
+  const auto moves = [](Trace& trace, LendingLock& lock, Scheduler to) -> Promise<void> {
+    co_await lock.lock();
+    co_await resume_on(to);
+    co_await yield();
+    trace.add("low has moved");
+    lock.unlock();
+  };
+  EventLoop there;
+  start([&] { static_cast<void>(moves(trace, lock, there.scheduler())); }, at_background);
+  there.scheduler().post(note("middle"));
+  start([this] { hold(lock, "urgent", 0); }, at_user_blocking);
+  there.run_until_idle();
+  EXPECT_EQ(trace.take(), (Labels{"low has moved", "middle"}));
+  EXPECT_EQ(run(), (Labels{"urgent locks", "urgent ends"}));
+}
+
 // Rule: LND-6
 TEST_F(Lending, holder_when_its_scheduler_has_a_ceiling_then_is_not_raised_above_it) {
   const Scheduler everywhere =
@@ -306,6 +364,7 @@ TEST_F(Lending, loop_when_it_closes_with_a_holder_and_a_waiter_then_nothing_is_l
   start([&] { holder = holds(lock); }, at_background);
   start([this] { hold(lock, "urgent", 0); }, at_user_blocking);
   loop.close(CloseMode::abort());
+  lock.give_up_all();
   EXPECT_EQ(holder.status(), PromiseStatus::rejected);
 }
 

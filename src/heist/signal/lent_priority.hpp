@@ -38,7 +38,8 @@ namespace HEIST_NAMESPACE::detail {
 ///         then look at the count. So of two lenders, or of a lender and the linker, the later one
 ///         sees what the earlier one did. The link carries its target as well.
 /// Bound   A change goes along `longest_chain` links at the most, and makes at most `most_changes`
-///         changes. A circle of locks is a deadlock; what is lent there need not be taken back.
+///         changes. A circle of locks is a deadlock; what is lent there need not be taken back. At
+///         most 16 million links lead to one target, as they all have `bias` shares of it.
 /// Progress  lock-free. While a thread is stopped that has changed a link and not yet its target,
 ///         the target may have its old level. Without memory for a move the level stays as it was.
 /// Reclamation  as a signal; see I3. A listener of the base may try to get a reference, so the
