@@ -36,6 +36,12 @@ class HEIST_EXPORT KeptState {
   /// the resumer had it already.
   bool leave() noexcept { return kept_ && leave_entered(); }
 
+  /// Called while the coroutine runs within a task: goes on with this state, until it suspends or
+  /// ends.   Errors: std::bad_alloc, nothing changed.
+  void replace(const SchedulingState& state);
+  /// The priority source of the state that was kept last; null if there is none.
+  [[nodiscard]] SignalCore* priority_source() const noexcept;
+
  private:
   bool leave_entered() noexcept;
 

@@ -19,11 +19,11 @@ class SharesAndDeaths {
   explicit constexpr SharesAndDeaths(std::int32_t deaths_until_due) noexcept
       : word_(word_of(deaths_until_due, 1)) {}
 
-  void add() noexcept {
-    word_.fetch_add(1, sync::relaxed);  // relaxed: as RefCount::add().
+  void add(std::uint32_t n = 1) noexcept {
+    word_.fetch_add(n, sync::relaxed);  // relaxed: as RefCount::add().
   }
-  [[nodiscard]] bool drop() noexcept {
-    return shares_in(word_.fetch_sub(1, sync::edge("ref:drop", sync::acq_rel))) == 1;
+  [[nodiscard]] bool drop(std::uint32_t n = 1) noexcept {
+    return shares_in(word_.fetch_sub(n, sync::edge("ref:drop", sync::acq_rel))) == n;
   }
   /// As drop(), but the last holder needs no read-modify-write: see RefCount.
   [[nodiscard]] bool drop_or_be_last() noexcept { return is_last() || drop(); }

@@ -1,5 +1,6 @@
 #include <heist/detail/kept_state.hpp>
 #include <optional>
+#include <utility>
 
 #include "../loop/loop_core.hpp"
 
@@ -44,6 +45,21 @@ void KeptState::enter() noexcept {
   kept_->entered = loop;
   const bool is_here = is_home(*loop, kept_->home.get());
   agent.change_current(is_here ? kept_->state.state() : SchedulingState());
+}
+
+void KeptState::replace(const SchedulingState& state) {
+  if (!kept_) kept_ = Owner<KeptScheduling>(new KeptScheduling());
+  LoopCore& loop = *current_loop();
+  auto& agent = loop.on_agent();
+  if (kept_->entered == nullptr) kept_->resumer = agent.current;
+  kept_->entered = &loop;
+  kept_->home = Ref<TaskHome>::share(&state.scheduler->home);
+  const CapturedState before = std::exchange(kept_->state, CapturedState(state));
+  agent.change_current(state);
+}
+
+SignalCore* KeptState::priority_source() const noexcept {
+  return kept_ ? kept_->state.state().priority_source : nullptr;
 }
 
 bool KeptState::leave_entered() noexcept {

@@ -10,6 +10,7 @@
 #include "claimed.hpp"
 #include "controller_signal.hpp"
 #include "dependent_signal.hpp"
+#include "lent_priority.hpp"
 #include "stop_signal.hpp"
 #include "take_alone.hpp"
 #include "timeout_signal.hpp"
@@ -41,6 +42,8 @@ void SignalCore::end() noexcept {
       return static_cast<TimeoutSignal&>(*this).end_timeout();
     case SignalForm::stop:
       return static_cast<StopSignal&>(*this).end_stop();
+    case SignalForm::lent:
+      return static_cast<LentPriority&>(*this).end_lent();
   }
 }
 

@@ -27,6 +27,7 @@ enum class SignalForm : std::uint8_t {
   dependent,   ///< DependentSignal
   timeout,     ///< TimeoutSignal
   stop,        ///< StopSignal
+  lent,        ///< LentPriority
 };
 
 struct Claimed;
@@ -133,6 +134,7 @@ class SignalCore {
   [[nodiscard]] bool try_retain() noexcept { return abort_registry_.shares().try_add(); }
   [[nodiscard]] bool has_ended() const noexcept { return abort_registry_.shares().is_zero(); }
   [[nodiscard]] bool is_dependent() const noexcept { return form_ == SignalForm::dependent; }
+  [[nodiscard]] bool is_lent() const noexcept { return form_ == SignalForm::lent; }
 
   friend void retain(SignalCore& core) noexcept;
   friend void release(SignalCore& core) noexcept;
@@ -143,6 +145,12 @@ class SignalCore {
   ~SignalCore();
   /// Drops everything but the memory.   Precondition: nobody else uses the signal any more.
   void drop_contents() noexcept;
+  /// For a holder of a reference: adds that many.
+  void add_shares(std::uint32_t n) noexcept { abort_registry_.shares().add(n); }
+  /// Drops that many references.
+  void drop_shares(std::uint32_t n) noexcept {
+    if (abort_registry_.shares().drop(n)) end();
+  }
 
  private:
   friend struct Claimed;

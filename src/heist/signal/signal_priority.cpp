@@ -2,6 +2,7 @@
 
 #include <heist/detail/ref.hpp>
 #include <heist/error.hpp>
+#include <new>
 
 #include "../os/thread_id.hpp"
 #include "claimed.hpp"
@@ -62,6 +63,18 @@ void SignalPriority::set(SignalCore& signal, TaskPriority priority) {
   signal.ports().notify_loops();
   const bool is_counted = (word & delivering) != 0;
   if (!is_counted || leave()) deliver_changes(signal);
+}
+
+bool SignalPriority::show(SignalCore& signal, TaskPriority priority) noexcept {
+  if (for_picks() == priority) return true;
+  try {
+    signal.ports().reserve_moves();
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  change_word_.store(as_word(priority), sync::edge("signal:change", sync::seq_cst));
+  signal.ports().notify_loops();
+  return true;
 }
 
 /// To be called when a caller leaves that was counted. Returns true when it has to deliver what

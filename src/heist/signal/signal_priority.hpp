@@ -62,6 +62,11 @@ class SignalPriority {
   /// Errors: std::bad_alloc, NotAllowedError; nothing has changed then.
   void set(SignalCore& signal, TaskPriority priority);
 
+  /// Called by any thread, for a `signal` that nobody listens to or follows: changes the priority,
+  /// and tells the loops. Returns false when there was no memory for that; nothing has changed
+  /// then. The accesses of the word are seq_cst (I2 of LentPriority).
+  [[nodiscard]] bool show(SignalCore& signal, TaskPriority priority) noexcept;
+
   // What listens or follows. This registry is never closed.
   void add(Registration& registration) noexcept { static_cast<void>(registry_.add(registration)); }
   void note_dead() noexcept { registry_.note_dead(); }
