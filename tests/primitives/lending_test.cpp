@@ -37,6 +37,14 @@ class Lending : public VirtualLoopFixture {
   }
   void post_urgent(LendingLock& of) { post_holder(of, "urgent", 0, at_user_blocking); }
 
+  /// Waits for the lock until the signal aborts.
+  void try_to_lock(AbortSignal signal) {
+    const auto tries = [](LendingLock& lock, AbortSignal signal) -> Promise<void> {
+      co_await lock.lock(signal);
+    };
+    static_cast<void>(tries(lock, std::move(signal)));
+  }
+
   /// Runs this as a task of the lowest priority, and all that follows.
   Labels run_low(std::function<void()> first) {
     scheduler.post(std::move(first), at_background);
@@ -124,10 +132,11 @@ TEST_F(Lending, waiters_when_they_hold_locks_themselves_then_the_whole_chain_is_
 
 // Rule: LND-2
 TEST_F(Lending, circle_when_an_urgent_task_waits_too_then_its_call_returns) {
-  const auto take = [](LendingLock& has, LendingLock& wants) -> Promise<void> {
+  AbortController controller;
+  const auto take = [&](LendingLock& has, LendingLock& wants) -> Promise<void> {
     co_await has.lock();
     co_await yield();
-    co_await wants.lock();
+    co_await wants.lock(controller.signal());
     wants.unlock();
     has.unlock();
   };
@@ -136,8 +145,8 @@ TEST_F(Lending, circle_when_an_urgent_task_waits_too_then_its_call_returns) {
     static_cast<void>(take(other, lock));
     scheduler.post([this] { post_urgent(lock); }, at_background);
   });
-  lock.give_up_first();  // by which one of the two ends, and leaves the other lock locked
-  other.unlock();
+  controller.abort();  // by which the two end, and leave the locks locked
+  lock.unlock();
   EXPECT_EQ(run(), (Labels{"urgent locks", "urgent ends"}));
 }
 
@@ -252,31 +261,21 @@ TEST_F(Lending, waiter_when_its_signal_is_raised_then_lends_that) {
 
 // Rule: LND-5
 TEST_F(Lending, holder_when_the_waiter_gives_up_then_goes_on_at_its_own_priority) {
-  const auto tries = [](LendingLock& lock) -> Promise<void> {
-    try {
-      co_await lock.lock();
-    } catch (const Aborted&) {
-    }
-  };
+  AbortController controller;
   start([this] { hold(lock, "low", 1); }, at_background);
-  start([&] { static_cast<void>(tries(lock)); }, at_user_blocking);
-  lock.give_up_first();
+  start([&] { try_to_lock(controller.signal()); }, at_user_blocking);
+  controller.abort();
   post("middle");
   EXPECT_EQ(run(), (Labels{"middle", "low 1", "low ends"}));
 }
 
 // Rule: LND-1, LND-5
 TEST_F(Lending, holder_when_many_have_lent_and_given_up_then_the_next_one_still_lends) {
-  const auto tries = [](LendingLock& lock) -> Promise<void> {
-    try {
-      co_await lock.lock();
-    } catch (const Aborted&) {
-    }
-  };
   start([this] { hold(lock, "low", 1); }, at_background);
   for (int i = 0; i < 1000; ++i) {
-    start([&] { static_cast<void>(tries(lock)); }, at_user_blocking);
-    lock.give_up_first();
+    AbortController controller;
+    start([&] { try_to_lock(controller.signal()); }, at_user_blocking);
+    controller.abort();
   }
   post_urgent(lock);
   post("middle");

@@ -4,14 +4,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <heist/detail/export.hpp>
+#include <heist/detail/lent_lock.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/detail/sync.hpp>
 #include <heist/detail/wait_core.hpp>
 #include <heist/version.hpp>
+#include <optional>
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Permits, and those who wait for one.
+/// Permits, and those who wait for one. A mutex has one permit, and a LentLock: those who wait lend
+/// their priority to whoever has that permit.
 ///
 /// Roles   taker, leaver: any thread.  Besides, WaitCore's.
 /// States  word_: the balance, which is the number of free permits less that of waiters, and the
@@ -36,6 +39,7 @@ class HEIST_EXPORT SemaphoreCore final : public WaitCore {
   /// The caller has a share.   Errors: std::invalid_argument for more than most_permits;
   /// std::bad_alloc.
   [[nodiscard]] static Ref<SemaphoreCore> make(std::size_t permits);
+  [[nodiscard]] static Ref<SemaphoreCore> make_mutex();
   explicit SemaphoreCore(std::int64_t permits) noexcept : word_(permits * permit + share) {}
   ~SemaphoreCore() = default;
 
@@ -66,6 +70,9 @@ class HEIST_EXPORT SemaphoreCore final : public WaitCore {
   }
   /// For a holder of a share: adds permits, or gives them to those who wait.
   void add_permits(std::uint32_t count) noexcept;
+  /// Of a mutex. Whoever has the permit calls hold() and let_go() of it.
+  [[nodiscard]] LentLock& lent() noexcept { return *lent_; }
+  void end_lending(Waiter& waiter) noexcept override;
   /// The waiter, and a share of it, go to the line.
   void wait(Waiter& waiter) noexcept;
   [[nodiscard]] std::uint32_t count_free() const noexcept {
@@ -97,6 +104,7 @@ class HEIST_EXPORT SemaphoreCore final : public WaitCore {
 
   sync::atomic<std::int64_t> word_;
   sync::atomic<std::int64_t> owed_{0};
+  std::optional<LentLock> lent_;  ///< of a mutex
 };
 
 }  // namespace HEIST_NAMESPACE::detail

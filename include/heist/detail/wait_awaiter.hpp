@@ -20,10 +20,19 @@ namespace HEIST_NAMESPACE::detail {
 /// the coroutine takes it. If a close destroys the coroutine instead, that ends with the promise:
 /// a permit goes to the next one who waits.
 template <class Core, class Result>
-class WaitState final : public PromiseState<Result>, public Waiter {
+class WaitState : public PromiseState<Result>, public Waiter {
  public:
   explicit WaitState(Core& core)
       : PromiseState<Result>(&destroy, 2),
+        Waiter(core, *this, &fulfil),
+        core_(Ref<Core>::share(&core)) {}
+  ~WaitState() = default;
+
+ protected:
+  using Destroy = void (*)(PromiseStateBase&) noexcept;
+  /// For a state that has more, and is destroyed with that.
+  WaitState(Core& core, Destroy destroy_all)
+      : PromiseState<Result>(destroy_all, 2),
         Waiter(core, *this, &fulfil),
         core_(Ref<Core>::share(&core)) {}
 
@@ -65,7 +74,21 @@ class WaitAwaiter {
   [[nodiscard]] bool await_ready() noexcept { return core_.try_take(); }
   template <class Awaiting>
   void await_suspend(std::coroutine_handle<Awaiting> coroutine) {
-    auto& state = *make_node<State>(core_);
+    wait_with(*make_node<State>(core_), coroutine);
+  }
+  Result await_resume() {
+    if (promise_) return promise_->await_resume();
+    if constexpr (!std::is_void_v<Result>) {
+      return Access::make<Result>(Ref<Core>::adopt(&core_));
+    }
+  }
+
+ protected:
+  using State = WaitState<Core, Result>;
+
+  [[nodiscard]] Core& core() const noexcept { return core_; }
+  template <class Awaiting>
+  void wait_with(State& state, std::coroutine_handle<Awaiting> coroutine) {
     promise_.emplace(Access::make<Promise<Result>>(Ref<PromiseState<Result>>::adopt(&state)), true);
     state_ = &state;
     core_.wait(state);
@@ -77,16 +100,8 @@ class WaitAwaiter {
       throw;
     }
   }
-  Result await_resume() {
-    if (promise_) return promise_->await_resume();
-    if constexpr (!std::is_void_v<Result>) {
-      return Access::make<Result>(Ref<Core>::adopt(&core_));
-    }
-  }
 
  private:
-  using State = WaitState<Core, Result>;
-
   Core& core_;
   Ref<SignalCore> signal_;  ///< of the call, or null
   State* state_ = nullptr;  ///< lives as long as promise_
@@ -95,7 +110,7 @@ class WaitAwaiter {
 
 /// What `acquire()` and the like return, to be awaited at once. It is no awaiter itself, because
 /// g++ 12 copies those.
-template <class Core, class Result>
+template <class Core, class Result, class Awaiter = WaitAwaiter<Core, Result>>
 class [[nodiscard("nothing is taken before it is awaited")]] Wait {
  public:
   Wait(Core& core, Ref<SignalCore> signal) noexcept : core_(core), signal_(std::move(signal)) {}
@@ -103,16 +118,14 @@ class [[nodiscard("nothing is taken before it is awaited")]] Wait {
   Wait& operator=(const Wait&) = delete;
   ~Wait() = default;
 
-  WaitAwaiter<Core, Result> operator co_await() && noexcept {
-    return WaitAwaiter<Core, Result>(core_, std::move(signal_));
-  }
+  Awaiter operator co_await() && noexcept { return Awaiter(core_, std::move(signal_)); }
 
  private:
   Core& core_;
   Ref<SignalCore> signal_;
 };
 
-template <class Core, class Result>
-inline constexpr bool restores_state<Wait<Core, Result>> = true;
+template <class Core, class Result, class Awaiter>
+inline constexpr bool restores_state<Wait<Core, Result, Awaiter>> = true;
 
 }  // namespace HEIST_NAMESPACE::detail

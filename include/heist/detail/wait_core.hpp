@@ -32,7 +32,9 @@ class HEIST_EXPORT WaitCore {
   WaitCore(const WaitCore&) = delete;
   WaitCore& operator=(const WaitCore&) = delete;
 
-  /// Called by an aborter for a waiter that it has claimed.
+  /// Called by an aborter for a waiter that it has claimed, before it settles the waiter, and after
+  /// that.
+  virtual void end_lending(Waiter& /*waiter*/) noexcept {}
   void forget(Waiter& waiter) noexcept;
   /// Called once, by the owner, who goes: all waits end with an error.
   void close() noexcept;

@@ -16,6 +16,7 @@
 
 namespace HEIST_NAMESPACE::detail {
 
+class Lender;
 class WaitCore;
 
 /// The part of a wait that does not depend on what is waited for. It is in one node with the
@@ -41,6 +42,9 @@ class HEIST_EXPORT Waiter {
   void watch(SignalCore* signal);
   /// What the coroutine saw before it joined, for cores that compare it.
   std::uint64_t seen = 0;
+  /// What it lends while it waits for a lock; null otherwise. It is the ender's once the waiter is
+  /// claimed.
+  Lender* lender = nullptr;
   /// No signal ends the wait from here on. It does not wait for one that is about to.
   void end_watch() noexcept;
 

@@ -12,6 +12,12 @@ Ref<SemaphoreCore> SemaphoreCore::make(std::size_t permits) {
   return Ref<SemaphoreCore>::adopt(make_node<SemaphoreCore>(static_cast<std::int64_t>(permits)));
 }
 
+Ref<SemaphoreCore> SemaphoreCore::make_mutex() {
+  auto core = make(1);
+  core->lent_.emplace();
+  return core;
+}
+
 void SemaphoreCore::destroy(SemaphoreCore& core) noexcept { destroy_node(core); }
 
 void SemaphoreCore::add_permits(std::uint32_t count) noexcept {
@@ -23,6 +29,7 @@ void SemaphoreCore::add_permits(std::uint32_t count) noexcept {
 }
 
 void SemaphoreCore::wait(Waiter& waiter) noexcept {
+  if (lent_) lent_->wait(*waiter.lender);
   put_in_line(waiter);
   const auto word = word_.fetch_sub(permit, sync::edge("permit:join", sync::acquire));
   // A free permit goes through the line, too, so that the most urgent waiter gets it.
@@ -36,8 +43,14 @@ void SemaphoreCore::serve_some(WaiterList& granted, std::uint32_t left) noexcept
     Waiter* const waiter = line().take_best();
     if (waiter == nullptr) return;
     owed_.fetch_sub(1, sync::relaxed);  // relaxed: the server's own look at it.
+    end_lending(*waiter);
+    if (lent_) lent_->hold(*waiter->lender);
     granted.add(*waiter);
   }
+}
+
+void SemaphoreCore::end_lending(Waiter& waiter) noexcept {
+  if (lent_) lent_->stop_waiting(*waiter.lender);
 }
 
 /// See I2.

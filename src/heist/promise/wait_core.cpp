@@ -43,7 +43,10 @@ void WaitCore::serve_round(Served& served) noexcept {
   serve_some(served.granted, left);
   // relaxed: the request has ordered it.
   if (!closed_.load(sync::relaxed)) return;
-  while (Waiter* const waiter = line_.take_best()) served.refused.add(*waiter);
+  while (Waiter* const waiter = line_.take_best()) {
+    end_lending(*waiter);
+    served.refused.add(*waiter);
+  }
 }
 
 void WaitCore::settle(Served& served) noexcept {

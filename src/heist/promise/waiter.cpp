@@ -74,6 +74,7 @@ void Waiter::end_watch() noexcept {
 
 void Waiter::abort(const Reason& reason) noexcept {
   if (!try_claim()) return;
+  core_.end_lending(*this);
   promise_.settle_rejected(reason, true);
   core_.forget(*this);
 }
