@@ -163,6 +163,21 @@ TEST_F(Primitives, unlock_when_the_loop_of_a_waiter_is_closed_then_the_next_one_
   EXPECT_TRUE(mutex->try_lock());
 }
 
+// Rule: PRM-4
+TEST_F(Primitives, release_when_many_waiters_are_of_a_closed_loop_then_they_end_without_recursion) {
+  const AsyncSemaphore semaphore(0);
+  const auto wait = [&]() -> Promise<void> { const auto permit = co_await semaphore.acquire(); };
+  {
+    EventLoop other({.clock = LoopClock::virtual_time});
+    other.scheduler().post([&] {
+      for (int i = 0; i < 100'000; ++i) static_cast<void>(wait());
+    });
+    other.run_until_idle();
+  }
+  semaphore.release();
+  EXPECT_EQ(semaphore.available(), 1U);
+}
+
 // Rule: PRM-3
 TEST_F(Primitives, lock_when_many_waits_are_aborted_while_it_is_held_then_memory_is_flat) {
   auto guard = mutex->try_lock();

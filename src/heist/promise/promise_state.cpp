@@ -19,6 +19,7 @@
 #include "../os/spin_rule.hpp"
 #include "../signal/signal_core.hpp"
 #include "drops.hpp"
+#include "late_drops.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -171,28 +172,24 @@ void drop_all_undeliverable() noexcept {
   }
 }
 
-/// Drops what was pushed. A call from within such a call leaves that to the outermost one, unless
-/// it comes from a loop that is driven in there, which may need what was pushed to go on.
-void drop_pushed() noexcept {
-  static thread_local constinit bool dropping = false;
-  static thread_local constinit const LoopCore* dropping_on = nullptr;
-  const LoopCore* const here = loop_of_this_thread;
-  if (dropping && dropping_on == here) return;
-  const bool outer = std::exchange(dropping, true);
-  const LoopCore* const outer_on = std::exchange(dropping_on, here);
-  drop_all_undeliverable();
-  dropping = outer;
-  dropping_on = outer_on;
-}
+thread_local constinit const LateDrops* innermost_drops = nullptr;
 
 }  // namespace
+
+LateDrops::LateDrops() noexcept
+    : outer_(std::exchange(innermost_drops, this)), on_(loop_of_this_thread) {}
+
+LateDrops::~LateDrops() {
+  if (outer_ == nullptr || outer_->on_ != on_) drop_all_undeliverable();
+  innermost_drops = outer_;
+}
 
 /// Drops a node whose loop is closed. A drop may settle a promise whose reactions are dropped in
 /// turn. The outermost call drops them all, so that a long chain takes no stack.
 void drop_undeliverable(LoopNode& node) noexcept {
   if (node.ops->kind == LoopNodeKind::message) return node.ops->drop(node);  // it takes no stack
+  const LateDrops now;
   undeliverable.push(node);
-  drop_pushed();
 }
 
 namespace {
@@ -248,10 +245,10 @@ void PromiseStateBase::settle(PromiseStatus status) noexcept {
   }
   // The promise may be gone from here on.
   if (undelivered == nullptr) return;
+  const LateDrops now;
   for (LoopNode* node = oldest_first(undelivered); node != nullptr;) {
     undeliverable.push(*std::exchange(node, node->next));
   }
-  drop_pushed();
 }
 
 /// Delivers the reactions that are attached by now, oldest first. Those of closed loops are added
