@@ -21,7 +21,8 @@ namespace HEIST_NAMESPACE::detail {
 /// Edge wait_line: join -> take. Carries the waiter.
 /// Edge wait_line: leave -> take_left. Carries the aborted waiter, and that it had joined.
 /// Progress  join and leave are lock-free. take_best looks at all waiters whose priority follows a
-///         signal, and at three others.
+///         signal, and at three others. take_unless_seen looks at all waiters for each new number,
+///         and otherwise at those who have joined since.
 /// Proof   stress/model/models/primitives.cpp, stress/primitives_stress.cpp
 class HEIST_EXPORT WaitLine {
  public:
@@ -38,7 +39,8 @@ class HEIST_EXPORT WaitLine {
   /// Takes out, and claims, the oldest of the most urgent waiters; null if there is none. The
   /// line's share goes to the caller.
   [[nodiscard]] Waiter* take_best() noexcept;
-  /// Does the same to all that have seen something else than `now`.
+  /// Does the same to all that have seen something else than `now`. Whom the last call left in the
+  /// line has seen what that one was given, and is looked at only if `now` is something else.
   void take_unless_seen(std::uint64_t now, WaiterList& taken) noexcept;
 
  private:
@@ -46,6 +48,7 @@ class HEIST_EXPORT WaitLine {
   void let_in(Waiter* newest) noexcept;
   void take_out(Waiter& waiter) noexcept;
   [[nodiscard]] Waiter* find_best() const noexcept;
+  [[nodiscard]] static Waiter* first_younger(const WaiterList& list, std::uint64_t age) noexcept;
 
   static constexpr std::size_t following = 3;  ///< the list of those that follow a signal
 
@@ -53,6 +56,9 @@ class HEIST_EXPORT WaitLine {
   sync::atomic<Waiter*> left_{nullptr};
   std::array<WaiterList, 4> lists_;  ///< one for each fixed priority, and `following`
   std::uint64_t ages_ = 0;
+  // Of the last take_unless_seen: what it was given, and the age of the youngest waiter then.
+  std::uint64_t seen_by_all_ = 0;
+  std::uint64_t looked_at_ = 0;
 };
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -103,6 +103,7 @@ class HEIST_EXPORT Waiter {
 class WaiterList {
  public:
   [[nodiscard]] Waiter* first() const noexcept { return first_; }
+  [[nodiscard]] Waiter* last() const noexcept { return last_; }
   void add(Waiter& waiter) noexcept {
     waiter.next_ = nullptr;
     waiter.previous_ = last_;
@@ -119,6 +120,7 @@ class WaiterList {
     return waiter;
   }
   [[nodiscard]] static Waiter* after(const Waiter& waiter) noexcept { return waiter.next_; }
+  [[nodiscard]] static Waiter* before(const Waiter& waiter) noexcept { return waiter.previous_; }
 
  private:
   Waiter* first_ = nullptr;
