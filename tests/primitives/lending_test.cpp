@@ -1,6 +1,7 @@
 // Who holds a lock runs at the priority of the most urgent one who waits for it (LND).
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <heist/heist.hpp>
 #include <string>
@@ -128,6 +129,27 @@ TEST_F(Lending, waiters_when_they_hold_locks_themselves_then_the_whole_chain_is_
   });
   EXPECT_EQ(labels, (Labels{"low locks", "low 1", "low 2", "next", "last", "urgent locks",
                             "urgent ends", "middle", "low ends"}));
+}
+
+// Rule: LND-2
+TEST_F(Lending, chain_when_it_has_64_locks_then_the_holder_of_the_last_one_is_raised) {
+  std::array<LendingLock, 64> chain;
+  const auto link = [](LendingLock& has, LendingLock& wants) -> Promise<void> {
+    co_await has.lock();
+    co_await wants.lock();
+    wants.unlock();
+    has.unlock();
+  };
+  const auto labels = run_low([&] {
+    hold(chain.back(), "low", 1);
+    for (std::size_t i = chain.size() - 1; i > 0; --i) {
+      static_cast<void>(link(chain.at(i - 1), chain.at(i)));
+    }
+    post_urgent(chain.front());
+    post("middle");
+  });
+  EXPECT_EQ(labels,
+            (Labels{"low locks", "low 1", "urgent locks", "urgent ends", "middle", "low ends"}));
 }
 
 // Rule: LND-2

@@ -102,8 +102,8 @@ class LentPriority final : public SignalCore {
   static constexpr Word target_mask = one_borrowed - 16;
   static constexpr std::uint32_t most_borrowed = 255;
   static constexpr std::uint32_t bias = most_borrowed + 1;
-  static constexpr unsigned longest_chain = 64;
-  static constexpr unsigned most_changes = 1024;
+  static constexpr unsigned longest_chain = 2 * 64;  ///< for each lock its own link, and a waiter's
+  static constexpr unsigned most_changes = 2048;
 
   [[nodiscard]] static TaskPriority level_in(Word link) noexcept {
     return static_cast<TaskPriority>(link & level_mask);
