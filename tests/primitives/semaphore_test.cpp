@@ -79,6 +79,25 @@ TEST_F(Primitives, unlock_when_several_wait_then_by_priority_then_age) {
 }
 
 // Rule: PRM-2
+TEST_F(Primitives, unlock_when_fixed_and_changing_priorities_are_the_same_then_by_age) {
+  auto guard = mutex->try_lock();
+  const TaskController low(TaskPriority::background);
+  const TaskController high(TaskPriority::user_blocking);
+  const PostTaskOptions fixed{.priority = TaskPriority::user_blocking};
+  const PostTaskOptions changing{.signal = high.signal()};
+  std::vector<Promise<void>> waiting;
+  waiting.push_back(lock_in_task("low", {.signal = low.signal()}));
+  EXPECT_THAT(run(), IsEmpty());
+  waiting.push_back(lock_in_task("1", changing));
+  waiting.push_back(lock_in_task("2", fixed));
+  waiting.push_back(lock_in_task("3", changing));
+  waiting.push_back(lock_in_task("4", fixed));
+  EXPECT_THAT(run(), IsEmpty());
+  guard.unlock();
+  EXPECT_THAT(run(), ElementsAre("1", "2", "3", "4", "low"));
+}
+
+// Rule: PRM-2
 TEST_F(Primitives, unlock_when_the_priority_of_a_waiter_has_changed_then_by_the_new_one) {
   TaskController changed(TaskPriority::background);
   auto guard = mutex->try_lock();

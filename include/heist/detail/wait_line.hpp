@@ -20,9 +20,9 @@ namespace HEIST_NAMESPACE::detail {
 ///         it finds each of them in its lists, or knows it as taken out.
 /// Edge wait_line: join -> take. Carries the waiter.
 /// Edge wait_line: leave -> take_left. Carries the aborted waiter, and that it had joined.
-/// Progress  join and leave are lock-free. take_best looks at all waiters whose priority follows a
-///         signal, and at three others. take_unless_seen looks at all waiters for each new number,
-///         and otherwise at those who have joined since.
+/// Progress  join and leave are lock-free. take_best looks at the waiters whose priority follows a
+///         signal, up to the first one at user-blocking, and at three others. take_unless_seen
+///         looks at all waiters for each new number, and otherwise at those who have joined since.
 /// Proof   stress/model/models/primitives.cpp, stress/primitives_stress.cpp
 class HEIST_EXPORT WaitLine {
  public:

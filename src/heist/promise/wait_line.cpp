@@ -98,9 +98,12 @@ Waiter* WaitLine::find_best() const noexcept {
   for (std::size_t fixed = 0; fixed < following; ++fixed) {
     if (Waiter* const first = lists_[fixed].first()) consider(*first);
   }
-  for (Waiter* at = lists_[following].first(); at != nullptr; at = WaiterList::after(*at)) {
-    consider(*at);
-  }
+  // Nothing is more urgent than user-blocking, so no younger waiter comes before that one.
+  const auto is_behind = [&](const Waiter& waiter) {
+    return best != nullptr && highest == TaskPriority::user_blocking && best->age_ < waiter.age_;
+  };
+  Waiter* at = lists_[following].first();
+  for (; at != nullptr && !is_behind(*at); at = WaiterList::after(*at)) consider(*at);
   return best;
 }
 
