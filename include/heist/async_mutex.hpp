@@ -54,8 +54,9 @@ class [[nodiscard]] MutexGuard {
 ///
 /// Who waits gets the lock as AsyncSemaphore gives permits, and lends its priority meanwhile: until
 /// the coroutine that holds the lock unlocks, its continuations have the priority of the most
-/// urgent one who waits. So what is between the two does not delay the urgent one. The lock is not
-/// recursive.
+/// urgent one who waits. So what is between the two does not delay the urgent one. That goes for
+/// the coroutine that has called lock(), and not for one that has got the guard from it. The lock
+/// is not recursive.
 ///
 /// Spec:     contract PRM-1 to PRM-5, LND-1 to LND-6; docs/adr/0052-primitives.md,
 ///           docs/adr/0053-lent-priority.md.

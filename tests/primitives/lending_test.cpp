@@ -172,6 +172,50 @@ TEST_F(Lending, circle_when_an_urgent_task_waits_too_then_its_call_returns) {
   EXPECT_EQ(run(), (Labels{"urgent locks", "urgent ends"}));
 }
 
+// Rule: LND-2, LND-5
+TEST_F(Lending, circle_with_a_shared_state_when_its_lock_is_let_go_then_nothing_is_lent_any_more) {
+  const auto waits = [](LendingLock& lock) -> Promise<void> { co_await lock.lock(); };
+  const auto starts = [&](LendingLock& lock) -> Promise<void> {
+    co_await lock.lock();
+    static_cast<void>(waits(lock));
+    co_await yield();
+    lock.unlock();
+    co_await yield();
+    trace.add("low ends");
+  };
+  AbortController controller;
+  start([&] { static_cast<void>(starts(lock)); }, at_background);
+  start([&] { try_to_lock(controller.signal()); }, at_user_blocking);
+  controller.abort();
+  EXPECT_TRUE(loop.run_one());
+  post("middle");
+  EXPECT_EQ(run(), (Labels{"middle", "low ends"}));
+  lock.unlock();
+}
+
+// Rule: LND-1
+TEST_F(Lending, guard_when_another_coroutine_returns_it_then_whoever_gets_it_is_not_raised) {
+  AsyncMutex mutex;
+  const auto locks = [&]() -> Promise<MutexGuard> {
+    auto guard = co_await mutex.lock();
+    co_return guard;
+  };
+  const auto uses = [&]() -> Promise<void> {
+    auto locking = locks();
+    const auto guard = co_await locking.taken();
+    co_await yield();
+    trace.add("low");
+  };
+  const auto waits = [&]() -> Promise<void> {
+    const auto guard = co_await mutex.lock();
+    trace.add("urgent");
+  };
+  start([&] { static_cast<void>(uses()); }, at_background);
+  start([&] { static_cast<void>(waits()); }, at_user_blocking);
+  post("middle");
+  EXPECT_EQ(run(), (Labels{"middle", "low", "urgent"}));
+}
+
 // Rule: LND-3
 TEST_F(Lending, holder_of_two_when_one_is_released_then_the_other_one_still_lends) {
   const auto take_both = [](Trace& trace, LendingLock& one, LendingLock& two) -> Promise<void> {
