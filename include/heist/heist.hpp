@@ -16,6 +16,7 @@
 #include <heist/error.hpp>
 #include <heist/event_loop.hpp>
 #include <heist/fork.hpp>
+#include <heist/lending_promise.hpp>
 #include <heist/priority.hpp>
 #include <heist/promise.hpp>
 #include <heist/scheduler.hpp>

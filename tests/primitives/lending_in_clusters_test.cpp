@@ -9,21 +9,10 @@
 #include <vector>
 
 #include "cluster/cluster_fixture.hpp"
+#include "flood.hpp"
 #include "lending_lock.hpp"
 
 namespace heist::support {
-
-/// What keeps a cluster busy: each of these tasks posts the next one, until somebody stops that.
-struct Flood {
-  void post_one() {
-    if (is_stopped.load() || left.fetch_sub(1) <= 0) return;
-    scheduler->post([this] { post_one(); });
-  }
-
-  std::optional<Scheduler> scheduler;
-  std::atomic<bool> is_stopped{false};
-  std::atomic<int> left{2'000'000};
-};
 
 /// Holds the lock until somebody is about to wait for it, and for some turns more.
 Promise<void> hold_for_turns(LendingLock& lock, std::latch& is_held,
@@ -57,10 +46,7 @@ class LendingOn : public ClusterOf {
   Promise<void> start(Start start, TaskPriority priority) {
     return scheduler().post_task(std::move(start), {.priority = priority});
   }
-  void start_flood() {
-    flood_.scheduler = scheduler();
-    for (unsigned i = 0; i < 4 * GetParam(); ++i) flood_.post_one();
-  }
+  void start_flood() { flood_.start(scheduler(), 4 * GetParam()); }
 
   LendingLock lock_;
   LendingLock next_;

@@ -30,6 +30,11 @@ class HEIST_EXPORT Lender {
   /// coroutine's own priority again, unless it holds another lock.
   void leave() noexcept;
 
+  /// Called before the caller waits: lends to whoever `target` stands for.
+  void lend_to(LentPriority& target) noexcept;
+  /// Called when the wait has ended: takes back what lend_to() has lent. Does nothing otherwise.
+  void take_back_from(LentPriority& target) noexcept;
+
  private:
   friend class LentLock;
 

@@ -1,13 +1,12 @@
 #include <heist/detail/access.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <heist/scheduler.hpp>
-#include <stdexcept>
-#include <string>
 #include <utility>
 
 #include "../loop/loop_core.hpp"
 #include "../signal/post_abortable.hpp"
 #include "../signal/signal_core.hpp"
+#include "../task/check_priority.hpp"
 #include "../task/suspension_message.hpp"
 
 namespace HEIST_NAMESPACE {
@@ -23,16 +22,10 @@ void apply_options(SchedulerTask& task, const PostTaskOptions& options) noexcept
   scheduler.home.set_delay(task, options.delay);
 }
 
-void check_priority(TaskPriority priority, const char* what) {
-  if (priority > TaskPriority::user_blocking) {
-    throw std::invalid_argument(std::string(what) + " is not a TaskPriority");
-  }
-}
-
 }  // namespace
 
 Reason Scheduler::refused_by(const PostTaskOptions& options) {
-  if (options.priority) check_priority(*options.priority, "PostTaskOptions::priority");
+  check_priority(options.priority, "PostTaskOptions::priority");
   if (!options.signal) return {};
   Access::check_valid(*options.signal, "PostTaskOptions::signal");
   return Access::core(*options.signal).aborted() ? options.signal->reason() : Reason();

@@ -22,17 +22,13 @@
 #include "../os/word_wait.hpp"
 #include "../signal/post_abortable.hpp"
 #include "../signal/signal_core.hpp"
+#include "../task/check_priority.hpp"
 
 namespace HEIST_NAMESPACE {
 
 using namespace detail;
 
 namespace {
-
-void check_priority(const std::optional<TaskPriority>& priority, const char* what) {
-  if (priority && *priority > TaskPriority::user_blocking) [[unlikely]]
-    throw std::invalid_argument(std::string(what) + " is not a TaskPriority");
-}
 
 /// Why a scope aborts that was not joined. It is made before main, because destructors use it.
 const Reason& unjoined_reason() noexcept {

@@ -55,27 +55,29 @@ void Lender::leave() noexcept {
   if (lent_) restore_base_here(*lent_);
 }
 
+/// If the coroutine lends already, because it shares its state with one that waits, what it lends
+/// here is its level of now.
+void Lender::lend_to(LentPriority& target) noexcept {
+  waits_ = true;
+  is_linked_ = lent_ && lent_->try_link(target);
+  if (is_linked_) return;
+  if (lent_) level_ = lent_->level();
+  target.lend(TaskPriority::background, level_);
+}
+
+void Lender::take_back_from(LentPriority& target) noexcept {
+  if (!std::exchange(waits_, false)) return;
+  if (!std::exchange(is_linked_, false)) return target.lend(level_, TaskPriority::background);
+  static_cast<void>(lent_->unlink());
+}
+
 LentLock::LentLock() : lent_(LentPriority::make_for_lock()) {}
 
 LentLock::~LentLock() { let_go(); }
 
-/// If the coroutine lends to another lock already, because it shares its state with one that waits,
-/// what it lends here is its level of now.
-void LentLock::wait(Lender& lender) noexcept {
-  lender.waits_ = true;
-  lender.is_linked_ = lender.lent_ && lender.lent_->try_link(*lent_);
-  if (lender.is_linked_) return;
-  if (lender.lent_) lender.level_ = lender.lent_->level();
-  lent_->lend(TaskPriority::background, lender.level_);
-}
+void LentLock::wait(Lender& lender) noexcept { lender.lend_to(*lent_); }
 
-void LentLock::stop_waiting(Lender& lender) noexcept {
-  if (!std::exchange(lender.waits_, false)) return;
-  if (!std::exchange(lender.is_linked_, false)) {
-    return lent_->lend(lender.level_, TaskPriority::background);
-  }
-  static_cast<void>(lender.lent_->unlink());
-}
+void LentLock::stop_waiting(Lender& lender) noexcept { lender.take_back_from(*lent_); }
 
 void LentLock::hold(const Lender& lender) noexcept {
   if (!lender.lent_) return;

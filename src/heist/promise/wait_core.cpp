@@ -14,7 +14,7 @@ const Reason& owner_gone_reason() noexcept {
 }
 
 /// It is made before main, so that a destructor does not allocate.
-[[maybe_unused]] const Reason& made_ahead = owner_gone_reason();
+[[maybe_unused]] const Reason& gone_reason_made_ahead = owner_gone_reason();
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "../task/scheduler_core.hpp"
+#include "dependent_signal.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -68,6 +69,12 @@ Ref<LentPriority> LentPriority::make(const SchedulingState& state) {
       make_node<LentPriority>(state.priority, state.scheduler->ceiling, state.priority_source));
   if (state.priority_source != nullptr) made->follow_base();
   return made;
+}
+
+LentPriority* LentPriority::of(SignalCore* source) noexcept {
+  if (source == nullptr) return nullptr;
+  if (source->follows_priority()) source = &DependentSignal::priority_root(*source);
+  return source->is_lent() ? static_cast<LentPriority*>(source) : nullptr;
 }
 
 bool LentPriority::has_base_of(const SchedulingState& state) const noexcept {

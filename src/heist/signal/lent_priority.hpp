@@ -51,10 +51,8 @@ class LentPriority final : public SignalCore {
   [[nodiscard]] static Ref<LentPriority> make_for_lock();
   /// That of a coroutine with this state, which has a scheduler.   Errors: std::bad_alloc.
   [[nodiscard]] static Ref<LentPriority> make(const SchedulingState& state);
-  /// The source as what it is, or null when it is another signal, or none.
-  [[nodiscard]] static LentPriority* of(SignalCore* source) noexcept {
-    return source != nullptr && source->is_lent() ? static_cast<LentPriority*>(source) : nullptr;
-  }
+  /// What the source is, or follows; null when that is another signal, or none.
+  [[nodiscard]] static LentPriority* of(SignalCore* source) noexcept;
 
   LentPriority(TaskPriority base, TaskPriority ceiling, SignalCore* base_source) noexcept;
   ~LentPriority() = default;
