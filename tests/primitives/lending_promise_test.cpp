@@ -188,23 +188,26 @@ TEST_F(LendingToTasks, post_with_lending_when_something_is_misused_then_throws) 
                std::invalid_argument);
 }
 
+Promise<void> take_two_turns() { co_await yield(); }
+
 /// Once with as many agents as the parameter says.
-class LendingToTasksOn : public ClusterOf {};
+class LendingToTasksOn : public ClusterOf {
+ protected:
+  Flood flood_;
+};
 INSTANTIATE_TEST_SUITE_P(, LendingToTasksOn, sizes, size_name);
 
 // Rule: LND-7
 TEST_P(LendingToTasksOn, queued_task_when_others_flood_the_cluster_then_runs_before_their_end) {
-  Flood flood;
-  flood.start(scheduler(), 4 * GetParam());
-  const auto low = post_with_lending(
-      scheduler(), [] { return []() -> Promise<void> { co_await yield(); }(); }, at_background);
+  flood_.start(scheduler(), 4 * GetParam());
+  const auto low = post_with_lending(scheduler(), &take_two_turns, at_background);
   const auto awaits = [](LendingPromise<void> task, Flood& flood) -> Promise<void> {
     co_await task;
     flood.is_stopped.store(true);
   };
-  const auto urgent = scheduler().post_task([&] { return awaits(low, flood); }, at_user_blocking);
+  const auto urgent = scheduler().post_task([&] { return awaits(low, flood_); }, at_user_blocking);
   EXPECT_TRUE(settles(urgent));
-  EXPECT_GT(flood.left.load(), 0);
+  EXPECT_GT(flood_.left.load(), 0);
 }
 
 // Rule: LND-7
@@ -217,8 +220,7 @@ TEST_P(LendingToTasksOn, coroutines_when_many_await_the_same_tasks_then_all_go_o
                            TaskPriority::user_blocking};
   std::vector<LendingPromise<void>> all;
   for (int i = 0; i < tasks; ++i) {
-    all.push_back(post_with_lending(
-        scheduler(), [] { return []() -> Promise<void> { co_await yield(); }(); }, at_background));
+    all.push_back(post_with_lending(scheduler(), &take_two_turns, at_background));
   }
   std::vector<Promise<void>> ends;
   for (const TaskPriority priority : priorities) {
