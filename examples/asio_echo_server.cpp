@@ -8,6 +8,7 @@
 #include <boost/asio/write.hpp>
 #include <cstddef>
 #include <cstdio>
+#include <exception>
 #include <heist/asio.hpp>
 #include <heist/heist.hpp>
 #include <memory>
@@ -62,9 +63,7 @@ heist::Promise<void> talk(net::io_context& io, tcp::endpoint server) {
   io.stop();
 }
 
-}  // namespace
-
-int main() {
+int serve() {
   heist::asio::TaskContext context;  // first: handlers that still wait at the end count in it
   net::io_context io;
   heist::EventLoop loop;
@@ -80,4 +79,15 @@ int main() {
   const auto done = loop.scheduler().post_task([&] { return talk(io, acceptor.local_endpoint()); });
   io.run();
   return done.reason() ? 1 : 0;
+}
+
+}  // namespace
+
+int main() {
+  try {
+    return serve();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "asio_echo_server: %s\n", error.what());
+    return 1;
+  }
 }
