@@ -48,7 +48,6 @@ class HEIST_EXPORT WaitLine {
   void let_in(Waiter* newest) noexcept;
   void take_out(Waiter& waiter) noexcept;
   [[nodiscard]] Waiter* find_best() const noexcept;
-  [[nodiscard]] static Waiter* first_younger(const WaiterList& list, std::uint64_t age) noexcept;
 
   static constexpr std::size_t following = 3;  ///< the list of those that follow a signal
 

@@ -103,7 +103,12 @@ class HEIST_EXPORT Waiter {
 class WaiterList {
  public:
   [[nodiscard]] Waiter* first() const noexcept { return first_; }
-  [[nodiscard]] Waiter* last() const noexcept { return last_; }
+  /// The oldest one that is younger than `age`; null if there is none.
+  [[nodiscard]] Waiter* first_since(std::uint64_t age) const noexcept {
+    Waiter* found = nullptr;
+    for (Waiter* at = last_; at != nullptr && at->age_ > age; at = at->previous_) found = at;
+    return found;
+  }
   void add(Waiter& waiter) noexcept {
     waiter.next_ = nullptr;
     waiter.previous_ = last_;
@@ -120,7 +125,6 @@ class WaiterList {
     return waiter;
   }
   [[nodiscard]] static Waiter* after(const Waiter& waiter) noexcept { return waiter.next_; }
-  [[nodiscard]] static Waiter* before(const Waiter& waiter) noexcept { return waiter.previous_; }
 
  private:
   Waiter* first_ = nullptr;

@@ -68,21 +68,13 @@ void WaitLine::take_unless_seen(std::uint64_t now, WaiterList& taken) noexcept {
   const std::uint64_t looked_at = std::exchange(looked_at_, ages_);
   const bool is_known = std::exchange(seen_by_all_, now) == now;
   for (const WaiterList& list : lists_) {
-    for (Waiter* at = is_known ? first_younger(list, looked_at) : list.first(); at != nullptr;) {
+    for (Waiter* at = is_known ? list.first_since(looked_at) : list.first(); at != nullptr;) {
       Waiter& waiter = *std::exchange(at, WaiterList::after(*at));
       if (waiter.seen == now) continue;
       take_out(waiter);
       if (waiter.try_claim()) taken.add(waiter);
     }
   }
-}
-
-Waiter* WaitLine::first_younger(const WaiterList& list, std::uint64_t age) noexcept {
-  Waiter* younger = nullptr;
-  for (Waiter* at = list.last(); at != nullptr && at->age_ > age; at = WaiterList::before(*at)) {
-    younger = at;
-  }
-  return younger;
 }
 
 Waiter* WaitLine::find_best() const noexcept {
