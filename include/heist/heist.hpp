@@ -8,6 +8,7 @@
 #include <heist/async_mutex.hpp>
 #include <heist/async_semaphore.hpp>
 #include <heist/bounded_scheduler.hpp>
+#include <heist/channel.hpp>
 #include <heist/combinators.hpp>
 #include <heist/cooperative_callback.hpp>
 #include <heist/cooperative_host.hpp>
