@@ -4,8 +4,9 @@
 #include <chrono>
 #include <heist/asio.hpp>
 #include <heist/heist.hpp>
+#include <stdexcept>
 #include <thread>
-#include <vector>
+#include <utility>
 
 #include "asio/library_under_test.hpp"
 
@@ -65,6 +66,25 @@ TEST_F(AsioAbort, cancel_when_the_handler_has_a_slot_then_it_is_told_as_well) {
   io.run();
   EXPECT_EQ(ended, net::error::operation_aborted);
   EXPECT_FALSE(own.slot().has_handler());
+}
+
+// Rule: ASIO-8
+TEST_F(AsioAbort, abort_when_it_comes_from_the_executor_then_nothing_happens_within_it) {
+  timer.async_wait(bind_abort_signal(controller.signal(), note()));
+  net::post(io, [&] {
+    controller.abort();
+    EXPECT_EQ(ended, net::error::eof);
+  });
+  io.run();
+  EXPECT_EQ(ended, net::error::operation_aborted);
+}
+
+// Rule: ASIO-8
+TEST_F(AsioAbort, start_when_the_signal_was_moved_from_then_nothing_is_started) {
+  AbortSignal signal = controller.signal();
+  const AbortSignal taken = std::move(signal);
+  EXPECT_THROW(timer.async_wait(bind_abort_signal(signal, note())), std::invalid_argument);
+  EXPECT_EQ(timer.cancel(), 0U);
 }
 
 // Rule: ASIO-8

@@ -53,6 +53,13 @@ TEST(AsioUsePromise, timer_when_it_is_cancelled_then_the_promise_rejects_with_ab
 }
 
 // Rule: ASIO-6
+TEST(AsioUsePromise, operation_when_it_was_cancelled_with_an_exception_then_it_is_an_abort_error) {
+  const auto cancelled = complete_with<void(std::exception_ptr)>(
+      std::make_exception_ptr(system_error(net::error::operation_aborted)));
+  EXPECT_THROW(cancelled.get(), AbortError);
+}
+
+// Rule: ASIO-6
 TEST(AsioUsePromise, handler_when_it_is_destroyed_then_the_promise_rejects) {
   std::optional<net::io_context> io(std::in_place);
   std::optional<net::steady_timer> timer(std::in_place, *io, std::chrono::hours(1));

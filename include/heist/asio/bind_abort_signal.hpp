@@ -4,14 +4,21 @@
 #include <heist/abort_signal.hpp>
 #include <heist/asio/abort_bridge.hpp>
 #include <heist/asio/library.hpp>
+#include <heist/detail/access.hpp>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
 namespace HEIST_ASIO_NAMESPACE {
 
-/// The token or handler that bind_abort_signal() returns.
+/// The token or handler that bind_abort_signal() returns. It has a constructor because g++ 12
+/// destroys an aggregate twice that is made within a `co_await` expression.
 template <class Token>
 struct AbortToken {
+  template <class T>
+  AbortToken(const AbortSignal& source, T&& other)
+      : signal(source), token(std::forward<T>(other)) {}
+
   AbortSignal signal;
   Token token;
 };
@@ -22,16 +29,17 @@ struct AbortToken {
 /// operation is complete by then. If the token has no executor, that of the I/O object is taken. A
 /// signal that is aborted already cancels at once, in the same way.
 ///
+/// The executor may be that of many threads. Asio's slots are for one at a time, so the handler
+/// runs on a strand of it, unless it is one.
+///
 /// Thread: any.   Blocks: when the handler is called, while the aborting thread posts.
-/// Errors: of the operation's start: std::bad_alloc; std::invalid_argument for a moved-from signal.
-/// Precondition: the operation and its handler have one executor, which runs one handler at a time:
-///         a loop's, a strand, or that of an io_context with one thread. Asio's slots are not made
-///         for more. An operation whose signal may be aborted while it starts is started there.
-/// Cost:   three allocations.   Spec: contract ASIO-8.
+/// Errors: of the operation's start: std::invalid_argument for a moved-from signal; std::bad_alloc,
+///         with which the operation may have been started without the signal.
+/// Cost:   four allocations.   Spec: contract ASIO-8.
 template <class Token>
 [[nodiscard]] AbortToken<std::decay_t<Token>> bind_abort_signal(const AbortSignal& signal,
                                                                 Token&& token) {
-  return {signal, std::forward<Token>(token)};
+  return AbortToken<std::decay_t<Token>>(signal, std::forward<Token>(token));
 }
 
 /// A cancellation that the slot is told of aborts the controller, within that call.
@@ -47,10 +55,13 @@ template <class Initiation>
 struct AbortInitiation {
   template <class Handler, class... Args>
   void operator()(Handler&& handler, Args&&... args) {
-    auto executor = executor_of(handler);
-    using Wrapped = AbortHandler<std::decay_t<Handler>, decltype(executor)>;
-    std::move(initiation)(Wrapped(signal, executor, std::forward<Handler>(handler)),
-                          std::forward<Args>(args)...);
+    detail::Access::check_valid(signal, "bind_abort_signal");
+    using Serial = typename SerialExecutor<decltype(executor_of(handler))>::type;
+    const auto bridge = std::make_shared<AbortBridge<Serial>>(Serial(executor_of(handler)));
+    std::move(initiation)(
+        AbortHandler<std::decay_t<Handler>, Serial>(std::forward<Handler>(handler), bridge),
+        std::forward<Args>(args)...);
+    bridge->follow(signal);
   }
   /// That of the handler, else of the I/O object.
   template <class Handler>

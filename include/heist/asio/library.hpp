@@ -21,6 +21,7 @@
 #include <asio/prefer.hpp>
 #include <asio/query.hpp>
 #include <asio/require.hpp>
+#include <asio/strand.hpp>
 #include <asio/system_error.hpp>
 #define HEIST_ASIO_NAMESPACE HEIST_NAMESPACE::asio::inline on_standalone_asio
 #define HEIST_ASIO_LIBRARY_NAMESPACE asio
@@ -41,6 +42,7 @@
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/query.hpp>
 #include <boost/asio/require.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/system_error.hpp>
 #define HEIST_ASIO_NAMESPACE HEIST_NAMESPACE::asio::inline on_boost_asio

@@ -29,8 +29,14 @@ inline constexpr UsePromise use_promise{};
   return Reason(system_error(error));
 }
 
-[[nodiscard]] inline Reason reason_of(const std::exception_ptr& error) noexcept {
-  return Reason::of(error);
+[[nodiscard]] inline Reason reason_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const system_error& failed) {
+    return failed.code() == net::error::operation_aborted ? Reason::of_abort() : Reason::of(error);
+  } catch (...) {
+    return Reason::of(error);
+  }
 }
 
 template <class T>

@@ -66,7 +66,9 @@ class PromiseStateBase;
 struct HEIST_EXPORT Reaction : LoopNode {
   explicit Reaction(const LoopNodeOps& table) noexcept : LoopNode(table) {}
 
-  Ref<TaskHome> home;  ///< where the reaction runs
+  /// Where the reaction runs. Without a home it does not run: the settler drops it, once it has
+  /// delivered the others.
+  Ref<TaskHome> home;
   /// The scheduling state it runs with.
   CapturedState captured;
   /// For a stealable reaction whose priority may change: its place in the signal's queue.
@@ -107,8 +109,8 @@ struct HEIST_EXPORT Reaction : LoopNode {
 /// I2      Reactions are delivered in the order in which they were attached. While the settler
 ///         delivers, new ones join the list. Only after settled_mark() is stored does attach()
 ///         deliver them itself.
-/// I3      No user code runs while the settler delivers: reactions of closed loops, and those that
-///         end at once, are dropped after.
+/// I3      No user code runs while the settler delivers: reactions of closed loops, those without a
+///         home, and those that end at once, are dropped after.
 /// Edge promise: settle -> observe, wait. Carries the outcome.
 /// Edge promise: deliver -> observe. All deliveries happened before an observer finds
 ///   settled_mark().

@@ -196,17 +196,19 @@ namespace {
 
 /// Whether a reaction runs as a microtask of the loop that settles its promise, and not by way of
 /// its home.
-bool stays_here(const Reaction& reaction, const TaskHome& home, const LoopCore& here) noexcept {
-  return &home == &here || (reaction.follows_settler && here.is_member_of(home));
+bool stays_here(const Reaction& reaction, const TaskHome* home, const LoopCore& here) noexcept {
+  return home == &here || (reaction.follows_settler && here.is_member_of(*home));
 }
 
-/// Posts a reaction to its home. Returns false when that is closed, or when the reaction ends here
-/// and now; it is still the caller's then. No user code runs here.
+/// Posts a reaction to its home. Returns false when that is closed, when there is none, or when the
+/// reaction ends here and now; it is still the caller's then. No user code runs here.
 bool try_deliver(Reaction& reaction) noexcept {
   // The home is kept here: once it was delivered, the reaction may be gone, and its home with it.
   Ref<TaskHome> home = std::move(reaction.home);
   LoopCore* here = current_loop();
-  if (here == nullptr || !stays_here(reaction, *home, *here)) return home->deliver(reaction);
+  if (here == nullptr || !stays_here(reaction, home.get(), *here)) {
+    return home && home->deliver(reaction);
+  }
   if (reaction.ends_at_once) return false;
   here->assert_agent();
   if (home.get() != here) reaction.home = std::move(home);  // see LoopCore::give_to_cluster()

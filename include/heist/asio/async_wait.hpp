@@ -1,0 +1,63 @@
+// async_wait: any completion token of Asio waits for a Promise, on a thread that has no loop.
+#pragma once
+
+#include <exception>
+#include <heist/asio/library.hpp>
+#include <heist/asio/promise_wait.hpp>
+#include <heist/detail/access.hpp>
+#include <heist/promise.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace HEIST_ASIO_NAMESPACE {
+
+/// The signature of a handler that waits for a promise of T.
+template <class T>
+struct WaitSignature {
+  using type = void(std::exception_ptr, T);
+};
+template <>
+struct WaitSignature<void> {
+  using type = void(std::exception_ptr);
+};
+
+/// Starts a wait with the handler that a token gave.
+struct StartWait {
+  template <class Handler, class T>
+  void operator()(Handler&& handler, Promise<T> promise) const {
+    PromiseWait<T, std::decay_t<Handler>>::start(std::move(promise),
+                                                 std::forward<Handler>(handler));
+  }
+};
+
+/// Waits for the promise, as `int n = co_await heist::async_wait(promise, net::use_awaitable)`. The
+/// handler is called as that of `co_spawn`, with an exception_ptr and the value, always by way of
+/// its executor, which has work meanwhile. Of a rejection it gets the exception; an AbortError is
+/// the library's `system_error` of operation_aborted. A move-only value is moved out of the
+/// promise.
+///
+/// What the handler's cancellation slot is told ends the wait, with operation_aborted, and leaves
+/// the promise alone.
+///
+/// Thread:   any. The slot belongs to the handler's executor, as always.   Blocks: never.
+/// Errors:   std::bad_alloc; std::invalid_argument for a promise that was moved from. If the
+///           executor throws when the promise settles, the error hook hears of it.
+/// Cost:     one allocation, and the executor's. A wait that was cancelled keeps it until the
+///           promise settles.
+/// Lifetime: the context of the handler's executor outlives the wait. Cancel what may last longer.
+/// Spec:     contract ASIO-9.
+template <class T, class Token>
+auto async_wait(Promise<T> promise, Token&& token) {
+  static_assert(std::is_void_v<T> || std::is_default_constructible_v<T>,
+                "async_wait(): with an error the handler gets a T as well, which has to have a "
+                "default constructor");
+  detail::Access::check_valid(promise, "async_wait");
+  return net::async_initiate<Token, typename WaitSignature<T>::type>(StartWait(), token,
+                                                                     std::move(promise));
+}
+
+}  // namespace HEIST_ASIO_NAMESPACE
+
+namespace HEIST_NAMESPACE {
+using asio::async_wait;
+}

@@ -1,0 +1,155 @@
+// PromiseWait: a handler of Asio that waits for a promise.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <heist/abort_signal.hpp>
+#include <heist/asio/library.hpp>
+#include <heist/detail/access.hpp>
+#include <heist/detail/node_memory.hpp>
+#include <heist/detail/promise_state.hpp>
+#include <heist/detail/ref.hpp>
+#include <heist/detail/report_error.hpp>
+#include <heist/detail/sync.hpp>
+#include <heist/error.hpp>
+#include <heist/promise.hpp>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace HEIST_ASIO_NAMESPACE {
+
+[[nodiscard]] inline std::exception_ptr aborted_exception() {
+  return std::make_exception_ptr(system_error(net::error::operation_aborted));
+}
+
+/// What a handler is told of a rejection: the exception, or operation_aborted of an AbortError.
+[[nodiscard]] inline std::exception_ptr exception_of(const Reason& reason) {
+  try {
+    reason.rethrow();
+  } catch (const AbortError&) {
+    return aborted_exception();
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+/// A handler whose wait is over, as its executor calls it.
+template <class T, class Handler, class Work>
+struct EndedWait {
+  using allocator_type = net::associated_allocator_t<Handler>;
+
+  [[nodiscard]] allocator_type get_allocator() const noexcept {
+    return net::get_associated_allocator(handler);
+  }
+  void operator()() {
+    auto slot = net::get_associated_cancellation_slot(handler);
+    if (slot.is_connected()) slot.clear();
+    if (!promise) return fail(aborted_exception());
+    auto& state = detail::Access::state(*promise);
+    if (state.status() == PromiseStatus::rejected) return fail(exception_of(state.reason()));
+    if constexpr (std::is_void_v<T>) {
+      std::move(handler)(std::exception_ptr());
+    } else {
+      pass_value(state);
+    }
+  }
+  void fail(std::exception_ptr error) {
+    if constexpr (std::is_void_v<T>) {
+      std::move(handler)(std::move(error));
+    } else {
+      std::move(handler)(std::move(error), T());
+    }
+  }
+  void pass_value(detail::PromiseState<T>& state) {
+    std::optional<T> value;
+    std::exception_ptr error;
+    try {
+      value.emplace(detail::value_to_keep(state));
+    } catch (...) {
+      error = std::current_exception();
+    }
+    if (error) return fail(std::move(error));
+    std::move(handler)(std::exception_ptr(), *std::move(value));
+  }
+
+  Handler handler;
+  Work work;                          ///< what keeps the executor's context busy
+  std::optional<Promise<T>> promise;  ///< none if the wait was cancelled
+};
+
+/// A wait for a promise, which the promise ends or the handler's cancellation slot.
+///
+/// It is a reaction without a home: as nothing takes it, the settler drops it, once it has
+/// delivered the others, and that ends the wait.
+///
+/// Roles   settler: whoever settles the promise.  canceller: the thread of the handler's slot.
+/// States  is_over_: false, then true for good.
+/// I1      Whoever changes is_over_ takes the handler, and posts it to its executor. This happens
+///         once.
+/// I2      All else is written before the slot and the promise know the wait; promise_ is the
+///         settler's from then on.
+/// Reclamation  counted: one share is the promise's, until it settles, and one the slot's.
+/// Progress  as the executor's post.
+/// Proof   tests/asio/async_wait_test.cpp
+template <class T, class Handler>
+class PromiseWait final : public detail::Reaction {
+  using HandlerExecutor = net::associated_executor_t<Handler>;
+  using Work = net::executor_work_guard<HandlerExecutor>;
+  using Ended = EndedWait<T, Handler, Work>;
+
+ public:
+  explicit PromiseWait(Promise<T> promise, Handler handler)
+      : Reaction(table),
+        work_(net::get_associated_executor(handler)),
+        handler_(std::move(handler)),
+        promise_(std::move(promise)) {}
+
+  static void start(Promise<T> promise, Handler handler) {
+    auto& state = detail::Access::state(promise);
+    auto wait = detail::Ref<PromiseWait>::adopt(
+        detail::make_node<PromiseWait>(std::move(promise), std::move(handler)));
+    auto slot = net::get_associated_cancellation_slot(*wait->handler_);
+    if (slot.is_connected()) slot.assign(Cancel{wait});
+    state.attach(*wait.detach());
+  }
+
+  friend void retain(PromiseWait& wait) noexcept { wait.shares_.add(); }
+  friend void release(PromiseWait& wait) noexcept {
+    if (wait.shares_.drop()) detail::destroy_node(wait);
+  }
+
+ private:
+  struct Cancel {
+    void operator()(net::cancellation_type type) const {
+      if (type != net::cancellation_type::none) wait->end({});
+    }
+    detail::Ref<PromiseWait> wait;
+  };
+
+  static void settle(detail::LoopNode& node) noexcept {
+    const auto wait = detail::Ref<PromiseWait>::adopt(&static_cast<PromiseWait&>(node));
+    auto promise = std::exchange(wait->promise_, std::nullopt);
+    auto end = [&] { wait->end(std::move(promise)); };
+    detail::invoke_and_report(end, ErrorOrigin::microtask);
+  }
+  static constexpr detail::LoopNodeOps table{detail::LoopNodeKind::microtask, nullptr, &settle};
+
+  /// Without a promise, the wait was cancelled.
+  void end(std::optional<Promise<T>> promise) {
+    // relaxed: what the one that wins reads was written before both knew the wait (I2).
+    if (is_over_.exchange(true, detail::sync::relaxed)) return;
+    Ended ended{*std::move(handler_), std::move(work_), std::move(promise)};
+    handler_.reset();
+    const auto executor = ended.work.get_executor();
+    net::post(executor, std::move(ended));
+  }
+
+  detail::RefCount shares_{1};
+  detail::sync::atomic<bool> is_over_{false};
+  Work work_;
+  std::optional<Handler> handler_;
+  std::optional<Promise<T>> promise_;
+};
+
+}  // namespace HEIST_ASIO_NAMESPACE

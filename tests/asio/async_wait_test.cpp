@@ -1,0 +1,189 @@
+// async_wait: handlers, coroutines and promises of Asio wait for a promise of heist.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <exception>
+#include <heist/asio.hpp>
+#include <heist/heist.hpp>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "asio/library_under_test.hpp"
+
+namespace HEIST_NAMESPACE::asio {
+namespace {
+
+/// The error that an exception has, or none.
+error_code code_of(const std::exception_ptr& error) {
+  try {
+    if (error) std::rethrow_exception(error);
+  } catch (const system_error& failed) {
+    return failed.code();
+  }
+  return {};
+}
+
+class AsioAsyncWait : public testing::Test {
+ protected:
+  ~AsioAsyncWait() override { pair.resolver.resolve(0); }  // if the test has not
+  auto note() {
+    return net::bind_executor(io, [this](std::exception_ptr failed, int number) {
+      ++calls;
+      error = std::move(failed);
+      value = number;
+      thread = std::this_thread::get_id();
+    });
+  }
+
+  net::io_context io;
+  PromiseWithResolver<int> pair = Promise<int>::with_resolver();
+  net::cancellation_signal cancellation;
+  int calls = 0;
+  int value = 0;
+  std::exception_ptr error;
+  std::thread::id thread;
+};
+
+// Rule: ASIO-9
+TEST_F(AsioAsyncWait, wait_when_another_thread_settles_then_the_executor_calls_the_handler) {
+  async_wait(pair.promise, note());
+  std::thread settler([&] { pair.resolver.resolve(7); });
+  io.run();  // it has work until then
+  settler.join();
+  EXPECT_EQ(value, 7);
+  EXPECT_EQ(error, nullptr);
+  EXPECT_EQ(thread, std::this_thread::get_id());
+}
+
+// Rule: ASIO-9
+TEST_F(AsioAsyncWait, wait_when_the_promise_is_settled_then_the_handler_is_not_called_within_it) {
+  async_wait(Promise<int>::resolved(7), note());
+  EXPECT_EQ(calls, 0);
+  io.run();
+  EXPECT_EQ(value, 7);
+}
+
+// Rule: ASIO-9
+TEST_F(AsioAsyncWait, wait_when_the_promise_rejects_then_the_handler_gets_the_exception) {
+  async_wait(pair.promise, note());
+  pair.resolver.reject(Reason(std::runtime_error("expected")));
+  io.run();
+  EXPECT_THROW(std::rethrow_exception(error), std::runtime_error);
+}
+
+// Rule: ASIO-9
+TEST_F(AsioAsyncWait, wait_when_the_task_is_aborted_then_the_handler_gets_operation_aborted) {
+  EventLoop loop;
+  AbortController controller;
+  async_wait(loop.scheduler().post_task([] { return 1; }, {.signal = controller.signal()}), note());
+  controller.abort();
+  io.run();
+  EXPECT_EQ(code_of(error), net::error::operation_aborted);
+}
+
+// Rule: ASIO-9
+TEST_F(AsioAsyncWait, wait_when_the_value_is_move_only_or_void_then_the_handler_has_it) {
+  std::unique_ptr<int> moved;
+  bool called = false;
+  async_wait(Promise<std::unique_ptr<int>>::resolved(std::make_unique<int>(3)),
+             net::bind_executor(io, [&](const std::exception_ptr& /*error*/,
+                                        std::unique_ptr<int> given) { moved = std::move(given); }));
+  async_wait(Promise<void>::resolved(),
+             net::bind_executor(
+                 io, [&](const std::exception_ptr& failed) { called = failed == nullptr; }));
+  io.run();
+  ASSERT_NE(moved, nullptr);
+  EXPECT_EQ(*moved, 3);
+  EXPECT_TRUE(called);
+}
+
+// Rule: ASIO-9
+TEST_F(AsioAsyncWait, wait_when_the_promise_was_moved_from_then_it_is_refused) {
+  const Promise<int> taken = std::move(pair.promise);
+  EXPECT_THROW(async_wait(pair.promise, note()), std::invalid_argument);
+}
+
+// Rule: ASIO-9
+TEST_F(AsioAsyncWait, wait_when_its_token_is_use_promise_then_that_follows_the_promise) {
+  const auto again = async_wait(pair.promise, use_promise);
+  pair.resolver.resolve(7);
+  EXPECT_EQ(again.get(), 7);
+}
+
+// Rule: ASIO-9
+TEST_F(AsioAsyncWait, cancel_when_the_promise_is_pending_then_only_the_wait_ends) {
+  async_wait(pair.promise, net::bind_cancellation_slot(cancellation.slot(), note()));
+  cancellation.emit(net::cancellation_type::total);
+  EXPECT_EQ(calls, 0);
+  io.run();
+  EXPECT_EQ(code_of(error), net::error::operation_aborted);
+  EXPECT_FALSE(cancellation.slot().has_handler());
+  pair.resolver.resolve(7);
+  io.restart();
+  EXPECT_EQ(io.run(), 0U);
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(pair.promise.get(), 7);
+}
+
+// Rule: ASIO-9
+TEST_F(AsioAsyncWait, cancel_when_the_promise_is_settled_then_the_handler_gets_its_value) {
+  async_wait(pair.promise, net::bind_cancellation_slot(cancellation.slot(), note()));
+  pair.resolver.resolve(7);
+  cancellation.emit(net::cancellation_type::terminal);
+  io.run();
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(value, 7);
+}
+
+// Rule: ASIO-9
+TEST_F(AsioAsyncWait, post_when_the_executor_throws_then_the_error_hook_hears_of_it) {
+  static int errors;
+  errors = 0;
+  const ErrorHook former =
+      set_error_hook([](ErrorOrigin /*origin*/, const Reason& /*reason*/) noexcept { ++errors; });
+  TaskContext context;
+  EventLoop loop;
+  const Executor wrong =
+      net::require(Executor(context, loop.scheduler()), priority(static_cast<TaskPriority>(9)));
+  async_wait(pair.promise, net::bind_executor(wrong, [&](const std::exception_ptr& /*error*/,
+                                                         int /*value*/) { ++calls; }));
+  pair.resolver.resolve(7);
+  set_error_hook(former);
+  EXPECT_EQ(errors, 1);
+  EXPECT_EQ(calls, 0);
+}
+
+// Rule: ASIO-9
+TEST(AsioAsyncWaits, cancel_when_others_settle_at_the_same_time_then_each_wait_ends_once) {
+  constexpr int count = 2'000;
+  AgentCluster cluster({.agents = 2});
+  net::io_context io;
+  int ended = 0;
+  for (int at = 0; at < count; ++at) {
+    net::cancellation_signal cancellation;
+    auto [promise, resolver] = Promise<int>::with_resolver();
+    std::atomic<bool> settles{false};
+    cluster.scheduler().post([&settles, resolver = std::move(resolver)]() mutable {
+      settles.store(true);
+      resolver.resolve(1);
+    });
+    const auto end = [&](const std::exception_ptr& error, int value) {
+      ++ended;
+      EXPECT_EQ(value == 1, error == nullptr);
+    };
+    async_wait(promise,
+               net::bind_cancellation_slot(cancellation.slot(), net::bind_executor(io, end)));
+    while (!settles.load()) std::this_thread::yield();
+    cancellation.emit(net::cancellation_type::terminal);
+    io.restart();
+    io.run();
+    EXPECT_EQ(promise.get(), 1);
+  }
+  EXPECT_EQ(ended, count);
+}
+
+}  // namespace
+}  // namespace HEIST_NAMESPACE::asio
