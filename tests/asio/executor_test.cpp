@@ -1,6 +1,7 @@
 // Executor: Asio's handlers are tasks at priorities, and its properties are Asio's.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <heist/asio.hpp>
 #include <heist/heist.hpp>
 #include <memory>
@@ -124,6 +125,19 @@ TEST_F(AsioExecutor, tracked_when_copied_moved_and_assigned_then_each_executor_c
   EXPECT_EQ(context.outstanding_work(), 2U);
   assigned = net::require(assigned, execution::outstanding_work.untracked);
   EXPECT_EQ(context.outstanding_work(), 1U);
+}
+
+// Rule: ASIO-4
+TEST_F(AsioExecutor, operation_when_it_waits_for_a_handler_of_the_executor_then_that_is_work) {
+  net::io_context io;
+  net::steady_timer timer(io);
+  timer.expires_after(std::chrono::hours(1));
+  timer.async_wait(net::bind_executor(executor, [](const error_code& /*error*/) {}));
+  EXPECT_GE(context.outstanding_work(), 1U);
+  timer.cancel();
+  io.run();
+  loop.run_until_idle();
+  EXPECT_EQ(context.outstanding_work(), 0U);
 }
 
 // Rule: ASIO-1

@@ -1,9 +1,11 @@
 // post1, post2, post4, post8: that many threads post tasks to one worker, until the last has run.
 // /empty, /16B, /40B: fire and forget, with captures of that size. /promise: each result is kept
-// and then fetched, by the thread that posted it.
+// and then fetched, by the thread that posted it. executor/40B: one thread posts by
+// boost::asio::post.
 #include <future>
 #include <string>
 
+#include "../../subjects/heist_executor.hpp"
 #include "batch.hpp"
 #include "promises.hpp"
 #include "raw_ring.hpp"
@@ -62,6 +64,14 @@ void add_promises(Registry& registry, const std::string& workload, int producers
 }
 
 }  // namespace
+
+/// Executors of Asio with one thread, and heist without its executor.
+void add_executor(Registry& registry) {
+  using Executors = SubjectList<HeistExecutor, HeistWithoutExecutor, AsioPoolSubject, AsioSubject>;
+  add_for(Executors(), registry,
+          {.workload = "executor/40B", .subject = {}, .unit = "ns", .measure = {}},
+          []<class Subject>(Run& run) { post<Subject, 40>(run, 1); });
+}
 
 void add_post(Registry& registry) {
   for (const int producers : {1, 2, 4, 8}) {

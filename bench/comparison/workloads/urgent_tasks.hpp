@@ -16,17 +16,19 @@
 namespace bench {
 
 inline constexpr std::int64_t urgent_samples = 15'000;  // 1e5 in seven rounds
+inline constexpr std::chrono::microseconds urgent_interval(200);
 
 /// A task for each point of a grid.
 class UrgentTasks {
  public:
-  explicit UrgentTasks(std::int64_t count)
-      : samples_(std::size_t(count)),
+  explicit UrgentTasks(std::int64_t count, std::chrono::microseconds interval = urgent_interval)
+      : interval_(interval),
+        samples_(std::size_t(count)),
         started_(count, std::uint64_t(count) * std::uint64_t(count - 1) / 2) {}
 
   template <class Subject>
   void post_all(Subject& subject) {
-    Grid grid(Clock::now() + settling, interval);
+    Grid grid(Clock::now() + settling, interval_);
     for (std::size_t i = 0; i < samples_.size(); ++i) {
       grid.wait_for(std::int64_t(i));
       samples_[i].point = grid.point(std::int64_t(i));
@@ -41,7 +43,6 @@ class UrgentTasks {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr std::chrono::microseconds interval{200};
   static constexpr std::chrono::milliseconds settling{20};
 
   struct Sample {
@@ -64,6 +65,7 @@ class UrgentTasks {
     return result;
   }
 
+  std::chrono::microseconds interval_;
   std::vector<Sample> samples_;
   PoolCompletion started_;
 };

@@ -6,9 +6,11 @@
 namespace bench {
 
 void add_post(Registry& registry);
+void add_executor(Registry& registry);
 void add_pool(Registry& registry);
 void add_urgent(Registry& registry);
 void add_urgent_polled(Registry& registry);
+void add_asio_server(Registry& registry);
 void add_inside(Registry& registry);
 void add_pingpong(Registry& registry);
 void add_scope(Registry& registry);
@@ -27,11 +29,12 @@ void add_any_drop(Registry& registry);
 void add_cooperative(Registry& registry);
 
 inline void add_all(Registry& registry) {
-  for (const auto add :
-       {add_post,       add_pool,   add_urgent,       add_urgent_polled, add_inside,
-        add_scope,      add_trees,  add_loops,        add_pingpong,      add_timer_throughput,
-        add_timer_late, add_memory, add_set_priority, add_abort_group,   add_pick,
-        add_grow,       add_yield,  add_poll,         add_any_drop,      add_cooperative}) {
+  for (const auto add : {add_post,       add_executor,      add_asio_server,  add_pool,
+                         add_urgent,     add_urgent_polled, add_inside,       add_scope,
+                         add_trees,      add_loops,         add_pingpong,     add_timer_throughput,
+                         add_timer_late, add_memory,        add_set_priority, add_abort_group,
+                         add_pick,       add_grow,          add_yield,        add_poll,
+                         add_any_drop,   add_cooperative}) {
     add(registry);
   }
 }

@@ -35,6 +35,28 @@ class Executor {
   template <class T>
   using AllocatorOf = net::execution::allocator_t<T>;
 
+  template <class Property, class... Known>
+  static constexpr bool is_one_of = (std::is_same_v<Property, Known> || ...);
+  template <class Property>
+  static constexpr bool is_settable =
+      is_one_of<Property, Blocking::possibly_t, Blocking::never_t, Relationship::continuation_t,
+                Relationship::fork_t, OutstandingWork::tracked_t, OutstandingWork::untracked_t,
+                PriorityProperty, SignalProperty>;
+  void set(Blocking::possibly_t /*property*/) noexcept { is_possibly_blocking_ = true; }
+  void set(Blocking::never_t /*property*/) noexcept { is_possibly_blocking_ = false; }
+  void set(Relationship::continuation_t /*property*/) noexcept { is_continuation_ = true; }
+  void set(Relationship::fork_t /*property*/) noexcept { is_continuation_ = false; }
+  void set(OutstandingWork::tracked_t /*property*/) noexcept { work_ = TrackedWork(*context_); }
+  void set(OutstandingWork::untracked_t /*property*/) noexcept { work_ = TrackedWork(); }
+  void set(const PriorityProperty& property) noexcept {
+    urgency_ = {property.level, {}};
+    source_.reset();
+  }
+  void set(const SignalProperty& property) noexcept {
+    urgency_ = {TaskPriority::user_visible, property.follower};
+    source_ = property.source;
+  }
+
  public:
   Executor(TaskContext& context, Scheduler scheduler) noexcept
       : context_(&context), scheduler_(std::move(scheduler)) {}
@@ -56,46 +78,34 @@ class Executor {
   template <class Function>
   void execute(Function&& function) const {
     if (is_possibly_blocking_ && may_run_here()) return call(std::forward<Function>(function));
-    HandlerTask<std::decay_t<Function>> task{std::forward<Function>(function), urgency_};
+    using Task = std::decay_t<Function>;
     if (urgency_.follower) {
-      scheduler_.post(std::move(task), {.signal = urgency_.follower});
+      scheduler_.post(HandlerTask<Task>{std::forward<Function>(function), urgency_},
+                      {.signal = urgency_.follower});
     } else {
-      scheduler_.post(std::move(task), {.priority = urgency_.fixed});
+      scheduler_.post(FixedHandlerTask<Task>{std::forward<Function>(function), urgency_.fixed},
+                      {.priority = urgency_.fixed});
     }
   }
 
-  [[nodiscard]] Executor require(Blocking::possibly_t /*property*/) const noexcept {
-    return changed([](Executor& self) { self.is_possibly_blocking_ = true; });
+  /// Gives an executor with the property: one of Asio's, priority() or signal().
+  /// - `blocking.possibly`, `blocking.never`: whether execute() may call.
+  /// - `outstanding_work.tracked` counts in TaskContext::outstanding_work(). A loop that drains
+  ///   does not wait for it.
+  /// - `relationship.continuation` is a hint, which changes nothing: a handler has its place behind
+  ///   those of its priority.
+  ///
+  /// Thread: any.   Errors: std::invalid_argument of execute(), for what is no TaskPriority.
+  template <class Property>
+    requires(is_settable<Property>)
+  [[nodiscard]] Executor require(const Property& property) const& noexcept {
+    return Executor(*this).require(property);
   }
-  [[nodiscard]] Executor require(Blocking::never_t /*property*/) const noexcept {
-    return changed([](Executor& self) { self.is_possibly_blocking_ = false; });
-  }
-  /// A hint, which changes nothing: a handler has its place behind those of its priority.
-  [[nodiscard]] Executor require(Relationship::continuation_t /*property*/) const noexcept {
-    return changed([](Executor& self) { self.is_continuation_ = true; });
-  }
-  [[nodiscard]] Executor require(Relationship::fork_t /*property*/) const noexcept {
-    return changed([](Executor& self) { self.is_continuation_ = false; });
-  }
-  /// Counts in TaskContext::outstanding_work(). A loop that drains does not wait for it.
-  [[nodiscard]] Executor require(OutstandingWork::tracked_t /*property*/) const noexcept {
-    return changed([](Executor& self) { self.work_ = TrackedWork(*self.context_); });
-  }
-  [[nodiscard]] Executor require(OutstandingWork::untracked_t /*property*/) const noexcept {
-    return changed([](Executor& self) { self.work_ = TrackedWork(); });
-  }
-  /// Errors: std::invalid_argument of execute(), for a value that is no TaskPriority.
-  [[nodiscard]] Executor require(const PriorityProperty& property) const noexcept {
-    return changed([&](Executor& self) {
-      self.urgency_ = {property.level, {}};
-      self.source_.reset();
-    });
-  }
-  [[nodiscard]] Executor require(const SignalProperty& property) const noexcept {
-    return changed([&](Executor& self) {
-      self.urgency_ = {TaskPriority::user_visible, property.follower};
-      self.source_ = property.source;
-    });
+  template <class Property>
+    requires(is_settable<Property>)
+  [[nodiscard]] Executor require(const Property& property) && noexcept {
+    set(property);
+    return std::move(*this);
   }
 
   [[nodiscard]] net::execution_context& query(
@@ -143,12 +153,6 @@ class Executor {
   }
 
  private:
-  template <class Change>
-  [[nodiscard]] Executor changed(Change change) const noexcept {
-    Executor copy(*this);
-    change(copy);
-    return copy;
-  }
   [[nodiscard]] bool may_run_here() const noexcept {
     return running_urgency != nullptr && urgency_.now() >= running_urgency->now() &&
            Scheduler::current() == scheduler_ && !urgent_waiting();

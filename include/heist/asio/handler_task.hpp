@@ -47,4 +47,17 @@ struct HandlerTask {
   Urgency urgency;
 };
 
+/// A HandlerTask whose priority is fixed, which takes less memory.
+template <class Function>
+struct FixedHandlerTask {
+  void operator()() {
+    const Urgency urgency{priority, {}};
+    const RunningHandler running(urgency);
+    std::move(function)();
+  }
+
+  Function function;
+  TaskPriority priority;
+};
+
 }  // namespace HEIST_ASIO_NAMESPACE

@@ -1,0 +1,116 @@
+// TCP servers on Boost.Asio, whose requests are handled by one further thread: a heist agent, or a
+// thread pool of Asio.
+#pragma once
+
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/write.hpp>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <heist/agent_cluster.hpp>
+#include <heist/asio.hpp>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace bench {
+
+class HeistHandlers {
+ public:
+  static constexpr const char* name = "heist";
+  [[nodiscard]] const auto& urgent() const noexcept { return urgent_; }
+  [[nodiscard]] const auto& background() const noexcept { return background_; }
+
+ private:
+  using Executor = heist::asio::Executor;
+  [[nodiscard]] Executor at(heist::TaskPriority level) {
+    return Executor(context_, cluster_).require(heist::asio::priority(level));
+  }
+
+  heist::asio::TaskContext context_;
+  heist::AgentCluster cluster_{{.agents = 1}};
+  Executor urgent_ = at(heist::TaskPriority::user_blocking);
+  Executor background_ = at(heist::TaskPriority::background);
+};
+
+class AsioHandlers {
+ public:
+  static constexpr const char* name = "asio_thread_pool";
+  ~AsioHandlers() { pool_.join(); }
+  [[nodiscard]] auto urgent() noexcept { return pool_.get_executor(); }
+  [[nodiscard]] auto background() noexcept { return pool_.get_executor(); }
+
+ private:
+  boost::asio::thread_pool pool_{1};
+};
+
+/// Each byte that the client sends is a request. The thread of the sockets reads it and posts its
+/// handler.
+template <class Handlers>
+class AsioServer {
+  using tcp = boost::asio::ip::tcp;
+
+ public:
+  static constexpr const char* name = Handlers::name;
+
+  AsioServer() {
+    tcp::acceptor acceptor(io_, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0));
+    client_.connect(acceptor.local_endpoint());
+    acceptor.accept(socket_);
+    client_.set_option(tcp::no_delay(true));
+    read();
+    thread_ = std::thread([this] { io_.run(); });
+  }
+  AsioServer(const AsioServer&) = delete;
+  AsioServer& operator=(const AsioServer&) = delete;
+  ~AsioServer() {
+    io_.stop();
+    thread_.join();
+  }
+  /// Sends a request that calls `f`. One thread calls this.
+  template <class F>
+  void post_urgent(F&& f) {
+    {
+      const std::lock_guard lock(mutex_);
+      requests_.emplace_back(std::forward<F>(f));
+    }
+    boost::asio::write(client_, boost::asio::buffer("r", 1));
+  }
+  template <class F>
+  void post_background(F&& f) {
+    boost::asio::post(handlers_.background(), std::forward<F>(f));
+  }
+
+ private:
+  void read() {
+    socket_.async_read_some(boost::asio::buffer(bytes_),
+                            [this](const auto& error, std::size_t size) {
+                              if (error) return;
+                              for (std::size_t i = 0; i < size; ++i)
+                                boost::asio::post(handlers_.urgent(), next_request());
+                              read();
+                            });
+  }
+  std::function<void()> next_request() {
+    const std::lock_guard lock(mutex_);
+    auto request = std::move(requests_.front());
+    requests_.pop_front();
+    return request;
+  }
+
+  boost::asio::io_context io_{1};
+  tcp::socket client_{io_};
+  tcp::socket socket_{io_};
+  std::array<char, 64> bytes_{};
+  std::mutex mutex_;
+  std::deque<std::function<void()>> requests_;
+  Handlers handlers_;
+  std::thread thread_;
+};
+
+}  // namespace bench
