@@ -7,11 +7,14 @@ set(heist_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/heist")
 install(TARGETS heist EXPORT heist_targets FILE_SET HEADERS)
 install(TARGETS heist_parallel EXPORT heist_parallel_targets)
 install(TARGETS heist_asio EXPORT heist_asio_targets)
+install(TARGETS heist_execution EXPORT heist_execution_targets)
 install(EXPORT heist_targets NAMESPACE heist:: FILE heist-targets.cmake
   DESTINATION "${heist_config_dir}")
 install(EXPORT heist_parallel_targets NAMESPACE heist:: FILE heist-parallel-targets.cmake
   DESTINATION "${heist_config_dir}")
 install(EXPORT heist_asio_targets NAMESPACE heist:: FILE heist-asio-targets.cmake
+  DESTINATION "${heist_config_dir}")
+install(EXPORT heist_execution_targets NAMESPACE heist:: FILE heist-execution-targets.cmake
   DESTINATION "${heist_config_dir}")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
@@ -48,3 +51,4 @@ heist_install_pc(heist "${PROJECT_DESCRIPTION}" heist "" "-ltbbmalloc -pthread")
 heist_install_pc(heist-parallel "Parallel loops on the agents of heist" heist_parallel
   "heist = ${PROJECT_VERSION}" "-ltbb")
 heist_install_pc(heist-asio "Handlers of Asio at priorities" "" "heist = ${PROJECT_VERSION}" "")
+heist_install_pc(heist-execution "Senders at priorities" "" "heist = ${PROJECT_VERSION}" "")

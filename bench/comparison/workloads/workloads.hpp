@@ -13,6 +13,7 @@ void add_urgent_polled(Registry& registry);
 void add_asio_server(Registry& registry);
 void add_inside(Registry& registry);
 void add_pingpong(Registry& registry);
+void add_schedule(Registry& registry);
 void add_scope(Registry& registry);
 void add_trees(Registry& registry);
 void add_loops(Registry& registry);
@@ -34,7 +35,7 @@ inline void add_all(Registry& registry) {
                          add_trees,      add_loops,         add_pingpong,     add_timer_throughput,
                          add_timer_late, add_memory,        add_set_priority, add_abort_group,
                          add_pick,       add_grow,          add_yield,        add_poll,
-                         add_any_drop,   add_cooperative}) {
+                         add_any_drop,   add_cooperative,   add_schedule}) {
     add(registry);
   }
 }

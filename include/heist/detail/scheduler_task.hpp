@@ -123,6 +123,8 @@ class SchedulerTask : public LoopNode {
   bool is_dynamic = false;         ///< priority follows the signal
   bool is_delayed : 1 = false;     ///< key and posted_at say until when, on arrival
   bool is_time_limit : 1 = false;  ///< of a signal, which it aborts before any task starts
+  /// Of an in-place task: its priority is its scheduler's, and not that of its receiver.
+  bool has_own_priority : 1 = false;
 
   /// The effective priority of a task with a static priority.
   [[nodiscard]] int static_level() const noexcept {

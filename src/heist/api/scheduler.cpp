@@ -1,4 +1,5 @@
 #include <heist/detail/access.hpp>
+#include <heist/detail/in_place_task.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <heist/scheduler.hpp>
 #include <utility>
@@ -95,6 +96,10 @@ std::optional<Scheduler> Scheduler::current() noexcept {
   SchedulerCore* scheduler = loop->on_agent().current.scheduler;
   if (scheduler == nullptr || scheduler == &loop->plain_source()) return std::nullopt;
   return Scheduler(Ref<TaskHome>::share(&scheduler->home), scheduler);
+}
+
+Scheduler detail::scheduler_of(SchedulerCore& core) noexcept {
+  return Access::make<Scheduler>(Ref<TaskHome>::share(&core.home), &core);
 }
 
 void detail::enqueue_microtask(Reaction& reaction) {

@@ -1,0 +1,8 @@
+// Senders and receivers (std::execution, or stdexec) that run as tasks at priorities. It needs the
+// headers of such a library, and the target heist::execution.
+#pragma once
+
+#include <heist/execution/promise_is_no_sender.hpp>
+#include <heist/execution/queries.hpp>
+#include <heist/execution/schedule_sender.hpp>
+#include <heist/execution/task_scheduler.hpp>

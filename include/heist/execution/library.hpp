@@ -1,0 +1,51 @@
+// Which library of senders the headers of heist/execution use: that of HEIST_EXECUTION_NAMESPACE,
+// which the program includes before them; else the standard one; else stdexec.
+#pragma once
+
+#include <heist/version.hpp>
+#include <version>
+
+#if defined(HEIST_EXECUTION_NAMESPACE)
+#elif defined(__cpp_lib_senders)
+#include <execution>
+#include <stop_token>
+#define HEIST_EXECUTION_NAMESPACE std::execution
+#define HEIST_EXECUTION_QUERY_NAMESPACE std
+#elif __has_include(<stdexec/execution.hpp>)
+#include <stdexec/execution.hpp>
+#define HEIST_EXECUTION_NAMESPACE stdexec
+// Versions of stdexec before and after the renaming have these names.
+#define HEIST_EXECUTION_OLD_TAGS
+#else
+#error \
+    "heist/execution.hpp needs senders: std::execution, stdexec, or the library whose namespace \
+HEIST_EXECUTION_NAMESPACE names and whose header is included before"
+#endif
+
+#if !defined(HEIST_EXECUTION_QUERY_NAMESPACE)
+#define HEIST_EXECUTION_QUERY_NAMESPACE HEIST_EXECUTION_NAMESPACE
+#endif
+
+namespace HEIST_NAMESPACE::execution {
+
+namespace ex = ::HEIST_EXECUTION_NAMESPACE;
+/// Where queries of environments and stop tokens are, which the standard has in std itself.
+namespace exq = ::HEIST_EXECUTION_QUERY_NAMESPACE;
+
+#if defined(HEIST_EXECUTION_OLD_TAGS)
+using SenderTag = ex::sender_t;
+using ReceiverTag = ex::receiver_t;
+using SchedulerTag = ex::scheduler_t;
+using OperationStateTag = ex::operation_state_t;
+#else
+using SenderTag = ex::sender_tag;
+using ReceiverTag = ex::receiver_tag;
+using SchedulerTag = ex::scheduler_tag;
+using OperationStateTag = ex::operation_state_tag;
+#endif
+
+/// Whether operations with this environment may be told to stop by their stop token.
+template <class Env>
+inline constexpr bool has_stop_token = !exq::unstoppable_token<exq::stop_token_of_t<Env>>;
+
+}  // namespace HEIST_NAMESPACE::execution
