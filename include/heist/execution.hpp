@@ -2,7 +2,9 @@
 // headers of such a library, and the target heist::execution.
 #pragma once
 
-#include <heist/execution/promise_is_no_sender.hpp>
+#include <heist/execution/as_sender.hpp>
+#include <heist/execution/await_sender.hpp>
 #include <heist/execution/queries.hpp>
 #include <heist/execution/schedule_sender.hpp>
 #include <heist/execution/task_scheduler.hpp>
+#include <heist/execution/to_promise.hpp>

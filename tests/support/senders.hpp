@@ -63,6 +63,13 @@ struct get_forward_progress_guarantee_t {
   }
 };
 inline constexpr get_forward_progress_guarantee_t get_forward_progress_guarantee{};
+struct get_scheduler_t {
+  template <class Env>
+  auto operator()(const Env& env) const noexcept {
+    return env.query(*this);
+  }
+};
+inline constexpr get_scheduler_t get_scheduler{};
 enum class forward_progress_guarantee { concurrent, parallel, weakly_parallel };
 template <class Completion>
 struct get_completion_scheduler_t {

@@ -18,6 +18,18 @@ namespace HEIST_NAMESPACE::detail {
 template <class T>
 inline constexpr bool restores_state<Promise<T>> = true;
 
+/// Whether a `co_await` takes it as it is.
+template <class Awaitable>
+inline constexpr bool is_awaitable =
+    requires(Awaitable&& of) { std::forward<Awaitable>(of).operator co_await(); } ||
+    requires(Awaitable&& of) { operator co_await(std::forward<Awaitable>(of)); } ||
+    requires(Awaitable&& of) { of.await_ready(); };
+
+/// What a `co_await` takes in the place of something that is not awaitable: a specialisation has
+/// `of(Awaitable&&)`, which gives an awaiter that restores the coroutine's state.
+template <class Awaitable>
+struct AwaitedAs;
+
 /// The part that both kinds of coroutine promise (value, void) share. The state is separate from
 /// the frame, so the frame and its parameters are destroyed when the body ends, even if the promise
 /// is still held.
@@ -59,6 +71,10 @@ class CoroutinePromiseBase {
   decltype(auto) await_transform(Awaitable&& awaitable) {
     if constexpr (restores_state<std::remove_cvref_t<Awaitable>>) {
       return std::forward<Awaitable>(awaitable);
+    } else if constexpr (requires {
+                           AwaitedAs<Awaitable>::of(std::forward<Awaitable>(awaitable));
+                         }) {
+      return AwaitedAs<Awaitable>::of(std::forward<Awaitable>(awaitable));
     } else {
       return StateKeepingAwaiter<Awaitable>(kept_state_, std::forward<Awaitable>(awaitable));
     }

@@ -38,4 +38,9 @@ HEIST_EXPORT void finish_refused(SchedulerTask& task) noexcept;
 /// A handle of the scheduler.   Precondition: its home exists.
 [[nodiscard]] HEIST_EXPORT Scheduler scheduler_of(SchedulerCore& core) noexcept;
 
+/// The running task's scheduler, or the loop's first one outside of any task.
+///
+/// Errors: NotAllowedError when no loop runs on this thread.
+[[nodiscard]] HEIST_EXPORT Scheduler scheduler_here();
+
 }  // namespace HEIST_NAMESPACE::detail

@@ -102,6 +102,15 @@ Scheduler detail::scheduler_of(SchedulerCore& core) noexcept {
   return Access::make<Scheduler>(Ref<TaskHome>::share(&core.home), &core);
 }
 
+Scheduler detail::scheduler_here() {
+  if (auto current = Scheduler::current()) return *std::move(current);
+  LoopCore* const loop = current_loop();
+  if (loop == nullptr) {
+    throw NotAllowedError("no event loop runs on this thread: name a scheduler");
+  }
+  return scheduler_of(loop->first_scheduler());
+}
+
 void detail::enqueue_microtask(Reaction& reaction) {
   reaction.bind_to_current_agent();
   deliver(reaction);

@@ -1,4 +1,5 @@
 #include <heist/detail/access.hpp>
+#include <heist/detail/in_place_task.hpp>
 #include <heist/error.hpp>
 #include <heist/timeout.hpp>
 
@@ -17,16 +18,6 @@ bool withdraw(TimeoutTask& task) {
   LoopCore& loop = *task.scheduler->home.as_loop();
   const DriveScopeUnlessInside driving(loop);
   return loop.on_agent().withdraw(task);
-}
-
-/// The running task's scheduler, or the loop's first one outside of any task.
-Scheduler scheduler_here() {
-  if (auto scheduler = Scheduler::current()) return *std::move(scheduler);
-  LoopCore* loop = current_loop();
-  if (loop == nullptr) {
-    throw NotAllowedError("no event loop runs on this thread: name a scheduler");
-  }
-  return Access::make<Scheduler>(Ref<TaskHome>::share(loop), &loop->first_scheduler());
 }
 
 }  // namespace
