@@ -2,9 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <heist/heist.hpp>
-#include <memory>
-#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -45,11 +44,11 @@ using StopEnv = ex::prop<exq::get_stop_token_t, exq::inplace_stop_token>;
 using SignalEnv = ex::prop<GetSignal, TaskSignal>;
 
 /// Operations that free themselves when they end, so that whoever touches one after that is seen.
-template <class Env>
+template <class Sender, class Env>
 class OnHeap {
  public:
-  static void start(TaskScheduler scheduler, Ends& ends, Env env) {
-    auto* const self = new OnHeap(scheduler, ends, std::move(env));
+  static void start(const Sender& sender, Ends& ends, Env env) {
+    auto* const self = new OnHeap(sender, ends, std::move(env));
     ex::start(self->operation_);
   }
 
@@ -62,10 +61,8 @@ class OnHeap {
     [[nodiscard]] const Env& get_env() const noexcept { return self->env_; }
   };
 
-  OnHeap(TaskScheduler scheduler, Ends& ends, Env env)
-      : ends_(ends),
-        env_(std::move(env)),
-        operation_(ex::connect(ex::schedule(scheduler), Ending{this})) {}
+  OnHeap(const Sender& sender, Ends& ends, Env env)
+      : ends_(ends), env_(std::move(env)), operation_(ex::connect(sender, Ending{this})) {}
   void end(std::atomic<int>& count) noexcept {
     delete this;
     ++count;
@@ -73,17 +70,17 @@ class OnHeap {
 
   Ends& ends_;
   Env env_;
-  ex::connect_result_t<ScheduleSender<TaskScheduler>, Ending> operation_;
+  ex::connect_result_t<const Sender&, Ending> operation_;
 };
 
 /// Threads start operations until the work is done that `meanwhile` does.
-template <class Env, class Work>
-int start_during(TaskScheduler scheduler, Ends& ends, const Env& env, Work&& meanwhile) {
+template <class Sender, class Env, class Work>
+int start_during(const Sender& sender, Ends& ends, const Env& env, Work&& meanwhile) {
   std::atomic<int> started{0};
   std::atomic<bool> ends_now{false};
   const auto start = [&] {
     while (!ends_now && started < 100'000) {
-      OnHeap<Env>::start(scheduler, ends, env);
+      OnHeap<Sender, Env>::start(sender, ends, env);
       ++started;
     }
   };
@@ -101,8 +98,9 @@ int start_during(TaskScheduler scheduler, Ends& ends, const Env& env, Work&& mea
 TEST_P(SendersOn, close_when_threads_start_operations_then_each_ends_once) {
   exq::inplace_stop_source source;
   Ends ends;
-  const int started = start_during(sched, ends, StopEnv{exq::get_stop_token, source.get_token()},
-                                   [&] { cluster.close(CloseMode::abort()); });
+  const int started =
+      start_during(ex::schedule(sched), ends, StopEnv{exq::get_stop_token, source.get_token()},
+                   [&] { cluster.close(CloseMode::abort()); });
   EXPECT_EQ(ends.all(), started);
   EXPECT_GE(ends.stops, 1);
 }
@@ -111,9 +109,24 @@ TEST_P(SendersOn, close_when_threads_start_operations_then_each_ends_once) {
 TEST_P(SendersOn, request_stop_when_threads_start_operations_then_each_ends_once) {
   exq::inplace_stop_source source;
   Ends ends;
-  const int started = start_during(sched, ends, StopEnv{exq::get_stop_token, source.get_token()},
-                                   [&] { source.request_stop(); });
+  const int started =
+      start_during(ex::schedule(sched), ends, StopEnv{exq::get_stop_token, source.get_token()},
+                   [&] { source.request_stop(); });
   cluster.close(CloseMode::drain());
+  EXPECT_EQ(ends.all(), started);
+  EXPECT_GE(ends.stops, 1);
+}
+
+// Rule: SND-8
+TEST_P(SendersOn, request_stop_when_threads_start_delays_then_each_ends_once) {
+  exq::inplace_stop_source source;
+  Ends ends;
+  const int started = start_during(sched.schedule_after(std::chrono::microseconds(100)), ends,
+                                   StopEnv{exq::get_stop_token, source.get_token()},
+                                   [&] { source.request_stop(); });
+  auto mode = CloseMode::drain();
+  mode.wait_for_delayed = true;
+  cluster.close(mode);
   EXPECT_EQ(ends.all(), started);
   EXPECT_GE(ends.stops, 1);
 }
@@ -122,10 +135,11 @@ TEST_P(SendersOn, request_stop_when_threads_start_operations_then_each_ends_once
 TEST_P(SendersOn, abort_when_threads_start_operations_then_each_ends_once) {
   TaskController controller;
   Ends ends;
-  const int started = start_during(sched, ends, SignalEnv{get_signal, controller.signal()}, [&] {
-    controller.set_priority(TaskPriority::user_blocking);
-    controller.abort();
-  });
+  const int started =
+      start_during(ex::schedule(sched), ends, SignalEnv{get_signal, controller.signal()}, [&] {
+        controller.set_priority(TaskPriority::user_blocking);
+        controller.abort();
+      });
   cluster.close(CloseMode::drain());
   EXPECT_EQ(ends.all(), started);
   EXPECT_GE(ends.stops, 1);
@@ -135,7 +149,8 @@ TEST_P(SendersOn, abort_when_threads_start_operations_then_each_ends_once) {
 TEST_P(SendersOn, close_when_operations_wait_that_cannot_be_stopped_then_each_completes) {
   constexpr int count = 2'000;
   Ends ends;
-  for (int i = 0; i < count; ++i) OnHeap<NoEnv>::start(sched, ends, {});
+  for (int i = 0; i < count; ++i)
+    OnHeap<decltype(ex::schedule(sched)), NoEnv>::start(ex::schedule(sched), ends, {});
   cluster.close(CloseMode::abort());
   EXPECT_EQ(ends.values, count);
 }

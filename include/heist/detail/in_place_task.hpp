@@ -1,6 +1,8 @@
 // In-place tasks: tasks that stand in memory of whoever posts them, such as operation states.
 #pragma once
 
+#include <chrono>
+#include <heist/delay.hpp>
 #include <heist/detail/export.hpp>
 #include <heist/detail/forward.hpp>
 #include <heist/detail/scheduler_task.hpp>
@@ -26,6 +28,11 @@ struct InPlaceOps : LoopNodeOps {
 /// Posts an in-place task without a signal, whose scheduler is set. Returns false when the home is
 /// closed; the task is still the caller's then.
 [[nodiscard]] HEIST_EXPORT bool post_in_place(SchedulerTask& task) noexcept;
+/// The same once the delay, counted from now, is over.
+[[nodiscard]] HEIST_EXPORT bool post_in_place(SchedulerTask& task, Delay delay) noexcept;
+/// The time of the scheduler's loop or cluster, which a virtual clock counts from zero.
+[[nodiscard]] HEIST_EXPORT std::chrono::steady_clock::time_point time_at(
+    const SchedulerCore& scheduler) noexcept;
 
 /// Called when its home drops a task that has to be finished all the same: finishes it, and what
 /// that leads to (finish_refused), however long that chain is, without taking stack for it.

@@ -4,19 +4,22 @@
 
 #include <concepts>
 #include <heist/abort_signal.hpp>
+#include <heist/delay.hpp>
 #include <heist/detail/in_place_task.hpp>
 #include <heist/execution/library.hpp>
 #include <heist/execution/queries.hpp>
 #include <heist/priority.hpp>
 #include <heist/scheduler.hpp>
-#include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace HEIST_NAMESPACE::execution {
 
 /// Stands for the signal of a scheduler that has none.
 struct NoSignal {};
+/// Stands for the time for which an operation waits that takes its turn at once.
+struct NoWait {};
 
 /// The callback of an operation that waits as a task with a signal. If it is destroyed without a
 /// call, the operation has been aborted, or its loop closed.
@@ -39,19 +42,24 @@ class Turn {
 /// that nothing is allocated and nothing can fail. With one, a task with a node of its own waits in
 /// its stead: a signal may know a task's node for longer than an operation lives.
 ///
-/// `Signal` is NoSignal, or the AbortSignal of its scheduler.
-template <class Receiver, class Signal>
+/// `Signal` is NoSignal, or the AbortSignal of its scheduler. `Wait` is NoWait, or tells the delay
+/// when the operation starts.
+template <class Receiver, class Signal, class Wait = NoWait>
 class ScheduleOperation final : private detail::SchedulerTask {
  public:
   using operation_state_concept = OperationStateTag;
   using Env = std::remove_cvref_t<decltype(ex::get_env(std::declval<const Receiver&>()))>;
   static constexpr bool has_own_signal = std::same_as<Signal, AbortSignal>;
   static constexpr bool may_have_signal = has_own_signal || has_signal<Env>;
+  static constexpr bool waits = !std::same_as<Wait, NoWait>;
   static constexpr bool may_stop = may_have_signal || has_stop_token<Env>;
 
   ScheduleOperation(detail::SchedulerCore& core, std::optional<TaskPriority> own, Signal signal,
-                    Receiver receiver) noexcept
-      : SchedulerTask(table, false), receiver_(std::move(receiver)), signal_(std::move(signal)) {
+                    Receiver receiver, Wait wait = {}) noexcept
+      : SchedulerTask(table, false),
+        receiver_(std::move(receiver)),
+        signal_(std::move(signal)),
+        wait_(wait) {
     scheduler = &core;
     has_own_priority = own.has_value();
     if (own) priority = *own;
@@ -62,7 +70,7 @@ class ScheduleOperation final : private detail::SchedulerTask {
       if (auto signal = signal_now(); signal.valid()) return post_with(std::move(signal));
     }
     if (const auto asked = priority_now()) priority = *asked;
-    if (!detail::post_in_place(*this)) refuse();
+    if (!post()) refuse();
   }
 
  private:
@@ -106,12 +114,27 @@ class ScheduleOperation final : private detail::SchedulerTask {
       return std::nullopt;
     }
   }
+  [[nodiscard]] Delay delay_now() const noexcept {
+    if constexpr (waits) {
+      return wait_.delay_now(*scheduler);
+    } else {
+      return {};
+    }
+  }
+  [[nodiscard]] bool post() noexcept {
+    if constexpr (waits) {
+      return detail::post_in_place(*this, delay_now());
+    } else {
+      return detail::post_in_place(*this);
+    }
+  }
   /// If there is no memory for the task, the operation is stopped.
   void post_with(AbortSignal signal) noexcept {
     Turn<ScheduleOperation> turn(*this);
     try {
       detail::scheduler_of(*scheduler)
-          .post(std::move(turn), {.signal = std::move(signal), .priority = priority_now()});
+          .post(std::move(turn),
+                {.signal = std::move(signal), .priority = priority_now(), .delay = delay_now()});
     } catch (...) {  // NOLINT(bugprone-empty-catch): whoever has the turn then, drops it
     }
   }
@@ -135,6 +158,7 @@ class ScheduleOperation final : private detail::SchedulerTask {
 
   Receiver receiver_;
   [[no_unique_address]] Signal signal_;
+  [[no_unique_address]] Wait wait_;
 };
 
 }  // namespace HEIST_NAMESPACE::execution

@@ -1,7 +1,11 @@
 // TaskScheduler, SignalScheduler, as_scheduler: a Heist scheduler as one of std::execution.
 #pragma once
 
+#include <chrono>
+#include <heist/delay.hpp>
 #include <heist/detail/access.hpp>
+#include <heist/detail/in_place_task.hpp>
+#include <heist/execution/delay_sender.hpp>
 #include <heist/execution/library.hpp>
 #include <heist/execution/schedule_sender.hpp>
 #include <heist/priority.hpp>
@@ -30,6 +34,19 @@ class TaskScheduler {
   [[nodiscard]] ScheduleSender<TaskScheduler> schedule() const noexcept {
     return ScheduleSender<TaskScheduler>(*this);
   }
+
+  /// The clock of its loop or cluster, on which delays end; a virtual one counts from zero.
+  [[nodiscard]] std::chrono::steady_clock::time_point now() const noexcept {
+    return detail::time_at(*core_);
+  }
+  /// As schedule(), a time after the operation has started; or once that time has come.
+  [[nodiscard]] DelaySender<TaskScheduler, WaitFor> schedule_after(Delay delay) const noexcept {
+    return {*this, WaitFor{delay}};
+  }
+  [[nodiscard]] DelaySender<TaskScheduler, WaitUntil> schedule_at(
+      std::chrono::steady_clock::time_point time) const noexcept {
+    return {*this, WaitUntil{time}};
+  }
   /// What has begun goes on, whatever else is there: starving by priorities comes before that.
   [[nodiscard]] static constexpr auto query(ex::get_forward_progress_guarantee_t /*q*/) noexcept {
     return ex::forward_progress_guarantee::parallel;
@@ -47,6 +64,8 @@ class TaskScheduler {
 
  private:
   friend class ScheduleSender<TaskScheduler>;
+  template <class OfScheduler, class Wait>
+  friend class DelaySender;
   friend TaskScheduler as_scheduler(const Scheduler& scheduler);
   friend TaskScheduler as_scheduler(const Scheduler& scheduler, TaskPriority priority);
 
@@ -72,6 +91,19 @@ class SignalScheduler {
   [[nodiscard]] ScheduleSender<SignalScheduler> schedule() const noexcept {
     return ScheduleSender<SignalScheduler>(*this);
   }
+
+  /// The clock of its loop or cluster, on which delays end; a virtual one counts from zero.
+  [[nodiscard]] std::chrono::steady_clock::time_point now() const noexcept {
+    return detail::time_at(*core_);
+  }
+  /// As schedule(), a time after the operation has started; or once that time has come.
+  [[nodiscard]] DelaySender<SignalScheduler, WaitFor> schedule_after(Delay delay) const noexcept {
+    return {*this, WaitFor{delay}};
+  }
+  [[nodiscard]] DelaySender<SignalScheduler, WaitUntil> schedule_at(
+      std::chrono::steady_clock::time_point time) const noexcept {
+    return {*this, WaitUntil{time}};
+  }
   [[nodiscard]] static constexpr auto query(ex::get_forward_progress_guarantee_t /*q*/) noexcept {
     return ex::forward_progress_guarantee::parallel;
   }
@@ -88,6 +120,8 @@ class SignalScheduler {
 
  private:
   friend class ScheduleSender<SignalScheduler>;
+  template <class OfScheduler, class Wait>
+  friend class DelaySender;
   friend SignalScheduler as_scheduler(const Scheduler& scheduler, TaskSignal signal);
 
   SignalScheduler(detail::SchedulerCore& core, AbortSignal signal) noexcept

@@ -58,6 +58,16 @@ bool post_in_place(SchedulerTask& task) noexcept {
   return task.scheduler->home.post(task);
 }
 
+bool post_in_place(SchedulerTask& task, Delay delay) noexcept {
+  task.scheduler->home.set_delay(task, delay);
+  return post_in_place(task);
+}
+
+std::chrono::steady_clock::time_point time_at(const SchedulerCore& scheduler) noexcept {
+  const LoopTime& time = scheduler.home.time();
+  return time.is_virtual() ? LoopTime::Clock::time_point(time.now()) : LoopTime::Clock::now();
+}
+
 void finish_dropped(SchedulerTask& task) noexcept {
   if (Finishing* under_way = Finishing::of(task)) return under_way->add(task);
   Finishing finishing(task.scheduler->home);
