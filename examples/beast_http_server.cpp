@@ -2,6 +2,7 @@
 // agents run the handlers, and each request has a signal with its priority and its deadline. It
 // serves itself three requests, and ends.
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
@@ -11,6 +12,7 @@
 #include <boost/beast/http.hpp>
 #include <chrono>
 #include <cstdio>
+#include <exception>
 #include <heist/asio.hpp>
 #include <heist/heist.hpp>
 #include <string>
@@ -100,18 +102,15 @@ net::awaitable<unsigned> fetch(tcp::endpoint server, const char* target) {
   co_return response.result_int();
 }
 
-/// Some clients, one after the other.
-net::awaitable<void> ask(net::io_context& io, tcp::endpoint server, bool& served) {
+/// Some clients, one after the other. Whether they got what they should.
+net::awaitable<bool> ask(tcp::endpoint server) {
   const unsigned urgent = co_await fetch(server, "/page");
   const unsigned report = co_await fetch(server, "/report");
   const unsigned late = co_await fetch(server, "/report/endless");
-  served = urgent == 200 && report == 200 && late == 503;
-  io.stop();
+  co_return urgent == 200 && report == 200 && late == 503;
 }
 
-}  // namespace
-
-int main() {
+bool run() {
   // In this order: what is made first ends last, when nothing uses it any more.
   heist::asio::TaskContext context;
   net::io_context io(1);
@@ -121,9 +120,22 @@ int main() {
   const auto log = net::require(heist::asio::Executor(context, cluster),
                                 heist::asio::priority(heist::TaskPriority::background));
   tcp::acceptor acceptor(io, tcp::endpoint(net::ip::address_v4::loopback(), 0));
-  bool served = false;
   net::co_spawn(io, listen(acceptor, scheduler, log), net::detached);
-  net::co_spawn(io, ask(io, acceptor.local_endpoint(), served), net::detached);
+
+  auto asked = net::co_spawn(io, ask(acceptor.local_endpoint()), heist::use_promise);
+  heist::async_wait(asked,
+                    net::bind_executor(io, [&io](const auto&... /*outcome*/) { io.stop(); }));
   io.run();
-  return served ? 0 : 1;
+  return asked.get();
+}
+
+}  // namespace
+
+int main() {
+  try {
+    return run() ? 0 : 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "beast_http_server: %s\n", error.what());
+    return 1;
+  }
 }
