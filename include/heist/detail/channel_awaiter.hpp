@@ -15,33 +15,31 @@
 namespace HEIST_NAMESPACE::detail {
 
 /// Takes a turn without a wait, or else waits for one.
-class TurnAwaiter : public WaitAwaiter<ChannelSide, ChannelGrant> {
-  using Base = WaitAwaiter<ChannelSide, ChannelGrant>;
+template <class T>
+class TurnAwaiter : public WaitAwaiter<ChannelSide, ChannelGrant<T>> {
+  using Base = WaitAwaiter<ChannelSide, ChannelGrant<T>>;
 
  public:
   using Base::Base;
 
   [[nodiscard]] bool await_ready() noexcept {
-    turn_ = core().try_take();
+    turn_ = this->core().try_take();
     return !turn_.must_wait();
   }
   template <class Awaiting>
   void await_suspend(std::coroutine_handle<Awaiting> coroutine) {
-    core().check_room_to_wait();
+    this->core().check_room_to_wait();
     Base::await_suspend(coroutine);
   }
 
  protected:
-  /// Calls `use(turn)`. Whoever has waited may be the last one to know the channel.
+  /// Calls `use(channel, turn)`. Whoever has waited may be the last one to know the channel.
   template <class Use>
   auto with_turn(Use use) {
-    if (!turn_.must_wait()) return use(turn_);
-    ChannelGrant grant = Base::await_resume();
-    return use(grant.take());
-  }
-  template <class T>
-  [[nodiscard]] ChannelState<T>& channel() const noexcept {
-    return static_cast<ChannelState<T>&>(core().channel());
+    auto& channel = static_cast<ChannelState<T>&>(this->core().channel());
+    if (!turn_.must_wait()) return use(channel, turn_);
+    ChannelGrant<T> grant = Base::await_resume();
+    return use(channel, grant.take());
   }
 
  private:
@@ -49,25 +47,27 @@ class TurnAwaiter : public WaitAwaiter<ChannelSide, ChannelGrant> {
 };
 
 template <class T>
-class ReceiveAwaiter : public TurnAwaiter {
+class ReceiveAwaiter : public TurnAwaiter<T> {
  public:
-  using TurnAwaiter::TurnAwaiter;
+  using TurnAwaiter<T>::TurnAwaiter;
 
   [[nodiscard]] std::optional<T> await_resume() {
-    return with_turn([this](ChannelTurn turn) { return channel<T>().receive(turn); });
+    return this->with_turn(
+        [](ChannelState<T>& channel, ChannelTurn turn) { return channel.receive(turn); });
   }
 };
 
 /// The value stays where it is until a cell is there for it.
 template <class T>
-class SendAwaiter : public TurnAwaiter {
+class SendAwaiter : public TurnAwaiter<T> {
  public:
   SendAwaiter(ChannelSide& side, Ref<SignalCore> signal, T& value) noexcept
-      : TurnAwaiter(side, std::move(signal)), value_(value) {}
+      : TurnAwaiter<T>(side, std::move(signal)), value_(value) {}
 
   [[nodiscard]] bool await_resume() {
-    return with_turn(
-        [this](ChannelTurn turn) { return channel<T>().send(turn, std::move(value_)); });
+    return this->with_turn([this](ChannelState<T>& channel, ChannelTurn turn) {
+      return channel.send(turn, std::move(value_));
+    });
   }
 
  private:
@@ -76,7 +76,7 @@ class SendAwaiter : public TurnAwaiter {
 
 /// What `receive()` returns.
 template <class T>
-using Receive = Wait<ChannelSide, ChannelGrant, ReceiveAwaiter<T>>;
+using Receive = Wait<ChannelSide, ChannelGrant<T>, ReceiveAwaiter<T>>;
 
 /// What `send()` returns, to be awaited at once. `Value` is T&, or T for a copy.
 template <class T, class Value>

@@ -110,4 +110,28 @@ class ChannelState final : public ChannelCore {
   const std::unique_ptr<Cell[]> cells_;
 };
 
+/// The right to take one turn of a channel of T, which a coroutine has waited for. It keeps the
+/// channel.
+template <class T>
+class ChannelGrant {
+ public:
+  explicit ChannelGrant(Ref<ChannelSide> side) noexcept : side_(std::move(side)) {}
+  ChannelGrant(ChannelGrant&& other) noexcept
+      : side_(std::move(other.side_)), is_used_(other.is_used_) {}
+  ChannelGrant& operator=(ChannelGrant&&) = delete;
+  ~ChannelGrant() {
+    if (side_ && !is_used_) side_->withdraw();
+  }
+
+  /// To be called once.
+  [[nodiscard]] ChannelTurn take() noexcept {
+    is_used_ = true;
+    return side_->take_granted();
+  }
+
+ private:
+  Ref<ChannelSide> side_;
+  bool is_used_ = false;
+};
+
 }  // namespace HEIST_NAMESPACE::detail

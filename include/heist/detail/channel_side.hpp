@@ -4,12 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <heist/detail/export.hpp>
-#include <heist/detail/ref.hpp>
 #include <heist/detail/sync.hpp>
 #include <heist/detail/wait_core.hpp>
 #include <heist/version.hpp>
 #include <memory>
-#include <utility>
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -73,7 +71,7 @@ class ChannelTurn {
 /// Proof   stress/model/models/channels.cpp, stress/channel_stress.cpp
 class alignas(64) HEIST_EXPORT ChannelSide final : public WaitCore {
  public:
-  enum class Of : std::uint8_t { senders, receivers };
+  enum class Of : std::uint32_t { senders, receivers };
 
   static constexpr std::size_t most_cells = std::size_t{1} << 19;
   /// More cannot wait: who would is refused.
@@ -213,28 +211,6 @@ class alignas(64) HEIST_EXPORT ChannelSide final : public WaitCore {
   std::uint32_t end_ = no_turn;  ///< of receivers: the first turn that will not be ready
   sync::atomic<std::uint64_t> word_;
   sync::atomic<std::int64_t> owed_{0};
-};
-
-/// The right to take one turn, which a coroutine has waited for. It keeps the channel.
-class ChannelGrant {
- public:
-  explicit ChannelGrant(Ref<ChannelSide> side) noexcept : side_(std::move(side)) {}
-  ChannelGrant(ChannelGrant&& other) noexcept
-      : side_(std::move(other.side_)), is_used_(other.is_used_) {}
-  ChannelGrant& operator=(ChannelGrant&&) = delete;
-  ~ChannelGrant() {
-    if (side_ && !is_used_) side_->withdraw();
-  }
-
-  /// To be called once.
-  [[nodiscard]] ChannelTurn take() noexcept {
-    is_used_ = true;
-    return side_->take_granted();
-  }
-
- private:
-  Ref<ChannelSide> side_;
-  bool is_used_ = false;
 };
 
 }  // namespace HEIST_NAMESPACE::detail
