@@ -73,13 +73,13 @@ class OnHeap {
   ex::connect_result_t<const Sender&, Ending> operation_;
 };
 
-/// Threads start operations until the work is done that `meanwhile` does.
+/// Threads start operations before the work of `meanwhile`, during that, and after it.
 template <class Sender, class Env, class Work>
 int start_during(const Sender& sender, Ends& ends, const Env& env, Work&& meanwhile) {
   std::atomic<int> started{0};
   std::atomic<bool> ends_now{false};
   const auto start = [&] {
-    while (!ends_now && started < 100'000) {
+    while (!ends_now) {
       OnHeap<Sender, Env>::start(sender, ends, env);
       ++started;
     }
@@ -88,7 +88,7 @@ int start_during(const Sender& sender, Ends& ends, const Env& env, Work&& meanwh
   for (int i = 0; i < 2; ++i) threads.emplace_back(start);
   while (started < 1'000) std::this_thread::yield();
   meanwhile();
-  while (started < 2'000) std::this_thread::yield();
+  for (const int seen = started; started < seen + 1'000;) std::this_thread::yield();
   ends_now = true;
   for (auto& thread : threads) thread.join();
   return started;

@@ -18,7 +18,13 @@ static_assert(ex::scheduler<SignalScheduler>);
 static_assert(ex::sender_in<ScheduleSender<TaskScheduler>, NoEnv>);
 using Unstoppable = ex::connect_result_t<ScheduleSender<TaskScheduler>, Probe<>>;
 static_assert(ex::operation_state<Unstoppable>);
-static_assert(sizeof(Unstoppable) <= 64 && sizeof(TaskScheduler) <= 16);
+static_assert(sizeof(Unstoppable) == 56 && alignof(Unstoppable) == 8);
+static_assert(sizeof(TaskScheduler) <= 16);
+/// What stdexec's task_scheduler keeps 72 bytes for has a receiver of three pointers.
+struct LargeReceiver : Probe<> {
+  void* more[2] = {};
+};
+static_assert(sizeof(ex::connect_result_t<ScheduleSender<TaskScheduler>, LargeReceiver>) == 72);
 
 template <class Sender, class Env>
 inline constexpr bool may_stop = !std::is_same_v<ex::completion_signatures_of_t<Sender, Env>,

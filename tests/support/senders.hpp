@@ -70,6 +70,7 @@ struct get_scheduler_t {
   }
 };
 inline constexpr get_scheduler_t get_scheduler{};
+struct get_start_scheduler_t : get_scheduler_t {};
 enum class forward_progress_guarantee { concurrent, parallel, weakly_parallel };
 template <class Completion>
 struct get_completion_scheduler_t {

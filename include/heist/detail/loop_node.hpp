@@ -44,8 +44,9 @@ struct MessageOps : LoopNodeOps {
 ///
 /// Invariant: a node is in one list at a time. In the inbox, in a promise and in a cluster's queues
 /// only `next` is meaningful; every other list belongs to the agent. The alignment leaves low bits
-/// of the address free for a bin's word (InjectionQueue).
-struct alignas(16) LoopNode {
+/// of the address free for a bin's word (InjectionQueue). It is no larger, as libraries of senders
+/// align the memory for operations to 8 bytes.
+struct alignas(8) LoopNode {
   LoopNode* next = nullptr;
   union {
     LoopNode* prev = nullptr;

@@ -1,5 +1,6 @@
 // Which library of senders the headers of heist/execution use: that of HEIST_EXECUTION_NAMESPACE,
-// which the program includes before them; else the standard one; else stdexec.
+// which the program includes before them; else the standard one; else stdexec. With
+// HEIST_EXECUTION_OLD_NAMES it is one that has `sender_t` where C++26 has `sender_tag`.
 #pragma once
 
 #include <heist/version.hpp>
@@ -14,8 +15,9 @@
 #elif __has_include(<stdexec/execution.hpp>)
 #include <stdexec/execution.hpp>
 #define HEIST_EXECUTION_NAMESPACE stdexec
-// Versions of stdexec before and after the renaming have these names.
-#define HEIST_EXECUTION_OLD_TAGS
+#if !__has_include(<stdexec/__detail/__epilogue.hpp>)
+#define HEIST_EXECUTION_OLD_NAMES  // of a version before C++26 had its last changes
+#endif
 #else
 #error \
     "heist/execution.hpp needs senders: std::execution, stdexec, or the library whose namespace \
@@ -32,7 +34,7 @@ namespace ex = ::HEIST_EXECUTION_NAMESPACE;
 /// Where queries of environments and stop tokens are, which the standard has in std itself.
 namespace exq = ::HEIST_EXECUTION_QUERY_NAMESPACE;
 
-#if defined(HEIST_EXECUTION_OLD_TAGS)
+#if defined(HEIST_EXECUTION_OLD_NAMES)
 using SenderTag = ex::sender_t;
 using ReceiverTag = ex::receiver_t;
 using SchedulerTag = ex::scheduler_t;

@@ -26,6 +26,11 @@ struct SchedulerEnv {
   [[nodiscard]] TaskScheduler query(ex::get_scheduler_t /*query*/) const noexcept {
     return scheduler;
   }
+#if !defined(HEIST_EXECUTION_OLD_NAMES)
+  [[nodiscard]] TaskScheduler query(ex::get_start_scheduler_t /*query*/) const noexcept {
+    return scheduler;
+  }
+#endif
 };
 
 /// A sender that runs for a promise, in a node of its own. It destroys itself before the promise

@@ -10,12 +10,12 @@ using namespace heist;
 using namespace heist::detail;
 using namespace heist::model;
 
-/// Any stall of 2^13 to 2^14 rounds, not of exactly 2^14 of them, makes a poster post where nobody
+/// Any stall of 2^12 to 2^13 rounds, not of exactly 2^13 of them, makes a poster post where nobody
 /// looks: the words are set as so many rounds leave them, and tail_ is what the poster had read.
 /// (The fewer rounds, the longer it walks.)
 HEIST_MODEL_PROGRAM(broken_stall_of_many_rounds, 0) {
-  constexpr std::uint64_t rounds = (1U << 14) - 9;
-  constexpr unsigned round_shift = 50;
+  constexpr std::uint64_t rounds = (1U << 13) - 9;
+  constexpr unsigned round_shift = 51;
   InjectionQueue<2, 2> bins;
   CountedNode task;
   bool is_head = true;

@@ -40,7 +40,7 @@ namespace HEIST_NAMESPACE::detail {
 // Progress  lock-free. A frozen poster or taker stops nobody.
 // Bound   bins * most tasks. What comes then goes into the last bin, however much that holds, and
 //         is taken from there in portions, newest first (cluster_broken.cpp). Rounds are counted
-//         modulo 2^14: a thread that stalls for 2^13 rounds between its two looks mistakes an old
+//         modulo 2^13: a thread that stalls for 2^12 rounds between its two looks mistakes an old
 //         round for a new one.
 // Proof   stress/model/models/cluster_{queues,hint}.cpp.
 template <unsigned bins, unsigned most>
@@ -111,24 +111,24 @@ class InjectionQueue {
 
  private:
   friend struct QueueProbe;
-  // 14 bits of round, one bit that says that there may be more tasks than the count says, 44 bits
-  // of address (aligned to 16), 5 bits of count.
+  // 13 bits of round, one bit that says that there may be more tasks than the count says, 45 bits
+  // of address (aligned to 8), 5 bits of count.
   using Word = std::uint64_t;
   static constexpr unsigned address_bits = 48;
-  static constexpr unsigned round_shift = 50;
-  static constexpr Word overfull = Word{1} << 49;
+  static constexpr unsigned round_shift = 51;
+  static constexpr Word overfull = Word{1} << 50;
   static constexpr Word count_mask = 31;
   static constexpr unsigned swept_at_once = 4 * most;
-  static constexpr Word address_mask = ((Word{1} << address_bits) - 1) & ~Word{15};
+  static constexpr Word address_mask = ((Word{1} << address_bits) - 1) & ~Word{7};
   static_assert(most <= count_mask);
-  static_assert(alignof(LoopNode) >= 16);
+  static_assert(alignof(LoopNode) >= 8);
 
   static Word word(LoopNode* newest, Word count, Word round) noexcept {
-    return (round << round_shift) | (reinterpret_cast<Word>(newest) << 1) | count;
+    return (round << round_shift) | (reinterpret_cast<Word>(newest) << 2) | count;
   }
   static LoopNode* chain(Word word) noexcept {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): made by word()
-    return reinterpret_cast<LoopNode*>((word >> 1) & address_mask);
+    return reinterpret_cast<LoopNode*>((word >> 2) & address_mask);
   }
   static Word count(Word word) noexcept { return word & count_mask; }
   static Word round(Word word) noexcept { return word >> round_shift; }
