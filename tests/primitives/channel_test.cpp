@@ -277,6 +277,20 @@ TEST_F(Channels, try_receive_when_the_loop_of_a_sender_is_closed_then_the_next_o
 }
 
 // Rule: CHN-4
+TEST_F(Channels,
+       try_send_when_many_receivers_are_of_a_closed_loop_then_they_end_without_recursion) {
+  {
+    EventLoop other({.clock = LoopClock::virtual_time});
+    other.scheduler().post([&] {
+      for (int i = 0; i < 100'000; ++i) static_cast<void>(receive_and_note("lost", {}));
+    });
+    other.run_until_idle();
+  }
+  EXPECT_TRUE(channel->try_send("value"));
+  EXPECT_THAT(drain(), ElementsAre("value"));
+}
+
+// Rule: CHN-4
 TEST_F(Channels, receive_when_many_waits_are_aborted_then_memory_is_flat) {
   const auto abort_waits = [&](int times) {
     for (int i = 0; i < times; ++i) {

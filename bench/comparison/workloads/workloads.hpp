@@ -25,6 +25,8 @@ void add_abort_group(Registry& registry);
 void add_pick(Registry& registry);
 void add_grow(Registry& registry);
 void add_yield(Registry& registry);
+void add_mutex(Registry& registry);
+void add_channel(Registry& registry);
 void add_poll(Registry& registry);
 void add_any_drop(Registry& registry);
 void add_cooperative(Registry& registry);
@@ -35,7 +37,8 @@ inline void add_all(Registry& registry) {
                          add_trees,      add_loops,         add_pingpong,     add_timer_throughput,
                          add_timer_late, add_memory,        add_set_priority, add_abort_group,
                          add_pick,       add_grow,          add_yield,        add_poll,
-                         add_any_drop,   add_cooperative,   add_schedule}) {
+                         add_any_drop,   add_cooperative,   add_schedule,     add_mutex,
+                         add_channel}) {
     add(registry);
   }
 }
