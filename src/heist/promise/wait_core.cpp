@@ -1,6 +1,7 @@
 #include <heist/detail/wait_core.hpp>
 
 #include "../concurrent/lasting_reason.hpp"
+#include "late_drops.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -49,7 +50,11 @@ void WaitCore::serve_round(Served& served) noexcept {
   }
 }
 
+/// A coroutine whose loop is closed is destroyed behind the drops of shares in here. So its frame
+/// has the last share, and the permit that ends with that goes to the next one from there, and not
+/// from within this call. If all who wait are of closed loops, they take no stack.
 void WaitCore::settle(Served& served) noexcept {
+  const LateDrops frames;
   while (Waiter* const waiter = served.granted.take_first()) {
     const auto share = Ref<Waiter>::adopt(waiter);
     waiter->grant();
