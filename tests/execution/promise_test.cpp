@@ -68,7 +68,7 @@ TEST(AsSender, resolve_when_an_operation_waits_then_it_completes_once_on_that_th
   auto operation = ex::connect(as_sender(promise), outcome.receiver());
   ex::start(operation);
   EXPECT_EQ(outcome.ends, 0);
-  std::thread([&, resolver = std::move(resolver)]() mutable { resolver.resolve(7); }).join();
+  std::thread([&, settling = std::move(resolver)]() mutable { settling.resolve(7); }).join();
   EXPECT_EQ(outcome.value, 7);
   EXPECT_EQ(outcome.ends, 1);
 }
