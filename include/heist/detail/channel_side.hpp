@@ -55,7 +55,8 @@ class ChannelTurn {
 /// I3      As I1 and I2 of SemaphoreCore: a waiter joins before it counts itself, and who takes one
 ///         out that was aborted raises the balance.
 /// I4      A maker leaves in told_ its own turn, or none, before the turn is ready. So nobody finds
-///         there what is as old as all the numbers of turns.
+///         there what is as old as all the numbers of turns. Whoever claims what was told makes
+///         that turn ready, and nobody else does.
 /// I5      The senders' side has ended when it is closed. The receivers' side is closed later, and
 ///         has ended when the last turn that the senders took is taken there as well. An ended side
 ///         gives nothing more. All who wait are granted, and find that it has ended.
@@ -105,7 +106,7 @@ class alignas(64) HEIST_EXPORT ChannelSide final : public WaitCore {
     std::uint64_t word = word_.load(sync::relaxed);
     if (ready_of(word) == turn) {
       told_[turn & cell_mask_].store(no_turn, sync::relaxed);  // relaxed: see I4; nobody reads it.
-    } else if (tell(turn, word)) {
+    } else if (!tell(turn, word)) {
       return;
     }
     make_ready_from(turn, word);
@@ -176,29 +177,39 @@ class alignas(64) HEIST_EXPORT ChannelSide final : public WaitCore {
     if (is_closed(word)) serve();  // that may have been the last one
     return ChannelTurn::of(taken_of(word));
   }
-  /// True when another maker makes the turn ready.
+  /// Leaves the turn to others, or takes it back: true when the caller is to make it ready.
   [[nodiscard]] bool tell(std::uint32_t turn, std::uint64_t& word) noexcept;
-  /// The caller is the only one who may make this turn ready, or knows those who might.
+  /// Whether the turn was told; then the caller is the only one to make it ready.
+  [[nodiscard]] bool claim_told(std::uint32_t turn) noexcept {
+    sync::atomic<std::uint32_t>& told = told_[turn & cell_mask_];
+    if (told.load(sync::edge("channel:advance", sync::seq_cst)) != turn) return false;
+    return told.compare_exchange_strong(turn, no_turn, sync::edge("channel:advance", sync::seq_cst),
+                                        sync::relaxed);  // relaxed: another thread has claimed it.
+  }
+  /// The caller is the only one to make this turn ready, and perhaps those that follow.
   void make_ready_from(std::uint32_t turn, std::uint64_t word) noexcept {
     bool is_owed = false;
     do {
-      do {
-        if (ready_of(word) != turn) return serve_if(is_owed);
-      } while (!word_.compare_exchange_weak(word, with_next_ready(word),
-                                            sync::edge("channel:advance", sync::seq_cst),
-                                            sync::relaxed));  // relaxed: it only retries.
+      if (!advance(turn, word)) break;
       if (balance_of(word) < 0) {
         owe();
         is_owed = true;
       }
       word = with_next_ready(word);
       turn = ready_of(word);
-    } while (told_[turn & cell_mask_].load(sync::edge("channel:advance", sync::seq_cst)) == turn);
-    serve_if(is_owed);
-  }
-  void serve_if(bool is_owed) noexcept {
+    } while (claim_told(turn));
     if (is_owed) [[unlikely]]
       serve();
+  }
+  /// False when it was left to others: a thread that was stopped for as long as all the numbers of
+  /// turns may have claimed a later use of the number.
+  [[nodiscard]] bool advance(std::uint32_t turn, std::uint64_t& word) noexcept {
+    do {
+      if (ready_of(word) != turn && !tell(turn, word)) return false;
+    } while (!word_.compare_exchange_weak(word, with_next_ready(word),
+                                          sync::edge("channel:advance", sync::seq_cst),
+                                          sync::relaxed));  // relaxed: it only retries.
+    return true;
   }
   void owe() noexcept;
   void serve_some(WaiterList& granted, std::uint32_t left) noexcept override;

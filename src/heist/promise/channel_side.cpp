@@ -42,7 +42,7 @@ ChannelTurn ChannelSide::take_left() noexcept {
 bool ChannelSide::tell(std::uint32_t turn, std::uint64_t& word) noexcept {
   told_[turn & cell_mask_].store(turn, sync::edge("channel:tell", sync::seq_cst));
   word = word_.load(sync::edge("channel:tell", sync::seq_cst));
-  return ready_of(word) != turn;
+  return ready_of(word) == turn && claim_told(turn);
 }
 
 bool ChannelSide::close(std::uint32_t& first_refused) noexcept {
