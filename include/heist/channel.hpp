@@ -31,7 +31,8 @@ namespace HEIST_NAMESPACE {
 /// Spec:     contract CHN-1 to CHN-6; docs/adr/0055-channels.md.
 /// Thread:   any.
 /// Lifetime: when it is destroyed, whoever waits goes on with InvalidStateError, and the values in
-///           it are destroyed.
+///           it are destroyed. It outlives the calls of others: the send of a value that was
+///           received may not have returned yet.
 template <class T>
 class Channel {
   static_assert(std::is_object_v<T> && !std::is_const_v<T> && !std::is_volatile_v<T>,
