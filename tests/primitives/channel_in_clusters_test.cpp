@@ -1,4 +1,4 @@
-// Rule: CHN-1, between the agents of a cluster.
+// Rules: CHN-1 and CHN-5, between the agents of a cluster.
 #include <gtest/gtest.h>
 
 #include <heist/heist.hpp>
@@ -44,6 +44,19 @@ TEST_P(ChannelsOn, values_when_several_send_and_receive_then_each_once_and_each_
   for (const auto& sent : sending) sent.get();
   channel.close();
   EXPECT_EQ(first.get().back() + second.get().back(), senders * each);
+}
+
+// Rule: CHN-5
+TEST_P(ChannelsOn, send_when_it_is_refused_then_it_sees_what_was_done_before_the_close) {
+  const Channel<int> channel(1);
+  bool done = false;  // that this is no race, ThreadSanitizer sees
+  const auto sending = scheduler().post_task([&]() -> Promise<bool> {
+    while (co_await channel.send(1)) static_cast<void>(channel.try_receive());
+    co_return done;
+  });
+  done = true;
+  channel.close();
+  EXPECT_TRUE(sending.get());
 }
 
 }  // namespace heist::support

@@ -64,7 +64,8 @@ class ChannelTurn {
 /// Edge channel: tell -> advance. Who makes a turn ready for another maker hands on what that did.
 /// Edge channel: tell <-> advance. A maker that finds its turn not to be the next one has told it
 ///   before; who makes it the next one looks afterwards whether it was told.
-/// Edge channel: close -> end. Who sees the end knows which turn is the last one.
+/// Edge channel: close -> end. Who sees the end knows which turn is the last one, and sees what was
+///   done before the close.
 /// Edge channel: owe -> give. Who has been granted a turn finds it ready.
 /// Progress  lock-free: no call waits for another thread. A maker that is stopped between taking
 ///           and making ready, where it moves one value, holds back the turns after its own: their

@@ -46,8 +46,7 @@ bool ChannelSide::tell(std::uint32_t turn, std::uint64_t& word) noexcept {
 }
 
 bool ChannelSide::close(std::uint32_t& first_refused) noexcept {
-  // relaxed: takers change the same word, and close_at() publishes the rest.
-  const std::uint64_t word = word_.fetch_or(closed_bit, sync::relaxed);
+  const std::uint64_t word = word_.fetch_or(closed_bit, sync::edge("channel:close", sync::release));
   first_refused = taken_of(word);
   if (is_closed(word)) return false;
   serve();
