@@ -8,8 +8,8 @@ namespace {
 using Numbers = heist::Channel<int>;
 
 heist::Promise<void> make(const Numbers& numbers, int count) {
-  for (int i = 1; i <= count; ++i) {
-    if (!co_await numbers.send(int{i})) co_return;  // nobody wants more
+  for (int made = 0; made < count; ++made) {
+    if (!co_await numbers.send(made + 1)) co_return;  // nobody wants more
   }
 }
 

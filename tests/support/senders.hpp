@@ -427,8 +427,8 @@ struct all_sender {
       using receiver_concept = receiver_tag;
       state* of;
       void set_value() noexcept { of->end_one(); }
-      void set_error(std::exception_ptr error) noexcept {
-        if (!of->decided.exchange(true)) of->error = std::move(error);
+      void set_error(std::exception_ptr thrown) noexcept {
+        if (!of->decided.exchange(true)) of->error = std::move(thrown);
         of->end_one();
       }
       void set_stopped() noexcept {

@@ -127,6 +127,7 @@ class PromiseWait final : public detail::Reaction {
     detail::Ref<PromiseWait> wait;
   };
 
+  // NOLINTNEXTLINE(bugprone-exception-escape): what is thrown within goes to the error hook
   static void settle(detail::LoopNode& node) noexcept {
     const auto wait = detail::Ref<PromiseWait>::adopt(&static_cast<PromiseWait&>(node));
     auto promise = std::exchange(wait->promise_, std::nullopt);
