@@ -31,15 +31,16 @@ struct StartWait {
 };
 
 /// Waits for the promise, as `int n = co_await heist::async_wait(promise, net::use_awaitable)`. The
-/// handler is called as that of `co_spawn`, with an exception_ptr and the value, always by way of
-/// its executor, which has work meanwhile. Of a rejection it gets the exception; an AbortError is
-/// the library's `system_error` of operation_aborted. A move-only value is moved out of the
-/// promise.
+/// handler is called with an exception_ptr and the value, as that of `co_spawn` is. It is posted to
+/// its executor, which has outstanding work until then. A rejection gives its exception; an
+/// AbortError gives the library's `system_error` with operation_aborted. A move-only value is moved
+/// out of the promise.
 ///
 /// What the handler's cancellation slot is told ends the wait, with operation_aborted, and leaves
 /// the promise alone.
 ///
-/// Thread:   any. The slot belongs to the handler's executor, as always.   Blocks: never.
+/// Thread:   any. Signals for the slot are emitted on the handler's executor, as Asio asks.
+/// Blocks:   never.
 /// Errors:   std::bad_alloc; std::invalid_argument for a promise that was moved from. If the
 ///           executor throws when the promise settles, the error hook hears of it.
 /// Cost:     one allocation, and the executor's. A wait that was cancelled keeps it until the

@@ -95,7 +95,8 @@ class Executor {
   /// - `relationship.continuation` is a hint, which changes nothing: a handler has its place behind
   ///   those of its priority.
   ///
-  /// Thread: any.   Errors: std::invalid_argument of execute(), for what is no TaskPriority.
+  /// Thread: any.   Errors: none here; a value that is no TaskPriority makes execute() throw
+  ///         std::invalid_argument.
   template <class Property>
     requires(is_settable<Property>)
   [[nodiscard]] Executor require(const Property& property) const& noexcept {

@@ -16,8 +16,9 @@ namespace HEIST_NAMESPACE::detail {
 /// I1      From a post that succeeds until `run`, `drop` or `finish` is called, the task is its
 ///         holder's. These calls give it back, and may destroy it, so no thread touches it after
 ///         it has called one of them.
-/// I2      Only what a thread has claimed it dereferences (InjectionQueue, StealableRing, Inbox).
-///         So nothing relies on nodes that stay readable, as the pool's do.
+/// I2      Before a thread reads a node, it claims that node (InjectionQueue, StealableRing,
+///         Inbox). So no thread needs the memory of a node that was given back, which only the
+///         pool keeps readable.
 /// I3      No task is in two places, and each is given back once.
 /// Proof   stress/model/models/in_place.cpp, tests/execution/
 struct InPlaceOps : LoopNodeOps {

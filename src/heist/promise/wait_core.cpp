@@ -50,9 +50,9 @@ void WaitCore::serve_round(Served& served) noexcept {
   }
 }
 
-/// A coroutine whose loop is closed is destroyed behind the drops of shares in here. So its frame
-/// has the last share, and the permit that ends with that goes to the next one from there, and not
-/// from within this call. If all who wait are of closed loops, they take no stack.
+/// A coroutine whose loop is closed is destroyed only after this call has dropped its shares, and
+/// its permit goes to the next one then. So this function does not call itself for each of them,
+/// and many coroutines of closed loops take no more stack than one.
 void WaitCore::settle(Served& served) noexcept {
   const LateDrops frames;
   while (Waiter* const waiter = served.granted.take_first()) {
