@@ -87,11 +87,11 @@ class AsyncSemaphore {
     if (!core_->try_take()) return {};
     return detail::Access::make<Permit>(detail::Ref<detail::SemaphoreCore>::adopt(core_.get()));
   }
-  /// Adds permits, for those that Permit::keep() has left, or new ones. At most 2^30 - 1 may be
-  /// free at a time.
+  /// Adds permits, for those that Permit::keep() has left, or new ones.
   ///
   /// Thread: any, lock-free.   Blocks: never; no coroutine goes on within the call.
-  void release(std::uint32_t count = 1) const noexcept { core_->add_permits(count); }
+  /// Errors: std::overflow_error when more than 2^30 - 1 would be free; then none is added.
+  void release(std::uint32_t count = 1) const { core_->add_permits(count); }
   /// How many permits are free at this moment.
   [[nodiscard]] std::uint32_t available() const noexcept { return core_->count_free(); }
 

@@ -1,6 +1,7 @@
 // Rules: PRM-1 to PRM-5, of semaphores and mutexes on one loop.
 #include <heist/heist.hpp>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -230,6 +231,14 @@ TEST_F(Primitives, release_when_permits_were_kept_then_those_who_wait_get_them) 
   semaphore.release(3);
   EXPECT_THAT(run(), ElementsAre("first", "second"));
   EXPECT_EQ(semaphore.available(), 3U);
+}
+
+// Rule: PRM-1
+TEST_F(Primitives, release_of_more_than_can_be_free_then_it_throws_and_adds_none) {
+  const AsyncSemaphore semaphore(1);
+  EXPECT_THROW(semaphore.release((1U << 30) - 1), std::overflow_error);
+  EXPECT_THROW(semaphore.release(~0U), std::overflow_error);
+  EXPECT_EQ(semaphore.available(), 1U);
 }
 
 // Rule: PRM-1

@@ -61,7 +61,7 @@ class HEIST_EXPORT SemaphoreCore final : public WaitCore {
   static void leave(Ref<SemaphoreCore> core) noexcept {
     std::int64_t word = core->word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
     do {
-      if (balance_of(word) < 0) return core->add_permits(1);
+      if (balance_of(word) < 0) return core->pass_on();
     } while (!core->word_.compare_exchange_weak(word, word + permit - share,
                                                 sync::edge("permit:leave", sync::acq_rel),
                                                 sync::relaxed));  // relaxed: it only retries.
@@ -69,7 +69,8 @@ class HEIST_EXPORT SemaphoreCore final : public WaitCore {
     if (shares_of(word) == 1) destroy(*left);
   }
   /// For a holder of a share: adds permits, or gives them to those who wait.
-  void add_permits(std::uint32_t count) noexcept;
+  /// Errors: std::overflow_error when more than most_permits would be free; then nothing changes.
+  void add_permits(std::uint32_t count);
   /// Of a mutex. Whoever has the permit calls hold() and let_go() of it.
   [[nodiscard]] LentLock& lent() noexcept { return *lent_; }
   void end_lending(Waiter& waiter) noexcept override;
@@ -99,6 +100,10 @@ class HEIST_EXPORT SemaphoreCore final : public WaitCore {
     return word & (permit - 1);
   }
   static void destroy(SemaphoreCore& core) noexcept;
+  /// Gives one permit back, for a leaver that has seen somebody wait.
+  void pass_on() noexcept;
+  /// Of `count` permits that came while the balance was this, those who wait get what they need.
+  void owe(std::int64_t count, std::int64_t balance) noexcept;
   void serve_some(WaiterList& granted, std::uint32_t left) noexcept override;
   void count_left() noexcept;
 

@@ -20,11 +20,26 @@ Ref<SemaphoreCore> SemaphoreCore::make_mutex() {
 
 void SemaphoreCore::destroy(SemaphoreCore& core) noexcept { destroy_node(core); }
 
-void SemaphoreCore::add_permits(std::uint32_t count) noexcept {
-  const std::int64_t balance =
-      balance_of(word_.fetch_add(permit * count, sync::edge("permit:add", sync::release)));
+void SemaphoreCore::add_permits(std::uint32_t count) {
+  std::int64_t word = word_.load(sync::relaxed);  // relaxed: the CAS checks it again.
+  do {
+    if (balance_of(word) + count > most_permits) {
+      throw std::overflow_error(
+          "AsyncSemaphore::release: more than 2^30 - 1 permits would be free");
+    }
+  } while (!word_.compare_exchange_weak(word, word + permit * count,
+                                        sync::edge("permit:add", sync::release),
+                                        sync::relaxed));  // relaxed: a failure only retries.
+  owe(count, balance_of(word));
+}
+
+void SemaphoreCore::pass_on() noexcept {
+  owe(1, balance_of(word_.fetch_add(permit, sync::edge("permit:add", sync::release))));
+}
+
+void SemaphoreCore::owe(std::int64_t count, std::int64_t balance) noexcept {
   if (balance >= 0) return;
-  owed_.fetch_add(std::min<std::int64_t>(count, -balance), sync::edge("permit:owe", sync::release));
+  owed_.fetch_add(std::min(count, -balance), sync::edge("permit:owe", sync::release));
   serve();
 }
 
