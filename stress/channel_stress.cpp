@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "support/crew.hpp"
+#include "support/open_one.hpp"
 #include "support/stress_run.hpp"
 
 namespace {
@@ -41,23 +42,6 @@ struct Value {
   bool is_received = false;
 };
 using Values = Channel<std::unique_ptr<Value>>;
-
-/// Counts the coroutines that have not ended.
-class Ending {
- public:
-  explicit Ending(sync::atomic<int>& open) noexcept : open_(&open) {
-    open_->fetch_add(1, sync::relaxed);  // relaxed: who looks at it looks again.
-  }
-  Ending(Ending&& other) noexcept : open_(std::exchange(other.open_, nullptr)) {}
-  Ending& operator=(Ending&&) = delete;
-  ~Ending() {
-    // relaxed: as above.
-    if (open_ != nullptr) open_->fetch_sub(1, sync::relaxed);
-  }
-
- private:
-  sync::atomic<int>* open_;
-};
 
 /// What the threads and coroutines of a round share.
 struct Shared {
@@ -114,8 +98,8 @@ std::optional<AbortSignal> signal_or_none(Shared& shared, Random& random) {
   return {};
 }
 
-Promise<void> send_some(Shared& shared, std::size_t number, std::uint64_t seed, Ending ending) {
-  const Ending own(std::move(ending));
+Promise<void> send_some(Shared& shared, std::size_t number, std::uint64_t seed, OpenOne open) {
+  const OpenOne own(std::move(open));
   Random random(seed);
   Sender sender(shared, number);
   for (auto left = random.below(most_sent); left > 0; --left) {
@@ -132,8 +116,8 @@ Promise<void> send_some(Shared& shared, std::size_t number, std::uint64_t seed, 
   }
 }
 
-Promise<void> receive_some(Shared& shared, std::uint64_t seed, Ending ending) {
-  const Ending own(std::move(ending));
+Promise<void> receive_some(Shared& shared, std::uint64_t seed, OpenOne open) {
+  const OpenOne own(std::move(open));
   Random random(seed);
   Receiver receiver(shared);
   for (auto left = random.below(2 * most_sent); left > 0; --left) {
@@ -155,9 +139,9 @@ void post_coroutine(Shared& shared, const Scheduler& scheduler, std::size_t numb
   if (random.one_in(2)) options.priority = static_cast<TaskPriority>(random.below(3));
   if (random.one_in(4)) options.signal = shared.aborts.signal();
   scheduler.post(
-      [&shared, number, seed = random(), ending = Ending(shared.open)]() mutable {
-        static_cast<void>(number % 2 == 0 ? send_some(shared, number, seed, std::move(ending))
-                                          : receive_some(shared, seed, std::move(ending)));
+      [&shared, number, seed = random(), open = OpenOne(shared.open)]() mutable {
+        static_cast<void>(number % 2 == 0 ? send_some(shared, number, seed, std::move(open))
+                                          : receive_some(shared, seed, std::move(open)));
       },
       options);
 }

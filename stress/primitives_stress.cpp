@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/crew.hpp"
+#include "support/open_one.hpp"
 #include "support/stress_run.hpp"
 
 namespace {
@@ -33,23 +34,19 @@ void count(sync::atomic<std::uint64_t>& outcome) {
   outcome.fetch_add(1, sync::relaxed);  // relaxed: a number to print.
 }
 
-/// Counts the coroutines that have ended in any way.
+/// Counts the coroutines that were destroyed while they waited.
 class Ending {
  public:
-  explicit Ending(sync::atomic<int>& open) noexcept : open_(&open) {
-    open_->fetch_add(1, sync::relaxed);  // relaxed: who looks at it looks again.
-  }
-  Ending(Ending&& other) noexcept : open_(std::exchange(other.open_, nullptr)) {}
+  explicit Ending(sync::atomic<int>& open) noexcept : open_(open) {}
+  Ending(Ending&&) noexcept = default;
   Ending& operator=(Ending&&) = delete;
   ~Ending() {
-    if (open_ == nullptr) return;
-    if (!has_gone_on) count(counts.destroyed);
-    open_->fetch_sub(1, sync::relaxed);  // relaxed: as above.
+    if (open_ && !has_gone_on) count(counts.destroyed);
   }
   bool has_gone_on = false;
 
  private:
-  sync::atomic<int>* open_;
+  OpenOne open_;
 };
 
 /// What the coroutines of a round share.
