@@ -5,6 +5,7 @@
 #include <heist/execution/as_sender.hpp>
 #include <heist/execution/await_sender.hpp>
 #include <heist/execution/queries.hpp>
+#include <heist/execution/quiet_stop_token.hpp>
 #include <heist/execution/schedule_sender.hpp>
 #include <heist/execution/task_scheduler.hpp>
 #include <heist/execution/to_promise.hpp>

@@ -1,6 +1,7 @@
 // as_sender, to_promise, and co_await of a sender.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <exception>
 #include <heist/heist.hpp>
 #include <memory>
@@ -198,6 +199,45 @@ TEST_F(ToPromise, co_await_when_the_sender_fails_or_stops_then_it_throws) {
   loop.run_until_idle();
   EXPECT_TRUE(done.settled());
   EXPECT_EQ(told, "failed stopped");
+}
+
+// Rule: SND-5
+TEST_F(ToPromise, co_await_when_it_hops_to_a_closed_loop_then_it_throws_abort_error) {
+  EventLoop closed;
+  closed.close(CloseMode::abort());
+  const auto hop = [&](auto sender) -> Promise<void> { co_await sender; };
+  const auto there = as_scheduler(closed.scheduler());
+  const auto at_once = scheduler.post_task([&] { return hop(ex::schedule(there)); });
+  const auto later =
+      scheduler.post_task([&] { return hop(there.schedule_after(std::chrono::milliseconds(1))); });
+  loop.run_until_idle();
+  EXPECT_THROW(at_once.get(), AbortError);
+  EXPECT_THROW(later.get(), AbortError);
+}
+
+// Rule: SND-5
+TEST_F(ToPromise, to_promise_when_it_hops_to_a_closed_cluster_then_it_is_rejected) {
+  AgentCluster closed({.agents = 2});
+  closed.close(CloseMode::abort());
+  const auto step = ex::just() | ex::then([] {});
+  const auto hop = to_promise(
+      scheduler, ex::continues_on(step, as_scheduler(closed.scheduler())) | ex::then([] {}));
+  loop.run_until_idle();
+  EXPECT_THROW(hop.get(), AbortError);
+}
+
+// Rule: SND-5
+TEST_F(ToPromise, close_when_a_coroutine_has_hopped_then_its_await_throws_abort_error) {
+  EventLoop other;
+  const auto coroutine = [&]() -> Promise<void> {
+    co_await ex::schedule(as_scheduler(other.scheduler()));
+  };
+  const auto done = scheduler.post_task(coroutine);
+  loop.run_until_idle();
+  EXPECT_FALSE(done.settled());
+  other.close(CloseMode::abort());
+  loop.run_until_idle();
+  EXPECT_THROW(done.get(), AbortError);
 }
 
 // Rule: SND-7

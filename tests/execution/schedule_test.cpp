@@ -38,6 +38,12 @@ static_assert(!may_stop<ScheduleSender<TaskScheduler>, PriorityEnv>);
 static_assert(may_stop<ScheduleSender<TaskScheduler>, StopEnv>);
 static_assert(may_stop<ScheduleSender<TaskScheduler>, SignalEnv>);
 static_assert(may_stop<ScheduleSender<SignalScheduler>, NoEnv>);
+// Rule: SND-5
+using QuietEnv = ex::prop<exq::get_stop_token_t, QuietStopToken>;
+using MaskedEnv = ex::env<ex::prop<exq::get_stop_token_t, exq::never_stop_token>, QuietEnv>;
+static_assert(may_stop<ScheduleSender<TaskScheduler>, QuietEnv>);
+static_assert(!may_stop<ScheduleSender<TaskScheduler>, MaskedEnv>);
+static_assert(!may_be_told_to_stop<QuietEnv> && may_be_told_to_stop<StopEnv>);
 
 // Rule: SND-6
 static_assert(!ex::sender<Promise<int>> && !ex::sender<Promise<void>&>);

@@ -64,6 +64,15 @@ TEST_P(WithStdexec, bulk_when_it_is_parallel_then_each_index_is_called_once) {
 }
 
 // Rule: SND-7
+TEST_P(WithStdexec, to_promise_when_a_sender_has_to_come_back_then_it_does) {
+  EventLoop other;
+  const auto there = as_scheduler(other.scheduler());
+  const auto promise = to_promise(cluster.scheduler(), stdexec::affine(stdexec::schedule(there)));
+  while (!promise.settled()) other.run_until_idle();
+  EXPECT_NO_THROW(promise.get());
+}
+
+// Rule: SND-7
 TEST_P(WithStdexec, to_promise_when_a_task_runs_then_the_promise_has_its_value) {
   auto promise = cluster.scheduler().post_task([] { return 41; });
   EXPECT_EQ(to_promise(cluster.scheduler(), plus_one(promise)).get(), 42);

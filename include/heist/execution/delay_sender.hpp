@@ -6,6 +6,7 @@
 #include <heist/detail/in_place_task.hpp>
 #include <heist/execution/delay_operation.hpp>
 #include <heist/execution/library.hpp>
+#include <heist/execution/quiet_stop_token.hpp>
 #include <heist/execution/schedule_sender.hpp>
 #include <type_traits>
 #include <utility>
@@ -47,7 +48,7 @@ class DelaySender {
     using Env = std::remove_cvref_t<decltype(ex::get_env(std::declval<const Receiver&>()))>;
     using Signal = decltype(scheduler_.own_signal());
     using Operation =
-        std::conditional_t<has_stop_token<Env>, DelayOperation<Receiver, Signal, Wait>,
+        std::conditional_t<may_be_told_to_stop<Env>, DelayOperation<Receiver, Signal, Wait>,
                            ScheduleOperation<Receiver, Signal, Wait>>;
     return Operation(scheduler_.core(), scheduler_.own_priority(), scheduler_.own_signal(),
                      std::move(receiver), wait_);

@@ -46,8 +46,4 @@ using SchedulerTag = ex::scheduler_tag;
 using OperationStateTag = ex::operation_state_tag;
 #endif
 
-/// Whether operations with this environment may be told to stop by their stop token.
-template <class Env>
-inline constexpr bool has_stop_token = !exq::unstoppable_token<exq::stop_token_of_t<Env>>;
-
 }  // namespace HEIST_NAMESPACE::execution

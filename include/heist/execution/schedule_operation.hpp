@@ -8,6 +8,7 @@
 #include <heist/detail/in_place_task.hpp>
 #include <heist/execution/library.hpp>
 #include <heist/execution/queries.hpp>
+#include <heist/execution/quiet_stop_token.hpp>
 #include <heist/priority.hpp>
 #include <heist/scheduler.hpp>
 #include <optional>
@@ -52,7 +53,7 @@ class ScheduleOperation final : private detail::SchedulerTask {
   static constexpr bool has_own_signal = std::same_as<Signal, AbortSignal>;
   static constexpr bool may_have_signal = has_own_signal || has_signal<Env>;
   static constexpr bool waits = !std::same_as<Wait, NoWait>;
-  static constexpr bool may_stop = may_have_signal || has_stop_token<Env>;
+  static constexpr bool may_stop = may_have_signal || may_be_stopped<Env>;
 
   ScheduleOperation(detail::SchedulerCore& core, std::optional<TaskPriority> own, Signal signal,
                     Receiver receiver, Wait wait = {}) noexcept
@@ -150,7 +151,7 @@ class ScheduleOperation final : private detail::SchedulerTask {
     if constexpr (may_stop) ex::set_stopped(std::move(receiver_));
   }
   void complete() noexcept {
-    if constexpr (has_stop_token<Env>) {
+    if constexpr (may_be_told_to_stop<Env>) {
       if (exq::get_stop_token(ex::get_env(receiver_)).stop_requested()) return stop();
     }
     ex::set_value(std::move(receiver_));

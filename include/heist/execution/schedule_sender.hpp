@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <heist/execution/library.hpp>
+#include <heist/execution/quiet_stop_token.hpp>
 #include <heist/execution/schedule_operation.hpp>
 #include <type_traits>
 #include <utility>
@@ -21,7 +22,7 @@ class ScheduleSender {
 
   template <class Self, class Env>
   static consteval auto get_completion_signatures() noexcept {
-    if constexpr (has_own_signal() || has_signal<Env> || has_stop_token<Env>) {
+    if constexpr (has_own_signal() || has_signal<Env> || may_be_stopped<Env>) {
       return ex::completion_signatures<ex::set_value_t(), ex::set_stopped_t()>{};
     } else {
       return ex::completion_signatures<ex::set_value_t()>{};

@@ -8,6 +8,7 @@
 #include <heist/detail/promise_state.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/execution/library.hpp>
+#include <heist/execution/quiet_stop_token.hpp>
 #include <heist/execution/sender_values.hpp>
 #include <heist/execution/task_scheduler.hpp>
 #include <heist/promise.hpp>
@@ -20,12 +21,13 @@
 namespace HEIST_NAMESPACE::execution {
 
 /// The environment of senders that were given to to_promise(), or that a coroutine awaits: the
-/// scheduler that they start on.
+/// scheduler that they start on, and that they may be stopped, as by a hop to a closed loop.
 struct SchedulerEnv {
   TaskScheduler scheduler;
   [[nodiscard]] TaskScheduler query(ex::get_scheduler_t /*query*/) const noexcept {
     return scheduler;
   }
+  [[nodiscard]] static QuietStopToken query(exq::get_stop_token_t /*query*/) noexcept { return {}; }
 #if !defined(HEIST_EXECUTION_OLD_NAMES)
   [[nodiscard]] TaskScheduler query(ex::get_start_scheduler_t /*query*/) const noexcept {
     return scheduler;
