@@ -66,6 +66,8 @@ class TaskScheduler {
   friend class ScheduleSender<TaskScheduler>;
   template <class OfScheduler, class Wait>
   friend class DelaySender;
+  template <class OfScheduler>
+  friend class BulkScheduler;
   friend TaskScheduler as_scheduler(const Scheduler& scheduler);
   friend TaskScheduler as_scheduler(const Scheduler& scheduler, TaskPriority priority);
 
@@ -122,6 +124,8 @@ class SignalScheduler {
   friend class ScheduleSender<SignalScheduler>;
   template <class OfScheduler, class Wait>
   friend class DelaySender;
+  template <class OfScheduler>
+  friend class BulkScheduler;
   friend SignalScheduler as_scheduler(const Scheduler& scheduler, TaskSignal signal);
 
   SignalScheduler(detail::SchedulerCore& core, AbortSignal signal) noexcept
