@@ -11,7 +11,7 @@ endforeach()
 add_library(heist_header_checks OBJECT ${units})
 # Those that need a library of senders get the stand-in of the tests.
 set(sender_units ${units})
-list(FILTER sender_units INCLUDE REGEX "/heist/(execution|bulk)")
+list(FILTER sender_units INCLUDE REGEX "/heist/(execution|bulk|parallel_scheduler)")
 set_source_files_properties(${sender_units} PROPERTIES COMPILE_OPTIONS
   "-include;${PROJECT_SOURCE_DIR}/tests/support/senders.hpp;-DHEIST_EXECUTION_NAMESPACE=heist::support::senders")
 target_link_libraries(heist_header_checks PRIVATE heist::heist)

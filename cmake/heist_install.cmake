@@ -8,6 +8,9 @@ install(TARGETS heist EXPORT heist_targets FILE_SET HEADERS)
 install(TARGETS heist_parallel EXPORT heist_parallel_targets)
 install(TARGETS heist_asio EXPORT heist_asio_targets)
 install(TARGETS heist_execution EXPORT heist_execution_targets)
+install(TARGETS heist_parallel_scheduler EXPORT heist_parallel_scheduler_targets)
+install(FILES "${PROJECT_SOURCE_DIR}/src/parallel_scheduler/parallel_scheduler.cpp"
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/heist")
 install(EXPORT heist_targets NAMESPACE heist:: FILE heist-targets.cmake
   DESTINATION "${heist_config_dir}")
 install(EXPORT heist_parallel_targets NAMESPACE heist:: FILE heist-parallel-targets.cmake
@@ -16,6 +19,8 @@ install(EXPORT heist_asio_targets NAMESPACE heist:: FILE heist-asio-targets.cmak
   DESTINATION "${heist_config_dir}")
 install(EXPORT heist_execution_targets NAMESPACE heist:: FILE heist-execution-targets.cmake
   DESTINATION "${heist_config_dir}")
+install(EXPORT heist_parallel_scheduler_targets NAMESPACE heist::
+  FILE heist-parallel-scheduler-targets.cmake DESTINATION "${heist_config_dir}")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 # A static library leaves what it links to its users, a shared one has it.

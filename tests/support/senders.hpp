@@ -5,5 +5,6 @@
 #include "senders/adaptors.hpp"
 #include "senders/bulk.hpp"
 #include "senders/connect.hpp"
+#include "senders/parallel_scheduler.hpp"
 #include "senders/sync_wait.hpp"
 #include "senders/vocabulary.hpp"
