@@ -4,6 +4,7 @@
 #include <chrono>
 #include <heist/asio.hpp>
 #include <heist/heist.hpp>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -75,6 +76,28 @@ TEST_F(AsioAbort, abort_when_it_comes_from_the_executor_then_nothing_happens_wit
     controller.abort();
     EXPECT_EQ(ended, net::error::eof);
   });
+  io.run();
+  EXPECT_EQ(ended, net::error::operation_aborted);
+}
+
+// Rule: ASIO-8
+TEST_F(AsioAbort, start_when_the_token_has_a_name_then_each_operation_has_a_copy) {
+  const auto count = std::make_shared<int>(0);
+  auto token = bind_abort_signal(controller.signal(), [count](const error_code&) { ++*count; });
+  const auto fixed = token;
+  timer.async_wait(token);
+  timer.async_wait(token);
+  timer.async_wait(fixed);
+  controller.abort();
+  io.run();
+  EXPECT_EQ(*count, 3);
+}
+
+// Rule: ASIO-8
+TEST_F(AsioAbort, start_when_the_operation_was_deferred_then_an_abort_cancels_it) {
+  auto operation = timer.async_wait(bind_abort_signal(controller.signal(), deferred));
+  std::move(operation)(note());
+  controller.abort();
   io.run();
   EXPECT_EQ(ended, net::error::operation_aborted);
 }

@@ -8,13 +8,25 @@
 #include <asio/bind_executor.hpp>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
+#include <asio/experimental/deferred.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
 #else
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #endif
+
+namespace HEIST_NAMESPACE::asio {
+
+#ifdef HEIST_ASIO_STANDALONE
+using net::experimental::deferred;
+#else
+using net::deferred;
+#endif
+
+}  // namespace HEIST_NAMESPACE::asio

@@ -23,6 +23,8 @@ struct WaitSignature<void> {
 
 /// Starts a wait with the handler that a token gave.
 struct StartWait {
+  /// That of handlers without one, as everywhere in Asio where there is no I/O object.
+  [[nodiscard]] static net::system_executor get_executor() noexcept { return {}; }
   template <class Handler, class T>
   void operator()(Handler&& handler, Promise<T> promise) const {
     PromiseWait<T, std::decay_t<Handler>>::start(std::move(promise),

@@ -26,8 +26,9 @@ struct AbortToken {
 /// A completion token with which an abort of the signal cancels the operation, as
 /// `socket.async_read_some(buffer, bind_abort_signal(signal, heist::use_promise))`. The aborting
 /// thread only posts to the executor of the handler; the cancellation happens there, unless the
-/// operation is complete by then. If the token has no executor, that of the I/O object is taken. A
-/// signal that is aborted already cancels at once, in the same way.
+/// operation is complete by then. If the token has no executor, that of the I/O object is taken; an
+/// operation that does not tell it, as some of Beast's, needs a token with an executor. A signal
+/// that is aborted already cancels at once, in the same way.
 ///
 /// The executor may be that of many threads. Asio's slots are for one at a time, so the handler
 /// runs on a strand of it, unless it is one.
@@ -50,6 +51,13 @@ inline void abort_by_slot(net::cancellation_slot slot, const AbortController& co
   slot.assign([own = controller](net::cancellation_type /*type*/) mutable { own.abort(); });
 }
 
+/// Whether the handler has an executor of its own. Otherwise Asio takes the one that it is offered,
+/// here a type that is none.
+struct NoExecutor {};
+template <class Handler>
+inline constexpr bool has_executor =
+    !std::is_same_v<typename net::associated_executor<Handler, NoExecutor>::type, NoExecutor>;
+
 /// Starts an operation with an AbortHandler around the handler that it is given.
 template <class Initiation>
 struct AbortInitiation {
@@ -69,12 +77,24 @@ struct AbortInitiation {
     if constexpr (requires { initiation.get_executor(); }) {
       return net::get_associated_executor(handler, initiation.get_executor());
     } else {
+      static_assert(has_executor<Handler>,
+                    "bind_abort_signal(): the operation does not tell its executor. Bind one, as "
+                    "in bind_abort_signal(signal, bind_executor(executor, token))");
       return net::get_associated_executor(handler);
     }
   }
 
   Initiation initiation;
   AbortSignal signal;
+};
+
+/// Has the `return_type` of a token's results, if these have one. Those of `deferred` have none.
+template <class Result>
+struct AbortReturn {};
+template <class Result>
+  requires requires { typename Result::return_type; }
+struct AbortReturn<Result> {
+  using return_type = typename Result::return_type;
 };
 
 }  // namespace HEIST_ASIO_NAMESPACE
@@ -86,16 +106,24 @@ using asio::bind_abort_signal;
 namespace HEIST_ASIO_LIBRARY_NAMESPACE {
 
 template <class Token, class Signature>
-class async_result<heist::asio::AbortToken<Token>, Signature> {
- public:
-  using return_type = typename async_result<Token, Signature>::return_type;
+class async_result<heist::asio::AbortToken<Token>, Signature>
+    : public heist::asio::AbortReturn<async_result<Token, Signature>> {
+  template <class Initiation>
+  using Started = heist::asio::AbortInitiation<std::decay_t<Initiation>>;
+  /// The token as it was given: one that has a name is copied, not moved.
+  template <class Bound>
+  using Given = decltype((std::declval<Bound>().token));
 
+ public:
+  // The result is written out, so that Asio can ask for it without an operation to start.
   template <class Initiation, class Bound, class... Args>
-  static decltype(auto) initiate(Initiation&& initiation, Bound&& bound, Args&&... args) {
-    return async_initiate<Token, Signature>(
-        heist::asio::AbortInitiation<std::decay_t<Initiation>>{std::forward<Initiation>(initiation),
-                                                               bound.signal},
-        bound.token, std::forward<Args>(args)...);
+  static auto initiate(Initiation&& initiation, Bound&& bound, Args&&... args)
+      -> decltype(async_initiate<Given<Bound>, Signature>(std::declval<Started<Initiation>>(),
+                                                          bound.token,
+                                                          std::forward<Args>(args)...)) {
+    return async_initiate<Given<Bound>, Signature>(
+        Started<Initiation>{std::forward<Initiation>(initiation), bound.signal}, bound.token,
+        std::forward<Args>(args)...);
   }
 };
 

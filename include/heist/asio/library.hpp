@@ -23,6 +23,7 @@
 #include <asio/require.hpp>
 #include <asio/strand.hpp>
 #include <asio/system_error.hpp>
+#include <asio/system_executor.hpp>
 #define HEIST_ASIO_NAMESPACE HEIST_NAMESPACE::asio::inline on_standalone_asio
 #define HEIST_ASIO_LIBRARY_NAMESPACE asio
 #else
@@ -43,6 +44,7 @@
 #include <boost/asio/query.hpp>
 #include <boost/asio/require.hpp>
 #include <boost/asio/strand.hpp>
+#include <boost/asio/system_executor.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/system_error.hpp>
 #define HEIST_ASIO_NAMESPACE HEIST_NAMESPACE::asio::inline on_boost_asio
