@@ -29,14 +29,16 @@ error_code code_of(const std::exception_ptr& error) {
 class AsioAsyncWait : public testing::Test {
  protected:
   ~AsioAsyncWait() override { pair.resolver.resolve(0); }  // if the test has not
-  auto note() {
-    return net::bind_executor(io, [this](std::exception_ptr failed, int number) {
+  template <class HandlerExecutor>
+  auto note_on(const HandlerExecutor& executor) {
+    return net::bind_executor(executor, [this](std::exception_ptr failed, int number) {
       ++calls;
       error = std::move(failed);
       value = number;
       thread = std::this_thread::get_id();
     });
   }
+  auto note() { return note_on(io.get_executor()); }
 
   net::io_context io;
   PromiseWithResolver<int> pair = Promise<int>::with_resolver();
@@ -98,6 +100,31 @@ TEST_F(AsioAsyncWait, wait_when_the_value_is_move_only_or_void_then_the_handler_
   ASSERT_NE(moved, nullptr);
   EXPECT_EQ(*moved, 3);
   EXPECT_TRUE(called);
+}
+
+// Rule: ASIO-9
+TEST_F(AsioAsyncWait, wait_when_the_handler_is_on_a_strand_of_a_loop_then_it_is_called_there) {
+  TaskContext context;
+  EventLoop loop;
+  const auto strand = net::make_strand(Executor(context, loop.scheduler()));
+  async_wait(pair.promise,
+             net::bind_executor(strand, [&](const std::exception_ptr& /*error*/, int number) {
+               if (strand.running_in_this_thread()) value = number;
+             }));
+  EXPECT_EQ(context.outstanding_work(), 1U);
+  pair.resolver.resolve(7);
+  loop.run_until_idle();
+  EXPECT_EQ(value, 7);
+  EXPECT_EQ(context.outstanding_work(), 0U);
+}
+
+// Rule: ASIO-9
+TEST_F(AsioAsyncWait, wait_when_the_executor_is_one_of_the_networking_ts_then_it_has_work) {
+  async_wait(pair.promise, note_on(net::io_context::strand(io)));
+  std::thread settler([&] { pair.resolver.resolve(7); });
+  io.run();
+  settler.join();
+  EXPECT_EQ(value, 7);
 }
 
 // Rule: ASIO-9

@@ -103,6 +103,23 @@ TEST_P(AsioAwaitable, co_spawn_when_the_signal_aborts_then_what_the_coroutine_aw
   }
 }
 
+// Rule: ASIO-8, ASIO-9
+TEST_P(AsioAwaitable, async_wait_when_the_signal_aborts_then_only_the_wait_ends) {
+  const auto waiting = [](Promise<int> promise, AbortSignal signal) -> SerialAwaitable<void> {
+    co_await async_wait(promise, bind_abort_signal(signal, as_serial_awaitable));
+  };
+  for (int at = 0; at < 200; ++at) {
+    AbortController controller;
+    auto [promise, resolver] = Promise<int>::with_resolver();
+    const auto ended = net::co_spawn(net::make_strand(executor),
+                                     waiting(promise, controller.signal()), use_promise);
+    controller.abort();
+    EXPECT_THROW(ended.get(), AbortError);
+    resolver.resolve(at);
+    EXPECT_EQ(promise.get(), at);
+  }
+}
+
 // Rule: ASIO-9
 TEST_P(AsioAwaitable, async_wait_when_a_coroutine_of_asio_awaits_then_it_has_the_value_or_error) {
   const auto outer = [&](const Scheduler& scheduler) -> IoAwaitable<std::string> {

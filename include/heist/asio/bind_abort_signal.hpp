@@ -31,12 +31,19 @@ struct AbortToken {
 /// that is aborted already cancels at once, in the same way.
 ///
 /// The executor may be that of many threads. Asio's slots are for one at a time, so the handler
-/// runs on a strand of it, unless it is one.
+/// runs on a strand of it, unless it is one. A coroutine of `co_spawn` is cancelled where it runs:
+/// spawn it on a strand, with a token that has no other executor. (To another one Asio 1.22 hands
+/// the cancellation over without keeping the slot alive.)
+///
+/// What else is bound goes within, as bind_abort_signal(signal, bind_cancellation_slot(slot, t)):
+/// of two slots the outer one hides the inner one.
 ///
 /// Thread: any.   Blocks: when the handler is called, while the aborting thread posts.
 /// Errors: of the operation's start: std::invalid_argument for a moved-from signal; std::bad_alloc,
 ///         with which the operation may have been started without the signal.
 /// Cost:   four allocations.   Spec: contract ASIO-8.
+/// Lifetime: the I/O object lives until the handler is called. As with every slot of Asio, the
+///         cancellation uses it until then, on the executor of the handler.
 template <class Token>
 [[nodiscard]] AbortToken<std::decay_t<Token>> bind_abort_signal(const AbortSignal& signal,
                                                                 Token&& token) {

@@ -34,6 +34,18 @@ namespace HEIST_ASIO_NAMESPACE {
   }
 }
 
+/// What keeps the context of an executor busy for as long as it exists: a copy of the executor that
+/// tracks work, or a guard if it is one of the Networking TS. (A guard takes a strand for one of the
+/// TS, whatever it is a strand of.)
+template <class Executor>
+[[nodiscard]] auto work_of(const Executor& executor) {
+  if constexpr (net::execution::is_executor<Executor>::value) {
+    return net::prefer(executor, net::execution::outstanding_work.tracked);
+  } else {
+    return net::make_work_guard(executor);
+  }
+}
+
 /// A handler whose wait is over, as its executor calls it.
 template <class T, class Handler, class Work>
 struct EndedWait {
@@ -94,14 +106,13 @@ struct EndedWait {
 /// Proof   tests/asio/async_wait_test.cpp
 template <class T, class Handler>
 class PromiseWait final : public detail::Reaction {
-  using HandlerExecutor = net::associated_executor_t<Handler>;
-  using Work = net::executor_work_guard<HandlerExecutor>;
+  using Work = decltype(work_of(std::declval<net::associated_executor_t<Handler>>()));
   using Ended = EndedWait<T, Handler, Work>;
 
  public:
   explicit PromiseWait(Promise<T> promise, Handler handler)
       : Reaction(table),
-        work_(net::get_associated_executor(handler)),
+        work_(work_of(net::get_associated_executor(handler))),
         handler_(std::move(handler)),
         promise_(std::move(promise)) {}
 
@@ -142,7 +153,7 @@ class PromiseWait final : public detail::Reaction {
     if (is_over_.exchange(true, detail::sync::relaxed)) return;
     Ended ended{*std::move(handler_), std::move(work_), std::move(promise)};
     handler_.reset();
-    const auto executor = ended.work.get_executor();
+    const auto executor = net::get_associated_executor(ended.handler);
     net::post(executor, std::move(ended));
   }
 
