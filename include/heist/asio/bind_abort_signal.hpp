@@ -32,7 +32,7 @@ struct AbortToken {
 ///
 /// The executor may be that of many threads. Asio's slots are for one at a time, so the handler
 /// runs on a strand of it, unless it is one. A coroutine of `co_spawn` is cancelled where it runs:
-/// spawn it on a strand, with a token that has no other executor. (To another one Asio 1.22 hands
+/// spawn it on a strand, with a token that has no other executor. (To another one Asio 1.26 hands
 /// the cancellation over without keeping the slot alive.)
 ///
 /// What else is bound goes within, as bind_abort_signal(signal, bind_cancellation_slot(slot, t)):
