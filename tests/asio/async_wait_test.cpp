@@ -26,6 +26,23 @@ error_code code_of(const std::exception_ptr& error) {
   return {};
 }
 
+/// Has no memory, and counts how often it was asked for some.
+template <class T>
+struct NoAllocator {
+  using value_type = T;
+  template <class Other>
+  explicit NoAllocator(const NoAllocator<Other>& other) noexcept : asked(other.asked) {}
+  explicit NoAllocator(int& count) noexcept : asked(&count) {}
+  [[nodiscard]] T* allocate(std::size_t /*count*/) const {
+    ++*asked;
+    throw std::bad_alloc();
+  }
+  void deallocate(T* /*memory*/, std::size_t /*count*/) const noexcept {}
+  friend bool operator==(const NoAllocator& one, const NoAllocator& other) noexcept = default;
+
+  int* asked;
+};
+
 class AsioAsyncWait : public testing::Test {
  protected:
   ~AsioAsyncWait() override { pair.resolver.resolve(0); }  // if the test has not
@@ -163,6 +180,39 @@ TEST_F(AsioAsyncWait, cancel_when_the_promise_is_settled_then_the_handler_gets_i
   io.run();
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(value, 7);
+}
+
+// Rule: ASIO-9
+TEST_F(AsioAsyncWait, end_when_there_is_no_memory_then_an_io_context_calls_the_handler) {
+  int asked = 0;
+  const auto without_memory = [&](auto handler) {
+    return net::bind_allocator(NoAllocator<void>(asked), std::move(handler));
+  };
+  async_wait(pair.promise, without_memory(note()));
+  async_wait(pair.promise,
+             without_memory(net::bind_cancellation_slot(cancellation.slot(), note())));
+  cancellation.emit(net::cancellation_type::total);
+  pair.resolver.resolve(7);
+  io.run();
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(value, 7);
+  EXPECT_EQ(asked, 0);
+}
+
+// Rule: ASIO-9
+TEST_F(AsioAsyncWait, context_when_it_goes_before_the_handler_is_called_then_the_handler_goes) {
+  const auto kept = std::make_shared<int>(0);
+  std::optional<net::io_context> other(std::in_place);
+  const auto handler = [&] {
+    return net::bind_executor(
+        *other, [kept](const std::exception_ptr& /*error*/, int /*value*/) { ++*kept; });
+  };
+  async_wait(Promise<int>::resolved(7), handler());
+  async_wait(pair.promise, net::bind_cancellation_slot(cancellation.slot(), handler()));
+  cancellation.emit(net::cancellation_type::total);
+  other.reset();
+  EXPECT_EQ(kept.use_count(), 1);
+  EXPECT_EQ(*kept, 0);
 }
 
 // Rule: ASIO-9

@@ -44,9 +44,10 @@ struct StartWait {
 /// Thread:   any. Signals for the slot are emitted on the handler's executor, as Asio asks.
 /// Blocks:   never.
 /// Errors:   std::bad_alloc; std::invalid_argument for a promise that was moved from. If the
-///           executor throws when the promise settles, the error hook hears of it.
-/// Cost:     one allocation, and the executor's. A wait that was cancelled keeps it until the
-///           promise settles.
+///           executor throws when the promise settles, the error hook hears of it. That of an
+///           io_context, also in an `any_io_executor`, does not: the wait has the memory for it.
+/// Cost:     one allocation, and that of an executor which is no io_context's. A wait that was
+///           cancelled keeps it until the promise settles.
 /// Lifetime: the context of the handler's executor outlives the wait. Cancel what may last longer.
 /// Spec:     contract ASIO-9.
 template <class T, class Token>

@@ -5,6 +5,7 @@
 #include <exception>
 #include <heist/abort_signal.hpp>
 #include <heist/asio/library.hpp>
+#include <heist/asio/wait_room.hpp>
 #include <heist/detail/access.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <heist/detail/promise_state.hpp>
@@ -24,7 +25,10 @@ namespace HEIST_ASIO_NAMESPACE {
 }
 
 /// What a handler is told of a rejection: the exception, or operation_aborted of an AbortError.
-[[nodiscard]] inline std::exception_ptr exception_of(const Reason& reason) {
+[[nodiscard]] inline std::exception_ptr exception_of(const detail::PromiseStateBase& rejected) {
+  const Reason& reason = rejected.reason();
+  // An abort without a reason of its own is frequent, and is told from others without a throw.
+  if (rejected.is_abort() && !reason.is_error() && reason.exception()) return aborted_exception();
   try {
     reason.rethrow();
   } catch (const AbortError&) {
@@ -46,68 +50,25 @@ template <class Executor>
   }
 }
 
-/// A handler whose wait is over, as its executor calls it.
-template <class T, class Handler, class Work>
-struct EndedWait {
-  using allocator_type = net::associated_allocator_t<Handler>;
-
-  [[nodiscard]] allocator_type get_allocator() const noexcept {
-    return net::get_associated_allocator(handler);
-  }
-  void operator()() {
-    auto slot = net::get_associated_cancellation_slot(handler);
-    if (slot.is_connected()) slot.clear();
-    if (!promise) return fail(aborted_exception());
-    auto& state = detail::Access::state(*promise);
-    if (state.status() == PromiseStatus::rejected) return fail(exception_of(state.reason()));
-    if constexpr (std::is_void_v<T>) {
-      std::move(handler)(std::exception_ptr());
-    } else {
-      pass_value(state);
-    }
-  }
-  void fail(std::exception_ptr error) {
-    if constexpr (std::is_void_v<T>) {
-      std::move(handler)(std::move(error));
-    } else {
-      std::move(handler)(std::move(error), T());
-    }
-  }
-  void pass_value(detail::PromiseState<T>& state) {
-    std::optional<T> value;
-    std::exception_ptr error;
-    try {
-      value.emplace(detail::value_to_keep(state));
-    } catch (...) {
-      error = std::current_exception();
-    }
-    if (error) return fail(std::move(error));
-    std::move(handler)(std::exception_ptr(), *std::move(value));
-  }
-
-  Handler handler;
-  Work work;                          ///< what keeps the executor's context busy
-  std::optional<Promise<T>> promise;  ///< none if the wait was cancelled
-};
-
 /// A wait for a promise, which the promise ends or the handler's cancellation slot.
 ///
 /// It is a reaction without a home: as nothing takes it, the settler drops it, once it has
 /// delivered the others, and that ends the wait.
 ///
 /// Roles   settler: whoever settles the promise.  canceller: the thread of the handler's slot.
+///         executor: calls the handler, once one of the two has posted the end of the wait.
 /// States  is_over_: false, then true for good.
-/// I1      Whoever changes is_over_ takes the handler, and posts it to its executor. This happens
-///         once.
-/// I2      All else is written before the slot and the promise know the wait; promise_ is the
-///         settler's from then on.
-/// Reclamation  counted: one share is the promise's, until it settles, and one the slot's.
+/// I1      Whoever changes is_over_ posts the end of the wait, in room_. This happens once. The
+///         executor, which orders itself after that, has all but promise_ from then on.
+/// I2      All else is written before the slot and the promise know the wait. promise_ is the
+///         settler's from then on; if it has posted the end, the executor's.
+/// Reclamation  counted: one share is the promise's, until it settles, one the slot's, and one that
+///         of the posted end, which lies within.
 /// Progress  as the executor's post.
 /// Proof   tests/asio/async_wait_test.cpp
 template <class T, class Handler>
 class PromiseWait final : public detail::Reaction {
   using Work = decltype(work_of(std::declval<net::associated_executor_t<Handler>>()));
-  using Ended = EndedWait<T, Handler, Work>;
 
  public:
   explicit PromiseWait(Promise<T> promise, Handler handler)
@@ -133,35 +94,102 @@ class PromiseWait final : public detail::Reaction {
  private:
   struct Cancel {
     void operator()(net::cancellation_type type) const {
-      if (type != net::cancellation_type::none) wait->end({});
+      if (type != net::cancellation_type::none) wait->end(EndedBy::slot);
     }
     detail::Ref<PromiseWait> wait;
   };
 
+  /// The end of a wait, as its executor calls it.
+  class End {
+   public:
+    using allocator_type = net::associated_allocator_t<Handler>;
+
+    explicit End(PromiseWait& wait) noexcept : wait_(detail::Ref<PromiseWait>::share(&wait)) {}
+    End(End&&) noexcept = default;
+    End& operator=(End&&) = delete;
+    /// The wait may stay until the promise settles; nothing of the handler does.
+    ~End() {
+      if (wait_) wait_->drop_handler();
+    }
+
+    [[nodiscard]] allocator_type get_allocator() const noexcept {
+      return net::get_associated_allocator(*wait_->handler_);
+    }
+    void operator()() { wait_->call(); }
+
+   private:
+    detail::Ref<PromiseWait> wait_;
+  };
+
+  enum class EndedBy : std::uint8_t { settler, slot };
+
   // NOLINTNEXTLINE(bugprone-exception-escape): what is thrown within goes to the error hook
   static void settle(detail::LoopNode& node) noexcept {
     const auto wait = detail::Ref<PromiseWait>::adopt(&static_cast<PromiseWait&>(node));
-    auto promise = std::exchange(wait->promise_, std::nullopt);
-    auto end = [&] { wait->end(std::move(promise)); };
+    auto end = [&] {
+      if (!wait->end(EndedBy::settler)) wait->promise_.reset();
+    };
     detail::invoke_and_report(end, ErrorOrigin::microtask);
   }
   static constexpr detail::LoopNodeOps table{detail::LoopNodeKind::microtask, nullptr, &settle};
 
-  /// Without a promise, the wait was cancelled.
-  void end(std::optional<Promise<T>> promise) {
+  /// False: it had ended before.
+  bool end(EndedBy by) {
     // relaxed: what the one that wins reads was written before both knew the wait (I2).
-    if (is_over_.exchange(true, detail::sync::relaxed)) return;
-    Ended ended{*std::move(handler_), std::move(work_), std::move(promise)};
+    if (is_over_.exchange(true, detail::sync::relaxed)) return false;
+    ended_by_ = by;
+    const auto executor = net::get_associated_executor(*handler_);
+    post_in_room(executor, room_, End(*this));
+    return true;
+  }
+
+  void call() {
+    auto slot = net::get_associated_cancellation_slot(*handler_);
+    if (slot.is_connected()) slot.clear();
+    if (ended_by_ == EndedBy::slot) return fail(aborted_exception());
+    auto& state = detail::Access::state(*promise_);
+    if (state.status() == PromiseStatus::rejected) return fail(exception_of(state));
+    if constexpr (std::is_void_v<T>) {
+      tell({});
+    } else {
+      pass_value(state);
+    }
+  }
+  void fail(std::exception_ptr error) {
+    if constexpr (std::is_void_v<T>) {
+      tell(std::move(error));
+    } else {
+      tell(std::move(error), T());
+    }
+  }
+  void pass_value(detail::PromiseState<T>& state) {
+    std::optional<T> value;
+    std::exception_ptr error;
+    try {
+      value.emplace(detail::value_to_keep(state));
+    } catch (...) {
+      error = std::current_exception();
+    }
+    if (error) return fail(std::move(error));
+    tell({}, *std::move(value));
+  }
+  template <class... Values>
+  void tell(std::exception_ptr error, Values&&... values) {
+    Handler& handler = *handler_;
+    std::move(handler)(std::move(error), std::forward<Values>(values)...);
+  }
+  void drop_handler() noexcept {
     handler_.reset();
-    const auto executor = net::get_associated_executor(ended.handler);
-    net::post(executor, std::move(ended));
+    work_.reset();
   }
 
   detail::RefCount shares_{1};
   detail::sync::atomic<bool> is_over_{false};
-  Work work_;
+  EndedBy ended_by_{};
+  std::optional<Work> work_;  ///< what keeps the executor's context busy
   std::optional<Handler> handler_;
   std::optional<Promise<T>> promise_;
+  WaitRoom room_;
 };
 
 }  // namespace HEIST_ASIO_NAMESPACE
