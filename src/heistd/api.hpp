@@ -36,7 +36,7 @@ struct Waiting {
 
 /// An agent is to compile the pattern before the request can be judged.
 struct Checking {
-  std::shared_ptr<PatternCheck> check;
+  heist::Promise<PatternVerdict> verdict;
 };
 
 /// What to do with a request whose pattern no agent has compiled.

@@ -1,29 +1,21 @@
-#include <sys/eventfd.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdint>
+#include <boost/asio/bind_executor.hpp>
 #include <exception>
+#include <heist/asio/async_wait.hpp>
 #include <heistd/closer.hpp>
 #include <iostream>
-#include <system_error>
 #include <utility>
 
 namespace heistd {
-namespace {
-
-int make_event() {
-  const int descriptor = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (descriptor < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
-  return descriptor;
-}
-
-}  // namespace
 
 Closer::Closer(std::optional<heist::AgentCluster>& cluster, boost::asio::io_context& io,
                Closed closed)
-    : cluster_(cluster), closed_(std::move(closed)), end_(io, make_event()) {
-  await_end();
+    : cluster_(cluster), end_(heist::Promise<heist::CloseReport>::with_resolver()) {
+  heist::async_wait(end_.promise,
+                    boost::asio::bind_executor(
+                        io, [closed = std::move(closed)](const std::exception_ptr& error,
+                                                         const heist::CloseReport& report) {
+                          if (!error) closed(report);
+                        }));
   thread_ = std::thread([this] { run(); });
 }
 
@@ -41,9 +33,7 @@ void Closer::close_until(Clock::time_point deadline) noexcept {
 void Closer::run() {
   start_.acquire();
   if (!deadline_) return;
-  report_ = close();
-  const std::uint64_t one = 1;
-  if (::write(end_.native_handle(), &one, sizeof one) < 0) std::terminate();  // cannot be
+  end_.resolver.resolve(close());
 }
 
 heist::CloseReport Closer::close() const {
@@ -53,14 +43,6 @@ heist::CloseReport Closer::close() const {
     std::cerr << "heistd: draining failed: " << error.what() << std::endl;
     return cluster_->close(heist::CloseMode::abort());
   }
-}
-
-void Closer::await_end() {
-  end_.async_wait(end_.wait_read, [this](const boost::system::error_code& error) {
-    std::uint64_t count = 0;
-    if (error || ::read(end_.native_handle(), &count, sizeof count) < 0) return;
-    closed_(report_);
-  });
 }
 
 }  // namespace heistd

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <functional>
 #include <heist/agent_cluster.hpp>
+#include <heist/promise.hpp>
 #include <heistd/job_run.hpp>
 #include <optional>
 #include <semaphore>
@@ -19,7 +19,7 @@ class Closer {
   using Closed = std::function<void(const heist::CloseReport&)>;
 
   /// `closed` runs on the network thread. The cluster may come later, but before close_until().
-  /// Errors: std::system_error without a thread or a descriptor.
+  /// Errors: std::system_error without a thread.
   Closer(std::optional<heist::AgentCluster>& cluster, boost::asio::io_context& io, Closed closed);
   /// Blocks: until the cluster is closed, if that has begun.
   ~Closer();
@@ -34,13 +34,10 @@ class Closer {
  private:
   void run();
   [[nodiscard]] heist::CloseReport close() const;
-  void await_end();
 
   std::optional<heist::AgentCluster>& cluster_;
-  const Closed closed_;
-  boost::asio::posix::stream_descriptor end_;  ///< an eventfd
   std::optional<Clock::time_point> deadline_;
-  heist::CloseReport report_;
+  heist::PromiseWithResolver<heist::CloseReport> end_;
   std::counting_semaphore<> start_{0};
   std::thread thread_;
 };

@@ -113,7 +113,7 @@ asio::awaitable<void> HttpSession::serve_head(Parser& parser) {
   head.place = &place_;
   auto step = guarded([&] { return api_.begin(head); });
   if (const auto* checking = std::get_if<Checking>(&step)) {
-    co_await wait_for_check(*checking->check);
+    co_await wait_for_verdict(checking->verdict);
     step = guarded([&] { return api_.begin(head, UnknownPattern::accept); });
   }
   if (auto* upload = std::get_if<Upload>(&step)) {

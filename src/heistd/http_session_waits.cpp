@@ -3,7 +3,9 @@
 #include <poll.h>
 
 #include <boost/asio/deferred.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
+#include <heist/asio/async_wait.hpp>
 #include <heistd/guarded.hpp>
 #include <heistd/http_session.hpp>
 #include <heistd/network_reserve.hpp>
@@ -30,14 +32,14 @@ bool peer_has_left(Tcp::socket& socket) {
 
 /// Waits for an agent's verdict on a pattern, for a moment: without one the job's own failure says
 /// what is wrong with it.
-asio::awaitable<void> HttpSession::wait_for_check(PatternCheck& check) {
+asio::awaitable<void> HttpSession::wait_for_verdict(const heist::Promise<PatternVerdict>& verdict) {
+  using asio::experimental::awaitable_operators::operator||;
   deadline_->clear();
-  check.on_done = [self = weak_from_this()] {
-    if (const auto session = self.lock()) session->finished_.cancel();
-  };
   finished_.expires_after(verdict_patience);
-  if (!check.done) co_await finished_.async_wait(as_tuple);
-  check.on_done = nullptr;
+  auto judged = heist::async_wait(verdict, asio::use_awaitable);
+  auto over = finished_.async_wait(asio::use_awaitable);
+  auto either = std::move(judged) || std::move(over);
+  co_await std::move(either);
 }
 
 asio::awaitable<void> HttpSession::wait_for_job(Waiting& waiting) {

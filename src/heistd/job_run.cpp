@@ -25,45 +25,30 @@ struct ChunkTimer {
 
 }  // namespace
 
-JobRun::JobRun(JobStart start, heist::Scheduler scheduler, Mail& mail)
+JobRun::JobRun(JobStart start, heist::Scheduler scheduler)
     : start_(std::move(start)),
       scheduler_(std::move(scheduler)),
-      mail_(mail),
       runnable_at_(Clock::now() + start_.delay) {}
 
-bool JobRun::post_first() {
+heist::Promise<JobEnd> JobRun::post_first() {
   heist::PostTaskOptions options;
   options.signal = start_.signal;
   options.priority = start_.priority;
   options.delay = start_.delay;
-  const auto ran =
-      scheduler_.post_task([self = shared_from_this()] { return self->start_run(); }, options);
-  // An agent may have had it meanwhile, and no memory for it: that is an end, and no refusal.
-  // relaxed: it was stored before the rejection that is looked at first.
-  return ran.status() != heist::PromiseStatus::rejected ||
-         ended_.load(heist::detail::sync::relaxed);
-}
-
-heist::Promise<void> JobRun::start_run() {
-  try {
-    return run();
-  } catch (const std::bad_alloc&) {  // for the coroutine itself
-    end(OutOfMemory());
-    throw;
-  }
+  return scheduler_.post_task([self = shared_from_this()] { return self->run(); }, options);
 }
 
 /// Between two chunks an abort of the task's signal, or the close of the loop, ends it.
-heist::Promise<void> JobRun::run() {
+heist::Promise<JobEnd> JobRun::run() {
   try {
     // When a signal name is deleted, its jobs' signals are aborted batch by batch.
     while (!given_up()) {
       if (auto outcome = next_chunk()) co_return end(std::move(*outcome));
       co_await heist::yield();
     }
-    end({});
+    co_return end({});
   } catch (const std::bad_alloc&) {  // to go on with
-    end(OutOfMemory());
+    co_return end(OutOfMemory());
   }
 }
 
@@ -112,12 +97,9 @@ void JobRun::note_start(Clock::time_point now) noexcept {
   start_.progress->start(times_.queue_delay);
 }
 
-void JobRun::end(JobOutcome outcome) noexcept {
+JobEnd JobRun::end(JobOutcome outcome) noexcept {
   drop_work();
-  ended_.store(true, heist::detail::sync::relaxed);
-  start_.end->times = times_;
-  start_.end->outcome = std::move(outcome);
-  mail_.send(std::move(start_.end));
+  return {times_, std::move(outcome)};
 }
 
 }  // namespace heistd

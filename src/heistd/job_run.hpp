@@ -4,13 +4,13 @@
 #include <chrono>
 #include <cstdint>
 #include <heist/detail/sync.hpp>
+#include <heist/promise.hpp>
 #include <heist/scheduler.hpp>
 #include <heistd/block_disposal.hpp>
 #include <heistd/budget.hpp>
 #include <heistd/job_counts.hpp>
 #include <heistd/job_id.hpp>
 #include <heistd/job_work.hpp>
-#include <heistd/mail.hpp>
 #include <heistd/signal_group.hpp>
 #include <memory>
 #include <optional>
@@ -18,7 +18,6 @@
 
 namespace heistd {
 
-class Client;
 using Clock = std::chrono::steady_clock;
 
 /// What the network thread may look at while the job runs.
@@ -75,20 +74,21 @@ struct OutOfMemory {};
 using JobOutcome =
     std::variant<std::monostate, std::shared_ptr<const JobResult>, JobFailure, OutOfMemory>;
 
-/// The last word of the agents on a job. Made with the job, so that there is memory for it.
-class JobEnd : public Letter {
- public:
-  JobEnd(Client& its_client, JobId its_id) noexcept : client(&its_client), id(std::move(its_id)) {}
+/// The last word of the agents on a job. It is moved all the way: a result has one owner.
+struct JobEnd {
+  JobEnd() = default;
+  JobEnd(const JobTimes& its_times, JobOutcome its_outcome) noexcept
+      : times(its_times), outcome(std::move(its_outcome)) {}
+  JobEnd(JobEnd&&) noexcept = default;
+  JobEnd& operator=(JobEnd&&) noexcept = default;
+  ~JobEnd() = default;
 
-  Client* const client;
-  const JobId id;
   JobTimes times;
   JobOutcome outcome;
 };
 
 /// What it takes to run a job.
 struct JobStart {
-  std::unique_ptr<JobEnd> end;
   std::unique_ptr<JobWork> work;
   Budget::Ticket ticket;
   heist::TaskSignal signal;                     ///< of this job alone
@@ -105,20 +105,21 @@ struct JobStart {
 /// Thread: one agent after another runs its chunks.
 class JobRun : public std::enable_shared_from_this<JobRun> {
  public:
-  /// `mail` hears of the end of each job that started, and of no other.
-  JobRun(JobStart start, heist::Scheduler scheduler, Mail& mail);
+  JobRun(JobStart start, heist::Scheduler scheduler);
   JobRun(const JobRun&) = delete;
   JobRun& operator=(const JobRun&) = delete;
   ~JobRun() { drop_work(); }
 
-  /// Posts the task; false when the loop is closed.   Thread: any.   Errors: std::bad_alloc.
-  bool post_first();
+  /// Posts the task. What it gives is rejected when the job never starts or is aborted between two
+  /// chunks; with std::bad_alloc when there was no memory to start it.
+  ///
+  /// Thread: any.   Errors: std::bad_alloc.
+  [[nodiscard]] heist::Promise<JobEnd> post_first();
 
   [[nodiscard]] Clock::time_point runnable_at() const noexcept { return runnable_at_; }
 
  private:
-  heist::Promise<void> start_run();
-  heist::Promise<void> run();
+  heist::Promise<JobEnd> run();
   [[nodiscard]] bool given_up() const noexcept {
     return start_.signal.aborted() || (start_.group && start_.group->deleted());
   }
@@ -130,14 +131,12 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
   void note_start(Clock::time_point now) noexcept;
   std::optional<JobOutcome> try_chunk();
   [[nodiscard]] std::shared_ptr<const JobResult> take_result();
-  void end(JobOutcome outcome) noexcept;
+  [[nodiscard]] JobEnd end(JobOutcome outcome) noexcept;
 
   JobStart start_;
   heist::Scheduler scheduler_;
-  Mail& mail_;
   const Clock::time_point runnable_at_;
   JobTimes times_;
-  heist::detail::sync::atomic<bool> ended_{false};
 };
 
 }  // namespace heistd

@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/post.hpp>
+#include <heist/asio/async_wait.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/limits.hpp>
 #include <heistd/line_pattern.hpp>
@@ -8,6 +11,8 @@
 
 namespace heistd {
 namespace {
+
+namespace asio = boost::asio;
 
 std::unique_ptr<JobWork> make_work(const JobRequest& request, Blocks body) {
   switch (request.kind) {
@@ -32,6 +37,35 @@ Refusal too_many_signals() {
                      "this client has " + std::to_string(max_signals) + " signal names already");
 }
 
+PatternVerdict judge(const std::string& pattern) {
+  try {
+    auto checked = LinePattern::check(pattern);
+    auto* const refusal = std::get_if<std::string>(&checked);
+    return refusal != nullptr ? std::move(*refusal) : std::string();
+  } catch (const std::bad_alloc&) {  // then the job finds out
+    return std::nullopt;
+  }
+}
+
+/// Without memory it is as if the pattern had not been compiled.
+void remember(Client& client, const std::string& pattern, PatternVerdict verdict) {
+  try {
+    if (verdict) client.patterns.add(pattern, *std::move(verdict));
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
+bool is_out_of_memory(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 void count(LevelStats& level, const JobEnd& end) {
   level.queue_delay.add(end.times.queue_delay);
   level.longest_chunk = std::max(level.longest_chunk, end.times.longest);
@@ -48,78 +82,21 @@ void count(LevelStats& level, const JobEnd& end) {
 
 }  // namespace
 
-/// Brings the end of a job.
-class JobService::EndOfJob final : public JobEnd {
- public:
-  EndOfJob(JobService& service, Client& its_client, JobId its_id) noexcept
-      : JobEnd(its_client, std::move(its_id)), service_(service) {}
-  void open() noexcept override { service_.on_end(*this); }
-
- private:
-  JobService& service_;
-};
-
-/// What the network thread does when others have had it meanwhile.
-template <class Step>
-class JobService::NextStep final : public Letter {
- public:
-  explicit NextStep(Step step) noexcept : step_(std::move(step)) {}
-  void open() noexcept override { step_(); }
-
- private:
-  Step step_;
-};
-
-/// Checks a pattern on an agent and brings what came of it.
-class JobService::Verdict final : public Letter {
- public:
-  Verdict(Client& client, std::string pattern, Budget::Ticket ticket)
-      : client_(client), pattern_(std::move(pattern)), ticket_(std::move(ticket)) {}
-
-  void find() noexcept {
-    try {
-      auto checked = LinePattern::check(pattern_);
-      if (auto* error = std::get_if<std::string>(&checked)) refusal_ = std::move(*error);
-      known_ = true;
-    } catch (const std::bad_alloc&) {  // then the job finds out
-      known_ = false;
-    }
-  }
-  void open() noexcept override {
-    check->done = true;
-    try {
-      if (known_) client_.patterns.add(pattern_, std::move(refusal_));
-    } catch (const std::bad_alloc&) {  // as if it had not been compiled
-      known_ = false;
-    }
-    if (auto tell = std::exchange(check->on_done, nullptr)) tell();
-  }
-
-  const std::shared_ptr<PatternCheck> check = std::make_shared<PatternCheck>();
-
- private:
-  Client& client_;
-  std::string pattern_;
-  Budget::Ticket ticket_;
-  std::string refusal_;
-  bool known_ = false;
-};
-
-Result<std::shared_ptr<PatternCheck>> JobService::check_pattern(Client& client,
-                                                                const std::string& pattern) {
+Result<heist::Promise<PatternVerdict>> JobService::check_pattern(Client& client,
+                                                                 const std::string& pattern) {
   auto ticket = client.budget->take_memory(LinePattern::max_memory);
   if (!ticket)
     return unavailable("queue_full", "this client's unfinished jobs take too much memory");
-  auto verdict = std::make_unique<Verdict>(client, pattern, std::move(*ticket));
-  const auto check = verdict->check;
-  const bool posted = scheduler_.post(
-      [this, verdict = std::move(verdict)]() mutable {
-        verdict->find();
-        mail_.send(std::move(verdict));
-      },
-      {.priority = client.ceiling});
-  if (!posted) return shutting_down_refusal();
-  return check;
+  auto verdict =
+      scheduler_.post_task([pattern, ticket = std::move(*ticket)] { return judge(pattern); },
+                           {.priority = client.ceiling});
+  if (verdict.status() == heist::PromiseStatus::rejected) return shutting_down_refusal();
+  heist::async_wait(
+      verdict, asio::bind_executor(network_, [&client, pattern](const std::exception_ptr& /*error*/,
+                                                                PatternVerdict judged) {
+        remember(client, pattern, std::move(judged));
+      }));
+  return verdict;
 }
 
 Result<std::shared_ptr<Job>> JobService::submit(Client& client, const JobRequest& request,
@@ -134,15 +111,15 @@ Result<std::shared_ptr<Job>> JobService::submit(Client& client, const JobRequest
   auto& job = **made;
   try {
     enter(client, *made, request.delay.count() > 0);
-    if (post(client, job, request, std::move(body), std::move(ticket))) return made;
+    post(client, job, request, std::move(body), std::move(ticket));
+    return made;
   } catch (const std::bad_alloc&) {
-    leave(client, job);
-    client.jobs.forget(job);
+    take_back(client, job);
     return out_of_memory();
+  } catch (const std::exception&) {  // by the agents, which are closed
+    take_back(client, job);
+    return shutting_down_refusal();
   }
-  leave(client, job);
-  client.jobs.forget(job);
-  return shutting_down_refusal();
 }
 
 Result<std::shared_ptr<Job>> JobService::make_job(Client& client, const JobRequest& request,
@@ -181,14 +158,20 @@ void JobService::leave(Client& client, Job& job) {
   if (job.group) client.signals.drop_unused(job.signal_name, *job.group);
 }
 
-/// False when the agents take no more jobs.
-bool JobService::post(Client& client, Job& job, const JobRequest& request, Blocks body,
+/// The job, which an agent may have begun, is as if it had never been there.
+void JobService::take_back(Client& client, Job& job) {
+  job.unfinished->controller.abort();
+  leave(client, job);
+  client.jobs.forget(job);
+}
+
+/// Errors: std::bad_alloc; others when the agents take no more jobs.
+void JobService::post(Client& client, Job& job, const JobRequest& request, Blocks body,
                       Budget::Ticket ticket) {
   auto& mine = *job.unfinished;
   // Nobody has the signal yet: only the value changes.
   mine.controller.set_priority(job.priority());
-  JobStart start{std::make_unique<EndOfJob>(*this, client, job.id),
-                 make_work(request, std::move(body)),
+  JobStart start{make_work(request, std::move(body)),
                  std::move(ticket),
                  mine.controller.signal(),
                  job.group,
@@ -198,9 +181,15 @@ bool JobService::post(Client& client, Job& job, const JobRequest& request, Block
   // Requests ask for no more than that, either: this is where it holds whatever they ask for
   // (SEC-1).
   const auto run =
-      std::make_shared<JobRun>(std::move(start), scheduler_.with_ceiling(client.ceiling), mail_);
+      std::make_shared<JobRun>(std::move(start), scheduler_.with_ceiling(client.ceiling));
   job.runnable_at = run->runnable_at();
-  return run->post_first();
+  const auto end = run->post_first();
+  if (end.status() == heist::PromiseStatus::rejected) end.reason().rethrow();
+  heist::async_wait(
+      end, asio::bind_executor(network_, [this, &client, id = job.id](
+                                             const std::exception_ptr& error, JobEnd last_word) {
+        on_end(client, id, error, std::move(last_word));
+      }));
 }
 
 BlockDisposal JobService::disposal_for(const Client& client) const {
@@ -253,7 +242,7 @@ void JobService::follow_next_batch(Client& client, const std::shared_ptr<SignalG
 template <class Step>
 bool JobService::do_later(Step step) noexcept {
   try {
-    mail_.send(std::make_unique<NextStep<Step>>(std::move(step)));
+    asio::post(network_, std::move(step));
     return true;
   } catch (const std::bad_alloc&) {
     return false;
@@ -282,21 +271,29 @@ std::size_t JobService::abort_some(const ClientTable& clients, std::string_view 
   return aborted;
 }
 
-void JobService::on_end(JobEnd& end) {
-  auto& client = *end.client;
+/// An aborted job has ended here before. So have those that a close of the agents drops, or will
+/// have: whoever closes them aborts what is left.
+void JobService::on_end(Client& client, const JobId& id, const std::exception_ptr& error,
+                        JobEnd end) {
   if (end.times.chunks > 0) count(client.stats_of(end.times.started_at), end);
-  const auto job = find(client, end.id);
+  const auto job = find(client, id);
   if (!job) return;
   if (job->group) follow_next_batch(client, job->group);
-  if (job->finished()) return;  // aborted before its agent's word came
+  if (job->finished()) return;
+  if (error && !is_out_of_memory(error)) return;
+  if (error) end.outcome = OutOfMemory();
+  end_job(client, *job, std::move(end));
+}
+
+void JobService::end_job(Client& client, Job& job, JobEnd end) {
   if (auto* result = std::get_if<std::shared_ptr<const JobResult>>(&end.outcome)) {
-    finish(client, *job, {JobState::done, end.times, std::move(*result)});
+    finish(client, job, {JobState::done, end.times, std::move(*result)});
   } else if (auto* failure = std::get_if<JobFailure>(&end.outcome)) {
-    finish(client, *job, {JobState::failed, end.times, nullptr, std::move(*failure)});
+    finish(client, job, {JobState::failed, end.times, nullptr, std::move(*failure)});
   } else if (std::holds_alternative<OutOfMemory>(end.outcome)) {
-    finish(client, *job, {JobState::failed, end.times});
+    finish(client, job, {JobState::failed, end.times});
   } else {
-    finish_aborted(client, *job, "the server is shutting down");
+    finish_aborted(client, job, "the server is shutting down");
   }
 }
 

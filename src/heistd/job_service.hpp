@@ -1,13 +1,14 @@
 // JobService: everything clients do with jobs, without HTTP.
 #pragma once
 
+#include <boost/asio/io_context.hpp>
 #include <cstddef>
-#include <functional>
+#include <exception>
+#include <heist/promise.hpp>
 #include <heist/scheduler.hpp>
 #include <heistd/client.hpp>
 #include <heistd/job.hpp>
 #include <heistd/job_run.hpp>
-#include <heistd/mail.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,19 +26,18 @@ struct JobRequest {
   bool wait = false;
 };
 
-/// An agent is to say whether a pattern is a good one.   Thread: the network's.
-struct PatternCheck {
-  bool done = false;
-  std::function<void()> on_done;  ///< called once, by whoever waits for it
-};
+/// Why a pattern is refused, empty when it is good; nothing when there was no memory to find out.
+using PatternVerdict = std::optional<std::string>;
 
 /// Posts jobs on the agents and keeps their records.
 ///
-/// Thread: the network's, which `mail` reaches from the agents.
+/// Thread: the network's, which runs the io_context.
 class JobService {
  public:
-  JobService(heist::Scheduler scheduler, Mail& mail) noexcept
-      : scheduler_(std::move(scheduler)), mail_(mail) {}
+  using Network = boost::asio::io_context::executor_type;
+
+  JobService(heist::Scheduler scheduler, const Network& network) noexcept
+      : scheduler_(std::move(scheduler)), network_(network) {}
 
   /// Posts a job.
   ///
@@ -45,12 +45,12 @@ class JobService {
   [[nodiscard]] Result<std::shared_ptr<Job>> submit(Client& client, const JobRequest& request,
                                                     Blocks body, Budget::Ticket ticket);
 
-  /// Has an agent compile a pattern, at the client's own ceiling; then the client's verdicts have
-  /// it.
+  /// Has an agent compile a pattern, at the client's own ceiling. Whoever waits for what it gives
+  /// finds the client's verdicts to have it.
   ///
   /// Errors: 503 "queue_full", "shutting_down"; std::bad_alloc.
-  [[nodiscard]] Result<std::shared_ptr<PatternCheck>> check_pattern(Client& client,
-                                                                    const std::string& pattern);
+  [[nodiscard]] Result<heist::Promise<PatternVerdict>> check_pattern(Client& client,
+                                                                     const std::string& pattern);
 
   /// How what a client has sent or been given is freed.
   [[nodiscard]] BlockDisposal disposal_for(const Client& client) const;
@@ -87,27 +87,24 @@ class JobService {
   [[nodiscard]] std::size_t finished_count() const noexcept { return finished_; }
 
  private:
-  class EndOfJob;
-  template <class Step>
-  class NextStep;
-  class Verdict;
-
   Result<std::shared_ptr<Job>> make_job(Client& client, const JobRequest& request,
                                         std::size_t bytes);
   static void enter(Client& client, const std::shared_ptr<Job>& job, bool has_delay);
   static void leave(Client& client, Job& job);
-  bool post(Client& client, Job& job, const JobRequest& request, Blocks body,
+  static void take_back(Client& client, Job& job);
+  void post(Client& client, Job& job, const JobRequest& request, Blocks body,
             Budget::Ticket ticket);
   void abort_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);
   void follow_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);
   template <class Step>
   bool do_later(Step step) noexcept;
-  void on_end(JobEnd& end);
+  void on_end(Client& client, const JobId& id, const std::exception_ptr& error, JobEnd end);
+  void end_job(Client& client, Job& job, JobEnd end);
   void finish(Client& client, Job& job, Job::End end);
   void finish_aborted(Client& client, Job& job, std::string_view reason);
 
   heist::Scheduler scheduler_;
-  Mail& mail_;
+  Network network_;
   std::size_t finished_ = 0;
   bool shutting_down_ = false;
 };

@@ -71,7 +71,7 @@ Server::Server(Options options)
       closer_(std::in_place, cluster_, io_,
               [this](const heist::CloseReport& report) { finish_drain(report); }),
       cluster_(std::in_place, cluster_options(options_)),
-      service_(cluster_->scheduler(), mail_),
+      service_(cluster_->scheduler(), io_.get_executor()),
       api_(clients_, service_, options_.limits),
       names_(options_.hosts) {
   await_signal();

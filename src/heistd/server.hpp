@@ -12,7 +12,6 @@
 #include <heistd/closer.hpp>
 #include <heistd/connections.hpp>
 #include <heistd/http_session.hpp>
-#include <heistd/io_mail.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/network_reserve.hpp>
 #include <heistd/options.hpp>
@@ -67,7 +66,6 @@ class Server {
   ClientTable clients_;
   Connections connections_;
   boost::asio::io_context io_;
-  IoMail mail_{io_};
   Tcp::acceptor acceptor_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer farewell_;

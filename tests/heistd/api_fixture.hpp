@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <boost/asio/io_context.hpp>
 #include <heist/event_loop.hpp>
 #include <heistd/api.hpp>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -17,36 +17,6 @@
 #include "work_helpers.hpp"
 
 namespace heistd {
-
-/// Keeps letters until the test has them opened. Needs no memory for the first ones.
-class TestMail final : public Mail {
- public:
-  TestMail() { letters_.reserve(1000); }
-  /// Any thread: agents of a cluster send at the same time.
-  void send(std::unique_ptr<Letter> letter) noexcept override {
-    const std::lock_guard lock(mutex_);
-    letters_.push_back(std::move(letter));
-  }
-  /// Opens one letter; false when there is none.
-  bool open_one() {
-    const auto letter = take_one();
-    if (letter == nullptr) return false;
-    letter->open();
-    return true;
-  }
-
- private:
-  std::unique_ptr<Letter> take_one() {
-    const std::lock_guard lock(mutex_);
-    if (letters_.empty()) return nullptr;
-    auto letter = std::move(letters_.front());
-    letters_.erase(letters_.begin());
-    return letter;
-  }
-
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Letter>> letters_;
-};
 
 /// The test's thread is the network's and the agent's in turn.
 class ApiFixture : public testing::Test {
@@ -97,8 +67,17 @@ class ApiFixture : public testing::Test {
   std::string state(const std::string& job) { return call("GET", job).json()["state"]; }
 
   /// Runs one task, or all; then the network hears of what ended.
-  void run_one() { loop.run_one(), deliver(); }
-  void run_all() { loop.run_until_idle(), deliver(); }
+  void run_one() { loop.run_one(), run_network(); }
+  void run_all() { loop.run_until_idle(), run_network(); }
+  void run_network() {
+    while (step_network()) {
+    }
+  }
+  /// One step of the network; false when there is none to do.
+  bool step_network() {
+    network.restart();
+    return network.poll_one() > 0;
+  }
 
   static Answer answer(const Reply& reply) {
     return {reply.status, join(reply.body), reply.headers, {}};
@@ -106,13 +85,13 @@ class ApiFixture : public testing::Test {
 
   Limits limits;
   std::optional<std::string_view> authorization;
+  boost::asio::io_context network;
   heist::EventLoop loop{{.clock = heist::LoopClock::virtual_time}};
   ClientTable clients{{{"alice", "a", heist::TaskPriority::user_visible},
                        {"bob", "b", heist::TaskPriority::background}},
                       heist::TaskPriority::user_blocking,
                       limits};
-  TestMail mail;
-  JobService service{loop.scheduler(), mail};
+  JobService service{loop.scheduler(), network.get_executor()};
   Api api{clients, service, limits};
   Client& anonymous = **clients.authenticate(std::nullopt);
 
@@ -124,10 +103,6 @@ class ApiFixture : public testing::Test {
       std::ranges::copy(part, room.begin());
       EXPECT_EQ(upload.commit(part.size()), std::nullopt);
       body.remove_prefix(part.size());
-    }
-  }
-  void deliver() {
-    while (mail.open_one()) {
     }
   }
 };

@@ -21,7 +21,7 @@ TEST_F(ManyJobs,
     if (aborted() == jobs_at_a_time + 1) break;
     EXPECT_EQ(call("GET", job).json()["error"]["message"], "the signal was deleted");
   }
-  EXPECT_TRUE(mail.open_one());
+  EXPECT_TRUE(step_network());
   EXPECT_LE(aborted(), 2 * jobs_at_a_time + 1);
   run_all();
   EXPECT_EQ(aborted(), count);
@@ -50,11 +50,11 @@ TEST_F(ManyJobs, put_when_a_signal_has_many_jobs_then_a_batch_at_a_time_follows)
   EXPECT_EQ(call("GET", jobs.back()).json()["priority"], "background");
   loop.run_one();
   EXPECT_EQ(state(jobs[jobs_at_a_time]), "running");
-  EXPECT_TRUE(mail.open_one());
-  EXPECT_TRUE(mail.open_one());
+  EXPECT_TRUE(step_network());
+  EXPECT_TRUE(step_network());
   EXPECT_EQ(state(jobs[jobs_at_a_time]), "done");
-  EXPECT_TRUE(mail.open_one());
-  EXPECT_FALSE(mail.open_one());
+  EXPECT_TRUE(step_network());
+  EXPECT_FALSE(step_network());
   run_one();
   EXPECT_EQ(state(other), "done");
   run_one();
@@ -69,11 +69,10 @@ TEST_F(ManyJobs, put_when_the_last_one_is_still_on_its_way_then_all_have_the_new
     jobs.push_back(post("/jobs/digest?signal=g"));
   }
   call("PUT", "/signals/g?priority=background");
-  EXPECT_TRUE(mail.open_one());
+  EXPECT_TRUE(step_network());
   call("DELETE", jobs[2 * jobs_at_a_time]);  // which would be the next to follow
   call("PUT", "/signals/g?priority=user-blocking");
-  while (mail.open_one()) {
-  }
+  run_network();
   const auto other = post("/jobs/digest?priority=user-blocking");
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (i == 2 * jobs_at_a_time) continue;

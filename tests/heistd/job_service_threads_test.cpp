@@ -33,21 +33,17 @@ class JobServiceThreads : public testing::Test {
     return job ? *job : nullptr;
   }
 
-  struct NoMail final : Mail {
-    void send(std::unique_ptr<Letter> /*of the end*/) noexcept override {}
-  };
-
-  NoMail mail;
   static Limits few_places() {
     Limits limits;
     limits.max_queued = 256;
     return limits;
   }
 
+  boost::asio::io_context network;  // which nobody runs
   Client client{"client", heist::TaskPriority::user_blocking, few_places()};
   std::optional<heist::AgentCluster> cluster{std::in_place,
                                              heist::AgentClusterOptions{.agents = 3}};
-  JobService service{cluster->scheduler(), mail};
+  JobService service{cluster->scheduler(), network.get_executor()};
 };
 
 TEST_F(JobServiceThreads, abort_when_another_agent_goes_on_with_the_job_then_its_work_goes_once) {

@@ -1,8 +1,9 @@
 // Without memory a job still ends, whoever waits is answered, and nobody is told that the server
 // shuts down.
 #include <algorithm>
-#include <boost/asio/io_context.hpp>
-#include <heistd/io_mail.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <heist/asio/async_wait.hpp>
 
 #include "api_fixture.hpp"
 #include "no_address_space.hpp"
@@ -26,8 +27,7 @@ class OutOfMemoryJobs : public ApiFixture {
     {
       const NoMemory none(successes, fails);
       loop.run_until_idle();
-      while (mail.open_one()) {
-      }
+      run_network();
       struck = none.struck();
     }
     EXPECT_TRUE(told) << target << " after " << successes << " allocations";
@@ -79,6 +79,7 @@ TEST_F(OutOfMemoryJobs, post_when_an_allocation_fails_then_503_out_of_memory_and
     ticket.reset();
     if (!struck) break;
     EXPECT_EQ(code, "out_of_memory") << successes;
+    run_all();  // an agent drops what was posted before memory ran out
     EXPECT_EQ(anonymous.budget->jobs(), 0U) << successes;
     EXPECT_EQ(anonymous.jobs.unfinished().size(), 0U);
     const auto group = anonymous.signals.find("g");
@@ -109,32 +110,20 @@ TEST(CompressWork, step_when_zstd_gets_no_memory_then_bad_alloc) {
 }
 #endif
 
-struct Opened final : Letter {
-  explicit Opened(bool& its_flag) noexcept : flag(its_flag) {}
-  void open() noexcept override { flag = true; }
-  bool& flag;
-};
-
-TEST(IoMail, send_when_there_is_no_memory_then_delivered_all_the_same) {
-  boost::asio::io_context io;
-  IoMail mail(io);
-  bool opened = false;
-  auto letter = std::make_unique<Opened>(opened);
+/// What agents settle reaches the network without memory, also by the executor of its coroutines.
+TEST_F(OutOfMemoryJobs, promise_when_it_settles_without_memory_then_the_network_hears_of_it) {
+  const boost::asio::any_io_executor coroutines = network.get_executor();
+  auto [promise, resolver] = heist::Promise<int>::with_resolver();
+  int told = 0;
+  const auto tell = [&told](const std::exception_ptr& /*error*/, int value) { told += value; };
+  heist::async_wait(promise, boost::asio::bind_executor(network, tell));
+  heist::async_wait(promise, boost::asio::bind_executor(coroutines, tell));
   {
     const NoMemory none(0);
-    mail.send(std::move(letter));
+    resolver.resolve(1);
   }
-  io.run();
-  EXPECT_TRUE(opened);
-}
-
-TEST(IoMail, io_context_when_it_goes_before_a_letter_is_opened_then_the_letter_goes_too) {
-  bool opened = false;
-  {
-    boost::asio::io_context io;
-    IoMail(io).send(std::make_unique<Opened>(opened));
-  }
-  EXPECT_FALSE(opened);
+  run_network();
+  EXPECT_EQ(told, 2);
 }
 
 }  // namespace

@@ -1,4 +1,7 @@
 // Patterns are compiled by agents, at the client's ceiling, and known afterwards.
+#include <boost/asio/bind_executor.hpp>
+#include <heist/asio/async_wait.hpp>
+
 #include "api_fixture.hpp"
 
 namespace heistd {
@@ -21,12 +24,14 @@ struct PatternChecks : ApiFixture {
 TEST_F(PatternChecks, request_when_its_pattern_is_new_then_it_waits_for_an_agent) {
   const auto step = begin("a(b");
   ASSERT_TRUE(std::holds_alternative<Checking>(step));
-  bool told = false;
-  std::get<Checking>(step).check->on_done = [&] { told = true; };
-  EXPECT_FALSE(told);
+  const auto& verdict = std::get<Checking>(step).verdict;
+  EXPECT_FALSE(verdict.settled());
+  bool is_known = false;
+  heist::async_wait(verdict, boost::asio::bind_executor(network, [&](auto&&...) {
+                      is_known = anonymous.patterns.find("a(b") != nullptr;
+                    }));
   run_all();
-  EXPECT_TRUE(told);
-  EXPECT_TRUE(std::get<Checking>(step).check->done);
+  EXPECT_TRUE(is_known);
   EXPECT_EQ(refused("a(b"), "bad_pattern");
   EXPECT_EQ(anonymous.budget->bytes(), 0U);
 }
@@ -58,7 +63,7 @@ TEST_F(PatternChecks, check_when_the_client_has_a_low_ceiling_then_higher_jobs_g
   const auto high = post("/jobs/digest");
   run_one();
   EXPECT_EQ(state(high), "done");
-  EXPECT_FALSE(std::get<Checking>(step).check->done);
+  EXPECT_FALSE(std::get<Checking>(step).verdict.settled());
 }
 
 // Rule: SEC-1. Compiling such a pattern took the network thread 50 ms, and others waited for
@@ -66,23 +71,23 @@ TEST_F(PatternChecks, check_when_the_client_has_a_low_ceiling_then_higher_jobs_g
 TEST_F(PatternChecks,
        checks_when_a_client_floods_with_bad_patterns_then_others_urgent_jobs_go_first) {
   constexpr int flood = 20;
-  std::vector<std::shared_ptr<PatternCheck>> checks;
+  std::vector<heist::Promise<PatternVerdict>> checks;
   for (int round = 0; round < 20; ++round) {
     authorization = "Bearer b";
     for (int i = 0; i < flood; ++i) {
       const auto step = begin("(-{0,30}){127}" + std::to_string(flood * round + i));
       ASSERT_TRUE(std::holds_alternative<Checking>(step));
-      checks.push_back(std::get<Checking>(step).check);
+      checks.push_back(std::get<Checking>(step).verdict);
     }
     authorization = "Bearer a";
     const auto urgent = post("/jobs/digest");
     run_one();
     ASSERT_EQ(state(urgent), "done");
   }
-  EXPECT_TRUE(std::ranges::none_of(checks, [](const auto& check) { return check->done; }));
+  EXPECT_TRUE(std::ranges::none_of(checks, [](const auto& check) { return check.settled(); }));
   authorization = "Bearer b";
   run_all();
-  EXPECT_TRUE(std::ranges::all_of(checks, [](const auto& check) { return check->done; }));
+  EXPECT_TRUE(std::ranges::all_of(checks, [](const auto& check) { return check.settled(); }));
   EXPECT_EQ(refused("(-{0,30}){127}0"), "");  // asked again: only the newest are known
   EXPECT_EQ(refused("(-{0,30}){127}399"), "bad_pattern");
 }
