@@ -3,7 +3,7 @@ include(CMakeDependentOption)
 
 option(HEIST_DEV_MODE "Build heistd, tests, stress programs, examples and benchmarks" OFF)
 option(HEIST_INSTALL "Give this project rules to install" ${PROJECT_IS_TOP_LEVEL})
-cmake_dependent_option(HEIST_BUILD_HEISTD "Build the job server" ON HEIST_DEV_MODE OFF)
+option(HEIST_BUILD_HEISTD "Build the job server" ${HEIST_DEV_MODE})
 cmake_dependent_option(HEIST_BUILD_BENCH "Build the benchmarks (Google Benchmark)" OFF
   HEIST_DEV_MODE OFF)
 option(HEIST_BUILD_ALL "Also build what only scripts/verify runs: examples, header checks, stress programs without a sanitizer" OFF)

@@ -4,6 +4,7 @@
 #include <heistd/descriptors.hpp>
 #include <heistd/options.hpp>
 #include <heistd/server.hpp>
+#include <heistd/service_manager.hpp>
 #include <iostream>
 #include <memory>
 #include <system_error>
@@ -37,6 +38,7 @@ int serve(heistd::Options options) {
   const auto server = listen(std::move(options));
   if (!server) return 1;
   std::cout << "heistd listening on " << server->endpoint() << std::endl;
+  heistd::tell_ready();
   server->run();
   return 0;
 }

@@ -1,9 +1,10 @@
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
 #include <csignal>
+#include <heistd/listening.hpp>
 #include <heistd/memory_reserve.hpp>
 #include <heistd/server.hpp>
+#include <heistd/service_manager.hpp>
 #include <iostream>
 #include <utility>
 
@@ -28,28 +29,6 @@ heist::AgentClusterOptions cluster_options(const Options& options) {
   return cluster;
 }
 
-/// What the system keeps of one connection, each way; it takes twice as much for its own use.
-/// Whoever reads nothing of a large reply holds no more than that.
-constexpr int system_buffer_bytes = static_cast<int>(128 * kib);
-
-/// The options are those of each connection that is accepted, too. A peer that is gone without a
-/// word while it waits for its job is noticed after two minutes.
-Tcp::acceptor listen_on(asio::io_context& io, const Tcp::endpoint& endpoint) {
-  using asio::detail::socket_option::integer;
-  Tcp::acceptor acceptor(io, endpoint.protocol());
-  acceptor.set_option(Tcp::acceptor::reuse_address(true));
-  acceptor.set_option(Tcp::no_delay(true));
-  acceptor.set_option(asio::socket_base::send_buffer_size(system_buffer_bytes));
-  acceptor.set_option(asio::socket_base::receive_buffer_size(system_buffer_bytes));
-  acceptor.set_option(asio::socket_base::keep_alive(true));
-  acceptor.set_option(integer<IPPROTO_TCP, TCP_KEEPIDLE>(60));
-  acceptor.set_option(integer<IPPROTO_TCP, TCP_KEEPINTVL>(15));
-  acceptor.set_option(integer<IPPROTO_TCP, TCP_KEEPCNT>(4));
-  acceptor.bind(endpoint);
-  acceptor.listen();
-  return acceptor;
-}
-
 void log_failure(const std::exception_ptr& failure) {
   try {
     if (failure) std::rethrow_exception(failure);
@@ -65,7 +44,7 @@ Server::Server(Options options)
       clients_(options_.clients, options_.anonymous_ceiling, options_.limits),
       connections_(options_.limits),
       io_(1),
-      acceptor_(listen_on(io_, {asio::ip::make_address(options_.address), options_.port})),
+      acceptor_(start_listening(io_, options_)),
       signals_(io_, SIGTERM, SIGINT),
       farewell_(io_),
       closer_(std::in_place, cluster_, io_,
@@ -184,6 +163,7 @@ void Server::on_signal(int number) {
 
 void Server::start_drain(int signal_number) {
   draining_ = true;
+  tell_stopping();
   drain_start_ = Clock::now();
   finished_before_drain_ = service_.finished_count();
   service_.start_shutdown();

@@ -142,14 +142,15 @@ class Raw:
 class Server:
     """A heistd process on a port of its own."""
 
-    def __init__(self, *options, environment=None, preexec=None):
+    def __init__(self, *options, environment=None, preexec=None, starter=(), descriptors=()):
         self.process = subprocess.Popen(
-            [HEISTD, "--port", "0", "--agents", "2", *options],
+            [*starter, HEISTD, "--port", "0", "--agents", "2", *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env={**os.environ, **(environment or {})},
             text=True,
             preexec_fn=preexec,
+            pass_fds=descriptors,
         )
         self.lines = []
         self.raws = []
