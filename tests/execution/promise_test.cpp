@@ -137,6 +137,14 @@ TEST_F(ToPromise, to_promise_when_it_completes_then_the_promise_has_the_value) {
 }
 
 // Rule: SND-7
+TEST_F(ToPromise, to_promise_when_it_waits_for_several_then_the_promise_is_settled_after_all) {
+  const auto step = ex::schedule(as_scheduler(scheduler));
+  const auto all = to_promise(scheduler, ex::when_all(step, step));
+  EXPECT_EQ(loop.run_until_idle(), 3U);
+  EXPECT_NO_THROW(all.get());
+}
+
+// Rule: SND-7
 TEST_F(ToPromise, to_promise_when_a_step_throws_then_the_promise_is_rejected) {
   const auto failed =
       to_promise(scheduler, ex::just() | ex::then([] { throw std::runtime_error("no"); }));
