@@ -13,7 +13,7 @@
 #include <vector>
 
 // clang-format off: the library of senders comes before what needs it.
-#include "execution/library_under_test.hpp"
+#include "execution/probe.hpp"
 #include <heist/bulk.hpp>
 // clang-format on
 
@@ -159,6 +159,42 @@ TEST_P(BulkOn, request_stop_when_it_runs_then_it_is_stopped) {
   EXPECT_FALSE(ex::sync_wait(ex::write_env(
       ex::schedule(sched) | ex::bulk(ex::par, endless, [&](long) { source.request_stop(); }),
       ex::prop{exq::get_stop_token, source.get_token()})));
+}
+
+// Rule: SND-9
+TEST_P(BulkOn, close_when_bulk_waits_or_runs_then_it_ends_once) {
+  const exq::inplace_stop_source source;
+  for (int round = 0; round < 50; ++round) {
+    AgentCluster closed({.agents = GetParam()});
+    Ends ends;
+    Calls calls(10'000);
+    const auto all = ex::schedule(with_parallel_bulk(as_scheduler(closed.scheduler()))) |
+                     ex::bulk(ex::par, 10'000, [&](int index) { calls.note(index); });
+    auto stoppable =
+        ex::connect(all, Probe{&ends, ex::prop{exq::get_stop_token, source.get_token()}});
+    ex::start(stoppable);
+    closed.close(CloseMode::abort());
+    EXPECT_EQ(ends.all(), 1);
+    EXPECT_EQ(ends.values == 1, calls.each_once());
+  }
+}
+
+// Rule: SND-9
+TEST_P(BulkOn, close_when_bulk_waits_that_cannot_be_stopped_then_it_completes) {
+  for (int round = 0; round < 50; ++round) {
+    AgentCluster closed({.agents = GetParam()});
+    Ends ends;
+    Calls calls(10'000);
+    auto operation =
+        ex::connect(ex::schedule(with_parallel_bulk(as_scheduler(closed.scheduler()))) |
+                        ex::bulk(ex::par, 10'000, [&](int index) { calls.note(index); }),
+                    Probe{&ends});
+    ex::start(operation);
+    closed.close(CloseMode::abort());
+    EXPECT_EQ(ends.values, 1);
+    EXPECT_EQ(ends.all(), 1);
+    EXPECT_TRUE(calls.each_once());
+  }
 }
 
 // Rule: SND-9
