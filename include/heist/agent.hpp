@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <functional>
+#include <heist/agent_host.hpp>
 #include <heist/detail/export.hpp>
 #include <heist/event_loop.hpp>
 #include <heist/version.hpp>
@@ -22,6 +23,8 @@ struct AgentOptions {
   /// Called on the agent's thread before its first task and after its last one.
   std::function<void()> on_start = {};
   std::function<void()> on_stop = {};
+  /// What the agent serves beside its tasks, and where it sleeps; by default nothing.
+  AgentHost* host = nullptr;
   EventLoopOptions loop = {};
 };
 
@@ -34,8 +37,9 @@ class HEIST_EXPORT Agent {
  public:
   /// Starts the thread; returns once on_start has run.
   ///
-  /// Errors: std::system_error (no thread, no such CPU), what on_start throws,
-  /// std::invalid_argument as EventLoop; a virtual clock is refused, as nobody could advance it.
+  /// Errors: std::system_error (no thread, no such CPU), what on_start and the host's begin()
+  /// throw, std::invalid_argument as EventLoop; a virtual clock is refused, as nobody could advance
+  /// it.
   explicit Agent(AgentOptions options = {});
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;

@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace HEIST_NAMESPACE {
 
@@ -56,6 +57,10 @@ struct AgentClusterOptions {
   /// is started. What they throw there goes to the error hook.
   std::function<void(unsigned)> on_start = {};
   std::function<void(unsigned)> on_stop = {};
+  /// What the agents serve beside their tasks, and where they sleep: one host for each agent, and
+  /// none of them null, or no hosts at all. Without `agents` there are as many agents as hosts.
+  /// Reserves have none: while an agent is in blocking(), its host waits.
+  std::vector<AgentHost*> hosts = {};
   /// Options of each agent's loop, which hold for the cluster's own delays and maximum waits, too.
   /// A virtual clock is refused.
   EventLoopOptions loop = {};
@@ -80,8 +85,9 @@ class HEIST_EXPORT AgentCluster {
   /// Starts the threads; returns once each on_start has run.
   ///
   /// Errors: as Agent; std::invalid_argument for more than 1024 agents, too many reserves, a
-  /// negative reserve_idle, a group of the topology without a CPU that the calling thread may use,
-  /// and for a HEIST_AGENTS that is no such number.
+  /// negative reserve_idle, hosts that are null or not as many as the agents, a group of the
+  /// topology without a CPU that the calling thread may use, and for a HEIST_AGENTS that is no such
+  /// number.
   explicit AgentCluster(AgentClusterOptions options = {});
   AgentCluster(const AgentCluster&) = delete;
   AgentCluster& operator=(const AgentCluster&) = delete;

@@ -2,6 +2,7 @@
 // Asio if HEIST_ASIO_STANDALONE is defined.
 #pragma once
 
+#include <heist/asio/agent_contexts.hpp>
 #include <heist/asio/async_wait.hpp>
 #include <heist/asio/bind_abort_signal.hpp>
 #include <heist/asio/executor.hpp>

@@ -4,6 +4,7 @@
 #include <heist/abort_signal.hpp>
 #include <heist/agent.hpp>
 #include <heist/agent_cluster.hpp>
+#include <heist/agent_host.hpp>
 #include <heist/async_event.hpp>
 #include <heist/async_mutex.hpp>
 #include <heist/async_semaphore.hpp>

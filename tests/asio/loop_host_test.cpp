@@ -3,22 +3,16 @@
 
 #include <chrono>
 #include <cstddef>
-#include <filesystem>
 #include <functional>
 #include <heist/asio.hpp>
 #include <heist/heist.hpp>
-#include <iterator>
 #include <optional>
 
 #include "asio/library_under_test.hpp"
+#include "asio/thread_count.hpp"
 
 namespace HEIST_NAMESPACE::asio {
 namespace {
-
-std::ptrdiff_t thread_count() {
-  const std::filesystem::directory_iterator threads("/proc/self/task");
-  return std::distance(begin(threads), end(threads));
-}
 
 class AsioLoopHost : public testing::Test {
  protected:
@@ -31,13 +25,13 @@ class AsioLoopHost : public testing::Test {
 
 // Rule: ASIO-7
 TEST_F(AsioLoopHost, run_when_timers_and_delays_end_then_one_thread_runs_all_of_it) {
-  const auto before = thread_count();
+  const auto before = test::thread_count();
   net::steady_timer timer(io, std::chrono::milliseconds(1));
   std::ptrdiff_t during = 0;
   timer.async_wait(net::bind_executor(executor, [&](const error_code& /*error*/) {
     loop.scheduler().post(
         [&] {
-          during = thread_count();
+          during = test::thread_count();
           io.stop();
         },
         {.delay = std::chrono::milliseconds(1)});

@@ -28,6 +28,24 @@ using Clock = std::chrono::steady_clock;
 
 thread_local constinit Agent* agent_of_this_thread = nullptr;
 
+/// Makes the loop sleep in a host for a scope, if there is one.
+class HostScope {
+ public:
+  HostScope(LoopCore& loop, AgentHost* host) HEIST_ON_AGENT : loop_(loop), host_(host) {
+    if (host_ != nullptr) loop_.begin_host(*host_);
+  }
+  HostScope(const HostScope&) = delete;
+  HostScope& operator=(const HostScope&) = delete;
+  ~HostScope() {
+    loop_.assert_agent();
+    if (host_ != nullptr) loop_.end_host(*host_);
+  }
+
+ private:
+  LoopCore& loop_;
+  AgentHost* const host_;
+};
+
 }  // namespace
 
 /// How long a close waits, after its deadline, for an agent that is between two tasks. The agent
@@ -183,6 +201,7 @@ void Agent::Impl::drive() {
   LoopCore& core = Access::core(loop);
   const DriveScope driving(core);
   core.assert_agent();
+  const HostScope hosted(core, options.host);
   if (options.on_start) options.on_start();
   start.tell();
   while (!close_taken) {

@@ -29,16 +29,29 @@ using namespace detail;
 namespace {
 
 unsigned checked_size(const AgentClusterOptions& options) {
-  if (options.agents == 0) {
+  const std::size_t wanted = options.agents != 0 ? options.agents : options.hosts.size();
+  if (wanted == 0) {
     std::set<unsigned> cpus;
     for (const auto& group : options.topology) cpus.insert(group.begin(), group.end());
     return default_agents(IdleAgents::most_agents, static_cast<unsigned>(cpus.size()));
   }
-  if (options.agents > IdleAgents::most_agents) {
-    throw std::invalid_argument("AgentClusterOptions::agents: " + std::to_string(options.agents) +
+  if (wanted > IdleAgents::most_agents) {
+    throw std::invalid_argument("AgentClusterOptions::agents: " + std::to_string(wanted) +
                                 " is more than " + std::to_string(IdleAgents::most_agents));
   }
-  return options.agents;
+  return static_cast<unsigned>(wanted);
+}
+
+/// To be called once the number of agents is known.
+void check_hosts(const AgentClusterOptions& options) {
+  if (options.hosts.empty()) return;
+  if (options.hosts.size() != options.agents) {
+    throw std::invalid_argument("AgentClusterOptions::hosts: there are " +
+                                std::to_string(options.hosts.size()) + ", and " +
+                                std::to_string(options.agents) + " agents");
+  }
+  if (std::ranges::find(options.hosts, nullptr) != options.hosts.end())
+    throw std::invalid_argument("AgentClusterOptions::hosts: one of them is null");
 }
 
 unsigned checked_reserves(const AgentClusterOptions& options) {
@@ -119,6 +132,7 @@ AgentCluster::Impl::Impl(AgentClusterOptions given) : options(std::move(given)) 
   if (!options.topology.empty())
     options.topology = checked_topology(std::move(options.topology), CpuSet().cpus());
   options.agents = checked_size(options);
+  check_hosts(options);
   placement = placement_of(options);
   if (placement.is_confined()) all_cpus.emplace();
   const ReserveSetup reserves = make_members();
@@ -180,6 +194,7 @@ void AgentCluster::Impl::leave_unstarted(LoopCore& core) {
 AgentOptions AgentCluster::Impl::options_of(unsigned index) const {
   AgentOptions result{.name = options.name + "-" + std::to_string(index), .loop = options.loop};
   const bool is_reserve = index >= options.agents;
+  if (!options.hosts.empty() && !is_reserve) result.host = options.hosts[index];
   if (options.pin && !is_reserve) result.affinity = placement.cpu_of(index);
   if (options.on_start || placement.is_confined()) {
     result.on_start = [this, index, is_reserve] {

@@ -217,7 +217,7 @@ void Member::park_among_all(Moment limit) noexcept {
   spin_until(loop_.sleep(), cluster_, limit, [&] {
     loop_.assert_agent();
     if (is_reserve_ && cluster_.reserves().has_surplus(rank())) return true;
-    saw_work = has_work();
+    saw_work = has_work() || loop_.poll_host_if_due();
     return saw_work || cluster_.refuses_tasks();  // a drain waits until all sleep
   });
   // This also holds when another agent has taken the task since. Then this agent goes on waiting as
@@ -226,7 +226,7 @@ void Member::park_among_all(Moment limit) noexcept {
   loop_.sleep().prepare();
   loop_.sleep().count_one();
   if (announce_sleep()) wait(limit);
-  cluster_.sleepers().idle().end_sleep(index_);
+  end_sleep();
 }
 
 /// Called before the agent says that it sleeps.
@@ -250,13 +250,25 @@ void Member::wait(Moment limit) noexcept {
   auto deadline = earlier(loop_.on_agent().waiting.next_deadline(), limit);
   const TimerKeeper::Due until = keeper.next_due();
   // A keeper that is at work looks for a watcher once it has finished.
-  const bool watches =
-      until != TimerKeeper::never && !keeper.has_keeper() && keeper.try_watch(index_, until);
-  if (watches) deadline = earlier(deadline, cluster_.time().steady_start_of(until));
-  const bool overtaken = watches && (wants_keeper() || keeper.next_due() < until);
+  watches_ = until != TimerKeeper::never && !keeper.has_keeper() && keeper.try_watch(index_, until);
+  if (watches_) deadline = earlier(deadline, cluster_.time().steady_start_of(until));
+  const bool overtaken = watches_ && (wants_keeper() || keeper.next_due() < until);
   if (!overtaken) loop_.sleep().until(deadline, loop_.counts().activity());
+}
+
+/// Takes back what the agent has announced. It may be called once more for the same sleep.
+void Member::end_sleep() noexcept {
   loop_.sleep().end();
-  if (watches) keeper.stop_watching();
+  if (std::exchange(watches_, false)) cluster_.keeper().stop_watching();
+  cluster_.sleepers().idle().end_sleep(index_);
+}
+
+/// The agent is counted as a searcher until it says that it has found something. What others have
+/// left to it goes to another agent then. (To publishers all this looks as if the agent had woken
+/// by itself, and found a task of its own.)
+void Member::end_wait() noexcept {
+  end_sleep();
+  end_search();
 }
 
 // Waiting within a task.

@@ -41,6 +41,7 @@ class Member final : public Membership {
   [[nodiscard]] bool has_more_urgent(int level) noexcept override HEIST_ON_AGENT;
   void show_words(UrgentLook& to) const noexcept override;
   void park(std::optional<LoopTime::Clock::time_point> limit) noexcept override HEIST_ON_AGENT;
+  void end_wait() noexcept override HEIST_ON_AGENT;
   void end_search() noexcept override HEIST_ON_AGENT;
   void drop_before_wait() noexcept override;
   [[nodiscard]] bool is_stuck() noexcept override;
@@ -92,6 +93,7 @@ class Member final : public Membership {
   void note_what_is_left() noexcept;
   [[nodiscard]] bool announce_sleep() noexcept HEIST_ON_AGENT;
   void wait(Moment limit) noexcept HEIST_ON_AGENT;
+  void end_sleep() noexcept HEIST_ON_AGENT;
 
   [[nodiscard]] unsigned rank() const noexcept;
   /// Its rank if it is a reserve.
@@ -109,6 +111,7 @@ class Member final : public Membership {
   const unsigned index_;
   const bool is_reserve_;
   bool is_blocked_ = false;  ///< in blocking()
+  bool watches_ = false;     ///< it is the watcher (TimerKeeper)
   sync::atomic<Tick> slept_until_{
       no_tick};  ///< when the first of the loop's own delays ends, noted before sleep
   sync::atomic<bool> slept_holding_{

@@ -10,6 +10,7 @@
 #include "../os/parker.hpp"
 #include "../os/spin_rule.hpp"
 #include "agent_activity.hpp"
+#include "host_turns.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -42,6 +43,7 @@ class AgentSleep {
 
   /// How long the agent looks for work before it sleeps.
   [[nodiscard]] SpinRule& spin() noexcept { return spin_; }
+  [[nodiscard]] HostTurns& host() noexcept { return host_; }
   void prepare() noexcept { parker_.prepare(); }
   /// Announces sleep. Returns false when something was posted meanwhile.
   [[nodiscard]] bool announce() noexcept { return inbox_.try_sleep(); }
@@ -52,7 +54,7 @@ class AgentSleep {
   /// Sleeps until the agent is woken, or until the deadline.
   void until(const Moment& deadline, AgentActivity& activity) noexcept {
     activity.say_rests();
-    parker_.wait(deadline);
+    host_.has_host() ? wait_in_host(deadline) : parker_.wait(deadline);
     activity.say_moves();
   }
   void end() noexcept { static_cast<void>(inbox_.cancel_sleep()); }
@@ -72,10 +74,17 @@ class AgentSleep {
   }
 
  private:
+  void wait_in_host(const Moment& deadline) noexcept {
+    parker_.arm_descriptor(deadline);
+    host_.wait();
+    parker_.clear_descriptor();
+  }
+
   Inbox& inbox_;
   sync::atomic<std::uint64_t> wakeups_sent_{0};
   Parker parker_;
   SpinRule spin_;
+  HostTurns host_;
   sync::atomic<std::uint64_t> count_{0};  ///< how often it has slept
 };
 

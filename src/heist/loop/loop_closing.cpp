@@ -36,7 +36,10 @@ void LoopClosing::drain_by_terms() noexcept {
   for (DrainWatch watch(terms);;) {
     loop_.stop_request().end();  // a closer that hurries this one; the terms are read behind it
     if (terms.are_over()) return;
-    if (loop_.run_next() || loop_.stop_request().has_come()) continue;
+    if (loop_.run_next() || loop_.stop_request().has_come()) {
+      loop_.poll_host_after_task();
+      continue;
+    }
     if (!terms.wait_for_delayed() || !has_more_to_come()) return;
     const auto look_at = watch.due();
     loop_.park(look_at ? look_at : terms.deadline());

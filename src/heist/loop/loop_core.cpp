@@ -293,13 +293,56 @@ void LoopCore::run_ended_limits() noexcept {
 void LoopCore::run() noexcept {
   constexpr bool heed_stop = true;
   while (!stop_request_.is_due()) {
-    while (step(heed_stop)) {
+    if (sleep_.host().has_host()) [[unlikely]] {
+      run_beside_host();
+    } else {
+      while (step(heed_stop)) {
+      }
     }
     if (!on_agent().accepts_posts) break;
     if (!stop_request_.is_due()) park();
   }
   end_search();  // what comes next, a close or the driver's own code, looks for nothing
   stop_request_.end();
+}
+
+// The host.
+
+void LoopCore::begin_host(AgentHost& host) {
+  host.begin(sleep_.parker().descriptor());
+  sleep_.host().begin(host);
+}
+
+void LoopCore::end_host(AgentHost& host) noexcept {
+  sleep_.host().end();
+  host.end();
+}
+
+/// Runs tasks until none is runnable, or a stop was requested. The host has its turns between them.
+[[gnu::noinline]] void LoopCore::run_beside_host() noexcept {
+  while (run_next(true)) poll_host_after_task();
+  static_cast<void>(poll_host_if_due());
+}
+
+bool LoopCore::poll_host_if_due() noexcept {
+  const bool is_due = sleep_.host().is_due();
+  if (is_due) poll_host();
+  return is_due;
+}
+
+/// What the host calls counts as something that runs, but not as a task.
+void LoopCore::poll_host() noexcept {
+  end_search();
+  on_agent().change_current({});
+  counts_.activity().say_runs_uncounted(this);
+  sleep_.host().poll();
+  counts_.activity().say_moves();
+}
+
+void LoopCore::end_host_wait() noexcept {
+  if (!sleep_.host().end_wait()) return;
+  membership_ != nullptr ? membership_->end_wait() : sleep_.end();
+  counts_.activity().say_runs_uncounted(this);
 }
 
 bool LoopCore::collect_work() noexcept {
@@ -397,10 +440,12 @@ bool LoopCore::has_more_urgent(int level) noexcept {
 
 void LoopCore::park(std::optional<LoopTime::Clock::time_point> limit) noexcept {
   if (membership_ != nullptr) return membership_->park(limit);
-  spin_until(sleep_, *this, limit, [this] {
+  bool host_had_turn = false;
+  spin_until(sleep_, *this, limit, [&] {
     assert_agent();
-    return has_work();
+    return has_work() || (host_had_turn = poll_host_if_due());
   });
+  if (host_had_turn) return;
   forget_rethrown();
   if (has_work()) return;  // also what an exception's destructor has posted
   sleep_.prepare();

@@ -196,6 +196,20 @@ class LoopCore final : public TaskHome {
   /// Called before the agent sleeps. It may run users' code.
   void forget_rethrown() noexcept HEIST_ON_AGENT;
 
+  // What only the agent calls: its host, if it has one (AgentHost).
+
+  /// Lets the agent sleep in the host.   Errors: std::system_error, and what the host throws.
+  void begin_host(AgentHost& host) HEIST_ON_AGENT;
+  void end_host(AgentHost& host) noexcept HEIST_ON_AGENT;
+  /// Called after a task, or after several.
+  void poll_host_after_task() noexcept HEIST_ON_AGENT {
+    if (sleep_.host().is_due_after_task()) poll_host();
+  }
+  /// Called while the agent looks for work. Returns whether the host had a turn.
+  bool poll_host_if_due() noexcept HEIST_ON_AGENT;
+  /// Called by the host within its wait, before it calls users' code: the agent is awake.
+  void end_host_wait() noexcept HEIST_ON_AGENT;
+
   /// Called before users' code runs, which may take long.
   void end_search() noexcept HEIST_ON_AGENT {
     if (on_agent().is_searching) membership_->end_search();
@@ -214,6 +228,8 @@ class LoopCore final : public TaskHome {
   void end_driving_by_the_way() noexcept;
   [[nodiscard]] bool has_news() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool step(bool heed_stop) noexcept HEIST_ON_AGENT;
+  void run_beside_host() noexcept HEIST_ON_AGENT;
+  void poll_host() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool has_loose_ends() noexcept HEIST_ON_AGENT;
   void take_recheck() noexcept HEIST_ON_AGENT;
   void show_words() noexcept;

@@ -55,6 +55,9 @@ class Membership {
   /// Sleeps until there may be something to do, or `limit`.
   virtual void park(std::optional<std::chrono::steady_clock::time_point> limit) noexcept
       HEIST_ON_AGENT = 0;
+  /// Called within park(), by the agent's host: the agent sleeps no more, and is about to run
+  /// something, which may take long.
+  virtual void end_wait() noexcept HEIST_ON_AGENT = 0;
   /// Called before the agent runs something, which may take long. From now on other agents look for
   /// what is published (CLU-3, DLY-5).
   virtual void end_search() noexcept HEIST_ON_AGENT = 0;

@@ -64,10 +64,10 @@ HEIST_BLOCKING_MODEL_PROGRAM(inactive_listener_is_done, 3) {
 }
 
 /// Counts the ends of a callback; plain, so that what ends it must come before who looks.
-struct Ends {
-  explicit Ends(int& count) : ends(&count) {}
-  Ends(const Ends&) = delete;
-  ~Ends() { ++*ends; }
+struct CountsEnd {
+  explicit CountsEnd(int& count) : ends(&count) {}
+  CountsEnd(const CountsEnd&) = delete;
+  ~CountsEnd() { ++*ends; }
   int* ends;
 };
 
@@ -78,7 +78,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(bound_listener_against_unsubscribe, 3) {
   AbortController bond;
   int ends = 0;
   Subscription subscription = source.signal().on_priority_change(
-      [ended = std::make_shared<Ends>(ends)](auto&&...) {}, {.signal = bond.signal()});
+      [ended = std::make_shared<CountsEnd>(ends)](auto&&...) {}, {.signal = bond.signal()});
   spawn([&] { bond.abort(); });
   subscription.reset();
   check(ends == 1, "the callback is destroyed when its removal returns");
@@ -92,7 +92,7 @@ HEIST_MODEL_PROGRAM(bound_listener_against_abort, 2) {
   int ends = 0;
   int calls = 0;
   auto* subscription = new Subscription(source.signal().on_priority_change(
-      [&calls, ended = std::make_shared<Ends>(ends)](auto&&...) { ++calls; },
+      [&calls, ended = std::make_shared<CountsEnd>(ends)](auto&&...) { ++calls; },
       {.signal = bond.signal()}));
   spawn([&] { source.set_priority(TaskPriority::background); });
   bond.abort();
@@ -110,7 +110,7 @@ HEIST_MODEL_PROGRAM(bound_listener_against_two_aborts, 2) {
   int ends = 0;
   int calls = 0;
   auto* subscription = new Subscription(source.signal().on_abort(
-      [&calls, ended = std::make_shared<Ends>(ends)](auto&&...) { ++calls; },
+      [&calls, ended = std::make_shared<CountsEnd>(ends)](auto&&...) { ++calls; },
       {.signal = bond.signal()}));
   spawn([&] { source.abort(); });
   bond.abort();
@@ -127,7 +127,7 @@ HEIST_MODEL_PROGRAM(binding_against_abort, 2) {
   int ends = 0;
   spawn([&] { bond.abort(); });
   auto* subscription = new Subscription(source.signal().on_priority_change(
-      [ended = std::make_shared<Ends>(ends)](auto&&...) {}, {.signal = bond.signal()}));
+      [ended = std::make_shared<CountsEnd>(ends)](auto&&...) {}, {.signal = bond.signal()}));
   if (!join_all()) return;
   check(ends == 1 && !subscription->active(), "the abort ends it");
   delete subscription;
@@ -143,7 +143,7 @@ HEIST_MODEL_PROGRAM(binding_in_vain_against_abort, 2) {
   int ends = 0;
   spawn([&] { bond.abort(); });
   const Subscription subscription = signal.on_priority_change(
-      [ended = std::make_shared<Ends>(ends)](auto&&...) {}, {.signal = bond.signal()});
+      [ended = std::make_shared<CountsEnd>(ends)](auto&&...) {}, {.signal = bond.signal()});
   check(ends == 1 && !subscription.active(), "it is gone at once");
   join_all();
 }
@@ -154,7 +154,7 @@ HEIST_BLOCKING_MODEL_PROGRAM(once_listener_against_unsubscribe, 3) {
   int ends = 0;
   int calls = 0;
   Subscription subscription = source.signal().on_priority_change(
-      [&calls, ended = std::make_shared<Ends>(ends)](auto&&...) { ++calls; }, {.once = true});
+      [&calls, ended = std::make_shared<CountsEnd>(ends)](auto&&...) { ++calls; }, {.once = true});
   spawn([&] {
     source.set_priority(TaskPriority::background);
     source.set_priority(TaskPriority::user_blocking);
