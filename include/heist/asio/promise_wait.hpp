@@ -39,8 +39,8 @@ namespace HEIST_ASIO_NAMESPACE {
 }
 
 /// What keeps the context of an executor busy for as long as it exists: a copy of the executor that
-/// tracks work, or a guard if it is one of the Networking TS. (A guard takes a strand for one of the
-/// TS, whatever it is a strand of.)
+/// tracks work, or a guard if it is one of the Networking TS. (A guard takes a strand for one of
+/// the TS, whatever it is a strand of.)
 template <class Executor>
 [[nodiscard]] auto work_of(const Executor& executor) {
   if constexpr (net::execution::is_executor<Executor>::value) {

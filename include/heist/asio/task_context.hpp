@@ -12,9 +12,10 @@ namespace HEIST_ASIO_NAMESPACE {
 /// executor, so that it is destroyed after that one has closed: no handler runs any more then. Make
 /// it before the io_context, too, whose waiting operations count as work of their handlers here.
 ///
-/// A strand whose loop is closed keeps its handlers, and the coroutines that were to end on it, until
-/// this context is destroyed. That comes after the io_context, so they must not have sockets or
-/// timers of it any more: abort what runs on strands, and let it end, before you close their loop.
+/// A strand whose loop is closed keeps its handlers, and the coroutines that were to end on it,
+/// until this context is destroyed. That comes after the io_context, so they must not have sockets
+/// or timers of it any more: abort what runs on strands, and let it end, before you close their
+/// loop.
 ///
 /// An I/O object or a timer that is made on an Executor, instead of on an io_context, makes Asio
 /// start a thread of its own, which belongs to this context.
