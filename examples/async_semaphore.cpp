@@ -12,11 +12,11 @@ struct Shared {
   std::vector<std::string> pages;
 };
 
-heist::Promise<void> fetch(Shared& shared, std::string page) {
-  auto permit = co_await shared.connections.acquire();  // at most two at a time
-  co_await heist::yield();                              // as if it waited for a server
+heist::Promise<void> fetch(Shared& shared, std::string page, heist::AbortSignal request) {
+  auto permit = co_await shared.connections.acquire(request);  // at most two at a time
+  co_await heist::yield();                                     // as if it waited for a server
   permit.release();
-  auto guard = co_await shared.lock.lock();
+  auto guard = co_await shared.lock.lock();  // until the end of the scope, across co_awaits, too
   shared.pages.push_back(page);
 }
 
@@ -26,8 +26,9 @@ int main() {
   Shared shared;
   heist::EventLoop loop;
   const heist::Scheduler scheduler = loop.scheduler();
+  const heist::AbortController request;
   const auto post = [&](const char* page, heist::TaskPriority priority) {
-    scheduler.post([&shared, page] { static_cast<void>(fetch(shared, page)); },
+    scheduler.post([&, page] { static_cast<void>(fetch(shared, page, request.signal())); },
                    {.priority = priority});
   };
 
