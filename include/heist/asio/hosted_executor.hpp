@@ -8,6 +8,16 @@
 
 namespace HEIST_ASIO_NAMESPACE {
 
+/// Calls execute() of one of the library's executors, which in Asio 1.22 is a secret of theirs.
+template <class LibraryExecutor, class Function>
+void execute_on(const LibraryExecutor& executor, Function&& function) {
+#if HEIST_ASIO_LIBRARY_VERSION < 102600
+  net::execution::execute(executor, std::forward<Function>(function));
+#else
+  executor.execute(std::forward<Function>(function));
+#endif
+}
+
 /// An executor of an io_context of AgentContexts. It is that io_context's own one (`Inner`), with
 /// all of its properties, but that each handler first says that its agent does not sleep any more.
 /// Sockets and timers are made on it as on an io_context.
@@ -32,10 +42,11 @@ class HostedExecutor {
   /// Thread: any.   Errors: std::bad_alloc.
   template <class Function>
   void execute(Function&& function) const {
-    inner_.execute([function = std::decay_t<Function>(std::forward<Function>(function))]() mutable {
-      ContextHost::begin_handler();
-      std::move(function)();
-    });
+    execute_on(inner_,
+               [function = std::decay_t<Function>(std::forward<Function>(function))]() mutable {
+                 ContextHost::begin_handler();
+                 std::move(function)();
+               });
   }
 
   template <class Property>

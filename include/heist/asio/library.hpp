@@ -24,8 +24,10 @@
 #include <asio/strand.hpp>
 #include <asio/system_error.hpp>
 #include <asio/system_executor.hpp>
+#include <asio/version.hpp>
 #define HEIST_ASIO_NAMESPACE HEIST_NAMESPACE::asio::inline on_standalone_asio
 #define HEIST_ASIO_LIBRARY_NAMESPACE asio
+#define HEIST_ASIO_LIBRARY_VERSION ASIO_VERSION
 #else
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -45,10 +47,12 @@
 #include <boost/asio/require.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/system_executor.hpp>
+#include <boost/asio/version.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/system_error.hpp>
 #define HEIST_ASIO_NAMESPACE HEIST_NAMESPACE::asio::inline on_boost_asio
 #define HEIST_ASIO_LIBRARY_NAMESPACE boost::asio
+#define HEIST_ASIO_LIBRARY_VERSION BOOST_ASIO_VERSION
 #endif
 
 namespace HEIST_ASIO_NAMESPACE {
