@@ -5,6 +5,7 @@
 #include <functional>
 #include <heist/task_signal.hpp>
 #include <heistd/job_counts.hpp>
+#include <heistd/job_id.hpp>
 #include <heistd/job_run.hpp>
 #include <heistd/signal_group.hpp>
 #include <list>

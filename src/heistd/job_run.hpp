@@ -9,7 +9,6 @@
 #include <heistd/block_disposal.hpp>
 #include <heistd/budget.hpp>
 #include <heistd/job_counts.hpp>
-#include <heistd/job_id.hpp>
 #include <heistd/job_work.hpp>
 #include <heistd/signal_group.hpp>
 #include <memory>

@@ -56,16 +56,6 @@ void remember(Client& client, const std::string& pattern, PatternVerdict verdict
   }
 }
 
-bool is_out_of_memory(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::bad_alloc&) {
-    return true;
-  } catch (...) {
-    return false;
-  }
-}
-
 void count(LevelStats& level, const JobEnd& end) {
   level.queue_delay.add(end.times.queue_delay);
   level.longest_chunk = std::max(level.longest_chunk, end.times.longest);
@@ -90,7 +80,7 @@ Result<heist::Promise<PatternVerdict>> JobService::check_pattern(Client& client,
   auto verdict =
       scheduler_.post_task([pattern, ticket = std::move(*ticket)] { return judge(pattern); },
                            {.priority = client.ceiling});
-  if (verdict.status() == heist::PromiseStatus::rejected) return shutting_down_refusal();
+  if (verdict.reason()) return shutting_down_refusal();
   heist::async_wait(
       verdict, asio::bind_executor(network_, [&client, pattern](const std::exception_ptr& /*error*/,
                                                                 PatternVerdict judged) {
@@ -160,9 +150,9 @@ void JobService::leave(Client& client, Job& job) {
 
 /// The job, which an agent may have begun, is as if it had never been there.
 void JobService::take_back(Client& client, Job& job) {
-  job.unfinished->controller.abort();
   leave(client, job);
   client.jobs.forget(job);
+  job.unfinished->controller.abort();
 }
 
 /// Errors: std::bad_alloc; others when the agents take no more jobs.
@@ -184,7 +174,7 @@ void JobService::post(Client& client, Job& job, const JobRequest& request, Block
       std::make_shared<JobRun>(std::move(start), scheduler_.with_ceiling(client.ceiling));
   job.runnable_at = run->runnable_at();
   const auto end = run->post_first();
-  if (end.status() == heist::PromiseStatus::rejected) end.reason().rethrow();
+  if (const auto reason = end.reason()) reason.rethrow();
   heist::async_wait(
       end, asio::bind_executor(network_, [this, &client, id = job.id](
                                              const std::exception_ptr& error, JobEnd last_word) {
@@ -271,8 +261,8 @@ std::size_t JobService::abort_some(const ClientTable& clients, std::string_view 
   return aborted;
 }
 
-/// An aborted job has ended here before. So have those that a close of the agents drops, or will
-/// have: whoever closes them aborts what is left.
+/// A rejection is an abort, which has ended the job here before; or a close of the agents, and
+/// whoever closes them aborts what is left; or there was no memory to start the job.
 void JobService::on_end(Client& client, const JobId& id, const std::exception_ptr& error,
                         JobEnd end) {
   if (end.times.chunks > 0) count(client.stats_of(end.times.started_at), end);
@@ -280,7 +270,7 @@ void JobService::on_end(Client& client, const JobId& id, const std::exception_pt
   if (!job) return;
   if (job->group) follow_next_batch(client, job->group);
   if (job->finished()) return;
-  if (error && !is_out_of_memory(error)) return;
+  if (error && shutting_down_) return;
   if (error) end.outcome = OutOfMemory();
   end_job(client, *job, std::move(end));
 }

@@ -24,13 +24,19 @@ namespace HEIST_ASIO_NAMESPACE {
   return std::make_exception_ptr(system_error(net::error::operation_aborted));
 }
 
+/// Whether a rejection comes from an abort or a close without a reason of its own, which is told
+/// without throwing it: a close may bring many.
+[[nodiscard]] inline bool is_plain_abort(const detail::PromiseStateBase& rejected) {
+  const Reason& reason = rejected.reason();
+  return reason == detail::close_abort_reason() ||
+         (rejected.is_abort() && !reason.is_error() && reason.exception());
+}
+
 /// What a handler is told of a rejection: the exception, or operation_aborted of an AbortError.
 [[nodiscard]] inline std::exception_ptr exception_of(const detail::PromiseStateBase& rejected) {
-  const Reason& reason = rejected.reason();
-  // An abort without a reason of its own is frequent, and is told from others without a throw.
-  if (rejected.is_abort() && !reason.is_error() && reason.exception()) return aborted_exception();
+  if (is_plain_abort(rejected)) return aborted_exception();
   try {
-    reason.rethrow();
+    rejected.reason().rethrow();
   } catch (const AbortError&) {
     return aborted_exception();
   } catch (...) {
