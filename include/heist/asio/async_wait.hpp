@@ -42,7 +42,8 @@ struct StartWait {
 /// the promise alone.
 ///
 /// Thread:   any. Signals for the slot are emitted on the handler's executor, as Asio asks.
-/// Blocks:   never.
+/// Blocks:   never. In a destructor that a settling promise runs, of a callback whose loop is closed,
+///           the handler is posted only when that destructor has returned: do not wait for it there.
 /// Errors:   std::bad_alloc; std::invalid_argument for a promise that was moved from. If the
 ///           executor throws when the promise settles, the error hook hears of it. That of an
 ///           io_context, also in an `any_io_executor`, does not: the wait has the memory for it.
