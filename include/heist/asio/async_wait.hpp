@@ -42,8 +42,8 @@ struct StartWait {
 /// the promise alone.
 ///
 /// Thread:   any. Signals for the slot are emitted on the handler's executor, as Asio asks.
-/// Blocks:   never. In a destructor that a settling promise runs, of a callback whose loop is closed,
-///           the handler is posted only when that destructor has returned: do not wait for it there.
+/// Blocks:   never. A destructor that a settling promise runs, of a callback whose loop is closed,
+///           is not to wait for the handler, which is posted when it has returned.
 /// Errors:   std::bad_alloc; std::invalid_argument for a promise that was moved from. If the
 ///           executor throws when the promise settles, the error hook hears of it. That of an
 ///           io_context, also in an `any_io_executor`, does not: the wait has the memory for it.
@@ -54,8 +54,8 @@ struct StartWait {
 template <class T, class Token>
 auto async_wait(Promise<T> promise, Token&& token) {
   static_assert(std::is_void_v<T> || std::is_default_constructible_v<T>,
-                "async_wait(): with an error the handler gets a T as well, which has to have a "
-                "default constructor");
+                "async_wait(): with an error the handler gets a T as well, so T has to have a "
+                "default constructor, which a reference has not");
   detail::Access::check_valid(promise, "async_wait");
   return net::async_initiate<Token, typename WaitSignature<T>::type>(StartWait(), token,
                                                                      std::move(promise));
