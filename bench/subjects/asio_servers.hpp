@@ -1,5 +1,5 @@
 // TCP servers on Boost.Asio, whose requests are handled by one further thread: a heist agent, or a
-// thread pool of Asio.
+// thread pool of Asio; and one whose agent has the sockets, too.
 #pragma once
 
 #include <array>
@@ -20,7 +20,24 @@
 
 namespace bench {
 
-class HeistHandlers {
+/// A thread that has the sockets.
+class SocketThread {
+ public:
+  [[nodiscard]] auto sockets() noexcept { return io_.get_executor(); }
+  void start() {
+    thread_ = std::thread([this] { io_.run(); });
+  }
+  void stop() {
+    io_.stop();
+    thread_.join();
+  }
+
+ private:
+  boost::asio::io_context io_{1};
+  std::thread thread_;
+};
+
+class HeistHandlers : public SocketThread {
  public:
   static constexpr const char* name = "heist";
   [[nodiscard]] const auto& urgent() const noexcept { return urgent_; }
@@ -38,7 +55,29 @@ class HeistHandlers {
   Executor background_ = at(heist::TaskPriority::background);
 };
 
-class AsioHandlers {
+class HeistAgents {
+ public:
+  static constexpr const char* name = "heist_agents";
+  [[nodiscard]] auto sockets() const { return contexts_[0]; }
+  void start() const noexcept {}
+  void stop() { static_cast<void>(cluster_.close(heist::CloseMode::abort())); }
+  [[nodiscard]] const auto& urgent() const noexcept { return urgent_; }
+  [[nodiscard]] const auto& background() const noexcept { return background_; }
+
+ private:
+  using Executor = heist::asio::Executor;
+  [[nodiscard]] Executor at(heist::TaskPriority level) {
+    return Executor(context_, cluster_).require(heist::asio::priority(level));
+  }
+
+  heist::asio::TaskContext context_;
+  heist::asio::AgentContexts contexts_{1};
+  heist::AgentCluster cluster_{{.hosts = contexts_.hosts()}};
+  Executor urgent_ = at(heist::TaskPriority::user_blocking);
+  Executor background_ = at(heist::TaskPriority::background);
+};
+
+class AsioHandlers : public SocketThread {
  public:
   static constexpr const char* name = "asio_thread_pool";
   ~AsioHandlers() { pool_.join(); }
@@ -49,7 +88,7 @@ class AsioHandlers {
   boost::asio::thread_pool pool_{1};
 };
 
-/// Each byte that the client sends is a request. The thread of the sockets reads it and posts its
+/// Each byte that the client sends is a request. Who has the sockets reads it, and posts its
 /// handler.
 template <class Handlers>
 class AsioServer {
@@ -59,19 +98,17 @@ class AsioServer {
   static constexpr const char* name = Handlers::name;
 
   AsioServer() {
-    tcp::acceptor acceptor(io_, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0));
+    tcp::acceptor acceptor(handlers_.sockets(),
+                           tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0));
     client_.connect(acceptor.local_endpoint());
     acceptor.accept(socket_);
     client_.set_option(tcp::no_delay(true));
     read();
-    thread_ = std::thread([this] { io_.run(); });
+    handlers_.start();
   }
   AsioServer(const AsioServer&) = delete;
   AsioServer& operator=(const AsioServer&) = delete;
-  ~AsioServer() {
-    io_.stop();
-    thread_.join();
-  }
+  ~AsioServer() { handlers_.stop(); }
   /// Sends a request that calls `f`. One thread calls this.
   template <class F>
   void post_urgent(F&& f) {
@@ -103,14 +140,12 @@ class AsioServer {
     return request;
   }
 
-  boost::asio::io_context io_{1};
-  tcp::socket client_{io_};
-  tcp::socket socket_{io_};
+  Handlers handlers_;
+  tcp::socket client_{handlers_.sockets()};
+  tcp::socket socket_{handlers_.sockets()};
   std::array<char, 64> bytes_{};
   std::mutex mutex_;
   std::deque<std::function<void()>> requests_;
-  Handlers handlers_;
-  std::thread thread_;
 };
 
 }  // namespace bench

@@ -29,8 +29,9 @@ class HEIST_EXPORT AgentHost {
   ///
   /// Errors: any; then the agent does not start.
   virtual void begin(int wakeup_fd) = 0;
-  /// Handles what is ready, without waiting. Called after each turn of tasks (TurnLimits). Tasks
-  /// wait for its return, so it should leave the rest for the next time after as long.
+  /// Handles what is ready, without waiting. Called after 64 tasks or 100 microseconds of tasks,
+  /// and when there are none. Tasks wait for its return, so it should leave what takes long for the
+  /// next time.
   virtual void poll() noexcept = 0;
   /// Waits for an event, or until the descriptor is readable. It may return early, and has to
   /// return once it has called anything.

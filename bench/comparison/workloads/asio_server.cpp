@@ -1,7 +1,8 @@
 // asio_server: how long it takes until the handler of an urgent request starts in a server on
 // Boost.Asio, while 10 000 background handlers are queued, each of which takes 0.5 ms and posts
 // itself again: as many and as long as the chunks of heistd in bench/heistd_latency.py. One thread
-// has the sockets, another one runs the handlers; a client sends a request each millisecond.
+// has the sockets, another one runs the handlers; or one does both. A client sends a request each
+// millisecond.
 #include <chrono>
 
 #include "../../subjects/asio_servers.hpp"
@@ -33,13 +34,15 @@ void serve(Run& run) {
 }  // namespace
 
 void add_asio_server(Registry& registry) {
-  add_for(SubjectList<AsioServer<HeistHandlers>, AsioServer<AsioHandlers>>(), registry,
-          {.workload = "asio_server",
-           .subject = {},
-           .unit = "us",
-           .measure = {},
-           .figures = {"/p50", "/p99", "/p999"}},
-          []<class Server>(Run& run) { serve<Server>(run); });
+  add_for(
+      SubjectList<AsioServer<HeistHandlers>, AsioServer<HeistAgents>, AsioServer<AsioHandlers>>(),
+      registry,
+      {.workload = "asio_server",
+       .subject = {},
+       .unit = "us",
+       .measure = {},
+       .figures = {"/p50", "/p99", "/p999"}},
+      []<class Server>(Run& run) { serve<Server>(run); });
 }
 
 }  // namespace bench
