@@ -35,6 +35,9 @@ struct AbortToken {
 /// spawn it on a strand, with a token that has no other executor. (To another one Asio 1.26 hands
 /// the cancellation over without keeping the slot alive.)
 ///
+/// An operation of several steps has to notice a cancellation that comes between two of them. Those
+/// of Asio do; `http::async_read` of Beast 1.81 does not, and goes on, whoever cancels it.
+///
 /// What else is bound goes within, as bind_abort_signal(signal, bind_cancellation_slot(slot, t)):
 /// of two slots the outer one hides the inner one.
 ///
