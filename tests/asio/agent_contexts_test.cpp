@@ -251,6 +251,8 @@ TEST_P(AsioAgents, handler_when_it_throws_then_the_error_hook_has_it_and_the_age
   EXPECT_EQ(errors.take().size(), 1U);
 }
 
+// Asio 1.22 does not know that clang has coroutines.
+#if defined(ASIO_HAS_CO_AWAIT) || defined(BOOST_ASIO_HAS_CO_AWAIT)
 // Rule: ASIO-10
 TEST_P(AsioAgents, coroutine_when_it_is_spawned_on_an_agent_then_it_waits_for_tasks_there) {
   auto [done, resolver] = Promise<bool>::with_resolver();
@@ -265,6 +267,7 @@ TEST_P(AsioAgents, coroutine_when_it_is_spawned_on_an_agent_then_it_waits_for_ta
                 net::detached);
   EXPECT_TRUE(done.get());
 }
+#endif
 
 }  // namespace
 }  // namespace HEIST_NAMESPACE::asio
