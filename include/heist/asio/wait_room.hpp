@@ -13,9 +13,13 @@
 namespace HEIST_ASIO_NAMESPACE {
 
 /// Memory for one thing that Asio allocates. It is a part of what Asio keeps there a share of.
-struct WaitRoom {
+class WaitRoom {
+ public:
   static constexpr std::size_t bytes = 64;
-  alignas(std::max_align_t) std::array<std::byte, bytes> memory;
+  [[nodiscard]] void* memory() noexcept { return memory_.data(); }
+
+ private:
+  alignas(std::max_align_t) std::array<std::byte, bytes> memory_;
 };
 
 /// Gives Asio the room instead of other memory, so that asking cannot fail.
@@ -31,7 +35,7 @@ class RoomAllocator {
   [[nodiscard]] T* allocate(std::size_t count) const {
     static_assert(sizeof(T) <= WaitRoom::bytes && alignof(T) <= alignof(std::max_align_t));
     if (count != 1) throw std::bad_alloc();
-    return static_cast<T*>(static_cast<void*>(room_->memory.data()));
+    return static_cast<T*>(room_->memory());
   }
   /// The room goes with the wait, which may be gone already.
   void deallocate(T* /*memory*/, std::size_t /*count*/) const noexcept {}
