@@ -66,17 +66,19 @@ net::awaitable<Response> answer(const heist::Scheduler& scheduler, std::string t
 
 net::awaitable<void> serve(tcp::socket socket, const heist::Scheduler& scheduler,
                            heist::asio::Executor log) {
+  beast::tcp_stream stream(std::move(socket));
   beast::flat_buffer buffer;
   for (;;) {
     Request request;
-    const auto slow = heist::AbortSignal::timeout(scheduler, 10s);  // clients that do not send
-    co_await http::async_read(socket, buffer, request,
-                              heist::bind_abort_signal(slow, net::use_awaitable));
+    stream.expires_after(10s);  // a client has so long to send it
+    co_await http::async_read(stream, buffer, request, net::use_awaitable);
+    stream.expires_never();
     const std::string target = request.target();
     Response response = co_await answer(scheduler, target);
     net::post(log, [target] { std::printf("log: %s\n", target.c_str()); });
     response.keep_alive(request.keep_alive());
-    co_await http::async_write(socket, response, net::use_awaitable);
+    stream.expires_after(10s);
+    co_await http::async_write(stream, response, net::use_awaitable);
     if (!response.keep_alive()) co_return;
   }
 }
@@ -89,9 +91,11 @@ net::awaitable<void> listen(tcp::acceptor& acceptor, const heist::Scheduler& sch
   }
 }
 
-net::awaitable<unsigned> fetch(tcp::endpoint server, const char* target) {
+net::awaitable<unsigned> fetch(tcp::endpoint server, const heist::Scheduler& scheduler,
+                               const char* target) {
   tcp::socket socket(co_await net::this_coro::executor);
-  co_await socket.async_connect(server, net::use_awaitable);
+  const auto deadline = heist::AbortSignal::timeout(scheduler, 10s);
+  co_await socket.async_connect(server, heist::bind_abort_signal(deadline, net::use_awaitable));
   Request request(http::verb::get, target, 11);
   request.keep_alive(false);
   co_await http::async_write(socket, request, net::use_awaitable);
@@ -103,10 +107,10 @@ net::awaitable<unsigned> fetch(tcp::endpoint server, const char* target) {
 }
 
 /// Some clients, one after the other. Whether they got what they should.
-net::awaitable<bool> ask(tcp::endpoint server) {
-  const unsigned urgent = co_await fetch(server, "/page");
-  const unsigned report = co_await fetch(server, "/report");
-  const unsigned late = co_await fetch(server, "/report/endless");
+net::awaitable<bool> ask(tcp::endpoint server, const heist::Scheduler& scheduler) {
+  const unsigned urgent = co_await fetch(server, scheduler, "/page");
+  const unsigned report = co_await fetch(server, scheduler, "/report");
+  const unsigned late = co_await fetch(server, scheduler, "/report/endless");
   co_return urgent == 200 && report == 200 && late == 503;
 }
 
@@ -122,7 +126,7 @@ bool run() {
   tcp::acceptor acceptor(io, tcp::endpoint(net::ip::address_v4::loopback(), 0));
   net::co_spawn(io, listen(acceptor, scheduler, log), net::detached);
 
-  auto asked = net::co_spawn(io, ask(acceptor.local_endpoint()), heist::use_promise);
+  auto asked = net::co_spawn(io, ask(acceptor.local_endpoint(), scheduler), heist::use_promise);
   heist::async_wait(asked,
                     net::bind_executor(io, [&io](const auto&... /*outcome*/) { io.stop(); }));
   io.run();
