@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <exception>
 #include <functional>
 #include <heist/heist.hpp>
 #include <string>
@@ -64,16 +65,14 @@ void read_request(int pipe, const heist::Scheduler& scheduler) {
   });
 }
 
-}  // namespace
-
-int main() {
+void run() {
   std::array<int, 2> ends{};
   checked(pipe(ends.data()));
   auto [served, resolver] = heist::Promise<void>::with_resolver();
-  EpollHost host(ends[0], [&, resolver = &resolver] {
+  EpollHost host(ends[0], [&ends, to_settle = &resolver] {
     const auto scheduler = heist::Agent::current()->scheduler();
     read_request(ends[0], scheduler);
-    scheduler.post([resolver] { resolver->resolve(); });
+    scheduler.post([to_settle] { to_settle->resolve(); });
   });
   {
     heist::AgentCluster cluster({.hosts = {&host}});
@@ -81,5 +80,16 @@ int main() {
     served.get();
   }
   for (const int end : ends) close(end);
-  return 0;
+}
+
+}  // namespace
+
+int main() {
+  try {
+    run();
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "agent_host: %s\n", error.what());
+    return 1;
+  }
 }

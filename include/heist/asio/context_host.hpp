@@ -58,6 +58,7 @@ class ContextHost final : public AgentHost {
   /// Lets `run()` call a handler. What that throws goes to the error hook. Returns whether there
   /// was one.
   template <class Run>
+  // NOLINTNEXTLINE(bugprone-exception-escape): what is thrown within goes to the error hook
   [[nodiscard]] static bool call_one(Run&& run) noexcept {
     bool has_called = true;
     const auto call = [&] { has_called = run() != 0; };
