@@ -37,22 +37,33 @@ class SocketThread {
   std::thread thread_;
 };
 
+/// Executors of a cluster for the two priorities.
+class HeistExecutors {
+ public:
+  HeistExecutors(heist::asio::TaskContext& context, const heist::AgentCluster& cluster)
+      : urgent(at(context, cluster, heist::TaskPriority::user_blocking)),
+        background(at(context, cluster, heist::TaskPriority::background)) {}
+
+  const heist::asio::Executor urgent;
+  const heist::asio::Executor background;
+
+ private:
+  static heist::asio::Executor at(heist::asio::TaskContext& context,
+                                  const heist::AgentCluster& cluster, heist::TaskPriority level) {
+    return heist::asio::Executor(context, cluster).require(heist::asio::priority(level));
+  }
+};
+
 class HeistHandlers : public SocketThread {
  public:
   static constexpr const char* name = "heist";
-  [[nodiscard]] const auto& urgent() const noexcept { return urgent_; }
-  [[nodiscard]] const auto& background() const noexcept { return background_; }
+  [[nodiscard]] const auto& urgent() const noexcept { return executors_.urgent; }
+  [[nodiscard]] const auto& background() const noexcept { return executors_.background; }
 
  private:
-  using Executor = heist::asio::Executor;
-  [[nodiscard]] Executor at(heist::TaskPriority level) {
-    return Executor(context_, cluster_).require(heist::asio::priority(level));
-  }
-
   heist::asio::TaskContext context_;
   heist::AgentCluster cluster_{{.agents = 1}};
-  Executor urgent_ = at(heist::TaskPriority::user_blocking);
-  Executor background_ = at(heist::TaskPriority::background);
+  HeistExecutors executors_{context_, cluster_};
 };
 
 class HeistAgents {
@@ -61,20 +72,14 @@ class HeistAgents {
   [[nodiscard]] auto sockets() const { return contexts_[0]; }
   void start() const noexcept {}
   void stop() { static_cast<void>(cluster_.close(heist::CloseMode::abort())); }
-  [[nodiscard]] const auto& urgent() const noexcept { return urgent_; }
-  [[nodiscard]] const auto& background() const noexcept { return background_; }
+  [[nodiscard]] const auto& urgent() const noexcept { return executors_.urgent; }
+  [[nodiscard]] const auto& background() const noexcept { return executors_.background; }
 
  private:
-  using Executor = heist::asio::Executor;
-  [[nodiscard]] Executor at(heist::TaskPriority level) {
-    return Executor(context_, cluster_).require(heist::asio::priority(level));
-  }
-
   heist::asio::TaskContext context_;
   heist::asio::AgentContexts contexts_{1};
   heist::AgentCluster cluster_{{.hosts = contexts_.hosts()}};
-  Executor urgent_ = at(heist::TaskPriority::user_blocking);
-  Executor background_ = at(heist::TaskPriority::background);
+  HeistExecutors executors_{context_, cluster_};
 };
 
 class AsioHandlers : public SocketThread {

@@ -24,8 +24,8 @@ class HEIST_EXPORT AgentHost {
   virtual ~AgentHost();
 
   /// Called before the agent's on_start. From now on wait() has to return when `wakeup_fd` is
-  /// readable. It becomes so when the agent is woken, and when its next delay ends. The agent
-  /// alone reads it; the host only waits until it is readable, over and over.
+  /// readable. The descriptor becomes readable when the agent is woken, and when its next delay
+  /// ends. Only the agent reads from it; the host just waits for it in each wait().
   ///
   /// Errors: any; then the agent does not start.
   virtual void begin(int wakeup_fd) = 0;
@@ -43,8 +43,9 @@ class HEIST_EXPORT AgentHost {
   virtual void end() noexcept = 0;
 
  protected:
-  /// To be called within wait() before users' code: others do not take this agent for idle any
-  /// more, and what was left to it goes to another one. It does nothing in all other cases.
+  /// To be called within wait() before users' code. From then on other agents do not take this one
+  /// for idle, and tasks that were left to it go to another agent. Outside of a wait() it does
+  /// nothing.
   ///
   /// Cost: a call; the first one in a wait() some atomic operations, and perhaps a wake-up.
   static void end_wait() noexcept;

@@ -44,9 +44,10 @@ namespace HEIST_ASIO_NAMESPACE {
   }
 }
 
-/// What keeps the context of an executor busy for as long as it exists: a copy of the executor that
-/// tracks work, or a guard if it is one of the Networking TS. (A guard takes a strand for one of
-/// the TS, whatever it is a strand of.)
+/// Returns an object that keeps the executor's context busy for as long as it exists. This is a
+/// copy of the executor that tracks work. Executors of the older Networking TS have no such copy,
+/// and get a guard. Guards cannot serve all executors, since they do not compile with a strand of
+/// ours: they take each strand for an executor of the Networking TS.
 template <class Executor>
 [[nodiscard]] auto work_of(const Executor& executor) {
   if constexpr (net::execution::is_executor<Executor>::value) {

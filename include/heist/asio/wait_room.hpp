@@ -65,8 +65,9 @@ inline constexpr bool is_io_executor = false;
 template <class Allocator, auto bits>
 inline constexpr bool is_io_executor<net::io_context::basic_executor_type<Allocator, bits>> = true;
 
-/// Posts `function()` to an executor. An io_context, which an `any_io_executor` may stand for, has
-/// it in the room, and asks for no other memory.
+/// Posts `function()` to an executor. If that belongs to an io_context, the function is kept in the
+/// room, and no other memory is asked for. The same holds for an `any_io_executor` that has an
+/// executor of an io_context in it.
 template <class Executor, class Function>
 void post_in_room(const Executor& executor, WaitRoom& room, Function function) {
   if constexpr (is_io_executor<Executor>) {

@@ -16,11 +16,12 @@
 
 namespace HEIST_NAMESPACE::execution {
 
+/// Whether the list of signatures has this one.
 template <class Signature, class... Signatures>
 consteval bool is_among(ex::completion_signatures<Signatures...> /*all*/) noexcept {
   return (std::same_as<Signature, Signatures> || ...);
 }
-/// The signatures, and this one if it is not among them.
+/// Returns the list of signatures, to which this one is added unless it is there already.
 template <class Signature, class... Signatures>
 consteval auto with_signature(ex::completion_signatures<Signatures...> all) noexcept {
   if constexpr (is_among<Signature>(all)) {
@@ -30,8 +31,8 @@ consteval auto with_signature(ex::completion_signatures<Signatures...> all) noex
   }
 }
 
-/// How bulk over what completes as `Child` completes: it can also fail, and be stopped wherever
-/// somebody may be told so.
+/// The completion signatures of bulk after `Child`: those of the child, and an error. It may also
+/// be stopped, if its receiver can be told so.
 template <class Child, class Env>
 consteval auto bulk_signatures() noexcept {
   constexpr auto with_errors = with_signature<ex::set_error_t(std::exception_ptr)>(
