@@ -36,7 +36,7 @@ struct Waiting {
 
 /// An agent is to compile the pattern before the request can be judged.
 struct Checking {
-  heist::Promise<PatternVerdict> verdict;
+  heist::Promise<void> verdict;
 };
 
 /// What to do with a request whose pattern no agent has compiled.

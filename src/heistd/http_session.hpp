@@ -56,7 +56,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   Awaitable<bool> await_request();
   Awaitable<void> serve_request();
   Awaitable<void> serve_head(Parser& parser);
-  Awaitable<void> wait_for_verdict(const heist::Promise<PatternVerdict>& verdict);
+  Awaitable<void> wait_for_verdict(const heist::Promise<void>& verdict);
   Awaitable<void> receive(Parser& parser, Upload& upload);
   Awaitable<Error> receive_body(Parser& parser, Upload& upload, std::optional<Refusal>& refusal);
   Awaitable<void> wait_for_job(Waiting& waiting);

@@ -32,7 +32,7 @@ bool peer_has_left(Tcp::socket& socket) {
 
 /// Waits for an agent's verdict on a pattern, for a moment: without one the job's own failure says
 /// what is wrong with it.
-asio::awaitable<void> HttpSession::wait_for_verdict(const heist::Promise<PatternVerdict>& verdict) {
+asio::awaitable<void> HttpSession::wait_for_verdict(const heist::Promise<void>& verdict) {
   using asio::experimental::awaitable_operators::operator||;
   deadline_->clear();
   finished_.expires_after(verdict_patience);

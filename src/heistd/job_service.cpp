@@ -72,8 +72,7 @@ void count(LevelStats& level, const JobEnd& end) {
 
 }  // namespace
 
-Result<heist::Promise<PatternVerdict>> JobService::check_pattern(Client& client,
-                                                                 const std::string& pattern) {
+Result<heist::Promise<void>> JobService::check_pattern(Client& client, const std::string& pattern) {
   auto ticket = client.budget->take_memory(LinePattern::max_memory);
   if (!ticket)
     return unavailable("queue_full", "this client's unfinished jobs take too much memory");
@@ -81,12 +80,15 @@ Result<heist::Promise<PatternVerdict>> JobService::check_pattern(Client& client,
       scheduler_.post_task([pattern, ticket = std::move(*ticket)] { return judge(pattern); },
                            {.priority = client.ceiling});
   if (verdict.reason()) return shutting_down_refusal();
-  heist::async_wait(
-      verdict, asio::bind_executor(network_, [&client, pattern](const std::exception_ptr& /*error*/,
-                                                                PatternVerdict judged) {
-        remember(client, pattern, std::move(judged));
-      }));
-  return verdict;
+  auto known = heist::Promise<void>::with_resolver();
+  heist::async_wait(verdict, asio::bind_executor(
+                                 network_, [&client, pattern, resolver = std::move(known.resolver)](
+                                               const std::exception_ptr& /*error*/,
+                                               PatternVerdict judged) mutable {
+                                   remember(client, pattern, std::move(judged));
+                                   resolver.resolve();
+                                 }));
+  return known.promise;
 }
 
 Result<std::shared_ptr<Job>> JobService::submit(Client& client, const JobRequest& request,

@@ -45,12 +45,12 @@ class JobService {
   [[nodiscard]] Result<std::shared_ptr<Job>> submit(Client& client, const JobRequest& request,
                                                     Blocks body, Budget::Ticket ticket);
 
-  /// Has an agent compile a pattern, at the client's own ceiling. Whoever waits for what it gives
-  /// finds the client's verdicts to have it.
+  /// Has an agent compile a pattern, at the client's own ceiling. The promise is resolved once the
+  /// verdict stands among those of the client.
   ///
   /// Errors: 503 "queue_full", "shutting_down"; std::bad_alloc.
-  [[nodiscard]] Result<heist::Promise<PatternVerdict>> check_pattern(Client& client,
-                                                                     const std::string& pattern);
+  [[nodiscard]] Result<heist::Promise<void>> check_pattern(Client& client,
+                                                           const std::string& pattern);
 
   /// How what a client has sent or been given is freed.
   [[nodiscard]] BlockDisposal disposal_for(const Client& client) const;

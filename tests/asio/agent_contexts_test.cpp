@@ -88,6 +88,21 @@ void talk(tcp::socket& client) {
 }
 
 // Rule: ASIO-10
+TEST_P(AsioAgents, end_when_a_handler_owns_a_socket_of_another_agent_then_both_are_destroyed) {
+  auto first = std::make_shared<tcp::acceptor>((*contexts)[0],
+                                               tcp::endpoint(net::ip::address_v4::loopback(), 0));
+  const std::weak_ptr<tcp::acceptor> owned = first;
+  auto last = std::make_shared<net::steady_timer>((*contexts)[contexts->size() - 1], patience);
+  last->async_wait([first, last](const error_code& /*error*/) {});
+  last.reset();
+  first.reset();
+  cluster.reset();
+  EXPECT_FALSE(owned.expired());
+  contexts.reset();
+  EXPECT_TRUE(owned.expired());
+}
+
+// Rule: ASIO-10
 TEST_P(AsioAgents, sockets_when_all_agents_serve_some_then_no_thread_is_started) {
   const auto before = test::thread_count();
   std::vector<Connection> connections;

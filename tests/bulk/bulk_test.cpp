@@ -162,6 +162,18 @@ TEST_P(BulkOn, request_stop_when_it_runs_then_it_is_stopped) {
 }
 
 // Rule: SND-9
+TEST_P(BulkOn, request_stop_when_a_call_throws_afterwards_then_it_is_stopped) {
+  exq::inplace_stop_source source;
+  const auto stop_and_throw = [&](long) {
+    source.request_stop();
+    throw std::runtime_error("after the stop");
+  };
+  EXPECT_FALSE(
+      ex::sync_wait(ex::write_env(ex::schedule(sched) | ex::bulk(ex::par, endless, stop_and_throw),
+                                  ex::prop{exq::get_stop_token, source.get_token()})));
+}
+
+// Rule: SND-9
 TEST_P(BulkOn, close_when_bulk_waits_or_runs_then_it_ends_once) {
   const exq::inplace_stop_source source;
   for (int round = 0; round < 50; ++round) {

@@ -248,6 +248,20 @@ TEST_F(AgentHostOptions, agent_when_it_is_alone_then_it_sleeps_in_its_host) {
   EXPECT_TRUE(settles(agent.scheduler().post_task([] {})));
 }
 
+// Rule: HOST-2
+TEST_F(AgentHostOptions, spin_when_it_is_long_then_agents_still_sleep_in_their_hosts) {
+  const Hosts hosts(1, Calls::in_poll);
+  AgentCluster cluster({.hosts = hosts.all(), .loop = {.spin = 1s}});
+  QueueHost host(Calls::in_poll);
+  Agent alone({.host = &host, .loop = {.spin = 1s}});
+  for (const Agent* agent : {&std::as_const(cluster.agent(0)), &std::as_const(alone)}) {
+    const auto sleeps = [agent] { return agent->stats().sleeps; };
+    agent->scheduler().post_task([] {}).get();
+    const auto before = agent->scheduler().post_task(sleeps).get();
+    EXPECT_TRUE(comes_true([&] { return sleeps() > before; }));
+  }
+}
+
 // Rule: HOST-1
 TEST_F(AgentHostOptions, hot_phase_when_nothing_is_to_do_then_events_are_called) {
   for (const unsigned agents : {1U, 2U}) {

@@ -36,6 +36,14 @@ class AgentContexts {
       hosts_.push_back(std::make_unique<ContextHost>());
   }
 
+  AgentContexts(const AgentContexts&) = delete;
+  AgentContexts& operator=(const AgentContexts&) = delete;
+  /// All handlers are destroyed before the first io_context: those of one may own sockets of
+  /// another.
+  ~AgentContexts() {
+    for (const auto& host : hosts_) host->shut_down();
+  }
+
   /// For AgentClusterOptions::hosts. Only one cluster at a time may have them.
   [[nodiscard]] std::vector<AgentHost*> hosts() const {
     std::vector<AgentHost*> hosts;

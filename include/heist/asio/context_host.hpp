@@ -15,6 +15,8 @@ namespace HEIST_ASIO_NAMESPACE {
 class ContextHost final : public AgentHost {
  public:
   [[nodiscard]] net::io_context& context() noexcept { return context_; }
+  /// Destroys the handlers that wait. Nothing runs here any more.
+  void shut_down() noexcept { context_.shutdown(); }
   /// The one that the calling thread serves, or null.
   [[nodiscard]] static const ContextHost* here() noexcept { return here_; }
   /// Called before each handler. The io_context calls handlers within run_one(), in which it also
@@ -68,7 +70,12 @@ class ContextHost final : public AgentHost {
 
   static inline thread_local const ContextHost* here_ = nullptr;
 
-  net::io_context context_{1};  // one thread runs it, others may use it
+  struct Context : net::io_context {
+    using net::execution_context::shutdown;
+    using net::io_context::io_context;
+  };
+
+  Context context_{1};  // one thread runs it, others may use it
   net::executor_work_guard<net::io_context::executor_type> work_{context_.get_executor()};
   net::posix::stream_descriptor wakeup_{context_};
   bool awaits_wakeup_ = false;

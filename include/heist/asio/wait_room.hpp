@@ -66,8 +66,8 @@ template <class Allocator, auto bits>
 inline constexpr bool is_io_executor<net::io_context::basic_executor_type<Allocator, bits>> = true;
 
 /// Posts `function()` to an executor. If that belongs to an io_context, the function is kept in the
-/// room, and no other memory is asked for. The same holds for an `any_io_executor` that has an
-/// executor of an io_context in it.
+/// room, and no other memory is asked for. The same holds for an `any_io_executor` that was
+/// made of `io_context::get_executor()`; with other properties it is not recognised.
 template <class Executor, class Function>
 void post_in_room(const Executor& executor, WaitRoom& room, Function function) {
   if constexpr (is_io_executor<Executor>) {

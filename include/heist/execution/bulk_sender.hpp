@@ -101,7 +101,7 @@ class BulkOperation {
     try {
       run_all(token, values...);
     } catch (...) {
-      return fail(std::current_exception());
+      return fail(token, std::current_exception());
     }
     if constexpr (may_be_told_to_stop<Env>) {
       if (token.stop_requested()) return ex::set_stopped(std::move(receiver_));
@@ -128,9 +128,10 @@ class BulkOperation {
     }
   }
 
-  void fail(std::exception_ptr error) noexcept {
+  template <class Token>
+  void fail(const Token& token, std::exception_ptr error) noexcept {
     if constexpr (may_stop) {
-      if (is_aborted()) return ex::set_stopped(std::move(receiver_));
+      if (token.stop_requested() || is_aborted()) return ex::set_stopped(std::move(receiver_));
     }
     ex::set_error(std::move(receiver_), std::move(error));
   }

@@ -15,6 +15,10 @@ namespace HEIST_NAMESPACE::detail {
 class HostTurns {
  public:
   using Clock = std::chrono::steady_clock;
+  static constexpr TurnLimits limits{.tasks = 64, .time = std::chrono::microseconds(100)};
+  /// How long an agent may spin. A turn of the host ends a spin, and the agent spins anew after
+  /// that: if a spin lasted until the next turn, the agent would never sleep.
+  static constexpr std::chrono::nanoseconds longest_spin = limits.time / 2;
 
   void begin(AgentHost& host) noexcept {
     host_ = &host;
@@ -45,7 +49,6 @@ class HostTurns {
 
  private:
   /// A look at a reactor without events takes a microsecond or two.
-  static constexpr TurnLimits limits{.tasks = 64, .time = std::chrono::microseconds(100)};
 
   void begin_tasks() noexcept {
     tasks_ = 0;

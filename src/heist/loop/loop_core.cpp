@@ -311,6 +311,7 @@ void LoopCore::run() noexcept {
 void LoopCore::begin_host(AgentHost& host) {
   host.begin(sleep_.parker().descriptor());
   sleep_.host().begin(host);
+  sleep_.spin().shorten_to(HostTurns::longest_spin);
 }
 
 void LoopCore::end_host(AgentHost& host) noexcept {

@@ -1,6 +1,7 @@
 // SpinRule: how long a thread that waits looks for what it waits for before it sleeps.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <heist/version.hpp>
 #include <utility>
@@ -18,6 +19,8 @@ class SpinRule {
   /// `spin` is how long it looks; zero: never.
   explicit constexpr SpinRule(std::chrono::nanoseconds spin) noexcept : spin_(spin) {}
 
+  /// Makes the looks of a thread that has something else to serve meanwhile shorter.
+  void shorten_to(std::chrono::nanoseconds most) noexcept { spin_ = std::min(spin_, most); }
   [[nodiscard]] bool spins() const noexcept { return spin_ > spin_.zero(); }
   /// Begins a wait. Returns how long to look. That is zero if the last wait began long ago.
   [[nodiscard]] std::chrono::nanoseconds begin_wait(Clock::time_point now) noexcept {
@@ -29,7 +32,7 @@ class SpinRule {
   /// Waits are rare if they begin more than so many spins apart.
   static constexpr int rare = 10;
 
-  const std::chrono::nanoseconds spin_;
+  std::chrono::nanoseconds spin_;
   Clock::time_point last_wait_{};
 };
 
