@@ -71,6 +71,9 @@ class HEIST_EXPORT Agent {
   CloseReport close(const CloseMode& mode);
 
   [[nodiscard]] EventLoopStats stats() const noexcept;
+  /// These two are as EventLoop's. For what is posted to a cluster, the cluster has its own.
+  [[nodiscard]] LoopMetrics metrics() const;
+  void set_sampling(std::uint32_t every);
 
  private:
   friend class AgentCluster;

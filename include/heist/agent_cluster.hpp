@@ -112,6 +112,14 @@ class HEIST_EXPORT AgentCluster {
   CloseReport close(const CloseMode& mode);
 
   [[nodiscard]] ClusterStats stats() const noexcept;
+  /// What the cluster and its agents have done so far, what waits there, and for how long.
+  ///
+  /// Thread: any.   Blocks: while another thread calls this.   Errors: std::bad_alloc.
+  /// Cost:   some microseconds for each agent, a read of each bin that may hold tasks, and a step
+  ///         for each task that moves with a signal.
+  [[nodiscard]] ClusterMetrics metrics() const;
+  /// As EventLoop::set_sampling(), for the cluster and all its agents.
+  void set_sampling(std::uint32_t every);
 
   /// While an object of this class lives, agents that run out of work look for some instead of
   /// going to sleep. They answer sooner, and take all of their CPUs: use it for a short time in

@@ -9,6 +9,7 @@
 #include <heist/delay.hpp>
 #include <heist/detail/export.hpp>
 #include <heist/detail/source_task.hpp>
+#include <heist/metrics.hpp>
 #include <heist/priority.hpp>
 #include <heist/scheduler.hpp>
 #include <heist/task_source.hpp>
@@ -85,6 +86,10 @@ struct EventLoopOptions {
   /// For each priority, how long its tasks may wait. A task that has waited for longer is picked
   /// next, whatever its priority (contract WAIT). By default no priority has a maximum.
   MaxWait max_wait = {};
+  /// Of how many tasks that become runnable one is measured: how long it waits, and how long it
+  /// runs (Metrics). Each thread that posts counts for itself. Zero measures none, one measures
+  /// all; other values have to be powers of two. set_sampling() changes it later.
+  std::uint32_t sample_every = 16;
 };
 
 /// How much one turn of a loop does at most, see EventLoop::poll().
@@ -195,6 +200,18 @@ class HEIST_EXPORT EventLoop {
   /// Number of tasks queued or delayed here.   Thread: the driver.
   [[nodiscard]] std::size_t pending();
   [[nodiscard]] EventLoopStats stats() const noexcept;
+  /// What the loop has done so far, what waits here, and for how long.
+  ///
+  /// Thread: any.   Blocks: never.   Errors: std::bad_alloc.
+  /// Cost:   some microseconds, and a step for each task that other threads have posted and the
+  ///         agent has not taken.
+  [[nodiscard]] LoopMetrics metrics() const;
+  /// Measures from now on one of so many tasks that become runnable: see
+  /// EventLoopOptions::sample_every.
+  ///
+  /// Thread: any.   Errors: std::invalid_argument for a number that is neither zero nor a power of
+  ///         two.
+  void set_sampling(std::uint32_t every);
 
  private:
   friend struct detail::Access;

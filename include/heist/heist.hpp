@@ -18,7 +18,9 @@
 #include <heist/error.hpp>
 #include <heist/event_loop.hpp>
 #include <heist/fork.hpp>
+#include <heist/histogram.hpp>
 #include <heist/lending_promise.hpp>
+#include <heist/metrics.hpp>
 #include <heist/priority.hpp>
 #include <heist/promise.hpp>
 #include <heist/scheduler.hpp>

@@ -166,7 +166,7 @@ TEST_F(GroupedQueues, drain_when_both_groups_have_tasks_then_all_of_them) {
   post(3, near);
   post(3, far);
   std::size_t drained = 0;
-  queues().drain(5, [&](LoopNode&) { ++drained; });
+  queues().drain(5, [&](LoopNode&, int /*level*/) { ++drained; });
   EXPECT_EQ(drained, 6U);
   EXPECT_FALSE(queues().has_tasks(near));
 }

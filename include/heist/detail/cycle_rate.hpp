@@ -17,6 +17,9 @@ namespace HEIST_NAMESPACE::detail {
 #endif
 }
 
+/// Whether cycle_count() counts at a constant rate.   Cost: a virtual machine traps the first time.
+[[nodiscard]] bool has_constant_rate() noexcept;
+
 /// Reading the steady clock takes twice as long as reading the processor's counter. So the counter
 /// answers where it is sure that a time is not over. It is used only if the processor says that it
 /// counts at a constant rate. That rate is measured between readings of the clock, with a count

@@ -125,6 +125,7 @@ class SchedulerTask : public LoopNode {
   bool is_time_limit : 1 = false;  ///< of a signal, which it aborts before any task starts
   /// Of an in-place task: its priority is its scheduler's, and not that of its receiver.
   bool has_own_priority : 1 = false;
+  bool is_sampled : 1 = false;  ///< SampledWaits knows since when it waits
 
   /// The effective priority of a task with a static priority.
   [[nodiscard]] int static_level() const noexcept {

@@ -149,6 +149,7 @@ void Agent::Impl::run() {
   } catch (...) {  // the thread has not started
     return start.tell(std::current_exception());
   }
+  Access::core(loop).sleep().begin_rest();
   if (options.on_stop) invoke_and_report(options.on_stop, ErrorOrigin::task);
   calls.reach(CloseCalls::Stage::stopped);
 }
@@ -171,12 +172,14 @@ void Agent::Impl::serve() {
   const DriveScope driving(core);
   core.assert_agent();
   Member::of(core)->enlist();
+  core.sleep().end_rest();
   if (options.on_start) invoke_and_report(options.on_start, ErrorOrigin::task);
   do {
     core.run();
     end_if_lost();
   } while (!close_taken && !try_retire());
   if (close_taken) leave();
+  core.sleep().begin_rest();
 }
 
 /// Called by a reserve after on_stop: returns whether it was wanted meanwhile.
@@ -359,7 +362,10 @@ void Agent::join() {
   if (impl_->thread.joinable()) impl_->thread.join();
 }
 
-void Agent::make_reserve() noexcept { impl_->is_reserve = true; }
+void Agent::make_reserve() noexcept {
+  impl_->is_reserve = true;
+  core().sleep().begin_rest();
+}
 void Agent::wake_reserve() noexcept { impl_->wake_reserve(); }
 
 Scheduler Agent::scheduler() const noexcept { return impl_->loop.scheduler(); }
@@ -375,5 +381,14 @@ CloseReport Agent::close(const CloseMode& mode) {
 void Agent::request_close(const CloseMode& mode) { impl_->request_close(mode); }
 void Agent::await_close(const CloseCall& call) { impl_->await_close(call); }
 EventLoopStats Agent::stats() const noexcept { return impl_->loop.stats(); }
+
+LoopMetrics Agent::metrics() const {
+  LoopMetrics metrics = impl_->loop.metrics();
+  if (const Member* member = Member::of(core()))
+    metrics.stolen = member->core().stolen(member->index());
+  return metrics;
+}
+
+void Agent::set_sampling(std::uint32_t every) { impl_->loop.set_sampling(every); }
 
 }  // namespace HEIST_NAMESPACE

@@ -18,9 +18,11 @@
 #include "../loop/close_calls.hpp"
 #include "../loop/drive_scope.hpp"
 #include "../loop/loop_core.hpp"
+#include "../loop/loop_options.hpp"
 #include "../os/cpu_limit.hpp"
 #include "../os/fork_watch.hpp"
 #include "../os/thread.hpp"
+#include "gather_metrics.hpp"
 
 namespace HEIST_NAMESPACE {
 
@@ -335,6 +337,25 @@ CloseReport AgentCluster::Impl::report() const noexcept {
   return sum;
 }
 
+namespace {
+
+/// Adds what belongs to no agent.
+void add_shared(ClusterMetrics& to, ClusterCore& cluster) {
+  to.rejected += cluster.closing().dropped();
+  to.delayed = cluster.waiting().size();
+  to.timer_lateness = histogram_of(counted(cluster.waiting().lateness()), 1);
+  add_oldest(to.levels, cluster);
+  for (int level = 0; level < level_count; ++level) {
+    LevelMetrics& metrics = to.levels.at(static_cast<std::size_t>(level));
+    metrics.aborted += cluster.taken_back(level) + cluster.closing().found_aborted(level);
+    metrics.rejected += cluster.closing().found(level);
+    metrics.waiting += cluster.count_waiting(level);
+    metrics.posted = metrics.run + metrics.aborted + metrics.rejected + metrics.waiting;
+  }
+}
+
+}  // namespace
+
 AgentCluster::AgentCluster(AgentClusterOptions options)
     : impl_(std::make_unique<Impl>(std::move(options))) {}
 
@@ -367,6 +388,28 @@ ClusterStats AgentCluster::stats() const noexcept {
     if (impl_->cluster) sum.stolen += impl_->cluster->stolen(index);
   }
   return sum;
+}
+
+ClusterMetrics AgentCluster::metrics() const {
+  ClusterMetrics metrics;
+  const auto times = std::make_unique<LevelTimes>();
+  for (const auto& agent : impl_->agents) {
+    LoopMetrics& of_agent = metrics.agents.emplace_back(agent->metrics());
+    metrics.tasks_run += of_agent.tasks_run;
+    metrics.rejected += of_agent.rejected;
+    add_counts(metrics.levels, agent->core());
+    add_oldest(metrics.levels, agent->core());
+    times->add(agent->core().times());
+  }
+  times->give(metrics.levels, impl_->home->sampling().clock().nanoseconds_of_unit());
+  if (impl_->cluster) add_shared(metrics, *impl_->cluster);
+  return metrics;
+}
+
+void AgentCluster::set_sampling(std::uint32_t every) {
+  check_sampling(every, "AgentCluster::set_sampling: the number");
+  impl_->home->sampling().measure_every(every);
+  for (const auto& agent : impl_->agents) agent->set_sampling(every);
 }
 
 AgentCluster::HotPhase::HotPhase(const AgentCluster& cluster) noexcept

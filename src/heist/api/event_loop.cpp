@@ -7,6 +7,8 @@
 
 #include "../loop/drive_scope.hpp"
 #include "../loop/loop_core.hpp"
+#include "../loop/loop_options.hpp"
+#include "gather_metrics.hpp"
 
 namespace HEIST_NAMESPACE {
 
@@ -198,6 +200,13 @@ EventLoopStats EventLoop::stats() const noexcept {
       .tasks_run = counts.run(), .wakeups_sent = sleep.wakeups_sent(), .sleeps = sleep.count()};
   for (std::size_t i = 0; i < task_source_count; ++i) stats.source_tasks_run[i] = counts.run_of(i);
   return stats;
+}
+
+LoopMetrics EventLoop::metrics() const { return gather(*core_); }
+
+void EventLoop::set_sampling(std::uint32_t every) {
+  check_sampling(every, "EventLoop::set_sampling: the number");
+  core_->sampling().measure_every(every);
 }
 
 }  // namespace HEIST_NAMESPACE

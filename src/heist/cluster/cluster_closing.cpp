@@ -116,7 +116,10 @@ class ClusterClosing::ClusterDrops final : public Drops {
   void add_found() noexcept override {
     if (!drops_found_) return;
     auto& cluster = closing_.cluster_;
-    cluster.queues().drain(cluster.size(), [this](LoopNode& node) noexcept { add_counted(node); });
+    cluster.queues().drain(cluster.size(), [this](LoopNode& node, int level) noexcept {
+      closing_.count_found(node, level);
+      add_counted(node);
+    });
   }
 
  private:
@@ -230,9 +233,14 @@ void ClusterClosing::drop_found() noexcept {
 }
 
 void ClusterClosing::count_drop(const LoopNode& node) noexcept {
-  if (node.ops->kind != LoopNodeKind::task) return;
+  if (node.ops->kind != LoopNodeKind::task || ClusterCore::is_aborted(node)) return;
   // relaxed: a statistic. Any thread drops, so this is not one of the agent's counts.
-  if (!static_cast<const SchedulerTask&>(node).is_aborted()) dropped_.fetch_add(1, sync::relaxed);
+  dropped_.fetch_add(1, sync::relaxed);
+}
+
+void ClusterClosing::count_found(const LoopNode& node, int level) noexcept {
+  auto& of = ClusterCore::is_aborted(node) ? found_aborted_ : found_;
+  of[static_cast<std::size_t>(level)].fetch_add(1, sync::relaxed);  // relaxed: a statistic.
 }
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -2,7 +2,10 @@
 // is accepted.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <heist/detail/levels.hpp>
 #include <heist/detail/loop_node.hpp>
 #include <heist/detail/sync.hpp>
 #include <optional>
@@ -57,6 +60,15 @@ class ClusterClosing {
   [[nodiscard]] std::uint64_t dropped() const noexcept {
     return dropped_.load(sync::relaxed);  // relaxed: a statistic.
   }
+  /// How many tasks and continuations of a level were found in the queues and dropped, ...
+  [[nodiscard]] std::uint64_t found(int level) const noexcept {
+    return found_[static_cast<std::size_t>(level)].load(sync::relaxed);  // relaxed: a statistic.
+  }
+  /// ... and how many that a signal had aborted.
+  [[nodiscard]] std::uint64_t found_aborted(int level) const noexcept {
+    return found_aborted_[static_cast<std::size_t>(level)].load(
+        sync::relaxed);  // relaxed: as above.
+  }
   /// What kind of task was posted while members leave.
   enum class Late : std::uint8_t { runnable, delayed };
   /// Called by a poster after it has published a task: drops everything if the close has come that
@@ -101,6 +113,7 @@ class ClusterClosing {
   void drop_found() noexcept;
   void drop_all(LoopCore& agent) noexcept HEIST_ON_AGENT;
   void count_drop(const LoopNode& node) noexcept;
+  void count_found(const LoopNode& node, int level) noexcept;
 
   [[nodiscard]] bool all_sleep() noexcept;
   [[nodiscard]] bool is_quiet(bool also_delayed) noexcept;
@@ -113,7 +126,9 @@ class ClusterClosing {
   sync::atomic<bool> closed_{false};             ///< all members have left
   sync::atomic<std::uint32_t> members_left_;
   sync::atomic<std::uint32_t> drop_requests_{0};
-  sync::atomic<std::uint64_t> dropped_{0};     ///< tasks that no signal had aborted
+  sync::atomic<std::uint64_t> dropped_{0};  ///< tasks that no signal had aborted
+  std::array<sync::atomic<std::uint64_t>, level_count> found_{};
+  std::array<sync::atomic<std::uint64_t>, level_count> found_aborted_{};
   sync::atomic<std::uint32_t> quiet_{0};       ///< counts sleeps that a waiting closer looks at
   sync::atomic<std::uint32_t> is_awaited_{0};  ///< closers in wait_until_quiet()
 };

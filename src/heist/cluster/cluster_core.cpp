@@ -25,12 +25,12 @@ SchedulerCore* scheduler_of(LoopNode& node) noexcept {
   return static_cast<Reaction&>(node).captured.state().scheduler;
 }
 
-bool is_aborted(const LoopNode& node) noexcept {
+}  // namespace
+
+bool ClusterCore::is_aborted(const LoopNode& node) noexcept {
   return node.ops->kind == LoopNodeKind::task &&
          static_cast<const SchedulerTask&>(node).is_aborted();
 }
-
-}  // namespace
 
 Ref<ClusterCore> ClusterCore::make(const EventLoopOptions& options,
                                    std::vector<Ref<LoopCore>> loops, const ReserveSetup& reserves,
@@ -48,8 +48,8 @@ ClusterCore::ClusterCore(const EventLoopOptions& options, std::vector<Ref<LoopCo
       longest_waits_(longest_waits_of(options.max_wait)),
       is_guarded_(options.max_wait != MaxWait{}),
       reserves_(reserves.count),
-      queues_(size() + 1, agents(), placement_.groups(),
-              sleepers_),  // one more place, for a closer
+      queues_(size() + 2, agents(), placement_.groups(),
+              sleepers_),  // two more places, for a closer and for whoever counts
       kept_(std::make_unique<WaitingTasks>(time())),
       closing_(*this, size()) {
   set_waiting(kept_.get());
@@ -68,6 +68,11 @@ ClusterCore::~ClusterCore() = default;
 void retain(ClusterCore& core) noexcept { retain(static_cast<TaskHome&>(core)); }
 
 void release(ClusterCore& core) noexcept { release(static_cast<TaskHome&>(core)); }
+
+std::size_t ClusterCore::count_waiting(int level) {
+  const std::lock_guard lock(counting_);
+  return queues_.count_waiting(size() + 1, level);
+}
 
 void ClusterCore::free_keeper_state() noexcept {
   first_scheduler().each([](SchedulerCore& scheduler) { scheduler.delays.reset(); });
@@ -95,6 +100,7 @@ inline bool ClusterCore::takes_posts() const noexcept {
 bool ClusterCore::post(SchedulerTask& task) noexcept {
   if (!takes_posts()) return false;
   if (task.is_delayed) return arm(task);
+  sampling().note_runnable(task);
   stamp(task);
   publish_runnable(task);
   closing_.drop_if_begun();
@@ -178,6 +184,7 @@ void ClusterCore::note_armed(TimerKeeper::Due due) noexcept {
 void ClusterCore::publish_expired(SchedulerTask& task) noexcept {
   if (task.is_aborted()) return aborted().discard(task);
   task.place = TaskPlace::elsewhere;
+  sampling().note_runnable(task);
   stamp(task);
   publish_runnable(task);
 }
@@ -334,6 +341,8 @@ bool ClusterCore::take_back(ControlledTask& task) noexcept {
   const SignalQueueEntryOwner& cell = task.links->cell;
   if (!cell || !cell->try_take_back()) return false;
   sweep_.count_aborts(1);  // counts the task's cell
+  // relaxed: a statistic.
+  taken_back_[static_cast<std::size_t>(cell->queue.level())].fetch_add(1, sync::relaxed);
   return true;
 }
 

@@ -2,12 +2,16 @@
 // cluster's agents picks it.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <heist/detail/levels.hpp>
 #include <heist/detail/loop_node.hpp>
 #include <heist/detail/ref.hpp>
 #include <heist/detail/scheduler_task.hpp>
 #include <heist/detail/sync.hpp>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -74,6 +78,8 @@ class ClusterCore final : public TaskHome {
   static void lose_agent(void* home) noexcept { static_cast<TaskHome*>(home)->refuse_tasks(); }
   /// Asks the keeper to sweep what suspended schedulers hold back.
   void ask_for_sweep() noexcept;
+  /// Whether what an agent has picked is a task that was aborted.
+  [[nodiscard]] static bool is_aborted(const LoopNode& node) noexcept;
 
   /// The number of agents and reserves together.
   [[nodiscard]] unsigned size() const noexcept {
@@ -88,6 +94,13 @@ class ClusterCore final : public TaskHome {
   /// How many tasks and continuations this agent has claimed in other agents' rings and deques.
   [[nodiscard]] std::uint64_t stolen(unsigned agent) const noexcept {
     return queues_.stolen(agent);
+  }
+
+  /// How many tasks and continuations wait at a level.   Blocks: while another thread counts.
+  [[nodiscard]] std::size_t count_waiting(int level);
+  /// How many aborted tasks were taken out of their signals' queues at a level.
+  [[nodiscard]] std::uint64_t taken_back(int level) const noexcept {
+    return taken_back_[static_cast<std::size_t>(level)].load(sync::relaxed);  // relaxed: as above.
   }
 
   // The cluster's parts, for each other and for members.
@@ -209,6 +222,8 @@ class ClusterCore final : public TaskHome {
   ClusterClosing closing_;
   sync::atomic<bool> may_be_suspended_{false};  ///< some scheduler has been suspended
   sync::atomic<std::uint32_t> to_clear_{0};     ///< counts messages that woke nobody
+  std::array<sync::atomic<std::uint64_t>, level_count> taken_back_{};
+  std::mutex counting_;
 };
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -58,14 +58,22 @@ LoopNode* Member::pick() noexcept {
       if (agent.goes_on || agent.queues.empty()) return nullptr;
       if (SchedulerTask* task = agent.try_pick()) return task;
     } else {
-      if (node->ops->kind != LoopNodeKind::task) return node;
-      auto& task = static_cast<SchedulerTask&>(*node);
-      if (!task.is_aborted()) return node;
-      loop_.aborted().discard_stealable(task);
+      if (node->ops->kind == LoopNodeKind::forked) return node;
+      LevelCounts& counts = picked_counts();
+      ++counts.stealable;
+      if (!ClusterCore::is_aborted(*node)) return node;
+      ++counts.aborted;
+      loop_.aborted().discard_stealable(static_cast<SchedulerTask&>(*node));
     }
     if (!loop_.on_agent().may_pass_more())
       return nullptr;  // else picks again: the next task may be of a lower level
   }
+}
+
+int Member::picked_level() const noexcept { return cluster_.queues().picked_level(index_); }
+
+inline LevelCounts& Member::picked_counts() noexcept {
+  return loop_.on_agent().queues.counts(picked_level());
 }
 
 /// Returns null when what is to be run is bound, or when there is nothing.
@@ -148,7 +156,7 @@ std::optional<LoopNode*> Member::pick_by_policy(std::chrono::nanoseconds now) no
 /// `node` is the stealable task or continuation that was picked, or null.
 void Member::note_pick(const LoopNode* node, std::chrono::nanoseconds now) noexcept {
   if (node == nullptr) return;
-  loop_.on_agent().policy.run().note_pick(cluster_.queues().picked_level(index_), now);
+  loop_.on_agent().policy.run().note_pick(picked_level(), now);
 }
 
 SchedulerTask* Member::keep_delays() noexcept {

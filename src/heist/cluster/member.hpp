@@ -35,6 +35,7 @@ class Member final : public Membership {
   [[nodiscard]] unsigned index() const noexcept { return index_; }
 
   [[nodiscard]] LoopNode* pick() noexcept override HEIST_ON_AGENT;
+  [[nodiscard]] int picked_level() const noexcept override;
   [[nodiscard]] SchedulerTask* keep_delays() noexcept override HEIST_ON_AGENT;
   [[nodiscard]] bool collect_aborted() noexcept override HEIST_ON_AGENT;
   [[nodiscard]] bool wants_keeper() noexcept override HEIST_ON_AGENT;
@@ -76,6 +77,7 @@ class Member final : public Membership {
  private:
   using Moment = std::optional<LoopTime::Clock::time_point>;
 
+  [[nodiscard]] LevelCounts& picked_counts() noexcept HEIST_ON_AGENT;
   [[nodiscard]] bool clear_passed() noexcept HEIST_ON_AGENT;
   [[nodiscard]] LoopNode* pick_stealable() noexcept HEIST_ON_AGENT;
   [[nodiscard]] LoopNode* pick_first(int bound) noexcept HEIST_ON_AGENT;

@@ -64,8 +64,7 @@ inline void begin_call(ControlledTask& task, LoopCore& loop) noexcept {
                              .priority = task.priority,
                              .abort_source = signal,
                              .priority_source = task.is_dynamic ? signal : nullptr};
-  loop.counts().count_run();
-  loop.counts().activity().say_runs(static_cast<const SchedulerTask*>(&task));
+  loop.begin_task(task);
 }
 
 /// Destroys a callback that is over, and makes the checkpoint after it.
@@ -73,12 +72,6 @@ inline void end_call(ControlledTask& task, LoopCore& loop, bool is_over) noexcep
   if (is_over) task.task_ops().discard_callback(task);
   loop.on_agent().change_current({});
   loop.microtask_checkpoint();
-}
-
-/// Ends a task that an abort or a close has kept from starting.
-void dispose_unstarted(ControlledTask& task, LoopCore& loop) noexcept {
-  loop.on_agent().not_started = true;
-  dispose(task);
 }
 
 /// The reason with which a close rejects a task. An abort may have come first (ABT-2) that has not
@@ -89,6 +82,13 @@ Reason reason_to_drop(const ControlledTask& task) noexcept {
 }
 
 }  // namespace
+
+void dispose_unstarted(ControlledTask& task, LoopCore& loop) noexcept {
+  AgentState& agent = loop.on_agent();
+  agent.not_started = true;
+  ++agent.queues.counts(loop.level_of_picked(task)).aborted;
+  dispose(task);
+}
 
 bool start_task(ControlledTask& task) noexcept {
   return task.try_start() && !is_left_to_aborter(task);
@@ -113,6 +113,7 @@ constinit const Registration::Ops SignalLinks::abort_steps{
 
 bool discard_contents(ControlledTask& task) noexcept {
   if (task.links != nullptr && is_stealable(task) && !task.links->take_contents()) return false;
+  task.scheduler->home.sampling().forget(task);
   task.task_ops().discard_callback(task);
   leave_signal(task);
   return true;

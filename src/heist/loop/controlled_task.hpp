@@ -10,4 +10,7 @@ namespace HEIST_NAMESPACE::detail {
 /// close's deadline comes before.
 [[nodiscard]] bool start_task(ControlledTask& task) noexcept;
 
+/// Called instead of a start, when an abort or a close has come before: ends the task.
+void dispose_unstarted(ControlledTask& task, LoopCore& loop) noexcept;
+
 }  // namespace HEIST_NAMESPACE::detail

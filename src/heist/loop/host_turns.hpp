@@ -48,8 +48,6 @@ class HostTurns {
   [[nodiscard]] bool end_wait() noexcept { return std::exchange(waits_, false); }
 
  private:
-  /// A look at a reactor without events takes a microsecond or two.
-
   void begin_tasks() noexcept {
     tasks_ = 0;
     due_ = Clock::now() + limits.time;

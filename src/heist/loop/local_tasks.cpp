@@ -1,6 +1,8 @@
 #include "local_tasks.hpp"
 #include <heist/detail/levels.hpp>
 
+#include "../task/task_home.hpp"
+
 namespace HEIST_NAMESPACE::detail {
 
 /// It is a function of its own, as the way of other posts is shorter without it.
@@ -13,7 +15,10 @@ namespace HEIST_NAMESPACE::detail {
 
 /// This and refresh_priorities() are functions of their own, as collect_work() is shorter without.
 [[gnu::noinline]] void LocalTasks::end_delays() noexcept {
-  waiting.expire([this](SchedulerTask& task) noexcept { enqueue_runnable(task); });
+  waiting.expire([this](SchedulerTask& task) noexcept {
+    task.scheduler->home.sampling().note_runnable(task);
+    enqueue_runnable(task);
+  });
 }
 
 bool LocalTasks::withdraw(SchedulerTask& task) noexcept {

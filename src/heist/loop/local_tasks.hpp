@@ -46,8 +46,10 @@ struct LocalTasks {
     SchedulerTask* task =
         policy.is_wanted() ? policy.pop(queues, next_enqueue_order) : queues.pop();
     if (task->is_aborted()) {
+      ++queues.counts(task->level).aborted;
       aborted_.discard(*task);
     } else if (waiting.has_suspensions() && task->scheduler->suspended) [[unlikely]] {
+      ++queues.counts(task->level).held;
       waiting.hold(*task);
     } else {
       return task;

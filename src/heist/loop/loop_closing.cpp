@@ -75,7 +75,10 @@ void LoopClosing::drop_left() noexcept {
     drop(task);
   });
   while (!waiting.limits().empty()) drop(waiting.limits().pop());
-  while (SchedulerTask* task = agent.queues.pop()) drop(*task);
+  while (SchedulerTask* task = agent.queues.pop()) {
+    ++agent.queues.counts(task->level).dropped;
+    drop(*task);
+  }
   loop_.each_scheduler([this](SchedulerCore& scheduler) noexcept {
     loop_.assert_agent();
     drop_waiting(scheduler);

@@ -59,6 +59,8 @@ inline void end_task(LoopCore& loop) noexcept HEIST_ON_AGENT {
     forget(agent.rethrown);
     loop.microtask_checkpoint();  // what an exception's destructor has queued
   }
+  if (loop.times().is_measuring()) [[unlikely]]
+    loop.end_measuring();
   loop.counts().activity().say_moves();
 }
 
@@ -69,8 +71,7 @@ inline bool run_task(LoopCore& loop, SchedulerTask& task) noexcept HEIST_ON_AGEN
   const bool may_not_start = task.has_control;
   if (!may_not_start) {  // the others do this themselves, once they have started
     agent.current = {.scheduler = task.scheduler, .priority = task.priority};
-    loop.counts().count_run();
-    loop.counts().activity().say_runs(&task);
+    loop.begin_task(task);
   }
   task.ops->run(task, loop);
   end_task(loop);
@@ -111,8 +112,9 @@ inline bool run_picked(LoopCore& loop, LoopNode& node) noexcept HEIST_ON_AGENT {
 
 LoopCore::LoopCore(const EventLoopOptions& options)
     : TaskHome(options),
-      sleep_(inbox(), options.spin),
-      agent_(std::make_unique<AgentState>(options, time(), aborted())) {
+      sleep_(inbox(), options.spin, sampling().clock()),
+      agent_(std::make_unique<AgentState>(options, time(), aborted())),
+      times_(std::make_unique<AgentTimes>()) {
   set_waiting(&agent_->waiting);
   show_words();
 }
@@ -151,10 +153,16 @@ bool LoopCore::post_in_turn(SchedulerTask& task) noexcept {
   return true;
 }
 
+/// A delayed task waits in no queue yet.
+inline void LoopCore::note_posted(SchedulerTask& task) noexcept {
+  if (!task.is_delayed) sampling().note_runnable(task);
+}
+
 inline bool LoopCore::post_from_agent(SchedulerTask& task) noexcept {
   if (!on_agent().accepts_posts) return false;
   if (has_messages()) [[unlikely]]
     return post_behind_inbox(task);
+  note_posted(task);
   on_agent().enqueue(task);
   return true;
 }
@@ -164,12 +172,14 @@ inline bool LoopCore::post_from_agent(SchedulerTask& task) noexcept {
 [[gnu::noinline]] bool LoopCore::post_behind_inbox(SchedulerTask& task) noexcept {
   AgentState& agent = on_agent();
   arrivals_.drain();
+  note_posted(task);
   agent.enqueue(task);
   return true;
 }
 
 bool LoopCore::post(SchedulerTask& task) noexcept {
   if (loop_of_this_thread == this) return post_from_agent(task);
+  note_posted(task);
   if (refuses_tasks()) [[unlikely]]
     return post_as_task(task);
   return post_node(task);
@@ -225,6 +235,19 @@ inline bool LoopCore::has_news() noexcept {
          agent.waiting.has_due_delay();
 }
 
+[[gnu::noinline]] void LoopCore::begin_measuring(SchedulerTask& task) noexcept {
+  Sampling& sampling = task.scheduler->home.sampling();
+  const std::uint64_t since = sampling.end(task);
+  const std::uint64_t now = sampling.clock().now();
+  times_->begin(level_of_picked(task), now > since ? now - since : 0, now);
+}
+
+[[gnu::noinline]] void LoopCore::end_measuring() noexcept { times_->end(sampling().clock().now()); }
+
+int LoopCore::level_of_picked(const SchedulerTask& task) const noexcept {
+  return &task.scheduler->home == this ? task.level : membership_->picked_level();
+}
+
 void LoopCore::forget_rethrown() noexcept {
   auto& agent = on_agent();
   if (!agent.rethrown) return;
@@ -276,6 +299,7 @@ void LoopCore::run_ended_limits() noexcept {
   forget_look();
   const AgentActivity::Moving moving(counts_.activity());
   const auto within = counts_.activity().said();
+  const AgentTimes::Within measured(*times_);
   agent.waiting.expire_limits();
   const auto take = [&]() noexcept -> SchedulerTask* {
     assert_agent();
@@ -342,6 +366,7 @@ void LoopCore::poll_host() noexcept {
 
 void LoopCore::end_host_wait() noexcept {
   if (!sleep_.host().end_wait()) return;
+  sleep_.end_rest();
   membership_ != nullptr ? membership_->end_wait() : sleep_.end();
   counts_.activity().say_runs_uncounted(this);
 }

@@ -12,6 +12,7 @@
 #include <heist/task_source.hpp>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "../signal/signal_core.hpp"
@@ -19,6 +20,7 @@
 #include "agent_role.hpp"
 #include "agent_sleep.hpp"
 #include "agent_state.hpp"
+#include "agent_times.hpp"
 #include "agent_wait.hpp"
 #include "arrivals.hpp"
 #include "loop_closing.hpp"
@@ -70,6 +72,14 @@ class LoopCore final : public TaskHome {
     return agent_->size() + inbox().count_tasks() + limits_to_arm().count();
   }
 
+  /// The number of tasks that other threads have posted and the agent has not taken.   Cost: as
+  /// above.
+  [[nodiscard]] std::size_t count_arriving() noexcept { return inbox().count_tasks(); }
+  /// What the agent has counted at a level.
+  [[nodiscard]] const LevelCounts& level_counts(int level) const noexcept {
+    return std::as_const(agent_->queues).counts(level);
+  }
+
   /// Whether a thread drives the loop. It may have changed meanwhile.
   [[nodiscard]] bool is_driven() const noexcept;
 
@@ -77,6 +87,8 @@ class LoopCore final : public TaskHome {
 
   [[nodiscard]] AgentSleep& sleep() noexcept { return sleep_; }
   [[nodiscard]] TaskCounts& counts() noexcept { return counts_; }
+  [[nodiscard]] AgentTimes& times() noexcept { return *times_; }
+  [[nodiscard]] const AgentTimes& times() const noexcept { return *times_; }
   [[nodiscard]] RunningTask& running_task() noexcept { return running_; }
   [[nodiscard]] StopRequest& stop_request() noexcept { return stop_request_; }
   [[nodiscard]] LoopClosing& closing() noexcept { return closing_; }
@@ -151,6 +163,17 @@ class LoopCore final : public TaskHome {
 
   // What only the agent calls: how it runs.
 
+  /// Called when a task starts, before its callback is called.
+  void begin_task(SchedulerTask& task) noexcept HEIST_ON_AGENT {
+    counts_.count_run();
+    counts_.activity().say_runs(&task);
+    if (task.is_sampled) [[unlikely]]
+      begin_measuring(task);
+  }
+  /// Called when a sampled task has ended, with its microtasks.
+  void end_measuring() noexcept HEIST_ON_AGENT;
+  /// The level from which a task was picked that has not ended.
+  [[nodiscard]] int level_of_picked(const SchedulerTask& task) const noexcept;
   /// Picks and runs one task; false when nothing is runnable, or (if heeded) a stop was requested.
   bool run_next(bool heed_stop = false) noexcept HEIST_ON_AGENT;
   /// Runs tasks until none is runnable. Returns how many.
@@ -222,6 +245,8 @@ class LoopCore final : public TaskHome {
   explicit LoopCore(const EventLoopOptions& options);
   ~LoopCore() override;
 
+  void begin_measuring(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+  void note_posted(SchedulerTask& task) noexcept;
   bool post_from_agent(SchedulerTask& task) noexcept;
   bool post_behind_inbox(SchedulerTask& task) noexcept;
   [[nodiscard]] bool try_drive(std::uint32_t how) noexcept;
@@ -252,6 +277,7 @@ class LoopCore final : public TaskHome {
 
   // The agent writes these.
   alignas(64) RunningTask running_;
+  const std::unique_ptr<AgentTimes> times_;
   TaskCounts counts_{*this};
   AgentWait wait_;
   LoopCore* outer_loop_ = nullptr;  ///< the driver's

@@ -1,6 +1,8 @@
 #include "loop_options.hpp"
 
+#include <bit>
 #include <stdexcept>
+#include <string>
 
 #include "../os/cpu_limit.hpp"
 
@@ -21,6 +23,12 @@ void check(const MaxWait& most) {
 
 }  // namespace
 
+void check_sampling(std::uint32_t every, const char* what) {
+  if (every == 0 || std::has_single_bit(every)) return;
+  throw std::invalid_argument(std::string(what) + " is " + std::to_string(every) +
+                              ", and has to be zero or a power of two");
+}
+
 EventLoopOptions checked_options(const EventLoopOptions& options) {
   if (options.tick <= options.tick.zero() || options.tick > std::chrono::hours(1)) {
     throw std::invalid_argument("EventLoopOptions::tick must be positive, and an hour at the most");
@@ -35,6 +43,7 @@ EventLoopOptions checked_options(const EventLoopOptions& options) {
         "EventLoopOptions::continuation_cap must not be negative, and an hour at the most");
   }
   check(options.max_wait);
+  check_sampling(options.sample_every, "EventLoopOptions::sample_every");
   EventLoopOptions checked = options;
   if (available_cpus() <= 1) checked.spin = checked.spin.zero();
   return checked;

@@ -10,5 +10,9 @@ namespace HEIST_NAMESPACE::detail {
 ///
 /// Errors: std::invalid_argument, which names the option and its bounds.
 [[nodiscard]] EventLoopOptions checked_options(const EventLoopOptions& options);
+/// `what` has been given as the number of tasks of which one is measured.
+///
+/// Errors: std::invalid_argument, which names it.
+void check_sampling(std::uint32_t every, const char* what);
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -40,6 +40,8 @@ class Membership {
   /// cluster. Returns null when there is nothing, or when the pick goes on later
   /// (AgentState::goes_on).
   [[nodiscard]] virtual LoopNode* pick() noexcept HEIST_ON_AGENT = 0;
+  /// The level of what pick() has returned last, if that was of the cluster.
+  [[nodiscard]] virtual int picked_level() const noexcept = 0;
   /// Looks after the cluster's delays if nobody does. Returns a time limit that has ended and is to
   /// run next, or null when none has, or when it is a task's turn.
   [[nodiscard]] virtual SchedulerTask* keep_delays() noexcept HEIST_ON_AGENT = 0;

@@ -64,6 +64,7 @@ class TaskCounts {
   // What any thread may call.
 
   [[nodiscard]] std::uint64_t run() const noexcept { return run_; }
+  [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
   [[nodiscard]] std::uint64_t run_of(std::size_t source) const noexcept {
     return of_source_[source].load(sync::relaxed);  // relaxed: a statistic.
   }

@@ -24,12 +24,12 @@ bool find_constant_rate() noexcept {
 #endif
 }
 
+}  // namespace
+
 bool has_constant_rate() noexcept {
   static const bool is_constant = find_constant_rate();
   return is_constant;
 }
-
-}  // namespace
 
 CycleRate::CycleRate(bool is_real) noexcept : has_counter_(is_real && has_constant_rate()) {}
 

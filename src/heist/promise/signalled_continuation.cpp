@@ -57,14 +57,9 @@ CapturedState SignalledContinuation::leave_signal() noexcept {
 void SignalledContinuation::run(LoopNode& node, LoopCore& loop) noexcept {
   auto& agent = loop.on_agent();
   auto& self = of(static_cast<SchedulerTask&>(node));
-  if (!start_task(self) || !self.try_finish()) {
-    agent.not_started = true;
-    dispose(self);
-    return;
-  }
+  if (!start_task(self) || !self.try_finish()) return dispose_unstarted(self, loop);
   if (self.is_dynamic) self.links_.cell.reset();
-  loop.counts().count_run();
-  loop.counts().activity().say_runs(&node);
+  loop.begin_task(self);
   {
     const CapturedState captured = self.leave_signal();
     agent.current = captured.state();

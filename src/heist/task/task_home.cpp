@@ -23,7 +23,8 @@ void TaskHome::LimitsNotice::take(LoopNode& /*node*/, TaskHome& home) noexcept {
 
 void TaskHome::LimitsNotice::ignore(LoopNode& /*node*/) noexcept {}
 
-TaskHome::TaskHome(const EventLoopOptions& options) noexcept : time_(options.clock, options.tick) {
+TaskHome::TaskHome(const EventLoopOptions& options)
+    : time_(options.clock, options.tick), sampling_(time_, options.sample_every) {
   static_cast<void>(abort_messages_.try_sleep());  // the first message there sends a notice
 }
 

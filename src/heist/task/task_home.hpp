@@ -15,6 +15,7 @@
 #include "close_terms.hpp"
 #include "limits_to_arm.hpp"
 #include "loop_clock.hpp"
+#include "sampling.hpp"
 #include "scheduler_core.hpp"
 #include "signal_leftovers.hpp"
 #include "waiting_tasks.hpp"
@@ -98,6 +99,8 @@ class TaskHome {
   }
   [[nodiscard]] LoopTime& time() noexcept { return time_; }
   [[nodiscard]] const LoopTime& time() const noexcept { return time_; }
+  [[nodiscard]] Sampling& sampling() noexcept { return sampling_; }
+  [[nodiscard]] const Sampling& sampling() const noexcept { return sampling_; }
   /// To be called before a post: makes the task runnable only when the delay, counted from now, is
   /// over.
   void set_delay(SchedulerTask& task, Delay delay) const noexcept {
@@ -172,7 +175,8 @@ class TaskHome {
   friend void release(TaskHome& home) noexcept;
 
  protected:
-  explicit TaskHome(const EventLoopOptions& options) noexcept;
+  /// Errors: std::bad_alloc.
+  explicit TaskHome(const EventLoopOptions& options);
   virtual ~TaskHome();
 
   [[nodiscard]] Inbox& inbox() noexcept { return inbox_; }
@@ -227,6 +231,7 @@ class TaskHome {
   // These are written rarely.
   alignas(64) RefCount shares_{1};
   LoopTime time_;
+  Sampling sampling_;
   WaitingTasks* waiting_ = nullptr;
   SchedulerCore first_scheduler_{*this};
   SchedulerCore plain_source_{*this};

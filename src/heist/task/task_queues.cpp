@@ -18,8 +18,10 @@ void TaskFifo::insert_by_age(SchedulerTask& task) noexcept {
 void TaskQueues::push_dynamic(SchedulerTask& task, DynamicQueue& queue, int level) noexcept {
   const bool was_empty = queue.tasks.empty();
   task.place = TaskPlace::queued;
+  const int stands_at = was_empty ? level : queue.level();
+  task.level = static_cast<std::uint8_t>(stands_at);
   queue.tasks.push_back(task);
-  ++size_;
+  ++counts(stands_at).pushed;
   if (was_empty) enter(queue, level);
 }
 
@@ -28,26 +30,42 @@ void TaskQueues::restore(SchedulerTask& task) noexcept {
   task.place = TaskPlace::queued;
   at(level).fifo.insert_by_age(task);
   mark(level);
-  ++size_;
+  ++counts(level).pushed;
 }
 
 void TaskQueues::restore(SchedulerTask& task, DynamicQueue& queue, int level) noexcept {
   if (queue.tasks.empty()) return push_dynamic(task, queue, level);
   const int stands_at = queue.level();
   task.place = TaskPlace::queued;
+  task.level = static_cast<std::uint8_t>(stands_at);
   queue.tasks.insert_by_age(task);
-  ++size_;
+  ++counts(stands_at).pushed;
   if (queue.tasks.front() == &task) change_first(queue, stands_at);
 }
 
 /// To be called when the queue at `level` has another first task.
 void TaskQueues::change_first(DynamicQueue& queue, int level) noexcept {
-  queue.set_level(level);
+  set_level(*queue.tasks.front(), level);
   at(level).dynamic.changed(queue);
 }
 
+std::size_t TaskQueues::size() const noexcept {
+  std::size_t come = 0;
+  std::size_t gone = 0;
+  for (const LevelCounts& level : counts_) gone += level.taken;
+  for (const LevelCounts& level : counts_) come += level.pushed;
+  return come > gone ? come - gone : 0;
+}
+
+void TaskQueues::set_level(SchedulerTask& first, int level) noexcept {
+  if (first.level == level) return;
+  ++counts(first.level).moved_out;
+  ++counts(level).moved_in;
+  first.level = static_cast<std::uint8_t>(level);
+}
+
 void TaskQueues::enter(DynamicQueue& queue, int level) noexcept {
-  queue.set_level(level);
+  set_level(*queue.tasks.front(), level);
   at(level).dynamic.insert(queue);
   mark(level);
 }

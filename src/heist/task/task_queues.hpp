@@ -59,7 +59,6 @@ struct DynamicQueue {
 
   /// The level where the queue stands. Its first task keeps it.   Precondition: it has a task.
   [[nodiscard]] int level() const noexcept { return tasks.front()->level; }
-  void set_level(int level) noexcept { tasks.front()->level = static_cast<std::uint8_t>(level); }
 };
 
 inline bool is_older(const DynamicQueue& a, const DynamicQueue& b) noexcept {
@@ -68,6 +67,38 @@ inline bool is_older(const DynamicQueue& a, const DynamicQueue& b) noexcept {
 
 /// The runnable dynamic queues of one level, by the age of their first task.   Agent only.
 using QueueIndex = PairingHeap<DynamicQueue, &is_older>;
+
+/// How many tasks have come to a level and left it, on one agent, which counts.
+///
+/// Thread: the agent changes them, and any thread reads what they were a moment ago.
+struct LevelCounts {
+  OwnCount pushed;     ///< into the loop's own queues
+  OwnCount taken;      ///< out of them: by a pick, or back
+  OwnCount stealable;  ///< stealable ones that the agent has picked from its cluster
+  // Tasks that move with their signals. A queue moves in one step, so each of its tasks goes on
+  // counting where it was posted until it is the first.
+  OwnCount moved_in;
+  OwnCount moved_out;
+  // What has become of those that were taken, if they have not started.
+  OwnCount aborted;
+  OwnCount held;     ///< until their scheduler is resumed; then they are pushed anew
+  OwnCount dropped;  ///< by a close
+
+  [[nodiscard]] std::size_t waiting() const noexcept {
+    const std::size_t gone = taken + moved_out;
+    return difference(pushed + moved_in, gone);
+  }
+  [[nodiscard]] std::size_t started() const noexcept {
+    const std::size_t otherwise = aborted + held + dropped;
+    return difference(taken + stealable, otherwise);
+  }
+
+ private:
+  /// The numbers are not of one moment, and so the first may not be the larger one.
+  static std::size_t difference(std::size_t from, std::size_t what) noexcept {
+    return from > what ? from - what : 0;
+  }
+};
 
 /// All scheduler task queues of a loop. There are six levels; each has a static FIFO and an index
 /// of dynamic queues.
@@ -83,7 +114,7 @@ class TaskQueues {
     task.place = TaskPlace::queued;
     at(level).fifo.push_back(task);
     mark(level);
-    ++size_;
+    ++counts(level).pushed;
   }
   /// Appends to a dynamic queue. If the queue was empty, it enters the index at `level`.
   void push_dynamic(SchedulerTask& task, DynamicQueue& queue, int level) noexcept;
@@ -112,7 +143,7 @@ class TaskQueues {
       level.fifo.pop_front();
     }
     oldest->place = TaskPlace::elsewhere;
-    --size_;
+    ++counts(top).taken;
     return oldest;
   }
   [[nodiscard]] bool has_tasks_at(int level) const noexcept {
@@ -129,11 +160,12 @@ class TaskQueues {
     return oldest == nullptr || dynamic->key < oldest->key ? dynamic : oldest;
   }
 
-  /// Takes a queued task out. `queue` is its dynamic queue, or null.
+  /// Takes out a queued task that was aborted. `queue` is its dynamic queue, or null.
   void erase(SchedulerTask& task, DynamicQueue* queue) noexcept {
     assert(task.place == TaskPlace::queued);
     task.place = TaskPlace::elsewhere;
-    --size_;
+    ++counts(task.level).taken;
+    ++counts(task.level).aborted;
     if (queue != nullptr) return erase_from(*queue, task);
     at(task.level).fifo.erase(task);
     unmark_if_empty(task.level);
@@ -155,8 +187,16 @@ class TaskQueues {
   }
 
   [[nodiscard]] bool empty() const noexcept { return occupied_ == 0; }
+  /// The number of all tasks here.   Thread: any; others than the agent see the number of a moment
+  /// ago. What moves between levels meanwhile changes nothing of the sum.
+  [[nodiscard]] std::size_t size() const noexcept;
   /// Thread: any.
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] const LevelCounts& counts(int level) const noexcept {
+    return counts_[static_cast<std::size_t>(level)];
+  }
+  [[nodiscard]] LevelCounts& counts(int level) noexcept {
+    return counts_[static_cast<std::size_t>(level)];
+  }
   /// The highest occupied level, or -1.
   [[nodiscard]] int top_level() const noexcept { return empty() ? -1 : highest_level(); }
 
@@ -170,6 +210,7 @@ class TaskQueues {
   };
 
   [[nodiscard]] Level& at(int level) noexcept { return levels_[static_cast<std::size_t>(level)]; }
+  void set_level(SchedulerTask& first, int level) noexcept;
   void mark(int level) noexcept { occupied_ |= 1U << level; }
   void unmark_if_empty(int level) noexcept {
     if (at(level).fifo.empty() && at(level).dynamic.top() == nullptr) occupied_ &= ~(1U << level);
@@ -181,7 +222,7 @@ class TaskQueues {
 
   std::array<Level, level_count> levels_;
   unsigned occupied_ = 0;
-  OwnCount size_;
+  std::array<LevelCounts, level_count> counts_;
 };
 
 /// The dynamic queue of a dynamic task (defined with its signal).

@@ -1,12 +1,14 @@
 // WaitingTasks: tasks that wait for their time, or for the resume of their scheduler.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <heist/detail/scheduler_task.hpp>
 #include <optional>
 
 #include "../concurrent/own_count.hpp"
+#include "../concurrent/own_histogram.hpp"
 #include "delay_wheels.hpp"
 #include "ended_limits.hpp"
 #include "loop_clock.hpp"
@@ -43,12 +45,15 @@ class WaitingTasks {
   void expire(Runnable&& runnable, unsigned most = expiry_portion) noexcept {
     if (!has_due_delay()) return;
     const Tick now = ticks_.now();
+    Tick first = no_tick;
     const auto end = [&](LoopNode& node) noexcept {
       auto& task = static_cast<SchedulerTask&>(node);
+      first = std::min(first, node.key);
       if (task.is_time_limit) return limits_.push(task);
       task.scheduler->delays ? keep_delayed(task) : runnable(task);
     };
     delays_.expire(now, end, most);
+    if (first != no_tick) note_lateness(first);
     if (ended_delays_ != nullptr) expire_schedulers(runnable, most);
   }
   /// Does the same for time limits only.
@@ -78,6 +83,9 @@ class WaitingTasks {
     if (time_.is_virtual()) return std::nullopt;
     return time_.steady_start_of(delays_.next_expiry());
   }
+  /// By how much the first delay to end was late, each time that some were found to have ended, in
+  /// nanoseconds.   Thread: any.
+  [[nodiscard]] const OwnHistogram& lateness() const noexcept { return lateness_; }
   /// How many tasks wait for a resume, or in their schedulers' own delays.   Thread: any.
   [[nodiscard]] std::size_t held() const noexcept { return held_; }
   /// The number of all tasks and limits here.   Thread: any; others than the owner see the number
@@ -114,6 +122,10 @@ class WaitingTasks {
   }
 
  private:
+  void note_lateness(Tick first) noexcept {
+    const auto late = time_.now() - time_.start_of(first);
+    lateness_.count(late.count() > 0 ? static_cast<std::uint64_t>(late.count()) : 0);
+  }
   void arm_in_wheel(SchedulerTask& task) noexcept {
     task.place = TaskPlace::delayed;
     delays_.arm(task, time_.tick_from(task.key));
@@ -146,6 +158,7 @@ class WaitingTasks {
   OwnCount wakes_;                         ///< how many of the delays are SchedulerDelays::wake
   SchedulerCore* ended_delays_ = nullptr;  ///< a list of those whose own delays may have ended
   bool arms_wakes_ = true;
+  OwnHistogram lateness_;
 };
 
 }  // namespace HEIST_NAMESPACE::detail

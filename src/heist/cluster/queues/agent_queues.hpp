@@ -41,6 +41,7 @@ class alignas(64) AgentQueues {
   static bool has_forks(int level) noexcept { return level % 2 == 1; }
 
   Ring& ring(int level) noexcept { return rings_[static_cast<std::size_t>(level)]; }
+  const Ring& ring(int level) const noexcept { return rings_[static_cast<std::size_t>(level)]; }
   Forks& forks(int level) noexcept { return forks_[static_cast<std::size_t>(level / 2)]; }
   SourceRotation& turns(int level) noexcept { return turns_[static_cast<std::size_t>(level)]; }
 

@@ -55,8 +55,8 @@ class ClusterQueues {
   /// Errors: std::bad_alloc.
   ClusterQueues(unsigned agents, Sleepers& sleepers)
       : ClusterQueues(agents, agents, AgentGroups(agents), sleepers) {}
-  /// Only the first `enlisted` agents pick from the beginning. The last place never picks: it is
-  /// for drain().
+  /// Only the first `enlisted` agents pick from the beginning. The last two places never pick: the
+  /// last but one is for drain(), and the last one for count_waiting().
   ClusterQueues(unsigned agents, unsigned enlisted, AgentGroups groups, Sleepers& sleepers)
       : sleepers_(sleepers),
         groups_(std::move(groups)),
@@ -211,7 +211,7 @@ class ClusterQueues {
     return false;
   }
   /// Takes out all tasks that have been published. Once nobody picks any more, that is everything.
-  /// `agent` is the caller's place.
+  /// `agent` is the caller's place. Calls `drop(LoopNode&, level)`.
   template <class Drop>
   void drain(unsigned agent, Drop&& drop) noexcept {
     std::uint64_t moves = 0;
@@ -227,6 +227,19 @@ class ClusterQueues {
   /// How many tasks and continuations this agent has claimed in other agents' rings and deques.
   [[nodiscard]] std::uint64_t stolen(unsigned agent) const noexcept {
     return agents_[agent].stolen();
+  }
+
+  /// The number of tasks and continuations that wait at a level. `place` is the caller's alone for
+  /// the time of the call (see Epochs).   Cost: it reads the words of all bins, and walks over what
+  /// moves with signals.
+  [[nodiscard]] std::size_t count_waiting(unsigned place, int level) noexcept {
+    std::size_t waiting = 0;
+    for (const BinsOfGroup& bins : bins_) {
+      waiting += bins[static_cast<std::size_t>(level)].count();
+    }
+    for (const Agent& agent : agents_) waiting += agent.ring(level).count();
+    const LevelIndex::Inside inside(index_, place);
+    return waiting + index_.count_waiting(level);
   }
 
   /// Called by an agent: takes a task above `level`, and not above `highest`, or returns null.
@@ -319,12 +332,12 @@ class ClusterQueues {
   void drain_once(unsigned agent, Drop& drop) noexcept {
     for (int level = top_level; level >= 0; --level) {
       while (LoopNode* task = take_from_bins(agent, level)) {
-        while (task != nullptr) drop(*std::exchange(task, task->next));
+        while (task != nullptr) drop(*std::exchange(task, task->next), level);
       }
       for (unsigned other = 0; other < agents_.size(); ++other) {
-        while (LoopNode* task = own(other, level).claim_one()) drop(*task);
+        while (LoopNode* task = own(other, level).claim_one()) drop(*task, level);
       }
-      while (LoopNode* task = take_shared(agent, level)) drop(*task);
+      while (LoopNode* task = take_shared(agent, level)) drop(*task, level);
     }
   }
 

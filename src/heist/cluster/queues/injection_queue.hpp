@@ -102,6 +102,18 @@ class InjectionQueue {
     }
   }
 
+  /// Called by any thread: how many tasks there were a moment ago. Of an overfull bin it counts
+  /// `most`.
+  [[nodiscard]] std::size_t count() const noexcept {
+    std::size_t tasks = 0;
+    // relaxed, all: a statistic.
+    const std::uint64_t end = tail_.load(sync::relaxed) + 1;
+    for (std::uint64_t number = head_.load(sync::relaxed); number < end; ++number) {
+      const Word seen = bins_[number % bins].load(sync::relaxed);  // relaxed: as above.
+      if (rounds_ahead(seen, number) == 0) tasks += count(seen);
+    }
+    return tasks;
+  }
   /// Called by an agent: whether take() would return a task. It sees every post that completed
   /// before the call.
   [[nodiscard]] bool has_tasks() noexcept {

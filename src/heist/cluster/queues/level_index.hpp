@@ -103,6 +103,21 @@ class LevelIndex {
     }
   }
 
+  /// Called by an agent inside an epoch: the number of tasks in the queues of this level. A queue
+  /// that moves to the level or from it meanwhile may count twice, or not at all.
+  [[nodiscard]] std::size_t count_waiting(int level) noexcept {
+    std::size_t tasks = 0;
+    const SignalQueue* before = nullptr;
+    auto& all = tickets(level);
+    for (auto* ticket = all.front().cell; ticket != nullptr; ticket = all.next(*ticket)) {
+      SignalQueue* queue = queue_of(*ticket);
+      if (queue == nullptr || queue == before || !queue->counts_at(level)) continue;
+      tasks += queue->count();
+      before = queue;
+    }
+    return tasks;
+  }
+
   /// Called by an agent that is the sweeper: goes on through the queues of a level, for at most
   /// `cells` cells of tasks and tickets, and takes out the empty ones. `left` counts the tasks that
   /// stay. Returns false at the end of the level.

@@ -2,6 +2,7 @@
 // between levels as a whole.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <heist/detail/loop_node.hpp>
 #include <heist/detail/sync.hpp>
@@ -101,6 +102,14 @@ class SignalQueue {
   [[nodiscard]] LinkedCell* sweep(CellEpochs& epochs, unsigned agent, LinkedCell* from,
                                   unsigned& most) noexcept {
     return tasks_.sweep(epochs, agent, from, most);
+  }
+  /// Called by an agent inside an epoch: the number of tasks.   Cost: a step for each of them.
+  [[nodiscard]] std::size_t count() noexcept {
+    std::size_t tasks = 0;
+    for (LinkedCell* cell = tasks_.front().cell; cell != nullptr; cell = tasks_.next(*cell)) {
+      if (!LinkedQueue::is_empty(*cell)) ++tasks;
+    }
+    return tasks;
   }
   [[nodiscard]] bool is_last(LinkedCell& cell) noexcept { return tasks_.next(cell) == nullptr; }
 

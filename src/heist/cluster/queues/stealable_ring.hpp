@@ -111,6 +111,13 @@ class StealableRing {
     LoopNode* one = nullptr;
     return claim({&one, 1}) == 1 ? one : nullptr;
   }
+  /// Called by any thread: how many tasks there were a moment ago.
+  [[nodiscard]] std::size_t count() const noexcept {
+    // relaxed, both: a statistic.
+    const auto head = head_.load(sync::relaxed);
+    const auto tail = tail_.load(sync::relaxed);
+    return tail > head ? static_cast<std::size_t>(tail - head) : 0;
+  }
   [[nodiscard]] bool has_tasks() const noexcept {
     const auto head = head_.load(sync::edge("ring:search", sync::seq_cst));
     return tail_.load(sync::edge("ring:search", sync::seq_cst)) > head;

@@ -1,0 +1,97 @@
+#include "gather_metrics.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace HEIST_NAMESPACE::detail {
+
+namespace {
+
+std::chrono::nanoseconds scaled(std::uint64_t value, double unit) noexcept {
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(static_cast<double>(value) * unit));
+}
+
+}  // namespace
+
+CountedTimes counted(const OwnHistogram& histogram) noexcept {
+  CountedTimes times;
+  histogram.add_to(times);
+  return times;
+}
+
+Histogram histogram_of(const CountedTimes& times, double unit) {
+  std::vector<Histogram::Bucket> buckets;
+  for (std::size_t i = 0; i < times.buckets.size(); ++i) {
+    if (times.buckets[i] == 0) continue;
+    buckets.push_back({.from = scaled(log_linear::start_of(i), unit),
+                       .to = scaled(log_linear::start_of(i + 1), unit),
+                       .count = times.buckets[i]});
+  }
+  return {std::move(buckets), scaled(times.sum, unit)};
+}
+
+void LevelTimes::add(const AgentTimes& times) noexcept {
+  for (int level = 0; level < level_count; ++level) {
+    times.waits(level).add_to(waits[static_cast<std::size_t>(level)]);
+    times.runs(level).add_to(runs[static_cast<std::size_t>(level)]);
+  }
+}
+
+void LevelTimes::give(LevelsMetrics& to, double unit) const {
+  for (std::size_t level = 0; level < waits.size(); ++level) {
+    to.at(level).wait_time = histogram_of(waits[level], unit);
+    to.at(level).run_time = histogram_of(runs[level], unit);
+  }
+}
+
+void add_counts(LevelsMetrics& to, LoopCore& loop) noexcept {
+  for (int level = 0; level < level_count; ++level) {
+    const LevelCounts& counts = loop.level_counts(level);
+    LevelMetrics& metrics = to.at(static_cast<std::size_t>(level));
+    metrics.run += counts.started();
+    metrics.aborted += counts.aborted;
+    metrics.rejected += counts.dropped;
+    metrics.waiting += counts.waiting();
+    metrics.posted = metrics.run + metrics.aborted + metrics.rejected + metrics.waiting;
+  }
+}
+
+void add_oldest(LevelsMetrics& to, const TaskHome& home) noexcept {
+  const MetricClock& clock = home.sampling().clock();
+  const double unit = clock.nanoseconds_of_unit();
+  for (int level = 0; level < level_count; ++level) {
+    const auto since = home.sampling().waits().oldest_at(level);
+    if (!since) continue;
+    const std::uint64_t now = clock.now();
+    const auto age = scaled(now > *since ? now - *since : 0, unit);
+    auto& oldest = to.at(static_cast<std::size_t>(level)).oldest_waiting;
+    oldest = oldest ? std::max(*oldest, age) : age;
+  }
+}
+
+LoopMetrics gather(LoopCore& loop) {
+  const double unit = loop.sampling().clock().nanoseconds_of_unit();
+  LoopMetrics metrics{.levels = {},
+                      .tasks_run = loop.counts().run(),
+                      .rejected = loop.counts().dropped(),
+                      .arriving = loop.count_arriving(),
+                      .delayed = loop.waiting().size(),
+                      .stolen = 0,
+                      .wakeups_sent = loop.sleep().wakeups_sent(),
+                      .sleeps = loop.sleep().count(),
+                      .asleep = scaled(loop.sleep().slept(), unit),
+                      .age = loop.time().now(),
+                      .timer_lateness = histogram_of(counted(loop.waiting().lateness()), 1)};
+  add_counts(metrics.levels, loop);
+  add_oldest(metrics.levels, loop);
+  const auto times = std::make_unique<LevelTimes>();
+  times->add(loop.times());
+  times->give(metrics.levels, unit);
+  return metrics;
+}
+
+}  // namespace HEIST_NAMESPACE::detail
