@@ -28,7 +28,9 @@ class AgentSleepSpin : public testing::Test {
 
  private:
   Inbox inbox_;
-  AgentSleep sleep_{inbox_, spin};
+  const LoopTime time_{LoopClock::steady, 1ms};
+  const MetricClock clock_{time_};
+  AgentSleep sleep_{inbox_, spin, clock_};
   Parker::Clock::time_point now_ = Parker::Clock::time_point(1h);
 };
 
@@ -57,13 +59,17 @@ int looks_of(AgentSleep& sleep) {
 
 TEST(AgentSleep, spin_until_when_the_agent_does_not_spin_then_no_look) {
   Inbox inbox;
-  AgentSleep sleep(inbox, 0ns);
+  const LoopTime time(LoopClock::steady, 1ms);
+  const MetricClock clock(time);
+  AgentSleep sleep(inbox, 0ns, clock);
   EXPECT_EQ(looks_of(sleep), 0);
 }
 
 TEST(AgentSleep, spin_until_when_work_is_rare_then_one_look_and_else_many) {
   Inbox inbox;
-  AgentSleep sleep(inbox, 10ms);
+  const LoopTime time(LoopClock::steady, 1ms);
+  const MetricClock clock(time);
+  AgentSleep sleep(inbox, 10ms, clock);
   static_cast<void>(sleep.spin().begin_wait(Parker::Clock::now() - 1s));
   EXPECT_EQ(looks_of(sleep), 1);
   EXPECT_GT(looks_of(sleep), 1);

@@ -1,7 +1,7 @@
 // post1, post2, post4, post8: that many threads post tasks to one worker, until the last has run.
 // /empty, /16B, /40B: fire and forget, with captures of that size. /promise: each result is kept
 // and then fetched, by the thread that posted it. executor/40B: one thread posts by
-// boost::asio::post.
+// boost::asio::post. post1/40B/counters, /sampled, /sampled_all: how many tasks are measured.
 #include <future>
 #include <string>
 
@@ -43,6 +43,21 @@ void add_posts(Registry& registry, const std::string& workload, int producers) {
   if (producers == 1) add_for(SubjectList<RawRing>(), registry, common, measure);
 }
 
+/// Heist when it measures one of so many tasks.
+template <std::uint32_t every>
+class HeistSampling : public HeistSubject {
+ public:
+  HeistSampling() : HeistSubject({.loop = {.sample_every = every}}) {}
+};
+
+/// What metrics cost: counts alone, one task of 16 sampled as by default, and all of them.
+template <std::uint32_t every>
+void add_metrics(Registry& registry, const std::string& workload) {
+  add_for(SubjectList<HeistSampling<every>>(), registry,
+          {.workload = workload, .subject = {}, .unit = "ns", .measure = {}},
+          []<class Subject>(Run& run) { post<Subject, 40>(run, 1); });
+}
+
 /// A thread for each task: what the standard offers without an executor.
 class AsyncPromises {
  public:
@@ -81,6 +96,9 @@ void add_post(Registry& registry) {
     add_posts<40>(registry, name + "/40B", producers);
     add_promises(registry, name + "/promise", producers);
   }
+  add_metrics<0>(registry, "post1/40B/counters");
+  add_metrics<16>(registry, "post1/40B/sampled");
+  add_metrics<1>(registry, "post1/40B/sampled_all");
 }
 
 }  // namespace bench

@@ -9,8 +9,7 @@ namespace HEIST_NAMESPACE::detail {
 [[gnu::noinline]] void LocalTasks::enqueue_dynamic(ControlledTask& task) noexcept {
   auto& port = priority_port_of(task);
   auto& queue = port.queue(task.is_continuation);
-  const auto priority = queue.tasks.empty() ? port.priority() : TaskPriority{};
-  queues.push_dynamic(task, queue, effective_priority(priority, task.is_continuation));
+  queues.push_dynamic(task, queue, effective_priority(port.priority(), task.is_continuation));
 }
 
 /// This and refresh_priorities() are functions of their own, as collect_work() is shorter without.

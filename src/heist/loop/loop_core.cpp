@@ -146,16 +146,17 @@ SchedulerCore& LoopCore::add_scheduler() {
   return *more_schedulers_.emplace_back(std::make_unique<SchedulerCore>(*this));
 }
 
-bool LoopCore::post_in_turn(SchedulerTask& task) noexcept {
-  if (!on_agent().accepts_posts) return false;
-  on_agent().enqueue(task);
-  on_agent().look.forget();
-  return true;
-}
-
 /// A delayed task waits in no queue yet.
 inline void LoopCore::note_posted(SchedulerTask& task) noexcept {
   if (!task.is_delayed) sampling().note_runnable(task);
+}
+
+bool LoopCore::post_in_turn(SchedulerTask& task) noexcept {
+  if (!on_agent().accepts_posts) return false;
+  note_posted(task);
+  on_agent().enqueue(task);
+  on_agent().look.forget();
+  return true;
 }
 
 inline bool LoopCore::post_from_agent(SchedulerTask& task) noexcept {

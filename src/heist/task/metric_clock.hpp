@@ -24,9 +24,7 @@ class MetricClock {
 
   /// Never zero.   Cost: some 10 ns.
   [[nodiscard]] std::uint64_t now() const noexcept {
-    const auto now =
-        counts_cycles_ ? cycle_count() : static_cast<std::uint64_t>(time_.now().count());
-    return now != 0 ? now : 1;
+    return counts_cycles_ ? cycle_count() : static_cast<std::uint64_t>(time_.now().count()) + 1;
   }
   /// How long a unit lasts, by what has passed since the clock was made.
   [[nodiscard]] double nanoseconds_of_unit() const noexcept {

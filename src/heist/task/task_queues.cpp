@@ -18,10 +18,9 @@ void TaskFifo::insert_by_age(SchedulerTask& task) noexcept {
 void TaskQueues::push_dynamic(SchedulerTask& task, DynamicQueue& queue, int level) noexcept {
   const bool was_empty = queue.tasks.empty();
   task.place = TaskPlace::queued;
-  const int stands_at = was_empty ? level : queue.level();
-  task.level = static_cast<std::uint8_t>(stands_at);
+  task.level = static_cast<std::uint8_t>(level);
   queue.tasks.push_back(task);
-  ++counts(stands_at).pushed;
+  ++counts(level).pushed;
   if (was_empty) enter(queue, level);
 }
 

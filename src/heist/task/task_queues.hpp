@@ -116,7 +116,8 @@ class TaskQueues {
     mark(level);
     ++counts(level).pushed;
   }
-  /// Appends to a dynamic queue. If the queue was empty, it enters the index at `level`.
+  /// Appends to a dynamic queue. If the queue was empty, it enters the index at `level`; otherwise
+  /// the task only counts there.
   void push_dynamic(SchedulerTask& task, DynamicQueue& queue, int level) noexcept;
 
   /// These two do the same for a task that was queued before: it goes where its age belongs.
