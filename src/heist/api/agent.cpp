@@ -149,7 +149,7 @@ void Agent::Impl::run() {
   } catch (...) {  // the thread has not started
     return start.tell(std::current_exception());
   }
-  Access::core(loop).sleep().begin_rest();
+  Access::core(loop).sleep().time().begin();
   if (options.on_stop) invoke_and_report(options.on_stop, ErrorOrigin::task);
   calls.reach(CloseCalls::Stage::stopped);
 }
@@ -172,14 +172,14 @@ void Agent::Impl::serve() {
   const DriveScope driving(core);
   core.assert_agent();
   Member::of(core)->enlist();
-  core.sleep().end_rest();
+  core.sleep().time().end();
   if (options.on_start) invoke_and_report(options.on_start, ErrorOrigin::task);
   do {
     core.run();
     end_if_lost();
   } while (!close_taken && !try_retire());
   if (close_taken) leave();
-  core.sleep().begin_rest();
+  core.sleep().time().begin();
 }
 
 /// Called by a reserve after on_stop: returns whether it was wanted meanwhile.
@@ -364,7 +364,7 @@ void Agent::join() {
 
 void Agent::make_reserve() noexcept {
   impl_->is_reserve = true;
-  core().sleep().begin_rest();
+  core().sleep().time().begin();
 }
 void Agent::wake_reserve() noexcept { impl_->wake_reserve(); }
 

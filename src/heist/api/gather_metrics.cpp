@@ -83,7 +83,7 @@ LoopMetrics gather(LoopCore& loop) {
                       .stolen = 0,
                       .wakeups_sent = loop.sleep().wakeups_sent(),
                       .sleeps = loop.sleep().count(),
-                      .asleep = scaled(loop.sleep().slept(), unit),
+                      .asleep = scaled(loop.sleep().time().all(), unit),
                       .age = loop.time().now(),
                       .timer_lateness = histogram_of(counted(loop.waiting().lateness()), 1)};
   add_counts(metrics.levels, loop);

@@ -9,9 +9,9 @@
 #include "../concurrent/inbox.hpp"
 #include "../os/parker.hpp"
 #include "../os/spin_rule.hpp"
-#include "../task/metric_clock.hpp"
 #include "agent_activity.hpp"
 #include "host_turns.hpp"
+#include "sleep_time.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -24,7 +24,7 @@ class AgentSleep {
   /// Posts to `inbox` wake the agent. `spin` is how long it looks for work before it sleeps, where
   /// work is frequent.
   AgentSleep(Inbox& inbox, std::chrono::nanoseconds spin, const MetricClock& clock) noexcept
-      : inbox_(inbox), spin_(spin), clock_(clock) {}
+      : inbox_(inbox), spin_(spin), time_(clock) {}
 
   // What any thread may call.
 
@@ -39,14 +39,9 @@ class AgentSleep {
   [[nodiscard]] std::uint64_t count() const noexcept {
     return count_.load(sync::relaxed);  // relaxed: a statistic.
   }
-  /// For how long the agent has slept, in the unit of its MetricClock.
-  [[nodiscard]] std::uint64_t slept() const noexcept {
-    // relaxed, both: a statistic.
-    const std::uint64_t since = asleep_since_.load(sync::relaxed);
-    const std::uint64_t before = slept_.load(sync::relaxed);
-    const std::uint64_t now = clock_.now();
-    return before + (since != 0 && now > since ? now - since : 0);
-  }
+  /// For how long the agent has slept. Only the agent begins and ends it. A reserve sleeps while it
+  /// has no thread, and a host ends the sleep when it is about to call users' code within its wait.
+  [[nodiscard]] SleepTime& time() noexcept { return time_; }
   [[nodiscard]] Parker& parker() noexcept { return parker_; }
 
   // What only the agent calls.
@@ -64,24 +59,10 @@ class AgentSleep {
   /// Sleeps until the agent is woken, or until the deadline.
   void until(const Moment& deadline, AgentActivity& activity) noexcept {
     activity.say_rests();
-    begin_rest();
+    time_.begin();
     host_.has_host() ? wait_in_host(deadline) : parker_.wait(deadline);
-    end_rest();
+    time_.end();
     activity.say_moves();
-  }
-  /// For how long the agent sleeps is counted from begin_rest() to end_rest(). The host calls this
-  /// one within its wait when it is about to call users' code, and a reserve rests while it has no
-  /// thread.
-  void begin_rest() noexcept {
-    asleep_since_.store(clock_.now(), sync::relaxed);  // relaxed: a statistic.
-  }
-  void end_rest() noexcept {
-    // relaxed, all: a statistic with one writer.
-    const std::uint64_t since = asleep_since_.load(sync::relaxed);
-    if (since == 0) return;
-    const std::uint64_t now = clock_.now();
-    asleep_since_.store(0, sync::relaxed);
-    slept_.store(slept_.load(sync::relaxed) + (now > since ? now - since : 0), sync::relaxed);
   }
   void end() noexcept { static_cast<void>(inbox_.cancel_sleep()); }
 
@@ -112,9 +93,7 @@ class AgentSleep {
   SpinRule spin_;
   HostTurns host_;
   sync::atomic<std::uint64_t> count_{0};  ///< how often it has slept
-  const MetricClock& clock_;
-  sync::atomic<std::uint64_t> asleep_since_{0};  ///< in the clock's unit; zero when it is awake
-  sync::atomic<std::uint64_t> slept_{0};
+  SleepTime time_;
 };
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -367,7 +367,7 @@ void LoopCore::poll_host() noexcept {
 
 void LoopCore::end_host_wait() noexcept {
   if (!sleep_.host().end_wait()) return;
-  sleep_.end_rest();
+  sleep_.time().end();
   membership_ != nullptr ? membership_->end_wait() : sleep_.end();
   counts_.activity().say_runs_uncounted(this);
 }
