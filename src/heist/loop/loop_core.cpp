@@ -113,8 +113,7 @@ inline bool run_picked(LoopCore& loop, LoopNode& node) noexcept HEIST_ON_AGENT {
 LoopCore::LoopCore(const EventLoopOptions& options)
     : TaskHome(options),
       sleep_(inbox(), options.spin, sampling().clock()),
-      agent_(std::make_unique<AgentState>(options, time(), aborted())),
-      times_(std::make_unique<AgentTimes>()) {
+      agent_(std::make_unique<AgentState>(options, time(), aborted())) {
   set_waiting(&agent_->waiting);
   show_words();
 }
@@ -240,10 +239,10 @@ inline bool LoopCore::has_news() noexcept {
   Sampling& sampling = task.scheduler->home.sampling();
   const std::uint64_t since = sampling.end(task);
   const std::uint64_t now = sampling.clock().now();
-  times_->begin(level_of_picked(task), now > since ? now - since : 0, now);
+  times_.begin(level_of_picked(task), now > since ? now - since : 0, now);
 }
 
-[[gnu::noinline]] void LoopCore::end_measuring() noexcept { times_->end(sampling().clock().now()); }
+[[gnu::noinline]] void LoopCore::end_measuring() noexcept { times_.end(sampling().clock().now()); }
 
 int LoopCore::level_of_picked(const SchedulerTask& task) const noexcept {
   return &task.scheduler->home == this ? task.level : membership_->picked_level();
@@ -300,7 +299,7 @@ void LoopCore::run_ended_limits() noexcept {
   forget_look();
   const AgentActivity::Moving moving(counts_.activity());
   const auto within = counts_.activity().said();
-  const AgentTimes::Within measured(*times_);
+  const AgentTimes::Within measured(times_);
   agent.waiting.expire_limits();
   const auto take = [&]() noexcept -> SchedulerTask* {
     assert_agent();

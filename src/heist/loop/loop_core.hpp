@@ -87,8 +87,8 @@ class LoopCore final : public TaskHome {
 
   [[nodiscard]] AgentSleep& sleep() noexcept { return sleep_; }
   [[nodiscard]] TaskCounts& counts() noexcept { return counts_; }
-  [[nodiscard]] AgentTimes& times() noexcept { return *times_; }
-  [[nodiscard]] const AgentTimes& times() const noexcept { return *times_; }
+  [[nodiscard]] AgentTimes& times() noexcept { return times_; }
+  [[nodiscard]] const AgentTimes& times() const noexcept { return times_; }
   [[nodiscard]] RunningTask& running_task() noexcept { return running_; }
   [[nodiscard]] StopRequest& stop_request() noexcept { return stop_request_; }
   [[nodiscard]] LoopClosing& closing() noexcept { return closing_; }
@@ -277,7 +277,7 @@ class LoopCore final : public TaskHome {
 
   // The agent writes these.
   alignas(64) RunningTask running_;
-  const std::unique_ptr<AgentTimes> times_;
+  AgentTimes times_;
   TaskCounts counts_{*this};
   AgentWait wait_;
   LoopCore* outer_loop_ = nullptr;  ///< the driver's

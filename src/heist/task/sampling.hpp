@@ -49,7 +49,8 @@ class Sampling {
  private:
   /// Of all numbers only zero has none of these bits, and a thread's count comes to it rarely.
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-  static thread_local constinit std::uint32_t runnable_here;
+  /// It may be in a shared library, where other models of thread-local memory take a call.
+  [[gnu::tls_model("initial-exec")]] static thread_local constinit std::uint32_t runnable_here;
 
   void begin(SchedulerTask& task) noexcept;
 
