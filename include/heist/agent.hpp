@@ -77,6 +77,7 @@ class HEIST_EXPORT Agent {
 
  private:
   friend class AgentCluster;
+  friend struct detail::Access;
   struct NotStarted {};
   /// An agent of a cluster, which has to call start().
   Agent(AgentOptions options, NotStarted);

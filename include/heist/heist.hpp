@@ -15,6 +15,7 @@
 #include <heist/cooperative_host.hpp>
 #include <heist/cooperative_scheduler.hpp>
 #include <heist/delay.hpp>
+#include <heist/dump.hpp>
 #include <heist/error.hpp>
 #include <heist/event_loop.hpp>
 #include <heist/fork.hpp>
@@ -24,11 +25,13 @@
 #include <heist/priority.hpp>
 #include <heist/promise.hpp>
 #include <heist/scheduler.hpp>
+#include <heist/task_label.hpp>
 #include <heist/task_scope.hpp>
 #include <heist/task_signal.hpp>
 #include <heist/task_source.hpp>
 #include <heist/timeout.hpp>
 #include <heist/topology.hpp>
 #include <heist/version.hpp>
+#include <heist/watchdog.hpp>
 #include <heist/yield.hpp>
 #include <heist/yield_if_urgent.hpp>

@@ -8,6 +8,7 @@
 #include <heist/detail/levels.hpp>
 #include <heist/histogram.hpp>
 #include <heist/priority.hpp>
+#include <heist/task_label.hpp>
 #include <heist/version.hpp>
 #include <optional>
 #include <vector>
@@ -54,12 +55,20 @@ class LevelsMetrics {
   std::array<LevelMetrics, detail::level_count> levels_;
 };
 
+/// The task that an agent runs, or what else keeps it.
+struct RunningMetrics {
+  TaskLabel label;  ///< empty for tasks without one, and for continuations
+  /// How long it runs. It is known of tasks with a label, and of sampled ones.
+  std::optional<std::chrono::nanoseconds> running_for;
+};
+
 /// What a loop, or an agent, has done so far; approximate while it runs. An agent of a cluster
 /// counts the cluster's tasks that it has picked, and as waiting those that are bound to it.
 struct LoopMetrics {
   LevelsMetrics levels;
-  std::uint64_t tasks_run = 0;  ///< of all levels, with time limits of signals
-  std::uint64_t rejected = 0;   ///< tasks that a close has dropped, delayed ones too
+  std::optional<RunningMetrics> running;  ///< what runs now; nothing when nothing does
+  std::uint64_t tasks_run = 0;            ///< of all levels, with time limits of signals
+  std::uint64_t rejected = 0;             ///< tasks that a close has dropped, delayed ones too
   std::uint64_t arriving = 0;  ///< tasks that other threads have posted and the agent has not taken
   std::uint64_t delayed = 0;   ///< tasks that wait for their time, or for a resume
   std::uint64_t stolen = 0;    ///< tasks and continuations that it took from other agents

@@ -9,6 +9,7 @@
 #include <heist/detail/posted_task.hpp>
 #include <heist/priority.hpp>
 #include <heist/promise.hpp>
+#include <heist/task_label.hpp>
 #include <heist/task_signal.hpp>
 #include <heist/version.hpp>
 #include <heist/yield.hpp>
@@ -29,6 +30,9 @@ struct PostTaskOptions {
   std::optional<TaskPriority> priority = {};
   /// Time before the task becomes runnable, counted from the call.
   Delay delay = {};
+  /// What the task is called in dumps, traces, and by the watchdog. A task with a label is timed as
+  /// it starts and ends, which takes some 20 ns.
+  TaskLabel label = {};
 };
 
 /// Posts tasks to one event loop, or to any agent of a cluster. A cheap handle; several may share a
@@ -175,22 +179,30 @@ class HEIST_EXPORT Scheduler {
     }
     auto signal = signal_of(options);
     if (!signal) return post_unsignalled(std::forward<Callback>(callback), options);
-    auto& task = make_task(true, std::forward<Callback>(callback));
+    auto& task = make_task(true, options.label, std::forward<Callback>(callback));
     auto promise = promise_of(task);
     post_controlled(task, options, std::move(signal));
     return promise;
   }
-  template <class Callback, class... Options>
-  auto post_unsignalled(Callback&& callback, const Options&... options) const {
-    auto& task = make_task(false, std::forward<Callback>(callback));
+  template <class Callback>
+  auto post_unsignalled(Callback&& callback) const {
+    auto& task = make_task(false, {}, std::forward<Callback>(callback));
     auto promise = promise_of(task);
-    post_without_signal(task, options...);
+    post_without_signal(task);
     return promise;
   }
   template <class Callback>
-  PromiseTask<Callback>& make_task(bool has_signal, Callback&& callback) const {
+  auto post_unsignalled(Callback&& callback, const PostTaskOptions& options) const {
+    auto& task = make_task(false, options.label, std::forward<Callback>(callback));
+    auto promise = promise_of(task);
+    post_without_signal(task, options);
+    return promise;
+  }
+  template <class Callback>
+  PromiseTask<Callback>& make_task(bool has_signal, const TaskLabel& label,
+                                   Callback&& callback) const {
     detail::TaskHome* const home = home_.get();  // first: the callback may own this scheduler
-    auto& task = *PromiseTask<Callback>::make(has_signal, std::forward<Callback>(callback));
+    auto& task = *PromiseTask<Callback>::make(has_signal, label, std::forward<Callback>(callback));
     task.set_home(home);
     return task;
   }
@@ -204,13 +216,18 @@ class HEIST_EXPORT Scheduler {
     check_post(callback);
     if (refused(options)) return false;
     if (auto signal = signal_of(options)) {
-      return post_controlled(*detail::make_node<detail::SignalledTask<std::decay_t<Callback>>>(
-                                 std::forward<Callback>(callback)),
-                             options, std::move(signal));
+      auto& task = make<detail::SignalledTask<std::decay_t<Callback>>>(
+          options.label, std::forward<Callback>(callback));
+      return post_controlled(task, options, std::move(signal));
     }
-    return post_plain(*detail::make_node<detail::PlainTask<std::decay_t<Callback>>>(
-                          std::forward<Callback>(callback)),
+    return post_plain(make<detail::PlainTask<std::decay_t<Callback>>>(
+                          options.label, std::forward<Callback>(callback)),
                       options);
+  }
+  template <class Task, class Callback>
+  static Task& make(const TaskLabel& label, Callback&& callback) {
+    if (label.empty()) return *detail::make_node<Task>(std::forward<Callback>(callback));
+    return *detail::make_labelled_node<Task>(label, std::forward<Callback>(callback));
   }
   /// Checks the options; a reason when the task must be rejected at once (spec step 4).
   static Reason refused(const PostTaskOptions& options) {

@@ -25,6 +25,8 @@ struct LoopNodeOps {
   /// Ends the node without doing its work, because the loop is closed. The node may be gone
   /// afterwards.
   void (*drop)(LoopNode&) noexcept;
+  /// How many bytes behind the node's start its label stands; zero when it has none (label_of).
+  std::uint32_t label_at = 0;
 };
 
 /// The table of a message. A message may also go to a cluster, where no loop runs it.

@@ -4,6 +4,7 @@
 #include <exception>
 #include <heist/detail/access.hpp>
 #include <heist/detail/adoption.hpp>
+#include <heist/detail/labelled_node.hpp>
 #include <heist/detail/promise_traits.hpp>
 #include <heist/detail/report_error.hpp>
 #include <heist/detail/scheduler_task.hpp>
@@ -24,6 +25,8 @@ class PlainTask final : public SchedulerTask {
   template <class F>
   explicit PlainTask(F&& callback)
       : SchedulerTask(table, false), callback_(std::forward<F>(callback)) {}
+  /// Called by make_labelled_node().
+  void be_labelled() noexcept { set_labelled(labelled_table); }
 
  private:
   static PlainTask& of(LoopNode& node) noexcept {
@@ -37,8 +40,20 @@ class PlainTask final : public SchedulerTask {
 
   static constexpr LoopNodeOps table{LoopNodeKind::task, &run, &drop};
 
+  // The same with a label. Tasks without one are not asked whether they have one as they end.
+  static void run_labelled(LoopNode& node, LoopCore& /*loop*/) noexcept {
+    invoke_and_report(of(node).callback_, ErrorOrigin::task);
+    destroy_perhaps_labelled(of(node));
+  }
+  static void drop_labelled(LoopNode& node) noexcept { destroy_perhaps_labelled(of(node)); }
+  static const LoopNodeOps labelled_table;
+
   Callback callback_;
 };
+
+template <class Callback>
+constinit const LoopNodeOps PlainTask<Callback>::labelled_table{LoopNodeKind::task, &run_labelled,
+                                                                &drop_labelled, sizeof(PlainTask)};
 
 /// A task of post() with a signal. Its callback is destroyed once, before the last share of its
 /// memory goes: after the callback has returned, or by whoever disposes of the task. So nothing has
@@ -50,6 +65,8 @@ class SignalledTask final : public ControlledTask {
   explicit SignalledTask(F&& callback)
       : ControlledTask(table, &links_), callback_(std::forward<F>(callback)) {}
   ~SignalledTask() {}  // the callback is gone
+  /// Called by make_labelled_node().
+  void be_labelled() noexcept { this->set_labelled(labelled_table); }
 
  private:
   static SignalledTask& of(SchedulerTask& task) noexcept {
@@ -77,7 +94,7 @@ class SignalledTask final : public ControlledTask {
   }
   static void retire(SchedulerTask& task) noexcept { release_share(task); }
   static void release_share(SchedulerTask& task) noexcept {
-    if (of(task).links_.memory.drop_or_be_last()) destroy_node(of(task));
+    if (of(task).links_.memory.drop_or_be_last()) destroy_perhaps_labelled(of(task));
   }
   /// Nobody calls what is null: no late outcome is dropped, and no close or fork takes a share.
   static constexpr TaskOps table{{LoopNodeKind::task, &run_signalled_task, &drop_controlled_task},
@@ -89,6 +106,7 @@ class SignalledTask final : public ControlledTask {
                                  &retire,
                                  nullptr,
                                  &release_share};
+  static const TaskOps labelled_table;
 
   SignalLinks links_{*this};
   union {
@@ -96,6 +114,10 @@ class SignalledTask final : public ControlledTask {
     Callback callback_;
   };
 };
+
+template <class Callback>
+constinit const TaskOps SignalledTask<Callback>::labelled_table =
+    labelled_ops(table, sizeof(SignalledTask));
 
 /// A task of post_task: callable and promise. A callback that returns a promise lives until that
 /// promise settles, so that a coroutine lambda may use its captures. The same holds for a callback
@@ -113,14 +135,17 @@ class PromiseTask final : public ControlledTask,
   using State = PromiseState<Result>;
 
   template <class F>
-  [[nodiscard]] static PromiseTask* make(bool has_signals, F&& callback) {
+  [[nodiscard]] static PromiseTask* make(bool has_signals, const TaskLabel& label, F&& callback) {
     static_assert(alignof(PromiseTask) <= 64, "nodes are aligned to 64 bytes at the most");
     static_assert(sizeof(SignalLinks) % 64 == 0, "nodes of such sizes are aligned to 64 bytes");
-    void* memory = allocate_node(bytes(has_signals));
+    const std::size_t size = bytes(has_signals) + (label.empty() ? 0 : sizeof(TaskLabel));
+    void* memory = allocate_node(size);
     try {
-      return ::new (memory) PromiseTask(has_signals, std::forward<F>(callback));
+      auto* const task = ::new (memory) PromiseTask(has_signals, std::forward<F>(callback));
+      if (!label.empty()) task->be_labelled(label);
+      return task;
     } catch (...) {
-      release_node(memory, bytes(has_signals));
+      release_node(memory, size);
       throw;
     }
   }
@@ -135,6 +160,11 @@ class PromiseTask final : public ControlledTask,
         State(&destroy, 2),
         callback_(std::forward<F>(callback)) {}
   ~PromiseTask() = default;
+
+  void be_labelled(const TaskLabel& label) noexcept {
+    ::new (reinterpret_cast<std::byte*>(this) + bytes(this->links != nullptr)) TaskLabel(label);
+    this->set_labelled(this->links != nullptr ? labelled_signalled_table : labelled_table);
+  }
 
   /// Where the links are.
   [[nodiscard]] void* end() noexcept { return this + 1; }
@@ -276,9 +306,10 @@ class PromiseTask final : public ControlledTask,
   }
   void destroy_task() noexcept {
     SignalLinks* const at_end = links;
+    const std::size_t label = this->has_label ? sizeof(TaskLabel) : 0;
     this->~PromiseTask();
     if (at_end != nullptr) at_end->~SignalLinks();
-    release_node(this, bytes(at_end != nullptr));
+    release_node(this, bytes(at_end != nullptr) + label);
   }
   static const PromiseStateBase* promise_of(SchedulerTask& task) noexcept { return &of(task); }
   /// No handle is left. The value is destroyed now; the node stays until the registry has released
@@ -301,6 +332,8 @@ class PromiseTask final : public ControlledTask,
                                  &add_share,
                                  &release_share,
                                  &promise_of};
+  static const TaskOps labelled_table;
+  static const TaskOps labelled_signalled_table;
 
   std::optional<Callback> callback_;
   [[no_unique_address]]
@@ -308,5 +341,11 @@ class PromiseTask final : public ControlledTask,
                      std::conditional_t<forks, std::optional<TaskTree<Result>>, NotReturning>>
       returned_;
 };
+
+template <class Callback>
+constinit const TaskOps PromiseTask<Callback>::labelled_table = labelled_ops(table, bytes(false));
+template <class Callback>
+constinit const TaskOps PromiseTask<Callback>::labelled_signalled_table =
+    labelled_ops(table, bytes(true));
 
 }  // namespace HEIST_NAMESPACE::detail

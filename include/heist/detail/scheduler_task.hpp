@@ -1,6 +1,7 @@
 // SchedulerTask: a posted task, its state word and its transitions (docs/lifetime.md is the table).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <heist/detail/export.hpp>
 #include <heist/detail/levels.hpp>
@@ -89,6 +90,12 @@ struct TaskOps : LoopNodeOps {
   const PromiseStateBase* (*promise)(SchedulerTask&) noexcept = nullptr;
 };
 
+/// The same operations for tasks with a label so far behind their start.
+[[nodiscard]] constexpr TaskOps labelled_ops(TaskOps ops, std::size_t label_at) noexcept {
+  ops.label_at = static_cast<std::uint32_t>(label_at);
+  return ops;
+}
+
 /// A task of a scheduler. The callable, and for post_task the promise's state, follow in the same
 /// node.
 ///
@@ -125,8 +132,14 @@ class SchedulerTask : public LoopNode {
   bool is_time_limit : 1 = false;  ///< of a signal, which it aborts before any task starts
   /// Of an in-place task: its priority is its scheduler's, and not that of its receiver.
   bool has_own_priority : 1 = false;
+  bool has_label : 1 = false;   ///< so that whoever starts it looks for that
   bool is_sampled : 1 = false;  ///< SampledWaits knows since when it waits
 
+  /// Called once the task is made: it has a label, where this table says.
+  void set_labelled(const LoopNodeOps& labelled_table) noexcept {
+    ops = &labelled_table;
+    has_label = true;
+  }
   /// The effective priority of a task with a static priority.
   [[nodiscard]] int static_level() const noexcept {
     return effective_priority(priority, is_continuation);

@@ -73,9 +73,19 @@ void add_oldest(LevelsMetrics& to, const TaskHome& home) noexcept {
   }
 }
 
+std::optional<RunningMetrics> look_at_running(const LoopCore& loop, double unit) noexcept {
+  if (!loop.counts().activity().runs_something()) return std::nullopt;
+  const auto seen = loop.times().running().look();
+  if (!seen) return RunningMetrics{};
+  const std::uint64_t now = loop.sampling().clock().now();
+  return RunningMetrics{.label = seen->label,
+                        .running_for = scaled(now > seen->since ? now - seen->since : 0, unit)};
+}
+
 LoopMetrics gather(LoopCore& loop) {
   const double unit = loop.sampling().clock().nanoseconds_of_unit();
   LoopMetrics metrics{.levels = {},
+                      .running = look_at_running(loop, unit),
                       .tasks_run = loop.counts().run(),
                       .rejected = loop.counts().dropped(),
                       .arriving = loop.count_arriving(),

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <heist/metrics.hpp>
+#include <optional>
 
 #include "../concurrent/own_histogram.hpp"
 #include "../loop/loop_core.hpp"
@@ -28,6 +29,11 @@ struct LevelTimes {
 void add_counts(LevelsMetrics& to, LoopCore& loop) noexcept;
 /// Says since when the first sampled task waits that was posted to this loop or cluster.
 void add_oldest(LevelsMetrics& to, const TaskHome& home) noexcept;
+/// What runs on a loop, if anything does. `unit`: how many nanoseconds its times' unit is.
+///
+/// Thread: any.
+[[nodiscard]] std::optional<RunningMetrics> look_at_running(const LoopCore& loop,
+                                                            double unit) noexcept;
 /// The metrics of one loop, all but the number of stolen tasks.
 ///
 /// Thread: any.   Errors: std::bad_alloc.

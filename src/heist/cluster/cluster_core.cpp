@@ -74,6 +74,18 @@ std::size_t ClusterCore::count_waiting(int level) {
   return queues_.count_waiting(size() + 1, level);
 }
 
+std::vector<CountedQueue> ClusterCore::count_signal_queues() {
+  std::vector<CountedQueue> queues;
+  const std::lock_guard lock(counting_);
+  for (int level = 0; level < level_count; ++level) {
+    queues_.count_signal_queues(size() + 1, level,
+                                [&](const SignalQueue& queue, std::size_t tasks) {
+                                  queues.push_back({&queue, level, tasks});
+                                });
+  }
+  return queues;
+}
+
 void ClusterCore::free_keeper_state() noexcept {
   first_scheduler().each([](SchedulerCore& scheduler) { scheduler.delays.reset(); });
   set_waiting(nullptr);

@@ -37,6 +37,13 @@ inline constexpr ClusterSizes shipped_sizes{
 inline constexpr ClusterSizes shipped_sizes{};
 #endif
 
+/// A queue that moves with a signal, and how many tasks it has.
+struct CountedQueue {
+  const void* queue = nullptr;
+  int level = 0;
+  std::size_t tasks = 0;
+};
+
 /// The home of stealable tasks. Runnable tasks go to queues that all agents pick from. Delayed
 /// tasks and messages go to the inbox and the wheel, which belong to whichever agent is the keeper.
 /// A cluster is not a loop: Member has what its agents do in it.
@@ -98,6 +105,12 @@ class ClusterCore final : public TaskHome {
 
   /// How many tasks and continuations wait at a level.   Blocks: while another thread counts.
   [[nodiscard]] std::size_t count_waiting(int level);
+  /// How many tasks wait for their time, or for the keeper.   Cost: a step for each of the latter.
+  [[nodiscard]] std::size_t count_delayed() noexcept {
+    return waiting().size() + inbox().count_tasks();
+  }
+  /// The queues that move with signals, with tasks.   Blocks: as above.   Errors: std::bad_alloc.
+  [[nodiscard]] std::vector<CountedQueue> count_signal_queues();
   /// How many aborted tasks were taken out of their signals' queues at a level.
   [[nodiscard]] std::uint64_t taken_back(int level) const noexcept {
     return taken_back_[static_cast<std::size_t>(level)].load(sync::relaxed);  // relaxed: as above.

@@ -7,6 +7,7 @@
 #include <heist/detail/levels.hpp>
 
 #include "../concurrent/own_histogram.hpp"
+#include "running_label.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -15,21 +16,29 @@ class AgentTimes {
  public:
   // What only the agent calls.
 
-  /// A sampled task starts now that has waited for so long.
-  void begin(int level, std::uint64_t waited, std::uint64_t now) noexcept {
+  /// A sampled task starts that has waited for so long.
+  void count_wait(int level, std::uint64_t waited) noexcept {
     waits_[static_cast<std::size_t>(level)].count(waited);
+  }
+  /// A task starts now that is sampled, or has a label. The time of sampled ones counts.
+  void begin(const TaskLabel& label, int level, std::uint64_t now, bool counts) noexcept {
     level_ = level;
     began_ = now;
+    counts_ = counts;
+    label_.say(label, level, now);
   }
-  /// Whether a sampled task runs.
+  /// Whether such a task runs.
   [[nodiscard]] bool is_measuring() const noexcept { return began_ != 0; }
   void end(std::uint64_t now) noexcept {
-    runs_[static_cast<std::size_t>(level_)].count(now > began_ ? now - began_ : 0);
+    if (counts_) runs_[static_cast<std::size_t>(level_)].count(now > began_ ? now - began_ : 0);
     began_ = 0;
+    label_.end();
   }
 
   // What any thread may call.
 
+  /// What is known of the task that runs.
+  [[nodiscard]] const RunningLabel& running() const noexcept { return label_; }
   [[nodiscard]] const OwnHistogram& waits(int level) const noexcept {
     return waits_[static_cast<std::size_t>(level)];
   }
@@ -53,8 +62,10 @@ class AgentTimes {
   };
 
  private:
-  std::uint64_t began_ = 0;  ///< the running task, if it is sampled, else zero
+  std::uint64_t began_ = 0;  ///< the running task, if it is sampled or has a label, else zero
   int level_ = 0;            ///< of that task
+  bool counts_ = false;      ///< whether that task is sampled
+  RunningLabel label_;
   std::array<OwnHistogram, level_count> waits_;
   std::array<OwnHistogram, level_count> runs_;
 };

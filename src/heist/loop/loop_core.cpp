@@ -1,6 +1,7 @@
 // One event loop: how it is posted to, and how its agent runs it. The hot path is run_next().
 #include "loop_core.hpp"
 
+#include <heist/detail/labelled_node.hpp>
 #include <utility>
 
 #include "../concurrent/rethrown.hpp"
@@ -237,9 +238,14 @@ inline bool LoopCore::has_news() noexcept {
 
 [[gnu::noinline]] void LoopCore::begin_measuring(SchedulerTask& task) noexcept {
   Sampling& sampling = task.scheduler->home.sampling();
-  const std::uint64_t since = sampling.end(task);
+  const int level = level_of_picked(task);
+  const bool is_sampled = task.is_sampled;
   const std::uint64_t now = sampling.clock().now();
-  times_.begin(level_of_picked(task), now > since ? now - since : 0, now);
+  if (is_sampled) {
+    const std::uint64_t since = sampling.end(task);
+    times_.count_wait(level, now > since ? now - since : 0);
+  }
+  times_.begin(label_of(task), level, now, is_sampled);
 }
 
 [[gnu::noinline]] void LoopCore::end_measuring() noexcept { times_.end(sampling().clock().now()); }

@@ -87,6 +87,7 @@ class LoopCore final : public TaskHome {
 
   [[nodiscard]] AgentSleep& sleep() noexcept { return sleep_; }
   [[nodiscard]] TaskCounts& counts() noexcept { return counts_; }
+  [[nodiscard]] const TaskCounts& counts() const noexcept { return counts_; }
   [[nodiscard]] AgentTimes& times() noexcept { return times_; }
   [[nodiscard]] const AgentTimes& times() const noexcept { return times_; }
   [[nodiscard]] RunningTask& running_task() noexcept { return running_; }
@@ -167,10 +168,10 @@ class LoopCore final : public TaskHome {
   void begin_task(SchedulerTask& task) noexcept HEIST_ON_AGENT {
     counts_.count_run();
     counts_.activity().say_runs(&task);
-    if (task.is_sampled) [[unlikely]]
+    if (task.is_sampled || task.has_label) [[unlikely]]
       begin_measuring(task);
   }
-  /// Called when a sampled task has ended, with its microtasks.
+  /// Called when a sampled task, or one with a label, has ended, with its microtasks.
   void end_measuring() noexcept HEIST_ON_AGENT;
   /// The level from which a task was picked that has not ended.
   [[nodiscard]] int level_of_picked(const SchedulerTask& task) const noexcept;

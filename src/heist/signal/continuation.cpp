@@ -62,7 +62,7 @@ Promise<void> schedule_continuation(SchedulerCore& scheduler, const Continuation
     port = &turn.priority_source->port_for(scheduler);
     turn.priority_port = &port->priority_port();
   }
-  auto* task = ContinuationTask::make(true, std::move(turn));
+  auto* task = ContinuationTask::make(true, {}, std::move(turn));
   auto promise = Access::make<Promise<void>>(Ref<ContinuationTask::State>::adopt(task));
   task->set_home(&scheduler.home);
   task->scheduler = &scheduler;

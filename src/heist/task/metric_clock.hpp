@@ -10,8 +10,8 @@ namespace HEIST_NAMESPACE::detail {
 
 /// Times for statistics. The unit is one count of the processor's counter where that goes at a
 /// constant rate, and otherwise a nanosecond. How long the counter's unit lasts is only known
-/// afterwards, from all the time that has passed, and then exactly. A virtual clock gives its own
-/// time.
+/// afterwards, from all the time that has passed, and then exactly. So all clocks that are real give
+/// the same time, and a virtual one gives its own.
 ///
 /// Thread: any.
 class MetricClock {
@@ -24,7 +24,9 @@ class MetricClock {
 
   /// Never zero.   Cost: some 10 ns.
   [[nodiscard]] std::uint64_t now() const noexcept {
-    return counts_cycles_ ? cycle_count() : static_cast<std::uint64_t>(time_.now().count()) + 1;
+    if (counts_cycles_) return cycle_count();
+    const auto now = time_.is_virtual() ? time_.now() : LoopTime::Clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(now.count()) + 1;
   }
   /// How long a unit lasts, by what has passed since the clock was made.
   [[nodiscard]] double nanoseconds_of_unit() const noexcept {

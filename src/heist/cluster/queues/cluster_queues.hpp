@@ -232,14 +232,21 @@ class ClusterQueues {
   /// The number of tasks and continuations that wait at a level. `place` is the caller's alone for
   /// the time of the call (see Epochs).   Cost: it reads the words of all bins, and walks over what
   /// moves with signals.
-  [[nodiscard]] std::size_t count_waiting(unsigned place, int level) noexcept {
+  [[nodiscard]] std::size_t count_waiting(unsigned place, int level) {
     std::size_t waiting = 0;
     for (const BinsOfGroup& bins : bins_) {
       waiting += bins[static_cast<std::size_t>(level)].count();
     }
     for (const Agent& agent : agents_) waiting += agent.ring(level).count();
+    count_signal_queues(place, level,
+                        [&](const SignalQueue& /*queue*/, std::size_t tasks) { waiting += tasks; });
+    return waiting;
+  }
+  /// The same for the queues that move with signals: see LevelIndex::count_queues().
+  template <class Visit>
+  void count_signal_queues(unsigned place, int level, Visit&& visit) {
     const LevelIndex::Inside inside(index_, place);
-    return waiting + index_.count_waiting(level);
+    index_.count_queues(level, visit);
   }
 
   /// Called by an agent: takes a task above `level`, and not above `highest`, or returns null.

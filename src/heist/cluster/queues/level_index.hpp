@@ -103,19 +103,19 @@ class LevelIndex {
     }
   }
 
-  /// Called by an agent inside an epoch: the number of tasks in the queues of this level. A queue
-  /// that moves to the level or from it meanwhile may count twice, or not at all.
-  [[nodiscard]] std::size_t count_waiting(int level) noexcept {
-    std::size_t tasks = 0;
+  /// Called by an agent inside an epoch: calls `visit(const SignalQueue&, tasks)` for each queue of
+  /// this level that has tasks. One that moves to the level or from it meanwhile may come twice, or
+  /// not at all.   Cost: a step for each task.
+  template <class Visit>
+  void count_queues(int level, Visit&& visit) {
     const SignalQueue* before = nullptr;
     auto& all = tickets(level);
     for (auto* ticket = all.front().cell; ticket != nullptr; ticket = all.next(*ticket)) {
       SignalQueue* queue = queue_of(*ticket);
       if (queue == nullptr || queue == before || !queue->counts_at(level)) continue;
-      tasks += queue->count();
+      if (const std::size_t tasks = queue->count(); tasks != 0) visit(*queue, tasks);
       before = queue;
     }
-    return tasks;
   }
 
   /// Called by an agent that is the sweeper: goes on through the queues of a level, for at most

@@ -1,0 +1,153 @@
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdio>
+#include <heist/detail/access.hpp>
+#include <heist/detail/report_error.hpp>
+#include <heist/watchdog.hpp>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "../loop/loop_core.hpp"
+#include "../os/thread.hpp"
+#include "describe.hpp"
+#include "gather_metrics.hpp"
+
+namespace HEIST_NAMESPACE {
+
+using namespace detail;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::uint64_t waiting_in(const LevelsMetrics& levels) {
+  std::uint64_t waiting = 0;
+  for (std::size_t level = 0; level < LevelsMetrics::size(); ++level)
+    waiting += levels.at(level).waiting;
+  return waiting;
+}
+
+/// How many tasks and continuations a loop has begun.
+std::uint64_t begun_by(const LoopCore& loop) noexcept {
+  std::uint64_t begun = loop.counts().run();
+  for (int level = 0; level < level_count; ++level) begun += loop.level_counts(level).stealable;
+  return begun;
+}
+
+std::chrono::nanoseconds checked(std::chrono::nanoseconds limit) {
+  if (limit < std::chrono::milliseconds(1) || limit > std::chrono::hours(1)) {
+    throw std::invalid_argument(
+        "WatchdogOptions::limit must be from a millisecond to an hour, and is " + describe(limit));
+  }
+  return limit;
+}
+
+}  // namespace
+
+struct Watchdog::Impl {
+  /// What the watchdog saw an agent do, and since when it has seen the same.
+  struct Watched {
+    LoopCore* loop = nullptr;
+    const void* what = nullptr;
+    std::uint64_t begun = 0;
+    Clock::time_point since;
+    bool is_reported = false;
+  };
+
+  Impl(const AgentCluster& of, WatchdogOptions with) : cluster(of), options(std::move(with)) {
+    for (unsigned index = 0; index < cluster.size(); ++index)
+      watched.push_back({.loop = &Access::core(cluster.agent(index)), .since = {}});
+  }
+
+  void run();
+  void look(unsigned index);
+  void report(unsigned index, std::chrono::nanoseconds running_for);
+  [[nodiscard]] std::chrono::nanoseconds time_of(const Watched& agent) const;
+
+  const AgentCluster& cluster;
+  const WatchdogOptions options;
+  std::vector<Watched> watched;  ///< only the watchdog's thread touches it
+  std::mutex mutex;
+  std::condition_variable ends;
+  bool is_ending = false;  ///< guarded by mutex
+  std::thread thread;
+};
+
+void Watchdog::Impl::run() {
+  name_this_thread("heist-watchdog");
+  std::unique_lock lock(mutex);
+  while (!ends.wait_for(lock, options.limit / 4, [this] { return is_ending; })) {
+    lock.unlock();
+    for (unsigned index = 0; index < watched.size(); ++index) look(index);
+    lock.lock();
+  }
+}
+
+/// An agent that runs the same as before, and has begun nothing since, has run it all the time.
+void Watchdog::Impl::look(unsigned index) {
+  Watched& agent = watched[index];
+  const void* const what = agent.loop->counts().activity().running().what;
+  const std::uint64_t begun = begun_by(*agent.loop);
+  if (what == nullptr || what != agent.what || begun != agent.begun) {
+    agent = {.loop = agent.loop, .what = what, .begun = begun, .since = Clock::now()};
+  }
+  // The turns of an agent's host are short, and follow each other without anything in between.
+  if (what == nullptr || what == agent.loop || agent.is_reported) return;
+  const auto time = time_of(agent);
+  if (time < options.limit) return;
+  agent.is_reported = true;
+  auto tell = [&] { report(index, time); };
+  invoke_and_report(tell, ErrorOrigin::task);
+}
+
+/// A task that has a label, or is sampled, has said when it began.
+std::chrono::nanoseconds Watchdog::Impl::time_of(const Watched& agent) const {
+  const std::chrono::nanoseconds seen = Clock::now() - agent.since;
+  const double unit = agent.loop->sampling().clock().nanoseconds_of_unit();
+  const auto running = look_at_running(*agent.loop, unit);
+  return running && running->running_for ? std::max(seen, *running->running_for) : seen;
+}
+
+void Watchdog::Impl::report(unsigned index, std::chrono::nanoseconds running_for) {
+  const ClusterMetrics metrics = cluster.metrics();
+  const auto& running = metrics.agents[index].running;
+  const LongTask task{
+      .agent = index,
+      .agent_name = cluster.agent(index).name(),
+      .label = running ? running->label : TaskLabel(),
+      .running_for = running_for,
+      .waiting = waiting_in(metrics.levels),
+      .waiting_for_it = waiting_in(metrics.agents[index].levels) + metrics.agents[index].arriving};
+  if (options.report) return options.report(task);
+  std::fputs((to_string(task) + "\n").c_str(), stderr);
+}
+
+Watchdog::Watchdog(const AgentCluster& cluster, WatchdogOptions options) {
+  options.limit = checked(options.limit);
+  impl_ = std::make_unique<Impl>(cluster, std::move(options));
+  impl_->thread = std::thread([this] { impl_->run(); });
+}
+
+Watchdog::~Watchdog() {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->is_ending = true;
+  }
+  impl_->ends.notify_one();
+  impl_->thread.join();
+}
+
+std::string to_string(const LongTask& task) {
+  return "heist: agent " + task.agent_name + " has run " + describe(task.label) + " for " +
+         describe(task.running_for) + "; " + std::to_string(task.waiting) +
+         " tasks wait in the cluster, " + std::to_string(task.waiting_for_it) +
+         " of them for this agent";
+}
+
+}  // namespace HEIST_NAMESPACE
