@@ -10,8 +10,8 @@ namespace HEIST_NAMESPACE::detail {
 
 /// Times for statistics. The unit is one count of the processor's counter where that goes at a
 /// constant rate, and otherwise a nanosecond. How long the counter's unit lasts is only known
-/// afterwards, from all the time that has passed, and then exactly. So all clocks that are real give
-/// the same time, and a virtual one gives its own.
+/// afterwards, from all the time that has passed, and then exactly. So all clocks that are real
+/// give the same time, and a virtual one gives its own.
 ///
 /// Thread: any.
 class MetricClock {
