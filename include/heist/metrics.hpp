@@ -19,7 +19,7 @@ namespace HEIST_NAMESPACE {
 /// counts where it is, or was last. On a loop, where the queue of a signal moves in one step, it
 /// counts where it was posted until it is the first of its signal.
 ///
-/// Times are those of sampled tasks only (EventLoopOptions::sample_every), and of no continuation
+/// Times are those of sampled tasks only (EventLoopOptions::sample_every), and of few continuations
 /// in a cluster. A task waits from when it is runnable until it starts, and runs until its callback
 /// and the microtasks after that have ended.
 struct LevelMetrics {

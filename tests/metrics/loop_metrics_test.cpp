@@ -205,6 +205,18 @@ TEST_F(LoopMetricsTest, oldest_waiting_when_task_is_aborted_then_it_waits_no_mor
   EXPECT_FALSE(level(user_visible).oldest_waiting);
 }
 
+// Rule: MET-2
+TEST_F(LoopMetricsTest, oldest_waiting_when_due_timeouts_are_cleared_then_they_wait_no_more) {
+  post_in_task([] {
+    for (int i = 0; i < 1000; ++i) {
+      Timeout timeout = set_timeout([] {}, 0ms);
+      EXPECT_TRUE(timeout.clear());
+    }
+  });
+  EXPECT_EQ(level(user_visible).oldest_waiting, std::nullopt);
+  EXPECT_EQ(level(user_visible).aborted, 1000U);
+}
+
 // Rule: MET-3
 TEST_F(LoopMetricsTest, set_sampling_when_one_of_sixteen_then_so_many_are_measured) {
   loop_.set_sampling(16);

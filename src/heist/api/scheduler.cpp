@@ -37,12 +37,14 @@ Reason Scheduler::refused_by(const PostTaskOptions& options) {
 bool Scheduler::post_plain(SchedulerTask& task) const noexcept {
   task.scheduler = core_;
   task.priority = core_->capped(task.priority);
+  core_->home.note_posted(task);
   return core_->home.post_or_drop(task);
 }
 
 bool Scheduler::post_plain(SchedulerTask& task, const PostTaskOptions& options) const noexcept {
   task.scheduler = core_;
   apply_options(task, options);
+  core_->home.note_posted(task);
   return core_->home.post_or_drop(task);
 }
 

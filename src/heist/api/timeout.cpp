@@ -30,6 +30,7 @@ Timeout detail::arm_timeout(TimeoutTask& task, Delay delay) {
   }
   task.scheduler = &loop->plain_source();
   loop->set_delay(task, delay);
+  loop->note_posted(task);
   if (loop->post(task)) return Access::make<Timeout>(task);
   task.destroy();
   return {};

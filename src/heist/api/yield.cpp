@@ -56,6 +56,7 @@ bool Yield::suspend(SuspendedCoroutine coroutine, KeptState* kept) {
     if (&to.home == here) {
       auto& task =
           waiting_.emplace<FrameContinuation>(to, to.capped(sources.priority), state, coroutine);
+      here->note_posted(task);
       if (here->post(task)) return true;
     } else if (here->is_member_of(to.home) && state.scheduler == &to) {
       if (post_frame(to, sources, state, coroutine, kept)) return false;
@@ -75,6 +76,7 @@ bool Yield::post_frame(SchedulerCore& to, const ContinuationSources& sources,
   auto& task =
       waiting_.emplace<FrameContinuation>(to, to.capped(sources.priority), state, coroutine);
   const bool left = kept != nullptr && kept->leave();
+  to.home.note_posted(task);
   if (to.home.post(task)) return true;
   if (left) kept->enter();  // the coroutine has not suspended
   return false;

@@ -112,7 +112,6 @@ inline bool ClusterCore::takes_posts() const noexcept {
 bool ClusterCore::post(SchedulerTask& task) noexcept {
   if (!takes_posts()) return false;
   if (task.is_delayed) return arm(task);
-  sampling().note_runnable(task);
   stamp(task);
   publish_runnable(task);
   closing_.drop_if_begun();
@@ -196,7 +195,9 @@ void ClusterCore::note_armed(TimerKeeper::Due due) noexcept {
 void ClusterCore::publish_expired(SchedulerTask& task) noexcept {
   if (task.is_aborted()) return aborted().discard(task);
   task.place = TaskPlace::elsewhere;
-  sampling().note_runnable(task);
+  // What has a signal may be aborted now, and an agent that reaps it looks whether it is sampled.
+  if (!task.has_control || ControlledTask::of(task).links == nullptr)
+    sampling().note_runnable(task);
   stamp(task);
   publish_runnable(task);
 }

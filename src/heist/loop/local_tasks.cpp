@@ -22,6 +22,7 @@ namespace HEIST_NAMESPACE::detail {
 
 bool LocalTasks::withdraw(SchedulerTask& task) noexcept {
   if (task.place != TaskPlace::queued) return waiting.withdraw(task);
+  task.scheduler->home.sampling().forget(task);
   queues.erase(task, task.is_dynamic ? &dynamic_queue_of(ControlledTask::of(task)) : nullptr);
   return true;
 }

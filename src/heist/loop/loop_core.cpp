@@ -146,11 +146,6 @@ SchedulerCore& LoopCore::add_scheduler() {
   return *more_schedulers_.emplace_back(std::make_unique<SchedulerCore>(*this));
 }
 
-/// A delayed task waits in no queue yet.
-inline void LoopCore::note_posted(SchedulerTask& task) noexcept {
-  if (!task.is_delayed) sampling().note_runnable(task);
-}
-
 bool LoopCore::post_in_turn(SchedulerTask& task) noexcept {
   if (!on_agent().accepts_posts) return false;
   note_posted(task);
@@ -163,7 +158,6 @@ inline bool LoopCore::post_from_agent(SchedulerTask& task) noexcept {
   if (!on_agent().accepts_posts) return false;
   if (has_messages()) [[unlikely]]
     return post_behind_inbox(task);
-  note_posted(task);
   on_agent().enqueue(task);
   return true;
 }
@@ -173,14 +167,12 @@ inline bool LoopCore::post_from_agent(SchedulerTask& task) noexcept {
 [[gnu::noinline]] bool LoopCore::post_behind_inbox(SchedulerTask& task) noexcept {
   AgentState& agent = on_agent();
   arrivals_.drain();
-  note_posted(task);
   agent.enqueue(task);
   return true;
 }
 
 bool LoopCore::post(SchedulerTask& task) noexcept {
   if (loop_of_this_thread == this) return post_from_agent(task);
-  note_posted(task);
   if (refuses_tasks()) [[unlikely]]
     return post_as_task(task);
   return post_node(task);

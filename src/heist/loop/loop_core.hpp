@@ -247,7 +247,6 @@ class LoopCore final : public TaskHome {
   ~LoopCore() override;
 
   void begin_measuring(SchedulerTask& task) noexcept HEIST_ON_AGENT;
-  void note_posted(SchedulerTask& task) noexcept;
   bool post_from_agent(SchedulerTask& task) noexcept;
   bool post_behind_inbox(SchedulerTask& task) noexcept;
   [[nodiscard]] bool try_drive(std::uint32_t how) noexcept;

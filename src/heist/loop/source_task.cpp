@@ -13,6 +13,7 @@ void check_source(TaskSource source) {
 
 bool queue_plain_task(LoopCore& loop, SchedulerTask& task) noexcept {
   task.scheduler = &loop.plain_source();
+  loop.note_posted(task);
   return loop.post_or_drop(task);
 }
 

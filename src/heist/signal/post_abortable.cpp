@@ -44,6 +44,7 @@ inline bool post_to_home(ControlledTask& task) noexcept {
 /// instructions.
 [[gnu::always_inline]] inline bool register_and_post(ControlledTask& task,
                                                      Ref<SignalCore> abort_source) noexcept {
+  task.scheduler->home.note_posted(task);
   const bool is_registered = !abort_source || register_abort_steps(task, std::move(abort_source));
   return is_registered && post_to_home(task);
 }
@@ -57,7 +58,10 @@ void reserve_abortable(ControlledTask& task, SignalCore* abort_source) {
   if (task.is_dynamic) task.scheduler->home.reserve_place(task);
 }
 
-void post_without_signal(ControlledTask& task) noexcept { static_cast<void>(post_to_home(task)); }
+void post_without_signal(ControlledTask& task) noexcept {
+  task.scheduler->home.note_posted(task);
+  static_cast<void>(post_to_home(task));
+}
 
 bool post_reserved(ControlledTask& task, Ref<SignalCore> abort_source) noexcept {
   return register_and_post(task, std::move(abort_source));

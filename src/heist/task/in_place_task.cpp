@@ -55,6 +55,7 @@ thread_local constinit Finishing* Finishing::innermost = nullptr;
 
 bool post_in_place(SchedulerTask& task) noexcept {
   task.priority = task.scheduler->capped(task.priority);
+  task.scheduler->home.note_posted(task);
   return task.scheduler->home.post(task);
 }
 

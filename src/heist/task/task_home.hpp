@@ -101,6 +101,11 @@ class TaskHome {
   [[nodiscard]] const LoopTime& time() const noexcept { return time_; }
   [[nodiscard]] Sampling& sampling() noexcept { return sampling_; }
   [[nodiscard]] const Sampling& sampling() const noexcept { return sampling_; }
+  /// To be called before a task is posted, and before it registers with a signal: from then on
+  /// another thread may look whether it is sampled. A delayed task waits in no queue yet.
+  void note_posted(SchedulerTask& task) noexcept {
+    if (!task.is_delayed) sampling_.note_runnable(task);
+  }
   /// To be called before a post: makes the task runnable only when the delay, counted from now, is
   /// over.
   void set_delay(SchedulerTask& task, Delay delay) const noexcept {
