@@ -21,6 +21,7 @@ install(EXPORT heist_execution_targets NAMESPACE heist:: FILE heist-execution-ta
   DESTINATION "${heist_config_dir}")
 install(EXPORT heist_parallel_scheduler_targets NAMESPACE heist::
   FILE heist-parallel-scheduler-targets.cmake DESTINATION "${heist_config_dir}")
+include("${CMAKE_CURRENT_LIST_DIR}/heist_install_gdb.cmake")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 # A static library leaves what it links to its users, a shared one has it.

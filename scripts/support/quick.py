@@ -16,6 +16,7 @@ LOOP = {
                 r"loop|signals|promise|conformance\.(posttask|extra)"),
     "tsan-clang": ("heist_post_storm_stress heist_abort_start_stress", r"stress\.(post_storm|abort_start)"),
 }
+DEBUGGER = {"release": ("heist_debugged", "debugger")}
 ROWS = (
     ("src/heist/cluster/", CLUSTER),
     ("src/heist/cooperative/", {
@@ -34,6 +35,9 @@ ROWS = (
     ("src/heist/", LOOP),
     ("include/heist/", LOOP),
     ("src/parallel/", {"release": ("heist_parallel_tests", "parallel")}),
+    ("src/gdb/", DEBUGGER),
+    ("tests/debugger/", DEBUGGER),
+    ("docs/debugging.md", DEBUGGER),
     ("src/heistd/", {"release": ("heistd heist_heistd_tests", r"heistd|heistd\.e2e\.jobs_test")}),
     ("stress/model/", {"release": ("heist_models heist_model_engine_tests", r"model\..*")}),
     ("tests/scenarios/", {"release": ("heist_conformance heist_corpus_tests", r"corpus|conformance\..*")}),
