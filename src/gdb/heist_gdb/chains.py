@@ -22,12 +22,19 @@ class Chains:
         self.states = self._coroutines.states
         self.all = self._coroutines.all
         self._turns = _turns(self._nodes)
+        self._behind_reaction = program.type_of("detail::Reaction").sizeof
+        self._known = {}
 
     def innermost(self):
-        """The coroutines that await no other one."""
-        awaited_by = {link.coroutine.frame for coroutine in self.all.values()
-                      for link in self._waiters(coroutine.state)[:1] if link.coroutine}
-        return [coroutine for coroutine in self.all.values() if coroutine.frame not in awaited_by]
+        """The coroutines that await no other one, and so begin a chain."""
+        further = {self._next(coroutine) for coroutine in self.all.values()}
+        return [coroutine for coroutine in self.all.values() if coroutine not in further]
+
+    def _next(self, coroutine):
+        """The next coroutine outwards, or None."""
+        links = (link.coroutine for link, _others in self.outwards(coroutine))
+        next(links)  # the coroutine itself
+        return next((other for other in links if other is not None), None)
 
     def outwards(self, coroutine):
         """The links from a coroutine on: who awaits it, who awaits that one, and so on. With each the number of
@@ -41,11 +48,13 @@ class Chains:
 
     def _waiters(self, state):
         """What waits for a promise, oldest first."""
-        return [self._waiter(node) for node in self.states.reactions(state)]
+        if state not in self._known:
+            self._known[state] = [self._waiter(node) for node in self.states.reactions(state)]
+        return self._known[state]
 
     def _waiter(self, node):
         kind, arguments = self._nodes.type_name(node)
-        behind = node + program.type_of("detail::Reaction").sizeof
+        behind = node + self._behind_reaction
         if kind == "PromiseAwaiter":
             frame = self._nodes.coroutine_of(node, kind)
             coroutine = self.all.get(frame)
@@ -54,6 +63,10 @@ class Chains:
             return Link(0, None, f"coroutine {names.coroutine_name(frame)}, which returns no Promise")
         if kind == "ThenNode":  # the state of its promise stands behind the reaction
             return Link(behind, None, f"then({program.short(arguments[2])})")
+        if kind == "CombinedInput":
+            input_type = program.type_of("detail::CombinedInput")
+            combiner = program.member(program.at(input_type, node), "combiner").dereference()
+            return Link(int(program.member(combiner, "promise_")), None, "when_all or the like, of several promises")
         if kind == "Adoption":
             # Behind the reaction: an optional promise, then the state that follows it, a flag, and a function of the
             # task that owns that state.
@@ -83,8 +96,8 @@ class Chains:
         kind, arguments = self.states.what(state)
         what = {"PromiseTask": f"the task {program.short(arguments[0]) if arguments else ''}",
                 "ThenNode": f"then({program.short(arguments[2]) if len(arguments) > 2 else ''})",
-                "StandaloneState": "a promise", "LockState": "a lock", "WaitState": "a permit, an event or a channel",
-                }.get(kind, "a promise")
+                "StandaloneState": "a promise", "CombinedNode": "several promises (when_all or the like)",
+                "LockState": "a lock", "WaitState": "a permit, an event or a channel"}.get(kind, "a promise")
         return f"{what} ({self.states.status(state)}, {state:#x})"
 
 

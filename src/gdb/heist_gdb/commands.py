@@ -26,6 +26,7 @@ class Shown(gdb.Command):
         if not gdb.selected_inferior().threads():
             raise program.Trouble("heist: no program runs and no core file is loaded. Use run, attach or core-file"
                                   " first.")
+        program.forget()
         try:
             for line in self._lines(argument.strip()):
                 print(line)

@@ -15,44 +15,65 @@ MOST_NATIVE_FRAMES = 200
 class Coroutine:
     """A coroutine that returned a Promise and has not ended."""
 
-    def __init__(self, frame, state):
+    def __init__(self, frame, state, function):
         self.frame = frame
         self.state = state
-        self.name = names.coroutine_name(frame)
+        self.name = function.name
+        self._function = function
         self.awaited = 0  # the state of the pending promise that it awaits
         self.thread = None  # on which it runs
 
     def place(self):
-        return suspension.place(self.frame)
+        return self._function.place(self.frame)
 
 
 class States:
-    """Reads the states of promises (PromiseStateBase)."""
+    """Reads the states of promises (PromiseStateBase), each once."""
 
     def __init__(self, nodes):
         self._nodes = nodes
-        self._type = program.type_of("detail::PromiseStateBase")
-        self._destroy = program.offset_of(self._type, "destroy_")
-        self._reactions = program.offset_of(self._type, "reactions_")
+        kind = program.type_of("detail::PromiseStateBase")
+        self._size = kind.sizeof
+        self._offsets = [program.offset_of(kind, name) for name in ("destroy_", "status_", "reactions_")]
+        statuses = program.type_of("PromiseStatus")
+        self._statuses = {field.enumval: field.name.rsplit("::", 1)[-1] for field in statuses.fields()}
+        self._status_size = statuses.sizeof
+        self._kinds, self._known = {}, {}
 
     def what(self, state):
         """The type whose part the state is, and its template arguments; ("", []) if it is none."""
-        try:
-            symbol = program.symbol_at(program.read_word(state + self._destroy)) or ""
-        except program.Trouble:
-            return "", []
-        match = re.match(rf"{program.NAMESPACE}detail::(.*)::destroy\(", symbol)
-        return names.split_template(match[1]) if match else ("", [])
+        return self._read(state)[0]
 
     def status(self, state):
-        value = program.loaded(program.member(program.at(self._type, state), "status_"))
-        return str(value).rsplit("::", 1)[-1]
+        return self._read(state)[1]
 
     def reactions(self, state):
         """The addresses of what waits for a pending promise, oldest first."""
-        if self.status(state) != "pending":
-            return []
-        return self._nodes.newest_first(program.read_word(state + self._reactions))
+        return self._read(state)[2]
+
+    def _read(self, state):
+        if state not in self._known:
+            self._known[state] = self._read_now(state)
+        return self._known[state]
+
+    def _read_now(self, state):
+        try:
+            data = program.read_bytes(state, self._size)
+        except program.Trouble:
+            return ("", []), "", []
+        destroy, status, reactions = (
+            int.from_bytes(data[offset:offset + size], "little")
+            for offset, size in zip(self._offsets, (program.WORD, self._status_size, program.WORD)))
+        what = self._kind(destroy)
+        is_pending = what[0] and self._statuses.get(status) == "pending"
+        return what, self._statuses.get(status, ""), self._nodes.newest_first(reactions) if is_pending else []
+
+    def _kind(self, destroy):
+        if destroy not in self._kinds:
+            symbol = program.symbol_at(destroy) or ""
+            match = re.match(rf"{program.NAMESPACE}detail::(.*)::destroy\w*\(", symbol)
+            self._kinds[destroy] = names.split_template(match[1]) if match else ("", [])
+        return self._kinds[destroy]
 
 
 class Coroutines:
@@ -63,11 +84,12 @@ class Coroutines:
         self.states = States(self.nodes)
         # Where the nodes by which a coroutine awaits a promise have its handle.
         self._handles = {kind: self.nodes.offset_of_handle(kind) for kind in ("PromiseAwaiter", "ContinuationReaction")}
+        self._functions = suspension.Functions()
         self.all = {}
         for frame in memory.Frames().find_all():
             state = self._state_of(frame)
             if state:
-                self.all[frame] = Coroutine(frame, state)
+                self.all[frame] = Coroutine(frame, state, self._functions.of(frame))
         self._find_awaiters()
         self._find_running()
 
@@ -85,7 +107,7 @@ class Coroutines:
     def _awaiters_in(self, frame):
         """(node, state) of nodes in the frame that resume it, and the promises that they await. Some may be left over
         from a co_await that is over."""
-        size = suspension.frame_size(frame) or MOST_BYTES
+        size = self._functions.of(frame).frame_size or MOST_BYTES
         try:
             words = program.read_words(frame, size // program.WORD)
         except program.Trouble:
@@ -132,8 +154,8 @@ def _coroutines_on_stack():
 
 def _resume_function(pc):
     """Where the function begins that has this instruction, if it is one that resumes a coroutine; else 0."""
-    found = re.match(r"(.*?)(?: \+ (\d+))? in section ", gdb.execute(f"info symbol {pc:#x}", to_string=True))
-    return pc - int(found[2] or 0) if found and names.RESUME.search(found[1]) else 0
+    name, offset = program.symbol_around(pc)
+    return pc - offset if name and names.RESUME.search(name) else 0
 
 
 def _coroutine_of(native):

@@ -13,8 +13,8 @@ LEVELS = ("background", "background continuation", "user-visible", "user-visible
 PRIORITIES = ("background", "user-visible", "user-blocking")
 
 Node = collections.namedtuple("Node", "address kind name level is_aborted signal scheduler")
-Node.__doc__ = """A node as commands show it. `level` is that of its own priority, whatever its signal says; only tasks
-have it. `signal` is the address of its abort source, or 0; so is `scheduler`."""
+Node.__doc__ = """A node as commands show it. `level` is that of a task with a priority of its own; None for those that follow
+their signal's. `signal` is the address of its abort source, or 0; so is `scheduler`."""
 
 
 class Nodes:
@@ -96,7 +96,9 @@ class Nodes:
 
     def _read_task(self, address):
         task = program.at(self._task, address)
-        level = 2 * int(program.member(task, "priority")) + int(program.member(task, "is_continuation"))
+        level = None
+        if not int(program.member(task, "is_dynamic")):
+            level = 2 * int(program.member(task, "priority")) + int(program.member(task, "is_continuation"))
         phase = str(program.loaded(program.member(task, "phase_"))).rsplit("::", 1)[-1]
         signal = 0
         if int(program.member(task, "has_control")):

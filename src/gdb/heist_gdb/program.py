@@ -3,6 +3,8 @@
 Nothing here calls a function of the program, so all of it works on a core file as well.
 """
 
+import array
+import functools
 import re
 
 import gdb
@@ -132,24 +134,35 @@ def read_bytes(address, count):
 
 
 def read_words(address, count):
-    data = read_bytes(address, count * WORD)
-    return [int.from_bytes(data[i:i + WORD], "little") for i in range(0, len(data), WORD)]
+    return array.array("Q", read_bytes(address, count * WORD)).tolist()
 
 
 def read_word(address):
-    return read_words(address, 1)[0]
+    return int.from_bytes(read_bytes(address, WORD), "little")
 
 
 def symbol_at(address):
     """The name of the function or variable that begins at an address, or None."""
+    name, offset = symbol_around(address)
+    return name if offset == 0 else None
+
+
+@functools.cache
+def symbol_around(address):
+    """(name, how far the address is behind its beginning) of the function or variable at an address; (None, 0)."""
     found = gdb.execute(f"info symbol {address:#x}", to_string=True)
-    match = re.match(r"(.*?) in section ", found)
-    return match[1] if match and not re.search(r" \+ \d+$", match[1]) else None
+    match = re.match(r"(.*?)(?: \+ (\d+))? in section ", found)
+    return (match[1], int(match[2] or 0)) if match else (None, 0)
+
+
+def forget():
+    """To be called before each command: libraries may have come or gone since the last one."""
+    symbol_around.cache_clear()
 
 
 def short(name):
     """A name as users write it, without the version."""
-    return name.replace(NAMESPACE, "heist::")
+    return name.replace(NAMESPACE, "heist::").replace("[abi:cxx11]", "")
 
 
 def evaluate(expression):

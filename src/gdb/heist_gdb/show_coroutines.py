@@ -1,10 +1,13 @@
 """heist bt."""
 
+import re
+
 import gdb
 
 from . import program
 from .chains import Chains
 
+ADDRESS = re.compile(r"0x[0-9a-f]+")
 CHOICE = "Name a Promise, a std::coroutine_handle, or the address of a coroutine's frame or of a promise's state."
 
 
@@ -13,8 +16,9 @@ def lines(expression):
 
 Shows asynchronous backtraces: a coroutine that waits or runs, the coroutine that awaits it, and so on. EXPRESSION is a
 Promise, a std::coroutine_handle, or the address of a frame; then the chain is shown that leads through it. Without it
-that is the chain of the coroutine that runs in the selected thread, or with -all, or if none runs there, all chains.
-Coroutines are found by a look through the memory that the program may write."""
+that is the chain of the coroutine that runs in the selected thread, or with -all, or if none runs there, all chains;
+of those that differ in addresses only the first. Coroutines are found by a look through the memory that the program
+may write."""
     words = expression.split()
     shows_all = "-all" in words
     expression = " ".join(word for word in words if word != "-all")
@@ -26,11 +30,10 @@ Coroutines are found by a look through the memory that the program may write."""
     here = [] if shows_all else [coroutine for coroutine in chains.all.values()
                                  if coroutine.thread is not None
                                  and coroutine.thread.num == gdb.selected_thread().num]
-    innermost = chains.innermost()
+    innermost = here or chains.innermost()
     if not innermost:
         yield "No coroutine of Heist is suspended or runs."
-    for coroutine in here or sorted(innermost, key=lambda one: (one.name, one.frame)):
-        yield from _chain(chains, coroutine)
+    yield from _grouped(chains, innermost)
 
 
 def _meaning(value, chains):
@@ -68,6 +71,20 @@ def _through(chains, state, frame):
         yield f"No coroutine settles this promise, and none awaits it: it is {chains.states.status(state)}."
     elif not found:
         raise program.Trouble("heist: no coroutine of Heist that has not ended has this frame.")
+
+
+def _grouped(chains, innermost):
+    """Chains that differ in addresses only are shown once."""
+    groups = {}
+    for coroutine in innermost:
+        text = "\n".join(_chain(chains, coroutine))
+        masked = ADDRESS.sub("", text)
+        first, count = groups.get(masked, (text, 0))
+        groups[masked] = (first, count + 1)
+    for _masked, (text, count) in sorted(groups.items()):
+        yield text
+        if count > 1:
+            yield f"       ... and {count - 1} more chains that differ in addresses only"
 
 
 def _chain(chains, innermost):

@@ -59,7 +59,7 @@ def _of_place(place, nodes, first_scheduler, most):
 def _line(node, place, first_scheduler):
     line = node.name
     if place.level is None and node.kind == "task":
-        line += f", {LEVELS[node.level]}"
+        line += ", priority of its signal" if node.level is None else f", {LEVELS[node.level]}"
     if node.is_aborted:
         line += ", aborted"
     if node.signal:

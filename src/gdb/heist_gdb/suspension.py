@@ -12,6 +12,7 @@ import re
 import gdb
 
 from . import program
+from .names import coroutine_name
 
 FRAMES = ("frame_ptr", "__coro_frame")  # the frame's name in functions of g++ and of clang
 INDICES = ("_Coro_resume_index", "__coro_index")
@@ -19,21 +20,56 @@ LINES_AHEAD = 3
 STORE = re.compile(r"mov[bwl]\s+\$0x([0-9a-f]+),0x([0-9a-f]+)\(")
 
 
-def place(frame):
-    """"file:line" of the co_await; else of the function, and says so; "" without debug information."""
-    resume = program.read_word(frame)
-    block = _function_block(resume)
-    if block is None:
-        return ""
-    function = block.function
-    line = _line_of_await(frame, block)
-    if line is not None:
-        return f"at {_file(function)}:{line}"
-    return f"in the function at {_file(function)}:{function.line}"
+class Functions:
+    """The functions of coroutines, each looked at once."""
+
+    def __init__(self):
+        self._known = {}
+
+    def of(self, frame):
+        resume = program.read_word(frame)
+        if resume not in self._known:
+            self._known[resume] = Function(frame, resume)
+        return self._known[resume]
 
 
-def _file(function):
-    return os.path.basename(function.symtab.filename)
+class Function:
+    """A coroutine's function. `frame_size` is None if no debug information says it."""
+
+    def __init__(self, frame, resume):
+        self.name = coroutine_name(frame)
+        self._resume = resume
+        self._block = _function_block(resume)
+        kind = _frame_type(self._block) if self._block is not None else None
+        self.frame_size = kind.sizeof if kind is not None else None
+        self._index = _index_field(kind) if kind is not None else None
+        self._lines = None
+
+    def place(self, frame):
+        """"at file:line" of the co_await; else of the function, and says so; "" without debug information."""
+        if self._block is None:
+            return ""
+        file = os.path.basename(self._block.function.symtab.filename)
+        line = self._lines_of_awaits().get(self._number(frame)) if self._index is not None else None
+        if line is not None:
+            return f"at {file}:{line}"
+        begin = self._block.function.line or gdb.find_pc_line(self._resume).line
+        return f"in the function at {file}:{begin}"
+
+    def _number(self, frame):
+        offset = self._index.bitpos // 8
+        return int.from_bytes(program.read_bytes(frame + offset, self._index.type.sizeof), "little")
+
+    def _lines_of_awaits(self):
+        """{number of the place: line}."""
+        if self._lines is None:
+            self._lines = {}
+            for start in (self._resume, _ramp(self._block)):
+                part = _function_block(start) if start else None
+                stores = _stores(self._index.bitpos // 8, start, part.end) if part is not None else []
+                for number, pc in stores:
+                    self._lines.setdefault(number, _line_at(pc, start, part))
+        return self._lines
 
 
 def _function_block(pc):
@@ -43,7 +79,7 @@ def _function_block(pc):
     return block if block is not None and block.function.symtab is not None else None
 
 
-def frame_type(block):
+def _frame_type(block):
     """The type of the frame of a coroutine's function, or None."""
     for symbol in block:
         if symbol.name in FRAMES:
@@ -52,28 +88,8 @@ def frame_type(block):
     return None
 
 
-def frame_size(frame):
-    """How many bytes the frame has, or None."""
-    block = _function_block(program.read_word(frame))
-    kind = frame_type(block) if block is not None else None
-    return kind.sizeof if kind is not None else None
-
-
-def _line_of_await(frame, block):
-    kind = frame_type(block)
-    if kind is None:
-        return None
-    index = next((field for field in kind.fields() if field.name in INDICES), None)
-    if index is None:
-        return None
-    offset = index.bitpos // 8
-    number = int.from_bytes(program.read_bytes(frame + offset, index.type.sizeof), "little")
-    for start in (program.read_word(frame), _ramp(block)):
-        part = _function_block(start) if start else None
-        pc = _store_of(number, offset, start, part.end) if part is not None else None
-        if pc is not None:
-            return _line_at(pc, start, part)
-    return None
+def _index_field(frame_type):
+    return next((field for field in frame_type.fields() if field.name in INDICES), None)
 
 
 def _ramp(block):
@@ -96,18 +112,15 @@ def _line_at(pc, start, block):
     return next((line for line in covering + following if line != end), end)
 
 
-def _store_of(number, offset, start, end):
-    """The instruction that stores the number at this offset of the frame, or None."""
+def _stores(offset, start, end):
+    """(number, instruction) of those that store a number at this offset of the frame."""
     if not gdb.selected_inferior().architecture().name().startswith("i386:x86-64"):
-        return None
+        return []
     flavour = gdb.parameter("disassembly-flavor")
     gdb.execute("set disassembly-flavor att")
     try:
         code = gdb.selected_inferior().architecture().disassemble(start, end - 1)
     finally:
         gdb.execute(f"set disassembly-flavor {flavour}")
-    for instruction in code:
-        match = STORE.match(instruction["asm"])
-        if match and int(match[1], 16) == number and int(match[2], 16) == offset:
-            return instruction["addr"]
-    return None
+    matches = ((STORE.match(instruction["asm"]), instruction["addr"]) for instruction in code)
+    return [(int(match[1], 16), pc) for match, pc in matches if match and int(match[2], 16) == offset]
