@@ -39,7 +39,7 @@ class Chains:
     def outwards(self, coroutine):
         """The links from a coroutine on: who awaits it, who awaits that one, and so on. With each the number of
         further ones that await the same."""
-        link, others, seen = Link(coroutine.state, coroutine, ""), 0, set()
+        link, seen = Link(coroutine.state, coroutine, ""), set()
         while link is not None and len(seen) < MOST_LINKS:
             seen.add(link.state)
             waiters = self._waiters(link.state) if link.state else []

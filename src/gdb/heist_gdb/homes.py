@@ -45,8 +45,7 @@ class Loop:
     @property
     def member(self):
         """Its side of its cluster, or None."""
-        known = program.pointer_in(program.member(self.core, "membership_"), program.type_of("detail::Member"))
-        return known
+        return program.pointer_in(program.member(self.core, "membership_"), program.type_of("detail::Member"))
 
     @property
     def state(self):
@@ -206,6 +205,7 @@ def _alive(ref):
 
 
 def _home(value):
+    program.type_of("detail::LoopCore")  # says what is missing; without it everything is a TaskHome
     try:
         value = value.cast(value.dynamic_type)
     except gdb.error:

@@ -50,9 +50,6 @@ class Frames:
         self._code = _code_ranges()
         self._pairs = {}
 
-    def is_frame(self, address):
-        return self._is_pair(*program.read_words(address, 2))
-
     def find_all(self):
         """The addresses of all frames in the memory, those included that have ended and whose memory is free."""
         ranges = writable_ranges()

@@ -13,8 +13,8 @@ LEVELS = ("background", "background continuation", "user-visible", "user-visible
 PRIORITIES = ("background", "user-visible", "user-blocking")
 
 Node = collections.namedtuple("Node", "address kind name level is_aborted signal scheduler")
-Node.__doc__ = """A node as commands show it. `level` is that of a task with a priority of its own; None for those that follow
-their signal's. `signal` is the address of its abort source, or 0; so is `scheduler`."""
+Node.__doc__ = """A node as commands show it. `level` is that of a task with a priority of its own; None for those that
+follow their signal's. `signal` is the address of its abort source, or 0; so is `scheduler`."""
 
 
 class Nodes:
@@ -64,9 +64,8 @@ class Nodes:
         """The frame of the coroutine that the node resumes, or 0."""
         kind = kind or self.type_name(address)[0]
         if kind == "SignalledContinuation":
-            known = program.at(program.type_of("detail::SignalledContinuation"), address)
-            address, kind = program.read_word(program.address_of(known) + program.offset_of(
-                known.type, "waiting_")), "ContinuationReaction"
+            waiting = program.offset_of(program.type_of("detail::SignalledContinuation"), "waiting_")
+            address, kind = program.read_word(address + waiting), "ContinuationReaction"  # a reference is a pointer
         if kind in RESUMING:
             return program.read_word(address + self.offset_of_handle(kind))
         return 0

@@ -36,8 +36,12 @@ def _why_no_type(name):
     if VERSION not in versions:
         return (f"heist: these commands know Heist {VERSION}, and the program has Heist {', '.join(versions)}."
                 " Source heist.py of that version.")
-    return (f"heist: the debug information of the library is missing (no type {NAMESPACE}{name}). Compile Heist with"
-            " -g, or install the package of its debug symbols (libheist0.1-dbgsym).")
+    return _without_debug_information(NAMESPACE + name)
+
+
+def _without_debug_information(kind):
+    return (f"heist: the debug information of the library is missing (what {kind} is). Compile Heist with -g, or install"
+            " the package of its debug symbols (libheist0.1-dbgsym).")
 
 
 def _names_of_heist():
@@ -52,9 +56,14 @@ def member(value, name):
     try:
         return value[name]
     except gdb.error:
-        raise Trouble(f"heist: {value.type.strip_typedefs()} has no member {name} in this program. These commands"
-                      f" know Heist {VERSION} as it was released with them; source heist.py of the program's Heist."
-                      ) from None
+        raise _no_member(value.type.strip_typedefs(), name) from None
+
+
+def _no_member(kind, name):
+    if kind.code == gdb.TYPE_CODE_STRUCT and not kind.fields():
+        return Trouble(_without_debug_information(kind))
+    return Trouble(f"heist: {kind} has no member {name} in this program. These commands know Heist {VERSION} as it was"
+                   " released with them; source heist.py of the program's Heist.")
 
 
 def members(value, path):
@@ -74,8 +83,7 @@ def offset_of(kind, name):
                 return field.bitpos // 8 + offset_of(field.type, name)
             except Trouble:
                 pass
-    raise Trouble(f"heist: {kind} has no member {name} in this program. These commands know Heist {VERSION} as it was"
-                  " released with them; source heist.py of the program's Heist.")
+    raise _no_member(kind, name)
 
 
 def at(kind, address):

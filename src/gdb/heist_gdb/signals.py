@@ -19,10 +19,6 @@ class Signal:
     def aborted(self):
         return int(program.loaded(program.member(self.core, "reason_"))) != 0
 
-    def reason(self):
-        """The box of the reason, or 0."""
-        return int(program.loaded(program.member(self.core, "reason_")))
-
     def kind(self):
         """What made it: a controller, any(), a timeout, a stop token, a lock."""
         form = str(program.member(self.core, "form_")).rsplit("::", 1)[-1]
