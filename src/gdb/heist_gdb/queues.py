@@ -40,7 +40,7 @@ def _inbox(home, nodes):
         arrived += [*nodes.each(left[0]), *nodes.newest_first(left[1]), *nodes.newest_first(newest)]
     kinds = {address: nodes.kind(address) for address in arrived}
     yield Place("in the inbox", [address for address in arrived if kinds[address] != "message"])
-    yield Place("in the inbox, for the agent itself", [address for address in arrived if kinds[address] == "message"])
+    yield Place("in the inbox (messages)", [address for address in arrived if kinds[address] == "message"])
 
 
 def _queued(queues, nodes):
