@@ -23,6 +23,9 @@ install(EXPORT heist_parallel_scheduler_targets NAMESPACE heist::
   FILE heist-parallel-scheduler-targets.cmake DESTINATION "${heist_config_dir}")
 include("${CMAKE_CURRENT_LIST_DIR}/heist_install_gdb.cmake")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+if(HEIST_REFERENCE)
+  install(DIRECTORY "${heist_reference}/" DESTINATION "${CMAKE_INSTALL_DOCDIR}/reference")
+endif()
 
 # A static library leaves what it links to its users, a shared one has it.
 get_target_property(heist_type heist TYPE)

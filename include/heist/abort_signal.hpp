@@ -241,6 +241,7 @@ class HEIST_EXPORT AbortController {
   AbortController& operator=(const AbortController&) = default;
   ~AbortController() = default;
 
+  /// The signal that it aborts.
   [[nodiscard]] AbortSignal signal() const noexcept { return AbortSignal(core_); }
 
   /// Aborts with AbortError, or with the given reason (an exception or any plain value).

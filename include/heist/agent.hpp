@@ -15,6 +15,7 @@
 
 namespace HEIST_NAMESPACE {
 
+/// The thread of an agent, and what it does beside tasks.
 struct AgentOptions {
   /// Name of the thread, as tools show it (the system keeps the first 15 characters).
   std::string name = "heist-agent";
@@ -25,6 +26,7 @@ struct AgentOptions {
   std::function<void()> on_stop = {};
   /// What the agent serves beside its tasks, and where it sleeps; by default nothing.
   AgentHost* host = nullptr;
+  /// Options of its loop. A virtual clock is refused.
   EventLoopOptions loop = {};
 };
 
@@ -55,6 +57,7 @@ class HEIST_EXPORT Agent {
     return detail::queue_task_on(core(), source, std::forward<Callback>(callback));
   }
 
+  /// That of AgentOptions; for an agent of a cluster with its index.
   [[nodiscard]] const std::string& name() const noexcept;
 
   /// The agent whose thread this is, or null.
@@ -70,6 +73,7 @@ class HEIST_EXPORT Agent {
   ///         instead.
   CloseReport close(const CloseMode& mode);
 
+  /// What its loop has done so far.   Thread: any.
   [[nodiscard]] EventLoopStats stats() const noexcept;
   /// These two are as EventLoop's. For what is posted to a cluster, the cluster has its own.
   [[nodiscard]] LoopMetrics metrics() const;

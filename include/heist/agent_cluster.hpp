@@ -21,6 +21,7 @@
 
 namespace HEIST_NAMESPACE {
 
+/// How many agents a cluster has, where they run, and what they do beside tasks.
 struct AgentClusterOptions {
   /// How many agents; at most 1024. With zero the environment variable HEIST_AGENTS says it;
   /// without that it is the number of CPUs that this process may use (by the hardware, the thread's
@@ -68,10 +69,10 @@ struct AgentClusterOptions {
 
 /// What a cluster has done so far; approximate while it runs.
 struct ClusterStats {
-  std::uint64_t tasks_run = 0;
-  std::uint64_t stolen = 0;  ///< tasks and continuations that an agent took from another one
-  std::uint64_t wakeups_sent = 0;
-  std::uint64_t sleeps = 0;
+  std::uint64_t tasks_run = 0;     ///< tasks and continuations, those of its agents' loops too
+  std::uint64_t stolen = 0;        ///< tasks and continuations that an agent took from another one
+  std::uint64_t wakeups_sent = 0;  ///< system calls made to wake its agents
+  std::uint64_t sleeps = 0;        ///< how often an agent went to sleep
 };
 
 /// A number of agents, with stealable tasks that any of them runs: always the most urgent first, in
@@ -111,6 +112,7 @@ class HEIST_EXPORT AgentCluster {
   ///         thread.
   CloseReport close(const CloseMode& mode);
 
+  /// What it has done so far.   Thread: any.   Cost: some loads for each agent.
   [[nodiscard]] ClusterStats stats() const noexcept;
   /// What the cluster and its agents have done so far, what waits there, and for how long.
   ///
@@ -128,6 +130,7 @@ class HEIST_EXPORT AgentCluster {
   /// Thread: any.   Blocks: never.   Cost: one atomic operation.
   class HotPhase {
    public:
+    /// The phase begins.
     explicit HotPhase(const AgentCluster& cluster) noexcept;
     HotPhase(const HotPhase&) = delete;
     HotPhase& operator=(const HotPhase&) = delete;
@@ -136,6 +139,7 @@ class HEIST_EXPORT AgentCluster {
    private:
     detail::Ref<detail::TaskHome> home_;
   };
+  /// A hot phase that lasts as long as the result lives.
   [[nodiscard]] HotPhase hot_phase() const noexcept { return HotPhase(*this); }
 
  private:

@@ -28,6 +28,7 @@ class HEIST_EXPORT Room {
   }
   ~Room() { leave(); }
 
+  /// Whether it has a place.
   explicit operator bool() const noexcept { return static_cast<bool>(bound_); }
   /// Gives the place back now; whoever waits for one gets it.
   ///

@@ -79,7 +79,9 @@ class CooperativeCallback {
   }
   ~CooperativeCallback() { reset(); }
 
+  /// Whether there is something to call.
   explicit operator bool() const noexcept { return ops_ != nullptr; }
+  /// Destroys what there is to call; it is empty then.
   void reset() noexcept;
 
  private:

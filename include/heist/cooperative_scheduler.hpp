@@ -49,6 +49,7 @@ class CooperativeTask {
   detail::Ref<detail::CooperativeTaskNode> node_;
 };
 
+/// Options of CooperativeScheduler::schedule_callback.
 struct CooperativeOptions {
   /// After this time the task begins to wait, and its time to expiry to count. A negative delay is
   /// none.

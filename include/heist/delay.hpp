@@ -25,18 +25,23 @@ class Delay {
   }
 
  public:
+  /// None.
   constexpr Delay() noexcept = default;
 
+  /// This long, as `.delay = 5ms`.
   template <class Rep, class Period>
   // NOLINTNEXTLINE(google-explicit-constructor): `.delay = 5ms` is the point.
   constexpr Delay(std::chrono::duration<Rep, Period> duration) noexcept
       : value_(saturate(duration)) {}
 
+  /// Longer than any other.
   [[nodiscard]] static constexpr Delay never() noexcept {
     return Delay(std::chrono::nanoseconds::max());
   }
 
+  /// How long it is; the longest duration for never().
   [[nodiscard]] constexpr std::chrono::nanoseconds value() const noexcept { return value_; }
+  /// Whether there is none, or no end.
   [[nodiscard]] constexpr bool is_zero() const noexcept { return value_.count() == 0; }
   [[nodiscard]] constexpr bool is_never() const noexcept {
     return value_ == std::chrono::nanoseconds::max();

@@ -56,6 +56,7 @@ class HEIST_EXPORT Reason {
   /// A std::bad_alloc that was made ahead, for when there is no memory to make a reason.
   [[nodiscard]] static const Reason& out_of_memory() noexcept;
 
+  /// Whether there is a reason.
   explicit operator bool() const noexcept { return static_cast<bool>(box_); }
 
   /// The exception, or null when the reason is a plain value. If an abort was given no reason, the
@@ -112,18 +113,21 @@ class HEIST_EXPORT Reason {
 /// A signal was aborted without a reason of its own, or a close dropped the task.
 class HEIST_EXPORT AbortError : public std::runtime_error {
  public:
+  /// `what` is kept as text.   Errors: std::bad_alloc.
   explicit AbortError(const char* what = "the operation was aborted") : runtime_error(what) {}
 };
 
 /// A time limit ran out.
 class HEIST_EXPORT TimeoutError : public std::runtime_error {
  public:
+  /// `what` is kept as text.   Errors: std::bad_alloc.
   explicit TimeoutError(const char* what = "the operation timed out") : runtime_error(what) {}
 };
 
 /// The call is not allowed here: a re-entrant `set_priority`, or a wait that could never end.
 class HEIST_EXPORT NotAllowedError : public std::logic_error {
  public:
+  /// `what` is kept as text.   Errors: std::bad_alloc.
   explicit NotAllowedError(const char* what) : logic_error(what) {}
 };
 
@@ -131,12 +135,14 @@ class HEIST_EXPORT NotAllowedError : public std::logic_error {
 /// settle.
 class HEIST_EXPORT InvalidStateError : public std::logic_error {
  public:
+  /// `what` is kept as text.   Errors: std::bad_alloc.
   explicit InvalidStateError(const char* what) : logic_error(what) {}
 };
 
 /// A bounded scheduler is full.
 class HEIST_EXPORT QuotaExceededError : public std::runtime_error {
  public:
+  /// `what` is kept as text.   Errors: std::bad_alloc.
   explicit QuotaExceededError(const char* what) : runtime_error(what) {}
 };
 
@@ -147,6 +153,7 @@ class HEIST_EXPORT AggregateError : public std::runtime_error {
  public:
   /// Errors: std::bad_alloc.
   explicit AggregateError(std::vector<Reason> reasons);
+  /// In the order of the promises.
   [[nodiscard]] const std::vector<Reason>& reasons() const noexcept;
 
  private:
@@ -156,8 +163,11 @@ class HEIST_EXPORT AggregateError : public std::runtime_error {
 /// Thrown in place of a reason that is a plain value rather than an exception.
 class HEIST_EXPORT Aborted : public std::exception {
  public:
+  /// Stands for this reason.
   explicit Aborted(Reason reason) noexcept : reason_(std::move(reason)) {}
+  /// The reason, which has the value.
   [[nodiscard]] const Reason& reason() const noexcept { return reason_; }
+  /// A text that says no more than that.
   [[nodiscard]] const char* what() const noexcept override { return "aborted with a plain value"; }
 
  private:

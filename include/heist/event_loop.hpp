@@ -32,8 +32,10 @@ namespace HEIST_NAMESPACE {
 /// Of several closes the strictest counts, for all: an earlier deadline, or abort, hurries a close
 /// that is under way, and wakes it. Asking for less changes nothing.
 struct CloseMode {
+  /// Whether tasks that have not started run, or reject.
   enum class Kind : std::uint8_t { drain, abort };
 
+  /// A close with this mode; drain_until() drains until a deadline.
   [[nodiscard]] static CloseMode drain() noexcept { return {Kind::drain, {}, false}; }
   [[nodiscard]] static CloseMode abort() noexcept { return {Kind::abort, {}, false}; }
   [[nodiscard]] static CloseMode drain_until(
@@ -41,9 +43,9 @@ struct CloseMode {
     return {Kind::drain, deadline, false};
   }
 
-  Kind kind = Kind::drain;
-  std::optional<std::chrono::steady_clock::time_point> deadline;
-  bool wait_for_delayed = false;
+  Kind kind = Kind::drain;  ///< whether tasks that have not started run, or reject
+  std::optional<std::chrono::steady_clock::time_point> deadline;  ///< until when it may drain
+  bool wait_for_delayed = false;  ///< whether a drain runs delayed tasks, too, once they are due
 };
 
 /// What has become, by the return of a close(), of the tasks that had not ended when the first
@@ -66,7 +68,9 @@ enum class LoopClock : std::uint8_t {
   virtual_time,  ///< only advance() moves it; deterministic on one thread
 };
 
+/// How a loop tells the time and waits, and how it departs from strict priorities.
 struct EventLoopOptions {
+  /// Which clock its delays follow.
   LoopClock clock = LoopClock::steady;
   /// Resolution of delays; they are rounded up to it. The thread of an Agent or of a cluster asks
   /// the system to end its sleeps as exactly (PR_SET_TIMERSLACK; by default they end within 50 us).
@@ -94,6 +98,7 @@ struct EventLoopOptions {
 
 /// How much one turn of a loop does at most, see EventLoop::poll().
 struct TurnLimits {
+  /// After so many tasks no further one begins.
   std::size_t tasks = 64;
   /// After this time no further task begins.
   std::chrono::nanoseconds time = std::chrono::milliseconds(1);
@@ -101,9 +106,9 @@ struct TurnLimits {
 
 /// What a loop has done so far; exact on its own thread, approximate elsewhere.
 struct EventLoopStats {
-  std::uint64_t tasks_run = 0;
-  std::uint64_t wakeups_sent = 0;  ///< system calls made to wake it
-  std::uint64_t sleeps = 0;
+  std::uint64_t tasks_run = 0;         ///< tasks and continuations
+  std::uint64_t wakeups_sent = 0;      ///< system calls made to wake it
+  std::uint64_t sleeps = 0;            ///< how often its agent went to sleep
   SourceCounts source_tasks_run = {};  ///< of tasks_run, those of each TaskSource
 };
 

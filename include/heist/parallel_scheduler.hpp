@@ -18,6 +18,7 @@ namespace HEIST_NAMESPACE::execution {
 /// What stands behind a parallel_scheduler.
 class ParallelSchedulerBackend final : public replacement::parallel_scheduler_backend {
  public:
+  /// Runs everything in tasks of that scheduler, at that priority.
   ParallelSchedulerBackend(Scheduler on, TaskPriority priority)
       : on_(std::move(on)), scheduler_(as_scheduler(on_, priority)) {}
 

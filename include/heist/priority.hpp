@@ -56,6 +56,8 @@ enum class ContinuationPriority : std::uint8_t {
 
 /// The type of `inherit`, which says that a continuation takes something from the running task.
 struct Inherit {};
+
+/// Given as the signal of YieldOptions: signal and priority are those of the running task.
 inline constexpr Inherit inherit{};
 
 /// The longest that tasks and continuations of each priority may wait once they are runnable. Zero
@@ -69,9 +71,9 @@ inline constexpr Inherit inherit{};
 ///         throw std::invalid_argument.
 /// Cost:   none while all are zero; else each pick reads the clock.
 struct MaxWait {
-  std::chrono::nanoseconds user_blocking{};
-  std::chrono::nanoseconds user_visible{};
-  std::chrono::nanoseconds background{};
+  std::chrono::nanoseconds user_blocking{};  ///< for TaskPriority::user_blocking
+  std::chrono::nanoseconds user_visible{};   ///< for TaskPriority::user_visible
+  std::chrono::nanoseconds background{};     ///< for TaskPriority::background
 
   /// The timeouts of the cooperative scheduler: of its user-blocking, normal and low priorities.
   [[nodiscard]] static constexpr MaxWait cooperative_timeouts() noexcept {
@@ -80,6 +82,7 @@ struct MaxWait {
             .background = std::chrono::seconds(10)};
   }
 
+  /// The maximum of this priority.
   [[nodiscard]] constexpr std::chrono::nanoseconds of(TaskPriority priority) const noexcept {
     switch (priority) {
       case TaskPriority::background:

@@ -36,6 +36,7 @@ template <class T>
 class [[nodiscard]] Promise {
  public:
   using promise_type = detail::CoroutinePromise<T>;
+  /// What it is a promise of.
   using value_type = T;
   /// What get() gives: the value by reference, as it stays with the shared state.
   using Reference = std::conditional_t<
@@ -272,8 +273,8 @@ class Resolver {
 /// Result of Promise<T>::with_resolver().
 template <class T>
 struct PromiseWithResolver {
-  Promise<T> promise;
-  Resolver<T> resolver;
+  Promise<T> promise;    ///< pending
+  Resolver<T> resolver;  ///< settles it
 };
 
 template <class T>

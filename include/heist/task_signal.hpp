@@ -12,10 +12,6 @@
 namespace HEIST_NAMESPACE {
 
 class TaskSignal;
-
-/// What a priority-change listener is told.
-///
-/// Spec: [sched#sec-task-priority-change-event].
 struct PriorityChangeEvent;
 
 /// An abort signal with a priority that its controller may change.
@@ -69,10 +65,13 @@ class HEIST_EXPORT TaskSignal : public AbortSignal {
                                      const ListenerOptions& options) const;
 };
 
+/// What on_priority_change tells its listeners.
+///
+/// Spec: [sched#sec-task-priority-change-event].
 struct PriorityChangeEvent {
-  TaskSignal signal;
-  TaskPriority previous;
-  TaskPriority current;
+  TaskSignal signal;      ///< whose priority has changed
+  TaskPriority previous;  ///< that of before the change
+  TaskPriority current;   ///< that of the signal now
 };
 
 /// Aborts its signal and changes its priority.
@@ -83,6 +82,7 @@ class HEIST_EXPORT TaskController : public AbortController {
   /// Errors: std::invalid_argument for a value that is no TaskPriority; std::bad_alloc.
   explicit TaskController(TaskPriority priority = TaskPriority::user_visible);
 
+  /// The signal that it aborts, and whose priority it changes.
   [[nodiscard]] TaskSignal signal() const noexcept {
     return TaskSignal(detail::Ref<detail::SignalCore>::share(&core()));
   }

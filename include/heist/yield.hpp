@@ -24,9 +24,12 @@ namespace HEIST_NAMESPACE {
 /// task's (`heist::inherit`), or a signal's.
 class YieldSignal {
  public:
+  /// Nobody's.
   YieldSignal() noexcept = default;
+  /// The running task's.
   // NOLINTNEXTLINE(google-explicit-constructor): `yield({heist::inherit, …})` is the point.
   YieldSignal(Inherit /*inherit*/) noexcept : inherits_(true) {}
+  /// This signal's.   Errors: std::invalid_argument when it was moved from.
   // NOLINTNEXTLINE(google-explicit-constructor): as above.
   YieldSignal(const AbortSignal& signal) {
     detail::Access::check_valid(signal, "YieldOptions::signal");
@@ -51,13 +54,17 @@ class YieldSignal {
 ///       twice within a `co_await` expression.
 class YieldOptions {
  public:
+  /// Everything is inherited.
   YieldOptions() noexcept = default;
+  /// A signal, and perhaps a priority other than its own.
   // NOLINTNEXTLINE(google-explicit-constructor): `yield({signal})` is the point.
   YieldOptions(YieldSignal signal, std::optional<ContinuationPriority> priority = {}) noexcept
       : signal_(std::move(signal)), priority_(priority) {}
+  /// A priority; nobody's abort ends the yield.
   // NOLINTNEXTLINE(google-explicit-constructor): as above.
   YieldOptions(ContinuationPriority priority) noexcept : priority_(priority) {}
 
+  /// What it was made of.
   [[nodiscard]] const YieldSignal& signal() const noexcept { return signal_; }
   [[nodiscard]] const std::optional<ContinuationPriority>& priority() const noexcept {
     return priority_;
@@ -84,6 +91,7 @@ class [[nodiscard]] HEIST_EXPORT Yield {
   /// An awaiter that refers to this object, which lasts as long as the `co_await` expression.
   class Awaiter {
    public:
+    /// Of this object.
     explicit Awaiter(Yield& yield) noexcept : yield_(yield) {}
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     template <class Awaiting>

@@ -36,6 +36,7 @@ class [[nodiscard]] HEIST_EXPORT YieldIfUrgent {
   /// An awaiter that refers to this object, which lasts as long as the `co_await` expression.
   class Awaiter {
    public:
+    /// Of this object.
     explicit Awaiter(YieldIfUrgent& yield) noexcept : yield_(yield) {}
     [[nodiscard]] bool await_ready() const noexcept {
       const auto& look = *detail::urgent_look;

@@ -27,6 +27,7 @@ namespace HEIST_ASIO_NAMESPACE {
 /// Spec:     contract ASIO-10, ASIO-11, HOST.
 class AgentContexts {
  public:
+  /// An executor of an io_context, which says that it is that of an agent.
   using executor_type = HostedExecutor<net::io_context::executor_type>;
 
   /// Errors: std::invalid_argument for none, that of the library, std::bad_alloc.

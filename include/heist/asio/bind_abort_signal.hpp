@@ -15,12 +15,13 @@ namespace HEIST_ASIO_NAMESPACE {
 /// destroys an aggregate twice that is made within a `co_await` expression.
 template <class Token>
 struct AbortToken {
+  /// Binds the signal to the token.
   template <class T>
   AbortToken(const AbortSignal& source, T&& other)
       : signal(source), token(std::forward<T>(other)) {}
 
-  AbortSignal signal;
-  Token token;
+  AbortSignal signal;  ///< whose abort cancels
+  Token token;         ///< what the operation is started with
 };
 
 /// A completion token with which an abort of the signal cancels the operation, as
@@ -61,9 +62,10 @@ inline void abort_by_slot(net::cancellation_slot slot, const AbortController& co
   slot.assign([own = controller](net::cancellation_type /*type*/) mutable { own.abort(); });
 }
 
-/// Whether the handler has an executor of its own. Otherwise Asio takes the one that it is offered,
-/// here a type that is none.
+/// Asio is offered this type, which is none, to see whether a handler has an executor of its own.
 struct NoExecutor {};
+
+/// Whether the handler has an executor of its own.
 template <class Handler>
 inline constexpr bool has_executor =
     !std::is_same_v<typename net::associated_executor<Handler, NoExecutor>::type, NoExecutor>;

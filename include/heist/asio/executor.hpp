@@ -58,6 +58,7 @@ class Executor {
   }
 
  public:
+  /// Handlers are tasks of this scheduler, or stealable ones of this cluster.
   Executor(TaskContext& context, Scheduler scheduler) noexcept
       : context_(&context), scheduler_(std::move(scheduler)) {}
   Executor(TaskContext& context, const AgentCluster& cluster) noexcept
@@ -144,6 +145,7 @@ class Executor {
     return source_;
   }
 
+  /// The scheduler whose tasks the handlers are.
   [[nodiscard]] const Scheduler& scheduler() const noexcept { return scheduler_; }
 
   friend bool operator==(const Executor& a, const Executor& b) noexcept {

@@ -18,6 +18,7 @@ namespace HEIST_ASIO_NAMESPACE {
 /// Spec:     contract ASIO-7.
 class LoopHost {
  public:
+  /// From now on the io_context runs the tasks of the loop, as many in a turn as the limits say.
   LoopHost(net::io_context& io, EventLoop& loop, const TurnLimits& limits = {})
       : state_(std::make_shared<State>(io, loop, limits)) {
     wait(state_);

@@ -19,14 +19,17 @@ struct ExecutorProperty {
 
 /// The fixed priority of an executor's handlers. A query gives nothing if they follow a signal.
 struct PriorityProperty : ExecutorProperty {
+  /// What a query gives.
   using polymorphic_query_result_type = std::optional<TaskPriority>;
+  /// The priority that is required.
   TaskPriority level = TaskPriority::user_visible;
 };
 
 /// The signal whose priority an executor's handlers follow; an abort of it changes nothing.
 struct SignalProperty : ExecutorProperty {
+  /// What a query gives.
   using polymorphic_query_result_type = std::optional<TaskSignal>;
-  std::optional<TaskSignal> source;
+  std::optional<TaskSignal> source;    ///< the signal that is required
   std::optional<TaskSignal> follower;  ///< has the priority of `source`, and is never aborted
 };
 

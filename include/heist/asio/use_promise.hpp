@@ -29,6 +29,7 @@ inline constexpr UsePromise use_promise{};
   return Reason(system_error(error));
 }
 
+/// The same for an operation whose handler is given an exception, as that of `co_spawn`.
 [[nodiscard]] inline Reason reason_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
@@ -39,6 +40,7 @@ inline constexpr UsePromise use_promise{};
   }
 }
 
+/// Whether a handler's first argument is one that says how the operation ended.
 template <class T>
 inline constexpr bool is_error = std::is_same_v<std::remove_cvref_t<T>, error_code> ||
                                  std::is_same_v<std::remove_cvref_t<T>, std::exception_ptr>;

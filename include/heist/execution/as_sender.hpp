@@ -85,6 +85,7 @@ class PromiseSender {
  public:
   using sender_concept = SenderTag;
 
+  /// As as_sender().
   explicit PromiseSender(Promise<T> promise) noexcept : promise_(std::move(promise)) {}
 
   template <class Self, class Env>

@@ -13,6 +13,7 @@ namespace HEIST_NAMESPACE::execution {
 
 /// The type of `get_priority`.
 struct GetPriority {
+  /// The environment's answer.
   template <class Env>
     requires requires(const Env& env, GetPriority self) {
       { env.query(self) } -> std::convertible_to<TaskPriority>;
@@ -28,6 +29,7 @@ struct GetPriority {
 
 /// The type of `get_signal`.
 struct GetSignal {
+  /// The environment's answer.
   template <class Env>
     requires requires(const Env& env, GetSignal self) {
       { env.query(self) } -> std::convertible_to<AbortSignal>;
@@ -35,6 +37,7 @@ struct GetSignal {
   [[nodiscard]] AbortSignal operator()(const Env& env) const noexcept {
     return env.query(*this);
   }
+  /// Adaptors pass it on to what they adapt.
   [[nodiscard]] static constexpr bool query(exq::forwarding_query_t /*query*/) noexcept {
     return true;
   }

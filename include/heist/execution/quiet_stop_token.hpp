@@ -14,12 +14,15 @@ namespace HEIST_NAMESPACE::execution {
 /// Spec: contract SND-5.   Thread: any.   Cost: none; it is empty, and so are its callbacks.
 class QuietStopToken {
  public:
+  /// Is never called.
   template <class Callback>
   struct callback_type {
+    /// Forgets the callback.
     template <class Initializer>
     callback_type(QuietStopToken /*token*/, Initializer&& /*callback*/) noexcept {}
   };
 
+  /// Says no.
   // No static functions: those of an unstoppable token can be asked without an object.
   [[nodiscard]] bool stop_requested() const noexcept { return false; }
   [[nodiscard]] bool stop_possible() const noexcept { return false; }

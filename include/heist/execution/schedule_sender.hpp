@@ -38,7 +38,7 @@ class ScheduleSender {
 
   /// Tells where it completes.
   struct Attributes {
-    OfScheduler scheduler;
+    OfScheduler scheduler;  ///< the same for all completions
 
     [[nodiscard]] OfScheduler query(
         ex::get_completion_scheduler_t<ex::set_value_t> /*query*/) const noexcept {

@@ -23,7 +23,7 @@ namespace HEIST_NAMESPACE::execution {
 /// The environment of senders that were given to to_promise(), or that a coroutine awaits: the
 /// scheduler that they start on, and that they may be stopped, as by a hop to a closed loop.
 struct SchedulerEnv {
-  TaskScheduler scheduler;
+  TaskScheduler scheduler;  ///< where the senders start
   [[nodiscard]] TaskScheduler query(ex::get_scheduler_t /*query*/) const noexcept {
     return scheduler;
   }
@@ -134,6 +134,7 @@ class SenderRun final : private detail::SchedulerTask {
   ex::connect_result_t<Sender, Settling> operation_;
 };
 
+/// The promise of how this sender completes.
 template <class Sender>
 using PromiseOfSender = Promise<typename SenderRun<Sender>::Value>;
 
