@@ -4,6 +4,7 @@
 // The jobs are heistd's own (src/heistd), without HTTP: the backlog compresses, and each
 // millisecond an urgent job arrives that digests 4 KiB. Prints one line of JSON; heistd_latency.py
 // makes the table.
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>

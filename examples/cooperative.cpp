@@ -1,5 +1,6 @@
 // Work in slices: what is left of a task goes on in the next slice, and between two slices the loop
 // runs the rest.
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <heist/heist.hpp>

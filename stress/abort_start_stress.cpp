@@ -10,6 +10,7 @@
 //     (ABT-4).
 // I5  An agent counts as run only the tasks whose callbacks were called, and no start that met the
 //     abort.
+#include <algorithm>
 #include <array>
 #include <heist/heist.hpp>
 #include <optional>

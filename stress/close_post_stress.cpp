@@ -11,6 +11,7 @@
 // I6  A drain that waits for delayed tasks does not wait for those that were aborted (ABT-4).
 // I7  The last report tells of no more tasks than were posted, of none that is open, and of one
 //     that overran.
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <heist/heist.hpp>

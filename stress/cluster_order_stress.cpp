@@ -10,6 +10,7 @@
 //
 // usage: [--tasks N]    runs at least N tasks, however long that takes
 //        [--data FILE]  writes rank errors and delays for scripts/plot_order
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>

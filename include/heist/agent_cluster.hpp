@@ -1,11 +1,11 @@
 // AgentCluster: agents that share stealable tasks; blocking: one of them waits in a system call.
 #pragma once
 
-#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <functional>
 #include <heist/agent.hpp>
+#include <heist/detail/durations.hpp>
 #include <heist/detail/export.hpp>
 #include <heist/detail/misuse.hpp>
 #include <heist/detail/ref.hpp>

@@ -2,8 +2,8 @@
 // agents of a cluster share. It needs the targets heist::execution and heist::parallel.
 #pragma once
 
-#include <chrono>
 #include <heist/delay.hpp>
+#include <heist/detail/durations.hpp>
 #include <heist/execution/bulk_domain.hpp>
 #include <heist/execution/delay_sender.hpp>
 #include <heist/execution/library.hpp>

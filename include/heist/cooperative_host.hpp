@@ -2,7 +2,7 @@
 // Milliseconds.
 #pragma once
 
-#include <chrono>
+#include <heist/detail/durations.hpp>
 #include <heist/detail/export.hpp>
 #include <heist/version.hpp>
 

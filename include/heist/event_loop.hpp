@@ -2,11 +2,11 @@
 // queue_microtask.
 #pragma once
 
-#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <heist/delay.hpp>
+#include <heist/detail/durations.hpp>
 #include <heist/detail/export.hpp>
 #include <heist/detail/source_task.hpp>
 #include <heist/metrics.hpp>

@@ -1,6 +1,7 @@
 // What a connection's request waits for: a pattern's verdict, its job's end. The client may go
 // meanwhile.
 #include <poll.h>
+#include <algorithm>
 
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>

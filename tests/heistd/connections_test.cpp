@@ -1,5 +1,6 @@
 // Who gets a connection, and who loses one.
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include <boost/asio/ip/address.hpp>
 #include <heistd/addresses.hpp>

@@ -1,4 +1,5 @@
 // Patterns are compiled by agents, at the client's ceiling, and known afterwards.
+#include <algorithm>
 #include <boost/asio/bind_executor.hpp>
 #include <heist/asio/async_wait.hpp>
 

@@ -1,6 +1,7 @@
 // Cutting bytes into blocks, and running work to its end.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <heistd/job_work.hpp>

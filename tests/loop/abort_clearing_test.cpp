@@ -1,4 +1,5 @@
 // What becomes of aborted tasks: who destroys their callbacks, when, and what is left.
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>

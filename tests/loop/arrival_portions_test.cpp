@@ -2,6 +2,7 @@
 // until all of it has arrived: counted, not timed. What is handed over keeps its place (ORD-2,
 // ORD-3), and is counted (LIF-1).
 #include <gmock/gmock.h>
+#include <algorithm>
 
 #include <deque>
 #include <heist/heist.hpp>

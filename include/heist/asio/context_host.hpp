@@ -1,10 +1,10 @@
 // ContextHost: an io_context inside of an agent.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <heist/agent_host.hpp>
 #include <heist/asio/library.hpp>
+#include <heist/detail/durations.hpp>
 #include <heist/detail/report_error.hpp>
 #include <heist/event_loop.hpp>
 

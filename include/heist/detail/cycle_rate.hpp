@@ -1,8 +1,8 @@
 // CycleRate: the processor's counter, and how fast it counts.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
+#include <heist/detail/durations.hpp>
 #include <heist/version.hpp>
 
 namespace HEIST_NAMESPACE::detail {

@@ -1,8 +1,8 @@
 // In-place tasks: tasks that stand in memory of whoever posts them, such as operation states.
 #pragma once
 
-#include <chrono>
 #include <heist/delay.hpp>
+#include <heist/detail/durations.hpp>
 #include <heist/detail/export.hpp>
 #include <heist/detail/forward.hpp>
 #include <heist/detail/scheduler_task.hpp>

@@ -2,7 +2,6 @@
 // instructions where they are needed.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +23,7 @@ class FreeNodes {
   /// Makes room in an object of zeros.
   void open() noexcept {
     limit_ = most;
-    std::fill_n(slots_.begin(), ahead, this);
+    for (std::uint32_t index = 0; index < ahead; ++index) slots_[index] = this;
   }
   [[nodiscard]] bool is_open() const noexcept { return limit_ != 0; }
   [[nodiscard]] bool is_empty() const noexcept { return count == 0; }

@@ -2,8 +2,8 @@
 // users need not.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
+#include <heist/detail/durations.hpp>
 #include <heist/detail/export.hpp>
 #include <heist/version.hpp>
 

@@ -1,7 +1,6 @@
 // PromiseState: the shared state behind Promise handles, and the reactions registered with it.
 #pragma once
 
-#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <exception>

@@ -1,10 +1,10 @@
 // SliceClock: tells whether a slice of work is over.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <heist/cooperative_host.hpp>
 #include <heist/detail/cycle_rate.hpp>
+#include <heist/detail/durations.hpp>
 #include <heist/detail/export.hpp>
 #include <heist/version.hpp>
 

@@ -1,8 +1,8 @@
 // DelaySender: the sender that schedule_after() and schedule_at() of a scheduler give.
 #pragma once
 
-#include <chrono>
 #include <heist/delay.hpp>
+#include <heist/detail/durations.hpp>
 #include <heist/detail/in_place_task.hpp>
 #include <heist/execution/delay_operation.hpp>
 #include <heist/execution/library.hpp>

@@ -1,9 +1,9 @@
 // TaskScheduler, SignalScheduler, as_scheduler: a Heist scheduler as one of std::execution.
 #pragma once
 
-#include <chrono>
 #include <heist/delay.hpp>
 #include <heist/detail/access.hpp>
+#include <heist/detail/durations.hpp>
 #include <heist/detail/in_place_task.hpp>
 #include <heist/execution/delay_sender.hpp>
 #include <heist/execution/library.hpp>

@@ -4,6 +4,7 @@
 #include <link.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <algorithm>
 
 #include <cstdint>
 #include <cstring>
