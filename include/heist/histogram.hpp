@@ -1,8 +1,8 @@
 // Histogram: how many times were how long, as metrics report them.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
+#include <heist/detail/durations.hpp>
 #include <heist/detail/export.hpp>
 #include <heist/version.hpp>
 #include <utility>

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <heist/detail/durations.hpp>
 #include <heist/detail/levels.hpp>
 #include <heist/histogram.hpp>
 #include <heist/priority.hpp>

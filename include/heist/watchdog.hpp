@@ -1,10 +1,10 @@
 // Watchdog: tells which tasks run for too long, and what waits meanwhile.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <heist/agent_cluster.hpp>
+#include <heist/detail/durations.hpp>
 #include <heist/detail/export.hpp>
 #include <heist/task_label.hpp>
 #include <heist/version.hpp>
