@@ -2,6 +2,7 @@
 //
 // usage: heist_instruction_counts WORK TASKS    does the work for so many tasks
 //        heist_instruction_counts --list        the names of all work
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -114,6 +115,19 @@ void yield_with_a_signal(int times) {
   const TaskController controller;
   run_in_a_task({.signal = controller.signal()},
                 [times](const Scheduler&) { static_cast<void>(yield_often(times)); });
+}
+
+/// Its frame is too large for the node pool, and comes from the allocator behind it.
+Promise<char> keep_much() {
+  std::array<volatile char, 2000> much;
+  much[0] = 1;
+  co_return much[0];
+}
+
+void large_frame(int coroutines) {
+  run_in_a_task({}, [coroutines](const Scheduler&) {
+    for (int i = 0; i < coroutines; ++i) static_cast<void>(keep_much());
+  });
 }
 
 Promise<void> yield_if_urgent_often(int times) {
@@ -232,6 +246,7 @@ constexpr Work all_work[] = {
     {"fan_out_in_a_cluster", &fan_out_in_a_cluster},
     {"yield", &yield_plainly},
     {"yield_with_a_signal", &yield_with_a_signal},
+    {"large_frame", &large_frame},
     {"yield_if_urgent", &yield_if_nothing_is_urgent},
     {"urgent_waiting", &ask},
     {"urgent_waiting_in_a_cluster", &ask_in_a_cluster},

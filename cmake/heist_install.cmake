@@ -29,9 +29,10 @@ endif()
 
 # A static library leaves what it links to its users, a shared one has it.
 get_target_property(heist_type heist TYPE)
-set(heist_links_allocator OFF)
-if(heist_type STREQUAL "STATIC_LIBRARY")
-  set(heist_links_allocator ON)
+set(heist_find_allocator)
+if(heist_type STREQUAL "STATIC_LIBRARY" AND heist_malloc_package)
+  list(JOIN heist_malloc_package " " heist_find_allocator)
+  set(heist_find_allocator "find_dependency(${heist_find_allocator})")
 endif()
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/heist-config.cmake.in"
   "${PROJECT_BINARY_DIR}/heist-config.cmake" INSTALL_DESTINATION "${heist_config_dir}")
@@ -56,7 +57,7 @@ function(heist_install_pc pc_name pc_description pc_library pc_requires links)
   configure_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/heist.pc.in" "${PROJECT_BINARY_DIR}/${pc_name}.pc" @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/${pc_name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endfunction()
-heist_install_pc(heist "${PROJECT_DESCRIPTION}" heist "" "-ltbbmalloc -pthread")
+heist_install_pc(heist "${PROJECT_DESCRIPTION}" heist "" "${heist_malloc_pc} -pthread")
 heist_install_pc(heist-parallel "Parallel loops on the agents of heist" heist_parallel
   "heist = ${PROJECT_VERSION}" "-ltbb")
 heist_install_pc(heist-asio "Handlers of Asio at priorities" "" "heist = ${PROJECT_VERSION}" "")

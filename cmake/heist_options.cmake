@@ -8,6 +8,8 @@ option(HEIST_BUILD_HEISTD "Build the job server" ${HEIST_DEV_MODE})
 cmake_dependent_option(HEIST_BUILD_BENCH "Build the benchmarks (Google Benchmark)" OFF
   HEIST_DEV_MODE OFF)
 option(HEIST_BUILD_ALL "Also build what only scripts/verify runs: examples, header checks, stress programs without a sanitizer" OFF)
+set(HEIST_MALLOC tbb CACHE STRING "Allocator of nodes that are too large for the pool: tbb, system or mimalloc")
+set_property(CACHE HEIST_MALLOC PROPERTY STRINGS tbb system mimalloc)
 option(HEIST_WEAKENED "Let the environment variable HEIST_WEAKEN weaken one named edge" OFF)
 set(HEIST_SANITIZE "" CACHE STRING "Sanitizers of this build: empty, thread, or address,undefined")
 option(HEIST_TBB_IS_SANITIZED "The oneTBB that tests load was built with the thread sanitizer" OFF)

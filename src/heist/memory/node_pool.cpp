@@ -23,23 +23,16 @@
 #include <new>
 #include <span>
 
+#include "heist/memory/backing.hpp"
 #include "heist/memory/depot.hpp"
 
 #if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define HEIST_NODE_POOL_TSAN 1
-#elif __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer)
 #define HEIST_NODE_POOL_ASAN 1
 #endif
 #endif
-#if defined(__SANITIZE_THREAD__) && !defined(HEIST_NODE_POOL_TSAN)
-#define HEIST_NODE_POOL_TSAN 1
-#elif defined(__SANITIZE_ADDRESS__) && !defined(HEIST_NODE_POOL_ASAN)
+#if defined(__SANITIZE_ADDRESS__) && !defined(HEIST_NODE_POOL_ASAN)
 #define HEIST_NODE_POOL_ASAN 1
-#endif
-
-#if !defined(HEIST_NODE_POOL_TSAN) && !defined(HEIST_NODE_POOL_ASAN)
-#include <oneapi/tbb/scalable_allocator.h>
 #endif
 
 namespace HEIST_NAMESPACE::detail {
@@ -57,21 +50,8 @@ constexpr std::size_t alignment_of(std::size_t bytes) noexcept {
                                  alignof(std::max_align_t), 64);
 }
 
-#if defined(HEIST_NODE_POOL_TSAN) || defined(HEIST_NODE_POOL_ASAN)
-void* backing_allocate(std::size_t bytes) noexcept {
-  void* node = nullptr;
-  return posix_memalign(&node, alignment_of(bytes), bytes) == 0 ? node : nullptr;
-}
-void backing_free(void* node) noexcept { std::free(node); }
-#else
-void* backing_allocate(std::size_t bytes) noexcept {
-  return scalable_aligned_malloc(bytes, alignment_of(bytes));
-}
-void backing_free(void* node) noexcept { scalable_aligned_free(node); }
-#endif
-
 void* counted_allocate(std::size_t bytes) {
-  void* const node = backing_allocate(bytes);
+  void* const node = backing_allocate(bytes, alignment_of(bytes));
   if (node == nullptr) throw std::bad_alloc();
   counters.allocations.fetch_add(1, sync::relaxed);  // relaxed: for information
   return node;
