@@ -4,8 +4,11 @@ include(GNUInstallDirs)
 
 set(heist_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/heist")
 
-install(TARGETS heist EXPORT heist_targets FILE_SET HEADERS)
-install(TARGETS heist_parallel EXPORT heist_parallel_targets)
+# Shared libraries are what programs need when they run; developers need all else.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME heist_development)
+set(libraries LIBRARY COMPONENT heist_runtime NAMELINK_COMPONENT heist_development)
+install(TARGETS heist EXPORT heist_targets ${libraries} FILE_SET HEADERS)
+install(TARGETS heist_parallel EXPORT heist_parallel_targets ${libraries})
 install(TARGETS heist_asio EXPORT heist_asio_targets)
 install(TARGETS heist_execution EXPORT heist_execution_targets)
 install(TARGETS heist_parallel_scheduler EXPORT heist_parallel_scheduler_targets)
@@ -22,9 +25,11 @@ install(EXPORT heist_execution_targets NAMESPACE heist:: FILE heist-execution-ta
 install(EXPORT heist_parallel_scheduler_targets NAMESPACE heist::
   FILE heist-parallel-scheduler-targets.cmake DESTINATION "${heist_config_dir}")
 include("${CMAKE_CURRENT_LIST_DIR}/heist_install_gdb.cmake")
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+foreach(component heist_development heist_runtime)
+  install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT ${component})
+endforeach()
 if(HEIST_REFERENCE)
-  install(DIRECTORY "${heist_reference}/" DESTINATION "${CMAKE_INSTALL_DOCDIR}/reference")
+  install(DIRECTORY "${heist_reference}/" DESTINATION "${CMAKE_INSTALL_DOCDIR}/reference" COMPONENT heist_development)
 endif()
 
 # A static library leaves what it links to its users, a shared one has it.
