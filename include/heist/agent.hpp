@@ -75,7 +75,8 @@ class HEIST_EXPORT Agent {
 
   /// What its loop has done so far.   Thread: any.
   [[nodiscard]] EventLoopStats stats() const noexcept;
-  /// These two are as EventLoop's. For what is posted to a cluster, the cluster has its own.
+  /// These two do what EventLoop's do. They say nothing of what waits in a cluster for any agent:
+  /// AgentCluster::metrics() does.
   [[nodiscard]] LoopMetrics metrics() const;
   void set_sampling(std::uint32_t every);
 

@@ -9,14 +9,14 @@
 
 namespace HEIST_NAMESPACE {
 
-/// What each agent runs (the label of the task, and for how long) or that it sleeps, what waits at
-/// each level and since when, what is bound to an agent, and the queues of signals in the cluster,
-/// the longest first.
+/// What each agent runs (the label of the task, and for how long) or that it runs nothing, what
+/// waits at each level and since when, what is bound to an agent, and the queues of signals in a
+/// cluster, the longest first.
 ///
 /// It is for people: the form of the text may change. Metrics say the same to programs. A debugger
 /// may call it, too, if that lets the other threads go on meanwhile.
 ///
-/// Thread: any, also within a task.   Blocks: while another thread looks at the same cluster.
+/// Thread: any, also within a task.   Blocks: while another thread counts in the same cluster.
 /// Errors: std::bad_alloc.   Cost: as metrics().
 [[nodiscard]] HEIST_EXPORT std::string dump(const AgentCluster& cluster);
 [[nodiscard]] HEIST_EXPORT std::string dump(const EventLoop& loop);

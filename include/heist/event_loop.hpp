@@ -90,9 +90,9 @@ struct EventLoopOptions {
   /// For each priority, how long its tasks may wait. A task that has waited for longer is picked
   /// next, whatever its priority (contract WAIT). By default no priority has a maximum.
   MaxWait max_wait = {};
-  /// Of how many tasks that become runnable one is measured: how long it waits, and how long it
-  /// runs (Metrics). Each thread that posts counts for itself. Zero measures none, one measures
-  /// all; other values have to be powers of two. set_sampling() changes it later.
+  /// With 16, each task that becomes runnable is measured with a chance of 1 in 16: how long it
+  /// waits, and how long it runs (LevelMetrics). With 1 each is, as long as no more than 128 of its
+  /// level wait. With 0 none is. Other values have to be powers of two. set_sampling() changes it.
   std::uint32_t sample_every = 16;
 };
 
@@ -208,11 +208,9 @@ class HEIST_EXPORT EventLoop {
   /// What the loop has done so far, what waits here, and for how long.
   ///
   /// Thread: any.   Blocks: never.   Errors: std::bad_alloc.
-  /// Cost:   some microseconds, and a step for each task that other threads have posted and the
-  ///         agent has not taken.
+  /// Cost:   some microseconds.
   [[nodiscard]] LoopMetrics metrics() const;
-  /// Measures from now on one of so many tasks that become runnable: see
-  /// EventLoopOptions::sample_every.
+  /// Changes from now on how many tasks are measured: see EventLoopOptions::sample_every.
   ///
   /// Thread: any.   Errors: std::invalid_argument for a number that is neither zero nor a power of
   ///         two.

@@ -19,7 +19,7 @@ class HEIST_EXPORT Histogram {
  public:
   struct Bucket {
     std::chrono::nanoseconds from;  ///< the shortest time that belongs here
-    std::chrono::nanoseconds to;    ///< the shortest time that belongs behind this bucket
+    std::chrono::nanoseconds to;    ///< all its times are shorter
     std::uint64_t count = 0;
 
     friend bool operator==(const Bucket&, const Bucket&) noexcept = default;

@@ -86,7 +86,8 @@ template <class Callback>
   detail::Borrower borrower = detail::make_borrower(scheduler, options);
   auto promise = scheduler.post_task(
       std::forward<Callback>(callback),
-      PostTaskOptions{.signal = std::move(borrower.signal), .delay = options.delay});
+      PostTaskOptions{
+          .signal = std::move(borrower.signal), .delay = options.delay, .label = options.label});
   using Result = typename decltype(promise)::value_type;
   return detail::Access::make<LendingPromise<Result>>(std::move(promise),
                                                       std::move(borrower.priority));

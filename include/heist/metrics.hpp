@@ -15,20 +15,26 @@
 
 namespace HEIST_NAMESPACE {
 
-/// The tasks of one priority, or their continuations. In a cluster one that a signal re-prioritises
-/// counts where it is, or was last. On a loop, where the queue of a signal moves in one step, it
-/// counts where it was posted until it is the first of its signal.
+/// The tasks of one priority, or their continuations. When a signal re-prioritises a task of a
+/// cluster, the task counts at its new level. On a loop, where the queue of a signal moves in one
+/// step, it goes on counting where it was posted, until all tasks of the signal before it are gone.
+/// What a suspended scheduler holds back counts nowhere until it is resumed.
 ///
-/// Times are those of sampled tasks only (EventLoopOptions::sample_every), and of few continuations
-/// in a cluster. A task waits from when it is runnable until it starts, and runs until its callback
-/// and the microtasks after that have ended.
+/// Only sampled tasks are timed (EventLoopOptions::sample_every), and few continuations. A task
+/// waits from when it is runnable until it starts. It runs until its callback has ended, and the
+/// microtasks after that.
 struct LevelMetrics {
-  std::uint64_t posted = 0;    ///< that have become runnable: the sum of the next four
-  std::uint64_t run = 0;       ///< that have started
-  std::uint64_t aborted = 0;   ///< that a signal has aborted while they waited here
-  std::uint64_t rejected = 0;  ///< that a close has dropped while they waited here
-  std::uint64_t waiting = 0;   ///< that are runnable now; in an overfull cluster at least so many
-  /// How long the sampled task waits that came first, of those whose priority follows no signal.
+  /// How many have become runnable: the sum of the next four. These are not of exactly one moment
+  /// while agents run, so the sum may be smaller than it was a moment ago.
+  std::uint64_t posted = 0;
+  std::uint64_t run = 0;       ///< how many have started
+  std::uint64_t aborted = 0;   ///< how many were aborted, or cleared, while they waited here
+  std::uint64_t rejected = 0;  ///< how many a close has dropped while they waited here
+  /// How many are runnable now. In a cluster it is a lower bound when half a million wait, and
+  /// after aborts it may be too high by a bin's 31 tasks for each bin that had aborted ones.
+  std::uint64_t waiting = 0;
+  /// For how long the oldest of the sampled tasks waits. Tasks whose priority follows a signal are
+  /// left out.
   std::optional<std::chrono::nanoseconds> oldest_waiting;
   Histogram wait_time;
   Histogram run_time;
@@ -67,18 +73,20 @@ struct RunningMetrics {
 struct LoopMetrics {
   LevelsMetrics levels;
   std::optional<RunningMetrics> running;  ///< what runs now; nothing when nothing does
-  std::uint64_t tasks_run = 0;            ///< of all levels, with time limits of signals
+  std::uint64_t tasks_run = 0;            ///< tasks of all levels, and time limits of signals
   std::uint64_t rejected = 0;             ///< tasks that a close has dropped, delayed ones too
-  std::uint64_t arriving = 0;  ///< tasks that other threads have posted and the agent has not taken
-  std::uint64_t delayed = 0;   ///< tasks that wait for their time, or for a resume
-  std::uint64_t stolen = 0;    ///< tasks and continuations that it took from other agents
+  /// Whether other threads have posted something that the agent has not taken. Behind a long task
+  /// that may be much; it counts nowhere yet.
+  bool has_arriving = false;
+  std::uint64_t delayed = 0;  ///< tasks and time limits that wait for their time, or for a resume
+  std::uint64_t stolen = 0;   ///< tasks and continuations that it took from other agents
   std::uint64_t wakeups_sent = 0;  ///< system calls made to wake it
   std::uint64_t sleeps = 0;
   /// For how long the agent slept in all, the present sleep included, or had no thread.
   std::chrono::nanoseconds asleep{};
   std::chrono::nanoseconds age{};  ///< of the loop
-  /// By how much delays were late, beyond the tick to which they are rounded: of those that were
-  /// found to have ended together, the first.
+  /// By how much delays were late, beyond the tick to which they are rounded. Of several that are
+  /// found to have ended, the first counts.
   Histogram timer_lateness;
 
   /// The share of its age that an agent did not sleep. It does not sleep while it looks for work.

@@ -22,7 +22,10 @@ struct LongTask {
   /// is how long the watchdog has seen them run.
   std::chrono::nanoseconds running_for{};
   std::uint64_t waiting = 0;         ///< tasks that wait in the cluster
-  std::uint64_t waiting_for_it = 0;  ///< tasks that are bound to this agent
+  std::uint64_t waiting_for_it = 0;  ///< those of them that are bound to this agent
+  /// Whether other threads have posted to this agent since it began the task. Nobody has counted
+  /// that yet.
+  bool others_arrive = false;
 };
 
 /// The text that a watchdog without a report of its own writes to stderr.
@@ -31,7 +34,7 @@ struct LongTask {
 [[nodiscard]] HEIST_EXPORT std::string to_string(const LongTask& task);
 
 struct WatchdogOptions {
-  /// What runs for longer is reported, once.
+  /// What runs for longer is reported, once. It is to be from a millisecond to an hour.
   std::chrono::nanoseconds limit = std::chrono::milliseconds(100);
   /// Called on the watchdog's thread. What it throws goes to the error hook. By default the text of
   /// the task is written to stderr.
@@ -39,7 +42,9 @@ struct WatchdogOptions {
 };
 
 /// While it lives, a thread looks at the agents of a cluster four times in each `limit`. Agents do
-/// nothing for it.
+/// nothing for it. A task in blocking(), or that waits for a promise, counts as running. Reserves,
+/// handlers of an agent's host, reactions between two tasks, and the destruction of aborted tasks
+/// are not looked at.
 ///
 /// Lifetime: it must end before its cluster.
 class HEIST_EXPORT Watchdog {

@@ -85,6 +85,22 @@ TEST_F(ClusterMetricsTest, metrics_when_waiting_tasks_are_aborted_then_they_do_n
 }
 
 // Rule: MET-1
+TEST_F(ClusterMetricsTest, metrics_when_so_many_are_aborted_that_bins_are_swept_then_all_count) {
+  start_measuring();
+  AbortController controller;
+  constexpr unsigned tasks = 10'000;
+  {
+    HeldAgents held(cluster());
+    for (unsigned i = 0; i < tasks; ++i) scheduler().post([] {}, {.signal = controller.signal()});
+    controller.abort();
+  }
+  cluster().close(CloseMode::drain());
+  EXPECT_EQ(level(user_visible).aborted, tasks);
+  EXPECT_EQ(level(user_visible).posted, tasks);
+  EXPECT_EQ(level(user_visible).waiting, 0U);
+}
+
+// Rule: MET-1
 TEST_F(ClusterMetricsTest, metrics_when_cluster_is_closed_then_what_it_dropped_is_rejected) {
   start_measuring();
   auto held = std::make_optional<HeldAgents>(cluster());

@@ -18,10 +18,15 @@ namespace HEIST_NAMESPACE::detail {
   return *std::launder(reinterpret_cast<const TaskLabel*>(start + node.ops->label_at));
 }
 
-/// Constructs a T, which is a task, in a node with a label. `T::labelled_table` says where that is,
-/// and T gives back as much memory (labelled_bytes).
+/// What a label adds to the memory of a T. It is a multiple of T's alignment, because the pool
+/// aligns nodes as their sizes are.
 template <class T>
-inline constexpr std::size_t labelled_bytes = sizeof(T) + sizeof(TaskLabel);
+inline constexpr std::size_t label_bytes = sizeof(TaskLabel) > alignof(T) ? sizeof(TaskLabel)
+                                                                          : alignof(T);
+template <class T>
+inline constexpr std::size_t labelled_bytes = sizeof(T) + label_bytes<T>;
+
+/// Constructs a T, which is a task, in a node with a label behind it, and tells it so.
 
 template <class T, class... Args>
 [[nodiscard]] T* make_labelled_node(const TaskLabel& label, Args&&... args) {

@@ -11,7 +11,7 @@ namespace HEIST_NAMESPACE::detail::log_linear {
 /// The smallest power of two that has buckets of its own; all below it share one.
 inline constexpr unsigned first_bits = 5;
 inline constexpr unsigned bits_within = 3;  ///< of a bucket's number within a power of two
-inline constexpr unsigned last_bits = 41;   ///< all from its double on share the last bucket
+inline constexpr unsigned last_bits = 41;   ///< all values of more bits share the last bucket
 inline constexpr std::size_t bucket_count =
     1 + (static_cast<std::size_t>(last_bits - first_bits + 1) << bits_within);
 

@@ -138,7 +138,7 @@ class PromiseTask final : public ControlledTask,
   [[nodiscard]] static PromiseTask* make(bool has_signals, const TaskLabel& label, F&& callback) {
     static_assert(alignof(PromiseTask) <= 64, "nodes are aligned to 64 bytes at the most");
     static_assert(sizeof(SignalLinks) % 64 == 0, "nodes of such sizes are aligned to 64 bytes");
-    const std::size_t size = bytes(has_signals) + (label.empty() ? 0 : sizeof(TaskLabel));
+    const std::size_t size = bytes(has_signals) + (label.empty() ? 0 : label_bytes<PromiseTask>);
     void* memory = allocate_node(size);
     try {
       auto* const task = ::new (memory) PromiseTask(has_signals, std::forward<F>(callback));
@@ -306,7 +306,7 @@ class PromiseTask final : public ControlledTask,
   }
   void destroy_task() noexcept {
     SignalLinks* const at_end = links;
-    const std::size_t label = this->has_label ? sizeof(TaskLabel) : 0;
+    const std::size_t label = this->has_label ? label_bytes<PromiseTask> : 0;
     this->~PromiseTask();
     if (at_end != nullptr) at_end->~SignalLinks();
     release_node(this, bytes(at_end != nullptr) + label);

@@ -342,7 +342,7 @@ namespace {
 /// Adds what belongs to no agent.
 void add_shared(ClusterMetrics& to, ClusterCore& cluster) {
   to.rejected += cluster.closing().dropped();
-  to.delayed = cluster.count_delayed();
+  to.delayed = cluster.waiting().size();
   to.timer_lateness = histogram_of(counted(cluster.waiting().lateness()), 1);
   add_oldest(to.levels, cluster);
   for (int level = 0; level < level_count; ++level) {

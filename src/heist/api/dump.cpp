@@ -48,7 +48,7 @@ void add_state(std::string& text, const LoopMetrics& metrics) {
 }
 
 std::uint64_t waiting_in(const LoopMetrics& metrics) {
-  std::uint64_t waiting = metrics.arriving;
+  std::uint64_t waiting = 0;
   for (std::size_t level = 0; level < LevelsMetrics::size(); ++level)
     waiting += metrics.levels.at(level).waiting;
   return waiting;
@@ -59,6 +59,7 @@ void add_agent(std::string& text, std::string_view name, const LoopMetrics& metr
   add_state(text, metrics);
   const std::uint64_t waiting = waiting_in(metrics);
   if (waiting != 0) text += "  " + std::to_string(waiting) + " tasks that are bound to it wait\n";
+  if (metrics.has_arriving) text += "  other threads have posted more to it\n";
   if (metrics.delayed != 0)
     text += "  " + std::to_string(metrics.delayed) + " tasks wait there for their time\n";
 }
@@ -117,8 +118,7 @@ std::string dump(const EventLoop& loop) {
   std::string text = "event loop ";
   add_state(text, metrics);
   add_levels(text, metrics.levels, "  ");
-  if (metrics.arriving != 0)
-    text += "  " + std::to_string(metrics.arriving) + " tasks of other threads arrive\n";
+  if (metrics.has_arriving) text += "  other threads have posted more\n";
   if (metrics.delayed != 0)
     text += "  " + std::to_string(metrics.delayed) + " tasks wait for their time\n";
   return text;

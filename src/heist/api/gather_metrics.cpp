@@ -11,8 +11,18 @@ namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
+/// Times that are too long are the longest.
 std::chrono::nanoseconds scaled(std::uint64_t value, double unit) noexcept {
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(static_cast<double>(value) * unit));
+  constexpr auto longest = std::chrono::nanoseconds::max();
+  const double time = static_cast<double>(value) * unit;
+  if (time >= static_cast<double>(longest.count())) return longest;
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(time));
+}
+
+/// Whatever is longer than all others belongs to the last bucket.
+std::chrono::nanoseconds end_of(std::size_t bucket, double unit) noexcept {
+  const bool is_last = bucket + 1 == log_linear::bucket_count;
+  return is_last ? std::chrono::nanoseconds::max() : scaled(log_linear::start_of(bucket + 1), unit);
 }
 
 }  // namespace
@@ -28,7 +38,7 @@ Histogram histogram_of(const CountedTimes& times, double unit) {
   for (std::size_t i = 0; i < times.buckets.size(); ++i) {
     if (times.buckets[i] == 0) continue;
     buckets.push_back({.from = scaled(log_linear::start_of(i), unit),
-                       .to = scaled(log_linear::start_of(i + 1), unit),
+                       .to = end_of(i, unit),
                        .count = times.buckets[i]});
   }
   return {std::move(buckets), scaled(times.sum, unit)};
@@ -88,7 +98,7 @@ LoopMetrics gather(LoopCore& loop) {
                       .running = look_at_running(loop, unit),
                       .tasks_run = loop.counts().run(),
                       .rejected = loop.counts().dropped(),
-                      .arriving = loop.count_arriving(),
+                      .has_arriving = loop.has_posts(),
                       .delayed = loop.waiting().size(),
                       .stolen = 0,
                       .wakeups_sent = loop.sleep().wakeups_sent(),

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -67,8 +69,7 @@ struct Watchdog::Impl {
 
   void run();
   void look(unsigned index);
-  void report(unsigned index, std::chrono::nanoseconds running_for);
-  [[nodiscard]] std::chrono::nanoseconds time_of(const Watched& agent) const;
+  void report(unsigned index, const RunningMetrics& running);
 
   const AgentCluster& cluster;
   const WatchdogOptions options;
@@ -77,6 +78,7 @@ struct Watchdog::Impl {
   std::condition_variable ends;
   bool is_ending = false;  ///< guarded by mutex
   std::thread thread;
+  const pid_t process = getpid();
 };
 
 void Watchdog::Impl::run() {
@@ -89,41 +91,39 @@ void Watchdog::Impl::run() {
   }
 }
 
-/// An agent that runs the same as before, and has begun nothing since, has run it all the time.
+/// An agent that runs the same as before, and has begun nothing since, has run it all the time. The
+/// label is read first: if another task had begun since then, the rest would say so.
 void Watchdog::Impl::look(unsigned index) {
   Watched& agent = watched[index];
+  const double unit = agent.loop->sampling().clock().nanoseconds_of_unit();
+  const auto running = look_at_running(*agent.loop, unit);
   const void* const what = agent.loop->counts().activity().running().what;
   const std::uint64_t begun = begun_by(*agent.loop);
   if (what == nullptr || what != agent.what || begun != agent.begun) {
     agent = {.loop = agent.loop, .what = what, .begun = begun, .since = Clock::now()};
+    return;
   }
   // The turns of an agent's host are short, and follow each other without anything in between.
-  if (what == nullptr || what == agent.loop || agent.is_reported) return;
-  const auto time = time_of(agent);
-  if (time < options.limit) return;
+  if (what == agent.loop || agent.is_reported || !running) return;
+  // A task that has a label, or is sampled, has said when it began.
+  const std::chrono::nanoseconds seen = Clock::now() - agent.since;
+  const RunningMetrics one{.label = running->label,
+                           .running_for = std::max(seen, running->running_for.value_or(seen))};
+  if (*one.running_for < options.limit) return;
   agent.is_reported = true;
-  auto tell = [&] { report(index, time); };
+  auto tell = [&] { report(index, one); };
   invoke_and_report(tell, ErrorOrigin::task);
 }
 
-/// A task that has a label, or is sampled, has said when it began.
-std::chrono::nanoseconds Watchdog::Impl::time_of(const Watched& agent) const {
-  const std::chrono::nanoseconds seen = Clock::now() - agent.since;
-  const double unit = agent.loop->sampling().clock().nanoseconds_of_unit();
-  const auto running = look_at_running(*agent.loop, unit);
-  return running && running->running_for ? std::max(seen, *running->running_for) : seen;
-}
-
-void Watchdog::Impl::report(unsigned index, std::chrono::nanoseconds running_for) {
+void Watchdog::Impl::report(unsigned index, const RunningMetrics& running) {
   const ClusterMetrics metrics = cluster.metrics();
-  const auto& running = metrics.agents[index].running;
-  const LongTask task{
-      .agent = index,
-      .agent_name = cluster.agent(index).name(),
-      .label = running ? running->label : TaskLabel(),
-      .running_for = running_for,
-      .waiting = waiting_in(metrics.levels),
-      .waiting_for_it = waiting_in(metrics.agents[index].levels) + metrics.agents[index].arriving};
+  const LongTask task{.agent = index,
+                      .agent_name = cluster.agent(index).name(),
+                      .label = running.label,
+                      .running_for = *running.running_for,
+                      .waiting = waiting_in(metrics.levels),
+                      .waiting_for_it = waiting_in(metrics.agents[index].levels),
+                      .others_arrive = metrics.agents[index].has_arriving};
   if (options.report) return options.report(task);
   std::fputs((to_string(task) + "\n").c_str(), stderr);
 }
@@ -135,6 +135,10 @@ Watchdog::Watchdog(const AgentCluster& cluster, WatchdogOptions options) {
 }
 
 Watchdog::~Watchdog() {
+  if (getpid() != impl_->process) {  // a child of fork, which does not have the thread
+    static_cast<void>(impl_.release());
+    return;
+  }
   {
     const std::lock_guard lock(impl_->mutex);
     impl_->is_ending = true;
@@ -147,7 +151,7 @@ std::string to_string(const LongTask& task) {
   return "heist: agent " + task.agent_name + " has run " + describe(task.label) + " for " +
          describe(task.running_for) + "; " + std::to_string(task.waiting) +
          " tasks wait in the cluster, " + std::to_string(task.waiting_for_it) +
-         " of them for this agent";
+         " of them for this agent" + (task.others_arrive ? ", and others have come since" : "");
 }
 
 }  // namespace HEIST_NAMESPACE

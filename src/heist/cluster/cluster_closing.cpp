@@ -111,6 +111,7 @@ class ClusterClosing::ClusterDrops final : public Drops {
 
   void add_counted(LoopNode& node) noexcept {
     closing_.count_drop(node);
+    closing_.cluster_.forget_sample(node);
     add(node);
   }
   void add_found() noexcept override {

@@ -60,11 +60,11 @@ class ClusterClosing {
   [[nodiscard]] std::uint64_t dropped() const noexcept {
     return dropped_.load(sync::relaxed);  // relaxed: a statistic.
   }
-  /// How many tasks and continuations of a level were found in the queues and dropped, ...
+  /// How many tasks and continuations of a level were found in the queues and dropped.
   [[nodiscard]] std::uint64_t found(int level) const noexcept {
     return found_[static_cast<std::size_t>(level)].load(sync::relaxed);  // relaxed: a statistic.
   }
-  /// ... and how many that a signal had aborted.
+  /// The same, but of those that a signal had aborted.
   [[nodiscard]] std::uint64_t found_aborted(int level) const noexcept {
     return found_aborted_[static_cast<std::size_t>(level)].load(
         sync::relaxed);  // relaxed: as above.

@@ -120,7 +120,10 @@ bool ClusterCore::post(SchedulerTask& task) noexcept {
 
 bool ClusterCore::post_or_drop(SchedulerTask& task) noexcept {
   const bool posted = post(task);
-  if (!posted) task.ops->drop(task);
+  if (!posted) {
+    forget_sample(task);
+    task.ops->drop(task);
+  }
   return posted;
 }
 
@@ -325,6 +328,7 @@ void ClusterCore::sweep_some(AbortedTasks& into, unsigned agent) noexcept {
   SweepPlace* place = sweep_.try_begin();
   if (place == nullptr) return;
   const auto drop = [&](LoopNode& node) noexcept {
+    count_taken_back(place->level);
     into.discard_stealable(static_cast<SchedulerTask&>(node));
   };
   // The same pick may have destroyed callbacks for as long as UpkeepTime allows, and kept delays
@@ -354,8 +358,7 @@ bool ClusterCore::take_back(ControlledTask& task) noexcept {
   const SignalQueueEntryOwner& cell = task.links->cell;
   if (!cell || !cell->try_take_back()) return false;
   sweep_.count_aborts(1);  // counts the task's cell
-  // relaxed: a statistic.
-  taken_back_[static_cast<std::size_t>(cell->queue.level())].fetch_add(1, sync::relaxed);
+  count_taken_back(cell->queue.level());
   return true;
 }
 

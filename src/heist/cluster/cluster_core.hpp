@@ -85,6 +85,13 @@ class ClusterCore final : public TaskHome {
   static void lose_agent(void* home) noexcept { static_cast<TaskHome*>(home)->refuse_tasks(); }
   /// Asks the keeper to sweep what suspended schedulers hold back.
   void ask_for_sweep() noexcept;
+  /// Called for what is dropped, or was refused: a task without control is sampled no more. (Those
+  /// with control stop being so as they are disposed of.)
+  void forget_sample(LoopNode& node) noexcept {
+    if (node.ops->kind != LoopNodeKind::task) return;
+    auto& task = static_cast<SchedulerTask&>(node);
+    if (!task.has_control) sampling().forget(task);
+  }
   /// Whether what an agent has picked is a task that was aborted.
   [[nodiscard]] static bool is_aborted(const LoopNode& node) noexcept;
 
@@ -105,13 +112,9 @@ class ClusterCore final : public TaskHome {
 
   /// How many tasks and continuations wait at a level.   Blocks: while another thread counts.
   [[nodiscard]] std::size_t count_waiting(int level);
-  /// How many tasks wait for their time, or for the keeper.   Cost: a step for each of the latter.
-  [[nodiscard]] std::size_t count_delayed() noexcept {
-    return waiting().size() + inbox().count_tasks();
-  }
   /// The queues that move with signals, with tasks.   Blocks: as above.   Errors: std::bad_alloc.
   [[nodiscard]] std::vector<CountedQueue> count_signal_queues();
-  /// How many aborted tasks were taken out of their signals' queues at a level.
+  /// How many aborted tasks were taken out of bins and signals' queues at a level.
   [[nodiscard]] std::uint64_t taken_back(int level) const noexcept {
     return taken_back_[static_cast<std::size_t>(level)].load(sync::relaxed);  // relaxed: as above.
   }
@@ -211,6 +214,10 @@ class ClusterCore final : public TaskHome {
   void publish_held(SchedulerTask& task) noexcept;
   void publish_held(Reaction& reaction) noexcept;
   void move(SignalPort& port, SignalQueues& pair) noexcept;
+  void count_taken_back(int level) noexcept {
+    // relaxed: a statistic.
+    taken_back_[static_cast<std::size_t>(level)].fetch_add(1, sync::relaxed);
+  }
   int give_place(SignalQueueEntryOwner& cell, SignalPort& port, LoopNode& node,
                  bool is_continuation) noexcept;
   [[nodiscard]] bool take_back(ControlledTask& task) noexcept;

@@ -113,7 +113,7 @@ constinit const Registration::Ops SignalLinks::abort_steps{
 
 bool discard_contents(ControlledTask& task) noexcept {
   if (task.links != nullptr && is_stealable(task) && !task.links->take_contents()) return false;
-  task.scheduler->home.sampling().forget(task);
+  task.scheduler->home.sampling().forget_aborted(task);
   task.task_ops().discard_callback(task);
   leave_signal(task);
   return true;

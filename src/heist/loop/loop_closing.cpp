@@ -107,6 +107,7 @@ void LoopClosing::finish() noexcept {
 void LoopClosing::drop(SchedulerTask& task) noexcept {
   task.place = TaskPlace::elsewhere;
   loop_.counts().count_drop();
+  if (!task.has_control) loop_.sampling().forget(task);  // the others do so as they are disposed of
   task.ops->drop(task);
 }
 

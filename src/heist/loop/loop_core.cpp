@@ -185,7 +185,10 @@ bool LoopCore::post_as_task(LoopNode& node) noexcept {
 
 bool LoopCore::post_or_drop(SchedulerTask& task) noexcept {
   const bool posted = post(task);
-  if (!posted) task.ops->drop(task);
+  if (!posted) {
+    if (!task.has_control) sampling().forget(task);
+    task.ops->drop(task);
+  }
   return posted;
 }
 

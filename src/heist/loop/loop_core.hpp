@@ -72,9 +72,6 @@ class LoopCore final : public TaskHome {
     return agent_->size() + inbox().count_tasks() + limits_to_arm().count();
   }
 
-  /// The number of tasks that other threads have posted and the agent has not taken.   Cost: as
-  /// above.
-  [[nodiscard]] std::size_t count_arriving() noexcept { return inbox().count_tasks(); }
   /// What the agent has counted at a level.
   [[nodiscard]] const LevelCounts& level_counts(int level) const noexcept {
     return std::as_const(agent_->queues).counts(level);

@@ -15,9 +15,8 @@ namespace HEIST_NAMESPACE::detail {
 // I1      What the words point to lasts as long as the program (TaskLabel). So a looker may read
 //         it, whatever the agent does meanwhile.
 // I2      A looker reads `since` before and after the others, and believes them if it has not
-//         changed. All is relaxed, as nobody does anything on the strength of it but tell it: where
-//         two tasks follow each other within a look, a looker may see the one's label with the
-//         other's place.
+//         changed. All is relaxed, as lookers only tell it to people. Where two tasks follow each
+//         other within a look, a looker may see the one's label with the other's place.
 // Progress  wait-free; a looker that finds a change sees nothing.
 class RunningLabel {
  public:

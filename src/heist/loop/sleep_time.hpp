@@ -24,8 +24,8 @@ class SleepTime {
   }
   /// All of it up to now, in the clock's unit.   Thread: any.
   [[nodiscard]] std::uint64_t all() const noexcept {
-    const std::uint64_t since = since_.load(sync::relaxed);    // relaxed: see above.
     const std::uint64_t before = before_.load(sync::relaxed);  // relaxed: see above.
+    const std::uint64_t since = since_.load(sync::relaxed);    // relaxed: see above.
     if (since == 0) return before;
     const std::uint64_t now = clock_.now();
     return before + (now > since ? now - since : 0);

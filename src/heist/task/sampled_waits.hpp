@@ -23,7 +23,7 @@ namespace HEIST_NAMESPACE::detail {
 //         holder finds in its task's place is what the task's poster wrote.
 // Edges   None of its own: the holder has got the task from the poster, by whatever edge passes
 //         tasks on, so it reads what the poster wrote, or later. Places guard no data.
-// Reclamation  A task that a close drops keeps its place. Nothing is posted there any more.
+// Reclamation  A sender's operation that a closing home refuses keeps its place.
 // Progress  wait-free: a poster that finds no free place leaves its task unsampled.
 // Proof   stress/model/models/sampled_waits.cpp
 template <std::size_t places_of_kind>

@@ -2,7 +2,7 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-thread_local constinit std::uint32_t Sampling::runnable_here = 0;
+thread_local constinit std::uint32_t Sampling::chance_here = 0;
 
 /// It is a function of its own, as the way of other tasks is shorter without it.
 [[gnu::noinline]] void Sampling::begin(SchedulerTask& task) noexcept {

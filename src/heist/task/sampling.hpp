@@ -1,6 +1,7 @@
 // Sampling: of which tasks of a loop or a cluster it is measured how long they wait and run.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <heist/detail/scheduler_task.hpp>
 #include <heist/detail/sync.hpp>
@@ -12,8 +13,9 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Each thread that makes tasks runnable measures one of so many of its own: a count for all would
-/// be one that all threads write to.
+/// Each task is chosen by chance, from numbers of the thread that makes it runnable. If each thread
+/// chose one of so many in turn, and posted two kinds of tasks alternately, it would never choose
+/// one of the two; a count for all threads would be one to which all write.
 ///
 /// Thread: any.
 class Sampling {
@@ -26,12 +28,14 @@ class Sampling {
 
   void measure_every(std::uint32_t every) noexcept {
     // relaxed: posts that overlap may fall either way.
-    mask_.store(every == 0 ? none : every - 1, sync::relaxed);
+    mask_.store(mask_of(every), sync::relaxed);
   }
   /// Called by whoever makes a task runnable, before others can find it.
   void note_runnable(SchedulerTask& task) noexcept {
+    // The numbers of Numerical Recipes. The upper bits of such numbers are the random ones.
+    chance_here = chance_here * 1'664'525 + 1'013'904'223;
     // relaxed: as above.
-    if ((++runnable_here & mask_.load(sync::relaxed)) == 0) [[unlikely]]
+    if ((chance_here & mask_.load(sync::relaxed)) == 0) [[unlikely]]
       begin(task);
   }
   /// Called by whoever has a sampled task, when it starts: since when it waits.
@@ -39,18 +43,28 @@ class Sampling {
     task.is_sampled = false;
     return waits_->end(task);
   }
-  /// Called by whoever has a task that will never start, once.
+  /// Called by whoever has a task for itself that will never start.
   void forget(SchedulerTask& task) noexcept {
     if (task.is_sampled) static_cast<void>(end(task));
+  }
+  /// The same for an aborted task whose contents the caller has taken. It writes nothing to the
+  /// task, which its poster may still hold, and which looks at bits beside.
+  void forget_aborted(const SchedulerTask& task) noexcept {
+    if (task.is_sampled) static_cast<void>(waits_->end(task));
   }
   [[nodiscard]] const MetricClock& clock() const noexcept { return clock_; }
   [[nodiscard]] const SampledWaits& waits() const noexcept { return *waits_; }
 
  private:
-  /// Of all numbers only zero has none of these bits, and a thread's count comes to it rarely.
+  /// A task is chosen by a number without any of these bits. That is one of 2^32 here, which
+  /// begin() refuses.
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+  /// As many upper bits as the number has lower ones.
+  [[nodiscard]] static std::uint32_t mask_of(std::uint32_t every) noexcept {
+    return every == 0 ? none : ~(none >> std::bit_width(every - 1));
+  }
   /// It may be in a shared library, where other models of thread-local memory take a call.
-  [[gnu::tls_model("initial-exec")]] static thread_local constinit std::uint32_t runnable_here;
+  [[gnu::tls_model("initial-exec")]] static thread_local constinit std::uint32_t chance_here;
 
   void begin(SchedulerTask& task) noexcept;
 
