@@ -35,9 +35,8 @@ class States:
         kind = program.type_of("detail::PromiseStateBase")
         self._size = kind.sizeof
         self._offsets = [program.offset_of(kind, name) for name in ("destroy_", "status_", "reactions_")]
-        statuses = program.type_of("PromiseStatus")
-        self._statuses = {field.enumval: field.name.rsplit("::", 1)[-1] for field in statuses.fields()}
-        self._status_size = statuses.sizeof
+        self._statuses = program.names_of_enum("PromiseStatus")
+        self._status_size = program.type_of("PromiseStatus").sizeof
         self._kinds, self._known = {}, {}
 
     def what(self, state):

@@ -2,11 +2,14 @@
 
 import collections
 
+import gdb
+
 from . import program
 from .names import NO_NAME, Tables, coroutine_name
 
 RESUMING = ("PromiseAwaiter", "FrameContinuation", "ContinuationReaction")
-MOST_NODES = 100_000  # of one list; a longer one is counted so far only
+MOST_NODES = 1_000_000  # of one list, which may be a ring if a thread was changing it when it stopped
+TELL_EVERY = 100_000
 
 LEVELS = ("background", "background continuation", "user-visible", "user-visible continuation", "user-blocking",
           "user-blocking continuation")
@@ -17,26 +20,68 @@ Node.__doc__ = """A node as commands show it. `level` is that of a task with a p
 follow their signal's. `signal` is the address of its abort source, or 0; so is `scheduler`."""
 
 
+Task = collections.namedtuple("Task", "level phase scheduler")
+
+
+class Tasks:
+    """Reads what all tasks have (SchedulerTask)."""
+
+    def __init__(self):
+        kind = program.type_of("detail::SchedulerTask")
+        self._size = kind.sizeof
+        names = ("priority", "is_continuation", "is_dynamic", "has_control", "phase_", "scheduler")
+        self._at = {name: program.offset_of(kind, name) for name in names}
+        self._phases = program.names_of_enum("detail::TaskPhase")
+        self._links = program.offset_of(program.type_of("detail::ControlledTask"), "links")
+        self._signal = program.offset_of(program.type_of("detail::SignalLinks"), "signal")
+
+    def read(self, address):
+        data = program.read_bytes(address, self._size)
+        level = None
+        if not data[self._at["is_dynamic"]]:
+            level = 2 * data[self._at["priority"]] + data[self._at["is_continuation"]]
+        return Task(level, self._phases.get(data[self._at["phase_"]], ""),
+                    program.read_word(address + self._at["scheduler"]))
+
+    def phase(self, address):
+        return self._phases.get(program.read_bytes(address + self._at["phase_"], 1)[0], "")
+
+    def signal(self, address):
+        if not program.read_bytes(address + self._at["has_control"], 1)[0]:
+            return 0
+        links = program.read_word(address + self._links)
+        return program.read_word(links + self._signal) if links else 0
+
+
 class Nodes:
     """Reads nodes. One object serves one command: what it has looked up may change when the program runs."""
 
     def __init__(self):
         self.tables = Tables()
-        node, task = program.type_of("detail::LoopNode"), program.type_of("detail::SchedulerTask")
-        self._next = program.offset_of(node, "next")
-        self._ops = program.offset_of(node, "ops")
-        self._scheduler = program.offset_of(task, "scheduler")
+        node, state = program.type_of("detail::LoopNode"), program.type_of("detail::SchedulingState")
+        self._next, self._ops = (program.offset_of(node, name) for name in ("next", "ops"))
         self._reaction = program.type_of("detail::Reaction")
-        self._task = task
+        self._captured = program.offset_of(self._reaction, "captured") + program.offset_of(
+            program.type_of("detail::CapturedState"), "state_")
+        self._abort_source, self._state_scheduler = (
+            program.offset_of(state, name) for name in ("abort_source", "scheduler"))
+        self._tasks = Tasks()
         self._kinds = {}
+        self.was_cut = False  # whether a list was too long
+        self._count = 0
 
     def each(self, address):
         """The addresses of a list of nodes, in its order. Ends after MOST_NODES."""
         for _ in range(MOST_NODES):
             if address == 0:
                 return
+            self._count += 1
+            if self._count % TELL_EVERY == 0:
+                gdb.write(f"heist: looked at {self._count} nodes ...\n")
+                gdb.flush()
             yield address
             address = program.read_word(address + self._next)
+        self.was_cut = True
 
     def newest_first(self, address):
         """The same for a list that is linked newest first: oldest first."""
@@ -89,22 +134,19 @@ class Nodes:
         kind = self.kind(address)
         if kind == "task":
             return self._read_task(address)
-        state = program.members(program.at(self._reaction, address), "captured.state_")
-        return Node(address, kind, self.name(address), None, False,
-                    int(program.member(state, "abort_source")), int(program.member(state, "scheduler")))
+        return Node(address, kind, self.name(address), None, False, self.signal(address),
+                    program.read_word(address + self._captured + self._state_scheduler))
 
     def _read_task(self, address):
-        task = program.at(self._task, address)
-        level = None
-        if not int(program.member(task, "is_dynamic")):
-            level = 2 * int(program.member(task, "priority")) + int(program.member(task, "is_continuation"))
-        phase = str(program.loaded(program.member(task, "phase_"))).rsplit("::", 1)[-1]
-        signal = 0
-        if int(program.member(task, "has_control")):
-            links = program.member(program.at(program.type_of("detail::ControlledTask"), address), "links")
-            signal = int(program.member(links.dereference(), "signal")) if int(links) else 0
-        return Node(address, "task", self.name(address), level, phase == "aborted", signal,
-                    program.read_word(address + self._scheduler))
+        task = self._tasks.read(address)
+        return Node(address, "task", self.name(address), task.level, task.phase == "aborted", self.signal(address),
+                    task.scheduler)
+
+    def signal(self, address):
+        """The address of the abort source of a task or a reaction, or 0."""
+        if self.kind(address) == "task":
+            return self._tasks.signal(address)
+        return program.read_word(address + self._captured + self._abort_source)
 
     def kind(self, address):
         """task, microtask, message or forked."""

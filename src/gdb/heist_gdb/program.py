@@ -86,6 +86,11 @@ def offset_of(kind, name):
     raise _no_member(kind, name)
 
 
+def names_of_enum(name):
+    """{value: name} of the enumeration heist::<name>."""
+    return {field.enumval: field.name.rsplit("::", 1)[-1] for field in type_of(name).fields()}
+
+
 def at(kind, address):
     """The object of this type at an address."""
     return gdb.Value(address).cast(kind.pointer()).dereference()

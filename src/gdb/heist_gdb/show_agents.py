@@ -1,7 +1,12 @@
 """heist agents."""
 
+import re
+
 from . import cluster_queues, homes, queues
 from .nodes import Nodes
+
+OF_AGENT = re.compile(r"(in the ring of|forked by) agent (\d+)")
+OWN = {"in the ring of": "in its ring", "forked by": "forked by it"}
 
 
 def lines(expression):
@@ -27,22 +32,24 @@ def _of_cluster(cluster, threads, nodes):
     members, agents = cluster.loops(), cluster.agents()
     reserves = f" and {len(members) - agents} reserves" if len(members) > agents else ""
     yield f"{cluster.title()} of {agents} agents{reserves}"
+    of_agents = _in_hands(cluster, nodes)
     for index, loop in enumerate(members):
         loop.thread = threads.get(loop.address)
         if index >= agents and loop.thread is None:
             continue  # a reserve that is not needed
         name = f"agent {index}" if index < agents else f"reserve {index - agents}"
-        yield from (f"  {line}" for line in _of_loop(loop, name, _in_hands_of(cluster, index, nodes), nodes))
+        yield from (f"  {line}" for line in _of_loop(loop, name, of_agents.get(index, {}), nodes))
 
 
-def _in_hands_of(cluster, agent, nodes):
-    """What the agent has of the cluster's tasks: {"in its ring": 3}."""
+def _in_hands(cluster, nodes):
+    """What each agent has of the cluster's tasks: {agent: {"in its ring": 3}}."""
     held = {}
     for place in cluster_queues.places_of_cluster(cluster, nodes):
-        for where, as_own in ((f"in the ring of agent {agent}", "in its ring"),
-                              (f"forked by agent {agent}", "forked by it")):
-            if place.where == where:
-                held[as_own] = held.get(as_own, 0) + len(place.nodes)
+        match = OF_AGENT.match(place.where)
+        if match:
+            of_agent = held.setdefault(int(match[2]), {})
+            where = OWN[match[1]]
+            of_agent[where] = of_agent.get(where, 0) + len(place.nodes)
     return held
 
 

@@ -36,9 +36,8 @@ def _signals_of_all_tasks():
 
 
 def _signals_in(places, nodes):
-    read = (nodes.read(address) for place in places for address in place.nodes
-            if nodes.kind(address) in ("task", "microtask"))
-    return {node.signal for node in read}
+    return {nodes.signal(address) for place in places for address in place.nodes
+            if nodes.kind(address) in ("task", "microtask")}
 
 
 def _line(signal):

@@ -25,6 +25,8 @@ one. EXPRESSION is as for heist agents."""
         places = queues.places_of_loop(loop, nodes)
         if places or loop.thread is not None:
             yield from _of_home(loop, places, nodes, most)
+    if nodes.was_cut:
+        yield f"A list is longer than {MOST_NODES} nodes, or its end was not found. The rest is not counted."
 
 
 def _of_home(home, places, nodes, most):
@@ -41,9 +43,8 @@ def _of_home(home, places, nodes, most):
 
 
 def _of_place(place, nodes, first_scheduler, most):
-    more = " or more" if len(place.nodes) >= MOST_NODES else ""
     level = "" if place.level is None else f"{LEVELS[place.level]}: "
-    yield f"  {level}{len(place.nodes)}{more} {place.where}"
+    yield f"  {level}{len(place.nodes)} {place.where}"
     read = (nodes.read(address) for address in place.nodes)
     groups = itertools.groupby(read, key=lambda node: _line(node, place, first_scheduler))
     shown = 0

@@ -3,7 +3,7 @@
 import gdb
 
 from . import program
-from .nodes import MOST_NODES, priority_name
+from .nodes import MOST_NODES, Tasks, priority_name
 
 PRIORITY_MASK = 3  # of SignalPriority's word
 NOT_DELIVERED = 3  # in a follower that no value has reached yet
@@ -49,38 +49,51 @@ class Signal:
 
     def counts(self):
         """{"task": n, "listener": n, "dependent": n} of what is registered and has not ended."""
-        counts = {"task": 0, "listener": 0, "dependent": 0}
         registries = [program.member(self.core, "abort_registry_")]
         if self.priority_part() is not None:
             registries.append(program.member(self.priority_part(), "registry_"))
+        return _Registrations().count(registries)
+
+
+class _Registrations:
+    """Counts what registries hold. Those are lists that only grow, until dead nodes are pruned."""
+
+    def __init__(self):
+        node, ops = program.type_of("detail::Registration"), program.type_of("detail::Registration::Ops")
+        self._older, self._ops = (program.offset_of(node, name) for name in ("older", "ops"))
+        self._kind = program.offset_of(ops, "kind")
+        self._kinds = program.names_of_enum("detail::Registration::Kind")
+        self._task = program.offset_of(program.type_of("detail::SignalLinks"), "task")
+        self._tasks = Tasks()
+        self._phase = program.offset_of(program.type_of("detail::Listener"), "phase_")
+        self._phases = program.names_of_enum("detail::Listener::Phase")
+        self._closed = program.symbol_of_static("detail::Registry::closed_mark")
+        self._kind_of_table = {}
+
+    def count(self, registries):
+        counts = {"task": 0, "listener": 0, "dependent": 0}
         for registry in registries:
-            for registration in _registrations(registry):
-                kind = str(program.members(registration, "ops.kind")).rsplit("::", 1)[-1]
-                counts[kind] += _is_live(registration, kind)
+            node = int(program.loaded(program.member(registry, "head_")))
+            for _ in range(MOST_NODES):
+                if node in (0, self._closed):
+                    break
+                kind = self._kind_at(program.read_word(node + self._ops))
+                counts[kind] += self._is_live(node, kind)
+                node = program.read_word(node + self._older)
         return counts
 
+    def _kind_at(self, table):
+        if table not in self._kind_of_table:
+            self._kind_of_table[table] = self._kinds[program.read_bytes(table + self._kind, 1)[0]]
+        return self._kind_of_table[table]
 
-def _registrations(registry):
-    closed = program.symbol_of_static("detail::Registry::closed_mark")
-    current = program.loaded(program.member(registry, "head_"))
-    for _ in range(MOST_NODES):
-        if int(current) in (0, closed):
-            return
-        yield current.dereference()
-        current = program.loaded(program.member(current.dereference(), "older"))
-
-
-def _is_live(registration, kind):
-    address = program.address_of(registration)
-    if kind == "task":
-        links = program.at(program.type_of("detail::SignalLinks"), address)
-        phase = program.loaded(program.member(program.member(links, "task").referenced_value(), "phase_"))
-        return str(phase).rsplit("::", 1)[-1] in ("posted", "started", "aborted", "aborted_running")
-    if kind == "listener":
-        listener = program.at(program.type_of("detail::Listener"), address)
-        phase = str(program.loaded(program.member(listener, "phase_"))).rsplit("::", 1)[-1]
-        return phase in ("idle", "running")
-    return True
+    def _is_live(self, node, kind):
+        if kind == "task":
+            phase = self._tasks.phase(program.read_word(node + self._task))
+            return phase in ("posted", "started", "aborted", "aborted_running")
+        if kind == "listener":
+            return self._phases.get(program.read_bytes(node + self._phase, 1)[0]) in ("idle", "running")
+        return True
 
 
 def signal_of(value):
