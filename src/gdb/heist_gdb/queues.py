@@ -66,8 +66,8 @@ def _dynamic_queues(root):
 def _waiting(waiting, nodes):
     delays = program.member(waiting, "delays_")
     yield Place("delayed", _armed(program.member(delays, "tasks_"), nodes))
-    yield Place("time limits of signals, running", _armed(program.member(delays, "limits_"), nodes))
-    yield Place("time limits of signals, ended",
+    yield Place("armed as time limits of signals", _armed(program.member(delays, "limits_"), nodes))
+    yield Place("ended as time limits of signals",
                 list(nodes.each(int(program.members(waiting, "limits_.line_.head_")))))
 
 
