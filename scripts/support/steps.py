@@ -15,6 +15,7 @@ LOGS = ROOT / "build" / "logs"
 JOBS = str(os.cpu_count())
 TEST_JOBS = str(os.cpu_count() + 1)  # tests often wait, and would leave a processor idle
 HEARTBEAT = 20  # seconds
+SKIPPED = 77  # the exit status of a step that is not possible on this machine, and says why in its last line
 # Else ctest keeps 1024 bytes, and the count of tests is in the last line.
 WHOLE_OUTPUT = ("--test-output-size-passed", "100000", "--test-output-truncation", "head")
 PROGRESS = re.compile(r"^ *\[?(\d+/\d+)", re.M)
@@ -45,6 +46,7 @@ class Steps:
         self._title = title
         self._start = time.monotonic()
         self._rows = []  # (name, seconds, processor seconds, what went wrong or "")
+        self._skipped = {}  # the names of steps that were not possible here, and why
         self.tests = 0
         LOGS.mkdir(parents=True, exist_ok=True)
 
@@ -71,7 +73,9 @@ class Steps:
                 code = 1
         ended.set()
         beat.join()
-        self._note(name, began, used, "" if code == 0 else f"exit status {code}", log)
+        if code == SKIPPED:
+            self._skipped[name] = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1]
+        self._note(name, began, used, "" if code in (0, SKIPPED) else f"exit status {code}", log)
         return code == 0
 
     def _beat(self, name, log, ended):
@@ -82,7 +86,7 @@ class Steps:
         took = time.monotonic() - began
         self._rows.append((name, took, processor_seconds() - used, wrong))
         if not wrong:
-            self.say(f"{name}: ok, took {clock(took)}")
+            self.say(f"{name}: {self._skipped.get(name, 'ok')}, took {clock(took)}")
             return
         self.say(f"{name}: FAILED ({wrong}), took {clock(took)}; the end of {log.relative_to(ROOT)}:")
         for line in log.read_text(encoding="utf-8", errors="replace").splitlines()[-40:]:
@@ -108,27 +112,32 @@ class Steps:
         return sum(used for _name, _took, used, _wrong in self._rows)
 
     @property
+    def skipped(self):
+        return list(self._skipped)
+
+    @property
     def failures(self):
         return [name for name, _took, _used, wrong in self._rows if wrong]
 
     def table(self):
         """Markdown: what each step took."""
         lines = ["| part | took | processor time | verdict |", "|---|---|---|---|"]
-        lines += [f"| {name} | {clock(took)} | {clock(used)} | {wrong or 'ok'} |"
-                  for name, took, used, wrong in self._rows]
+        lines += [f"| {name} | {clock(took)} | {clock(used)} | "
+                  f"{wrong or self._skipped.get(name, 'ok')} |" for name, took, used, wrong in self._rows]
         return "\n".join([*lines, f"| all | {clock(self.seconds)} | {clock(self.processor_seconds)} | "
                                   f"{'FAILED' if self.failures else 'ok'} |"])
 
     def finish(self):
         """Prints the table and the verdict; the exit status."""
         print(f"\n{self.table()}\n")
-        passed = sum(1 for row in self._rows if not row[3])
+        passed = len(self._rows) - len(self.failures) - len(self.skipped)
         if self.failures:
             print(f"FAIL: {', '.join(self.failures)}")
         else:
             print(f"PASS: {self._title}, {self.tests} tests, "
                   f"in {clock(time.monotonic() - self._start)}")
-        print(f"{passed} passed, {len(self.failures)} failed")
+        skipped = f", {len(self.skipped)} skipped" if self.skipped else ""
+        print(f"{passed} passed, {len(self.failures)} failed{skipped}")
         return 1 if self.failures or not self._rows else 0
 
 
