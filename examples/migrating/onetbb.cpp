@@ -13,8 +13,6 @@
 #include <numeric>
 #include <vector>
 
-namespace tbb = oneapi::tbb;
-
 namespace {
 
 using Numbers = std::vector<std::int64_t>;
