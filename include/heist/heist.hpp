@@ -31,6 +31,7 @@
 #include <heist/task_source.hpp>
 #include <heist/timeout.hpp>
 #include <heist/topology.hpp>
+#include <heist/trace.hpp>
 #include <heist/version.hpp>
 #include <heist/watchdog.hpp>
 #include <heist/yield.hpp>

@@ -1,12 +1,14 @@
 // What the library has from elsewhere, in model-checking builds: node memory, sleeping on words,
-// moodycamel's queue, the processor's counter. (The library is compiled without node_pool.cpp,
-// word_wait.cpp, waiting_line.cpp and cycle_rate.cpp.)
+// moodycamel's queue, the processor's counter, traces. (The library is compiled without
+// node_pool.cpp, word_wait.cpp, waiting_line.cpp, cycle_rate.cpp and tracing.cpp.)
 #include <heist/detail/cycle_rate.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <memory>
 #include <new>
 #include <utility>
 
+#include "concurrent/trace_watch.hpp"
+#include "concurrent/tracing.hpp"
 #include "concurrent/waiting_line.hpp"
 #include "model_time.hpp"
 #include "os/word_wait.hpp"
@@ -27,6 +29,7 @@ void release_node_elsewhere(void* node, std::size_t bytes) noexcept {
 }
 
 // The processor's counter knows nothing of a model's time.
+bool has_constant_rate() noexcept { return false; }
 CycleRate::CycleRate(bool /*is_real*/) noexcept : has_counter_(false) {}
 void CycleRate::measure(std::uint64_t /*before*/, Milliseconds /*now*/,
                         std::uint64_t /*after*/) noexcept {}
@@ -84,5 +87,12 @@ void wake_word(sync::atomic<std::uint32_t>& word) noexcept {
 void wake_all_on_word(sync::atomic<std::uint32_t>& word) noexcept {
   model::wake(word.cell(), model::everybody, model::Where::current());
 }
+
+// No trace runs in models.
+void Tracing::record(TraceEvent /*event*/) noexcept {}
+TraceWatch::TraceWatch(void* subject, void (*changed)(void* subject) noexcept)
+    : subject_(subject), changed_(changed) {}
+TraceWatch::~TraceWatch() = default;
+void TraceWatch::call_again() noexcept { call(); }
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -2,7 +2,9 @@
 // /empty, /16B, /40B: fire and forget, with captures of that size. /promise: each result is kept
 // and then fetched, by the thread that posted it. executor/40B: one thread posts by
 // boost::asio::post. post1/40B/counters, /sampled, /sampled_all: how many tasks are measured.
+// post1/40B/trace: while a Trace runs.
 #include <future>
+#include <heist/trace.hpp>
 #include <string>
 
 #include "../../subjects/heist_executor.hpp"
@@ -50,10 +52,16 @@ class HeistSampling : public HeistSubject {
   HeistSampling() : HeistSubject({.loop = {.sample_every = every}}) {}
 };
 
-/// What metrics cost: counts alone, one task of 16 sampled as by default, and all of them.
-template <std::uint32_t every>
+/// Heist while a Trace runs.
+class HeistTraced : public HeistSubject {
+  heist::Trace trace_;
+};
+
+/// What it costs to see inside: counts alone, one task of 16 sampled as by default, all of them,
+/// and a trace.
+template <class Observed>
 void add_metrics(Registry& registry, const std::string& workload) {
-  add_for(SubjectList<HeistSampling<every>>(), registry,
+  add_for(SubjectList<Observed>(), registry,
           {.workload = workload, .subject = {}, .unit = "ns", .measure = {}},
           []<class Subject>(Run& run) { post<Subject, 40>(run, 1); });
 }
@@ -96,9 +104,10 @@ void add_post(Registry& registry) {
     add_posts<40>(registry, name + "/40B", producers);
     add_promises(registry, name + "/promise", producers);
   }
-  add_metrics<0>(registry, "post1/40B/counters");
-  add_metrics<16>(registry, "post1/40B/sampled");
-  add_metrics<1>(registry, "post1/40B/sampled_all");
+  add_metrics<HeistSampling<0>>(registry, "post1/40B/counters");
+  add_metrics<HeistSampling<16>>(registry, "post1/40B/sampled");
+  add_metrics<HeistSampling<1>>(registry, "post1/40B/sampled_all");
+  add_metrics<HeistTraced>(registry, "post1/40B/trace");
 }
 
 }  // namespace bench

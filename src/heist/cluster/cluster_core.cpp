@@ -25,6 +25,13 @@ SchedulerCore* scheduler_of(LoopNode& node) noexcept {
   return static_cast<Reaction&>(node).captured.state().scheduler;
 }
 
+/// A reaction without a state ends a task. It goes before all tasks, as it does on a loop.
+std::uint8_t level_of(const Reaction& reaction) noexcept {
+  const SchedulingState& state = reaction.captured.state();
+  const auto priority = state.scheduler != nullptr ? state.priority : TaskPriority::user_blocking;
+  return static_cast<std::uint8_t>(effective_priority(priority, true));
+}
+
 }  // namespace
 
 bool ClusterCore::is_aborted(const LoopNode& node) noexcept {
@@ -129,6 +136,8 @@ bool ClusterCore::post_or_drop(SchedulerTask& task) noexcept {
 
 bool ClusterCore::deliver(Reaction& reaction) noexcept {
   if (closing_.is_closed()) return false;
+  if (Tracing::is_on()) [[unlikely]]
+    Tracing::record({.what = &reaction, .kind = TraceKind::post, .level = level_of(reaction)});
   stamp(reaction);
   publish_continuation(reaction);
   closing_.drop_if_begun();
@@ -150,10 +159,7 @@ void ClusterCore::send_to_clear(LoopNode& message) noexcept {
 /// The reaction may be gone afterwards.
 void ClusterCore::publish_continuation(Reaction& reaction) noexcept {
   if (const SignalQueueEntryOwner cell = std::move(reaction.cell)) return publish(*cell, reaction);
-  const SchedulingState& state = reaction.captured.state();
-  // A reaction without a state ends a task. It goes before all tasks, as it does on a loop.
-  const auto priority = state.scheduler != nullptr ? state.priority : TaskPriority::user_blocking;
-  publish(reaction, effective_priority(priority, true));
+  publish(reaction, level_of(reaction));
 }
 
 void ClusterCore::publish(LoopNode& node, int level) noexcept {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "../concurrent/inbox.hpp"
+#include "../concurrent/tracing.hpp"
 #include "../os/parker.hpp"
 #include "../os/spin_rule.hpp"
 #include "agent_activity.hpp"
@@ -60,9 +61,15 @@ class AgentSleep {
   void until(const Moment& deadline, AgentActivity& activity) noexcept {
     activity.say_rests();
     time_.begin();
+    if (Tracing::is_on()) Tracing::record({.kind = TraceKind::sleep});
     host_.has_host() ? wait_in_host(deadline) : parker_.wait(deadline);
+    trace_wake();
     time_.end();
     activity.say_moves();
+  }
+  /// Called when the agent is awake; the host may have said so before.
+  static void trace_wake() noexcept {
+    if (Tracing::is_on()) Tracing::record({.kind = TraceKind::wake});
   }
   void end() noexcept { static_cast<void>(inbox_.cancel_sleep()); }
 

@@ -15,10 +15,19 @@ bool is_stealable(const SchedulerTask& task) noexcept {
   return task.scheduler->home.as_loop() == nullptr;
 }
 
+/// The signal was recorded before, by this thread. The links may have left it already.
+[[gnu::noinline]] void trace_abort(const ControlledTask& task) noexcept {
+  Tracing::record({.what = &task,
+                   .kind = TraceKind::abort,
+                   .has_started = task.phase() == TaskPhase::aborted_running});
+}
+
 bool claim_task(Registration& registration) noexcept {
   auto& links = static_cast<SignalLinks&>(registration);
   ControlledTask& task = links.task;
   if (task.try_abort() == SchedulerTask::AbortClaim::none) return false;
+  if (Tracing::is_on()) [[unlikely]]
+    trace_abort(task);
   links.share_is_taken = true;  // it is the aborter's now
   return true;
 }

@@ -60,8 +60,7 @@ inline void end_task(LoopCore& loop) noexcept HEIST_ON_AGENT {
     forget(agent.rethrown);
     loop.microtask_checkpoint();  // what an exception's destructor has queued
   }
-  if (loop.times().is_measuring()) [[unlikely]]
-    loop.end_measuring();
+  loop.end_if_measured();
   loop.counts().activity().say_moves();
 }
 
@@ -90,6 +89,7 @@ inline bool run_limit(LoopCore& loop, SchedulerTask& limit) noexcept HEIST_ON_AG
 [[gnu::noinline]] void run_continuation(LoopCore& loop, LoopNode& node) noexcept HEIST_ON_AGENT {
   assert(!loop.on_agent().look.holds && "a look is of the task that has looked");
   loop.on_agent().waiting.limits().end_row();
+  loop.begin_continuation(node);
   if (node.ops->kind == LoopNodeKind::forked) {
     node.ops->run(node, loop);  // says itself what it is a part of
   } else {
@@ -240,10 +240,32 @@ inline bool LoopCore::has_news() noexcept {
     const std::uint64_t since = sampling.end(task);
     times_.count_wait(level, now > since ? now - since : 0);
   }
-  times_.begin(label_of(task), level, now, is_sampled);
+  const TaskLabel label = label_of(task);
+  times_.begin(label, level, now, is_sampled);
+  if (is_traced_) trace_start(task, label, level);
 }
 
-[[gnu::noinline]] void LoopCore::end_measuring() noexcept { times_.end(sampling().clock().now()); }
+/// The signal is the one whose priority it follows, or else the one that may abort it.
+void LoopCore::trace_start(const LoopNode& node, const TaskLabel& label, int level) noexcept {
+  const SchedulingState& state = on_agent().current;
+  if (!label.empty()) Tracing::record({.other = label.text(), .kind = TraceKind::label});
+  Tracing::record(
+      {.what = &node,
+       .other = state.priority_source != nullptr ? state.priority_source : state.abort_source,
+       .kind = TraceKind::start,
+       .level = static_cast<std::uint8_t>(level)});
+}
+
+[[gnu::noinline]] void LoopCore::trace_continuation(const LoopNode& node) noexcept {
+  const int level = membership_->picked_level();
+  times_.begin({}, level, sampling().clock().now(), false);
+  trace_start(node, {}, level);
+}
+
+[[gnu::noinline]] void LoopCore::end_measuring() noexcept {
+  times_.end(sampling().clock().now());
+  if (is_traced_) Tracing::record({.kind = TraceKind::end});
+}
 
 int LoopCore::level_of_picked(const SchedulerTask& task) const noexcept {
   return &task.scheduler->home == this ? task.level : membership_->picked_level();
@@ -367,6 +389,7 @@ void LoopCore::poll_host() noexcept {
 
 void LoopCore::end_host_wait() noexcept {
   if (!sleep_.host().end_wait()) return;
+  AgentSleep::trace_wake();
   sleep_.time().end();
   membership_ != nullptr ? membership_->end_wait() : sleep_.end();
   counts_.activity().say_runs_uncounted(this);
@@ -391,12 +414,13 @@ bool LoopCore::collect_work() noexcept {
 }
 
 /// Rare: a priority message was on its way while its sender had to return, or there was none to
-/// send (D1 of PortExtras).
+/// send (D1 of PortExtras), or a trace has begun or ended.
 void LoopCore::take_recheck() noexcept {
   // relaxed: the exchange orders it.
   if (recheck_.load(sync::relaxed) != 0 &&
       recheck_.exchange(0, sync::edge("recheck:take", sync::seq_cst)) != 0) {
     on_agent().refresh_priorities();
+    is_traced_ = Tracing::is_on();
   }
 }
 

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "../concurrent/trace_watch.hpp"
+#include "../os/probe.hpp"
 #include "../signal/signal_core.hpp"
 #include "../task/task_home.hpp"
 #include "agent_role.hpp"
@@ -163,13 +165,23 @@ class LoopCore final : public TaskHome {
 
   /// Called when a task starts, before its callback is called.
   void begin_task(SchedulerTask& task) noexcept HEIST_ON_AGENT {
+    HEIST_PROBE(start, &task, this);
     counts_.count_run();
     counts_.activity().say_runs(&task);
-    if (task.is_sampled || task.has_label) [[unlikely]]
+    if (task.is_sampled || task.has_label || is_traced_) [[unlikely]]
       begin_measuring(task);
   }
-  /// Called when a sampled task, or one with a label, has ended, with its microtasks.
-  void end_measuring() noexcept HEIST_ON_AGENT;
+  /// The same for a stealable continuation, or the rest of a task that forked.
+  void begin_continuation(const LoopNode& node) noexcept HEIST_ON_AGENT {
+    if (is_traced_) [[unlikely]]
+      trace_continuation(node);
+  }
+  /// Called when what has started has ended, with its microtasks.
+  void end_if_measured() noexcept HEIST_ON_AGENT {
+    HEIST_PROBE(end, this);
+    if (times_.is_measuring()) [[unlikely]]
+      end_measuring();
+  }
   /// The level from which a task was picked that has not ended.
   [[nodiscard]] int level_of_picked(const SchedulerTask& task) const noexcept;
   /// Picks and runs one task; false when nothing is runnable, or (if heeded) a stop was requested.
@@ -244,6 +256,9 @@ class LoopCore final : public TaskHome {
   ~LoopCore() override;
 
   void begin_measuring(SchedulerTask& task) noexcept HEIST_ON_AGENT;
+  void end_measuring() noexcept HEIST_ON_AGENT;
+  void trace_start(const LoopNode& node, const TaskLabel& label, int level) noexcept HEIST_ON_AGENT;
+  void trace_continuation(const LoopNode& node) noexcept HEIST_ON_AGENT;
   bool post_from_agent(SchedulerTask& task) noexcept;
   bool post_behind_inbox(SchedulerTask& task) noexcept;
   [[nodiscard]] bool try_drive(std::uint32_t how) noexcept;
@@ -278,6 +293,10 @@ class LoopCore final : public TaskHome {
   TaskCounts counts_{*this};
   AgentWait wait_;
   LoopCore* outer_loop_ = nullptr;  ///< the driver's
+  bool is_traced_ = false;          ///< whether a trace ran when the agent took a recheck
+
+  TraceWatch trace_watch_{
+      this, [](void* loop) noexcept { static_cast<LoopCore*>(loop)->request_recheck(); }};
 };
 
 }  // namespace HEIST_NAMESPACE::detail

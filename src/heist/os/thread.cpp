@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <system_error>
@@ -13,6 +14,14 @@ void name_this_thread(const std::string& name) noexcept {
   constexpr std::size_t longest = 15;
   pthread_setname_np(pthread_self(), name.substr(0, longest).c_str());
 }
+
+std::string name_of_this_thread() noexcept {
+  std::array<char, 16> name{};
+  pthread_getname_np(pthread_self(), name.data(), name.size());
+  return name.data();
+}
+
+std::uint64_t number_of_this_thread() noexcept { return static_cast<std::uint64_t>(gettid()); }
 
 void pin_this_thread(int cpu) {
   const int error = cpu >= 0 ? CpuSet({static_cast<unsigned>(cpu)}).use() : EINVAL;

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,10 @@ namespace HEIST_NAMESPACE::detail {
 
 /// Names the calling thread; the system keeps the first 15 characters.
 void name_this_thread(const std::string& name) noexcept;
+
+/// The name of the calling thread, which fits into a string without an allocation, and its number.
+[[nodiscard]] std::string name_of_this_thread() noexcept;
+[[nodiscard]] std::uint64_t number_of_this_thread() noexcept;
 
 /// Binds the calling thread to one CPU.   Errors: std::system_error that names the CPU.
 void pin_this_thread(int cpu);

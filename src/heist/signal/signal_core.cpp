@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "../concurrent/tracing.hpp"
 #include "../task/task_home.hpp"
 #include "claimed.hpp"
 #include "controller_signal.hpp"
@@ -119,6 +120,7 @@ void SignalCore::abort_at_birth(const Reason& reason) noexcept {
 /// its own, so that what it needs is gone from the stack when the listeners are called.
 [[gnu::noinline]] Claimed SignalCore::claim_registered(const Reason& reason) noexcept {
   Claimed claimed{.reason = &reason};
+  if (Tracing::is_on()) Tracing::record({.what = this, .kind = TraceKind::signal});
   abort_registry_.close(claimed);
   reject_claimed(claimed.tasks, reason);
   return claimed;

@@ -4,6 +4,7 @@
 #include <heist/error.hpp>
 #include <new>
 
+#include "../concurrent/tracing.hpp"
 #include "../os/thread_id.hpp"
 #include "claimed.hpp"
 #include "dependent_signal.hpp"
@@ -34,6 +35,15 @@ std::uint32_t entered(std::uint32_t word, TaskPriority priority) noexcept {
   return as_word(priority) | (is_counted ? others + one_caller : others | delivering);
 }
 
+void trace_change(const SignalCore& signal, TaskPriority from, TaskPriority to) noexcept {
+  if (!Tracing::is_on()) [[likely]]
+    return;
+  Tracing::record({.what = &signal,
+                   .kind = TraceKind::priority,
+                   .level = static_cast<std::uint8_t>(to),
+                   .before = static_cast<std::uint8_t>(from)});
+}
+
 }  // namespace
 
 SignalPriority::SignalPriority(PriorityKind kind, TaskPriority first) noexcept
@@ -60,6 +70,7 @@ void SignalPriority::set(SignalCore& signal, TaskPriority priority) {
   } while (!change_word_.compare_exchange_weak(word, entered(word, priority),
                                                sync::edge("signal:change", sync::seq_cst),
                                                sync::edge("signal:observe", sync::acquire)));
+  trace_change(signal, value_of(word), priority);
   signal.ports().notify_loops();
   const bool is_counted = (word & delivering) != 0;
   if (!is_counted || leave()) deliver_changes(signal);
@@ -72,6 +83,7 @@ bool SignalPriority::show(SignalCore& signal, TaskPriority priority) noexcept {
   } catch (const std::bad_alloc&) {
     return false;
   }
+  trace_change(signal, for_picks(), priority);
   change_word_.store(as_word(priority), sync::edge("signal:change", sync::seq_cst));
   signal.ports().notify_loops();
   return true;

@@ -8,6 +8,9 @@
 #include <limits>
 #include <memory>
 
+#include "../concurrent/trace_watch.hpp"
+#include "../concurrent/tracing.hpp"
+#include "../os/probe.hpp"
 #include "metric_clock.hpp"
 #include "sampled_waits.hpp"
 
@@ -28,10 +31,12 @@ class Sampling {
 
   void measure_every(std::uint32_t every) noexcept {
     // relaxed: posts that overlap may fall either way.
-    mask_.store(mask_of(every), sync::relaxed);
+    sampled_.store(mask_of(every), sync::relaxed);
+    watch_.call_again();
   }
   /// Called by whoever makes a task runnable, before others can find it.
   void note_runnable(SchedulerTask& task) noexcept {
+    HEIST_PROBE(post, &task, task.static_level());
     // The numbers of Numerical Recipes. The upper bits of such numbers are the random ones.
     chance_here = chance_here * 1'664'525 + 1'013'904'223;
     // relaxed: as above.
@@ -66,11 +71,20 @@ class Sampling {
   /// It may be in a shared library, where other models of thread-local memory take a call.
   [[gnu::tls_model("initial-exec")]] static thread_local constinit std::uint32_t chance_here;
 
+  /// While a trace runs, each task takes the slow way.
+  void set_mask() noexcept {
+    // relaxed: as above.
+    mask_.store(Tracing::is_on() ? 0 : sampled_.load(sync::relaxed), sync::relaxed);
+  }
   void begin(SchedulerTask& task) noexcept;
+  [[nodiscard]] bool begin_traced(const SchedulerTask& task) const noexcept;
 
   MetricClock clock_;
-  sync::atomic<std::uint32_t> mask_{none};
+  sync::atomic<std::uint32_t> mask_{none};     ///< which tasks take the slow way
+  sync::atomic<std::uint32_t> sampled_{none};  ///< which are measured
   std::unique_ptr<SampledWaits> waits_;
+  TraceWatch watch_{this,
+                    [](void* sampling) noexcept { static_cast<Sampling*>(sampling)->set_mask(); }};
 };
 
 }  // namespace HEIST_NAMESPACE::detail

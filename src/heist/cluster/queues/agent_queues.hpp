@@ -10,6 +10,8 @@
 #include <heist/detail/sync.hpp>
 #include <heist/priority.hpp>
 
+#include "../../concurrent/tracing.hpp"
+#include "../../os/probe.hpp"
 #include "fork_deque.hpp"
 #include "source_rotation.hpp"
 #include "stealable_ring.hpp"
@@ -71,9 +73,17 @@ class alignas(64) AgentQueues {
   /// The level of what the agent took last.
   [[nodiscard]] int picked_level() const noexcept { return picked_; }
 
-  void count_stolen(std::uint32_t count) noexcept {
+  /// `first` is the first of them, and the agent `from` had them, if that is known.
+  void count_stolen(std::uint32_t count, const LoopNode& first, unsigned from) noexcept {
+    HEIST_PROBE(steal, &first, count, from);
     // relaxed: a statistic with one writer.
     stolen_.store(stolen_.load(sync::relaxed) + count, sync::relaxed);
+    if (Tracing::is_on()) [[unlikely]] {
+      Tracing::record({.what = &first,
+                       .kind = TraceKind::steal,
+                       .from = static_cast<std::uint16_t>(from),
+                       .count = static_cast<std::uint16_t>(count)});
+    }
   }
   /// Thread: any.
   [[nodiscard]] std::uint64_t stolen() const noexcept {

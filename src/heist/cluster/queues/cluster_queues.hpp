@@ -176,7 +176,9 @@ class ClusterQueues {
       LoopNode* task = search.take(index_, agent);
       if (task == nullptr) continue;
       agents_[agent].note_pick(search.level());
-      if (search.is_in_ring_of_other(own(agent, search.level()))) agents_[agent].count_stolen(1);
+      if (search.is_in_ring_of_other(own(agent, search.level()))) {
+        agents_[agent].count_stolen(1, *task, TraceEvent::unknown_agent);
+      }
       return task;
     }
   }
@@ -458,7 +460,7 @@ class ClusterQueues {
       find_near(agent, ring_holders(level), claim_of);
     }
     if (count == 0) return nullptr;
-    agents_[agent].count_stolen(count);
+    agents_[agent].count_stolen(count, *loot[0], from);
     for (unsigned at = 0; at < count; ++at) {
       loot[at]->next = at + 1 < count ? loot[at + 1] : nullptr;
     }
@@ -469,11 +471,13 @@ class ClusterQueues {
   /// picks has left nothing behind (TreeRun).
   LoopNode* steal_fork(unsigned agent, int level) noexcept {
     LoopNode* continuation = nullptr;
+    unsigned from = agent;
     find_near(agent, fork_holders(level), [&](unsigned other) {
       if (other != agent) continuation = forks(other, level).steal();
+      from = other;
       return continuation != nullptr;
     });
-    if (continuation != nullptr) agents_[agent].count_stolen(1);
+    if (continuation != nullptr) agents_[agent].count_stolen(1, *continuation, from);
     return continuation;
   }
   /// Publishes the tasks that came with a task, before that task is started (I2). Only an overfull

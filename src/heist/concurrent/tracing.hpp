@@ -1,0 +1,52 @@
+// Tracing: whether a Trace runs in this process, and where threads record what happens.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <heist/detail/sync.hpp>
+
+#include "trace_rings.hpp"
+
+namespace HEIST_NAMESPACE::detail {
+
+/// A time of events, and what the clock of the process said then.
+struct TraceTime {
+  std::uint64_t count = 0;        ///< cycles where these go at a constant rate, else nanoseconds
+  std::uint64_t nanoseconds = 0;  ///< of std::chrono::steady_clock
+
+  [[nodiscard]] static TraceTime now() noexcept;
+};
+
+/// Whoever has something to record asks is_on() first, or is told by a TraceWatch.
+///
+/// Edge tracing: start -> use. Carries the rings.
+/// Thread: any.
+class Tracing {
+ public:
+  [[nodiscard]] static bool is_on() noexcept {
+#ifdef HEIST_MODEL
+    return false;  // here all virtual threads share one copy of thread-local variables
+#else
+    return is_on_.load(sync::relaxed);  // relaxed: record() looks for the rings.
+#endif
+  }
+  /// Records an event of the calling thread; `event.time` is filled in. Does nothing when the trace
+  /// has just ended.   Cost: some 20 ns. The first time in a thread it claims a ring, and touches
+  /// all of its memory.
+  static void record(TraceEvent event) noexcept;
+
+  /// Begins a trace, with rings for so many threads and events of each. The memory of a trace is
+  /// kept for the next one of the same size.
+  ///
+  /// Errors: std::bad_alloc, NotAllowedError when one runs.
+  static TraceRings& start(std::size_t events, std::size_t threads);
+  /// Ends it. Threads may still be recording one event each.
+  static void stop() noexcept;
+  /// What was recorded since the last start().   Errors: std::bad_alloc.
+  [[nodiscard]] static TracedEvents read(const TraceRings& rings);
+
+ private:
+  static sync::atomic<bool> is_on_;
+};
+
+}  // namespace HEIST_NAMESPACE::detail
