@@ -9,6 +9,7 @@
 #include <boost/asio/use_future.hpp>
 #include <chrono>
 #include <cstdio>
+#include <exception>
 #include <heist/asio.hpp>
 #include <heist/heist.hpp>
 #include <string>
@@ -134,12 +135,21 @@ bool run_with_heist() {
   return same && page == "page 1" && log == "01234";
 }
 
+bool run() {
+  if (!run_with_asio() || done != 3) return false;
+  if (!run_with_heist() || done != 6) return false;
+  keep_posting();
+  std::printf("%d calls\n", done.load());
+  return done == 10;
+}
+
 }  // namespace
 
 int main() {
-  if (!run_with_asio() || done != 3) return 1;
-  if (!run_with_heist() || done != 6) return 1;
-  keep_posting();
-  std::printf("%d calls\n", done.load());
-  return done == 10 ? 0 : 1;
+  try {
+    return run() ? 0 : 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "asio: %s\n", error.what());
+    return 1;
+  }
 }
