@@ -17,10 +17,11 @@ namespace HEIST_NAMESPACE {
 /// Thread: any, one at a time.
 class HEIST_EXPORT Histogram {
  public:
+  /// How many of the times lie from one length to another.
   struct Bucket {
     std::chrono::nanoseconds from;  ///< the shortest time that belongs here
     std::chrono::nanoseconds to;    ///< all its times are shorter
-    std::uint64_t count = 0;
+    std::uint64_t count = 0;        ///< how many times belong here
 
     friend bool operator==(const Bucket&, const Bucket&) noexcept = default;
   };

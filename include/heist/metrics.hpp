@@ -43,9 +43,11 @@ struct LevelMetrics {
 /// One for each of the six levels of priority.
 class LevelsMetrics {
  public:
+  /// The level of a priority's tasks, or that of their continuations.
   [[nodiscard]] LevelMetrics& of(TaskPriority priority, bool is_continuation = false) noexcept {
     return at(static_cast<std::size_t>(detail::effective_priority(priority, is_continuation)));
   }
+  /// The same.
   [[nodiscard]] const LevelMetrics& of(TaskPriority priority,
                                        bool is_continuation = false) const noexcept {
     return levels_[static_cast<std::size_t>(detail::effective_priority(priority, is_continuation))];
@@ -71,7 +73,7 @@ struct RunningMetrics {
 /// What a loop, or an agent, has done so far; approximate while it runs. An agent of a cluster
 /// counts the cluster's tasks that it has picked, and as waiting those that are bound to it.
 struct LoopMetrics {
-  LevelsMetrics levels;
+  LevelsMetrics levels;                   ///< of all that it has run, and of what waits for it
   std::optional<RunningMetrics> running;  ///< what runs now; nothing when nothing does
   std::uint64_t tasks_run = 0;            ///< tasks of all levels, and time limits of signals
   std::uint64_t rejected = 0;             ///< tasks that a close has dropped, delayed ones too

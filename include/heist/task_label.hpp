@@ -24,6 +24,7 @@ class TaskLabel {
                       std::source_location where = std::source_location::current()) noexcept
       : text_(text), where_(where) {}
 
+  /// Whether this is no label.
   [[nodiscard]] constexpr bool empty() const noexcept { return text_ == nullptr; }
   /// Null if there is none.
   [[nodiscard]] constexpr const char* text() const noexcept { return text_; }

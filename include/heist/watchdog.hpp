@@ -33,6 +33,7 @@ struct LongTask {
 /// Errors: std::bad_alloc.
 [[nodiscard]] HEIST_EXPORT std::string to_string(const LongTask& task);
 
+/// What a Watchdog reports, and to whom.
 struct WatchdogOptions {
   /// What runs for longer is reported, once. It is to be from a millisecond to an hour.
   std::chrono::nanoseconds limit = std::chrono::milliseconds(100);
