@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <heist/detail/levels.hpp>
+#include <optional>
+#include <utility>
 
 #include "../concurrent/own_histogram.hpp"
 #include "running_label.hpp"
@@ -46,19 +48,27 @@ class AgentTimes {
     return runs_[static_cast<std::size_t>(level)];
   }
 
-  /// A scope in which other tasks run within the one that runs. These are not measured.
+  /// A scope in which other tasks run within the one that runs, and end before it.
   class Within {
    public:
-    explicit Within(AgentTimes& times) noexcept : times_(times), outer_(times.began_) {
-      times.began_ = 0;
-    }
+    explicit Within(AgentTimes& times) noexcept
+        : times_(times),
+          label_(times.label_.look()),
+          began_(std::exchange(times.began_, 0)),
+          level_(times.level_),
+          counts_(times.counts_) {}
     Within(const Within&) = delete;
     Within& operator=(const Within&) = delete;
-    ~Within() { times_.began_ = outer_; }
+    ~Within() {
+      if (began_ != 0) times_.begin(label_ ? label_->label : TaskLabel(), level_, began_, counts_);
+    }
 
    private:
     AgentTimes& times_;
-    const std::uint64_t outer_;
+    const std::optional<RunningLabel::Seen> label_;
+    const std::uint64_t began_;
+    const int level_;
+    const bool counts_;
   };
 
  private:
