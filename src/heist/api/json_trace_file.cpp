@@ -10,7 +10,7 @@ namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
   std::string all = "\"";
   for (const char letter : text) {
     const auto code = static_cast<unsigned char>(letter);
@@ -63,14 +63,14 @@ class JsonTraceFile {
  private:
   void write_thread(const TracedThread& thread) {
     write_event("{\"ph\":\"M\",\"name\":\"thread_name\"" + place_of(thread.id) +
-                ",\"args\":{\"name\":" + quoted(thread.name) + "}}");
+                ",\"args\":{\"name\":" + json_text(thread.name) + "}}");
   }
 
   void write_mark(const TraceMark& mark) {
     const std::string place = place_of(record_.found.threads[mark.track].thread.id) +
                               ",\"ts\":" + microseconds(mark.nanoseconds);
     std::string event = std::string("{\"ph\":\"") + phase_of(mark.shape) + "\"" + place;
-    if (!mark.name.empty()) event += ",\"cat\":\"heist\",\"name\":" + quoted(mark.name);
+    if (!mark.name.empty()) event += ",\"cat\":\"heist\",\"name\":" + json_text(mark.name);
     if (mark.shape == TraceMark::Shape::instant) event += ",\"s\":\"t\"";
     if (!mark.arguments.empty()) event += ",\"args\":" + arguments_of(mark);
     write_event(event + "}");
@@ -87,7 +87,7 @@ class JsonTraceFile {
     std::string all;
     for (const TraceMark::Argument& argument : mark.arguments) {
       all +=
-          (all.empty() ? "{" : ",") + quoted(argument.name) + ":" + std::to_string(argument.value);
+          (all.empty() ? "{" : ",") + json_text(argument.name) + ":" + std::to_string(argument.value);
     }
     return all + "}";
   }
