@@ -86,8 +86,8 @@ class JsonTraceFile {
   static std::string arguments_of(const TraceMark& mark) {
     std::string all;
     for (const TraceMark::Argument& argument : mark.arguments) {
-      all +=
-          (all.empty() ? "{" : ",") + json_text(argument.name) + ":" + std::to_string(argument.value);
+      all += (all.empty() ? "{" : ",") + json_text(argument.name) + ":" +
+             std::to_string(argument.value);
     }
     return all + "}";
   }

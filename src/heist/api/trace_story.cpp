@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <heist/priority.hpp>
+#include <tuple>
 #include <utility>
 
 namespace HEIST_NAMESPACE::detail {
@@ -34,7 +35,10 @@ std::vector<Placed> in_order(const TraceRecord& record) {
       if (event.time >= record.begin.count) all.push_back({&event, track});
     }
   }
-  std::ranges::stable_sort(all, {}, [](const Placed& placed) { return placed.event->time; });
+  // Events of one thread and one time stand as that thread recorded them.
+  std::ranges::sort(all, {}, [](const Placed& placed) {
+    return std::tuple(placed.event->time, placed.track, placed.event);
+  });
   return all;
 }
 

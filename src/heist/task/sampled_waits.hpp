@@ -74,6 +74,10 @@ class SampledWaitsOf {
   std::array<sync::atomic<Time>, kinds * places_of_kind> places_{};
 };
 
+#if defined(HEIST_MODEL)
+using SampledWaits = SampledWaitsOf<1>;  // an atomic costs a model as much as a step
+#else
 using SampledWaits = SampledWaitsOf<128>;
+#endif
 
 }  // namespace HEIST_NAMESPACE::detail
