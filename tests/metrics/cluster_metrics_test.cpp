@@ -64,6 +64,8 @@ TEST_F(ClusterMetricsTest, metrics_when_a_task_posts_others_then_they_wait_in_it
   ASSERT_TRUE(posted.ends());
   EXPECT_EQ(level(background).waiting, 5U);
   gate.open();
+  held.let_go();
+  cluster().close(CloseMode::drain());
 }
 
 // Rule: MET-1

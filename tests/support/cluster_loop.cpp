@@ -76,6 +76,8 @@ ClusterLoop::~ClusterLoop() {
   at_once.deadline = std::chrono::steady_clock::now();
   static_cast<void>(cluster_.close(at_once));  // returns although a task holds the agent
   hold_.release();
+  // What is dropped may use this object, so its other parts wait for that.
+  static_cast<void>(cluster_.close(CloseMode::abort()));
 }
 
 Scheduler ClusterLoop::create_scheduler() {
