@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <heist/heist.hpp>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -48,14 +49,16 @@ class SuspendedDelays : public VirtualLoopFixture {
 
 // A destructor may look at the loop, or wait for something that stands further behind.
 TEST_F(SuspendedDelays, close_when_it_drops_one_of_them_then_its_destructor_finds_the_rest) {
-  std::vector<std::size_t> waiting;
+  // Shared, as the tasks outlive this function where the test is skipped.
+  const auto waiting = std::make_shared<std::vector<std::size_t>>();
   scheduler.suspend();
   for (int i = 0; i < 3; ++i)
-    scheduler.post([end = AtDestruction([&] { waiting.push_back(loop.pending()); })] {},
-                   {.delay = 5ms});
+    scheduler.post(
+        [end = AtDestruction([this, waiting] { waiting->push_back(loop.pending()); })] {},
+        {.delay = 5ms});
   arrive();
   loop.close(CloseMode::abort());
-  EXPECT_THAT(waiting, ElementsAre(2, 1, 0));
+  EXPECT_THAT(*waiting, ElementsAre(2, 1, 0));
 }
 
 TEST_F(SuspendedDelays, delay_when_suspended_about_once_a_tick_then_ends_on_time) {
