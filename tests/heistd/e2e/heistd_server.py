@@ -143,6 +143,7 @@ class Server:
     """A heistd process on a port of its own."""
 
     def __init__(self, *options, environment=None, preexec=None, starter=(), descriptors=()):
+        self.is_signalled = False
         self.process = subprocess.Popen(
             [*starter, HEISTD, "--port", "0", "--agents", "2", *options],
             stdout=subprocess.PIPE,
@@ -214,6 +215,7 @@ class Server:
         return next(level for level in self.stats()["levels"] if level["priority"] == priority)
 
     def signal(self, number=signal.SIGTERM):
+        self.is_signalled |= number in (signal.SIGTERM, signal.SIGINT)
         self.process.send_signal(number)
 
     def ended(self):
@@ -248,7 +250,8 @@ class ServerTest(unittest.TestCase):
         return server
 
     def stop(self, server):
-        if server.process.poll() is None:
+        # A second signal would end it at once, whatever it is at.
+        if server.process.poll() is None and not server.is_signalled:
             server.signal()
         code = server.ended()
         self.assertEqual(code, 0, server.lines)
