@@ -147,9 +147,12 @@ TEST(Fork, child_when_it_waits_for_an_inherited_agent_then_throws) {
 TEST(Fork, child_when_it_closes_what_it_inherited_then_throws_and_destroying_it_returns) {
   auto agent = std::make_unique<Agent>();
   auto cluster = std::make_unique<AgentCluster>(AgentClusterOptions{.agents = 2});
+  auto watchdog = std::make_unique<Watchdog>(*cluster);
   EXPECT_EQ(in_child([&] {
               if (!throws<NotAllowedError>([&] { agent->close(CloseMode::abort()); })) return 1;
               if (!throws<NotAllowedError>([&] { cluster->close(CloseMode::drain()); })) return 2;
+              if (dump(*cluster).empty()) return 3;
+              watchdog.reset();
               agent.reset();
               cluster.reset();
               return 0;

@@ -195,6 +195,7 @@ TEST(TaskLabels, post_when_callback_is_aligned_to_a_cache_line_then_a_label_does
   const AbortController controller;
   int misplaced = 0;
   std::vector<Promise<void>> promises;
+  std::vector<LendingPromise<void>> lending;
   for (int i = 0; i < 100; ++i) {
     scheduler.post(Aligned{.misplaced = &misplaced}, {.label = "plain"});
     scheduler.post(Aligned{.misplaced = &misplaced},
@@ -203,8 +204,10 @@ TEST(TaskLabels, post_when_callback_is_aligned_to_a_cache_line_then_a_label_does
         scheduler.post_task(Aligned{.misplaced = &misplaced}, {.label = "with a promise"}));
     promises.push_back(scheduler.post_task(Aligned{.misplaced = &misplaced},
                                            {.signal = controller.signal(), .label = "with both"}));
+    lending.push_back(
+        post_with_lending(scheduler, Aligned{.misplaced = &misplaced}, {.label = "lent to"}));
   }
-  EXPECT_EQ(loop.run_until_idle(), 400U);
+  EXPECT_EQ(loop.run_until_idle(), 500U);
   EXPECT_EQ(misplaced, 0);
 }
 

@@ -179,6 +179,21 @@ TEST_F(TracedCluster, task_when_stolen_then_the_thief_says_so_and_runs_it) {
   EXPECT_THAT(starts[0].ends, ElementsAre(2));
 }
 
+// Rule: TRC-2. The end of the delay makes the task runnable.
+TEST_F(TracedCluster, task_when_it_has_a_signal_and_a_delay_then_an_arrow_goes_to_its_slice) {
+  const AbortController controller;
+  run([&](const Scheduler& scheduler) {
+    support::Gate ran;
+    scheduler.post([&] { ran.open(); }, {.signal = controller.signal(),
+                                         .priority = TaskPriority::background,
+                                         .delay = std::chrono::milliseconds(1)});
+    ran.wait();
+  });
+  const auto starts = picture.all("background task");
+  ASSERT_THAT(starts, SizeIs(1));
+  EXPECT_THAT(starts[0].ends, SizeIs(1));
+}
+
 // Rule: TRC-2.
 TEST_F(TracedCluster, coroutine_when_what_it_awaits_has_settled_then_its_slice_has_an_arrow) {
   run([](const Scheduler& scheduler) {

@@ -27,7 +27,6 @@ template <class T>
 inline constexpr std::size_t labelled_bytes = sizeof(T) + label_bytes<T>;
 
 /// Constructs a T, which is a task, in a node with a label behind it, and tells it so.
-
 template <class T, class... Args>
 [[nodiscard]] T* make_labelled_node(const TaskLabel& label, Args&&... args) {
   static_assert(sizeof(T) % alignof(TaskLabel) == 0 && alignof(T) <= 64);

@@ -13,6 +13,7 @@
 
 #include "../cluster/cluster_core.hpp"
 #include "describe.hpp"
+#include "gather_metrics.hpp"
 
 namespace HEIST_NAMESPACE {
 
@@ -47,17 +48,10 @@ void add_state(std::string& text, const LoopMetrics& metrics) {
           describe(metrics.age) + ", " + std::to_string(metrics.tasks_run) + " tasks run\n";
 }
 
-std::uint64_t waiting_in(const LoopMetrics& metrics) {
-  std::uint64_t waiting = 0;
-  for (std::size_t level = 0; level < LevelsMetrics::size(); ++level)
-    waiting += metrics.levels.at(level).waiting;
-  return waiting;
-}
-
 void add_agent(std::string& text, std::string_view name, const LoopMetrics& metrics) {
   text += std::string(name) + " ";
   add_state(text, metrics);
-  const std::uint64_t waiting = waiting_in(metrics);
+  const std::uint64_t waiting = waiting_in(metrics.levels);
   if (waiting != 0) text += "  " + std::to_string(waiting) + " tasks that are bound to it wait\n";
   if (metrics.has_arriving) text += "  other threads have posted more to it\n";
   if (metrics.delayed != 0)

@@ -83,6 +83,13 @@ void add_oldest(LevelsMetrics& to, const TaskHome& home) noexcept {
   }
 }
 
+std::uint64_t waiting_in(const LevelsMetrics& levels) noexcept {
+  std::uint64_t waiting = 0;
+  for (std::size_t level = 0; level < LevelsMetrics::size(); ++level)
+    waiting += levels.at(level).waiting;
+  return waiting;
+}
+
 std::optional<RunningMetrics> look_at_running(const LoopCore& loop, double unit) noexcept {
   if (!loop.counts().activity().runs_something()) return std::nullopt;
   const auto seen = loop.times().running().look();

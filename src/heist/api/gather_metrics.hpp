@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <heist/metrics.hpp>
 #include <optional>
 
@@ -29,6 +30,8 @@ struct LevelTimes {
 void add_counts(LevelsMetrics& to, LoopCore& loop) noexcept;
 /// Says since when the first sampled task waits that was posted to this loop or cluster.
 void add_oldest(LevelsMetrics& to, const TaskHome& home) noexcept;
+/// How many tasks wait at all levels together.
+[[nodiscard]] std::uint64_t waiting_in(const LevelsMetrics& levels) noexcept;
 /// What runs on a loop, if anything does. `unit`: how many nanoseconds its times' unit is.
 ///
 /// Thread: any.

@@ -28,13 +28,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::uint64_t waiting_in(const LevelsMetrics& levels) {
-  std::uint64_t waiting = 0;
-  for (std::size_t level = 0; level < LevelsMetrics::size(); ++level)
-    waiting += levels.at(level).waiting;
-  return waiting;
-}
-
 /// How many tasks and continuations a loop has begun.
 std::uint64_t begun_by(const LoopCore& loop) noexcept {
   std::uint64_t begun = loop.counts().run();

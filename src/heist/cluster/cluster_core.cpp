@@ -205,8 +205,8 @@ void ClusterCore::publish_expired(SchedulerTask& task) noexcept {
   if (task.is_aborted()) return aborted().discard(task);
   task.place = TaskPlace::elsewhere;
   // What has a signal may be aborted now, and an agent that reaps it looks whether it is sampled.
-  if (!task.has_control || ControlledTask::of(task).links == nullptr)
-    sampling().note_runnable(task);
+  const bool may_be_reaped = task.has_control && ControlledTask::of(task).links != nullptr;
+  may_be_reaped ? sampling().note_runnable_unsampled(task) : sampling().note_runnable(task);
   stamp(task);
   publish_runnable(task);
 }

@@ -27,7 +27,7 @@ class AgentTimes {
     level_ = level;
     began_ = now;
     counts_ = counts;
-    label_.say(label, level, now);
+    label_.say(label, now);
   }
   /// Whether such a task runs.
   [[nodiscard]] bool is_measuring() const noexcept { return began_ != 0; }

@@ -231,46 +231,6 @@ inline bool LoopCore::has_news() noexcept {
          agent.waiting.has_due_delay();
 }
 
-[[gnu::noinline]] void LoopCore::begin_measuring(SchedulerTask& task) noexcept {
-  Sampling& sampling = task.scheduler->home.sampling();
-  const int level = level_of_picked(task);
-  const bool is_sampled = task.is_sampled;
-  const std::uint64_t now = sampling.clock().now();
-  if (is_sampled) {
-    const std::uint64_t since = sampling.end(task);
-    times_.count_wait(level, now > since ? now - since : 0);
-  }
-  const TaskLabel label = label_of(task);
-  times_.begin(label, level, now, is_sampled);
-  if (is_traced_) trace_start(task, label, level);
-}
-
-/// The signal is the one whose priority it follows, or else the one that may abort it.
-void LoopCore::trace_start(const LoopNode& node, const TaskLabel& label, int level) noexcept {
-  const SchedulingState& state = on_agent().current;
-  if (!label.empty()) Tracing::record({.other = label.text(), .kind = TraceKind::label});
-  Tracing::record(
-      {.what = &node,
-       .other = state.priority_source != nullptr ? state.priority_source : state.abort_source,
-       .kind = TraceKind::start,
-       .level = static_cast<std::uint8_t>(level)});
-}
-
-[[gnu::noinline]] void LoopCore::trace_continuation(const LoopNode& node) noexcept {
-  const int level = membership_->picked_level();
-  times_.begin({}, level, sampling().clock().now(), false);
-  trace_start(node, {}, level);
-}
-
-[[gnu::noinline]] void LoopCore::end_measuring() noexcept {
-  times_.end(sampling().clock().now());
-  if (is_traced_) Tracing::record({.kind = TraceKind::end});
-}
-
-int LoopCore::level_of_picked(const SchedulerTask& task) const noexcept {
-  return &task.scheduler->home == this ? task.level : membership_->picked_level();
-}
-
 void LoopCore::forget_rethrown() noexcept {
   auto& agent = on_agent();
   if (!agent.rethrown) return;
@@ -351,48 +311,6 @@ void LoopCore::run() noexcept {
   }
   end_search();  // what comes next, a close or the driver's own code, looks for nothing
   stop_request_.end();
-}
-
-// The host.
-
-void LoopCore::begin_host(AgentHost& host) {
-  host.begin(sleep_.parker().descriptor());
-  sleep_.host().begin(host);
-  sleep_.spin().shorten_to(HostTurns::longest_spin);
-}
-
-void LoopCore::end_host(AgentHost& host) noexcept {
-  sleep_.host().end();
-  host.end();
-}
-
-/// Runs tasks until none is runnable, or a stop was requested. The host has its turns between them.
-[[gnu::noinline]] void LoopCore::run_beside_host() noexcept {
-  while (run_next(true)) poll_host_after_task();
-  static_cast<void>(poll_host_if_due());
-}
-
-bool LoopCore::poll_host_if_due() noexcept {
-  const bool is_due = sleep_.host().is_due();
-  if (is_due) poll_host();
-  return is_due;
-}
-
-/// What the host calls counts as something that runs, but not as a task.
-void LoopCore::poll_host() noexcept {
-  end_search();
-  on_agent().change_current({});
-  counts_.activity().say_runs_uncounted(this);
-  sleep_.host().poll();
-  counts_.activity().say_moves();
-}
-
-void LoopCore::end_host_wait() noexcept {
-  if (!sleep_.host().end_wait()) return;
-  AgentSleep::trace_wake();
-  sleep_.time().end();
-  membership_ != nullptr ? membership_->end_wait() : sleep_.end();
-  counts_.activity().say_runs_uncounted(this);
 }
 
 bool LoopCore::collect_work() noexcept {
@@ -506,74 +424,6 @@ void LoopCore::park(std::optional<LoopTime::Clock::time_point> limit) noexcept {
   if (limit && (!deadline || *limit < *deadline)) deadline = limit;
   sleep_.until(deadline, counts_.activity());
   sleep_.end();
-}
-
-// What was aborted.
-
-void LoopCore::close_inbox() noexcept {
-  arrivals_.close();
-  close_aborts();
-  release_signals();
-}
-
-void LoopCore::release_signals() noexcept {
-  if (!aborted().has_released()) return;
-  end_search();
-  aborted().release_signals();
-  note_leftovers();
-}
-
-void LoopCore::reap_for_a_while() noexcept {
-  const auto clear = [this]() noexcept {
-    assert_agent();
-    reap_some();
-    return !aborted().empty();
-  };
-  if (clear()) on_agent().clearing.go_on(time(), clear);
-}
-
-void LoopCore::reap_some() noexcept {
-  end_search();
-  aborted().reap_some(abort_messages(), *this);
-  forget_look();  // a destructor may have looked, but not for the task that comes next
-}
-
-void LoopCore::clear_aborted(const PromiseStateBase& awaited) noexcept {
-  const SchedulingState outer = on_agent().current;
-  on_agent().change_current({});
-  if (is_closed()) closing_.drop_left();
-  bool has_more = false;
-  do {
-    take_inbox();
-    drop_ends();
-    has_more = membership_ != nullptr && membership_->collect_aborted();
-    aborted().reap_some(abort_messages(), *this);
-  } while (!awaited.is_settled() && (has_more || !aborted().empty()));
-  on_agent().change_current(outer);
-}
-
-/// The ends go to the front first. Each drop runs users' code, which may come here again, and then
-/// finds the rest there.
-void LoopCore::drop_ends() noexcept {
-  MicrotaskQueue& all = on_agent().microtasks;
-  MicrotaskQueue ends;
-  MicrotaskQueue others;
-  while (!all.empty()) {
-    auto& reaction = static_cast<Reaction&>(all.pop());
-    (reaction.ends_at_once ? ends : others).push(reaction);
-  }
-  while (!ends.empty()) all.push(ends.pop());
-  while (!others.empty()) all.push(others.pop());
-  while (!all.empty() && static_cast<Reaction&>(all.front()).ends_at_once) {
-    LoopNode& end = all.pop();
-    end.ops->drop(end);
-  }
-}
-
-/// Takes an aborted task back from where it waits, and disposes of it. Returns false when it has
-/// not arrived yet, or was disposed of already.
-bool LoopCore::reap(ControlledTask& task) noexcept {
-  return on_agent().withdraw(task) && dispose(task);
 }
 
 void LoopCore::release_held(SchedulerCore& scheduler) noexcept {

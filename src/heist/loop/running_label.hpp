@@ -22,16 +22,14 @@ class RunningLabel {
  public:
   struct Seen {
     TaskLabel label;
-    int level = 0;
     std::uint64_t since = 0;  ///< in the unit of the agent's MetricClock
   };
 
   // What only the agent calls.
 
-  void say(const TaskLabel& label, int level, std::uint64_t since) noexcept {
+  void say(const TaskLabel& label, std::uint64_t since) noexcept {
     text_.store(label.text(), sync::relaxed);                                   // relaxed: see I2.
     where_.store(std::bit_cast<std::uintptr_t>(label.where()), sync::relaxed);  // relaxed: see I2.
-    level_.store(level, sync::relaxed);                                         // relaxed: see I2.
     since_.store(since, sync::relaxed);                                         // relaxed: see I2.
   }
   void end() noexcept { since_.store(0, sync::relaxed); }  // relaxed: see I2.
@@ -45,16 +43,14 @@ class RunningLabel {
     const char* const text = text_.load(sync::relaxed);  // relaxed: see I2.
     const auto where =
         std::bit_cast<std::source_location>(where_.load(sync::relaxed));         // relaxed: see I2.
-    const int level = level_.load(sync::relaxed);                                // relaxed: see I2.
     if (since == 0 || since_.load(sync::relaxed) != since) return std::nullopt;  // relaxed: see I2.
-    return Seen{Access::make<TaskLabel>(where, text), level, since};
+    return Seen{Access::make<TaskLabel>(where, text), since};
   }
 
  private:
   sync::atomic<std::uint64_t> since_{0};  ///< zero: nothing is known of what runs
   sync::atomic<const char*> text_{nullptr};
   sync::atomic<std::uintptr_t> where_{0};
-  sync::atomic<int> level_{0};
 };
 
 }  // namespace HEIST_NAMESPACE::detail

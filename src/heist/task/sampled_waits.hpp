@@ -31,6 +31,10 @@ class SampledWaitsOf {
  public:
   using Time = std::uint64_t;
 
+  /// Called by the poster: whether the task's place is free, as far as one can tell.
+  [[nodiscard]] bool has_place_for(const SchedulerTask& task) noexcept {
+    return place_of(task).load(sync::relaxed) == 0;  // relaxed: try_begin() looks again.
+  }
   /// Called by the poster; `now` is not zero. Returns whether the task has got a place.
   [[nodiscard]] bool try_begin(const SchedulerTask& task, Time now) noexcept {
     Time free = 0;

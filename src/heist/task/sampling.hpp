@@ -43,6 +43,13 @@ class Sampling {
     if ((chance_here & mask_.load(sync::relaxed)) == 0) [[unlikely]]
       begin(task);
   }
+  /// The same for a task that others may abort already. It writes nothing to the task, so this one
+  /// is not sampled.
+  void note_runnable_unsampled(const SchedulerTask& task) noexcept {
+    HEIST_PROBE(post, &task, task.static_level());
+    if (Tracing::is_on()) [[unlikely]]
+      trace_post(task);
+  }
   /// Called by whoever has a sampled task, when it starts: since when it waits.
   [[nodiscard]] std::uint64_t end(SchedulerTask& task) noexcept {
     task.is_sampled = false;
@@ -77,7 +84,7 @@ class Sampling {
     mask_.store(Tracing::is_on() ? 0 : sampled_.load(sync::relaxed), sync::relaxed);
   }
   void begin(SchedulerTask& task) noexcept;
-  [[nodiscard]] bool begin_traced(const SchedulerTask& task) const noexcept;
+  static void trace_post(const SchedulerTask& task) noexcept;
 
   MetricClock clock_;
   sync::atomic<std::uint32_t> mask_{none};     ///< which tasks take the slow way
