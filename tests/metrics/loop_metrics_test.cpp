@@ -236,6 +236,16 @@ TEST_F(LoopMetricsTest, set_sampling_when_one_of_sixteen_then_so_many_are_measur
 }
 
 // Rule: MET-3
+TEST_F(LoopMetricsTest, set_sampling_when_each_thread_posts_one_task_then_some_are_measured) {
+  loop_.set_sampling(16);
+  constexpr unsigned threads = 256;
+  for (unsigned i = 0; i < threads; ++i) std::jthread([this] { scheduler_.post([] {}); });
+  loop_.run_until_idle();
+  EXPECT_GT(level(user_visible).wait_time.count(), 0U);
+  EXPECT_LT(level(user_visible).wait_time.count(), threads / 4);
+}
+
+// Rule: MET-3
 TEST_F(LoopMetricsTest, set_sampling_when_zero_then_nothing_is_measured) {
   loop_.set_sampling(0);
   for (int i = 0; i < 100; ++i) scheduler_.post([] {});
