@@ -90,7 +90,11 @@ Picture read_perfetto(const std::string& path) {
     const auto name = is_process ? first(descriptor["process"][0], "process_name")
                                  : first(descriptor["thread"][0], "thread_name");
     tracks[first(descriptor, "uuid")] = name;
-    if (!is_process) picture.tracks.push_back(name);
+    if (is_process) {
+      picture.process = name;
+    } else {
+      picture.tracks.push_back(name);
+    }
   }
   for (Mark& mark : picture.marks) mark.track = tracks.at(mark.track);
   return picture;
@@ -104,9 +108,12 @@ Picture read_json(const std::string& path) {
   std::map<int, std::string> tracks;
   std::ifstream in(path);
   const json file = json::parse(in);
+  EXPECT_EQ(file["displayTimeUnit"], "ns") << "a viewer would round";
   for (const json& event : file["traceEvents"]) {
     const auto phase = event["ph"].get<std::string>();
-    if (phase == "M") {
+    if (event.value("name", "") == "process_name") {
+      picture.process = event["args"]["name"];
+    } else if (phase == "M") {
       tracks[event["tid"]] = event["args"]["name"];
       picture.tracks.push_back(event["args"]["name"]);
     } else if (phase == "s") {

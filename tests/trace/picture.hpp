@@ -21,6 +21,7 @@ struct Mark {
 };
 
 struct Picture {
+  std::string process;
   std::vector<std::string> tracks;
   std::vector<Mark> marks;
 

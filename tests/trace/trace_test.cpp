@@ -1,6 +1,7 @@
 // What a Trace records of a program that is known. Rules: TRC-1 to TRC-6.
 #include <gmock/gmock.h>
 
+#include <cerrno>
 #include <functional>
 #include <heist/heist.hpp>
 #include <stdexcept>
@@ -49,6 +50,7 @@ TEST_P(TracedLoop, task_when_posted_then_an_arrow_goes_from_its_post_to_its_slic
   scheduler.post([] {});
   loop.run_until_idle();
   const Picture picture = stopped();
+  EXPECT_EQ(picture.process, program_invocation_short_name);
   EXPECT_THAT(picture.tracks, SizeIs(1));
   ASSERT_THAT(shapes_and_names(picture.marks),
               ElementsAre("instant post", "begin user-visible task", "end"));

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 
 #include "../os/output_file.hpp"
@@ -52,7 +53,9 @@ class JsonTraceFile {
       : record_(record), file_(path), pid_(std::to_string(getpid())) {}
 
   void write() {
-    file_.write("{\"traceEvents\":[\n");
+    // Chrome's viewer rounds to microseconds otherwise, and loses arrows of marks that are nearer.
+    file_.write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+    write_process();
     for (const auto& of : record_.found.threads) write_thread(of.thread);
     TraceStory(record_).tell_all([this](const TraceMark& mark) { write_mark(mark); });
     file_.write("],\n\"otherData\":{\"overwritten\":" + std::to_string(record_.found.overwritten) +
@@ -61,6 +64,11 @@ class JsonTraceFile {
   }
 
  private:
+  void write_process() {
+    write_event("{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":" + pid_ +
+                ",\"args\":{\"name\":" + json_text(program_invocation_short_name) + "}}");
+  }
+
   void write_thread(const TracedThread& thread) {
     write_event("{\"ph\":\"M\",\"name\":\"thread_name\"" + place_of(thread.id) +
                 ",\"args\":{\"name\":" + json_text(thread.name) + "}}");
@@ -75,12 +83,14 @@ class JsonTraceFile {
     if (!mark.arguments.empty()) event += ",\"args\":" + arguments_of(mark);
     write_event(event + "}");
     if (mark.begins) write_arrow("\"s\"", *mark.begins, place);
-    for (const TraceMark::Arrow arrow : mark.ends) write_arrow("\"f\",\"bp\":\"e\"", arrow, place);
+    for (const TraceMark::Arrow& arrow : mark.ends) write_arrow("\"f\",\"bp\":\"e\"", arrow, place);
   }
 
-  void write_arrow(const char* phase, TraceMark::Arrow arrow, const std::string& place) {
-    write_event(std::string("{\"ph\":") + phase + place +
-                ",\"cat\":\"heist\",\"name\":\"arrow\",\"id\":" + std::to_string(arrow) + "}");
+  void write_arrow(const char* phase, const TraceMark::Arrow& arrow, const std::string& place) {
+    // Viewers let people choose arrows by category.
+    const std::string name = json_text(arrow.name);
+    write_event(std::string("{\"ph\":") + phase + place + ",\"cat\":" + name + ",\"name\":" + name +
+                ",\"id\":" + std::to_string(arrow.number) + "}");
   }
 
   static std::string arguments_of(const TraceMark& mark) {

@@ -135,8 +135,9 @@ class PerfettoFile {
       annotation.add(annotation::number, argument.value);
       event.add(event::annotation, annotation);
     }
-    if (mark.begins) event.add_fixed(event::flow, *mark.begins);
-    for (const TraceMark::Arrow arrow : mark.ends) event.add_fixed(event::ending_flow, arrow);
+    if (mark.begins) event.add_fixed(event::flow, mark.begins->number);
+    for (const TraceMark::Arrow& arrow : mark.ends)
+      event.add_fixed(event::ending_flow, arrow.number);
     write_event(mark.nanoseconds, event);
   }
 

@@ -21,6 +21,9 @@ std::string name_of(TaskPriority priority) {
   return names[static_cast<std::size_t>(priority)];
 }
 
+TraceMark::Arrow arrow_of_post(std::uint64_t number) { return {number, "post"}; }
+TraceMark::Arrow arrow_of_change(std::uint64_t number) { return {number, "change of priority"}; }
+
 /// A level is that of the tasks of a priority, or of their continuations.
 std::string name_of_level(std::uint8_t level) {
   return name_of(static_cast<TaskPriority>(level / 2)) +
@@ -109,7 +112,7 @@ void TraceStory::make_post(const TraceEvent& event, TraceMark& mark) {
   waiting_[event.what] = task;
   mark.name = task.label != nullptr ? std::string("post of ") + task.label : "post";
   mark.arguments = {{"task", task.number}};
-  mark.begins = task.number;
+  mark.begins = arrow_of_post(task.number);
 }
 
 void TraceStory::make_start(const TraceEvent& event, TraceMark& mark) {
@@ -120,12 +123,12 @@ void TraceStory::make_start(const TraceEvent& event, TraceMark& mark) {
   mark.shape = TraceMark::Shape::begin;
   mark.name = label != nullptr ? label : name_of_level(event.level);
   mark.arguments = {{"task", task.number}, {"level", event.level}};
-  if (task.was_posted) mark.ends.push_back(task.number);
+  if (task.was_posted) mark.ends.push_back(arrow_of_post(task.number));
   if (event.other == nullptr) return;
   mark.arguments.push_back({"signal", signal_number(event.other)});
   const auto change = changes_.find(event.other);
   if (change == changes_.end()) return;
-  mark.ends.push_back(change->second);
+  mark.ends.push_back(arrow_of_change(change->second));
   changes_.erase(change);
 }
 
@@ -144,7 +147,7 @@ void TraceStory::make_abort(const TraceEvent& event, TraceMark& mark) {
     const Task task = take_task(event.what);
     if (task.label != nullptr) mark.name = std::string("abort of ") + task.label;
     mark.arguments = {{"task", task.number}};
-    if (task.was_posted) mark.ends.push_back(task.number);
+    if (task.was_posted) mark.ends.push_back(arrow_of_post(task.number));
   }
   const void* const signal = tracks_[mark.track].aborting;
   if (signal != nullptr) mark.arguments.push_back({"signal", signal_number(signal)});
@@ -154,8 +157,8 @@ void TraceStory::make_change(const TraceEvent& event, TraceMark& mark) {
   mark.name = name_of(static_cast<TaskPriority>(event.before)) + " -> " +
               name_of(static_cast<TaskPriority>(event.level));
   mark.arguments = {{"signal", signal_number(event.what)}};
-  mark.begins = ++last_number_;
-  changes_[event.what] = *mark.begins;
+  changes_[event.what] = ++last_number_;
+  mark.begins = arrow_of_change(last_number_);
 }
 
 /// The task waits no more.

@@ -23,7 +23,10 @@ struct TraceMark {
     std::uint64_t value;
   };
   /// An arrow goes from the mark at which its number begins to the one at which it ends.
-  using Arrow = std::uint64_t;
+  struct Arrow {
+    std::uint64_t number;
+    std::string_view name;  ///< what it stands for
+  };
 
   Shape shape = Shape::instant;
   std::size_t track = 0;
@@ -83,7 +86,7 @@ class TraceStory {
   std::unordered_map<const void*, Task> waiting_;
   std::unordered_map<const void*, std::uint64_t> signals_;
   /// Of signals whose priority has changed: the arrow to the first task that starts because of it.
-  std::unordered_map<const void*, TraceMark::Arrow> changes_;
+  std::unordered_map<const void*, std::uint64_t> changes_;
   std::vector<Track> tracks_;
 };
 
