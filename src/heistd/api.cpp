@@ -88,6 +88,9 @@ Result<Api::Step> Api::handle(const RequestHead& head, UnknownPattern unknown) {
   if (route->resource == Resource::kind) {
     return begin_upload(*route, head, *target, **client, unknown);
   }
+  if (route->resource == Resource::dump || route->resource == Resource::trace) {
+    return observe(*route, *target, **client);
+  }
   if (route->method == Method::put) return as_step(put_signal(*route, *target, **client));
   if (auto refusal = QueryReader(*target).finish()) return std::move(*refusal);
   return as_step(handle_plain(*route, **client));
@@ -140,6 +143,24 @@ std::optional<Result<Api::Step>> Api::judge_pattern(Client& client, const std::s
   auto check = service_.check_pattern(client, pattern);
   if (!check) return Result<Step>(check.error());
   return Result<Step>(Step(Checking{std::move(*check)}));
+}
+
+/// What agents do concerns all clients (SEC-1).
+Result<Api::Step> Api::observe(const Route& route, const Target& target, const Client& client) {
+  if (!client.is_operator) {
+    return Refusal{403, "not_operator", "only the client that --operator names may see this"};
+  }
+  const auto as_observing = [](Result<std::shared_ptr<Observation>> started) -> Result<Step> {
+    if (!started) return started.error();
+    return Step(Observing{std::move(*started)});
+  };
+  if (route.resource == Resource::dump) {
+    if (auto refusal = QueryReader(target).finish()) return std::move(*refusal);
+    return as_observing(observer_.dump());
+  }
+  const auto request = read_trace_request(target);
+  if (!request) return request.error();
+  return as_observing(observer_.trace(*request));
 }
 
 std::variant<Reply, Waiting> Api::finish(Upload upload) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <heistd/connections.hpp>
 #include <heistd/job_service.hpp>
+#include <heistd/observer.hpp>
 #include <heistd/query.hpp>
 #include <heistd/reply.hpp>
 #include <heistd/routes.hpp>
@@ -39,6 +40,11 @@ struct Checking {
   heist::Promise<void> verdict;
 };
 
+/// A thread makes the reply, which takes a while.
+struct Observing {
+  std::shared_ptr<Observation> observation;
+};
+
 /// What to do with a request whose pattern no agent has compiled.
 enum class UnknownPattern : std::uint8_t { check, accept };
 
@@ -47,12 +53,13 @@ enum class UnknownPattern : std::uint8_t { check, accept };
 /// Thread: the network's.
 class Api {
  public:
-  Api(ClientTable& clients, JobService& service, const Limits& limits) noexcept
-      : clients_(clients), service_(service), limits_(limits) {}
+  Api(ClientTable& clients, JobService& service, Observer& observer, const Limits& limits) noexcept
+      : clients_(clients), service_(service), observer_(observer), limits_(limits) {}
 
-  /// The answer, or an upload to be filled and given to finish(); or something to wait for (not for
-  /// ever: agents may have more urgent things to do), and then to call this again and accept.
-  using Step = std::variant<Reply, Upload, Checking>;
+  /// The answer, or what will have it; or an upload to be filled and given to finish(); or
+  /// something to wait for (not for ever: agents may have more urgent things to do), and then to
+  /// call this again and accept.
+  using Step = std::variant<Reply, Upload, Checking, Observing>;
   [[nodiscard]] Step begin(const RequestHead& head, UnknownPattern unknown = UnknownPattern::check);
 
   /// The answer, or a job whose end decides the answer.
@@ -73,6 +80,7 @@ class Api {
                             Client& client, UnknownPattern unknown);
   std::optional<Result<Step>> judge_pattern(Client& client, const std::string& pattern,
                                             UnknownPattern unknown);
+  Result<Step> observe(const Route& route, const Target& target, const Client& client);
   Handled health(const Target& target) const;
   Handled job(const Route& route, Client& client);
   Handled erase_job(Job& job, Client& client);
@@ -84,6 +92,7 @@ class Api {
 
   ClientTable& clients_;
   JobService& service_;
+  Observer& observer_;
   const Limits& limits_;
 };
 

@@ -41,8 +41,9 @@ void BlockDisposal::free(Blocks blocks, std::optional<Budget::Ticket> ticket) co
   if (blocks.size() <= few_blocks) return blocks.clear();
   try {
     // Where it is refused the blocks go with the task that could not be posted.
-    static_cast<void>(scheduler_.post(Step{*this, std::move(ticket), std::move(blocks)},
-                                      {.priority = heist::TaskPriority::user_blocking}));
+    static_cast<void>(
+        scheduler_.post(Step{*this, std::move(ticket), std::move(blocks)},
+                        {.priority = heist::TaskPriority::user_blocking, .label = "free upload"}));
   } catch (const std::bad_alloc&) {  // the same
   }
 }

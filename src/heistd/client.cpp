@@ -85,6 +85,13 @@ ClientTable::ClientTable(const std::vector<ClientSpec>& specs,
   anonymous_ = clients_.back().get();
 }
 
+bool ClientTable::set_operator(std::string_view name) noexcept {
+  const auto found = std::ranges::find(clients_, name, [](auto& client) { return client->name; });
+  if (found == clients_.end()) return false;
+  (*found)->is_operator = true;
+  return true;
+}
+
 std::size_t ClientTable::unfinished_jobs() const noexcept {
   std::size_t jobs = 0;
   for (const auto& client : clients_) jobs += client->jobs.unfinished().size();

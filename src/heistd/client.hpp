@@ -45,7 +45,8 @@ class Client {
 
   const std::string name;
   const heist::TaskPriority ceiling;
-  const bool anonymous;  ///< it is everybody who shows no token
+  const bool anonymous;      ///< it is everybody who shows no token
+  bool is_operator = false;  ///< it may see what all clients do
   const std::shared_ptr<Budget> budget;
   JobStore jobs;
   SignalGroups signals;
@@ -81,6 +82,9 @@ class ClientTable {
   /// Without a ceiling for anonymous clients, every request needs a token.
   ClientTable(const std::vector<ClientSpec>& specs,
               std::optional<heist::TaskPriority> anonymous_ceiling, const Limits& limits);
+
+  /// Has the client of that name see what all do; false when there is none.
+  bool set_operator(std::string_view name) noexcept;
 
   /// The client of an Authorization header's value (none: the anonymous client).
   ///

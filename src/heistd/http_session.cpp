@@ -123,7 +123,11 @@ asio::awaitable<void> HttpSession::serve_head(Parser& parser) {
   }
   in_step_ = !head.has_body();
   keep_alive_ = keep_alive_ && in_step_;
-  co_await answer(std::get<Reply>(step));
+  if (const auto* observing = std::get_if<Observing>(&step)) {
+    co_await wait_for_observation(*observing->observation);
+  } else {
+    co_await answer(std::get<Reply>(step));
+  }
 }
 
 asio::awaitable<void> HttpSession::receive(Parser& parser, Upload& upload) {

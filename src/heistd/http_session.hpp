@@ -8,6 +8,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
+#include <functional>
 #include <heistd/api.hpp>
 #include <heistd/connections.hpp>
 #include <heistd/deadline.hpp>
@@ -60,7 +61,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   Awaitable<void> receive(Parser& parser, Upload& upload);
   Awaitable<Error> receive_body(Parser& parser, Upload& upload, std::optional<Refusal>& refusal);
   Awaitable<void> wait_for_job(Waiting& waiting);
-  Awaitable<bool> client_left_before(const Job& job);
+  Awaitable<void> wait_for_observation(Observation& observation);
+  Awaitable<bool> client_left_before(const std::function<bool()>& finished);
   Awaitable<void> send_continue();
   Awaitable<void> answer(const Reply& reply);
   Awaitable<void> send(const Reply& reply);

@@ -1,5 +1,5 @@
-// What a connection's request waits for: a pattern's verdict, its job's end. The client may go
-// meanwhile.
+// What a connection's request waits for: a pattern's verdict, its job's end, a dump or a trace. The
+// client may go meanwhile.
 #include <poll.h>
 #include <algorithm>
 
@@ -49,7 +49,8 @@ asio::awaitable<void> HttpSession::wait_for_job(Waiting& waiting) {
   waiting.job->on_finished = [self = weak_from_this()] {
     if (const auto session = self.lock()) session->finished_.cancel();
   };
-  const bool left = co_await client_left_before(job);
+  const std::function<bool()> finished = [&job] { return job.finished(); };
+  const bool left = co_await client_left_before(finished);
   waiting.share = {};
   if (left) {
     keep_alive_ = false;
@@ -60,15 +61,32 @@ asio::awaitable<void> HttpSession::wait_for_job(Waiting& waiting) {
   co_await answer(reply);
 }
 
-/// Waits until the job has finished (false) or the client has closed its end (true). Requests that
-/// come meanwhile are read ahead; when there is no room for more, the connection's state is polled.
-asio::awaitable<bool> HttpSession::client_left_before(const Job& job) {
-  while (!job.finished()) {
+/// Nobody is to wait for a trace that nobody will read.
+asio::awaitable<void> HttpSession::wait_for_observation(Observation& observation) {
+  deadline_->clear();
+  observation.on_made = [self = weak_from_this()] {
+    if (const auto session = self.lock()) session->finished_.cancel();
+  };
+  const std::function<bool()> made = [&observation] { return observation.reply.has_value(); };
+  const bool left = co_await client_left_before(made);
+  if (left) {
+    keep_alive_ = false;
+    observation.end_early();
+    co_return;
+  }
+  co_await answer(*observation.reply);
+}
+
+/// Waits until what is waited for has finished (false) or the client has closed its end (true).
+/// Requests that come meanwhile are read ahead; when there is no room for more, the connection's
+/// state is polled.
+asio::awaitable<bool> HttpSession::client_left_before(const std::function<bool()>& finished) {
+  while (!finished()) {
     const auto room = room_to_read_ahead();
     if (room.size() == 0) {
       finished_.expires_after(peer_check_interval);
       co_await finished_.async_wait(as_tuple);
-      if (!job.finished() && peer_has_left(socket_)) co_return true;
+      if (!finished() && peer_has_left(socket_)) co_return true;
       continue;
     }
     finished_.expires_at(Clock::time_point::max());
@@ -77,7 +95,7 @@ asio::awaitable<bool> HttpSession::client_left_before(const Job& job) {
     const auto [order, error, bytes, expiry] =
         co_await group.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
     buffer_.commit(bytes);
-    if (error && !job.finished()) co_return true;
+    if (error && !finished()) co_return true;
   }
   co_return false;
 }

@@ -53,12 +53,14 @@ class Job {
 
   /// What only an unfinished job has.
   struct Unfinished {
+    explicit Unfinished(heist::TaskPriority priority) : controller(priority) {}
+
     std::optional<SignalGroup::Jobs::iterator> place_in_group;
     JobCounts::Place place_in_counts;
     bool counted = false;
-    heist::TaskController controller{heist::TaskPriority::user_visible};  ///< of this job alone
+    heist::TaskController controller;  ///< of this job alone
   };
-  std::optional<Unfinished> unfinished = Unfinished{};
+  std::optional<Unfinished> unfinished;
 
   /// Called once, when the job has finished; by whoever waits for it.
   std::function<void()> on_finished;

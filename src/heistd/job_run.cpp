@@ -23,6 +23,19 @@ struct ChunkTimer {
   const Clock::time_point start = Clock::now();
 };
 
+/// What a trace and a dump call the task.
+heist::TaskLabel label_of(JobKind kind) noexcept {
+  switch (kind) {
+    case JobKind::digest:
+      return "digest";
+    case JobKind::compress:
+      return "compress";
+    case JobKind::search:
+      break;
+  }
+  return "search";
+}
+
 }  // namespace
 
 JobRun::JobRun(JobStart start, heist::Scheduler scheduler)
@@ -35,6 +48,7 @@ heist::Promise<JobEnd> JobRun::post_first() {
   options.signal = start_.signal;
   options.priority = start_.priority;
   options.delay = start_.delay;
+  options.label = label_of(start_.kind);
   return scheduler_.post_task([self = shared_from_this()] { return self->run(); }, options);
 }
 

@@ -88,6 +88,7 @@ struct JobEnd {
 
 /// What it takes to run a job.
 struct JobStart {
+  JobKind kind;
   std::unique_ptr<JobWork> work;
   Budget::Ticket ticket;
   heist::TaskSignal signal;                     ///< of this job alone

@@ -78,7 +78,7 @@ Result<heist::Promise<void>> JobService::check_pattern(Client& client, const std
     return unavailable("queue_full", "this client's unfinished jobs take too much memory");
   auto verdict =
       scheduler_.post_task([pattern, ticket = std::move(*ticket)] { return judge(pattern); },
-                           {.priority = client.ceiling});
+                           {.priority = client.ceiling, .label = "check pattern"});
   if (verdict.reason()) return shutting_down_refusal();
   auto known = heist::Promise<void>::with_resolver();
   heist::async_wait(verdict, asio::bind_executor(
@@ -121,14 +121,14 @@ Result<std::shared_ptr<Job>> JobService::make_job(Client& client, const JobReque
   job->runnable_at = Clock::now() + request.delay;
   if (request.signal_name.empty()) {
     if (!job->fixed_priority) job->fixed_priority = client.default_priority();
-    job->progress = std::make_shared<JobProgress>(client.counts_of(*job->fixed_priority));
-    return job;
+  } else {
+    job->signal_name = request.signal_name;
+    job->group = client.signals.find_or_make(request.signal_name, client.default_priority());
+    if (!job->group) return too_many_signals();
   }
-  job->signal_name = request.signal_name;
-  job->group = client.signals.find_or_make(request.signal_name, client.default_priority());
-  if (!job->group) return too_many_signals();
   job->progress = std::make_shared<JobProgress>(
       job->fixed_priority ? client.counts_of(*job->fixed_priority) : job->group->counts);
+  job->unfinished.emplace(job->priority());
   return job;
 }
 
@@ -161,15 +161,10 @@ void JobService::take_back(Client& client, Job& job) {
 void JobService::post(Client& client, Job& job, const JobRequest& request, Blocks body,
                       Budget::Ticket ticket) {
   auto& mine = *job.unfinished;
-  // Nobody has the signal yet: only the value changes.
-  mine.controller.set_priority(job.priority());
-  JobStart start{make_work(request, std::move(body)),
-                 std::move(ticket),
-                 mine.controller.signal(),
-                 job.group,
-                 job.fixed_priority,
-                 request.delay,
-                 job.progress};
+  JobStart start{request.kind,      make_work(request, std::move(body)),
+                 std::move(ticket), mine.controller.signal(),
+                 job.group,         job.fixed_priority,
+                 request.delay,     job.progress};
   // Requests ask for no more than that, either: this is where it holds whatever they ask for
   // (SEC-1).
   const auto run =

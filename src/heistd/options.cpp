@@ -20,6 +20,8 @@ struct Raw {
 constexpr std::size_t most_counted = 1'000'000'000;
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40U;
 constexpr std::int64_t most_milliseconds = std::int64_t{24} * 3600 * 1000;
+/// What a heist::Watchdog takes.
+constexpr std::int64_t most_reported = std::int64_t{3600} * 1000;
 constexpr std::size_t most_connections = 1'000'000;
 
 /// What does not fit into the type is out of the range, too.
@@ -38,11 +40,12 @@ void add_share(CLI::App& app, const std::string& name, std::size_t& value,
 }
 
 void add_time(CLI::App& app, const std::string& name, std::chrono::milliseconds& value,
-              const std::string& help, std::int64_t least = 1) {
+              const std::string& help, std::int64_t least = 1,
+              std::int64_t most = most_milliseconds) {
   app.add_option_function<std::int64_t>(
          name, [&value](std::int64_t count) { value = std::chrono::milliseconds(count); }, help)
-      ->default_str(std::to_string(value.count()))
-      ->check(CLI::Range(least, most_milliseconds));
+      ->default_str(value.count() > 0 ? std::to_string(value.count()) : "")
+      ->check(CLI::Range(least, most));
 }
 
 CLI::Option* add_size(CLI::App& app, const std::string& name, std::size_t& value,
@@ -80,6 +83,20 @@ void add_network(CLI::App& app, Options& options, Raw& raw) {
       ->allow_extra_args(false);
   add_time(app, "--drain-deadline", options.drain_deadline,
            "Milliseconds jobs may go on after SIGTERM or SIGINT", 0);
+}
+
+void add_observation(CLI::App& app, Options& options) {
+  app.add_option("--operator", options.operator_name,
+                 "The client that may ask for /debug/dump and /debug/trace, which show what all "
+                 "clients have the agents do; anonymous is the one without a token. Nobody may "
+                 "unless given")
+      ->type_name("NAME")
+      ->default_str("");
+  add_time(
+      app, "--report-tasks-over", options.report_tasks_over,
+      "Milliseconds after which a chunk of a job that still runs is reported on standard error. "
+      "None is unless given",
+      1, most_reported);
 }
 
 void add_connections(CLI::App& app, Limits& limits) {
@@ -153,6 +170,16 @@ void read_clients(const Raw& raw, Options& options) {
   options.anonymous_ceiling = heist::parse_task_priority(raw.anonymous_ceiling);
 }
 
+void check_operator(const Options& options) {
+  const std::string& name = options.operator_name;
+  if (name.empty()) return;
+  const bool is_known =
+      name == "anonymous"
+          ? options.anonymous_ceiling.has_value()
+          : std::ranges::find(options.clients, name, &ClientSpec::name) != options.clients.end();
+  if (!is_known) refuse("--operator", "there is no client " + name);
+}
+
 void read_max_wait(const Raw& raw, Options& options) {
   const auto parsed = parse_max_wait(raw.max_wait);
   if (const auto* error = std::get_if<std::string>(&parsed)) refuse("--max-wait", *error);
@@ -184,9 +211,11 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
   add_connections(app, options.limits);
   add_limits(app, options.limits);
   add_clients(app, raw);
+  add_observation(app, options);
   try {
     app.parse(argc, argv);
     read_clients(raw, options);
+    check_operator(options);
     read_max_wait(raw, options);
     check_memory(options.limits);
   } catch (const CLI::ParseError& error) {

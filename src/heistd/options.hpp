@@ -23,6 +23,8 @@ struct Options {
   std::vector<ClientSpec> clients;
   /// Empty: requests without a token are refused.
   std::optional<heist::TaskPriority> anonymous_ceiling = heist::TaskPriority::user_blocking;
+  std::string operator_name;  ///< of the client that may see what all do; empty: none may
+  std::chrono::milliseconds report_tasks_over{0};  ///< zero: never
   std::chrono::milliseconds drain_deadline{5000};
 };
 

@@ -13,6 +13,8 @@ using Path = std::vector<std::string>;
 std::optional<Resource> resource_of(const Path& path) {
   if (path == Path{"healthz"}) return Resource::health;
   if (path == Path{"stats"}) return Resource::stats;
+  if (path == Path{"debug", "dump"}) return Resource::dump;
+  if (path == Path{"debug", "trace"}) return Resource::trace;
   if (path.size() == 2 && path[0] == "signals") return Resource::signal;
   if (path.size() < 2 || path[0] != "jobs") return std::nullopt;
   if (path.size() == 2 && parse_job_kind(path[1])) return Resource::kind;

@@ -10,7 +10,7 @@
 
 namespace heistd {
 
-enum class Resource : std::uint8_t { health, stats, kind, job, job_result, signal };
+enum class Resource : std::uint8_t { health, stats, kind, job, job_result, signal, dump, trace };
 
 enum class Method : std::uint8_t { get, post, put, erase };
 

@@ -1,6 +1,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 #include <csignal>
+#include <heist/dump.hpp>
 #include <heistd/listening.hpp>
 #include <heistd/memory_reserve.hpp>
 #include <heistd/server.hpp>
@@ -51,13 +52,21 @@ Server::Server(Options options)
               [this](const heist::CloseReport& report) { finish_drain(report); }),
       cluster_(std::in_place, cluster_options(options_)),
       service_(cluster_->scheduler(), io_.get_executor()),
-      api_(clients_, service_, options_.limits),
+      observer_(
+          std::in_place, [this] { return heist::dump(*cluster_); }, cluster_->size(),
+          io_.get_executor()),
+      api_(clients_, service_, *observer_, options_.limits),
       names_(options_.hosts) {
+  if (!options_.operator_name.empty()) clients_.set_operator(options_.operator_name);
+  if (options_.report_tasks_over.count() > 0)
+    watchdog_.emplace(*cluster_, heist::WatchdogOptions{.limit = options_.report_tasks_over});
   await_signal();
 }
 
 Server::~Server() {
   closer_.reset();
+  observer_.reset();
+  watchdog_.reset();
   // First of all, as its last words go to the service and the io_context.
   cluster_.reset();
 }
@@ -167,6 +176,7 @@ void Server::start_drain(int signal_number) {
   drain_start_ = Clock::now();
   finished_before_drain_ = service_.finished_count();
   service_.start_shutdown();
+  observer_->end_trace();
   // Before all that might fail.
   closer_->close_until(drain_start_ + options_.drain_deadline);
   std::cout << "heistd: " << (signal_number == SIGTERM ? "SIGTERM" : "SIGINT")

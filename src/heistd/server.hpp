@@ -7,6 +7,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <heist/agent_cluster.hpp>
+#include <heist/watchdog.hpp>
 #include <heistd/api.hpp>
 #include <heistd/client.hpp>
 #include <heistd/closer.hpp>
@@ -14,6 +15,7 @@
 #include <heistd/http_session.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/network_reserve.hpp>
+#include <heistd/observer.hpp>
 #include <heistd/options.hpp>
 #include <heistd/served_names.hpp>
 #include <memory>
@@ -72,7 +74,9 @@ class Server {
   // Before the agents, whose malloc may leave no address space for the stack of its thread.
   std::optional<Closer> closer_;
   std::optional<heist::AgentCluster> cluster_;
+  std::optional<heist::Watchdog> watchdog_;
   JobService service_;
+  std::optional<Observer> observer_;
   Api api_;
   ServedNames names_;
   std::unordered_set<std::shared_ptr<HttpSession>> sessions_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
+#include <heist/dump.hpp>
 #include <heist/event_loop.hpp>
 #include <heistd/api.hpp>
 #include <nlohmann/json.hpp>
@@ -28,6 +29,7 @@ class ApiFixture : public testing::Test {
     std::string body;
     std::vector<std::pair<std::string, std::string>> headers;
     std::optional<Waiting> waiting;  ///< instead of all that: it waits for a job
+    std::shared_ptr<Observation> observation = nullptr;  ///< or for this
 
     [[nodiscard]] Json json() const { return Json::parse(body); }
     [[nodiscard]] std::string error() const { return json()["error"]["code"]; }
@@ -48,11 +50,15 @@ class ApiFixture : public testing::Test {
       step = api.begin(head);
     }
     if (auto* reply = std::get_if<Reply>(&step)) return answer(*reply);
+    Answer waits;
+    if (auto* observing = std::get_if<Observing>(&step)) {
+      waits.observation = observing->observation;
+      return waits;
+    }
     auto& upload = std::get<Upload>(step);
     feed(upload, body);
     auto end = api.finish(std::move(upload));
     if (auto* reply = std::get_if<Reply>(&end)) return answer(*reply);
-    Answer waits;
     waits.waiting = std::get<Waiting>(std::move(end));
     return waits;
   }
@@ -79,6 +85,15 @@ class ApiFixture : public testing::Test {
     return network.poll_one() > 0;
   }
 
+  /// Waits for the reply that a thread makes.
+  Answer made(const Answer& waits) {
+    while (!waits.observation->reply) {
+      network.restart();
+      network.run_one();
+    }
+    return answer(*waits.observation->reply);
+  }
+
   static Answer answer(const Reply& reply) {
     return {reply.status, join(reply.body), reply.headers, {}};
   }
@@ -92,7 +107,8 @@ class ApiFixture : public testing::Test {
                       heist::TaskPriority::user_blocking,
                       limits};
   JobService service{loop.scheduler(), network.get_executor()};
-  Api api{clients, service, limits};
+  Observer observer{[this] { return heist::dump(loop); }, 1, network.get_executor()};
+  Api api{clients, service, observer, limits};
   Client& anonymous = **clients.authenticate(std::nullopt);
 
  private:

@@ -9,8 +9,7 @@ namespace heistd {
 namespace {
 
 struct PatternChecks : ApiFixture {
-  std::variant<Reply, Upload, Checking> begin(std::string_view pattern,
-                                              UnknownPattern unknown = UnknownPattern::check) {
+  Api::Step begin(std::string_view pattern, UnknownPattern unknown = UnknownPattern::check) {
     target = "/jobs/search?pattern=" + std::string(pattern);
     return api.begin({"POST", target, authorization, 1, false}, unknown);
   }

@@ -22,6 +22,8 @@ TEST(Routes, find_when_known_then_resource_method_and_name) {
   EXPECT_EQ(route("PUT", "/signals/x")->resource, Resource::signal);
   EXPECT_EQ(route("HEAD", "/stats")->method, Method::get);
   EXPECT_EQ(route("GET", "/healthz")->resource, Resource::health);
+  EXPECT_EQ(route("GET", "/debug/dump")->resource, Resource::dump);
+  EXPECT_EQ(route("GET", "/debug/trace")->resource, Resource::trace);
 }
 
 TEST(Routes, find_when_path_unknown_then_404) {
@@ -29,7 +31,8 @@ TEST(Routes, find_when_path_unknown_then_404) {
        {std::string("/"), std::string("/jobs"), std::string("/jobs/"), std::string("/jobs/other"),
         std::string("/signals"), "/jobs/" + id + "x", "/jobs/" + id + "/other",
         std::string("/jobs/digest/result"), std::string("/healthz/"), std::string("/Stats"),
-        std::string("/signals/a/b"), "/jobs/" + std::string(32, 'A')}) {
+        std::string("/signals/a/b"), std::string("/debug"), std::string("/debug/other"),
+        "/jobs/" + std::string(32, 'A')}) {
     const auto found = route("GET", path);
     ASSERT_FALSE(found) << path;
     EXPECT_EQ(found.error().status, 404U) << path;

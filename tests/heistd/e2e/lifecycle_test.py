@@ -52,6 +52,9 @@ class Start(ServerTest):
             (("--max-wait", "background=2h"), '"2h"'),
             (("--host", "http://a"), "--host"),
             (("--max-body", "2MB", "--max-unsent-bytes", "1MB"), "--max-unsent-bytes"),
+            (("--operator", "bob"), "--operator"),
+            (("--operator", "anonymous", "--anonymous-ceiling", "none"), "--operator"),
+            (("--report-tasks-over", "0"), "--report-tasks-over"),
             (("--nonsense",), "nonsense"),
         ):
             with self.subTest(options=options):

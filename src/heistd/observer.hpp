@@ -1,0 +1,83 @@
+// Observer: what an operator asks for to see inside of the server, made beside the network.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <future>
+#include <heistd/refusal.hpp>
+#include <heistd/reply.hpp>
+#include <heistd/trace_request.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace heistd {
+
+/// A reply that is being made.   Thread: the network's, but for enough().
+class Observation {
+ public:
+  /// Empty until it is made.
+  std::optional<Reply> reply;
+  /// Called once, when the reply is there; by whoever waits for it.
+  std::function<void()> on_made;
+
+  /// Ends a trace before its time; whoever waits gets what it has.
+  void end_early() {
+    if (!std::exchange(ended_early_, true)) early_end_.set_value();
+  }
+  /// For the thread that makes it, which takes it once.
+  [[nodiscard]] std::future<void> early_end() { return early_end_.get_future(); }
+
+ private:
+  std::promise<void> early_end_;
+  bool ended_early_ = false;
+};
+
+/// Dumps and traces take milliseconds to make, and more with many jobs, so each gets a thread.
+/// There is one of either at a time, which bounds the threads and the memory.
+///
+/// Thread: the network's.
+class Observer {
+ public:
+  using Network = boost::asio::io_context::executor_type;
+  using Dump = std::function<std::string()>;
+
+  /// `dump` can be called on any thread. As many threads run jobs as `agents` says.
+  Observer(Dump dump, std::size_t agents, const Network& network)
+      : dump_(std::move(dump)), agents_(agents), network_(network) {}
+  /// Ends a trace that runs.   Blocks: while a reply is made.
+  ~Observer();
+  Observer(const Observer&) = delete;
+  Observer& operator=(const Observer&) = delete;
+
+  /// What the agents do and what waits, as text.   Errors: 409 "dump_running", std::bad_alloc.
+  [[nodiscard]] Result<std::shared_ptr<Observation>> dump();
+  /// Records what happens from now on.   Errors: 409 "trace_running", std::bad_alloc.
+  [[nodiscard]] Result<std::shared_ptr<Observation>> trace(const TraceRequest& request);
+  /// A trace that runs ends now.
+  void end_trace();
+
+ private:
+  /// What one of the two kinds has under way.
+  struct Place {
+    std::thread thread;
+    std::shared_ptr<Observation> observation;
+  };
+
+  template <class Make>
+  std::shared_ptr<Observation> start(Place& place, Make make);
+  static void finish(Place& place, const std::shared_ptr<Observation>& observation,
+                     const std::exception_ptr& error, Reply reply);
+
+  const Dump dump_;
+  const std::size_t agents_;
+  Network network_;
+  Place dumping_;
+  Place tracing_;
+};
+
+}  // namespace heistd
