@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <functional>
 #include <heist/heist.hpp>
+#include <limits>
+#include <new>
 #include <stdexcept>
 #include <system_error>
 
@@ -149,6 +151,26 @@ TEST_P(TracedLoop, trace_when_stopped_then_it_records_no_more) {
   EXPECT_THAT(picture_of(trace, GetParam()).marks, IsEmpty());
 }
 
+// Rules: TRC-3, TRC-4. The second signal has the memory of the first one.
+TEST_P(TracedLoop, signals_when_their_addresses_are_the_same_then_they_are_different_signals) {
+  {
+    TaskController first(TaskPriority::background);
+    first.set_priority(TaskPriority::user_blocking);
+  }
+  TaskController second(TaskPriority::background);
+  scheduler.post([] {}, {.signal = second.signal()});
+  loop.run_until_idle();
+  const Picture picture = stopped();
+  const auto changes = picture.all("background -> user-blocking");
+  const auto posts = picture.all("post");
+  const auto starts = picture.all("background task");
+  ASSERT_THAT(changes, SizeIs(1));
+  ASSERT_THAT(posts, SizeIs(1));
+  ASSERT_THAT(starts, SizeIs(1));
+  EXPECT_EQ(starts[0].ends, posts[0].begins) << "no arrow comes from the change of another signal";
+  EXPECT_NE(starts[0].arguments.at("signal"), changes[0].arguments.at("signal"));
+}
+
 /// Agents of a cluster. What they record of their sleeps comes in between.
 class TracedCluster : public testing::Test {
  protected:
@@ -287,6 +309,32 @@ TEST(TraceLosses, threads_when_they_have_ended_then_the_next_trace_has_room_for_
   loop.run_until_idle();
 }
 
+// Rules: TRC-2, TRC-5. The last task has the memory of the first one, which another thread posted,
+// and only that one's post is left.
+TEST(TraceLosses, task_when_the_events_before_it_are_lost_then_no_arrow_comes_from_another_post) {
+  EventLoop loop{{.clock = LoopClock::virtual_time}};
+  TaskController fills_the_ring;
+  Trace trace({.events_per_thread = 4, .threads = 2});
+  support::on_thread([&] { loop.scheduler().post([] {}); });
+  loop.run_until_idle();
+  loop.scheduler().post([] {});
+  loop.run_until_idle();
+  fills_the_ring.set_priority(TaskPriority::background);
+  fills_the_ring.set_priority(TaskPriority::user_visible);
+  trace.stop();
+  const Picture picture = picture_of(trace, Format::json);
+  const auto starts = picture.all("user-visible task");
+  ASSERT_THAT(picture.all("post"), SizeIs(1));
+  ASSERT_THAT(starts, SizeIs(1));
+  EXPECT_THAT(starts[0].ends, IsEmpty());
+}
+
+TEST(TraceOptionsChecked, events_when_their_number_is_the_largest_then_there_is_no_memory) {
+  constexpr auto largest = std::numeric_limits<std::size_t>::max();
+  EXPECT_THROW(Trace({.events_per_thread = largest}), std::bad_alloc);
+  EXPECT_THROW(Trace({.events_per_thread = largest - 1}), std::bad_alloc);
+}
+
 TEST(TraceOptionsChecked, option_when_zero_then_it_is_named) {
   const auto message_of = [](const TraceOptions& options) -> std::string {
     try {
@@ -298,6 +346,16 @@ TEST(TraceOptionsChecked, option_when_zero_then_it_is_named) {
   };
   EXPECT_THAT(message_of({.events_per_thread = 0}), HasSubstr("events_per_thread"));
   EXPECT_THAT(message_of({.threads = 0}), HasSubstr("threads"));
+}
+
+// Readers of JSON refuse a file with text of another encoding.
+TEST(TraceFiles, label_when_it_is_no_utf_8_then_the_file_can_be_read) {
+  EventLoop loop{{.clock = LoopClock::virtual_time}};
+  Trace trace;
+  loop.scheduler().post([] {}, {.label = "caf\xE9 \xC3\xA9t\xC3"});
+  loop.run_until_idle();
+  const Picture picture = picture_of(trace, Format::json);
+  EXPECT_THAT(picture.all("caf\xEF\xBF\xBD \xC3\xA9t\xEF\xBF\xBD"), SizeIs(1));
 }
 
 TEST(TraceFiles, file_when_it_cannot_be_written_then_the_error_names_it_and_the_reason) {

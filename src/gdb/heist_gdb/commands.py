@@ -13,6 +13,9 @@ They read memory only, so they work on a running process that gdb has stopped an
     def __init__(self):
         super().__init__("heist", gdb.COMMAND_STATUS, prefix=True)
 
+    def invoke(self, _argument, _from_tty):
+        gdb.execute("help heist")
+
 
 class Shown(gdb.Command):
     """A command that prints lines, and whose errors say what to do."""

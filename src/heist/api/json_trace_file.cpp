@@ -6,6 +6,7 @@
 
 #include "../os/output_file.hpp"
 #include "trace_files.hpp"
+#include "utf_8.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -13,7 +14,7 @@ namespace {
 
 std::string json_text(std::string_view text) {
   std::string all = "\"";
-  for (const char letter : text) {
+  for (const char letter : as_utf_8(text)) {
     const auto code = static_cast<unsigned char>(letter);
     if (code < ' ') {
       std::array<char, 8> escape{};

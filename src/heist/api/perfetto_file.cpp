@@ -5,6 +5,7 @@
 #include "../os/output_file.hpp"
 #include "proto_message.hpp"
 #include "trace_files.hpp"
+#include "utf_8.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -85,7 +86,7 @@ class PerfettoFile {
   void write_process() {
     ProtoMessage process;
     process.add(process::pid, pid_);
-    process.add(process::name, program_invocation_short_name);
+    process.add(process::name, as_utf_8(program_invocation_short_name));
     ProtoMessage descriptor;
     descriptor.add(descriptor::uuid, process_track);
     descriptor.add(descriptor::process, process);
@@ -97,7 +98,7 @@ class PerfettoFile {
     ProtoMessage thread;
     thread.add(thread::pid, pid_);
     thread.add(thread::tid, of.id);
-    thread.add(thread::name, of.name);
+    thread.add(thread::name, as_utf_8(of.name));
     ProtoMessage descriptor;
     descriptor.add(descriptor::uuid, track_of_thread(track));
     descriptor.add(descriptor::parent, process_track);
@@ -127,7 +128,7 @@ class PerfettoFile {
     ProtoMessage event;
     event.add(event::type, type_of(mark.shape));
     event.add(event::track, track_of_thread(mark.track));
-    if (!mark.name.empty()) event.add(event::name, mark.name);
+    if (!mark.name.empty()) event.add(event::name, as_utf_8(mark.name));
     if (!mark.name.empty()) event.add(event::category, "heist");
     for (const TraceMark::Argument& argument : mark.arguments) {
       ProtoMessage annotation;

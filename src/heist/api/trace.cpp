@@ -22,16 +22,18 @@ class TraceRun {
 
   void stop() {
     if (kept_) return;
-    Tracing::stop();
     kept_.emplace();
-    kept_ = read();
+    TracedEvents found = Tracing::stop_and_read(rings_);
+    kept_ = {.found = std::move(found), .begin = begin_, .end = TraceTime::now()};
   }
-  [[nodiscard]] TraceRecord record() const { return kept_ ? *kept_ : read(); }
+  [[nodiscard]] TraceRecord record() const { return kept_ ? *kept_ : so_far(); }
 
  private:
-  [[nodiscard]] TraceRecord read() const {
-    TracedEvents found = Tracing::read(rings_);
-    return {.found = std::move(found), .begin = begin_, .end = TraceTime::now()};
+  /// It ends before it is read: what a thread records later may have causes on threads that have
+  /// been read already.
+  [[nodiscard]] TraceRecord so_far() const {
+    const TraceTime end = TraceTime::now();
+    return {.found = Tracing::read(rings_), .begin = begin_, .end = end};
   }
 
   const TraceTime begin_;

@@ -30,12 +30,14 @@ std::string name_of_level(std::uint8_t level) {
          (level % 2 == 1 ? " continuation" : " task");
 }
 
-/// What a thread recorded for an earlier trace may come late.
+/// What a thread recorded for an earlier trace may come late, and threads may record more while
+/// others are read.
 std::vector<Placed> in_order(const TraceRecord& record) {
   std::vector<Placed> all;
   for (std::size_t track = 0; track < record.found.threads.size(); ++track) {
     for (const TraceEvent& event : record.found.threads[track].events) {
-      if (event.time >= record.begin.count) all.push_back({&event, track});
+      if (event.time >= record.begin.count && event.time <= record.end.count)
+        all.push_back({&event, track});
     }
   }
   // Events of one thread and one time stand as that thread recorded them.
@@ -43,6 +45,16 @@ std::vector<Placed> in_order(const TraceRecord& record) {
     return std::tuple(placed.event->time, placed.track, placed.event);
   });
   return all;
+}
+
+/// The time from which on no event was overwritten.
+std::uint64_t begin_of_all(const TraceRecord& record) {
+  std::uint64_t begin = record.begin.count;
+  for (const TracedEvents::OfThread& of : record.found.threads) {
+    if (!of.lacks_some) continue;
+    begin = std::max(begin, of.events.empty() ? record.end.count : of.events.front().time);
+  }
+  return begin;
 }
 
 }  // namespace
@@ -59,6 +71,7 @@ std::uint64_t TraceStory::nanoseconds_of(std::uint64_t time) const noexcept {
 
 void TraceStory::tell_all(const Tell& tell) {
   tracks_.assign(record_.found.threads.size(), {});
+  begin_of_all_ = begin_of_all(record_);
   for (const Placed& placed : in_order(record_)) {
     TraceMark mark{.track = placed.track, .nanoseconds = nanoseconds_of(placed.event->time)};
     if (make(*placed.event, mark)) tell(mark);
@@ -78,6 +91,10 @@ bool TraceStory::make(const TraceEvent& event, TraceMark& mark) {
       break;
     case TraceKind::end:
       return make_end(Open::task, mark);
+    case TraceKind::birth:
+      signals_.erase(event.what);
+      changes_.erase(event.what);
+      return false;
     case TraceKind::signal:
       tracks_[mark.track].aborting = event.what;
       mark.name = "abort of a signal";
@@ -109,7 +126,7 @@ bool TraceStory::make(const TraceEvent& event, TraceMark& mark) {
 void TraceStory::make_post(const TraceEvent& event, TraceMark& mark) {
   const Task task{
       .number = ++last_number_, .label = static_cast<const char*>(event.other), .was_posted = true};
-  waiting_[event.what] = task;
+  if (event.time >= begin_of_all_) waiting_[event.what] = task;
   mark.name = task.label != nullptr ? std::string("post of ") + task.label : "post";
   mark.arguments = {{"task", task.number}};
   mark.begins = arrow_of_post(task.number);
@@ -157,7 +174,8 @@ void TraceStory::make_change(const TraceEvent& event, TraceMark& mark) {
   mark.name = name_of(static_cast<TaskPriority>(event.before)) + " -> " +
               name_of(static_cast<TaskPriority>(event.level));
   mark.arguments = {{"signal", signal_number(event.what)}};
-  changes_[event.what] = ++last_number_;
+  ++last_number_;
+  if (event.time >= begin_of_all_) changes_[event.what] = last_number_;
   mark.begins = arrow_of_change(last_number_);
 }
 
@@ -171,7 +189,9 @@ TraceStory::Task TraceStory::take_task(const void* address) {
 }
 
 std::uint64_t TraceStory::signal_number(const void* address) {
-  return signals_.try_emplace(address, signals_.size() + 1).first->second;
+  const auto [signal, is_new] = signals_.try_emplace(address, last_signal_ + 1);
+  if (is_new) ++last_signal_;
+  return signal->second;
 }
 
 }  // namespace HEIST_NAMESPACE::detail

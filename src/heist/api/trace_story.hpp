@@ -44,9 +44,10 @@ struct TraceRecord {
   TraceTime end;
 };
 
-/// Tells the events of all threads in the order of their times. Tasks and signals get numbers. A
-/// task's number is that of its post, so two tasks that had the same address are different ones.
-/// Signals are told apart by their addresses only.
+/// Tells the events of all threads in the order of their times. Tasks and signals get numbers: a
+/// task with its post, and a signal when it is first named after its birth. So two that had the
+/// same address are different ones. An arrow begins only where no event was overwritten any more,
+/// as otherwise it might end at a later task that had the same address.
 class TraceStory {
  public:
   using Tell = std::function<void(const TraceMark&)>;
@@ -82,7 +83,9 @@ class TraceStory {
   [[nodiscard]] std::uint64_t signal_number(const void* address);
 
   const TraceRecord& record_;
+  std::uint64_t begin_of_all_ = 0;  ///< from here on no event was overwritten
   std::uint64_t last_number_ = 0;
+  std::uint64_t last_signal_ = 0;
   std::unordered_map<const void*, Task> waiting_;
   std::unordered_map<const void*, std::uint64_t> signals_;
   /// Of signals whose priority has changed: the arrow to the first task that starts because of it.

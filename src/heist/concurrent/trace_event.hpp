@@ -11,6 +11,7 @@ enum class TraceKind : std::uint8_t {
   label,     ///< what starts next on this thread has this label
   start,     ///< it starts
   end,       ///< what has started last on this thread ends
+  birth,     ///< a signal has been made; one that had the same address is gone
   signal,    ///< a signal is aborted, and its tasks next
   abort,     ///< the signal that was recorded before has aborted a task
   priority,  ///< a signal's priority has changed

@@ -10,6 +10,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "trace_event.hpp"
 
@@ -42,8 +43,7 @@ struct TracedThread {
 class TraceRing {
  public:
   /// Keeps the last `events`.   Errors: std::bad_alloc.
-  explicit TraceRing(std::size_t events)
-      : places_(events + 1), memory_(allocator().allocate(places_)) {}
+  explicit TraceRing(std::size_t events) : places_(events + 1), memory_(allocate(places_)) {}
   TraceRing(const TraceRing&) = delete;
   TraceRing& operator=(const TraceRing&) = delete;
   ~TraceRing() {
@@ -94,35 +94,31 @@ class TraceRing {
 
   // What starters and readers call.
 
-  /// Returns how many events were recorded before.
-  std::uint64_t begin() noexcept {
-    if (state_.load(sync::edge("trace_ring:clear", sync::acquire)) == State::left) {
-      state_.store(State::free, sync::edge("trace_ring:free", sync::release));
-    }
-    return count();
+  /// Whether the owner's thread has ended.
+  [[nodiscard]] bool is_left() const noexcept {
+    return state_.load(sync::edge("trace_ring:clear", sync::acquire)) == State::left;
   }
+  /// Lets another thread claim it.   Precondition: is_left().
+  void free() noexcept { state_.store(State::free, sync::edge("trace_ring:free", sync::release)); }
+  /// How many events were recorded in all.
   [[nodiscard]] std::uint64_t count() const noexcept {
     return count_.load(sync::edge("trace_ring:see", sync::acquire));
   }
-  /// Calls `take(event)` for each event that is still there, of those from number `first` on, the
-  /// oldest first. Returns how many were overwritten.
-  template <class Take>
-  std::uint64_t read(std::uint64_t first, Take&& take) const {
+  /// Fills `events`, which is empty, with those from number `first` on that are still there, the
+  /// oldest first and none left out between them. Returns how many were overwritten.
+  /// Errors: std::bad_alloc.
+  std::uint64_t read(std::uint64_t first, std::vector<TraceEvent>& events) const {
     const std::uint64_t end = count();
     const std::uint64_t kept = places_ - 1;
-    std::uint64_t overwritten = end - first > kept ? end - first - kept : 0;
-    for (std::uint64_t at = first + overwritten; at < end; ++at) {
-      const TraceEvent event = copy_of(at);
+    const std::uint64_t gone = end - first > kept ? end - first - kept : 0;
+    for (std::uint64_t at = first + gone; at < end; ++at) {
+      events.push_back(copy_of(at));
       // relaxed: I2, by the words that were read.
-      if (count_.load(sync::relaxed) < at + places_) {
-        take(event);
-      } else {
-        ++overwritten;
-      }
+      if (count_.load(sync::relaxed) >= at + places_) events.clear();
     }
-    return overwritten;
+    return end - first - events.size();
   }
-  /// Precondition: count() has grown since begin().
+  /// Precondition: count() has grown since the trace began.
   [[nodiscard]] TracedThread thread() const { return {.id = id_, .name = name_.data()}; }
 
  private:
@@ -131,6 +127,10 @@ class TraceRing {
   using Place = std::array<sync::atomic<std::uint64_t>, words_of_event>;
 
   static std::allocator<Place> allocator() noexcept { return {}; }
+  static Place* allocate(std::size_t places) {
+    if (places == 0) throw std::bad_array_new_length();  // their number has overflowed
+    return allocator().allocate(places);
+  }
   [[nodiscard]] TraceEvent copy_of(std::uint64_t number) const noexcept {
     std::array<std::uint64_t, words_of_event> words{};
     const Place& place = words_[number % places_];
@@ -140,12 +140,12 @@ class TraceRing {
     return std::bit_cast<TraceEvent>(words);
   }
 
+  alignas(64) sync::atomic<State> state_{State::free};
   const std::size_t places_;
   Place* const memory_;
-  sync::atomic<State> state_{State::free};
-  // The owner writes these.
-  Place* words_ = nullptr;  ///< memory_, once it is constructed
-  std::size_t next_ = 0;    ///< the place of the next event
+  // The owner writes these with each event, so they share no line with other rings.
+  alignas(64) Place* words_ = nullptr;  ///< memory_, once it is constructed
+  std::size_t next_ = 0;                ///< the place of the next event
   sync::atomic<std::uint64_t> count_{0};
   std::uint64_t id_ = 0;
   std::array<char, 16> name_{};  ///< as long as the system lets it be

@@ -16,6 +16,7 @@ struct TracedEvents {
   struct OfThread {
     TracedThread thread;
     std::vector<TraceEvent> events;  ///< in the order in which they were recorded
+    bool lacks_some = false;         ///< others came before them, and were overwritten
   };
   std::vector<OfThread> threads;
   std::uint64_t overwritten = 0;
@@ -50,8 +51,10 @@ class TraceRings {
  private:
   const std::size_t events_;
   std::deque<TraceRing> rings_;
+  /// How many are free, or about to be. It spares a thread that would find none the search.
+  sync::atomic<std::size_t> free_;
   std::vector<std::uint64_t> begins_;  ///< of each ring: how many events came before this trace
-  sync::atomic<std::uint64_t> without_ring_{0};
+  alignas(64) sync::atomic<std::uint64_t> without_ring_{0};  ///< threads without a ring write to it
 };
 
 }  // namespace HEIST_NAMESPACE::detail

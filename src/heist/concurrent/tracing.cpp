@@ -130,12 +130,23 @@ TraceRings& Tracing::start(std::size_t events, std::size_t threads) {
   return rings;
 }
 
-void Tracing::stop() noexcept {
-  const std::lock_guard lock(traces.mutex);
+/// The caller has the mutex.
+void Tracing::end_trace() noexcept {
   // relaxed, both: who has not seen it records one more event, in rings that stay.
   is_on_.store(false, sync::relaxed);
   current.store(nullptr, sync::relaxed);
   traces.tell_watches();
+}
+
+void Tracing::stop() noexcept {
+  const std::lock_guard lock(traces.mutex);
+  end_trace();
+}
+
+TracedEvents Tracing::stop_and_read(const TraceRings& rings) {
+  const std::lock_guard lock(traces.mutex);
+  end_trace();
+  return rings.read();
 }
 
 TracedEvents Tracing::read(const TraceRings& rings) {

@@ -42,10 +42,15 @@ class Tracing {
   static TraceRings& start(std::size_t events, std::size_t threads);
   /// Ends it. Threads may still be recording one event each.
   static void stop() noexcept;
+  /// Does the same, and reads before another trace can begin.   Errors: std::bad_alloc; then it has
+  /// ended.
+  [[nodiscard]] static TracedEvents stop_and_read(const TraceRings& rings);
   /// What was recorded since the last start().   Errors: std::bad_alloc.
   [[nodiscard]] static TracedEvents read(const TraceRings& rings);
 
  private:
+  static void end_trace() noexcept;
+
   static sync::atomic<bool> is_on_;
 };
 

@@ -19,7 +19,10 @@
 namespace HEIST_NAMESPACE::detail {
 
 SignalCore::SignalCore(SignalForm form, PriorityKind kind, std::size_t priority_at) noexcept
-    : form_(form), kind_(kind), priority_at_(static_cast<std::uint8_t>(priority_at)) {}
+    : form_(form), kind_(kind), priority_at_(static_cast<std::uint8_t>(priority_at)) {
+  if (Tracing::is_on()) [[unlikely]]
+    Tracing::record({.what = this, .kind = TraceKind::birth});
+}
 
 SignalCore::~SignalCore() { drop_contents(); }
 
