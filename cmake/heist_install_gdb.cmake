@@ -7,8 +7,8 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/gdb/heist_gdb" DESTINATION "${heist
 if(BUILD_SHARED_LIBS)
   file(RELATIVE_PATH heist_libdir_to_gdb "/${CMAKE_INSTALL_LIBDIR}" "/${heist_gdb_dir}")
   configure_file("${PROJECT_SOURCE_DIR}/src/gdb/auto_load.py.in" "${PROJECT_BINARY_DIR}/auto_load.py" @ONLY)
-  # The prefix is only known when this is installed.
+  # The prefix is only known when this is installed. Archives, which may be unpacked anywhere, leave this component out.
   install(FILES "${PROJECT_BINARY_DIR}/auto_load.py"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/gdb/auto-load\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}"
-    RENAME "libheist.so.${PROJECT_VERSION}-gdb.py")
+    RENAME "libheist.so.${PROJECT_VERSION}-gdb.py" COMPONENT heist_auto_load)
 endif()
