@@ -113,7 +113,8 @@ int main() {
   heist::MutexGuard log_guard = log.try_lock();
   heist::Agent reader({.name = "reader"});
   Promise<void> request = reader.scheduler().post_task([row = row] {
-    heist::Agent::current()->scheduler().post(app::Expire{}, {.delay = std::chrono::hours(1)});
+    heist::Agent::current()->scheduler().post(
+        app::Expire{}, {.delay = std::chrono::hours(1), .label = "expire entry"});
     return app::serve_request(row);
   });
   Promise<void> reported = reader.scheduler().post_task([row = row, &log] {

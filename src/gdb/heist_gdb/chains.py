@@ -21,6 +21,7 @@ class Chains:
         self._nodes = self._coroutines.nodes
         self.states = self._coroutines.states
         self.all = self._coroutines.all
+        self.bytes_read = self._coroutines.bytes_read
         self._turns = _turns(self._nodes)
         self._behind_reaction = program.type_of("detail::Reaction").sizeof
         self._known = {}

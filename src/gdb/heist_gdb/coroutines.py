@@ -85,7 +85,10 @@ class Coroutines:
         self._handles = {kind: self.nodes.offset_of_handle(kind) for kind in ("PromiseAwaiter", "ContinuationReaction")}
         self._functions = suspension.Functions()
         self.all = {}
-        for frame in memory.Frames().find_all():
+        frames = memory.Frames()
+        found = frames.find_all()
+        self.bytes_read = frames.bytes_read
+        for frame in found:
             state = self._state_of(frame)
             if state:
                 self.all[frame] = Coroutine(frame, state, self._functions.of(frame))

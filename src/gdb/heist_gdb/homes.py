@@ -103,7 +103,11 @@ class Cluster:
                 for ref in program.entries(program.members(self.core, "sleepers_.loops_"))]
 
     def agents(self):
-        return len(self.loops()) - int(program.members(self.core, "reserve_setup_.count"))
+        agents = len(self.loops()) - int(program.members(self.core, "reserve_setup_.count"))
+        if agents < 0:
+            raise program.Trouble(f"heist: {self.title()} has more reserves than threads. Something has overwritten its"
+                                  " memory.")
+        return agents
 
     def schedulers(self):
         return _with_lower([program.member(self.core, "first_scheduler_")])

@@ -49,6 +49,7 @@ class Frames:
     def __init__(self):
         self._code = _code_ranges()
         self._pairs = {}
+        self.bytes_read = 0
 
     def find_all(self):
         """The addresses of all frames in the memory, those included that have ended and whose memory is free."""
@@ -71,6 +72,7 @@ class Frames:
             data = bytes(gdb.selected_inferior().read_memory(begin, end - begin))
         except gdb.error:
             return []  # a core file may leave parts out
+        self.bytes_read += len(data)
         words = array.array("Q", data[:len(data) // program.WORD * program.WORD])
         found = []
         for low, high in self._code:

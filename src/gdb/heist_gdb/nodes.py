@@ -65,8 +65,10 @@ class Nodes:
             program.type_of("detail::CapturedState"), "state_")
         self._abort_source, self._state_scheduler = (
             program.offset_of(state, name) for name in ("abort_source", "scheduler"))
+        self._ops_type = program.type_of("detail::LoopNodeOps")
+        self._text = program.offset_of(program.type_of("TaskLabel"), "text_")
         self._tasks = Tasks()
-        self._kinds = {}
+        self._kinds, self._labels = {}, {}
         self.was_cut = False  # whether a list was too long
         self._count = 0
 
@@ -92,7 +94,19 @@ class Nodes:
         return self.tables.owner(program.read_word(address + self._ops))
 
     def name(self, address):
-        """What a user knows of the node: the type of the callback, or the coroutine that goes on."""
+        """What a user knows of the node: its label, and the type of the callback, or the coroutine that goes on."""
+        label = self._label(address)
+        return f'{self._name_of_type(address)} "{label}"' if label else self._name_of_type(address)
+
+    def _label(self, address):
+        """The text of the task's TaskLabel, or None."""
+        table = program.read_word(address + self._ops)
+        if table not in self._labels:  # how far behind the node its label stands, or 0
+            self._labels[table] = int(program.member(program.at(self._ops_type, table), "label_at"))
+        at = self._labels[table]
+        return program.read_text(program.read_word(address + at + self._text)) if at else None
+
+    def _name_of_type(self, address):
         kind, arguments = self.type_name(address)
         if kind is None:
             return NO_NAME
@@ -152,7 +166,7 @@ class Nodes:
         """task, microtask, message or forked."""
         table = program.read_word(address + self._ops)
         if table not in self._kinds:
-            ops = program.at(program.type_of("detail::LoopNodeOps"), table)
+            ops = program.at(self._ops_type, table)
             self._kinds[table] = str(program.member(ops, "kind")).rsplit("::", 1)[-1]
         return self._kinds[table]
 

@@ -12,6 +12,8 @@ import gdb
 VERSION = "v0_1"  # the inline namespace whose members these commands know
 NAMESPACE = f"heist::{VERSION}::"
 WORD = 8
+MOST_OF_TEXT = 80  # characters
+MOST_ELEMENTS = 1 << 20  # of a std::vector of the library
 
 
 class Trouble(gdb.GdbError):
@@ -41,7 +43,8 @@ def _why_no_type(name):
 
 def _without_debug_information(kind):
     return (f"heist: the debug information of the library is missing (what {kind} is). Compile Heist with -g, or install"
-            " the package of its debug symbols (libheist0.1-dbgsym).")
+            " the package of its debug symbols (libheist0.1-dbgsym). If it is there, look whether gdb has found the"
+            " library (info sharedlibrary): in a core file, the memory that says where it lies may be left out.")
 
 
 def _names_of_heist():
@@ -135,6 +138,9 @@ def entries(vector):
     """The elements of a std::vector, which begins with the pointers to its beginning and to its end."""
     element = vector.type.strip_typedefs().template_argument(0)
     begin, end = read_words(address_of(vector), 2)
+    if not 0 <= end - begin <= MOST_ELEMENTS * element.sizeof:
+        raise Trouble(f"heist: the list at {address_of(vector):#x} cannot be what its memory says. Something has"
+                      " overwritten it, or a thread was changing it when it stopped.")
     return [at(element, address) for address in range(begin, end, element.sizeof)]
 
 
@@ -152,6 +158,15 @@ def read_words(address, count):
 
 def read_word(address):
     return int.from_bytes(read_bytes(address, WORD), "little")
+
+
+def read_text(address):
+    """What a const char* points to, as far as a line has room for it."""
+    text = gdb.Value(address).cast(gdb.lookup_type("char").pointer())
+    try:
+        return text.string(errors="replace", length=-1)[:MOST_OF_TEXT]
+    except gdb.error:
+        return "a text that cannot be read"
 
 
 def symbol_at(address):

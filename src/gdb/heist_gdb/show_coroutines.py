@@ -6,6 +6,7 @@ import gdb
 
 from . import program
 from .chains import Chains
+from .memory import MEBIBYTE
 
 ADDRESS = re.compile(r"0x[0-9a-f]+")
 CHOICE = "Name a Promise, a std::coroutine_handle, or the address of a coroutine's frame or of a promise's state."
@@ -32,7 +33,8 @@ may write."""
                                  and coroutine.thread.num == gdb.selected_thread().num]
     innermost = here or chains.innermost()
     if not innermost:
-        yield "No coroutine of Heist is suspended or runs."
+        yield (f"No coroutine of Heist that is suspended or runs was found in {chains.bytes_read // MEBIBYTE} MiB, all"
+               " the memory that can be written and that gdb can read.")
     yield from _grouped(chains, innermost)
 
 
