@@ -43,7 +43,7 @@ void BlockDisposal::free(Blocks blocks, std::optional<Budget::Ticket> ticket) co
     // Where it is refused the blocks go with the task that could not be posted.
     static_cast<void>(
         scheduler_.post(Step{*this, std::move(ticket), std::move(blocks)},
-                        {.priority = heist::TaskPriority::user_blocking, .label = "free upload"}));
+                        {.priority = heist::TaskPriority::user_blocking, .label = "free blocks"}));
   } catch (const std::bad_alloc&) {  // the same
   }
 }

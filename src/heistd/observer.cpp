@@ -29,7 +29,7 @@ heist::TraceOptions trace_options(std::size_t agents) {
           .threads = threads};
 }
 
-Reply trace_reply(const heist::Trace& trace, TraceFormat format) {
+Reply trace_reply(const heist::Trace& trace, TraceFormat format, const BlockDisposal& disposal) {
   const MemoryFile file("heistd-trace");
   Reply reply;
   if (format == TraceFormat::json) {
@@ -38,7 +38,7 @@ Reply trace_reply(const heist::Trace& trace, TraceFormat format) {
     trace.write_perfetto(file.path());
     reply.content_type = "application/octet-stream";
   }
-  reply.body.shared = std::make_shared<const Blocks>(file.read());
+  reply.body.shared = disposal.share(std::make_shared<Blocks>(file.read()));
   return reply;
 }
 
@@ -68,10 +68,13 @@ Result<std::shared_ptr<Observation>> Observer::trace(const TraceRequest& request
     return Refusal{409, "trace_running", "another trace runs: try again when it has ended"};
   }
   auto trace = std::make_unique<heist::Trace>(trace_options(agents_));
-  return start(tracing_, [trace = std::move(trace), request](const std::future<void>& early_end) {
+  return start(tracing_, [this, trace = std::move(trace),
+                          request](const std::future<void>& early_end) mutable {
     early_end.wait_for(request.duration);
     trace->stop();
-    return trace_reply(*trace, request.format);
+    // It goes at the end of this, so that the network does not wait for that.
+    const auto stopped = std::move(trace);
+    return trace_reply(*stopped, request.format, disposal_);
   });
 }
 

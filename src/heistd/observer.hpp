@@ -6,6 +6,7 @@
 #include <exception>
 #include <functional>
 #include <future>
+#include <heistd/block_disposal.hpp>
 #include <heistd/refusal.hpp>
 #include <heistd/reply.hpp>
 #include <heistd/trace_request.hpp>
@@ -46,9 +47,13 @@ class Observer {
   using Network = boost::asio::io_context::executor_type;
   using Dump = std::function<std::string()>;
 
-  /// `dump` can be called on any thread. As many threads run jobs as `agents` says.
-  Observer(Dump dump, std::size_t agents, const Network& network)
-      : dump_(std::move(dump)), agents_(agents), network_(network) {}
+  /// `dump` can be called on any thread. As many threads run jobs as `agents` says; they also free
+  /// traces that were sent.
+  Observer(Dump dump, std::size_t agents, BlockDisposal disposal, const Network& network)
+      : dump_(std::move(dump)),
+        agents_(agents),
+        disposal_(std::move(disposal)),
+        network_(network) {}
   /// Ends a trace that runs.   Blocks: while a reply is made.
   ~Observer();
   Observer(const Observer&) = delete;
@@ -75,6 +80,7 @@ class Observer {
 
   const Dump dump_;
   const std::size_t agents_;
+  const BlockDisposal disposal_;
   Network network_;
   Place dumping_;
   Place tracing_;

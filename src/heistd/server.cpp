@@ -54,7 +54,7 @@ Server::Server(Options options)
       service_(cluster_->scheduler(), io_.get_executor()),
       observer_(
           std::in_place, [this] { return heist::dump(*cluster_); }, cluster_->size(),
-          io_.get_executor()),
+          BlockDisposal(cluster_->scheduler()), io_.get_executor()),
       api_(clients_, service_, *observer_, options_.limits),
       names_(options_.hosts) {
   if (!options_.operator_name.empty()) clients_.set_operator(options_.operator_name);

@@ -107,7 +107,8 @@ class ApiFixture : public testing::Test {
                       heist::TaskPriority::user_blocking,
                       limits};
   JobService service{loop.scheduler(), network.get_executor()};
-  Observer observer{[this] { return heist::dump(loop); }, 1, network.get_executor()};
+  Observer observer{[this] { return heist::dump(loop); }, 1, BlockDisposal(loop.scheduler()),
+                    network.get_executor()};
   Api api{clients, service, observer, limits};
   Client& anonymous = **clients.authenticate(std::nullopt);
 
