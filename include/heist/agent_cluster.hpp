@@ -69,7 +69,8 @@ struct AgentClusterOptions {
 
 /// What a cluster has done so far; approximate while it runs.
 struct ClusterStats {
-  std::uint64_t tasks_run = 0;     ///< tasks and continuations, those of its agents' loops too
+  /// Those of all its agents, as EventLoopStats counts them.
+  std::uint64_t tasks_run = 0;
   std::uint64_t stolen = 0;        ///< tasks and continuations that an agent took from another one
   std::uint64_t wakeups_sent = 0;  ///< system calls made to wake its agents
   std::uint64_t sleeps = 0;        ///< how often an agent went to sleep

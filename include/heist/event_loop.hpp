@@ -106,7 +106,8 @@ struct TurnLimits {
 
 /// What a loop has done so far; exact on its own thread, approximate elsewhere.
 struct EventLoopStats {
-  std::uint64_t tasks_run = 0;         ///< tasks and continuations
+  /// Tasks, and continuations but those that go on because a promise has settled.
+  std::uint64_t tasks_run = 0;
   std::uint64_t wakeups_sent = 0;      ///< system calls made to wake it
   std::uint64_t sleeps = 0;            ///< how often its agent went to sleep
   SourceCounts source_tasks_run = {};  ///< of tasks_run, those of each TaskSource

@@ -75,8 +75,10 @@ struct RunningMetrics {
 struct LoopMetrics {
   LevelsMetrics levels;                   ///< of all that it has run, and of what waits for it
   std::optional<RunningMetrics> running;  ///< what runs now; nothing when nothing does
-  std::uint64_t tasks_run = 0;            ///< tasks of all levels, and time limits of signals
-  std::uint64_t rejected = 0;             ///< tasks that a close has dropped, delayed ones too
+  /// Tasks, continuations but those that go on because a promise has settled, and time limits of
+  /// signals. In a cluster the levels count all continuations, and so may have more.
+  std::uint64_t tasks_run = 0;
+  std::uint64_t rejected = 0;  ///< tasks that a close has dropped, delayed ones too
   /// Whether other threads have posted something that the agent has not taken. Behind a long task
   /// that may be much; it counts nowhere yet.
   bool has_arriving = false;

@@ -17,8 +17,10 @@ class TraceRun;
 struct TraceOptions {
   /// How many events of each thread are kept, 32 bytes each. Later ones overwrite the oldest.
   std::size_t events_per_thread = std::size_t{1} << 16;
-  /// How many threads can record. Those that run tasks, post, abort or set priorities do. The
-  /// memory of a thread that never records is reserved, but not touched.
+  /// How many threads can record, which those do that run tasks, post, abort or set priorities.
+  /// What further ones do is lost. A thread that ends keeps its place until the next trace, so
+  /// programs that start a thread for each request need more places. The memory of a place that
+  /// nobody takes is reserved, but not touched.
   std::size_t threads = 64;
 };
 
@@ -26,7 +28,7 @@ struct TraceOptions {
 struct TraceCounts {
   std::uint64_t events = 0;          ///< that it has
   std::uint64_t overwritten = 0;     ///< that later ones have overwritten
-  std::uint64_t without_thread = 0;  ///< lost, as TraceOptions::threads others record
+  std::uint64_t without_thread = 0;  ///< lost, of threads beyond TraceOptions::threads
 };
 
 /// While a Trace runs, each thread records when tasks and continuations become runnable, start and
