@@ -35,6 +35,7 @@
 
 #include "heist/concurrent/moodycamel.hpp"
 #include "heist/memory/node_pool.hpp"
+#include "heist/os/parker.hpp"
 
 namespace {
 
@@ -324,7 +325,7 @@ void relax(std::uint32_t& idle_turns) {
   if (++idle_turns % 256 == 0) {
     std::this_thread::yield();
   } else {
-    __builtin_ia32_pause();
+    spin_pause();
   }
 }
 

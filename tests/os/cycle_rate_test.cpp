@@ -1,6 +1,7 @@
 // Rule: DLY-1. The processor's counter never makes a time last longer than the clock says.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <heist/detail/cycle_rate.hpp>
 
@@ -92,6 +93,16 @@ TEST_F(CycleRateOfAMachine, measure_when_once_too_slow_then_approaches_the_rate)
     expect_never_too_fast();
   }
   expect_known();
+}
+
+TEST(CycleCount, count_when_the_clock_goes_on_then_greater) {
+  if (!has_constant_rate()) GTEST_SKIP() << "no counter of constant rate";
+  using Clock = std::chrono::steady_clock;
+  const std::uint64_t before = cycle_count();
+  const Clock::time_point end = Clock::now() + std::chrono::microseconds(10);
+  while (Clock::now() < end) {
+  }
+  EXPECT_GT(cycle_count(), before);
 }
 
 }  // namespace

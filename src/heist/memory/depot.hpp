@@ -29,7 +29,7 @@
 //         look sees the bit. If the giver is second, it finds the slab unlisted and lists it. The
 //         edge guards no plain data.
 // Reclamation  pages: a slab gives them back when it is wholly free and more than `retained` bytes
-//         are free. Address space: ~Depot.
+//         are free; where a page is as large as a slab, it keeps it. Address space: ~Depot.
 // Progress     lock-free. put() needs no memory. take() asks the system for memory only when it
 //         finds no free node.
 // Approximate  take() may miss a slab that is between two states, and then uses new memory. This is
@@ -38,6 +38,7 @@
 #pragma once
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -50,6 +51,8 @@
 #include <new>
 #include <span>
 #include <utility>
+
+#include "address_bits.hpp"
 
 namespace HEIST_NAMESPACE::detail {
 
@@ -72,8 +75,7 @@ struct Slab {
     return reinterpret_cast<std::byte*>(this) + header_bytes;
   }
 
-  /// The slab's address without its 16 zero bits, or 0 for no slab. User addresses have at most 48
-  /// bits.
+  /// The slab's address without its 16 zero bits, or 0 for no slab.
   static std::uint32_t number_of(const void* slab) noexcept {
     return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(slab) >> 16);
   }
@@ -83,6 +85,7 @@ struct Slab {
   }
 };
 static_assert(sizeof(Slab) <= Slab::header_bytes);
+static_assert(address_bits == 16 + 32, "a slab's address fits into its number");
 
 /// A last-in, first-out stack of slabs, linked by one of their links. Its top is {tag, slab
 /// number}.
@@ -319,7 +322,7 @@ class alignas(64) Depot {
     madvise(&slab, Slab::bytes, MADV_POPULATE_WRITE);
 #endif
     auto* const bytes = reinterpret_cast<std::byte*>(&slab);
-    for (std::size_t page = page_bytes; page < Slab::bytes; page += page_bytes) {
+    for (std::size_t page = page_bytes(); page < Slab::bytes; page += page_bytes()) {
       const_cast<volatile std::byte&>(bytes[page]) = std::byte{0};
     }
   }
@@ -328,7 +331,7 @@ class alignas(64) Depot {
   Slab* make_chunk() noexcept {
     void* memory = nullptr;
     if (posix_memalign(&memory, Slab::bytes, slabs_in_chunk * Slab::bytes) != 0) return nullptr;
-    assert(Slab::numbered(Slab::number_of(memory)) == memory && "an address of more than 48 bits");
+    expect_short_address(memory);
     auto* const bytes = static_cast<std::byte*>(memory);
     for (std::size_t i = slabs_in_chunk; i-- > 1;) {
       cold_.push(*new (bytes + i * Slab::bytes) Slab);
@@ -345,8 +348,9 @@ class alignas(64) Depot {
     chunks_made_.fetch_add(1, sync::relaxed);  // relaxed: for information
   }
 
-  // Gives the pages of a wholly free slab back, but not those of its header.
+  // Gives the pages of a wholly free slab back, but not that of its header.
   void trim(Slab& slab) noexcept {
+    if (page_bytes() >= Slab::bytes) return;  // then there is no other one
     std::array<std::uint64_t, Slab::words> taken{};
     bool whole = true;
     for (std::size_t word = 0; word < word_count_ && whole; ++word) {
@@ -365,7 +369,7 @@ class alignas(64) Depot {
       }
       return;
     }
-    madvise(reinterpret_cast<std::byte*>(&slab) + page_bytes, Slab::bytes - page_bytes,
+    madvise(reinterpret_cast<std::byte*>(&slab) + page_bytes(), Slab::bytes - page_bytes(),
             MADV_DONTNEED);
     // relaxed: a rough count, and one for information
     free_nodes_.fetch_sub(static_cast<std::int64_t>(slots_), sync::relaxed);
@@ -373,7 +377,11 @@ class alignas(64) Depot {
     cold_.push(slab);
   }
 
-  static constexpr std::size_t page_bytes = 4096;
+  // 4 KiB on x86-64; kernels of aarch64 may be built for 16 or 64 KiB.
+  static std::size_t page_bytes() noexcept {
+    static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    return bytes;
+  }
 
   const std::size_t node_bytes_;
   const std::size_t slots_;

@@ -23,6 +23,7 @@
 #include <new>
 #include <span>
 
+#include "heist/memory/address_bits.hpp"
 #include "heist/memory/backing.hpp"
 #include "heist/memory/depot.hpp"
 
@@ -53,6 +54,7 @@ constexpr std::size_t alignment_of(std::size_t bytes) noexcept {
 void* counted_allocate(std::size_t bytes) {
   void* const node = backing_allocate(bytes, alignment_of(bytes));
   if (node == nullptr) throw std::bad_alloc();
+  expect_short_address(node);
   counters.allocations.fetch_add(1, sync::relaxed);  // relaxed: for information
   return node;
 }

@@ -15,7 +15,8 @@ namespace HEIST_NAMESPACE::detail {
 //         memory in chunks of 512 KiB, and for each node above 640 bytes. Releasing never depends
 //         on an allocation: a thread that gets no cache does without one.
 // Bound   128 free nodes of each size class in a thread, 64 MiB of free nodes in a depot. What is
-//         free beyond that goes back to the system in slabs of 64 KiB.
+//         free beyond that goes back to the system in slabs of 64 KiB. (Where the system's pages
+//         have 64 KiB, too, nothing goes back.)
 
 /// What the pool has asked of the system and given back since the process began.
 struct NodePoolStats {

@@ -9,7 +9,7 @@ namespace HEIST_NAMESPACE::detail {
 
 namespace {
 
-/// Whether cycle_count() always counts at the same rate.   Cost: a virtual machine traps.
+/// Whether cycle_count() always counts at the same rate.   Cost: a virtual machine of x86-64 traps.
 bool find_constant_rate() noexcept {
 #if defined(__x86_64__)
   constexpr unsigned power_leaf = 0x80000007U;
@@ -19,6 +19,10 @@ bool find_constant_rate() noexcept {
   unsigned c = 0;
   unsigned d = 0;
   return __get_cpuid(power_leaf, &a, &b, &c, &d) != 0 && (d & invariant_counter) != 0;
+#elif defined(__aarch64__)
+  // The architecture says so, and Linux's own clock reads the same counter. Where a processor has a
+  // counter that errs, the kernel reads it for us.
+  return true;
 #else
   return false;
 #endif

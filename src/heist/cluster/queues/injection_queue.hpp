@@ -9,6 +9,8 @@
 #include <heist/detail/sync.hpp>
 #include <utility>
 
+#include "../../memory/address_bits.hpp"
+
 namespace HEIST_NAMESPACE::detail {
 
 // The queue is a ring of bins. A bin keeps a chain of at most `most` tasks, newest first, in one
@@ -126,7 +128,6 @@ class InjectionQueue {
   // 13 bits of round, one bit that says that there may be more tasks than the count says, 45 bits
   // of address (aligned to 8), 5 bits of count.
   using Word = std::uint64_t;
-  static constexpr unsigned address_bits = 48;
   static constexpr unsigned round_shift = 51;
   static constexpr Word overfull = Word{1} << 50;
   static constexpr Word count_mask = 31;

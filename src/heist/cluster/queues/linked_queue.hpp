@@ -8,6 +8,7 @@
 #include <heist/detail/ref.hpp>
 #include <heist/detail/sync.hpp>
 
+#include "../../memory/address_bits.hpp"
 #include "epochs.hpp"
 
 namespace HEIST_NAMESPACE::detail {
@@ -192,7 +193,6 @@ class LinkedQueue {
   }
 
  private:
-  static constexpr unsigned address_bits = 48;
   static Word word(LinkedCell* cell, Word version) noexcept {
     return version << address_bits | reinterpret_cast<Word>(cell);
   }
