@@ -1,7 +1,6 @@
 """What an operator sees of a running server: dumps, traces, and reports of long chunks."""
 
 import json
-import unittest
 
 import heistd_server
 from heistd_server import COSTLY, MIB, ServerTest, costly_text, noise, until
