@@ -254,6 +254,31 @@ TEST_P(ClusterOfTwoWaiting, get_when_all_agents_wait_for_each_other_then_refused
   EXPECT_EQ(count_refused(*first, *second), 2);
 }
 
+// While a reserve runs, it could run what they wait for; it rests once nobody is in blocking().
+TEST_P(ClusterOfTwoWaiting, get_when_the_reserve_that_ran_goes_to_rest_then_refused) {
+  test::Gate reserve_runs;
+  test::Gate both_have_posted;
+  const auto wait_for_another = [this] {
+    const auto other = scheduler().post_task([] { return 1; }, {.priority = background});
+    return other.get();
+  };
+  first = scheduler().post_task([&] {
+    blocking([&] { reserve_runs.wait(); });
+    return wait_for_another();
+  });
+  second = scheduler().post_task([&] {
+    reserve_runs.wait();
+    return wait_for_another();
+  });
+  scheduler().post([&] {
+    reserve_runs.open();
+    both_have_posted.wait();
+  });
+  wait_until([this] { return cluster().metrics().levels.of(background).waiting == 2; });
+  both_have_posted.open();
+  EXPECT_GE(count_refused(*first, *second), 1);
+}
+
 TEST_P(ClusterOfMoreWaiting, get_when_two_wait_for_what_is_suspended_then_it_is_told_once) {
   begin_waits_for_suspended();
   std::vector<RecordedError> told;

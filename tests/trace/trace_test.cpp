@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <cerrno>
+#include <chrono>
 #include <functional>
 #include <heist/heist.hpp>
 #include <limits>
@@ -114,6 +115,15 @@ TEST_P(TracedLoop, abort_when_tasks_wait_then_it_says_which_signal_ended_which_t
               ElementsAre("instant post", "instant abort of a signal", "instant abort of a task"));
   EXPECT_EQ(picture.marks[2].ends, picture.marks[0].begins);
   EXPECT_EQ(picture.marks[2].arguments.at("signal"), picture.marks[1].arguments.at("signal"));
+}
+
+// Rule: TRC-3.
+TEST_P(TracedLoop, abort_when_the_task_waits_for_its_time_then_it_is_named_by_its_label) {
+  AbortController controller;
+  scheduler.post([] {},
+                 {.signal = controller.signal(), .delay = std::chrono::hours(1), .label = "late"});
+  controller.abort();
+  EXPECT_THAT(stopped().all("abort of late"), SizeIs(1));
 }
 
 // Rule: TRC-3.

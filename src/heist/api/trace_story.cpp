@@ -162,9 +162,12 @@ void TraceStory::make_abort(const TraceEvent& event, TraceMark& mark) {
   mark.name = event.has_started ? "abort of a task that has started" : "abort of a task";
   if (!event.has_started) {
     const Task task = take_task(event.what);
-    if (task.label != nullptr) mark.name = std::string("abort of ") + task.label;
     mark.arguments = {{"task", task.number}};
     if (task.was_posted) mark.ends.push_back(arrow_of_post(task.number));
+  }
+  if (event.other != nullptr) {
+    mark.name = std::string("abort of ") + static_cast<const char*>(event.other);
+    if (event.has_started) mark.name += ", which has started";
   }
   const void* const signal = tracks_[mark.track].aborting;
   if (signal != nullptr) mark.arguments.push_back({"signal", signal_number(signal)});

@@ -27,7 +27,7 @@ struct TraceEvent {
 
   std::uint64_t time = 0;       ///< in the unit of TraceTime; whoever records it says none
   const void* what = nullptr;   ///< the task, or the signal; only an identity
-  const void* other = nullptr;  ///< start: its signal, or null.  post, label: the text, or null
+  const void* other = nullptr;  ///< start: its signal, or null.  Else the label's text, or null
   TraceKind kind = TraceKind::post;
   std::uint8_t level = 0;    ///< post, start: the level.  priority: the TaskPriority from now on
   std::uint8_t before = 0;   ///< priority: the TaskPriority until now

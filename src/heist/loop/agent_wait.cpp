@@ -45,8 +45,16 @@ AgentWaiting::AgentWaiting(const PromiseStateBase& on, const TaskHome* home)
   Membership* const membership = agent_->membership();
   if (membership == nullptr) return;
   if (looks_again) look_at_ = Clock::now() + patience_for_waits();
-  if (!membership->is_stuck()) return;
-  end();
+  try {
+    refuse_if_stuck();
+  } catch (...) {
+    end();
+    throw;
+  }
+}
+
+void AgentWaiting::refuse_if_stuck() const {
+  if (!agent_->membership()->is_stuck()) return;
   throw NotAllowedError(
       "waiting here would never end: all agents that could settle the promise wait as well");
 }
@@ -55,8 +63,13 @@ AgentWaiting::~AgentWaiting() {
   if (agent_ != nullptr) end();
 }
 
-void AgentWaiting::look() noexcept {
+void AgentWaiting::look() {
+  refuse_if_stuck();
   look_at_ = Clock::now() + patience_for_waits();
+  tell_of_long_waits();
+}
+
+void AgentWaiting::tell_of_long_waits() noexcept {
   try {
     const std::string found = agent_->membership()->find_long_waits(seen_);
     if (found.empty()) return;

@@ -59,9 +59,12 @@ class AgentWaiting {
   /// When to call look(). Nothing when no agents could wait for each other, or when it was told
   /// already.
   [[nodiscard]] std::optional<Clock::time_point> look_at() const noexcept { return look_at_; }
-  void look() noexcept;
+  /// Errors: as above: the last one who could have ended the wait may have gone to rest meanwhile.
+  void look();
 
  private:
+  void refuse_if_stuck() const;
+  void tell_of_long_waits() noexcept;
   void end() noexcept;
 
   LoopCore* agent_;  ///< null for a plain thread

@@ -1,6 +1,7 @@
 // How a controlled task runs and ends; docs/lifetime.md is the table behind it.
 #include "controlled_task.hpp"
 
+#include <heist/detail/labelled_node.hpp>
 #include <utility>
 
 #include "../signal/signal_core.hpp"
@@ -18,6 +19,7 @@ bool is_stealable(const SchedulerTask& task) noexcept {
 /// The signal was recorded before, by this thread. The links may have left it already.
 [[gnu::noinline]] void trace_abort(const ControlledTask& task) noexcept {
   Tracing::record({.what = &task,
+                   .other = label_of(task).text(),
                    .kind = TraceKind::abort,
                    .has_started = task.phase() == TaskPhase::aborted_running});
 }
