@@ -254,8 +254,9 @@ TEST_P(ClusterOfTwoWaiting, get_when_all_agents_wait_for_each_other_then_refused
   EXPECT_EQ(count_refused(*first, *second), 2);
 }
 
-// While a reserve runs, it could run what they wait for; it rests once nobody is in blocking().
-TEST_P(ClusterOfTwoWaiting, get_when_the_reserve_that_ran_goes_to_rest_then_refused) {
+// While a reserve runs, it could run what they wait for. It rests once nobody is in blocking(), most
+// often before it has run that; then one of the waits has to be refused.
+TEST_P(ClusterOfTwoWaiting, get_when_the_reserve_that_ran_goes_to_rest_then_no_wait_is_endless) {
   test::Gate reserve_runs;
   test::Gate both_have_posted;
   const auto wait_for_another = [this] {
@@ -276,7 +277,8 @@ TEST_P(ClusterOfTwoWaiting, get_when_the_reserve_that_ran_goes_to_rest_then_refu
   });
   wait_until([this] { return cluster().metrics().levels.of(background).waiting == 2; });
   both_have_posted.open();
-  EXPECT_GE(count_refused(*first, *second), 1);
+  EXPECT_TRUE(settles(*first));
+  EXPECT_TRUE(settles(*second));
 }
 
 TEST_P(ClusterOfMoreWaiting, get_when_two_wait_for_what_is_suspended_then_it_is_told_once) {
