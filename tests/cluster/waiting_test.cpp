@@ -254,8 +254,8 @@ TEST_P(ClusterOfTwoWaiting, get_when_all_agents_wait_for_each_other_then_refused
   EXPECT_EQ(count_refused(*first, *second), 2);
 }
 
-// While a reserve runs, it could run what they wait for. It rests once nobody is in blocking(), most
-// often before it has run that; then one of the waits has to be refused.
+// While a reserve runs, it could run what they wait for. It rests once nobody is in blocking(),
+// most often before it has run that; then one of the waits has to be refused.
 TEST_P(ClusterOfTwoWaiting, get_when_the_reserve_that_ran_goes_to_rest_then_no_wait_is_endless) {
   test::Gate reserve_runs;
   test::Gate both_have_posted;
