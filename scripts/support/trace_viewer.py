@@ -6,6 +6,7 @@ machine.
 
 import base64
 import contextlib
+import fcntl
 import http.server
 import json
 import os
@@ -91,15 +92,24 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         self.wfile.write(body)
 
 
+def _above_nine(descriptor):
+    """The same file under another number."""
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
+    os.close(descriptor)
+    return moved
+
+
 class _Browser:
     """Chromium, which is told what to do by a pipe in the words of its DevTools protocol."""
 
     def __init__(self, home, width, height):
         asks, self.out = os.pipe()
         self.answers, answers = os.pipe()
+        # It takes 3 and 4. The shell gives it these from numbers that cannot be one of them; dash knows no such numbers.
+        asks, answers = _above_nine(asks), _above_nine(answers)
         self.process = subprocess.Popen(
-            ["sh", "-c", f'exec "$@" 3<&{asks} 4>&{answers}', "sh", BROWSER, "--headless", "--no-sandbox", "--disable-gpu",
-             "--no-first-run", "--disable-background-networking", "--remote-debugging-pipe", "--hide-scrollbars",
+            ["bash", "-c", f'exec "$@" 3<&{asks} 4>&{answers}', "bash", BROWSER, "--headless", "--no-sandbox",
+             "--disable-gpu", "--no-first-run", "--disable-background-networking", "--remote-debugging-pipe", "--hide-scrollbars",
              "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", f"--window-size={width},{height}",
              f"--user-data-dir={home}/profile", "about:blank"],
             env={**os.environ, "HOME": home}, pass_fds=(asks, answers), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -28,6 +28,9 @@ void release_node_elsewhere(void* node, std::size_t bytes) noexcept {
   ::operator delete(node, bytes, std::align_val_t{64});
 }
 
+// Virtual threads share one copy of what is a thread's own.
+std::uint64_t number_of_this_thread() noexcept { return 1; }
+
 // The processor's counter knows nothing of a model's time.
 bool has_constant_rate() noexcept { return false; }
 CycleRate::CycleRate(bool /*is_real*/) noexcept : has_counter_(false) {}
