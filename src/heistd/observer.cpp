@@ -72,7 +72,7 @@ Result<std::shared_ptr<Observation>> Observer::trace(const TraceRequest& request
                           request](const std::future<void>& early_end) mutable {
     early_end.wait_for(request.duration);
     trace->stop();
-    // It goes at the end of this, so that the network does not wait for that.
+    // The trace is freed before this returns, and not by the network, which has no time for it.
     const auto stopped = std::move(trace);
     return trace_reply(*stopped, request.format, disposal_);
   });

@@ -18,7 +18,7 @@
 
 namespace heistd {
 
-/// A reply that is being made.   Thread: the network's, but for enough().
+/// A reply that is being made.   Thread: the network's.
 class Observation {
  public:
   /// Empty until it is made.

@@ -12,7 +12,8 @@ std::uint64_t Histogram::count() const noexcept {
 }
 
 std::chrono::nanoseconds Histogram::quantile(double share) const {
-  if (!(share >= 0 && share <= 1)) {
+  const bool is_share = share >= 0 && share <= 1;  // which no NaN is
+  if (!is_share) {
     throw std::invalid_argument("Histogram::quantile: " + std::to_string(share) +
                                 " is no share: it is to be from 0 to 1");
   }

@@ -43,7 +43,7 @@ class TraceRun {
 
 namespace {
 
-const TraceOptions& checked(const TraceOptions& options) {
+TraceOptions checked(TraceOptions options) {
   if (options.events_per_thread == 0) {
     throw std::invalid_argument("TraceOptions::events_per_thread: has to be one or more");
   }

@@ -30,8 +30,8 @@ std::string name_of_level(std::uint8_t level) {
          (level % 2 == 1 ? " continuation" : " task");
 }
 
-/// What a thread recorded for an earlier trace may come late, and threads may record more while
-/// others are read.
+/// Two kinds of events are left out: what a thread recorded late, for an earlier trace, and what
+/// threads recorded after the end, while others were read.
 std::vector<Placed> in_order(const TraceRecord& record) {
   std::vector<Placed> all;
   for (std::size_t track = 0; track < record.found.threads.size(); ++track) {

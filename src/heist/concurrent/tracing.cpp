@@ -13,7 +13,7 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-constinit sync::atomic<bool> Tracing::is_on_{false};
+constinit sync::atomic<bool> Tracing::runs{false};
 
 namespace {
 
@@ -125,7 +125,7 @@ TraceRings& Tracing::start(std::size_t events, std::size_t threads) {
   TraceRings& rings = traces.rings_of_size(events, threads);
   rings.begin();
   current.store(&rings, sync::edge("tracing:start", sync::release));
-  is_on_.store(true, sync::relaxed);  // relaxed: who has seen it looks for the rings.
+  runs.store(true, sync::relaxed);  // relaxed: who has seen it looks for the rings.
   traces.tell_watches();
   return rings;
 }
@@ -133,7 +133,7 @@ TraceRings& Tracing::start(std::size_t events, std::size_t threads) {
 /// The caller has the mutex.
 void Tracing::end_trace() noexcept {
   // relaxed, both: who has not seen it records one more event, in rings that stay.
-  is_on_.store(false, sync::relaxed);
+  runs.store(false, sync::relaxed);
   current.store(nullptr, sync::relaxed);
   traces.tell_watches();
 }

@@ -27,7 +27,7 @@ class Tracing {
 #ifdef HEIST_MODEL
     return false;  // here all virtual threads share one copy of thread-local variables
 #else
-    return is_on_.load(sync::relaxed);  // relaxed: record() looks for the rings.
+    return runs.load(sync::relaxed);  // relaxed: record() looks for the rings.
 #endif
   }
   /// Records an event of the calling thread; `event.time` is filled in. Does nothing when the trace
@@ -42,8 +42,8 @@ class Tracing {
   static TraceRings& start(std::size_t events, std::size_t threads);
   /// Ends it. Threads may still be recording one event each.
   static void stop() noexcept;
-  /// Does the same, and reads before another trace can begin.   Errors: std::bad_alloc; then it has
-  /// ended.
+  /// As stop(), and reads before another trace can begin.   Errors: std::bad_alloc; then the trace
+  /// has ended all the same.
   [[nodiscard]] static TracedEvents stop_and_read(const TraceRings& rings);
   /// What was recorded since the last start().   Errors: std::bad_alloc.
   [[nodiscard]] static TracedEvents read(const TraceRings& rings);
@@ -51,7 +51,7 @@ class Tracing {
  private:
   static void end_trace() noexcept;
 
-  static sync::atomic<bool> is_on_;
+  static sync::atomic<bool> runs;
 };
 
 }  // namespace HEIST_NAMESPACE::detail
