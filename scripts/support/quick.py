@@ -16,7 +16,7 @@ LOOP = {
                 r"loop|signals|promise|conformance\.(posttask|extra)"),
     "tsan-clang": ("heist_post_storm_stress heist_abort_start_stress", r"stress\.(post_storm|abort_start)"),
 }
-DEBUGGER = {"release": ("heist_debugged", "debugger")}
+DEBUGGER = {"dev": ("heist_debugged", "debugger")}
 ROWS = (
     ("src/heist/cluster/", CLUSTER),
     ("src/heist/cooperative/", {
