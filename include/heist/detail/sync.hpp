@@ -18,8 +18,7 @@
 
 namespace HEIST_NAMESPACE::detail::sync {
 
-template <class T>
-using atomic = std::atomic<T>;
+using std::atomic;  // what compares binary interfaces takes all types of an alias template for one
 
 /// Memory order of one end of a named happens-before edge, e.g. `edge("inbox:publish", release)`.
 ///
