@@ -18,8 +18,7 @@ Reply json_reply(unsigned status, const Json& json) {
 Reply job_reply(unsigned status, const Job& job) {
   Reply reply;
   reply.status = status;
-  reply.body = MemoryReserve::guard(
-      [&job] { return render(job_json(job), job.finished() ? job.end().result.get() : nullptr); });
+  reply.body = MemoryReserve::guard([&job] { return render(job); });
   return reply;
 }
 
@@ -28,10 +27,17 @@ Reply with_location(Reply reply, const Job& job) {
   return reply;
 }
 
-Reply zstd_reply(SharedBlocks data) {
+Reply bytes_reply(const BytesResult& result) {
   Reply reply;
-  reply.content_type = "application/zstd";
-  reply.body = {"", std::move(data)};
+  reply.content_type = result.content_type;
+  reply.body = {"", result.data};
+  return reply;
+}
+
+Reply value_reply(const JsonResult& result) {
+  Reply reply;
+  reply.body = result.text;
+  reply.body.after += '\n';
   return reply;
 }
 
@@ -65,16 +71,16 @@ Result<Api::Step> as_step(Result<T> result) {
 
 }  // namespace
 
-Api::Step Api::begin(const RequestHead& head, UnknownPattern unknown) {
-  auto handled = handle(head, unknown);
+Api::Step Api::begin(const RequestHead& head, Unchecked unchecked) {
+  auto handled = handle(head, unchecked);
   if (!handled) return make_reply(handled.error());
   return std::move(*handled);
 }
 
-Result<Api::Step> Api::handle(const RequestHead& head, UnknownPattern unknown) {
+Result<Api::Step> Api::handle(const RequestHead& head, Unchecked unchecked) {
   const auto target = parse_target(head.target);
   if (!target) return target.error();
-  const auto route = find_route(head.method, *target);
+  const auto route = find_route(head.method, *target, kinds_);
   if (!route) return route.error();
   if (route->resource != Resource::kind && head.has_body()) {
     return Refusal{400, "unexpected_body", "a request like this has no body"};
@@ -86,7 +92,7 @@ Result<Api::Step> Api::handle(const RequestHead& head, UnknownPattern unknown) {
     return unavailable("too_many_connections", "too many requests are under way");
   }
   if (route->resource == Resource::kind) {
-    return begin_upload(*route, head, *target, **client, unknown);
+    return begin_upload(*route, head, *target, **client, unchecked);
   }
   if (route->resource == Resource::dump || route->resource == Resource::trace) {
     return observe(*route, *target, **client);
@@ -110,9 +116,9 @@ Api::Handled Api::handle_plain(const Route& route, Client& client) {
 }
 
 Result<Api::Step> Api::begin_upload(const Route& route, const RequestHead& head,
-                                    const Target& target, Client& client, UnknownPattern unknown) {
+                                    const Target& target, Client& client, Unchecked unchecked) {
   const NetworkReserve::Withheld only_what_is_left;
-  auto request = read_job_request(*parse_job_kind(route.name), target, client);
+  auto request = read_job_request(*kinds_.find(route.name), target, client);
   if (!request) return request.error();
   if (service_.shutting_down()) return unavailable("shutting_down", "the server is shutting down");
   auto ticket = client.budget->take_job();
@@ -120,9 +126,7 @@ Result<Api::Step> Api::begin_upload(const Route& route, const RequestHead& head,
     return unavailable("queue_full", "this client has " + std::to_string(limits_.max_queued) +
                                          " unfinished jobs already");
   }
-  if (request->kind == JobKind::search) {
-    if (auto step = judge_pattern(client, request->pattern, unknown)) return std::move(*step);
-  }
+  if (auto step = judge_parameters(client, *request, unchecked)) return std::move(*step);
   Upload upload(client, std::move(*request), std::move(*ticket), limits_.max_body,
                 service_.disposal_for(client));
   if (auto refusal = upload.reserve_wait()) return std::move(*refusal);
@@ -133,14 +137,16 @@ Result<Api::Step> Api::begin_upload(const Route& route, const RequestHead& head,
 }
 
 /// Nothing when the request may go on.
-std::optional<Result<Api::Step>> Api::judge_pattern(Client& client, const std::string& pattern,
-                                                    UnknownPattern unknown) {
-  if (const auto* refusal = client.patterns.find(pattern)) {
-    if (refusal->empty()) return std::nullopt;
-    return Refusal{400, "bad_pattern", *refusal, "pattern"};
+std::optional<Result<Api::Step>> Api::judge_parameters(Client& client, const JobRequest& request,
+                                                       Unchecked unchecked) {
+  const auto about = checked_text(*request.kind, request.parameters);
+  if (about.empty()) return std::nullopt;
+  if (const auto* const verdict = client.verdicts.find(about)) {
+    if (!verdict->refusal) return std::nullopt;
+    return Result<Step>(*verdict->refusal);
   }
-  if (unknown == UnknownPattern::accept) return std::nullopt;
-  auto check = service_.check_pattern(client, pattern);
+  if (unchecked == Unchecked::accept) return std::nullopt;
+  auto check = service_.check_parameters(client, request);
   if (!check) return Result<Step>(check.error());
   return Result<Step>(Step(Checking{std::move(*check)}));
 }
@@ -180,9 +186,9 @@ Reply Api::waited(const Job& job) const {
   if (end.state == JobState::aborted) {
     return with_location(undone_reply(job, service_.shutting_down() ? 503 : 409), job);
   }
-  const auto* compressed = std::get_if<CompressResult>(end.result.get());
-  if (compressed == nullptr) return with_location(job_reply(200, job), job);
-  auto reply = with_location(zstd_reply(compressed->data), job);
+  const auto* const bytes = std::get_if<BytesResult>(end.result.get());
+  if (bytes == nullptr) return with_location(job_reply(200, job), job);
+  auto reply = with_location(bytes_reply(*bytes), job);
   reply.headers.emplace_back("Heistd-Queue-Delay-Us", microseconds(end.times.queue_delay));
   reply.headers.emplace_back("Heistd-Run-Time-Us", microseconds(end.times.run));
   return reply;
@@ -222,12 +228,8 @@ Api::Handled Api::job_result(const Route& route, Client& client) {
     return Refusal{409, "no_result", "the job is " + std::string(to_string(job->state()))};
   }
   const auto& result = *job->end().result;
-  if (const auto* compressed = std::get_if<CompressResult>(&result)) {
-    return zstd_reply(compressed->data);
-  }
-  Reply reply;
-  reply.body = render(result_json(result), &result);
-  return reply;
+  if (const auto* const bytes = std::get_if<BytesResult>(&result)) return bytes_reply(*bytes);
+  return value_reply(std::get<JsonResult>(result));
 }
 
 Api::Handled Api::put_signal(const Route& route, const Target& target, Client& client) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <heistd/connections.hpp>
 #include <heistd/job_service.hpp>
+#include <heistd/kind_table.hpp>
 #include <heistd/observer.hpp>
 #include <heistd/query.hpp>
 #include <heistd/reply.hpp>
@@ -35,7 +36,7 @@ struct Waiting {
   Quota::Share share;  ///< of those that wait at a time
 };
 
-/// An agent is to compile the pattern before the request can be judged.
+/// An agent is to check the parameters before the request can be judged.
 struct Checking {
   heist::Promise<void> verdict;
 };
@@ -45,22 +46,23 @@ struct Observing {
   std::shared_ptr<Observation> observation;
 };
 
-/// What to do with a request whose pattern no agent has compiled.
-enum class UnknownPattern : std::uint8_t { check, accept };
+/// What to do with a request whose parameters no agent has checked.
+enum class Unchecked : std::uint8_t { check, accept };
 
 /// Answers requests. A request is judged by its head alone, before any of its body is read.
 ///
 /// Thread: the network's.
 class Api {
  public:
-  Api(ClientTable& clients, JobService& service, Observer& observer, const Limits& limits) noexcept
-      : clients_(clients), service_(service), observer_(observer), limits_(limits) {}
+  Api(const KindTable& kinds, ClientTable& clients, JobService& service, Observer& observer,
+      const Limits& limits) noexcept
+      : kinds_(kinds), clients_(clients), service_(service), observer_(observer), limits_(limits) {}
 
   /// The answer, or what will have it; or an upload to be filled and given to finish(); or
   /// something to wait for (not for ever: agents may have more urgent things to do), and then to
   /// call this again and accept.
   using Step = std::variant<Reply, Upload, Checking, Observing>;
-  [[nodiscard]] Step begin(const RequestHead& head, UnknownPattern unknown = UnknownPattern::check);
+  [[nodiscard]] Step begin(const RequestHead& head, Unchecked unchecked = Unchecked::check);
 
   /// The answer, or a job whose end decides the answer.
   [[nodiscard]] std::variant<Reply, Waiting> finish(Upload upload);
@@ -74,12 +76,12 @@ class Api {
  private:
   using Handled = Result<Reply>;
 
-  Result<Step> handle(const RequestHead& head, UnknownPattern unknown);
+  Result<Step> handle(const RequestHead& head, Unchecked unchecked);
   Handled handle_plain(const Route& route, Client& client);
   Result<Step> begin_upload(const Route& route, const RequestHead& head, const Target& target,
-                            Client& client, UnknownPattern unknown);
-  std::optional<Result<Step>> judge_pattern(Client& client, const std::string& pattern,
-                                            UnknownPattern unknown);
+                            Client& client, Unchecked unchecked);
+  std::optional<Result<Step>> judge_parameters(Client& client, const JobRequest& request,
+                                               Unchecked unchecked);
   Result<Step> observe(const Route& route, const Target& target, const Client& client);
   Handled health(const Target& target) const;
   Handled job(const Route& route, Client& client);
@@ -90,6 +92,7 @@ class Api {
                                                  heist::TaskPriority priority);
   Handled erase_signal(const Route& route, Client& client);
 
+  const KindTable& kinds_;
   ClientTable& clients_;
   JobService& service_;
   Observer& observer_;

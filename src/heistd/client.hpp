@@ -10,10 +10,10 @@
 #include <heistd/level_stats.hpp>
 #include <heistd/limits.hpp>
 #include <heistd/outgoing.hpp>
-#include <heistd/pattern_verdicts.hpp>
 #include <heistd/quota.hpp>
 #include <heistd/refusal.hpp>
 #include <heistd/signal_group.hpp>
+#include <heistd/verdicts.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,7 +50,7 @@ class Client {
   const std::shared_ptr<Budget> budget;
   JobStore jobs;
   SignalGroups signals;
-  PatternVerdicts patterns;
+  Verdicts verdicts;
   std::array<LevelStats, 3> stats;
   Quota waits;         ///< requests that wait for their jobs
   Quota unsent_bytes;  ///< that uploads under way have announced

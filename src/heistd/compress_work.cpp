@@ -4,8 +4,7 @@
 #include <zstd_errors.h>
 
 #include <algorithm>
-#include <heistd/compress_work.hpp>
-#include <heistd/job_work.hpp>
+#include <heistd/builtin_kinds.hpp>
 #include <heistd/limits.hpp>
 #include <new>
 
@@ -40,7 +39,7 @@ class CompressWork final : public JobWork {
 
   JobResult take_result() override {
     context_.reset();
-    return CompressResult{std::move(output_)};
+    return BytesResult{"application/zstd", std::move(output_)};
   }
 
  private:
@@ -86,14 +85,25 @@ class CompressWork final : public JobWork {
   std::size_t used_ = 0;
 };
 
-}  // namespace
-
-std::size_t compress_context_bytes(std::size_t body_bytes) noexcept {
+/// The memory of zstd's context. Work that is done in one chunk keeps nothing between chunks.
+std::size_t working_bytes(std::size_t body_bytes) noexcept {
+  if (body_bytes <= block_bytes) return 0;
   return ZSTD_estimateCStreamSize_usingCParams(ZSTD_getCParams(level, body_bytes, 0));
 }
 
+}  // namespace
+
 std::unique_ptr<JobWork> make_compress_work(Blocks body) {
   return std::make_unique<CompressWork>(std::move(body));
+}
+
+Kind compress_kind() {
+  Kind kind;
+  kind.name = "compress";
+  kind.label = "compress";
+  kind.working_bytes = working_bytes;
+  kind.make_work = [](JobInput input) { return make_compress_work(std::move(input.body)); };
+  return kind;
 }
 
 }  // namespace heistd

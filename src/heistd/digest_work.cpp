@@ -2,8 +2,8 @@
 #include <openssl/evp.h>
 
 #include <array>
+#include <heistd/builtin_kinds.hpp>
 #include <heistd/hex.hpp>
-#include <heistd/job_work.hpp>
 #include <new>
 
 namespace heistd {
@@ -50,7 +50,7 @@ class DigestWork final : public JobWork {
     std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
     unsigned int size = 0;
     require(EVP_DigestFinal_ex(context_.get(), bytes.data(), &size) == 1);
-    return DigestResult{to_hex({bytes.data(), size})};
+    return JsonResult{{"{\"sha256\":\"" + to_hex({bytes.data(), size}) + "\"}"}};
   }
 
  private:
@@ -71,6 +71,15 @@ class DigestWork final : public JobWork {
 
 std::unique_ptr<JobWork> make_digest_work(Blocks body) {
   return std::make_unique<DigestWork>(std::move(body));
+}
+
+Kind digest_kind() {
+  Kind kind;
+  kind.name = "digest";
+  kind.label = "digest";
+  kind.working_bytes = [](std::size_t /*body_bytes*/) { return std::size_t{0}; };
+  kind.make_work = [](JobInput input) { return make_digest_work(std::move(input.body)); };
+  return kind;
 }
 
 }  // namespace heistd

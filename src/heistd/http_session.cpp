@@ -115,7 +115,7 @@ asio::awaitable<void> HttpSession::serve_head(Parser& parser) {
   auto step = guarded([&] { return api_.begin(head); });
   if (const auto* checking = std::get_if<Checking>(&step)) {
     co_await wait_for_verdict(checking->verdict);
-    step = guarded([&] { return api_.begin(head, UnknownPattern::accept); });
+    step = guarded([&] { return api_.begin(head, Unchecked::accept); });
   }
   if (auto* upload = std::get_if<Upload>(&step)) {
     co_await receive(parser, *upload);

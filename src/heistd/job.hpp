@@ -7,6 +7,7 @@
 #include <heistd/job_counts.hpp>
 #include <heistd/job_id.hpp>
 #include <heistd/job_run.hpp>
+#include <heistd/kind.hpp>
 #include <heistd/signal_group.hpp>
 #include <list>
 #include <memory>
@@ -39,11 +40,11 @@ enum class JobState : std::uint8_t { delayed, queued, running, done, failed, abo
 /// What a client may see of its job.   Thread: the network's.
 class Job {
  public:
-  Job(JobId its_id, JobKind its_kind, std::size_t its_bytes) noexcept
+  Job(JobId its_id, const Kind& its_kind, std::size_t its_bytes) noexcept
       : id(std::move(its_id)), kind(its_kind), bytes(its_bytes) {}
 
   const JobId id;
-  const JobKind kind;
+  const Kind& kind;
   const std::size_t bytes;
   std::string signal_name;
   std::optional<heist::TaskPriority> fixed_priority;  ///< empty: the group's

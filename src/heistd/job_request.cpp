@@ -24,21 +24,35 @@ std::string read_signal_name(QueryReader& query) {
   return name.value_or("");
 }
 
+Parameters read_parameters(QueryReader& query, const Kind& kind) {
+  Parameters parameters;
+  for (const auto& parameter : kind.parameters) {
+    auto value = query.text(parameter.name);
+    if (!value) {
+      if (parameter.required) {
+        query.refuse(bad_parameter(parameter.name, "a job of this kind needs this parameter"));
+      }
+      continue;
+    }
+    if (auto complaint = complaint_about(parameter, *value)) {
+      query.refuse(bad_parameter(parameter.name, std::move(*complaint)));
+    }
+    parameters.emplace(parameter.name, std::move(*value));
+  }
+  return parameters;
+}
+
 }  // namespace
 
-Result<JobRequest> read_job_request(JobKind kind, const Target& target, const Client& client) {
+Result<JobRequest> read_job_request(const Kind& kind, const Target& target, const Client& client) {
   QueryReader query(target);
   JobRequest request;
-  request.kind = kind;
+  request.kind = &kind;
   request.priority = read_priority(query, client);
   request.delay = query.duration("delay", max_delay);
   request.signal_name = read_signal_name(query);
   request.wait = query.flag("wait");
-  if (kind == JobKind::search) {
-    auto pattern = query.text("pattern");
-    if (!pattern) query.refuse(bad_parameter("pattern", "a search needs a pattern"));
-    request.pattern = std::move(pattern).value_or("");
-  }
+  request.parameters = read_parameters(query, kind);
   if (auto refusal = query.finish()) return std::move(*refusal);
   return request;
 }

@@ -1,16 +1,30 @@
-// How the query of a request becomes a JobRequest.
+// JobRequest: what a client asks for, and how the query of a request becomes one.
 #pragma once
 
+#include <chrono>
+#include <heist/priority.hpp>
 #include <heistd/client.hpp>
-#include <heistd/job_service.hpp>
+#include <heistd/kind.hpp>
 #include <heistd/query.hpp>
+#include <optional>
+#include <string>
 
 namespace heistd {
 
-/// Reads the parameters of a job: pattern (of a search), priority, delay, signal, wait.
+/// What a client asks for, but for the bytes to work on.
+struct JobRequest {
+  const Kind* kind = nullptr;  ///< never null; of a KindTable
+  Parameters parameters = {};  ///< of the kind: all that are required, and of their types
+  std::optional<heist::TaskPriority> priority = {};
+  std::chrono::milliseconds delay{};
+  std::string signal_name = {};  ///< empty: none
+  bool wait = false;
+};
+
+/// Reads the parameters of a job: priority, delay, signal, wait, and those of its kind.
 ///
 /// Errors: 400 "bad_parameter", 403 "above_ceiling".
-[[nodiscard]] Result<JobRequest> read_job_request(JobKind kind, const Target& target,
+[[nodiscard]] Result<JobRequest> read_job_request(const Kind& kind, const Target& target,
                                                   const Client& client);
 
 /// Reads the one parameter of a signal, its priority.   Errors: 400 "bad_parameter", 403

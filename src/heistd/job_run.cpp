@@ -23,17 +23,10 @@ struct ChunkTimer {
   const Clock::time_point start = Clock::now();
 };
 
-/// What a trace and a dump call the task.
-heist::TaskLabel label_of(JobKind kind) noexcept {
-  switch (kind) {
-    case JobKind::digest:
-      return "digest";
-    case JobKind::compress:
-      return "compress";
-    case JobKind::search:
-      break;
-  }
-  return "search";
+/// The blocks that a result shares with replies, if it has any.
+SharedBlocks& blocks_of(JobResult& result) noexcept {
+  if (auto* const bytes = std::get_if<BytesResult>(&result)) return bytes->data;
+  return std::get<JsonResult>(result).text.shared;
 }
 
 }  // namespace
@@ -48,7 +41,7 @@ heist::Promise<JobEnd> JobRun::post_first() {
   options.signal = start_.signal;
   options.priority = start_.priority;
   options.delay = start_.delay;
-  options.label = label_of(start_.kind);
+  options.label = start_.label;
   return scheduler_.post_task([self = shared_from_this()] { return self->run(); }, options);
 }
 
@@ -99,9 +92,8 @@ std::optional<JobOutcome> JobRun::try_chunk() {
 /// The network drops it, but does not free it.
 std::shared_ptr<const JobResult> JobRun::take_result() {
   auto result = start_.work->take_result();
-  if (auto* compressed = std::get_if<CompressResult>(&result)) {
-    compressed->data = disposal().share(std::move(compressed->data));
-  }
+  auto& blocks = blocks_of(result);
+  blocks = disposal().share(std::move(blocks));
   return std::make_shared<const JobResult>(std::move(result));
 }
 

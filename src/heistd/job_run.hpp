@@ -3,12 +3,12 @@
 
 #include <chrono>
 #include <cstdint>
-#include <heist/detail/sync.hpp>
 #include <heist/promise.hpp>
 #include <heist/scheduler.hpp>
+#include <heist/task_label.hpp>
 #include <heistd/block_disposal.hpp>
 #include <heistd/budget.hpp>
-#include <heistd/job_counts.hpp>
+#include <heistd/job_progress.hpp>
 #include <heistd/job_work.hpp>
 #include <heistd/signal_group.hpp>
 #include <memory>
@@ -18,44 +18,6 @@
 namespace heistd {
 
 using Clock = std::chrono::steady_clock;
-
-/// What the network thread may look at while the job runs.
-class JobProgress {
- public:
-  explicit JobProgress(std::shared_ptr<JobCounts> counts) noexcept : counts_(std::move(counts)) {}
-
-  /// An agent, once: how long the job had been runnable when its first chunk started.
-  void start(std::chrono::nanoseconds queue_delay) noexcept {
-    auto expected = waits;
-    // relaxed, also below: the number itself is all that is passed on.
-    if (queue_delay_.compare_exchange_strong(expected, queue_delay.count(),
-                                             heist::detail::sync::relaxed,
-                                             heist::detail::sync::relaxed)) {
-      counts_->note_start();
-    }
-  }
-  /// The network: the job has ended, and a start that comes now does not count. True when one came
-  /// before.
-  bool end() noexcept {
-    auto expected = waits;
-    return !queue_delay_.compare_exchange_strong(expected, never, heist::detail::sync::relaxed,
-                                                 heist::detail::sync::relaxed);
-  }
-  /// Nothing before the first chunk.
-  [[nodiscard]] std::optional<std::chrono::nanoseconds> queue_delay() const noexcept {
-    const auto count = queue_delay_.load(heist::detail::sync::relaxed);
-    if (count < 0) return std::nullopt;
-    return std::chrono::nanoseconds(count);
-  }
-  [[nodiscard]] JobCounts& counts() noexcept { return *counts_; }
-
- private:
-  static constexpr std::int64_t waits = -1;
-  static constexpr std::int64_t never = -2;
-
-  const std::shared_ptr<JobCounts> counts_;
-  heist::detail::sync::atomic<std::int64_t> queue_delay_{waits};
-};
 
 /// What the chunks of a job took.
 struct JobTimes {
@@ -88,7 +50,7 @@ struct JobEnd {
 
 /// What it takes to run a job.
 struct JobStart {
-  JobKind kind;
+  heist::TaskLabel label;  ///< what traces and dumps call it
   std::unique_ptr<JobWork> work;
   Budget::Ticket ticket;
   heist::TaskSignal signal;                     ///< of this job alone

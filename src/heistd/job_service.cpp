@@ -4,7 +4,6 @@
 #include <heist/asio/async_wait.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/limits.hpp>
-#include <heistd/line_pattern.hpp>
 #include <new>
 #include <utility>
 #include <vector>
@@ -13,18 +12,6 @@ namespace heistd {
 namespace {
 
 namespace asio = boost::asio;
-
-std::unique_ptr<JobWork> make_work(const JobRequest& request, Blocks body) {
-  switch (request.kind) {
-    case JobKind::digest:
-      return make_digest_work(std::move(body));
-    case JobKind::compress:
-      return make_compress_work(std::move(body));
-    case JobKind::search:
-      break;
-  }
-  return make_search_work(std::move(body), request.pattern);
-}
 
 constexpr std::string_view signal_deleted = "the signal was deleted";
 
@@ -37,20 +24,19 @@ Refusal too_many_signals() {
                      "this client has " + std::to_string(max_signals) + " signal names already");
 }
 
-PatternVerdict judge(const std::string& pattern) {
+/// Nothing when there was no memory to find out.
+std::optional<Verdict> try_to_judge(const Kind& kind, const Parameters& parameters) {
   try {
-    auto checked = LinePattern::check(pattern);
-    auto* const refusal = std::get_if<std::string>(&checked);
-    return refusal != nullptr ? std::move(*refusal) : std::string();
+    return judge(kind, parameters);
   } catch (const std::bad_alloc&) {  // then the job finds out
     return std::nullopt;
   }
 }
 
-/// Without memory it is as if the pattern had not been compiled.
-void remember(Client& client, const std::string& pattern, PatternVerdict verdict) {
+/// Without memory it is as if nothing had been checked.
+void remember(Client& client, const std::string& about, std::optional<Verdict> verdict) {
   try {
-    if (verdict) client.patterns.add(pattern, *std::move(verdict));
+    if (verdict) client.verdicts.add(about, *std::move(verdict));
   } catch (const std::bad_alloc&) {
     return;
   }
@@ -72,20 +58,24 @@ void count(LevelStats& level, const JobEnd& end) {
 
 }  // namespace
 
-Result<heist::Promise<void>> JobService::check_pattern(Client& client, const std::string& pattern) {
-  auto ticket = client.budget->take_memory(LinePattern::max_memory);
+Result<heist::Promise<void>> JobService::check_parameters(Client& client,
+                                                          const JobRequest& request) {
+  const auto& kind = *request.kind;
+  auto ticket = client.budget->take_memory(check_bytes(kind));
   if (!ticket)
     return unavailable("queue_full", "this client's unfinished jobs take too much memory");
   auto verdict =
-      scheduler_.post_task([pattern, ticket = std::move(*ticket)] { return judge(pattern); },
-                           {.priority = client.ceiling, .label = "check pattern"});
+      scheduler_.post_task([&kind, parameters = request.parameters,
+                            ticket = std::move(*ticket)] { return try_to_judge(kind, parameters); },
+                           {.priority = client.ceiling, .label = "check parameters"});
   if (verdict.reason()) return shutting_down_refusal();
   auto known = heist::Promise<void>::with_resolver();
   heist::async_wait(verdict, asio::bind_executor(
-                                 network_, [&client, pattern, resolver = std::move(known.resolver)](
+                                 network_, [&client, about = checked_text(kind, request.parameters),
+                                            resolver = std::move(known.resolver)](
                                                const std::exception_ptr& /*error*/,
-                                               PatternVerdict judged) mutable {
-                                   remember(client, pattern, std::move(judged));
+                                               std::optional<Verdict> judged) mutable {
+                                   remember(client, about, std::move(judged));
                                    resolver.resolve();
                                  }));
   return known.promise;
@@ -95,7 +85,7 @@ Result<std::shared_ptr<Job>> JobService::submit(Client& client, const JobRequest
                                                 Blocks body, Budget::Ticket ticket) {
   if (shutting_down_) return shutting_down_refusal();
   const auto bytes = byte_count(body);
-  if (!ticket.grow(job_bytes + working_bytes(request.kind, bytes))) {
+  if (!ticket.grow(job_bytes + request.kind->working_bytes(bytes))) {
     return unavailable("queue_full", "this client's unfinished jobs take too much memory");
   }
   auto made = make_job(client, request, bytes);
@@ -116,7 +106,7 @@ Result<std::shared_ptr<Job>> JobService::submit(Client& client, const JobRequest
 
 Result<std::shared_ptr<Job>> JobService::make_job(Client& client, const JobRequest& request,
                                                   std::size_t bytes) {
-  auto job = std::make_shared<Job>(make_job_id(), request.kind, bytes);
+  auto job = std::make_shared<Job>(make_job_id(), *request.kind, bytes);
   job->fixed_priority = request.priority;
   job->runnable_at = Clock::now() + request.delay;
   if (request.signal_name.empty()) {
@@ -161,10 +151,11 @@ void JobService::take_back(Client& client, Job& job) {
 void JobService::post(Client& client, Job& job, const JobRequest& request, Blocks body,
                       Budget::Ticket ticket) {
   auto& mine = *job.unfinished;
-  JobStart start{request.kind,      make_work(request, std::move(body)),
-                 std::move(ticket), mine.controller.signal(),
-                 job.group,         job.fixed_priority,
-                 request.delay,     job.progress};
+  const auto signal = mine.controller.signal();
+  auto work =
+      job.kind.make_work({job.kind, std::move(body), request.parameters, signal, job.progress});
+  JobStart start{job.kind.label, std::move(work),    std::move(ticket), signal,
+                 job.group,      job.fixed_priority, request.delay,     job.progress};
   // Requests ask for no more than that, either: this is where it holds whatever they ask for
   // (SEC-1).
   const auto run =

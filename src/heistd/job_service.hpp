@@ -8,6 +8,7 @@
 #include <heist/scheduler.hpp>
 #include <heistd/client.hpp>
 #include <heistd/job.hpp>
+#include <heistd/job_request.hpp>
 #include <heistd/job_run.hpp>
 #include <memory>
 #include <optional>
@@ -15,19 +16,6 @@
 #include <string_view>
 
 namespace heistd {
-
-/// What a client asks for, but for the bytes to work on.
-struct JobRequest {
-  JobKind kind = JobKind::digest;
-  std::string pattern;  ///< of a search
-  std::optional<heist::TaskPriority> priority;
-  std::chrono::milliseconds delay{};
-  std::string signal_name;  ///< empty: none
-  bool wait = false;
-};
-
-/// Why a pattern is refused, empty when it is good; nothing when there was no memory to find out.
-using PatternVerdict = std::optional<std::string>;
 
 /// Posts jobs on the agents and keeps their records.
 ///
@@ -45,12 +33,12 @@ class JobService {
   [[nodiscard]] Result<std::shared_ptr<Job>> submit(Client& client, const JobRequest& request,
                                                     Blocks body, Budget::Ticket ticket);
 
-  /// Has an agent compile a pattern, at the client's own ceiling. The promise is resolved once the
-  /// verdict stands among those of the client.
+  /// Has an agent check the parameters, at the client's own ceiling. The promise is resolved once
+  /// the verdict stands among those of the client; when there was no memory to find out, without.
   ///
   /// Errors: 503 "queue_full", "shutting_down"; std::bad_alloc.
-  [[nodiscard]] Result<heist::Promise<void>> check_pattern(Client& client,
-                                                           const std::string& pattern);
+  [[nodiscard]] Result<heist::Promise<void>> check_parameters(Client& client,
+                                                              const JobRequest& request);
 
   /// How what a client has sent or been given is freed.
   [[nodiscard]] BlockDisposal disposal_for(const Client& client) const;

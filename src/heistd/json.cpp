@@ -59,11 +59,11 @@ void add_outcome(Json& json, const Job& job) {
     json["error"] = error_of(end);
     return;
   }
-  const auto* compressed = std::get_if<CompressResult>(end.result.get());
+  const auto* const bytes = std::get_if<BytesResult>(end.result.get());
   json["result"] =
-      compressed != nullptr
-          ? Json({{"bytes", byte_count(*compressed->data)}, {"content_type", "application/zstd"}})
-          : result_json(*end.result);
+      bytes != nullptr
+          ? Json({{"bytes", byte_count(*bytes->data)}, {"content_type", bytes->content_type}})
+          : Json();
   json["links"]["result"] = "/jobs/" + job.id + "/result";
 }
 
@@ -73,15 +73,16 @@ std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Body render(const Json& json, const JobResult* result) {
-  auto text = dump(json);
-  const auto* search = result == nullptr ? nullptr : std::get_if<SearchResult>(result);
-  if (search == nullptr) return {std::move(text)};
+Body render(const Job& job) {
+  auto text = dump(job_json(job));
+  const auto* const result = job.finished() ? job.end().result.get() : nullptr;
+  const auto* const json = result == nullptr ? nullptr : std::get_if<JsonResult>(result);
+  if (json == nullptr) return {std::move(text)};
   // Within strings the quotes would be escaped: there is one such place.
-  static constexpr std::string_view place = "\"lines\":null";
+  static constexpr std::string_view place = "\"result\":null";
   const auto end = text.find(place) + place.size();
-  auto before = text.substr(0, end - std::string_view("null").size()) + "[";
-  return {std::move(before), search->lines, "]" + text.substr(end)};
+  auto before = text.substr(0, end - std::string_view("null").size());
+  return {before + json->text.before, json->text.shared, json->text.after + text.substr(end)};
 }
 
 Json error_json(const Refusal& refusal) {
@@ -90,20 +91,9 @@ Json error_json(const Refusal& refusal) {
   return {{"error", std::move(error)}};
 }
 
-Json result_json(const JobResult& result) {
-  if (const auto* digest = std::get_if<DigestResult>(&result)) {
-    return {{"sha256", digest->sha256}};
-  }
-  const auto& search = std::get<SearchResult>(result);
-  return {{"searched", search.searched},
-          {"matched", search.matched},
-          {"truncated", search.truncated()},
-          {"lines", nullptr}};
-}
-
 Json job_json(const Job& job) {
   Json json = {{"id", job.id},
-               {"kind", to_string(job.kind)},
+               {"kind", job.kind.name},
                {"state", to_string(job.state())},
                {"priority", heist::to_string(job.priority())},
                {"bytes", job.bytes}};

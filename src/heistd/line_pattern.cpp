@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <heistd/job_result.hpp>
+#include <heistd/job_failure.hpp>
 #include <heistd/limits.hpp>
 #include <heistd/line_pattern.hpp>
 #include <heistd/memory_reserve.hpp>

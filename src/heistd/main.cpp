@@ -1,6 +1,7 @@
 // heistd: a job server on a cluster of agents.
 #include <csignal>
 #include <exception>
+#include <heistd/builtin_kinds.hpp>
 #include <heistd/descriptors.hpp>
 #include <heistd/options.hpp>
 #include <heistd/server.hpp>
@@ -12,10 +13,10 @@
 
 namespace {
 
-std::unique_ptr<heistd::Server> listen(heistd::Options options) {
+std::unique_ptr<heistd::Server> listen(heistd::Options options, const heistd::KindTable& kinds) {
   const auto where = options.address + " port " + std::to_string(options.port);
   try {
-    return std::make_unique<heistd::Server>(std::move(options));
+    return std::make_unique<heistd::Server>(std::move(options), kinds);
   } catch (const boost::system::system_error& error) {
     std::cerr << "heistd: cannot listen on " << where << ": " << error.code().message()
               << std::endl;
@@ -33,9 +34,9 @@ bool fit_connections(std::size_t& connections) {
   return possible >= 2;
 }
 
-int serve(heistd::Options options) {
+int serve(heistd::Options options, const heistd::KindTable& kinds) {
   if (!fit_connections(options.limits.max_connections)) return 1;
-  const auto server = listen(std::move(options));
+  const auto server = listen(std::move(options), kinds);
   if (!server) return 1;
   std::cout << "heistd listening on " << server->endpoint() << std::endl;
   heistd::tell_ready();
@@ -51,9 +52,10 @@ int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);
     // Nor is a terminal that is closed.
     std::signal(SIGHUP, SIG_IGN);
-    auto parsed = heistd::parse_options(argc, argv);
+    const auto kinds = heistd::builtin_kinds();
+    auto parsed = heistd::parse_options(argc, argv, kinds);
     if (const int* code = std::get_if<int>(&parsed)) return *code;
-    return serve(std::get<heistd::Options>(std::move(parsed)));
+    return serve(std::get<heistd::Options>(std::move(parsed)), kinds);
   } catch (const std::exception& error) {
     std::cerr << "heistd: " << error.what() << std::endl;
     return 1;

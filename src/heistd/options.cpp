@@ -1,6 +1,5 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <heistd/job_work.hpp>
 #include <heistd/max_wait_option.hpp>
 #include <heistd/options.hpp>
 #include <heistd/served_names.hpp>
@@ -187,13 +186,12 @@ void read_max_wait(const Raw& raw, Options& options) {
 }
 
 /// One job of the largest size must fit, or the queue would be full when it is empty.
-void check_memory(const Limits& limits) {
+void check_memory(const Limits& limits, const KindTable& kinds) {
   if (limits.unsent_bytes() < limits.max_body) {
     refuse("--max-unsent-bytes", "must be at least --max-body, " + std::to_string(limits.max_body) +
                                      ", so that such an upload can begin");
   }
-  const auto extra = job_bytes + std::max(working_bytes(JobKind::search, limits.max_body),
-                                          working_bytes(JobKind::compress, limits.max_body));
+  const auto extra = job_bytes + kinds.most_working_bytes(limits.max_body);
   if (limits.max_queued_bytes >= limits.max_body + extra) return;
   refuse("--max-queued-bytes", "must be at least " + std::to_string(limits.max_body + extra) +
                                    ", so that an upload of --max-body bytes fits");
@@ -201,7 +199,8 @@ void check_memory(const Limits& limits) {
 
 }  // namespace
 
-std::variant<Options, int> parse_options(int argc, const char* const* argv) {
+std::variant<Options, int> parse_options(int argc, const char* const* argv,
+                                         const KindTable& kinds) {
   CLI::App app("Runs digest, compress and search jobs on uploaded bytes, by priority.", "heistd");
   Options options;
   Raw raw;
@@ -217,7 +216,7 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
     read_clients(raw, options);
     check_operator(options);
     read_max_wait(raw, options);
-    check_memory(options.limits);
+    check_memory(options.limits, kinds);
   } catch (const CLI::ParseError& error) {
     return app.exit(error);
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <heist/priority.hpp>
 #include <heistd/client.hpp>
+#include <heistd/kind_table.hpp>
 #include <heistd/limits.hpp>
 #include <optional>
 #include <string>
@@ -28,7 +29,9 @@ struct Options {
   std::chrono::milliseconds drain_deadline{5000};
 };
 
-/// The options, or the exit code of a program that has nothing more to do, having said why.
-[[nodiscard]] std::variant<Options, int> parse_options(int argc, const char* const* argv);
+/// The options of a server that runs these kinds, or the exit code of a program that has nothing
+/// more to do, having said why.
+[[nodiscard]] std::variant<Options, int> parse_options(int argc, const char* const* argv,
+                                                       const KindTable& kinds);
 
 }  // namespace heistd

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <heistd/job_id.hpp>
-#include <heistd/job_work.hpp>
 #include <heistd/query.hpp>
 #include <heistd/routes.hpp>
 
@@ -10,14 +9,14 @@ namespace {
 
 using Path = std::vector<std::string>;
 
-std::optional<Resource> resource_of(const Path& path) {
+std::optional<Resource> resource_of(const Path& path, const KindTable& kinds) {
   if (path == Path{"healthz"}) return Resource::health;
   if (path == Path{"stats"}) return Resource::stats;
   if (path == Path{"debug", "dump"}) return Resource::dump;
   if (path == Path{"debug", "trace"}) return Resource::trace;
   if (path.size() == 2 && path[0] == "signals") return Resource::signal;
   if (path.size() < 2 || path[0] != "jobs") return std::nullopt;
-  if (path.size() == 2 && parse_job_kind(path[1])) return Resource::kind;
+  if (path.size() == 2 && kinds.find(path[1]) != nullptr) return Resource::kind;
   if (!is_job_id(path[1])) return std::nullopt;
   if (path.size() == 2) return Resource::job;
   if (path.size() == 3 && path[2] == "result") return Resource::job_result;
@@ -56,8 +55,8 @@ Refusal wrong_method(const std::vector<Allowed>& allowed) {
 
 }  // namespace
 
-Result<Route> find_route(std::string_view method, const Target& target) {
-  const auto resource = resource_of(target.path);
+Result<Route> find_route(std::string_view method, const Target& target, const KindTable& kinds) {
+  const auto resource = resource_of(target.path, kinds);
   if (!resource) return not_found("there is nothing at this path");
   const auto allowed = allowed_methods(*resource);
   const auto found = std::ranges::find(allowed, method, &Allowed::text);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <heistd/kind_table.hpp>
 #include <heistd/refusal.hpp>
 #include <heistd/target.hpp>
 #include <optional>
@@ -22,6 +23,7 @@ struct Route {
 };
 
 /// Errors: 404 "not_found", 405 "method_not_allowed", 400 "bad_name" for a signal.
-[[nodiscard]] Result<Route> find_route(std::string_view method, const Target& target);
+[[nodiscard]] Result<Route> find_route(std::string_view method, const Target& target,
+                                       const KindTable& kinds);
 
 }  // namespace heistd

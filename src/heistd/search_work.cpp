@@ -1,5 +1,6 @@
 // The lines of the upload that match a pattern.
-#include <heistd/job_work.hpp>
+#include <algorithm>
+#include <heistd/builtin_kinds.hpp>
 #include <heistd/limits.hpp>
 #include <heistd/line_pattern.hpp>
 #include <heistd/line_reader.hpp>
@@ -38,11 +39,28 @@ std::size_t least_shown_bytes(std::string_view text) noexcept {
   return bytes;
 }
 
+/// The pattern, the pieces of a line of several blocks, and the matching lines. Each byte of the
+/// upload becomes 32 of those at most (`{"number":1000,"text":"\u0001"},` are two), in a string
+/// that is half empty when it has just grown.
+std::size_t working_bytes(std::size_t body_bytes) noexcept {
+  return LinePattern::max_memory + std::min(body_bytes, 2 * max_line_bytes) +
+         std::min(64 * body_bytes, 2 * max_matched_bytes);
+}
+
+JobFailure bad_pattern(const std::string& error) { return {"bad_pattern", error}; }
+
+/// What is wrong with the pattern; nothing when it is good.
+std::optional<JobFailure> check_pattern(const std::string& pattern) {
+  const auto checked = LinePattern::check(pattern);
+  const auto* error = std::get_if<std::string>(&checked);
+  if (error == nullptr) return std::nullopt;
+  return bad_pattern(*error);
+}
+
+/// Errors: JobFailure.
 std::size_t program_size_of(const std::string& pattern) {
   const auto checked = LinePattern::check(pattern);
-  if (const auto* error = std::get_if<std::string>(&checked)) {
-    throw JobFailure("bad_pattern", *error);
-  }
+  if (const auto* error = std::get_if<std::string>(&checked)) throw bad_pattern(*error);
   return std::get<std::size_t>(checked);
 }
 
@@ -76,10 +94,15 @@ class SearchWork final : public JobWork {
     lines_.shrink_to_fit();
     if (!lines_.empty()) lines->push_back(std::move(lines_));
     lines->shrink_to_fit();
-    return SearchResult{std::move(lines), kept_, matched_, reader_.line_count()};
+    return JsonResult{{counts_json() + R"(,"lines":[)", std::move(lines), "]}"}};
   }
 
  private:
+  /// The beginning of the result.
+  [[nodiscard]] std::string counts_json() const {
+    return R"({"searched":)" + std::to_string(reader_.line_count()) + R"(,"matched":)" +
+           std::to_string(matched_) + R"(,"truncated":)" + (kept_ < matched_ ? "true" : "false");
+  }
   /// False when there are no more.
   bool next_line() {
     for (line_ = reader_.read(); !line_; line_ = reader_.read()) {
@@ -123,7 +146,7 @@ class SearchWork final : public JobWork {
   std::unique_ptr<LinePattern> pattern_;
   std::optional<std::string_view> line_;  ///< that is being matched; the reader has its bytes
   bool matches_ = false;                  ///< it does, and is yet to be kept
-  std::string lines_;
+  std::string lines_;  ///< the first matching ones, within the limits, as replies show them
   std::uint64_t kept_ = 0;
   std::uint64_t matched_ = 0;
   bool full_ = false;
@@ -133,6 +156,21 @@ class SearchWork final : public JobWork {
 
 std::unique_ptr<JobWork> make_search_work(Blocks body, std::string pattern) {
   return std::make_unique<SearchWork>(std::move(body), std::move(pattern));
+}
+
+Kind search_kind() {
+  Kind kind;
+  kind.name = "search";
+  kind.label = "search";
+  kind.parameters = {{.name = "pattern",
+                      .required = true,
+                      .check = check_pattern,
+                      .check_bytes = LinePattern::max_memory}};
+  kind.working_bytes = working_bytes;
+  kind.make_work = [](JobInput input) {
+    return make_search_work(std::move(input.body), input.parameters.at("pattern"));
+  };
+  return kind;
 }
 
 }  // namespace heistd

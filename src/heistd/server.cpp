@@ -40,7 +40,7 @@ void log_failure(const std::exception_ptr& failure) {
 
 }  // namespace
 
-Server::Server(Options options)
+Server::Server(Options options, const KindTable& kinds)
     : options_(std::move(options)),
       clients_(options_.clients, options_.anonymous_ceiling, options_.limits),
       connections_(options_.limits),
@@ -55,7 +55,7 @@ Server::Server(Options options)
       observer_(
           std::in_place, [this] { return heist::dump(*cluster_); }, cluster_->size(),
           BlockDisposal(cluster_->scheduler()), io_.get_executor()),
-      api_(clients_, service_, *observer_, options_.limits),
+      api_(kinds, clients_, service_, *observer_, options_.limits),
       names_(options_.hosts) {
   if (!options_.operator_name.empty()) clients_.set_operator(options_.operator_name);
   if (options_.report_tasks_over.count() > 0)

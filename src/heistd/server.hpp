@@ -14,6 +14,7 @@
 #include <heistd/connections.hpp>
 #include <heistd/http_session.hpp>
 #include <heistd/job_service.hpp>
+#include <heistd/kind_table.hpp>
 #include <heistd/network_reserve.hpp>
 #include <heistd/observer.hpp>
 #include <heistd/options.hpp>
@@ -31,9 +32,10 @@ namespace heistd {
 /// run().
 class Server {
  public:
-  /// Starts to listen. Signals are heard from now on.   Errors: std::system_error when the address
-  /// cannot be had.
-  explicit Server(Options options);
+  /// Starts to listen. Signals are heard from now on. The kinds live longer than the server.
+  ///
+  /// Errors: std::system_error when the address cannot be had.
+  Server(Options options, const KindTable& kinds);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

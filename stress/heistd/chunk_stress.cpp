@@ -9,7 +9,7 @@
 
 #include <algorithm>
 #include <array>
-#include <heistd/job_work.hpp>
+#include <heistd/builtin_kinds.hpp>
 #include <heistd/limits.hpp>
 #include <heistd/line_pattern.hpp>
 #include <string>

@@ -40,7 +40,8 @@ class ApiFixture : public testing::Test {
     }
   };
 
-  explicit ApiFixture(Limits its_limits = {}) : limits(its_limits) {}
+  explicit ApiFixture(Limits its_limits = {}, KindTable its_kinds = builtin_kinds())
+      : limits(its_limits), kinds(std::move(its_kinds)) {}
 
   Answer call(std::string_view method, std::string_view target, std::string_view body = {}) {
     RequestHead head{method, target, authorization, body.size(), false};
@@ -99,6 +100,7 @@ class ApiFixture : public testing::Test {
   }
 
   Limits limits;
+  const KindTable kinds;
   std::optional<std::string_view> authorization;
   boost::asio::io_context network;
   heist::EventLoop loop{{.clock = heist::LoopClock::virtual_time}};
@@ -109,7 +111,7 @@ class ApiFixture : public testing::Test {
   JobService service{loop.scheduler(), network.get_executor()};
   Observer observer{[this] { return heist::dump(loop); }, 1, BlockDisposal(loop.scheduler()),
                     network.get_executor()};
-  Api api{clients, service, observer, limits};
+  Api api{kinds, clients, service, observer, limits};
   Client& anonymous = **clients.authenticate(std::nullopt);
 
  private:

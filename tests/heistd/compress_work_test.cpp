@@ -12,7 +12,7 @@ namespace {
 
 std::string compress(std::string_view bytes, std::size_t block) {
   const auto work = make_compress_work(cut(bytes, block));
-  return join(*std::get<CompressResult>(run(*work)).data);
+  return join(*std::get<BytesResult>(run(*work)).data);
 }
 
 std::string expand(const std::string& frame, std::size_t expected) {
@@ -49,8 +49,8 @@ TEST(CompressWork, result_when_repetitive_then_far_smaller) {
 }
 
 TEST(CompressWork, working_bytes_when_one_chunk_then_none_kept) {
-  EXPECT_EQ(working_bytes(JobKind::compress, block_bytes), 0U);
-  EXPECT_GT(working_bytes(JobKind::compress, 2 * block_bytes), 0U);
+  EXPECT_EQ(compress_kind().working_bytes(block_bytes), 0U);
+  EXPECT_GT(compress_kind().working_bytes(2 * block_bytes), 0U);
 }
 
 }  // namespace

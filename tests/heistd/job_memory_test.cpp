@@ -89,7 +89,8 @@ class ClusterJobMemory : public testing::Test {
   Client client{"client", heist::TaskPriority::user_blocking, limits()};
   heist::AgentCluster cluster{{.agents = agents}};
   JobService service{cluster.scheduler(), network.get_executor()};
-  JobRequest request;
+  const KindTable kinds = builtin_kinds();
+  JobRequest request{.kind = kinds.find("digest")};
 };
 
 TEST_F(ClusterJobMemory, jobs_when_many_wait_then_no_more_memory_than_is_counted) {

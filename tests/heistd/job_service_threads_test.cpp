@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <heist/agent_cluster.hpp>
+#include <heistd/builtin_kinds.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/limits.hpp>
 #include <optional>
@@ -26,7 +27,7 @@ class JobServiceThreads : public testing::Test {
       ticket = client.budget->take_job();
     }
     if (!ticket) return nullptr;
-    JobRequest request;
+    JobRequest request{.kind = kinds.find("digest")};
     request.signal_name = "group";
     request.delay = delay;
     auto job = service.submit(client, request, Blocks(64, "x"), std::move(*ticket));
@@ -39,6 +40,7 @@ class JobServiceThreads : public testing::Test {
     return limits;
   }
 
+  const KindTable kinds = builtin_kinds();
   boost::asio::io_context network;  // which nobody runs
   Client client{"client", heist::TaskPriority::user_blocking, few_places()};
   std::optional<heist::AgentCluster> cluster{std::in_place,

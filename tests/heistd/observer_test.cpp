@@ -50,7 +50,7 @@ TEST_F(ObserverTest, trace_when_jobs_run_then_it_names_their_kinds) {
     if (event["ph"] == "B") slices.push_back(event["name"]);
   }
   // A job that yields has continuations besides, and a slow machine makes jobs yield.
-  EXPECT_THAT(slices, testing::IsSupersetOf({"check pattern", "digest", "compress", "search"}));
+  EXPECT_THAT(slices, testing::IsSupersetOf({"check parameters", "digest", "compress", "search"}));
 }
 
 TEST_F(ObserverTest, trace_when_its_time_is_over_then_it_ends_by_itself) {

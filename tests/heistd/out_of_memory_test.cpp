@@ -61,7 +61,7 @@ TEST_F(OutOfMemoryJobs, job_when_an_allocation_of_its_agent_fails_then_it_ends_a
 TEST_F(OutOfMemoryJobs, post_when_an_allocation_fails_then_503_out_of_memory_and_nothing_is_left) {
   for (std::size_t successes = 0;; ++successes) {
     auto ticket = anonymous.budget->take_job();
-    JobRequest request;
+    JobRequest request{.kind = kinds.find("digest")};
     request.signal_name = "g";
     Blocks body{"bytes"};
     std::string code;

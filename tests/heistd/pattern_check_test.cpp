@@ -9,14 +9,17 @@ namespace heistd {
 namespace {
 
 struct PatternChecks : ApiFixture {
-  Api::Step begin(std::string_view pattern, UnknownPattern unknown = UnknownPattern::check) {
+  Api::Step begin(std::string_view pattern, Unchecked unchecked = Unchecked::check) {
     target = "/jobs/search?pattern=" + std::string(pattern);
-    return api.begin({"POST", target, authorization, 1, false}, unknown);
+    return api.begin({"POST", target, authorization, 1, false}, unchecked);
   }
   std::string refused(std::string_view pattern) {
     const auto step = begin(pattern);
     const auto* reply = std::get_if<Reply>(&step);
     return reply == nullptr ? "" : answer(*reply).error();
+  }
+  [[nodiscard]] std::string about(const std::string& pattern) const {
+    return checked_text(*kinds.find("search"), {{"pattern", pattern}});
   }
   std::string target;
 };
@@ -28,7 +31,7 @@ TEST_F(PatternChecks, request_when_its_pattern_is_new_then_it_waits_for_an_agent
   EXPECT_FALSE(verdict.settled());
   bool is_known = false;
   heist::async_wait(verdict, boost::asio::bind_executor(network, [&](auto&&...) {
-                      is_known = anonymous.patterns.find("a(b") != nullptr;
+                      is_known = anonymous.verdicts.find(about("a(b")) != nullptr;
                     }));
   run_all();
   EXPECT_TRUE(is_known);
@@ -47,7 +50,7 @@ TEST_F(PatternChecks, request_when_its_pattern_is_known_then_no_agent_is_asked) 
 
 TEST_F(PatternChecks,
        request_when_agents_do_not_come_to_its_pattern_then_the_job_says_what_is_wrong) {
-  auto step = begin("a(b", UnknownPattern::accept);
+  auto step = begin("a(b", Unchecked::accept);
   auto end = api.finish(std::move(std::get<Upload>(step)));
   const auto job = answer(std::get<Reply>(end)).header("Location");
   run_all();
@@ -97,13 +100,14 @@ TEST_F(PatternChecks, check_when_the_loop_is_closed_then_503) {
   EXPECT_EQ(refused("ab"), "shutting_down");
 }
 
-TEST(PatternVerdicts, add_when_too_many_then_the_oldest_is_forgotten) {
-  PatternVerdicts verdicts;
-  for (std::size_t i = 0; i <= PatternVerdicts::max_patterns; ++i)
-    verdicts.add(std::to_string(i), "bad");
+TEST(Verdicts, add_when_too_many_then_the_oldest_is_forgotten) {
+  Verdicts verdicts;
+  for (std::size_t i = 0; i <= Verdicts::max_verdicts; ++i) {
+    verdicts.add(std::to_string(i), {bad_parameter("p", "bad")});
+  }
   EXPECT_EQ(verdicts.find("0"), nullptr);
   ASSERT_NE(verdicts.find("1"), nullptr);
-  EXPECT_EQ(*verdicts.find("1"), "bad");
+  EXPECT_EQ(verdicts.find("1")->refusal->message, "bad");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <heistd/builtin_kinds.hpp>
 #include <heistd/routes.hpp>
 
 namespace heistd {
@@ -8,7 +9,8 @@ namespace {
 const std::string id(32, 'a');
 
 Result<Route> route(std::string_view method, const std::string& path) {
-  return find_route(method, *parse_target(path));
+  static const auto kinds = builtin_kinds();
+  return find_route(method, *parse_target(path), kinds);
 }
 
 TEST(Routes, find_when_known_then_resource_method_and_name) {

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <heistd/job_work.hpp>
+#include <heistd/builtin_kinds.hpp>
 #include <heistd/line_pattern.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -40,6 +41,11 @@ inline std::string join(const Blocks& blocks) {
 /// All of a reply's body.
 inline std::string join(const Body& body) {
   return body.before + (body.shared ? join(*body.shared) : "") + body.after;
+}
+
+/// The result of work that gives a JSON value.
+inline nlohmann::json json_of(const JobResult& result) {
+  return nlohmann::json::parse(join(std::get<JsonResult>(result).text));
 }
 
 inline std::unique_ptr<LinePattern> compiled(std::string_view pattern) {

@@ -60,7 +60,7 @@ class Others(ServerTest):
 
         def is_reported():
             server.finished(server.accepted(f"/jobs/search?pattern={COSTLY}", text))
-            return server.said('has run task "search" (job_run.cpp:')
+            return server.said('has run task "search" (search_work.cpp:')
 
         until(is_reported, "a report")
 
