@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <functional>
 #include <heist/agent.hpp>
-#include <heistd/builtin_kinds.hpp>
+#include <heistd/builtin/builtin_kinds.hpp>
 #include <heistd/level_stats.hpp>
 #include <heistd/limits.hpp>
 #include <iostream>

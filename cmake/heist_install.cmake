@@ -12,6 +12,11 @@ install(TARGETS heist_parallel EXPORT heist_parallel_targets ${libraries})
 install(TARGETS heist_asio EXPORT heist_asio_targets)
 install(TARGETS heist_execution EXPORT heist_execution_targets)
 install(TARGETS heist_parallel_scheduler EXPORT heist_parallel_scheduler_targets)
+if(TARGET heist_jobs)
+  install(TARGETS heist_jobs EXPORT heist_jobs_targets ${libraries})
+  install(EXPORT heist_jobs_targets NAMESPACE heist:: FILE heist-jobs-targets.cmake
+    DESTINATION "${heist_config_dir}")
+endif()
 install(FILES "${PROJECT_SOURCE_DIR}/src/parallel_scheduler/parallel_scheduler.cpp"
   DESTINATION "${CMAKE_INSTALL_DATADIR}/heist")
 install(EXPORT heist_targets NAMESPACE heist:: FILE heist-targets.cmake
@@ -35,6 +40,10 @@ endif()
 # A static library leaves what it links to its users, a shared one has it.
 get_target_property(heist_type heist TYPE)
 set(heist_find_allocator)
+set(heist_find_openssl)
+if(heist_type STREQUAL "STATIC_LIBRARY")
+  set(heist_find_openssl "find_dependency(OpenSSL COMPONENTS Crypto)")
+endif()
 if(heist_type STREQUAL "STATIC_LIBRARY" AND heist_malloc_package)
   list(JOIN heist_malloc_package " " heist_find_allocator)
   set(heist_find_allocator "find_dependency(${heist_find_allocator})")
@@ -66,4 +75,8 @@ heist_install_pc(heist "${PROJECT_DESCRIPTION}" heist "" "${heist_malloc_pc} -pt
 heist_install_pc(heist-parallel "Parallel loops on the agents of heist" heist_parallel
   "heist = ${PROJECT_VERSION}" "-ltbb")
 heist_install_pc(heist-asio "Handlers of Asio at priorities" "" "heist = ${PROJECT_VERSION}" "")
+if(TARGET heist_jobs)
+  heist_install_pc(heist-jobs "A job server with kinds of jobs of one's own" heist_jobs
+    "heist = ${PROJECT_VERSION}" "-lcrypto -lsystemd")
+endif()
 heist_install_pc(heist-execution "Senders at priorities" "" "heist = ${PROJECT_VERSION}" "")

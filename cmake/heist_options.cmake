@@ -5,7 +5,7 @@ option(HEIST_DEV_MODE "Build heistd, tests, stress programs, examples and benchm
 option(HEIST_INSTALL "Give this project rules to install" ${PROJECT_IS_TOP_LEVEL})
 option(HEIST_REFERENCE "Make the HTML reference with Doxygen, and install it" OFF)
 option(HEIST_USDT "Probes for bpftrace and others at each post, start, end and steal (sys/sdt.h); three instructions for a task" OFF)
-option(HEIST_BUILD_HEISTD "Build the job server" ${HEIST_DEV_MODE})
+option(HEIST_BUILD_HEISTD "Build the job server, and heist::jobs for programs with kinds of their own" ${HEIST_DEV_MODE})
 cmake_dependent_option(HEIST_BUILD_BENCH "Build the benchmarks (Google Benchmark)" OFF
   HEIST_DEV_MODE OFF)
 option(HEIST_BUILD_ALL "Also build what only scripts/verify runs: examples, header checks, stress programs without a sanitizer" OFF)

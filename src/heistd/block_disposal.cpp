@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <heistd/block_disposal.hpp>
+#include <heistd/limits.hpp>
 #include <new>
 
 namespace heistd {
@@ -9,6 +10,11 @@ namespace {
 constexpr std::size_t blocks_at_a_time = 96;
 /// What is freed at once: a task would cost as much.
 constexpr std::size_t few_blocks = 4;
+constexpr std::size_t few_bytes = few_blocks * block_bytes;
+
+bool are_few(const Blocks& blocks) noexcept {
+  return blocks.size() <= few_blocks && byte_count(blocks) <= few_bytes;
+}
 
 }  // namespace
 
@@ -31,14 +37,14 @@ struct BlockDisposal::Deleter {
 };
 
 SharedBlocks BlockDisposal::share(SharedBlocks blocks) const {
-  if (!blocks || blocks->size() <= few_blocks) return blocks;
+  if (!blocks || are_few(*blocks)) return blocks;
   auto own = std::const_pointer_cast<Blocks>(std::move(blocks));
   const Blocks* const same = own.get();
   return {same, Deleter{*this, std::move(own)}};
 }
 
 void BlockDisposal::free(Blocks blocks, std::optional<Budget::Ticket> ticket) const noexcept {
-  if (blocks.size() <= few_blocks) return blocks.clear();
+  if (are_few(blocks)) return blocks.clear();
   try {
     // Where it is refused the blocks go with the task that could not be posted.
     static_cast<void>(

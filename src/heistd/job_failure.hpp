@@ -1,21 +1,10 @@
 // JobFailure: why a job could not be done.
 #pragma once
 
-#include <stdexcept>
-#include <string>
-#include <utility>
+#include <heist/jobs/failure.hpp>
 
 namespace heistd {
 
-/// Why a job could not be done: a code for programs and a text for people.
-class JobFailure : public std::runtime_error {
- public:
-  JobFailure(std::string code, const std::string& message)
-      : runtime_error(message), code_(std::move(code)) {}
-  [[nodiscard]] const std::string& code() const noexcept { return code_; }
-
- private:
-  std::string code_;
-};
+using JobFailure = heist::jobs::Failure;
 
 }  // namespace heistd

@@ -1,6 +1,7 @@
 // JobProgress: what the network thread may look at while a job runs.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <heist/detail/sync.hpp>
@@ -39,6 +40,17 @@ class JobProgress {
     if (count < 0) return std::nullopt;
     return std::chrono::nanoseconds(count);
   }
+
+  /// An agent: which part is done, from 0 to 1; what is beyond counts as the nearest of them.
+  void report(double part) noexcept {
+    part_done_.store(part > 0 ? std::min(part, 1.0) : 0.0, heist::detail::sync::relaxed);
+  }
+  /// Nothing when none was reported.
+  [[nodiscard]] std::optional<double> part_done() const noexcept {
+    const auto part = part_done_.load(heist::detail::sync::relaxed);
+    return part < 0 ? std::nullopt : std::optional(part);
+  }
+
   [[nodiscard]] JobCounts& counts() noexcept { return *counts_; }
 
  private:
@@ -47,6 +59,7 @@ class JobProgress {
 
   const std::shared_ptr<JobCounts> counts_;
   heist::detail::sync::atomic<std::int64_t> queue_delay_{waits};
+  heist::detail::sync::atomic<double> part_done_{waits};
 };
 
 }  // namespace heistd

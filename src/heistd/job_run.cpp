@@ -51,7 +51,13 @@ heist::Promise<JobEnd> JobRun::run() {
     // When a signal name is deleted, its jobs' signals are aborted batch by batch.
     while (!given_up()) {
       if (auto outcome = next_chunk()) co_return end(std::move(*outcome));
-      co_await heist::yield();
+      if (const auto pending = start_.work->pending()) {
+        const auto start = Clock::now();
+        co_await *pending;
+        times_.add_wait(Clock::now() - start);
+      } else {
+        co_await heist::yield();
+      }
     }
     co_return end({});
   } catch (const std::bad_alloc&) {  // to go on with
@@ -86,6 +92,8 @@ std::optional<JobOutcome> JobRun::try_chunk() {
     throw;
   } catch (const std::exception& error) {
     return JobFailure("internal", error.what());
+  } catch (...) {
+    return JobFailure("internal", "something was thrown that is no std::exception");
   }
 }
 

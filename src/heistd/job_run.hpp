@@ -25,7 +25,14 @@ struct JobTimes {
   std::chrono::nanoseconds run{};          ///< all chunks together
   std::chrono::nanoseconds longest{};      ///< the longest one
   std::uint64_t chunks = 0;
+  bool chunked = true;  ///< false: a coroutine of the work's own has chunks that nobody counts
   heist::TaskPriority started_at{};  ///< priority at the first chunk
+
+  /// Of a coroutine of the work's own, for which the job waited.
+  void add_wait(std::chrono::nanoseconds took) noexcept {
+    run += took;
+    chunked = false;
+  }
 };
 
 /// Memory ran out while the job ran.

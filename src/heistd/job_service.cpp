@@ -85,7 +85,8 @@ Result<std::shared_ptr<Job>> JobService::submit(Client& client, const JobRequest
                                                 Blocks body, Budget::Ticket ticket) {
   if (shutting_down_) return shutting_down_refusal();
   const auto bytes = byte_count(body);
-  if (!ticket.grow(job_bytes + request.kind->working_bytes(bytes))) {
+  if (!ticket.grow(job_bytes + held_bytes(request.parameters) +
+                   request.kind->working_bytes(bytes))) {
     return unavailable("queue_full", "this client's unfinished jobs take too much memory");
   }
   auto made = make_job(client, request, bytes);

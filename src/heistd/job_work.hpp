@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <heist/promise.hpp>
 #include <heist/task_signal.hpp>
 #include <heistd/blocks.hpp>
 #include <heistd/job_failure.hpp>
@@ -9,6 +10,7 @@
 #include <heistd/job_result.hpp>
 #include <heistd/parameter.hpp>
 #include <memory>
+#include <optional>
 
 namespace heistd {
 
@@ -38,6 +40,10 @@ class JobWork {
   ///
   /// Cost: 5 ms at most (ADR 0027).   Errors: JobFailure, std::bad_alloc; the work is over then.
   virtual bool step(std::chrono::nanoseconds budget) = 0;
+
+  /// What has to come before the next step; nothing when that may come as soon as more urgent work
+  /// has had its turn. Settles however it ends.
+  [[nodiscard]] virtual std::optional<heist::Promise<void>> pending() { return std::nullopt; }
 
   /// What the upload has left, so that somebody else may free it; nothing else may be called then.
   [[nodiscard]] virtual Blocks give_up_body() noexcept = 0;

@@ -46,9 +46,10 @@ Json error_of(const Job::End& end) {
 void add_times(Json& json, const Job& job) {
   const auto delay = job.progress->queue_delay();
   json["queue_delay_us"] = delay ? Json(microseconds(*delay)) : Json();
+  if (const auto part = job.progress->part_done()) json["progress"] = *part;
   const bool known = job.finished() && job.end().times.chunks > 0;
   json["run_time_us"] = known ? Json(microseconds(job.end().times.run)) : Json();
-  if (!known) return;
+  if (!known || !job.end().times.chunked) return;
   json["chunks"] = job.end().times.chunks;
   json["longest_chunk_us"] = microseconds(job.end().times.longest);
 }

@@ -45,6 +45,12 @@ const Kind* KindTable::find(std::string_view name) const noexcept {
   return found == kinds_.end() ? nullptr : &found->second;
 }
 
+std::string KindTable::names() const {
+  std::string text;
+  for (const auto& [name, kind] : kinds_) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 std::size_t KindTable::most_working_bytes(std::size_t body_bytes) const {
   std::size_t most = 0;
   for (const auto& [name, kind] : kinds_) most = std::max(most, kind.working_bytes(body_bytes));

@@ -21,6 +21,9 @@ class KindTable {
   /// The kind of that name, or null.   Thread: any.
   [[nodiscard]] const Kind* find(std::string_view name) const noexcept;
 
+  /// All names, with commas between them.
+  [[nodiscard]] std::string names() const;
+
   /// The most that a job keeps between its chunks, of whatever kind, beyond its body of that size.
   [[nodiscard]] std::size_t most_working_bytes(std::size_t body_bytes) const;
 

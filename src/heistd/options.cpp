@@ -191,7 +191,8 @@ void check_memory(const Limits& limits, const KindTable& kinds) {
     refuse("--max-unsent-bytes", "must be at least --max-body, " + std::to_string(limits.max_body) +
                                      ", so that such an upload can begin");
   }
-  const auto extra = job_bytes + kinds.most_working_bytes(limits.max_body);
+  // The texts of its parameters come in the header.
+  const auto extra = job_bytes + limits.max_header + kinds.most_working_bytes(limits.max_body);
   if (limits.max_queued_bytes >= limits.max_body + extra) return;
   refuse("--max-queued-bytes", "must be at least " + std::to_string(limits.max_body + extra) +
                                    ", so that an upload of --max-body bytes fits");
@@ -201,7 +202,7 @@ void check_memory(const Limits& limits, const KindTable& kinds) {
 
 std::variant<Options, int> parse_options(int argc, const char* const* argv,
                                          const KindTable& kinds) {
-  CLI::App app("Runs digest, compress and search jobs on uploaded bytes, by priority.", "heistd");
+  CLI::App app("Runs jobs on uploaded bytes, by priority: " + kinds.names() + ".", "heistd");
   Options options;
   Raw raw;
   app.option_defaults()->always_capture_default();

@@ -6,16 +6,6 @@
 namespace heistd {
 namespace {
 
-/// The whole text as a number; nothing when it is none.
-template <class Number>
-std::optional<Number> parse(std::string_view text) {
-  Number value{};
-  const auto* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return value;
-}
-
 std::string shown(double bound) {
   std::array<char, 32> text{};
   const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), bound);
@@ -54,11 +44,11 @@ std::optional<double> measure(const Parameter& parameter, std::string_view value
     case ParameterType::text:
       return static_cast<double>(value.size());
     case ParameterType::integer: {
-      const auto whole = parse<std::int64_t>(value);
+      const auto whole = parse_number<std::int64_t>(value);
       return whole ? std::optional(static_cast<double>(*whole)) : std::nullopt;
     }
     case ParameterType::number:
-      return parse<double>(value);
+      return parse_number<double>(value);
     case ParameterType::flag:
       break;
   }
@@ -73,6 +63,15 @@ std::optional<std::string> complaint_about(const Parameter& parameter, std::stri
     return std::nullopt;
   }
   return "must be " + std::string(noun_of(parameter.type)) + bounds_of(parameter);
+}
+
+std::size_t held_bytes(const Parameters& parameters) noexcept {
+  constexpr std::size_t added = 64;  // by the map and the allocator, for each
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : parameters) {
+    bytes += sizeof(name) + name.capacity() + sizeof(value) + value.capacity() + added;
+  }
+  return bytes;
 }
 
 }  // namespace heistd

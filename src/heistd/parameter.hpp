@@ -1,11 +1,10 @@
-// Parameter: what a kind of job says of one of the parameters that it takes.
+// Parameters: what a job was asked for by name, and whether that is what its kind takes.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <charconv>
 #include <functional>
+#include <heist/jobs/parameter.hpp>
 #include <heistd/job_failure.hpp>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,33 +12,27 @@
 
 namespace heistd {
 
+using heist::jobs::Parameter;
+using heist::jobs::ParameterType;
+
 /// The parameters of a job by their names, as texts. A job can be made again from these.
 using Parameters = std::map<std::string, std::string, std::less<>>;
 
-enum class ParameterType : std::uint8_t {
-  text,
-  integer,  ///< of 64 bits
-  number,   ///< `2`, `-0.5`, `1e3`
-  flag,     ///< `0` or `1`
-};
-
-/// One parameter of a kind.
-struct Parameter {
-  std::string name;
-  ParameterType type = ParameterType::text;
-  bool required = false;
-  /// Bounds: of a text's size in bytes, of an integer's or number's value.
-  double least = -std::numeric_limits<double>::infinity();
-  double most = std::numeric_limits<double>::infinity();
-
-  /// Says what is wrong with a value of the right type, within the bounds; nothing when it is good.
-  /// May be empty. An agent calls it before the upload is read, so it may cost a chunk's time.
-  std::function<std::optional<JobFailure>(const std::string& value)> check = {};
-  std::size_t check_bytes = 0;  ///< memory that the check may take
-};
+/// The whole text as a number; nothing when it is none.
+template <class Number>
+[[nodiscard]] std::optional<Number> parse_number(std::string_view text) noexcept {
+  Number value{};
+  const auto* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
 
 /// What is wrong with the type or the size of a value; nothing when they are good.
 [[nodiscard]] std::optional<std::string> complaint_about(const Parameter& parameter,
                                                          std::string_view value);
+
+/// The memory that they take.
+[[nodiscard]] std::size_t held_bytes(const Parameters& parameters) noexcept;
 
 }  // namespace heistd

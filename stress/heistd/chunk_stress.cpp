@@ -9,9 +9,9 @@
 
 #include <algorithm>
 #include <array>
-#include <heistd/builtin_kinds.hpp>
+#include <heistd/builtin/builtin_kinds.hpp>
+#include <heistd/builtin/line_pattern.hpp>
 #include <heistd/limits.hpp>
-#include <heistd/line_pattern.hpp>
 #include <string>
 #include <string_view>
 

@@ -100,7 +100,7 @@ class ApiFixture : public testing::Test {
   }
 
   Limits limits;
-  const KindTable kinds;
+  KindTable kinds;
   std::optional<std::string_view> authorization;
   boost::asio::io_context network;
   heist::EventLoop loop{{.clock = heist::LoopClock::virtual_time}};

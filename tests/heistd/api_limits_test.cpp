@@ -1,5 +1,5 @@
 // What one client may have, and that it sees nothing of another.
-#include <heistd/line_pattern.hpp>
+#include <heistd/builtin/line_pattern.hpp>
 
 #include "api_fixture.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <chrono>
 #include <heist/agent_cluster.hpp>
-#include <heistd/builtin_kinds.hpp>
+#include <heistd/builtin/builtin_kinds.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/limits.hpp>
 #include <optional>

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <heistd/builtin_kinds.hpp>
+#include <heistd/builtin/builtin_kinds.hpp>
 #include <heistd/routes.hpp>
 
 namespace heistd {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <heistd/builtin_kinds.hpp>
-#include <heistd/line_pattern.hpp>
+#include <heistd/builtin/builtin_kinds.hpp>
+#include <heistd/builtin/line_pattern.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>

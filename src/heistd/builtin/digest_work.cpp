@@ -2,7 +2,7 @@
 #include <openssl/evp.h>
 
 #include <array>
-#include <heistd/builtin_kinds.hpp>
+#include <heistd/builtin/builtin_kinds.hpp>
 #include <heistd/hex.hpp>
 #include <new>
 

@@ -17,12 +17,15 @@ namespace heistd {
 /// The lines of the upload that match its parameter `pattern`.
 [[nodiscard]] Kind search_kind();
 
-/// All three.
-[[nodiscard]] inline KindTable builtin_kinds() {
-  KindTable kinds;
+/// Adds all three.
+inline void add_builtin_kinds(KindTable& kinds) {
   kinds.add(digest_kind());
   kinds.add(compress_kind());
   kinds.add(search_kind());
+}
+[[nodiscard]] inline KindTable builtin_kinds() {
+  KindTable kinds;
+  add_builtin_kinds(kinds);
   return kinds;
 }
 

@@ -1,6 +1,6 @@
+#include <heistd/builtin/line_reader.hpp>
 #include <heistd/job_result.hpp>
 #include <heistd/limits.hpp>
-#include <heistd/line_reader.hpp>
 #include <utility>
 
 namespace heistd {

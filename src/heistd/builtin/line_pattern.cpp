@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <heistd/builtin/line_pattern.hpp>
 #include <heistd/job_failure.hpp>
 #include <heistd/limits.hpp>
-#include <heistd/line_pattern.hpp>
 #include <heistd/memory_reserve.hpp>
 #include <utility>
 

@@ -1,9 +1,9 @@
 // The lines of the upload that match a pattern.
 #include <algorithm>
-#include <heistd/builtin_kinds.hpp>
+#include <heistd/builtin/builtin_kinds.hpp>
+#include <heistd/builtin/line_pattern.hpp>
+#include <heistd/builtin/line_reader.hpp>
 #include <heistd/limits.hpp>
-#include <heistd/line_pattern.hpp>
-#include <heistd/line_reader.hpp>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
@@ -42,7 +42,7 @@ std::size_t least_shown_bytes(std::string_view text) noexcept {
 /// The pattern, the pieces of a line of several blocks, and the matching lines. Each byte of the
 /// upload becomes 32 of those at most (`{"number":1000,"text":"\u0001"},` are two), in a string
 /// that is half empty when it has just grown.
-std::size_t working_bytes(std::size_t body_bytes) noexcept {
+std::size_t search_bytes(std::size_t body_bytes) noexcept {
   return LinePattern::max_memory + std::min(body_bytes, 2 * max_line_bytes) +
          std::min(64 * body_bytes, 2 * max_matched_bytes);
 }
@@ -166,7 +166,7 @@ Kind search_kind() {
                       .required = true,
                       .check = check_pattern,
                       .check_bytes = LinePattern::max_memory}};
-  kind.working_bytes = working_bytes;
+  kind.working_bytes = search_bytes;
   kind.make_work = [](JobInput input) {
     return make_search_work(std::move(input.body), input.parameters.at("pattern"));
   };

@@ -4,7 +4,7 @@
 #include <zstd_errors.h>
 
 #include <algorithm>
-#include <heistd/builtin_kinds.hpp>
+#include <heistd/builtin/builtin_kinds.hpp>
 #include <heistd/limits.hpp>
 #include <new>
 
@@ -86,7 +86,7 @@ class CompressWork final : public JobWork {
 };
 
 /// The memory of zstd's context. Work that is done in one chunk keeps nothing between chunks.
-std::size_t working_bytes(std::size_t body_bytes) noexcept {
+std::size_t context_bytes(std::size_t body_bytes) noexcept {
   if (body_bytes <= block_bytes) return 0;
   return ZSTD_estimateCStreamSize_usingCParams(ZSTD_getCParams(level, body_bytes, 0));
 }
@@ -101,7 +101,7 @@ Kind compress_kind() {
   Kind kind;
   kind.name = "compress";
   kind.label = "compress";
-  kind.working_bytes = working_bytes;
+  kind.working_bytes = context_bytes;
   kind.make_work = [](JobInput input) { return make_compress_work(std::move(input.body)); };
   return kind;
 }

@@ -1,0 +1,51 @@
+#include <heistd/descriptors.hpp>
+#include <heistd/options.hpp>
+#include <heistd/serve.hpp>
+#include <heistd/server.hpp>
+#include <heistd/service_manager.hpp>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace heistd {
+namespace {
+
+std::unique_ptr<Server> listen(Options options, const KindTable& kinds) {
+  const auto where = options.address + " port " + std::to_string(options.port);
+  try {
+    return std::make_unique<Server>(std::move(options), kinds);
+  } catch (const boost::system::system_error& error) {
+    std::cerr << "heistd: cannot listen on " << where << ": " << error.code().message()
+              << std::endl;
+    return nullptr;
+  }
+}
+
+/// False: so few files may be open that there is no use in starting.
+bool fit_connections(std::size_t& connections) {
+  const auto possible = make_room_for_connections(connections);
+  if (possible == connections) return true;
+  std::cerr << "heistd: the limit of open files (ulimit -n) leaves room for " << possible
+            << " connections instead of " << connections << std::endl;
+  connections = possible;
+  return possible >= 2;
+}
+
+}  // namespace
+
+int serve(int argc, const char* const* argv, const KindTable& kinds) {
+  auto parsed = parse_options(argc, argv, kinds);
+  if (const int* code = std::get_if<int>(&parsed)) return *code;
+  auto options = std::get<Options>(std::move(parsed));
+  if (!fit_connections(options.limits.max_connections)) return 1;
+  const auto server = listen(std::move(options), kinds);
+  if (!server) return 1;
+  std::cout << "heistd listening on " << server->endpoint() << std::endl;
+  tell_ready();
+  server->run();
+  return 0;
+}
+
+}  // namespace heistd
