@@ -24,6 +24,30 @@ std::string read_signal_name(QueryReader& query) {
   return name.value_or("");
 }
 
+/// As variables of a program's environment have them.
+bool is_variable(std::string_view name) noexcept {
+  return is_name(name) && name.find_first_of(".-") == std::string_view::npos;
+}
+
+void read_any_parameters(QueryReader& query, Parameters& parameters) {
+  const auto names = query.unread();
+  if (names.size() > max_any_parameters) {
+    return query.refuse(bad_parameter(names.back(), "a job of this kind takes " +
+                                                        std::to_string(max_any_parameters) +
+                                                        " parameters at the most"));
+  }
+  for (const auto& name : names) {
+    auto value = query.text(name).value_or("");
+    if (!is_variable(name)) {
+      query.refuse(bad_parameter(name, "a name here is 1 to 64 letters, digits or '_'"));
+    }
+    if (value.find('\0') != std::string::npos) {
+      query.refuse(bad_parameter(name, "must be a text without a null character"));
+    }
+    parameters.emplace(name, std::move(value));
+  }
+}
+
 Parameters read_parameters(QueryReader& query, const Kind& kind) {
   Parameters parameters;
   for (const auto& parameter : kind.parameters) {
@@ -53,6 +77,7 @@ Result<JobRequest> read_job_request(const Kind& kind, const Target& target, cons
   request.signal_name = read_signal_name(query);
   request.wait = query.flag("wait");
   request.parameters = read_parameters(query, kind);
+  if (kind.takes_any_parameter) read_any_parameters(query, request.parameters);
   if (auto refusal = query.finish()) return std::move(*refusal);
   return request;
 }

@@ -17,6 +17,8 @@ struct Kind {
   std::string name;        ///< of its path, `/jobs/NAME`
   heist::TaskLabel label;  ///< what traces and dumps call its jobs
   std::vector<Parameter> parameters;
+  /// Besides these: any texts, whose names are letters, digits and '_'.
+  bool takes_any_parameter = false;
 
   /// What a job keeps between two of its chunks, beyond the size of its body (whose blocks make
   /// room for the result as they go).

@@ -52,5 +52,7 @@ inline constexpr std::size_t max_matched_lines = 1000;
 inline constexpr std::size_t max_matched_bytes = 256 * kib;  ///< as they stand in the reply
 inline constexpr std::size_t max_signal_name_bytes = 64;
 inline constexpr std::size_t max_signals = 1024;
+/// Of a kind that takes any: looking for them takes the square of their number.
+inline constexpr std::size_t max_any_parameters = 64;
 
 }  // namespace heistd

@@ -14,6 +14,7 @@ struct Raw {
   std::vector<std::string> max_wait;
   std::vector<std::string> clients;
   std::string anonymous_ceiling = "user-blocking";
+  std::vector<std::string> commands;
 };
 
 constexpr std::size_t most_counted = 1'000'000'000;
@@ -150,6 +151,22 @@ void add_clients(CLI::App& app, Raw& raw) {
       ->check(CLI::IsMember({"none", "background", "user-visible", "user-blocking"}));
 }
 
+void add_commands(CLI::App& app, CommandLimits& limits, Raw& raw) {
+  app.add_option("--command", raw.commands,
+                 "A kind of job that a program does: the upload is its input, its output the "
+                 "result; may be repeated")
+      ->type_name("'NAME=/path/to/program ARGUMENT...'")
+      ->allow_extra_args(false);
+  add_time(app, "--command-timeout", limits.timeout, "Milliseconds a program may run");
+  add_size(app, "--command-memory", limits.memory,
+           "Bytes of a program's address space. As many as the server's own unless given", mib,
+           most_bytes)
+      ->default_str("");
+  add_size(app, "--command-output", limits.output, "Bytes a program may write", 1, most_bytes);
+  add_share(app, "--max-commands", limits.at_a_time,
+            "Programs that run at a time. As many as the machine has CPUs unless given");
+}
+
 [[noreturn]] void refuse(const std::string& option, const std::string& what) {
   throw CLI::ValidationError(option, what);
 }
@@ -177,6 +194,14 @@ void check_operator(const Options& options) {
           ? options.anonymous_ceiling.has_value()
           : std::ranges::find(options.clients, name, &ClientSpec::name) != options.clients.end();
   if (!is_known) refuse("--operator", "there is no client " + name);
+}
+
+void read_commands(const Raw& raw, Options& options) {
+  for (const auto& text : raw.commands) {
+    auto parsed = parse_command(text);
+    if (const auto* error = std::get_if<std::string>(&parsed)) refuse("--command", *error);
+    options.commands.push_back(std::get<Command>(std::move(parsed)));
+  }
 }
 
 void read_max_wait(const Raw& raw, Options& options) {
@@ -212,11 +237,13 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv,
   add_limits(app, options.limits);
   add_clients(app, raw);
   add_observation(app, options);
+  add_commands(app, options.command_limits, raw);
   try {
     app.parse(argc, argv);
     read_clients(raw, options);
     check_operator(options);
     read_max_wait(raw, options);
+    read_commands(raw, options);
     check_memory(options.limits, kinds);
   } catch (const CLI::ParseError& error) {
     return app.exit(error);

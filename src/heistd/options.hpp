@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <heist/priority.hpp>
 #include <heistd/client.hpp>
+#include <heistd/commands/command.hpp>
 #include <heistd/kind_table.hpp>
 #include <heistd/limits.hpp>
 #include <optional>
@@ -27,6 +28,8 @@ struct Options {
   std::string operator_name;  ///< of the client that may see what all do; empty: none may
   std::chrono::milliseconds report_tasks_over{0};  ///< zero: never
   std::chrono::milliseconds drain_deadline{5000};
+  std::vector<Command> commands;  ///< kinds of jobs that programs do
+  CommandLimits command_limits;
 };
 
 /// The options of a server that runs these kinds, or the exit code of a program that has nothing

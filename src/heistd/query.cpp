@@ -19,7 +19,7 @@ std::optional<std::chrono::milliseconds::rep> parse_count(std::string_view text)
 }  // namespace
 
 std::optional<std::string> QueryReader::text(std::string_view name) {
-  known_.push_back(name);
+  known_.emplace_back(name);
   std::optional<std::string> found;
   for (const auto& [key, value] : query_) {
     if (key != name) continue;
@@ -56,16 +56,22 @@ bool QueryReader::flag(std::string_view name) {
   return value == "1";
 }
 
+std::vector<std::string> QueryReader::unread() const {
+  std::vector<std::string> names;
+  for (const auto& [key, value] : query_) {
+    const bool is_empty = key.empty() && value.empty();  // as in "?" and "a=1&"
+    if (!is_empty && std::ranges::find(known_, key) == known_.end()) names.push_back(key);
+  }
+  return names;
+}
+
 void QueryReader::refuse(Refusal refusal) {
   if (!refusal_) refusal_ = std::move(refusal);
 }
 
 std::optional<Refusal> QueryReader::finish() {
-  for (const auto& [key, value] : query_) {
-    const bool is_empty = key.empty() && value.empty();  // as in "?" and "a=1&"
-    if (!is_empty && std::ranges::find(known_, key) == known_.end()) {
-      refuse(bad_parameter(key, "the parameter is not known here"));
-    }
+  for (const auto& name : unread()) {
+    refuse(bad_parameter(name, "the parameter is not known here"));
   }
   return std::move(refusal_);
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace heistd {
 
@@ -24,6 +25,9 @@ class QueryReader {
   /// "1" or "0"; false when absent.
   [[nodiscard]] bool flag(std::string_view name);
 
+  /// The names that nobody has read yet.
+  [[nodiscard]] std::vector<std::string> unread() const;
+
   /// Remembers a complaint of the caller's, unless there is one already.
   void refuse(Refusal refusal);
 
@@ -32,7 +36,7 @@ class QueryReader {
 
  private:
   const std::vector<std::pair<std::string, std::string>>& query_;
-  std::vector<std::string_view> known_;
+  std::vector<std::string> known_;
   std::optional<Refusal> refusal_;
 };
 

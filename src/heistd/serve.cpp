@@ -1,3 +1,4 @@
+#include <heistd/commands/commands.hpp>
 #include <heistd/descriptors.hpp>
 #include <heistd/options.hpp>
 #include <heistd/serve.hpp>
@@ -12,10 +13,10 @@
 namespace heistd {
 namespace {
 
-std::unique_ptr<Server> listen(Options options, const KindTable& kinds) {
+std::unique_ptr<Server> listen(Options options, const KindTable& kinds, const Commands& commands) {
   const auto where = options.address + " port " + std::to_string(options.port);
   try {
-    return std::make_unique<Server>(std::move(options), kinds);
+    return std::make_unique<Server>(std::move(options), kinds, commands);
   } catch (const boost::system::system_error& error) {
     std::cerr << "heistd: cannot listen on " << where << ": " << error.code().message()
               << std::endl;
@@ -35,16 +36,19 @@ bool fit_connections(std::size_t& connections) {
 
 }  // namespace
 
-int serve(int argc, const char* const* argv, const KindTable& kinds) {
+int serve(int argc, const char* const* argv, KindTable& kinds) {
   auto parsed = parse_options(argc, argv, kinds);
   if (const int* code = std::get_if<int>(&parsed)) return *code;
   auto options = std::get<Options>(std::move(parsed));
   if (!fit_connections(options.limits.max_connections)) return 1;
-  const auto server = listen(std::move(options), kinds);
+  Commands commands(options.command_limits);
+  for (const auto& command : options.commands) commands.add_to(kinds, command);
+  const auto server = listen(std::move(options), kinds, commands);
   if (!server) return 1;
   std::cout << "heistd listening on " << server->endpoint() << std::endl;
   tell_ready();
   server->run();
+  commands.end();
   return 0;
 }
 

@@ -5,10 +5,10 @@
 
 namespace heistd {
 
-/// Reads the options, listens, says where, and serves jobs of these kinds until a signal ends it;
-/// the exit code of the program.
+/// Reads the options, adds the kinds that they name, listens, says where, and serves until a signal
+/// ends it; the exit code of the program.
 ///
-/// Blocks: until then.
-[[nodiscard]] int serve(int argc, const char* const* argv, const KindTable& kinds);
+/// Blocks: until then.   Errors: std::invalid_argument, as KindTable::add().
+[[nodiscard]] int serve(int argc, const char* const* argv, KindTable& kinds);
 
 }  // namespace heistd

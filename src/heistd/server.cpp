@@ -18,6 +18,8 @@ using Tcp = asio::ip::tcp;
 
 /// How long it takes to try again what failed as the system has no memory or no descriptors left.
 constexpr std::chrono::milliseconds retry_pause{100};
+/// How often it is looked whether programs still run, while the server drains.
+constexpr std::chrono::milliseconds program_check_interval{10};
 /// How long the last answers may take to leave, once all jobs have ended.
 constexpr std::chrono::seconds farewell_time{1};
 
@@ -40,7 +42,7 @@ void log_failure(const std::exception_ptr& failure) {
 
 }  // namespace
 
-Server::Server(Options options, const KindTable& kinds)
+Server::Server(Options options, const KindTable& kinds, const Commands& commands)
     : options_(std::move(options)),
       clients_(options_.clients, options_.anonymous_ceiling, options_.limits),
       connections_(options_.limits),
@@ -48,6 +50,8 @@ Server::Server(Options options, const KindTable& kinds)
       acceptor_(start_listening(io_, options_)),
       signals_(io_, SIGTERM, SIGINT),
       farewell_(io_),
+      programs_end_(io_),
+      commands_(commands),
       closer_(std::in_place, cluster_, io_,
               [this](const heist::CloseReport& report) { finish_drain(report); }),
       cluster_(std::in_place, cluster_options(options_)),
@@ -178,11 +182,25 @@ void Server::start_drain(int signal_number) {
   service_.start_shutdown();
   observer_->end_trace();
   // Before all that might fail.
-  closer_->close_until(drain_start_ + options_.drain_deadline);
+  close_when_programs_ended();
   std::cout << "heistd: " << (signal_number == SIGTERM ? "SIGTERM" : "SIGINT")
             << ": draining for at most " << options_.drain_deadline.count() << " ms" << std::endl;
   acceptor_.close();
   for (const auto& session : sessions_) session->stop();
+}
+
+/// The agents close once they have nothing to run. So they are not told before the jobs that wait
+/// for a program have ended, or the deadline is over.
+void Server::close_when_programs_ended() {
+  const auto deadline = drain_start_ + options_.drain_deadline;
+  if (!commands_.are_running() || Clock::now() >= deadline) return closer_->close_until(deadline);
+  try {
+    programs_end_.expires_after(program_check_interval);
+    programs_end_.async_wait(
+        [this](const boost::system::error_code& /*none*/) { close_when_programs_ended(); });
+  } catch (const std::bad_alloc&) {
+    closer_->close_until(deadline);
+  }
 }
 
 /// A batch in each step of the network thread; when none are left and the agents have closed, the

@@ -11,6 +11,7 @@
 #include <heistd/api.hpp>
 #include <heistd/client.hpp>
 #include <heistd/closer.hpp>
+#include <heistd/commands/commands.hpp>
 #include <heistd/connections.hpp>
 #include <heistd/http_session.hpp>
 #include <heistd/job_service.hpp>
@@ -32,10 +33,11 @@ namespace heistd {
 /// run().
 class Server {
  public:
-  /// Starts to listen. Signals are heard from now on. The kinds live longer than the server.
+  /// Starts to listen. Signals are heard from now on. The kinds and commands live longer than
+  /// the server.
   ///
   /// Errors: std::system_error when the address cannot be had.
-  Server(Options options, const KindTable& kinds);
+  Server(Options options, const KindTable& kinds, const Commands& commands);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -58,6 +60,7 @@ class Server {
   void await_signal();
   void on_signal(int number);
   void start_drain(int signal_number);
+  void close_when_programs_ended();
   void abort_jobs();
   void finish_drain(const heist::CloseReport& report);
   void say_farewell();
@@ -73,6 +76,8 @@ class Server {
   Tcp::acceptor acceptor_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer farewell_;
+  boost::asio::steady_timer programs_end_;
+  const Commands& commands_;
   // Before the agents, whose malloc may leave no address space for the stack of its thread.
   std::optional<Closer> closer_;
   std::optional<heist::AgentCluster> cluster_;

@@ -19,8 +19,8 @@ heist::TaskLabel lasting_label(const std::string& name, std::source_location whe
 
 }  // namespace
 
-void add_handler_kind(KindTable& kinds, std::string name, heist::jobs::Handler handler,
-                      heist::jobs::KindOptions options, std::source_location where) {
+Kind make_handler_kind(std::string name, heist::jobs::Handler handler,
+                       heist::jobs::KindOptions options, std::source_location where) {
   Kind kind;
   kind.label = lasting_label(name, where);
   kind.name = std::move(name);
@@ -30,7 +30,7 @@ void add_handler_kind(KindTable& kinds, std::string name, heist::jobs::Handler h
                     most = options.max_result_bytes](JobInput input) -> std::unique_ptr<JobWork> {
     return std::make_unique<HandlerWork>(handler, most, std::move(input));
   };
-  kinds.add(std::move(kind));
+  return kind;
 }
 
 }  // namespace heistd

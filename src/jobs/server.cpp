@@ -13,8 +13,8 @@ Server::~Server() = default;
 
 void Server::add(std::string name, Handler handler, KindOptions options,
                  std::source_location where) {
-  heistd::add_handler_kind(core_->kinds, std::move(name), std::move(handler), std::move(options),
-                           where);
+  core_->kinds.add(
+      heistd::make_handler_kind(std::move(name), std::move(handler), std::move(options), where));
 }
 
 int Server::run(int argc, const char* const* argv) {

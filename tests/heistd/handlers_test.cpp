@@ -26,8 +26,8 @@ class Handlers : public ApiFixture {
 
   /// Has jobs of the kind `own` call the handler.
   void handle(jobs::Handler handler, Options options = {}) {
-    add_handler_kind(kinds, "own", std::move(handler), std::move(options),
-                     std::source_location::current());
+    kinds.add(make_handler_kind("own", std::move(handler), std::move(options),
+                                std::source_location::current()));
   }
   /// A function as heist::jobs::Server takes it.
   template <class Function>

@@ -4,6 +4,7 @@
 #include <heist/agent_cluster.hpp>
 #include <heist/yield.hpp>
 #include <heistd/job_service.hpp>
+#include <heistd/kind_table.hpp>
 #include <jobs/handler_kind.hpp>
 #include <optional>
 #include <thread>
@@ -23,7 +24,7 @@ heist::Promise<heist::jobs::Result> count_pieces(heist::jobs::Job job) {
 TEST(HandlersThreads, jobs_when_aborted_anywhere_then_the_others_are_done_and_all_memory_is_back) {
   constexpr int rounds = 500;
   KindTable kinds;
-  add_handler_kind(kinds, "own", count_pieces, {}, std::source_location::current());
+  kinds.add(make_handler_kind("own", count_pieces, {}, std::source_location::current()));
   boost::asio::io_context network;
   Client client("client", heist::TaskPriority::user_blocking, Limits{});
   std::optional<heist::AgentCluster> cluster(std::in_place,

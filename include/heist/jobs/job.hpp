@@ -56,6 +56,9 @@ class HEIST_EXPORT Job {
   [[nodiscard]] const TaskSignal& signal() const noexcept;
 
  private:
+  friend struct heist::detail::Access;
+  [[nodiscard]] detail::JobCore& core() const noexcept { return *core_; }
+
   std::shared_ptr<detail::JobCore> core_;
 };
 

@@ -1,0 +1,112 @@
+#include <algorithm>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <exception>
+#include <heist/detail/access.hpp>
+#include <heist/task_signal.hpp>
+#include <heistd/commands/command_run.hpp>
+#include <heistd/commands/commands.hpp>
+#include <iostream>
+#include <jobs/handler_kind.hpp>
+#include <jobs/job_core.hpp>
+#include <source_location>
+#include <string_view>
+#include <utility>
+
+extern char** environ;  // NOLINT: of POSIX
+
+namespace heistd {
+namespace {
+
+namespace asio = boost::asio;
+
+/// What is the server's own: tokens, and its service manager's sockets.
+constexpr std::string_view own_variables[] = {"HEISTD_", "LISTEN_", "NOTIFY_SOCKET=", "WATCHDOG_"};
+
+bool is_own(std::string_view variable) {
+  return std::ranges::any_of(own_variables,
+                             [&](auto prefix) { return variable.starts_with(prefix); });
+}
+
+/// The server's environment without that, and the job's parameters.
+std::vector<std::string> environment_for(const Parameters& parameters) {
+  std::vector<std::string> variables;
+  for (auto** variable = ::environ; *variable != nullptr; ++variable) {
+    if (!is_own(*variable)) variables.emplace_back(*variable);
+  }
+  for (const auto& [name, value] : parameters) {
+    variables.push_back("HEISTD_PARAM_" + name + "=" + value);
+  }
+  return variables;
+}
+
+std::size_t turns_of(const CommandLimits& limits) {
+  if (limits.at_a_time > 0) return limits.at_a_time;
+  return std::max(1U, std::thread::hardware_concurrency());
+}
+
+void run_on(asio::io_context& io) {
+  const auto work = asio::make_work_guard(io);
+  while (!io.stopped()) {
+    try {
+      io.run();
+    } catch (const std::exception& error) {
+      std::cerr << "heistd: watching programs: " << error.what() << std::endl;
+    }
+  }
+}
+
+}  // namespace
+
+Commands::Commands(const CommandLimits& limits) : limits_(limits), turns_(turns_of(limits)) {}
+
+void Commands::end() {
+  if (!io_) return;
+  io_->stop();
+  if (thread_.joinable()) thread_.join();
+  io_.reset();
+}
+
+void Commands::add_to(KindTable& kinds, const Command& command) {
+  auto kind = make_handler_kind(
+      command.name,
+      [this, words = command.words](heist::jobs::Job job) { return run(words, std::move(job)); },
+      {.max_result_bytes = limits_.output}, std::source_location::current());
+  kind.takes_any_parameter = true;
+  kinds.add(std::move(kind));
+  if (!thread_.joinable()) thread_ = std::thread([this] { run_on(*io_); });
+}
+
+heist::Promise<heist::jobs::Result> Commands::run(const std::vector<std::string>& words,
+                                                  heist::jobs::Job job) {
+  const Counted counted(running_);
+  const auto turn = co_await turns_.acquire();
+  const auto process = start(words, job);
+  const auto at_abort = job.signal().on_abort([process] { process->kill(); });
+  const auto at_change = job.signal().on_priority_change(
+      [process](const heist::PriorityChangeEvent& event) { process->follow(event.current); });
+  process->follow(job.signal().priority());
+  if (job.signal().aborted()) process->kill();
+  auto watched = watch(process, job);
+  auto result = co_await watched.taken();
+  co_return result;
+}
+
+std::shared_ptr<ChildProcess> Commands::start(const std::vector<std::string>& words,
+                                              const heist::jobs::Job& job) const {
+  const auto& parameters = heist::detail::Access::core(job).parameters;
+  return std::make_shared<ChildProcess>(words, environment_for(parameters), limits_.memory);
+}
+
+heist::Promise<heist::jobs::Result> Commands::watch(std::shared_ptr<ChildProcess> process,
+                                                    heist::jobs::Job& job) {
+  Blocks input;
+  while (auto piece = job.read()) input.push_back(std::move(*piece));
+  auto [promise, resolver] = heist::Promise<heist::jobs::Result>::with_resolver();
+  const auto started = std::make_shared<CommandRun>(*io_, std::move(process), std::move(input),
+                                                    limits_, std::move(resolver));
+  asio::post(*io_, [started] { started->begin(); });
+  return promise;
+}
+
+}  // namespace heistd
