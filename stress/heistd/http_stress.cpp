@@ -14,6 +14,7 @@
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <heistd/builtin/builtin_kinds.hpp>
 #include <heistd/server.hpp>
 #include <latch>
 #include <map>
@@ -63,7 +64,9 @@ class ServerThread {
 
  private:
   void run() {
-    Server server(server_options());
+    const KindTable kinds = builtin_kinds();
+    const Commands no_commands({});
+    Server server(server_options(), kinds, no_commands);
     port_ = server.endpoint().port();
     listening_.count_down();
     server.run();
