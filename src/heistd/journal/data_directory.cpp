@@ -1,0 +1,69 @@
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <heistd/journal/data_directory.hpp>
+#include <heistd/journal/journal_error.hpp>
+#include <string_view>
+#include <system_error>
+
+namespace heistd {
+namespace {
+
+constexpr ::mode_t only_owner = 0700;
+constexpr ::mode_t only_owner_file = 0600;
+
+constexpr std::string_view filled_text = "This directory holds the journal of heistd.\n";
+
+JournalFault fault_of(int error) noexcept {
+  switch (error) {
+    case EWOULDBLOCK:
+      return JournalFault::in_use;
+    case ENOSPC:
+    case EDQUOT:
+      return JournalFault::disk_full;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return JournalFault::read_only;
+    case ENOMEM:
+      return JournalFault::out_of_memory;
+    default:
+      return JournalFault::io_failed;
+  }
+}
+
+}  // namespace
+
+DataDirectory::DataDirectory(const std::filesystem::path& path) : path_(path) {
+  if (::mkdir(path_.c_str(), only_owner) != 0 && errno != EEXIST) refuse();
+  lock_ = ::open((path_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, only_owner_file);
+  if (lock_ < 0) refuse();
+  if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) return;
+  const int error = errno;
+  ::close(lock_);
+  errno = error;
+  refuse();
+}
+
+DataDirectory::~DataDirectory() { ::close(lock_); }
+
+bool DataDirectory::was_filled() const {
+  struct ::stat status{};
+  if (::fstat(lock_, &status) != 0) refuse();
+  return status.st_size > 0;
+}
+
+void DataDirectory::set_filled() const {
+  const auto written = ::pwrite(lock_, filled_text.data(), filled_text.size(), 0);
+  if (written != static_cast<::ssize_t>(filled_text.size()) || ::fsync(lock_) != 0) refuse();
+}
+
+void DataDirectory::refuse() const {
+  const int error = errno;
+  throw JournalRefused(path_.string(), {fault_of(error), std::generic_category().message(error)});
+}
+
+}  // namespace heistd

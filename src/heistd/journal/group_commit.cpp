@@ -1,0 +1,81 @@
+#include <algorithm>
+#include <chrono>
+#include <heistd/journal/group_commit.hpp>
+#include <iterator>
+#include <new>
+
+namespace heistd {
+namespace {
+
+/// How long a transaction takes in what is posted meanwhile.
+constexpr std::chrono::milliseconds time_to_gather{2};
+
+JournalError error_of_memory() noexcept { return {JournalFault::out_of_memory, {}}; }
+
+bool must_be_synced(const JournalThread::Tasks& tasks) noexcept {
+  return std::ranges::any_of(tasks, [](const auto& task) { return task->must_be_synced; });
+}
+
+}  // namespace
+
+void GroupCommit::run(Tasks tasks, JournalThread& thread) noexcept {
+  if (!try_all(tasks, thread)) {
+    // One of them may be what cannot be done; the others are not to suffer from that.
+    for (const auto& task : tasks) try_alone(*task);
+  }
+  for (const auto& task : tasks) task->answer();
+}
+
+bool GroupCommit::try_all(Tasks& tasks, JournalThread& thread) noexcept {
+  try {
+    const bool synced = must_be_synced(tasks);
+    begin(synced);
+    // Those that need no disk do not wait for others that do.
+    apply_all(tasks, synced ? &thread : nullptr);
+    database_.execute("COMMIT");
+    return true;
+  } catch (const std::exception&) {
+    roll_back();
+    return false;
+  }
+}
+
+void GroupCommit::apply_all(Tasks& tasks, JournalThread* more_from) {
+  const auto end = std::chrono::steady_clock::now() + time_to_gather;
+  for (auto next = tasks.begin(); next != tasks.end(); ++next) {
+    (*next)->apply();
+    const bool is_last = std::next(next) == tasks.end();
+    if (more_from == nullptr || !is_last || std::chrono::steady_clock::now() >= end) continue;
+    auto more = more_from->take();
+    tasks.splice(tasks.end(), more);
+  }
+}
+
+void GroupCommit::try_alone(JournalTask& task) noexcept {
+  try {
+    begin(task.must_be_synced);
+    task.apply();
+    database_.execute("COMMIT");
+  } catch (const SqliteError& error) {
+    roll_back();
+    task.refuse(error.error());
+  } catch (const std::bad_alloc&) {
+    roll_back();
+    task.refuse(error_of_memory());
+  }
+}
+
+void GroupCommit::begin(bool synced) {
+  if (synced != syncs_) {
+    database_.execute(synced ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+    syncs_ = synced;
+  }
+  database_.execute("BEGIN IMMEDIATE");
+}
+
+void GroupCommit::roll_back() noexcept {
+  database_.roll_back();
+  on_roll_back_();
+}
+
+}  // namespace heistd

@@ -1,0 +1,40 @@
+// GroupCommit: many requests in one transaction, so that they share the wait for the disk.
+#pragma once
+
+#include <functional>
+#include <heistd/journal/journal_thread.hpp>
+#include <heistd/journal/sqlite_database.hpp>
+
+namespace heistd {
+
+/// Applies tasks in transactions, and answers them when the disk has what they did.
+///
+/// While one transaction is on its way to the disk, others are asked for; they make the next one.
+/// So nobody waits for company, and many who ask at once wait once.
+///
+/// Thread: the journal's.
+class GroupCommit {
+ public:
+  /// `on_roll_back` is called when what was applied has been taken back.
+  GroupCommit(SqliteDatabase& database, std::function<void()> on_roll_back)
+      : database_(database), on_roll_back_(std::move(on_roll_back)) {}
+
+  /// Does these tasks, and with them those that are posted within the next 2 ms while there is one
+  /// to do.
+  void run(JournalThread::Tasks tasks, JournalThread& thread) noexcept;
+
+ private:
+  using Tasks = JournalThread::Tasks;
+
+  bool try_all(Tasks& tasks, JournalThread& thread) noexcept;
+  void apply_all(Tasks& tasks, JournalThread* more_from);
+  void try_alone(JournalTask& task) noexcept;
+  void begin(bool synced);
+  void roll_back() noexcept;
+
+  SqliteDatabase& database_;
+  const std::function<void()> on_roll_back_;
+  bool syncs_ = true;  ///< what a commit of the database does
+};
+
+}  // namespace heistd

@@ -1,0 +1,135 @@
+// JobJournal: which jobs were accepted, and what became of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <heist/promise.hpp>
+#include <heistd/journal/job_record.hpp>
+#include <heistd/journal/journal_error.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heistd {
+
+/// Where the truth about accepted jobs is. What a journal has answered stays true, as far as its
+/// implementation promises that: for one in memory until the process ends, for one on disk across
+/// `kill -9` and loss of power.
+///
+/// A job is `queued` when it is accepted. `start` makes it `running` and counts an attempt;
+/// `complete`, `fail` and `release` end that attempt and name its number, so that the word of an
+/// earlier one, which comes late, changes nothing. `abort` ends a job whatever it is at. `reclaim`
+/// makes up for attempts whose server has gone.
+///
+/// A request takes effect as a whole or, with an error, not at all. Requests take effect in the
+/// order of their calls, but for `find`, `load`, `signals` and reads, which see at least what has
+/// been answered before.
+///
+/// Thread:   the network's.   Blocks: never, but for construction and destruction. The promise of
+///           an answer settles on a thread of the journal's; `heist::async_wait` brings it to an
+///           executor.
+/// Errors:   std::bad_alloc from the calls themselves; nothing was asked for then.
+/// Lifetime: a destructor first does all that was asked for.
+class JobJournal {
+ public:
+  template <class T>
+  using Answer = heist::Promise<JournalResult<T>>;
+
+  JobJournal() = default;
+  JobJournal(const JobJournal&) = delete;
+  JobJournal& operator=(const JobJournal&) = delete;
+  virtual ~JobJournal() = default;
+
+  enum class Acceptance : std::uint8_t {
+    accepted,
+    repeated,     ///< the client's key stands for a job that came of the same request
+    conflicting,  ///< the client's key stands for another request
+  };
+  struct Submitted {
+    Acceptance acceptance = Acceptance::accepted;
+    JobId id;  ///< of the job that the key stands for, else of the new one
+  };
+  /// Accepts a job, unless its key stands for one already. A key stands for its job for
+  /// `idempotency_life`, and no longer than until the job is aborted or dead.
+  [[nodiscard]] virtual Answer<Submitted> submit(NewJob job) = 0;
+
+  /// Counts an attempt of a queued job, and gives its number; nothing when the job is not queued.
+  /// The count outlives the process, though not the machine.
+  [[nodiscard]] virtual Answer<std::optional<Attempt>> start(JobId id) = 0;
+
+  enum class Verdict : std::uint8_t {
+    stored,
+    /// The job is not, or no longer, at what the request supposes; nothing was changed.
+    late,
+  };
+  /// Ends the attempt with a result, and with it the job.
+  [[nodiscard]] virtual Answer<Verdict> complete(JobId id, Attempt attempt,
+                                                 StoredResult result) = 0;
+
+  /// Ends the attempt with an error. With `retry_after` the job is queued again, to start no
+  /// earlier than that, or is dead if this was its last attempt; without, it has failed.
+  [[nodiscard]] virtual Answer<Verdict> fail(
+      JobId id, Attempt attempt, StoredError error,
+      std::optional<std::chrono::milliseconds> retry_after) = 0;
+
+  /// Queues the job again, in its old place. The attempt does not count.
+  [[nodiscard]] virtual Answer<Verdict> release(JobId id, Attempt attempt) = 0;
+
+  /// Ends an unfinished job.
+  [[nodiscard]] virtual Answer<Verdict> abort(JobId id) = 0;
+
+  /// Queues a dead job again. The attempts that it has had do not count.
+  [[nodiscard]] virtual Answer<Verdict> requeue(JobId id) = 0;
+
+  /// Forgets a finished job.
+  [[nodiscard]] virtual Answer<Verdict> purge(JobId id) = 0;
+
+  struct Reclaimed {
+    std::size_t queued = 0;
+    std::size_t dead = 0;  ///< as that was their last attempt
+  };
+  /// How long a job waits for its next attempt, after so many.
+  using Backoff = std::function<std::chrono::milliseconds(Attempt)>;
+  /// Ends the attempts of all running jobs, as nobody is left who could: each job is queued again
+  /// after what `backoff` says, or is dead if that was its last attempt.
+  [[nodiscard]] virtual Answer<Reclaimed> reclaim(Backoff backoff) = 0;
+
+  /// Gives a signal its priority, and so all its jobs that have none of their own; makes the signal
+  /// if need be.   Cost: that of one record, whatever the number of jobs.
+  [[nodiscard]] virtual Answer<Verdict> set_signal(std::string client, std::string name,
+                                                   heist::TaskPriority priority) = 0;
+
+  /// Aborts the unfinished jobs of a signal and frees its name.   Cost: a step for each of them.
+  [[nodiscard]] virtual Answer<Verdict> drop_signal(std::string client, std::string name) = 0;
+
+  /// The signals that were put, or that unfinished jobs have.
+  [[nodiscard]] virtual Answer<std::vector<StoredSignal>> signals() = 0;
+
+  /// Nothing when there is no such job.
+  [[nodiscard]] virtual Answer<std::optional<StoredJob>> find(JobId id) = 0;
+
+  enum class Which : std::uint8_t { unfinished, finished };
+  /// How many there are.   Cost: a step for each.
+  [[nodiscard]] virtual Answer<std::size_t> count(Which which) = 0;
+  /// The next jobs behind `after`, in the order of acceptance, `most` of them at the most; none
+  /// when all have been given. From 0 on they come one part after the other.
+  [[nodiscard]] virtual Answer<std::vector<StoredJob>> load(Which which, AcceptanceOrder after,
+                                                            std::size_t most) = 0;
+
+  /// The part of an unfinished or dead job's payload, or of a done one's result, that is there.
+  [[nodiscard]] virtual Answer<std::string> read_payload(JobId id, ByteRange range) = 0;
+  [[nodiscard]] virtual Answer<std::string> read_result(JobId id, ByteRange range) = 0;
+
+  /// Ends of attempts that were no longer the current ones.   Thread: any.
+  [[nodiscard]] virtual std::uint64_t late_ends() const noexcept = 0;
+};
+
+/// Tells a journal the time. Called on the network's thread.
+using JournalClock = std::function<SystemTime()>;
+
+[[nodiscard]] inline SystemTime system_time() {
+  return std::chrono::floor<SystemTime::duration>(std::chrono::system_clock::now());
+}
+
+}  // namespace heistd

@@ -1,0 +1,47 @@
+#include <heistd/journal/journal_error.hpp>
+#include <string_view>
+
+namespace heistd {
+namespace {
+
+struct Text {
+  std::string_view what;
+  std::string_view remedy;
+};
+
+Text text_of(JournalFault fault) noexcept {
+  switch (fault) {
+    case JournalFault::disk_full:
+      return {"the disk is full", "make room on it; the server goes on by itself then"};
+    case JournalFault::locked:
+      return {"another program holds a lock on the database", "end that program's transaction"};
+    case JournalFault::read_only:
+      return {"it may not be written",
+              "give the server's user the right to write the directory and its files, or mount the "
+              "disk for writing"};
+    case JournalFault::corrupt:
+      return {"it is damaged",
+              "keep a copy of the directory, and then restore it from a backup, or start with an "
+              "empty one"};
+    case JournalFault::in_use:
+      return {"another server uses it", "end that server, or give this one another directory"};
+    case JournalFault::too_new:
+      return {"a newer version of the server has made it", "start that version"};
+    case JournalFault::out_of_memory:
+      return {"there is no memory left", "try again later"};
+    case JournalFault::io_failed:
+      break;
+  }
+  return {"reading or writing has failed", "look at the disk and at the system's log"};
+}
+
+}  // namespace
+
+std::string describe(const JournalError& error) {
+  const auto text = text_of(error.fault);
+  std::string all(text.what);
+  if (!error.detail.empty()) all += " (" + error.detail + ")";
+  return all += ": " + std::string(text.remedy);
+}
+
+}  // namespace heistd

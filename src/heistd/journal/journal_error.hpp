@@ -1,0 +1,47 @@
+// JournalError: why a journal could not do what it was asked for.
+#pragma once
+
+#include <boost/system/result.hpp>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace heistd {
+
+enum class JournalFault : std::uint8_t {
+  disk_full,
+  locked,
+  read_only,
+  corrupt,
+  io_failed,
+  in_use,
+  too_new,
+  out_of_memory,
+};
+
+/// What was wrong, and what the system or the database said of it.
+struct JournalError {
+  JournalFault fault = JournalFault::io_failed;
+  std::string detail;
+};
+
+/// What was wrong and what to do about it, as one text for people.
+[[nodiscard]] std::string describe(const JournalError& error);
+
+/// A value, or why there is none; nothing was changed then.
+template <class T>
+using JournalResult = boost::system::result<T, JournalError>;
+
+/// A journal that cannot be opened. Its text says which, why, and what to do.
+class JournalRefused : public std::runtime_error {
+ public:
+  JournalRefused(const std::string& directory, const JournalError& error)
+      : runtime_error("the journal in " + directory + " cannot be opened: " + describe(error)),
+        fault_(error.fault) {}
+  [[nodiscard]] JournalFault fault() const noexcept { return fault_; }
+
+ private:
+  JournalFault fault_;
+};
+
+}  // namespace heistd

@@ -1,0 +1,296 @@
+#include <algorithm>
+#include <heistd/journal/memory_journal.hpp>
+#include <iterator>
+
+namespace heistd {
+namespace {
+
+using Verdict = JobJournal::Verdict;
+
+template <class T>
+JobJournal::Answer<T> answered(T value) {
+  return JobJournal::Answer<T>::resolved(std::move(value));
+}
+
+std::uint64_t size_of(const SharedBlocks& blocks) noexcept {
+  return blocks ? byte_count(*blocks) : 0;
+}
+
+std::string part_of(const SharedBlocks& blocks, ByteRange range) {
+  std::string part;
+  if (!blocks) return part;
+  for (const auto& block : *blocks) {
+    const auto skipped = std::min<std::uint64_t>(range.offset, block.size());
+    part.append(block, skipped, range.size - part.size());
+    range.offset -= skipped;
+  }
+  return part;
+}
+
+}  // namespace
+
+MemoryJournal::Entry* MemoryJournal::find_entry(const JobId& id) noexcept {
+  const auto found = orders_.find(id);
+  return found == orders_.end() ? nullptr : &jobs_.find(found->second)->second;
+}
+
+/// Null, and counted as late, when this is not the attempt that the job is at.
+MemoryJournal::Entry* MemoryJournal::find_attempt(const JobId& id, Attempt attempt) noexcept {
+  auto* const entry = find_entry(id);
+  if (entry != nullptr && entry->job.state == StoredState::running &&
+      entry->job.attempt == attempt) {
+    return entry;
+  }
+  ++late_ends_;
+  return nullptr;
+}
+
+JobJournal::Answer<JobJournal::Submitted> MemoryJournal::submit(NewJob job) {
+  std::erase_if(keys_, [now = clock_()](const auto& key) { return key.second.until <= now; });
+  if (job.key) {
+    const auto found = keys_.find({job.client, job.key->key});
+    if (found != keys_.end()) {
+      const bool same = found->second.digest == job.key->digest;
+      return answered(
+          Submitted{same ? Acceptance::repeated : Acceptance::conflicting, found->second.id});
+    }
+    keys_[{job.client, job.key->key}] = {job.key->digest, job.id, clock_() + idempotency_life};
+  }
+  Submitted submitted{Acceptance::accepted, job.id};
+  add(std::move(job));
+  return answered(std::move(submitted));
+}
+
+void MemoryJournal::add(NewJob job) {
+  orders_[job.id] = ++last_order_;
+  Entry& entry = jobs_[last_order_];
+  entry.may_start = clock_() + job.delay;
+  entry.payload = std::move(job.payload);
+  StoredJob& stored = entry.job;
+  stored.id = std::move(job.id);
+  stored.order = last_order_;
+  stored.client = std::move(job.client);
+  stored.kind = std::move(job.kind);
+  stored.parameters = std::move(job.parameters);
+  stored.signal_name = std::move(job.signal_name);
+  stored.priority = job.priority;
+  stored.max_attempts = job.max_attempts;
+  stored.key = std::move(job.key);
+  stored.payload_bytes = size_of(entry.payload);
+  join_signal(stored, job.signal_priority);
+}
+
+JobJournal::Answer<std::optional<Attempt>> MemoryJournal::start(JobId id) {
+  auto* const entry = find_entry(id);
+  if (entry == nullptr || entry->job.state != StoredState::queued) {
+    return answered<std::optional<Attempt>>(std::nullopt);
+  }
+  entry->job.state = StoredState::running;
+  return answered<std::optional<Attempt>>(++entry->job.attempt);
+}
+
+JobJournal::Answer<Verdict> MemoryJournal::complete(JobId id, Attempt attempt,
+                                                    StoredResult result) {
+  auto* const entry = find_attempt(id, attempt);
+  if (entry == nullptr) return answered(Verdict::late);
+  entry->job.error.reset();
+  entry->job.result_description = std::move(result.description);
+  entry->job.result_bytes = size_of(result.bytes);
+  entry->result = std::move(result.bytes);
+  end(*entry, StoredState::done);
+  trim();
+  return answered(Verdict::stored);
+}
+
+JobJournal::Answer<Verdict> MemoryJournal::fail(
+    JobId id, Attempt attempt, StoredError error,
+    std::optional<std::chrono::milliseconds> retry_after) {
+  auto* const entry = find_attempt(id, attempt);
+  if (entry == nullptr) return answered(Verdict::late);
+  if (retry_after) {
+    fail_attempt(*entry, *retry_after, std::move(error));
+  } else {
+    entry->job.error = std::move(error);
+    end(*entry, StoredState::failed);
+  }
+  trim();
+  return answered(Verdict::stored);
+}
+
+void MemoryJournal::fail_attempt(Entry& entry, std::chrono::milliseconds retry_after,
+                                 StoredError error) {
+  entry.job.error = std::move(error);
+  if (!entry.job.has_attempts_left()) return end(entry, StoredState::dead);
+  entry.job.state = StoredState::queued;
+  entry.may_start = clock_() + retry_after;
+}
+
+JobJournal::Answer<Verdict> MemoryJournal::release(JobId id, Attempt attempt) {
+  auto* const entry = find_attempt(id, attempt);
+  if (entry == nullptr) return answered(Verdict::late);
+  entry->job.state = StoredState::queued;
+  ++entry->job.forgiven;
+  return answered(Verdict::stored);
+}
+
+JobJournal::Answer<Verdict> MemoryJournal::abort(JobId id) {
+  auto* const entry = find_entry(id);
+  if (entry == nullptr || is_end(entry->job.state)) return answered(Verdict::late);
+  end(*entry, StoredState::aborted);
+  trim();
+  return answered(Verdict::stored);
+}
+
+JobJournal::Answer<Verdict> MemoryJournal::requeue(JobId id) {
+  auto* const entry = find_entry(id);
+  if (entry == nullptr || entry->job.state != StoredState::dead) return answered(Verdict::late);
+  auto& job = entry->job;
+  const auto place = ended_.find({*job.ended_at, job.order});
+  ended_bytes_ -= place->second;
+  ended_.erase(place);
+  job.ended_at.reset();
+  job.state = StoredState::queued;
+  job.forgiven = job.attempt;
+  entry->may_start = clock_();
+  join_signal(job, StoredSignal().priority);
+  return answered(Verdict::stored);
+}
+
+JobJournal::Answer<Verdict> MemoryJournal::purge(JobId id) {
+  auto* const entry = find_entry(id);
+  if (entry == nullptr || !is_end(entry->job.state)) return answered(Verdict::late);
+  erase(entry->job.order);
+  return answered(Verdict::stored);
+}
+
+JobJournal::Answer<JobJournal::Reclaimed> MemoryJournal::reclaim(Backoff backoff) {
+  Reclaimed reclaimed;
+  for (auto& [order, entry] : jobs_) {
+    if (entry.job.state != StoredState::running) continue;
+    const auto left = entry.job.has_attempts_left();
+    fail_attempt(entry, backoff(entry.job.attempt - entry.job.forgiven), lost_attempt());
+    ++(left ? reclaimed.queued : reclaimed.dead);
+  }
+  trim();
+  return answered(reclaimed);
+}
+
+JobJournal::Answer<Verdict> MemoryJournal::set_signal(std::string client, std::string name,
+                                                      heist::TaskPriority priority) {
+  auto& signal = signals_[{client, name}].stored;
+  signal = {std::move(client), std::move(name), priority, true};
+  return answered(Verdict::stored);
+}
+
+JobJournal::Answer<Verdict> MemoryJournal::drop_signal(std::string client, std::string name) {
+  if (!signals_.contains({client, name})) return answered(Verdict::late);
+  for (auto& [order, entry] : jobs_) {
+    const auto& job = entry.job;
+    if (!is_end(job.state) && job.client == client && job.signal_name == name) {
+      end(entry, StoredState::aborted);
+    }
+  }
+  signals_.erase({client, name});
+  trim();
+  return answered(Verdict::stored);
+}
+
+JobJournal::Answer<std::vector<StoredSignal>> MemoryJournal::signals() {
+  std::vector<StoredSignal> all;
+  for (const auto& [name, signal] : signals_) all.push_back(signal.stored);
+  return answered(std::move(all));
+}
+
+StoredJob MemoryJournal::told(const Entry& entry) const {
+  auto job = entry.job;
+  if (is_end(job.state)) return job;
+  job.delay = std::max(std::chrono::ceil<std::chrono::milliseconds>(entry.may_start - clock_()),
+                       std::chrono::milliseconds(0));
+  return job;
+}
+
+JobJournal::Answer<std::optional<StoredJob>> MemoryJournal::find(JobId id) {
+  const auto* const entry = find_entry(id);
+  return answered<std::optional<StoredJob>>(entry == nullptr ? std::nullopt
+                                                             : std::optional(told(*entry)));
+}
+
+JobJournal::Answer<std::size_t> MemoryJournal::count(Which which) {
+  return answered(which == Which::finished ? ended_.size() : jobs_.size() - ended_.size());
+}
+
+JobJournal::Answer<std::vector<StoredJob>> MemoryJournal::load(Which which, AcceptanceOrder after,
+                                                               std::size_t most) {
+  std::vector<StoredJob> loaded;
+  for (auto place = jobs_.upper_bound(after); place != jobs_.end() && loaded.size() < most;
+       ++place) {
+    if (is_end(place->second.job.state) == (which == Which::finished)) {
+      loaded.push_back(told(place->second));
+    }
+  }
+  return answered(std::move(loaded));
+}
+
+JobJournal::Answer<std::string> MemoryJournal::read_payload(JobId id, ByteRange range) {
+  const auto* const entry = find_entry(id);
+  return answered(entry == nullptr ? std::string() : part_of(entry->payload, range));
+}
+
+JobJournal::Answer<std::string> MemoryJournal::read_result(JobId id, ByteRange range) {
+  const auto* const entry = find_entry(id);
+  return answered(entry == nullptr ? std::string() : part_of(entry->result, range));
+}
+
+void MemoryJournal::end(Entry& entry, StoredState state) {
+  auto& job = entry.job;
+  job.state = state;
+  job.ended_at = clock_();
+  // A dead job may be queued again.
+  if (state != StoredState::dead) entry.payload.reset();
+  if (state == StoredState::dead || state == StoredState::aborted) free_key(job);
+  leave_signal(job);
+  const auto bytes = finished_record_bytes + size_of(entry.payload) + size_of(entry.result);
+  ended_.emplace(std::pair(*job.ended_at, job.order), bytes);
+  ended_bytes_ += bytes;
+}
+
+void MemoryJournal::free_key(const StoredJob& job) {
+  if (!job.key) return;
+  const auto found = keys_.find({job.client, job.key->key});
+  if (found != keys_.end() && found->second.id == job.id) keys_.erase(found);
+}
+
+void MemoryJournal::join_signal(const StoredJob& job, heist::TaskPriority priority_of_new) {
+  if (job.signal_name.empty()) return;
+  auto& signal = signals_[{job.client, job.signal_name}];
+  if (signal.stored.name.empty()) {
+    signal.stored = {job.client, job.signal_name, priority_of_new, false};
+  }
+  ++signal.unfinished;
+}
+
+/// A name that was only mentioned goes with the last unfinished job of it.
+void MemoryJournal::leave_signal(const StoredJob& job) {
+  const auto found = signals_.find({job.client, job.signal_name});
+  if (found == signals_.end()) return;
+  if (--found->second.unfinished == 0 && !found->second.stored.was_put) signals_.erase(found);
+}
+
+void MemoryJournal::trim() {
+  const auto oldest = clock_() - bounds_.finished_age;
+  while (ended_.size() > 1 &&
+         (ended_bytes_ > bounds_.finished_bytes || ended_.begin()->first.first < oldest)) {
+    erase(ended_.begin()->first.second);
+  }
+}
+
+void MemoryJournal::erase(AcceptanceOrder order) {
+  const auto place = jobs_.find(order);
+  const auto ended = ended_.find({*place->second.job.ended_at, order});
+  ended_bytes_ -= ended->second;
+  ended_.erase(ended);
+  orders_.erase(place->second.job.id);
+  jobs_.erase(place);
+}
+
+}  // namespace heistd

@@ -1,0 +1,86 @@
+// MemoryJournal: a journal that nothing outlives.
+#pragma once
+
+#include <heistd/journal/job_journal.hpp>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace heistd {
+
+/// Keeps everything in memory, payloads included, until the process ends. Each answer is there when
+/// the call returns, and no call fails but with std::bad_alloc.
+///
+/// Thread: the network's.
+class MemoryJournal final : public JobJournal {
+ public:
+  explicit MemoryJournal(JournalBounds bounds = {}, JournalClock clock = &system_time)
+      : bounds_(bounds), clock_(std::move(clock)) {}
+
+  [[nodiscard]] Answer<Submitted> submit(NewJob job) override;
+  [[nodiscard]] Answer<std::optional<Attempt>> start(JobId id) override;
+  [[nodiscard]] Answer<Verdict> complete(JobId id, Attempt attempt, StoredResult result) override;
+  [[nodiscard]] Answer<Verdict> fail(JobId id, Attempt attempt, StoredError error,
+                                     std::optional<std::chrono::milliseconds> retry_after) override;
+  [[nodiscard]] Answer<Verdict> release(JobId id, Attempt attempt) override;
+  [[nodiscard]] Answer<Verdict> abort(JobId id) override;
+  [[nodiscard]] Answer<Verdict> requeue(JobId id) override;
+  [[nodiscard]] Answer<Verdict> purge(JobId id) override;
+  [[nodiscard]] Answer<Reclaimed> reclaim(Backoff backoff) override;
+  [[nodiscard]] Answer<Verdict> set_signal(std::string client, std::string name,
+                                           heist::TaskPriority priority) override;
+  [[nodiscard]] Answer<Verdict> drop_signal(std::string client, std::string name) override;
+  [[nodiscard]] Answer<std::vector<StoredSignal>> signals() override;
+  [[nodiscard]] Answer<std::optional<StoredJob>> find(JobId id) override;
+  [[nodiscard]] Answer<std::size_t> count(Which which) override;
+  [[nodiscard]] Answer<std::vector<StoredJob>> load(Which which, AcceptanceOrder after,
+                                                    std::size_t most) override;
+  [[nodiscard]] Answer<std::string> read_payload(JobId id, ByteRange range) override;
+  [[nodiscard]] Answer<std::string> read_result(JobId id, ByteRange range) override;
+  [[nodiscard]] std::uint64_t late_ends() const noexcept override { return late_ends_; }
+
+ private:
+  struct Entry {
+    StoredJob job;
+    SystemTime may_start;
+    SharedBlocks payload;
+    SharedBlocks result;
+  };
+  struct Key {
+    std::string digest;
+    JobId id;
+    SystemTime until;
+  };
+  struct Signal {
+    StoredSignal stored;
+    std::size_t unfinished = 0;  ///< jobs of it
+  };
+  using Name = std::pair<std::string, std::string>;  ///< a client's, of a signal or a key
+
+  Entry* find_entry(const JobId& id) noexcept;
+  Entry* find_attempt(const JobId& id, Attempt attempt) noexcept;
+  void add(NewJob job);
+  void fail_attempt(Entry& entry, std::chrono::milliseconds retry_after, StoredError error);
+  void end(Entry& entry, StoredState state);
+  void free_key(const StoredJob& job);
+  void join_signal(const StoredJob& job, heist::TaskPriority priority_of_new);
+  void leave_signal(const StoredJob& job);
+  void trim();
+  void erase(AcceptanceOrder order);
+  [[nodiscard]] StoredJob told(const Entry& entry) const;
+
+  const JournalBounds bounds_;
+  const JournalClock clock_;
+  std::map<AcceptanceOrder, Entry> jobs_;
+  std::unordered_map<JobId, AcceptanceOrder> orders_;
+  std::map<std::pair<SystemTime, AcceptanceOrder>, std::uint64_t> ended_;  ///< with what they count
+  std::uint64_t ended_bytes_ = 0;
+  std::map<Name, Signal> signals_;
+  std::map<Name, Key> keys_;
+  AcceptanceOrder last_order_ = 0;
+  std::uint64_t late_ends_ = 0;
+};
+
+}  // namespace heistd

@@ -1,0 +1,121 @@
+#include <cerrno>
+#include <heistd/journal/sqlite_database.hpp>
+#include <new>
+
+namespace heistd {
+namespace {
+
+/// How long another program's transaction on the same file is waited for.
+constexpr int lock_patience_ms = 250;
+
+JournalFault fault_of(int code, int system_error) noexcept {
+  switch (code & 0xFF) {
+    case SQLITE_FULL:
+      return JournalFault::disk_full;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return JournalFault::locked;
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+      return JournalFault::read_only;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return JournalFault::corrupt;
+    case SQLITE_NOMEM:
+      return JournalFault::out_of_memory;
+    default:
+      break;
+  }
+  if (system_error == ENOSPC || system_error == EDQUOT) return JournalFault::disk_full;
+  if (system_error == EACCES || system_error == EROFS) return JournalFault::read_only;
+  return JournalFault::io_failed;
+}
+
+}  // namespace
+
+SqliteDatabase::SqliteDatabase(const std::filesystem::path& file, Access access) {
+  const int flags =
+      access == Access::write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+  ::sqlite3* connection = nullptr;
+  const int code =
+      ::sqlite3_open_v2(file.c_str(), &connection, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+  connection_.reset(connection);
+  if (connection == nullptr) throw std::bad_alloc();
+  check(code);
+  ::sqlite3_extended_result_codes(connection, 1);
+  check(::sqlite3_busy_timeout(connection, lock_patience_ms));
+}
+
+void SqliteDatabase::refuse(int code) {
+  const auto fault = fault_of(code, ::sqlite3_system_errno(connection_.get()));
+  throw SqliteError({fault, "SQLite: " + std::string(::sqlite3_errmsg(connection_.get()))});
+}
+
+void SqliteDatabase::check(int code) {
+  if (code != SQLITE_OK) refuse(code);
+}
+
+void SqliteDatabase::execute(const char* sql) {
+  check(::sqlite3_exec(connection_.get(), sql, nullptr, nullptr, nullptr));
+}
+
+std::int64_t SqliteDatabase::number(const char* sql) {
+  SqliteStatement statement(*this, sql);
+  return statement.next() ? statement.number(0) : 0;
+}
+
+std::string SqliteDatabase::text(const char* sql) {
+  SqliteStatement statement(*this, sql);
+  return statement.next() ? statement.text(0) : "";
+}
+
+void SqliteDatabase::roll_back() noexcept {
+  if (::sqlite3_get_autocommit(connection_.get()) != 0) return;
+  static_cast<void>(::sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr));
+}
+
+SqliteStatement::SqliteStatement(SqliteDatabase& database, std::string_view sql)
+    : database_(database) {
+  ::sqlite3_stmt* statement = nullptr;
+  database_.check(::sqlite3_prepare_v3(database_.connection_.get(), sql.data(),
+                                       static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
+                                       &statement, nullptr));
+  statement_.reset(statement);
+}
+
+bool SqliteStatement::next() {
+  const int code = ::sqlite3_step(statement_.get());
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  try {
+    database_.refuse(code);
+  } catch (...) {
+    reset();
+    throw;
+  }
+}
+
+std::string SqliteStatement::text(int column) {
+  const auto* const bytes = ::sqlite3_column_blob(statement_.get(), column);
+  const auto size = ::sqlite3_column_bytes(statement_.get(), column);
+  if (bytes == nullptr) return {};
+  return {static_cast<const char*>(bytes), static_cast<std::size_t>(size)};
+}
+
+void SqliteStatement::bind(int place, std::int64_t value) {
+  database_.check(::sqlite3_bind_int64(statement_.get(), place, value));
+}
+
+/// Texts are kept as bytes, as nobody has said that they are UTF-8.
+void SqliteStatement::bind(int place, std::string_view value) {
+  // A null pointer would stand for no value.
+  const char* const bytes = value.empty() ? "" : value.data();
+  database_.check(
+      ::sqlite3_bind_blob64(statement_.get(), place, bytes, value.size(), SQLITE_STATIC));
+}
+
+void SqliteStatement::bind(int place, std::nullopt_t /*value*/) {
+  database_.check(::sqlite3_bind_null(statement_.get(), place));
+}
+
+}  // namespace heistd

@@ -1,0 +1,173 @@
+#include <heistd/journal/sqlite_journal.hpp>
+#include <heistd/journal/sqlite_schema.hpp>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace heistd {
+namespace {
+
+using Verdict = JobJournal::Verdict;
+
+/// A request with its answer to come. `Apply` gives a value of type T, or throws.
+template <class T, class Apply>
+class TaskOf final : public JournalTask {
+ public:
+  TaskOf(Apply apply, heist::Resolver<JournalResult<T>> resolver)
+      : apply_(std::move(apply)), resolver_(std::move(resolver)) {}
+  void apply() override { result_ = apply_(); }
+  void refuse(JournalError error) noexcept override { result_ = std::move(error); }
+  void answer() noexcept override { resolver_.resolve(std::move(result_)); }
+
+ private:
+  Apply apply_;
+  JournalResult<T> result_;
+  heist::Resolver<JournalResult<T>> resolver_;
+};
+
+/// Reads need no transaction: each sees what was committed before it.
+void read_each(const JournalThread::Tasks& tasks) noexcept {
+  for (const auto& task : tasks) {
+    try {
+      task->apply();
+    } catch (const SqliteError& error) {
+      task->refuse(error.error());
+    } catch (const std::bad_alloc&) {
+      task->refuse({JournalFault::out_of_memory, {}});
+    }
+    task->answer();
+  }
+}
+
+}  // namespace
+
+SqliteJournal::SqliteJournal(const std::filesystem::path& directory, JournalBounds bounds,
+                             JournalClock clock)
+    : clock_(std::move(clock)),
+      directory_(directory),
+      written_(open_for_writing(directory_)),
+      read_(open_for_reading(directory_)),
+      writes_(written_, bounds),
+      reads_(read_),
+      commit_(written_, [this] { writes_.forget_counts(); }),
+      writer_([this](JournalThread::Tasks tasks) { commit_.run(std::move(tasks), writer_); }),
+      reader_([](const JournalThread::Tasks& tasks) { read_each(tasks); }) {}
+
+template <class Apply>
+auto SqliteJournal::post_to(JournalThread& thread, bool must_be_synced, Apply apply) {
+  using T = std::invoke_result_t<Apply&>;
+  auto answer = heist::Promise<JournalResult<T>>::with_resolver();
+  auto task = std::make_unique<TaskOf<T, Apply>>(std::move(apply), std::move(answer.resolver));
+  task->must_be_synced = must_be_synced;
+  thread.post(std::move(task));
+  return std::move(answer.promise);
+}
+
+template <class Apply>
+auto SqliteJournal::write(Synced synced, Apply apply) {
+  return post_to(writer_, synced == Synced::yes, std::move(apply));
+}
+
+/// Counts those that come late.
+template <class Apply>
+auto SqliteJournal::end_attempt(Apply apply) {
+  return write(Synced::yes, [this, apply = std::move(apply)] {
+    const Verdict verdict = apply();
+    // relaxed: only a number.
+    if (verdict == Verdict::late) late_ends_.fetch_add(1, heist::detail::sync::relaxed);
+    return verdict;
+  });
+}
+
+template <class Apply>
+auto SqliteJournal::read(Apply apply) {
+  return post_to(reader_, false, std::move(apply));
+}
+
+JobJournal::Answer<JobJournal::Submitted> SqliteJournal::submit(NewJob job) {
+  return write(Synced::yes,
+               [this, job = std::move(job), now = clock_()] { return writes_.submit(job, now); });
+}
+
+JobJournal::Answer<std::optional<Attempt>> SqliteJournal::start(JobId id) {
+  return write(Synced::no, [this, id = std::move(id)] { return writes_.start(id); });
+}
+
+JobJournal::Answer<Verdict> SqliteJournal::complete(JobId id, Attempt attempt,
+                                                    StoredResult result) {
+  return end_attempt([this, id = std::move(id), attempt, result = std::move(result),
+                      now = clock_()] { return writes_.complete(id, attempt, result, now); });
+}
+
+JobJournal::Answer<Verdict> SqliteJournal::fail(
+    JobId id, Attempt attempt, StoredError error,
+    std::optional<std::chrono::milliseconds> retry_after) {
+  return end_attempt(
+      [this, id = std::move(id), attempt, error = std::move(error), retry_after, now = clock_()] {
+        return writes_.fail(id, attempt, error, retry_after, now);
+      });
+}
+
+JobJournal::Answer<Verdict> SqliteJournal::release(JobId id, Attempt attempt) {
+  return end_attempt([this, id = std::move(id), attempt] { return writes_.release(id, attempt); });
+}
+
+JobJournal::Answer<Verdict> SqliteJournal::abort(JobId id) {
+  return write(Synced::yes,
+               [this, id = std::move(id), now = clock_()] { return writes_.abort(id, now); });
+}
+
+JobJournal::Answer<Verdict> SqliteJournal::requeue(JobId id) {
+  return write(Synced::yes,
+               [this, id = std::move(id), now = clock_()] { return writes_.requeue(id, now); });
+}
+
+JobJournal::Answer<Verdict> SqliteJournal::purge(JobId id) {
+  return write(Synced::yes, [this, id = std::move(id)] { return writes_.purge(id); });
+}
+
+JobJournal::Answer<JobJournal::Reclaimed> SqliteJournal::reclaim(Backoff backoff) {
+  return write(Synced::yes, [this, backoff = std::move(backoff), now = clock_()] {
+    return writes_.reclaim(backoff, now);
+  });
+}
+
+JobJournal::Answer<Verdict> SqliteJournal::set_signal(std::string client, std::string name,
+                                                      heist::TaskPriority priority) {
+  return write(Synced::yes, [this, client = std::move(client), name = std::move(name), priority] {
+    return writes_.set_signal(client, name, priority);
+  });
+}
+
+JobJournal::Answer<Verdict> SqliteJournal::drop_signal(std::string client, std::string name) {
+  return write(Synced::yes, [this, client = std::move(client), name = std::move(name),
+                             now = clock_()] { return writes_.drop_signal(client, name, now); });
+}
+
+JobJournal::Answer<std::vector<StoredSignal>> SqliteJournal::signals() {
+  return read([this] { return reads_.signals(); });
+}
+
+JobJournal::Answer<std::optional<StoredJob>> SqliteJournal::find(JobId id) {
+  return read([this, id = std::move(id), now = clock_()] { return reads_.find(id, now); });
+}
+
+JobJournal::Answer<std::size_t> SqliteJournal::count(Which which) {
+  return read([this, which] { return reads_.count(which); });
+}
+
+JobJournal::Answer<std::vector<StoredJob>> SqliteJournal::load(Which which, AcceptanceOrder after,
+                                                               std::size_t most) {
+  return read(
+      [this, which, after, most, now = clock_()] { return reads_.load(which, after, most, now); });
+}
+
+JobJournal::Answer<std::string> SqliteJournal::read_payload(JobId id, ByteRange range) {
+  return read([this, id = std::move(id), range] { return reads_.payload_part(id, range); });
+}
+
+JobJournal::Answer<std::string> SqliteJournal::read_result(JobId id, ByteRange range) {
+  return read([this, id = std::move(id), range] { return reads_.result_part(id, range); });
+}
+
+}  // namespace heistd

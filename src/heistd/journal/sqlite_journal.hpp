@@ -1,0 +1,82 @@
+// SqliteJournal: a journal on the disk of this machine.
+#pragma once
+
+#include <filesystem>
+#include <heist/detail/sync.hpp>
+#include <heistd/journal/data_directory.hpp>
+#include <heistd/journal/group_commit.hpp>
+#include <heistd/journal/job_journal.hpp>
+#include <heistd/journal/journal_thread.hpp>
+#include <heistd/journal/sqlite_reads.hpp>
+#include <heistd/journal/sqlite_writes.hpp>
+
+namespace heistd {
+
+/// Keeps everything in a directory, in a database of SQLite with a write-ahead log. An answer comes
+/// when the disk has what it says, so that neither `kill -9` nor a loss of power takes it back; a
+/// start is answered when the system has it, so that `kill -9` does not.
+///
+/// One thread writes, another one reads, so that a large result that is read delays no answer.
+///
+/// Thread: the network's.
+class SqliteJournal final : public JobJournal {
+ public:
+  /// Makes the directory if need be, and holds it against other servers.
+  ///
+  /// Blocks: while it looks for damage, which reads all of the database.
+  /// Errors: JournalRefused; std::system_error without a thread.
+  explicit SqliteJournal(const std::filesystem::path& directory, JournalBounds bounds = {},
+                         JournalClock clock = &system_time);
+  ~SqliteJournal() override = default;
+  SqliteJournal(const SqliteJournal&) = delete;
+  SqliteJournal& operator=(const SqliteJournal&) = delete;
+
+  [[nodiscard]] Answer<Submitted> submit(NewJob job) override;
+  [[nodiscard]] Answer<std::optional<Attempt>> start(JobId id) override;
+  [[nodiscard]] Answer<Verdict> complete(JobId id, Attempt attempt, StoredResult result) override;
+  [[nodiscard]] Answer<Verdict> fail(JobId id, Attempt attempt, StoredError error,
+                                     std::optional<std::chrono::milliseconds> retry_after) override;
+  [[nodiscard]] Answer<Verdict> release(JobId id, Attempt attempt) override;
+  [[nodiscard]] Answer<Verdict> abort(JobId id) override;
+  [[nodiscard]] Answer<Verdict> requeue(JobId id) override;
+  [[nodiscard]] Answer<Verdict> purge(JobId id) override;
+  [[nodiscard]] Answer<Reclaimed> reclaim(Backoff backoff) override;
+  [[nodiscard]] Answer<Verdict> set_signal(std::string client, std::string name,
+                                           heist::TaskPriority priority) override;
+  [[nodiscard]] Answer<Verdict> drop_signal(std::string client, std::string name) override;
+  [[nodiscard]] Answer<std::vector<StoredSignal>> signals() override;
+  [[nodiscard]] Answer<std::optional<StoredJob>> find(JobId id) override;
+  [[nodiscard]] Answer<std::size_t> count(Which which) override;
+  [[nodiscard]] Answer<std::vector<StoredJob>> load(Which which, AcceptanceOrder after,
+                                                    std::size_t most) override;
+  [[nodiscard]] Answer<std::string> read_payload(JobId id, ByteRange range) override;
+  [[nodiscard]] Answer<std::string> read_result(JobId id, ByteRange range) override;
+  [[nodiscard]] std::uint64_t late_ends() const noexcept override {
+    return late_ends_.load(heist::detail::sync::relaxed);  // relaxed: only a number
+  }
+
+ private:
+  enum class Synced : bool { no, yes };
+
+  template <class Apply>
+  auto write(Synced synced, Apply apply);
+  template <class Apply>
+  auto end_attempt(Apply apply);
+  template <class Apply>
+  auto read(Apply apply);
+  template <class Apply>
+  static auto post_to(JournalThread& thread, bool must_be_synced, Apply apply);
+
+  const JournalClock clock_;
+  const DataDirectory directory_;
+  SqliteDatabase written_;
+  SqliteDatabase read_;
+  SqliteWrites writes_;
+  SqliteReads reads_;
+  GroupCommit commit_;
+  heist::detail::sync::atomic<std::uint64_t> late_ends_{0};
+  JournalThread writer_;
+  JournalThread reader_;
+};
+
+}  // namespace heistd

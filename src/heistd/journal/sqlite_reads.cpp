@@ -1,0 +1,175 @@
+#include <algorithm>
+#include <charconv>
+#include <heistd/journal/sqlite_reads.hpp>
+#include <heistd/journal/sqlite_schema.hpp>
+#include <string>
+
+namespace heistd {
+namespace {
+
+using Which = JobJournal::Which;
+
+const std::string columns =
+    "SELECT seq, id, client, kind, parameters, signal, priority, may_start, attempt, forgiven, "
+    "max_attempts, state, idempotency_key, digest, payload_bytes, result_description, "
+    "result_bytes, error_code, error_message, ended_at FROM job ";
+
+std::chrono::milliseconds left_of(SystemTime may_start, SystemTime now) noexcept {
+  return std::max(std::chrono::ceil<std::chrono::milliseconds>(may_start - now),
+                  std::chrono::milliseconds(0));
+}
+
+/// The columns of a row, one after the other.
+class Row {
+ public:
+  explicit Row(SqliteStatement& statement) noexcept : statement_(statement) {}
+  template <class Number = std::int64_t>
+  Number number() {
+    return static_cast<Number>(statement_.number(column_++));
+  }
+  std::string text() { return statement_.text(column_++); }
+  SystemTime time() { return SystemTime(std::chrono::microseconds(number())); }
+  template <class Get>
+  auto optional(Get get) {
+    using Value = decltype((this->*get)());
+    if (statement_.is_null(column_)) return ++column_, std::optional<Value>();
+    return std::optional<Value>((this->*get)());
+  }
+
+ private:
+  SqliteStatement& statement_;
+  int column_ = 0;
+};
+
+StoredJob read_job(SqliteStatement& statement, SystemTime now) {
+  Row row(statement);
+  StoredJob job;
+  job.order = row.number<AcceptanceOrder>();
+  job.id = row.text();
+  job.client = row.text();
+  job.kind = row.text();
+  job.parameters = decode_parameters(row.text());
+  job.signal_name = row.text();
+  job.priority = row.optional(&Row::number<heist::TaskPriority>);
+  const auto may_start = row.time();
+  job.attempt = row.number<Attempt>();
+  job.forgiven = row.number<Attempt>();
+  job.max_attempts = row.number<Attempt>();
+  job.state = row.number<StoredState>();
+  if (!is_end(job.state)) job.delay = left_of(may_start, now);
+  auto key = row.optional(&Row::text);
+  auto digest = row.text();
+  if (key) job.key = {std::move(*key), std::move(digest)};
+  job.payload_bytes = row.number<std::uint64_t>();
+  job.result_description = row.text();
+  job.result_bytes = row.number<std::uint64_t>();
+  auto error = row.optional(&Row::text);
+  auto message = row.text();
+  if (error) job.error = {std::move(*error), std::move(message)};
+  job.ended_at = row.optional(&Row::time);
+  return job;
+}
+
+std::string_view take_text(std::string_view& text) {
+  std::size_t size = 0;
+  const auto* const end = text.data() + text.size();
+  const auto found = std::from_chars(text.data(), end, size);
+  const auto start = static_cast<std::size_t>(found.ptr - text.data()) + 1;
+  if (found.ec != std::errc() || start > text.size() || size > text.size() - start) {
+    throw SqliteError({JournalFault::corrupt, "a job's parameters cannot be read"});
+  }
+  const auto taken = text.substr(start, size);
+  text.remove_prefix(start + size);
+  return taken;
+}
+
+}  // namespace
+
+std::string encode(const JobParameters& parameters) {
+  std::string text;
+  for (const auto& [name, value] : parameters) {
+    text += std::to_string(name.size()) + ":" + name;
+    text += std::to_string(value.size()) + ":" + value;
+  }
+  return text;
+}
+
+JobParameters decode_parameters(std::string_view text) {
+  JobParameters parameters;
+  while (!text.empty()) {
+    const auto name = take_text(text);
+    const auto value = take_text(text);
+    parameters.emplace_back(name, value);
+  }
+  return parameters;
+}
+
+SqliteReads::SqliteReads(SqliteDatabase& database)
+    : find_(database, columns + "WHERE id = ?"),
+      order_of_(database, "SELECT seq FROM job WHERE id = ?"),
+      count_unfinished_(database, "SELECT count(*) FROM job WHERE state < 2"),
+      count_finished_(database, "SELECT count(*) FROM job WHERE state >= 2"),
+      load_unfinished_(database, columns + "WHERE state < 2 AND seq > ? ORDER BY seq LIMIT ?"),
+      load_finished_(database, columns + "WHERE state >= 2 AND seq > ? ORDER BY seq LIMIT ?"),
+      signals_(database, "SELECT client, name, priority, was_put FROM signal"),
+      payload_(database, "SELECT bytes FROM payload WHERE place BETWEEN ? AND ? ORDER BY place"),
+      result_(database, "SELECT bytes FROM result WHERE place BETWEEN ? AND ? ORDER BY place") {}
+
+std::optional<StoredJob> SqliteReads::find(const JobId& id, SystemTime now) {
+  std::optional<StoredJob> job;
+  if (find_.with(std::string_view(id)).next()) job = read_job(find_, now);
+  find_.reset();
+  return job;
+}
+
+std::size_t SqliteReads::count(Which which) {
+  auto& statement = which == Which::finished ? count_finished_ : count_unfinished_;
+  const bool found = statement.with().next();
+  const auto number = found ? static_cast<std::size_t>(statement.number(0)) : 0;
+  statement.reset();
+  return number;
+}
+
+std::vector<StoredJob> SqliteReads::load(Which which, AcceptanceOrder after, std::size_t most,
+                                         SystemTime now) {
+  std::vector<StoredJob> jobs;
+  auto& statement = which == Which::finished ? load_finished_ : load_unfinished_;
+  statement.with(after, std::uint64_t{most});
+  while (statement.next()) jobs.push_back(read_job(statement, now));
+  statement.reset();
+  return jobs;
+}
+
+std::vector<StoredSignal> SqliteReads::signals() {
+  std::vector<StoredSignal> all;
+  signals_.with();
+  while (signals_.next()) {
+    all.push_back({signals_.text(0), signals_.text(1),
+                   static_cast<heist::TaskPriority>(signals_.number(2)), signals_.number(3) != 0});
+  }
+  signals_.reset();
+  return all;
+}
+
+std::string SqliteReads::payload_part(const JobId& id, ByteRange range) {
+  return part(payload_, id, range);
+}
+std::string SqliteReads::result_part(const JobId& id, ByteRange range) {
+  return part(result_, id, range);
+}
+
+std::string SqliteReads::part(SqliteStatement& pieces, const JobId& id, ByteRange range) {
+  std::string bytes;
+  if (range.size == 0 || !order_of_.with(std::string_view(id)).next()) return bytes;
+  const auto order = static_cast<AcceptanceOrder>(order_of_.number(0));
+  order_of_.reset();
+  const auto first = range.offset / piece_bytes;
+  const auto last = (range.offset + range.size - 1) / piece_bytes;
+  pieces.with(piece_row(order, first), piece_row(order, last));
+  while (pieces.next()) bytes += pieces.text(0);
+  pieces.reset();
+  const auto skipped = std::min<std::uint64_t>(range.offset - first * piece_bytes, bytes.size());
+  return bytes.substr(skipped, range.size);
+}
+
+}  // namespace heistd

@@ -1,0 +1,44 @@
+// SqliteReads: what is read from a journal's database.
+#pragma once
+
+#include <heistd/journal/job_journal.hpp>
+#include <heistd/journal/sqlite_database.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heistd {
+
+/// Thread: its database's.   Errors: SqliteError, std::bad_alloc.
+class SqliteReads {
+ public:
+  explicit SqliteReads(SqliteDatabase& database);
+
+  [[nodiscard]] std::optional<StoredJob> find(const JobId& id, SystemTime now);
+  [[nodiscard]] std::size_t count(JobJournal::Which which);
+  [[nodiscard]] std::vector<StoredJob> load(JobJournal::Which which, AcceptanceOrder after,
+                                            std::size_t most, SystemTime now);
+  [[nodiscard]] std::vector<StoredSignal> signals();
+  [[nodiscard]] std::string payload_part(const JobId& id, ByteRange range);
+  [[nodiscard]] std::string result_part(const JobId& id, ByteRange range);
+
+ private:
+  std::string part(SqliteStatement& pieces, const JobId& id, ByteRange range);
+
+  SqliteStatement find_;
+  SqliteStatement order_of_;
+  SqliteStatement count_unfinished_;
+  SqliteStatement count_finished_;
+  SqliteStatement load_unfinished_;
+  SqliteStatement load_finished_;
+  SqliteStatement signals_;
+  SqliteStatement payload_;
+  SqliteStatement result_;
+};
+
+/// Parameters as one text, and back: each name and value behind its length and a colon.
+[[nodiscard]] std::string encode(const JobParameters& parameters);
+[[nodiscard]] JobParameters decode_parameters(std::string_view text);
+
+}  // namespace heistd

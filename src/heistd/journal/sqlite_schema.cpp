@@ -1,0 +1,101 @@
+#include <filesystem>
+#include <heistd/journal/sqlite_schema.hpp>
+#include <string>
+#include <utility>
+
+namespace heistd {
+namespace {
+
+/// "HJNL", in the file's header, so that it is not taken for another program's.
+constexpr std::int64_t application = 0x484A4E4C;
+constexpr std::int64_t version = 1;
+
+/// A job's `seq` is its order of acceptance. It comes once only, as payloads and results go by it.
+/// States below 2 are unfinished ones. Of a finished job `kept` is what it counts for. Jobs of a
+/// signal have no priority, so that a change of the signal's is one row.
+constexpr const char* tables = R"sql(
+  BEGIN;
+  CREATE TABLE job(
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, id BLOB NOT NULL UNIQUE, client BLOB NOT NULL, kind BLOB NOT NULL,
+    parameters BLOB NOT NULL, signal BLOB, priority INTEGER, may_start INTEGER NOT NULL,
+    attempt INTEGER NOT NULL, forgiven INTEGER NOT NULL, max_attempts INTEGER NOT NULL,
+    state INTEGER NOT NULL, idempotency_key BLOB, digest BLOB, payload_bytes INTEGER NOT NULL,
+    result_description BLOB, result_bytes INTEGER NOT NULL DEFAULT 0, error_code BLOB,
+    error_message BLOB, ended_at INTEGER, kept INTEGER);
+  CREATE INDEX job_unfinished ON job(seq) WHERE state < 2;
+  CREATE INDEX job_running ON job(seq) WHERE state = 1;
+  CREATE INDEX job_of_signal ON job(client, signal) WHERE signal IS NOT NULL AND state < 2;
+  CREATE INDEX job_finished ON job(ended_at, seq, kept) WHERE state >= 2;
+  CREATE TABLE payload(place INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+  CREATE TABLE result(place INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+  CREATE TABLE signal(
+    client BLOB NOT NULL, name BLOB NOT NULL, priority INTEGER NOT NULL, was_put INTEGER NOT NULL,
+    PRIMARY KEY(client, name)) WITHOUT ROWID;
+  CREATE TABLE idempotency(
+    client BLOB NOT NULL, key BLOB NOT NULL, digest BLOB NOT NULL, id BLOB NOT NULL,
+    until INTEGER NOT NULL, PRIMARY KEY(client, key)) WITHOUT ROWID;
+  CREATE INDEX idempotency_until ON idempotency(until);
+  PRAGMA application_id = 0x484A4E4C;
+  PRAGMA user_version = 1;
+  COMMIT;
+)sql";
+
+std::filesystem::path file_in(const DataDirectory& directory) {
+  return directory.path() / "journal.sqlite";
+}
+
+[[noreturn]] void refuse(JournalFault fault, std::string detail) {
+  throw SqliteError({fault, std::move(detail)});
+}
+
+void check_version(SqliteDatabase& database) {
+  if (database.number("PRAGMA application_id") != application) {
+    refuse(JournalFault::corrupt, "the database is not a journal of heistd");
+  }
+  const auto found = database.number("PRAGMA user_version");
+  if (found > version) refuse(JournalFault::too_new, "version " + std::to_string(found));
+}
+
+void check_whole(SqliteDatabase& database) {
+  const auto found = database.text("PRAGMA quick_check(1)");
+  if (found != "ok") refuse(JournalFault::corrupt, "SQLite: " + found);
+}
+
+SqliteDatabase open(const DataDirectory& directory) {
+  const bool must_be_there = directory.was_filled();
+  if (must_be_there && !std::filesystem::exists(file_in(directory))) {
+    refuse(JournalFault::corrupt, "journal.sqlite is gone");
+  }
+  SqliteDatabase database(file_in(directory), SqliteDatabase::Access::write);
+  if (database.text("PRAGMA journal_mode = WAL") != "wal") {
+    refuse(JournalFault::io_failed, "SQLite cannot keep a write-ahead log there");
+  }
+  database.execute("PRAGMA synchronous = FULL");
+  if (!must_be_there && database.number("SELECT count(*) FROM sqlite_schema") == 0) {
+    database.execute(tables);
+  }
+  check_version(database);
+  check_whole(database);
+  directory.set_filled();
+  return database;
+}
+
+}  // namespace
+
+SqliteDatabase open_for_writing(const DataDirectory& directory) {
+  try {
+    return open(directory);
+  } catch (const SqliteError& error) {
+    throw JournalRefused(directory.path().string(), error.error());
+  }
+}
+
+SqliteDatabase open_for_reading(const DataDirectory& directory) {
+  try {
+    return {file_in(directory), SqliteDatabase::Access::read};
+  } catch (const SqliteError& error) {
+    throw JournalRefused(directory.path().string(), error.error());
+  }
+}
+
+}  // namespace heistd

@@ -1,0 +1,29 @@
+// How a journal lies in a database of SQLite.
+#pragma once
+
+#include <cstdint>
+#include <heistd/journal/data_directory.hpp>
+#include <heistd/journal/sqlite_database.hpp>
+
+namespace heistd {
+
+/// Opens the journal's database for writing. One that is not there is made, unless the directory
+/// had one before.
+///
+/// Cost:   reads all of it, to find damage.
+/// Errors: JournalRefused.
+[[nodiscard]] SqliteDatabase open_for_writing(const DataDirectory& directory);
+
+/// A further connection, to a database that is open for writing.   Errors: JournalRefused.
+[[nodiscard]] SqliteDatabase open_for_reading(const DataDirectory& directory);
+
+/// Payloads and results lie in pieces of this size, but for the last one, so that a range of bytes
+/// is found at once.
+inline constexpr std::uint64_t piece_bytes = std::uint64_t{128} << 10U;
+/// The row of a piece: the job's order and the piece's number, together.
+[[nodiscard]] constexpr std::int64_t piece_row(std::uint64_t order, std::uint64_t number) noexcept {
+  constexpr unsigned number_bits = 20;
+  return static_cast<std::int64_t>(order << number_bits | number);
+}
+
+}  // namespace heistd

@@ -1,0 +1,348 @@
+#include <algorithm>
+#include <heistd/journal/sqlite_reads.hpp>
+#include <heistd/journal/sqlite_schema.hpp>
+#include <heistd/journal/sqlite_writes.hpp>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace heistd {
+namespace {
+
+/// How many finished jobs one request removes at the most, so that it ends soon; the next one goes
+/// on.
+constexpr int trimmed_at_a_time = 1000;
+
+std::int64_t microseconds(SystemTime time) noexcept { return time.time_since_epoch().count(); }
+
+template <class Enum>
+std::int64_t number(Enum value) noexcept {
+  return static_cast<std::int64_t>(value);
+}
+
+std::optional<std::string_view> view(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
+}
+
+std::int64_t last_piece(AcceptanceOrder order) noexcept { return piece_row(order + 1, 0) - 1; }
+
+}  // namespace
+
+SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds)
+    : database_(database),
+      bounds_(bounds),
+      find_(database,
+            "SELECT seq, state, attempt, forgiven, max_attempts, payload_bytes, client, signal, "
+            "idempotency_key FROM job WHERE id = ?"),
+      insert_job_(database,
+                  "INSERT INTO job(id, client, kind, parameters, signal, priority, may_start, "
+                  "attempt, forgiven, max_attempts, state, idempotency_key, digest, payload_bytes) "
+                  "VALUES(?, ?, ?, ?, ?, ?, ?, 0, 0, ?, 0, ?, ?, ?)"),
+      insert_payload_(database, "INSERT INTO payload(place, bytes) VALUES(?, ?)"),
+      insert_result_(database, "INSERT OR REPLACE INTO result(place, bytes) VALUES(?, ?)"),
+      drop_payload_(database, "DELETE FROM payload WHERE place BETWEEN ? AND ?"),
+      drop_result_(database, "DELETE FROM result WHERE place BETWEEN ? AND ?"),
+      drop_job_(database, "DELETE FROM job WHERE seq = ?"),
+      set_state_(database, "UPDATE job SET state = ?, attempt = ?, forgiven = ? WHERE seq = ?"),
+      set_result_(database,
+                  "UPDATE job SET result_description = ?, result_bytes = ?, error_code = NULL, "
+                  "error_message = NULL WHERE seq = ?"),
+      set_error_(database, "UPDATE job SET error_code = ?, error_message = ? WHERE seq = ?"),
+      set_end_(database, "UPDATE job SET state = ?, ended_at = ?, kept = ? WHERE seq = ?"),
+      set_start_(database,
+                 "UPDATE job SET may_start = ?, ended_at = NULL, kept = NULL WHERE seq = ?"),
+      kept_(database, "SELECT kept FROM job WHERE seq = ?"),
+      running_(database, "SELECT id FROM job WHERE state = 1 ORDER BY seq"),
+      sum_finished_(database, "SELECT coalesce(sum(kept), 0) FROM job WHERE state >= 2"),
+      oldest_finished_(database,
+                       "SELECT seq, kept, ended_at FROM job WHERE state >= 2 "
+                       "ORDER BY ended_at, seq LIMIT 2"),
+      make_signal_(database, "INSERT OR IGNORE INTO signal VALUES(?, ?, ?, 0)"),
+      put_signal_(database, "INSERT OR REPLACE INTO signal VALUES(?, ?, ?, 1)"),
+      drop_signal_(database, "DELETE FROM signal WHERE client = ? AND name = ?"),
+      drop_unused_signal_(database,
+                          "DELETE FROM signal WHERE client = ?1 AND name = ?2 AND was_put = 0 AND "
+                          "NOT EXISTS(SELECT 1 FROM job WHERE client = ?1 AND signal = ?2 AND "
+                          "signal IS NOT NULL AND state < 2)"),
+      jobs_of_signal_(database,
+                      "SELECT id FROM job WHERE client = ? AND signal = ? AND signal IS NOT NULL "
+                      "AND state < 2"),
+      find_key_(database, "SELECT digest, id FROM idempotency WHERE client = ? AND key = ?"),
+      insert_key_(database, "INSERT INTO idempotency VALUES(?, ?, ?, ?, ?)"),
+      drop_key_(database, "DELETE FROM idempotency WHERE client = ? AND key = ? AND id = ?"),
+      drop_old_keys_(database, "DELETE FROM idempotency WHERE until <= ?") {}
+
+std::optional<SqliteWrites::Standing> SqliteWrites::find(const JobId& id) {
+  std::optional<Standing> job;
+  if (find_.with(std::string_view(id)).next()) {
+    job.emplace();
+    job->order = static_cast<AcceptanceOrder>(find_.number(0));
+    job->state = static_cast<StoredState>(find_.number(1));
+    job->attempt = static_cast<Attempt>(find_.number(2));
+    job->forgiven = static_cast<Attempt>(find_.number(3));
+    job->max_attempts = static_cast<Attempt>(find_.number(4));
+    job->payload_bytes = static_cast<std::uint64_t>(find_.number(5));
+    job->client = find_.text(6);
+    job->signal_name = find_.text(7);
+    if (!find_.is_null(8)) job->key = find_.text(8);
+  }
+  find_.reset();
+  return job;
+}
+
+/// Nothing when this is not the attempt that the job is at.
+std::optional<SqliteWrites::Standing> SqliteWrites::find_attempt(const JobId& id, Attempt attempt) {
+  auto job = find(id);
+  if (job && job->state == StoredState::running && job->attempt == attempt) return job;
+  return std::nullopt;
+}
+
+JobJournal::Submitted SqliteWrites::submit(const NewJob& job, SystemTime now) {
+  if (auto answer = answer_of_key(job, now)) return std::move(*answer);
+  insert(job, now);
+  return {JobJournal::Acceptance::accepted, job.id};
+}
+
+/// Nothing when the key stands for no job; from now on it stands for this one.
+std::optional<JobJournal::Submitted> SqliteWrites::answer_of_key(const NewJob& job,
+                                                                 SystemTime now) {
+  if (!job.key) return std::nullopt;
+  const std::string_view client = job.client;
+  const std::string_view key = job.key->key;
+  drop_old_keys_.with(microseconds(now)).run();
+  std::optional<JobJournal::Submitted> answer;
+  if (find_key_.with(client, key).next()) {
+    const bool same = find_key_.text(0) == job.key->digest;
+    answer = {same ? JobJournal::Acceptance::repeated : JobJournal::Acceptance::conflicting,
+              find_key_.text(1)};
+  }
+  find_key_.reset();
+  if (answer) return answer;
+  insert_key_
+      .with(client, key, std::string_view(job.key->digest), std::string_view(job.id),
+            microseconds(now + idempotency_life))
+      .run();
+  return std::nullopt;
+}
+
+void SqliteWrites::insert(const NewJob& job, SystemTime now) {
+  const auto parameters = encode(job.parameters);
+  const auto payload_bytes = job.payload ? byte_count(*job.payload) : 0;
+  std::optional<std::int64_t> priority;
+  if (job.priority) priority = number(*job.priority);
+  std::optional<std::string_view> key;
+  std::optional<std::string_view> digest;
+  if (job.key) key = job.key->key, digest = job.key->digest;
+  insert_job_
+      .with(std::string_view(job.id), std::string_view(job.client), std::string_view(job.kind),
+            std::string_view(parameters), view(job.signal_name), priority,
+            microseconds(now + job.delay), job.max_attempts, key, digest,
+            std::uint64_t{payload_bytes})
+      .run();
+  const auto order = static_cast<AcceptanceOrder>(database_.last_row());
+  store_pieces(insert_payload_, order, job.payload);
+  make_signal(job.client, job.signal_name, job.signal_priority);
+}
+
+/// In pieces of one size, whatever the size of the blocks.
+void SqliteWrites::store_pieces(SqliteStatement& insert, AcceptanceOrder order,
+                                const SharedBlocks& blocks) {
+  if (!blocks) return;
+  std::string piece;
+  std::uint64_t stored = 0;
+  const auto store = [&] {
+    if (!piece.empty()) {
+      insert.with(piece_row(order, stored++), std::string_view(piece)).run();
+    }
+    piece.clear();
+  };
+  for (std::string_view rest : *blocks) {
+    while (!rest.empty()) {
+      const auto part = rest.substr(0, piece_bytes - piece.size());
+      piece += part;
+      rest.remove_prefix(part.size());
+      if (piece.size() == piece_bytes) store();
+    }
+  }
+  store();
+}
+
+void SqliteWrites::make_signal(std::string_view client, std::string_view name,
+                               heist::TaskPriority priority) {
+  if (!name.empty()) make_signal_.with(client, name, number(priority)).run();
+}
+
+std::optional<Attempt> SqliteWrites::start(const JobId& id) {
+  const auto job = find(id);
+  if (!job || job->state != StoredState::queued) return std::nullopt;
+  const auto attempt = job->attempt + 1;
+  set_state(job->order, StoredState::running, attempt, job->forgiven);
+  return attempt;
+}
+
+SqliteWrites::Verdict SqliteWrites::complete(const JobId& id, Attempt attempt,
+                                             const StoredResult& result, SystemTime now) {
+  const auto job = find_attempt(id, attempt);
+  if (!job) return Verdict::late;
+  const std::uint64_t bytes = result.bytes ? byte_count(*result.bytes) : 0;
+  store_pieces(insert_result_, job->order, result.bytes);
+  set_result_.with(std::string_view(result.description), bytes, job->order).run();
+  end(id, *job, StoredState::done, bytes, now);
+  trim(now);
+  return Verdict::stored;
+}
+
+SqliteWrites::Verdict SqliteWrites::fail(const JobId& id, Attempt attempt, const StoredError& error,
+                                         std::optional<std::chrono::milliseconds> retry_after,
+                                         SystemTime now) {
+  const auto job = find_attempt(id, attempt);
+  if (!job) return Verdict::late;
+  if (retry_after) {
+    fail_attempt(id, *job, error, *retry_after, now);
+  } else {
+    set_error_.with(std::string_view(error.code), std::string_view(error.message), job->order)
+        .run();
+    end(id, *job, StoredState::failed, 0, now);
+  }
+  trim(now);
+  return Verdict::stored;
+}
+
+void SqliteWrites::fail_attempt(const JobId& id, const Standing& job, const StoredError& error,
+                                std::chrono::milliseconds retry_after, SystemTime now) {
+  set_error_.with(std::string_view(error.code), std::string_view(error.message), job.order).run();
+  if (!job.has_attempts_left()) return end(id, job, StoredState::dead, 0, now);
+  set_state(job.order, StoredState::queued, job.attempt, job.forgiven);
+  set_start_.with(microseconds(now + retry_after), job.order).run();
+}
+
+SqliteWrites::Verdict SqliteWrites::release(const JobId& id, Attempt attempt) {
+  const auto job = find_attempt(id, attempt);
+  if (!job) return Verdict::late;
+  set_state(job->order, StoredState::queued, job->attempt, job->forgiven + 1);
+  return Verdict::stored;
+}
+
+SqliteWrites::Verdict SqliteWrites::abort(const JobId& id, SystemTime now) {
+  const auto job = find(id);
+  if (!job || is_end(job->state)) return Verdict::late;
+  end(id, *job, StoredState::aborted, 0, now);
+  trim(now);
+  return Verdict::stored;
+}
+
+SqliteWrites::Verdict SqliteWrites::requeue(const JobId& id, SystemTime now) {
+  const auto job = find(id);
+  if (!job || job->state != StoredState::dead) return Verdict::late;
+  finished_bytes() -= finished_record_bytes + job->payload_bytes;
+  set_state(job->order, StoredState::queued, job->attempt, job->attempt);
+  set_start_.with(microseconds(now), job->order).run();
+  make_signal(job->client, job->signal_name, StoredSignal().priority);
+  return Verdict::stored;
+}
+
+SqliteWrites::Verdict SqliteWrites::purge(const JobId& id) {
+  const auto job = find(id);
+  if (!job || !is_end(job->state)) return Verdict::late;
+  const bool found = kept_.with(job->order).next();
+  const auto kept = found ? static_cast<std::uint64_t>(kept_.number(0)) : 0;
+  kept_.reset();
+  erase(job->order, kept);
+  return Verdict::stored;
+}
+
+JobJournal::Reclaimed SqliteWrites::reclaim(const JobJournal::Backoff& backoff, SystemTime now) {
+  std::vector<JobId> ids;
+  running_.with();
+  while (running_.next()) ids.push_back(running_.text(0));
+  running_.reset();
+  JobJournal::Reclaimed reclaimed;
+  for (const auto& id : ids) {
+    const auto job = find(id);
+    fail_attempt(id, *job, lost_attempt(), backoff(job->attempt - job->forgiven), now);
+    ++(job->has_attempts_left() ? reclaimed.queued : reclaimed.dead);
+  }
+  trim(now);
+  return reclaimed;
+}
+
+SqliteWrites::Verdict SqliteWrites::set_signal(std::string_view client, std::string_view name,
+                                               heist::TaskPriority priority) {
+  put_signal_.with(client, name, number(priority)).run();
+  return Verdict::stored;
+}
+
+SqliteWrites::Verdict SqliteWrites::drop_signal(std::string_view client, std::string_view name,
+                                                SystemTime now) {
+  drop_signal_.with(client, name).run();
+  if (database_.changes() == 0) return Verdict::late;
+  std::vector<JobId> ids;
+  jobs_of_signal_.with(client, name);
+  while (jobs_of_signal_.next()) ids.push_back(jobs_of_signal_.text(0));
+  jobs_of_signal_.reset();
+  for (const auto& id : ids) end(id, *find(id), StoredState::aborted, 0, now);
+  trim(now);
+  return Verdict::stored;
+}
+
+void SqliteWrites::set_state(AcceptanceOrder order, StoredState state, Attempt attempt,
+                             Attempt forgiven) {
+  set_state_.with(number(state), attempt, forgiven, order).run();
+}
+
+void SqliteWrites::end(const JobId& id, const Standing& job, StoredState state,
+                       std::uint64_t result_bytes, SystemTime now) {
+  auto kept = finished_record_bytes + result_bytes;
+  if (state == StoredState::dead) {  // it may be queued again
+    kept += job.payload_bytes;
+  } else if (job.payload_bytes > 0) {
+    drop_payload_.with(piece_row(job.order, 0), last_piece(job.order)).run();
+  }
+  finished_bytes() += kept;
+  set_end_.with(number(state), microseconds(now), kept, job.order).run();
+  free_names(id, job, state);
+}
+
+void SqliteWrites::free_names(const JobId& id, const Standing& job, StoredState state) {
+  const bool is_key_free = state == StoredState::dead || state == StoredState::aborted;
+  if (job.key && is_key_free) {
+    drop_key_.with(std::string_view(job.client), std::string_view(*job.key), std::string_view(id))
+        .run();
+  }
+  if (!job.signal_name.empty()) {
+    drop_unused_signal_.with(std::string_view(job.client), std::string_view(job.signal_name)).run();
+  }
+}
+
+std::uint64_t& SqliteWrites::finished_bytes() {
+  if (!finished_bytes_) {
+    const bool found = sum_finished_.with().next();
+    finished_bytes_ = found ? static_cast<std::uint64_t>(sum_finished_.number(0)) : 0;
+    sum_finished_.reset();
+  }
+  return *finished_bytes_;
+}
+
+void SqliteWrites::trim(SystemTime now) {
+  const auto oldest = microseconds(now - bounds_.finished_age);
+  for (int left = trimmed_at_a_time; left > 0; --left) {
+    if (!oldest_finished_.with().next()) break;
+    const auto order = static_cast<AcceptanceOrder>(oldest_finished_.number(0));
+    const auto kept = static_cast<std::uint64_t>(oldest_finished_.number(1));
+    const bool is_old = oldest_finished_.number(2) < oldest;
+    const bool is_only_one = !oldest_finished_.next();
+    oldest_finished_.reset();
+    if (is_only_one || (!is_old && finished_bytes() <= bounds_.finished_bytes)) return;
+    erase(order, kept);
+  }
+  oldest_finished_.reset();
+}
+
+void SqliteWrites::erase(AcceptanceOrder order, std::uint64_t kept) {
+  finished_bytes() -= kept;
+  drop_payload_.with(piece_row(order, 0), last_piece(order)).run();
+  drop_result_.with(piece_row(order, 0), last_piece(order)).run();
+  drop_job_.with(order).run();
+}
+
+}  // namespace heistd

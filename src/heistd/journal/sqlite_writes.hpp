@@ -1,0 +1,103 @@
+// SqliteWrites: what is changed in a journal's database.
+#pragma once
+
+#include <heistd/journal/job_journal.hpp>
+#include <heistd/journal/sqlite_database.hpp>
+#include <optional>
+
+namespace heistd {
+
+/// The changes of a journal, each within a transaction of the caller's.
+///
+/// Thread: its database's.   Errors: SqliteError, std::bad_alloc; the transaction is to be rolled
+///         back then, and forget_counts() to be called.
+class SqliteWrites {
+ public:
+  using Verdict = JobJournal::Verdict;
+
+  SqliteWrites(SqliteDatabase& database, JournalBounds bounds);
+
+  [[nodiscard]] JobJournal::Submitted submit(const NewJob& job, SystemTime now);
+  [[nodiscard]] std::optional<Attempt> start(const JobId& id);
+  [[nodiscard]] Verdict complete(const JobId& id, Attempt attempt, const StoredResult& result,
+                                 SystemTime now);
+  [[nodiscard]] Verdict fail(const JobId& id, Attempt attempt, const StoredError& error,
+                             std::optional<std::chrono::milliseconds> retry_after, SystemTime now);
+  [[nodiscard]] Verdict release(const JobId& id, Attempt attempt);
+  [[nodiscard]] Verdict abort(const JobId& id, SystemTime now);
+  [[nodiscard]] Verdict requeue(const JobId& id, SystemTime now);
+  [[nodiscard]] Verdict purge(const JobId& id);
+  [[nodiscard]] JobJournal::Reclaimed reclaim(const JobJournal::Backoff& backoff, SystemTime now);
+  [[nodiscard]] Verdict set_signal(std::string_view client, std::string_view name,
+                                   heist::TaskPriority priority);
+  [[nodiscard]] Verdict drop_signal(std::string_view client, std::string_view name, SystemTime now);
+
+  /// What was changed since the transaction began is taken back.
+  void forget_counts() noexcept { finished_bytes_.reset(); }
+
+ private:
+  /// What decides over a job's next state.
+  struct Standing {
+    AcceptanceOrder order = 0;
+    StoredState state = StoredState::queued;
+    Attempt attempt = 0;
+    Attempt forgiven = 0;
+    Attempt max_attempts = 0;
+    std::uint64_t payload_bytes = 0;
+    std::string client;
+    std::string signal_name;
+    std::optional<std::string> key;
+
+    [[nodiscard]] bool has_attempts_left() const noexcept {
+      return attempt - forgiven < max_attempts;
+    }
+  };
+
+  std::optional<Standing> find(const JobId& id);
+  std::optional<Standing> find_attempt(const JobId& id, Attempt attempt);
+  std::optional<JobJournal::Submitted> answer_of_key(const NewJob& job, SystemTime now);
+  void insert(const NewJob& job, SystemTime now);
+  void store_pieces(SqliteStatement& insert, AcceptanceOrder order, const SharedBlocks& blocks);
+  void make_signal(std::string_view client, std::string_view name, heist::TaskPriority priority);
+  void set_state(AcceptanceOrder order, StoredState state, Attempt attempt, Attempt forgiven);
+  void fail_attempt(const JobId& id, const Standing& job, const StoredError& error,
+                    std::chrono::milliseconds retry_after, SystemTime now);
+  void end(const JobId& id, const Standing& job, StoredState state, std::uint64_t result_bytes,
+           SystemTime now);
+  void free_names(const JobId& id, const Standing& job, StoredState state);
+  std::uint64_t& finished_bytes();
+  void trim(SystemTime now);
+  void erase(AcceptanceOrder order, std::uint64_t kept);
+
+  SqliteDatabase& database_;
+  const JournalBounds bounds_;
+  std::optional<std::uint64_t> finished_bytes_;  ///< empty: to be added up
+
+  SqliteStatement find_;
+  SqliteStatement insert_job_;
+  SqliteStatement insert_payload_;
+  SqliteStatement insert_result_;
+  SqliteStatement drop_payload_;
+  SqliteStatement drop_result_;
+  SqliteStatement drop_job_;
+  SqliteStatement set_state_;
+  SqliteStatement set_result_;
+  SqliteStatement set_error_;
+  SqliteStatement set_end_;
+  SqliteStatement set_start_;
+  SqliteStatement kept_;
+  SqliteStatement running_;
+  SqliteStatement sum_finished_;
+  SqliteStatement oldest_finished_;
+  SqliteStatement make_signal_;
+  SqliteStatement put_signal_;
+  SqliteStatement drop_signal_;
+  SqliteStatement drop_unused_signal_;
+  SqliteStatement jobs_of_signal_;
+  SqliteStatement find_key_;
+  SqliteStatement insert_key_;
+  SqliteStatement drop_key_;
+  SqliteStatement drop_old_keys_;
+};
+
+}  // namespace heistd

@@ -1,0 +1,28 @@
+// FailingDisk: what SQLite writes to files fails, or waits.
+#pragma once
+
+#include <functional>
+
+namespace heistd {
+
+/// While it lives, SQLite asks `before_write` before each write to a file. Zero lets it write, and
+/// an error number is what the system is to have answered.   Lifetime: one at a time, while no
+/// journal is asked for anything as it begins and ends.
+class FailingDisk {
+ public:
+  explicit FailingDisk(std::function<int()> before_write);
+  FailingDisk(const FailingDisk&) = delete;
+  FailingDisk& operator=(const FailingDisk&) = delete;
+  ~FailingDisk();
+};
+
+/// While it lives, SQLite may open files for reading only.   Lifetime: as that of a FailingDisk.
+class ReadOnlyDisk {
+ public:
+  ReadOnlyDisk();
+  ReadOnlyDisk(const ReadOnlyDisk&) = delete;
+  ReadOnlyDisk& operator=(const ReadOnlyDisk&) = delete;
+  ~ReadOnlyDisk();
+};
+
+}  // namespace heistd

@@ -1,0 +1,124 @@
+// JournalTest: a journal of one implementation, asked and answered.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <heistd/journal/job_journal.hpp>
+#include <heistd/journal/memory_journal.hpp>
+#include <heistd/journal/sqlite_journal.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "scratch_directory.hpp"
+
+namespace heistd {
+
+using Verdict = JobJournal::Verdict;
+using Acceptance = JobJournal::Acceptance;
+using Which = JobJournal::Which;
+using std::chrono::milliseconds;
+
+/// What a journal answers; a fault fails the test.
+template <class T>
+T said(const heist::Promise<JournalResult<T>>& answer) {
+  auto result = answer.get();
+  if (!result) {
+    ADD_FAILURE() << describe(result.error());
+    return T();
+  }
+  return std::move(*result);
+}
+
+inline JobId id_of(int number) {
+  auto digits = std::to_string(number);
+  return std::string(32 - digits.size(), '0') + digits;
+}
+
+inline SharedBlocks blocks(std::string_view bytes) {
+  return std::make_shared<const Blocks>(1, std::string(bytes));
+}
+
+inline NewJob new_job(int number, std::string_view payload = "bytes") {
+  NewJob job;
+  job.id = id_of(number);
+  job.client = "alice";
+  job.kind = "digest";
+  job.priority = heist::TaskPriority::user_visible;
+  job.payload = blocks(payload);
+  return job;
+}
+
+/// The implementations.
+struct InMemory {
+  std::unique_ptr<JobJournal> open(JournalBounds bounds, JournalClock clock) {
+    return std::make_unique<MemoryJournal>(bounds, std::move(clock));
+  }
+};
+struct OnDisk {
+  std::unique_ptr<JobJournal> open(JournalBounds bounds, JournalClock clock) {
+    return std::make_unique<SqliteJournal>(directory.path() / "data", bounds, std::move(clock));
+  }
+  ScratchDirectory directory;
+};
+
+/// The clock stands still until the test moves it.
+template <class Implementation>
+class JournalTest : public testing::Test {
+ protected:
+  void open(JournalBounds bounds) {
+    journal.reset();
+    journal = implementation.open(bounds, [this] { return now; });
+  }
+
+  void submit(NewJob job) {
+    const auto id = job.id;
+    const auto submitted = said(journal->submit(std::move(job)));
+    EXPECT_EQ(submitted.acceptance, Acceptance::accepted);
+    EXPECT_EQ(submitted.id, id);
+  }
+  Attempt start(int number) {
+    const auto attempt = said(journal->start(id_of(number)));
+    EXPECT_TRUE(attempt.has_value());
+    return attempt.value_or(0);
+  }
+  void complete(int number, std::string_view result = "result") {
+    const auto attempt = start(number);
+    EXPECT_EQ(said(journal->complete(id_of(number), attempt, {"text", blocks(result)})),
+              Verdict::stored);
+  }
+  /// Uses up the one attempt that new_job() gives.
+  void kill(int number) {
+    const auto attempt = start(number);
+    EXPECT_EQ(said(journal->fail(id_of(number), attempt, {"broken", "It broke."}, milliseconds(0))),
+              Verdict::stored);
+  }
+  StoredJob find(int number) {
+    auto job = said(journal->find(id_of(number)));
+    EXPECT_TRUE(job.has_value());
+    return job.value_or(StoredJob());
+  }
+  bool knows(int number) { return said(journal->find(id_of(number))).has_value(); }
+  StoredState state(int number) { return find(number).state; }
+  std::string payload(int number, ByteRange range = {0, 100}) {
+    return said(journal->read_payload(id_of(number), range));
+  }
+  std::string result(int number, ByteRange range = {0, 100}) {
+    return said(journal->read_result(id_of(number), range));
+  }
+  std::vector<JobId> ids(Which which, AcceptanceOrder after = 0, std::size_t most = 100) {
+    std::vector<JobId> found;
+    for (const auto& job : said(journal->load(which, after, most))) found.push_back(job.id);
+    return found;
+  }
+
+  Implementation implementation;
+  SystemTime now{std::chrono::hours(24 * 365 * 50)};
+  std::unique_ptr<JobJournal> journal =
+      implementation.open(JournalBounds(), [this] { return now; });
+};
+
+}  // namespace heistd
