@@ -58,32 +58,31 @@ class JobJournal {
   /// The count outlives the process, though not the machine.
   [[nodiscard]] virtual Answer<std::optional<Attempt>> start(JobId id) = 0;
 
-  enum class Verdict : std::uint8_t {
+  enum class Effect : std::uint8_t {
     stored,
     /// The job is not, or no longer, at what the request supposes; nothing was changed.
     late,
   };
   /// Ends the attempt with a result, and with it the job.
-  [[nodiscard]] virtual Answer<Verdict> complete(JobId id, Attempt attempt,
-                                                 StoredResult result) = 0;
+  [[nodiscard]] virtual Answer<Effect> complete(JobId id, Attempt attempt, StoredResult result) = 0;
 
   /// Ends the attempt with an error. With `retry_after` the job is queued again, to start no
   /// earlier than that, or is dead if this was its last attempt; without, it has failed.
-  [[nodiscard]] virtual Answer<Verdict> fail(
+  [[nodiscard]] virtual Answer<Effect> fail(
       JobId id, Attempt attempt, StoredError error,
       std::optional<std::chrono::milliseconds> retry_after) = 0;
 
   /// Queues the job again, in its old place. The attempt does not count.
-  [[nodiscard]] virtual Answer<Verdict> release(JobId id, Attempt attempt) = 0;
+  [[nodiscard]] virtual Answer<Effect> release(JobId id, Attempt attempt) = 0;
 
   /// Ends an unfinished job.
-  [[nodiscard]] virtual Answer<Verdict> abort(JobId id) = 0;
+  [[nodiscard]] virtual Answer<Effect> abort(JobId id) = 0;
 
   /// Queues a dead job again. The attempts that it has had do not count.
-  [[nodiscard]] virtual Answer<Verdict> requeue(JobId id) = 0;
+  [[nodiscard]] virtual Answer<Effect> requeue(JobId id) = 0;
 
   /// Forgets a finished job.
-  [[nodiscard]] virtual Answer<Verdict> purge(JobId id) = 0;
+  [[nodiscard]] virtual Answer<Effect> purge(JobId id) = 0;
 
   struct Reclaimed {
     std::size_t queued = 0;
@@ -97,11 +96,11 @@ class JobJournal {
 
   /// Gives a signal its priority, and so all its jobs that have none of their own; makes the signal
   /// if need be.   Cost: that of one record, whatever the number of jobs.
-  [[nodiscard]] virtual Answer<Verdict> set_signal(std::string client, std::string name,
-                                                   heist::TaskPriority priority) = 0;
+  [[nodiscard]] virtual Answer<Effect> set_signal(std::string client, std::string name,
+                                                  heist::TaskPriority priority) = 0;
 
   /// Aborts the unfinished jobs of a signal and frees its name.   Cost: a step for each of them.
-  [[nodiscard]] virtual Answer<Verdict> drop_signal(std::string client, std::string name) = 0;
+  [[nodiscard]] virtual Answer<Effect> drop_signal(std::string client, std::string name) = 0;
 
   /// The signals that were put, or that unfinished jobs have.
   [[nodiscard]] virtual Answer<std::vector<StoredSignal>> signals() = 0;

@@ -5,7 +5,7 @@
 namespace heistd {
 namespace {
 
-using Verdict = JobJournal::Verdict;
+using Effect = JobJournal::Effect;
 
 template <class T>
 JobJournal::Answer<T> answered(T value) {
@@ -89,24 +89,23 @@ JobJournal::Answer<std::optional<Attempt>> MemoryJournal::start(JobId id) {
   return answered<std::optional<Attempt>>(++entry->job.attempt);
 }
 
-JobJournal::Answer<Verdict> MemoryJournal::complete(JobId id, Attempt attempt,
-                                                    StoredResult result) {
+JobJournal::Answer<Effect> MemoryJournal::complete(JobId id, Attempt attempt, StoredResult result) {
   auto* const entry = find_attempt(id, attempt);
-  if (entry == nullptr) return answered(Verdict::late);
+  if (entry == nullptr) return answered(Effect::late);
   entry->job.error.reset();
   entry->job.result_description = std::move(result.description);
   entry->job.result_bytes = size_of(result.bytes);
   entry->result = std::move(result.bytes);
   end(*entry, StoredState::done);
   trim();
-  return answered(Verdict::stored);
+  return answered(Effect::stored);
 }
 
-JobJournal::Answer<Verdict> MemoryJournal::fail(
+JobJournal::Answer<Effect> MemoryJournal::fail(
     JobId id, Attempt attempt, StoredError error,
     std::optional<std::chrono::milliseconds> retry_after) {
   auto* const entry = find_attempt(id, attempt);
-  if (entry == nullptr) return answered(Verdict::late);
+  if (entry == nullptr) return answered(Effect::late);
   if (retry_after) {
     fail_attempt(*entry, *retry_after, std::move(error));
   } else {
@@ -114,7 +113,7 @@ JobJournal::Answer<Verdict> MemoryJournal::fail(
     end(*entry, StoredState::failed);
   }
   trim();
-  return answered(Verdict::stored);
+  return answered(Effect::stored);
 }
 
 void MemoryJournal::fail_attempt(Entry& entry, std::chrono::milliseconds retry_after,
@@ -125,25 +124,25 @@ void MemoryJournal::fail_attempt(Entry& entry, std::chrono::milliseconds retry_a
   entry.may_start = clock_() + retry_after;
 }
 
-JobJournal::Answer<Verdict> MemoryJournal::release(JobId id, Attempt attempt) {
+JobJournal::Answer<Effect> MemoryJournal::release(JobId id, Attempt attempt) {
   auto* const entry = find_attempt(id, attempt);
-  if (entry == nullptr) return answered(Verdict::late);
+  if (entry == nullptr) return answered(Effect::late);
   entry->job.state = StoredState::queued;
   ++entry->job.forgiven;
-  return answered(Verdict::stored);
+  return answered(Effect::stored);
 }
 
-JobJournal::Answer<Verdict> MemoryJournal::abort(JobId id) {
+JobJournal::Answer<Effect> MemoryJournal::abort(JobId id) {
   auto* const entry = find_entry(id);
-  if (entry == nullptr || is_end(entry->job.state)) return answered(Verdict::late);
+  if (entry == nullptr || is_end(entry->job.state)) return answered(Effect::late);
   end(*entry, StoredState::aborted);
   trim();
-  return answered(Verdict::stored);
+  return answered(Effect::stored);
 }
 
-JobJournal::Answer<Verdict> MemoryJournal::requeue(JobId id) {
+JobJournal::Answer<Effect> MemoryJournal::requeue(JobId id) {
   auto* const entry = find_entry(id);
-  if (entry == nullptr || entry->job.state != StoredState::dead) return answered(Verdict::late);
+  if (entry == nullptr || entry->job.state != StoredState::dead) return answered(Effect::late);
   auto& job = entry->job;
   const auto place = ended_.find({*job.ended_at, job.order});
   ended_bytes_ -= place->second;
@@ -153,14 +152,14 @@ JobJournal::Answer<Verdict> MemoryJournal::requeue(JobId id) {
   job.forgiven = job.attempt;
   entry->may_start = clock_();
   join_signal(job, StoredSignal().priority);
-  return answered(Verdict::stored);
+  return answered(Effect::stored);
 }
 
-JobJournal::Answer<Verdict> MemoryJournal::purge(JobId id) {
+JobJournal::Answer<Effect> MemoryJournal::purge(JobId id) {
   auto* const entry = find_entry(id);
-  if (entry == nullptr || !is_end(entry->job.state)) return answered(Verdict::late);
+  if (entry == nullptr || !is_end(entry->job.state)) return answered(Effect::late);
   erase(entry->job.order);
-  return answered(Verdict::stored);
+  return answered(Effect::stored);
 }
 
 JobJournal::Answer<JobJournal::Reclaimed> MemoryJournal::reclaim(Backoff backoff) {
@@ -175,15 +174,15 @@ JobJournal::Answer<JobJournal::Reclaimed> MemoryJournal::reclaim(Backoff backoff
   return answered(reclaimed);
 }
 
-JobJournal::Answer<Verdict> MemoryJournal::set_signal(std::string client, std::string name,
-                                                      heist::TaskPriority priority) {
+JobJournal::Answer<Effect> MemoryJournal::set_signal(std::string client, std::string name,
+                                                     heist::TaskPriority priority) {
   auto& signal = signals_[{client, name}].stored;
   signal = {std::move(client), std::move(name), priority, true};
-  return answered(Verdict::stored);
+  return answered(Effect::stored);
 }
 
-JobJournal::Answer<Verdict> MemoryJournal::drop_signal(std::string client, std::string name) {
-  if (!signals_.contains({client, name})) return answered(Verdict::late);
+JobJournal::Answer<Effect> MemoryJournal::drop_signal(std::string client, std::string name) {
+  if (!signals_.contains({client, name})) return answered(Effect::late);
   for (auto& [order, entry] : jobs_) {
     const auto& job = entry.job;
     if (!is_end(job.state) && job.client == client && job.signal_name == name) {
@@ -192,7 +191,7 @@ JobJournal::Answer<Verdict> MemoryJournal::drop_signal(std::string client, std::
   }
   signals_.erase({client, name});
   trim();
-  return answered(Verdict::stored);
+  return answered(Effect::stored);
 }
 
 JobJournal::Answer<std::vector<StoredSignal>> MemoryJournal::signals() {

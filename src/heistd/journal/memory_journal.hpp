@@ -21,17 +21,17 @@ class MemoryJournal final : public JobJournal {
 
   [[nodiscard]] Answer<Submitted> submit(NewJob job) override;
   [[nodiscard]] Answer<std::optional<Attempt>> start(JobId id) override;
-  [[nodiscard]] Answer<Verdict> complete(JobId id, Attempt attempt, StoredResult result) override;
-  [[nodiscard]] Answer<Verdict> fail(JobId id, Attempt attempt, StoredError error,
-                                     std::optional<std::chrono::milliseconds> retry_after) override;
-  [[nodiscard]] Answer<Verdict> release(JobId id, Attempt attempt) override;
-  [[nodiscard]] Answer<Verdict> abort(JobId id) override;
-  [[nodiscard]] Answer<Verdict> requeue(JobId id) override;
-  [[nodiscard]] Answer<Verdict> purge(JobId id) override;
+  [[nodiscard]] Answer<Effect> complete(JobId id, Attempt attempt, StoredResult result) override;
+  [[nodiscard]] Answer<Effect> fail(JobId id, Attempt attempt, StoredError error,
+                                    std::optional<std::chrono::milliseconds> retry_after) override;
+  [[nodiscard]] Answer<Effect> release(JobId id, Attempt attempt) override;
+  [[nodiscard]] Answer<Effect> abort(JobId id) override;
+  [[nodiscard]] Answer<Effect> requeue(JobId id) override;
+  [[nodiscard]] Answer<Effect> purge(JobId id) override;
   [[nodiscard]] Answer<Reclaimed> reclaim(Backoff backoff) override;
-  [[nodiscard]] Answer<Verdict> set_signal(std::string client, std::string name,
-                                           heist::TaskPriority priority) override;
-  [[nodiscard]] Answer<Verdict> drop_signal(std::string client, std::string name) override;
+  [[nodiscard]] Answer<Effect> set_signal(std::string client, std::string name,
+                                          heist::TaskPriority priority) override;
+  [[nodiscard]] Answer<Effect> drop_signal(std::string client, std::string name) override;
   [[nodiscard]] Answer<std::vector<StoredSignal>> signals() override;
   [[nodiscard]] Answer<std::optional<StoredJob>> find(JobId id) override;
   [[nodiscard]] Answer<std::size_t> count(Which which) override;

@@ -7,7 +7,7 @@
 namespace heistd {
 namespace {
 
-using Verdict = JobJournal::Verdict;
+using Effect = JobJournal::Effect;
 
 /// A request with its answer to come. `Apply` gives a value of type T, or throws.
 template <class T, class Apply>
@@ -72,10 +72,10 @@ auto SqliteJournal::write(Synced synced, Apply apply) {
 template <class Apply>
 auto SqliteJournal::end_attempt(Apply apply) {
   return write(Synced::yes, [this, apply = std::move(apply)] {
-    const Verdict verdict = apply();
+    const Effect effect = apply();
     // relaxed: only a number.
-    if (verdict == Verdict::late) late_ends_.fetch_add(1, heist::detail::sync::relaxed);
-    return verdict;
+    if (effect == Effect::late) late_ends_.fetch_add(1, heist::detail::sync::relaxed);
+    return effect;
   });
 }
 
@@ -93,13 +93,12 @@ JobJournal::Answer<std::optional<Attempt>> SqliteJournal::start(JobId id) {
   return write(Synced::no, [this, id = std::move(id)] { return writes_.start(id); });
 }
 
-JobJournal::Answer<Verdict> SqliteJournal::complete(JobId id, Attempt attempt,
-                                                    StoredResult result) {
+JobJournal::Answer<Effect> SqliteJournal::complete(JobId id, Attempt attempt, StoredResult result) {
   return end_attempt([this, id = std::move(id), attempt, result = std::move(result),
                       now = clock_()] { return writes_.complete(id, attempt, result, now); });
 }
 
-JobJournal::Answer<Verdict> SqliteJournal::fail(
+JobJournal::Answer<Effect> SqliteJournal::fail(
     JobId id, Attempt attempt, StoredError error,
     std::optional<std::chrono::milliseconds> retry_after) {
   return end_attempt(
@@ -108,21 +107,21 @@ JobJournal::Answer<Verdict> SqliteJournal::fail(
       });
 }
 
-JobJournal::Answer<Verdict> SqliteJournal::release(JobId id, Attempt attempt) {
+JobJournal::Answer<Effect> SqliteJournal::release(JobId id, Attempt attempt) {
   return end_attempt([this, id = std::move(id), attempt] { return writes_.release(id, attempt); });
 }
 
-JobJournal::Answer<Verdict> SqliteJournal::abort(JobId id) {
+JobJournal::Answer<Effect> SqliteJournal::abort(JobId id) {
   return write(Synced::yes,
                [this, id = std::move(id), now = clock_()] { return writes_.abort(id, now); });
 }
 
-JobJournal::Answer<Verdict> SqliteJournal::requeue(JobId id) {
+JobJournal::Answer<Effect> SqliteJournal::requeue(JobId id) {
   return write(Synced::yes,
                [this, id = std::move(id), now = clock_()] { return writes_.requeue(id, now); });
 }
 
-JobJournal::Answer<Verdict> SqliteJournal::purge(JobId id) {
+JobJournal::Answer<Effect> SqliteJournal::purge(JobId id) {
   return write(Synced::yes, [this, id = std::move(id)] { return writes_.purge(id); });
 }
 
@@ -132,14 +131,14 @@ JobJournal::Answer<JobJournal::Reclaimed> SqliteJournal::reclaim(Backoff backoff
   });
 }
 
-JobJournal::Answer<Verdict> SqliteJournal::set_signal(std::string client, std::string name,
-                                                      heist::TaskPriority priority) {
+JobJournal::Answer<Effect> SqliteJournal::set_signal(std::string client, std::string name,
+                                                     heist::TaskPriority priority) {
   return write(Synced::yes, [this, client = std::move(client), name = std::move(name), priority] {
     return writes_.set_signal(client, name, priority);
   });
 }
 
-JobJournal::Answer<Verdict> SqliteJournal::drop_signal(std::string client, std::string name) {
+JobJournal::Answer<Effect> SqliteJournal::drop_signal(std::string client, std::string name) {
   return write(Synced::yes, [this, client = std::move(client), name = std::move(name),
                              now = clock_()] { return writes_.drop_signal(client, name, now); });
 }

@@ -180,23 +180,23 @@ std::optional<Attempt> SqliteWrites::start(const JobId& id) {
   return attempt;
 }
 
-SqliteWrites::Verdict SqliteWrites::complete(const JobId& id, Attempt attempt,
-                                             const StoredResult& result, SystemTime now) {
+SqliteWrites::Effect SqliteWrites::complete(const JobId& id, Attempt attempt,
+                                            const StoredResult& result, SystemTime now) {
   const auto job = find_attempt(id, attempt);
-  if (!job) return Verdict::late;
+  if (!job) return Effect::late;
   const std::uint64_t bytes = result.bytes ? byte_count(*result.bytes) : 0;
   store_pieces(insert_result_, job->order, result.bytes);
   set_result_.with(std::string_view(result.description), bytes, job->order).run();
   end(id, *job, StoredState::done, bytes, now);
   trim(now);
-  return Verdict::stored;
+  return Effect::stored;
 }
 
-SqliteWrites::Verdict SqliteWrites::fail(const JobId& id, Attempt attempt, const StoredError& error,
-                                         std::optional<std::chrono::milliseconds> retry_after,
-                                         SystemTime now) {
+SqliteWrites::Effect SqliteWrites::fail(const JobId& id, Attempt attempt, const StoredError& error,
+                                        std::optional<std::chrono::milliseconds> retry_after,
+                                        SystemTime now) {
   const auto job = find_attempt(id, attempt);
-  if (!job) return Verdict::late;
+  if (!job) return Effect::late;
   if (retry_after) {
     fail_attempt(id, *job, error, *retry_after, now);
   } else {
@@ -205,7 +205,7 @@ SqliteWrites::Verdict SqliteWrites::fail(const JobId& id, Attempt attempt, const
     end(id, *job, StoredState::failed, 0, now);
   }
   trim(now);
-  return Verdict::stored;
+  return Effect::stored;
 }
 
 void SqliteWrites::fail_attempt(const JobId& id, const Standing& job, const StoredError& error,
@@ -216,39 +216,39 @@ void SqliteWrites::fail_attempt(const JobId& id, const Standing& job, const Stor
   set_start_.with(microseconds(now + retry_after), job.order).run();
 }
 
-SqliteWrites::Verdict SqliteWrites::release(const JobId& id, Attempt attempt) {
+SqliteWrites::Effect SqliteWrites::release(const JobId& id, Attempt attempt) {
   const auto job = find_attempt(id, attempt);
-  if (!job) return Verdict::late;
+  if (!job) return Effect::late;
   set_state(job->order, StoredState::queued, job->attempt, job->forgiven + 1);
-  return Verdict::stored;
+  return Effect::stored;
 }
 
-SqliteWrites::Verdict SqliteWrites::abort(const JobId& id, SystemTime now) {
+SqliteWrites::Effect SqliteWrites::abort(const JobId& id, SystemTime now) {
   const auto job = find(id);
-  if (!job || is_end(job->state)) return Verdict::late;
+  if (!job || is_end(job->state)) return Effect::late;
   end(id, *job, StoredState::aborted, 0, now);
   trim(now);
-  return Verdict::stored;
+  return Effect::stored;
 }
 
-SqliteWrites::Verdict SqliteWrites::requeue(const JobId& id, SystemTime now) {
+SqliteWrites::Effect SqliteWrites::requeue(const JobId& id, SystemTime now) {
   const auto job = find(id);
-  if (!job || job->state != StoredState::dead) return Verdict::late;
+  if (!job || job->state != StoredState::dead) return Effect::late;
   finished_bytes() -= finished_record_bytes + job->payload_bytes;
   set_state(job->order, StoredState::queued, job->attempt, job->attempt);
   set_start_.with(microseconds(now), job->order).run();
   make_signal(job->client, job->signal_name, StoredSignal().priority);
-  return Verdict::stored;
+  return Effect::stored;
 }
 
-SqliteWrites::Verdict SqliteWrites::purge(const JobId& id) {
+SqliteWrites::Effect SqliteWrites::purge(const JobId& id) {
   const auto job = find(id);
-  if (!job || !is_end(job->state)) return Verdict::late;
+  if (!job || !is_end(job->state)) return Effect::late;
   const bool found = kept_.with(job->order).next();
   const auto kept = found ? static_cast<std::uint64_t>(kept_.number(0)) : 0;
   kept_.reset();
   erase(job->order, kept);
-  return Verdict::stored;
+  return Effect::stored;
 }
 
 JobJournal::Reclaimed SqliteWrites::reclaim(const JobJournal::Backoff& backoff, SystemTime now) {
@@ -266,23 +266,23 @@ JobJournal::Reclaimed SqliteWrites::reclaim(const JobJournal::Backoff& backoff, 
   return reclaimed;
 }
 
-SqliteWrites::Verdict SqliteWrites::set_signal(std::string_view client, std::string_view name,
-                                               heist::TaskPriority priority) {
+SqliteWrites::Effect SqliteWrites::set_signal(std::string_view client, std::string_view name,
+                                              heist::TaskPriority priority) {
   put_signal_.with(client, name, number(priority)).run();
-  return Verdict::stored;
+  return Effect::stored;
 }
 
-SqliteWrites::Verdict SqliteWrites::drop_signal(std::string_view client, std::string_view name,
-                                                SystemTime now) {
+SqliteWrites::Effect SqliteWrites::drop_signal(std::string_view client, std::string_view name,
+                                               SystemTime now) {
   drop_signal_.with(client, name).run();
-  if (database_.changes() == 0) return Verdict::late;
+  if (database_.changes() == 0) return Effect::late;
   std::vector<JobId> ids;
   jobs_of_signal_.with(client, name);
   while (jobs_of_signal_.next()) ids.push_back(jobs_of_signal_.text(0));
   jobs_of_signal_.reset();
   for (const auto& id : ids) end(id, *find(id), StoredState::aborted, 0, now);
   trim(now);
-  return Verdict::stored;
+  return Effect::stored;
 }
 
 void SqliteWrites::set_state(AcceptanceOrder order, StoredState state, Attempt attempt,

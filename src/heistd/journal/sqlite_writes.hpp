@@ -13,24 +13,24 @@ namespace heistd {
 ///         back then, and forget_counts() to be called.
 class SqliteWrites {
  public:
-  using Verdict = JobJournal::Verdict;
+  using Effect = JobJournal::Effect;
 
   SqliteWrites(SqliteDatabase& database, JournalBounds bounds);
 
   [[nodiscard]] JobJournal::Submitted submit(const NewJob& job, SystemTime now);
   [[nodiscard]] std::optional<Attempt> start(const JobId& id);
-  [[nodiscard]] Verdict complete(const JobId& id, Attempt attempt, const StoredResult& result,
-                                 SystemTime now);
-  [[nodiscard]] Verdict fail(const JobId& id, Attempt attempt, const StoredError& error,
-                             std::optional<std::chrono::milliseconds> retry_after, SystemTime now);
-  [[nodiscard]] Verdict release(const JobId& id, Attempt attempt);
-  [[nodiscard]] Verdict abort(const JobId& id, SystemTime now);
-  [[nodiscard]] Verdict requeue(const JobId& id, SystemTime now);
-  [[nodiscard]] Verdict purge(const JobId& id);
+  [[nodiscard]] Effect complete(const JobId& id, Attempt attempt, const StoredResult& result,
+                                SystemTime now);
+  [[nodiscard]] Effect fail(const JobId& id, Attempt attempt, const StoredError& error,
+                            std::optional<std::chrono::milliseconds> retry_after, SystemTime now);
+  [[nodiscard]] Effect release(const JobId& id, Attempt attempt);
+  [[nodiscard]] Effect abort(const JobId& id, SystemTime now);
+  [[nodiscard]] Effect requeue(const JobId& id, SystemTime now);
+  [[nodiscard]] Effect purge(const JobId& id);
   [[nodiscard]] JobJournal::Reclaimed reclaim(const JobJournal::Backoff& backoff, SystemTime now);
-  [[nodiscard]] Verdict set_signal(std::string_view client, std::string_view name,
-                                   heist::TaskPriority priority);
-  [[nodiscard]] Verdict drop_signal(std::string_view client, std::string_view name, SystemTime now);
+  [[nodiscard]] Effect set_signal(std::string_view client, std::string_view name,
+                                  heist::TaskPriority priority);
+  [[nodiscard]] Effect drop_signal(std::string_view client, std::string_view name, SystemTime now);
 
   /// What was changed since the transaction began is taken back.
   void forget_counts() noexcept { finished_bytes_.reset(); }

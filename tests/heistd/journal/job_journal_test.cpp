@@ -122,12 +122,11 @@ TYPED_TEST(JobJournalTest, complete_when_the_attempt_is_an_old_one_then_it_is_la
   const auto first = this->start(1);
   said(this->journal->reclaim([](Attempt) { return milliseconds(0); }));
   const auto second = this->start(1);
-  EXPECT_EQ(said(this->journal->complete(id_of(1), first, {"late", blocks("late")})),
-            Verdict::late);
+  EXPECT_EQ(said(this->journal->complete(id_of(1), first, {"late", blocks("late")})), Effect::late);
   EXPECT_EQ(this->journal->late_ends(), 1U);
   EXPECT_EQ(this->state(1), StoredState::running);
   EXPECT_EQ(said(this->journal->complete(id_of(1), second, {"right", blocks("right")})),
-            Verdict::stored);
+            Effect::stored);
   EXPECT_EQ(this->result(1), "right");
 }
 
@@ -135,7 +134,7 @@ TYPED_TEST(JobJournalTest, complete_when_the_attempt_is_an_old_one_then_it_is_la
 TYPED_TEST(JobJournalTest, complete_when_the_job_has_ended_then_its_result_stays) {
   this->submit(new_job(1));
   this->complete(1, "first");
-  EXPECT_EQ(said(this->journal->complete(id_of(1), 1, {"other", blocks("other")})), Verdict::late);
+  EXPECT_EQ(said(this->journal->complete(id_of(1), 1, {"other", blocks("other")})), Effect::late);
   EXPECT_EQ(this->journal->late_ends(), 1U);
   EXPECT_EQ(this->find(1).result_description, "text");
   EXPECT_EQ(this->result(1), "first");
@@ -145,9 +144,9 @@ TYPED_TEST(JobJournalTest, complete_when_the_job_has_ended_then_its_result_stays
 TYPED_TEST(JobJournalTest, complete_when_the_job_was_aborted_then_it_has_no_result) {
   this->submit(new_job(1));
   const auto attempt = this->start(1);
-  EXPECT_EQ(said(this->journal->abort(id_of(1))), Verdict::stored);
+  EXPECT_EQ(said(this->journal->abort(id_of(1))), Effect::stored);
   EXPECT_EQ(said(this->journal->complete(id_of(1), attempt, {"text", blocks("late")})),
-            Verdict::late);
+            Effect::late);
   EXPECT_EQ(this->state(1), StoredState::aborted);
   EXPECT_EQ(this->result(1), "");
 }
@@ -156,7 +155,7 @@ TYPED_TEST(JobJournalTest, fail_when_there_is_to_be_no_other_attempt_then_the_jo
   this->submit(new_job(1));
   const auto attempt = this->start(1);
   EXPECT_EQ(said(this->journal->fail(id_of(1), attempt, {"bad_pattern", "No."}, std::nullopt)),
-            Verdict::stored);
+            Effect::stored);
   const auto job = this->find(1);
   EXPECT_EQ(job.state, StoredState::failed);
   EXPECT_EQ(job.error->code, "bad_pattern");
@@ -200,10 +199,10 @@ TYPED_TEST(JobJournalTest, release_then_the_attempt_does_not_count_and_its_numbe
   this->submit(new_job(1));
   this->submit(new_job(2));
   const auto released = this->start(1);
-  EXPECT_EQ(said(this->journal->release(id_of(1), released)), Verdict::stored);
+  EXPECT_EQ(said(this->journal->release(id_of(1), released)), Effect::stored);
   EXPECT_EQ(this->ids(Which::unfinished), (std::vector{id_of(1), id_of(2)}));
   const auto attempt = this->start(1);
-  EXPECT_EQ(said(this->journal->complete(id_of(1), released, {})), Verdict::late);
+  EXPECT_EQ(said(this->journal->complete(id_of(1), released, {})), Effect::late);
   said(this->journal->fail(id_of(1), attempt, {"broken", "It broke."}, milliseconds(0)));
   EXPECT_EQ(this->state(1), StoredState::dead);
 }
@@ -234,7 +233,7 @@ TYPED_TEST(JobJournalTest, requeue_then_a_dead_job_has_all_its_attempts_again) {
   this->submit(job);
   this->kill(1);
   this->kill(1);
-  EXPECT_EQ(said(this->journal->requeue(id_of(1))), Verdict::stored);
+  EXPECT_EQ(said(this->journal->requeue(id_of(1))), Effect::stored);
   EXPECT_EQ(this->state(1), StoredState::queued);
   EXPECT_EQ(this->find(1).ended_at, std::nullopt);
   this->kill(1);
@@ -245,15 +244,15 @@ TYPED_TEST(JobJournalTest, requeue_then_a_dead_job_has_all_its_attempts_again) {
 
 TYPED_TEST(JobJournalTest, requeue_when_the_job_is_not_dead_then_late) {
   this->submit(new_job(1));
-  EXPECT_EQ(said(this->journal->requeue(id_of(1))), Verdict::late);
-  EXPECT_EQ(said(this->journal->requeue(id_of(2))), Verdict::late);
+  EXPECT_EQ(said(this->journal->requeue(id_of(1))), Effect::late);
+  EXPECT_EQ(said(this->journal->requeue(id_of(2))), Effect::late);
 }
 
 TYPED_TEST(JobJournalTest, purge_then_nothing_of_a_finished_job_is_left) {
   this->submit(new_job(1));
-  EXPECT_EQ(said(this->journal->purge(id_of(1))), Verdict::late);
+  EXPECT_EQ(said(this->journal->purge(id_of(1))), Effect::late);
   this->complete(1);
-  EXPECT_EQ(said(this->journal->purge(id_of(1))), Verdict::stored);
+  EXPECT_EQ(said(this->journal->purge(id_of(1))), Effect::stored);
   EXPECT_FALSE(this->knows(1));
   EXPECT_EQ(this->result(1), "");
 }
@@ -261,8 +260,8 @@ TYPED_TEST(JobJournalTest, purge_then_nothing_of_a_finished_job_is_left) {
 TYPED_TEST(JobJournalTest, abort_when_the_job_has_ended_then_late) {
   this->submit(new_job(1));
   this->complete(1);
-  EXPECT_EQ(said(this->journal->abort(id_of(1))), Verdict::late);
-  EXPECT_EQ(said(this->journal->abort(id_of(2))), Verdict::late);
+  EXPECT_EQ(said(this->journal->abort(id_of(1))), Effect::late);
+  EXPECT_EQ(said(this->journal->abort(id_of(2))), Effect::late);
   EXPECT_EQ(this->state(1), StoredState::done);
 }
 

@@ -17,7 +17,7 @@
 
 namespace heistd {
 
-using Verdict = JobJournal::Verdict;
+using Effect = JobJournal::Effect;
 using Acceptance = JobJournal::Acceptance;
 using Which = JobJournal::Which;
 using std::chrono::milliseconds;
@@ -88,13 +88,13 @@ class JournalTest : public testing::Test {
   void complete(int number, std::string_view result = "result") {
     const auto attempt = start(number);
     EXPECT_EQ(said(journal->complete(id_of(number), attempt, {"text", blocks(result)})),
-              Verdict::stored);
+              Effect::stored);
   }
   /// Uses up the one attempt that new_job() gives.
   void kill(int number) {
     const auto attempt = start(number);
     EXPECT_EQ(said(journal->fail(id_of(number), attempt, {"broken", "It broke."}, milliseconds(0))),
-              Verdict::stored);
+              Effect::stored);
   }
   StoredJob find(int number) {
     auto job = said(journal->find(id_of(number)));

@@ -57,14 +57,14 @@ TYPED_TEST(JournalNamesTest, drop_signal_then_its_jobs_are_aborted_and_those_of_
   this->submit_to_signal(3, "bob");
   this->submit(new_job(4));
   this->complete(2);
-  EXPECT_EQ(said(this->journal->drop_signal("alice", "night")), Verdict::stored);
+  EXPECT_EQ(said(this->journal->drop_signal("alice", "night")), Effect::stored);
   EXPECT_EQ(this->state(1), StoredState::aborted);
   EXPECT_EQ(this->state(2), StoredState::done);
   EXPECT_EQ(this->state(3), StoredState::queued);
   EXPECT_EQ(this->state(4), StoredState::queued);
   ASSERT_EQ(this->signals().size(), 1U);
   EXPECT_EQ(this->signals()[0].client, "bob");
-  EXPECT_EQ(said(this->journal->drop_signal("alice", "night")), Verdict::late);
+  EXPECT_EQ(said(this->journal->drop_signal("alice", "night")), Effect::late);
 }
 
 TYPED_TEST(JournalNamesTest, requeue_when_the_signal_is_gone_then_it_comes_to_be_again) {
