@@ -36,16 +36,26 @@ class Build:
 
     def compile(self, tree, source):
         """(the object's path in the build, the object of the broken source)"""
-        if source not in self._compile:
-            raise Broken(f"{source} is in none of {', '.join(self._programs)}")
+        unit = self._unit_of(source)
         words = [word.replace(f"{ROOT}/src", f"{tree}/src").replace(f"{ROOT}/include", f"{tree}/include")
-                 for word in self._compile[source]]
+                 for word in self._compile[unit]]
+        if unit != source:
+            together = tree / unit.name
+            together.write_text(unit.read_text(encoding="utf-8").replace(f"{ROOT}/src", f"{tree}/src"), encoding="utf-8")
+            words[words.index("-c") + 1] = str(together)
         place = words.index("-o") + 1
         intact, broken = words[place], str(tree / words[place].replace("/", "_"))
         words[place] = broken
         # A broken rule may leave a parameter unused. What is compiled anew runs for a second only.
         self._call([*words, "-w", "-O1"])
         return intact, broken
+
+    def _unit_of(self, source):
+        """The source itself, or the file that CMake has written to compile it together with others."""
+        for unit in self._compile:
+            if unit == source or (unit.parent.name == "Unity" and f'"{source}"' in unit.read_text(encoding="utf-8")):
+                return unit
+        raise Broken(f"{source} is in none of {', '.join(self._programs)}")
 
     def link(self, tree, program, objects):
         """The broken objects stand in the intact ones' places, or before the archives these are in."""

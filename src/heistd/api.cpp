@@ -97,6 +97,9 @@ Result<Api::Step> Api::handle(const RequestHead& head, Unchecked unchecked) {
   if (route->resource == Resource::dump || route->resource == Resource::trace) {
     return observe(*route, *target, **client);
   }
+  if (service_.keeper() != nullptr && route->method != Method::get) {
+    return store_change(*route, *target, **client);
+  }
   if (route->method == Method::put) return as_step(put_signal(*route, *target, **client));
   if (auto refusal = QueryReader(*target).finish()) return std::move(*refusal);
   return as_step(handle_plain(*route, **client));
@@ -169,13 +172,25 @@ Result<Api::Step> Api::observe(const Route& route, const Target& target, const C
   return as_observing(observer_.trace(*request));
 }
 
-std::variant<Reply, Waiting> Api::finish(Upload upload) {
+std::variant<Reply, Waiting, Storing> Api::finish(Upload upload) {
+  if (service_.keeper() != nullptr) {
+    auto stored = store(std::move(upload));
+    return stored ? std::move(*stored) : make_reply(stored.error());
+  }
   Client& client = upload.client();
   const bool wait = upload.request().wait;
   auto job = upload.submit(service_);
   if (!job) return make_reply(job.error());
-  if (wait) return Waiting{&client, std::move(*job), upload.take_wait()};
-  return with_location(job_reply(202, **job), **job);
+  auto answer = accepted(client, std::move(*job), wait, upload.take_wait());
+  return std::visit(
+      [](auto&& step) -> std::variant<Reply, Waiting, Storing> { return std::move(step); },
+      std::move(answer));
+}
+
+std::variant<Reply, Waiting> Api::accepted(Client& client, std::shared_ptr<Job> job, bool wait,
+                                           Quota::Share share) {
+  if (wait) return Waiting{&client, std::move(job), std::move(share)};
+  return with_location(job_reply(202, *job), *job);
 }
 
 Reply Api::waited(const Job& job) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <heistd/connections.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/kind_table.hpp>
@@ -46,6 +47,12 @@ struct Observing {
   std::shared_ptr<Observation> observation;
 };
 
+/// The journal is to have it before it takes effect.
+struct Storing {
+  heist::Promise<void> answered;
+  std::function<std::variant<Reply, Waiting>()> then;  ///< once the journal has answered
+};
+
 /// What to do with a request whose parameters no agent has checked.
 enum class Unchecked : std::uint8_t { check, accept };
 
@@ -61,11 +68,11 @@ class Api {
   /// The answer, or what will have it; or an upload to be filled and given to finish(); or
   /// something to wait for (not for ever: agents may have more urgent things to do), and then to
   /// call this again and accept.
-  using Step = std::variant<Reply, Upload, Checking, Observing>;
+  using Step = std::variant<Reply, Upload, Checking, Observing, Storing>;
   [[nodiscard]] Step begin(const RequestHead& head, Unchecked unchecked = Unchecked::check);
 
-  /// The answer, or a job whose end decides the answer.
-  [[nodiscard]] std::variant<Reply, Waiting> finish(Upload upload);
+  /// The answer, or a job whose end decides the answer, or something to wait for first.
+  [[nodiscard]] std::variant<Reply, Waiting, Storing> finish(Upload upload);
 
   /// The answer to whoever waited.   Precondition: the job has finished.
   [[nodiscard]] Reply waited(const Job& job) const;
@@ -87,6 +94,13 @@ class Api {
   Handled job(const Route& route, Client& client);
   Handled erase_job(Job& job, Client& client);
   Handled job_result(const Route& route, Client& client);
+  Result<std::variant<Reply, Waiting, Storing>> store(Upload upload);
+  static std::variant<Reply, Waiting> accepted(Client& client, std::shared_ptr<Job> job, bool wait,
+                                               Quota::Share share);
+  Result<Step> store_change(const Route& route, const Target& target, Client& client);
+  Result<Step> store_erasure(const Route& route, Client& client);
+  template <class T, class Then>
+  Storing storing(const heist::Promise<JournalResult<T>>& answer, Then then) const;
   Handled put_signal(const Route& route, const Target& target, Client& client);
   Result<std::shared_ptr<SignalGroup>> put_group(Client& client, std::string_view name,
                                                  heist::TaskPriority priority);

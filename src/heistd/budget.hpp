@@ -68,6 +68,15 @@ class Budget : public std::enable_shared_from_this<Budget> {
     return Ticket(shared_from_this(), 1);
   }
 
+  /// A share for a job that was accepted before, whatever there is already.
+  [[nodiscard]] Ticket take_accepted(std::size_t bytes) {
+    jobs_.fetch_add(1, heist::detail::sync::relaxed);
+    Ticket ticket(shared_from_this(), 1);
+    bytes_.fetch_add(bytes, heist::detail::sync::relaxed);
+    ticket.bytes_ = bytes;
+    return ticket;
+  }
+
   /// A share of bytes only, unless they are not left.
   [[nodiscard]] std::optional<Ticket> take_memory(std::size_t bytes) {
     Ticket ticket(shared_from_this(), 0);
@@ -84,7 +93,8 @@ class Budget : public std::enable_shared_from_this<Budget> {
 
  private:
   bool take_bytes(std::size_t bytes) noexcept {
-    if (bytes > max_bytes_ - bytes_.load(heist::detail::sync::relaxed)) return false;
+    const auto taken = bytes_.load(heist::detail::sync::relaxed);
+    if (taken > max_bytes_ || bytes > max_bytes_ - taken) return false;
     bytes_.fetch_add(bytes, heist::detail::sync::relaxed);
     return true;
   }

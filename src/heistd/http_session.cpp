@@ -125,6 +125,8 @@ asio::awaitable<void> HttpSession::serve_head(Parser& parser) {
   keep_alive_ = keep_alive_ && in_step_;
   if (const auto* observing = std::get_if<Observing>(&step)) {
     co_await wait_for_observation(*observing->observation);
+  } else if (const auto* storing = std::get_if<Storing>(&step)) {
+    co_await wait_until_stored(*storing);
   } else {
     co_await answer(std::get<Reply>(step));
   }
@@ -148,6 +150,8 @@ asio::awaitable<void> HttpSession::receive(Parser& parser, Upload& upload) {
   auto step = guarded([&] { return api_.finish(std::move(upload)); });
   if (auto* waiting = std::get_if<Waiting>(&step)) {
     co_await wait_for_job(*waiting);
+  } else if (const auto* storing = std::get_if<Storing>(&step)) {
+    co_await wait_until_stored(*storing);
   } else {
     co_await answer(std::get<Reply>(step));
   }

@@ -60,6 +60,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   Awaitable<void> wait_for_verdict(const heist::Promise<void>& verdict);
   Awaitable<void> receive(Parser& parser, Upload& upload);
   Awaitable<Error> receive_body(Parser& parser, Upload& upload, std::optional<Refusal>& refusal);
+  Awaitable<void> wait_until_stored(const Storing& storing);
   Awaitable<void> wait_for_job(Waiting& waiting);
   Awaitable<void> wait_for_observation(Observation& observation);
   Awaitable<bool> client_left_before(const std::function<bool()>& finished);

@@ -1,5 +1,5 @@
-// What a connection's request waits for: a pattern's verdict, its job's end, a dump or a trace. The
-// client may go meanwhile.
+// What a connection's request waits for: a check of its parameters, the journal, its job's end, a
+// dump or a trace. The client may go meanwhile.
 #include <poll.h>
 #include <algorithm>
 
@@ -41,6 +41,19 @@ asio::awaitable<void> HttpSession::wait_for_verdict(const heist::Promise<void>& 
   auto over = finished_.async_wait(asio::use_awaitable);
   auto either = std::move(judged) || std::move(over);
   co_await std::move(either);
+}
+
+/// The journal answers soon: it says so when its disk does not.
+asio::awaitable<void> HttpSession::wait_until_stored(const Storing& storing) {
+  deadline_->clear();
+  auto answered = heist::async_wait(storing.answered, asio::use_awaitable);
+  co_await std::move(answered);
+  auto step = guarded([&] { return storing.then(); });
+  if (auto* waiting = std::get_if<Waiting>(&step)) {
+    co_await wait_for_job(*waiting);
+  } else {
+    co_await answer(std::get<Reply>(step));
+  }
 }
 
 asio::awaitable<void> HttpSession::wait_for_job(Waiting& waiting) {

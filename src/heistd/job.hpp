@@ -7,6 +7,7 @@
 #include <heistd/job_counts.hpp>
 #include <heistd/job_id.hpp>
 #include <heistd/job_run.hpp>
+#include <heistd/journal/job_record.hpp>
 #include <heistd/kind.hpp>
 #include <heistd/signal_group.hpp>
 #include <list>
@@ -51,6 +52,7 @@ class Job {
   std::shared_ptr<SignalGroup> group;                 ///< of signal_name, or null
   std::shared_ptr<JobProgress> progress;
   Clock::time_point runnable_at;
+  Attempt attempt = 0;  ///< that the journal has counted; none without a journal that lasts
 
   /// What only an unfinished job has.
   struct Unfinished {

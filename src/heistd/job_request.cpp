@@ -76,6 +76,8 @@ Result<JobRequest> read_job_request(const Kind& kind, const Target& target, cons
   request.delay = query.duration("delay", max_delay);
   request.signal_name = read_signal_name(query);
   request.wait = query.flag("wait");
+  request.max_attempts =
+      query.count("max_attempts", most_max_attempts).value_or(request.max_attempts);
   request.parameters = read_parameters(query, kind);
   if (kind.takes_any_parameter) read_any_parameters(query, request.parameters);
   if (auto refusal = query.finish()) return std::move(*refusal);

@@ -5,6 +5,7 @@
 #include <heist/priority.hpp>
 #include <heistd/client.hpp>
 #include <heistd/kind.hpp>
+#include <heistd/limits.hpp>
 #include <heistd/query.hpp>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@ struct JobRequest {
   std::chrono::milliseconds delay{};
   std::string signal_name = {};  ///< empty: none
   bool wait = false;
+  std::uint32_t max_attempts = default_max_attempts;
 };
 
 /// Reads the parameters of a job: priority, delay, signal, wait, and those of its kind.

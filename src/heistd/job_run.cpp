@@ -48,6 +48,11 @@ heist::Promise<JobEnd> JobRun::post_first() {
 /// Between two chunks an abort of the task's signal, or the close of the loop, ends it.
 heist::Promise<JobEnd> JobRun::run() {
   try {
+    if (start_.gate) {
+      auto passed = pass_gate();
+      co_await passed;
+      if (!start_.work) co_return end({});
+    }
     // When a signal name is deleted, its jobs' signals are aborted batch by batch.
     while (!given_up()) {
       if (auto outcome = next_chunk()) co_return end(std::move(*outcome));
@@ -63,6 +68,12 @@ heist::Promise<JobEnd> JobRun::run() {
   } catch (const std::bad_alloc&) {  // to go on with
     co_return end(OutOfMemory());
   }
+}
+
+heist::Promise<void> JobRun::pass_gate() {
+  start_.gate->ask.resolve();
+  auto opened = start_.gate->work;
+  start_.work = co_await opened.taken();
 }
 
 void JobRun::drop_work() noexcept {

@@ -55,6 +55,13 @@ struct JobEnd {
   JobOutcome outcome;
 };
 
+/// What a job waits for before its first chunk, when a journal is to count that it starts.
+struct StartGate {
+  heist::Resolver<void> ask;  ///< by the agent
+  /// Null when the job is not to run any more.
+  heist::Promise<std::unique_ptr<JobWork>> work;
+};
+
 /// What it takes to run a job.
 struct JobStart {
   heist::TaskLabel label;  ///< what traces and dumps call it
@@ -65,6 +72,7 @@ struct JobStart {
   std::optional<heist::TaskPriority> priority;  ///< empty: the signal's
   std::chrono::milliseconds delay{};
   std::shared_ptr<JobProgress> progress;
+  std::optional<StartGate> gate = {};  ///< then the work comes through this
 };
 
 /// Runs one job: a task whose coroutine yields between chunks, with the job's signal and priority.
@@ -89,6 +97,7 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
 
  private:
   heist::Promise<JobEnd> run();
+  heist::Promise<void> pass_gate();
   [[nodiscard]] bool given_up() const noexcept {
     return start_.signal.aborted() || (start_.group && start_.group->deleted());
   }

@@ -83,13 +83,27 @@ Result<heist::Promise<void>> JobService::check_parameters(Client& client,
 
 Result<std::shared_ptr<Job>> JobService::submit(Client& client, const JobRequest& request,
                                                 Blocks body, Budget::Ticket ticket) {
-  if (shutting_down_) return shutting_down_refusal();
   const auto bytes = byte_count(body);
-  if (!ticket.grow(job_bytes + held_bytes(request.parameters) +
-                   request.kind->working_bytes(bytes))) {
-    return unavailable("queue_full", "this client's unfinished jobs take too much memory");
-  }
-  auto made = make_job(client, request, bytes);
+  if (auto refusal = reserve(request, bytes, ticket)) return std::move(*refusal);
+  return begin(client, request, make_job_id(), bytes, std::move(body), std::move(ticket));
+}
+
+std::optional<Refusal> JobService::reserve(const JobRequest& request, std::size_t bytes,
+                                           Budget::Ticket& ticket) const {
+  if (shutting_down_) return shutting_down_refusal();
+  if (ticket.grow(needed_bytes(request, bytes))) return std::nullopt;
+  return unavailable("queue_full", "this client's unfinished jobs take too much memory");
+}
+
+std::size_t JobService::needed_bytes(const JobRequest& request, std::size_t bytes) {
+  return job_bytes + held_bytes(request.parameters) + request.kind->working_bytes(bytes);
+}
+
+/// With a keeper the body comes from the journal, when the job starts.
+Result<std::shared_ptr<Job>> JobService::begin(Client& client, const JobRequest& request, JobId id,
+                                               std::size_t bytes, Blocks body,
+                                               Budget::Ticket ticket) {
+  auto made = make_job(client, request, std::move(id), bytes);
   if (!made) return made;
   auto& job = **made;
   try {
@@ -106,8 +120,8 @@ Result<std::shared_ptr<Job>> JobService::submit(Client& client, const JobRequest
 }
 
 Result<std::shared_ptr<Job>> JobService::make_job(Client& client, const JobRequest& request,
-                                                  std::size_t bytes) {
-  auto job = std::make_shared<Job>(make_job_id(), *request.kind, bytes);
+                                                  JobId id, std::size_t bytes) {
+  auto job = std::make_shared<Job>(std::move(id), *request.kind, bytes);
   job->fixed_priority = request.priority;
   job->runnable_at = Clock::now() + request.delay;
   if (request.signal_name.empty()) {
@@ -153,10 +167,14 @@ void JobService::post(Client& client, Job& job, const JobRequest& request, Block
                       Budget::Ticket ticket) {
   auto& mine = *job.unfinished;
   const auto signal = mine.controller.signal();
-  auto work =
-      job.kind.make_work({job.kind, std::move(body), request.parameters, signal, job.progress});
-  JobStart start{job.kind.label, std::move(work),    std::move(ticket), signal,
-                 job.group,      job.fixed_priority, request.delay,     job.progress};
+  JobStart start{job.kind.label,     nullptr,       std::move(ticket), signal, job.group,
+                 job.fixed_priority, request.delay, job.progress};
+  if (keeper_ != nullptr) {
+    start.gate = gate_for(client, job, request.parameters);
+  } else {
+    start.work =
+        job.kind.make_work({job.kind, std::move(body), request.parameters, signal, job.progress});
+  }
   // Requests ask for no more than that, either: this is where it holds whatever they ask for
   // (SEC-1).
   const auto run =
@@ -185,6 +203,7 @@ std::shared_ptr<Job> JobService::find(Client& client, const JobId& id) {
 void JobService::abort(Client& client, Job& job, std::string_view reason) {
   if (job.finished()) return;
   job.unfinished->controller.abort();
+  tell_abort(job);
   finish_aborted(client, job, reason);
 }
 
@@ -261,7 +280,11 @@ void JobService::on_end(Client& client, const JobId& id, const std::exception_pt
   if (job->finished()) return;
   if (error && shutting_down_) return;
   if (error) end.outcome = OutOfMemory();
-  end_job(client, *job, std::move(end));
+  if (job->attempt > 0 && !std::holds_alternative<std::monostate>(end.outcome)) {
+    tell_end(client, *job, std::move(end));
+  } else {
+    end_job(client, *job, std::move(end));
+  }
 }
 
 void JobService::end_job(Client& client, Job& job, JobEnd end) {

@@ -8,6 +8,7 @@
 #include <heist/scheduler.hpp>
 #include <heistd/client.hpp>
 #include <heistd/job.hpp>
+#include <heistd/job_keeper.hpp>
 #include <heistd/job_request.hpp>
 #include <heistd/job_run.hpp>
 #include <memory>
@@ -24,14 +25,36 @@ class JobService {
  public:
   using Network = boost::asio::io_context::executor_type;
 
-  JobService(heist::Scheduler scheduler, const Network& network) noexcept
-      : scheduler_(std::move(scheduler)), network_(network) {}
+  /// With a keeper, jobs begin and end when a journal has it; it lives longer than this.
+  JobService(heist::Scheduler scheduler, const Network& network,
+             JobKeeper* keeper = nullptr) noexcept
+      : scheduler_(std::move(scheduler)), network_(network), keeper_(keeper) {}
+
+  /// Null without a journal that lasts.
+  [[nodiscard]] JobKeeper* keeper() const noexcept { return keeper_; }
 
   /// Posts a job.
   ///
   /// Errors: 503 "queue_full", "too_many_signals", "shutting_down" or "out_of_memory".
   [[nodiscard]] Result<std::shared_ptr<Job>> submit(Client& client, const JobRequest& request,
                                                     Blocks body, Budget::Ticket ticket);
+
+  /// Lets the ticket have what a job needs beside its body.
+  ///
+  /// Errors: 503 "queue_full", "shutting_down".
+  [[nodiscard]] std::optional<Refusal> reserve(const JobRequest& request, std::size_t bytes,
+                                               Budget::Ticket& ticket) const;
+
+  /// Posts a job that the journal has, as submit() does.   Precondition: there is a keeper.
+  [[nodiscard]] Result<std::shared_ptr<Job>> submit_kept(Client& client, const JobRequest& request,
+                                                         const JobId& id, std::size_t bytes,
+                                                         Budget::Ticket ticket);
+
+  /// The same at the start, for a job of an earlier server.   Errors: std::bad_alloc.
+  void restore(Client& client, const JobRequest& request, const StoredJob& stored);
+  /// A job that an earlier server has finished.   Errors: std::bad_alloc.
+  void restore_finished(Client& client, const Kind& kind, const StoredJob& stored,
+                        std::shared_ptr<const JobResult> result);
 
   /// Has an agent check the parameters, at the client's own ceiling. The promise is resolved once
   /// the verdict stands among those of the client; when there was no memory to find out, without.
@@ -75,13 +98,22 @@ class JobService {
   [[nodiscard]] std::size_t finished_count() const noexcept { return finished_; }
 
  private:
-  Result<std::shared_ptr<Job>> make_job(Client& client, const JobRequest& request,
-                                        std::size_t bytes);
+  /// What a job takes beside its body.
+  static std::size_t needed_bytes(const JobRequest& request, std::size_t bytes);
+  Result<std::shared_ptr<Job>> begin(Client& client, const JobRequest& request, JobId id,
+                                     std::size_t bytes, Blocks body, Budget::Ticket ticket);
+  static Result<std::shared_ptr<Job>> make_job(Client& client, const JobRequest& request, JobId id,
+                                               std::size_t bytes);
   static void enter(Client& client, const std::shared_ptr<Job>& job, bool has_delay);
   static void leave(Client& client, Job& job);
   static void take_back(Client& client, Job& job);
   void post(Client& client, Job& job, const JobRequest& request, Blocks body,
             Budget::Ticket ticket);
+  StartGate gate_for(Client& client, const Job& job, const Parameters& parameters);
+  void open(Client& client, const JobId& id, const Parameters& parameters,
+            std::shared_ptr<heist::Resolver<std::unique_ptr<JobWork>>> work);
+  void tell_end(Client& client, const Job& job, JobEnd end);
+  void tell_abort(const Job& job);
   void abort_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);
   void follow_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);
   template <class Step>
@@ -93,6 +125,7 @@ class JobService {
 
   heist::Scheduler scheduler_;
   Network network_;
+  JobKeeper* const keeper_;
   std::size_t finished_ = 0;
   bool shutting_down_ = false;
 };

@@ -34,6 +34,11 @@ class JobStore {
     return unfinished_;
   }
 
+  /// Whether a further finished job is to be kept beside so many, whose results have so many bytes.
+  [[nodiscard]] bool has_room_for(std::size_t jobs, std::size_t bytes) const noexcept {
+    return jobs < max_results_ && bytes < max_result_bytes_;
+  }
+
   /// Memory that all finished jobs take.
   [[nodiscard]] std::size_t result_bytes() const noexcept { return result_bytes_; }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 namespace heistd {
 
@@ -44,6 +45,9 @@ inline constexpr std::chrono::microseconds chunk_budget{500};
 /// What an unfinished job takes besides its bytes: its records, its signal, its task and its
 /// coroutine.
 inline constexpr std::size_t job_bytes = 4 * kib;
+/// Attempts of a job that end with their process.
+inline constexpr std::uint32_t default_max_attempts = 3;
+inline constexpr std::uint32_t most_max_attempts = 100;
 inline constexpr std::chrono::milliseconds max_delay = std::chrono::hours(24);
 inline constexpr std::size_t max_pattern_bytes = 1024;
 /// A line is kept as a whole while it is matched.

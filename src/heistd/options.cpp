@@ -85,6 +85,15 @@ void add_network(CLI::App& app, Options& options, Raw& raw) {
            "Milliseconds jobs may go on after SIGTERM or SIGINT", 0);
 }
 
+void add_data(CLI::App& app, Options& options) {
+  app.add_option("--data", options.data,
+                 "A directory in which jobs outlive the server: what was accepted and is not done "
+                 "when it ends, however it does, is done by the next one. Made if need be. Without "
+                 "it jobs end with the server")
+      ->type_name("DIR")
+      ->default_str("");
+}
+
 void add_observation(CLI::App& app, Options& options) {
   app.add_option("--operator", options.operator_name,
                  "The client that may ask for /debug/dump and /debug/trace, which show what all "
@@ -233,6 +242,7 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv,
   app.option_defaults()->always_capture_default();
   app.set_version_flag("--version", "heistd " HEISTD_VERSION, "Print the version and end");
   add_network(app, options, raw);
+  add_data(app, options);
   add_connections(app, options.limits);
   add_limits(app, options.limits);
   add_clients(app, raw);

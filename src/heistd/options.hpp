@@ -22,6 +22,7 @@ struct Options {
   unsigned agents = 0;             ///< threads that run jobs; 0: as heist::AgentCluster
   heist::MaxWait max_wait;         ///< of jobs and their chunks
   Limits limits;
+  std::string data;  ///< the directory of the journal; empty: jobs end with the server
   std::vector<ClientSpec> clients;
   /// Empty: requests without a token are refused.
   std::optional<heist::TaskPriority> anonymous_ceiling = heist::TaskPriority::user_blocking;

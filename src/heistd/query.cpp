@@ -50,6 +50,15 @@ std::chrono::milliseconds QueryReader::duration(std::string_view name,
   return {};
 }
 
+std::optional<std::uint32_t> QueryReader::count(std::string_view name, std::uint32_t most) {
+  const auto value = text(name);
+  if (!value) return std::nullopt;
+  const auto count = parse_count(*value);
+  if (count && *count >= 1 && *count <= most) return static_cast<std::uint32_t>(*count);
+  refuse(bad_parameter(name, "must be a whole number from 1 to " + std::to_string(most)));
+  return std::nullopt;
+}
+
 bool QueryReader::flag(std::string_view name) {
   const auto value = text(name);
   if (value && *value != "0" && *value != "1") refuse(bad_parameter(name, "must be 0 or 1"));

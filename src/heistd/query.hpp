@@ -22,6 +22,8 @@ class QueryReader {
   /// Whole milliseconds from 0 to `most`; zero when absent.
   [[nodiscard]] std::chrono::milliseconds duration(std::string_view name,
                                                    std::chrono::milliseconds most);
+  /// A whole number from 1 to `most`; nothing when absent.
+  [[nodiscard]] std::optional<std::uint32_t> count(std::string_view name, std::uint32_t most);
   /// "1" or "0"; false when absent.
   [[nodiscard]] bool flag(std::string_view name);
 

@@ -2,6 +2,8 @@
 #include <boost/asio/post.hpp>
 #include <csignal>
 #include <heist/dump.hpp>
+#include <heistd/job_restore.hpp>
+#include <heistd/journal/sqlite_journal.hpp>
 #include <heistd/listening.hpp>
 #include <heistd/memory_reserve.hpp>
 #include <heistd/server.hpp>
@@ -20,6 +22,8 @@ using Tcp = asio::ip::tcp;
 constexpr std::chrono::milliseconds retry_pause{100};
 /// How often it is looked whether programs still run, while the server drains.
 constexpr std::chrono::milliseconds program_check_interval{10};
+/// How often it is looked whether the journal has the last ends.
+constexpr std::chrono::milliseconds look_again{5};
 /// How long the last answers may take to leave, once all jobs have ended.
 constexpr std::chrono::seconds farewell_time{1};
 
@@ -30,6 +34,16 @@ heist::AgentClusterOptions cluster_options(const Options& options) {
   cluster.loop.max_wait = options.max_wait;
   cluster.on_start = [](unsigned /*agent*/) { MemoryReserve::prepare(); };
   return cluster;
+}
+
+std::unique_ptr<JobJournal> open_journal(const Options& options) {
+  if (options.data.empty()) return nullptr;
+  return std::make_unique<SqliteJournal>(options.data);
+}
+
+std::optional<JobKeeper> make_keeper(JobJournal* journal, const JobKeeper::Network& network) {
+  if (journal == nullptr) return std::nullopt;
+  return std::optional<JobKeeper>(std::in_place, *journal, network);
 }
 
 void log_failure(const std::exception_ptr& failure) {
@@ -55,7 +69,9 @@ Server::Server(Options options, const KindTable& kinds, const Commands& commands
       closer_(std::in_place, cluster_, io_,
               [this](const heist::CloseReport& report) { finish_drain(report); }),
       cluster_(std::in_place, cluster_options(options_)),
-      service_(cluster_->scheduler(), io_.get_executor()),
+      journal_(open_journal(options_)),
+      keeper_(make_keeper(journal_.get(), io_.get_executor())),
+      service_(cluster_->scheduler(), io_.get_executor(), keeper_ ? &*keeper_ : nullptr),
       observer_(
           std::in_place, [this] { return heist::dump(*cluster_); }, cluster_->size(),
           BlockDisposal(cluster_->scheduler()), io_.get_executor()),
@@ -64,7 +80,19 @@ Server::Server(Options options, const KindTable& kinds, const Commands& commands
   if (!options_.operator_name.empty()) clients_.set_operator(options_.operator_name);
   if (options_.report_tasks_over.count() > 0)
     watchdog_.emplace(*cluster_, heist::WatchdogOptions{.limit = options_.report_tasks_over});
+  if (keeper_) restore(kinds);
   await_signal();
+}
+
+void Server::restore(const KindTable& kinds) {
+  const auto restored = restore_jobs(service_, clients_, kinds);
+  std::cout << "heistd: " << options_.data << " has " << restored.unfinished << " jobs to do and "
+            << restored.finished << " finished ones";
+  if (restored.dead > 0) std::cout << "; " << restored.dead << " have had their last attempt";
+  if (restored.left > 0) {
+    std::cout << "; " << restored.left << " wait for a server with their client and kind";
+  }
+  std::cout << std::endl;
 }
 
 Server::~Server() {
@@ -218,8 +246,21 @@ void Server::abort_jobs() {
 
 void Server::finish_drain(const heist::CloseReport& report) {
   report_ = report;
-  // The agents' last words were posted before this: what is unfinished now never will be finished.
-  abort_jobs();
+  ends_awaited_until_ = Clock::now() + farewell_time;
+  await_ends();
+}
+
+/// The agents' last words were posted before the report: what is unfinished when the journal has
+/// them never will be finished. A journal that cannot have them now hears of these jobs anew when
+/// they have run again.
+void Server::await_ends() {
+  if (!keeper_ || keeper_->ends_under_way() == 0 || Clock::now() >= ends_awaited_until_) {
+    return abort_jobs();
+  }
+  farewell_.expires_after(look_again);
+  farewell_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) await_ends();
+  });
 }
 
 void Server::say_farewell() {
@@ -228,9 +269,9 @@ void Server::say_farewell() {
       std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - drain_start_);
   std::cout << "heistd: drained in " << took.count()
             << " ms: " << service_.finished_count() - finished_before_drain_ << " jobs finished, "
-            << aborted_by_drain_ << " aborted (" << report_->ran << " tasks ran, "
-            << report_->aborted + report_->not_started << " dropped, " << report_->still_running
-            << " still running)" << std::endl;
+            << aborted_by_drain_ << (keeper_ ? " kept (" : " aborted (") << report_->ran
+            << " tasks ran, " << report_->aborted + report_->not_started << " dropped, "
+            << report_->still_running << " still running)" << std::endl;
   signals_.cancel();
   farewell_.expires_after(farewell_time);
   farewell_.async_wait([this](const boost::system::error_code& error) {

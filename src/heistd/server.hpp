@@ -14,6 +14,7 @@
 #include <heistd/commands/commands.hpp>
 #include <heistd/connections.hpp>
 #include <heistd/http_session.hpp>
+#include <heistd/job_keeper.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/kind_table.hpp>
 #include <heistd/network_reserve.hpp>
@@ -61,7 +62,9 @@ class Server {
   void on_signal(int number);
   void start_drain(int signal_number);
   void close_when_programs_ended();
+  void restore(const KindTable& kinds);
   void abort_jobs();
+  void await_ends();
   void finish_drain(const heist::CloseReport& report);
   void say_farewell();
   void end_when_quiet();
@@ -82,6 +85,9 @@ class Server {
   std::optional<Closer> closer_;
   std::optional<heist::AgentCluster> cluster_;
   std::optional<heist::Watchdog> watchdog_;
+  /// With --data. It is there longer than what asks it, and not longer than the io_context.
+  std::unique_ptr<JobJournal> journal_;
+  std::optional<JobKeeper> keeper_;
   JobService service_;
   std::optional<Observer> observer_;
   Api api_;
@@ -95,6 +101,7 @@ class Server {
   Clock::time_point drain_start_;
   std::size_t finished_before_drain_ = 0;
   std::size_t aborted_by_drain_ = 0;
+  Clock::time_point ends_awaited_until_;
   std::optional<heist::CloseReport> report_;  ///< once the agents have closed
 };
 

@@ -60,14 +60,19 @@ std::optional<Refusal> Upload::commit(std::size_t bytes) {
   return std::nullopt;
 }
 
-Result<std::shared_ptr<Job>> Upload::submit(JobService& service) {
-  const NetworkReserve::Withheld only_what_is_left;
+Blocks Upload::take_blocks() {
   if (!blocks_->empty()) {
     blocks_->back().resize(used_);
     blocks_->back().shrink_to_fit();
     if (used_ == 0) blocks_->pop_back();
   }
-  return service.submit(*client_, request_, std::move(*blocks_), std::move(blocks_.ticket));
+  return std::move(*blocks_);
+}
+
+Result<std::shared_ptr<Job>> Upload::submit(JobService& service) {
+  const NetworkReserve::Withheld only_what_is_left;
+  auto body = take_blocks();
+  return service.submit(*client_, request_, std::move(body), take_ticket());
 }
 
 }  // namespace heistd

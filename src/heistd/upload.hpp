@@ -45,6 +45,10 @@ class Upload {
 
   [[nodiscard]] Quota::Share take_wait() noexcept { return std::move(wait_); }
 
+  /// What has come, and what the budget counts for it; the upload is over.
+  [[nodiscard]] Blocks take_blocks();
+  [[nodiscard]] Budget::Ticket take_ticket() noexcept { return std::move(blocks_.ticket); }
+
   /// Posts the job; the upload is over.   Errors: as JobService::submit.
   [[nodiscard]] Result<std::shared_ptr<Job>> submit(JobService& service);
 

@@ -1,0 +1,165 @@
+#include <boost/asio/steady_timer.hpp>
+#include <heistd/job_keeper.hpp>
+#include <heistd/limits.hpp>
+#include <heistd/stored_result.hpp>
+#include <memory>
+#include <new>
+
+namespace heistd {
+namespace {
+
+namespace asio = boost::asio;
+
+/// How long it takes to ask a journal again that could not do something.
+constexpr std::chrono::seconds retry_pause{1};
+
+/// Something that a journal is asked for until it has done it. It lives as long as that takes.
+class Endeavour : public std::enable_shared_from_this<Endeavour> {
+ public:
+  Endeavour(const JobKeeper& keeper, const JobKeeper::Network& network)
+      : keeper_(keeper), timer_(network) {}
+  Endeavour(const Endeavour&) = delete;
+  Endeavour& operator=(const Endeavour&) = delete;
+  virtual ~Endeavour() = default;
+
+  /// Asks for what is to come next.
+  void go() noexcept {
+    try {
+      ask();
+    } catch (const std::bad_alloc&) {
+      go_later();
+    }
+  }
+
+ protected:
+  virtual void ask() = 0;
+
+  /// Goes on with what the journal gives; if it cannot, asks again later.
+  template <class T, class Next>
+  void when(const heist::Promise<JournalResult<T>>& answer, Next next) {
+    keeper_.when(answer, [self = shared_from_this(), next](JournalResult<T> result) mutable {
+      if (!result) return self->go_later();
+      next(std::move(*result));
+    });
+  }
+  [[nodiscard]] JobJournal& journal() const noexcept { return keeper_.journal(); }
+
+ private:
+  void go_later() noexcept {
+    timer_.expires_after(retry_pause);
+    timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+      if (!error) self->go();
+    });
+  }
+
+  const JobKeeper& keeper_;
+  asio::steady_timer timer_;
+};
+
+/// Counts an attempt, and then reads the payload, a block at a time.
+class Opening final : public Endeavour {
+ public:
+  Opening(const JobKeeper& keeper, const JobKeeper::Network& network, JobId id, std::size_t bytes,
+          JobKeeper::Opened opened)
+      : Endeavour(keeper, network),
+        id_(std::move(id)),
+        bytes_left_(bytes),
+        opened_(std::move(opened)) {}
+
+ private:
+  void ask() override {
+    if (!attempt_) {
+      when(journal().start(id_), [this](std::optional<Attempt> attempt) { on_start(attempt); });
+    } else if (bytes_left_ > 0) {
+      when(journal().read_payload(id_, {offset_, block_bytes}),
+           [this](std::string block) { on_block(std::move(block)); });
+    } else {
+      opened_(OpenedJob{*attempt_, std::move(payload_)});
+    }
+  }
+  void on_start(std::optional<Attempt> attempt) {
+    if (!attempt) return opened_(std::nullopt);
+    attempt_ = attempt;
+    go();
+  }
+  void on_block(std::string block) {
+    if (block.empty()) return opened_(std::nullopt);  // the job was aborted meanwhile
+    offset_ += block.size();
+    bytes_left_ -= std::min(bytes_left_, block.size());
+    payload_.push_back(std::move(block));
+    go();
+  }
+
+  const JobId id_;
+  std::optional<Attempt> attempt_;
+  std::uint64_t offset_ = 0;
+  std::size_t bytes_left_;
+  Blocks payload_;
+  JobKeeper::Opened opened_;
+};
+
+/// A result, or the error of an attempt that no other one would change.
+using StoredEnd = std::variant<StoredResult, StoredError>;
+
+StoredEnd stored_end(const JobOutcome& outcome) {
+  if (const auto* result = std::get_if<std::shared_ptr<const JobResult>>(&outcome)) {
+    return to_stored(**result);
+  }
+  if (const auto* failure = std::get_if<JobFailure>(&outcome)) {
+    return StoredError{failure->code(), failure->what()};
+  }
+  return StoredError{"out_of_memory", "the server had no memory left for this"};
+}
+
+class Ending final : public Endeavour {
+ public:
+  Ending(const JobKeeper& keeper, const JobKeeper::Network& network, JobId id, Attempt attempt,
+         StoredEnd end, JobKeeper::Stored stored)
+      : Endeavour(keeper, network),
+        id_(std::move(id)),
+        attempt_(attempt),
+        end_(std::move(end)),
+        stored_(std::move(stored)) {}
+
+ private:
+  void ask() override {
+    // An attempt that is not the current one any more has ended, too.
+    when(tell(), [this](JobJournal::Effect /*effect*/) { stored_(); });
+  }
+  JobJournal::Answer<JobJournal::Effect> tell() const {
+    if (const auto* result = std::get_if<StoredResult>(&end_)) {
+      return journal().complete(id_, attempt_, *result);
+    }
+    return journal().fail(id_, attempt_, std::get<StoredError>(end_), std::nullopt);
+  }
+
+  const JobId id_;
+  const Attempt attempt_;
+  const StoredEnd end_;
+  const JobKeeper::Stored stored_;
+};
+
+}  // namespace
+
+void JobKeeper::open(const JobId& id, std::size_t payload_bytes, Opened opened) {
+  std::make_shared<Opening>(*this, network_, id, payload_bytes, std::move(opened))->go();
+}
+
+void JobKeeper::end(const JobId& id, Attempt attempt, const JobOutcome& outcome, Stored stored) {
+  auto told = [this, stored = std::move(stored)] {
+    --ends_under_way_;
+    stored();
+  };
+  const auto ending =
+      std::make_shared<Ending>(*this, network_, id, attempt, stored_end(outcome), std::move(told));
+  ++ends_under_way_;
+  ending->go();
+}
+
+void JobKeeper::abort(const JobId& id) { static_cast<void>(journal_.abort(id)); }
+
+void JobKeeper::release(const JobId& id, Attempt attempt) {
+  static_cast<void>(journal_.release(id, attempt));
+}
+
+}  // namespace heistd

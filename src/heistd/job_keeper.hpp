@@ -1,0 +1,70 @@
+// JobKeeper: what a journal is told of jobs, and how the network hears of its answers.
+#pragma once
+
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/io_context.hpp>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <heist/asio/async_wait.hpp>
+#include <heistd/job_run.hpp>
+#include <heistd/journal/job_journal.hpp>
+#include <optional>
+#include <utility>
+
+namespace heistd {
+
+/// A job that an agent may begin.
+struct OpenedJob {
+  Attempt attempt;
+  Blocks payload;
+};
+
+/// Tells a journal when attempts begin and how they end. What the journal cannot do now, as its
+/// disk is full or the like, is tried again until it can: jobs that run go on meanwhile.
+///
+/// Thread: the network's.   Lifetime: longer than the network's handlers run.
+class JobKeeper {
+ public:
+  using Network = boost::asio::io_context::executor_type;
+  using Opened = std::function<void(std::optional<OpenedJob>)>;
+  using Stored = std::function<void()>;
+
+  JobKeeper(JobJournal& journal, const Network& network) noexcept
+      : journal_(journal), network_(network) {}
+
+  [[nodiscard]] JobJournal& journal() const noexcept { return journal_; }
+
+  /// Calls `next` with the answer, on the network's thread.   Errors: std::bad_alloc.
+  template <class T, class Next>
+  void when(const heist::Promise<JournalResult<T>>& answer, Next next) const {
+    heist::async_wait(answer,
+                      boost::asio::bind_executor(
+                          network_, [next = std::move(next)](const std::exception_ptr& /*error*/,
+                                                             JournalResult<T> result) mutable {
+                            next(std::move(result));
+                          }));
+  }
+
+  /// Counts an attempt of a job and reads its payload of so many bytes. Nothing is given when the
+  /// job is not queued any more.
+  void open(const JobId& id, std::size_t payload_bytes, Opened opened);
+
+  /// Tells how an attempt has ended; `stored` is called once the journal has it.
+  void end(const JobId& id, Attempt attempt, const JobOutcome& outcome, Stored stored);
+
+  /// Ends whose answers are still to come.
+  [[nodiscard]] std::size_t ends_under_way() const noexcept { return ends_under_way_; }
+
+  /// The job was aborted.
+  void abort(const JobId& id);
+  /// The server ends before the job: its next start goes on with it.
+  void release(const JobId& id, Attempt attempt);
+
+ private:
+  JobJournal& journal_;
+  Network network_;
+  std::size_t ends_under_way_ = 0;
+};
+
+}  // namespace heistd

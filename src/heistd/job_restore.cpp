@@ -1,0 +1,156 @@
+#include <algorithm>
+#include <heistd/job_keeper.hpp>
+#include <heistd/job_restore.hpp>
+#include <heistd/stored_result.hpp>
+#include <iostream>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace heistd {
+namespace {
+
+using Which = JobJournal::Which;
+
+constexpr std::size_t jobs_at_once = 1000;
+/// Every so many jobs a line says how far it is.
+constexpr std::size_t jobs_for_a_line = 100'000;
+
+/// The answer, for which the caller has time.
+template <class T>
+T said(const heist::Promise<JournalResult<T>>& answer) {
+  auto result = answer.get();
+  if (!result) throw JournalRefused("the directory of --data", result.error());
+  return std::move(*result);
+}
+
+/// Attempts that ended with their process wait 1 s, 2 s, 4 s … before the next, up to a minute, and
+/// up to as much again by the job's id: jobs that ended together, of which one ended the process,
+/// shall not be together again.
+std::chrono::milliseconds backoff(Attempt attempts, std::size_t chance) {
+  constexpr std::chrono::milliseconds first{1000};
+  constexpr std::chrono::milliseconds most{60'000};
+  const auto pause = std::min(first * (1U << std::min(attempts - 1, 6U)), most);
+  return pause + std::chrono::milliseconds(chance % static_cast<std::size_t>(pause.count()));
+}
+
+Client* find_client(const ClientTable& clients, const std::string& name) {
+  const auto found =
+      std::ranges::find(clients.all(), name, [](const auto& client) { return client->name; });
+  return found == clients.all().end() ? nullptr : found->get();
+}
+
+JobRequest request_of(const StoredJob& job, const Kind& kind) {
+  JobRequest request;
+  request.kind = &kind;
+  request.parameters = Parameters(job.parameters.begin(), job.parameters.end());
+  request.priority = job.priority;
+  request.delay = job.delay;
+  request.signal_name = job.signal_name;
+  request.max_attempts = job.max_attempts;
+  return request;
+}
+
+/// What one start restores.
+class Restore {
+ public:
+  Restore(JobService& service, const ClientTable& clients, const KindTable& kinds)
+      : service_(service),
+        journal_(service.keeper()->journal()),
+        clients_(clients),
+        kinds_(kinds) {}
+
+  RestoredJobs run() {
+    auto random = [state = std::hash<JobId>()(make_job_id())](Attempt attempts) mutable {
+      state = state * 6364136223846793005U + 1442695040888963407U;
+      return backoff(attempts, state >> 33U);
+    };
+    restored_.dead = said(journal_.reclaim(std::move(random))).dead;
+    for (const auto& signal : said(journal_.signals())) restore(signal);
+    restore_unfinished();
+    restore_finished();
+    return restored_;
+  }
+
+ private:
+  void restore(const StoredSignal& signal) {
+    if (auto* const client = find_client(clients_, signal.client)) {
+      const auto group = client->signals.find_or_make(signal.name, signal.priority);
+      if (group) group->was_put = signal.was_put;
+    }
+  }
+
+  template <class Use>
+  void each(Which which, Use use) {
+    AcceptanceOrder last = 0;
+    for (;;) {
+      const auto jobs = said(journal_.load(which, last, jobs_at_once));
+      if (jobs.empty()) return;
+      last = jobs.back().order;
+      for (const auto& job : jobs) use(job);
+    }
+  }
+
+  void restore_unfinished() {
+    const auto total = said(journal_.count(Which::unfinished));
+    std::size_t seen = 0;
+    each(Which::unfinished, [&](const StoredJob& job) {
+      auto* const client = find_client(clients_, job.client);
+      const auto* const kind = kinds_.find(job.kind);
+      if (client == nullptr || kind == nullptr) {
+        ++restored_.left;
+      } else {
+        service_.restore(*client, request_of(job, *kind), job);
+        ++restored_.unfinished;
+      }
+      if (++seen % jobs_for_a_line == 0) {
+        std::cout << "heistd: " << seen << " of " << total << " jobs are back" << std::endl;
+      }
+    });
+  }
+
+  void restore_finished() {
+    std::map<Client*, std::vector<StoredJob>> finished;
+    each(Which::finished, [&](const StoredJob& job) {
+      if (auto* const client = find_client(clients_, job.client)) finished[client].push_back(job);
+    });
+    for (auto& [client, jobs] : finished) restore_newest(*client, std::move(jobs));
+  }
+
+  /// As many as the client may have, the oldest first.
+  void restore_newest(Client& client, std::vector<StoredJob> jobs) {
+    std::ranges::stable_sort(jobs, {}, &StoredJob::ended_at);
+    std::size_t newest = 0;
+    std::uint64_t bytes = 0;
+    while (newest < jobs.size() && client.jobs.has_room_for(newest, bytes)) {
+      bytes += jobs[jobs.size() - ++newest].result_bytes;
+    }
+    for (auto first = jobs.end() - static_cast<std::ptrdiff_t>(newest); first != jobs.end();
+         ++first) {
+      const auto* const kind = kinds_.find(first->kind);
+      if (kind == nullptr) continue;
+      service_.restore_finished(client, *kind, *first, result_of(*first));
+      ++restored_.finished;
+    }
+  }
+
+  std::shared_ptr<const JobResult> result_of(const StoredJob& job) {
+    if (job.state != StoredState::done) return nullptr;
+    return std::make_shared<const JobResult>(from_stored(
+        job.result_description, said(journal_.read_result(job.id, {0, job.result_bytes}))));
+  }
+
+  JobService& service_;
+  JobJournal& journal_;
+  const ClientTable& clients_;
+  const KindTable& kinds_;
+  RestoredJobs restored_;
+};
+
+}  // namespace
+
+RestoredJobs restore_jobs(JobService& service, const ClientTable& clients, const KindTable& kinds) {
+  return Restore(service, clients, kinds).run();
+}
+
+}  // namespace heistd

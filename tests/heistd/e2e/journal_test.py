@@ -1,0 +1,167 @@
+"""What was accepted outlives the server: --data."""
+
+import hashlib
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import subprocess
+import tempfile
+
+import heistd_server
+from heistd_server import COSTLY, ServerTest, costly_text, until
+
+
+class Journal(ServerTest):
+    """A server with a journal that is killed and started again."""
+
+    def setUp(self):
+        self.data = tempfile.mkdtemp(prefix="heistd-data-")
+        self.addCleanup(shutil.rmtree, self.data)
+        self.server = self.begin()
+
+    def begin(self, *options):
+        return self.start("--data", self.data, *options)
+
+    def stop(self, server):
+        if server.process.poll() != -signal.SIGKILL:
+            super().stop(server)
+        elif not server.process.stdout.closed:
+            server.ended()
+
+    def kill(self):
+        self.server.process.kill()
+        self.server.ended()
+
+    def restart(self):
+        self.kill()
+        self.server = self.begin()
+
+    def refused_start(self):
+        done = subprocess.run(
+            [heistd_server.HEISTD, "--port", "0", "--data", self.data],
+            capture_output=True,
+            text=True,
+            timeout=heistd_server.PATIENCE,
+        )
+        self.assertEqual(done.returncode, 1, done.stderr)
+        return done.stderr
+
+    def test_delayed_job_comes_back_with_what_it_had(self):
+        job = self.server.accepted("/jobs/digest?delay=3600000&signal=night&priority=background", b"abc")
+        before = self.server.get(job).json
+        self.restart()
+        after = self.server.get(job).json
+        self.assertEqual(after, before)
+        self.assertEqual(after["state"], "delayed")
+        self.assertEqual(self.server.level("background")["delayed"], 1)
+
+    def test_jobs_of_a_signal_come_back_with_its_priority(self):
+        job = self.server.accepted("/jobs/digest?delay=3600000&signal=night")
+        self.server.request("PUT", "/signals/night?priority=background")
+        self.restart()
+        self.assertEqual(self.server.get(job).json["priority"], "background")
+        self.server.request("PUT", "/signals/night?priority=user-blocking")
+        self.assertEqual(self.server.get(job).json["priority"], "user-blocking")
+        self.assertEqual(self.server.request("DELETE", "/signals/night").json["aborted_jobs"], 1)
+
+    def test_remaining_delay_goes_on(self):
+        job = self.server.accepted("/jobs/digest?delay=500", b"abc")
+        self.restart()
+        self.assertEqual(self.server.finished(job)["result"]["sha256"], hashlib.sha256(b"abc").hexdigest())
+
+    def test_results_are_there_after_a_kill(self):
+        body = os.urandom(300_000)
+        digest = self.server.post("/jobs/digest?wait=1", body).json
+        search = self.server.post("/jobs/search?pattern=b&wait=1", b"abc\nx\n\xff b\n").json
+        frame = self.server.post("/jobs/compress?wait=1", body)
+        failed = self.server.post("/jobs/search?pattern=b&wait=1", b"b" * 70_000)
+        self.restart()
+        for job in (digest, search):
+            self.assertEqual(self.server.get(f"/jobs/{job['id']}").json["result"], job["result"])
+        self.assertEqual(self.server.get(frame.headers["location"] + "/result").body, frame.body)
+        self.assertEqual(self.server.get(failed.headers["location"]).json["error"]["code"], failed.error)
+
+    def test_deleted_jobs_do_not_come_back(self):
+        aborted = self.server.accepted("/jobs/digest?delay=3600000")
+        dropped = self.server.accepted("/jobs/digest?delay=3600000&signal=night")
+        done = self.server.accepted("/jobs/digest")
+        self.server.finished(done)
+        self.server.request("DELETE", aborted)
+        self.server.request("DELETE", done)
+        self.server.request("DELETE", "/signals/night")
+        self.restart()
+        self.assertEqual(self.server.state(aborted), "aborted")
+        self.assertEqual(self.server.state(dropped), "aborted")
+        self.assertEqual(self.server.get(done).status, 404)
+        self.assertEqual(self.server.request("PUT", "/signals/night?priority=background").status, 201)
+
+    def running(self, target):
+        """A job that runs for long."""
+        job = self.server.accepted(target, costly_text(5 * heistd_server.MIB))
+        until(lambda: self.server.state(job) == "running", f"{job} to run")
+        return job
+
+    def test_running_job_runs_again(self):
+        job = self.running(f"/jobs/search?pattern={COSTLY}&max_attempts=2")
+        self.restart()
+        self.assertEqual(self.server.finished(job)["state"], "done")
+
+    def test_job_that_has_had_its_attempts_is_not_started_again(self):
+        job = self.running(f"/jobs/search?pattern={COSTLY}&max_attempts=1")
+        self.restart()
+        self.assertTrue(self.server.said("1 have had their last attempt"))
+        ended = self.server.get(job).json
+        self.assertEqual((ended["state"], ended["error"]["code"]), ("failed", "attempt_lost"))
+
+    def test_end_of_the_server_keeps_jobs_and_takes_no_attempt(self):
+        delayed = self.server.accepted("/jobs/digest?delay=3600000")
+        self.kill()
+        self.server = self.begin("--drain-deadline", "0")
+        job = self.running(f"/jobs/search?pattern={COSTLY}&max_attempts=1")
+        self.stop(self.server)
+        self.assertTrue(self.server.said(" 2 kept "))
+        self.server = self.begin()
+        self.assertEqual(self.server.state(delayed), "delayed")
+        self.assertEqual(self.server.finished(job)["state"], "done")
+
+    def test_bad_number_of_attempts_is_refused(self):
+        for number in ("0", "101", "x"):
+            reply = self.server.post(f"/jobs/digest?max_attempts={number}")
+            self.assert_refused(reply, 400, "bad_parameter", "max_attempts")
+
+    def test_second_server_is_refused(self):
+        self.assertIn("another server uses it", self.refused_start())
+
+    def test_damaged_journal_is_refused(self):
+        self.stop(self.server)  # after a kill the log would have made up for it
+        pathlib.Path(self.data, "journal.sqlite").write_bytes(b"x" * 10_000)
+        said = self.refused_start()
+        self.assertIn(self.data, said)
+        self.assertIn("restore it from a backup", said)
+
+    def limit_files(self, size):
+        """From now on the server's system refuses to write beyond so many bytes of a file."""
+        resource.prlimit(self.server.process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+    def test_failing_disk_refuses_new_jobs_and_loses_none(self):
+        self.kill()
+        ignore = lambda: signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # noqa: E731
+        self.server = self.start("--data", self.data, preexec=ignore)
+        delayed = self.server.accepted("/jobs/digest?delay=3600000")
+        job = self.running(f"/jobs/search?pattern={COSTLY}")
+        self.limit_files(1)
+        self.assert_refused(self.server.post("/jobs/digest"), 503, "journal_failed")
+        self.assert_refused(self.server.request("DELETE", delayed), 503, "journal_failed")
+        self.assertEqual(self.server.state(delayed), "delayed")
+        self.assertEqual(self.server.get("/healthz").status, 200)
+        self.limit_files(resource.RLIM_INFINITY)
+        self.assertEqual(self.server.finished(job)["state"], "done")
+        self.restart()
+        self.assertEqual(self.server.state(job), "done")
+        self.assertEqual(self.server.state(delayed), "delayed")
+
+
+if __name__ == "__main__":
+    heistd_server.main()
