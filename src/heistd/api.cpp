@@ -132,6 +132,7 @@ Result<Api::Step> Api::begin_upload(const Route& route, const RequestHead& head,
   if (auto step = judge_parameters(client, *request, unchecked)) return std::move(*step);
   Upload upload(client, std::move(*request), std::move(*ticket), limits_.max_body,
                 service_.disposal_for(client));
+  if (auto refusal = note_key(head, upload)) return std::move(*refusal);
   if (auto refusal = upload.reserve_wait()) return std::move(*refusal);
   if (!head.chunked) {
     if (auto refusal = upload.announce(head.content_length.value_or(0))) return std::move(*refusal);

@@ -26,6 +26,7 @@ struct RequestHead {
   std::optional<std::uint64_t> content_length;
   bool chunked = false;
   Connections::Place* place = nullptr;  ///< of its connection; null: it has none, and needs none
+  std::optional<std::string_view> idempotency_key = {};
 
   [[nodiscard]] bool has_body() const noexcept { return chunked || content_length.value_or(0) > 0; }
 };
@@ -97,6 +98,9 @@ class Api {
   Result<std::variant<Reply, Waiting, Storing>> store(Upload upload);
   static std::variant<Reply, Waiting> accepted(Client& client, std::shared_ptr<Job> job, bool wait,
                                                Quota::Share share);
+  [[nodiscard]] std::optional<Refusal> note_key(const RequestHead& head, Upload& upload) const;
+  std::variant<Reply, Waiting> repeated(const JobJournal::Submitted& submitted, Client& client,
+                                        bool wait, Quota::Share share);
   Result<Step> store_change(const Route& route, const Target& target, Client& client);
   Result<Step> store_erasure(const Route& route, Client& client);
   template <class T, class Then>

@@ -8,6 +8,8 @@
 namespace heistd {
 namespace {
 
+using Submitted = JobJournal::Submitted;
+
 /// A job whose upload is over, until the journal has it.
 struct Kept {
   Client& client;
@@ -18,7 +20,7 @@ struct Kept {
   std::size_t bytes;
 };
 
-NewJob new_job(const Kept& kept, Blocks body) {
+NewJob new_job(const Kept& kept, std::optional<IdempotencyKey> key, Blocks body) {
   const auto& request = kept.request;
   NewJob job;
   job.id = kept.id;
@@ -31,6 +33,7 @@ NewJob new_job(const Kept& kept, Blocks body) {
   if (request.signal_name.empty() && !job.priority) job.priority = job.signal_priority;
   job.delay = request.delay;
   job.max_attempts = request.max_attempts;
+  job.key = std::move(key);
   job.payload = std::make_shared<const Blocks>(std::move(body));
   return job;
 }
@@ -47,7 +50,7 @@ Storing Api::storing(const heist::Promise<JournalResult<T>>& answer, Then then) 
         resolver.resolve();
       });
   return {answered.promise, [result, then]() -> std::variant<Reply, Waiting> {
-            if (*result) return then();
+            if (*result) return then(**result);
             return make_reply(unavailable(
                 "journal_failed", "the journal cannot keep this: " + describe(result->error())));
           }};
@@ -55,20 +58,57 @@ Storing Api::storing(const heist::Promise<JournalResult<T>>& answer, Then then) 
 
 Result<std::variant<Reply, Waiting, Storing>> Api::store(Upload upload) {
   const NetworkReserve::Withheld only_what_is_left;
-  auto body = upload.take_blocks();
   const auto kept =
       std::make_shared<Kept>(Kept{upload.client(), upload.request(), upload.take_ticket(),
-                                  upload.take_wait(), make_job_id(), byte_count(body)});
+                                  upload.take_wait(), make_job_id(), upload.size()});
   if (auto refusal = service_.reserve(kept->request, kept->bytes, kept->ticket)) {
     return std::move(*refusal);
   }
-  auto answer = service_.keeper()->journal().submit(new_job(*kept, std::move(body)));
-  return storing(answer, [this, kept]() -> std::variant<Reply, Waiting> {
+  auto answer =
+      service_.keeper()->journal().submit(new_job(*kept, upload.take_key(), upload.take_blocks()));
+  return storing(answer, [this, kept](const Submitted& submitted) -> std::variant<Reply, Waiting> {
+    const bool wait = kept->request.wait;
+    if (submitted.acceptance != JobJournal::Acceptance::accepted) {
+      return repeated(submitted, kept->client, wait, std::move(kept->share));
+    }
     auto job = service_.submit_kept(kept->client, kept->request, kept->id, kept->bytes,
                                     std::move(kept->ticket));
     if (!job) return make_reply(job.error());
-    return accepted(kept->client, std::move(*job), kept->request.wait, std::move(kept->share));
+    return accepted(kept->client, std::move(*job), wait, std::move(kept->share));
   });
+}
+
+/// The answer when a key stands for a job already. Only one request can wait for a job, and that
+/// was the first one; but what has finished needs no wait.
+std::variant<Reply, Waiting> Api::repeated(const Submitted& submitted, Client& client, bool wait,
+                                           Quota::Share share) {
+  if (submitted.acceptance == JobJournal::Acceptance::conflicting) {
+    return make_reply({422, "idempotency_conflict",
+                       "the key was given with another request, of job " + submitted.id,
+                       "Idempotency-Key"});
+  }
+  auto job = service_.find(client, submitted.id);
+  if (!job) {
+    return make_reply({409, "result_gone",
+                       "job " + submitted.id + " has finished, and its result is not kept any more",
+                       "Idempotency-Key"});
+  }
+  const bool has_finished = job->finished();
+  return accepted(client, std::move(job), wait && has_finished, std::move(share));
+}
+
+std::optional<Refusal> Api::note_key(const RequestHead& head, Upload& upload) const {
+  if (!head.idempotency_key) return std::nullopt;
+  if (service_.keeper() == nullptr) {
+    return Refusal{400, "no_journal", "this server keeps no keys: it runs without --data",
+                   "Idempotency-Key"};
+  }
+  if (!is_idempotency_key(*head.idempotency_key)) {
+    return Refusal{400, "bad_parameter", "must be 1 to 255 characters of ASCII, without spaces",
+                   "Idempotency-Key"};
+  }
+  upload.set_key(*head.idempotency_key, head.target);
+  return std::nullopt;
 }
 
 /// What has been answered is so after the next start, too.
@@ -80,7 +120,7 @@ Result<Api::Step> Api::store_change(const Route& route, const Target& target, Cl
   const auto priority = read_signal_priority(target, client);
   if (!priority) return priority.error();
   auto answer = service_.keeper()->journal().set_signal(client.name, route.name, *priority);
-  return Step(storing(answer, [this, route, target, &client]() -> std::variant<Reply, Waiting> {
+  return Step(storing(answer, [this, route, target, &client](auto) -> std::variant<Reply, Waiting> {
     auto put = put_signal(route, target, client);
     return put ? std::move(*put) : make_reply(put.error());
   }));
@@ -88,7 +128,7 @@ Result<Api::Step> Api::store_change(const Route& route, const Target& target, Cl
 
 Result<Api::Step> Api::store_erasure(const Route& route, Client& client) {
   auto& journal = service_.keeper()->journal();
-  const auto then = [this, route, &client]() -> std::variant<Reply, Waiting> {
+  const auto then = [this, route, &client](auto) -> std::variant<Reply, Waiting> {
     auto erased = handle_plain(route, client);
     return erased ? std::move(*erased) : make_reply(erased.error());
   };

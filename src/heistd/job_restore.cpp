@@ -119,7 +119,7 @@ class Restore {
 
   /// As many as the client may have, the oldest first.
   void restore_newest(Client& client, std::vector<StoredJob> jobs) {
-    std::ranges::stable_sort(jobs, {}, &StoredJob::ended_at);
+    std::ranges::sort(jobs, {}, [](const auto& job) { return std::pair(job.ended_at, job.order); });
     std::size_t newest = 0;
     std::uint64_t bytes = 0;
     while (newest < jobs.size() && client.jobs.has_room_for(newest, bytes)) {

@@ -48,6 +48,7 @@ RequestHead head_of(const RequestParser& parser) {
   head.method = message.method_string();
   head.target = message.target();
   head.authorization = field_of(message, http::field::authorization);
+  head.idempotency_key = field_of(message, "Idempotency-Key");
   if (parser.content_length()) head.content_length = *parser.content_length();
   head.chunked = parser.chunked();
   return head;

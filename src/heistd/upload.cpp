@@ -56,8 +56,14 @@ std::optional<Refusal> Upload::commit(std::size_t bytes) {
   }
   unsent_.give_back(std::min(bytes, unsent_.size()));
   received_ += bytes;
+  if (digest_) digest_->add(std::string_view(blocks_->back()).substr(used_, bytes));
   used_ += bytes;
   return std::nullopt;
+}
+
+std::optional<IdempotencyKey> Upload::take_key() {
+  if (!digest_) return std::nullopt;
+  return digest_->finish();
 }
 
 Blocks Upload::take_blocks() {

@@ -7,6 +7,7 @@
 #include <heistd/budget.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/quota.hpp>
+#include <heistd/request_digest.hpp>
 #include <optional>
 #include <span>
 
@@ -42,8 +43,14 @@ class Upload {
 
   [[nodiscard]] const JobRequest& request() const noexcept { return request_; }
   [[nodiscard]] Client& client() const noexcept { return *client_; }
+  [[nodiscard]] std::size_t size() const noexcept { return received_; }
 
   [[nodiscard]] Quota::Share take_wait() noexcept { return std::move(wait_); }
+
+  /// Has a repetition of this request be known by this key.   Errors: std::bad_alloc.
+  void set_key(std::string_view key, std::string_view target) { digest_.emplace(key, target); }
+  /// Nothing when there is no such key. To be called once.   Errors: std::bad_alloc.
+  [[nodiscard]] std::optional<IdempotencyKey> take_key();
 
   /// What has come, and what the budget counts for it; the upload is over.
   [[nodiscard]] Blocks take_blocks();
@@ -62,6 +69,7 @@ class Upload {
   std::size_t max_body_;
   std::optional<std::size_t> announced_;
   std::size_t received_ = 0;
+  std::optional<RequestDigest> digest_;
   DisposedBlocks blocks_;
   std::size_t used_ = 0;  ///< of the last block
 };

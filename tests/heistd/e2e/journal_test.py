@@ -126,6 +126,43 @@ class Journal(ServerTest):
         self.assertEqual(self.server.state(delayed), "delayed")
         self.assertEqual(self.server.finished(job)["state"], "done")
 
+    def keyed(self, key, target="/jobs/digest?delay=3600000", body=b"abc"):
+        return self.server.post(target, body, headers={"Idempotency-Key": key})
+
+    def test_repeated_request_is_the_same_job(self):
+        first = self.keyed("key")
+        self.assertEqual(first.status, 202)
+        again = self.keyed("key")
+        self.assertEqual((again.status, again.headers["location"]), (202, first.headers["location"]))
+        self.restart()
+        again = self.keyed("key", "/jobs/digest?delay=3600000")
+        self.assertEqual(again.headers["location"], first.headers["location"])
+        self.assertEqual(self.server.level("user-visible")["delayed"], 1)
+
+    def test_repeated_request_whose_job_is_done_has_its_result(self):
+        first = self.keyed("key", "/jobs/digest?wait=1")
+        again = self.keyed("key", "/jobs/digest?wait=1")
+        self.assertEqual((again.status, again.json), (200, first.json))
+
+    def test_other_request_with_the_same_key_is_refused(self):
+        self.keyed("key")
+        for other in (self.keyed("key", body=b"abd"), self.keyed("key", "/jobs/digest?delay=3600001")):
+            self.assert_refused(other, 422, "idempotency_conflict", "Idempotency-Key")
+
+    def test_key_of_a_deleted_job_is_free(self):
+        first = self.keyed("key").headers["location"]
+        self.server.request("DELETE", first)
+        self.assertNotEqual(self.keyed("key").headers["location"], first)
+
+    def test_bad_key_is_refused(self):
+        for key in ("", "two words", "x" * 256):
+            self.assert_refused(self.keyed(key), 400, "bad_parameter", "Idempotency-Key")
+
+    def test_key_without_a_journal_is_refused(self):
+        server = self.start()
+        reply = server.post("/jobs/digest", headers={"Idempotency-Key": "key"})
+        self.assert_refused(reply, 400, "no_journal", "Idempotency-Key")
+
     def test_bad_number_of_attempts_is_refused(self):
         for number in ("0", "101", "x"):
             reply = self.server.post(f"/jobs/digest?max_attempts={number}")
