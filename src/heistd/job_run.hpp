@@ -62,6 +62,17 @@ struct StartGate {
   heist::Promise<std::unique_ptr<JobWork>> work;
 };
 
+/// Lets a job pass its gate. When it goes without having done so, the job is not to run any more.
+struct GateOpener {
+  explicit GateOpener(heist::Resolver<std::unique_ptr<JobWork>> its_work) noexcept
+      : work(std::move(its_work)) {}
+  GateOpener(const GateOpener&) = delete;
+  GateOpener& operator=(const GateOpener&) = delete;
+  ~GateOpener() { work.resolve(nullptr); }  // which does nothing if it is resolved
+
+  heist::Resolver<std::unique_ptr<JobWork>> work;
+};
+
 /// What it takes to run a job.
 struct JobStart {
   heist::TaskLabel label;  ///< what traces and dumps call it

@@ -111,7 +111,7 @@ class JobService {
             Budget::Ticket ticket);
   StartGate gate_for(Client& client, const Job& job, const Parameters& parameters);
   void open(Client& client, const JobId& id, const Parameters& parameters,
-            std::shared_ptr<heist::Resolver<std::unique_ptr<JobWork>>> work);
+            std::shared_ptr<GateOpener> opener);
   void tell_end(Client& client, const Job& job, JobEnd end);
   void tell_abort(const Job& job);
   void abort_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);

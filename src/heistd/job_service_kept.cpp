@@ -47,38 +47,37 @@ void JobService::restore_finished(Client& client, const Kind& kind, const Stored
 StartGate JobService::gate_for(Client& client, const Job& job, const Parameters& parameters) {
   auto asked = heist::Promise<void>::with_resolver();
   auto work = heist::Promise<std::unique_ptr<JobWork>>::with_resolver();
-  auto resolver =
-      std::make_shared<heist::Resolver<std::unique_ptr<JobWork>>>(std::move(work.resolver));
+  auto opener = std::make_shared<GateOpener>(std::move(work.resolver));
   heist::async_wait(asked.promise,
                     asio::bind_executor(network_, [this, &client, id = job.id, parameters,
-                                                   resolver](const std::exception_ptr& dropped) {
-                      if (dropped) return resolver->resolve(nullptr);
-                      open(client, id, parameters, resolver);
+                                                   opener](const std::exception_ptr& dropped) {
+                      if (!dropped) open(client, id, parameters, opener);
                     }));
   return {std::move(asked.resolver), std::move(work.promise)};
 }
 
 void JobService::open(Client& client, const JobId& id, const Parameters& parameters,
-                      std::shared_ptr<heist::Resolver<std::unique_ptr<JobWork>>> work) {
+                      std::shared_ptr<GateOpener> opener) {
   const auto asking = client.jobs.find(id);
-  if (!asking || asking->finished()) return work->resolve(nullptr);
-  keeper_->open(
-      id, asking->bytes, [this, &client, id, parameters, work](std::optional<OpenedJob> opened) {
-        const auto job = client.jobs.find(id);
-        if (!job || job->finished()) {
-          // It was aborted meanwhile, which the journal knows; or the server ends.
-          if (opened && shutting_down_) keeper_->release(id, opened->attempt);
-          opened.reset();
-        }
-        if (!opened) return work->resolve(nullptr);
-        job->attempt = opened->attempt;
-        try {
-          work->resolve(job->kind.make_work({job->kind, std::move(opened->payload), parameters,
+  if (!asking || asking->finished()) return;
+  keeper_->open(id, asking->bytes,
+                [this, &client, id, parameters, opener](std::optional<OpenedJob> opened) {
+                  const auto job = client.jobs.find(id);
+                  if (!job || job->finished()) {
+                    // It was aborted meanwhile, which the journal knows; or the server ends.
+                    if (opened && shutting_down_) keeper_->release(id, opened->attempt);
+                    opened.reset();
+                  }
+                  if (!opened) return;
+                  job->attempt = opened->attempt;
+                  try {
+                    opener->work.resolve(
+                        job->kind.make_work({job->kind, std::move(opened->payload), parameters,
                                              job->unfinished->controller.signal(), job->progress}));
-        } catch (const std::bad_alloc&) {
-          work->reject(heist::Reason::of(std::current_exception()));
-        }
-      });
+                  } catch (const std::bad_alloc&) {
+                    opener->work.reject(heist::Reason::of(std::current_exception()));
+                  }
+                });
 }
 
 /// Who waits for the job, or asks for it, hears of its end when the journal has it.

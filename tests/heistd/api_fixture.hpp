@@ -114,7 +114,6 @@ class ApiFixture : public testing::Test {
   Api api{kinds, clients, service, observer, limits};
   Client& anonymous = **clients.authenticate(std::nullopt);
 
- private:
   static void feed(Upload& upload, std::string_view body) {
     while (!body.empty()) {
       const auto room = upload.room();

@@ -122,6 +122,7 @@ class Journal(ServerTest):
         job = self.running(f"/jobs/search?pattern={COSTLY}&max_attempts=1")
         self.stop(self.server)
         self.assertTrue(self.server.said(" 2 kept "))
+        self.assertFalse(self.server.said("nobody observed"))
         self.server = self.begin()
         self.assertEqual(self.server.state(delayed), "delayed")
         self.assertEqual(self.server.finished(job)["state"], "done")

@@ -1,0 +1,160 @@
+// Jobs that a journal keeps, without sockets, disks or threads.
+#include <gtest/gtest.h>
+
+#include <heistd/job_keeper.hpp>
+#include <heistd/job_restore.hpp>
+
+#include "heistd/api_fixture.hpp"
+#include "journal_fixture.hpp"
+
+namespace heistd {
+namespace {
+
+class KeptJobs : public ApiFixture {
+ protected:
+  using Outcome = std::variant<Reply, Waiting, Storing>;
+
+  /// What a request comes to before the journal has answered.
+  Outcome begin(std::string_view method, std::string_view target, std::string_view body = {}) {
+    RequestHead head{method, target, authorization, body.size(), false};
+    if (!key.empty()) head.idempotency_key = key;
+    auto step = kept_api.begin(head);
+    if (std::holds_alternative<Checking>(step)) {
+      run_all();
+      step = kept_api.begin(head);
+    }
+    if (auto* reply = std::get_if<Reply>(&step)) return std::move(*reply);
+    if (auto* storing = std::get_if<Storing>(&step)) return std::move(*storing);
+    auto& upload = std::get<Upload>(step);
+    feed(upload, body);
+    return kept_api.finish(std::move(upload));
+  }
+  Answer end(const Outcome& outcome) {
+    if (const auto* reply = std::get_if<Reply>(&outcome)) return answer(*reply);
+    run_network();
+    return answer(std::get<Reply>(std::get<Storing>(outcome).then()));
+  }
+  Answer ask(std::string_view method, std::string_view target, std::string_view body = {}) {
+    return end(begin(method, target, body));
+  }
+  /// The id of a job that was posted.
+  JobId post_kept(std::string_view target) {
+    const auto accepted = ask("POST", target, "bytes");
+    EXPECT_EQ(accepted.status, 202U) << accepted.body;
+    return accepted.header("Location").substr(std::string_view("/jobs/").size());
+  }
+  std::string state_of(const JobId& id) { return ask("GET", "/jobs/" + id).json()["state"]; }
+  StoredJob stored(const JobId& id) { return said(journal.find(id)).value(); }
+
+  std::string key;
+  MemoryJournal journal;
+  JobKeeper keeper{journal, network.get_executor()};
+  JobService kept{loop.scheduler(), network.get_executor(), &keeper};
+  Api kept_api{kinds, clients, kept, observer, limits};
+};
+
+// Rule: JRN-1
+TEST_F(KeptJobs, post_when_the_journal_has_not_answered_then_there_is_no_job_yet) {
+  const auto outcome = begin("POST", "/jobs/digest?max_attempts=7", "bytes");
+  ASSERT_TRUE(std::holds_alternative<Storing>(outcome));
+  EXPECT_TRUE(anonymous.jobs.unfinished().empty());
+  const auto accepted = end(outcome);
+  EXPECT_EQ(accepted.status, 202U);
+  const JobId id = accepted.json()["id"];
+  EXPECT_EQ(anonymous.jobs.unfinished().front()->id, id);
+  EXPECT_EQ(stored(id).client, "anonymous");
+  EXPECT_EQ(stored(id).kind, "digest");
+  EXPECT_EQ(stored(id).max_attempts, 7U);
+  EXPECT_EQ(said(journal.read_payload(id, {0, 100})), "bytes");
+}
+
+// Rule: JRN-2
+TEST_F(KeptJobs, run_when_the_job_begins_then_the_attempt_is_counted_before_its_first_chunk) {
+  const auto id = post_kept("/jobs/digest");
+  loop.run_until_idle();
+  EXPECT_EQ(stored(id).attempt, 0U);
+  run_network();
+  EXPECT_EQ(stored(id).attempt, 1U);
+  EXPECT_EQ(state_of(id), "queued");
+  run_all();
+  EXPECT_EQ(state_of(id), "done");
+  EXPECT_EQ(stored(id).state, StoredState::done);
+  EXPECT_EQ(said(journal.read_result(id, {0, 10})), "{\"sha256\":");
+}
+
+TEST_F(KeptJobs, run_when_the_job_fails_then_the_journal_has_its_error) {
+  const auto id = post_kept("/jobs/search?pattern=b");
+  kept.abort(anonymous, *anonymous.jobs.find(id), "the test");
+  EXPECT_EQ(stored(id).state, StoredState::aborted);
+  const auto failing = ask("POST", "/jobs/search?pattern=b", std::string(70'000, 'b'));
+  for (int turn = 0; turn < 5; ++turn) run_all();
+  const JobId failed = failing.json()["id"];
+  EXPECT_EQ(state_of(failed), "failed");
+  EXPECT_EQ(stored(failed).error->code, "line_too_long");
+}
+
+TEST_F(KeptJobs, abort_when_the_job_waits_for_the_journal_then_it_never_runs) {
+  const auto id = post_kept("/jobs/digest");
+  loop.run_until_idle();
+  kept.abort(anonymous, *anonymous.jobs.find(id), "the test");
+  for (int turn = 0; turn < 5; ++turn) run_all();
+  EXPECT_EQ(state_of(id), "aborted");
+  EXPECT_EQ(stored(id).state, StoredState::aborted);
+  EXPECT_EQ(anonymous.budget->jobs(), 0U);
+  EXPECT_EQ(anonymous.budget->bytes(), 0U);
+}
+
+TEST_F(KeptJobs, abort_when_the_server_ends_then_the_journal_keeps_the_job) {
+  const auto waiting = post_kept("/jobs/digest?delay=1000");
+  const auto begun = post_kept("/jobs/digest");
+  loop.run_until_idle();
+  run_network();
+  kept.start_shutdown();
+  while (kept.abort_some(clients, "the test") > 0) {
+  }
+  for (const auto& id : {waiting, begun}) EXPECT_EQ(stored(id).state, StoredState::queued);
+  EXPECT_TRUE(stored(begun).has_attempts_left());
+  EXPECT_EQ(stored(begun).forgiven, 1U);
+}
+
+// Rule: JRN-4
+TEST_F(KeptJobs, post_when_the_key_is_known_then_no_other_job_comes_of_it) {
+  key = "key";
+  const auto id = post_kept("/jobs/digest");
+  EXPECT_EQ(post_kept("/jobs/digest"), id);
+  const auto other = ask("POST", "/jobs/digest", "other");
+  EXPECT_EQ(other.status, 422U);
+  EXPECT_EQ(other.error(), "idempotency_conflict");
+  EXPECT_EQ(anonymous.jobs.unfinished().size(), 1U);
+}
+
+TEST_F(KeptJobs, restore_then_jobs_come_back_in_their_order) {
+  std::vector<JobId> ids;
+  ask("PUT", "/signals/night?priority=background");
+  for (const auto* target : {"/jobs/digest?signal=night", "/jobs/compress?delay=5000",
+                             "/jobs/search?pattern=b&priority=background"}) {
+    ids.push_back(post_kept(target));
+  }
+  ClientTable others({}, heist::TaskPriority::user_blocking, limits);
+  auto& other = **others.authenticate(std::nullopt);
+  JobService next(loop.scheduler(), network.get_executor(), &keeper);
+  const auto restored = restore_jobs(next, others, kinds);
+  EXPECT_EQ(restored.unfinished, 3U);
+  std::vector<JobId> found;
+  for (const auto& job : other.jobs.unfinished()) found.push_back(job->id);
+  EXPECT_EQ(found, ids);
+  EXPECT_EQ(other.jobs.find(ids[0])->priority(), heist::TaskPriority::background);
+  EXPECT_EQ(other.jobs.find(ids[1])->state(), JobState::delayed);
+  EXPECT_EQ(other.budget->jobs(), 3U);
+}
+
+TEST_F(KeptJobs, restore_when_the_client_is_not_there_then_its_jobs_stay_in_the_journal) {
+  const auto id = post_kept("/jobs/digest");
+  const ClientTable none({}, std::nullopt, limits);
+  JobService next(loop.scheduler(), network.get_executor(), &keeper);
+  EXPECT_EQ(restore_jobs(next, none, kinds).left, 1U);
+  EXPECT_EQ(stored(id).state, StoredState::queued);
+}
+
+}  // namespace
+}  // namespace heistd
