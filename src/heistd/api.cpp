@@ -69,6 +69,10 @@ Result<Api::Step> as_step(Result<T> result) {
   return std::move(*result);
 }
 
+bool is_observation(Resource resource) noexcept {
+  return resource == Resource::dump || resource == Resource::trace || resource == Resource::metrics;
+}
+
 }  // namespace
 
 Api::Step Api::begin(const RequestHead& head, Unchecked unchecked) {
@@ -94,7 +98,7 @@ Result<Api::Step> Api::handle(const RequestHead& head, Unchecked unchecked) {
   if (route->resource == Resource::kind) {
     return begin_upload(*route, head, *target, **client, unchecked);
   }
-  if (route->resource == Resource::dump || route->resource == Resource::trace) {
+  if (is_observation(route->resource)) {
     return observe(*route, *target, **client);
   }
   if (service_.keeper() != nullptr && route->method != Method::get) {
@@ -164,13 +168,14 @@ Result<Api::Step> Api::observe(const Route& route, const Target& target, const C
     if (!started) return started.error();
     return Step(Observing{std::move(*started)});
   };
-  if (route.resource == Resource::dump) {
-    if (auto refusal = QueryReader(target).finish()) return std::move(*refusal);
-    return as_observing(observer_.dump());
+  if (route.resource == Resource::trace) {
+    const auto request = read_trace_request(target);
+    if (!request) return request.error();
+    return as_observing(observer_.trace(*request));
   }
-  const auto request = read_trace_request(target);
-  if (!request) return request.error();
-  return as_observing(observer_.trace(*request));
+  if (auto refusal = QueryReader(target).finish()) return std::move(*refusal);
+  if (route.resource == Resource::dump) return as_observing(observer_.dump());
+  return as_observing(observer_.metrics(job_figures(clients_)));
 }
 
 std::variant<Reply, Waiting, Storing> Api::finish(Upload upload) {

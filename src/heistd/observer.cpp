@@ -46,7 +46,7 @@ Reply trace_reply(const heist::Trace& trace, TraceFormat format, const BlockDisp
 
 Observer::~Observer() {
   end_trace();
-  for (Place* place : {&dumping_, &tracing_}) {
+  for (Place* place : {&dumping_, &tracing_, &measuring_[0], &measuring_[1]}) {
     if (place->thread.joinable()) place->thread.join();
   }
 }
@@ -58,7 +58,21 @@ Result<std::shared_ptr<Observation>> Observer::dump() {
   return start(dumping_, [this](const std::future<void>& /*early_end*/) {
     Reply reply;
     reply.content_type = "text/plain; charset=utf-8";
-    reply.body = {dump_()};
+    reply.body = {sources_.dump()};
+    return reply;
+  });
+}
+
+Result<std::shared_ptr<Observation>> Observer::metrics(std::vector<JobFigures> jobs) {
+  const auto place = std::ranges::find(measuring_, nullptr, &Place::observation);
+  if (place == measuring_.end()) {
+    return Refusal{409, "metrics_running",
+                   "two others are being given the metrics: try again when they have them"};
+  }
+  return start(*place, [this, jobs = std::move(jobs)](const std::future<void>& /*early_end*/) {
+    Reply reply;
+    reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    reply.body = {prometheus_text(sources_.metrics(), jobs)};
     return reply;
   });
 }

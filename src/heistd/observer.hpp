@@ -1,12 +1,15 @@
 // Observer: what an operator asks for to see inside of the server, made beside the network.
 #pragma once
 
+#include <array>
 #include <boost/asio/io_context.hpp>
 #include <cstddef>
 #include <exception>
 #include <functional>
 #include <future>
+#include <heist/metrics.hpp>
 #include <heistd/block_disposal.hpp>
+#include <heistd/prometheus_text.hpp>
 #include <heistd/refusal.hpp>
 #include <heistd/reply.hpp>
 #include <heistd/trace_request.hpp>
@@ -15,6 +18,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace heistd {
 
@@ -38,19 +42,22 @@ class Observation {
   bool ended_early_ = false;
 };
 
-/// Dumps and traces take milliseconds to make, and more with many jobs, so each gets a thread.
-/// There is one of either at a time, which bounds the threads and the memory.
+/// Dumps, traces and metrics may take milliseconds to make, and more with many jobs, so each gets a
+/// thread. Few are made at a time, which bounds the threads and the memory.
 ///
 /// Thread: the network's.
 class Observer {
  public:
   using Network = boost::asio::io_context::executor_type;
-  using Dump = std::function<std::string()>;
+  /// What is known of the agents. Any thread may call these.
+  struct Sources {
+    std::function<std::string()> dump;
+    std::function<heist::ClusterMetrics()> metrics;
+  };
 
-  /// `dump` can be called on any thread. As many threads run jobs as `agents` says; they also free
-  /// traces that were sent.
-  Observer(Dump dump, std::size_t agents, BlockDisposal disposal, const Network& network)
-      : dump_(std::move(dump)),
+  /// As many threads run jobs as `agents` says; they also free traces that were sent.
+  Observer(Sources sources, std::size_t agents, BlockDisposal disposal, const Network& network)
+      : sources_(std::move(sources)),
         agents_(agents),
         disposal_(std::move(disposal)),
         network_(network) {}
@@ -61,13 +68,17 @@ class Observer {
 
   /// What the agents do and what waits, as text.   Errors: 409 "dump_running", std::bad_alloc.
   [[nodiscard]] Result<std::shared_ptr<Observation>> dump();
+  /// Figures for Prometheus, these of the jobs among them.
+  ///
+  /// Errors: 409 "metrics_running", std::bad_alloc.
+  [[nodiscard]] Result<std::shared_ptr<Observation>> metrics(std::vector<JobFigures> jobs);
   /// Records what happens from now on.   Errors: 409 "trace_running", std::bad_alloc.
   [[nodiscard]] Result<std::shared_ptr<Observation>> trace(const TraceRequest& request);
   /// A trace that runs ends now.
   void end_trace();
 
  private:
-  /// What one of the two kinds has under way.
+  /// One reply that is under way.
   struct Place {
     std::thread thread;
     std::shared_ptr<Observation> observation;
@@ -78,12 +89,13 @@ class Observer {
   static void finish(Place& place, const std::shared_ptr<Observation>& observation,
                      const std::exception_ptr& error, Reply reply);
 
-  const Dump dump_;
+  const Sources sources_;
   const std::size_t agents_;
   const BlockDisposal disposal_;
   Network network_;
   Place dumping_;
   Place tracing_;
+  std::array<Place, 2> measuring_;  ///< Prometheus is often run twice, in case that one fails
 };
 
 }  // namespace heistd

@@ -95,10 +95,11 @@ void add_data(CLI::App& app, Options& options) {
 }
 
 void add_observation(CLI::App& app, Options& options) {
-  app.add_option("--operator", options.operator_name,
-                 "The client that may ask for /debug/dump and /debug/trace, which show what all "
-                 "clients have the agents do; anonymous is the one without a token. Nobody may "
-                 "unless given")
+  app.add_option(
+         "--operator", options.operator_name,
+         "The client that may ask for /debug/dump, /debug/trace and /metrics, which show what "
+         "all clients have the agents do; anonymous is the one without a token. Nobody may "
+         "unless given")
       ->type_name("NAME")
       ->default_str("");
   add_time(

@@ -12,6 +12,7 @@ using Path = std::vector<std::string>;
 std::optional<Resource> resource_of(const Path& path, const KindTable& kinds) {
   if (path == Path{"healthz"}) return Resource::health;
   if (path == Path{"stats"}) return Resource::stats;
+  if (path == Path{"metrics"}) return Resource::metrics;
   if (path == Path{"debug", "dump"}) return Resource::dump;
   if (path == Path{"debug", "trace"}) return Resource::trace;
   if (path.size() == 2 && path[0] == "signals") return Resource::signal;

@@ -11,7 +11,17 @@
 
 namespace heistd {
 
-enum class Resource : std::uint8_t { health, stats, kind, job, job_result, signal, dump, trace };
+enum class Resource : std::uint8_t {
+  health,
+  stats,
+  kind,
+  job,
+  job_result,
+  signal,
+  dump,
+  trace,
+  metrics
+};
 
 enum class Method : std::uint8_t { get, post, put, erase };
 

@@ -72,9 +72,10 @@ Server::Server(Options options, const KindTable& kinds, const Commands& commands
       journal_(open_journal(options_)),
       keeper_(make_keeper(journal_.get(), io_.get_executor())),
       service_(cluster_->scheduler(), io_.get_executor(), keeper_ ? &*keeper_ : nullptr),
-      observer_(
-          std::in_place, [this] { return heist::dump(*cluster_); }, cluster_->size(),
-          BlockDisposal(cluster_->scheduler()), io_.get_executor()),
+      observer_(std::in_place,
+                Observer::Sources{.dump = [this] { return heist::dump(*cluster_); },
+                                  .metrics = [this] { return cluster_->metrics(); }},
+                cluster_->size(), BlockDisposal(cluster_->scheduler()), io_.get_executor()),
       api_(kinds, clients_, service_, *observer_, options_.limits),
       names_(options_.hosts) {
   if (!options_.operator_name.empty()) clients_.set_operator(options_.operator_name);

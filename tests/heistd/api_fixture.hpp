@@ -99,6 +99,14 @@ class ApiFixture : public testing::Test {
     return {reply.status, join(reply.body), reply.headers, {}};
   }
 
+  /// As if the loop were the only agent of a cluster.
+  static heist::ClusterMetrics metrics_of(heist::EventLoop& loop) {
+    heist::ClusterMetrics metrics;
+    metrics.agents.push_back(loop.metrics());
+    metrics.levels = metrics.agents[0].levels;
+    return metrics;
+  }
+
   Limits limits;
   KindTable kinds;
   std::optional<std::string_view> authorization;
@@ -109,7 +117,10 @@ class ApiFixture : public testing::Test {
                       heist::TaskPriority::user_blocking,
                       limits};
   JobService service{loop.scheduler(), network.get_executor()};
-  Observer observer{[this] { return heist::dump(loop); }, 1, BlockDisposal(loop.scheduler()),
+  Observer observer{{.dump = [this] { return heist::dump(loop); },
+                     .metrics = [this] { return metrics_of(loop); }},
+                    1,
+                    BlockDisposal(loop.scheduler()),
                     network.get_executor()};
   Api api{kinds, clients, service, observer, limits};
   Client& anonymous = **clients.authenticate(std::nullopt);

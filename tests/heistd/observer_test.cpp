@@ -35,6 +35,34 @@ TEST_F(ObserverTest, dump_when_another_is_being_made_then_409) {
   EXPECT_EQ(made(call("GET", "/debug/dump")).status, 200U);
 }
 
+TEST_F(ObserverTest, metrics_when_jobs_wait_and_have_ended_then_they_count_them) {
+  post("/jobs/search?pattern=x");
+  run_all();
+  for (int i = 0; i < 3; ++i) post("/jobs/digest?priority=background");
+  run_one();
+  const auto metrics = made(call("GET", "/metrics"));
+  EXPECT_EQ(metrics.status, 200U);
+  for (const char* line :
+       {"# TYPE heistd_jobs gauge\n",
+        "heistd_jobs{client=\"anonymous\",priority=\"background\",state=\"queued\"} 2\n",
+        "heistd_jobs_total{client=\"anonymous\",priority=\"user-visible\",outcome=\"done\"} 1\n",
+        "heist_tasks_waiting{priority=\"background\",continuation=\"false\"} 2\n",
+        "heist_task_run_seconds_bucket{priority=\"background\",continuation=\"false\",le=\"+Inf\"} "
+        "0\n",
+        "heist_agent_running{agent=\"1\"} 0\n"}) {
+    EXPECT_THAT(metrics.body, HasSubstr(line));
+  }
+}
+
+TEST_F(ObserverTest, metrics_when_two_others_are_given_them_then_409) {
+  const auto first = call("GET", "/metrics");
+  const auto second = call("GET", "/metrics");
+  EXPECT_EQ(call("GET", "/metrics").error(), "metrics_running");
+  EXPECT_EQ(made(first).status, 200U);
+  EXPECT_EQ(made(second).status, 200U);
+  EXPECT_EQ(made(call("GET", "/metrics")).status, 200U);
+}
+
 TEST_F(ObserverTest, trace_when_jobs_run_then_it_names_their_kinds) {
   const auto trace = call("GET", "/debug/trace?duration=600000&format=json");
   for (const char* path :
@@ -88,12 +116,13 @@ TEST_F(ObserverTest, trace_when_a_parameter_is_wrong_then_400_names_it) {
 // Rule: SEC-1. What agents do concerns all clients.
 TEST_F(ApiFixture, observation_when_by_another_than_the_operator_then_403) {
   const auto statuses = [this] {
-    return std::pair(call("GET", "/debug/dump").status,
-                     call("GET", "/debug/trace?duration=1").status);
+    return std::tuple(call("GET", "/debug/dump").status,
+                      call("GET", "/debug/trace?duration=1").status,
+                      call("GET", "/metrics").status);
   };
-  EXPECT_EQ(statuses(), std::pair(403U, 403U));
+  EXPECT_EQ(statuses(), std::tuple(403U, 403U, 403U));
   ASSERT_TRUE(clients.set_operator("alice"));
-  EXPECT_EQ(statuses(), std::pair(403U, 403U));
+  EXPECT_EQ(statuses(), std::tuple(403U, 403U, 403U));
   authorization = "Bearer b";
   EXPECT_EQ(call("GET", "/debug/dump").error(), "not_operator");
   authorization = "Bearer a";

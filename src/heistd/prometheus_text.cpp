@@ -1,0 +1,234 @@
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include <array>
+#include <chrono>
+#include <heistd/prometheus_text.hpp>
+#include <string_view>
+#include <utility>
+
+namespace heistd {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using Labels = std::vector<ClientMetric::Label>;
+
+double seconds(std::chrono::nanoseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+/// From a microsecond to ten minutes: a time below is as good as none, and one above is a fault.
+constexpr std::array bounds = {1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4,
+                               1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, 5e-2, 1e-1, 2.5e-1, 5e-1,
+                               1.0,  2.5,    5.0,  10.0, 30.0,   60.0, 600.0};
+
+/// A bucket of ours that has a bound of theirs within counts above it; it is narrow.
+ClientMetric::Histogram histogram_of(const heist::Histogram& times) {
+  ClientMetric::Histogram histogram;
+  histogram.sample_count = times.count();
+  histogram.sample_sum = seconds(times.sum());
+  auto next = times.buckets().begin();
+  std::uint64_t below = 0;
+  for (const double bound : bounds) {
+    for (; next != times.buckets().end() && seconds(next->to) <= bound; ++next) {
+      below += next->count;
+    }
+    histogram.bucket.push_back({below, bound});
+  }
+  return histogram;
+}
+
+/// A family that grows by one line, or one histogram, at a time.
+class Family {
+ public:
+  Family(const char* name, const char* help, MetricType type) : family_{name, help, type, {}} {}
+
+  void add(Labels labels, double value) {
+    ClientMetric metric;
+    metric.label = std::move(labels);
+    metric.counter.value = value;
+    metric.gauge.value = value;
+    family_.metric.push_back(std::move(metric));
+  }
+  void add(Labels labels, std::uint64_t value) {
+    add(std::move(labels), static_cast<double>(value));
+  }
+  void add(Labels labels, std::chrono::nanoseconds value) {
+    add(std::move(labels), seconds(value));
+  }
+  void add(Labels labels, const heist::Histogram& times) {
+    ClientMetric metric;
+    metric.label = std::move(labels);
+    metric.histogram = histogram_of(times);
+    family_.metric.push_back(std::move(metric));
+  }
+  void move_to(std::vector<MetricFamily>& families) { families.push_back(std::move(family_)); }
+
+ private:
+  MetricFamily family_;
+};
+
+constexpr std::array all_priorities = {heist::TaskPriority::user_blocking,
+                                       heist::TaskPriority::user_visible,
+                                       heist::TaskPriority::background};
+
+std::string text_of(heist::TaskPriority priority) {
+  return std::string(heist::to_string(priority));
+}
+
+/// One family of all six levels; `value_of` adds a level's value to it.
+template <class AddLevel>
+void add_levels(std::vector<MetricFamily>& families, const heist::LevelsMetrics& levels,
+                Family family, AddLevel add_level) {
+  for (const auto priority : all_priorities) {
+    for (const bool is_continuation : {true, false}) {
+      add_level(family,
+                Labels{{"priority", text_of(priority)},
+                       {"continuation", is_continuation ? "true" : "false"}},
+                levels.of(priority, is_continuation));
+    }
+  }
+  family.move_to(families);
+}
+
+template <class Member>
+auto adds(Member member) {
+  return [member](Family& family, Labels labels, const heist::LevelMetrics& level) {
+    family.add(std::move(labels), level.*member);
+  };
+}
+
+void add_tasks(std::vector<MetricFamily>& families, const heist::LevelsMetrics& levels) {
+  using heist::LevelMetrics;
+  add_levels(families, levels,
+             {"heist_tasks_started_total", "Tasks that have started.", MetricType::Counter},
+             adds(&LevelMetrics::run));
+  add_levels(families, levels,
+             {"heist_tasks_aborted_total", "Tasks that were aborted while they waited.",
+              MetricType::Counter},
+             adds(&LevelMetrics::aborted));
+  add_levels(families, levels,
+             {"heist_tasks_rejected_total", "Tasks that a close has dropped while they waited.",
+              MetricType::Counter},
+             adds(&LevelMetrics::rejected));
+  add_levels(
+      families, levels,
+      {"heist_tasks_waiting", "Tasks that could start, and wait for an agent.", MetricType::Gauge},
+      adds(&LevelMetrics::waiting));
+  add_levels(families, levels,
+             {"heist_task_wait_seconds", "How long sampled tasks waited before they started.",
+              MetricType::Histogram},
+             adds(&LevelMetrics::wait_time));
+  add_levels(families, levels,
+             {"heist_task_run_seconds", "How long sampled tasks ran.", MetricType::Histogram},
+             adds(&LevelMetrics::run_time));
+  add_levels(families, levels,
+             {"heist_oldest_task_wait_seconds",
+              "For how long the oldest sampled task waits that follows no signal; 0 if none does.",
+              MetricType::Gauge},
+             [](Family& family, Labels labels, const LevelMetrics& level) {
+               family.add(std::move(labels),
+                          level.oldest_waiting.value_or(std::chrono::nanoseconds{}));
+             });
+}
+
+/// One family of all agents.
+template <class ValueOf>
+void add_agents(std::vector<MetricFamily>& families, const heist::ClusterMetrics& metrics,
+                Family family, ValueOf value_of) {
+  for (std::size_t i = 0; i < metrics.agents.size(); ++i) {
+    family.add(Labels{{"agent", std::to_string(i + 1)}}, value_of(metrics.agents[i]));
+  }
+  family.move_to(families);
+}
+
+std::chrono::nanoseconds time_of_running(const heist::LoopMetrics& agent) {
+  if (!agent.running) return {};
+  return agent.running->running_for.value_or(std::chrono::nanoseconds{});
+}
+
+void add_agents(std::vector<MetricFamily>& families, const heist::ClusterMetrics& metrics) {
+  using heist::LoopMetrics;
+  add_agents(families, metrics,
+             {"heist_agent_tasks_total", "Tasks and continuations that the agent has run.",
+              MetricType::Counter},
+             [](const LoopMetrics& agent) { return agent.tasks_run; });
+  add_agents(families, metrics,
+             {"heist_agent_stolen_total", "Those of them that it took from other agents.",
+              MetricType::Counter},
+             [](const LoopMetrics& agent) { return agent.stolen; });
+  add_agents(
+      families, metrics,
+      {"heist_agent_wakeups_total", "System calls that were made to wake it.", MetricType::Counter},
+      [](const LoopMetrics& agent) { return agent.wakeups_sent; });
+  add_agents(families, metrics,
+             {"heist_agent_asleep_seconds_total", "How long it has slept.", MetricType::Counter},
+             [](const LoopMetrics& agent) { return agent.asleep; });
+  add_agents(families, metrics,
+             {"heist_agent_running", "1 while it runs a task, else 0.", MetricType::Gauge},
+             [](const LoopMetrics& agent) { return std::uint64_t{agent.running.has_value()}; });
+  add_agents(
+      families, metrics,
+      {"heist_agent_running_seconds",
+       "For how long the task runs that it is at, if that is sampled or has a label; else 0.",
+       MetricType::Gauge},
+      &time_of_running);
+}
+
+void add_delays(std::vector<MetricFamily>& families, const heist::ClusterMetrics& metrics) {
+  Family delayed("heist_tasks_delayed", "Tasks that wait for their time.", MetricType::Gauge);
+  delayed.add({}, metrics.delayed);
+  delayed.move_to(families);
+  Family lateness("heist_timer_lateness_seconds", "How late delays ended, beyond their tick.",
+                  MetricType::Histogram);
+  lateness.add({}, metrics.timer_lateness);
+  lateness.move_to(families);
+}
+
+Labels labels_of(const JobFigures& jobs, const char* name, const char* value) {
+  return {{"client", jobs.client}, {"priority", text_of(jobs.priority)}, {name, value}};
+}
+
+void add_jobs(std::vector<MetricFamily>& families, const std::vector<JobFigures>& all) {
+  Family unfinished("heistd_jobs", "Unfinished jobs.", MetricType::Gauge);
+  Family finished("heistd_jobs_total", "Jobs that have ended.", MetricType::Counter);
+  for (const auto& jobs : all) {
+    unfinished.add(labels_of(jobs, "state", "queued"), jobs.unfinished.queued);
+    unfinished.add(labels_of(jobs, "state", "running"), jobs.unfinished.running);
+    unfinished.add(labels_of(jobs, "state", "delayed"), jobs.unfinished.delayed);
+    finished.add(labels_of(jobs, "outcome", "done"), jobs.done);
+    finished.add(labels_of(jobs, "outcome", "failed"), jobs.failed);
+    finished.add(labels_of(jobs, "outcome", "aborted"), jobs.aborted);
+  }
+  unfinished.move_to(families);
+  finished.move_to(families);
+}
+
+}  // namespace
+
+std::vector<JobFigures> job_figures(const ClientTable& clients) {
+  std::vector<JobFigures> all;
+  for (const auto& client : clients.all()) {
+    const auto depths = client->depths();
+    for (const auto priority : all_priorities) {
+      const auto& stats = client->stats_of(priority);
+      all.push_back({client->name, priority, depths.at(static_cast<std::size_t>(priority)),
+                     stats.done, stats.failed, stats.aborted});
+    }
+  }
+  return all;
+}
+
+std::string prometheus_text(const heist::ClusterMetrics& metrics,
+                            const std::vector<JobFigures>& jobs) {
+  std::vector<MetricFamily> families;
+  add_jobs(families, jobs);
+  add_tasks(families, metrics.levels);
+  add_delays(families, metrics);
+  add_agents(families, metrics);
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+}  // namespace heistd

@@ -1,0 +1,46 @@
+// What the text for Prometheus says of times.
+#include <gmock/gmock.h>
+
+#include <heistd/prometheus_text.hpp>
+
+namespace heistd {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+std::string text_of(const heist::Histogram& wait_time) {
+  heist::ClusterMetrics metrics;
+  metrics.levels.of(heist::TaskPriority::user_blocking).wait_time = wait_time;
+  return prometheus_text(metrics, {});
+}
+
+std::string bucket(const char* bound, int count) {
+  return "heist_task_wait_seconds_bucket{priority=\"user-blocking\",continuation=\"false\",le=\"" +
+         std::string(bound) + "\"} " + std::to_string(count) + "\n";
+}
+
+TEST(PrometheusText, histogram_when_times_are_spread_then_each_bound_counts_what_is_below) {
+  const auto text = text_of({{{microseconds(9), microseconds(10), 2},
+                              {microseconds(90), microseconds(110), 3},
+                              {milliseconds(900'000), milliseconds(1'000'000), 1}},
+                             milliseconds(900'000)});
+  EXPECT_THAT(text, HasSubstr(bucket("5e-06", 0)));
+  EXPECT_THAT(text, HasSubstr(bucket("1e-05", 2)));
+  EXPECT_THAT(text, HasSubstr(bucket("0.0001", 2))) << "a bucket across a bound counts above it";
+  EXPECT_THAT(text, HasSubstr(bucket("0.00025", 5)));
+  EXPECT_THAT(text, HasSubstr(bucket("600", 5)));
+  EXPECT_THAT(text, HasSubstr(bucket("+Inf", 6)));
+  EXPECT_THAT(text, HasSubstr("heist_task_wait_seconds_sum{priority=\"user-blocking\","
+                              "continuation=\"false\"} 900\n"));
+}
+
+TEST(PrometheusText, labels_when_they_have_quotes_then_these_are_escaped) {
+  const auto text = prometheus_text({}, {{"a\"b\\", heist::TaskPriority::background, {}, 1, 2, 3}});
+  EXPECT_THAT(text, HasSubstr("heistd_jobs_total{client=\"a\\\"b\\\\\",priority=\"background\","
+                              "outcome=\"aborted\"} 3\n"));
+}
+
+}  // namespace
+}  // namespace heistd
