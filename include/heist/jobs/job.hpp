@@ -25,6 +25,7 @@ struct JobCore;
 /// Thread: one at a time.   Lifetime: until the handler has ended.
 class HEIST_EXPORT Job {
  public:
+  /// Called by the server.
   explicit Job(std::shared_ptr<detail::JobCore> core) noexcept;
   Job(Job&&) noexcept;
   Job& operator=(Job&&) noexcept;

@@ -12,8 +12,9 @@
 
 namespace HEIST_NAMESPACE::jobs {
 
+/// What the text of a parameter's value has to be.
 enum class ParameterType : std::uint8_t {
-  text,
+  text,     ///< anything
   integer,  ///< of 64 bits
   number,   ///< `2`, `-0.5`, `1e3`
   flag,     ///< `0` or `1`
@@ -23,9 +24,9 @@ enum class ParameterType : std::uint8_t {
 /// request whose value is wrong, or that lacks a required one, is refused before its upload is
 /// read: 400 `bad_parameter`, whose `field` is the parameter's name.
 struct Parameter {
-  std::string name;  ///< 1 to 64 letters, digits, `.`, `_` or `-`
-  ParameterType type = ParameterType::text;
-  bool required = false;
+  std::string name;                          ///< 1 to 64 letters, digits, `.`, `_` or `-`
+  ParameterType type = ParameterType::text;  ///< a value that is none is refused
+  bool required = false;                     ///< whether a request without it is refused
   /// Bounds: of a text's size in bytes, of an integer's or number's value.
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();

@@ -40,6 +40,7 @@ class HEIST_EXPORT Result {
     if (!bytes.empty()) pieces_.push_back(std::move(bytes));
   }
 
+  /// What a reply with these bytes says they are.
   [[nodiscard]] const std::string& content_type() const noexcept { return content_type_; }
   /// Empty when it is no file.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }

@@ -34,7 +34,7 @@ concept JobHandler = std::invocable<const Callable&, Job> &&
 
 /// What a server needs to know of a kind besides its handler.
 struct KindOptions {
-  std::vector<Parameter> parameters = {};
+  std::vector<Parameter> parameters = {};  ///< others than these are refused
   /// What a handler keeps while it waits, beyond the upload. Each unfinished job counts so much
   /// (`--max-queued-bytes`).
   std::size_t memory = 0;
