@@ -240,8 +240,10 @@ class Drain(DrainTest):
         self.server.signal()
         self.assertEqual(self.server.ended(), 0)
         self.assertTrue(self.server.said(f"aborting {waiting + 2} jobs"), self.server.lines)
-        aborted = f"0 jobs finished, {waiting + 2} aborted"
-        self.assertTrue(self.server.said(aborted), self.server.lines)
+        # Between two steps the agents, which have lost their urgent jobs, may end one of the others.
+        ends = re.search(r"(\d+) jobs finished, (\d+) aborted", "\n".join(self.server.lines))
+        self.assertEqual(int(ends[1]) + int(ends[2]), waiting + 2)
+        self.assertGreater(int(ends[2]), 2 * 64)
 
 
 class Deadline(DrainTest):
