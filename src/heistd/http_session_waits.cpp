@@ -43,7 +43,7 @@ asio::awaitable<void> HttpSession::wait_for_verdict(const heist::Promise<void>& 
   co_await std::move(either);
 }
 
-/// The journal answers soon: it says so when its disk does not.
+/// The wait has no limit of its own, as the journal answers with an error when its disk fails.
 asio::awaitable<void> HttpSession::wait_until_stored(const Storing& storing) {
   deadline_->clear();
   auto answered = heist::async_wait(storing.answered, asio::use_awaitable);

@@ -40,8 +40,10 @@ class JobKeeper {
   void when(const heist::Promise<JournalResult<T>>& answer, Next next) const {
     heist::async_wait(answer,
                       boost::asio::bind_executor(
-                          network_, [next = std::move(next)](const std::exception_ptr& /*error*/,
+                          network_, [next = std::move(next)](const std::exception_ptr& error,
                                                              JournalResult<T> result) mutable {
+                            // Nothing counts as done that the journal has not said.
+                            if (error) result = JournalError{JournalFault::io_failed, "no answer"};
                             next(std::move(result));
                           }));
   }
