@@ -23,6 +23,13 @@ void apply_options(SchedulerTask& task, const PostTaskOptions& options) noexcept
   scheduler.home.set_delay(task, options.delay);
 }
 
+/// It is a function of its own, as the way of other tasks is shorter without it.
+[[gnu::noinline]] bool post_chosen(SchedulerTask& task) noexcept {
+  auto& home = task.scheduler->home;
+  home.sampling().begin(task);
+  return home.post_or_drop(task);
+}
+
 }  // namespace
 
 Reason Scheduler::refused_by(const PostTaskOptions& options) {
@@ -37,7 +44,8 @@ Reason Scheduler::refused_by(const PostTaskOptions& options) {
 bool Scheduler::post_plain(SchedulerTask& task) const noexcept {
   task.scheduler = core_;
   task.priority = core_->capped(task.priority);
-  core_->home.note_posted(task);
+  if (core_->home.sampling().chooses(task)) [[unlikely]]
+    return post_chosen(task);
   return core_->home.post_or_drop(task);
 }
 

@@ -36,13 +36,19 @@ class Sampling {
   }
   /// Called by whoever makes a task runnable, before others can find it.
   void note_runnable(SchedulerTask& task) noexcept {
-    HEIST_PROBE(post, &task, task.static_level());
-    // The numbers of Numerical Recipes. The upper bits of such numbers are the random ones.
-    chance_here = chance_here * 1'664'525 + 1'013'904'223;
-    // relaxed: as above.
-    if ((chance_here & mask_.load(sync::relaxed)) == 0) [[unlikely]]
+    if (chooses(task)) [[unlikely]]
       begin(task);
   }
+  /// These two are the same in two steps. Where nothing follows the second but a post, the compiler
+  /// needs no frame for the first.
+  [[nodiscard]] bool chooses([[maybe_unused]] const SchedulerTask& task) const noexcept {
+    HEIST_PROBE(post, &task, task.static_level());
+    // The numbers of Numerical Recipes. The upper bits of such numbers are the random ones.
+    const std::uint32_t chance = chance_here * 1'664'525 + 1'013'904'223;
+    chance_here = chance;
+    return (chance & mask_.load(sync::relaxed)) == 0;  // relaxed: as above.
+  }
+  void begin(SchedulerTask& task) noexcept;
   /// The same for a task that others may abort already. It writes nothing to the task, so this one
   /// is not sampled.
   void note_runnable_unsampled(const SchedulerTask& task) noexcept {
@@ -83,7 +89,6 @@ class Sampling {
     // relaxed: as above.
     mask_.store(Tracing::is_on() ? 0 : sampled_.load(sync::relaxed), sync::relaxed);
   }
-  void begin(SchedulerTask& task) noexcept;
   static void trace_post(const SchedulerTask& task) noexcept;
 
   MetricClock clock_;

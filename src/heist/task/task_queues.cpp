@@ -51,8 +51,8 @@ void TaskQueues::change_first(DynamicQueue& queue, int level) noexcept {
 std::size_t TaskQueues::size() const noexcept {
   std::size_t come = 0;
   std::size_t gone = 0;
-  for (const LevelCounts& level : counts_) gone += level.taken;
-  for (const LevelCounts& level : counts_) come += level.pushed;
+  for (const Level& level : levels_) gone += level.counts.taken;
+  for (const Level& level : levels_) come += level.counts.pushed;
   return come > gone ? come - gone : 0;
 }
 

@@ -112,9 +112,10 @@ class TaskQueues {
     const int level = task.static_level();
     task.level = static_cast<std::uint8_t>(level);
     task.place = TaskPlace::queued;
-    at(level).fifo.push_back(task);
+    auto& to = at(level);
+    to.fifo.push_back(task);
     mark(level);
-    ++counts(level).pushed;
+    ++to.counts.pushed;
   }
   /// Appends to a dynamic queue. If the queue was empty, it enters the index at `level`; otherwise
   /// the task only counts there.
@@ -144,7 +145,7 @@ class TaskQueues {
       level.fifo.pop_front();
     }
     oldest->place = TaskPlace::elsewhere;
-    ++counts(top).taken;
+    ++level.counts.taken;
     return oldest;
   }
   [[nodiscard]] bool has_tasks_at(int level) const noexcept {
@@ -193,10 +194,10 @@ class TaskQueues {
   [[nodiscard]] std::size_t size() const noexcept;
   /// Thread: any.
   [[nodiscard]] const LevelCounts& counts(int level) const noexcept {
-    return counts_[static_cast<std::size_t>(level)];
+    return levels_[static_cast<std::size_t>(level)].counts;
   }
   [[nodiscard]] LevelCounts& counts(int level) noexcept {
-    return counts_[static_cast<std::size_t>(level)];
+    return levels_[static_cast<std::size_t>(level)].counts;
   }
   /// The highest occupied level, or -1.
   [[nodiscard]] int top_level() const noexcept { return empty() ? -1 : highest_level(); }
@@ -205,9 +206,11 @@ class TaskQueues {
   /// Precondition: not empty.
   [[nodiscard]] int highest_level() const noexcept { return 31 ^ std::countl_zero(occupied_); }
 
-  struct Level {
+  /// The counts that a push and a pick change are beside the queues that these change.
+  struct alignas(64) Level {
     TaskFifo fifo;
     QueueIndex dynamic;
+    LevelCounts counts;
   };
 
   [[nodiscard]] Level& at(int level) noexcept { return levels_[static_cast<std::size_t>(level)]; }
@@ -223,7 +226,6 @@ class TaskQueues {
 
   std::array<Level, level_count> levels_;
   unsigned occupied_ = 0;
-  std::array<LevelCounts, level_count> counts_;
 };
 
 /// The dynamic queue of a dynamic task (defined with its signal).
