@@ -1,5 +1,11 @@
+#include <sys/un.h>
+
 #include <boost/asio/ip/network_v6.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <cstring>
 #include <heistd/addresses.hpp>
+#include <sstream>
 
 namespace heistd {
 namespace {
@@ -14,11 +20,37 @@ asio::ip::address plain(const asio::ip::address& address) {
   return v6;
 }
 
+/// The same endpoint, of its own type.
+template <class Endpoint>
+Endpoint as(const Stream::endpoint& endpoint) {
+  Endpoint own;
+  own.resize(endpoint.size());
+  std::memcpy(own.data(), endpoint.data(), endpoint.size());
+  return own;
+}
+
+asio::ip::address address_of(const Stream::endpoint& endpoint) {
+  if (is_local(endpoint)) return asio::ip::address_v4::loopback();
+  return plain(as<asio::ip::tcp::endpoint>(endpoint).address());
+}
+
 }  // namespace
 
-asio::ip::address local_address(const asio::ip::tcp::socket& socket) {
+bool is_local(const Stream::endpoint& endpoint) noexcept {
+  return endpoint.protocol().family() == AF_UNIX;
+}
+
+std::string to_text(const Stream::endpoint& endpoint) {
+  if (is_local(endpoint))
+    return "unix:" + as<asio::local::stream_protocol::endpoint>(endpoint).path();
+  std::ostringstream text;
+  text << as<asio::ip::tcp::endpoint>(endpoint);
+  return std::move(text).str();
+}
+
+asio::ip::address local_address(const Stream::socket& socket) {
   boost::system::error_code ignored;  // then it is gone, and nothing will come from it
-  return plain(socket.local_endpoint(ignored).address());
+  return address_of(socket.local_endpoint(ignored));
 }
 
 std::string network_of(const asio::ip::address& peer, bool with_loopback) {
@@ -28,9 +60,9 @@ std::string network_of(const asio::ip::address& peer, bool with_loopback) {
   return asio::ip::make_network_v6(address.to_v6(), 64).canonical().to_string();
 }
 
-std::string network_of(const asio::ip::tcp::socket& socket, bool with_loopback) {
+std::string network_of(const Stream::socket& socket, bool with_loopback) {
   boost::system::error_code ignored;
-  return network_of(socket.remote_endpoint(ignored).address(), with_loopback);
+  return network_of(address_of(socket.remote_endpoint(ignored)), with_loopback);
 }
 
 }  // namespace heistd

@@ -69,6 +69,11 @@ Result<Api::Step> as_step(Result<T> result) {
   return std::move(*result);
 }
 
+/// Whoever watches over the server asks for these, without a token or a place.
+bool is_health(Resource resource) noexcept {
+  return resource == Resource::health || resource == Resource::ready;
+}
+
 bool is_observation(Resource resource) noexcept {
   return resource == Resource::dump || resource == Resource::trace || resource == Resource::metrics;
 }
@@ -89,7 +94,7 @@ Result<Api::Step> Api::handle(const RequestHead& head, Unchecked unchecked) {
   if (route->resource != Resource::kind && head.has_body()) {
     return Refusal{400, "unexpected_body", "a request like this has no body"};
   }
-  if (route->resource == Resource::health) return as_step(health(*target));
+  if (is_health(route->resource)) return as_step(health(route->resource, *target));
   const auto client = clients_.authenticate(head.authorization);
   if (!client) return client.error();
   if (head.place != nullptr && !head.place->begin(**client)) {
@@ -219,10 +224,12 @@ void Api::drop(const Waiting& waiting) {
   service_.abort(*waiting.client, *waiting.job, "the client that waited disconnected");
 }
 
-Api::Handled Api::health(const Target& target) const {
+/// A server that drains is healthy, but takes no new jobs.
+Api::Handled Api::health(Resource resource, const Target& target) const {
   if (auto refusal = QueryReader(target).finish()) return std::move(*refusal);
-  if (service_.shutting_down()) return unavailable("shutting_down", "the server is shutting down");
-  return json_reply(200, {{"status", "ok"}});
+  if (!service_.shutting_down()) return json_reply(200, {{"status", "ok"}});
+  if (resource == Resource::health) return json_reply(200, {{"status", "draining"}});
+  return unavailable("shutting_down", "the server is shutting down");
 }
 
 Api::Handled Api::job(const Route& route, Client& client) {

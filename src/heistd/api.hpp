@@ -91,7 +91,7 @@ class Api {
   std::optional<Result<Step>> judge_parameters(Client& client, const JobRequest& request,
                                                Unchecked unchecked);
   Result<Step> observe(const Route& route, const Target& target, const Client& client);
-  Handled health(const Target& target) const;
+  Handled health(Resource resource, const Target& target) const;
   Handled job(const Route& route, Client& client);
   Handled erase_job(Job& job, Client& client);
   Handled job_result(const Route& route, Client& client);

@@ -1,11 +1,11 @@
 // Deadline: when what a connection waits for is over.
 #pragma once
 
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <heistd/limits.hpp>
 #include <heistd/sending.hpp>
+#include <heistd/stream.hpp>
 #include <memory>
 #include <optional>
 
@@ -17,8 +17,7 @@ namespace heistd {
 /// Thread: the network's.   Lifetime: shorter than the socket's, whose owner alone shares it.
 class Deadline : public std::enable_shared_from_this<Deadline> {
  public:
-  explicit Deadline(boost::asio::ip::tcp::socket& socket)
-      : socket_(socket), timer_(socket.get_executor()) {}
+  explicit Deadline(Stream::socket& socket) : socket_(socket), timer_(socket.get_executor()) {}
 
   void set(std::chrono::milliseconds time) { set(Clock::now() + time); }
   void set(Clock::time_point deadline);
@@ -39,7 +38,7 @@ class Deadline : public std::enable_shared_from_this<Deadline> {
   void arm();
   void on_timer();
 
-  boost::asio::ip::tcp::socket& socket_;
+  Stream::socket& socket_;
   // The one timer of all deadlines: it may expire too early, then it is armed again.
   boost::asio::steady_timer timer_;
   Clock::time_point deadline_ = Clock::time_point::max();

@@ -18,7 +18,6 @@ namespace {
 
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
-using Tcp = asio::ip::tcp;
 
 /// How long a closing connection is read from, so that the client gets to see the last answer.
 constexpr std::chrono::seconds linger_time{2};
@@ -33,7 +32,7 @@ Result<std::span<char>> room_in(Upload& upload) {
 
 }  // namespace
 
-HttpSession::HttpSession(Tcp::socket socket, const SessionContext& context)
+HttpSession::HttpSession(Stream::socket socket, const SessionContext& context)
     : socket_(std::move(socket)),
       api_(context.api),
       limits_(context.limits),
@@ -248,7 +247,7 @@ asio::awaitable<void> HttpSession::refuse_read(Error error) {
 /// and the client might never see the answer.
 asio::awaitable<void> HttpSession::linger() {
   Error ignored;
-  socket_.shutdown(Tcp::socket::shutdown_send, ignored);
+  socket_.shutdown(Stream::socket::shutdown_send, ignored);
   buffer_.clear();
   const auto until = Clock::now() + linger_time;
   bool open = true;
@@ -274,7 +273,7 @@ void HttpSession::give_up() {
   keep_alive_ = false;
   in_step_ = true;
   Error ignored;
-  socket_.set_option(Tcp::socket::linger(true, 0), ignored);
+  socket_.set_option(Stream::socket::linger(true, 0), ignored);
 }
 
 }  // namespace heistd

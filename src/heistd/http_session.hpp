@@ -4,7 +4,7 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/address.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -15,6 +15,7 @@
 #include <heistd/limits.hpp>
 #include <heistd/parsed_head.hpp>
 #include <heistd/served_names.hpp>
+#include <heistd/stream.hpp>
 #include <memory>
 #include <optional>
 
@@ -33,7 +34,7 @@ struct SessionContext {
 /// Thread: the network's.
 class HttpSession : public std::enable_shared_from_this<HttpSession> {
  public:
-  HttpSession(boost::asio::ip::tcp::socket socket, const SessionContext& context);
+  HttpSession(Stream::socket socket, const SessionContext& context);
 
   /// Serves requests until either side ends the connection.
   boost::asio::awaitable<void> serve();
@@ -77,7 +78,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void give_up();
   void note_head(const Parser& parser);
 
-  boost::asio::ip::tcp::socket socket_;
+  Stream::socket socket_;
   Api& api_;
   const Limits& limits_;
   const ServedNames& names_;

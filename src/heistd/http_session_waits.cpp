@@ -17,14 +17,13 @@ namespace heistd {
 namespace {
 
 namespace asio = boost::asio;
-using Tcp = asio::ip::tcp;
 
 constexpr std::chrono::milliseconds peer_check_interval{100};
 /// How long a request waits for an agent to have compiled its pattern.
 constexpr std::chrono::seconds verdict_patience{1};
 
 /// The peer has closed its end, or the connection is broken. Needs no room for what it sent before.
-bool peer_has_left(Tcp::socket& socket) {
+bool peer_has_left(Stream::socket& socket) {
   pollfd entry{socket.native_handle(), POLLRDHUP, 0};
   return ::poll(&entry, 1, 0) > 0;
 }

@@ -63,9 +63,16 @@ CLI::Validator host_name() {
 }
 
 void add_network(CLI::App& app, Options& options, Raw& raw) {
-  app.add_option("--address", options.address, "Address to listen on");
-  app.add_option("--port", options.port, "Port to listen on; 0 takes a free one")
-      ->check(CLI::Range(0, 65535));
+  auto* const address = app.add_option("--address", options.address, "Address to listen on");
+  auto* const port = app.add_option("--port", options.port, "Port to listen on; 0 takes a free one")
+                         ->check(CLI::Range(0, 65535));
+  app.add_option("--unix-socket", options.unix_socket,
+                 "Path of a Unix socket to listen on, instead of an address and a port")
+      ->type_name("PATH")
+      ->default_str("")
+      ->check(CLI::Validator(
+          [](const std::string& path) { return path.empty() ? "must not be empty" : ""; }, ""))
+      ->excludes(address, port);
   app.add_option("--host", options.hosts,
                  "A name that clients know this server by, besides localhost, 127.0.0.1, [::1] and "
                  "the address they connect to; may be repeated")

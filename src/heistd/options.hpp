@@ -18,6 +18,7 @@ namespace heistd {
 struct Options {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8080;
+  std::string unix_socket;         ///< a path; empty: address and port
   std::vector<std::string> hosts;  ///< further names of this server
   unsigned agents = 0;             ///< threads that run jobs; 0: as heist::AgentCluster
   heist::MaxWait max_wait;         ///< of jobs and their chunks

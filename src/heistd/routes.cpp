@@ -11,6 +11,7 @@ using Path = std::vector<std::string>;
 
 std::optional<Resource> resource_of(const Path& path, const KindTable& kinds) {
   if (path == Path{"healthz"}) return Resource::health;
+  if (path == Path{"readyz"}) return Resource::ready;
   if (path == Path{"stats"}) return Resource::stats;
   if (path == Path{"metrics"}) return Resource::metrics;
   if (path == Path{"debug", "dump"}) return Resource::dump;

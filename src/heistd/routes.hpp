@@ -13,6 +13,7 @@ namespace heistd {
 
 enum class Resource : std::uint8_t {
   health,
+  ready,
   stats,
   kind,
   job,

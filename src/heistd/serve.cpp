@@ -14,7 +14,9 @@ namespace heistd {
 namespace {
 
 std::unique_ptr<Server> listen(Options options, const KindTable& kinds, const Commands& commands) {
-  const auto where = options.address + " port " + std::to_string(options.port);
+  const auto where = options.unix_socket.empty()
+                         ? options.address + " port " + std::to_string(options.port)
+                         : options.unix_socket;
   try {
     return std::make_unique<Server>(std::move(options), kinds, commands);
   } catch (const boost::system::system_error& error) {
@@ -45,7 +47,7 @@ int serve(int argc, const char* const* argv, KindTable& kinds) {
   for (const auto& command : options.commands) commands.add_to(kinds, command);
   const auto server = listen(std::move(options), kinds, commands);
   if (!server) return 1;
-  std::cout << "heistd listening on " << server->endpoint() << std::endl;
+  std::cout << "heistd listening on " << server->address() << std::endl;
   tell_ready();
   server->run();
   commands.end();

@@ -4,7 +4,6 @@
 #include <heist/dump.hpp>
 #include <heistd/job_restore.hpp>
 #include <heistd/journal/sqlite_journal.hpp>
-#include <heistd/listening.hpp>
 #include <heistd/memory_reserve.hpp>
 #include <heistd/server.hpp>
 #include <heistd/service_manager.hpp>
@@ -15,8 +14,6 @@ namespace heistd {
 namespace {
 
 namespace asio = boost::asio;
-
-using Tcp = asio::ip::tcp;
 
 /// How long it takes to try again what failed as the system has no memory or no descriptors left.
 constexpr std::chrono::milliseconds retry_pause{100};
@@ -61,10 +58,11 @@ Server::Server(Options options, const KindTable& kinds, const Commands& commands
       clients_(options_.clients, options_.anonymous_ceiling, options_.limits),
       connections_(options_.limits),
       io_(1),
-      acceptor_(start_listening(io_, options_)),
+      listener_(io_, options_),
       signals_(io_, SIGTERM, SIGINT),
       farewell_(io_),
       programs_end_(io_),
+      pulse_(io_),
       commands_(commands),
       closer_(std::in_place, cluster_, io_,
               [this](const heist::CloseReport& report) { finish_drain(report); }),
@@ -104,8 +102,6 @@ Server::~Server() {
   cluster_.reset();
 }
 
-Server::Tcp::endpoint Server::endpoint() const { return acceptor_.local_endpoint(); }
-
 void Server::run() {
   while (!io_.stopped()) {
     try {
@@ -125,12 +121,13 @@ void Server::run() {
 bool Server::recover() {
   const bool full = reserve_.refill();
   if (reserve_.is_low()) connections_.evict_idle();
-  return accept() && full;
+  const bool beats = pulse_.beat();
+  return accept() && beats && full;
 }
 
 /// Accepts the next connection; false when that has to wait.
 bool Server::accept() {
-  if (accepting_ || !acceptor_.is_open()) return true;
+  if (accepting_ || !listener_.acceptor().is_open()) return true;
   if (Clock::now() < accept_again_) return false;
   accept_again_ = Clock::now() + retry_pause;
   try_to_accept();
@@ -141,16 +138,17 @@ bool Server::accept() {
 /// coroutine.
 void Server::try_to_accept() {
   try {
-    acceptor_.async_accept([this](const boost::system::error_code& error, Tcp::socket socket) {
-      on_accept(error, std::move(socket));
-    });
+    listener_.acceptor().async_accept(
+        [this](const boost::system::error_code& error, Stream::socket socket) {
+          on_accept(error, std::move(socket));
+        });
     accepting_ = true;
   } catch (const std::bad_alloc&) {
     accepting_ = false;
   }
 }
 
-void Server::on_accept(const boost::system::error_code& error, Tcp::socket socket) {
+void Server::on_accept(const boost::system::error_code& error, Stream::socket socket) {
   accepting_ = false;
   if (error) return;
   accept_again_ = {};
@@ -158,7 +156,7 @@ void Server::on_accept(const boost::system::error_code& error, Tcp::socket socke
 }
 
 /// Without memory for one more connection, that one is closed; accepting goes on.
-void Server::start_serving(Tcp::socket socket) {
+void Server::start_serving(Stream::socket socket) {
   try {
     asio::co_spawn(io_, serve(std::move(socket)), &log_failure);
   } catch (const std::exception&) {
@@ -166,7 +164,7 @@ void Server::start_serving(Tcp::socket socket) {
   }
 }
 
-asio::awaitable<void> Server::serve(Tcp::socket socket) {
+asio::awaitable<void> Server::serve(Stream::socket socket) {
   const SessionContext context{api_, options_.limits, names_, connections_};
   const auto session = std::make_shared<HttpSession>(std::move(socket), context);
   sessions_.insert(session);
@@ -203,6 +201,8 @@ void Server::on_signal(int number) {
   }
 }
 
+/// Results, polls and questions after the server's health are answered until it ends. New
+/// connections may wait for the next server where there is something that keeps them for it.
 void Server::start_drain(int signal_number) {
   draining_ = true;
   tell_stopping();
@@ -214,8 +214,7 @@ void Server::start_drain(int signal_number) {
   close_when_programs_ended();
   std::cout << "heistd: " << (signal_number == SIGTERM ? "SIGTERM" : "SIGINT")
             << ": draining for at most " << options_.drain_deadline.count() << " ms" << std::endl;
-  acceptor_.close();
-  for (const auto& session : sessions_) session->stop();
+  if (listener_.is_inherited()) listener_.close();
 }
 
 /// The agents close once they have nothing to run. So they are not told before the jobs that wait
@@ -274,6 +273,8 @@ void Server::say_farewell() {
             << " tasks ran, " << report_->aborted + report_->not_started << " dropped, "
             << report_->still_running << " still running)" << std::endl;
   signals_.cancel();
+  listener_.close();
+  for (const auto& session : sessions_) session->stop();
   farewell_.expires_after(farewell_time);
   farewell_.async_wait([this](const boost::system::error_code& error) {
     if (!error) io_.stop();

@@ -3,7 +3,6 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <heist/agent_cluster.hpp>
@@ -17,12 +16,15 @@
 #include <heistd/job_keeper.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/kind_table.hpp>
+#include <heistd/listening.hpp>
 #include <heistd/network_reserve.hpp>
 #include <heistd/observer.hpp>
 #include <heistd/options.hpp>
 #include <heistd/served_names.hpp>
+#include <heistd/service_pulse.hpp>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_set>
 
@@ -43,21 +45,19 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// The address it listens on, with the real port.
-  [[nodiscard]] boost::asio::ip::tcp::endpoint endpoint() const;
+  /// As of Listener::address().
+  [[nodiscard]] std::string address() const { return listener_.address(); }
 
   /// Serves until a signal ends it.   Blocks: until then.
   void run();
 
  private:
-  using Tcp = boost::asio::ip::tcp;
-
   bool recover();
   bool accept();
   void try_to_accept();
-  void on_accept(const boost::system::error_code& error, Tcp::socket socket);
-  void start_serving(Tcp::socket socket);
-  boost::asio::awaitable<void> serve(Tcp::socket socket);
+  void on_accept(const boost::system::error_code& error, Stream::socket socket);
+  void start_serving(Stream::socket socket);
+  boost::asio::awaitable<void> serve(Stream::socket socket);
   void await_signal();
   void on_signal(int number);
   void start_drain(int signal_number);
@@ -76,10 +76,11 @@ class Server {
   ClientTable clients_;
   Connections connections_;
   boost::asio::io_context io_;
-  Tcp::acceptor acceptor_;
+  Listener listener_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer farewell_;
   boost::asio::steady_timer programs_end_;
+  ServicePulse pulse_;
   const Commands& commands_;
   // Before the agents, whose malloc may leave no address space for the stack of its thread.
   std::optional<Closer> closer_;

@@ -1,6 +1,7 @@
 #include <sys/socket.h>
 #include <systemd/sd-daemon.h>
 
+#include <cstdint>
 #include <heistd/service_manager.hpp>
 #include <stdexcept>
 #include <string>
@@ -9,7 +10,7 @@ namespace heistd {
 namespace {
 
 bool is_listening(int descriptor, int family) {
-  return sd_is_socket_inet(descriptor, family, SOCK_STREAM, 1, 0) > 0;
+  return sd_is_socket(descriptor, family, SOCK_STREAM, 1) > 0;
 }
 
 }  // namespace
@@ -22,13 +23,20 @@ std::optional<InheritedSocket> take_inherited_socket() {
                              " sockets; heistd listens on one");
   }
   constexpr int first = SD_LISTEN_FDS_START;
-  using boost::asio::ip::tcp;
-  if (is_listening(first, AF_INET)) return InheritedSocket{tcp::v4(), first};
-  if (is_listening(first, AF_INET6)) return InheritedSocket{tcp::v6(), first};
+  for (const int family : {AF_INET, AF_INET6, AF_UNIX}) {
+    if (is_listening(first, family)) return InheritedSocket{Stream(family, 0), first};
+  }
   throw std::runtime_error(
-      "the service manager has passed something that is no listening TCP socket");
+      "the service manager has passed something that is no listening TCP or Unix socket");
 }
 
+std::chrono::microseconds watchdog_time() noexcept {
+  std::uint64_t microseconds = 0;
+  if (sd_watchdog_enabled(0, &microseconds) <= 0) return {};
+  return std::chrono::microseconds(microseconds);
+}
+
+void tell_alive() noexcept { sd_notify(0, "WATCHDOG=1"); }
 void tell_ready() { sd_notify(0, "READY=1"); }
 void tell_stopping() { sd_notify(0, "STOPPING=1"); }
 

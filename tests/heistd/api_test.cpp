@@ -195,11 +195,15 @@ TEST_F(ApiTest, stats_when_jobs_are_in_all_states_then_counted_by_level) {
   EXPECT_EQ(levels[2]["delayed"], 1);
 }
 
-TEST_F(ApiTest, post_when_shutting_down_then_503_and_healthz_says_so) {
+TEST_F(ApiTest, post_when_shutting_down_then_503_as_for_readyz_and_healthz_is_well) {
   const auto job = post("/jobs/digest");
+  for (const auto* path : {"/healthz", "/readyz"}) {
+    EXPECT_EQ(call("GET", path).json()["status"], "ok") << path;
+  }
   service.start_shutdown();
   EXPECT_EQ(call("POST", "/jobs/digest", "abc").error(), "shutting_down");
-  EXPECT_EQ(call("GET", "/healthz").status, 503U);
+  EXPECT_EQ(call("GET", "/readyz").error(), "shutting_down");
+  EXPECT_EQ(call("GET", "/healthz").json()["status"], "draining");
   EXPECT_EQ(state(job), "queued");
 }
 

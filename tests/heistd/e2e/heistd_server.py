@@ -140,12 +140,20 @@ class Raw:
 
 
 class Server:
-    """A heistd process on a port of its own."""
+    """A heistd process, on a port of its own unless told otherwise."""
 
-    def __init__(self, *options, environment=None, preexec=None, starter=(), descriptors=()):
+    def __init__(
+        self,
+        *options,
+        where=("--port", "0"),
+        environment=None,
+        preexec=None,
+        starter=(),
+        descriptors=(),
+    ):
         self.is_signalled = False
         self.process = subprocess.Popen(
-            [*starter, HEISTD, "--port", "0", "--agents", "2", *options],
+            [*starter, HEISTD, *where, "--agents", "2", *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env={**os.environ, **(environment or {})},
@@ -155,17 +163,21 @@ class Server:
         )
         self.lines = []
         self.raws = []
-        self.port = self._listening()
+        self.address = self._listening()
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
 
     def _listening(self):
-        """The port, from the first line but for notes."""
+        """The address, from the first line but for notes."""
         for line in self.process.stdout:
-            if "heistd listening on 127.0.0.1:" in line:
-                return int(line.rsplit(":", 1)[1])
+            if "heistd listening on " in line:
+                return line.split(" on ", 1)[1].strip()
             self.lines.append(line.rstrip())
         raise AssertionError(f"heistd did not start: {self.lines}")
+
+    @property
+    def port(self):
+        return int(self.address.rsplit(":", 1)[1])
 
     def _read(self):
         for line in self.process.stdout:

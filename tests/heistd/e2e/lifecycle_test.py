@@ -210,21 +210,22 @@ class Drain(DrainTest):
         self.assertTrue(self.server.said("0 jobs finished, 1 aborted"), self.server.lines)
 
     def test_drain_when_it_takes_time_then_new_jobs_are_refused_and_old_ones_shown(self):
-        held = [self.server.raw() for _ in range(2)]
-        for raw in held:
-            # Half a header: the connection is busy with a request, so it outlives the signal.
-            raw.send(b"POST /jobs/digest HTTP/1.1\r\nHost: localhost\r\n")
+        held = self.server.raw().head("GET", "/healthz")
+        self.assertEqual(held.reply().json["status"], "ok")
+        self.assertEqual(self.server.get("/readyz").json["status"], "ok")
+        job = self.server.accepted("/jobs/digest?priority=background&delay=3600000")
         thread, _ = self.costly_job(15 * MIB)
         until(self.running, "the job to run")
         self.server.signal()
         until(lambda: self.server.said("SIGTERM"), "the drain to begin")
-        self.assert_refused(
-            held[0].send(b"Content-Length: 0\r\n\r\n").reply(), 503, "shutting_down"
-        )
+        self.assertEqual(held.head("GET", "/healthz").reply().json["status"], "draining")
+        self.assert_refused(self.server.get("/readyz"), 503, "shutting_down")
+        self.assert_refused(self.server.post("/jobs/digest"), 503, "shutting_down")
+        self.assertIn(self.server.state(job), ("delayed", "aborted"))
         self.server.signal()
         until(lambda: self.server.said("a second signal"), "the second signal to be heard")
         self.assertEqual(self.server.ended(), 0)
-        self.assertTrue(self.server.said("0 jobs finished, 1 aborted"), self.server.lines)
+        self.assertTrue(self.server.said("0 jobs finished, 2 aborted"), self.server.lines)
         thread.join()
 
     def test_second_signal_when_there_are_many_jobs_then_all_are_aborted_step_by_step(self):

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 
 import heistd_server
-from heistd_server import PATIENCE, ServerTest
+from heistd_server import MIB, PATIENCE, ServerTest, until
 
 
 def starter(*sockets):
@@ -51,9 +51,37 @@ class InheritedSocket(ServerTest):
     def test_socket_when_it_is_none_that_heistd_can_use_then_says_so_and_ends(self):
         with listener() as one, listener() as other:
             self.assertIn("has passed 2 sockets", self.refused(one, other))
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+            self.assertIn("no listening TCP or Unix socket", self.refused(datagrams))
+
+    def test_socket_when_it_is_a_unix_socket_then_requests_that_came_before_are_served(self):
         with tempfile.TemporaryDirectory() as folder:
-            with listener(socket.AF_UNIX, os.path.join(folder, "socket")) as local:
-                self.assertIn("no listening TCP socket", self.refused(local))
+            path = os.path.join(folder, "socket")
+            with listener(socket.AF_UNIX, path) as passed, socket.socket(socket.AF_UNIX) as early:
+                early.connect(path)
+                early.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                server = self.start(starter=starter(passed), descriptors=(passed.fileno(),))
+                self.assertEqual(server.address, "unix:" + path)
+                early.settimeout(PATIENCE)
+                self.assertTrue(early.recv(64).startswith(b"HTTP/1.1 200"))
+                server.signal()
+                self.assertEqual(server.ended(), 0)
+                self.assertTrue(os.path.exists(path), "it is the manager's")
+
+    def test_drain_when_the_manager_has_the_socket_then_connections_wait_for_the_next_server(self):
+        with listener() as passed:
+            options = {"starter": starter(passed), "descriptors": (passed.fileno(),)}
+            server = self.start("--drain-deadline", "600000", **options)
+            server.accepted(f"/jobs/search?pattern={heistd_server.COSTLY}", heistd_server.costly_text(15 * MIB))
+            server.signal()
+            until(lambda: server.said("draining"), "the drain to begin")
+            with socket.create_connection(passed.getsockname()) as early:
+                early.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                server.signal()
+                self.assertEqual(server.ended(), 0)
+                self.start(**options)
+                early.settimeout(PATIENCE)
+                self.assertIn(b'"ok"', early.recv(4096))
 
 
 class Notes(ServerTest):
@@ -64,11 +92,19 @@ class Notes(ServerTest):
         self.addCleanup(self.manager.close)
         self.manager.settimeout(PATIENCE)
         self.manager.bind(os.path.join(folder.name, "notes"))
-        self.server = self.start(environment={"NOTIFY_SOCKET": self.manager.getsockname()})
+
+    def start_told(self, **environment):
+        server = self.start(environment={"NOTIFY_SOCKET": self.manager.getsockname(), **environment})
+        self.assertEqual(self.manager.recv(64), b"READY=1")
+        return server
+
+    def test_manager_when_its_watchdog_listens_then_it_hears_again_and_again(self):
+        self.start_told(WATCHDOG_USEC="20000")
+        for _ in range(3):
+            self.assertEqual(self.manager.recv(64), b"WATCHDOG=1")
 
     def test_manager_when_there_is_one_then_it_is_told_of_start_and_end(self):
-        self.assertEqual(self.manager.recv(64), b"READY=1")
-        self.server.signal()
+        self.start_told().signal()
         self.assertEqual(self.manager.recv(64), b"STOPPING=1")
 
 
