@@ -4,14 +4,10 @@
 #include <boost/algorithm/string/predicate.hpp>
 #include <heistd/client.hpp>
 #include <heistd/connections.hpp>
-#include <heistd/query.hpp>
 #include <new>
 
 namespace heistd {
 namespace {
-
-constexpr std::string_view token_characters =
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~+/=";
 
 std::string hash_of(std::string_view token) {
   std::string hash(EVP_MAX_MD_SIZE, '\0');
@@ -29,21 +25,6 @@ Refusal unauthorized(std::string message) {
 }
 
 }  // namespace
-
-std::variant<ClientSpec, std::string> parse_client_spec(std::string_view text) {
-  const auto name_end = text.find(':');
-  const auto token_end = text.rfind(':');
-  if (name_end == token_end) return std::string("must be NAME:TOKEN:CEILING");
-  const auto name = text.substr(0, name_end);
-  const auto token = text.substr(name_end + 1, token_end - name_end - 1);
-  const auto ceiling = heist::parse_task_priority(text.substr(token_end + 1));
-  if (!is_name(name)) return std::string("NAME must be 1 to 64 letters, digits, '.', '_' or '-'");
-  if (token.empty() || token.find_first_not_of(token_characters) != std::string_view::npos) {
-    return std::string("TOKEN must be letters, digits or any of -._~+/=");
-  }
-  if (!ceiling) return std::string("CEILING must be background, user-visible or user-blocking");
-  return ClientSpec{std::string(name), std::string(token), *ceiling};
-}
 
 Client::Client(std::string its_name, heist::TaskPriority its_ceiling, const Limits& limits,
                bool is_anonymous)
@@ -74,22 +55,38 @@ heist::TaskPriority Client::default_priority() const noexcept {
 }
 
 ClientTable::ClientTable(const std::vector<ClientSpec>& specs,
-                         std::optional<heist::TaskPriority> anonymous_ceiling,
-                         const Limits& limits) {
-  for (const auto& spec : specs) {
-    clients_.push_back(std::make_unique<Client>(spec.name, spec.ceiling, limits));
-    by_token_.emplace(hash_of(spec.token), clients_.back().get());
+                         std::optional<heist::TaskPriority> anonymous_ceiling, const Limits& limits)
+    : limits_(limits) {
+  if (anonymous_ceiling) {
+    clients_.push_back(std::make_unique<Client>("anonymous", *anonymous_ceiling, limits, true));
+    anonymous_ = clients_.back().get();
   }
-  if (!anonymous_ceiling) return;
-  clients_.push_back(std::make_unique<Client>("anonymous", *anonymous_ceiling, limits, true));
-  anonymous_ = clients_.back().get();
+  renew(specs);
+}
+
+void ClientTable::renew(const std::vector<ClientSpec>& specs) {
+  std::unordered_map<std::string, Client*> by_token;
+  for (const auto& spec : specs) {
+    auto* known = find(spec.name);
+    if (known == nullptr) {
+      clients_.push_back(std::make_unique<Client>(spec.name, spec.ceiling, limits_));
+      known = clients_.back().get();
+    }
+    by_token.emplace(hash_of(spec.token), known);
+  }
+  for (const auto& spec : specs) find(spec.name)->ceiling = spec.ceiling;
+  by_token_ = std::move(by_token);
+}
+
+Client* ClientTable::find(std::string_view name) const noexcept {
+  const auto found = std::ranges::find(clients_, name, [](auto& client) { return client->name; });
+  return found == clients_.end() ? nullptr : found->get();
 }
 
 bool ClientTable::set_operator(std::string_view name) noexcept {
-  const auto found = std::ranges::find(clients_, name, [](auto& client) { return client->name; });
-  if (found == clients_.end()) return false;
-  (*found)->is_operator = true;
-  return true;
+  auto* const client = find(name);
+  if (client != nullptr) client->is_operator = true;
+  return client != nullptr;
 }
 
 std::size_t ClientTable::unfinished_jobs() const noexcept {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <heist/priority.hpp>
 #include <heistd/budget.hpp>
+#include <heistd/client_spec.hpp>
 #include <heistd/job_counts.hpp>
 #include <heistd/job_store.hpp>
 #include <heistd/level_stats.hpp>
@@ -19,20 +20,9 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <variant>
 #include <vector>
 
 namespace heistd {
-
-/// A client as the operator names it: "NAME:TOKEN:CEILING".
-struct ClientSpec {
-  std::string name;
-  std::string token;
-  heist::TaskPriority ceiling = heist::TaskPriority::user_blocking;
-};
-
-/// The parsed text, or what is wrong with it.
-[[nodiscard]] std::variant<ClientSpec, std::string> parse_client_spec(std::string_view text);
 
 /// Everything that is one client's alone: no request can reach the jobs, signals or figures of
 /// another.
@@ -44,9 +34,9 @@ class Client {
          bool is_anonymous = false);
 
   const std::string name;
-  const heist::TaskPriority ceiling;
-  const bool anonymous;      ///< it is everybody who shows no token
-  bool is_operator = false;  ///< it may see what all clients do
+  heist::TaskPriority ceiling;  ///< of what it asks for from now on
+  const bool anonymous;         ///< it is everybody who shows no token
+  bool is_operator = false;     ///< it may see what all clients do
   const std::shared_ptr<Budget> budget;
   JobStore jobs;
   SignalGroups signals;
@@ -83,6 +73,15 @@ class ClientTable {
   ClientTable(const std::vector<ClientSpec>& specs,
               std::optional<heist::TaskPriority> anonymous_ceiling, const Limits& limits);
 
+  /// From now on these are the clients, with these tokens and ceilings. Those that are gone have no
+  /// token any more; what they have asked for goes on, and is there when they come again.
+  ///
+  /// Errors: std::bad_alloc; then all tokens and ceilings are as they were.
+  void renew(const std::vector<ClientSpec>& specs);
+
+  /// Null when there is none of that name.
+  [[nodiscard]] Client* find(std::string_view name) const noexcept;
+
   /// Has the client of that name see what all do; false when there is none.
   bool set_operator(std::string_view name) noexcept;
 
@@ -98,6 +97,7 @@ class ClientTable {
   [[nodiscard]] std::size_t unfinished_jobs() const noexcept;
 
  private:
+  const Limits limits_;
   std::vector<std::unique_ptr<Client>> clients_;
   Client* anonymous_ = nullptr;
   /// By the token's SHA-256, so that the time a look-up takes says nothing about tokens.

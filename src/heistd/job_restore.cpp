@@ -34,12 +34,6 @@ std::chrono::milliseconds backoff(Attempt attempts, std::size_t chance) {
   return pause + std::chrono::milliseconds(chance % static_cast<std::size_t>(pause.count()));
 }
 
-Client* find_client(const ClientTable& clients, const std::string& name) {
-  const auto found =
-      std::ranges::find(clients.all(), name, [](const auto& client) { return client->name; });
-  return found == clients.all().end() ? nullptr : found->get();
-}
-
 JobRequest request_of(const StoredJob& job, const Kind& kind) {
   JobRequest request;
   request.kind = &kind;
@@ -74,7 +68,7 @@ class Restore {
 
  private:
   void restore(const StoredSignal& signal) {
-    if (auto* const client = find_client(clients_, signal.client)) {
+    if (auto* const client = clients_.find(signal.client)) {
       const auto group = client->signals.find_or_make(signal.name, signal.priority);
       if (group) group->was_put = signal.was_put;
     }
@@ -95,7 +89,7 @@ class Restore {
     const auto total = said(journal_.count(Which::unfinished));
     std::size_t seen = 0;
     each(Which::unfinished, [&](const StoredJob& job) {
-      auto* const client = find_client(clients_, job.client);
+      auto* const client = clients_.find(job.client);
       const auto* const kind = kinds_.find(job.kind);
       if (client == nullptr || kind == nullptr) {
         ++restored_.left;
@@ -112,7 +106,7 @@ class Restore {
   void restore_finished() {
     std::map<Client*, std::vector<StoredJob>> finished;
     each(Which::finished, [&](const StoredJob& job) {
-      if (auto* const client = find_client(clients_, job.client)) finished[client].push_back(job);
+      if (auto* const client = clients_.find(job.client)) finished[client].push_back(job);
     });
     for (auto& [client, jobs] : finished) restore_newest(*client, std::move(jobs));
   }

@@ -3,7 +3,6 @@
 #include <heistd/max_wait_option.hpp>
 #include <heistd/options.hpp>
 #include <heistd/served_names.hpp>
-#include <set>
 #include <utility>
 
 namespace heistd {
@@ -155,7 +154,7 @@ void add_limits(CLI::App& app, Limits& limits) {
            1, most_bytes);
 }
 
-void add_clients(CLI::App& app, Raw& raw) {
+void add_clients(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--client", raw.clients,
                  "A client that shows the token, and its highest priority; may be repeated. In the "
                  "environment, HEISTD_CLIENTS holds a list of them with commas")
@@ -163,6 +162,10 @@ void add_clients(CLI::App& app, Raw& raw) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->envname("HEISTD_CLIENTS");
+  app.add_option("--client-file", options.client_file,
+                 "A file of more of them, one to a line, which SIGHUP reads again")
+      ->type_name("PATH")
+      ->default_str("");
   app.add_option("--anonymous-ceiling", raw.anonymous_ceiling,
                  "Highest priority without a token; none refuses such requests")
       ->check(CLI::IsMember({"none", "background", "user-visible", "user-blocking"}));
@@ -189,17 +192,16 @@ void add_commands(CLI::App& app, CommandLimits& limits, Raw& raw) {
 }
 
 void read_clients(const Raw& raw, Options& options) {
-  std::set<std::string> names{"anonymous"};
-  std::set<std::string> tokens;
   for (const auto& text : raw.clients) {
     auto parsed = parse_client_spec(text);
-    // The text is not repeated: it may hold a token.
     if (const auto* error = std::get_if<std::string>(&parsed)) refuse("--client", *error);
-    auto& spec = std::get<ClientSpec>(parsed);
-    if (!names.insert(spec.name).second) refuse("--client", "NAME is taken: " + spec.name);
-    if (!tokens.insert(spec.token).second) refuse("--client", "two clients have one TOKEN");
-    options.clients.push_back(std::move(spec));
+    options.listed_clients.push_back(std::get<ClientSpec>(std::move(parsed)));
   }
+  auto clients = read_clients(options.listed_clients, options.client_file);
+  if (const auto* error = std::get_if<std::string>(&clients)) {
+    refuse(options.client_file.empty() ? "--client" : "--client-file", *error);
+  }
+  options.clients = std::get<std::vector<ClientSpec>>(std::move(clients));
   options.anonymous_ceiling = heist::parse_task_priority(raw.anonymous_ceiling);
 }
 
@@ -253,7 +255,7 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv,
   add_data(app, options);
   add_connections(app, options.limits);
   add_limits(app, options.limits);
-  add_clients(app, raw);
+  add_clients(app, options, raw);
   add_observation(app, options);
   add_commands(app, options.command_limits, raw);
   try {

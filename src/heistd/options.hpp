@@ -24,7 +24,9 @@ struct Options {
   heist::MaxWait max_wait;         ///< of jobs and their chunks
   Limits limits;
   std::string data;  ///< the directory of the journal; empty: jobs end with the server
-  std::vector<ClientSpec> clients;
+  std::vector<ClientSpec> listed_clients;  ///< on the command line
+  std::string client_file;                 ///< of more of them; empty: none
+  std::vector<ClientSpec> clients;         ///< of both, at the start
   /// Empty: requests without a token are refused.
   std::optional<heist::TaskPriority> anonymous_ceiling = heist::TaskPriority::user_blocking;
   std::string operator_name;  ///< of the client that may see what all do; empty: none may

@@ -76,6 +76,7 @@ Server::Server(Options options, const KindTable& kinds, const Commands& commands
                 cluster_->size(), BlockDisposal(cluster_->scheduler()), io_.get_executor()),
       api_(kinds, clients_, service_, *observer_, options_.limits),
       names_(options_.hosts) {
+  if (!options_.client_file.empty()) signals_.add(SIGHUP);
   if (!options_.operator_name.empty()) clients_.set_operator(options_.operator_name);
   if (options_.report_tasks_over.count() > 0)
     watchdog_.emplace(*cluster_, heist::WatchdogOptions{.limit = options_.report_tasks_over});
@@ -189,7 +190,9 @@ void Server::await_signal() {
 
 void Server::on_signal(int number) {
   try {
-    if (!draining_) {
+    if (number == SIGHUP) {
+      renew_clients();
+    } else if (!draining_) {
       start_drain(number);
     } else if (!drained_) {
       std::cout << "heistd: a second signal: aborting " << clients_.unfinished_jobs() << " jobs"
@@ -199,6 +202,19 @@ void Server::on_signal(int number) {
   } catch (const std::exception& error) {
     std::cerr << "heistd: " << error.what() << std::endl;
   }
+}
+
+/// A file that is wrong changes nothing. It is small, so the network waits for it.
+void Server::renew_clients() {
+  const auto clients = read_clients(options_.listed_clients, options_.client_file);
+  if (const auto* error = std::get_if<std::string>(&clients)) {
+    std::cerr << "heistd: SIGHUP: --client-file: " << *error << "; the clients stay as they were"
+              << std::endl;
+    return;
+  }
+  clients_.renew(std::get<std::vector<ClientSpec>>(clients));
+  std::cout << "heistd: SIGHUP: the clients are those of " << options_.client_file << " by now"
+            << std::endl;
 }
 
 /// Results, polls and questions after the server's health are answered until it ends. New

@@ -60,6 +60,7 @@ class Server {
   boost::asio::awaitable<void> serve(Stream::socket socket);
   void await_signal();
   void on_signal(int number);
+  void renew_clients();
   void start_drain(int signal_number);
   void close_when_programs_ended();
   void restore(const KindTable& kinds);

@@ -43,7 +43,7 @@ class Start(ServerTest):
             (("--max-body", "1GB", "--max-queued-bytes", "1MB"), "--max-queued-bytes"),
             (("--client", "alice:token"), "--client"),
             (("--client", "anonymous:token:background"), "--client"),
-            (("--client", "a:t:background", "--client", "a:u:background"), "--client"),
+            (("--client", "a:t:background", "--client", "a:u:user-visible"), "--client"),
             (("--client", "a:t:background", "--client", "b:t:background"), "--client"),
             (("--anonymous-ceiling", "urgent"), "--anonymous-ceiling"),
             (("--max-wait", "background"), "--max-wait"),
@@ -155,7 +155,7 @@ class Drain(DrainTest):
         self.assertTrue(self.server.said("SIGTERM"), self.server.lines)
         self.assertTrue(self.server.said("0 jobs finished, 0 aborted"), self.server.lines)
 
-    def test_sighup_when_the_terminal_closes_then_goes_on(self):
+    def test_sighup_when_there_is_no_client_file_then_goes_on(self):
         self.server.signal(signal.SIGHUP)
         self.assertEqual(self.server.get("/healthz").status, 200)
 
