@@ -18,6 +18,9 @@
 
 namespace heistd {
 
+/// Why a job was aborted that its client has deleted.
+inline constexpr std::string_view job_deleted = "the job was deleted";
+
 /// Posts jobs on the agents and keeps their records.
 ///
 /// Thread: the network's, which runs the io_context.
@@ -26,8 +29,7 @@ class JobService {
   using Network = boost::asio::io_context::executor_type;
 
   /// With a keeper, jobs begin and end when a journal has it; it lives longer than this.
-  JobService(heist::Scheduler scheduler, const Network& network,
-             JobKeeper* keeper = nullptr) noexcept
+  JobService(heist::Scheduler scheduler, const Network& network, JobKeeper* keeper = nullptr)
       : scheduler_(std::move(scheduler)), network_(network), keeper_(keeper) {}
 
   /// Null without a journal that lasts.
@@ -86,6 +88,13 @@ class JobService {
                                                                std::string_view name,
                                                                heist::TaskPriority priority);
 
+  /// Why a signal of that name cannot be made; nothing when it can, is there already, or has no
+  /// name.
+  ///
+  /// Errors: 503 "too_many_signals".
+  [[nodiscard]] static std::optional<Refusal> refuse_signal(const Client& client,
+                                                            std::string_view name);
+
   /// From now on every new job is refused.
   void start_shutdown() noexcept { shutting_down_ = true; }
   [[nodiscard]] bool shutting_down() const noexcept { return shutting_down_; }
@@ -93,6 +102,10 @@ class JobService {
   /// Aborts a batch of jobs, of any clients; says how many, which is none when all have ended.
   /// `reason` is a text that is always there.
   std::size_t abort_some(const ClientTable& clients, std::string_view reason);
+
+  /// Whether jobs wait for something besides an agent. Unless they are aborted, they go on later,
+  /// though the agents may have nothing to run now.
+  [[nodiscard]] bool do_jobs_wait() const noexcept { return waiting_->any(); }
 
   /// Jobs that have finished since the start, whatever way but by an abort.
   [[nodiscard]] std::size_t finished_count() const noexcept { return finished_; }
@@ -126,6 +139,7 @@ class JobService {
   heist::Scheduler scheduler_;
   Network network_;
   JobKeeper* const keeper_;
+  const std::shared_ptr<WaitingJobs> waiting_ = std::make_shared<WaitingJobs>();
   std::size_t finished_ = 0;
   bool shutting_down_ = false;
 };

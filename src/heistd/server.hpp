@@ -10,7 +10,6 @@
 #include <heistd/api.hpp>
 #include <heistd/client.hpp>
 #include <heistd/closer.hpp>
-#include <heistd/commands/commands.hpp>
 #include <heistd/connections.hpp>
 #include <heistd/http_session.hpp>
 #include <heistd/job_keeper.hpp>
@@ -36,11 +35,10 @@ namespace heistd {
 /// run().
 class Server {
  public:
-  /// Starts to listen. Signals are heard from now on. The kinds and commands live longer than
-  /// the server.
+  /// Starts to listen. Signals are heard from now on. The kinds live longer than the server.
   ///
   /// Errors: std::system_error when the address cannot be had.
-  Server(Options options, const KindTable& kinds, const Commands& commands);
+  Server(Options options, const KindTable& kinds);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -62,10 +60,10 @@ class Server {
   void on_signal(int number);
   void renew_clients();
   void start_drain(int signal_number);
-  void close_when_programs_ended();
+  void close_when_no_job_waits();
   void restore(const KindTable& kinds);
   void abort_jobs();
-  void await_ends();
+  void await_journal();
   void finish_drain(const heist::CloseReport& report);
   void say_farewell();
   void end_when_quiet();
@@ -80,9 +78,8 @@ class Server {
   Listener listener_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer farewell_;
-  boost::asio::steady_timer programs_end_;
   ServicePulse pulse_;
-  const Commands& commands_;
+  boost::asio::steady_timer waits_end_;
   // Before the agents, whose malloc may leave no address space for the stack of its thread.
   std::optional<Closer> closer_;
   std::optional<heist::AgentCluster> cluster_;
@@ -103,7 +100,8 @@ class Server {
   Clock::time_point drain_start_;
   std::size_t finished_before_drain_ = 0;
   std::size_t aborted_by_drain_ = 0;
-  Clock::time_point ends_awaited_until_;
+  std::size_t awaited_ = 0;             ///< answers of the journal, when that was looked at last
+  Clock::time_point journal_patience_;  ///< how long the next of them may take
   std::optional<heist::CloseReport> report_;  ///< once the agents have closed
 };
 
