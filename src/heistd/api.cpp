@@ -201,7 +201,7 @@ std::variant<Reply, Waiting> Api::accepted(Client& client, std::shared_ptr<Job> 
 
 Reply Api::waited(const Job& job) const {
   const auto& end = job.end();
-  if (end.state == JobState::failed) {
+  if (end.state == JobState::failed || end.state == JobState::dead) {
     return with_location(undone_reply(job, end.failure ? 422 : 503), job);
   }
   if (end.state == JobState::aborted) {

@@ -18,7 +18,7 @@
 
 namespace heistd {
 
-enum class JobState : std::uint8_t { delayed, queued, running, done, failed, aborted };
+enum class JobState : std::uint8_t { delayed, queued, running, done, failed, aborted, dead };
 
 [[nodiscard]] constexpr std::string_view to_string(JobState state) noexcept {
   switch (state) {
@@ -34,9 +34,20 @@ enum class JobState : std::uint8_t { delayed, queued, running, done, failed, abo
       return "failed";
     case JobState::aborted:
       return "aborted";
+    case JobState::dead:
+      return "dead";
   }
   return "invalid";
 }
+
+/// How often a job was started, as its journal has counted that.
+struct Attempts {
+  Attempt latest = 0;    ///< the number of the latest one; none without a journal that lasts
+  Attempt forgiven = 0;  ///< how many do not count any more
+  Attempt most = 1;      ///< that may count
+
+  [[nodiscard]] Attempt counted() const noexcept { return latest - forgiven; }
+};
 
 /// What a client may see of its job.   Thread: the network's.
 class Job {
@@ -52,7 +63,7 @@ class Job {
   std::shared_ptr<SignalGroup> group;                 ///< of signal_name, or null
   std::shared_ptr<JobProgress> progress;
   Clock::time_point runnable_at;
-  Attempt attempt = 0;  ///< that the journal has counted; none without a journal that lasts
+  Attempts attempts;
 
   /// What only an unfinished job has.
   struct Unfinished {
@@ -61,7 +72,9 @@ class Job {
     std::optional<SignalGroup::Jobs::iterator> place_in_group;
     JobCounts::Place place_in_counts;
     bool counted = false;
-    heist::TaskController controller;  ///< of this job alone
+    bool begun = false;  ///< the latest attempt: the journal has counted it, and not heard its end
+    std::unique_ptr<const JobFailure> last_failure;  ///< of an earlier attempt, or null
+    heist::TaskController controller;                ///< of this job alone
   };
   std::optional<Unfinished> unfinished;
 
@@ -74,12 +87,14 @@ class Job {
   [[nodiscard]] JobState state() const noexcept;
   [[nodiscard]] bool finished() const noexcept { return end_.has_value(); }
 
-  /// Of a finished job. `abort_reason` says who aborted it, in a text that is always there.
+  /// Of a finished job; times are its last attempt's. `abort_reason` says who aborted it, in a text
+  /// that is always there.
   struct End {
     JobState state;
     JobTimes times;
     std::shared_ptr<const JobResult> result = nullptr;
-    std::optional<JobFailure> failure = {};  ///< of a failed job; none when memory ran out
+    /// Of a dead job, and of a failed one unless memory ran out.
+    std::optional<JobFailure> failure = {};
     std::string_view abort_reason = {};
   };
   [[nodiscard]] const End& end() const noexcept { return *end_; }

@@ -101,13 +101,13 @@ class Opening final : public Endeavour {
 /// A result, or the error of an attempt that no other one would change.
 using StoredEnd = std::variant<StoredResult, StoredError>;
 
+StoredError to_stored(const JobFailure& failure) { return {failure.code(), failure.what()}; }
+
 StoredEnd stored_end(const JobOutcome& outcome) {
   if (const auto* result = std::get_if<std::shared_ptr<const JobResult>>(&outcome)) {
     return to_stored(**result);
   }
-  if (const auto* failure = std::get_if<JobFailure>(&outcome)) {
-    return StoredError{failure->code(), failure->what()};
-  }
+  if (const auto* failure = std::get_if<JobFailure>(&outcome)) return to_stored(*failure);
   return StoredError{"out_of_memory", "the server had no memory left for this"};
 }
 
@@ -139,6 +139,46 @@ class Ending final : public Endeavour {
   const JobKeeper::Stored stored_;
 };
 
+/// Ends an attempt, and reads what has become of the job.
+class Retrying final : public Endeavour {
+ public:
+  Retrying(const JobKeeper& keeper, const JobKeeper::Network& network, JobId id, Attempt attempt,
+           StoredError why, std::chrono::milliseconds pause, JobKeeper::Retold retold)
+      : Endeavour(keeper, network),
+        id_(std::move(id)),
+        attempt_(attempt),
+        why_(std::move(why)),
+        pause_(pause),
+        retold_(std::move(retold)) {}
+
+ private:
+  void ask() override {
+    if (!is_stored_) {
+      when(journal().fail(id_, attempt_, why_, pause_), [this](JobJournal::Effect /*effect*/) {
+        is_stored_ = true;
+        go();
+      });
+    } else if (!is_found_) {
+      when(journal().find(id_), [this](std::optional<StoredJob> job) {
+        is_found_ = true;
+        job_ = std::move(job);
+        go();
+      });
+    } else {
+      retold_(job_);
+    }
+  }
+
+  const JobId id_;
+  const Attempt attempt_;
+  const StoredError why_;
+  const std::chrono::milliseconds pause_;
+  const JobKeeper::Retold retold_;
+  bool is_stored_ = false;
+  bool is_found_ = false;
+  std::optional<StoredJob> job_;
+};
+
 }  // namespace
 
 void JobKeeper::open(const JobId& id, std::size_t payload_bytes, Opened opened) {
@@ -154,6 +194,18 @@ void JobKeeper::end(const JobId& id, Attempt attempt, const JobOutcome& outcome,
       std::make_shared<Ending>(*this, network_, id, attempt, stored_end(outcome), std::move(told));
   ++ends_under_way_;
   ending->go();
+}
+
+void JobKeeper::retry(const JobId& id, Attempt attempt, const JobFailure& why,
+                      std::chrono::milliseconds pause, Retold retold) {
+  auto counted = [this, retold = std::move(retold)](const std::optional<StoredJob>& job) {
+    retold(job);
+    --ends_under_way_;
+  };
+  const auto retrying = std::make_shared<Retrying>(*this, network_, id, attempt, to_stored(why),
+                                                   pause, std::move(counted));
+  ++ends_under_way_;
+  retrying->go();
 }
 
 void JobKeeper::abort(const JobId& id) { static_cast<void>(journal_.abort(id)); }

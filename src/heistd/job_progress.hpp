@@ -34,6 +34,11 @@ class JobProgress {
     return !queue_delay_.compare_exchange_strong(expected, never, heist::detail::sync::relaxed,
                                                  heist::detail::sync::relaxed);
   }
+  /// The network, once a run of the job is over: it waits for another one.
+  void wait_again() noexcept {
+    queue_delay_.store(waits, heist::detail::sync::relaxed);
+    part_done_.store(waits, heist::detail::sync::relaxed);
+  }
   /// Nothing before the first chunk.
   [[nodiscard]] std::optional<std::chrono::nanoseconds> queue_delay() const noexcept {
     const auto count = queue_delay_.load(heist::detail::sync::relaxed);

@@ -84,6 +84,17 @@ Result<JobRequest> read_job_request(const Kind& kind, const Target& target, cons
   return request;
 }
 
+JobRequest request_of(const StoredJob& job, const Kind& kind) {
+  JobRequest request;
+  request.kind = &kind;
+  request.parameters = Parameters(job.parameters.begin(), job.parameters.end());
+  request.priority = job.priority;
+  request.delay = job.delay;
+  request.signal_name = job.signal_name;
+  request.max_attempts = job.max_attempts;
+  return request;
+}
+
 Result<heist::TaskPriority> read_signal_priority(const Target& target, const Client& client) {
   QueryReader query(target);
   const auto priority = read_priority(query, client);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <heist/priority.hpp>
 #include <heistd/client.hpp>
+#include <heistd/journal/job_record.hpp>
 #include <heistd/kind.hpp>
 #include <heistd/limits.hpp>
 #include <heistd/query.hpp>
@@ -22,6 +23,9 @@ struct JobRequest {
   bool wait = false;
   std::uint32_t max_attempts = default_max_attempts;
 };
+
+/// What a journal's job asks for; its delay is what is left of that.   Errors: std::bad_alloc.
+[[nodiscard]] JobRequest request_of(const StoredJob& job, const Kind& kind);
 
 /// Reads the parameters of a job: priority, delay, signal, wait, and those of its kind.
 ///

@@ -6,6 +6,7 @@
 #include <exception>
 #include <heist/promise.hpp>
 #include <heist/scheduler.hpp>
+#include <heistd/backoff.hpp>
 #include <heistd/client.hpp>
 #include <heistd/job.hpp>
 #include <heistd/job_keeper.hpp>
@@ -26,8 +27,7 @@ class JobService {
   using Network = boost::asio::io_context::executor_type;
 
   /// With a keeper, jobs begin and end when a journal has it; it lives longer than this.
-  JobService(heist::Scheduler scheduler, const Network& network,
-             JobKeeper* keeper = nullptr) noexcept
+  JobService(heist::Scheduler scheduler, const Network& network, JobKeeper* keeper = nullptr)
       : scheduler_(std::move(scheduler)), network_(network), keeper_(keeper) {}
 
   /// Null without a journal that lasts.
@@ -106,13 +106,18 @@ class JobService {
                                                std::size_t bytes);
   static void enter(Client& client, const std::shared_ptr<Job>& job, bool has_delay);
   static void leave(Client& client, Job& job);
+  static void count_in(Job& job, bool has_delay);
+  static void count_out(Job& job);
   static void take_back(Client& client, Job& job);
   void post(Client& client, Job& job, const JobRequest& request, Blocks body,
             Budget::Ticket ticket);
   StartGate gate_for(Client& client, const Job& job, const Parameters& parameters);
   void open(Client& client, const JobId& id, const Parameters& parameters,
             std::shared_ptr<GateOpener> opener);
+  static bool is_last(const Job& job, const JobEnd& end);
   void tell_end(Client& client, const Job& job, JobEnd end);
+  void tell_retry(Client& client, const Job& job, const JobFailure& why, const JobTimes& times);
+  void try_again(Client& client, Job& job, const StoredJob& stored);
   void tell_abort(const Job& job);
   void abort_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);
   void follow_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);
@@ -126,6 +131,7 @@ class JobService {
   heist::Scheduler scheduler_;
   Network network_;
   JobKeeper* const keeper_;
+  Backoff backoff_;
   std::size_t finished_ = 0;
   bool shutting_down_ = false;
 };

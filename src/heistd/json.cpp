@@ -30,6 +30,7 @@ Json level_json(heist::TaskPriority priority, const LevelStats& level, const Dep
           {"delayed", depth.delayed},
           {"done", level.done},
           {"failed", level.failed},
+          {"retried", level.retried},
           {"aborted", level.aborted},
           {"queue_delay_us", histogram_json(level.queue_delay)},
           {"run_time_us", histogram_json(level.run_time)},
@@ -37,8 +38,12 @@ Json level_json(heist::TaskPriority priority, const LevelStats& level, const Dep
           {"longest_chunk_us", microseconds(level.longest_chunk)}};
 }
 
+Json failure_json(const JobFailure& failure) {
+  return {{"code", failure.code()}, {"message", failure.what()}};
+}
+
 Json error_of(const Job::End& end) {
-  if (end.failure) return {{"code", end.failure->code()}, {"message", end.failure->what()}};
+  if (end.failure) return failure_json(*end.failure);
   if (end.state == JobState::failed) return error_json(out_of_memory())["error"];
   return {{"code", "aborted"}, {"message", end.abort_reason}};
 }
@@ -52,6 +57,16 @@ void add_times(Json& json, const Job& job) {
   if (!known || !job.end().times.chunked) return;
   json["chunks"] = job.end().times.chunks;
   json["longest_chunk_us"] = microseconds(job.end().times.longest);
+}
+
+/// What only a journal knows.
+void add_attempts(Json& json, const Job& job) {
+  if (job.attempts.latest == 0) return;
+  json["attempts"] = job.attempts.counted();
+  json["max_attempts"] = job.attempts.most;
+  if (job.unfinished && job.unfinished->last_failure) {
+    json["last_error"] = failure_json(*job.unfinished->last_failure);
+  }
 }
 
 void add_outcome(Json& json, const Job& job) {
@@ -100,6 +115,7 @@ Json job_json(const Job& job) {
                {"bytes", job.bytes}};
   if (!job.signal_name.empty()) json["signal"] = job.signal_name;
   add_times(json, job);
+  add_attempts(json, job);
   json["links"] = {{"self", "/jobs/" + job.id}};
   if (job.finished()) add_outcome(json, job);
   return json;

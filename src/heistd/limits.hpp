@@ -45,7 +45,7 @@ inline constexpr std::chrono::microseconds chunk_budget{500};
 /// What an unfinished job takes besides its bytes: its records, its signal, its task and its
 /// coroutine.
 inline constexpr std::size_t job_bytes = 4 * kib;
-/// Attempts of a job that end with their process.
+/// Starts of a job that end with their process, or fail for a while.
 inline constexpr std::uint32_t default_max_attempts = 3;
 inline constexpr std::uint32_t most_max_attempts = 100;
 inline constexpr std::chrono::milliseconds max_delay = std::chrono::hours(24);

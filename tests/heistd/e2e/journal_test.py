@@ -113,7 +113,8 @@ class Journal(ServerTest):
         self.restart()
         self.assertTrue(self.server.said("1 have had their last attempt"))
         ended = self.server.get(job).json
-        self.assertEqual((ended["state"], ended["error"]["code"]), ("failed", "attempt_lost"))
+        self.assertEqual((ended["state"], ended["error"]["code"]), ("dead", "attempt_lost"))
+        self.assertEqual((ended["attempts"], ended["max_attempts"]), (1, 1))
 
     def test_end_of_the_server_keeps_jobs_and_takes_no_attempt(self):
         delayed = self.server.accepted("/jobs/digest?delay=3600000")
