@@ -1,4 +1,4 @@
-#include <heistd/api.hpp>
+#include <heistd/api_storing.hpp>
 #include <heistd/job_request.hpp>
 #include <heistd/json.hpp>
 #include <heistd/memory_reserve.hpp>
@@ -7,25 +7,6 @@
 
 namespace heistd {
 namespace {
-
-Reply json_reply(unsigned status, const Json& json) {
-  Reply reply;
-  reply.status = status;
-  reply.body = {dump(json)};
-  return reply;
-}
-
-Reply job_reply(unsigned status, const Job& job) {
-  Reply reply;
-  reply.status = status;
-  reply.body = MemoryReserve::guard([&job] { return render(job); });
-  return reply;
-}
-
-Reply with_location(Reply reply, const Job& job) {
-  reply.headers.emplace_back("Location", "/jobs/" + job.id);
-  return reply;
-}
 
 Reply bytes_reply(const BytesResult& result) {
   Reply reply;
@@ -101,11 +82,19 @@ Result<Api::Step> Api::handle(const RequestHead& head, Unchecked unchecked) {
   if (is_observation(route->resource)) {
     return observe(*route, *target, **client);
   }
+  if (route->resource == Resource::jobs) return list(*target, **client);
+  if (route->resource == Resource::job_requeue) return requeue(*route, *target, **client);
   if (service_.keeper() != nullptr && route->method != Method::get) {
     return store_change(*route, *target, **client);
   }
   if (route->method == Method::put) return as_step(put_signal(*route, *target, **client));
   if (auto refusal = QueryReader(*target).finish()) return std::move(*refusal);
+  if (route->resource == Resource::job && service_.keeper() != nullptr &&
+      !service_.find(**client, route->name)) {
+    return Step(find_stored(route->name, **client, [client = *client](const StoredJob& job) {
+      return Outcome(summary_reply(200, summary_of(job, *client)));
+    }));
+  }
   return as_step(handle_plain(*route, **client));
 }
 
@@ -178,7 +167,7 @@ Result<Api::Step> Api::observe(const Route& route, const Target& target, const C
   return as_observing(observer_.metrics(job_figures(clients_)));
 }
 
-std::variant<Reply, Waiting, Storing> Api::finish(Upload upload) {
+Api::Outcome Api::finish(Upload upload) {
   if (service_.keeper() != nullptr) {
     auto stored = store(std::move(upload));
     return stored ? std::move(*stored) : make_reply(stored.error());
@@ -187,29 +176,26 @@ std::variant<Reply, Waiting, Storing> Api::finish(Upload upload) {
   const bool wait = upload.request().wait;
   auto job = upload.submit(service_);
   if (!job) return make_reply(job.error());
-  auto answer = accepted(client, std::move(*job), wait, upload.take_wait());
-  return std::visit(
-      [](auto&& step) -> std::variant<Reply, Waiting, Storing> { return std::move(step); },
-      std::move(answer));
+  return accepted(client, std::move(*job), wait, upload.take_wait());
 }
 
-std::variant<Reply, Waiting> Api::accepted(Client& client, std::shared_ptr<Job> job, bool wait,
-                                           Quota::Share share) {
+Api::Outcome Api::accepted(Client& client, std::shared_ptr<Job> job, bool wait,
+                           Quota::Share share) {
   if (wait) return Waiting{&client, std::move(job), std::move(share)};
-  return with_location(job_reply(202, *job), *job);
+  return with_location(job_reply(202, *job), job->id);
 }
 
 Reply Api::waited(const Job& job) const {
   const auto& end = job.end();
   if (end.state == JobState::failed || end.state == JobState::dead) {
-    return with_location(undone_reply(job, end.failure ? 422 : 503), job);
+    return with_location(undone_reply(job, end.failure ? 422 : 503), job.id);
   }
   if (end.state == JobState::aborted) {
-    return with_location(undone_reply(job, service_.shutting_down() ? 503 : 409), job);
+    return with_location(undone_reply(job, service_.shutting_down() ? 503 : 409), job.id);
   }
   const auto* const bytes = std::get_if<BytesResult>(end.result.get());
-  if (bytes == nullptr) return with_location(job_reply(200, job), job);
-  auto reply = with_location(bytes_reply(*bytes), job);
+  if (bytes == nullptr) return with_location(job_reply(200, job), job.id);
+  auto reply = with_location(bytes_reply(*bytes), job.id);
   reply.headers.emplace_back("Heistd-Queue-Delay-Us", microseconds(end.times.queue_delay));
   reply.headers.emplace_back("Heistd-Run-Time-Us", microseconds(end.times.run));
   return reply;
@@ -227,7 +213,7 @@ Api::Handled Api::health(const Target& target) const {
 
 Api::Handled Api::job(const Route& route, Client& client) {
   const auto job = service_.find(client, route.name);
-  if (!job) return not_found("this client has no such job");
+  if (!job) return no_such_job();
   if (route.method == Method::erase) return erase_job(*job, client);
   return job_reply(200, *job);
 }
@@ -243,7 +229,7 @@ Api::Handled Api::erase_job(Job& job, Client& client) {
 
 Api::Handled Api::job_result(const Route& route, Client& client) {
   const auto job = service_.find(client, route.name);
-  if (!job) return not_found("this client has no such job");
+  if (!job) return no_such_job();
   if (!job->finished()) return Refusal{409, "not_finished", "the job has not finished yet"};
   if (!job->end().result) {
     return Refusal{409, "no_result", "the job is " + std::string(to_string(job->state()))};

@@ -6,6 +6,7 @@
 #include <heistd/connections.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/kind_table.hpp>
+#include <heistd/list_cursor.hpp>
 #include <heistd/observer.hpp>
 #include <heistd/query.hpp>
 #include <heistd/reply.hpp>
@@ -15,6 +16,7 @@
 #include <optional>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace heistd {
 
@@ -48,10 +50,11 @@ struct Observing {
   std::shared_ptr<Observation> observation;
 };
 
-/// The journal is to have it before it takes effect.
+/// The journal is to have it before it takes effect, or knows the answer.
 struct Storing {
   heist::Promise<void> answered;
-  std::function<std::variant<Reply, Waiting>()> then;  ///< once the journal has answered
+  /// Once the journal has answered.
+  std::function<std::variant<Reply, Waiting, Storing>()> then;
 };
 
 /// What to do with a request whose parameters no agent has checked.
@@ -63,7 +66,7 @@ enum class Unchecked : std::uint8_t { check, accept };
 class Api {
  public:
   Api(const KindTable& kinds, ClientTable& clients, JobService& service, Observer& observer,
-      const Limits& limits) noexcept
+      const Limits& limits)
       : kinds_(kinds), clients_(clients), service_(service), observer_(observer), limits_(limits) {}
 
   /// The answer, or what will have it; or an upload to be filled and given to finish(); or
@@ -73,7 +76,8 @@ class Api {
   [[nodiscard]] Step begin(const RequestHead& head, Unchecked unchecked = Unchecked::check);
 
   /// The answer, or a job whose end decides the answer, or something to wait for first.
-  [[nodiscard]] std::variant<Reply, Waiting, Storing> finish(Upload upload);
+  using Outcome = std::variant<Reply, Waiting, Storing>;
+  [[nodiscard]] Outcome finish(Upload upload);
 
   /// The answer to whoever waited.   Precondition: the job has finished.
   [[nodiscard]] Reply waited(const Job& job) const;
@@ -95,14 +99,21 @@ class Api {
   Handled job(const Route& route, Client& client);
   Handled erase_job(Job& job, Client& client);
   Handled job_result(const Route& route, Client& client);
-  Result<std::variant<Reply, Waiting, Storing>> store(Upload upload);
-  static std::variant<Reply, Waiting> accepted(Client& client, std::shared_ptr<Job> job, bool wait,
-                                               Quota::Share share);
+  Result<Outcome> store(Upload upload);
+  static Outcome accepted(Client& client, std::shared_ptr<Job> job, bool wait, Quota::Share share);
   [[nodiscard]] std::optional<Refusal> note_key(const RequestHead& head, Upload& upload) const;
-  std::variant<Reply, Waiting> repeated(const JobJournal::Submitted& submitted, Client& client,
-                                        bool wait, Quota::Share share);
+  Outcome repeated(const JobJournal::Submitted& submitted, Client& client, bool wait,
+                   Quota::Share share);
   Result<Step> store_change(const Route& route, const Target& target, Client& client);
   Result<Step> store_erasure(const Route& route, Client& client);
+  Result<Step> list(const Target& target, Client& client);
+  [[nodiscard]] Reply list_reply(const std::vector<std::string>& jobs,
+                                 std::optional<AcceptanceOrder> last) const;
+  template <class Then>
+  Storing find_stored(const JobId& id, Client& client, Then then);
+  Outcome erase_stored(const StoredJob& job, const Route& route, Client& client);
+  Result<Step> requeue(const Route& route, const Target& target, Client& client);
+  Outcome requeue_stored(const StoredJob& job, Client& client);
   template <class T, class Then>
   Storing storing(const heist::Promise<JournalResult<T>>& answer, Then then) const;
   Handled put_signal(const Route& route, const Target& target, Client& client);
@@ -115,6 +126,7 @@ class Api {
   JobService& service_;
   Observer& observer_;
   const Limits& limits_;
+  const ListCursor cursor_;
 };
 
 }  // namespace heistd

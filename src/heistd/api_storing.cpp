@@ -1,5 +1,6 @@
 // Requests that the journal is to have before they take effect.
 #include <heistd/api.hpp>
+#include <heistd/api_storing.hpp>
 #include <heistd/limits.hpp>
 #include <heistd/network_reserve.hpp>
 #include <heistd/routes.hpp>
@@ -40,23 +41,7 @@ NewJob new_job(const Kept& kept, std::optional<IdempotencyKey> key, Blocks body)
 
 }  // namespace
 
-template <class T, class Then>
-Storing Api::storing(const heist::Promise<JournalResult<T>>& answer, Then then) const {
-  auto result = std::make_shared<JournalResult<T>>();
-  auto answered = heist::Promise<void>::with_resolver();
-  service_.keeper()->when(
-      answer, [result, resolver = std::move(answered.resolver)](JournalResult<T> given) mutable {
-        *result = std::move(given);
-        resolver.resolve();
-      });
-  return {answered.promise, [result, then]() -> std::variant<Reply, Waiting> {
-            if (*result) return then(**result);
-            return make_reply(unavailable(
-                "journal_failed", "the journal cannot keep this: " + describe(result->error())));
-          }};
-}
-
-Result<std::variant<Reply, Waiting, Storing>> Api::store(Upload upload) {
+Result<Api::Outcome> Api::store(Upload upload) {
   const NetworkReserve::Withheld only_what_is_left;
   const auto kept =
       std::make_shared<Kept>(Kept{upload.client(), upload.request(), upload.take_ticket(),
@@ -66,7 +51,7 @@ Result<std::variant<Reply, Waiting, Storing>> Api::store(Upload upload) {
   }
   auto answer =
       service_.keeper()->journal().submit(new_job(*kept, upload.take_key(), upload.take_blocks()));
-  return storing(answer, [this, kept](const Submitted& submitted) -> std::variant<Reply, Waiting> {
+  return storing(answer, [this, kept](const Submitted& submitted) -> Outcome {
     const bool wait = kept->request.wait;
     if (submitted.acceptance != JobJournal::Acceptance::accepted) {
       return repeated(submitted, kept->client, wait, std::move(kept->share));
@@ -80,8 +65,8 @@ Result<std::variant<Reply, Waiting, Storing>> Api::store(Upload upload) {
 
 /// The answer when a key stands for a job already. Only one request can wait for a job, and that
 /// was the first one; but what has finished needs no wait.
-std::variant<Reply, Waiting> Api::repeated(const Submitted& submitted, Client& client, bool wait,
-                                           Quota::Share share) {
+Api::Outcome Api::repeated(const Submitted& submitted, Client& client, bool wait,
+                           Quota::Share share) {
   if (submitted.acceptance == JobJournal::Acceptance::conflicting) {
     return make_reply({422, "idempotency_conflict",
                        "the key was given with another request, of job " + submitted.id,
@@ -120,7 +105,7 @@ Result<Api::Step> Api::store_change(const Route& route, const Target& target, Cl
   const auto priority = read_signal_priority(target, client);
   if (!priority) return priority.error();
   auto answer = service_.keeper()->journal().set_signal(client.name, route.name, *priority);
-  return Step(storing(answer, [this, route, target, &client](auto) -> std::variant<Reply, Waiting> {
+  return Step(storing(answer, [this, route, target, &client](auto) -> Outcome {
     auto put = put_signal(route, target, client);
     return put ? std::move(*put) : make_reply(put.error());
   }));
@@ -128,7 +113,7 @@ Result<Api::Step> Api::store_change(const Route& route, const Target& target, Cl
 
 Result<Api::Step> Api::store_erasure(const Route& route, Client& client) {
   auto& journal = service_.keeper()->journal();
-  const auto then = [this, route, &client](auto) -> std::variant<Reply, Waiting> {
+  const auto then = [this, route, &client](auto) -> Outcome {
     auto erased = handle_plain(route, client);
     return erased ? std::move(*erased) : make_reply(erased.error());
   };
@@ -137,7 +122,11 @@ Result<Api::Step> Api::store_erasure(const Route& route, Client& client) {
     return Step(storing(journal.drop_signal(client.name, route.name), then));
   }
   const auto job = service_.find(client, route.name);
-  if (!job) return not_found("this client has no such job");
+  if (!job) {
+    return Step(find_stored(route.name, client, [this, route, &client](const StoredJob& stored) {
+      return erase_stored(stored, route, client);
+    }));
+  }
   return Step(storing(job->finished() ? journal.purge(job->id) : journal.abort(job->id), then));
 }
 

@@ -51,6 +51,8 @@ asio::awaitable<void> HttpSession::wait_until_stored(const Storing& storing) {
   auto step = guarded([&] { return storing.then(); });
   if (auto* waiting = std::get_if<Waiting>(&step)) {
     co_await wait_for_job(*waiting);
+  } else if (const auto* more = std::get_if<Storing>(&step)) {
+    co_await wait_until_stored(*more);
   } else {
     co_await answer(std::get<Reply>(step));
   }

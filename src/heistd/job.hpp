@@ -7,6 +7,7 @@
 #include <heistd/job_counts.hpp>
 #include <heistd/job_id.hpp>
 #include <heistd/job_run.hpp>
+#include <heistd/job_state.hpp>
 #include <heistd/journal/job_record.hpp>
 #include <heistd/kind.hpp>
 #include <heistd/signal_group.hpp>
@@ -17,28 +18,6 @@
 #include <string_view>
 
 namespace heistd {
-
-enum class JobState : std::uint8_t { delayed, queued, running, done, failed, aborted, dead };
-
-[[nodiscard]] constexpr std::string_view to_string(JobState state) noexcept {
-  switch (state) {
-    case JobState::delayed:
-      return "delayed";
-    case JobState::queued:
-      return "queued";
-    case JobState::running:
-      return "running";
-    case JobState::done:
-      return "done";
-    case JobState::failed:
-      return "failed";
-    case JobState::aborted:
-      return "aborted";
-    case JobState::dead:
-      return "dead";
-  }
-  return "invalid";
-}
 
 /// How often a job was started, as its journal has counted that.
 struct Attempts {
@@ -64,6 +43,7 @@ class Job {
   std::shared_ptr<JobProgress> progress;
   Clock::time_point runnable_at;
   Attempts attempts;
+  AcceptanceOrder order = 0;  ///< among its client's jobs; none when a journal has that
 
   /// What only an unfinished job has.
   struct Unfinished {

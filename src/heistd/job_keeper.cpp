@@ -139,23 +139,23 @@ class Ending final : public Endeavour {
   const JobKeeper::Stored stored_;
 };
 
-/// Ends an attempt, and reads what has become of the job.
-class Retrying final : public Endeavour {
+/// Changes a job, or not, and reads what has become of it.
+class Rereading final : public Endeavour {
  public:
-  Retrying(const JobKeeper& keeper, const JobKeeper::Network& network, JobId id, Attempt attempt,
-           StoredError why, std::chrono::milliseconds pause, JobKeeper::Retold retold)
+  using Change = std::function<JobJournal::Answer<JobJournal::Effect>()>;
+
+  Rereading(const JobKeeper& keeper, const JobKeeper::Network& network, JobId id, Change change,
+            JobKeeper::Retold retold)
       : Endeavour(keeper, network),
         id_(std::move(id)),
-        attempt_(attempt),
-        why_(std::move(why)),
-        pause_(pause),
+        change_(std::move(change)),
         retold_(std::move(retold)) {}
 
  private:
   void ask() override {
-    if (!is_stored_) {
-      when(journal().fail(id_, attempt_, why_, pause_), [this](JobJournal::Effect /*effect*/) {
-        is_stored_ = true;
+    if (change_) {
+      when(change_(), [this](JobJournal::Effect /*effect*/) {
+        change_ = nullptr;
         go();
       });
     } else if (!is_found_) {
@@ -170,11 +170,8 @@ class Retrying final : public Endeavour {
   }
 
   const JobId id_;
-  const Attempt attempt_;
-  const StoredError why_;
-  const std::chrono::milliseconds pause_;
+  Change change_;  ///< until it is done
   const JobKeeper::Retold retold_;
-  bool is_stored_ = false;
   bool is_found_ = false;
   std::optional<StoredJob> job_;
 };
@@ -202,10 +199,17 @@ void JobKeeper::retry(const JobId& id, Attempt attempt, const JobFailure& why,
     retold(job);
     --ends_under_way_;
   };
-  const auto retrying = std::make_shared<Retrying>(*this, network_, id, attempt, to_stored(why),
-                                                   pause, std::move(counted));
+  auto fail = [this, id, attempt, error = to_stored(why), pause] {
+    return journal_.fail(id, attempt, error, pause);
+  };
+  const auto rereading =
+      std::make_shared<Rereading>(*this, network_, id, std::move(fail), std::move(counted));
   ++ends_under_way_;
-  retrying->go();
+  rereading->go();
+}
+
+void JobKeeper::reread(const JobId& id, Retold retold) {
+  std::make_shared<Rereading>(*this, network_, id, nullptr, std::move(retold))->go();
 }
 
 void JobKeeper::abort(const JobId& id) { static_cast<void>(journal_.abort(id)); }

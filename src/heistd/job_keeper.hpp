@@ -64,6 +64,9 @@ class JobKeeper {
   void retry(const JobId& id, Attempt attempt, const JobFailure& why,
              std::chrono::milliseconds pause, Retold retold);
 
+  /// Reads what the journal has of a job; `retold` is as above.
+  void reread(const JobId& id, Retold retold);
+
   /// Ends whose answers are still to come.
   [[nodiscard]] std::size_t ends_under_way() const noexcept { return ends_under_way_; }
 

@@ -24,6 +24,30 @@ std::string read_signal_name(QueryReader& query) {
   return name.value_or("");
 }
 
+std::optional<JobState> read_state(QueryReader& query) {
+  const auto name = query.text("state");
+  if (!name) return std::nullopt;
+  const auto state = parse_job_state(*name);
+  if (!state) {
+    query.refuse(
+        bad_parameter("state", "must be delayed, queued, running, done, failed, aborted or dead"));
+  }
+  return state;
+}
+
+/// A list begins behind nothing.
+AcceptanceOrder read_cursor(QueryReader& query, const ListCursor& cursor) {
+  const auto text = query.text("cursor");
+  if (!text) return 0;
+  const auto after = cursor.open(*text);
+  if (!after) {
+    query.refuse(bad_parameter("cursor",
+                               "must be the cursor of a list that this server has given since its "
+                               "start; without one a list begins anew"));
+  }
+  return after.value_or(0);
+}
+
 /// As variables of a program's environment have them.
 bool is_variable(std::string_view name) noexcept {
   return is_name(name) && name.find_first_of(".-") == std::string_view::npos;
@@ -93,6 +117,18 @@ JobRequest request_of(const StoredJob& job, const Kind& kind) {
   request.signal_name = job.signal_name;
   request.max_attempts = job.max_attempts;
   return request;
+}
+
+Result<JobQuery> read_job_query(const Target& target, const ListCursor& cursor) {
+  QueryReader query(target);
+  JobQuery wanted;
+  wanted.state = read_state(query);
+  wanted.kind = query.text("kind").value_or("");
+  wanted.signal_name = read_signal_name(query);
+  wanted.most = query.count("limit", max_listed).value_or(wanted.most);
+  wanted.after = read_cursor(query, cursor);
+  if (auto refusal = query.finish()) return std::move(*refusal);
+  return wanted;
 }
 
 Result<heist::TaskPriority> read_signal_priority(const Target& target, const Client& client) {

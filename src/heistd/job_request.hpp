@@ -4,9 +4,11 @@
 #include <chrono>
 #include <heist/priority.hpp>
 #include <heistd/client.hpp>
+#include <heistd/job_query.hpp>
 #include <heistd/journal/job_record.hpp>
 #include <heistd/kind.hpp>
 #include <heistd/limits.hpp>
+#include <heistd/list_cursor.hpp>
 #include <heistd/query.hpp>
 #include <optional>
 #include <string>
@@ -32,6 +34,9 @@ struct JobRequest {
 /// Errors: 400 "bad_parameter", 403 "above_ceiling".
 [[nodiscard]] Result<JobRequest> read_job_request(const Kind& kind, const Target& target,
                                                   const Client& client);
+
+/// Reads the parameters of a list of jobs.   Errors: 400 "bad_parameter".
+[[nodiscard]] Result<JobQuery> read_job_query(const Target& target, const ListCursor& cursor);
 
 /// Reads the one parameter of a signal, its priority.   Errors: 400 "bad_parameter", 403
 /// "above_ceiling".

@@ -107,6 +107,7 @@ Result<std::shared_ptr<Job>> JobService::begin(Client& client, const JobRequest&
   auto made = make_job(client, request, std::move(id), bytes);
   if (!made) return made;
   auto& job = **made;
+  if (keeper_ == nullptr) job.order = client.jobs.next_order();
   try {
     enter(client, *made, request.delay.count() > 0);
     post(client, job, request, std::move(body), std::move(ticket));

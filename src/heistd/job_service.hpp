@@ -56,6 +56,16 @@ class JobService {
   void restore_finished(Client& client, const Kind& kind, const StoredJob& stored,
                         std::shared_ptr<const JobResult> result);
 
+  /// Whether the client may have one more unfinished job, as this one.
+  ///
+  /// Errors: 503 "queue_full", "shutting_down".
+  [[nodiscard]] std::optional<Refusal> check_room(Client& client, const JobRequest& request,
+                                                  std::size_t bytes) const;
+  /// Goes on with a dead job that the journal has queued again; it is there soon.
+  ///
+  /// Errors: std::bad_alloc; then the next server does it.
+  void requeue(Client& client, const Kind& kind, const JobId& id);
+
   /// Has an agent check the parameters, at the client's own ceiling. The promise is resolved once
   /// the verdict stands among those of the client; when there was no memory to find out, without.
   ///

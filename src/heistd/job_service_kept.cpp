@@ -57,6 +57,23 @@ void JobService::restore_finished(Client& client, const Kind& kind, const Stored
   client.jobs.finish(*job, std::move(end));
 }
 
+std::optional<Refusal> JobService::check_room(Client& client, const JobRequest& request,
+                                              std::size_t bytes) const {
+  auto ticket = client.budget->take_job();
+  if (!ticket || !ticket->grow(bytes)) {
+    return unavailable("queue_full", "this client has too many unfinished jobs already");
+  }
+  return reserve(request, bytes, *ticket);
+}
+
+void JobService::requeue(Client& client, const Kind& kind, const JobId& id) {
+  if (const auto dead = client.jobs.find(id)) client.jobs.drop(*dead);
+  keeper_->reread(id, [this, &client, &kind](const std::optional<StoredJob>& stored) {
+    const bool waits = stored && stored->state == StoredState::queued;
+    if (waits && !shutting_down_) restore(client, request_of(*stored, kind), *stored);
+  });
+}
+
 /// The agent asks, and the journal answers, by way of the network.
 StartGate JobService::gate_for(Client& client, const Job& job, const Parameters& parameters) {
   auto asked = heist::Promise<void>::with_resolver();

@@ -38,16 +38,6 @@ Json level_json(heist::TaskPriority priority, const LevelStats& level, const Dep
           {"longest_chunk_us", microseconds(level.longest_chunk)}};
 }
 
-Json failure_json(const JobFailure& failure) {
-  return {{"code", failure.code()}, {"message", failure.what()}};
-}
-
-Json error_of(const Job::End& end) {
-  if (end.failure) return failure_json(*end.failure);
-  if (end.state == JobState::failed) return error_json(out_of_memory())["error"];
-  return {{"code", "aborted"}, {"message", end.abort_reason}};
-}
-
 void add_times(Json& json, const Job& job) {
   const auto delay = job.progress->queue_delay();
   json["queue_delay_us"] = delay ? Json(microseconds(*delay)) : Json();
@@ -59,22 +49,9 @@ void add_times(Json& json, const Job& job) {
   json["longest_chunk_us"] = microseconds(job.end().times.longest);
 }
 
-/// What only a journal knows.
-void add_attempts(Json& json, const Job& job) {
-  if (job.attempts.latest == 0) return;
-  json["attempts"] = job.attempts.counted();
-  json["max_attempts"] = job.attempts.most;
-  if (job.unfinished && job.unfinished->last_failure) {
-    json["last_error"] = failure_json(*job.unfinished->last_failure);
-  }
-}
-
 void add_outcome(Json& json, const Job& job) {
   const auto& end = job.end();
-  if (!end.result) {
-    json["error"] = error_of(end);
-    return;
-  }
+  if (!end.result) return;
   const auto* const bytes = std::get_if<BytesResult>(end.result.get());
   json["result"] =
       bytes != nullptr
@@ -107,16 +84,28 @@ Json error_json(const Refusal& refusal) {
   return {{"error", std::move(error)}};
 }
 
-Json job_json(const Job& job) {
+Json summary_json(const JobSummary& job) {
   Json json = {{"id", job.id},
-               {"kind", job.kind.name},
-               {"state", to_string(job.state())},
-               {"priority", heist::to_string(job.priority())},
+               {"kind", job.kind},
+               {"state", to_string(job.state)},
+               {"priority", heist::to_string(job.priority)},
                {"bytes", job.bytes}};
   if (!job.signal_name.empty()) json["signal"] = job.signal_name;
+  if (job.attempts.latest > 0) {  // which only a journal knows
+    json["attempts"] = job.attempts.counted();
+    json["max_attempts"] = job.attempts.most;
+  }
+  if (job.error) {
+    json[is_end(job.state) ? "error" : "last_error"] = {{"code", job.error->code},
+                                                        {"message", job.error->message}};
+  }
+  json["links"] = {{"self", "/jobs/" + std::string(job.id)}};
+  return json;
+}
+
+Json job_json(const Job& job) {
+  auto json = summary_json(summary_of(job));
   add_times(json, job);
-  add_attempts(json, job);
-  json["links"] = {{"self", "/jobs/" + job.id}};
   if (job.finished()) add_outcome(json, job);
   return json;
 }

@@ -161,6 +161,12 @@ JobJournal::Answer<std::vector<StoredJob>> SqliteJournal::load(Which which, Acce
       [this, which, after, most, now = clock_()] { return reads_.load(which, after, most, now); });
 }
 
+JobJournal::Answer<JobPage<StoredJob>> SqliteJournal::list(std::string client, JobQuery query) {
+  return read([this, client = std::move(client), query = std::move(query), now = clock_()] {
+    return reads_.list(client, query, now);
+  });
+}
+
 JobJournal::Answer<std::string> SqliteJournal::read_payload(JobId id, ByteRange range) {
   return read([this, id = std::move(id), range] { return reads_.payload_part(id, range); });
 }

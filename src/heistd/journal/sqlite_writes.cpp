@@ -20,10 +20,6 @@ std::int64_t number(Enum value) noexcept {
   return static_cast<std::int64_t>(value);
 }
 
-std::optional<std::string_view> view(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
-}
-
 std::int64_t last_piece(AcceptanceOrder order) noexcept { return piece_row(order + 1, 0) - 1; }
 
 }  // namespace
@@ -135,7 +131,7 @@ void SqliteWrites::insert(const NewJob& job, SystemTime now) {
   if (job.key) key = job.key->key, digest = job.key->digest;
   insert_job_
       .with(std::string_view(job.id), std::string_view(job.client), std::string_view(job.kind),
-            std::string_view(parameters), view(job.signal_name), priority,
+            std::string_view(parameters), value_of(job.signal_name), priority,
             microseconds(now + job.delay), job.max_attempts, key, digest,
             std::uint64_t{payload_bytes})
       .run();

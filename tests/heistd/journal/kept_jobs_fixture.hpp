@@ -13,7 +13,9 @@ namespace heistd {
 
 class KeptJobs : public ApiFixture {
  protected:
-  using Outcome = std::variant<Reply, Waiting, Storing>;
+  explicit KeptJobs(Limits its_limits = {}) : ApiFixture(its_limits) {}
+
+  using Outcome = Api::Outcome;
 
   /// What a request comes to before the journal has answered.
   Outcome begin(std::string_view method, std::string_view target, std::string_view body = {}) {
@@ -30,10 +32,13 @@ class KeptJobs : public ApiFixture {
     feed(upload, body);
     return kept_api.finish(std::move(upload));
   }
-  Answer end(const Outcome& outcome) {
-    if (const auto* reply = std::get_if<Reply>(&outcome)) return answer(*reply);
-    run_network();
-    return answer(std::get<Reply>(std::get<Storing>(outcome).then()));
+  Answer end(Outcome outcome) {
+    while (const auto* storing = std::get_if<Storing>(&outcome)) {
+      run_network();
+      auto next = storing->then();
+      outcome = std::move(next);
+    }
+    return answer(std::get<Reply>(outcome));
   }
   Answer ask(std::string_view method, std::string_view target, std::string_view body = {}) {
     return end(begin(method, target, body));

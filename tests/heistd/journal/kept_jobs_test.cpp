@@ -10,10 +10,10 @@ namespace {
 
 // Rule: JRN-1
 TEST_F(KeptJobs, post_when_the_journal_has_not_answered_then_there_is_no_job_yet) {
-  const auto outcome = begin("POST", "/jobs/digest?max_attempts=7", "bytes");
+  auto outcome = begin("POST", "/jobs/digest?max_attempts=7", "bytes");
   ASSERT_TRUE(std::holds_alternative<Storing>(outcome));
   EXPECT_TRUE(anonymous.jobs.unfinished().empty());
-  const auto accepted = end(outcome);
+  const auto accepted = end(std::move(outcome));
   EXPECT_EQ(accepted.status, 202U);
   const JobId id = accepted.json()["id"];
   EXPECT_EQ(anonymous.jobs.unfinished().front()->id, id);

@@ -230,6 +230,24 @@ JobJournal::Answer<std::vector<StoredJob>> MemoryJournal::load(Which which, Acce
   return answered(std::move(loaded));
 }
 
+JobJournal::Answer<JobPage<StoredJob>> MemoryJournal::list(std::string client, JobQuery query) {
+  JobPage<StoredJob> page;
+  for (auto place = jobs_.upper_bound(query.after); place != jobs_.end(); ++place) {
+    const auto job = told(place->second);
+    if (job.client != client || (query.state && state_of(job) != *query.state) ||
+        (!query.kind.empty() && job.kind != query.kind) ||
+        (!query.signal_name.empty() && job.signal_name != query.signal_name)) {
+      continue;
+    }
+    if (page.jobs.size() == query.most) {
+      page.last = page.jobs.back().order;
+      break;
+    }
+    page.jobs.push_back(job);
+  }
+  return answered(std::move(page));
+}
+
 JobJournal::Answer<std::string> MemoryJournal::read_payload(JobId id, ByteRange range) {
   const auto* const entry = find_entry(id);
   return answered(entry == nullptr ? std::string() : part_of(entry->payload, range));

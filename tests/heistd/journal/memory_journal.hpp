@@ -37,6 +37,7 @@ class MemoryJournal final : public JobJournal {
   [[nodiscard]] Answer<std::size_t> count(Which which) override;
   [[nodiscard]] Answer<std::vector<StoredJob>> load(Which which, AcceptanceOrder after,
                                                     std::size_t most) override;
+  [[nodiscard]] Answer<JobPage<StoredJob>> list(std::string client, JobQuery query) override;
   [[nodiscard]] Answer<std::string> read_payload(JobId id, ByteRange range) override;
   [[nodiscard]] Answer<std::string> read_result(JobId id, ByteRange range) override;
   [[nodiscard]] std::uint64_t late_ends() const noexcept override { return late_ends_; }
