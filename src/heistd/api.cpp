@@ -44,12 +44,6 @@ Reply undone_reply(const Job& job, unsigned status) {
   return reply;
 }
 
-template <class T>
-Result<Api::Step> as_step(Result<T> result) {
-  if (!result) return result.error();
-  return std::move(*result);
-}
-
 bool is_observation(Resource resource) noexcept {
   return resource == Resource::dump || resource == Resource::trace || resource == Resource::metrics;
 }
@@ -84,6 +78,9 @@ Result<Api::Step> Api::handle(const RequestHead& head, Unchecked unchecked) {
   }
   if (route->resource == Resource::jobs) return list(*target, **client);
   if (route->resource == Resource::job_requeue) return requeue(*route, *target, **client);
+  if (route->resource == Resource::job && route->method == Method::put) {
+    return put_job(*route, *target, **client);
+  }
   if (service_.keeper() != nullptr && route->method != Method::get) {
     return store_change(*route, *target, **client);
   }
@@ -240,7 +237,7 @@ Api::Handled Api::job_result(const Route& route, Client& client) {
 }
 
 Api::Handled Api::put_signal(const Route& route, const Target& target, Client& client) {
-  const auto priority = read_signal_priority(target, client);
+  const auto priority = read_new_priority(target, client);
   if (!priority) return priority.error();
   const bool existed = client.signals.find(route.name) != nullptr;
   const auto group = put_group(client, route.name, *priority);

@@ -112,6 +112,9 @@ class Api {
   template <class Then>
   Storing find_stored(const JobId& id, Client& client, Then then);
   Outcome erase_stored(const StoredJob& job, const Route& route, Client& client);
+  Result<Step> put_job(const Route& route, const Target& target, Client& client);
+  Handled set_priority(Job& job, heist::TaskPriority priority, Client& client);
+  Outcome store_priority(StoredJob job, heist::TaskPriority priority, Client& client);
   Result<Step> requeue(const Route& route, const Target& target, Client& client);
   Outcome requeue_stored(const StoredJob& job, Client& client);
   template <class T, class Then>

@@ -58,8 +58,7 @@ Api::Outcome Api::erase_stored(const StoredJob& job, const Route& route, Client&
   return storing(is_end(job.state) ? journal.purge(job.id) : journal.abort(job.id),
                  [this, job, route, &client](Effect /*effect*/) -> Outcome {
                    if (service_.find(client, job.id)) {
-                     auto erased = handle_plain(route, client);
-                     return erased ? std::move(*erased) : make_reply(erased.error());
+                     return as_outcome(handle_plain(route, client));
                    }
                    auto last = job;
                    if (!is_end(job.state)) last.state = StoredState::aborted;

@@ -102,20 +102,18 @@ Result<Api::Step> Api::store_change(const Route& route, const Target& target, Cl
     if (auto refusal = QueryReader(target).finish()) return std::move(*refusal);
     return store_erasure(route, client);
   }
-  const auto priority = read_signal_priority(target, client);
+  const auto priority = read_new_priority(target, client);
   if (!priority) return priority.error();
   auto answer = service_.keeper()->journal().set_signal(client.name, route.name, *priority);
   return Step(storing(answer, [this, route, target, &client](auto) -> Outcome {
-    auto put = put_signal(route, target, client);
-    return put ? std::move(*put) : make_reply(put.error());
+    return as_outcome(put_signal(route, target, client));
   }));
 }
 
 Result<Api::Step> Api::store_erasure(const Route& route, Client& client) {
   auto& journal = service_.keeper()->journal();
   const auto then = [this, route, &client](auto) -> Outcome {
-    auto erased = handle_plain(route, client);
-    return erased ? std::move(*erased) : make_reply(erased.error());
+    return as_outcome(handle_plain(route, client));
   };
   if (route.resource == Resource::signal) {
     if (!client.signals.find(route.name)) return not_found("this client has no such signal");

@@ -1,4 +1,4 @@
-// How the API waits for a journal: templates of Api that several of its files use.
+// How one step of the API comes to another: what several of its files use.
 #pragma once
 
 #include <heistd/api.hpp>
@@ -9,6 +9,17 @@
 #include <utility>
 
 namespace heistd {
+
+template <class T>
+Result<Api::Step> as_step(Result<T> result) {
+  if (!result) return result.error();
+  return std::move(*result);
+}
+
+/// What a reply or a refusal comes to, where there is nothing more to wait for.
+inline Api::Outcome as_outcome(Result<Reply> result) {
+  return result ? std::move(*result) : make_reply(result.error());
+}
 
 /// Goes on with what the journal has answered; when that is an error, it is the reply.
 template <class T, class Then>

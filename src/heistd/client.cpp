@@ -61,7 +61,7 @@ std::array<Depth, 3> Client::depths() const {
   const auto now = Clock::now();
   std::array<Depth, 3> depths{};
   for (std::size_t level = 0; level < depths.size(); ++level) {
-    depths.at(level) = counts_.at(level)->depth(now);
+    depths.at(level) = counts_->at(level).depth(now);
   }
   for (const auto& [signal_name, group] : signals.all()) {
     depths.at(static_cast<std::size_t>(group->priority())) += group->counts->depth(now);

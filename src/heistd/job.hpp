@@ -38,7 +38,7 @@ class Job {
   const Kind& kind;
   const std::size_t bytes;
   std::string signal_name;
-  std::optional<heist::TaskPriority> fixed_priority;  ///< empty: the group's
+  std::optional<heist::TaskPriority> fixed_priority;  ///< its own; empty: the group's
   std::shared_ptr<SignalGroup> group;                 ///< of signal_name, or null
   std::shared_ptr<JobProgress> progress;
   Clock::time_point runnable_at;

@@ -131,10 +131,10 @@ Result<JobQuery> read_job_query(const Target& target, const ListCursor& cursor) 
   return wanted;
 }
 
-Result<heist::TaskPriority> read_signal_priority(const Target& target, const Client& client) {
+Result<heist::TaskPriority> read_new_priority(const Target& target, const Client& client) {
   QueryReader query(target);
   const auto priority = read_priority(query, client);
-  if (!priority) query.refuse(bad_parameter("priority", "a signal needs a priority"));
+  if (!priority) query.refuse(bad_parameter("priority", "the new priority is missing"));
   if (auto refusal = query.finish()) return std::move(*refusal);
   return *priority;
 }

@@ -38,9 +38,9 @@ struct JobRequest {
 /// Reads the parameters of a list of jobs.   Errors: 400 "bad_parameter".
 [[nodiscard]] Result<JobQuery> read_job_query(const Target& target, const ListCursor& cursor);
 
-/// Reads the one parameter of a signal, its priority.   Errors: 400 "bad_parameter", 403
+/// Reads the one parameter of what is put, its new priority.   Errors: 400 "bad_parameter", 403
 /// "above_ceiling".
-[[nodiscard]] Result<heist::TaskPriority> read_signal_priority(const Target& target,
-                                                               const Client& client);
+[[nodiscard]] Result<heist::TaskPriority> read_new_priority(const Target& target,
+                                                            const Client& client);
 
 }  // namespace heistd

@@ -180,8 +180,8 @@ void JobService::post(Client& client, Job& job, const JobRequest& request, Block
                       Budget::Ticket ticket) {
   auto& mine = *job.unfinished;
   const auto signal = mine.controller.signal();
-  JobStart start{job.kind.label,     nullptr,       std::move(ticket), signal, job.group,
-                 job.fixed_priority, request.delay, job.progress};
+  JobStart start{job.kind.label, nullptr,       std::move(ticket), signal,
+                 job.group,      request.delay, job.progress};
   if (keeper_ != nullptr) {
     start.gate = gate_for(client, job, request.parameters);
   } else {
@@ -258,6 +258,18 @@ bool JobService::do_later(Step step) noexcept {
   } catch (const std::bad_alloc&) {
     return false;
   }
+}
+
+void JobService::set_priority(Client& client, Job& job, heist::TaskPriority priority) {
+  auto& mine = *job.unfinished;
+  auto& before = job.progress->counts();
+  const auto now = client.counts_of(priority);
+  mine.controller.set_priority(priority);
+  const auto place = now->add(mine.place_in_counts.has_value(), job.runnable_at);
+  const bool started = job.progress->count_in(*now);
+  before.remove(std::exchange(mine.place_in_counts, place), started);
+  if (started) now->note_start();
+  job.fixed_priority = priority;
 }
 
 Result<std::shared_ptr<SignalGroup>> JobService::put_group(Client& client, std::string_view name,

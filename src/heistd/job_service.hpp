@@ -96,6 +96,11 @@ class JobService {
                                                                std::string_view name,
                                                                heist::TaskPriority priority);
 
+  /// Sets the priority of an unfinished job that has one of its own, whether it waits or runs.
+  ///
+  /// Errors: std::bad_alloc.
+  void set_priority(Client& client, Job& job, heist::TaskPriority priority);
+
   /// From now on every new job is refused.
   void start_shutdown() noexcept { shutting_down_ = true; }
   [[nodiscard]] bool shutting_down() const noexcept { return shutting_down_; }

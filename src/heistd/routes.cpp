@@ -34,15 +34,16 @@ struct Allowed {
 std::vector<Allowed> allowed_methods(Resource resource) {
   static constexpr Allowed get{"GET", Method::get};
   static constexpr Allowed head{"HEAD", Method::get};
+  static constexpr Allowed put{"PUT", Method::put};
   static constexpr Allowed erase{"DELETE", Method::erase};
   switch (resource) {
     case Resource::kind:
     case Resource::job_requeue:
       return {{"POST", Method::post}};
     case Resource::job:
-      return {get, head, erase};
+      return {get, head, put, erase};
     case Resource::signal:
-      return {{"PUT", Method::put}, erase};
+      return {put, erase};
     default:
       return {get, head};
   }

@@ -79,6 +79,9 @@ class JobJournal {
   /// Ends an unfinished job.
   [[nodiscard]] virtual Answer<Effect> abort(JobId id) = 0;
 
+  /// Gives an unfinished job that has a priority of its own another one.
+  [[nodiscard]] virtual Answer<Effect> set_priority(JobId id, heist::TaskPriority priority) = 0;
+
   /// Queues a dead job again. The attempts that it has had do not count.
   [[nodiscard]] virtual Answer<Effect> requeue(JobId id) = 0;
 

@@ -116,6 +116,11 @@ JobJournal::Answer<Effect> SqliteJournal::abort(JobId id) {
                [this, id = std::move(id), now = clock_()] { return writes_.abort(id, now); });
 }
 
+JobJournal::Answer<Effect> SqliteJournal::set_priority(JobId id, heist::TaskPriority priority) {
+  return write(Synced::yes,
+               [this, id = std::move(id), priority] { return writes_.set_priority(id, priority); });
+}
+
 JobJournal::Answer<Effect> SqliteJournal::requeue(JobId id) {
   return write(Synced::yes,
                [this, id = std::move(id), now = clock_()] { return writes_.requeue(id, now); });

@@ -47,6 +47,8 @@ SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds)
       set_end_(database, "UPDATE job SET state = ?, ended_at = ?, kept = ? WHERE seq = ?"),
       set_start_(database,
                  "UPDATE job SET may_start = ?, ended_at = NULL, kept = NULL WHERE seq = ?"),
+      set_priority_(database,
+                    "UPDATE job SET priority = ? WHERE id = ? AND state < 2 AND priority NOTNULL"),
       kept_(database, "SELECT kept FROM job WHERE seq = ?"),
       running_(database, "SELECT id FROM job WHERE state = 1 ORDER BY seq"),
       sum_finished_(database, "SELECT coalesce(sum(kept), 0) FROM job WHERE state >= 2"),
@@ -225,6 +227,11 @@ SqliteWrites::Effect SqliteWrites::abort(const JobId& id, SystemTime now) {
   end(id, *job, StoredState::aborted, 0, now);
   trim(now);
   return Effect::stored;
+}
+
+SqliteWrites::Effect SqliteWrites::set_priority(const JobId& id, heist::TaskPriority priority) {
+  set_priority_.with(number(priority), std::string_view(id)).run();
+  return database_.changes() > 0 ? Effect::stored : Effect::late;
 }
 
 SqliteWrites::Effect SqliteWrites::requeue(const JobId& id, SystemTime now) {

@@ -66,6 +66,14 @@ class Journal(ServerTest):
         self.assertEqual(self.server.get(job).json["priority"], "user-blocking")
         self.assertEqual(self.server.request("DELETE", "/signals/night").json["aborted_jobs"], 1)
 
+    def test_job_comes_back_with_the_priority_that_was_put(self):
+        job = self.server.accepted("/jobs/digest?delay=3600000&priority=background")
+        self.assertEqual(self.server.request("PUT", f"{job}?priority=user-blocking").status, 200)
+        self.assertEqual(self.server.level("user-blocking")["delayed"], 1)
+        self.restart()
+        self.assertEqual(self.server.get(job).json["priority"], "user-blocking")
+        self.assertEqual(self.server.level("user-blocking")["delayed"], 1)
+
     def test_remaining_delay_goes_on(self):
         job = self.server.accepted("/jobs/digest?delay=500", b"abc")
         self.restart()

@@ -83,6 +83,28 @@ TEST_F(KeptJobs, post_when_the_key_is_known_then_no_other_job_comes_of_it) {
   EXPECT_EQ(anonymous.jobs.unfinished().size(), 1U);
 }
 
+// Rule: JRN-1
+TEST_F(KeptJobs, put_priority_when_the_journal_has_it_then_it_is_answered_and_comes_back) {
+  const auto id = post_kept("/jobs/digest?priority=background");
+  auto outcome = begin("PUT", "/jobs/" + id + "?priority=user-blocking");
+  EXPECT_EQ(anonymous.jobs.find(id)->priority(), heist::TaskPriority::background);
+  EXPECT_EQ(stored(id).priority, heist::TaskPriority::user_blocking);
+  EXPECT_EQ(end(std::move(outcome)).json()["priority"], "user-blocking");
+  EXPECT_EQ(anonymous.jobs.find(id)->priority(), heist::TaskPriority::user_blocking);
+  ClientTable others({}, heist::TaskPriority::user_blocking, limits);
+  JobService next(loop.scheduler(), network.get_executor(), &keeper);
+  restore_jobs(next, others, kinds);
+  const auto restored = (**others.authenticate(std::nullopt)).jobs.find(id);
+  EXPECT_EQ(restored->priority(), heist::TaskPriority::user_blocking);
+}
+
+TEST_F(KeptJobs, put_priority_when_the_job_ends_before_the_journal_answers_then_409) {
+  const auto id = post_kept("/jobs/digest?priority=background");
+  auto outcome = begin("PUT", "/jobs/" + id + "?priority=user-blocking");
+  run_kept();
+  EXPECT_EQ(end(std::move(outcome)).error(), "finished");
+}
+
 TEST_F(KeptJobs, restore_then_jobs_come_back_in_their_order) {
   std::vector<JobId> ids;
   ask("PUT", "/signals/night?priority=background");

@@ -140,6 +140,15 @@ JobJournal::Answer<Effect> MemoryJournal::abort(JobId id) {
   return answered(Effect::stored);
 }
 
+JobJournal::Answer<Effect> MemoryJournal::set_priority(JobId id, heist::TaskPriority priority) {
+  auto* const entry = find_entry(id);
+  if (entry == nullptr || is_end(entry->job.state) || !entry->job.priority) {
+    return answered(Effect::late);
+  }
+  entry->job.priority = priority;
+  return answered(Effect::stored);
+}
+
 JobJournal::Answer<Effect> MemoryJournal::requeue(JobId id) {
   auto* const entry = find_entry(id);
   if (entry == nullptr || entry->job.state != StoredState::dead) return answered(Effect::late);

@@ -26,6 +26,7 @@ class MemoryJournal final : public JobJournal {
                                     std::optional<std::chrono::milliseconds> retry_after) override;
   [[nodiscard]] Answer<Effect> release(JobId id, Attempt attempt) override;
   [[nodiscard]] Answer<Effect> abort(JobId id) override;
+  [[nodiscard]] Answer<Effect> set_priority(JobId id, heist::TaskPriority priority) override;
   [[nodiscard]] Answer<Effect> requeue(JobId id) override;
   [[nodiscard]] Answer<Effect> purge(JobId id) override;
   [[nodiscard]] Answer<Reclaimed> reclaim(Backoff backoff) override;
