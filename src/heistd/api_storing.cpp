@@ -46,6 +46,9 @@ Result<Api::Outcome> Api::store(Upload upload) {
   const auto kept =
       std::make_shared<Kept>(Kept{upload.client(), upload.request(), upload.take_ticket(),
                                   upload.take_wait(), make_job_id(), upload.size()});
+  if (auto refusal = JobService::refuse_signal(kept->client, kept->request.signal_name)) {
+    return std::move(*refusal);
+  }
   if (auto refusal = service_.reserve(kept->request, kept->bytes, kept->ticket)) {
     return std::move(*refusal);
   }
@@ -104,9 +107,15 @@ Result<Api::Step> Api::store_change(const Route& route, const Target& target, Cl
   }
   const auto priority = read_new_priority(target, client);
   if (!priority) return priority.error();
-  auto answer = service_.keeper()->journal().set_signal(client.name, route.name, *priority);
-  return Step(storing(answer, [this, route, target, &client](auto) -> Outcome {
-    return as_outcome(put_signal(route, target, client));
+  if (auto refusal = JobService::refuse_signal(client, route.name)) return std::move(*refusal);
+  auto& journal = service_.keeper()->journal();
+  auto answer = journal.set_signal(client.name, route.name, *priority);
+  return Step(storing(answer, [this, &journal, route, target, &client](auto) -> Outcome {
+    auto put = put_signal(route, target, client);
+    if (put) return std::move(*put);
+    // Others have taken the last names while the journal was asked.
+    static_cast<void>(journal.drop_signal(client.name, route.name));
+    return make_reply(put.error());
   }));
 }
 
@@ -125,7 +134,9 @@ Result<Api::Step> Api::store_erasure(const Route& route, Client& client) {
       return erase_stored(stored, route, client);
     }));
   }
-  return Step(storing(job->finished() ? journal.purge(job->id) : journal.abort(job->id), then));
+  if (job->finished()) return Step(storing(journal.purge(job->id), then));
+  return Step(storing(journal.abort(job->id),
+                      [this, job, &client](auto) -> Outcome { return abort_job(*job, client); }));
 }
 
 }  // namespace heistd

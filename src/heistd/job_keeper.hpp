@@ -29,7 +29,7 @@ class JobKeeper {
  public:
   using Network = boost::asio::io_context::executor_type;
   using Opened = std::function<void(std::optional<OpenedJob>)>;
-  using Stored = std::function<void()>;
+  using Stored = std::function<void(JobJournal::Effect)>;
   /// What the journal has of a job; nothing when it has forgotten it.
   using Retold = std::function<void(const std::optional<StoredJob>&)>;
 
@@ -52,25 +52,30 @@ class JobKeeper {
   }
 
   /// Counts an attempt of a job and reads its payload of so many bytes. Nothing is given when the
-  /// job is not queued any more.
+  /// job is not queued any more, or the keeper is closed.
   void open(const JobId& id, std::size_t payload_bytes, Opened opened);
 
-  /// Tells how an attempt has ended; `stored` is called once the journal has it.
+  /// Tells how an attempt has ended; `stored` is called once the journal has it, or has said that
+  /// it comes too late, as the job was aborted before.
   void end(const JobId& id, Attempt attempt, const JobOutcome& outcome, Stored stored);
 
   /// Tells how an attempt has ended that is to be followed by another one after a pause. `retold`
-  /// hears once the journal has it whether the job is queued, or dead; when it throws
-  /// std::bad_alloc, it hears that again later.
+  /// hears once the journal has it whether the job is queued, or dead, or was aborted before; when
+  /// it throws std::bad_alloc, it hears that again later.
   void retry(const JobId& id, Attempt attempt, const JobFailure& why,
              std::chrono::milliseconds pause, Retold retold);
 
   /// Reads what the journal has of a job; `retold` is as above.
   void reread(const JobId& id, Retold retold);
 
-  /// Ends whose answers are still to come.
-  [[nodiscard]] std::size_t ends_under_way() const noexcept { return ends_under_way_; }
+  /// No job begins any more: what is being opened is released. Nothing is given for it then.
+  void close() noexcept { is_closed_ = true; }
+  [[nodiscard]] bool is_closed() const noexcept { return is_closed_; }
 
-  /// The job was aborted.
+  /// Jobs that are being opened, and ends whose answers are still to come.
+  [[nodiscard]] std::size_t under_way() const noexcept { return under_way_; }
+
+  /// The job was aborted.   Errors: std::bad_alloc.
   void abort(const JobId& id);
   /// The server ends before the job: its next start goes on with it.
   void release(const JobId& id, Attempt attempt);
@@ -78,7 +83,8 @@ class JobKeeper {
  private:
   JobJournal& journal_;
   Network network_;
-  std::size_t ends_under_way_ = 0;
+  std::size_t under_way_ = 0;
+  bool is_closed_ = false;
 };
 
 }  // namespace heistd

@@ -19,6 +19,9 @@
 
 namespace heistd {
 
+/// Why a job was aborted that its client has deleted.
+inline constexpr std::string_view job_deleted = "the job was deleted";
+
 /// Posts jobs on the agents and keeps their records.
 ///
 /// Thread: the network's, which runs the io_context.
@@ -58,7 +61,7 @@ class JobService {
 
   /// Whether the client may have one more unfinished job, as this one.
   ///
-  /// Errors: 503 "queue_full", "shutting_down".
+  /// Errors: 503 "queue_full", "too_many_signals", "shutting_down".
   [[nodiscard]] std::optional<Refusal> check_room(Client& client, const JobRequest& request,
                                                   std::size_t bytes) const;
   /// Goes on with a dead job that the journal has queued again; it is there soon.
@@ -101,6 +104,13 @@ class JobService {
   /// Errors: std::bad_alloc.
   void set_priority(Client& client, Job& job, heist::TaskPriority priority);
 
+  /// Why a signal of that name cannot be made; nothing when it can, is there already, or has no
+  /// name.
+  ///
+  /// Errors: 503 "too_many_signals".
+  [[nodiscard]] static std::optional<Refusal> refuse_signal(const Client& client,
+                                                            std::string_view name);
+
   /// From now on every new job is refused.
   void start_shutdown() noexcept { shutting_down_ = true; }
   [[nodiscard]] bool shutting_down() const noexcept { return shutting_down_; }
@@ -108,6 +118,10 @@ class JobService {
   /// Aborts a batch of jobs, of any clients; says how many, which is none when all have ended.
   /// `reason` is a text that is always there.
   std::size_t abort_some(const ClientTable& clients, std::string_view reason);
+
+  /// Whether jobs wait for something besides an agent. Unless they are aborted, they go on later,
+  /// though the agents may have nothing to run now.
+  [[nodiscard]] bool do_jobs_wait() const noexcept { return waiting_->any(); }
 
   /// Jobs that have finished since the start, whatever way but by an abort.
   [[nodiscard]] std::size_t finished_count() const noexcept { return finished_; }
@@ -147,6 +161,7 @@ class JobService {
   Network network_;
   JobKeeper* const keeper_;
   Backoff backoff_;
+  const std::shared_ptr<WaitingJobs> waiting_ = std::make_shared<WaitingJobs>();
   std::size_t finished_ = 0;
   bool shutting_down_ = false;
 };

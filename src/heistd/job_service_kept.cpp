@@ -59,6 +59,7 @@ void JobService::restore_finished(Client& client, const Kind& kind, const Stored
 
 std::optional<Refusal> JobService::check_room(Client& client, const JobRequest& request,
                                               std::size_t bytes) const {
+  if (auto refusal = refuse_signal(client, request.signal_name)) return refusal;
   auto ticket = client.budget->take_job();
   if (!ticket || !ticket->grow(bytes)) {
     return unavailable("queue_full", "this client has too many unfinished jobs already");
@@ -120,17 +121,24 @@ bool JobService::is_last(const Job& job, const JobEnd& end) {
          job.attempts.counted() >= job.attempts.most;
 }
 
-/// Who waits for the job, or asks for it, hears of its end when the journal has it.
+/// Who waits for the job, or asks for it, hears of its end when the journal has it. If the journal
+/// was told before that the job is deleted, that is its end.
 void JobService::tell_end(Client& client, const Job& job, JobEnd end) {
   const auto* const failure = std::get_if<JobFailure>(&end.outcome);
   if (failure != nullptr && failure->is_transient()) {
     return tell_retry(client, job, *failure, end.times);
   }
   const auto kept = std::make_shared<JobEnd>(std::move(end));
-  keeper_->end(job.id, job.attempts.latest, kept->outcome, [this, &client, id = job.id, kept] {
-    const auto ended = client.jobs.find(id);
-    if (ended && !ended->finished()) end_job(client, *ended, std::move(*kept));
-  });
+  keeper_->end(job.id, job.attempts.latest, kept->outcome,
+               [this, &client, id = job.id, kept](JobJournal::Effect effect) {
+                 const auto ended = client.jobs.find(id);
+                 if (!ended || ended->finished()) return;
+                 if (effect == JobJournal::Effect::stored) {
+                   end_job(client, *ended, std::move(*kept));
+                 } else {
+                   finish_aborted(client, *ended, job_deleted);
+                 }
+               });
 }
 
 /// The journal decides whether another attempt is left.
@@ -139,10 +147,13 @@ void JobService::tell_retry(Client& client, const Job& job, const JobFailure& wh
   keeper_->retry(job.id, job.attempts.latest, why, backoff_(job.attempts.counted()),
                  [this, &client, id = job.id, why, times](const std::optional<StoredJob>& stored) {
                    const auto failed = client.jobs.find(id);
-                   if (!failed || failed->finished() || !stored) return;
-                   if (stored->state == StoredState::queued) try_again(client, *failed, *stored);
-                   if (stored->state == StoredState::dead) {
+                   if (!failed || failed->finished()) return;
+                   if (stored && stored->state == StoredState::queued) {
+                     try_again(client, *failed, *stored);
+                   } else if (stored && stored->state == StoredState::dead) {
                      finish(client, *failed, {JobState::dead, times, nullptr, why});
+                   } else {
+                     finish_aborted(client, *failed, job_deleted);
                    }
                  });
 }

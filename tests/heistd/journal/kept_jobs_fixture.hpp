@@ -11,6 +11,17 @@
 
 namespace heistd {
 
+/// Can abort no job at first.
+struct LateAborts : MemoryJournal {
+  Answer<JobJournal::Effect> abort(JobId id) override {
+    if (fails-- > 0) {
+      return Answer<JobJournal::Effect>::resolved(JournalError{JournalFault::disk_full, {}});
+    }
+    return MemoryJournal::abort(std::move(id));
+  }
+  int fails = 0;
+};
+
 class KeptJobs : public ApiFixture {
  protected:
   explicit KeptJobs(Limits its_limits = {}) : ApiFixture(its_limits) {}
@@ -32,13 +43,10 @@ class KeptJobs : public ApiFixture {
     feed(upload, body);
     return kept_api.finish(std::move(upload));
   }
-  Answer end(Outcome outcome) {
-    while (const auto* storing = std::get_if<Storing>(&outcome)) {
-      run_network();
-      auto next = storing->then();
-      outcome = std::move(next);
-    }
-    return answer(std::get<Reply>(outcome));
+  Answer end(const Outcome& outcome) {
+    if (const auto* reply = std::get_if<Reply>(&outcome)) return answer(*reply);
+    run_network();
+    return end(std::get<Storing>(outcome).then());
   }
   Answer ask(std::string_view method, std::string_view target, std::string_view body = {}) {
     return end(begin(method, target, body));
@@ -56,8 +64,20 @@ class KeptJobs : public ApiFixture {
   std::string state_of(const JobId& id) { return ask("GET", "/jobs/" + id).json()["state"]; }
   StoredJob stored(const JobId& id) { return said(journal.find(id)).value(); }
 
+  /// Has a job run to its end, of which the network has not heard.
+  void run_to_its_end(const JobId& id) {
+    run_all();
+    loop.run_until_idle();
+    EXPECT_EQ(stored(id).state, StoredState::running);
+  }
+  static void fill_signals(Client& client, std::size_t names) {
+    for (std::size_t i = 0; i < names; ++i) {
+      client.signals.restore("s" + std::to_string(i), heist::TaskPriority::background);
+    }
+  }
+
   std::string key;
-  MemoryJournal journal;
+  LateAborts journal;
   JobKeeper keeper{journal, network.get_executor()};
   JobService kept{loop.scheduler(), network.get_executor(), &keeper};
   Api kept_api{kinds, clients, kept, observer, limits};

@@ -125,7 +125,7 @@ TEST_F(RetriedJobs, end_of_the_server_when_an_attempt_fails_then_the_next_server
   pass_pause();
   EXPECT_THAT(attempts, ElementsAre(1));
   EXPECT_EQ(stored(id).state, StoredState::queued);
-  EXPECT_EQ(keeper.ends_under_way(), 0U);
+  EXPECT_EQ(keeper.under_way(), 0U);
 }
 
 TEST_F(RetriedJobs,
