@@ -85,14 +85,30 @@ Result<Api::Step> Api::handle(const RequestHead& head, Unchecked unchecked) {
     return store_change(*route, *target, **client);
   }
   if (route->method == Method::put) return as_step(put_signal(*route, *target, **client));
+  if (route->resource == Resource::job && route->method == Method::get) {
+    return show_job(*route, *target, **client);
+  }
   if (auto refusal = QueryReader(*target).finish()) return std::move(*refusal);
-  if (route->resource == Resource::job && service_.keeper() != nullptr &&
-      !service_.find(**client, route->name)) {
-    return Step(find_stored(route->name, **client, [client = *client](const StoredJob& job) {
-      return Outcome(summary_reply(200, summary_of(job, *client)));
+  return as_step(handle_plain(*route, **client));
+}
+
+/// A job that only the journal has is not waited for, as it has ended or will not be done here.
+Result<Api::Step> Api::show_job(const Route& route, const Target& target, Client& client) {
+  QueryReader query(target);
+  const auto patience = query.patience("wait");
+  if (auto refusal = query.finish()) return std::move(*refusal);
+  auto job = service_.find(client, route.name);
+  if (!job) {
+    if (service_.keeper() == nullptr) return no_such_job();
+    return Step(find_stored(route.name, client, [&client](const StoredJob& stored) {
+      return Outcome(summary_reply(200, summary_of(stored, client)));
     }));
   }
-  return as_step(handle_plain(*route, **client));
+  if (job->finished() || !patience.any()) return Step(job_reply(200, *job));
+  auto share = client.take_wait();
+  if (!share) return share.error();
+  return Step(
+      Waiting{&client, std::move(job), std::move(*share), patience, Waiting::For::description});
 }
 
 Api::Handled Api::handle_plain(const Route& route, Client& client) {
@@ -100,7 +116,7 @@ Api::Handled Api::handle_plain(const Route& route, Client& client) {
     case Resource::stats:
       return json_reply(200, stats_json(client));
     case Resource::job:
-      return job(route, client);
+      return erase_job(route, client);
     case Resource::job_result:
       return job_result(route, client);
     default:
@@ -170,15 +186,15 @@ Api::Outcome Api::finish(Upload upload) {
     return stored ? std::move(*stored) : make_reply(stored.error());
   }
   Client& client = upload.client();
-  const bool wait = upload.request().wait;
+  const auto wait = upload.request().wait;
   auto job = upload.submit(service_);
   if (!job) return make_reply(job.error());
   return accepted(client, std::move(*job), wait, upload.take_wait());
 }
 
-Api::Outcome Api::accepted(Client& client, std::shared_ptr<Job> job, bool wait,
+Api::Outcome Api::accepted(Client& client, std::shared_ptr<Job> job, const Patience& wait,
                            Quota::Share share) {
-  if (wait) return Waiting{&client, std::move(job), std::move(share)};
+  if (wait.any()) return Waiting{&client, std::move(job), std::move(share), wait};
   return with_location(job_reply(202, *job), job->id);
 }
 
@@ -198,7 +214,15 @@ Reply Api::waited(const Job& job) const {
   return reply;
 }
 
+Reply Api::waited(const Waiting& waiting) const {
+  const auto& job = *waiting.job;
+  if (waiting.reply == Waiting::For::description) return job_reply(200, job);
+  return job.finished() ? waited(job) : with_location(job_reply(202, job), job.id);
+}
+
+/// Whoever waits for a while only has the job go on without it.
 void Api::drop(const Waiting& waiting) {
+  if (waiting.patience.most || waiting.reply == Waiting::For::description) return;
   service_.abort(*waiting.client, *waiting.job, "the client that waited disconnected");
 }
 
@@ -208,17 +232,12 @@ Api::Handled Api::health(const Target& target) const {
   return json_reply(200, {{"status", "ok"}});
 }
 
-Api::Handled Api::job(const Route& route, Client& client) {
+Api::Handled Api::erase_job(const Route& route, Client& client) {
   const auto job = service_.find(client, route.name);
   if (!job) return no_such_job();
-  if (route.method == Method::erase) return erase_job(*job, client);
+  if (!job->finished()) return abort_job(*job, client);
+  client.jobs.drop(*job);
   return job_reply(200, *job);
-}
-
-Api::Handled Api::erase_job(Job& job, Client& client) {
-  if (!job.finished()) return abort_job(job, client);
-  client.jobs.drop(job);
-  return job_reply(200, job);
 }
 
 /// A job that has finished meanwhile stays.

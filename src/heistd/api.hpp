@@ -8,6 +8,7 @@
 #include <heistd/kind_table.hpp>
 #include <heistd/list_cursor.hpp>
 #include <heistd/observer.hpp>
+#include <heistd/patience.hpp>
 #include <heistd/query.hpp>
 #include <heistd/reply.hpp>
 #include <heistd/routes.hpp>
@@ -35,9 +36,14 @@ struct RequestHead {
 
 /// A job that the client wants to wait for.
 struct Waiting {
+  /// What the reply is about.
+  enum class For : std::uint8_t { result, description };
+
   Client* client;
   std::shared_ptr<Job> job;
   Quota::Share share;  ///< of those that wait at a time
+  Patience patience;
+  For reply = For::result;
 };
 
 /// An agent is to check the parameters before the request can be judged.
@@ -72,15 +78,17 @@ class Api {
   /// The answer, or what will have it; or an upload to be filled and given to finish(); or
   /// something to wait for (not for ever: agents may have more urgent things to do), and then to
   /// call this again and accept.
-  using Step = std::variant<Reply, Upload, Checking, Observing, Storing>;
+  using Step = std::variant<Reply, Upload, Checking, Observing, Storing, Waiting>;
   [[nodiscard]] Step begin(const RequestHead& head, Unchecked unchecked = Unchecked::check);
 
   /// The answer, or a job whose end decides the answer, or something to wait for first.
   using Outcome = std::variant<Reply, Waiting, Storing>;
   [[nodiscard]] Outcome finish(Upload upload);
 
-  /// The answer to whoever waited.   Precondition: the job has finished.
+  /// The answer to whoever waited for its end.   Precondition: the job has finished.
   [[nodiscard]] Reply waited(const Job& job) const;
+  /// The answer to whoever has waited, perhaps only for as long as it wanted to.
+  [[nodiscard]] Reply waited(const Waiting& waiting) const;
 
   /// Whoever waited has gone.
   void drop(const Waiting& waiting);
@@ -96,14 +104,15 @@ class Api {
                                                Unchecked unchecked);
   Result<Step> observe(const Route& route, const Target& target, const Client& client);
   Handled health(const Target& target) const;
-  Handled job(const Route& route, Client& client);
-  Handled erase_job(Job& job, Client& client);
+  Handled erase_job(const Route& route, Client& client);
   Reply abort_job(Job& job, Client& client);
   Handled job_result(const Route& route, Client& client);
   Result<Outcome> store(Upload upload);
-  static Outcome accepted(Client& client, std::shared_ptr<Job> job, bool wait, Quota::Share share);
+  static Outcome accepted(Client& client, std::shared_ptr<Job> job, const Patience& wait,
+                          Quota::Share share);
+  Result<Step> show_job(const Route& route, const Target& target, Client& client);
   [[nodiscard]] std::optional<Refusal> note_key(const RequestHead& head, Upload& upload) const;
-  Outcome repeated(const JobJournal::Submitted& submitted, Client& client, bool wait,
+  Outcome repeated(const JobJournal::Submitted& submitted, Client& client, Patience wait,
                    Quota::Share share);
   Result<Step> store_change(const Route& route, const Target& target, Client& client);
   Result<Step> store_erasure(const Route& route, Client& client);

@@ -55,7 +55,7 @@ Result<Api::Outcome> Api::store(Upload upload) {
   auto answer =
       service_.keeper()->journal().submit(new_job(*kept, upload.take_key(), upload.take_blocks()));
   return storing(answer, [this, kept](const Submitted& submitted) -> Outcome {
-    const bool wait = kept->request.wait;
+    const auto wait = kept->request.wait;
     if (submitted.acceptance != JobJournal::Acceptance::accepted) {
       return repeated(submitted, kept->client, wait, std::move(kept->share));
     }
@@ -66,9 +66,9 @@ Result<Api::Outcome> Api::store(Upload upload) {
   });
 }
 
-/// The answer when a key stands for a job already. Only one request can wait for a job, and that
-/// was the first one; but what has finished needs no wait.
-Api::Outcome Api::repeated(const Submitted& submitted, Client& client, bool wait,
+/// The answer when a key stands for a job already. Only the first request waits for its end without
+/// a limit, as it aborts the job when it goes.
+Api::Outcome Api::repeated(const Submitted& submitted, Client& client, Patience wait,
                            Quota::Share share) {
   if (submitted.acceptance == JobJournal::Acceptance::conflicting) {
     return make_reply({422, "idempotency_conflict",
@@ -81,8 +81,8 @@ Api::Outcome Api::repeated(const Submitted& submitted, Client& client, bool wait
                        "job " + submitted.id + " has finished, and its result is not kept any more",
                        "Idempotency-Key"});
   }
-  const bool has_finished = job->finished();
-  return accepted(client, std::move(job), wait && has_finished, std::move(share));
+  if (!wait.most && !job->finished()) wait = {};
+  return accepted(client, std::move(job), wait, std::move(share));
 }
 
 std::optional<Refusal> Api::note_key(const RequestHead& head, Upload& upload) const {

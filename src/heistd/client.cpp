@@ -69,6 +69,12 @@ std::array<Depth, 3> Client::depths() const {
   return depths;
 }
 
+Result<Quota::Share> Client::take_wait() {
+  auto share = waits.take(1);
+  if (share) return std::move(*share);
+  return unavailable("too_many_waits", "this client waits for too many jobs already");
+}
+
 heist::TaskPriority Client::default_priority() const noexcept {
   return std::min(ceiling, heist::TaskPriority::user_visible);
 }

@@ -67,6 +67,9 @@ class Client {
   /// The unfinished jobs of each priority.   Cost: a step for each signal name.
   [[nodiscard]] std::array<Depth, 3> depths() const;
 
+  /// A place among the requests that wait for their jobs.   Errors: 503 "too_many_waits".
+  [[nodiscard]] Result<Quota::Share> take_wait();
+
   /// What jobs and signals get that name no priority.
   [[nodiscard]] heist::TaskPriority default_priority() const noexcept;
 

@@ -58,8 +58,8 @@ class Job {
   };
   std::optional<Unfinished> unfinished;
 
-  /// Called once, when the job has finished; by whoever waits for it.
-  std::function<void()> on_finished;
+  /// Called when the job has finished; by those who wait for it.
+  std::list<std::function<void()>> on_finished;
 
   [[nodiscard]] heist::TaskPriority priority() const noexcept {
     return fixed_priority ? *fixed_priority : group->priority();

@@ -99,7 +99,7 @@ Result<JobRequest> read_job_request(const Kind& kind, const Target& target, cons
   request.priority = read_priority(query, client);
   request.delay = query.duration("delay", max_delay);
   request.signal_name = read_signal_name(query);
-  request.wait = query.flag("wait");
+  request.wait = query.patience("wait");
   request.max_attempts =
       query.count("max_attempts", most_max_attempts).value_or(request.max_attempts);
   request.parameters = read_parameters(query, kind);

@@ -22,7 +22,7 @@ struct JobRequest {
   std::optional<heist::TaskPriority> priority = {};
   std::chrono::milliseconds delay{};
   std::string signal_name = {};  ///< empty: none
-  bool wait = false;
+  Patience wait = {};
   std::uint32_t max_attempts = default_max_attempts;
 };
 

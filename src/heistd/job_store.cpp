@@ -65,7 +65,7 @@ void JobStore::finish(Job& job, Job::End end) {
   finished_.splice(finished_.end(), unfinished_, job.place_);
   result_bytes_ += job.kept_bytes();
   make_room();
-  if (auto tell = std::exchange(job.on_finished, nullptr)) tell();
+  for (const auto& tell : job.on_finished) tell();
 }
 
 void JobStore::drop(const Job& job) {
