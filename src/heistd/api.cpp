@@ -1,4 +1,4 @@
-#include <heistd/api.hpp>
+#include <heistd/api_storing.hpp>
 #include <heistd/job_request.hpp>
 #include <heistd/json.hpp>
 #include <heistd/memory_reserve.hpp>
@@ -7,25 +7,6 @@
 
 namespace heistd {
 namespace {
-
-Reply json_reply(unsigned status, const Json& json) {
-  Reply reply;
-  reply.status = status;
-  reply.body = {dump(json)};
-  return reply;
-}
-
-Reply job_reply(unsigned status, const Job& job) {
-  Reply reply;
-  reply.status = status;
-  reply.body = MemoryReserve::guard([&job] { return render(job); });
-  return reply;
-}
-
-Reply with_location(Reply reply, const Job& job) {
-  reply.headers.emplace_back("Location", "/jobs/" + job.id);
-  return reply;
-}
 
 Reply bytes_reply(const BytesResult& result) {
   Reply reply;
@@ -61,12 +42,6 @@ Reply undone_reply(const Job& job, unsigned status) {
     return Body{dump(json)};
   });
   return reply;
-}
-
-template <class T>
-Result<Api::Step> as_step(Result<T> result) {
-  if (!result) return result.error();
-  return std::move(*result);
 }
 
 /// Whoever watches over the server asks for these, without a token or a place.
@@ -106,12 +81,39 @@ Result<Api::Step> Api::handle(const RequestHead& head, Unchecked unchecked) {
   if (is_observation(route->resource)) {
     return observe(*route, *target, **client);
   }
+  if (route->resource == Resource::jobs) return list(*target, **client);
+  if (route->resource == Resource::job_requeue) return requeue(*route, *target, **client);
+  if (route->resource == Resource::job && route->method == Method::put) {
+    return put_job(*route, *target, **client);
+  }
   if (service_.keeper() != nullptr && route->method != Method::get) {
     return store_change(*route, *target, **client);
   }
   if (route->method == Method::put) return as_step(put_signal(*route, *target, **client));
+  if (route->resource == Resource::job && route->method == Method::get) {
+    return show_job(*route, *target, **client);
+  }
   if (auto refusal = QueryReader(*target).finish()) return std::move(*refusal);
   return as_step(handle_plain(*route, **client));
+}
+
+/// A job that only the journal has is not waited for, as it has ended or will not be done here.
+Result<Api::Step> Api::show_job(const Route& route, const Target& target, Client& client) {
+  QueryReader query(target);
+  const auto patience = query.patience("wait");
+  if (auto refusal = query.finish()) return std::move(*refusal);
+  auto job = service_.find(client, route.name);
+  if (!job) {
+    if (service_.keeper() == nullptr) return no_such_job();
+    return Step(find_stored(route.name, client, [&client](const StoredJob& stored) {
+      return Outcome(summary_reply(200, summary_of(stored, client)));
+    }));
+  }
+  if (job->finished() || !patience.any()) return Step(job_reply(200, *job));
+  auto share = client.take_wait();
+  if (!share) return share.error();
+  return Step(
+      Waiting{&client, std::move(job), std::move(*share), patience, Waiting::For::description});
 }
 
 Api::Handled Api::handle_plain(const Route& route, Client& client) {
@@ -119,7 +121,7 @@ Api::Handled Api::handle_plain(const Route& route, Client& client) {
     case Resource::stats:
       return json_reply(200, stats_json(client));
     case Resource::job:
-      return job(route, client);
+      return erase_job(route, client);
     case Resource::job_result:
       return job_result(route, client);
     default:
@@ -183,44 +185,49 @@ Result<Api::Step> Api::observe(const Route& route, const Target& target, const C
   return as_observing(observer_.metrics(job_figures(clients_)));
 }
 
-std::variant<Reply, Waiting, Storing> Api::finish(Upload upload) {
+Api::Outcome Api::finish(Upload upload) {
   if (service_.keeper() != nullptr) {
     auto stored = store(std::move(upload));
     return stored ? std::move(*stored) : make_reply(stored.error());
   }
   Client& client = upload.client();
-  const bool wait = upload.request().wait;
+  const auto wait = upload.request().wait;
   auto job = upload.submit(service_);
   if (!job) return make_reply(job.error());
-  auto answer = accepted(client, std::move(*job), wait, upload.take_wait());
-  return std::visit(
-      [](auto&& step) -> std::variant<Reply, Waiting, Storing> { return std::move(step); },
-      std::move(answer));
+  return accepted(client, std::move(*job), wait, upload.take_wait());
 }
 
-std::variant<Reply, Waiting> Api::accepted(Client& client, std::shared_ptr<Job> job, bool wait,
-                                           Quota::Share share) {
-  if (wait) return Waiting{&client, std::move(job), std::move(share)};
-  return with_location(job_reply(202, *job), *job);
+Api::Outcome Api::accepted(Client& client, std::shared_ptr<Job> job, const Patience& wait,
+                           Quota::Share share) {
+  if (wait.any()) return Waiting{&client, std::move(job), std::move(share), wait};
+  return with_location(job_reply(202, *job), job->id);
 }
 
 Reply Api::waited(const Job& job) const {
   const auto& end = job.end();
-  if (end.state == JobState::failed) {
-    return with_location(undone_reply(job, end.failure ? 422 : 503), job);
+  if (end.state == JobState::failed || end.state == JobState::dead) {
+    return with_location(undone_reply(job, end.failure ? 422 : 503), job.id);
   }
   if (end.state == JobState::aborted) {
-    return with_location(undone_reply(job, service_.shutting_down() ? 503 : 409), job);
+    return with_location(undone_reply(job, service_.shutting_down() ? 503 : 409), job.id);
   }
   const auto* const bytes = std::get_if<BytesResult>(end.result.get());
-  if (bytes == nullptr) return with_location(job_reply(200, job), job);
-  auto reply = with_location(bytes_reply(*bytes), job);
+  if (bytes == nullptr) return with_location(job_reply(200, job), job.id);
+  auto reply = with_location(bytes_reply(*bytes), job.id);
   reply.headers.emplace_back("Heistd-Queue-Delay-Us", microseconds(end.times.queue_delay));
   reply.headers.emplace_back("Heistd-Run-Time-Us", microseconds(end.times.run));
   return reply;
 }
 
+Reply Api::waited(const Waiting& waiting) const {
+  const auto& job = *waiting.job;
+  if (waiting.reply == Waiting::For::description) return job_reply(200, job);
+  return job.finished() ? waited(job) : with_location(job_reply(202, job), job.id);
+}
+
+/// Whoever waits for a while only has the job go on without it.
 void Api::drop(const Waiting& waiting) {
+  if (waiting.patience.most || waiting.reply == Waiting::For::description) return;
   service_.abort(*waiting.client, *waiting.job, "the client that waited disconnected");
 }
 
@@ -232,17 +239,12 @@ Api::Handled Api::health(Resource resource, const Target& target) const {
   return unavailable("shutting_down", "the server is shutting down");
 }
 
-Api::Handled Api::job(const Route& route, Client& client) {
+Api::Handled Api::erase_job(const Route& route, Client& client) {
   const auto job = service_.find(client, route.name);
-  if (!job) return not_found("this client has no such job");
-  if (route.method == Method::erase) return erase_job(*job, client);
+  if (!job) return no_such_job();
+  if (!job->finished()) return abort_job(*job, client);
+  client.jobs.drop(*job);
   return job_reply(200, *job);
-}
-
-Api::Handled Api::erase_job(Job& job, Client& client) {
-  if (!job.finished()) return abort_job(job, client);
-  client.jobs.drop(job);
-  return job_reply(200, job);
 }
 
 /// A job that has finished meanwhile stays.
@@ -253,7 +255,7 @@ Reply Api::abort_job(Job& job, Client& client) {
 
 Api::Handled Api::job_result(const Route& route, Client& client) {
   const auto job = service_.find(client, route.name);
-  if (!job) return not_found("this client has no such job");
+  if (!job) return no_such_job();
   if (!job->finished()) return Refusal{409, "not_finished", "the job has not finished yet"};
   if (!job->end().result) {
     return Refusal{409, "no_result", "the job is " + std::string(to_string(job->state()))};
@@ -264,7 +266,7 @@ Api::Handled Api::job_result(const Route& route, Client& client) {
 }
 
 Api::Handled Api::put_signal(const Route& route, const Target& target, Client& client) {
-  const auto priority = read_signal_priority(target, client);
+  const auto priority = read_new_priority(target, client);
   if (!priority) return priority.error();
   const bool existed = client.signals.find(route.name) != nullptr;
   const auto group = put_group(client, route.name, *priority);

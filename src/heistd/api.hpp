@@ -6,7 +6,9 @@
 #include <heistd/connections.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/kind_table.hpp>
+#include <heistd/list_cursor.hpp>
 #include <heistd/observer.hpp>
+#include <heistd/patience.hpp>
 #include <heistd/query.hpp>
 #include <heistd/reply.hpp>
 #include <heistd/routes.hpp>
@@ -15,6 +17,7 @@
 #include <optional>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace heistd {
 
@@ -33,9 +36,14 @@ struct RequestHead {
 
 /// A job that the client wants to wait for.
 struct Waiting {
+  /// What the reply is about.
+  enum class For : std::uint8_t { result, description };
+
   Client* client;
   std::shared_ptr<Job> job;
   Quota::Share share;  ///< of those that wait at a time
+  Patience patience;
+  For reply = For::result;
 };
 
 /// An agent is to check the parameters before the request can be judged.
@@ -48,10 +56,11 @@ struct Observing {
   std::shared_ptr<Observation> observation;
 };
 
-/// The journal is to have it before it takes effect.
+/// The journal is to have it before it takes effect, or knows the answer.
 struct Storing {
   heist::Promise<void> answered;
-  std::function<std::variant<Reply, Waiting>()> then;  ///< once the journal has answered
+  /// Once the journal has answered.
+  std::function<std::variant<Reply, Waiting, Storing>()> then;
 };
 
 /// What to do with a request whose parameters no agent has checked.
@@ -63,20 +72,23 @@ enum class Unchecked : std::uint8_t { check, accept };
 class Api {
  public:
   Api(const KindTable& kinds, ClientTable& clients, JobService& service, Observer& observer,
-      const Limits& limits) noexcept
+      const Limits& limits)
       : kinds_(kinds), clients_(clients), service_(service), observer_(observer), limits_(limits) {}
 
   /// The answer, or what will have it; or an upload to be filled and given to finish(); or
   /// something to wait for (not for ever: agents may have more urgent things to do), and then to
   /// call this again and accept.
-  using Step = std::variant<Reply, Upload, Checking, Observing, Storing>;
+  using Step = std::variant<Reply, Upload, Checking, Observing, Storing, Waiting>;
   [[nodiscard]] Step begin(const RequestHead& head, Unchecked unchecked = Unchecked::check);
 
   /// The answer, or a job whose end decides the answer, or something to wait for first.
-  [[nodiscard]] std::variant<Reply, Waiting, Storing> finish(Upload upload);
+  using Outcome = std::variant<Reply, Waiting, Storing>;
+  [[nodiscard]] Outcome finish(Upload upload);
 
-  /// The answer to whoever waited.   Precondition: the job has finished.
+  /// The answer to whoever waited for its end.   Precondition: the job has finished.
   [[nodiscard]] Reply waited(const Job& job) const;
+  /// The answer to whoever has waited, perhaps only for as long as it wanted to.
+  [[nodiscard]] Reply waited(const Waiting& waiting) const;
 
   /// Whoever waited has gone.
   void drop(const Waiting& waiting);
@@ -92,18 +104,29 @@ class Api {
                                                Unchecked unchecked);
   Result<Step> observe(const Route& route, const Target& target, const Client& client);
   Handled health(Resource resource, const Target& target) const;
-  Handled job(const Route& route, Client& client);
-  Handled erase_job(Job& job, Client& client);
+  Handled erase_job(const Route& route, Client& client);
   Reply abort_job(Job& job, Client& client);
   Handled job_result(const Route& route, Client& client);
-  Result<std::variant<Reply, Waiting, Storing>> store(Upload upload);
-  static std::variant<Reply, Waiting> accepted(Client& client, std::shared_ptr<Job> job, bool wait,
-                                               Quota::Share share);
+  Result<Outcome> store(Upload upload);
+  static Outcome accepted(Client& client, std::shared_ptr<Job> job, const Patience& wait,
+                          Quota::Share share);
+  Result<Step> show_job(const Route& route, const Target& target, Client& client);
   [[nodiscard]] std::optional<Refusal> note_key(const RequestHead& head, Upload& upload) const;
-  std::variant<Reply, Waiting> repeated(const JobJournal::Submitted& submitted, Client& client,
-                                        bool wait, Quota::Share share);
+  Outcome repeated(const JobJournal::Submitted& submitted, Client& client, Patience wait,
+                   Quota::Share share);
   Result<Step> store_change(const Route& route, const Target& target, Client& client);
   Result<Step> store_erasure(const Route& route, Client& client);
+  Result<Step> list(const Target& target, Client& client);
+  [[nodiscard]] Reply list_reply(const std::vector<std::string>& jobs,
+                                 std::optional<AcceptanceOrder> last) const;
+  template <class Then>
+  Storing find_stored(const JobId& id, Client& client, Then then);
+  Outcome erase_stored(const StoredJob& job, const Route& route, Client& client);
+  Result<Step> put_job(const Route& route, const Target& target, Client& client);
+  Handled set_priority(Job& job, heist::TaskPriority priority, Client& client);
+  Outcome store_priority(StoredJob job, heist::TaskPriority priority, Client& client);
+  Result<Step> requeue(const Route& route, const Target& target, Client& client);
+  Outcome requeue_stored(const StoredJob& job, Client& client);
   template <class T, class Then>
   Storing storing(const heist::Promise<JournalResult<T>>& answer, Then then) const;
   Handled put_signal(const Route& route, const Target& target, Client& client);
@@ -116,6 +139,7 @@ class Api {
   JobService& service_;
   Observer& observer_;
   const Limits& limits_;
+  const ListCursor cursor_;
 };
 
 }  // namespace heistd

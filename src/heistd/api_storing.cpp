@@ -1,5 +1,6 @@
 // Requests that the journal is to have before they take effect.
 #include <heistd/api.hpp>
+#include <heistd/api_storing.hpp>
 #include <heistd/limits.hpp>
 #include <heistd/network_reserve.hpp>
 #include <heistd/routes.hpp>
@@ -40,23 +41,7 @@ NewJob new_job(const Kept& kept, std::optional<IdempotencyKey> key, Blocks body)
 
 }  // namespace
 
-template <class T, class Then>
-Storing Api::storing(const heist::Promise<JournalResult<T>>& answer, Then then) const {
-  auto result = std::make_shared<JournalResult<T>>();
-  auto answered = heist::Promise<void>::with_resolver();
-  service_.keeper()->when(
-      answer, [result, resolver = std::move(answered.resolver)](JournalResult<T> given) mutable {
-        *result = std::move(given);
-        resolver.resolve();
-      });
-  return {answered.promise, [result, then]() -> std::variant<Reply, Waiting> {
-            if (*result) return then(**result);
-            return make_reply(unavailable(
-                "journal_failed", "the journal cannot keep this: " + describe(result->error())));
-          }};
-}
-
-Result<std::variant<Reply, Waiting, Storing>> Api::store(Upload upload) {
+Result<Api::Outcome> Api::store(Upload upload) {
   const NetworkReserve::Withheld only_what_is_left;
   const auto kept =
       std::make_shared<Kept>(Kept{upload.client(), upload.request(), upload.take_ticket(),
@@ -69,8 +54,8 @@ Result<std::variant<Reply, Waiting, Storing>> Api::store(Upload upload) {
   }
   auto answer =
       service_.keeper()->journal().submit(new_job(*kept, upload.take_key(), upload.take_blocks()));
-  return storing(answer, [this, kept](const Submitted& submitted) -> std::variant<Reply, Waiting> {
-    const bool wait = kept->request.wait;
+  return storing(answer, [this, kept](const Submitted& submitted) -> Outcome {
+    const auto wait = kept->request.wait;
     if (submitted.acceptance != JobJournal::Acceptance::accepted) {
       return repeated(submitted, kept->client, wait, std::move(kept->share));
     }
@@ -81,10 +66,10 @@ Result<std::variant<Reply, Waiting, Storing>> Api::store(Upload upload) {
   });
 }
 
-/// The answer when a key stands for a job already. Only one request can wait for a job, and that
-/// was the first one; but what has finished needs no wait.
-std::variant<Reply, Waiting> Api::repeated(const Submitted& submitted, Client& client, bool wait,
-                                           Quota::Share share) {
+/// The answer when a key stands for a job already. Only the first request waits for its end without
+/// a limit, as it aborts the job when it goes.
+Api::Outcome Api::repeated(const Submitted& submitted, Client& client, Patience wait,
+                           Quota::Share share) {
   if (submitted.acceptance == JobJournal::Acceptance::conflicting) {
     return make_reply({422, "idempotency_conflict",
                        "the key was given with another request, of job " + submitted.id,
@@ -96,8 +81,8 @@ std::variant<Reply, Waiting> Api::repeated(const Submitted& submitted, Client& c
                        "job " + submitted.id + " has finished, and its result is not kept any more",
                        "Idempotency-Key"});
   }
-  const bool has_finished = job->finished();
-  return accepted(client, std::move(job), wait && has_finished, std::move(share));
+  if (!wait.most && !job->finished()) wait = {};
+  return accepted(client, std::move(job), wait, std::move(share));
 }
 
 std::optional<Refusal> Api::note_key(const RequestHead& head, Upload& upload) const {
@@ -120,38 +105,38 @@ Result<Api::Step> Api::store_change(const Route& route, const Target& target, Cl
     if (auto refusal = QueryReader(target).finish()) return std::move(*refusal);
     return store_erasure(route, client);
   }
-  const auto priority = read_signal_priority(target, client);
+  const auto priority = read_new_priority(target, client);
   if (!priority) return priority.error();
   if (auto refusal = JobService::refuse_signal(client, route.name)) return std::move(*refusal);
   auto& journal = service_.keeper()->journal();
   auto answer = journal.set_signal(client.name, route.name, *priority);
-  return Step(storing(
-      answer, [this, &journal, route, target, &client](auto) -> std::variant<Reply, Waiting> {
-        auto put = put_signal(route, target, client);
-        if (put) return std::move(*put);
-        // Others have taken the last names while the journal was asked.
-        static_cast<void>(journal.drop_signal(client.name, route.name));
-        return make_reply(put.error());
-      }));
+  return Step(storing(answer, [this, &journal, route, target, &client](auto) -> Outcome {
+    auto put = put_signal(route, target, client);
+    if (put) return std::move(*put);
+    // Others have taken the last names while the journal was asked.
+    static_cast<void>(journal.drop_signal(client.name, route.name));
+    return make_reply(put.error());
+  }));
 }
 
 Result<Api::Step> Api::store_erasure(const Route& route, Client& client) {
   auto& journal = service_.keeper()->journal();
-  const auto then = [this, route, &client](auto) -> std::variant<Reply, Waiting> {
-    auto erased = handle_plain(route, client);
-    return erased ? std::move(*erased) : make_reply(erased.error());
+  const auto then = [this, route, &client](auto) -> Outcome {
+    return as_outcome(handle_plain(route, client));
   };
   if (route.resource == Resource::signal) {
     if (!client.signals.find(route.name)) return not_found("this client has no such signal");
     return Step(storing(journal.drop_signal(client.name, route.name), then));
   }
   const auto job = service_.find(client, route.name);
-  if (!job) return not_found("this client has no such job");
+  if (!job) {
+    return Step(find_stored(route.name, client, [this, route, &client](const StoredJob& stored) {
+      return erase_stored(stored, route, client);
+    }));
+  }
   if (job->finished()) return Step(storing(journal.purge(job->id), then));
-  return Step(
-      storing(journal.abort(job->id), [this, job, &client](auto) -> std::variant<Reply, Waiting> {
-        return abort_job(*job, client);
-      }));
+  return Step(storing(journal.abort(job->id),
+                      [this, job, &client](auto) -> Outcome { return abort_job(*job, client); }));
 }
 
 }  // namespace heistd

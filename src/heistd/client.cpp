@@ -42,12 +42,18 @@ std::array<Depth, 3> Client::depths() const {
   const auto now = Clock::now();
   std::array<Depth, 3> depths{};
   for (std::size_t level = 0; level < depths.size(); ++level) {
-    depths.at(level) = counts_.at(level)->depth(now);
+    depths.at(level) = counts_->at(level).depth(now);
   }
   for (const auto& [signal_name, group] : signals.all()) {
     depths.at(static_cast<std::size_t>(group->priority())) += group->counts->depth(now);
   }
   return depths;
+}
+
+Result<Quota::Share> Client::take_wait() {
+  auto share = waits.take(1);
+  if (share) return std::move(*share);
+  return unavailable("too_many_waits", "this client waits for too many jobs already");
 }
 
 heist::TaskPriority Client::default_priority() const noexcept {

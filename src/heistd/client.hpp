@@ -51,19 +51,22 @@ class Client {
     return stats.at(static_cast<std::size_t>(priority));
   }
   /// Of the jobs with a priority of their own.
-  [[nodiscard]] const std::shared_ptr<JobCounts>& counts_of(
-      heist::TaskPriority priority) const noexcept {
-    return counts_.at(static_cast<std::size_t>(priority));
+  [[nodiscard]] std::shared_ptr<JobCounts> counts_of(heist::TaskPriority priority) const noexcept {
+    return {counts_, &counts_->at(static_cast<std::size_t>(priority))};
   }
   /// The unfinished jobs of each priority.   Cost: a step for each signal name.
   [[nodiscard]] std::array<Depth, 3> depths() const;
+
+  /// A place among the requests that wait for their jobs.   Errors: 503 "too_many_waits".
+  [[nodiscard]] Result<Quota::Share> take_wait();
 
   /// What jobs and signals get that name no priority.
   [[nodiscard]] heist::TaskPriority default_priority() const noexcept;
 
  private:
-  const std::array<std::shared_ptr<JobCounts>, 3> counts_{
-      std::make_shared<JobCounts>(), std::make_shared<JobCounts>(), std::make_shared<JobCounts>()};
+  /// Together, as a job may go from one to another.
+  const std::shared_ptr<std::array<JobCounts, 3>> counts_ =
+      std::make_shared<std::array<JobCounts, 3>>();
 };
 
 /// All clients, and how requests show which one they come from.

@@ -126,6 +126,8 @@ asio::awaitable<void> HttpSession::serve_head(Parser& parser) {
     co_await wait_for_observation(*observing->observation);
   } else if (const auto* storing = std::get_if<Storing>(&step)) {
     co_await wait_until_stored(*storing);
+  } else if (auto* waiting = std::get_if<Waiting>(&step)) {
+    co_await wait_for_job(*waiting);
   } else {
     co_await answer(std::get<Reply>(step));
   }

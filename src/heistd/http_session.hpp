@@ -45,6 +45,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
  private:
   using Parser = RequestParser;
   using Error = boost::beast::error_code;
+  using Time = std::chrono::steady_clock::time_point;
   template <class T>
   using Awaitable = boost::asio::awaitable<T>;
   static constexpr auto as_tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
@@ -64,7 +65,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   Awaitable<void> wait_until_stored(const Storing& storing);
   Awaitable<void> wait_for_job(Waiting& waiting);
   Awaitable<void> wait_for_observation(Observation& observation);
-  Awaitable<bool> client_left_before(const std::function<bool()>& finished);
+  Awaitable<bool> client_left_before(const std::function<bool()>& finished, Time until);
   Awaitable<void> send_continue();
   Awaitable<void> answer(const Reply& reply);
   Awaitable<void> send(const Reply& reply);

@@ -7,6 +7,7 @@
 #include <heistd/job_counts.hpp>
 #include <heistd/job_id.hpp>
 #include <heistd/job_run.hpp>
+#include <heistd/job_state.hpp>
 #include <heistd/journal/job_record.hpp>
 #include <heistd/kind.hpp>
 #include <heistd/signal_group.hpp>
@@ -18,25 +19,14 @@
 
 namespace heistd {
 
-enum class JobState : std::uint8_t { delayed, queued, running, done, failed, aborted };
+/// How often a job was started, as its journal has counted that.
+struct Attempts {
+  Attempt latest = 0;    ///< the number of the latest one; none without a journal that lasts
+  Attempt forgiven = 0;  ///< how many do not count any more
+  Attempt most = 1;      ///< that may count
 
-[[nodiscard]] constexpr std::string_view to_string(JobState state) noexcept {
-  switch (state) {
-    case JobState::delayed:
-      return "delayed";
-    case JobState::queued:
-      return "queued";
-    case JobState::running:
-      return "running";
-    case JobState::done:
-      return "done";
-    case JobState::failed:
-      return "failed";
-    case JobState::aborted:
-      return "aborted";
-  }
-  return "invalid";
-}
+  [[nodiscard]] Attempt counted() const noexcept { return latest - forgiven; }
+};
 
 /// What a client may see of its job.   Thread: the network's.
 class Job {
@@ -48,11 +38,12 @@ class Job {
   const Kind& kind;
   const std::size_t bytes;
   std::string signal_name;
-  std::optional<heist::TaskPriority> fixed_priority;  ///< empty: the group's
+  std::optional<heist::TaskPriority> fixed_priority;  ///< its own; empty: the group's
   std::shared_ptr<SignalGroup> group;                 ///< of signal_name, or null
   std::shared_ptr<JobProgress> progress;
   Clock::time_point runnable_at;
-  Attempt attempt = 0;  ///< that the journal has counted; none without a journal that lasts
+  Attempts attempts;
+  AcceptanceOrder order = 0;  ///< among its client's jobs; none when a journal has that
 
   /// What only an unfinished job has.
   struct Unfinished {
@@ -61,12 +52,14 @@ class Job {
     std::optional<SignalGroup::Jobs::iterator> place_in_group;
     JobCounts::Place place_in_counts;
     bool counted = false;
-    heist::TaskController controller;  ///< of this job alone
+    bool begun = false;  ///< the latest attempt: the journal has counted it, and not heard its end
+    std::unique_ptr<const JobFailure> last_failure;  ///< of an earlier attempt, or null
+    heist::TaskController controller;                ///< of this job alone
   };
   std::optional<Unfinished> unfinished;
 
-  /// Called once, when the job has finished; by whoever waits for it.
-  std::function<void()> on_finished;
+  /// Called when the job has finished; by those who wait for it.
+  std::list<std::function<void()>> on_finished;
 
   [[nodiscard]] heist::TaskPriority priority() const noexcept {
     return fixed_priority ? *fixed_priority : group->priority();
@@ -74,12 +67,14 @@ class Job {
   [[nodiscard]] JobState state() const noexcept;
   [[nodiscard]] bool finished() const noexcept { return end_.has_value(); }
 
-  /// Of a finished job. `abort_reason` says who aborted it, in a text that is always there.
+  /// Of a finished job; times are its last attempt's. `abort_reason` says who aborted it, in a text
+  /// that is always there.
   struct End {
     JobState state;
     JobTimes times;
     std::shared_ptr<const JobResult> result = nullptr;
-    std::optional<JobFailure> failure = {};  ///< of a failed job; none when memory ran out
+    /// Of a dead job, and of a failed one unless memory ran out.
+    std::optional<JobFailure> failure = {};
     std::string_view abort_reason = {};
   };
   [[nodiscard]] const End& end() const noexcept { return *end_; }

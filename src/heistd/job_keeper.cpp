@@ -108,13 +108,13 @@ class Opening final : public Endeavour {
 /// A result, or the error of an attempt that no other one would change.
 using StoredEnd = std::variant<StoredResult, StoredError>;
 
+StoredError to_stored(const JobFailure& failure) { return {failure.code(), failure.what()}; }
+
 StoredEnd stored_end(const JobOutcome& outcome) {
   if (const auto* result = std::get_if<std::shared_ptr<const JobResult>>(&outcome)) {
     return to_stored(**result);
   }
-  if (const auto* failure = std::get_if<JobFailure>(&outcome)) {
-    return StoredError{failure->code(), failure->what()};
-  }
+  if (const auto* failure = std::get_if<JobFailure>(&outcome)) return to_stored(*failure);
   return StoredError{"out_of_memory", "the server had no memory left for this"};
 }
 
@@ -158,6 +158,43 @@ class Aborting final : public Endeavour {
   const JobId id_;
 };
 
+/// Changes a job, or not, and reads what has become of it.
+class Rereading final : public Endeavour {
+ public:
+  using Change = std::function<JobJournal::Answer<JobJournal::Effect>()>;
+
+  Rereading(const JobKeeper& keeper, const JobKeeper::Network& network, JobId id, Change change,
+            JobKeeper::Retold retold)
+      : Endeavour(keeper, network),
+        id_(std::move(id)),
+        change_(std::move(change)),
+        retold_(std::move(retold)) {}
+
+ private:
+  void ask() override {
+    if (change_) {
+      when(change_(), [this](JobJournal::Effect /*effect*/) {
+        change_ = nullptr;
+        go();
+      });
+    } else if (!is_found_) {
+      when(journal().find(id_), [this](std::optional<StoredJob> job) {
+        is_found_ = true;
+        job_ = std::move(job);
+        go();
+      });
+    } else {
+      retold_(job_);
+    }
+  }
+
+  const JobId id_;
+  Change change_;  ///< until it is done
+  const JobKeeper::Retold retold_;
+  bool is_found_ = false;
+  std::optional<StoredJob> job_;
+};
+
 }  // namespace
 
 void JobKeeper::open(const JobId& id, std::size_t payload_bytes, Opened opened) {
@@ -180,6 +217,25 @@ void JobKeeper::end(const JobId& id, Attempt attempt, const JobOutcome& outcome,
       std::make_shared<Ending>(*this, network_, id, attempt, stored_end(outcome), std::move(told));
   ++under_way_;
   ending->go();
+}
+
+void JobKeeper::retry(const JobId& id, Attempt attempt, const JobFailure& why,
+                      std::chrono::milliseconds pause, Retold retold) {
+  auto counted = [this, retold = std::move(retold)](const std::optional<StoredJob>& job) {
+    retold(job);
+    --under_way_;
+  };
+  auto fail = [this, id, attempt, error = to_stored(why), pause] {
+    return journal_.fail(id, attempt, error, pause);
+  };
+  const auto rereading =
+      std::make_shared<Rereading>(*this, network_, id, std::move(fail), std::move(counted));
+  ++under_way_;
+  rereading->go();
+}
+
+void JobKeeper::reread(const JobId& id, Retold retold) {
+  std::make_shared<Rereading>(*this, network_, id, nullptr, std::move(retold))->go();
 }
 
 void JobKeeper::abort(const JobId& id) { std::make_shared<Aborting>(*this, network_, id)->go(); }

@@ -3,6 +3,7 @@
 
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -29,6 +30,8 @@ class JobKeeper {
   using Network = boost::asio::io_context::executor_type;
   using Opened = std::function<void(std::optional<OpenedJob>)>;
   using Stored = std::function<void(JobJournal::Effect)>;
+  /// What the journal has of a job; nothing when it has forgotten it.
+  using Retold = std::function<void(const std::optional<StoredJob>&)>;
 
   JobKeeper(JobJournal& journal, const Network& network) noexcept
       : journal_(journal), network_(network) {}
@@ -55,6 +58,15 @@ class JobKeeper {
   /// Tells how an attempt has ended; `stored` is called once the journal has it, or has said that
   /// it comes too late, as the job was aborted before.
   void end(const JobId& id, Attempt attempt, const JobOutcome& outcome, Stored stored);
+
+  /// Tells how an attempt has ended that is to be followed by another one after a pause. `retold`
+  /// hears once the journal has it whether the job is queued, or dead, or was aborted before; when
+  /// it throws std::bad_alloc, it hears that again later.
+  void retry(const JobId& id, Attempt attempt, const JobFailure& why,
+             std::chrono::milliseconds pause, Retold retold);
+
+  /// Reads what the journal has of a job; `retold` is as above.
+  void reread(const JobId& id, Retold retold);
 
   /// No job begins any more: what is being opened is released. Nothing is given for it then.
   void close() noexcept { is_closed_ = true; }

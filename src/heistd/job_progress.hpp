@@ -13,26 +13,40 @@
 namespace heistd {
 
 /// What the network thread may look at while the job runs.
+///
+/// The pointer to the counts is the right to count a start there: the agent that starts the job
+/// takes it, or the network does when the job ends first.
 class JobProgress {
  public:
-  explicit JobProgress(std::shared_ptr<JobCounts> counts) noexcept : counts_(std::move(counts)) {}
+  explicit JobProgress(std::shared_ptr<JobCounts> counts) noexcept
+      : owner_(std::move(counts)), counts_(owner_.get()), to_start_in_(counts_) {}
 
-  /// An agent, once: how long the job had been runnable when its first chunk started.
+  /// An agent, once in each run: how long the job had been runnable when its first chunk started.
   void start(std::chrono::nanoseconds queue_delay) noexcept {
-    auto expected = waits;
-    // relaxed, also below: the number itself is all that is passed on.
-    if (queue_delay_.compare_exchange_strong(expected, queue_delay.count(),
-                                             heist::detail::sync::relaxed,
-                                             heist::detail::sync::relaxed)) {
-      counts_->note_start();
-    }
+    // relaxed, also below: counts are older than the job, and the numbers are all that is passed
+    // on.
+    auto* const counts = to_start_in_.exchange(nullptr, heist::detail::sync::relaxed);
+    if (counts == nullptr) return;
+    queue_delay_.store(queue_delay.count(), heist::detail::sync::relaxed);
+    counts->note_start();
   }
   /// The network: the job has ended, and a start that comes now does not count. True when one came
   /// before.
   bool end() noexcept {
-    auto expected = waits;
-    return !queue_delay_.compare_exchange_strong(expected, never, heist::detail::sync::relaxed,
+    return to_start_in_.exchange(nullptr, heist::detail::sync::relaxed) == nullptr;
+  }
+  /// The network: a start that comes from now on counts in others, which belong to what owns the
+  /// counts of before. True when one came before, which those have or will have counted.
+  bool count_in(JobCounts& counts) noexcept {
+    auto* expected = std::exchange(counts_, &counts);
+    return !to_start_in_.compare_exchange_strong(expected, &counts, heist::detail::sync::relaxed,
                                                  heist::detail::sync::relaxed);
+  }
+  /// The network, once a run of the job is over: it waits for another one.
+  void wait_again() noexcept {
+    to_start_in_.store(counts_, heist::detail::sync::relaxed);
+    queue_delay_.store(waits, heist::detail::sync::relaxed);
+    part_done_.store(waits, heist::detail::sync::relaxed);
   }
   /// Nothing before the first chunk.
   [[nodiscard]] std::optional<std::chrono::nanoseconds> queue_delay() const noexcept {
@@ -51,13 +65,15 @@ class JobProgress {
     return part < 0 ? std::nullopt : std::optional(part);
   }
 
+  /// The network.
   [[nodiscard]] JobCounts& counts() noexcept { return *counts_; }
 
  private:
   static constexpr std::int64_t waits = -1;
-  static constexpr std::int64_t never = -2;
 
-  const std::shared_ptr<JobCounts> counts_;
+  const std::shared_ptr<JobCounts> owner_;
+  JobCounts* counts_;                                    ///< the network's: where the job counts
+  heist::detail::sync::atomic<JobCounts*> to_start_in_;  ///< null: taken
   heist::detail::sync::atomic<std::int64_t> queue_delay_{waits};
   heist::detail::sync::atomic<double> part_done_{waits};
 };

@@ -24,6 +24,30 @@ std::string read_signal_name(QueryReader& query) {
   return name.value_or("");
 }
 
+std::optional<JobState> read_state(QueryReader& query) {
+  const auto name = query.text("state");
+  if (!name) return std::nullopt;
+  const auto state = parse_job_state(*name);
+  if (!state) {
+    query.refuse(
+        bad_parameter("state", "must be delayed, queued, running, done, failed, aborted or dead"));
+  }
+  return state;
+}
+
+/// A list begins behind nothing.
+AcceptanceOrder read_cursor(QueryReader& query, const ListCursor& cursor) {
+  const auto text = query.text("cursor");
+  if (!text) return 0;
+  const auto after = cursor.open(*text);
+  if (!after) {
+    query.refuse(bad_parameter("cursor",
+                               "must be the cursor of a list that this server has given since its "
+                               "start; without one a list begins anew"));
+  }
+  return after.value_or(0);
+}
+
 /// As variables of a program's environment have them.
 bool is_variable(std::string_view name) noexcept {
   return is_name(name) && name.find_first_of(".-") == std::string_view::npos;
@@ -75,7 +99,7 @@ Result<JobRequest> read_job_request(const Kind& kind, const Target& target, cons
   request.priority = read_priority(query, client);
   request.delay = query.duration("delay", max_delay);
   request.signal_name = read_signal_name(query);
-  request.wait = query.flag("wait");
+  request.wait = query.patience("wait");
   request.max_attempts =
       query.count("max_attempts", most_max_attempts).value_or(request.max_attempts);
   request.parameters = read_parameters(query, kind);
@@ -84,10 +108,33 @@ Result<JobRequest> read_job_request(const Kind& kind, const Target& target, cons
   return request;
 }
 
-Result<heist::TaskPriority> read_signal_priority(const Target& target, const Client& client) {
+JobRequest request_of(const StoredJob& job, const Kind& kind) {
+  JobRequest request;
+  request.kind = &kind;
+  request.parameters = Parameters(job.parameters.begin(), job.parameters.end());
+  request.priority = job.priority;
+  request.delay = job.delay;
+  request.signal_name = job.signal_name;
+  request.max_attempts = job.max_attempts;
+  return request;
+}
+
+Result<JobQuery> read_job_query(const Target& target, const ListCursor& cursor) {
+  QueryReader query(target);
+  JobQuery wanted;
+  wanted.state = read_state(query);
+  wanted.kind = query.text("kind").value_or("");
+  wanted.signal_name = read_signal_name(query);
+  wanted.most = query.count("limit", max_listed).value_or(wanted.most);
+  wanted.after = read_cursor(query, cursor);
+  if (auto refusal = query.finish()) return std::move(*refusal);
+  return wanted;
+}
+
+Result<heist::TaskPriority> read_new_priority(const Target& target, const Client& client) {
   QueryReader query(target);
   const auto priority = read_priority(query, client);
-  if (!priority) query.refuse(bad_parameter("priority", "a signal needs a priority"));
+  if (!priority) query.refuse(bad_parameter("priority", "the new priority is missing"));
   if (auto refusal = query.finish()) return std::move(*refusal);
   return *priority;
 }

@@ -4,8 +4,11 @@
 #include <chrono>
 #include <heist/priority.hpp>
 #include <heistd/client.hpp>
+#include <heistd/job_query.hpp>
+#include <heistd/journal/job_record.hpp>
 #include <heistd/kind.hpp>
 #include <heistd/limits.hpp>
+#include <heistd/list_cursor.hpp>
 #include <heistd/query.hpp>
 #include <optional>
 #include <string>
@@ -19,9 +22,12 @@ struct JobRequest {
   std::optional<heist::TaskPriority> priority = {};
   std::chrono::milliseconds delay{};
   std::string signal_name = {};  ///< empty: none
-  bool wait = false;
+  Patience wait = {};
   std::uint32_t max_attempts = default_max_attempts;
 };
+
+/// What a journal's job asks for; its delay is what is left of that.   Errors: std::bad_alloc.
+[[nodiscard]] JobRequest request_of(const StoredJob& job, const Kind& kind);
 
 /// Reads the parameters of a job: priority, delay, signal, wait, and those of its kind.
 ///
@@ -29,9 +35,12 @@ struct JobRequest {
 [[nodiscard]] Result<JobRequest> read_job_request(const Kind& kind, const Target& target,
                                                   const Client& client);
 
-/// Reads the one parameter of a signal, its priority.   Errors: 400 "bad_parameter", 403
+/// Reads the parameters of a list of jobs.   Errors: 400 "bad_parameter".
+[[nodiscard]] Result<JobQuery> read_job_query(const Target& target, const ListCursor& cursor);
+
+/// Reads the one parameter of what is put, its new priority.   Errors: 400 "bad_parameter", 403
 /// "above_ceiling".
-[[nodiscard]] Result<heist::TaskPriority> read_signal_priority(const Target& target,
-                                                               const Client& client);
+[[nodiscard]] Result<heist::TaskPriority> read_new_priority(const Target& target,
+                                                            const Client& client);
 
 }  // namespace heistd

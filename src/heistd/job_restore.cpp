@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <heistd/backoff.hpp>
 #include <heistd/job_keeper.hpp>
 #include <heistd/job_restore.hpp>
 #include <heistd/stored_result.hpp>
@@ -24,27 +25,6 @@ T said(const heist::Promise<JournalResult<T>>& answer) {
   return std::move(*result);
 }
 
-/// Attempts that ended with their process wait 1 s, 2 s, 4 s … before the next, up to a minute, and
-/// up to as much again by the job's id: jobs that ended together, of which one ended the process,
-/// shall not be together again.
-std::chrono::milliseconds backoff(Attempt attempts, std::size_t chance) {
-  constexpr std::chrono::milliseconds first{1000};
-  constexpr std::chrono::milliseconds most{60'000};
-  const auto pause = std::min(first * (1U << std::min(attempts - 1, 6U)), most);
-  return pause + std::chrono::milliseconds(chance % static_cast<std::size_t>(pause.count()));
-}
-
-JobRequest request_of(const StoredJob& job, const Kind& kind) {
-  JobRequest request;
-  request.kind = &kind;
-  request.parameters = Parameters(job.parameters.begin(), job.parameters.end());
-  request.priority = job.priority;
-  request.delay = job.delay;
-  request.signal_name = job.signal_name;
-  request.max_attempts = job.max_attempts;
-  return request;
-}
-
 /// What one start restores.
 class Restore {
  public:
@@ -55,11 +35,7 @@ class Restore {
         kinds_(kinds) {}
 
   RestoredJobs run() {
-    auto random = [state = std::hash<JobId>()(make_job_id())](Attempt attempts) mutable {
-      state = state * 6364136223846793005U + 1442695040888963407U;
-      return backoff(attempts, state >> 33U);
-    };
-    restored_.dead = said(journal_.reclaim(std::move(random))).dead;
+    restored_.dead = said(journal_.reclaim(Backoff())).dead;
     for (const auto& signal : said(journal_.signals())) restore(signal);
     restore_unfinished();
     restore_finished();

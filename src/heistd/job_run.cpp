@@ -41,7 +41,6 @@ JobRun::JobRun(JobStart start, heist::Scheduler scheduler)
 heist::Promise<JobEnd> JobRun::post_first() {
   heist::PostTaskOptions options;
   options.signal = start_.signal;
-  options.priority = start_.priority;
   options.delay = start_.delay;
   options.label = start_.label;
   return scheduler_.post_task([self = shared_from_this()] { return self->run(); }, options);
@@ -121,7 +120,7 @@ std::shared_ptr<const JobResult> JobRun::take_result() {
 }
 
 void JobRun::note_start(Clock::time_point now) noexcept {
-  times_.started_at = start_.priority ? *start_.priority : start_.signal.priority();
+  times_.started_at = start_.signal.priority();
   times_.queue_delay = std::max<std::chrono::nanoseconds>(now - runnable_at_, {});
   start_.progress->start(times_.queue_delay);
 }

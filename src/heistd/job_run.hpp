@@ -79,9 +79,8 @@ struct JobStart {
   heist::TaskLabel label;  ///< what traces and dumps call it
   std::unique_ptr<JobWork> work;
   Budget::Ticket ticket;
-  heist::TaskSignal signal;                     ///< of this job alone
-  std::shared_ptr<const SignalGroup> group;     ///< of the signal name it was posted under, or null
-  std::optional<heist::TaskPriority> priority;  ///< empty: the signal's
+  heist::TaskSignal signal;                  ///< of this job alone, and of its priority
+  std::shared_ptr<const SignalGroup> group;  ///< of the signal name it was posted under, or null
   std::chrono::milliseconds delay{};
   std::shared_ptr<JobProgress> progress;
   std::shared_ptr<WaitingJobs> waiting;

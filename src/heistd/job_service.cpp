@@ -42,7 +42,8 @@ void remember(Client& client, const std::string& about, std::optional<Verdict> v
   }
 }
 
-void count(LevelStats& level, const JobEnd& end) {
+/// `is_last`: no other attempt will follow.
+void count(LevelStats& level, const JobEnd& end, bool is_last) {
   level.queue_delay.add(end.times.queue_delay);
   level.longest_chunk = std::max(level.longest_chunk, end.times.longest);
   level.chunks += end.times.chunks;
@@ -52,7 +53,7 @@ void count(LevelStats& level, const JobEnd& end) {
   }
   if (std::holds_alternative<JobFailure>(end.outcome) ||
       std::holds_alternative<OutOfMemory>(end.outcome)) {
-    ++level.failed;
+    ++(is_last ? level.failed : level.retried);
   }
 }
 
@@ -111,6 +112,7 @@ Result<std::shared_ptr<Job>> JobService::begin(Client& client, const JobRequest&
   auto made = make_job(client, request, std::move(id), bytes);
   if (!made) return made;
   auto& job = **made;
+  if (keeper_ == nullptr) job.order = client.jobs.next_order();
   try {
     enter(client, *made, request.delay.count() > 0);
     post(client, job, request, std::move(body), std::move(ticket));
@@ -129,6 +131,7 @@ Result<std::shared_ptr<Job>> JobService::make_job(Client& client, const JobReque
   auto job = std::make_shared<Job>(std::move(id), *request.kind, bytes);
   job->fixed_priority = request.priority;
   job->runnable_at = Clock::now() + request.delay;
+  job->attempts.most = request.max_attempts;
   if (request.signal_name.empty()) {
     if (!job->fixed_priority) job->fixed_priority = client.default_priority();
   } else {
@@ -145,17 +148,27 @@ Result<std::shared_ptr<Job>> JobService::make_job(Client& client, const JobReque
 /// Makes the job one of the client's unfinished ones; leave() undoes as much of that as was done.
 void JobService::enter(Client& client, const std::shared_ptr<Job>& job, bool has_delay) {
   client.jobs.add(job);
-  auto& mine = *job->unfinished;
-  mine.place_in_counts = job->progress->counts().add(has_delay, job->runnable_at);
+  count_in(*job, has_delay);
+  if (job->group) job->unfinished->place_in_group = job->group->add(*job);
+}
+
+void JobService::count_in(Job& job, bool has_delay) {
+  auto& mine = *job.unfinished;
+  mine.place_in_counts = job.progress->counts().add(has_delay, job.runnable_at);
   mine.counted = true;
-  if (!job->group) return;
-  mine.place_in_group = job->group->add(*job);
+}
+
+void JobService::count_out(Job& job) {
+  auto& mine = *job.unfinished;
+  const bool started = job.progress->end();
+  if (std::exchange(mine.counted, false)) {
+    job.progress->counts().remove(mine.place_in_counts, started);
+  }
 }
 
 void JobService::leave(Client& client, Job& job) {
-  auto& mine = *job.unfinished;
-  const bool started = job.progress->end();
-  if (mine.counted) job.progress->counts().remove(mine.place_in_counts, started);
+  const auto& mine = *job.unfinished;
+  count_out(job);
   if (mine.place_in_group) job.group->remove(*mine.place_in_group);
   if (job.group) client.signals.drop_unused(job.signal_name, *job.group);
 }
@@ -172,13 +185,13 @@ void JobService::post(Client& client, Job& job, const JobRequest& request, Block
                       Budget::Ticket ticket) {
   auto& mine = *job.unfinished;
   const auto signal = mine.controller.signal();
-  JobStart start{job.kind.label,     nullptr,       std::move(ticket), signal,  job.group,
-                 job.fixed_priority, request.delay, job.progress,      waiting_};
+  JobStart start{job.kind.label, nullptr,       std::move(ticket), signal,
+                 job.group,      request.delay, job.progress,      waiting_};
   if (keeper_ != nullptr) {
     start.gate = gate_for(client, job, request.parameters);
   } else {
-    start.work =
-        job.kind.make_work({job.kind, std::move(body), request.parameters, signal, job.progress});
+    start.work = job.kind.make_work(
+        {job.kind, std::move(body), request.parameters, signal, job.progress, job.id, 1});
   }
   // Requests ask for no more than that, either: this is where it holds whatever they ask for
   // (SEC-1).
@@ -252,6 +265,18 @@ bool JobService::do_later(Step step) noexcept {
   }
 }
 
+void JobService::set_priority(Client& client, Job& job, heist::TaskPriority priority) {
+  auto& mine = *job.unfinished;
+  auto& before = job.progress->counts();
+  const auto now = client.counts_of(priority);
+  mine.controller.set_priority(priority);
+  const auto place = now->add(mine.place_in_counts.has_value(), job.runnable_at);
+  const bool started = job.progress->count_in(*now);
+  before.remove(std::exchange(mine.place_in_counts, place), started);
+  if (started) now->note_start();
+  job.fixed_priority = priority;
+}
+
 Result<std::shared_ptr<SignalGroup>> JobService::put_group(Client& client, std::string_view name,
                                                            heist::TaskPriority priority) {
   auto group = client.signals.find_or_make(name, priority);
@@ -278,14 +303,16 @@ std::size_t JobService::abort_some(const ClientTable& clients, std::string_view 
 /// whoever closes them aborts what is left; or there was no memory to start the job.
 void JobService::on_end(Client& client, const JobId& id, const std::exception_ptr& error,
                         JobEnd end) {
-  if (end.times.chunks > 0) count(client.stats_of(end.times.started_at), end);
   const auto job = find(client, id);
+  if (end.times.chunks > 0) {
+    count(client.stats_of(end.times.started_at), end, !job || is_last(*job, end));
+  }
   if (!job) return;
   if (job->group) follow_next_batch(client, job->group);
   if (job->finished()) return;
   if (error && shutting_down_) return;
   if (error) end.outcome = OutOfMemory();
-  if (job->attempt > 0 && !std::holds_alternative<std::monostate>(end.outcome)) {
+  if (job->unfinished->begun && !std::holds_alternative<std::monostate>(end.outcome)) {
     tell_end(client, *job, std::move(end));
   } else {
     end_job(client, *job, std::move(end));

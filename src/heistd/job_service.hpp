@@ -6,6 +6,7 @@
 #include <exception>
 #include <heist/promise.hpp>
 #include <heist/scheduler.hpp>
+#include <heistd/backoff.hpp>
 #include <heistd/client.hpp>
 #include <heistd/job.hpp>
 #include <heistd/job_keeper.hpp>
@@ -58,6 +59,16 @@ class JobService {
   void restore_finished(Client& client, const Kind& kind, const StoredJob& stored,
                         std::shared_ptr<const JobResult> result);
 
+  /// Whether the client may have one more unfinished job, as this one.
+  ///
+  /// Errors: 503 "queue_full", "too_many_signals", "shutting_down".
+  [[nodiscard]] std::optional<Refusal> check_room(Client& client, const JobRequest& request,
+                                                  std::size_t bytes) const;
+  /// Goes on with a dead job that the journal has queued again; it is there soon.
+  ///
+  /// Errors: std::bad_alloc; then the next server does it.
+  void requeue(Client& client, const Kind& kind, const JobId& id);
+
   /// Has an agent check the parameters, at the client's own ceiling. The promise is resolved once
   /// the verdict stands among those of the client; when there was no memory to find out, without.
   ///
@@ -87,6 +98,11 @@ class JobService {
   [[nodiscard]] Result<std::shared_ptr<SignalGroup>> put_group(Client& client,
                                                                std::string_view name,
                                                                heist::TaskPriority priority);
+
+  /// Sets the priority of an unfinished job that has one of its own, whether it waits or runs.
+  ///
+  /// Errors: std::bad_alloc.
+  void set_priority(Client& client, Job& job, heist::TaskPriority priority);
 
   /// Why a signal of that name cannot be made; nothing when it can, is there already, or has no
   /// name.
@@ -119,13 +135,18 @@ class JobService {
                                                std::size_t bytes);
   static void enter(Client& client, const std::shared_ptr<Job>& job, bool has_delay);
   static void leave(Client& client, Job& job);
+  static void count_in(Job& job, bool has_delay);
+  static void count_out(Job& job);
   static void take_back(Client& client, Job& job);
   void post(Client& client, Job& job, const JobRequest& request, Blocks body,
             Budget::Ticket ticket);
   StartGate gate_for(Client& client, const Job& job, const Parameters& parameters);
   void open(Client& client, const JobId& id, const Parameters& parameters,
             std::shared_ptr<GateOpener> opener);
+  static bool is_last(const Job& job, const JobEnd& end);
   void tell_end(Client& client, const Job& job, JobEnd end);
+  void tell_retry(Client& client, const Job& job, const JobFailure& why, const JobTimes& times);
+  void try_again(Client& client, Job& job, const StoredJob& stored);
   void tell_abort(const Job& job);
   void abort_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);
   void follow_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);
@@ -139,6 +160,7 @@ class JobService {
   heist::Scheduler scheduler_;
   Network network_;
   JobKeeper* const keeper_;
+  Backoff backoff_;
   const std::shared_ptr<WaitingJobs> waiting_ = std::make_shared<WaitingJobs>();
   std::size_t finished_ = 0;
   bool shutting_down_ = false;

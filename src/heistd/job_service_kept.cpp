@@ -18,11 +18,24 @@ Result<std::shared_ptr<Job>> JobService::submit_kept(Client& client, const JobRe
   return begun;
 }
 
+namespace {
+
+/// What a journal says of how often the job was tried.
+void note_attempts(Job& job, const StoredJob& stored) {
+  job.attempts = {stored.attempt, stored.forgiven, stored.max_attempts};
+  if (!stored.error || !job.unfinished) return;
+  job.unfinished->last_failure =
+      std::make_unique<const JobFailure>(stored.error->code, stored.error->message);
+}
+
+}  // namespace
+
 void JobService::restore(Client& client, const JobRequest& request, const StoredJob& stored) {
   const auto bytes = static_cast<std::size_t>(stored.payload_bytes);
   auto ticket = client.budget->take_accepted(bytes + needed_bytes(request, bytes));
   const auto begun = begin(client, request, stored.id, bytes, {}, std::move(ticket));
   if (!begun) throw std::bad_alloc();  // the only reason at the start
+  note_attempts(**begun, stored);
 }
 
 void JobService::restore_finished(Client& client, const Kind& kind, const StoredJob& stored,
@@ -32,15 +45,34 @@ void JobService::restore_finished(Client& client, const Kind& kind, const Stored
   job->fixed_priority = stored.priority.value_or(client.default_priority());
   job->progress = std::make_shared<JobProgress>(client.counts_of(*job->fixed_priority));
   Job::End end{JobState::done, {}, std::move(result)};
-  if (stored.error) {
-    end.state = JobState::failed;
+  if (stored.state == StoredState::failed || stored.state == StoredState::dead) {
+    end.state = stored.state == StoredState::dead ? JobState::dead : JobState::failed;
     end.failure.emplace(stored.error->code, stored.error->message);
   } else if (stored.state == StoredState::aborted) {
     end.state = JobState::aborted;
     end.abort_reason = "the job was aborted before the server was started again";
   }
+  note_attempts(*job, stored);
   client.jobs.add(job);
   client.jobs.finish(*job, std::move(end));
+}
+
+std::optional<Refusal> JobService::check_room(Client& client, const JobRequest& request,
+                                              std::size_t bytes) const {
+  if (auto refusal = refuse_signal(client, request.signal_name)) return refusal;
+  auto ticket = client.budget->take_job();
+  if (!ticket || !ticket->grow(bytes)) {
+    return unavailable("queue_full", "this client has too many unfinished jobs already");
+  }
+  return reserve(request, bytes, *ticket);
+}
+
+void JobService::requeue(Client& client, const Kind& kind, const JobId& id) {
+  if (const auto dead = client.jobs.find(id)) client.jobs.drop(*dead);
+  keeper_->reread(id, [this, &client, &kind](const std::optional<StoredJob>& stored) {
+    const bool waits = stored && stored->state == StoredState::queued;
+    if (waits && !shutting_down_) restore(client, request_of(*stored, kind), *stored);
+  });
 }
 
 /// The agent asks, and the journal answers, by way of the network.
@@ -60,31 +92,44 @@ void JobService::open(Client& client, const JobId& id, const Parameters& paramet
                       std::shared_ptr<GateOpener> opener) {
   const auto asking = client.jobs.find(id);
   if (!asking || asking->finished()) return;
-  keeper_->open(id, asking->bytes,
-                [this, &client, id, parameters, opener](std::optional<OpenedJob> opened) {
-                  const auto job = client.jobs.find(id);
-                  if (!job || job->finished()) {
-                    // It was aborted meanwhile, which the journal knows; or the server ends.
-                    if (opened && shutting_down_) keeper_->release(id, opened->attempt);
-                    opened.reset();
-                  }
-                  if (!opened) return;
-                  job->attempt = opened->attempt;
-                  try {
-                    opener->work.resolve(
-                        job->kind.make_work({job->kind, std::move(opened->payload), parameters,
-                                             job->unfinished->controller.signal(), job->progress}));
-                  } catch (const std::bad_alloc&) {
-                    opener->work.reject(heist::Reason::of(std::current_exception()));
-                  }
-                });
+  keeper_->open(
+      id, asking->bytes, [this, &client, id, parameters, opener](std::optional<OpenedJob> opened) {
+        const auto job = client.jobs.find(id);
+        if (!job || job->finished()) {
+          // It was aborted meanwhile, which the journal knows; or the server ends.
+          if (opened && shutting_down_) keeper_->release(id, opened->attempt);
+          opened.reset();
+        }
+        if (!opened) return;
+        job->attempts.latest = opened->attempt;
+        job->unfinished->begun = true;
+        try {
+          opener->work.resolve(job->kind.make_work(
+              {job->kind, std::move(opened->payload), parameters,
+               job->unfinished->controller.signal(), job->progress, id, opened->attempt}));
+        } catch (const std::bad_alloc&) {
+          opener->work.reject(heist::Reason::of(std::current_exception()));
+        }
+      });
+}
+
+/// Whether no other attempt follows, however the journal takes it.
+bool JobService::is_last(const Job& job, const JobEnd& end) {
+  const auto* const failure = std::get_if<JobFailure>(&end.outcome);
+  const bool may_go_away = failure != nullptr && failure->is_transient();
+  return !may_go_away || job.finished() || !job.unfinished->begun ||
+         job.attempts.counted() >= job.attempts.most;
 }
 
 /// Who waits for the job, or asks for it, hears of its end when the journal has it. If the journal
 /// was told before that the job is deleted, that is its end.
 void JobService::tell_end(Client& client, const Job& job, JobEnd end) {
+  const auto* const failure = std::get_if<JobFailure>(&end.outcome);
+  if (failure != nullptr && failure->is_transient()) {
+    return tell_retry(client, job, *failure, end.times);
+  }
   const auto kept = std::make_shared<JobEnd>(std::move(end));
-  keeper_->end(job.id, job.attempt, kept->outcome,
+  keeper_->end(job.id, job.attempts.latest, kept->outcome,
                [this, &client, id = job.id, kept](JobJournal::Effect effect) {
                  const auto ended = client.jobs.find(id);
                  if (!ended || ended->finished()) return;
@@ -96,13 +141,56 @@ void JobService::tell_end(Client& client, const Job& job, JobEnd end) {
                });
 }
 
+/// The journal decides whether another attempt is left.
+void JobService::tell_retry(Client& client, const Job& job, const JobFailure& why,
+                            const JobTimes& times) {
+  keeper_->retry(job.id, job.attempts.latest, why, backoff_(job.attempts.counted()),
+                 [this, &client, id = job.id, why, times](const std::optional<StoredJob>& stored) {
+                   const auto failed = client.jobs.find(id);
+                   if (!failed || failed->finished()) return;
+                   if (stored && stored->state == StoredState::queued) {
+                     try_again(client, *failed, *stored);
+                   } else if (stored && stored->state == StoredState::dead) {
+                     finish(client, *failed, {JobState::dead, times, nullptr, why});
+                   } else {
+                     finish_aborted(client, *failed, job_deleted);
+                   }
+                 });
+}
+
+/// When the server ends meanwhile, the next one does it.   Errors: std::bad_alloc, after which it
+/// may be called again.
+void JobService::try_again(Client& client, Job& job, const StoredJob& stored) {
+  auto& mine = *job.unfinished;
+  mine.begun = false;
+  note_attempts(job, stored);
+  if (shutting_down_) return;
+  const auto request = request_of(stored, job.kind);
+  auto ticket = client.budget->take_accepted(job.bytes + needed_bytes(request, job.bytes));
+  // What a call that failed may have posted does not run.
+  const heist::TaskController fresh(job.priority());
+  mine.controller.abort();
+  mine.controller = fresh;
+  count_out(job);
+  job.progress->wait_again();
+  job.runnable_at = Clock::now() + request.delay;
+  count_in(job, request.delay.count() > 0);
+  try {
+    post(client, job, request, {}, std::move(ticket));
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception&) {  // by the agents, which are closed
+    return;
+  }
+}
+
 /// At the server's end the journal keeps the job for the next start.
 void JobService::tell_abort(const Job& job) {
   if (keeper_ == nullptr) return;
   if (!shutting_down_) {
     keeper_->abort(job.id);
-  } else if (job.attempt > 0) {
-    keeper_->release(job.id, job.attempt);
+  } else if (job.unfinished->begun) {
+    keeper_->release(job.id, job.attempts.latest);
   }
 }
 

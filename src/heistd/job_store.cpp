@@ -1,4 +1,5 @@
 #include <heistd/job_store.hpp>
+#include <iterator>
 #include <utility>
 
 namespace heistd {
@@ -6,7 +7,13 @@ namespace {
 
 /// What a finished job takes besides itself and its result: its counters, its places in the store,
 /// its id's strings, and what the allocator adds to each of these.
-constexpr std::size_t record_bytes = 576;
+constexpr std::size_t record_bytes = 640;
+
+bool is_asked_for(const Job& job, const JobQuery& query) noexcept {
+  return (!query.state || job.state() == *query.state) &&
+         (query.kind.empty() || job.kind.name == query.kind) &&
+         (query.signal_name.empty() || job.signal_name == query.signal_name);
+}
 
 }  // namespace
 
@@ -25,9 +32,10 @@ std::size_t Job::kept_bytes() const noexcept {
 void JobStore::add(std::shared_ptr<Job> job) {
   auto& entry = jobs_[job->id];
   try {
+    if (job->order > 0) ordered_.emplace_hint(ordered_.end(), job->order, job);
     job->place_ = unfinished_.insert(unfinished_.end(), job);
   } catch (...) {
-    jobs_.erase(job->id);
+    erase(*job);
     throw;
   }
   entry = std::move(job);
@@ -37,7 +45,12 @@ void JobStore::forget(Job& job) noexcept {
   const auto found = jobs_.find(job.id);
   if (found == jobs_.end()) return;
   unfinished_.erase(job.place_);
-  jobs_.erase(found);
+  erase(job);
+}
+
+void JobStore::erase(const Job& job) noexcept {
+  ordered_.erase(job.order);
+  jobs_.erase(job.id);
 }
 
 std::shared_ptr<Job> JobStore::find(const JobId& id) const {
@@ -52,14 +65,27 @@ void JobStore::finish(Job& job, Job::End end) {
   finished_.splice(finished_.end(), unfinished_, job.place_);
   result_bytes_ += job.kept_bytes();
   make_room();
-  if (auto tell = std::exchange(job.on_finished, nullptr)) tell();
+  for (const auto& tell : job.on_finished) tell();
 }
 
 void JobStore::drop(const Job& job) {
   result_bytes_ -= job.kept_bytes();
   const auto stays = *job.place_;
   finished_.erase(job.place_);
-  jobs_.erase(job.id);
+  erase(job);
+}
+
+JobPage<std::shared_ptr<const Job>> JobStore::list(const JobQuery& query) const {
+  JobPage<std::shared_ptr<const Job>> page;
+  auto left = most_looked_at;
+  for (auto place = ordered_.upper_bound(query.after); place != ordered_.end(); ++place) {
+    if (left-- == 0 || page.jobs.size() == query.most) {
+      page.last = std::prev(place)->first;
+      break;
+    }
+    if (is_asked_for(*place->second, query)) page.jobs.push_back(place->second);
+  }
+  return page;
 }
 
 void JobStore::make_room() {

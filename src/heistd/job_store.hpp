@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <heistd/job.hpp>
+#include <heistd/job_query.hpp>
 #include <list>
+#include <map>
 #include <memory>
 #include <unordered_map>
 
@@ -30,6 +32,11 @@ class JobStore {
   /// Drops a finished job.
   void drop(const Job& job);
 
+  /// The order of the next job that has one.
+  [[nodiscard]] AcceptanceOrder next_order() noexcept { return ++last_order_; }
+  /// A part of the list of those that have an order.   Errors: std::bad_alloc.
+  [[nodiscard]] JobPage<std::shared_ptr<const Job>> list(const JobQuery& query) const;
+
   [[nodiscard]] const std::list<std::shared_ptr<Job>>& unfinished() const noexcept {
     return unfinished_;
   }
@@ -44,10 +51,13 @@ class JobStore {
 
  private:
   void make_room();
+  void erase(const Job& job) noexcept;
 
   const std::size_t max_results_;
   const std::size_t max_result_bytes_;
   std::unordered_map<JobId, std::shared_ptr<Job>> jobs_;
+  std::map<AcceptanceOrder, std::shared_ptr<const Job>> ordered_;
+  AcceptanceOrder last_order_ = 0;
   std::list<std::shared_ptr<Job>> unfinished_;
   std::list<std::shared_ptr<Job>> finished_;  ///< oldest first
   std::size_t result_bytes_ = 0;

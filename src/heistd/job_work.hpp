@@ -6,8 +6,10 @@
 #include <heist/task_signal.hpp>
 #include <heistd/blocks.hpp>
 #include <heistd/job_failure.hpp>
+#include <heistd/job_id.hpp>
 #include <heistd/job_progress.hpp>
 #include <heistd/job_result.hpp>
+#include <heistd/journal/job_record.hpp>
 #include <heistd/parameter.hpp>
 #include <memory>
 #include <optional>
@@ -23,6 +25,8 @@ struct JobInput {
   const Parameters& parameters;
   heist::TaskSignal signal;  ///< of this job alone
   std::shared_ptr<JobProgress> progress;
+  JobId id;
+  Attempt attempt;
 };
 
 /// The work of one job. Made anywhere, then used by one thread at a time.

@@ -30,17 +30,12 @@ Json level_json(heist::TaskPriority priority, const LevelStats& level, const Dep
           {"delayed", depth.delayed},
           {"done", level.done},
           {"failed", level.failed},
+          {"retried", level.retried},
           {"aborted", level.aborted},
           {"queue_delay_us", histogram_json(level.queue_delay)},
           {"run_time_us", histogram_json(level.run_time)},
           {"chunks", level.chunks},
           {"longest_chunk_us", microseconds(level.longest_chunk)}};
-}
-
-Json error_of(const Job::End& end) {
-  if (end.failure) return {{"code", end.failure->code()}, {"message", end.failure->what()}};
-  if (end.state == JobState::failed) return error_json(out_of_memory())["error"];
-  return {{"code", "aborted"}, {"message", end.abort_reason}};
 }
 
 void add_times(Json& json, const Job& job) {
@@ -56,10 +51,7 @@ void add_times(Json& json, const Job& job) {
 
 void add_outcome(Json& json, const Job& job) {
   const auto& end = job.end();
-  if (!end.result) {
-    json["error"] = error_of(end);
-    return;
-  }
+  if (!end.result) return;
   const auto* const bytes = std::get_if<BytesResult>(end.result.get());
   json["result"] =
       bytes != nullptr
@@ -92,15 +84,28 @@ Json error_json(const Refusal& refusal) {
   return {{"error", std::move(error)}};
 }
 
-Json job_json(const Job& job) {
+Json summary_json(const JobSummary& job) {
   Json json = {{"id", job.id},
-               {"kind", job.kind.name},
-               {"state", to_string(job.state())},
-               {"priority", heist::to_string(job.priority())},
+               {"kind", job.kind},
+               {"state", to_string(job.state)},
+               {"priority", heist::to_string(job.priority)},
                {"bytes", job.bytes}};
   if (!job.signal_name.empty()) json["signal"] = job.signal_name;
+  if (job.attempts.latest > 0) {  // which only a journal knows
+    json["attempts"] = job.attempts.counted();
+    json["max_attempts"] = job.attempts.most;
+  }
+  if (job.error) {
+    json[is_end(job.state) ? "error" : "last_error"] = {{"code", job.error->code},
+                                                        {"message", job.error->message}};
+  }
+  json["links"] = {{"self", "/jobs/" + std::string(job.id)}};
+  return json;
+}
+
+Json job_json(const Job& job) {
+  auto json = summary_json(summary_of(job));
   add_times(json, job);
-  json["links"] = {{"self", "/jobs/" + job.id}};
   if (job.finished()) add_outcome(json, job);
   return json;
 }

@@ -4,6 +4,7 @@
 #include <heistd/blocks.hpp>
 #include <heistd/client.hpp>
 #include <heistd/job.hpp>
+#include <heistd/job_summary.hpp>
 #include <heistd/refusal.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,6 +20,7 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Body render(const Job& job);
 
 [[nodiscard]] Json error_json(const Refusal& refusal);
+[[nodiscard]] Json summary_json(const JobSummary& job);
 /// Without the result where that is JSON, which render() puts in.
 [[nodiscard]] Json job_json(const Job& job);
 [[nodiscard]] Json stats_json(const Client& client);

@@ -42,6 +42,7 @@ struct LevelStats {
   std::uint64_t chunks = 0;
   std::uint64_t done = 0;
   std::uint64_t failed = 0;
+  std::uint64_t retried = 0;  ///< attempts that failed, and that others followed
   std::uint64_t aborted = 0;
 };
 

@@ -45,7 +45,7 @@ inline constexpr std::chrono::microseconds chunk_budget{500};
 /// What an unfinished job takes besides its bytes: its records, its signal, its task and its
 /// coroutine.
 inline constexpr std::size_t job_bytes = 4 * kib;
-/// Attempts of a job that end with their process.
+/// Starts of a job that end with their process, or fail for a while.
 inline constexpr std::uint32_t default_max_attempts = 3;
 inline constexpr std::uint32_t most_max_attempts = 100;
 inline constexpr std::chrono::milliseconds max_delay = std::chrono::hours(24);
@@ -55,6 +55,8 @@ inline constexpr std::size_t max_line_bytes = 64 * kib;
 inline constexpr std::size_t max_matched_lines = 1000;
 inline constexpr std::size_t max_matched_bytes = 256 * kib;  ///< as they stand in the reply
 inline constexpr std::size_t max_signal_name_bytes = 64;
+/// Jobs of a client in one answer.
+inline constexpr std::uint32_t max_listed = 100;
 inline constexpr std::size_t max_signals = 1024;
 /// Of a kind that takes any: looking for them takes the square of their number.
 inline constexpr std::size_t max_any_parameters = 64;

@@ -1,36 +1,12 @@
-#include <charconv>
 #include <chrono>
-#include <cstdint>
 #include <heist/priority.hpp>
 #include <heistd/max_wait_option.hpp>
+#include <heistd/time_text.hpp>
 #include <optional>
 #include <string_view>
-#include <system_error>
 
 namespace heistd {
 namespace {
-
-using std::chrono::milliseconds;
-
-constexpr milliseconds most = std::chrono::hours(1);
-
-std::optional<milliseconds> parse_unit(std::string_view unit) {
-  if (unit == "ms") return milliseconds(1);
-  if (unit == "s") return std::chrono::seconds(1);
-  if (unit == "m") return std::chrono::minutes(1);
-  return std::nullopt;
-}
-
-/// Nothing: no such time, or one that is out of range.
-std::optional<milliseconds> parse_time(std::string_view text) {
-  std::uint32_t count = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, count);
-  if (error != std::errc() || count == 0) return std::nullopt;
-  const auto unit = parse_unit({rest, end});
-  if (!unit || count > most / *unit) return std::nullopt;
-  return count * *unit;
-}
 
 std::chrono::nanoseconds& maximum_of(heist::MaxWait& wait, heist::TaskPriority priority) {
   switch (priority) {
@@ -56,7 +32,7 @@ std::optional<std::string> read_one(std::string_view text, heist::MaxWait& wait)
   }
   auto& maximum = maximum_of(wait, *priority);
   if (maximum != maximum.zero()) return std::string(name) + " has a maximum already";
-  const auto time = parse_time(text.substr(sign + 1));
+  const auto time = parse_time_text(text.substr(sign + 1));
   if (!time) {
     return "\"" + std::string(text.substr(sign + 1)) +
            "\" is no time from 1ms to 60m: a whole number with ms, s or m";

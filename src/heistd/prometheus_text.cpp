@@ -194,6 +194,8 @@ Labels labels_of(const JobFigures& jobs, const char* name, const char* value) {
 void add_jobs(std::vector<MetricFamily>& families, const std::vector<JobFigures>& all) {
   Family unfinished("heistd_jobs", "Unfinished jobs.", MetricType::Gauge);
   Family finished("heistd_jobs_total", "Jobs that have ended.", MetricType::Counter);
+  Family retried("heistd_retries_total", "Failed attempts of jobs that were tried again.",
+                 MetricType::Counter);
   for (const auto& jobs : all) {
     unfinished.add(labels_of(jobs, "state", "queued"), jobs.unfinished.queued);
     unfinished.add(labels_of(jobs, "state", "running"), jobs.unfinished.running);
@@ -201,9 +203,11 @@ void add_jobs(std::vector<MetricFamily>& families, const std::vector<JobFigures>
     finished.add(labels_of(jobs, "outcome", "done"), jobs.done);
     finished.add(labels_of(jobs, "outcome", "failed"), jobs.failed);
     finished.add(labels_of(jobs, "outcome", "aborted"), jobs.aborted);
+    retried.add({{"client", jobs.client}, {"priority", text_of(jobs.priority)}}, jobs.retried);
   }
   unfinished.move_to(families);
   finished.move_to(families);
+  retried.move_to(families);
 }
 
 }  // namespace
@@ -215,7 +219,7 @@ std::vector<JobFigures> job_figures(const ClientTable& clients) {
     for (const auto priority : all_priorities) {
       const auto& stats = client->stats_of(priority);
       all.push_back({client->name, priority, depths.at(static_cast<std::size_t>(priority)),
-                     stats.done, stats.failed, stats.aborted});
+                     stats.done, stats.failed, stats.aborted, stats.retried});
     }
   }
   return all;

@@ -17,6 +17,7 @@ struct JobFigures {
   std::uint64_t done = 0;
   std::uint64_t failed = 0;
   std::uint64_t aborted = 0;
+  std::uint64_t retried = 0;
 };
 
 /// Three for each client.   Thread: the network's.   Cost: a step for each signal name.

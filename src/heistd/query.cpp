@@ -2,6 +2,7 @@
 #include <charconv>
 #include <heistd/limits.hpp>
 #include <heistd/query.hpp>
+#include <heistd/time_text.hpp>
 
 namespace heistd {
 namespace {
@@ -59,10 +60,15 @@ std::optional<std::uint32_t> QueryReader::count(std::string_view name, std::uint
   return std::nullopt;
 }
 
-bool QueryReader::flag(std::string_view name) {
+Patience QueryReader::patience(std::string_view name) {
   const auto value = text(name);
-  if (value && *value != "0" && *value != "1") refuse(bad_parameter(name, "must be 0 or 1"));
-  return value == "1";
+  if (!value || *value == "0") return {};
+  if (*value == "1") return Patience{.most = std::nullopt};
+  const auto time = parse_time_text(*value);
+  if (!time) {
+    refuse(bad_parameter(name, "must be 0, 1, or a time from 1ms to 60m, such as 30s"));
+  }
+  return Patience{.most = time.value_or(std::chrono::milliseconds())};
 }
 
 std::vector<std::string> QueryReader::unread() const {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <heist/priority.hpp>
+#include <heistd/patience.hpp>
 #include <heistd/target.hpp>
 #include <optional>
 #include <string>
@@ -24,8 +25,8 @@ class QueryReader {
                                                    std::chrono::milliseconds most);
   /// A whole number from 1 to `most`; nothing when absent.
   [[nodiscard]] std::optional<std::uint32_t> count(std::string_view name, std::uint32_t most);
-  /// "1" or "0"; false when absent.
-  [[nodiscard]] bool flag(std::string_view name);
+  /// "0", "1" or a time, for how long to wait for a job; not at all when absent.
+  [[nodiscard]] Patience patience(std::string_view name);
 
   /// The names that nobody has read yet.
   [[nodiscard]] std::vector<std::string> unread() const;

@@ -17,11 +17,13 @@ std::optional<Resource> resource_of(const Path& path, const KindTable& kinds) {
   if (path == Path{"debug", "dump"}) return Resource::dump;
   if (path == Path{"debug", "trace"}) return Resource::trace;
   if (path.size() == 2 && path[0] == "signals") return Resource::signal;
+  if (path == Path{"jobs"}) return Resource::jobs;
   if (path.size() < 2 || path[0] != "jobs") return std::nullopt;
   if (path.size() == 2 && kinds.find(path[1]) != nullptr) return Resource::kind;
   if (!is_job_id(path[1])) return std::nullopt;
   if (path.size() == 2) return Resource::job;
   if (path.size() == 3 && path[2] == "result") return Resource::job_result;
+  if (path.size() == 3 && path[2] == "requeue") return Resource::job_requeue;
   return std::nullopt;
 }
 
@@ -33,14 +35,16 @@ struct Allowed {
 std::vector<Allowed> allowed_methods(Resource resource) {
   static constexpr Allowed get{"GET", Method::get};
   static constexpr Allowed head{"HEAD", Method::get};
+  static constexpr Allowed put{"PUT", Method::put};
   static constexpr Allowed erase{"DELETE", Method::erase};
   switch (resource) {
     case Resource::kind:
+    case Resource::job_requeue:
       return {{"POST", Method::post}};
     case Resource::job:
-      return {get, head, erase};
+      return {get, head, put, erase};
     case Resource::signal:
-      return {{"PUT", Method::put}, erase};
+      return {put, erase};
     default:
       return {get, head};
   }

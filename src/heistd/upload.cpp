@@ -7,9 +7,9 @@
 namespace heistd {
 
 std::optional<Refusal> Upload::reserve_wait() {
-  if (!request_.wait) return std::nullopt;
-  auto share = client_->waits.take(1);
-  if (!share) return unavailable("too_many_waits", "this client waits for too many jobs already");
+  if (!request_.wait.any()) return std::nullopt;
+  auto share = client_->take_wait();
+  if (!share) return share.error();
   wait_ = std::move(*share);
   return std::nullopt;
 }

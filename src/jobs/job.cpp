@@ -54,6 +54,10 @@ bool Job::flag(std::string_view name) const {
 
 void Job::report_progress(double part) noexcept { core_->progress->report(part); }
 
+const std::string& Job::id() const noexcept { return core_->id; }
+
+std::uint32_t Job::attempt() const noexcept { return core_->attempt; }
+
 const TaskSignal& Job::signal() const noexcept { return core_->signal; }
 
 }  // namespace HEIST_NAMESPACE::jobs

@@ -20,7 +20,9 @@ struct JobCore {
         bytes(heistd::byte_count(body)),
         parameters(input.parameters),
         signal(std::move(input.signal)),
-        progress(std::move(input.progress)) {}
+        progress(std::move(input.progress)),
+        id(std::move(input.id)),
+        attempt(input.attempt) {}
 
   const heistd::Kind& kind;
   heistd::Blocks body;
@@ -29,6 +31,8 @@ struct JobCore {
   const heistd::Parameters parameters;
   const TaskSignal signal;
   const std::shared_ptr<heistd::JobProgress> progress;
+  const heistd::JobId id;
+  const heistd::Attempt attempt;
 };
 
 }  // namespace HEIST_NAMESPACE::jobs::detail

@@ -56,6 +56,10 @@ class ApiFixture : public testing::Test {
       waits.observation = observing->observation;
       return waits;
     }
+    if (auto* waiting = std::get_if<Waiting>(&step)) {
+      waits.waiting = std::move(*waiting);
+      return waits;
+    }
     auto& upload = std::get<Upload>(step);
     feed(upload, body);
     auto end = api.finish(std::move(upload));

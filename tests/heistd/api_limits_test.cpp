@@ -12,7 +12,7 @@ Limits small() {
   limits.max_queued = 2;
   limits.max_queued_bytes = 2 * mib;
   limits.max_results = 2;
-  limits.max_result_bytes = 2500;
+  limits.max_result_bytes = 3000;
   return limits;
 }
 

@@ -54,7 +54,7 @@ TEST_F(ApiTest, wait_when_job_ends_then_its_reply_is_the_result) {
   const auto waits = call("POST", "/jobs/digest?wait=1", "abc");
   ASSERT_TRUE(waits.waiting);
   bool told = false;
-  waits.waiting->job->on_finished = [&] { told = true; };
+  waits.waiting->job->on_finished.emplace_back([&] { told = true; });
   run_all();
   EXPECT_TRUE(told);
   const auto reply = answer(api.waited(*waits.waiting->job));
@@ -107,6 +107,38 @@ TEST_F(ApiTest, job_when_several_blocks_then_one_task_each_and_others_come_betwe
   EXPECT_EQ(state(slow), "running");
   run_all();
   EXPECT_EQ(call("GET", slow).json()["chunks"], 3);
+}
+
+TEST_F(ApiTest, wait_when_the_time_is_over_then_the_reply_has_the_present_state) {
+  const auto waits = call("POST", "/jobs/digest?wait=30s", "bytes");
+  EXPECT_EQ(waits.waiting->patience.most, std::chrono::seconds(30));
+  const auto late = answer(api.waited(*waits.waiting));
+  EXPECT_EQ(late.status, 202U);
+  EXPECT_EQ(late.json()["state"], "queued");
+  EXPECT_EQ(late.header("Location"), "/jobs/" + waits.waiting->job->id);
+  api.drop(*waits.waiting);
+  run_all();
+  const auto in_time = answer(api.waited(*waits.waiting));
+  EXPECT_EQ(in_time.status, 200U);
+  EXPECT_EQ(in_time.json()["state"], "done");
+}
+
+TEST_F(ApiTest, wait_when_a_known_job_is_asked_for_then_its_description_comes_with_its_end) {
+  const auto job = post("/jobs/search?pattern=b", std::string(70'000, 'b'));
+  const auto waits = call("GET", job + "?wait=1");
+  const auto also_waits = call("GET", job + "?wait=5s");
+  int told = 0;
+  waits.waiting->job->on_finished.emplace_back([&] { ++told; });
+  also_waits.waiting->job->on_finished.emplace_back([&] { ++told; });
+  EXPECT_EQ(answer(api.waited(*waits.waiting)).json()["state"], "queued");
+  api.drop(*waits.waiting);
+  run_all();
+  EXPECT_EQ(told, 2);
+  const auto reply = answer(api.waited(*waits.waiting));
+  EXPECT_EQ(reply.status, 200U);
+  EXPECT_EQ(reply.json()["state"], "failed");
+  EXPECT_EQ(call("GET", job + "?wait=5s").status, 200U) << "it has ended";
+  EXPECT_EQ(call("GET", job + "?wait=x").field(), "wait");
 }
 
 TEST_F(ApiTest, delay_when_not_over_then_delayed) {

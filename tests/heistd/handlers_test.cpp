@@ -138,6 +138,22 @@ TEST_F(Handlers, handler_when_it_throws_then_its_job_fails_and_others_go_on) {
   EXPECT_EQ(state(fine), "done");
 }
 
+TEST_F(Handlers, handler_when_its_failure_may_go_away_then_without_a_journal_its_job_has_failed) {
+  handle(function([](jobs::Job) -> Result {
+    throw jobs::Failure::transient("busy", "the other server is busy");
+  }));
+  EXPECT_EQ(failure(post("/jobs/own")), "busy: the other server is busy");
+}
+
+TEST_F(Handlers, job_when_asked_then_it_names_itself_and_its_attempt) {
+  handle(function(
+      [](jobs::Job job) { return Result(job.id() + " " + std::to_string(job.attempt())); }));
+  const auto job = post("/jobs/own");
+  run_all();
+  const JobId id = described(job)["id"];
+  EXPECT_EQ(call("GET", job + "/result").body, id + " 1");
+}
+
 TEST_F(Handlers, function_when_it_throws_anything_then_its_job_fails) {
   handle(function([](jobs::Job) -> Result { throw 7; }));
   EXPECT_THAT(failure(post("/jobs/own")), testing::StartsWith("internal: "));

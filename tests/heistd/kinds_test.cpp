@@ -104,8 +104,11 @@ TEST(KindTableNames, add_when_a_name_cannot_be_used_then_it_is_refused) {
   EXPECT_THAT(refusal(echo_kind("a/b")), HasSubstr("\"a/b\""));
   EXPECT_THAT(refusal(echo_kind(std::string(32, 'a'))), HasSubstr("no job's id"));
   auto kind = echo_kind("other");
-  kind.parameters[1].name = "wait";
-  EXPECT_THAT(refusal(kind), HasSubstr("\"wait\" of the kind other has a name that is taken"));
+  for (const std::string name : {"wait", "max_attempts"}) {
+    kind.parameters[1].name = name;
+    EXPECT_THAT(refusal(kind),
+                HasSubstr('"' + name + "\" of the kind other has a name that is taken"));
+  }
   kind.parameters[1].name = "greeting";
   EXPECT_THAT(refusal(kind), HasSubstr("\"greeting\" of the kind other"));
   kind.parameters[1].name = "a b";

@@ -22,7 +22,7 @@ class OutOfMemoryJobs : public ApiFixture {
     const auto waits = call("POST", target, body);
     EXPECT_TRUE(waits.waiting);
     bool told = false;
-    waits.waiting->job->on_finished = [&told] { told = true; };
+    waits.waiting->job->on_finished.emplace_back([&told] { told = true; });
     bool struck = false;
     {
       const NoMemory none(successes, fails);

@@ -70,13 +70,17 @@ TEST(QueryReader, duration_when_anything_else_then_refused) {
   }
 }
 
-TEST(QueryReader, flag_when_not_0_or_1_then_refused) {
-  EXPECT_TRUE(Reading("f=1").query.flag("f"));
-  EXPECT_FALSE(Reading("f=0").query.flag("f"));
-  for (const auto* text : {"f=true", "f=", "f=2"}) {
+TEST(QueryReader, patience_when_a_time_or_0_or_1_then_it_is_read_and_other_texts_are_refused) {
+  EXPECT_FALSE(Reading("w=0").query.patience("w").any());
+  EXPECT_FALSE(Reading("").query.patience("w").any());
+  EXPECT_EQ(Reading("w=1").query.patience("w").most, std::nullopt);
+  EXPECT_EQ(Reading("w=30s").query.patience("w").most, milliseconds(30'000));
+  EXPECT_EQ(Reading("w=1500ms").query.patience("w").most, milliseconds(1500));
+  EXPECT_EQ(Reading("w=60m").query.patience("w").most, std::chrono::hours(1));
+  for (const auto* text : {"w=true", "w=", "w=2", "w=61m", "w=0s", "w=-1s", "w=1h", "w=1.5s"}) {
     Reading reading(text);
-    EXPECT_FALSE(reading.query.flag("f"));
-    EXPECT_EQ(reading.refused_field(), "f") << text;
+    EXPECT_FALSE(reading.query.patience("w").any());
+    EXPECT_EQ(reading.refused_field(), "w") << text;
   }
 }
 

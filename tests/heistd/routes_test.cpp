@@ -21,6 +21,8 @@ TEST(Routes, find_when_known_then_resource_method_and_name) {
   EXPECT_EQ(job->name, id);
   EXPECT_EQ(route("POST", "/jobs/search")->resource, Resource::kind);
   EXPECT_EQ(route("GET", "/jobs/" + id + "/result")->resource, Resource::job_result);
+  EXPECT_EQ(route("POST", "/jobs/" + id + "/requeue")->resource, Resource::job_requeue);
+  EXPECT_EQ(route("GET", "/jobs")->resource, Resource::jobs);
   EXPECT_EQ(route("PUT", "/signals/x")->resource, Resource::signal);
   EXPECT_EQ(route("HEAD", "/stats")->method, Method::get);
   EXPECT_EQ(route("GET", "/healthz")->resource, Resource::health);
@@ -30,7 +32,7 @@ TEST(Routes, find_when_known_then_resource_method_and_name) {
 
 TEST(Routes, find_when_path_unknown_then_404) {
   for (const std::string& path :
-       {std::string("/"), std::string("/jobs"), std::string("/jobs/"), std::string("/jobs/other"),
+       {std::string("/"), std::string("/jobs/"), std::string("/jobs/other"),
         std::string("/signals"), "/jobs/" + id + "x", "/jobs/" + id + "/other",
         std::string("/jobs/digest/result"), std::string("/healthz/"), std::string("/Stats"),
         std::string("/signals/a/b"), std::string("/debug"), std::string("/debug/other"),
@@ -49,7 +51,7 @@ TEST(Routes, find_when_method_wrong_then_405_names_the_right_ones) {
     return found.error().allow;
   };
   EXPECT_EQ(allow("GET", "/jobs/digest"), "POST");
-  EXPECT_EQ(allow("POST", "/jobs/" + id), "GET, HEAD, DELETE");
+  EXPECT_EQ(allow("POST", "/jobs/" + id), "GET, HEAD, PUT, DELETE");
   EXPECT_EQ(allow("GET", "/signals/x"), "PUT, DELETE");
   EXPECT_EQ(allow("DELETE", "/stats"), "GET, HEAD");
   EXPECT_EQ(allow("get", "/stats"), "GET, HEAD");

@@ -19,8 +19,20 @@ class HEIST_EXPORT Failure : public std::runtime_error {
   /// Which fault it is, for programs.
   [[nodiscard]] const std::string& code() const noexcept { return code_; }
 
+  /// A failure that may go away by itself, as that of another server which is busy: the job is
+  /// tried again after a while, as often as its `max_attempts` allows. Then it is dead. A server
+  /// without `--data` has nothing left to try it with: there the job has failed.
+  [[nodiscard]] static Failure transient(std::string code, const std::string& message) {
+    Failure failure(std::move(code), message);
+    failure.is_transient_ = true;
+    return failure;
+  }
+  /// Whether it may go away.
+  [[nodiscard]] bool is_transient() const noexcept { return is_transient_; }
+
  private:
   std::string code_;
+  bool is_transient_ = false;
 };
 
 }  // namespace HEIST_NAMESPACE::jobs

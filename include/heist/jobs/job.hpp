@@ -53,6 +53,12 @@ class HEIST_EXPORT Job {
   /// Blocks: never.
   void report_progress(double part) noexcept;
 
+  /// The job's id. All attempts of the job have it and no other job has it, so it is an idempotency
+  /// key for what the handler asks others to do: a job may run more than once.
+  [[nodiscard]] const std::string& id() const noexcept;
+  /// The number of this attempt, from 1. No other attempt of the job has it; some may be left out.
+  [[nodiscard]] std::uint32_t attempt() const noexcept;
+
   /// Aborted when the job is, and of the job's priority, which may change.
   [[nodiscard]] const TaskSignal& signal() const noexcept;
 

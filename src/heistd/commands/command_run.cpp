@@ -1,3 +1,5 @@
+#include <sysexits.h>
+
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <cstring>
@@ -191,7 +193,11 @@ JobFailure CommandRun::failure_of(const ChildProcess::End& end) const {
     what = "the program was killed by signal " + std::to_string(end.number);
     if (name != nullptr) what += std::string(" (") + name + ")";
   }
-  return {"command_failed", tail_.empty() ? what : what + ": " + tail_};
+  if (!tail_.empty()) what += ": " + tail_;
+  if (!end.by_signal && end.number == EX_TEMPFAIL) {
+    return JobFailure::transient("command_failed", what);
+  }
+  return {"command_failed", what};
 }
 
 }  // namespace heistd

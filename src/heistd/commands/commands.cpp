@@ -29,13 +29,15 @@ bool is_own(std::string_view variable) {
                              [&](auto prefix) { return variable.starts_with(prefix); });
 }
 
-/// The server's environment without that, and the job's parameters.
-std::vector<std::string> environment_for(const Parameters& parameters) {
+/// The server's environment without that, and what the program is to know of the job.
+std::vector<std::string> environment_for(const heist::jobs::detail::JobCore& job) {
   std::vector<std::string> variables;
   for (auto** variable = ::environ; *variable != nullptr; ++variable) {
     if (!is_own(*variable)) variables.emplace_back(*variable);
   }
-  for (const auto& [name, value] : parameters) {
+  variables.push_back("HEISTD_JOB_ID=" + job.id);
+  variables.push_back("HEISTD_ATTEMPT=" + std::to_string(job.attempt));
+  for (const auto& [name, value] : job.parameters) {
     variables.push_back("HEISTD_PARAM_" + name + "=" + value);
   }
   return variables;
@@ -109,8 +111,8 @@ heist::Promise<heist::jobs::Result> Commands::run(const std::vector<std::string>
 
 std::shared_ptr<ChildProcess> Commands::start(const std::vector<std::string>& words,
                                               const heist::jobs::Job& job) const {
-  const auto& parameters = heist::detail::Access::core(job).parameters;
-  return std::make_shared<ChildProcess>(words, environment_for(parameters), limits_.memory);
+  return std::make_shared<ChildProcess>(words, environment_for(heist::detail::Access::core(job)),
+                                        limits_.memory);
 }
 
 heist::Promise<heist::jobs::Result> Commands::watch(std::shared_ptr<ChildProcess> process,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <heist/promise.hpp>
+#include <heistd/job_query.hpp>
 #include <heistd/journal/job_record.hpp>
 #include <heistd/journal/journal_error.hpp>
 #include <optional>
@@ -23,8 +24,8 @@ namespace heistd {
 /// makes up for attempts whose server has gone.
 ///
 /// A request takes effect as a whole or, with an error, not at all. Requests take effect in the
-/// order of their calls, but for `find`, `load`, `signals` and reads, which see at least what has
-/// been answered before.
+/// order of their calls, but for `find`, `load`, `list`, `signals` and reads, which see at least
+/// what has been answered before.
 ///
 /// Thread:   the network's.   Blocks: never, but for construction and destruction. The promise of
 ///           an answer settles on a thread of the journal's; `heist::async_wait` brings it to an
@@ -78,6 +79,9 @@ class JobJournal {
   /// Ends an unfinished job.
   [[nodiscard]] virtual Answer<Effect> abort(JobId id) = 0;
 
+  /// Gives an unfinished job that has a priority of its own another one.
+  [[nodiscard]] virtual Answer<Effect> set_priority(JobId id, heist::TaskPriority priority) = 0;
+
   /// Queues a dead job again. The attempts that it has had do not count.
   [[nodiscard]] virtual Answer<Effect> requeue(JobId id) = 0;
 
@@ -115,6 +119,10 @@ class JobJournal {
   /// when all have been given. From 0 on they come one part after the other.
   [[nodiscard]] virtual Answer<std::vector<StoredJob>> load(Which which, AcceptanceOrder after,
                                                             std::size_t most) = 0;
+
+  /// A part of the list of a client's jobs.   Cost: that of `most_looked_at` jobs at the most, or
+  /// dead ones where only those are asked for.
+  [[nodiscard]] virtual Answer<JobPage<StoredJob>> list(std::string client, JobQuery query) = 0;
 
   /// The part of an unfinished or dead job's payload, or of a done one's result, that is there.
   [[nodiscard]] virtual Answer<std::string> read_payload(JobId id, ByteRange range) = 0;

@@ -117,4 +117,9 @@ class SqliteStatement {
   std::unique_ptr<::sqlite3_stmt, Finalize> statement_;
 };
 
+/// No value for an empty text.
+[[nodiscard]] inline std::optional<std::string_view> value_of(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
+}
+
 }  // namespace heistd

@@ -116,6 +116,11 @@ JobJournal::Answer<Effect> SqliteJournal::abort(JobId id) {
                [this, id = std::move(id), now = clock_()] { return writes_.abort(id, now); });
 }
 
+JobJournal::Answer<Effect> SqliteJournal::set_priority(JobId id, heist::TaskPriority priority) {
+  return write(Synced::yes,
+               [this, id = std::move(id), priority] { return writes_.set_priority(id, priority); });
+}
+
 JobJournal::Answer<Effect> SqliteJournal::requeue(JobId id) {
   return write(Synced::yes,
                [this, id = std::move(id), now = clock_()] { return writes_.requeue(id, now); });
@@ -159,6 +164,12 @@ JobJournal::Answer<std::vector<StoredJob>> SqliteJournal::load(Which which, Acce
                                                                std::size_t most) {
   return read(
       [this, which, after, most, now = clock_()] { return reads_.load(which, after, most, now); });
+}
+
+JobJournal::Answer<JobPage<StoredJob>> SqliteJournal::list(std::string client, JobQuery query) {
+  return read([this, client = std::move(client), query = std::move(query), now = clock_()] {
+    return reads_.list(client, query, now);
+  });
 }
 
 JobJournal::Answer<std::string> SqliteJournal::read_payload(JobId id, ByteRange range) {

@@ -38,6 +38,7 @@ class SqliteJournal final : public JobJournal {
                                     std::optional<std::chrono::milliseconds> retry_after) override;
   [[nodiscard]] Answer<Effect> release(JobId id, Attempt attempt) override;
   [[nodiscard]] Answer<Effect> abort(JobId id) override;
+  [[nodiscard]] Answer<Effect> set_priority(JobId id, heist::TaskPriority priority) override;
   [[nodiscard]] Answer<Effect> requeue(JobId id) override;
   [[nodiscard]] Answer<Effect> purge(JobId id) override;
   [[nodiscard]] Answer<Reclaimed> reclaim(Backoff backoff) override;
@@ -49,6 +50,7 @@ class SqliteJournal final : public JobJournal {
   [[nodiscard]] Answer<std::size_t> count(Which which) override;
   [[nodiscard]] Answer<std::vector<StoredJob>> load(Which which, AcceptanceOrder after,
                                                     std::size_t most) override;
+  [[nodiscard]] Answer<JobPage<StoredJob>> list(std::string client, JobQuery query) override;
   [[nodiscard]] Answer<std::string> read_payload(JobId id, ByteRange range) override;
   [[nodiscard]] Answer<std::string> read_result(JobId id, ByteRange range) override;
   [[nodiscard]] std::uint64_t late_ends() const noexcept override {

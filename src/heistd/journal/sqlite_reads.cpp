@@ -2,6 +2,7 @@
 #include <charconv>
 #include <heistd/journal/sqlite_reads.hpp>
 #include <heistd/journal/sqlite_schema.hpp>
+#include <limits>
 #include <string>
 
 namespace heistd {
@@ -70,6 +71,19 @@ StoredJob read_job(SqliteStatement& statement, SystemTime now) {
   return job;
 }
 
+/// A state as rows have it.
+struct Wanted {
+  explicit Wanted(std::optional<JobState> state) noexcept {
+    if (!state) return;
+    stored = static_cast<std::int64_t>(stored_state(*state));
+    if (*state == JobState::delayed || *state == JobState::queued) {
+      is_delayed = *state == JobState::delayed ? 1 : 0;
+    }
+  }
+  std::optional<std::int64_t> stored;
+  std::optional<std::int64_t> is_delayed;  ///< of queued ones
+};
+
 std::string_view take_text(std::string_view& text) {
   std::size_t size = 0;
   const auto* const end = text.data() + text.size();
@@ -111,6 +125,8 @@ SqliteReads::SqliteReads(SqliteDatabase& database)
       count_finished_(database, "SELECT count(*) FROM job WHERE state >= 2"),
       load_unfinished_(database, columns + "WHERE state < 2 AND seq > ? ORDER BY seq LIMIT ?"),
       load_finished_(database, columns + "WHERE state >= 2 AND seq > ? ORDER BY seq LIMIT ?"),
+      list_all_(database, "job_of_client", ""),
+      list_dead_(database, "job_dead", "state = 5 AND "),
       signals_(database, "SELECT client, name, priority, was_put FROM signal"),
       payload_(database, "SELECT bytes FROM payload WHERE place BETWEEN ? AND ? ORDER BY place"),
       result_(database, "SELECT bytes FROM result WHERE place BETWEEN ? AND ? ORDER BY place") {}
@@ -138,6 +154,39 @@ std::vector<StoredJob> SqliteReads::load(Which which, AcceptanceOrder after, std
   while (statement.next()) jobs.push_back(read_job(statement, now));
   statement.reset();
   return jobs;
+}
+
+SqliteReads::Listing::Listing(SqliteDatabase& database, std::string_view index,
+                              std::string_view condition)
+    : last(database, "SELECT seq FROM job INDEXED BY " + std::string(index) + " WHERE " +
+                         std::string(condition) +
+                         "client = ? AND seq > ? ORDER BY seq LIMIT 1 OFFSET ?"),
+      jobs(database, columns + "INDEXED BY " + std::string(index) + " WHERE " +
+                         std::string(condition) +
+                         "client = ?1 AND seq > ?2 AND seq <= ?3 AND (?4 IS NULL OR state = ?4) "
+                         "AND (?5 IS NULL OR (may_start > ?6) = ?5) AND (?7 IS NULL OR kind = ?7) "
+                         "AND (?8 IS NULL OR signal = ?8) ORDER BY seq LIMIT ?9") {}
+
+JobPage<StoredJob> SqliteReads::list(std::string_view client, const JobQuery& query,
+                                     SystemTime now) {
+  auto& listing = query.state == JobState::dead ? list_dead_ : list_all_;
+  JobPage<StoredJob> page;
+  if (listing.last.with(client, query.after, std::uint64_t{most_looked_at - 1}).next()) {
+    page.last = static_cast<AcceptanceOrder>(listing.last.number(0));
+  }
+  listing.last.reset();
+  const Wanted wanted(query.state);
+  constexpr auto no_last = std::uint64_t{std::numeric_limits<std::int64_t>::max()};
+  listing.jobs.with(client, query.after, page.last.value_or(no_last), wanted.stored,
+                    wanted.is_delayed, now.time_since_epoch().count(), value_of(query.kind),
+                    value_of(query.signal_name), std::uint64_t{query.most + 1});
+  while (listing.jobs.next()) page.jobs.push_back(read_job(listing.jobs, now));
+  listing.jobs.reset();
+  if (page.jobs.size() > query.most) {
+    page.jobs.pop_back();
+    page.last = page.jobs.back().order;
+  }
+  return page;
 }
 
 std::vector<StoredSignal> SqliteReads::signals() {

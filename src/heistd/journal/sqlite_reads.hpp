@@ -19,11 +19,20 @@ class SqliteReads {
   [[nodiscard]] std::size_t count(JobJournal::Which which);
   [[nodiscard]] std::vector<StoredJob> load(JobJournal::Which which, AcceptanceOrder after,
                                             std::size_t most, SystemTime now);
+  [[nodiscard]] JobPage<StoredJob> list(std::string_view client, const JobQuery& query,
+                                        SystemTime now);
   [[nodiscard]] std::vector<StoredSignal> signals();
   [[nodiscard]] std::string payload_part(const JobId& id, ByteRange range);
   [[nodiscard]] std::string result_part(const JobId& id, ByteRange range);
 
  private:
+  /// Statements for the jobs of a client, or for those of them that one index has.
+  struct Listing {
+    Listing(SqliteDatabase& database, std::string_view index, std::string_view condition);
+    SqliteStatement last;  ///< of those that are looked at, if others follow
+    SqliteStatement jobs;
+  };
+
   std::string part(SqliteStatement& pieces, const JobId& id, ByteRange range);
 
   SqliteStatement find_;
@@ -32,6 +41,8 @@ class SqliteReads {
   SqliteStatement count_finished_;
   SqliteStatement load_unfinished_;
   SqliteStatement load_finished_;
+  Listing list_all_;
+  Listing list_dead_;
   SqliteStatement signals_;
   SqliteStatement payload_;
   SqliteStatement result_;

@@ -40,6 +40,12 @@ constexpr const char* tables = R"sql(
   COMMIT;
 )sql";
 
+/// For lists of a client's jobs.
+constexpr const char* list_indexes = R"sql(
+  CREATE INDEX IF NOT EXISTS job_of_client ON job(client, seq);
+  CREATE INDEX IF NOT EXISTS job_dead ON job(client, seq) WHERE state = 5;
+)sql";
+
 std::filesystem::path file_in(const DataDirectory& directory) {
   return directory.path() / "journal.sqlite";
 }
@@ -76,6 +82,7 @@ SqliteDatabase open(const DataDirectory& directory) {
   }
   check_version(database);
   check_whole(database);
+  database.execute(list_indexes);
   directory.set_filled();
   return database;
 }

@@ -20,10 +20,6 @@ std::int64_t number(Enum value) noexcept {
   return static_cast<std::int64_t>(value);
 }
 
-std::optional<std::string_view> view(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
-}
-
 std::int64_t last_piece(AcceptanceOrder order) noexcept { return piece_row(order + 1, 0) - 1; }
 
 }  // namespace
@@ -51,6 +47,8 @@ SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds)
       set_end_(database, "UPDATE job SET state = ?, ended_at = ?, kept = ? WHERE seq = ?"),
       set_start_(database,
                  "UPDATE job SET may_start = ?, ended_at = NULL, kept = NULL WHERE seq = ?"),
+      set_priority_(database,
+                    "UPDATE job SET priority = ? WHERE id = ? AND state < 2 AND priority NOTNULL"),
       kept_(database, "SELECT kept FROM job WHERE seq = ?"),
       running_(database, "SELECT id FROM job WHERE state = 1 ORDER BY seq"),
       sum_finished_(database, "SELECT coalesce(sum(kept), 0) FROM job WHERE state >= 2"),
@@ -135,7 +133,7 @@ void SqliteWrites::insert(const NewJob& job, SystemTime now) {
   if (job.key) key = job.key->key, digest = job.key->digest;
   insert_job_
       .with(std::string_view(job.id), std::string_view(job.client), std::string_view(job.kind),
-            std::string_view(parameters), view(job.signal_name), priority,
+            std::string_view(parameters), value_of(job.signal_name), priority,
             microseconds(now + job.delay), job.max_attempts, key, digest,
             std::uint64_t{payload_bytes})
       .run();
@@ -229,6 +227,11 @@ SqliteWrites::Effect SqliteWrites::abort(const JobId& id, SystemTime now) {
   end(id, *job, StoredState::aborted, 0, now);
   trim(now);
   return Effect::stored;
+}
+
+SqliteWrites::Effect SqliteWrites::set_priority(const JobId& id, heist::TaskPriority priority) {
+  set_priority_.with(number(priority), std::string_view(id)).run();
+  return database_.changes() > 0 ? Effect::stored : Effect::late;
 }
 
 SqliteWrites::Effect SqliteWrites::requeue(const JobId& id, SystemTime now) {

@@ -25,6 +25,7 @@ class SqliteWrites {
                             std::optional<std::chrono::milliseconds> retry_after, SystemTime now);
   [[nodiscard]] Effect release(const JobId& id, Attempt attempt);
   [[nodiscard]] Effect abort(const JobId& id, SystemTime now);
+  [[nodiscard]] Effect set_priority(const JobId& id, heist::TaskPriority priority);
   [[nodiscard]] Effect requeue(const JobId& id, SystemTime now);
   [[nodiscard]] Effect purge(const JobId& id);
   [[nodiscard]] JobJournal::Reclaimed reclaim(const JobJournal::Backoff& backoff, SystemTime now);
@@ -85,6 +86,7 @@ class SqliteWrites {
   SqliteStatement set_error_;
   SqliteStatement set_end_;
   SqliteStatement set_start_;
+  SqliteStatement set_priority_;
   SqliteStatement kept_;
   SqliteStatement running_;
   SqliteStatement sum_finished_;

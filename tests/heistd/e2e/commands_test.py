@@ -183,6 +183,31 @@ class Commands(CommandsTest):
         self.assertTrue(server.said("0 jobs finished, 1 aborted"), server.lines)
 
 
+class Retries(CommandsTest):
+    SCRIPTS = {
+        "second": 'cat; echo "$HEISTD_JOB_ID" "$HEISTD_ATTEMPT"; [ "$HEISTD_ATTEMPT" = 2 ] || exit 75',
+        "busy": "echo busy >&2; exit 75",
+    }
+
+    def options(self):
+        data = tempfile.TemporaryDirectory()
+        self.addCleanup(data.cleanup)
+        return [*super().options(), "--data", data.name]
+
+    def test_program_when_its_status_is_75_then_it_is_tried_again_with_the_same_input(self):
+        reply = self.server.post("/jobs/second?wait=1", b"upload ")
+        job = reply.headers["location"]
+        self.assertEqual((reply.status, reply.body.decode()), (200, f"upload {job.removeprefix('/jobs/')} 2\n"))
+        self.assertEqual(self.server.get(job).json["attempts"], 2)
+
+    def test_program_when_its_last_attempt_ends_with_75_then_the_job_is_dead(self):
+        reply = self.server.post("/jobs/busy?wait=1&max_attempts=1")
+        self.assert_refused(reply, 422, "command_failed")
+        dead = self.server.get(reply.headers["location"]).json
+        self.assertEqual((dead["state"], dead["attempts"]), ("dead", 1))
+        self.assertEqual(dead["error"]["message"], "the program ended with status 75: busy\n")
+
+
 class Memory(CommandsTest):
     LIMITS = ("--command-memory", "256MB")
 

@@ -217,7 +217,7 @@ class Server:
 
     def finished(self, job):
         """Waits for the job's end; its description."""
-        until(lambda: self.state(job) in ("done", "failed", "aborted"), f"{job} to finish")
+        until(lambda: self.state(job) in ("done", "failed", "aborted", "dead"), f"{job} to finish")
         return self.get(job).json
 
     def stats(self):

@@ -1,5 +1,6 @@
 """Jobs from end to end: what is uploaded, and what comes back."""
 
+import concurrent.futures
 import hashlib
 import json
 import os
@@ -8,7 +9,7 @@ import tempfile
 import urllib.parse
 
 import heistd_server
-from heistd_server import MIB, ServerTest
+from heistd_server import MIB, ServerTest, until
 
 
 class Digest(ServerTest):
@@ -47,6 +48,23 @@ class Compress(ServerTest):
         self.assertEqual(len(frame.body), job["result"]["bytes"])
         self.assertLess(len(frame.body), len(body) // 2)
         self.assertEqual(frame.body[:4], bytes.fromhex("28b52ffd"))
+
+    def test_wait_when_the_job_does_not_end_in_time_then_the_reply_is_its_state_and_it_goes_on(self):
+        reply = self.server.post("/jobs/digest?delay=3600000&wait=50ms")
+        self.assertEqual((reply.status, reply.json["state"]), (202, "delayed"))
+        job = reply.headers["location"]
+        later = self.server.get(f"{job}?wait=50ms")
+        self.assertEqual((later.status, later.json["state"]), (200, "delayed"))
+        self.server.request("DELETE", job)
+
+    def test_wait_when_the_job_ends_in_time_then_all_who_wait_hear_of_it(self):
+        server = self.start("--max-waiting", "2")
+        job = server.accepted("/jobs/digest?delay=3600000")
+        with concurrent.futures.ThreadPoolExecutor() as threads:
+            waits = [threads.submit(server.get, f"{job}?wait={wait}") for wait in ("1", "10m")]
+            until(lambda: server.get(f"{job}?wait=1ms").status == 503, "both to wait")
+            server.request("DELETE", job)
+            self.assertEqual([wait.result().json["state"] for wait in waits], 2 * ["aborted"])
 
     def test_compress_when_waited_for_then_the_frame_is_the_reply(self):
         reply = self.server.post("/jobs/compress?wait=1", b"x" * MIB)

@@ -66,6 +66,14 @@ class Journal(ServerTest):
         self.assertEqual(self.server.get(job).json["priority"], "user-blocking")
         self.assertEqual(self.server.request("DELETE", "/signals/night").json["aborted_jobs"], 1)
 
+    def test_job_comes_back_with_the_priority_that_was_put(self):
+        job = self.server.accepted("/jobs/digest?delay=3600000&priority=background")
+        self.assertEqual(self.server.request("PUT", f"{job}?priority=user-blocking").status, 200)
+        self.assertEqual(self.server.level("user-blocking")["delayed"], 1)
+        self.restart()
+        self.assertEqual(self.server.get(job).json["priority"], "user-blocking")
+        self.assertEqual(self.server.level("user-blocking")["delayed"], 1)
+
     def test_remaining_delay_goes_on(self):
         job = self.server.accepted("/jobs/digest?delay=500", b"abc")
         self.restart()
@@ -113,7 +121,29 @@ class Journal(ServerTest):
         self.restart()
         self.assertTrue(self.server.said("1 have had their last attempt"))
         ended = self.server.get(job).json
-        self.assertEqual((ended["state"], ended["error"]["code"]), ("failed", "attempt_lost"))
+        self.assertEqual((ended["state"], ended["error"]["code"]), ("dead", "attempt_lost"))
+        self.assertEqual((ended["attempts"], ended["max_attempts"]), (1, 1))
+
+    def test_dead_job_is_listed_after_a_kill_and_can_be_queued_again(self):
+        dead = self.running(f"/jobs/search?pattern={COSTLY}&max_attempts=1")
+        self.server.accepted("/jobs/digest?delay=3600000")
+        self.restart()
+        listed = self.server.get("/jobs?state=dead").json
+        self.assertEqual([job["links"]["self"] for job in listed["jobs"]], [dead])
+        self.assertNotIn("cursor", listed)
+        self.assertEqual(self.server.request("POST", f"{dead}/requeue").status, 202)
+        done = self.server.finished(dead)
+        self.assertEqual((done["state"], done["attempts"]), ("done", 1))
+        self.assertEqual(self.server.get("/jobs?state=dead").json["jobs"], [])
+        self.assert_refused(self.server.request("POST", f"{dead}/requeue"), 409, "not_dead")
+
+    def test_list_goes_on_behind_its_cursor_and_not_behind_that_of_another_server(self):
+        jobs = [self.server.accepted("/jobs/digest?delay=3600000") for _ in range(3)]
+        part = self.server.get("/jobs?limit=2").json
+        rest = self.server.get(f"/jobs?limit=2&cursor={part['cursor']}").json
+        self.assertEqual([job["links"]["self"] for job in part["jobs"] + rest["jobs"]], jobs)
+        self.restart()
+        self.assert_refused(self.server.get(f"/jobs?cursor={part['cursor']}"), 400, "bad_parameter", "cursor")
 
     def test_end_of_the_server_keeps_jobs_and_takes_no_attempt(self):
         delayed = self.server.accepted("/jobs/digest?delay=3600000")

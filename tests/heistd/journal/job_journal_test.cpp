@@ -43,6 +43,25 @@ TYPED_TEST(JobJournalTest, submit_when_the_job_has_a_priority_then_it_is_kept) {
   EXPECT_EQ(this->find(1).signal_name, "");
 }
 
+TYPED_TEST(JobJournalTest, set_priority_when_an_unfinished_job_has_its_own_then_it_is_kept) {
+  this->submit(new_job(1));
+  const auto set = [this](int number) {
+    return said(this->journal->set_priority(id_of(number), heist::TaskPriority::background));
+  };
+  EXPECT_EQ(set(1), Effect::stored);
+  EXPECT_EQ(this->find(1).priority, heist::TaskPriority::background);
+  auto follows = new_job(2);
+  follows.signal_name = "night";
+  follows.priority.reset();
+  this->submit(std::move(follows));
+  EXPECT_EQ(set(2), Effect::late);
+  EXPECT_EQ(this->find(2).priority, std::nullopt);
+  this->submit(new_job(3));
+  this->complete(3);
+  EXPECT_EQ(set(3), Effect::late);
+  EXPECT_EQ(set(4), Effect::late);
+}
+
 TYPED_TEST(JobJournalTest, submit_when_there_are_no_bytes_then_none_are_read) {
   auto job = new_job(1);
   job.payload.reset();

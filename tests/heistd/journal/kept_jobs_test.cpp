@@ -1,79 +1,12 @@
 // Jobs that a journal keeps, without sockets, disks or threads.
 #include <gtest/gtest.h>
 
-#include <heistd/job_keeper.hpp>
 #include <heistd/job_restore.hpp>
 
-#include "heistd/api_fixture.hpp"
-#include "journal_fixture.hpp"
+#include "kept_jobs_fixture.hpp"
 
 namespace heistd {
 namespace {
-
-/// Can abort no job at first.
-struct LateAborts : MemoryJournal {
-  Answer<JobJournal::Effect> abort(JobId id) override {
-    if (fails-- > 0) {
-      return Answer<JobJournal::Effect>::resolved(JournalError{JournalFault::disk_full, {}});
-    }
-    return MemoryJournal::abort(std::move(id));
-  }
-  int fails = 0;
-};
-
-class KeptJobs : public ApiFixture {
- protected:
-  using Outcome = std::variant<Reply, Waiting, Storing>;
-
-  /// What a request comes to before the journal has answered.
-  Outcome begin(std::string_view method, std::string_view target, std::string_view body = {}) {
-    RequestHead head{method, target, authorization, body.size(), false};
-    if (!key.empty()) head.idempotency_key = key;
-    auto step = kept_api.begin(head);
-    if (std::holds_alternative<Checking>(step)) {
-      run_all();
-      step = kept_api.begin(head);
-    }
-    if (auto* reply = std::get_if<Reply>(&step)) return std::move(*reply);
-    if (auto* storing = std::get_if<Storing>(&step)) return std::move(*storing);
-    auto& upload = std::get<Upload>(step);
-    feed(upload, body);
-    return kept_api.finish(std::move(upload));
-  }
-  Answer end(const Outcome& outcome) {
-    if (const auto* reply = std::get_if<Reply>(&outcome)) return answer(*reply);
-    run_network();
-    return answer(std::get<Reply>(std::get<Storing>(outcome).then()));
-  }
-  Answer ask(std::string_view method, std::string_view target, std::string_view body = {}) {
-    return end(begin(method, target, body));
-  }
-  /// The id of a job that was posted.
-  JobId post_kept(std::string_view target) {
-    const auto accepted = ask("POST", target, "bytes");
-    EXPECT_EQ(accepted.status, 202U) << accepted.body;
-    return accepted.header("Location").substr(std::string_view("/jobs/").size());
-  }
-  std::string state_of(const JobId& id) { return ask("GET", "/jobs/" + id).json()["state"]; }
-  StoredJob stored(const JobId& id) { return said(journal.find(id)).value(); }
-  /// Has a job run to its end, of which the network has not heard.
-  void run_to_its_end(const JobId& id) {
-    run_all();
-    loop.run_until_idle();
-    EXPECT_EQ(stored(id).state, StoredState::running);
-  }
-  static void fill_signals(Client& client, std::size_t names) {
-    for (std::size_t i = 0; i < names; ++i) {
-      client.signals.restore("s" + std::to_string(i), heist::TaskPriority::background);
-    }
-  }
-
-  std::string key;
-  LateAborts journal;
-  JobKeeper keeper{journal, network.get_executor()};
-  JobService kept{loop.scheduler(), network.get_executor(), &keeper};
-  Api kept_api{kinds, clients, kept, observer, limits};
-};
 
 // Rule: JRN-1
 TEST_F(KeptJobs, post_when_the_journal_has_not_answered_then_there_is_no_job_yet) {
@@ -109,7 +42,7 @@ TEST_F(KeptJobs, run_when_the_job_fails_then_the_journal_has_its_error) {
   kept.abort(anonymous, *anonymous.jobs.find(id), "the test");
   EXPECT_EQ(stored(id).state, StoredState::aborted);
   const auto failing = ask("POST", "/jobs/search?pattern=b", std::string(70'000, 'b'));
-  for (int turn = 0; turn < 5; ++turn) run_all();
+  run_kept();
   const JobId failed = failing.json()["id"];
   EXPECT_EQ(state_of(failed), "failed");
   EXPECT_EQ(stored(failed).error->code, "line_too_long");
@@ -119,7 +52,7 @@ TEST_F(KeptJobs, abort_when_the_job_waits_for_the_journal_then_it_never_runs) {
   const auto id = post_kept("/jobs/digest");
   loop.run_until_idle();
   kept.abort(anonymous, *anonymous.jobs.find(id), "the test");
-  for (int turn = 0; turn < 5; ++turn) run_all();
+  run_kept();
   EXPECT_EQ(state_of(id), "aborted");
   EXPECT_EQ(stored(id).state, StoredState::aborted);
   EXPECT_EQ(anonymous.budget->jobs(), 0U);
@@ -225,6 +158,28 @@ TEST_F(KeptJobs, post_when_the_key_is_known_then_no_other_job_comes_of_it) {
   EXPECT_EQ(other.status, 422U);
   EXPECT_EQ(other.error(), "idempotency_conflict");
   EXPECT_EQ(anonymous.jobs.unfinished().size(), 1U);
+}
+
+// Rule: JRN-1
+TEST_F(KeptJobs, put_priority_when_the_journal_has_it_then_it_is_answered_and_comes_back) {
+  const auto id = post_kept("/jobs/digest?priority=background");
+  const auto outcome = begin("PUT", "/jobs/" + id + "?priority=user-blocking");
+  EXPECT_EQ(anonymous.jobs.find(id)->priority(), heist::TaskPriority::background);
+  EXPECT_EQ(stored(id).priority, heist::TaskPriority::user_blocking);
+  EXPECT_EQ(end(outcome).json()["priority"], "user-blocking");
+  EXPECT_EQ(anonymous.jobs.find(id)->priority(), heist::TaskPriority::user_blocking);
+  ClientTable others({}, heist::TaskPriority::user_blocking, limits);
+  JobService next(loop.scheduler(), network.get_executor(), &keeper);
+  restore_jobs(next, others, kinds);
+  const auto restored = (**others.authenticate(std::nullopt)).jobs.find(id);
+  EXPECT_EQ(restored->priority(), heist::TaskPriority::user_blocking);
+}
+
+TEST_F(KeptJobs, put_priority_when_the_job_ends_before_the_journal_answers_then_409) {
+  const auto id = post_kept("/jobs/digest?priority=background");
+  const auto outcome = begin("PUT", "/jobs/" + id + "?priority=user-blocking");
+  run_kept();
+  EXPECT_EQ(end(outcome).error(), "finished");
 }
 
 TEST_F(KeptJobs, restore_then_jobs_come_back_in_their_order) {

@@ -140,6 +140,15 @@ JobJournal::Answer<Effect> MemoryJournal::abort(JobId id) {
   return answered(Effect::stored);
 }
 
+JobJournal::Answer<Effect> MemoryJournal::set_priority(JobId id, heist::TaskPriority priority) {
+  auto* const entry = find_entry(id);
+  if (entry == nullptr || is_end(entry->job.state) || !entry->job.priority) {
+    return answered(Effect::late);
+  }
+  entry->job.priority = priority;
+  return answered(Effect::stored);
+}
+
 JobJournal::Answer<Effect> MemoryJournal::requeue(JobId id) {
   auto* const entry = find_entry(id);
   if (entry == nullptr || entry->job.state != StoredState::dead) return answered(Effect::late);
@@ -228,6 +237,24 @@ JobJournal::Answer<std::vector<StoredJob>> MemoryJournal::load(Which which, Acce
     }
   }
   return answered(std::move(loaded));
+}
+
+JobJournal::Answer<JobPage<StoredJob>> MemoryJournal::list(std::string client, JobQuery query) {
+  JobPage<StoredJob> page;
+  for (auto place = jobs_.upper_bound(query.after); place != jobs_.end(); ++place) {
+    const auto job = told(place->second);
+    if (job.client != client || (query.state && state_of(job) != *query.state) ||
+        (!query.kind.empty() && job.kind != query.kind) ||
+        (!query.signal_name.empty() && job.signal_name != query.signal_name)) {
+      continue;
+    }
+    if (page.jobs.size() == query.most) {
+      page.last = page.jobs.back().order;
+      break;
+    }
+    page.jobs.push_back(job);
+  }
+  return answered(std::move(page));
 }
 
 JobJournal::Answer<std::string> MemoryJournal::read_payload(JobId id, ByteRange range) {

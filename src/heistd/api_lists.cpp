@@ -1,0 +1,99 @@
+// Lists of jobs, and jobs that only the journal has.
+#include <heistd/api_storing.hpp>
+#include <heistd/job_request.hpp>
+#include <heistd/memory_reserve.hpp>
+#include <heistd/network_reserve.hpp>
+#include <utility>
+
+namespace heistd {
+namespace {
+
+using Effect = JobJournal::Effect;
+
+std::string summary_text(const JobSummary& job) {
+  return MemoryReserve::guard([&job] { return dump(summary_json(job)); });
+}
+
+Refusal not_dead(JobState state) {
+  return {409, "not_dead",
+          "the job is " + std::string(to_string(state)) + ", and only a dead one is queued again"};
+}
+
+}  // namespace
+
+/// The journal has what memory may not keep: the older ones of the finished jobs.
+Result<Api::Step> Api::list(const Target& target, Client& client) {
+  const NetworkReserve::Withheld only_what_is_left;
+  const auto query = read_job_query(target, cursor_);
+  if (!query) return query.error();
+  std::vector<std::string> texts;
+  if (service_.keeper() == nullptr) {
+    const auto page = client.jobs.list(*query);
+    for (const auto& job : page.jobs) texts.push_back(summary_text(summary_of(*job)));
+    return Step(list_reply(texts, page.last));
+  }
+  auto answer = service_.keeper()->journal().list(client.name, *query);
+  return Step(storing(answer, [this, &client](const JobPage<StoredJob>& page) -> Outcome {
+    const NetworkReserve::Withheld only_what_is_left;
+    std::vector<std::string> texts;
+    for (const auto& job : page.jobs) texts.push_back(summary_text(summary_of(job, client)));
+    return list_reply(texts, page.last);
+  }));
+}
+
+Reply Api::list_reply(const std::vector<std::string>& jobs,
+                      std::optional<AcceptanceOrder> last) const {
+  std::string text = "{\"jobs\":[";
+  for (const auto& job : jobs) text += (&job == &jobs.front() ? "" : ",") + job;
+  text += "]";
+  if (last) text += ",\"cursor\":\"" + cursor_.seal(*last) + "\"";
+  Reply reply;
+  reply.body = {text + "}\n"};
+  return reply;
+}
+
+/// It may have come to memory meanwhile.
+Api::Outcome Api::erase_stored(const StoredJob& job, const Route& route, Client& client) {
+  auto& journal = service_.keeper()->journal();
+  return storing(is_end(job.state) ? journal.purge(job.id) : journal.abort(job.id),
+                 [this, job, route, &client](Effect /*effect*/) -> Outcome {
+                   if (service_.find(client, job.id)) {
+                     return as_outcome(handle_plain(route, client));
+                   }
+                   auto last = job;
+                   if (!is_end(job.state)) last.state = StoredState::aborted;
+                   return summary_reply(200, summary_of(last, client));
+                 });
+}
+
+Result<Api::Step> Api::requeue(const Route& route, const Target& target, Client& client) {
+  if (auto refusal = QueryReader(target).finish()) return std::move(*refusal);
+  const auto job = service_.find(client, route.name);
+  if (job && job->state() != JobState::dead) return not_dead(job->state());
+  if (service_.keeper() == nullptr) return no_such_job();
+  return Step(find_stored(route.name, client, [this, &client](const StoredJob& stored) {
+    return requeue_stored(stored, client);
+  }));
+}
+
+Api::Outcome Api::requeue_stored(const StoredJob& job, Client& client) {
+  if (job.state != StoredState::dead) return make_reply(not_dead(state_of(job)));
+  const auto* const kind = kinds_.find(job.kind);
+  if (kind == nullptr) {
+    return make_reply({409, "no_kind", "this server has no jobs of the kind " + job.kind});
+  }
+  if (auto refusal = service_.check_room(client, request_of(job, *kind), job.payload_bytes)) {
+    return make_reply(*refusal);
+  }
+  return storing(service_.keeper()->journal().requeue(job.id),
+                 [this, job, kind, &client](Effect effect) -> Outcome {
+                   if (effect == Effect::late) return make_reply(not_dead(JobState::queued));
+                   service_.requeue(client, *kind, job.id);
+                   auto queued = job;
+                   queued.state = StoredState::queued;
+                   queued.forgiven = job.attempt;
+                   return with_location(summary_reply(202, summary_of(queued, client)), job.id);
+                 });
+}
+
+}  // namespace heistd

@@ -1,0 +1,52 @@
+#include <heistd/job_summary.hpp>
+#include <string>
+
+namespace heistd {
+namespace {
+
+StoredError error_of(const JobFailure& failure) { return {failure.code(), failure.what()}; }
+
+std::optional<StoredError> error_of(const Job::End& end) {
+  if (end.failure) return error_of(*end.failure);
+  if (end.state == JobState::aborted) return StoredError{"aborted", std::string(end.abort_reason)};
+  if (end.state == JobState::done) return std::nullopt;
+  const auto refusal = out_of_memory();
+  return StoredError{refusal.code, refusal.message};
+}
+
+std::optional<StoredError> error_of(const Job& job) {
+  if (job.finished()) return error_of(job.end());
+  if (!job.unfinished->last_failure) return std::nullopt;
+  return error_of(*job.unfinished->last_failure);
+}
+
+std::optional<StoredError> error_of(const StoredJob& job) {
+  if (job.state == StoredState::aborted) return StoredError{"aborted", "the job was aborted"};
+  return job.error;
+}
+
+heist::TaskPriority priority_of(const StoredJob& job, const Client& client) {
+  if (job.priority) return *job.priority;
+  const auto group = client.signals.find(job.signal_name);
+  return group ? group->priority() : client.default_priority();
+}
+
+}  // namespace
+
+JobSummary summary_of(const Job& job) {
+  return {job.id,    job.kind.name,   job.state(),  job.priority(),
+          job.bytes, job.signal_name, job.attempts, error_of(job)};
+}
+
+JobSummary summary_of(const StoredJob& job, const Client& client) {
+  return {job.id,
+          job.kind,
+          state_of(job),
+          priority_of(job, client),
+          job.payload_bytes,
+          job.signal_name,
+          {job.attempt, job.forgiven, job.max_attempts},
+          error_of(job)};
+}
+
+}  // namespace heistd

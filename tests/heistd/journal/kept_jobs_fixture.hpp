@@ -1,0 +1,86 @@
+// KeptJobs: the API with a journal, without sockets, disks or threads.
+#pragma once
+
+#include <heistd/job_keeper.hpp>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "heistd/api_fixture.hpp"
+#include "journal_fixture.hpp"
+
+namespace heistd {
+
+/// Can abort no job at first.
+struct LateAborts : MemoryJournal {
+  Answer<JobJournal::Effect> abort(JobId id) override {
+    if (fails-- > 0) {
+      return Answer<JobJournal::Effect>::resolved(JournalError{JournalFault::disk_full, {}});
+    }
+    return MemoryJournal::abort(std::move(id));
+  }
+  int fails = 0;
+};
+
+class KeptJobs : public ApiFixture {
+ protected:
+  explicit KeptJobs(Limits its_limits = {}) : ApiFixture(its_limits) {}
+
+  using Outcome = Api::Outcome;
+
+  /// What a request comes to before the journal has answered.
+  Outcome begin(std::string_view method, std::string_view target, std::string_view body = {}) {
+    RequestHead head{method, target, authorization, body.size(), false};
+    if (!key.empty()) head.idempotency_key = key;
+    auto step = kept_api.begin(head);
+    if (std::holds_alternative<Checking>(step)) {
+      run_all();
+      step = kept_api.begin(head);
+    }
+    if (auto* reply = std::get_if<Reply>(&step)) return std::move(*reply);
+    if (auto* storing = std::get_if<Storing>(&step)) return std::move(*storing);
+    auto& upload = std::get<Upload>(step);
+    feed(upload, body);
+    return kept_api.finish(std::move(upload));
+  }
+  Answer end(const Outcome& outcome) {
+    if (const auto* reply = std::get_if<Reply>(&outcome)) return answer(*reply);
+    run_network();
+    return end(std::get<Storing>(outcome).then());
+  }
+  Answer ask(std::string_view method, std::string_view target, std::string_view body = {}) {
+    return end(begin(method, target, body));
+  }
+  /// The id of a job that was posted.
+  JobId post_kept(std::string_view target) {
+    const auto accepted = ask("POST", target, "bytes");
+    EXPECT_EQ(accepted.status, 202U) << accepted.body;
+    return accepted.header("Location").substr(std::string_view("/jobs/").size());
+  }
+  /// Lets agents and network go on until neither has anything to do.
+  void run_kept() {
+    for (int turn = 0; turn < 8; ++turn) run_all();
+  }
+  std::string state_of(const JobId& id) { return ask("GET", "/jobs/" + id).json()["state"]; }
+  StoredJob stored(const JobId& id) { return said(journal.find(id)).value(); }
+
+  /// Has a job run to its end, of which the network has not heard.
+  void run_to_its_end(const JobId& id) {
+    run_all();
+    loop.run_until_idle();
+    EXPECT_EQ(stored(id).state, StoredState::running);
+  }
+  static void fill_signals(Client& client, std::size_t names) {
+    for (std::size_t i = 0; i < names; ++i) {
+      client.signals.restore("s" + std::to_string(i), heist::TaskPriority::background);
+    }
+  }
+
+  std::string key;
+  LateAborts journal;
+  JobKeeper keeper{journal, network.get_executor()};
+  JobService kept{loop.scheduler(), network.get_executor(), &keeper};
+  Api kept_api{kinds, clients, kept, observer, limits};
+};
+
+}  // namespace heistd

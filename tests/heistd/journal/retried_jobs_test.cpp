@@ -1,0 +1,161 @@
+// Jobs whose attempts fail for a while, with a journal.
+#include <gmock/gmock.h>
+
+#include <heist/jobs.hpp>
+#include <heistd/job_restore.hpp>
+#include <jobs/handler_kind.hpp>
+#include <utility>
+#include <vector>
+
+#include "kept_jobs_fixture.hpp"
+
+namespace heistd {
+namespace {
+
+namespace jobs = heist::jobs;
+using testing::ElementsAre;
+
+/// Jobs of the kind `own` fail as often as the test wants, and then give their upload.
+class RetriedJobs : public KeptJobs {
+ protected:
+  RetriedJobs() {
+    kinds.add(make_handler_kind(
+        "own", [this](jobs::Job job) { return handle(std::move(job)); }, {},
+        std::source_location::current()));
+  }
+  heist::Promise<jobs::Result> handle(jobs::Job job) {
+    attempts.push_back(job.attempt());
+    ids.push_back(job.id());
+    if (failures_left > 0 && failures_left-- > 0) {
+      throw jobs::Failure::transient("busy", "the other server is busy");
+    }
+    co_return job.read().value_or("");
+  }
+  /// The longest pause after the first attempts is over.
+  void pass_pause() {
+    loop.advance(std::chrono::seconds(10));
+    run_kept();
+  }
+  Json described(const JobId& id) { return ask("GET", "/jobs/" + id).json(); }
+
+  int failures_left = 0;
+  std::vector<Attempt> attempts;
+  std::vector<std::string> ids;
+};
+
+// Rule: JRN-2
+TEST_F(RetriedJobs, attempt_when_it_fails_for_a_while_then_another_one_follows_after_a_pause) {
+  failures_left = 2;
+  const auto id = post_kept("/jobs/own?max_attempts=3");
+  run_kept();
+  EXPECT_EQ(stored(id).state, StoredState::queued);
+  EXPECT_GE(stored(id).delay.count(), 500);
+  const auto waits = described(id);
+  EXPECT_EQ(waits["state"], "delayed");
+  EXPECT_EQ(waits["attempts"], 1);
+  EXPECT_EQ(waits["max_attempts"], 3);
+  EXPECT_EQ(waits["last_error"]["code"], "busy");
+  EXPECT_EQ(waits["last_error"]["message"], "the other server is busy");
+  pass_pause();
+  pass_pause();
+  EXPECT_EQ(state_of(id), "done");
+  EXPECT_FALSE(described(id).contains("last_error"));
+  EXPECT_EQ(ask("GET", "/jobs/" + id + "/result").body, "bytes");
+  EXPECT_THAT(attempts, ElementsAre(1, 2, 3));
+  EXPECT_THAT(ids, ElementsAre(id, id, id));
+  EXPECT_EQ(anonymous.budget->jobs(), 0U);
+  EXPECT_EQ(anonymous.budget->bytes(), 0U);
+  const auto& stats = anonymous.stats_of(heist::TaskPriority::user_visible);
+  EXPECT_EQ(stats.retried, 2U);
+  EXPECT_EQ(stats.failed, 0U);
+}
+
+// Rule: JRN-2
+TEST_F(RetriedJobs, attempt_when_it_was_the_last_then_the_job_is_dead_and_whoever_waits_hears_why) {
+  failures_left = 2;
+  const auto outcome = begin("POST", "/jobs/own?max_attempts=2&wait=1", "bytes");
+  run_network();
+  const auto step = std::get<Storing>(outcome).then();
+  const auto& job = *std::get<Waiting>(step).job;
+  run_kept();
+  EXPECT_FALSE(job.finished());
+  pass_pause();
+  ASSERT_TRUE(job.finished());
+  const auto reply = answer(kept_api.waited(job));
+  EXPECT_EQ(reply.status, 422U);
+  EXPECT_EQ(reply.error(), "busy");
+  const auto dead = described(job.id);
+  EXPECT_EQ(dead["state"], "dead");
+  EXPECT_EQ(dead["attempts"], 2);
+  EXPECT_EQ(dead["error"]["code"], "busy");
+  EXPECT_EQ(stored(job.id).state, StoredState::dead);
+  EXPECT_EQ(anonymous.stats_of(heist::TaskPriority::user_visible).failed, 1U);
+}
+
+TEST_F(RetriedJobs, abort_when_the_job_waits_for_its_next_attempt_then_that_never_comes) {
+  failures_left = 1;
+  const auto id = post_kept("/jobs/own");
+  run_kept();
+  EXPECT_EQ(ask("DELETE", "/jobs/" + id).json()["state"], "aborted");
+  EXPECT_EQ(stored(id).state, StoredState::aborted);
+  pass_pause();
+  EXPECT_THAT(attempts, ElementsAre(1));
+  EXPECT_EQ(anonymous.budget->jobs(), 0U);
+}
+
+TEST_F(RetriedJobs, end_of_the_server_when_a_job_waits_for_its_next_attempt_then_it_is_kept) {
+  failures_left = 1;
+  const auto id = post_kept("/jobs/own?max_attempts=2");
+  run_kept();
+  kept.start_shutdown();
+  while (kept.abort_some(clients, "the test") > 0) {
+  }
+  EXPECT_EQ(stored(id).state, StoredState::queued);
+  EXPECT_EQ(stored(id).attempt, 1U);
+  EXPECT_EQ(stored(id).forgiven, 0U);
+}
+
+TEST_F(RetriedJobs, end_of_the_server_when_an_attempt_fails_then_the_next_server_goes_on) {
+  failures_left = 1;
+  const auto id = post_kept("/jobs/own");
+  loop.run_until_idle();
+  run_network();
+  kept.start_shutdown();
+  run_kept();
+  pass_pause();
+  EXPECT_THAT(attempts, ElementsAre(1));
+  EXPECT_EQ(stored(id).state, StoredState::queued);
+  EXPECT_EQ(keeper.under_way(), 0U);
+}
+
+TEST_F(RetriedJobs,
+       signal_when_it_changes_while_a_job_waits_then_the_next_attempt_has_its_priority) {
+  failures_left = 1;
+  const auto id = post_kept("/jobs/own?signal=night");
+  run_kept();
+  ask("PUT", "/signals/night?priority=background");
+  EXPECT_EQ(anonymous.depths().at(0).delayed, 1U);
+  pass_pause();
+  EXPECT_EQ(state_of(id), "done");
+  EXPECT_EQ(anonymous.stats_of(heist::TaskPriority::background).done, 1U);
+}
+
+TEST_F(RetriedJobs, restore_then_a_dead_job_is_dead_and_a_waiting_one_has_its_last_error) {
+  failures_left = 2;
+  const auto dead = post_kept("/jobs/own?max_attempts=1");
+  const auto waits = post_kept("/jobs/own");
+  run_kept();
+  ClientTable others({}, heist::TaskPriority::user_blocking, limits);
+  auto& other = **others.authenticate(std::nullopt);
+  JobService next(loop.scheduler(), network.get_executor(), &keeper);
+  const auto restored = restore_jobs(next, others, kinds);
+  EXPECT_EQ(restored.finished, 1U);
+  EXPECT_EQ(other.jobs.find(dead)->state(), JobState::dead);
+  EXPECT_EQ(other.jobs.find(dead)->end().failure->code(), "busy");
+  EXPECT_EQ(other.jobs.find(dead)->attempts.counted(), 1U);
+  EXPECT_EQ(other.jobs.find(waits)->state(), JobState::delayed);
+  EXPECT_EQ(other.jobs.find(waits)->unfinished->last_failure->code(), "busy");
+}
+
+}  // namespace
+}  // namespace heistd
