@@ -32,12 +32,12 @@ void JobService::restore_finished(Client& client, const Kind& kind, const Stored
   job->fixed_priority = stored.priority.value_or(client.default_priority());
   job->progress = std::make_shared<JobProgress>(client.counts_of(*job->fixed_priority));
   Job::End end{JobState::done, {}, std::move(result)};
-  if (stored.error) {
-    end.state = JobState::failed;
-    end.failure.emplace(stored.error->code, stored.error->message);
-  } else if (stored.state == StoredState::aborted) {
+  if (stored.state == StoredState::aborted) {  // it may have failed attempts behind it
     end.state = JobState::aborted;
     end.abort_reason = "the job was aborted before the server was started again";
+  } else if (stored.error) {
+    end.state = JobState::failed;
+    end.failure.emplace(stored.error->code, stored.error->message);
   }
   client.jobs.add(job);
   client.jobs.finish(*job, std::move(end));
