@@ -233,11 +233,14 @@ Api::Handled Api::job(const Route& route, Client& client) {
 }
 
 Api::Handled Api::erase_job(Job& job, Client& client) {
-  if (job.finished()) {
-    client.jobs.drop(job);
-  } else {
-    service_.abort(client, job, "the job was deleted");
-  }
+  if (!job.finished()) return abort_job(job, client);
+  client.jobs.drop(job);
+  return job_reply(200, job);
+}
+
+/// A job that has finished meanwhile stays.
+Reply Api::abort_job(Job& job, Client& client) {
+  service_.abort(client, job, job_deleted);
   return job_reply(200, job);
 }
 

@@ -94,6 +94,7 @@ class Api {
   Handled health(const Target& target) const;
   Handled job(const Route& route, Client& client);
   Handled erase_job(Job& job, Client& client);
+  Reply abort_job(Job& job, Client& client);
   Handled job_result(const Route& route, Client& client);
   Result<std::variant<Reply, Waiting, Storing>> store(Upload upload);
   static std::variant<Reply, Waiting> accepted(Client& client, std::shared_ptr<Job> job, bool wait,

@@ -61,6 +61,9 @@ Result<std::variant<Reply, Waiting, Storing>> Api::store(Upload upload) {
   const auto kept =
       std::make_shared<Kept>(Kept{upload.client(), upload.request(), upload.take_ticket(),
                                   upload.take_wait(), make_job_id(), upload.size()});
+  if (auto refusal = JobService::refuse_signal(kept->client, kept->request.signal_name)) {
+    return std::move(*refusal);
+  }
   if (auto refusal = service_.reserve(kept->request, kept->bytes, kept->ticket)) {
     return std::move(*refusal);
   }
@@ -119,11 +122,17 @@ Result<Api::Step> Api::store_change(const Route& route, const Target& target, Cl
   }
   const auto priority = read_signal_priority(target, client);
   if (!priority) return priority.error();
-  auto answer = service_.keeper()->journal().set_signal(client.name, route.name, *priority);
-  return Step(storing(answer, [this, route, target, &client](auto) -> std::variant<Reply, Waiting> {
-    auto put = put_signal(route, target, client);
-    return put ? std::move(*put) : make_reply(put.error());
-  }));
+  if (auto refusal = JobService::refuse_signal(client, route.name)) return std::move(*refusal);
+  auto& journal = service_.keeper()->journal();
+  auto answer = journal.set_signal(client.name, route.name, *priority);
+  return Step(storing(
+      answer, [this, &journal, route, target, &client](auto) -> std::variant<Reply, Waiting> {
+        auto put = put_signal(route, target, client);
+        if (put) return std::move(*put);
+        // Others have taken the last names while the journal was asked.
+        static_cast<void>(journal.drop_signal(client.name, route.name));
+        return make_reply(put.error());
+      }));
 }
 
 Result<Api::Step> Api::store_erasure(const Route& route, Client& client) {
@@ -138,7 +147,11 @@ Result<Api::Step> Api::store_erasure(const Route& route, Client& client) {
   }
   const auto job = service_.find(client, route.name);
   if (!job) return not_found("this client has no such job");
-  return Step(storing(job->finished() ? journal.purge(job->id) : journal.abort(job->id), then));
+  if (job->finished()) return Step(storing(journal.purge(job->id), then));
+  return Step(
+      storing(journal.abort(job->id), [this, job, &client](auto) -> std::variant<Reply, Waiting> {
+        return abort_job(*job, client);
+      }));
 }
 
 }  // namespace heistd

@@ -23,11 +23,11 @@ std::size_t open_now() {
 
 }  // namespace
 
-std::size_t make_room_for_connections(std::size_t wanted) {
+std::size_t make_room_for_connections(std::size_t wanted, std::size_t others) {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
     throw std::system_error(errno, std::generic_category());
-  const std::size_t others = open_now() + for_the_server;
+  others += open_now() + for_the_server;
   if (limit.rlim_cur < wanted + others && limit.rlim_cur < limit.rlim_max) {
     limit.rlim_cur = std::min<rlim_t>(wanted + others, limit.rlim_max);
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0) getrlimit(RLIMIT_NOFILE, &limit);

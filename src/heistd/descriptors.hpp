@@ -8,9 +8,9 @@ namespace heistd {
 /// Makes room for so many connections, as far as the hard limit of open files allows: raises the
 /// soft limit if need be.
 ///
-/// Returns how many of them there is room for, besides the descriptors that are open now and those
-/// that the server itself will need.   Errors: std::system_error.   Thread: any, before the server
-/// is made.
-[[nodiscard]] std::size_t make_room_for_connections(std::size_t wanted);
+/// Returns how many of them there is room for, besides the descriptors that are open now, those
+/// that the server itself will need, and `others`.   Errors: std::system_error.   Thread: any,
+/// before the server is made.
+[[nodiscard]] std::size_t make_room_for_connections(std::size_t wanted, std::size_t others);
 
 }  // namespace heistd

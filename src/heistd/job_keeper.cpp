@@ -43,6 +43,7 @@ class Endeavour : public std::enable_shared_from_this<Endeavour> {
     });
   }
   [[nodiscard]] JobJournal& journal() const noexcept { return keeper_.journal(); }
+  [[nodiscard]] bool is_closed() const noexcept { return keeper_.is_closed(); }
 
  private:
   void go_later() noexcept {
@@ -70,6 +71,8 @@ class Opening final : public Endeavour {
   void ask() override {
     if (!attempt_) {
       when(journal().start(id_), [this](std::optional<Attempt> attempt) { on_start(attempt); });
+    } else if (is_closed()) {
+      release();
     } else if (bytes_left_ > 0) {
       when(journal().read_payload(id_, {offset_, block_bytes}),
            [this](std::string block) { on_block(std::move(block)); });
@@ -81,6 +84,10 @@ class Opening final : public Endeavour {
     if (!attempt) return opened_(std::nullopt);
     attempt_ = attempt;
     go();
+  }
+  void release() {
+    when(journal().release(id_, *attempt_),
+         [this](JobJournal::Effect /*effect*/) { opened_(std::nullopt); });
   }
   void on_block(std::string block) {
     if (block.empty()) return opened_(std::nullopt);  // the job was aborted meanwhile
@@ -123,8 +130,7 @@ class Ending final : public Endeavour {
 
  private:
   void ask() override {
-    // An attempt that is not the current one any more has ended, too.
-    when(tell(), [this](JobJournal::Effect /*effect*/) { stored_(); });
+    when(tell(), [this](JobJournal::Effect effect) { stored_(effect); });
   }
   JobJournal::Answer<JobJournal::Effect> tell() const {
     if (const auto* result = std::get_if<StoredResult>(&end_)) {
@@ -139,24 +145,44 @@ class Ending final : public Endeavour {
   const JobKeeper::Stored stored_;
 };
 
+class Aborting final : public Endeavour {
+ public:
+  Aborting(const JobKeeper& keeper, const JobKeeper::Network& network, JobId id)
+      : Endeavour(keeper, network), id_(std::move(id)) {}
+
+ private:
+  void ask() override {
+    when(journal().abort(id_), [](JobJournal::Effect /*effect*/) {});
+  }
+
+  const JobId id_;
+};
+
 }  // namespace
 
 void JobKeeper::open(const JobId& id, std::size_t payload_bytes, Opened opened) {
-  std::make_shared<Opening>(*this, network_, id, payload_bytes, std::move(opened))->go();
+  auto told = [this, opened = std::move(opened)](std::optional<OpenedJob> job) {
+    --under_way_;
+    opened(std::move(job));
+  };
+  const auto opening =
+      std::make_shared<Opening>(*this, network_, id, payload_bytes, std::move(told));
+  ++under_way_;
+  opening->go();
 }
 
 void JobKeeper::end(const JobId& id, Attempt attempt, const JobOutcome& outcome, Stored stored) {
-  auto told = [this, stored = std::move(stored)] {
-    --ends_under_way_;
-    stored();
+  auto told = [this, stored = std::move(stored)](JobJournal::Effect effect) {
+    --under_way_;
+    stored(effect);
   };
   const auto ending =
       std::make_shared<Ending>(*this, network_, id, attempt, stored_end(outcome), std::move(told));
-  ++ends_under_way_;
+  ++under_way_;
   ending->go();
 }
 
-void JobKeeper::abort(const JobId& id) { static_cast<void>(journal_.abort(id)); }
+void JobKeeper::abort(const JobId& id) { std::make_shared<Aborting>(*this, network_, id)->go(); }
 
 void JobKeeper::release(const JobId& id, Attempt attempt) {
   static_cast<void>(journal_.release(id, attempt));

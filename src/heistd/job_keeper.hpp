@@ -28,7 +28,7 @@ class JobKeeper {
  public:
   using Network = boost::asio::io_context::executor_type;
   using Opened = std::function<void(std::optional<OpenedJob>)>;
-  using Stored = std::function<void()>;
+  using Stored = std::function<void(JobJournal::Effect)>;
 
   JobKeeper(JobJournal& journal, const Network& network) noexcept
       : journal_(journal), network_(network) {}
@@ -49,16 +49,21 @@ class JobKeeper {
   }
 
   /// Counts an attempt of a job and reads its payload of so many bytes. Nothing is given when the
-  /// job is not queued any more.
+  /// job is not queued any more, or the keeper is closed.
   void open(const JobId& id, std::size_t payload_bytes, Opened opened);
 
-  /// Tells how an attempt has ended; `stored` is called once the journal has it.
+  /// Tells how an attempt has ended; `stored` is called once the journal has it, or has said that
+  /// it comes too late, as the job was aborted before.
   void end(const JobId& id, Attempt attempt, const JobOutcome& outcome, Stored stored);
 
-  /// Ends whose answers are still to come.
-  [[nodiscard]] std::size_t ends_under_way() const noexcept { return ends_under_way_; }
+  /// No job begins any more: what is being opened is released. Nothing is given for it then.
+  void close() noexcept { is_closed_ = true; }
+  [[nodiscard]] bool is_closed() const noexcept { return is_closed_; }
 
-  /// The job was aborted.
+  /// Jobs that are being opened, and ends whose answers are still to come.
+  [[nodiscard]] std::size_t under_way() const noexcept { return under_way_; }
+
+  /// The job was aborted.   Errors: std::bad_alloc.
   void abort(const JobId& id);
   /// The server ends before the job: its next start goes on with it.
   void release(const JobId& id, Attempt attempt);
@@ -66,7 +71,8 @@ class JobKeeper {
  private:
   JobJournal& journal_;
   Network network_;
-  std::size_t ends_under_way_ = 0;
+  std::size_t under_way_ = 0;
+  bool is_closed_ = false;
 };
 
 }  // namespace heistd

@@ -75,8 +75,7 @@ class Restore {
  private:
   void restore(const StoredSignal& signal) {
     if (auto* const client = find_client(clients_, signal.client)) {
-      const auto group = client->signals.find_or_make(signal.name, signal.priority);
-      if (group) group->was_put = signal.was_put;
+      client->signals.restore(signal.name, signal.priority)->was_put = signal.was_put;
     }
   }
 

@@ -95,6 +95,11 @@ std::optional<Refusal> JobService::reserve(const JobRequest& request, std::size_
   return unavailable("queue_full", "this client's unfinished jobs take too much memory");
 }
 
+std::optional<Refusal> JobService::refuse_signal(const Client& client, std::string_view name) {
+  if (name.empty() || client.signals.has_room_for(name)) return std::nullopt;
+  return too_many_signals();
+}
+
 std::size_t JobService::needed_bytes(const JobRequest& request, std::size_t bytes) {
   return job_bytes + held_bytes(request.parameters) + request.kind->working_bytes(bytes);
 }

@@ -18,6 +18,9 @@
 
 namespace heistd {
 
+/// Why a job was aborted that its client has deleted.
+inline constexpr std::string_view job_deleted = "the job was deleted";
+
 /// Posts jobs on the agents and keeps their records.
 ///
 /// Thread: the network's, which runs the io_context.
@@ -85,6 +88,13 @@ class JobService {
   [[nodiscard]] Result<std::shared_ptr<SignalGroup>> put_group(Client& client,
                                                                std::string_view name,
                                                                heist::TaskPriority priority);
+
+  /// Why a signal of that name cannot be made; nothing when it can, is there already, or has no
+  /// name.
+  ///
+  /// Errors: 503 "too_many_signals".
+  [[nodiscard]] static std::optional<Refusal> refuse_signal(const Client& client,
+                                                            std::string_view name);
 
   /// From now on every new job is refused.
   void start_shutdown() noexcept { shutting_down_ = true; }

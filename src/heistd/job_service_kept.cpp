@@ -80,13 +80,20 @@ void JobService::open(Client& client, const JobId& id, const Parameters& paramet
                 });
 }
 
-/// Who waits for the job, or asks for it, hears of its end when the journal has it.
+/// Who waits for the job, or asks for it, hears of its end when the journal has it. If the journal
+/// was told before that the job is deleted, that is its end.
 void JobService::tell_end(Client& client, const Job& job, JobEnd end) {
   const auto kept = std::make_shared<JobEnd>(std::move(end));
-  keeper_->end(job.id, job.attempt, kept->outcome, [this, &client, id = job.id, kept] {
-    const auto ended = client.jobs.find(id);
-    if (ended && !ended->finished()) end_job(client, *ended, std::move(*kept));
-  });
+  keeper_->end(job.id, job.attempt, kept->outcome,
+               [this, &client, id = job.id, kept](JobJournal::Effect effect) {
+                 const auto ended = client.jobs.find(id);
+                 if (!ended || ended->finished()) return;
+                 if (effect == JobJournal::Effect::stored) {
+                   end_job(client, *ended, std::move(*kept));
+                 } else {
+                   finish_aborted(client, *ended, job_deleted);
+                 }
+               });
 }
 
 /// At the server's end the journal keeps the job for the next start.

@@ -8,7 +8,6 @@
 #include <heistd/memory_file.hpp>
 #include <heistd/observer.hpp>
 #include <new>
-#include <system_error>
 #include <utility>
 
 namespace heistd {
@@ -117,7 +116,7 @@ std::shared_ptr<Observation> Observer::start(Place& place, Make make) {
   place.observation = observation;
   try {
     place.thread = std::thread(std::move(run));
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     place.observation.reset();
     throw std::bad_alloc();  // to have no thread left is much the same
   }

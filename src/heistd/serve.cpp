@@ -25,24 +25,26 @@ std::unique_ptr<Server> listen(Options options, const KindTable& kinds, const Co
 }
 
 /// False: so few files may be open that there is no use in starting.
-bool fit_connections(std::size_t& connections) {
-  const auto possible = make_room_for_connections(connections);
+bool fit_connections(std::size_t& connections, std::size_t of_programs) {
+  const auto possible = make_room_for_connections(connections, of_programs);
   if (possible == connections) return true;
   std::cerr << "heistd: the limit of open files (ulimit -n) leaves room for " << possible
-            << " connections instead of " << connections << std::endl;
+            << " connections instead of " << connections;
+  if (of_programs > 0) std::cerr << ", as programs may take " << of_programs << " (--max-commands)";
+  std::cerr << std::endl;
   connections = possible;
   return possible >= 2;
 }
 
 }  // namespace
 
-int serve(int argc, const char* const* argv, KindTable& kinds) {
+int serve(int argc, const char* const* argv, KindTable kinds) {
   auto parsed = parse_options(argc, argv, kinds);
   if (const int* code = std::get_if<int>(&parsed)) return *code;
   auto options = std::get<Options>(std::move(parsed));
-  if (!fit_connections(options.limits.max_connections)) return 1;
   Commands commands(options.command_limits);
   for (const auto& command : options.commands) commands.add_to(kinds, command);
+  if (!fit_connections(options.limits.max_connections, commands.descriptors())) return 1;
   const auto server = listen(std::move(options), kinds, commands);
   if (!server) return 1;
   std::cout << "heistd listening on " << server->endpoint() << std::endl;

@@ -9,6 +9,6 @@ namespace heistd {
 /// ends it; the exit code of the program.
 ///
 /// Blocks: until then.   Errors: std::invalid_argument, as KindTable::add().
-[[nodiscard]] int serve(int argc, const char* const* argv, KindTable& kinds);
+[[nodiscard]] int serve(int argc, const char* const* argv, KindTable kinds);
 
 }  // namespace heistd

@@ -22,7 +22,7 @@ using Tcp = asio::ip::tcp;
 constexpr std::chrono::milliseconds retry_pause{100};
 /// How often it is looked whether programs still run, while the server drains.
 constexpr std::chrono::milliseconds program_check_interval{10};
-/// How often it is looked whether the journal has the last ends.
+/// How often it is looked whether the journal has answered all that it was asked for.
 constexpr std::chrono::milliseconds look_again{5};
 /// How long the last answers may take to leave, once all jobs have ended.
 constexpr std::chrono::seconds farewell_time{1};
@@ -247,20 +247,22 @@ void Server::abort_jobs() {
 
 void Server::finish_drain(const heist::CloseReport& report) {
   report_ = report;
-  ends_awaited_until_ = Clock::now() + farewell_time;
-  await_ends();
+  if (keeper_) keeper_->close();
+  await_journal();
 }
 
 /// The agents' last words were posted before the report: what is unfinished when the journal has
 /// them never will be finished. A journal that cannot have them now hears of these jobs anew when
-/// they have run again.
-void Server::await_ends() {
-  if (!keeper_ || keeper_->ends_under_way() == 0 || Clock::now() >= ends_awaited_until_) {
-    return abort_jobs();
+/// they have run again. As long as it answers it is waited for, however much there is.
+void Server::await_journal() {
+  const std::size_t under_way = keeper_ ? keeper_->under_way() : 0;
+  if (std::exchange(awaited_, under_way) != under_way) {
+    journal_patience_ = Clock::now() + farewell_time;
   }
+  if (under_way == 0 || Clock::now() >= journal_patience_) return abort_jobs();
   farewell_.expires_after(look_again);
   farewell_.async_wait([this](const boost::system::error_code& error) {
-    if (!error) await_ends();
+    if (!error) await_journal();
   });
 }
 

@@ -64,7 +64,7 @@ class Server {
   void close_when_programs_ended();
   void restore(const KindTable& kinds);
   void abort_jobs();
-  void await_ends();
+  void await_journal();
   void finish_drain(const heist::CloseReport& report);
   void say_farewell();
   void end_when_quiet();
@@ -101,7 +101,8 @@ class Server {
   Clock::time_point drain_start_;
   std::size_t finished_before_drain_ = 0;
   std::size_t aborted_by_drain_ = 0;
-  Clock::time_point ends_awaited_until_;
+  std::size_t awaited_ = 0;             ///< answers of the journal, when that was looked at last
+  Clock::time_point journal_patience_;  ///< how long the next of them may take
   std::optional<heist::CloseReport> report_;  ///< once the agents have closed
 };
 

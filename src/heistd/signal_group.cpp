@@ -23,8 +23,16 @@ std::shared_ptr<SignalGroup> SignalGroups::find(std::string_view name) const {
 
 std::shared_ptr<SignalGroup> SignalGroups::find_or_make(std::string_view name,
                                                         heist::TaskPriority priority) {
+  return has_room_for(name) ? restore(name, priority) : nullptr;
+}
+
+bool SignalGroups::has_room_for(std::string_view name) const {
+  return groups_.size() < max_names_ || groups_.contains(name);
+}
+
+std::shared_ptr<SignalGroup> SignalGroups::restore(std::string_view name,
+                                                   heist::TaskPriority priority) {
   if (auto group = find(name)) return group;
-  if (groups_.size() >= max_names_) return nullptr;
   auto group = std::make_shared<SignalGroup>(priority);
   groups_.emplace(name, group);
   return group;

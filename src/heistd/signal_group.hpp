@@ -72,8 +72,9 @@ class SignalGroup {
 /// The signal names of one client; another client's equal names are other signals.
 ///
 /// A name that jobs merely mentioned lives as long as unfinished ones do; one that was put, until
-/// it is
-/// deleted.   Thread: the network's.
+/// it is deleted.
+///
+/// Thread: the network's.
 class SignalGroups {
  public:
   using Map = std::map<std::string, std::shared_ptr<SignalGroup>, std::less<>>;
@@ -86,6 +87,12 @@ class SignalGroups {
   /// The group of this name, made with the given priority if need be; null when there are too many.
   [[nodiscard]] std::shared_ptr<SignalGroup> find_or_make(std::string_view name,
                                                           heist::TaskPriority priority);
+
+  /// Whether a group of this name is there, or can be made.
+  [[nodiscard]] bool has_room_for(std::string_view name) const;
+
+  /// find_or_make() for a name that was accepted before, however many there are.
+  std::shared_ptr<SignalGroup> restore(std::string_view name, heist::TaskPriority priority);
 
   /// Frees the name; who holds the group keeps it.
   void erase(std::string_view name);

@@ -126,5 +126,24 @@ TEST_F(OutOfMemoryJobs, promise_when_it_settles_without_memory_then_the_network_
   EXPECT_EQ(told, 2);
 }
 
+TEST_F(OutOfMemoryJobs, dump_when_an_allocation_fails_then_the_next_one_is_made) {
+  clients.set_operator("anonymous");
+  bool struck = true;
+  for (std::size_t successes = 0; struck; ++successes) {
+    Answer waits;
+    {
+      const NoMemory none(successes, NoMemory::Fails::once);
+      try {
+        waits.observation = *observer.dump();
+      } catch (const std::bad_alloc&) {  // which the caller answers
+        run_network();
+      }
+      struck = none.struck();
+    }
+    if (waits.observation) made(waits);
+    EXPECT_EQ(made(call("GET", "/debug/dump")).status, 200U) << successes;
+  }
+}
+
 }  // namespace
 }  // namespace heistd

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -15,9 +16,9 @@
 namespace heistd {
 namespace {
 
-[[noreturn]] void fail(int error) {
+[[noreturn]] void fail(int error, const char* what = "the program could not be started") {
   throw JobFailure("command_not_started",
-                   "the program could not be started: " + std::generic_category().message(error));
+                   std::string(what) + ": " + std::generic_category().message(error));
 }
 
 void require(int error) {
@@ -99,14 +100,24 @@ ChildProcess::ChildProcess(const std::vector<std::string>& words,
   start(words, environment);
   // The C library's own function cannot be linked from C++ before 2.37.
   const auto descriptor = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
-  if (descriptor < 0) {
-    const int error = errno;
+  try {
+    if (descriptor < 0) fail(errno);
+    ended = OwnedDescriptor(descriptor);
+    if (memory > 0) limit_memory(memory);
+  } catch (const JobFailure&) {
     static_cast<void>(reap());
-    fail(error);
+    throw;
   }
-  ended = OwnedDescriptor(descriptor);
-  const rlimit limit{memory, memory};
-  if (memory > 0) ::prlimit(pid_, RLIMIT_AS, &limit, nullptr);
+}
+
+/// A limit of the server's own that is lower stays.
+void ChildProcess::limit_memory(std::size_t memory) const {
+  constexpr const char* what = "the memory of the program could not be limited";
+  rlimit limit{};
+  if (::prlimit(pid_, RLIMIT_AS, nullptr, &limit) != 0) fail(errno, what);
+  limit.rlim_max = std::min<rlim_t>(limit.rlim_max, memory);
+  limit.rlim_cur = limit.rlim_max;
+  if (::prlimit(pid_, RLIMIT_AS, &limit, nullptr) != 0) fail(errno, what);
 }
 
 void ChildProcess::start(const std::vector<std::string>& words,
@@ -132,9 +143,9 @@ void ChildProcess::kill() noexcept {
   if (pid_ > 0) ::kill(-pid_, SIGKILL);
 }
 
-void ChildProcess::follow(heist::TaskPriority priority) noexcept {
+void ChildProcess::follow(const heist::TaskSignal& signal) noexcept {
   const std::lock_guard lock(mutex_);
-  if (pid_ > 0) ::setpriority(PRIO_PGRP, static_cast<id_t>(pid_), niceness_of(priority));
+  if (pid_ > 0) ::setpriority(PRIO_PGRP, static_cast<id_t>(pid_), niceness_of(signal.priority()));
 }
 
 ChildProcess::End ChildProcess::reap() noexcept {

@@ -4,7 +4,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
-#include <heist/priority.hpp>
+#include <heist/task_signal.hpp>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -43,6 +43,9 @@ class ChildProcess {
     int number = 0;  ///< the signal's, or the exit status
   };
 
+  /// That it takes here while it is being started. Later it takes four of them.
+  static constexpr std::size_t descriptors = 7;
+
   /// Starts it.   Thread: any.   Errors: JobFailure "command_not_started"; std::bad_alloc.
   ChildProcess(const std::vector<std::string>& words, const std::vector<std::string>& environment,
                std::size_t memory);
@@ -53,8 +56,9 @@ class ChildProcess {
 
   /// Kills the group.   Thread: any.   Blocks: never.
   void kill() noexcept;
-  /// Gives the group the niceness of a priority, where the system lets us.   Thread: any.
-  void follow(heist::TaskPriority priority) noexcept;
+  /// Gives the group the niceness of the signal's priority, where the system lets us. Of calls that
+  /// overlap the last one reads it last.   Thread: any.
+  void follow(const heist::TaskSignal& signal) noexcept;
 
   /// Kills what the program left behind, and says how it ended.
   ///
@@ -69,6 +73,7 @@ class ChildProcess {
 
  private:
   void start(const std::vector<std::string>& words, const std::vector<std::string>& environment);
+  void limit_memory(std::size_t memory) const;
 
   std::mutex mutex_;  // so that no signal goes to a number that is another's by now
   pid_t pid_ = -1;    ///< while it has not been waited for

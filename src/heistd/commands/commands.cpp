@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
+#include <csignal>
 #include <exception>
 #include <heist/detail/access.hpp>
 #include <heist/task_signal.hpp>
@@ -56,9 +57,20 @@ void run_on(asio::io_context& io) {
   }
 }
 
+/// While SIGCHLD is ignored, which a process inherits, nobody gets to know how a program has ended.
+void heed_ends_of_programs() {
+  struct ::sigaction action{};
+  ::sigaction(SIGCHLD, nullptr, &action);
+  if (action.sa_handler == SIG_IGN) std::signal(SIGCHLD, SIG_DFL);
+}
+
 }  // namespace
 
 Commands::Commands(const CommandLimits& limits) : limits_(limits), turns_(turns_of(limits)) {}
+
+std::size_t Commands::descriptors() const {
+  return thread_.joinable() ? ChildProcess::descriptors * turns_of(limits_) : 0;
+}
 
 void Commands::end() {
   if (!io_) return;
@@ -74,7 +86,9 @@ void Commands::add_to(KindTable& kinds, const Command& command) {
       {.max_result_bytes = limits_.output}, std::source_location::current());
   kind.takes_any_parameter = true;
   kinds.add(std::move(kind));
-  if (!thread_.joinable()) thread_ = std::thread([this] { run_on(*io_); });
+  if (thread_.joinable()) return;
+  heed_ends_of_programs();
+  thread_ = std::thread([this] { run_on(*io_); });
 }
 
 heist::Promise<heist::jobs::Result> Commands::run(const std::vector<std::string>& words,
@@ -84,8 +98,10 @@ heist::Promise<heist::jobs::Result> Commands::run(const std::vector<std::string>
   const auto process = start(words, job);
   const auto at_abort = job.signal().on_abort([process] { process->kill(); });
   const auto at_change = job.signal().on_priority_change(
-      [process](const heist::PriorityChangeEvent& event) { process->follow(event.current); });
-  process->follow(job.signal().priority());
+      [process, signal = job.signal()](const heist::PriorityChangeEvent& /*the signal has it*/) {
+        process->follow(signal);
+      });
+  process->follow(job.signal());
   if (job.signal().aborted()) process->kill();
   auto watched = watch(process, job);
   auto result = co_await watched.taken();

@@ -34,6 +34,9 @@ class Commands {
   /// Adds the kind of a command.   Errors: std::invalid_argument, as KindTable::add().
   void add_to(KindTable& kinds, const Command& command);
 
+  /// How many descriptors the programs may take that run at a time.
+  [[nodiscard]] std::size_t descriptors() const;
+
   /// Kills the programs that still run, and tells their jobs; no job may start one from here on.
   /// To be called once the agents have closed, while the network that hears of jobs is still there.
   void end();

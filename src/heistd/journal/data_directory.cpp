@@ -17,22 +17,9 @@ constexpr ::mode_t only_owner_file = 0600;
 
 constexpr std::string_view filled_text = "This directory holds the journal of heistd.\n";
 
+/// The lock is the only thing here that may have to be waited for.
 JournalFault fault_of(int error) noexcept {
-  switch (error) {
-    case EWOULDBLOCK:
-      return JournalFault::in_use;
-    case ENOSPC:
-    case EDQUOT:
-      return JournalFault::disk_full;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return JournalFault::read_only;
-    case ENOMEM:
-      return JournalFault::out_of_memory;
-    default:
-      return JournalFault::io_failed;
-  }
+  return error == EWOULDBLOCK ? JournalFault::in_use : fault_of_system(error);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <cerrno>
 #include <heistd/journal/journal_error.hpp>
 #include <string_view>
 
@@ -36,6 +37,22 @@ Text text_of(JournalFault fault) noexcept {
 }
 
 }  // namespace
+
+JournalFault fault_of_system(int error) noexcept {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return JournalFault::disk_full;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return JournalFault::read_only;
+    case ENOMEM:
+      return JournalFault::out_of_memory;
+    default:
+      return JournalFault::io_failed;
+  }
+}
 
 std::string describe(const JournalError& error) {
   const auto text = text_of(error.fault);

@@ -19,6 +19,9 @@ enum class JournalFault : std::uint8_t {
   out_of_memory,
 };
 
+/// What an error number of the system means for a journal.
+[[nodiscard]] JournalFault fault_of_system(int error) noexcept;
+
 /// What was wrong, and what the system or the database said of it.
 struct JournalError {
   JournalFault fault = JournalFault::io_failed;

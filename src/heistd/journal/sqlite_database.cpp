@@ -1,4 +1,3 @@
-#include <cerrno>
 #include <heistd/journal/sqlite_database.hpp>
 #include <new>
 
@@ -24,11 +23,8 @@ JournalFault fault_of(int code, int system_error) noexcept {
     case SQLITE_NOMEM:
       return JournalFault::out_of_memory;
     default:
-      break;
+      return fault_of_system(system_error);
   }
-  if (system_error == ENOSPC || system_error == EDQUOT) return JournalFault::disk_full;
-  if (system_error == EACCES || system_error == EROFS) return JournalFault::read_only;
-  return JournalFault::io_failed;
 }
 
 }  // namespace

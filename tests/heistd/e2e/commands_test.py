@@ -2,6 +2,8 @@
 
 import os
 import pathlib
+import resource
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -20,6 +22,12 @@ def is_gone(process):
     except FileNotFoundError:
         return True
     return state == "Z"
+
+
+def children_of(process):
+    """The processes that a process has started."""
+    tasks = pathlib.Path(f"/proc/{process}/task").iterdir()
+    return [int(child) for task in tasks for child in (task / "children").read_text().split()]
 
 
 class CommandsTest(ServerTest):
@@ -190,6 +198,36 @@ class Timeout(ServerTest):
     def test_program_when_it_takes_too_long_then_it_is_killed(self):
         reply = self.server.post("/jobs/sleep?wait=1")
         self.assert_refused(reply, 422, "command_timeout")
+
+
+class Environments(ServerTest):
+    """What the server was started with."""
+
+    def test_program_when_the_server_was_started_with_sigchld_ignored_then_its_end_is_known(self):
+        ignore = lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # noqa: E731
+        server = self.start("--command", "cat=/bin/cat", preexec=ignore)
+        self.assertEqual(server.post("/jobs/cat?wait=1", b"in and out").body, b"in and out")
+
+    def test_programs_when_they_take_many_descriptors_then_the_server_makes_room_for_them(self):
+        few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 4096))  # noqa: E731
+        server = self.start("--command", "sleep=/bin/sleep 600", "--max-commands", "30",
+                            "--max-connections", "16", "--drain-deadline", "0", preexec=few)
+        jobs = [server.accepted("/jobs/sleep") for _ in range(30)]
+        failed = lambda: [job for job in jobs if server.state(job) == "failed"]  # noqa: E731
+        until(lambda: len(children_of(server.process.pid)) + len(failed()) == 30, "the programs to start")
+        self.assertEqual(failed(), [])
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can make a program whose memory others cannot limit")
+    def test_program_when_its_memory_cannot_be_limited_then_it_does_not_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            program = shutil.copy("/bin/cat", folder)
+            os.chmod(program, 0o4755)
+            nobody = ("setpriv", "--reuid", "65534", "--clear-groups")
+            server = self.start("--command", f"cat={program}", "--command-memory", "1GB", starter=nobody)
+            reply = server.post("/jobs/cat?wait=1")
+            self.assert_refused(reply, 422, "command_not_started")
+            self.assertIn("the memory of the program could not be limited", reply.json["error"]["message"])
 
 
 class Start(unittest.TestCase):

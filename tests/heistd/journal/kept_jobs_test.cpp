@@ -10,6 +10,17 @@
 namespace heistd {
 namespace {
 
+/// Can abort no job at first.
+struct LateAborts : MemoryJournal {
+  Answer<JobJournal::Effect> abort(JobId id) override {
+    if (fails-- > 0) {
+      return Answer<JobJournal::Effect>::resolved(JournalError{JournalFault::disk_full, {}});
+    }
+    return MemoryJournal::abort(std::move(id));
+  }
+  int fails = 0;
+};
+
 class KeptJobs : public ApiFixture {
  protected:
   using Outcome = std::variant<Reply, Waiting, Storing>;
@@ -45,9 +56,20 @@ class KeptJobs : public ApiFixture {
   }
   std::string state_of(const JobId& id) { return ask("GET", "/jobs/" + id).json()["state"]; }
   StoredJob stored(const JobId& id) { return said(journal.find(id)).value(); }
+  /// Has a job run to its end, of which the network has not heard.
+  void run_to_its_end(const JobId& id) {
+    run_all();
+    loop.run_until_idle();
+    EXPECT_EQ(stored(id).state, StoredState::running);
+  }
+  static void fill_signals(Client& client, std::size_t names) {
+    for (std::size_t i = 0; i < names; ++i) {
+      client.signals.restore("s" + std::to_string(i), heist::TaskPriority::background);
+    }
+  }
 
   std::string key;
-  MemoryJournal journal;
+  LateAborts journal;
   JobKeeper keeper{journal, network.get_executor()};
   JobService kept{loop.scheduler(), network.get_executor(), &keeper};
   Api kept_api{kinds, clients, kept, observer, limits};
@@ -104,6 +126,18 @@ TEST_F(KeptJobs, abort_when_the_job_waits_for_the_journal_then_it_never_runs) {
   EXPECT_EQ(anonymous.budget->bytes(), 0U);
 }
 
+TEST_F(KeptJobs, abort_when_the_journal_cannot_have_it_then_it_is_told_again) {
+  const auto id = post_kept("/jobs/digest");
+  journal.fails = 1;
+  kept.abort(anonymous, *anonymous.jobs.find(id), "the test");
+  run_network();
+  EXPECT_EQ(stored(id).state, StoredState::queued);
+  network.restart();
+  while (stored(id).state == StoredState::queued && network.run_one() > 0) {
+  }
+  EXPECT_EQ(stored(id).state, StoredState::aborted);
+}
+
 TEST_F(KeptJobs, abort_when_the_server_ends_then_the_journal_keeps_the_job) {
   const auto waiting = post_kept("/jobs/digest?delay=1000");
   const auto begun = post_kept("/jobs/digest");
@@ -115,6 +149,61 @@ TEST_F(KeptJobs, abort_when_the_server_ends_then_the_journal_keeps_the_job) {
   for (const auto& id : {waiting, begun}) EXPECT_EQ(stored(id).state, StoredState::queued);
   EXPECT_TRUE(stored(begun).has_attempts_left());
   EXPECT_EQ(stored(begun).forgiven, 1U);
+}
+
+// Rule: JRN-3
+TEST_F(KeptJobs, delete_when_the_journal_has_it_before_the_jobs_end_then_the_job_is_aborted) {
+  const auto id = post_kept("/jobs/digest");
+  run_to_its_end(id);
+  const auto deleting = begin("DELETE", "/jobs/" + id);
+  EXPECT_EQ(end(deleting).json()["state"], "aborted");
+  EXPECT_EQ(state_of(id), "aborted");
+  EXPECT_EQ(stored(id).state, StoredState::aborted);
+}
+
+// Rule: JRN-3
+TEST_F(KeptJobs, delete_when_the_journal_has_the_jobs_end_before_then_the_job_stays_done) {
+  const auto id = post_kept("/jobs/digest");
+  run_to_its_end(id);
+  step_network();
+  const auto deleting = begin("DELETE", "/jobs/" + id);
+  EXPECT_EQ(end(deleting).json()["state"], "done");
+  EXPECT_EQ(state_of(id), "done");
+  EXPECT_EQ(stored(id).state, StoredState::done);
+}
+
+TEST_F(KeptJobs, put_when_there_are_too_many_signals_then_the_journal_has_it_not) {
+  fill_signals(anonymous, max_signals);
+  EXPECT_EQ(ask("PUT", "/signals/g?priority=background").error(), "too_many_signals");
+  EXPECT_EQ(ask("POST", "/jobs/digest?signal=g").error(), "too_many_signals");
+  EXPECT_TRUE(said(journal.signals()).empty());
+  EXPECT_EQ(said(journal.count(Which::unfinished)), 0U);
+}
+
+TEST_F(KeptJobs, put_when_another_one_takes_the_last_name_then_the_journal_has_that_one) {
+  fill_signals(anonymous, max_signals - 1);
+  const auto first = begin("PUT", "/signals/first?priority=background");
+  const auto second = begin("PUT", "/signals/second?priority=background");
+  EXPECT_EQ(end(first).status, 201U);
+  EXPECT_EQ(end(second).error(), "too_many_signals");
+  const auto signals = said(journal.signals());
+  ASSERT_EQ(signals.size(), 1U);
+  EXPECT_EQ(signals.front().name, "first");
+}
+
+// Rule: JRN-2
+TEST_F(KeptJobs, close_when_a_job_is_being_opened_then_its_attempt_does_not_count) {
+  const auto id = post_kept("/jobs/digest?max_attempts=1");
+  loop.run_until_idle();
+  step_network();
+  EXPECT_EQ(keeper.under_way(), 1U);
+  EXPECT_EQ(stored(id).state, StoredState::running);
+  kept.start_shutdown();
+  keeper.close();
+  run_network();
+  EXPECT_EQ(keeper.under_way(), 0U);
+  EXPECT_EQ(stored(id).state, StoredState::queued);
+  EXPECT_TRUE(stored(id).has_attempts_left());
 }
 
 // Rule: JRN-4
@@ -146,6 +235,16 @@ TEST_F(KeptJobs, restore_then_jobs_come_back_in_their_order) {
   EXPECT_EQ(other.jobs.find(ids[0])->priority(), heist::TaskPriority::background);
   EXPECT_EQ(other.jobs.find(ids[1])->state(), JobState::delayed);
   EXPECT_EQ(other.budget->jobs(), 3U);
+}
+
+TEST_F(KeptJobs, restore_when_there_are_more_signals_than_may_be_then_their_jobs_come_back) {
+  const auto id = post_kept("/jobs/digest?signal=z");
+  ClientTable others({}, heist::TaskPriority::user_blocking, limits);
+  auto& other = **others.authenticate(std::nullopt);
+  fill_signals(other, max_signals);
+  JobService next(loop.scheduler(), network.get_executor(), &keeper);
+  EXPECT_EQ(restore_jobs(next, others, kinds).unfinished, 1U);
+  EXPECT_EQ(other.jobs.find(id)->signal_name, "z");
 }
 
 TEST_F(KeptJobs, restore_when_the_client_is_not_there_then_its_jobs_stay_in_the_journal) {

@@ -14,7 +14,7 @@ namespace heistd {
 /// the call returns, and no call fails but with std::bad_alloc.
 ///
 /// Thread: the network's.
-class MemoryJournal final : public JobJournal {
+class MemoryJournal : public JobJournal {
  public:
   explicit MemoryJournal(JournalBounds bounds = {}, JournalClock clock = &system_time)
       : bounds_(bounds), clock_(std::move(clock)) {}
