@@ -7,6 +7,7 @@ history_check.py compares what clients were told, which programs were started an
 HEIST_FAULT_JOBS is how many jobs are asked for (300), HEIST_FAULT_SEED makes the same choices again; moments differ.
 """
 
+import errno
 import os
 import pathlib
 import shutil
@@ -78,6 +79,19 @@ class Faults(FaultsTest):
         if BAD_DISK:
             self.assertGreater(run.lost_writes, 0)
 
+    # Rule: JRN-1
+    def test_request_when_refused_as_the_disk_does_not_confirm_it_then_a_kill_does_not_bring_it_about(self):
+        if not BAD_DISK:
+            self.skipTest("the disk cannot fail")
+        run = self.begin()
+        run.start()
+        run.disk.order(syncs=errno.EIO)
+        self.ask_for_waiting_job(run, key=None)
+        self.assertEqual([request.code for request in run.history.requests], ["journal_failed"])
+        run.end("killed")
+        self.assert_right(run)
+        self.assertEqual(run.history.rows, {})
+
     # Rule: JRN-2
     def test_end_of_an_attempt_when_another_server_has_started_the_job_again_then_it_changes_nothing(self):
         """The first server stands still, and its lock is lost, as that of a machine that is taken for dead may be."""
@@ -101,12 +115,12 @@ class Faults(FaultsTest):
         run.read_starts()
         self.assert_right(run)
 
-    def ask_for_waiting_job(self, run):
+    def ask_for_waiting_job(self, run, key="key"):
         client = Client(0, run)
         self.addCleanup(client.connection.close)
         wish = Wish(client.name, "waiting", 0, client.random)
         wish.job.kind, wish.job.does, wish.job.result = "work", "wait", "waiting"
-        wish.target = "/jobs/work?name=waiting&does=wait"
+        wish.job.key, wish.target = key, "/jobs/work?name=waiting&does=wait"
         client.submit(wish)
         return wish.job
 

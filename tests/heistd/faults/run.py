@@ -16,7 +16,7 @@ from history import History, Server, Start, View, now
 
 WORKER = pathlib.Path(__file__).resolve().parent / "worker"
 CLIENTS = 8
-QUIET = 100  # seconds in which all jobs end when nothing fails any more: three attempts with their pauses take 10
+QUIET = 60  # seconds in which all jobs end when nothing fails any more: four attempts with their pauses take 14
 
 
 class Servers:
