@@ -109,7 +109,7 @@ class Run:
         server, record = self.server, self.history.servers[-1]
         server.signal(signal.SIGTERM if how == "told to" else signal.SIGKILL)
         code = server.ended()
-        if code not in (0, -signal.SIGKILL):
+        if code not in (0, -signal.SIGKILL) or server.said("Sanitizer: "):
             raise AssertionError(f"server {server.number} ended with {code}: {server.lines[-20:]}")
         record.end, record.how = now(), how
         if how == "lost power":
