@@ -34,7 +34,9 @@ SharedBlocks& blocks_of(JobResult& result) noexcept {
 JobRun::JobRun(JobStart start, heist::Scheduler scheduler)
     : start_(std::move(start)),
       scheduler_(std::move(scheduler)),
-      runnable_at_(Clock::now() + start_.delay) {}
+      runnable_at_(Clock::now() + start_.delay) {
+  if (start_.gate && start_.delay.count() == 0) note_wait();
+}
 
 heist::Promise<JobEnd> JobRun::post_first() {
   heist::PostTaskOptions options;
@@ -57,6 +59,7 @@ heist::Promise<JobEnd> JobRun::run() {
     while (!given_up()) {
       if (auto outcome = next_chunk()) co_return end(std::move(*outcome));
       if (const auto pending = start_.work->pending()) {
+        note_wait();
         const auto start = Clock::now();
         co_await *pending;
         times_.add_wait(Clock::now() - start);
@@ -71,6 +74,7 @@ heist::Promise<JobEnd> JobRun::run() {
 }
 
 heist::Promise<void> JobRun::pass_gate() {
+  note_wait();
   start_.gate->ask.resolve();
   auto opened = start_.gate->work;
   start_.work = co_await opened.taken();
@@ -124,6 +128,7 @@ void JobRun::note_start(Clock::time_point now) noexcept {
 
 JobEnd JobRun::end(JobOutcome outcome) noexcept {
   drop_work();
+  waits_.reset();
   return {times_, std::move(outcome)};
 }
 

@@ -11,6 +11,7 @@
 #include <heistd/job_progress.hpp>
 #include <heistd/job_work.hpp>
 #include <heistd/signal_group.hpp>
+#include <heistd/waiting_jobs.hpp>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -83,6 +84,7 @@ struct JobStart {
   std::optional<heist::TaskPriority> priority;  ///< empty: the signal's
   std::chrono::milliseconds delay{};
   std::shared_ptr<JobProgress> progress;
+  std::shared_ptr<WaitingJobs> waiting;
   std::optional<StartGate> gate = {};  ///< then the work comes through this
 };
 
@@ -118,6 +120,9 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
   /// How the job ended, when it was the last.
   std::optional<JobOutcome> next_chunk();
   void note_start(Clock::time_point now) noexcept;
+  void note_wait() noexcept {
+    if (!waits_) waits_.emplace(start_.waiting);
+  }
   std::optional<JobOutcome> try_chunk();
   [[nodiscard]] std::shared_ptr<const JobResult> take_result();
   [[nodiscard]] JobEnd end(JobOutcome outcome) noexcept;
@@ -126,6 +131,8 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
   heist::Scheduler scheduler_;
   const Clock::time_point runnable_at_;
   JobTimes times_;
+  /// From when the job has to wait for something besides an agent until it has ended.
+  std::optional<WaitingJobs::Share> waits_;
 };
 
 }  // namespace heistd

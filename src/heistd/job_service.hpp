@@ -29,8 +29,7 @@ class JobService {
   using Network = boost::asio::io_context::executor_type;
 
   /// With a keeper, jobs begin and end when a journal has it; it lives longer than this.
-  JobService(heist::Scheduler scheduler, const Network& network,
-             JobKeeper* keeper = nullptr) noexcept
+  JobService(heist::Scheduler scheduler, const Network& network, JobKeeper* keeper = nullptr)
       : scheduler_(std::move(scheduler)), network_(network), keeper_(keeper) {}
 
   /// Null without a journal that lasts.
@@ -104,6 +103,10 @@ class JobService {
   /// `reason` is a text that is always there.
   std::size_t abort_some(const ClientTable& clients, std::string_view reason);
 
+  /// Whether jobs wait for something besides an agent. Unless they are aborted, they go on later,
+  /// though the agents may have nothing to run now.
+  [[nodiscard]] bool do_jobs_wait() const noexcept { return waiting_->any(); }
+
   /// Jobs that have finished since the start, whatever way but by an abort.
   [[nodiscard]] std::size_t finished_count() const noexcept { return finished_; }
 
@@ -136,6 +139,7 @@ class JobService {
   heist::Scheduler scheduler_;
   Network network_;
   JobKeeper* const keeper_;
+  const std::shared_ptr<WaitingJobs> waiting_ = std::make_shared<WaitingJobs>();
   std::size_t finished_ = 0;
   bool shutting_down_ = false;
 };

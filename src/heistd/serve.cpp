@@ -13,10 +13,10 @@
 namespace heistd {
 namespace {
 
-std::unique_ptr<Server> listen(Options options, const KindTable& kinds, const Commands& commands) {
+std::unique_ptr<Server> listen(Options options, const KindTable& kinds) {
   const auto where = options.address + " port " + std::to_string(options.port);
   try {
-    return std::make_unique<Server>(std::move(options), kinds, commands);
+    return std::make_unique<Server>(std::move(options), kinds);
   } catch (const boost::system::system_error& error) {
     std::cerr << "heistd: cannot listen on " << where << ": " << error.code().message()
               << std::endl;
@@ -45,7 +45,7 @@ int serve(int argc, const char* const* argv, KindTable kinds) {
   Commands commands(options.command_limits);
   for (const auto& command : options.commands) commands.add_to(kinds, command);
   if (!fit_connections(options.limits.max_connections, commands.descriptors())) return 1;
-  const auto server = listen(std::move(options), kinds, commands);
+  const auto server = listen(std::move(options), kinds);
   if (!server) return 1;
   std::cout << "heistd listening on " << server->endpoint() << std::endl;
   tell_ready();

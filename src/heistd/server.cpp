@@ -20,8 +20,8 @@ using Tcp = asio::ip::tcp;
 
 /// How long it takes to try again what failed as the system has no memory or no descriptors left.
 constexpr std::chrono::milliseconds retry_pause{100};
-/// How often it is looked whether programs still run, while the server drains.
-constexpr std::chrono::milliseconds program_check_interval{10};
+/// How often it is looked whether jobs still wait for something, while the server drains.
+constexpr std::chrono::milliseconds wait_check_interval{10};
 /// How often it is looked whether the journal has answered all that it was asked for.
 constexpr std::chrono::milliseconds look_again{5};
 /// How long the last answers may take to leave, once all jobs have ended.
@@ -56,7 +56,7 @@ void log_failure(const std::exception_ptr& failure) {
 
 }  // namespace
 
-Server::Server(Options options, const KindTable& kinds, const Commands& commands)
+Server::Server(Options options, const KindTable& kinds)
     : options_(std::move(options)),
       clients_(options_.clients, options_.anonymous_ceiling, options_.limits),
       connections_(options_.limits),
@@ -64,8 +64,7 @@ Server::Server(Options options, const KindTable& kinds, const Commands& commands
       acceptor_(start_listening(io_, options_)),
       signals_(io_, SIGTERM, SIGINT),
       farewell_(io_),
-      programs_end_(io_),
-      commands_(commands),
+      waits_end_(io_),
       closer_(std::in_place, cluster_, io_,
               [this](const heist::CloseReport& report) { finish_drain(report); }),
       cluster_(std::in_place, cluster_options(options_)),
@@ -211,7 +210,7 @@ void Server::start_drain(int signal_number) {
   service_.start_shutdown();
   observer_->end_trace();
   // Before all that might fail.
-  close_when_programs_ended();
+  close_when_no_job_waits();
   std::cout << "heistd: " << (signal_number == SIGTERM ? "SIGTERM" : "SIGINT")
             << ": draining for at most " << options_.drain_deadline.count() << " ms" << std::endl;
   acceptor_.close();
@@ -219,14 +218,14 @@ void Server::start_drain(int signal_number) {
 }
 
 /// The agents close once they have nothing to run. So they are not told before the jobs that wait
-/// for a program have ended, or the deadline is over.
-void Server::close_when_programs_ended() {
+/// for a program, for the journal or for anything else have ended, or the deadline is over.
+void Server::close_when_no_job_waits() {
   const auto deadline = drain_start_ + options_.drain_deadline;
-  if (!commands_.are_running() || Clock::now() >= deadline) return closer_->close_until(deadline);
+  if (!service_.do_jobs_wait() || Clock::now() >= deadline) return closer_->close_until(deadline);
   try {
-    programs_end_.expires_after(program_check_interval);
-    programs_end_.async_wait(
-        [this](const boost::system::error_code& /*none*/) { close_when_programs_ended(); });
+    waits_end_.expires_after(wait_check_interval);
+    waits_end_.async_wait(
+        [this](const boost::system::error_code& /*none*/) { close_when_no_job_waits(); });
   } catch (const std::bad_alloc&) {
     closer_->close_until(deadline);
   }

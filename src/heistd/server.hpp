@@ -11,7 +11,6 @@
 #include <heistd/api.hpp>
 #include <heistd/client.hpp>
 #include <heistd/closer.hpp>
-#include <heistd/commands/commands.hpp>
 #include <heistd/connections.hpp>
 #include <heistd/http_session.hpp>
 #include <heistd/job_keeper.hpp>
@@ -34,11 +33,10 @@ namespace heistd {
 /// run().
 class Server {
  public:
-  /// Starts to listen. Signals are heard from now on. The kinds and commands live longer than
-  /// the server.
+  /// Starts to listen. Signals are heard from now on. The kinds live longer than the server.
   ///
   /// Errors: std::system_error when the address cannot be had.
-  Server(Options options, const KindTable& kinds, const Commands& commands);
+  Server(Options options, const KindTable& kinds);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -61,7 +59,7 @@ class Server {
   void await_signal();
   void on_signal(int number);
   void start_drain(int signal_number);
-  void close_when_programs_ended();
+  void close_when_no_job_waits();
   void restore(const KindTable& kinds);
   void abort_jobs();
   void await_journal();
@@ -79,8 +77,7 @@ class Server {
   Tcp::acceptor acceptor_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer farewell_;
-  boost::asio::steady_timer programs_end_;
-  const Commands& commands_;
+  boost::asio::steady_timer waits_end_;
   // Before the agents, whose malloc may leave no address space for the stack of its thread.
   std::optional<Closer> closer_;
   std::optional<heist::AgentCluster> cluster_;

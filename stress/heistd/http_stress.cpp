@@ -65,8 +65,7 @@ class ServerThread {
  private:
   void run() {
     const KindTable kinds = builtin_kinds();
-    const Commands no_commands({});
-    Server server(server_options(), kinds, no_commands);
+    Server server(server_options(), kinds);
     port_ = server.endpoint().port();
     listening_.count_down();
     server.run();

@@ -76,9 +76,9 @@ class HEIST_EXPORT Server {
   /// Reads heistd's options from the command line, listens, and serves until SIGTERM or SIGINT ends
   /// it; what `main` is to return. SIGPIPE and SIGHUP are ignored from then on.
   ///
-  /// Blocks: until then.   Precondition: no handler waits for something that settles after this has
-  /// returned. Whatever a handler waits for is to end when the job's signal is aborted, as it is at
-  /// the latest when `--drain-deadline` is over.
+  /// Blocks: until then, and for what handlers wait for, until `--drain-deadline` is over.
+  /// Precondition: no handler waits for something that settles after this has returned. Whatever a
+  /// handler waits for is to end when the job's signal is aborted, as it is then at the latest.
   [[nodiscard]] int run(int argc, const char* const* argv);
 
  private:

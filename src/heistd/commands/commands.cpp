@@ -93,7 +93,6 @@ void Commands::add_to(KindTable& kinds, const Command& command) {
 
 heist::Promise<heist::jobs::Result> Commands::run(const std::vector<std::string>& words,
                                                   heist::jobs::Job job) {
-  const Counted counted(running_);
   const auto turn = co_await turns_.acquire();
   const auto process = start(words, job);
   const auto at_abort = job.signal().on_abort([process] { process->kill(); });

@@ -4,7 +4,6 @@
 #include <boost/asio/io_context.hpp>
 #include <cstddef>
 #include <heist/async_semaphore.hpp>
-#include <heist/detail/sync.hpp>
 #include <heist/jobs/job.hpp>
 #include <heist/jobs/result.hpp>
 #include <heist/promise.hpp>
@@ -14,7 +13,6 @@
 #include <memory>
 #include <optional>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace heistd {
@@ -23,7 +21,7 @@ namespace heistd {
 /// program; then an event loop with a thread of its own watches it, and the job's coroutine waits
 /// without an agent. So many run at a time, the most urgent jobs first.
 ///
-/// Thread: that which made it, but for are_running().   Lifetime: longer than that of the agents.
+/// Thread: that which made it.   Lifetime: longer than that of the agents.
 class Commands {
  public:
   explicit Commands(const CommandLimits& limits);
@@ -41,11 +39,6 @@ class Commands {
   /// To be called once the agents have closed, while the network that hears of jobs is still there.
   void end();
 
-  /// Whether jobs have a program that runs, or wait for their turn to start one.   Thread: any.
-  [[nodiscard]] bool are_running() const noexcept {
-    return running_.load(heist::detail::sync::relaxed) > 0;  // relaxed: whoever asks asks again
-  }
-
  private:
   heist::Promise<heist::jobs::Result> run(const std::vector<std::string>& words,
                                           heist::jobs::Job job);
@@ -54,20 +47,7 @@ class Commands {
   [[nodiscard]] heist::Promise<heist::jobs::Result> watch(std::shared_ptr<ChildProcess> process,
                                                           heist::jobs::Job& job);
 
-  /// Counts a job while it lives.
-  struct Counted {
-    explicit Counted(heist::detail::sync::atomic<std::size_t>& its_number) noexcept
-        : number(its_number) {
-      number.fetch_add(1, heist::detail::sync::relaxed);
-    }
-    Counted(const Counted&) = delete;
-    Counted& operator=(const Counted&) = delete;
-    ~Counted() { number.fetch_sub(1, heist::detail::sync::relaxed); }
-    heist::detail::sync::atomic<std::size_t>& number;
-  };
-
   const CommandLimits limits_;
-  heist::detail::sync::atomic<std::size_t> running_{0};
   const heist::AsyncSemaphore turns_;
   std::optional<boost::asio::io_context> io_{std::in_place, 1};
   std::thread thread_;  ///< once there is a command

@@ -20,10 +20,7 @@ bool must_be_synced(const JournalThread::Tasks& tasks) noexcept {
 }  // namespace
 
 void GroupCommit::run(Tasks tasks, JournalThread& thread) noexcept {
-  if (!try_all(tasks, thread)) {
-    // One of them may be what cannot be done; the others are not to suffer from that.
-    for (const auto& task : tasks) try_alone(*task);
-  }
+  if (!try_all(tasks, thread)) try_each(tasks);
   if (is_left_in_log_) overwrite_refused();
   for (const auto& task : tasks) task->answer();
 }
@@ -53,7 +50,20 @@ void GroupCommit::apply_all(Tasks& tasks, JournalThread* more_from) {
   }
 }
 
-void GroupCommit::try_alone(JournalTask& task) noexcept {
+/// One of them may be what cannot be done; the others are not to suffer from that. But a lock, for
+/// which each of them would wait, concerns all.
+void GroupCommit::try_each(const Tasks& tasks) noexcept {
+  bool locked = false;
+  for (const auto& task : tasks) {
+    if (locked) {
+      task->refuse({JournalFault::locked, {}});
+    } else {
+      locked = try_alone(*task) == Tried::locked;
+    }
+  }
+}
+
+GroupCommit::Tried GroupCommit::try_alone(JournalTask& task) noexcept {
   try {
     begin(task.must_be_synced);
     task.apply();
@@ -61,10 +71,12 @@ void GroupCommit::try_alone(JournalTask& task) noexcept {
   } catch (const SqliteError& error) {
     roll_back();
     task.refuse(error.error());
+    if (error.error().fault == JournalFault::locked) return Tried::locked;
   } catch (const std::bad_alloc&) {
     roll_back();
     task.refuse(error_of_memory());
   }
+  return Tried::done_or_refused;
 }
 
 void GroupCommit::begin(bool synced) {

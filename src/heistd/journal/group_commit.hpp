@@ -1,6 +1,7 @@
 // GroupCommit: many requests in one transaction, so that they share the wait for the disk.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <heistd/journal/journal_thread.hpp>
 #include <heistd/journal/sqlite_database.hpp>
@@ -28,7 +29,9 @@ class GroupCommit {
 
   bool try_all(Tasks& tasks, JournalThread& thread) noexcept;
   void apply_all(Tasks& tasks, JournalThread* more_from);
-  void try_alone(JournalTask& task) noexcept;
+  enum class Tried : std::uint8_t { done_or_refused, locked };
+  void try_each(const Tasks& tasks) noexcept;
+  Tried try_alone(JournalTask& task) noexcept;
   void begin(bool synced);
   void commit();
   void overwrite_refused() noexcept;

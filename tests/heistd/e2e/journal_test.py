@@ -134,6 +134,15 @@ class Journal(ServerTest):
         self.assertEqual(self.server.state(delayed), "delayed")
         self.assertEqual(self.server.finished(job)["state"], "done")
 
+    def test_end_of_the_server_does_what_is_runnable_within_the_deadline(self):
+        self.kill()
+        self.server = self.begin("--drain-deadline", "200000")
+        jobs = [self.server.accepted(f"/jobs/search?pattern={COSTLY}", costly_text(200_000)) for _ in range(20)]
+        self.stop(self.server)
+        self.assertTrue(self.server.said(" 0 kept "), self.server.lines)
+        self.server = self.begin()
+        self.assertEqual({self.server.state(job) for job in jobs}, {"done"})
+
     def keyed(self, key, target="/jobs/digest?delay=3600000", body=b"abc"):
         return self.server.post(target, body, headers={"Idempotency-Key": key})
 

@@ -285,14 +285,16 @@ def deleted_signals_end_their_jobs(facts):
 
 
 def refused_requests_have_no_effect(facts):
-    """No job comes of a request that was refused."""
+    """No job comes of a request that was refused, but for one that is aborted and was never started."""
     asked = collections.defaultdict(list)
     for request in facts.history.requests:
         if request.what == "submit":
             asked[request.about].append(request)
     for id, name in facts.names.items():
         requests = asked[name]
-        if requests and all(request.refused for request in requests):
+        rows = [row for _, row in facts.history.rows.get(id, []) if row]
+        has_effect = any(row.state != "aborted" or row.attempt > 0 for row in rows)
+        if requests and has_effect and all(request.refused for request in requests):
             yield facts.problem("refused", id, f"was refused with {requests[0].status} {requests[0].code}, and is there")
 
 

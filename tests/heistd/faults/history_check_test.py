@@ -167,6 +167,12 @@ class HistoryCheck(unittest.TestCase):
         self.request("submit", "a", 1, status=503, code="journal_failed")
         self.assertEqual(self.found(), {"refused"})
 
+    def test_refused_request_when_its_job_was_aborted_at_once_then_nothing_is_found(self):
+        self.history = History()
+        self.history.jobs["a"] = Job("a", "one", "work", "a")
+        self.request("submit", "a", 1, status=503, code="shutting_down")
+        self.assertEqual(self.found(self.row("aborted", attempt=0)), set())
+
     def urgent_job_starts_at(self, time):
         for name, priority, begin in (("u", "user-blocking", 1), ("b", "background", 2)):
             self.history.jobs[name] = Job(name, "one", "work", name, priority=priority)

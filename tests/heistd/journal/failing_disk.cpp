@@ -26,6 +26,14 @@ int open_for_reading(const char* path, int flags, int mode) {
   return -1;
 }
 
+std::function<void(std::chrono::microseconds)> on_sleep_now;  // NOLINT(cert-err58-cpp)
+int (*real_sleep)(::sqlite3_vfs*, int) = nullptr;
+
+int do_not_sleep(::sqlite3_vfs* /*the default one*/, int microseconds) {
+  on_sleep_now(std::chrono::microseconds(microseconds));
+  return microseconds;
+}
+
 /// Null: the system's own. A name that SQLite does not use is ignored.
 void set_call(const char* name, ::sqlite3_syscall_ptr function) {
   auto* const vfs = ::sqlite3_vfs_find(nullptr);
@@ -52,5 +60,12 @@ ReadOnlyDisk::ReadOnlyDisk() {
 }
 
 ReadOnlyDisk::~ReadOnlyDisk() { set_call("open", nullptr); }
+
+InsteadOfSleeping::InsteadOfSleeping(std::function<void(std::chrono::microseconds)> on_sleep) {
+  on_sleep_now = std::move(on_sleep);
+  real_sleep = std::exchange(::sqlite3_vfs_find(nullptr)->xSleep, &do_not_sleep);
+}
+
+InsteadOfSleeping::~InsteadOfSleeping() { ::sqlite3_vfs_find(nullptr)->xSleep = real_sleep; }
 
 }  // namespace heistd

@@ -1,6 +1,7 @@
 // FailingDisk: what SQLite writes to files fails, or waits.
 #pragma once
 
+#include <chrono>
 #include <functional>
 
 namespace heistd {
@@ -23,6 +24,16 @@ class ReadOnlyDisk {
   ReadOnlyDisk(const ReadOnlyDisk&) = delete;
   ReadOnlyDisk& operator=(const ReadOnlyDisk&) = delete;
   ~ReadOnlyDisk();
+};
+
+/// While it lives, `on_sleep` is called instead of each sleep in which SQLite waits for a lock, and
+/// is told how long that would take.   Lifetime: as that of a FailingDisk.
+class InsteadOfSleeping {
+ public:
+  explicit InsteadOfSleeping(std::function<void(std::chrono::microseconds)> on_sleep);
+  InsteadOfSleeping(const InsteadOfSleeping&) = delete;
+  InsteadOfSleeping& operator=(const InsteadOfSleeping&) = delete;
+  ~InsteadOfSleeping();
 };
 
 }  // namespace heistd

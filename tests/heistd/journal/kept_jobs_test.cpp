@@ -191,6 +191,16 @@ TEST_F(KeptJobs, put_when_another_one_takes_the_last_name_then_the_journal_has_t
   EXPECT_EQ(signals.front().name, "first");
 }
 
+TEST_F(KeptJobs, post_when_the_job_has_no_delay_then_a_drain_waits_for_its_end) {
+  post_kept("/jobs/digest?delay=1000");
+  EXPECT_FALSE(kept.do_jobs_wait());
+  const auto id = post_kept("/jobs/digest");
+  EXPECT_TRUE(kept.do_jobs_wait());
+  for (int turn = 0; turn < 3; ++turn) run_all();
+  EXPECT_EQ(state_of(id), "done");
+  EXPECT_FALSE(kept.do_jobs_wait());
+}
+
 // Rule: JRN-2
 TEST_F(KeptJobs, close_when_a_job_is_being_opened_then_its_attempt_does_not_count) {
   const auto id = post_kept("/jobs/digest?max_attempts=1");

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <fstream>
 #include <heist/detail/sync.hpp>
+#include <latch>
 #include <semaphore>
 
 #include "failing_disk.hpp"
@@ -170,6 +171,29 @@ TEST_F(SqliteJournalTest, submit_when_another_program_holds_a_lock_then_an_error
   ::sqlite3_close(other);
   EXPECT_FALSE(knows(1));
   submit(new_job(1));
+}
+
+TEST_F(SqliteJournalTest,
+       submit_when_many_find_the_lock_then_they_do_not_wait_one_after_the_other) {
+  constexpr int requests = 20;
+  ::sqlite3* other = nullptr;
+  ASSERT_EQ(::sqlite3_open(file().c_str(), &other), SQLITE_OK);
+  ASSERT_EQ(::sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  std::latch all_asked(1);
+  std::chrono::microseconds waited{};
+  std::vector<JobJournal::Answer<JobJournal::Submitted>> answers;
+  {
+    const InsteadOfSleeping counted([&](std::chrono::microseconds time) {
+      all_asked.wait();
+      waited += time;
+    });
+    for (int i = 0; i < requests; ++i) answers.push_back(journal->submit(new_job(i)));
+    all_asked.count_down();
+    for (const auto& answer : answers) EXPECT_EQ(answer.get().error().fault, JournalFault::locked);
+  }
+  ::sqlite3_close(other);
+  // The first ones that came, and then all others: together, and then one of them alone.
+  EXPECT_LE(waited, std::chrono::milliseconds(4 * 250));
 }
 
 /// What the disk answers, and what the journal makes of it.
