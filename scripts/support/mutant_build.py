@@ -12,13 +12,14 @@ from source_text import ROOT  # noqa: E402
 
 
 class Build:
-    """A build folder: how its units are compiled, and its programs linked."""
+    """A build folder: how its units are compiled, and its programs (those of tests/, or with their folders) linked."""
 
     def __init__(self, folder, programs):
         self.folder, self._programs = folder, programs
         self._compile, self._link = {}, {}
         for program in programs:
-            listed = subprocess.run(["ninja", "-C", folder, "-t", "commands", f"tests/{program}"],
+            target = program if "/" in program else f"tests/{program}"
+            listed = subprocess.run(["ninja", "-C", folder, "-t", "commands", target],
                                     check=False, capture_output=True, text=True)
             if listed.returncode == 0:
                 self._read(program, [shlex.split(line) for line in listed.stdout.splitlines()])
@@ -60,11 +61,12 @@ class Build:
     def link(self, tree, program, objects):
         """The broken objects stand in the intact ones' places, or before the archives these are in."""
         words = list(self._link[program])
-        words[words.index("-o") + 1] = str(tree / program)
+        linked = tree / pathlib.Path(program).name
+        words[words.index("-o") + 1] = str(linked)
         words = [objects.get(word, word) for word in words]
         added = [broken for broken in objects.values() if broken not in words]
         self._call([words[0], *added, *words[1:]])
-        return tree / program
+        return linked
 
     def _call(self, words):
         done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, check=False)

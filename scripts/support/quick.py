@@ -38,6 +38,8 @@ ROWS = (
     ("src/gdb/", DEBUGGER),
     ("tests/debugger/", DEBUGGER),
     ("docs/debugging.md", DEBUGGER),
+    ("src/heistd/journal/", {
+        "release": ("heistd heistd_bad_disk heist_heistd_tests", r"heistd|heistd\.faults")}),
     ("src/heistd/", {"release": ("heistd heist_heistd_tests", r"heistd|heistd\.e2e\.jobs_test")}),
     ("stress/model/", {"release": ("heist_models heist_model_engine_tests", r"model\..*")}),
     ("tests/scenarios/", {"release": ("heist_conformance heist_corpus_tests", r"corpus|conformance\..*")}),

@@ -3,6 +3,7 @@
 #include <heistd/journal/group_commit.hpp>
 #include <iterator>
 #include <new>
+#include <string>
 
 namespace heistd {
 namespace {
@@ -20,6 +21,7 @@ bool must_be_synced(const JournalThread::Tasks& tasks) noexcept {
 
 void GroupCommit::run(Tasks tasks, JournalThread& thread) noexcept {
   if (!try_all(tasks, thread)) try_each(tasks);
+  if (is_left_in_log_) overwrite_refused();
   for (const auto& task : tasks) task->answer();
 }
 
@@ -29,7 +31,7 @@ bool GroupCommit::try_all(Tasks& tasks, JournalThread& thread) noexcept {
     begin(synced);
     // Those that need no disk do not wait for others that do.
     apply_all(tasks, synced ? &thread : nullptr);
-    database_.execute("COMMIT");
+    commit();
     return true;
   } catch (const std::exception&) {
     roll_back();
@@ -65,7 +67,7 @@ GroupCommit::Tried GroupCommit::try_alone(JournalTask& task) noexcept {
   try {
     begin(task.must_be_synced);
     task.apply();
-    database_.execute("COMMIT");
+    commit();
   } catch (const SqliteError& error) {
     roll_back();
     task.refuse(error.error());
@@ -83,6 +85,26 @@ void GroupCommit::begin(bool synced) {
     syncs_ = synced;
   }
   database_.execute("BEGIN IMMEDIATE");
+}
+
+void GroupCommit::commit() {
+  is_left_in_log_ = true;
+  database_.execute("COMMIT");
+  is_left_in_log_ = false;
+}
+
+/// What was written and could not be synced would count after a crash, though it has been refused.
+/// Whatever is written next takes its place, and need not be synced itself. If even that fails, the
+/// next transaction does it.
+void GroupCommit::overwrite_refused() noexcept {
+  try {
+    const auto same = std::to_string(database_.number("PRAGMA user_version"));
+    begin(false);
+    database_.execute(("PRAGMA user_version = " + same).c_str());
+    commit();
+  } catch (const std::exception&) {
+    roll_back();
+  }
 }
 
 void GroupCommit::roll_back() noexcept {

@@ -33,11 +33,14 @@ class GroupCommit {
   void try_each(const Tasks& tasks) noexcept;
   Tried try_alone(JournalTask& task) noexcept;
   void begin(bool synced);
+  void commit();
+  void overwrite_refused() noexcept;
   void roll_back() noexcept;
 
   SqliteDatabase& database_;
   const std::function<void()> on_roll_back_;
-  bool syncs_ = true;  ///< what a commit of the database does
+  bool syncs_ = true;            ///< what a commit of the database does
+  bool is_left_in_log_ = false;  ///< perhaps: what the last commit has written, and then failed
 };
 
 }  // namespace heistd

@@ -145,6 +145,13 @@ class Journal(ServerTest):
         self.restart()
         self.assert_refused(self.server.get(f"/jobs?cursor={part['cursor']}"), 400, "bad_parameter", "cursor")
 
+    def test_deleted_job_that_had_lost_an_attempt_stays_aborted(self):
+        job = self.running(f"/jobs/search?pattern={COSTLY}")
+        self.restart()
+        self.assertEqual(self.server.request("DELETE", job).json["state"], "aborted")
+        self.restart()
+        self.assertEqual(self.server.state(job), "aborted")
+
     def test_end_of_the_server_keeps_jobs_and_takes_no_attempt(self):
         delayed = self.server.accepted("/jobs/digest?delay=3600000")
         self.kill()

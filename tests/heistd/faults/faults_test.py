@@ -1,0 +1,141 @@
+"""What was accepted is done once, whatever happens to heistd and its disk.
+
+A server with a journal is killed, stopped, ended and started again, and its disk is full, fails, is slow and loses what
+was not synced, at random moments, while clients ask for jobs, look at them, delete them and move their signals. Then
+history_check.py compares what clients were told, which programs were started and what the journal held.
+
+HEIST_FAULT_JOBS is how many jobs are asked for (300), HEIST_FAULT_SEED makes the same choices again; moments differ.
+"""
+
+import errno
+import os
+import pathlib
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+import heistd_server  # noqa: E402
+from heistd_server import until  # noqa: E402
+
+import history_check  # noqa: E402
+from clients import Client, Wish  # noqa: E402
+from history import ENDS  # noqa: E402
+from run import Run  # noqa: E402
+
+JOBS = int(os.environ.get("HEIST_FAULT_JOBS", "300"))
+SEED = int(os.environ.get("HEIST_FAULT_SEED", time.time_ns() % 10**6))
+SHOWN = 5  # problems
+
+
+class Progress:
+    """A line every few seconds."""
+
+    def __init__(self):
+        self.next = time.monotonic()
+
+    def __call__(self, text):
+        if time.monotonic() > self.next:
+            self.next = time.monotonic() + 5
+            print(f"faults: {text}", flush=True)
+
+
+class FaultsTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="heistd-faults-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def begin(self, **more):
+        run = Run(self.folder, BAD_DISK, **more)
+        self.addCleanup(run.kill_all)
+        return run
+
+    def assert_right(self, run):
+        """Otherwise all that is known is kept, where somebody can look at it."""
+        problems = history_check.problems(run.history)
+        if not problems:
+            return
+        kept = pathlib.Path(tempfile.mkdtemp(prefix="heistd-history-"))
+        run.keep(kept)
+        (kept / "problems").write_text("".join(f"{problem}\n" for problem in problems))
+        shown = "\n".join(map(str, problems[:SHOWN]))
+        self.fail(f"{len(problems)} problems; {kept} has all of them, and the histories. Seed {run.seed}.\n{shown}")
+
+
+class Faults(FaultsTest):
+    # Rule: JRN-1
+    # Rule: JRN-2
+    # Rule: JRN-3
+    def test_jobs_when_their_server_and_its_disk_fail_then_each_accepted_one_ends_once(self):
+        print(f"faults: seed {SEED}", flush=True)
+        run = self.begin(seed=SEED, jobs=JOBS)
+        run.go(Progress())
+        self.assert_right(run)
+        print(f"faults: {run.progress()}; {run.lost_writes} writes were lost", flush=True)
+        self.assertGreater(len(run.history.servers), 3)
+        if BAD_DISK:
+            self.assertGreater(run.lost_writes, 0)
+
+    # Rule: JRN-1
+    def test_request_when_refused_as_the_disk_does_not_confirm_it_then_a_kill_does_not_bring_it_about(self):
+        if not BAD_DISK:
+            self.skipTest("the disk cannot fail")
+        run = self.begin()
+        run.start()
+        run.disk.order(syncs=errno.EIO)
+        self.ask_for_waiting_job(run, key=None)
+        self.assertEqual([request.code for request in run.history.requests], ["journal_failed"])
+        run.end("killed")
+        self.assert_right(run)
+        self.assertEqual(run.history.rows, {})
+
+    # Rule: JRN-2
+    def test_end_of_an_attempt_when_another_server_has_started_the_job_again_then_it_changes_nothing(self):
+        """The first server stands still, and its lock is lost, as that of a machine that is taken for dead may be."""
+        run = self.begin()
+        first = run.start()
+        job = self.ask_for_waiting_job(run)
+        until(lambda: run.has_started(job.name, 1), "the first start")
+        first.signal(signal.SIGSTOP)
+        self.lose_lock(run)
+        second = run.start()
+        until(lambda: run.has_started(job.name, 2), "the second start")
+        run.let_go(1)
+        first.signal(signal.SIGCONT)
+        self.wait_for_end(run, first, job)
+        run.look()
+        run.let_go(2)
+        self.wait_for_end(run, second, job)
+        first.process.kill()
+        first.ended()
+        run.end("told to")
+        run.read_starts()
+        self.assert_right(run)
+
+    def ask_for_waiting_job(self, run, key="key"):
+        client = Client(0, run)
+        self.addCleanup(client.connection.close)
+        wish = Wish(client.name, "waiting", 0, client.random)
+        wish.job.kind, wish.job.does, wish.job.result = "work", "wait", "waiting"
+        wish.job.key, wish.target = key, "/jobs/work?name=waiting&does=wait"
+        client.submit(wish)
+        return wish.job
+
+    @staticmethod
+    def lose_lock(run):
+        shutil.copy(run.data / "lock", run.data / "other")
+        (run.data / "other").rename(run.data / "lock")
+
+    @staticmethod
+    def wait_for_end(run, server, job):
+        id = next(request.id for request in run.history.requests if request.about == job.name)
+        headers = {"Authorization": f"Bearer {run.tokens[job.client]}"}
+        until(lambda: server.get(f"/jobs/{id}", headers=headers).json["state"] in ENDS, "the job's end")
+
+
+if __name__ == "__main__":
+    BAD_DISK = sys.argv.pop(2) if len(sys.argv) > 2 and not sys.argv[2].startswith("-") else None
+    heistd_server.main()

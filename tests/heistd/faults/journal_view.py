@@ -1,0 +1,67 @@
+"""Reads the journal that a server has left behind."""
+
+import json
+import pathlib
+import re
+import shutil
+import sqlite3
+import tempfile
+
+from history import ENDS, STORED, Row
+
+PIECES = 20  # bits of a piece's number, in sqlite_schema.hpp
+JOBS = """
+    SELECT seq, id, kind, parameters, idempotency_key, state, attempt, forgiven, max_attempts, payload_bytes, result_bytes
+    FROM job"""
+
+
+def read(data):
+    """The rows by the jobs' ids, and how many results belong to no job. A copy is read: reading changes the journal."""
+    with tempfile.TemporaryDirectory(prefix="heistd-view-") as folder:
+        for file in pathlib.Path(data).glob("journal.sqlite*"):
+            if not file.name.endswith("-shm"):
+                shutil.copy(file, folder)
+        database = sqlite3.connect(pathlib.Path(folder, "journal.sqlite"))
+        try:
+            return _rows(database)
+        finally:
+            database.close()
+
+
+def _rows(database):
+    payloads = {order for (order,) in database.execute(f"SELECT DISTINCT place >> {PIECES} FROM payload")}
+    first = f"place & {(1 << PIECES) - 1} = 0"
+    results = dict(database.execute(f"SELECT place >> {PIECES}, bytes FROM result WHERE {first}"))
+    rows, orders = {}, set()
+    for order, id, *rest in database.execute(JOBS):
+        orders.add(order)
+        rows[id.decode()] = _row(*rest, order in payloads, results.get(order))
+    return rows, len(results.keys() - orders)
+
+
+def _row(kind, parameters, key, state, attempt, forgiven, most, payload_bytes, result_bytes, has_payload, result):
+    state = STORED[state]
+    return Row(
+        state=state,
+        attempt=attempt,
+        forgiven=forgiven,
+        max_attempts=most,
+        name=_name_in(parameters),
+        key=key and key.decode(),
+        has_payload=has_payload,
+        needs_payload=payload_bytes > 0 and (state not in ENDS or state == "dead"),
+        has_result=result is not None,
+        needs_result=result_bytes > 0 and state == "done",
+        value=None if result is None else value_of(kind.decode(), result),
+    )
+
+
+def _name_in(parameters):
+    """Names and values stand there one after the other, each behind its size."""
+    found = re.search(rb"4:name(\d+):", parameters)
+    return found and parameters[found.end() :][: int(found[1])].decode()
+
+
+def value_of(kind, result):
+    """What is compared of a result: a digest's SHA-256, and what a program wrote."""
+    return json.loads(result)["sha256"] if kind == "digest" else result.decode().strip()
