@@ -51,6 +51,17 @@ JobRequest request_of(const StoredJob& job, const Kind& kind) {
   return request;
 }
 
+/// Whether jobs with these parameters may be of the kind: that of an earlier server may have taken
+/// others.
+bool takes(const Kind& kind, const JobParameters& given) {
+  const Parameters parameters(given.begin(), given.end());
+  return std::ranges::all_of(kind.parameters, [&](const Parameter& parameter) {
+    const auto found = parameters.find(parameter.name);
+    if (found == parameters.end()) return !parameter.required;
+    return !complaint_about(parameter, found->second);
+  });
+}
+
 /// What one start restores.
 class Restore {
  public:
@@ -96,7 +107,7 @@ class Restore {
     each(Which::unfinished, [&](const StoredJob& job) {
       auto* const client = find_client(clients_, job.client);
       const auto* const kind = kinds_.find(job.kind);
-      if (client == nullptr || kind == nullptr) {
+      if (client == nullptr || kind == nullptr || !takes(*kind, job.parameters)) {
         ++restored_.left;
       } else {
         service_.restore(*client, request_of(job, *kind), job);

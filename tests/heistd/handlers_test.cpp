@@ -219,6 +219,12 @@ TEST_F(Handlers, handler_when_it_waits_for_something_then_no_agent_waits) {
   EXPECT_FALSE(described(job).contains("longest_chunk_us"));
 }
 
+TEST(JobServer, kind_when_its_handler_is_empty_then_it_is_refused) {
+  jobs::Server server;
+  EXPECT_THROW(server.kind("own", jobs::Handler()), std::invalid_argument);
+  server.kind("own", joined_pieces);
+}
+
 class ResultFile {
  public:
   explicit ResultFile(const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }

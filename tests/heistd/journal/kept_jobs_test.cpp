@@ -257,6 +257,18 @@ TEST_F(KeptJobs, restore_when_there_are_more_signals_than_may_be_then_their_jobs
   EXPECT_EQ(other.jobs.find(id)->signal_name, "z");
 }
 
+TEST_F(KeptJobs, restore_when_the_kind_takes_other_parameters_by_now_then_the_job_stays) {
+  const auto id = post_kept("/jobs/search?pattern=b");
+  auto kind = search_kind();
+  kind.parameters.push_back({.name = "language", .required = true});
+  KindTable newer;
+  newer.add(std::move(kind));
+  ClientTable others({}, heist::TaskPriority::user_blocking, limits);
+  JobService next(loop.scheduler(), network.get_executor(), &keeper);
+  EXPECT_EQ(restore_jobs(next, others, newer).left, 1U);
+  EXPECT_EQ(stored(id).state, StoredState::queued);
+}
+
 TEST_F(KeptJobs, restore_when_the_client_is_not_there_then_its_jobs_stay_in_the_journal) {
   const auto id = post_kept("/jobs/digest");
   const ClientTable none({}, std::nullopt, limits);
