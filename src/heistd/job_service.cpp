@@ -172,8 +172,8 @@ void JobService::post(Client& client, Job& job, const JobRequest& request, Block
                       Budget::Ticket ticket) {
   auto& mine = *job.unfinished;
   const auto signal = mine.controller.signal();
-  JobStart start{job.kind.label,     nullptr,       std::move(ticket), signal,  job.group,
-                 job.fixed_priority, request.delay, job.progress,      waiting_};
+  JobStart start{job.kind.label,     nullptr,       std::move(ticket), signal,   job.group,
+                 job.fixed_priority, request.delay, job.progress,      runnable_};
   if (keeper_ != nullptr) {
     start.gate = gate_for(client, job, request.parameters);
   } else {

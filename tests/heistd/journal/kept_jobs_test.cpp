@@ -193,12 +193,12 @@ TEST_F(KeptJobs, put_when_another_one_takes_the_last_name_then_the_journal_has_t
 
 TEST_F(KeptJobs, post_when_the_job_has_no_delay_then_a_drain_waits_for_its_end) {
   post_kept("/jobs/digest?delay=1000");
-  EXPECT_FALSE(kept.do_jobs_wait());
+  EXPECT_FALSE(kept.has_runnable_jobs());
   const auto id = post_kept("/jobs/digest");
-  EXPECT_TRUE(kept.do_jobs_wait());
+  EXPECT_TRUE(kept.has_runnable_jobs());
   for (int turn = 0; turn < 3; ++turn) run_all();
   EXPECT_EQ(state_of(id), "done");
-  EXPECT_FALSE(kept.do_jobs_wait());
+  EXPECT_FALSE(kept.has_runnable_jobs());
 }
 
 // Rule: JRN-2
