@@ -13,7 +13,9 @@ heist::Promise<jobs::Result> count_words(jobs::Job job) {
   std::size_t done = 0;
   const auto end_word = [&] { words += std::exchange(letters, 0) >= at_least ? 1 : 0; };
   while (const auto piece = job.read()) {
-    for (const char letter : *piece) letter > ' ' ? void(++letters) : end_word();
+    for (const char letter : *piece) {
+      letter == ' ' || letter == '\n' ? end_word() : void(++letters);
+    }
     done += piece->size();
     job.report_progress(static_cast<double>(done) / static_cast<double>(job.bytes()));
     co_await heist::yield();

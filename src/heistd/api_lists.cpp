@@ -79,8 +79,10 @@ Result<Api::Step> Api::requeue(const Route& route, const Target& target, Client&
 Api::Outcome Api::requeue_stored(const StoredJob& job, Client& client) {
   if (job.state != StoredState::dead) return make_reply(not_dead(state_of(job)));
   const auto* const kind = kinds_.find(job.kind);
-  if (kind == nullptr) {
-    return make_reply({409, "no_kind", "this server has no jobs of the kind " + job.kind});
+  if (kind == nullptr || !takes(*kind, job.parameters)) {
+    return make_reply(
+        {409, "no_kind",
+         "this server has no jobs of the kind " + job.kind + " with such parameters"});
   }
   if (auto refusal = service_.check_room(client, request_of(job, *kind), job.payload_bytes)) {
     return make_reply(*refusal);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <heistd/job_request.hpp>
 #include <heistd/limits.hpp>
 #include <utility>
@@ -117,6 +118,15 @@ JobRequest request_of(const StoredJob& job, const Kind& kind) {
   request.signal_name = job.signal_name;
   request.max_attempts = job.max_attempts;
   return request;
+}
+
+bool takes(const Kind& kind, const JobParameters& given) {
+  const Parameters parameters(given.begin(), given.end());
+  return std::ranges::all_of(kind.parameters, [&](const Parameter& parameter) {
+    const auto found = parameters.find(parameter.name);
+    if (found == parameters.end()) return !parameter.required;
+    return !complaint_about(parameter, found->second);
+  });
 }
 
 Result<JobQuery> read_job_query(const Target& target, const ListCursor& cursor) {

@@ -29,6 +29,10 @@ struct JobRequest {
 /// What a journal's job asks for; its delay is what is left of that.   Errors: std::bad_alloc.
 [[nodiscard]] JobRequest request_of(const StoredJob& job, const Kind& kind);
 
+/// Whether jobs with these parameters may be of the kind: that of an earlier server may have taken
+/// others.   Errors: std::bad_alloc.
+[[nodiscard]] bool takes(const Kind& kind, const JobParameters& given);
+
 /// Reads the parameters of a job: priority, delay, signal, wait, and those of its kind.
 ///
 /// Errors: 400 "bad_parameter", 403 "above_ceiling".

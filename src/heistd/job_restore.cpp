@@ -66,7 +66,7 @@ class Restore {
     each(Which::unfinished, [&](const StoredJob& job) {
       auto* const client = clients_.find(job.client);
       const auto* const kind = kinds_.find(job.kind);
-      if (client == nullptr || kind == nullptr) {
+      if (client == nullptr || kind == nullptr || !takes(*kind, job.parameters)) {
         ++restored_.left;
       } else {
         service_.restore(*client, request_of(job, *kind), job);

@@ -12,7 +12,8 @@ struct RestoredJobs {
   std::size_t unfinished = 0;
   std::size_t finished = 0;
   std::size_t dead = 0;  ///< that had used up their attempts when the server ended last
-  /// Of clients or kinds that this server does not have. They stay in the journal.
+  /// Of clients or kinds that this server does not have, or with parameters that it would refuse.
+  /// They stay in the journal.
   std::size_t left = 0;
 };
 

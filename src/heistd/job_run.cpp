@@ -35,7 +35,7 @@ JobRun::JobRun(JobStart start, heist::Scheduler scheduler)
     : start_(std::move(start)),
       scheduler_(std::move(scheduler)),
       runnable_at_(Clock::now() + start_.delay) {
-  if (start_.gate && start_.delay.count() == 0) note_wait();
+  if (start_.delay.count() == 0) note_runnable();
 }
 
 heist::Promise<JobEnd> JobRun::post_first() {
@@ -48,6 +48,7 @@ heist::Promise<JobEnd> JobRun::post_first() {
 
 /// Between two chunks an abort of the task's signal, or the close of the loop, ends it.
 heist::Promise<JobEnd> JobRun::run() {
+  note_runnable();
   try {
     if (start_.gate) {
       auto passed = pass_gate();
@@ -58,7 +59,6 @@ heist::Promise<JobEnd> JobRun::run() {
     while (!given_up()) {
       if (auto outcome = next_chunk()) co_return end(std::move(*outcome));
       if (const auto pending = start_.work->pending()) {
-        note_wait();
         const auto start = Clock::now();
         co_await *pending;
         times_.add_wait(Clock::now() - start);
@@ -73,7 +73,6 @@ heist::Promise<JobEnd> JobRun::run() {
 }
 
 heist::Promise<void> JobRun::pass_gate() {
-  note_wait();
   start_.gate->ask.resolve();
   auto opened = start_.gate->work;
   start_.work = co_await opened.taken();
@@ -127,7 +126,7 @@ void JobRun::note_start(Clock::time_point now) noexcept {
 
 JobEnd JobRun::end(JobOutcome outcome) noexcept {
   drop_work();
-  waits_.reset();
+  runnable_.reset();
   return {times_, std::move(outcome)};
 }
 

@@ -10,8 +10,8 @@
 #include <heistd/budget.hpp>
 #include <heistd/job_progress.hpp>
 #include <heistd/job_work.hpp>
+#include <heistd/runnable_jobs.hpp>
 #include <heistd/signal_group.hpp>
-#include <heistd/waiting_jobs.hpp>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -83,7 +83,7 @@ struct JobStart {
   std::shared_ptr<const SignalGroup> group;  ///< of the signal name it was posted under, or null
   std::chrono::milliseconds delay{};
   std::shared_ptr<JobProgress> progress;
-  std::shared_ptr<WaitingJobs> waiting;
+  std::shared_ptr<RunnableJobs> runnable;
   std::optional<StartGate> gate = {};  ///< then the work comes through this
 };
 
@@ -119,8 +119,8 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
   /// How the job ended, when it was the last.
   std::optional<JobOutcome> next_chunk();
   void note_start(Clock::time_point now) noexcept;
-  void note_wait() noexcept {
-    if (!waits_) waits_.emplace(start_.waiting);
+  void note_runnable() noexcept {
+    if (!runnable_) runnable_.emplace(start_.runnable);
   }
   std::optional<JobOutcome> try_chunk();
   [[nodiscard]] std::shared_ptr<const JobResult> take_result();
@@ -130,8 +130,8 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
   heist::Scheduler scheduler_;
   const Clock::time_point runnable_at_;
   JobTimes times_;
-  /// From when the job has to wait for something besides an agent until it has ended.
-  std::optional<WaitingJobs::Share> waits_;
+  /// Until the job has ended; of a delayed job, from its first step.
+  std::optional<RunnableJobs::Share> runnable_;
 };
 
 }  // namespace heistd

@@ -186,7 +186,7 @@ void JobService::post(Client& client, Job& job, const JobRequest& request, Block
   auto& mine = *job.unfinished;
   const auto signal = mine.controller.signal();
   JobStart start{job.kind.label, nullptr,       std::move(ticket), signal,
-                 job.group,      request.delay, job.progress,      waiting_};
+                 job.group,      request.delay, job.progress,      runnable_};
   if (keeper_ != nullptr) {
     start.gate = gate_for(client, job, request.parameters);
   } else {

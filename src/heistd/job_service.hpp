@@ -119,9 +119,9 @@ class JobService {
   /// `reason` is a text that is always there.
   std::size_t abort_some(const ClientTable& clients, std::string_view reason);
 
-  /// Whether jobs wait for something besides an agent. Unless they are aborted, they go on later,
-  /// though the agents may have nothing to run now.
-  [[nodiscard]] bool do_jobs_wait() const noexcept { return waiting_->any(); }
+  /// Whether there are jobs that run, or could. They may wait for something else than an agent, so
+  /// that the agents have nothing to do now.
+  [[nodiscard]] bool has_runnable_jobs() const noexcept { return runnable_->any(); }
 
   /// Jobs that have finished since the start, whatever way but by an abort.
   [[nodiscard]] std::size_t finished_count() const noexcept { return finished_; }
@@ -161,7 +161,7 @@ class JobService {
   Network network_;
   JobKeeper* const keeper_;
   Backoff backoff_;
-  const std::shared_ptr<WaitingJobs> waiting_ = std::make_shared<WaitingJobs>();
+  const std::shared_ptr<RunnableJobs> runnable_ = std::make_shared<RunnableJobs>();
   std::size_t finished_ = 0;
   bool shutting_down_ = false;
 };

@@ -17,8 +17,8 @@ namespace asio = boost::asio;
 
 /// How long it takes to try again what failed as the system has no memory or no descriptors left.
 constexpr std::chrono::milliseconds retry_pause{100};
-/// How often it is looked whether jobs still wait for something, while the server drains.
-constexpr std::chrono::milliseconds wait_check_interval{10};
+/// How often it is looked whether there is still a job that can run, while the server drains.
+constexpr std::chrono::milliseconds job_check_interval{10};
 /// How often it is looked whether the journal has answered all that it was asked for.
 constexpr std::chrono::milliseconds look_again{5};
 /// How long the last answers may take to leave, once all jobs have ended.
@@ -62,7 +62,7 @@ Server::Server(Options options, const KindTable& kinds)
       signals_(io_, SIGTERM, SIGINT),
       farewell_(io_),
       pulse_(io_),
-      waits_end_(io_),
+      jobs_end_(io_),
       closer_(std::in_place, cluster_, io_,
               [this](const heist::CloseReport& report) { finish_drain(report); }),
       cluster_(std::in_place, cluster_options(options_)),
@@ -226,21 +226,23 @@ void Server::start_drain(int signal_number) {
   service_.start_shutdown();
   observer_->end_trace();
   // Before all that might fail.
-  close_when_no_job_waits();
+  close_when_no_job_is_left();
   std::cout << "heistd: " << (signal_number == SIGTERM ? "SIGTERM" : "SIGINT")
             << ": draining for at most " << options_.drain_deadline.count() << " ms" << std::endl;
   if (listener_.is_inherited()) listener_.close();
 }
 
-/// The agents close once they have nothing to run. So they are not told before the jobs that wait
-/// for a program, for the journal or for anything else have ended, or the deadline is over.
-void Server::close_when_no_job_waits() {
+/// The agents close once they have nothing to run, though jobs may wait for a program, for the
+/// journal or for anything else. So they are not told before all jobs that are not delayed have
+/// ended, or the deadline is over.
+void Server::close_when_no_job_is_left() {
   const auto deadline = drain_start_ + options_.drain_deadline;
-  if (!service_.do_jobs_wait() || Clock::now() >= deadline) return closer_->close_until(deadline);
+  if (!service_.has_runnable_jobs() || Clock::now() >= deadline)
+    return closer_->close_until(deadline);
   try {
-    waits_end_.expires_after(wait_check_interval);
-    waits_end_.async_wait(
-        [this](const boost::system::error_code& /*none*/) { close_when_no_job_waits(); });
+    jobs_end_.expires_after(job_check_interval);
+    jobs_end_.async_wait(
+        [this](const boost::system::error_code& /*none*/) { close_when_no_job_is_left(); });
   } catch (const std::bad_alloc&) {
     closer_->close_until(deadline);
   }

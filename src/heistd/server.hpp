@@ -60,7 +60,7 @@ class Server {
   void on_signal(int number);
   void renew_clients();
   void start_drain(int signal_number);
-  void close_when_no_job_waits();
+  void close_when_no_job_is_left();
   void restore(const KindTable& kinds);
   void abort_jobs();
   void await_journal();
@@ -79,7 +79,7 @@ class Server {
   boost::asio::signal_set signals_;
   boost::asio::steady_timer farewell_;
   ServicePulse pulse_;
-  boost::asio::steady_timer waits_end_;
+  boost::asio::steady_timer jobs_end_;
   // Before the agents, whose malloc may leave no address space for the stack of its thread.
   std::optional<Closer> closer_;
   std::optional<heist::AgentCluster> cluster_;

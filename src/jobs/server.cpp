@@ -4,6 +4,7 @@
 #include <iostream>
 #include <jobs/handler_kind.hpp>
 #include <jobs/server_core.hpp>
+#include <stdexcept>
 #include <utility>
 
 namespace HEIST_NAMESPACE::jobs {
@@ -13,6 +14,7 @@ Server::~Server() = default;
 
 void Server::add(std::string name, Handler handler, KindOptions options,
                  std::source_location where) {
+  if (!handler) throw std::invalid_argument("kind(): the handler of " + name + " is empty");
   core_->kinds.add(
       heistd::make_handler_kind(std::move(name), std::move(handler), std::move(options), where));
 }

@@ -227,12 +227,18 @@ TEST_F(Handlers, handler_when_it_waits_for_something_then_no_agent_waits) {
   const auto job = post("/jobs/own");
   run_all();
   EXPECT_EQ(state(job), "running");
-  EXPECT_TRUE(service.do_jobs_wait());
+  EXPECT_TRUE(service.has_runnable_jobs());
   waited.resolver.resolve();
   run_all();
   EXPECT_EQ(call("GET", job + "/result").body, "woken");
-  EXPECT_FALSE(service.do_jobs_wait());
+  EXPECT_FALSE(service.has_runnable_jobs());
   EXPECT_FALSE(described(job).contains("longest_chunk_us"));
+}
+
+TEST(JobServer, kind_when_its_handler_is_empty_then_it_is_refused) {
+  jobs::Server server;
+  EXPECT_THROW(server.kind("own", jobs::Handler()), std::invalid_argument);
+  server.kind("own", joined_pieces);
 }
 
 class ResultFile {

@@ -56,7 +56,8 @@ class HEIST_EXPORT Server {
   /// function. What it throws fails its job, and nothing else. It lives as long as the server, and
   /// its captures with it.
   ///
-  /// Errors: std::invalid_argument when the name or a parameter's cannot be used, or is taken.
+  /// Errors: std::invalid_argument when the name or a parameter's cannot be used, or is taken, or
+  ///         the handler is empty.
   template <JobHandler Callable>
   void kind(std::string name, Callable handler, KindOptions options = {},
             std::source_location where = std::source_location::current()) {

@@ -12,6 +12,9 @@ class CountWords(ServerTest):
         self.assertEqual((reply.status, reply.body), (200, b"100003"))
         self.assertEqual(reply.headers["content-type"], "text/plain; charset=utf-8")
 
+    def test_words_when_not_in_ascii_then_they_are_words_all_the_same(self):
+        self.assertEqual(self.server.post("/jobs/words?wait=1", "naïve café".encode()).body, b"2")
+
     def test_job_when_done_then_its_description_has_the_progress(self):
         job = self.server.finished(self.server.accepted("/jobs/words", b"two words"))
         self.assertEqual((job["kind"], job["state"], job["progress"]), ("words", "done", 1))

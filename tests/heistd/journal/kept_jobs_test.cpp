@@ -126,12 +126,12 @@ TEST_F(KeptJobs, put_when_another_one_takes_the_last_name_then_the_journal_has_t
 
 TEST_F(KeptJobs, post_when_the_job_has_no_delay_then_a_drain_waits_for_its_end) {
   post_kept("/jobs/digest?delay=1000");
-  EXPECT_FALSE(kept.do_jobs_wait());
+  EXPECT_FALSE(kept.has_runnable_jobs());
   const auto id = post_kept("/jobs/digest");
-  EXPECT_TRUE(kept.do_jobs_wait());
+  EXPECT_TRUE(kept.has_runnable_jobs());
   for (int turn = 0; turn < 3; ++turn) run_all();
   EXPECT_EQ(state_of(id), "done");
-  EXPECT_FALSE(kept.do_jobs_wait());
+  EXPECT_FALSE(kept.has_runnable_jobs());
 }
 
 // Rule: JRN-2
@@ -210,6 +210,18 @@ TEST_F(KeptJobs, restore_when_there_are_more_signals_than_may_be_then_their_jobs
   JobService next(loop.scheduler(), network.get_executor(), &keeper);
   EXPECT_EQ(restore_jobs(next, others, kinds).unfinished, 1U);
   EXPECT_EQ(other.jobs.find(id)->signal_name, "z");
+}
+
+TEST_F(KeptJobs, restore_when_the_kind_takes_other_parameters_by_now_then_the_job_stays) {
+  const auto id = post_kept("/jobs/search?pattern=b");
+  auto kind = search_kind();
+  kind.parameters.push_back({.name = "language", .required = true});
+  KindTable newer;
+  newer.add(std::move(kind));
+  ClientTable others({}, heist::TaskPriority::user_blocking, limits);
+  JobService next(loop.scheduler(), network.get_executor(), &keeper);
+  EXPECT_EQ(restore_jobs(next, others, newer).left, 1U);
+  EXPECT_EQ(stored(id).state, StoredState::queued);
 }
 
 TEST_F(KeptJobs, restore_when_the_client_is_not_there_then_its_jobs_stay_in_the_journal) {

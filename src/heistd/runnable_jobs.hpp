@@ -1,4 +1,4 @@
-// WaitingJobs: how many jobs wait for something besides an agent.
+// RunnableJobs: how many jobs may run now, or run.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,17 @@
 
 namespace heistd {
 
-/// Counts the jobs that a drain has to wait for while no agent has anything to run: those for which
-/// a program is at work, whose handlers wait for something, or whose start a journal is to count.
+/// Counts the jobs whose delay is over and that have not ended. A drain waits for them, also while
+/// no agent has anything to run: a program may be at work for them, a handler may wait for
+/// something, or a journal is to count a start.
 ///
 /// Thread: any.
-class WaitingJobs {
+class RunnableJobs {
  public:
   /// Counts a job while it lives.
   class Share {
    public:
-    explicit Share(std::shared_ptr<WaitingJobs> jobs) noexcept : jobs_(std::move(jobs)) {
+    explicit Share(std::shared_ptr<RunnableJobs> jobs) noexcept : jobs_(std::move(jobs)) {
       jobs_->number_.fetch_add(1, heist::detail::sync::relaxed);  // relaxed: as in any()
     }
     Share(const Share&) = delete;
@@ -25,7 +26,7 @@ class WaitingJobs {
     ~Share() { jobs_->number_.fetch_sub(1, heist::detail::sync::relaxed); }
 
    private:
-    const std::shared_ptr<WaitingJobs> jobs_;
+    const std::shared_ptr<RunnableJobs> jobs_;
   };
 
   [[nodiscard]] bool any() const noexcept {
