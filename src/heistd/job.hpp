@@ -54,7 +54,8 @@ class Job {
     bool counted = false;
     bool begun = false;  ///< the latest attempt: the journal has counted it, and not heard its end
     std::unique_ptr<const JobFailure> last_failure;  ///< of an earlier attempt, or null
-    heist::TaskController controller;                ///< of this job alone
+    std::shared_ptr<void> suspect_place;  ///< of a StartQueue, until the attempt has ended
+    heist::TaskController controller;     ///< of this job alone
   };
   std::optional<Unfinished> unfinished;
 

@@ -275,6 +275,7 @@ void JobService::set_priority(Client& client, Job& job, heist::TaskPriority prio
   before.remove(std::exchange(mine.place_in_counts, place), started);
   if (started) now->note_start();
   job.fixed_priority = priority;
+  if (const auto kept = client.jobs.find(job.id)) starts_.move(kept);
 }
 
 Result<std::shared_ptr<SignalGroup>> JobService::put_group(Client& client, std::string_view name,
@@ -284,6 +285,7 @@ Result<std::shared_ptr<SignalGroup>> JobService::put_group(Client& client, std::
   group->was_put = true;
   group->set_priority(priority);
   follow_next_batch(client, group);
+  starts_.start_some();
   return group;
 }
 

@@ -12,6 +12,7 @@
 #include <heistd/job_keeper.hpp>
 #include <heistd/job_request.hpp>
 #include <heistd/job_run.hpp>
+#include <heistd/start_queue.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -140,9 +141,11 @@ class JobService {
   static void take_back(Client& client, Job& job);
   void post(Client& client, Job& job, const JobRequest& request, Blocks body,
             Budget::Ticket ticket);
+  struct Opening;
   StartGate gate_for(Client& client, const Job& job, const Parameters& parameters);
-  void open(Client& client, const JobId& id, const Parameters& parameters,
-            std::shared_ptr<GateOpener> opener);
+  void open(Client& client, const JobId& id, const std::shared_ptr<Opening>& opening,
+            StartQueue::Place place);
+  void begin_attempt(Job& job, OpenedJob opened, Opening& opening, StartQueue::Place place);
   static bool is_last(const Job& job, const JobEnd& end);
   void tell_end(Client& client, const Job& job, JobEnd end);
   void tell_retry(Client& client, const Job& job, const JobFailure& why, const JobTimes& times);
@@ -161,6 +164,7 @@ class JobService {
   Network network_;
   JobKeeper* const keeper_;
   Backoff backoff_;
+  StartQueue starts_;
   const std::shared_ptr<RunnableJobs> runnable_ = std::make_shared<RunnableJobs>();
   std::size_t finished_ = 0;
   bool shutting_down_ = false;

@@ -75,42 +75,71 @@ void JobService::requeue(Client& client, const Kind& kind, const JobId& id) {
   });
 }
 
-/// The agent asks, and the journal answers, by way of the network.
+/// What it takes to let a job pass its gate.
+struct JobService::Opening {
+  Opening(Parameters its_parameters, heist::Resolver<std::unique_ptr<JobWork>> work)
+      : parameters(std::move(its_parameters)), opener(std::move(work)) {}
+
+  Parameters parameters;
+  GateOpener opener;
+  /// Given back when the agent says so, and at the latest when nobody has this any more.
+  const std::shared_ptr<StartQueue::Place> place = std::make_shared<StartQueue::Place>();
+};
+
+/// The agent asks, and the journal answers when the job's turn has come, by way of the network.
 StartGate JobService::gate_for(Client& client, const Job& job, const Parameters& parameters) {
   auto asked = heist::Promise<void>::with_resolver();
   auto work = heist::Promise<std::unique_ptr<JobWork>>::with_resolver();
-  auto opener = std::make_shared<GateOpener>(std::move(work.resolver));
+  auto leave = heist::Promise<void>::with_resolver();
+  const auto opening = std::make_shared<Opening>(parameters, std::move(work.resolver));
+  heist::async_wait(
+      leave.promise,
+      asio::bind_executor(network_, [place = opening->place](const std::exception_ptr& /*none*/) {
+        place->reset();
+      }));
   heist::async_wait(asked.promise,
-                    asio::bind_executor(network_, [this, &client, id = job.id, parameters,
-                                                   opener](const std::exception_ptr& dropped) {
-                      if (!dropped) open(client, id, parameters, opener);
+                    asio::bind_executor(network_, [this, &client, id = job.id,
+                                                   opening](const std::exception_ptr& dropped) {
+                      const auto asking = dropped ? nullptr : client.jobs.find(id);
+                      if (!asking || asking->finished()) return;
+                      starts_.ask(asking, [this, &client, id, opening](StartQueue::Place place) {
+                        open(client, id, opening, std::move(place));
+                      });
                     }));
-  return {std::move(asked.resolver), std::move(work.promise)};
+  return {std::move(asked.resolver), std::move(work.promise), std::move(leave.resolver)};
 }
 
-void JobService::open(Client& client, const JobId& id, const Parameters& parameters,
-                      std::shared_ptr<GateOpener> opener) {
+void JobService::open(Client& client, const JobId& id, const std::shared_ptr<Opening>& opening,
+                      StartQueue::Place place) {
   const auto asking = client.jobs.find(id);
   if (!asking || asking->finished()) return;
-  keeper_->open(
-      id, asking->bytes, [this, &client, id, parameters, opener](std::optional<OpenedJob> opened) {
-        const auto job = client.jobs.find(id);
-        if (!job || job->finished()) {
-          // It was aborted meanwhile, which the journal knows; or the server ends.
-          if (opened && shutting_down_) keeper_->release(id, opened->attempt);
-          opened.reset();
-        }
-        if (!opened) return;
-        job->attempts.latest = opened->attempt;
-        job->unfinished->begun = true;
-        try {
-          opener->work.resolve(job->kind.make_work(
-              {job->kind, std::move(opened->payload), parameters,
-               job->unfinished->controller.signal(), job->progress, id, opened->attempt}));
-        } catch (const std::bad_alloc&) {
-          opener->work.reject(heist::Reason::of(std::current_exception()));
-        }
-      });
+  keeper_->open(id, asking->bytes,
+                [this, &client, id, opening,
+                 place = std::move(place)](std::optional<OpenedJob> opened) mutable {
+                  const auto job = client.jobs.find(id);
+                  if (!job || job->finished()) {
+                    // It was aborted meanwhile, which the journal knows; or the server ends.
+                    if (opened && shutting_down_) keeper_->release(id, opened->attempt);
+                    opened.reset();
+                  }
+                  if (opened) begin_attempt(*job, std::move(*opened), *opening, std::move(place));
+                });
+}
+
+void JobService::begin_attempt(Job& job, OpenedJob opened, Opening& opening,
+                               StartQueue::Place place) {
+  job.attempts.latest = opened.attempt;
+  job.unfinished->begun = true;
+  if (StartQueue::is_suspect(job)) job.unfinished->suspect_place = place;
+  *opening.place = std::move(place);
+  auto& work = opening.opener.work;
+  try {
+    work.resolve(job.kind.make_work({job.kind, std::move(opened.payload), opening.parameters,
+                                     job.unfinished->controller.signal(), job.progress, job.id,
+                                     opened.attempt}));
+  } catch (const std::bad_alloc&) {
+    work.reject(heist::Reason::of(std::current_exception()));
+  }
 }
 
 /// Whether no other attempt follows, however the journal takes it.
@@ -163,6 +192,7 @@ void JobService::tell_retry(Client& client, const Job& job, const JobFailure& wh
 void JobService::try_again(Client& client, Job& job, const StoredJob& stored) {
   auto& mine = *job.unfinished;
   mine.begun = false;
+  mine.suspect_place.reset();
   note_attempts(job, stored);
   if (shutting_down_) return;
   const auto request = request_of(stored, job.kind);

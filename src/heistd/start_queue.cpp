@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <exception>
+#include <heistd/start_queue.hpp>
+#include <utility>
+
+namespace heistd {
+namespace {
+
+bool has_ended(const std::weak_ptr<const Job>& asking) noexcept {
+  const auto job = asking.lock();
+  return !job || job->finished();
+}
+
+}  // namespace
+
+bool StartQueue::is_suspect(const Job& job) noexcept {
+  const auto* const failure = job.unfinished ? job.unfinished->last_failure.get() : nullptr;
+  return failure != nullptr && failure->code() == lost_attempt().code;
+}
+
+void StartQueue::ask(const std::shared_ptr<const Job>& job, Start start) {
+  line_of(*job).jobs.push_back({++asked_, job, std::move(start)});
+  start_some();
+}
+
+void StartQueue::move(const std::shared_ptr<const Job>& job) {
+  auto& to = line_of(*job);
+  for (auto& from : lines_) {
+    const auto place = std::ranges::find_if(
+        from.jobs, [&](const Asking& asking) { return asking.job.lock() == job; });
+    if (place == from.jobs.end()) continue;
+    const auto behind = std::ranges::upper_bound(to.jobs, place->order, {}, &Asking::order);
+    if (&from != &to) {
+      to.jobs.insert(behind, *place);
+      from.jobs.erase(place);
+    }
+    break;
+  }
+  start_some();
+}
+
+StartQueue::Line& StartQueue::line_of(const Job& job) {
+  const auto group = job.fixed_priority ? nullptr : job.group;
+  const auto fixed = job.fixed_priority.value_or(heist::TaskPriority::background);
+  const bool suspect = is_suspect(job);
+  const auto found = std::ranges::find_if(lines_, [&](const Line& line) {
+    return line.group == group && line.fixed == fixed && line.are_suspects == suspect;
+  });
+  if (found != lines_.end()) return *found;
+  return lines_.emplace_back(Line{group, fixed, suspect, {}});
+}
+
+/// A start may give its place back at once, which calls this anew.
+void StartQueue::start_some() {
+  if (std::exchange(is_starting_, true)) return;
+  const std::shared_ptr<void> end(nullptr, [this](void*) { is_starting_ = false; });
+  while (auto* const line = next_line()) start_first(*line);
+}
+
+/// The line whose first job is the next to start; null when none may.
+StartQueue::Line* StartQueue::next_line() {
+  drop_ended();
+  Line* next = nullptr;
+  for (auto& line : lines_) {
+    const auto most = line.are_suspects ? 1 : most_at_a_time;
+    if (under_way_->at(line.level()).at(line.are_suspects ? 1 : 0) >= most) continue;
+    if (next == nullptr || line.jobs.front().order < next->jobs.front().order) next = &line;
+  }
+  return next;
+}
+
+/// Has each line begin with a job that has not ended, and none be empty.
+void StartQueue::drop_ended() {
+  for (auto& line : lines_) {
+    while (!line.jobs.empty() && has_ended(line.jobs.front().job)) line.jobs.pop_front();
+  }
+  lines_.remove_if([](const Line& line) { return line.jobs.empty(); });
+}
+
+void StartQueue::start_first(Line& line) {
+  auto place = take_place(line);
+  const auto start = std::move(line.jobs.front().start);
+  line.jobs.pop_front();
+  start(std::move(place));
+}
+
+/// Where a start fails for lack of memory as a place is given back, that job waits for the next
+/// server, and the others go on.
+StartQueue::Place StartQueue::take_place(const Line& line) {
+  const auto level = line.level();
+  const std::size_t which = line.are_suspects ? 1 : 0;
+  const auto give_back = [this, level, which,
+                          weak = std::weak_ptr<UnderWay>(under_way_)](const void*) noexcept {
+    const auto under_way = weak.lock();
+    if (!under_way) return;
+    --under_way->at(level).at(which);
+    try {
+      start_some();
+    } catch (const std::exception&) {
+      return;
+    }
+  };
+  Place place(under_way_.get(), give_back);
+  ++under_way_->at(level).at(which);
+  return place;
+}
+
+}  // namespace heistd

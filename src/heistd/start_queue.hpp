@@ -1,0 +1,89 @@
+// StartQueue: jobs of a journal that are about to start.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <heistd/job.hpp>
+#include <list>
+#include <memory>
+
+namespace heistd {
+
+/// Decides which of the jobs that ask for it start next. While a job waits for the journal to count
+/// its start, its agent goes on to others, which ask in their turn. Without bounds a start of each
+/// of them would be counted, and its upload be in memory, before the first has ended; and one that
+/// ends the process would take an attempt from all.
+///
+/// So of each priority no more than `most_at_a_time` are under way, in the order in which they have
+/// asked. Of suspects, which have lost an attempt with its process, as they may have ended it, one
+/// is under way at a time, also while it waits for something of its own. What is under way runs as the
+/// agents have it.
+///
+/// Thread: the network's.   Cost: of a start, a step for each signal of the jobs that ask.
+class StartQueue {
+ public:
+  /// Enough for agents to be busy while the disk takes some milliseconds for a start.
+  static constexpr std::size_t most_at_a_time = 32;
+
+  /// Whether the job has lost an attempt with its process.
+  [[nodiscard]] static bool is_suspect(const Job& job) noexcept;
+
+  /// To be held from a job's start until it has ended, or waits for something of its own if it is
+  /// no suspect.
+  using Place = std::shared_ptr<void>;
+  using Start = std::function<void(Place)>;
+
+  StartQueue() = default;
+  StartQueue(const StartQueue&) = delete;
+  StartQueue& operator=(const StartQueue&) = delete;
+
+  /// Calls `start` once the job's turn has come, unless it has ended before.
+  ///
+  /// Errors: std::bad_alloc.
+  void ask(const std::shared_ptr<const Job>& job, Start start);
+
+  /// To be called when a job that may have asked has got another priority of its own.
+  ///
+  /// Cost: a step for each job that asks.   Errors: std::bad_alloc; then it keeps its old turn.
+  void move(const std::shared_ptr<const Job>& job);
+
+  /// To be called when a signal has got another priority.   Errors: std::bad_alloc.
+  void start_some();
+
+ private:
+  struct Asking {
+    std::uint64_t order;
+    std::weak_ptr<const Job> job;
+    Start start;
+  };
+  /// Jobs of one priority, whatever it is at the time, in the order in which they have asked.
+  struct Line {
+    std::shared_ptr<const SignalGroup> group;  ///< whose priority it has; null: `fixed`
+    heist::TaskPriority fixed;
+    bool are_suspects;  ///< they have lost an attempt
+    std::deque<Asking> jobs;
+
+    [[nodiscard]] std::size_t level() const noexcept {
+      return static_cast<std::size_t>(group ? group->priority() : fixed);
+    }
+  };
+  /// Of each priority: those that are no suspects, and those that are.
+  using UnderWay = std::array<std::array<std::size_t, 2>, 3>;
+
+  Line& line_of(const Job& job);
+  [[nodiscard]] Line* next_line();
+  [[nodiscard]] Place take_place(const Line& line);
+  void start_first(Line& line);
+  void drop_ended();
+
+  std::list<Line> lines_;
+  std::uint64_t asked_ = 0;
+  bool is_starting_ = false;
+  /// Alone has it, so places that outlive this find that.
+  const std::shared_ptr<UnderWay> under_way_ = std::make_shared<UnderWay>();
+};
+
+}  // namespace heistd

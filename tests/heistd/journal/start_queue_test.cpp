@@ -1,0 +1,106 @@
+// How many of the jobs that a journal keeps are under way at a time.
+#include <heistd/job_restore.hpp>
+#include <heistd/start_queue.hpp>
+#include <vector>
+
+#include "kept_jobs_fixture.hpp"
+
+namespace heistd {
+namespace {
+
+constexpr auto most = StartQueue::most_at_a_time;
+
+class StartedJobs : public KeptJobs {
+ protected:
+  std::vector<JobId> post_many(std::size_t count, std::string_view target) {
+    std::vector<JobId> ids;
+    for (std::size_t i = 0; i < count; ++i) ids.push_back(post_kept(target));
+    return ids;
+  }
+  /// Has all that can start ask for that, and the journal answer once.
+  void start() {
+    loop.run_until_idle();
+    run_network();
+  }
+  /// How many of these the journal has in this state.
+  std::size_t count(const std::vector<JobId>& ids, StoredState state) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(ids, [&](const JobId& id) { return stored(id).state == state; }));
+  }
+  void run_until_done(const std::vector<JobId>& ids) {
+    while (count(ids, StoredState::done) < ids.size()) run_all();
+  }
+};
+
+// Rule: JRN-2
+TEST_F(StartedJobs, start_when_many_wait_then_few_are_under_way_and_the_oldest_first) {
+  const auto ids = post_many(3 * most, "/jobs/digest");
+  start();
+  EXPECT_EQ(count(ids, StoredState::running), most);
+  for (std::size_t i = 0; i < most; ++i) EXPECT_EQ(stored(ids[i]).attempt, 1U);
+  run_until_done(ids);
+  for (const auto& id : ids) EXPECT_EQ(stored(id).attempt, 1U);
+}
+
+TEST_F(StartedJobs, start_when_others_are_more_urgent_then_they_do_not_wait) {
+  const auto ids = post_many(2 * most, "/jobs/digest?priority=background");
+  start();
+  const auto urgent = post_kept("/jobs/digest?priority=user-blocking");
+  start();
+  EXPECT_EQ(stored(urgent).attempt, 1U);
+  EXPECT_LE(count(ids, StoredState::running), most);
+  run_until_done(ids);
+}
+
+TEST_F(StartedJobs, start_when_a_signal_gets_another_priority_then_its_jobs_do) {
+  const auto others = post_many(most, "/jobs/digest?priority=background");
+  ask("PUT", "/signals/night?priority=background");
+  const auto ids = post_many(2, "/jobs/digest?signal=night");
+  loop.run_until_idle();
+  run_network();
+  EXPECT_EQ(count(ids, StoredState::running), 0U);
+  ask("PUT", "/signals/night?priority=user-blocking");
+  run_network();
+  EXPECT_EQ(count(ids, StoredState::running), ids.size());
+  run_until_done(others);
+}
+
+TEST_F(StartedJobs, start_when_one_job_gets_another_priority_then_it_has_that_turn) {
+  const auto ids = post_many(most + 3, "/jobs/digest?priority=background");
+  start();
+  ask("PUT", "/jobs/" + ids.back() + "?priority=user-blocking");
+  run_network();
+  EXPECT_EQ(stored(ids.back()).attempt, 1U);
+  EXPECT_EQ(stored(ids[most]).attempt, 0U);
+  run_until_done(ids);
+}
+
+TEST_F(StartedJobs, start_when_those_that_ask_are_aborted_then_others_have_their_turns) {
+  const auto ids = post_many(most + 3, "/jobs/digest");
+  start();
+  ask("DELETE", "/jobs/" + ids[most]);
+  ask("DELETE", "/jobs/" + ids[0]);
+  run_kept();
+  run_until_done({ids[most + 1], ids[most + 2]});
+  EXPECT_EQ(stored(ids[most]).attempt, 0U);
+}
+
+// Rule: JRN-2
+TEST_F(StartedJobs, start_when_jobs_have_lost_an_attempt_then_one_is_under_way_at_a_time) {
+  auto ids = post_many(5, "/jobs/digest");
+  start();
+  ASSERT_EQ(count(ids, StoredState::running), ids.size());
+  ClientTable others({}, heist::TaskPriority::user_blocking, limits);
+  JobService next(loop.scheduler(), network.get_executor(), &keeper);
+  EXPECT_EQ(restore_jobs(next, others, kinds).unfinished, ids.size());
+  loop.advance(std::chrono::seconds(10));
+  start();
+  EXPECT_EQ(count(ids, StoredState::running), 1U);
+  while (count(ids, StoredState::done) < ids.size()) {
+    run_all();
+    EXPECT_LE(count(ids, StoredState::running), 1U);
+  }
+}
+
+}  // namespace
+}  // namespace heistd
