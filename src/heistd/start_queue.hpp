@@ -19,8 +19,8 @@ namespace heistd {
 ///
 /// So of each priority no more than `most_at_a_time` are under way, in the order in which they have
 /// asked. Of suspects, which have lost an attempt with its process, as they may have ended it, one
-/// is under way at a time, also while it waits for something of its own. What is under way runs as the
-/// agents have it.
+/// is under way at a time, also while it waits for something of its own. What is under way runs as
+/// the agents have it.
 ///
 /// Thread: the network's.   Cost: of a start, a step for each signal of the jobs that ask.
 class StartQueue {
