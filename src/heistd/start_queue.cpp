@@ -51,14 +51,14 @@ StartQueue::Line& StartQueue::line_of(const Job& job) {
 }
 
 /// A start may give its place back at once, which calls this anew.
-void StartQueue::start_some() {
+void StartQueue::start_some() noexcept {
   if (std::exchange(is_starting_, true)) return;
-  const std::shared_ptr<void> end(nullptr, [this](void*) { is_starting_ = false; });
   while (auto* const line = next_line()) start_first(*line);
+  is_starting_ = false;
 }
 
 /// The line whose first job is the next to start; null when none may.
-StartQueue::Line* StartQueue::next_line() {
+StartQueue::Line* StartQueue::next_line() noexcept {
   drop_ended();
   Line* next = nullptr;
   for (auto& line : lines_) {
@@ -70,22 +70,24 @@ StartQueue::Line* StartQueue::next_line() {
 }
 
 /// Has each line begin with a job that has not ended, and none be empty.
-void StartQueue::drop_ended() {
+void StartQueue::drop_ended() noexcept {
   for (auto& line : lines_) {
     while (!line.jobs.empty() && has_ended(line.jobs.front().job)) line.jobs.pop_front();
   }
   lines_.remove_if([](const Line& line) { return line.jobs.empty(); });
 }
 
-void StartQueue::start_first(Line& line) {
-  auto place = take_place(line);
+/// A job whose start fails for lack of memory waits for the next server, and the others go on.
+void StartQueue::start_first(Line& line) noexcept {
   const auto start = std::move(line.jobs.front().start);
   line.jobs.pop_front();
-  start(std::move(place));
+  try {
+    start(take_place(line));
+  } catch (const std::exception&) {
+    return;
+  }
 }
 
-/// Where a start fails for lack of memory as a place is given back, that job waits for the next
-/// server, and the others go on.
 StartQueue::Place StartQueue::take_place(const Line& line) {
   const auto level = line.level();
   const std::size_t which = line.are_suspects ? 1 : 0;
@@ -94,15 +96,10 @@ StartQueue::Place StartQueue::take_place(const Line& line) {
     const auto under_way = weak.lock();
     if (!under_way) return;
     --under_way->at(level).at(which);
-    try {
-      start_some();
-    } catch (const std::exception&) {
-      return;
-    }
+    start_some();
   };
-  Place place(under_way_.get(), give_back);
   ++under_way_->at(level).at(which);
-  return place;
+  return {under_way_.get(), give_back};  // without memory it is given back at once
 }
 
 }  // namespace heistd

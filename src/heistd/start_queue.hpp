@@ -50,8 +50,8 @@ class StartQueue {
   /// Cost: a step for each job that asks.   Errors: std::bad_alloc; then it keeps its old turn.
   void move(const std::shared_ptr<const Job>& job);
 
-  /// To be called when a signal has got another priority.   Errors: std::bad_alloc.
-  void start_some();
+  /// To be called when a signal has got another priority.
+  void start_some() noexcept;
 
  private:
   struct Asking {
@@ -74,10 +74,10 @@ class StartQueue {
   using UnderWay = std::array<std::array<std::size_t, 2>, 3>;
 
   Line& line_of(const Job& job);
-  [[nodiscard]] Line* next_line();
+  [[nodiscard]] Line* next_line() noexcept;
   [[nodiscard]] Place take_place(const Line& line);
-  void start_first(Line& line);
-  void drop_ended();
+  void start_first(Line& line) noexcept;
+  void drop_ended() noexcept;
 
   std::list<Line> lines_;
   std::uint64_t asked_ = 0;

@@ -10,8 +10,8 @@ HEAD = struct.Struct("qqq")  # UndoHead in bad_disk.cpp
 class BadDisk:
     """The disk that one folder lies on. Without the library it is as good as the system's."""
 
-    def __init__(self, library, folder, data):
-        self.library, self.data = library, pathlib.Path(data)
+    def __init__(self, preloaded, folder, data):
+        self.preloaded, self.data = preloaded, pathlib.Path(data)
         self.undo = pathlib.Path(folder, "undo")
         self.orders = pathlib.Path(folder, "orders")
         self.undo.mkdir()
@@ -19,10 +19,10 @@ class BadDisk:
 
     def environment(self):
         """Of a program that uses the disk."""
-        if not self.library:
+        if not self.preloaded:
             return {}
         return {
-            "LD_PRELOAD": self.library,
+            "LD_PRELOAD": self.preloaded,
             "HEISTD_BAD_DISK_FOLDER": str(self.data),
             "HEISTD_BAD_DISK_UNDO": str(self.undo),
             "HEISTD_BAD_DISK_ORDERS": str(self.orders),

@@ -140,7 +140,7 @@ class Run:
 
     def _faults(self):
         faults = [self.kill, self.kill, self.tell_to_end, self.stand_still, self.stand_still]
-        if self.disk.library:
+        if self.disk.preloaded:
             faults += [self.lose_power, self.lose_power, self.fail_writes, self.fail_syncs, self.slow_down]
         return faults
 
@@ -175,7 +175,7 @@ class Run:
         begin()
         time.sleep(self.random.uniform(0.02, 0.6))
         if self.random.random() < 0.5:
-            self._replace(self.random.choice(("killed", "lost power") if self.disk.library else ("killed",)))
+            self._replace(self.random.choice(("killed", "lost power") if self.disk.preloaded else ("killed",)))
         else:
             end()
         self.history.troubles.append((began, now()))
