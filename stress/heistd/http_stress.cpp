@@ -66,7 +66,8 @@ class ServerThread {
   void run() {
     const KindTable kinds = builtin_kinds();
     Server server(server_options(), kinds);
-    port_ = server.endpoint().port();
+    const std::string address = server.address();
+    port_ = static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
     listening_.count_down();
     server.run();
     ended_ = true;
