@@ -90,9 +90,10 @@ struct EventLoopOptions {
   /// For each priority, how long its tasks may wait. A task that has waited for longer is picked
   /// next, whatever its priority (contract WAIT). By default no priority has a maximum.
   MaxWait max_wait = {};
-  /// With 16, each task that becomes runnable is measured with a chance of 1 in 16: how long it
-  /// waits, and how long it runs (LevelMetrics). With 1 each is, as long as no more than 128 of its
-  /// level wait. With 0 none is. Other values have to be powers of two. set_sampling() changes it.
+  /// With 16, each task that becomes runnable is sampled with a chance of 1 in 16: it is measured
+  /// how long it waits, and with a chance of 1 in 4 also how long it runs (LevelMetrics). With 1
+  /// both are measured of each task, as long as no more than 128 of its level wait. With 0 none is.
+  /// Other values have to be powers of two. set_sampling() changes it.
   std::uint32_t sample_every = 16;
 };
 

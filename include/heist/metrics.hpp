@@ -20,9 +20,9 @@ namespace HEIST_NAMESPACE {
 /// step, it goes on counting where it was posted, until all tasks of the signal before it are gone.
 /// What a suspended scheduler holds back counts nowhere until it is resumed.
 ///
-/// Only sampled tasks are timed (EventLoopOptions::sample_every), and few continuations. A task
-/// waits from when it is runnable until it starts. It runs until its callback has ended, and the
-/// microtasks after that.
+/// Only sampled tasks are timed (EventLoopOptions::sample_every), and few continuations. Unless all
+/// are sampled, one in four of these is timed as it runs. A task waits from when it is runnable
+/// until it starts. It runs until its callback has ended, and the microtasks after that.
 struct LevelMetrics {
   /// How many have become runnable: the sum of the next four. These are not of exactly one moment
   /// while agents run, so the sum may be smaller than it was a moment ago.
@@ -66,7 +66,7 @@ class LevelsMetrics {
 /// The task that an agent runs, or what else keeps it.
 struct RunningMetrics {
   TaskLabel label;  ///< empty for tasks without one, and for continuations
-  /// How long it runs. It is known of tasks with a label, and of sampled ones.
+  /// How long it runs. It is known of tasks with a label, and of those timed as they run.
   std::optional<std::chrono::nanoseconds> running_for;
 };
 

@@ -18,8 +18,8 @@ struct LongTask {
   unsigned agent = 0;      ///< its index in the cluster
   std::string agent_name;  ///< the name of its thread
   TaskLabel label;         ///< empty if it has none
-  /// For how long at least. It is exact for tasks with a label, and for sampled ones; for others it
-  /// is how long the watchdog has seen them run.
+  /// For how long at least. It is exact for tasks with a label, and for those timed as they run
+  /// (LevelMetrics); for others it is how long the watchdog has seen them run.
   std::chrono::nanoseconds running_for{};
   std::uint64_t waiting = 0;         ///< tasks that wait in the cluster
   std::uint64_t waiting_for_it = 0;  ///< those of them that are bound to this agent

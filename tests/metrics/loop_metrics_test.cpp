@@ -223,7 +223,7 @@ TEST_F(LoopMetricsTest, oldest_waiting_when_due_timeouts_are_cleared_then_they_w
 // Rule: MET-3
 TEST_F(LoopMetricsTest, set_sampling_when_one_of_sixteen_then_so_many_are_measured) {
   loop_.set_sampling(16);
-  constexpr unsigned tasks = 16'000;
+  constexpr unsigned tasks = 160'000;
   for (unsigned i = 0; i < tasks; ++i) {
     scheduler_.post([] {});
     scheduler_.post([] {}, {.priority = background});
@@ -232,6 +232,8 @@ TEST_F(LoopMetricsTest, set_sampling_when_one_of_sixteen_then_so_many_are_measur
   for (const TaskPriority priority : {user_visible, background}) {  // which alternate
     EXPECT_GT(level(priority).wait_time.count(), tasks / 20);
     EXPECT_LT(level(priority).wait_time.count(), tasks / 12);
+    EXPECT_GT(level(priority).run_time.count(), level(priority).wait_time.count() / 5);
+    EXPECT_LT(level(priority).run_time.count(), level(priority).wait_time.count() / 3);
   }
 }
 

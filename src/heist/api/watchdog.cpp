@@ -98,7 +98,7 @@ void Watchdog::Impl::look(unsigned index) {
   }
   // The turns of an agent's host are short, and follow each other without anything in between.
   if (what == agent.loop || agent.is_reported || !running) return;
-  // A task that has a label, or is sampled, has said when it began.
+  // A task that has a label, or is timed as it runs, has said when it began.
   const std::chrono::nanoseconds seen = Clock::now() - agent.since;
   const RunningMetrics one{.label = running->label,
                            .running_for = std::max(seen, running->running_for.value_or(seen))};

@@ -22,14 +22,17 @@ class AgentTimes {
   void count_wait(int level, std::uint64_t waited) noexcept {
     waits_[static_cast<std::size_t>(level)].count(waited);
   }
-  /// A task starts now that is sampled, or has a label. The time of sampled ones counts.
+  /// Called for a sampled task: whether it is timed as it runs. One in four is, unless each is to
+  /// be: they are chosen by chance already, and reading the time once more is a third of the price.
+  [[nodiscard]] bool chooses_run(bool each) noexcept { return (++sampled_ & 3U) == 0 || each; }
+  /// A task starts now that is timed as it runs. Only the time of a chosen one counts.
   void begin(const TaskLabel& label, int level, std::uint64_t now, bool counts) noexcept {
     level_ = level;
     began_ = now;
     counts_ = counts;
     label_.say(label, now);
   }
-  /// Whether such a task runs.
+  /// Whether the running task is timed.
   [[nodiscard]] bool is_measuring() const noexcept { return began_ != 0; }
   void end(std::uint64_t now) noexcept {
     if (counts_) runs_[static_cast<std::size_t>(level_)].count(now > began_ ? now - began_ : 0);
@@ -72,9 +75,10 @@ class AgentTimes {
   };
 
  private:
-  std::uint64_t began_ = 0;  ///< the running task, if it is sampled or has a label, else zero
-  int level_ = 0;            ///< of that task
-  bool counts_ = false;      ///< whether that task is sampled
+  std::uint32_t sampled_ = 0;  ///< tasks
+  std::uint64_t began_ = 0;    ///< the running task, if it is timed, else zero
+  int level_ = 0;              ///< of that task
+  bool counts_ = false;        ///< whether that task was chosen
   RunningLabel label_;
   std::array<OwnHistogram, level_count> waits_;
   std::array<OwnHistogram, level_count> runs_;

@@ -15,7 +15,8 @@ void LoopCore::begin_measuring(SchedulerTask& task) noexcept {
     times_.count_wait(level, now > since ? now - since : 0);
   }
   const TaskLabel label = label_of(task);
-  times_.begin(label, level, now, is_sampled);
+  const bool counts = is_sampled && times_.chooses_run(sampling.measures_all());
+  if (counts || task.has_label || is_traced_) times_.begin(label, level, now, counts);
   if (is_traced_) trace_start(task, label, level);
 }
 

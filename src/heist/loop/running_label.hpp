@@ -1,4 +1,4 @@
-// RunningLabel: which task an agent runs, as far as it has a label or is sampled.
+// RunningLabel: which task an agent runs, as far as it has a label or is timed as it runs.
 #pragma once
 
 #include <bit>

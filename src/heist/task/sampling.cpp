@@ -6,17 +6,30 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// The number that follows this one is zero, for which every task takes the slow way. So a thread's
-/// first task finds that the thread has no number yet.
-thread_local constinit std::uint32_t Sampling::chance_here = 634'785'765;
+/// The count that follows this one is zero, for which every task takes the slow way. So a thread's
+/// first task finds that the thread has no count of its own yet.
+thread_local constinit std::uint32_t Sampling::count_here =
+    std::numeric_limits<std::uint32_t>::max();
 
 namespace {
 
-/// Without numbers of their own, threads that post few tasks each would all choose the same few, or
-/// none.
-std::uint32_t first_chance() noexcept {
-  constexpr std::uint32_t odd = 0x9E37'79B9;  // spreads neighbours over all numbers
-  return static_cast<std::uint32_t>(number_of_this_thread()) * odd;
+/// A number each bit of which depends on all bits of the given one (the end of MurmurHash3).
+constexpr std::uint32_t mixed(std::uint32_t number) noexcept {
+  number = (number ^ number >> 16U) * 0x85EB'CA6B;
+  number = (number ^ number >> 13U) * 0xC2B2'AE35;
+  return number ^ number >> 16U;
+}
+
+/// If all threads began with the same count, those that post few tasks each would all choose the
+/// same few, or none.
+std::uint32_t first_count() noexcept {
+  return mixed(static_cast<std::uint32_t>(number_of_this_thread()));
+}
+
+/// How far the count of a thread that has chosen a task jumps: mostly not at all.
+std::uint32_t jump_from(std::uint32_t count, std::uint32_t mask) noexcept {
+  const std::uint32_t mask_of_turn = mask << 4U | 15U;
+  return (count & mask_of_turn) == 0 ? mixed(count) & mask : 0;
 }
 
 }  // namespace
@@ -24,10 +37,12 @@ std::uint32_t first_chance() noexcept {
 /// It is a function of its own, as the way of other tasks is shorter without it. A task without a
 /// place is not sampled, so it does not pay for the clock.
 [[gnu::noinline]] void Sampling::begin(SchedulerTask& task) noexcept {
-  if (chance_here == 0) chance_here = first_chance();
+  if (count_here == 0) count_here = first_count();
   if (Tracing::is_on()) trace_post(task);
   const std::uint32_t sampled = sampled_.load(sync::relaxed);  // relaxed: see measure_every().
-  if (sampled == none || (chance_here & sampled) != 0 || !waits_->has_place_for(task)) return;
+  if (sampled == none || (count_here & sampled) != 0) return;
+  count_here += jump_from(count_here, sampled);
+  if (!waits_->has_place_for(task)) return;
   task.is_sampled = waits_->try_begin(task, clock_.now());
 }
 

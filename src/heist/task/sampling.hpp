@@ -16,9 +16,11 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Each task is chosen by chance, from numbers of the thread that makes it runnable. If each thread
-/// chose one of so many in turn, and posted two kinds of tasks alternately, it would never choose
-/// one of the two; a count for all threads would be one to which all write.
+/// Each thread counts what it makes runnable, and chooses one of so many in turn. After sixteen of
+/// them its count jumps by a number that is left to chance: without that, a thread that posts two
+/// kinds of tasks alternately would never choose one of the two. If each choice were left to
+/// chance, the processor would predict each wrongly, which costs as much as the measuring. A count
+/// for all threads would be one to which all write.
 ///
 /// Thread: any.
 class Sampling {
@@ -43,10 +45,9 @@ class Sampling {
   /// needs no frame for the first.
   [[nodiscard]] bool chooses([[maybe_unused]] const SchedulerTask& task) const noexcept {
     HEIST_PROBE(post, &task, task.static_level());
-    // The numbers of Numerical Recipes. The upper bits of such numbers are the random ones.
-    const std::uint32_t chance = chance_here * 1'664'525 + 1'013'904'223;
-    chance_here = chance;
-    return (chance & mask_.load(sync::relaxed)) == 0;  // relaxed: as above.
+    const std::uint32_t count = count_here + 1;
+    count_here = count;
+    return (count & mask_.load(sync::relaxed)) == 0;  // relaxed: as above.
   }
   void begin(SchedulerTask& task) noexcept;
   /// The same for a task that others may abort already. It writes nothing to the task, so this one
@@ -70,19 +71,21 @@ class Sampling {
   void forget_aborted(const SchedulerTask& task) noexcept {
     if (task.is_sampled) static_cast<void>(waits_->end(task));
   }
+  [[nodiscard]] bool measures_all() const noexcept {
+    return sampled_.load(sync::relaxed) == 0;  // relaxed: see measure_every().
+  }
   [[nodiscard]] const MetricClock& clock() const noexcept { return clock_; }
   [[nodiscard]] const SampledWaits& waits() const noexcept { return *waits_; }
 
  private:
-  /// A task is chosen by a number without any of these bits. That is one of 2^32 here, which
+  /// A task is chosen by a count without any of these bits. That is one of 2^32 here, which
   /// begin() refuses.
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-  /// As many upper bits as the number has lower ones.
   [[nodiscard]] static std::uint32_t mask_of(std::uint32_t every) noexcept {
-    return every == 0 ? none : ~(none >> std::bit_width(every - 1));
+    return every == 0 ? none : every - 1;
   }
   /// It may be in a shared library, where other models of thread-local memory take a call.
-  [[gnu::tls_model("initial-exec")]] static thread_local constinit std::uint32_t chance_here;
+  [[gnu::tls_model("initial-exec")]] static thread_local constinit std::uint32_t count_here;
 
   /// While a trace runs, each task takes the slow way.
   void set_mask() noexcept {
