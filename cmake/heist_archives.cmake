@@ -1,5 +1,5 @@
 # `cpack` in the folder of a build makes archives of what that build installs: one of what developers need, one of the
-# shared libraries if it has them, and one of heistd if it has that. They are unpacked into one folder, anywhere.
+# shared libraries if it has them, and one of heistd and heistctl if it has these. They are unpacked into one folder, anywhere.
 set(CPACK_GENERATOR TGZ)
 set(CPACK_PACKAGE_FILE_NAME "heist-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}")
 set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)

@@ -41,6 +41,7 @@ ROWS = (
     ("src/heistd/journal/", {
         "release": ("heistd heistd_bad_disk heist_heistd_tests", r"heistd|heistd\.faults")}),
     ("src/heistd/", {"release": ("heistd heist_heistd_tests", r"heistd|heistd\.e2e\.jobs_test")}),
+    ("src/heistctl/", {"release": ("heistd heistctl heist_heistctl_tests", r"heistctl|heistctl\.e2e\..*")}),
     ("stress/model/", {"release": ("heist_models heist_model_engine_tests", r"model\..*")}),
     ("tests/scenarios/", {"release": ("heist_conformance heist_corpus_tests", r"corpus|conformance\..*")}),
 )

@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <array>
+#include <heistctl/answers.hpp>
+#include <heistctl/failure.hpp>
+#include <nlohmann/json.hpp>
+
+namespace heistctl {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Reads a reply by a function of its JSON.
+template <class Read>
+auto read_answer(const std::string& body, Read read) {
+  try {
+    return read(Json::parse(body));
+  } catch (const Json::exception& error) {
+    throw Failure(
+        ExitCode::unreachable,
+        std::string("what answers there is not heistd, or another version of it: ") + error.what());
+  }
+}
+
+template <class Value>
+std::optional<Value> member_of(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  if (found == json.end() || found->is_null()) return std::nullopt;
+  return found->get<Value>();
+}
+
+std::string text_of(const Json& json, const char* name) {
+  return member_of<std::string>(json, name).value_or("");
+}
+
+Job job_of(const Json& json) {
+  Job job{.id = json.at("id"),
+          .kind = json.at("kind"),
+          .state = json.at("state"),
+          .priority = json.at("priority"),
+          .signal = text_of(json, "signal"),
+          .bytes = json.at("bytes"),
+          .progress = member_of<double>(json, "progress"),
+          .queue_delay_us = member_of<double>(json, "queue_delay_us"),
+          .run_time_us = member_of<double>(json, "run_time_us"),
+          .attempts = member_of<unsigned>(json, "attempts"),
+          .max_attempts = member_of<unsigned>(json, "max_attempts"),
+          .error_code = {},
+          .error_message = {},
+          .json = json.dump()};
+  const auto error = json.contains("error") ? json.find("error") : json.find("last_error");
+  if (error == json.end()) return job;
+  job.error_code = text_of(*error, "code");
+  job.error_message = text_of(*error, "message");
+  return job;
+}
+
+Level level_of(const Json& json) {
+  const auto& delay = json.at("queue_delay_us");
+  return {.priority = json.at("priority"),
+          .queued = json.at("queued"),
+          .running = json.at("running"),
+          .delayed = json.at("delayed"),
+          .done = json.at("done"),
+          .failed = json.at("failed"),
+          .delay_p50_us = delay.at("p50"),
+          .delay_p99_us = delay.at("p99")};
+}
+
+}  // namespace
+
+Refusal parse_refusal(long status, const std::string& body) {
+  const auto json = Json::parse(body, nullptr, false);
+  const auto is_ours = json.is_object() && json.contains("error") && json["error"].is_object();
+  if (!is_ours) return {"status " + std::to_string(status), "it is not heistd that answers", ""};
+  const auto& error = json["error"];
+  return read_answer(body, [&](const Json&) {
+    return Refusal{text_of(error, "code"), text_of(error, "message"), text_of(error, "field")};
+  });
+}
+
+bool Job::has_ended() const noexcept {
+  static constexpr std::array<std::string_view, 4> ends{"done", "failed", "aborted", "dead"};
+  return std::ranges::find(ends, state) != ends.end();
+}
+
+Job parse_job(const std::string& body) { return read_answer(body, job_of); }
+
+JobPage parse_page(const std::string& body) {
+  return read_answer(body, [](const Json& json) {
+    JobPage page;
+    for (const auto& job : json.at("jobs")) page.jobs.push_back(job_of(job));
+    page.cursor = text_of(json, "cursor");
+    return page;
+  });
+}
+
+Stats parse_stats(const std::string& body) {
+  return read_answer(body, [](const Json& json) {
+    Stats stats{.client = json.at("client"),
+                .jobs_held = json.at("jobs_held"),
+                .bytes_held = json.at("bytes_held"),
+                .levels = {}};
+    for (const auto& level : json.at("levels")) stats.levels.push_back(level_of(level));
+    return stats;
+  });
+}
+
+std::string parse_member(const std::string& body, const std::string& name) {
+  return read_answer(body, [&name](const Json& json) {
+    const auto found = json.find(name);
+    if (found == json.end()) return std::string();
+    return found->is_string() ? found->get<std::string>() : found->dump();
+  });
+}
+
+}  // namespace heistctl

@@ -1,0 +1,103 @@
+// Commands that ask one thing of each of some jobs.
+#include <unistd.h>
+
+#include <functional>
+#include <heistctl/commands.hpp>
+#include <heistctl/render.hpp>
+#include <heistctl/result_file.hpp>
+#include <heistctl/status_line.hpp>
+#include <heistctl/target.hpp>
+#include <iostream>
+
+namespace heistctl {
+namespace {
+
+Job describe(Client& client, const std::string& id) {
+  return parse_job(client.ask({.target = job_target(id).text()}).body);
+}
+
+Job change(Client& client, const std::string& method, const Target& target) {
+  return parse_job(client.ask({.method = method, .target = target.text()}).body);
+}
+
+Job requeue_job(Client& client, const std::string& id) {
+  return change(client, "POST", job_target(id).part("requeue"));
+}
+
+/// A DELETE of an unfinished job would abort it.
+Job erase_job(Client& client, const std::string& id) {
+  const auto job = describe(client, id);
+  if (job.has_ended()) return change(client, "DELETE", job_target(id));
+  throw Refused("unfinished",
+                "the job " + id + " is " + job.state + "; 'heistctl abort " + id + "' ends it");
+}
+
+/// Does something to each job, and goes on with the others where it cannot be done.
+ExitCode for_each_job(Client& client, const Options& options,
+                      const std::function<Job(Client&, const std::string&)>& step) {
+  auto code = ExitCode::done;
+  for (const auto& id : options.ids) {
+    try {
+      write_all(STDOUT_FILENO, job_line(step(client, id)) + '\n');
+    } catch (const Refused& refused) {
+      code = refused.code();
+      std::cerr << "heistctl: " << refused.what() << '\n';
+    }
+  }
+  return code;
+}
+
+}  // namespace
+
+ExitCode show(Client& client, const Options& options) {
+  const auto job = describe(client, options.ids.front());
+  write_all(STDOUT_FILENO, options.as_json ? job.json + '\n' : job_text(job));
+  return ExitCode::done;
+}
+
+void save_result(Client& client, const std::string& id, const std::string& file) {
+  Request request{.target = job_target(id).part("result").text()};
+  if (file.empty()) {
+    ResultOutput output;
+    request.sink = &output;
+    client.ask(request);
+    return;
+  }
+  ResultFile saved(file);
+  request.sink = &saved;
+  client.ask(request);
+  saved.keep();
+}
+
+ExitCode print_result(Client& client, const Options& options) {
+  save_result(client, options.ids.front(), options.output);
+  return ExitCode::done;
+}
+
+ExitCode retry(Client& client, const Options& options) {
+  return for_each_job(client, options, requeue_job);
+}
+
+/// A DELETE of a job that has ended would forget it, and its result.
+Job abort_job(Client& client, const std::string& id) {
+  const auto job = describe(client, id);
+  if (!job.has_ended()) return change(client, "DELETE", job_target(id));
+  throw Refused("finished", "the job " + id + " has ended: it is " + job.state +
+                                "; 'heistctl delete " + id + "' forgets it");
+}
+
+ExitCode abort_jobs(Client& client, const Options& options) {
+  return for_each_job(client, options, abort_job);
+}
+
+ExitCode erase_jobs(Client& client, const Options& options) {
+  return for_each_job(client, options, erase_job);
+}
+
+ExitCode set_priority(Client& client, const Options& options) {
+  return for_each_job(client, options, [&options](Client& asked, const std::string& id) {
+    return change(asked, "PUT", job_target(id).parameter("priority", options.priority));
+  });
+}
+
+}  // namespace heistctl

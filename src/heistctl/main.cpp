@@ -1,0 +1,67 @@
+// heistctl: the command line of heistd.
+#include <array>
+#include <exception>
+#include <heistctl/commands.hpp>
+#include <heistctl/token.hpp>
+#include <iostream>
+
+namespace {
+
+using namespace heistctl;
+
+using Run = ExitCode (*)(Client&, const Options&);
+
+Run run_of(Command command) noexcept {
+  switch (command) {
+    case Command::submit:
+      return submit;
+    case Command::watch:
+      return watch;
+    case Command::show:
+      return show;
+    case Command::result:
+      return print_result;
+    case Command::list:
+      return list;
+    case Command::retry:
+      return retry;
+    case Command::abort:
+      return abort_jobs;
+    case Command::erase:
+      return erase_jobs;
+    case Command::priority:
+      return set_priority;
+    case Command::signal:
+      return change_signal;
+    case Command::top:
+      return top;
+    case Command::health:
+      break;
+  }
+  return health;
+}
+
+int run(const Options& options) {
+  Http http(parse_address(options.server), read_token(options.token_file));
+  // Who asks for the health wants to know it now.
+  const bool waits = options.command != Command::health || options.waits_for_server;
+  Client client(http, waits ? options.retry_for : std::chrono::milliseconds(),
+                options.waits_for_server);
+  return static_cast<int>(run_of(options.command)(client, options));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const auto options = parse_options(argc, argv);
+    if (const auto* const code = std::get_if<int>(&options)) return *code;
+    return run(std::get<Options>(options));
+  } catch (const Failure& failure) {
+    std::cerr << "heistctl: " << failure.what() << std::endl;
+    return static_cast<int>(failure.code());
+  } catch (const std::exception& error) {
+    std::cerr << "heistctl: " << error.what() << std::endl;
+    return static_cast<int>(ExitCode::local);
+  }
+}

@@ -1,0 +1,16 @@
+#include <algorithm>
+#include <heistctl/retry_schedule.hpp>
+#include <utility>
+
+namespace heistctl {
+
+std::optional<std::chrono::milliseconds> RetrySchedule::next(
+    Clock::time_point now, std::optional<std::chrono::seconds> asked) {
+  constexpr std::chrono::milliseconds longest{2000};
+  const std::chrono::milliseconds pause =
+      asked ? *asked : std::exchange(pause_, std::min(2 * pause_, longest));
+  if (now + pause > end_) return std::nullopt;
+  return pause;
+}
+
+}  // namespace heistctl
