@@ -1,0 +1,43 @@
+# Completion of heistctl in fish.
+
+set -l priorities 'background user-visible user-blocking'
+set -l states 'delayed queued running done failed aborted dead'
+set -l commands submit watch show result list retry abort delete priority signal top health
+set -l no_command "not __fish_seen_subcommand_from $commands"
+
+complete -c heistctl -f
+complete -c heistctl -l help -d 'Show the options'
+complete -c heistctl -l server -x -d 'Where heistd is'
+complete -c heistctl -l token-file -r -F -d 'A file that has the token'
+complete -c heistctl -l retry-for -x -d 'How long to ask again'
+
+complete -c heistctl -n $no_command -l version -d 'Print the version'
+complete -c heistctl -n $no_command -a submit -d 'Send a job'
+complete -c heistctl -n $no_command -a watch -d 'Show a job until it ends'
+complete -c heistctl -n $no_command -a show -d 'Show what a job is at'
+complete -c heistctl -n $no_command -a result -d 'Print the result of a job'
+complete -c heistctl -n $no_command -a list -d 'List jobs'
+complete -c heistctl -n $no_command -a retry -d 'Queue dead jobs again'
+complete -c heistctl -n $no_command -a abort -d 'Abort jobs that have not ended'
+complete -c heistctl -n $no_command -a delete -d 'Forget jobs that have ended'
+complete -c heistctl -n $no_command -a priority -d 'Change the priority of a job'
+complete -c heistctl -n $no_command -a signal -d 'Change or abort the jobs of a signal'
+complete -c heistctl -n $no_command -a top -d 'Show how many jobs wait and run'
+complete -c heistctl -n $no_command -a health -d 'Say whether the server takes jobs'
+
+complete -c heistctl -n '__fish_seen_subcommand_from submit' -F
+complete -c heistctl -n '__fish_seen_subcommand_from submit' -l priority -x -a $priorities -d 'Of its own'
+complete -c heistctl -n '__fish_seen_subcommand_from submit' -l signal -x -d 'That it follows'
+complete -c heistctl -n '__fish_seen_subcommand_from submit' -l delay -x -d 'Before it may start'
+complete -c heistctl -n '__fish_seen_subcommand_from submit' -l param -x -d 'NAME=VALUE of the kind'
+complete -c heistctl -n '__fish_seen_subcommand_from submit' -l idempotency-key -x -d 'Of the same job'
+complete -c heistctl -n '__fish_seen_subcommand_from submit' -l wait -d 'Wait for the result'
+complete -c heistctl -n '__fish_seen_subcommand_from submit result' -s o -l output -r -F -d 'A file for the result'
+complete -c heistctl -n '__fish_seen_subcommand_from watch' -l abort -d 'Have Ctrl-C abort the job'
+complete -c heistctl -n '__fish_seen_subcommand_from show list' -l json -d 'As the server says it'
+complete -c heistctl -n '__fish_seen_subcommand_from list' -l state -x -a $states -d 'Only those at this'
+complete -c heistctl -n '__fish_seen_subcommand_from list' -l kind -x -d 'Only those of this kind'
+complete -c heistctl -n '__fish_seen_subcommand_from list' -l signal -x -d 'Only those of this signal'
+complete -c heistctl -n '__fish_seen_subcommand_from priority' -a $priorities
+complete -c heistctl -n '__fish_seen_subcommand_from signal' -a "priority abort $priorities"
+complete -c heistctl -n '__fish_seen_subcommand_from top' -l interval -x -d 'How often'
