@@ -17,7 +17,7 @@ class Client {
       : http_(http), retry_for_(retry_for), has_reached_(waits_for_server) {}
 
   /// The reply of success. Errors: Refused when the server says no, another Failure when there is
-  /// no reply, or an Interrupt has happened.
+  /// no reply, or after Ctrl-C.
   Response ask(const Request& request);
 
   [[nodiscard]] const Address& address() const noexcept { return http_.address(); }

@@ -5,6 +5,9 @@
 #include <heistctl/client.hpp>
 #include <heistctl/failure.hpp>
 #include <heistctl/options.hpp>
+#include <heistctl/sink.hpp>
+#include <memory>
+#include <string>
 
 namespace heistctl {
 
@@ -29,7 +32,9 @@ Job abort_job(Client& client, const std::string& id);
 /// Shows the job at the output until it has ended. Errors: a Failure after a Ctrl-C, which aborts
 /// the job if it `aborts`.
 Job follow(Client& client, const std::string& id, int output, bool aborts);
-/// Writes the result to the file, or to the standard output if there is none.
-void save_result(Client& client, const std::string& id, const std::string& file);
+/// A result to come, in a file, or at the standard output without a path.
+[[nodiscard]] std::unique_ptr<Sink> make_sink(const std::string& path);
+/// Writes the result there.
+void save_result(Client& client, const std::string& id, Sink& sink);
 
 }  // namespace heistctl

@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t most_kept = std::size_t{16} * 1024 * 1024;
 /// A body that would be refused is not sent from this size on: the server is asked before.
 constexpr std::uint64_t asks_first = 64 * 1024;
+/// A transfer of so many bytes may take a while.
+constexpr curl_off_t shown_from = 1024 * 1024;
 
 /// What the callbacks of one request share. libcurl is C: no exception may pass it.
 struct Exchange {
@@ -85,9 +87,11 @@ int look_around(void* exchange, curl_off_t to_get, curl_off_t got, curl_off_t to
                 curl_off_t sent) {
   auto& self = *static_cast<Exchange*>(exchange);
   const bool goes_on = self.guarded([&] {
-    if (Interrupt::happened()) throw Failure(ExitCode::interrupted, "interrupted");
-    if (sent < to_send) self.line.show(transfer_line("sending", sent, to_send));
-    if (got < to_get) self.line.show(transfer_line("receiving", got, to_get));
+    check_interrupts();
+    if (sent < to_send && to_send >= shown_from)
+      self.line.show(transfer_line("sending", sent, to_send));
+    if (got < to_get && to_get >= shown_from)
+      self.line.show(transfer_line("receiving", got, to_get));
   });
   return goes_on ? 0 : 1;
 }
@@ -155,8 +159,10 @@ void set_connection(CURL* curl, const Address& address, const Request& request) 
   curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, request.is_repeatable() ? 0L : 1L);
 }
 
-bool has_connected(CURLcode code) noexcept {
-  return code != CURLE_COULDNT_CONNECT && code != CURLE_COULDNT_RESOLVE_HOST;
+bool has_sent(CURL* curl) noexcept {
+  long bytes = 0;
+  curl_easy_getinfo(curl, CURLINFO_REQUEST_SIZE, &bytes);
+  return bytes > 0;
 }
 
 }  // namespace
@@ -189,7 +195,7 @@ std::variant<Response, Lost> Http::send(const Request& request) {
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
   if (exchange.failure) std::rethrow_exception(exchange.failure);
   if (code != CURLE_OK) {
-    return Lost{has_connected(code), why[0] == '\0' ? curl_easy_strerror(code) : why.data()};
+    return Lost{has_sent(curl), why[0] == '\0' ? curl_easy_strerror(code) : why.data()};
   }
   exchange.response.status = exchange.status();
   if (request.sink != nullptr && exchange.response.status == 200) exchange.begin();

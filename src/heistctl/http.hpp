@@ -46,8 +46,8 @@ class Http {
 
   [[nodiscard]] const Address& address() const noexcept { return address_; }
 
-  /// Sends a request and shows how far its bytes are, if that takes long. Errors: a Failure when an
-  /// Interrupt has happened, or the upload or the sink fail.
+  /// Sends a request and shows how far its bytes are, if that takes long. Errors: a Failure after
+  /// Ctrl-C, or when the upload or the sink fail.
   std::variant<Response, Lost> send(const Request& request);
 
  private:

@@ -12,29 +12,25 @@ extern "C" void note_interrupt(int /*number*/) { noted = 1; }
 
 }  // namespace
 
-Interrupt::Interrupt() {
+void note_interrupts() noexcept {
   struct sigaction action{};
   action.sa_handler = note_interrupt;
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
 }
 
-Interrupt::~Interrupt() {
-  struct sigaction action{};
-  action.sa_handler = SIG_DFL;
-  sigaction(SIGINT, &action, nullptr);
+void check_interrupts() {
+  if (noted != 0) throw Failure(ExitCode::interrupted, "interrupted");
 }
 
-bool Interrupt::happened() noexcept { return noted != 0; }
-
-void Interrupt::forget() noexcept { noted = 0; }
+void forget_interrupts() noexcept { noted = 0; }
 
 void pause_for(std::chrono::milliseconds time) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
   const timespec left{seconds.count(), std::chrono::nanoseconds(time - seconds).count()};
   // A signal ends it; who waits for something looks again then.
   nanosleep(&left, nullptr);
-  if (Interrupt::happened()) throw Failure(ExitCode::interrupted, "interrupted");
+  check_interrupts();
 }
 
 }  // namespace heistctl

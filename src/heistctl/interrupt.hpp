@@ -1,25 +1,20 @@
-// Interrupt: Ctrl-C ends what the program does for the user, and then the program says so.
+// Ctrl-C: the program ends what it does for the user, tidies up, and says so.
 #pragma once
 
 #include <chrono>
 
 namespace heistctl {
 
-/// While there is one, the first Ctrl-C is noted, and a second one ends the program at once.
-class Interrupt {
- public:
-  Interrupt();
-  ~Interrupt();
-  Interrupt(const Interrupt&) = delete;
-  Interrupt& operator=(const Interrupt&) = delete;
+/// From now on the first Ctrl-C is noted. A second one ends the program at once.
+void note_interrupts() noexcept;
 
-  /// Whether there was a Ctrl-C.
-  [[nodiscard]] static bool happened() noexcept;
-  /// From now on requests are made again.
-  static void forget() noexcept;
-};
+/// Errors: a Failure if a Ctrl-C was noted.
+void check_interrupts();
 
-/// Waits; a Ctrl-C that is noted ends the wait. Errors: a Failure then.
+/// What was noted is forgotten, so that requests can be made.
+void forget_interrupts() noexcept;
+
+/// Waits; a Ctrl-C ends the wait. Errors: a Failure then.
 void pause_for(std::chrono::milliseconds time);
 
 }  // namespace heistctl

@@ -55,22 +55,18 @@ ExitCode show(Client& client, const Options& options) {
   return ExitCode::done;
 }
 
-void save_result(Client& client, const std::string& id, const std::string& file) {
-  Request request{.target = job_target(id).part("result").text()};
-  if (file.empty()) {
-    ResultOutput output;
-    request.sink = &output;
-    client.ask(request);
-    return;
-  }
-  ResultFile saved(file);
-  request.sink = &saved;
-  client.ask(request);
-  saved.keep();
+std::unique_ptr<Sink> make_sink(const std::string& path) {
+  if (path.empty()) return std::make_unique<ResultOutput>();
+  return std::make_unique<ResultFile>(path);
+}
+
+void save_result(Client& client, const std::string& id, Sink& sink) {
+  client.ask({.target = job_target(id).part("result").text(), .sink = &sink});
+  sink.end();
 }
 
 ExitCode print_result(Client& client, const Options& options) {
-  save_result(client, options.ids.front(), options.output);
+  save_result(client, options.ids.front(), *make_sink(options.output));
   return ExitCode::done;
 }
 

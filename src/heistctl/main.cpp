@@ -1,7 +1,7 @@
 // heistctl: the command line of heistd.
-#include <array>
 #include <exception>
 #include <heistctl/commands.hpp>
+#include <heistctl/interrupt.hpp>
 #include <heistctl/token.hpp>
 #include <iostream>
 
@@ -53,6 +53,7 @@ int run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  note_interrupts();
   try {
     const auto options = parse_options(argc, argv);
     if (const auto* const code = std::get_if<int>(&options)) return *code;

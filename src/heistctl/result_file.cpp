@@ -58,7 +58,7 @@ void ResultFile::write(std::string_view piece) {
   write_all(file_.number(), piece, temporary_path_);
 }
 
-void ResultFile::keep() {
+void ResultFile::end() {
   const bool is_kept = fchmod(file_.number(), usual_mode()) == 0 && fsync(file_.number()) == 0 &&
                        rename(temporary_path_.c_str(), path_.c_str()) == 0;
   if (!is_kept) fail_to_save(path_);

@@ -19,8 +19,7 @@ class ResultFile : public Sink {
 
   void begin(std::string_view content_type) override;
   void write(std::string_view piece) override;
-  /// All of the result has come.
-  void keep();
+  void end() override;
 
  private:
   std::string path_;
@@ -33,6 +32,7 @@ class ResultOutput : public Sink {
  public:
   void begin(std::string_view content_type) override;
   void write(std::string_view piece) override;
+  void end() override {}
 
  private:
   bool has_written_ = false;

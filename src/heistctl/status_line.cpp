@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <heistctl/failure.hpp>
+#include <heistctl/interrupt.hpp>
 #include <heistctl/status_line.hpp>
 
 namespace heistctl {
@@ -35,7 +36,10 @@ void StatusLine::clear() noexcept {
 void write_all(int descriptor, std::string_view text, const std::string& where) {
   while (!text.empty()) {
     const auto written = write(descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EINTR) {
+      check_interrupts();
+      continue;
+    }
     if (written < 0) {
       throw Failure(ExitCode::local, "cannot write to " + where + ": " + std::strerror(errno));
     }

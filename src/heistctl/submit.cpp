@@ -47,6 +47,8 @@ Job send_job(Client& client, const Options& options, Upload& upload) {
 
 ExitCode submit(Client& client, const Options& options) {
   Upload upload(options.file);
+  // What cannot be written is known before the job is sent.
+  const auto sink = options.waits ? make_sink(options.output) : nullptr;
   auto job = send_job(client, options, upload);
   if (!options.waits) {
     write_all(STDOUT_FILENO, job.id + '\n');
@@ -54,7 +56,7 @@ ExitCode submit(Client& client, const Options& options) {
   }
   job = follow(client, job.id, STDERR_FILENO, false);
   if (job.state != "done") return ExitCode::job_failed;
-  save_result(client, job.id, options.output);
+  save_result(client, job.id, *sink);
   return ExitCode::done;
 }
 

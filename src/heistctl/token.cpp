@@ -1,11 +1,9 @@
 #include <algorithm>
-#include <cerrno>
+#include <array>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
 #include <heistctl/failure.hpp>
 #include <heistctl/token.hpp>
-#include <iterator>
+#include <heistctl/upload.hpp>
 
 namespace heistctl {
 namespace {
@@ -19,21 +17,18 @@ std::string checked(const std::string& token, const std::string& source) {
                 source + " has no token: it must be one line of letters, digits and signs");
 }
 
-std::string first_file_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  if (!file) {
-    throw Failure(ExitCode::local, "cannot read the token in " + path + ": " +
-                                       std::strerror(errno) + "; --token-file names the file");
-  }
-  if (text.ends_with('\n')) text.pop_back();
-  return text;
+std::string token_in_file(const std::string& path) {
+  Upload file(path);
+  std::array<char, 4096> text{};  // no token is as long
+  std::string token(text.data(), file.read(text.data(), text.size()));
+  if (token.ends_with('\n')) token.pop_back();
+  return token;
 }
 
 }  // namespace
 
 std::string read_token(const std::string& file) {
-  if (!file.empty()) return checked(first_file_line(file), file);
+  if (!file.empty()) return checked(token_in_file(file), file);
   const char* const token = std::getenv("HEIST_TOKEN");
   return token == nullptr ? std::string() : checked(token, "HEIST_TOKEN");
 }

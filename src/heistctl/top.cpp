@@ -42,7 +42,6 @@ ExitCode top(Client& client, const Options& options) {
     write_all(STDOUT_FILENO, view.table());
     return ExitCode::done;
   }
-  const Interrupt interrupt;
   try {
     for (;;) {
       const auto table = view.table();

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <heistctl/failure.hpp>
+#include <heistctl/interrupt.hpp>
 #include <heistctl/status_line.hpp>
 #include <heistctl/upload.hpp>
 
@@ -65,6 +66,7 @@ std::size_t Upload::read(char* to, std::size_t most) {
     const auto count = ::read(file_.number(), to, most);
     if (count >= 0) return static_cast<std::size_t>(count);
     if (errno != EINTR) fail_to_read(name_);
+    check_interrupts();
   }
 }
 

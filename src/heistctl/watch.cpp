@@ -44,13 +44,13 @@ Job follow_to_the_end(Client& client, const std::string& id, int output) {
     const auto job = parse_job(client.ask({.target = target.text()}).body);
     view.show(job);
     if (job.has_ended()) return job;
-    if (Interrupt::happened()) throw Failure(ExitCode::interrupted, "interrupted");
+    check_interrupts();
     target = job_target(id).parameter("wait", "500ms");
   }
 }
 
 std::string outcome_of_abort(Client& client, const std::string& id) {
-  Interrupt::forget();
+  forget_interrupts();
   try {
     return "the job " + id + " is " + abort_job(client, id).state;
   } catch (const Failure& failure) {
@@ -61,7 +61,6 @@ std::string outcome_of_abort(Client& client, const std::string& id) {
 }  // namespace
 
 Job follow(Client& client, const std::string& id, int output, bool aborts) {
-  const Interrupt interrupt;
   try {
     return follow_to_the_end(client, id, output);
   } catch (const Failure& failure) {

@@ -43,6 +43,8 @@ class Jobs(HeistctlTest):
         self.failed(3, "bad_parameter (pattern)", "submit", "search", data=b"x")
         self.failed(3, "not_found", "submit", "nothing", data=b"x")
         self.failed(5, "cannot read /nowhere/file", "submit", "digest", "/nowhere/file")
+        self.failed(5, "/nowhere/result", "submit", "digest", "--output", "/nowhere/result", data=b"x")
+        self.assertEqual(self.done("list").text, "")
 
     def test_result_when_the_job_has_one_then_it_is_written(self):
         data = os.urandom(5 * MIB)

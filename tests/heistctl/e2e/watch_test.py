@@ -63,6 +63,25 @@ class Watch(HeistctlTest):
         self.assertIn(f"heistctl watch {job}", self.interrupted(process))
         self.assertEqual(self.state(job), "delayed")
 
+    def open_file(self, process, number):
+        """The path of a file that a process has open; none has such a number as it begins."""
+        try:
+            return os.readlink(f"/proc/{process.pid}/fd/{number}")
+        except FileNotFoundError:
+            return ""
+
+    def test_submit_when_ctrl_c_is_pressed_then_no_file_is_left(self):
+        words = ("submit", "digest", "--delay", "1h", "--output", self.path("result"))
+        process = self.begin(*words, stdin=subprocess.PIPE)
+        process.stdin.write(b"x")
+        process.stdin.flush()
+        until(lambda: "heistctl-" in self.open_file(process, 4), "heistctl to copy its input")
+        self.assertIn("interrupted", self.interrupted(process))
+        process = self.begin(*words, self.write("upload", b"x"))
+        process.stderr.readline()
+        self.assertIn("interrupted", self.interrupted(process))
+        self.assertEqual(os.listdir(self.folder), ["upload"])
+
     def on_a_terminal(self, *words):
         """A heistctl whose output is a terminal, and the other end of that."""
         ours, its = pty.openpty()
