@@ -84,9 +84,8 @@ void Client::wait_for(RetrySchedule& schedule, const Lost& lost, const Request& 
 /// What was refused has had no effect.
 void Client::wait_for(RetrySchedule& schedule, const Response& busy, const Request& request) {
   const auto pause = schedule.next(RetrySchedule::Clock::now(), busy.retry_after);
-  auto refusal = refused(http_.address(), request, busy);
-  if (!pause) throw refusal;
-  say_once(refusal.what());
+  if (!pause) throw refused(http_.address(), request, busy);
+  say_once(refused(http_.address(), request, busy).what());
   pause_for(*pause);
 }
 

@@ -1,8 +1,10 @@
 // ExitCode and Failure: how heistctl ends, and why.
 #pragma once
 
+#include <cerrno>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace heistctl {
@@ -40,5 +42,10 @@ class Refused : public Failure {
  private:
   std::string reason_;
 };
+
+/// What the system's last error was.
+[[nodiscard]] inline std::string last_error() {
+  return std::error_code(errno, std::generic_category()).message();
+}
 
 }  // namespace heistctl

@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::size_t most_kept = std::size_t{16} * 1024 * 1024;
 /// A body that would be refused is not sent from this size on: the server is asked before.
-constexpr std::uint64_t asks_first = 64 * 1024;
+constexpr std::uint64_t asks_first = std::uint64_t{64} * 1024;
 /// A transfer of so many bytes may take a while.
-constexpr curl_off_t shown_from = 1024 * 1024;
+constexpr curl_off_t shown_from = curl_off_t{1024} * 1024;
 
 /// What the callbacks of one request share. libcurl is C: no exception may pass it.
 struct Exchange {

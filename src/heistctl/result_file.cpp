@@ -1,10 +1,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <heistctl/failure.hpp>
 #include <heistctl/result_file.hpp>
 #include <heistctl/status_line.hpp>
@@ -14,8 +12,7 @@ namespace heistctl {
 namespace {
 
 [[noreturn]] void fail_to_save(const std::string& path) {
-  throw Failure(ExitCode::local, "cannot write the result to " + path + ": " +
-                                     std::strerror(errno) +
+  throw Failure(ExitCode::local, "cannot write the result to " + path + ": " + last_error() +
                                      "; the server still has it ('heistctl result')");
 }
 

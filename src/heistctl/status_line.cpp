@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <heistctl/failure.hpp>
 #include <heistctl/interrupt.hpp>
 #include <heistctl/status_line.hpp>
@@ -41,7 +40,7 @@ void write_all(int descriptor, std::string_view text, const std::string& where) 
       continue;
     }
     if (written < 0) {
-      throw Failure(ExitCode::local, "cannot write to " + where + ": " + std::strerror(errno));
+      throw Failure(ExitCode::local, "cannot write to " + where + ": " + last_error());
     }
     text.remove_prefix(static_cast<std::size_t>(written));
   }

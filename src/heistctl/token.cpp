@@ -29,6 +29,7 @@ std::string token_in_file(const std::string& path) {
 
 std::string read_token(const std::string& file) {
   if (!file.empty()) return checked(token_in_file(file), file);
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread
   const char* const token = std::getenv("HEIST_TOKEN");
   return token == nullptr ? std::string() : checked(token, "HEIST_TOKEN");
 }

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <heistctl/failure.hpp>
 #include <heistctl/interrupt.hpp>
 #include <heistctl/status_line.hpp>
@@ -15,18 +14,18 @@ namespace heistctl {
 namespace {
 
 [[noreturn]] void fail_to_read(const std::string& name) {
-  throw Failure(ExitCode::local, "cannot read " + name + ": " + std::strerror(errno));
+  throw Failure(ExitCode::local, "cannot read " + name + ": " + last_error());
 }
 
 /// In TMPDIR, or /tmp.
 Descriptor unnamed_file() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread
   const char* const folder = std::getenv("TMPDIR");
   std::string path = std::string(folder == nullptr ? "/tmp" : folder) + "/heistctl-XXXXXX";
   Descriptor file(mkostemp(path.data(), O_CLOEXEC));
   if (!file.is_open() || unlink(path.c_str()) != 0) {
     throw Failure(ExitCode::local, "cannot keep a copy of the standard input at " + path + ": " +
-                                       std::strerror(errno) +
-                                       "; TMPDIR names another folder for it");
+                                       last_error() + "; TMPDIR names another folder for it");
   }
   return file;
 }
