@@ -11,15 +11,16 @@ import threading
 
 import heistctl_case
 from heistctl_case import HeistctlTest
-from heistd_server import PATIENCE, until
+from heistd_server import MIB, PATIENCE, until
 
 
 class CuttingProxy:
-    """Hands requests on to a server, and closes each of the first connections instead of the reply."""
+    """Hands requests on to a server, and closes each of the first connections after so many bytes of the reply."""
 
-    def __init__(self, port, cuts):
+    def __init__(self, port, cuts, after=0):
         self.port = port
         self.cuts = cuts
+        self.after = after
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
         threading.Thread(target=self.serve, daemon=True).start()
@@ -45,12 +46,17 @@ class CuttingProxy:
             pass  # the reply has been cut
 
     def hand_back(self, server, client):
-        while data := server.recv(65536):
-            if self.cuts:
-                self.cuts -= 1
-                client.shutdown(socket.SHUT_RDWR)
-                return
-            client.sendall(data)
+        count = 0
+        try:
+            while data := server.recv(65536):
+                count += len(data)
+                if self.cuts and count > self.after:
+                    self.cuts -= 1
+                    client.shutdown(socket.SHUT_RDWR)
+                    return
+                client.sendall(data)
+        except OSError:
+            pass  # the client has gone
 
     def close(self):
         self.listener.shutdown(socket.SHUT_RDWR)
@@ -60,8 +66,8 @@ class CuttingProxy:
 class Connections(HeistctlTest):
     OPTIONS = ("--client", "alice:secret:user-blocking")
 
-    def cut(self, cuts=1):
-        proxy = CuttingProxy(self.server.port, cuts)
+    def cut(self, cuts=1, after=0):
+        proxy = CuttingProxy(self.server.port, cuts, after)
         self.addCleanup(proxy.close)
         return proxy.url
 
@@ -69,6 +75,13 @@ class Connections(HeistctlTest):
         job = self.waiting_job()
         ended = self.done("show", job, server=self.cut())
         self.assertIn("Trying again", ended.errors)
+
+    def test_result_when_it_is_lost_in_the_middle_then_a_file_has_it_from_the_beginning(self):
+        job = self.submitted("compress", data=os.urandom(3 * MIB))
+        self.server.finished(f"/jobs/{job}")
+        self.done("result", job, "-o", self.path("frame"), server=self.cut(2, MIB))
+        self.assertEqual(self.read("frame"), self.server.get(f"/jobs/{job}/result").body)
+        self.failed(4, "in the middle", "result", job, server=self.cut(1, MIB))
 
     def test_request_when_there_shall_be_no_retry_then_a_lost_connection_is_the_end(self):
         self.failed(4, "lost http", "list", "--retry-for", "0s", server=self.cut())
