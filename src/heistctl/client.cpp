@@ -39,27 +39,33 @@ Refused refused(const Address& address, const Request& request, const Response& 
                             std::string(advice_for(refusal.code))};
 }
 
+/// What to do after a request that may have arrived.
+std::string advice_for(const Request& request) {
+  if (!request.is_repeatable()) return ". It may have been done: 'heistctl list' shows the jobs.";
+  if (request.key.empty()) return ". Try again, or give it more time by --retry-for.";
+  return ". The job may have been accepted: sent again with --idempotency-key " + request.key +
+         ", it is one job.";
+}
+
 Failure unreachable(const Address& address, const Lost& lost, const Request& request) {
-  if (!lost.may_have_arrived) {
-    return {ExitCode::unreachable, "cannot reach " + address.text + ": " + lost.why +
-                                       ". Does heistd run there? --server or HEIST_SERVER names "
-                                       "another address."};
+  if (lost.may_have_arrived) {
+    return {ExitCode::unreachable, "lost " + address.text + " during " + request.method + ' ' +
+                                       request.target + ": " + lost.why + advice_for(request)};
   }
-  const bool is_doubtful = !request.is_repeatable();
-  return {ExitCode::unreachable,
-          "lost " + address.text + " during " + request.method + ' ' + request.target + ": " +
-              lost.why +
-              (is_doubtful ? ". It may have been done: 'heistctl list' shows the jobs."
-                           : ". Try again, or give it more time by --retry-for.")};
+  return {ExitCode::unreachable, "cannot reach " + address.text + ": " + lost.why +
+                                     ". Does heistd run there? --server or HEIST_SERVER names "
+                                     "another address."};
 }
 
 }  // namespace
 
 Response Client::ask(const Request& request) {
   RetrySchedule schedule(RetrySchedule::Clock::now(), retry_for_);
+  bool may_have_arrived = false;
   for (;;) {
     auto answer = http_.send(request);
-    if (const auto* const lost = std::get_if<Lost>(&answer)) {
+    if (auto* const lost = std::get_if<Lost>(&answer)) {
+      lost->may_have_arrived = may_have_arrived |= lost->may_have_arrived;
       wait_for(schedule, *lost, request);
       continue;
     }

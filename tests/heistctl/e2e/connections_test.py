@@ -185,6 +185,15 @@ class KeptJobs(HeistctlTest):
         self.assertEqual(proxy.cuts, 0)
         self.assertEqual([line.split("\t")[0] for line in self.done("list").lines], [ended.text.strip()])
 
+    def test_submit_when_it_gives_up_then_the_key_that_it_names_makes_it_one_job(self):
+        proxy = CuttingProxy(self.server.port, 1)
+        self.addCleanup(proxy.close)
+        words = ("submit", "digest", "--delay", "1h")
+        ended = self.failed(4, "may have been accepted", *words, "--retry-for", "0s", data=b"x", server=proxy.url)
+        key = re.search(r"--idempotency-key (\S+),", ended.errors)[1]
+        again = self.done(*words, "--idempotency-key", key, data=b"x").text.strip()
+        self.assertEqual([line.split("\t")[0] for line in self.done("list").lines], [again])
+
     def test_submit_when_the_key_is_given_then_it_is_the_same_job(self):
         words = ("digest", "--idempotency-key", "mine", "--delay", "1h")
         first = self.submitted(*words, data=b"x")
