@@ -40,6 +40,8 @@ class Job {
   std::string signal_name;
   std::optional<heist::TaskPriority> fixed_priority;  ///< its own; empty: the group's
   std::shared_ptr<SignalGroup> group;                 ///< of signal_name, or null
+  /// Its client's when it was posted: it runs no higher, whatever its priority.
+  heist::TaskPriority ceiling = heist::TaskPriority::user_blocking;
   std::shared_ptr<JobProgress> progress;
   Clock::time_point runnable_at;
   Attempts attempts;

@@ -195,6 +195,7 @@ void JobService::post(Client& client, Job& job, const JobRequest& request, Block
   }
   // Requests ask for no more than that, either: this is where it holds whatever they ask for
   // (SEC-1).
+  job.ceiling = client.ceiling;
   const auto run =
       std::make_shared<JobRun>(std::move(start), scheduler_.with_ceiling(client.ceiling));
   job.runnable_at = run->runnable_at();

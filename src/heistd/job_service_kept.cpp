@@ -106,7 +106,8 @@ StartGate JobService::gate_for(Client& client, const Job& job, const Parameters&
                         open(client, id, opening, std::move(place));
                       });
                     }));
-  return {std::move(asked.resolver), std::move(work.promise), std::move(leave.resolver)};
+  return {std::move(asked.resolver), std::move(work.promise), std::move(leave.resolver),
+          job.kind.at_a_time > 0};
 }
 
 void JobService::open(Client& client, const JobId& id, const std::shared_ptr<Opening>& opening,
