@@ -61,9 +61,24 @@ Result<Api::Outcome> Api::store(Upload upload) {
     }
     auto job = service_.submit_kept(kept->client, kept->request, kept->id, kept->bytes,
                                     std::move(kept->ticket));
-    if (!job) return make_reply(job.error());
+    if (!job) return not_begun(kept->client, kept->id, job.error());
     return accepted(kept->client, std::move(*job), wait, std::move(kept->share));
   });
+}
+
+/// The answer for a job that the journal has accepted and this server cannot begin. As it ends, the
+/// next one does it; otherwise the job is refused, once the journal has forgotten it, or a kill of
+/// the server would bring it about all the same.
+Api::Outcome Api::not_begun(Client& client, const JobId& id, const Refusal& refusal) {
+  if (service_.shutting_down()) {
+    return find_stored(id, client, [&client](const StoredJob& stored) -> Outcome {
+      return with_location(summary_reply(202, summary_of(stored, client)), stored.id);
+    });
+  }
+  auto& keeper = *service_.keeper();
+  keeper.abort(id);  // again and again, if the journal cannot have it now
+  return storing(keeper.journal().abort(id),
+                 [refusal](auto) -> Outcome { return make_reply(refusal); });
 }
 
 /// The answer when a key stands for a job already. Only the first request waits for its end without
@@ -135,8 +150,11 @@ Result<Api::Step> Api::store_erasure(const Route& route, Client& client) {
     }));
   }
   if (job->finished()) return Step(storing(journal.purge(job->id), then));
-  return Step(storing(journal.abort(job->id),
-                      [this, job, &client](auto) -> Outcome { return abort_job(*job, client); }));
+  return Step(storing(journal.abort(job->id), [this, job, &client](auto) -> Outcome {
+    // As the server ends, only the journal may know the job by now.
+    if (!service_.find(client, job->id)) return describe_stored(job->id, client);
+    return abort_job(*job, client);
+  }));
 }
 
 }  // namespace heistd

@@ -71,7 +71,8 @@ class Job {
   [[nodiscard]] bool finished() const noexcept { return end_.has_value(); }
 
   /// Of a finished job; times are its last attempt's. `abort_reason` says who aborted it, in a text
-  /// that is always there.
+  /// that is always there. What is left to the next server has not ended: its state is what it is
+  /// at.
   struct End {
     JobState state;
     JobTimes times;

@@ -1,4 +1,5 @@
 // What JobService does when a journal keeps the jobs.
+#include <algorithm>
 #include <boost/asio/bind_executor.hpp>
 #include <heist/asio/async_wait.hpp>
 #include <heistd/job_service.hpp>
@@ -13,9 +14,11 @@ namespace asio = boost::asio;
 Result<std::shared_ptr<Job>> JobService::submit_kept(Client& client, const JobRequest& request,
                                                      const JobId& id, std::size_t bytes,
                                                      Budget::Ticket ticket) {
-  auto begun = begin(client, request, id, bytes, {}, std::move(ticket));
-  if (!begun) keeper_->abort(id);
-  return begun;
+  try {
+    return begin(client, request, id, bytes, {}, std::move(ticket));
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
+  }
 }
 
 namespace {
@@ -67,12 +70,12 @@ std::optional<Refusal> JobService::check_room(Client& client, const JobRequest& 
   return reserve(request, bytes, *ticket);
 }
 
-void JobService::requeue(Client& client, const Kind& kind, const JobId& id) {
-  if (const auto dead = client.jobs.find(id)) client.jobs.drop(*dead);
-  keeper_->reread(id, [this, &client, &kind](const std::optional<StoredJob>& stored) {
-    const bool waits = stored && stored->state == StoredState::queued;
-    if (waits && !shutting_down_) restore(client, request_of(*stored, kind), *stored);
-  });
+void JobService::requeue(Client& client, const Kind& kind, const StoredJob& stored) {
+  if (const auto known = client.jobs.find(stored.id)) {
+    if (!known->finished()) return;  // it has died again, and is about to hear of that
+    client.jobs.drop(*known);
+  }
+  if (!shutting_down_) restore(client, request_of(stored, kind), stored);
 }
 
 /// What it takes to let a job pass its gate.
@@ -215,14 +218,42 @@ void JobService::try_again(Client& client, Job& job, const StoredJob& stored) {
   }
 }
 
-/// At the server's end the journal keeps the job for the next start.
-void JobService::tell_abort(const Job& job) {
-  if (keeper_ == nullptr) return;
-  if (!shutting_down_) {
-    keeper_->abort(job.id);
-  } else if (job.unfinished->begun) {
-    keeper_->release(job.id, job.attempts.latest);
+/// Of a job whose run has ended before the journal had counted its start, or the server heard of
+/// that. When the server ends meanwhile, the next one does it.
+void JobService::start_later(Client& client, const Job& job) {
+  if (shutting_down_) return;
+  keeper_->reread(job.id, [this, &client, id = job.id](const std::optional<StoredJob>& stored) {
+    const auto waits = client.jobs.find(id);
+    if (waits && !waits->finished()) start_anew(client, *waits, stored);
+  });
+}
+
+/// There was no memory for the start, unless the job was aborted in the journal.
+void JobService::start_anew(Client& client, Job& job, const std::optional<StoredJob>& stored) {
+  if (stored && stored->state == StoredState::queued) {
+    auto later = *stored;
+    later.delay = std::max(later.delay, backoff_(1));
+    try_again(client, job, later);
+  } else if (stored && stored->state == StoredState::running) {
+    job.attempts.latest = stored->attempt;
+    const auto why = out_of_memory();
+    tell_retry(client, job, JobFailure(why.code, why.message), {});
+  } else {
+    finish_aborted(client, job, job_deleted);
   }
+}
+
+/// At the server's end the journal keeps the job for the next start: it has not ended, and only the
+/// journal knows of it from here on.
+void JobService::put_off(Client& client, Job& job) {
+  job.unfinished->controller.abort();
+  if (job.unfinished->begun) {
+    keeper_->release(job.id, job.attempts.latest);
+    ++job.attempts.forgiven;
+  }
+  const bool is_early = Clock::now() < job.runnable_at;
+  finish(client, job, {is_early ? JobState::delayed : JobState::queued, {}});
+  client.jobs.drop(job);
 }
 
 }  // namespace heistd
