@@ -115,6 +115,7 @@ class Api {
   Outcome not_begun(Client& client, const JobId& id, const Refusal& refusal);
   Outcome repeated(const JobJournal::Submitted& submitted, Client& client, Patience wait,
                    Quota::Share share);
+  Storing repeated_of_journal(const JobId& id, Client& client);
   Result<Step> store_change(const Route& route, const Target& target, Client& client);
   Result<Step> store_erasure(const Route& route, Client& client);
   Result<Step> list(const Target& target, Client& client);

@@ -91,13 +91,24 @@ Api::Outcome Api::repeated(const Submitted& submitted, Client& client, Patience 
                        "Idempotency-Key"});
   }
   auto job = service_.find(client, submitted.id);
-  if (!job) {
-    return make_reply({409, "result_gone",
-                       "job " + submitted.id + " has finished, and its result is not kept any more",
-                       "Idempotency-Key"});
-  }
+  if (!job) return repeated_of_journal(submitted.id, client);
   if (!wait.most && !job->finished()) wait = {};
   return accepted(client, std::move(job), wait, std::move(share));
+}
+
+/// The same when only the journal has the job: it has finished, or is to be done by a later server,
+/// as this one did not know its client when it started.
+Storing Api::repeated_of_journal(const JobId& id, Client& client) {
+  return storing(
+      service_.keeper()->journal().find(id),
+      [id, &client](const std::optional<StoredJob>& stored) -> Outcome {
+        if (stored && !is_end(stored->state)) {
+          return with_location(summary_reply(202, summary_of(*stored, client)), id);
+        }
+        return make_reply({409, "result_gone",
+                           "job " + id + " has finished, and its result is not kept any more",
+                           "Idempotency-Key"});
+      });
 }
 
 std::optional<Refusal> Api::note_key(const RequestHead& head, Upload& upload) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <heist/task_signal.hpp>
 #include <heistd/job_counts.hpp>
@@ -54,6 +55,7 @@ class Job {
     std::optional<SignalGroup::Jobs::iterator> place_in_group;
     JobCounts::Place place_in_counts;
     bool counted = false;
+    std::uint64_t run = 0;  ///< the number of the latest run on agents: earlier ones are over
     bool begun = false;  ///< the latest attempt: the journal has counted it, and not heard its end
     std::unique_ptr<const JobFailure> last_failure;  ///< of an earlier attempt, or null
     std::shared_ptr<void> suspect_place;  ///< of a StartQueue, until the attempt has ended

@@ -144,14 +144,14 @@ class JobService {
             Budget::Ticket ticket);
   struct Opening;
   StartGate gate_for(Client& client, const Job& job, const Parameters& parameters);
-  void open(Client& client, const JobId& id, const std::shared_ptr<Opening>& opening,
-            StartQueue::Place place);
+  static std::shared_ptr<Job> waiting_for(Client& client, const Opening& opening);
+  void open(Client& client, const std::shared_ptr<Opening>& opening, StartQueue::Place place);
   void begin_attempt(Job& job, OpenedJob opened, Opening& opening, StartQueue::Place place);
   static bool is_last(const Job& job, const JobEnd& end);
   void tell_end(Client& client, const Job& job, JobEnd end);
   void tell_retry(Client& client, const Job& job, const JobFailure& why, const JobTimes& times);
   void try_again(Client& client, Job& job, const StoredJob& stored);
-  void start_later(Client& client, const Job& job);
+  void start_later(Client& client, Job& job);
   void start_anew(Client& client, Job& job, const std::optional<StoredJob>& stored);
   void put_off(Client& client, Job& job);
   void abort_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);

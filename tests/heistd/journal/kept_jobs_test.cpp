@@ -219,6 +219,18 @@ TEST_F(KeptJobs, post_when_the_key_is_known_then_no_other_job_comes_of_it) {
   EXPECT_EQ(anonymous.jobs.unfinished().size(), 1U);
 }
 
+// Rule: JRN-4
+TEST_F(KeptJobs, post_when_only_the_journal_has_the_key_s_job_then_that_is_not_said_to_have_ended) {
+  key = "key";
+  const auto id = post_kept("/jobs/digest?delay=1000");
+  anonymous.jobs.forget(*anonymous.jobs.find(id));
+  const auto repeated = ask("POST", "/jobs/digest?delay=1000", "bytes");
+  EXPECT_EQ(repeated.status, 202U);
+  EXPECT_EQ(repeated.json()["id"], id);
+  EXPECT_EQ(ask("DELETE", "/jobs/" + id).json()["state"], "aborted");
+  EXPECT_NE(post_kept("/jobs/digest?delay=1000"), id);
+}
+
 // Rule: JRN-1
 TEST_F(KeptJobs, put_priority_when_the_journal_has_it_then_it_is_answered_and_comes_back) {
   const auto id = post_kept("/jobs/digest?priority=background");

@@ -92,7 +92,8 @@ class KeptJobsWithoutMemory : public KeptJobs {
       EXPECT_NE(state_of(id), "aborted") << successes;
       loop.advance(std::chrono::seconds(10));
     }
-    while (!is_end(stored(id).state)) {  // what the journal could not be asked for is asked later
+    while (!HasFailure() &&
+           !is_end(stored(id).state)) {  // what the journal could not be asked for is asked later
       network.restart();
       network.run_one();
       loop.advance(std::chrono::seconds(10));
