@@ -105,15 +105,19 @@ Result<Api::Step> Api::show_job(const Route& route, const Target& target, Client
   auto job = service_.find(client, route.name);
   if (!job) {
     if (service_.keeper() == nullptr) return no_such_job();
-    return Step(find_stored(route.name, client, [&client](const StoredJob& stored) {
-      return Outcome(summary_reply(200, summary_of(stored, client)));
-    }));
+    return Step(describe_stored(route.name, client));
   }
   if (job->finished() || !patience.any()) return Step(job_reply(200, *job));
   auto share = client.take_wait();
   if (!share) return share.error();
   return Step(
       Waiting{&client, std::move(job), std::move(*share), patience, Waiting::For::description});
+}
+
+Storing Api::describe_stored(const JobId& id, Client& client) {
+  return find_stored(id, client, [&client](const StoredJob& stored) -> Outcome {
+    return summary_reply(200, summary_of(stored, client));
+  });
 }
 
 Api::Handled Api::handle_plain(const Route& route, Client& client) {
@@ -209,7 +213,9 @@ Reply Api::waited(const Job& job) const {
     return with_location(undone_reply(job, end.failure ? 422 : 503), job.id);
   }
   if (end.state == JobState::aborted) {
-    return with_location(undone_reply(job, service_.shutting_down() ? 503 : 409), job.id);
+    // With a journal the next server goes on with jobs, so that somebody has asked for the abort.
+    const bool by_end = service_.shutting_down() && service_.keeper() == nullptr;
+    return with_location(undone_reply(job, by_end ? 503 : 409), job.id);
   }
   const auto* const bytes = std::get_if<BytesResult>(end.result.get());
   if (bytes == nullptr) return with_location(job_reply(200, job), job.id);
@@ -222,7 +228,8 @@ Reply Api::waited(const Job& job) const {
 Reply Api::waited(const Waiting& waiting) const {
   const auto& job = *waiting.job;
   if (waiting.reply == Waiting::For::description) return job_reply(200, job);
-  return job.finished() ? waited(job) : with_location(job_reply(202, job), job.id);
+  return is_end(job.state()) && job.finished() ? waited(job)
+                                               : with_location(job_reply(202, job), job.id);
 }
 
 /// Whoever waits for a while only has the job go on without it.

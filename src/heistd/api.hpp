@@ -112,8 +112,10 @@ class Api {
                           Quota::Share share);
   Result<Step> show_job(const Route& route, const Target& target, Client& client);
   [[nodiscard]] std::optional<Refusal> note_key(const RequestHead& head, Upload& upload) const;
+  Outcome not_begun(Client& client, const JobId& id, const Refusal& refusal);
   Outcome repeated(const JobJournal::Submitted& submitted, Client& client, Patience wait,
                    Quota::Share share);
+  Storing repeated_of_journal(const JobId& id, Client& client);
   Result<Step> store_change(const Route& route, const Target& target, Client& client);
   Result<Step> store_erasure(const Route& route, Client& client);
   Result<Step> list(const Target& target, Client& client);
@@ -121,6 +123,7 @@ class Api {
                                  std::optional<AcceptanceOrder> last) const;
   template <class Then>
   Storing find_stored(const JobId& id, Client& client, Then then);
+  Storing describe_stored(const JobId& id, Client& client);
   Outcome erase_stored(const StoredJob& job, const Route& route, Client& client);
   Result<Step> put_job(const Route& route, const Target& target, Client& client);
   Handled set_priority(Job& job, heist::TaskPriority priority, Client& client);

@@ -90,10 +90,10 @@ Api::Outcome Api::requeue_stored(const StoredJob& job, Client& client) {
   return storing(service_.keeper()->journal().requeue(job.id),
                  [this, job, kind, &client](Effect effect) -> Outcome {
                    if (effect == Effect::late) return make_reply(not_dead(JobState::queued));
-                   service_.requeue(client, *kind, job.id);
                    auto queued = job;
                    queued.state = StoredState::queued;
                    queued.forgiven = job.attempt;
+                   service_.requeue(client, *kind, queued);
                    return with_location(summary_reply(202, summary_of(queued, client)), job.id);
                  });
 }

@@ -48,7 +48,11 @@ Result<Api::Step> Api::put_job(const Route& route, const Target& target, Client&
 /// It may have ended since it was asked for.
 Api::Handled Api::set_priority(Job& job, heist::TaskPriority priority, Client& client) {
   if (auto refusal = check_priority_of(job)) return std::move(*refusal);
-  service_.set_priority(client, job, priority);
+  if (job.finished()) {  // the next server goes on with it
+    job.fixed_priority = priority;
+  } else {
+    service_.set_priority(client, job, priority);
+  }
   return job_reply(200, job);
 }
 

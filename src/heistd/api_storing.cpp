@@ -61,9 +61,24 @@ Result<Api::Outcome> Api::store(Upload upload) {
     }
     auto job = service_.submit_kept(kept->client, kept->request, kept->id, kept->bytes,
                                     std::move(kept->ticket));
-    if (!job) return make_reply(job.error());
+    if (!job) return not_begun(kept->client, kept->id, job.error());
     return accepted(kept->client, std::move(*job), wait, std::move(kept->share));
   });
+}
+
+/// The answer for a job that the journal has accepted and this server cannot begin. As it ends, the
+/// next one does it; otherwise the job is refused, once the journal has forgotten it, or a kill of
+/// the server would bring it about all the same.
+Api::Outcome Api::not_begun(Client& client, const JobId& id, const Refusal& refusal) {
+  if (service_.shutting_down()) {
+    return find_stored(id, client, [&client](const StoredJob& stored) -> Outcome {
+      return with_location(summary_reply(202, summary_of(stored, client)), stored.id);
+    });
+  }
+  auto& keeper = *service_.keeper();
+  keeper.abort(id);  // again and again, if the journal cannot have it now
+  return storing(keeper.journal().abort(id),
+                 [refusal](auto) -> Outcome { return make_reply(refusal); });
 }
 
 /// The answer when a key stands for a job already. Only the first request waits for its end without
@@ -76,13 +91,24 @@ Api::Outcome Api::repeated(const Submitted& submitted, Client& client, Patience 
                        "Idempotency-Key"});
   }
   auto job = service_.find(client, submitted.id);
-  if (!job) {
-    return make_reply({409, "result_gone",
-                       "job " + submitted.id + " has finished, and its result is not kept any more",
-                       "Idempotency-Key"});
-  }
+  if (!job) return repeated_of_journal(submitted.id, client);
   if (!wait.most && !job->finished()) wait = {};
   return accepted(client, std::move(job), wait, std::move(share));
+}
+
+/// The same when only the journal has the job: it has finished, or is to be done by a later server,
+/// as this one did not know its client when it started.
+Storing Api::repeated_of_journal(const JobId& id, Client& client) {
+  return storing(
+      service_.keeper()->journal().find(id),
+      [id, &client](const std::optional<StoredJob>& stored) -> Outcome {
+        if (stored && !is_end(stored->state)) {
+          return with_location(summary_reply(202, summary_of(*stored, client)), id);
+        }
+        return make_reply({409, "result_gone",
+                           "job " + id + " has finished, and its result is not kept any more",
+                           "Idempotency-Key"});
+      });
 }
 
 std::optional<Refusal> Api::note_key(const RequestHead& head, Upload& upload) const {
@@ -135,8 +161,11 @@ Result<Api::Step> Api::store_erasure(const Route& route, Client& client) {
     }));
   }
   if (job->finished()) return Step(storing(journal.purge(job->id), then));
-  return Step(storing(journal.abort(job->id),
-                      [this, job, &client](auto) -> Outcome { return abort_job(*job, client); }));
+  return Step(storing(journal.abort(job->id), [this, job, &client](auto) -> Outcome {
+    // As the server ends, only the journal may know the job by now.
+    if (!service_.find(client, job->id)) return describe_stored(job->id, client);
+    return abort_job(*job, client);
+  }));
 }
 
 }  // namespace heistd

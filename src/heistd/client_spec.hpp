@@ -22,9 +22,9 @@ struct ClientSpec {
 /// Some clients, or what is wrong with them.
 using ClientSpecs = std::variant<std::vector<ClientSpec>, std::string>;
 
-/// Those of the list with those of the file: one to a line, besides empty lines and comments behind
-/// a '#'. A client may be there several times, each with a token of its own, so that a new token
-/// can be brought in before the old one goes. Without a path they are those of the list.
+/// Those of the list with those of the file: one to a line, besides empty lines and those that
+/// begin with a '#'. A client may be there several times, each with a token of its own, so that a
+/// new token can be brought in before the old one goes. Without a path they are those of the list.
 ///
 /// Blocks: until the file has been read.
 [[nodiscard]] ClientSpecs read_clients(std::vector<ClientSpec> list, const std::string& path);

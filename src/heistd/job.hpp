@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <heist/task_signal.hpp>
 #include <heistd/job_counts.hpp>
@@ -40,6 +41,8 @@ class Job {
   std::string signal_name;
   std::optional<heist::TaskPriority> fixed_priority;  ///< its own; empty: the group's
   std::shared_ptr<SignalGroup> group;                 ///< of signal_name, or null
+  /// Its client's when it was posted: it runs no higher, whatever its priority.
+  heist::TaskPriority ceiling = heist::TaskPriority::user_blocking;
   std::shared_ptr<JobProgress> progress;
   Clock::time_point runnable_at;
   Attempts attempts;
@@ -52,6 +55,7 @@ class Job {
     std::optional<SignalGroup::Jobs::iterator> place_in_group;
     JobCounts::Place place_in_counts;
     bool counted = false;
+    std::uint64_t run = 0;  ///< the number of the latest run on agents: earlier ones are over
     bool begun = false;  ///< the latest attempt: the journal has counted it, and not heard its end
     std::unique_ptr<const JobFailure> last_failure;  ///< of an earlier attempt, or null
     std::shared_ptr<void> suspect_place;  ///< of a StartQueue, until the attempt has ended
@@ -69,7 +73,8 @@ class Job {
   [[nodiscard]] bool finished() const noexcept { return end_.has_value(); }
 
   /// Of a finished job; times are its last attempt's. `abort_reason` says who aborted it, in a text
-  /// that is always there.
+  /// that is always there. What is left to the next server has not ended: its state is what it is
+  /// at.
   struct End {
     JobState state;
     JobTimes times;

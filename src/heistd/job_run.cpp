@@ -59,7 +59,7 @@ heist::Promise<JobEnd> JobRun::run() {
     while (!given_up()) {
       if (auto outcome = next_chunk()) co_return end(std::move(*outcome));
       if (const auto pending = start_.work->pending()) {
-        if (start_.gate) start_.gate->leave.resolve();
+        if (start_.gate && !start_.gate->stays) start_.gate->leave.resolve();
         const auto start = Clock::now();
         co_await *pending;
         times_.add_wait(Clock::now() - start);

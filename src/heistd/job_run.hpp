@@ -61,8 +61,9 @@ struct StartGate {
   heist::Resolver<void> ask;  ///< by the agent
   /// Null when the job is not to run any more.
   heist::Promise<std::unique_ptr<JobWork>> work;
-  /// Settled when it has run, or waits for something of its own.
+  /// Settled when it has run, or waits for something of its own unless it `stays`.
   heist::Resolver<void> leave;
+  bool stays = false;
 };
 
 /// Lets a job pass its gate. When it goes without having done so, the job is not to run any more.

@@ -195,6 +195,7 @@ void JobService::post(Client& client, Job& job, const JobRequest& request, Block
   }
   // Requests ask for no more than that, either: this is where it holds whatever they ask for
   // (SEC-1).
+  job.ceiling = client.ceiling;
   const auto run =
       std::make_shared<JobRun>(std::move(start), scheduler_.with_ceiling(client.ceiling));
   job.runnable_at = run->runnable_at();
@@ -221,7 +222,7 @@ std::shared_ptr<Job> JobService::find(Client& client, const JobId& id) {
 void JobService::abort(Client& client, Job& job, std::string_view reason) {
   if (job.finished()) return;
   job.unfinished->controller.abort();
-  tell_abort(job);
+  if (keeper_ != nullptr) keeper_->abort(job.id);
   finish_aborted(client, job, reason);
 }
 
@@ -295,7 +296,11 @@ std::size_t JobService::abort_some(const ClientTable& clients, std::string_view 
     const auto& jobs = client->jobs.unfinished();
     for (; aborted < jobs_at_a_time && !jobs.empty(); ++aborted) {
       const auto job = jobs.front();
-      abort(*client, *job, reason);
+      if (keeper_ != nullptr) {
+        put_off(*client, *job);
+      } else {
+        abort(*client, *job, reason);
+      }
     }
   }
   return aborted;
@@ -312,6 +317,7 @@ void JobService::on_end(Client& client, const JobId& id, const std::exception_pt
   if (!job) return;
   if (job->group) follow_next_batch(client, job->group);
   if (job->finished()) return;
+  if (keeper_ != nullptr && !job->unfinished->begun) return start_later(client, *job);
   if (error && shutting_down_) return;
   if (error) end.outcome = OutOfMemory();
   if (job->unfinished->begun && !std::holds_alternative<std::monostate>(end.outcome)) {
@@ -341,7 +347,7 @@ void JobService::finish_aborted(Client& client, Job& job, std::string_view reaso
 }
 
 void JobService::finish(Client& client, Job& job, Job::End end) {
-  if (end.state != JobState::aborted) ++finished_;
+  if (is_end(end.state) && end.state != JobState::aborted) ++finished_;
   leave(client, job);
   client.jobs.finish(job, std::move(end));
 }

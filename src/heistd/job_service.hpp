@@ -49,7 +49,8 @@ class JobService {
   [[nodiscard]] std::optional<Refusal> reserve(const JobRequest& request, std::size_t bytes,
                                                Budget::Ticket& ticket) const;
 
-  /// Posts a job that the journal has, as submit() does.   Precondition: there is a keeper.
+  /// Posts a job that the journal has, as submit() does. When it is refused, the journal still has
+  /// it.   Precondition: there is a keeper.
   [[nodiscard]] Result<std::shared_ptr<Job>> submit_kept(Client& client, const JobRequest& request,
                                                          const JobId& id, std::size_t bytes,
                                                          Budget::Ticket ticket);
@@ -65,10 +66,10 @@ class JobService {
   /// Errors: 503 "queue_full", "too_many_signals", "shutting_down".
   [[nodiscard]] std::optional<Refusal> check_room(Client& client, const JobRequest& request,
                                                   std::size_t bytes) const;
-  /// Goes on with a dead job that the journal has queued again; it is there soon.
+  /// Goes on with a dead job that the journal has queued again, unless the server ends.
   ///
   /// Errors: std::bad_alloc; then the next server does it.
-  void requeue(Client& client, const Kind& kind, const JobId& id);
+  void requeue(Client& client, const Kind& kind, const StoredJob& stored);
 
   /// Has an agent check the parameters, at the client's own ceiling. The promise is resolved once
   /// the verdict stands among those of the client; when there was no memory to find out, without.
@@ -116,8 +117,8 @@ class JobService {
   void start_shutdown() noexcept { shutting_down_ = true; }
   [[nodiscard]] bool shutting_down() const noexcept { return shutting_down_; }
 
-  /// Aborts a batch of jobs, of any clients; says how many, which is none when all have ended.
-  /// `reason` is a text that is always there.
+  /// Aborts a batch of jobs, of any clients; says how many, which is none when all have ended. With
+  /// a journal they go on in the next server. `reason` is a text that is always there.
   std::size_t abort_some(const ClientTable& clients, std::string_view reason);
 
   /// Whether there are jobs that run, or could. They may wait for something else than an agent, so
@@ -143,14 +144,16 @@ class JobService {
             Budget::Ticket ticket);
   struct Opening;
   StartGate gate_for(Client& client, const Job& job, const Parameters& parameters);
-  void open(Client& client, const JobId& id, const std::shared_ptr<Opening>& opening,
-            StartQueue::Place place);
+  static std::shared_ptr<Job> waiting_for(Client& client, const Opening& opening);
+  void open(Client& client, const std::shared_ptr<Opening>& opening, StartQueue::Place place);
   void begin_attempt(Job& job, OpenedJob opened, Opening& opening, StartQueue::Place place);
   static bool is_last(const Job& job, const JobEnd& end);
   void tell_end(Client& client, const Job& job, JobEnd end);
   void tell_retry(Client& client, const Job& job, const JobFailure& why, const JobTimes& times);
   void try_again(Client& client, Job& job, const StoredJob& stored);
-  void tell_abort(const Job& job);
+  void start_later(Client& client, Job& job);
+  void start_anew(Client& client, Job& job, const std::optional<StoredJob>& stored);
+  void put_off(Client& client, Job& job);
   void abort_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);
   void follow_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);
   template <class Step>

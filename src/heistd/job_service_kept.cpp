@@ -1,4 +1,5 @@
 // What JobService does when a journal keeps the jobs.
+#include <algorithm>
 #include <boost/asio/bind_executor.hpp>
 #include <heist/asio/async_wait.hpp>
 #include <heistd/job_service.hpp>
@@ -13,9 +14,11 @@ namespace asio = boost::asio;
 Result<std::shared_ptr<Job>> JobService::submit_kept(Client& client, const JobRequest& request,
                                                      const JobId& id, std::size_t bytes,
                                                      Budget::Ticket ticket) {
-  auto begun = begin(client, request, id, bytes, {}, std::move(ticket));
-  if (!begun) keeper_->abort(id);
-  return begun;
+  try {
+    return begin(client, request, id, bytes, {}, std::move(ticket));
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
+  }
 }
 
 namespace {
@@ -67,19 +70,24 @@ std::optional<Refusal> JobService::check_room(Client& client, const JobRequest& 
   return reserve(request, bytes, *ticket);
 }
 
-void JobService::requeue(Client& client, const Kind& kind, const JobId& id) {
-  if (const auto dead = client.jobs.find(id)) client.jobs.drop(*dead);
-  keeper_->reread(id, [this, &client, &kind](const std::optional<StoredJob>& stored) {
-    const bool waits = stored && stored->state == StoredState::queued;
-    if (waits && !shutting_down_) restore(client, request_of(*stored, kind), *stored);
-  });
+void JobService::requeue(Client& client, const Kind& kind, const StoredJob& stored) {
+  if (const auto known = client.jobs.find(stored.id)) {
+    if (!known->finished()) return;  // it has died again, and is about to hear of that
+    client.jobs.drop(*known);
+  }
+  if (!shutting_down_) restore(client, request_of(stored, kind), stored);
 }
 
 /// What it takes to let a job pass its gate.
 struct JobService::Opening {
-  Opening(Parameters its_parameters, heist::Resolver<std::unique_ptr<JobWork>> work)
-      : parameters(std::move(its_parameters)), opener(std::move(work)) {}
+  Opening(const Job& job, Parameters its_parameters, heist::Resolver<std::unique_ptr<JobWork>> work)
+      : id(job.id),
+        run(job.unfinished->run),
+        parameters(std::move(its_parameters)),
+        opener(std::move(work)) {}
 
+  const JobId id;
+  const std::uint64_t run;
   Parameters parameters;
   GateOpener opener;
   /// Given back when the agent says so, and at the latest when nobody has this any more.
@@ -91,39 +99,46 @@ StartGate JobService::gate_for(Client& client, const Job& job, const Parameters&
   auto asked = heist::Promise<void>::with_resolver();
   auto work = heist::Promise<std::unique_ptr<JobWork>>::with_resolver();
   auto leave = heist::Promise<void>::with_resolver();
-  const auto opening = std::make_shared<Opening>(parameters, std::move(work.resolver));
+  const auto opening = std::make_shared<Opening>(job, parameters, std::move(work.resolver));
   heist::async_wait(
       leave.promise,
       asio::bind_executor(network_, [place = opening->place](const std::exception_ptr& /*none*/) {
         place->reset();
       }));
-  heist::async_wait(asked.promise,
-                    asio::bind_executor(network_, [this, &client, id = job.id,
-                                                   opening](const std::exception_ptr& dropped) {
-                      const auto asking = dropped ? nullptr : client.jobs.find(id);
-                      if (!asking || asking->finished()) return;
-                      starts_.ask(asking, [this, &client, id, opening](StartQueue::Place place) {
-                        open(client, id, opening, std::move(place));
-                      });
-                    }));
-  return {std::move(asked.resolver), std::move(work.promise), std::move(leave.resolver)};
+  heist::async_wait(
+      asked.promise,
+      asio::bind_executor(network_, [this, &client, opening](const std::exception_ptr& dropped) {
+        const auto asking = dropped ? nullptr : waiting_for(client, *opening);
+        if (!asking) return;
+        starts_.ask(asking, [this, &client, opening](StartQueue::Place place) {
+          open(client, opening, std::move(place));
+        });
+      }));
+  return {std::move(asked.resolver), std::move(work.promise), std::move(leave.resolver),
+          job.kind.at_a_time > 0};
 }
 
-void JobService::open(Client& client, const JobId& id, const std::shared_ptr<Opening>& opening,
+/// Null when the job has ended, or the run that asked is over as it had no memory.
+std::shared_ptr<Job> JobService::waiting_for(Client& client, const Opening& opening) {
+  auto job = client.jobs.find(opening.id);
+  const bool waits = job && !job->finished() && job->unfinished->run == opening.run;
+  return waits ? std::move(job) : nullptr;
+}
+
+void JobService::open(Client& client, const std::shared_ptr<Opening>& opening,
                       StartQueue::Place place) {
-  const auto asking = client.jobs.find(id);
-  if (!asking || asking->finished()) return;
-  keeper_->open(id, asking->bytes,
-                [this, &client, id, opening,
-                 place = std::move(place)](std::optional<OpenedJob> opened) mutable {
-                  const auto job = client.jobs.find(id);
-                  if (!job || job->finished()) {
-                    // It was aborted meanwhile, which the journal knows; or the server ends.
-                    if (opened && shutting_down_) keeper_->release(id, opened->attempt);
-                    opened.reset();
-                  }
-                  if (opened) begin_attempt(*job, std::move(*opened), *opening, std::move(place));
-                });
+  const auto asking = waiting_for(client, *opening);
+  if (!asking) return;
+  keeper_->open(
+      opening->id, asking->bytes,
+      [this, &client, opening, place = std::move(place)](std::optional<OpenedJob> opened) mutable {
+        if (!opened) return;
+        if (const auto job = waiting_for(client, *opening)) {
+          begin_attempt(*job, std::move(*opened), *opening, std::move(place));
+        } else {  // when it was aborted, the journal knows that, and this comes late
+          keeper_->release(opening->id, opened->attempt);
+        }
+      });
 }
 
 void JobService::begin_attempt(Job& job, OpenedJob opened, Opening& opening,
@@ -201,6 +216,7 @@ void JobService::try_again(Client& client, Job& job, const StoredJob& stored) {
   const heist::TaskController fresh(job.priority());
   mine.controller.abort();
   mine.controller = fresh;
+  ++mine.run;
   count_out(job);
   job.progress->wait_again();
   job.runnable_at = Clock::now() + request.delay;
@@ -214,14 +230,43 @@ void JobService::try_again(Client& client, Job& job, const StoredJob& stored) {
   }
 }
 
-/// At the server's end the journal keeps the job for the next start.
-void JobService::tell_abort(const Job& job) {
-  if (keeper_ == nullptr) return;
-  if (!shutting_down_) {
-    keeper_->abort(job.id);
-  } else if (job.unfinished->begun) {
-    keeper_->release(job.id, job.attempts.latest);
+/// Of a job whose run has ended before the journal had counted its start, or the server heard of
+/// that. When the server ends meanwhile, the next one does it.
+void JobService::start_later(Client& client, Job& job) {
+  ++job.unfinished->run;
+  if (shutting_down_) return;
+  keeper_->reread(job.id, [this, &client, id = job.id](const std::optional<StoredJob>& stored) {
+    const auto waits = client.jobs.find(id);
+    if (waits && !waits->finished()) start_anew(client, *waits, stored);
+  });
+}
+
+/// There was no memory for the start, unless the job was aborted in the journal.
+void JobService::start_anew(Client& client, Job& job, const std::optional<StoredJob>& stored) {
+  if (stored && stored->state == StoredState::queued) {
+    auto later = *stored;
+    later.delay = std::max(later.delay, backoff_(1));
+    try_again(client, job, later);
+  } else if (stored && stored->state == StoredState::running) {
+    job.attempts.latest = stored->attempt;
+    const auto why = out_of_memory();
+    tell_retry(client, job, JobFailure(why.code, why.message), {});
+  } else {
+    finish_aborted(client, job, job_deleted);
   }
+}
+
+/// At the server's end the journal keeps the job for the next start: it has not ended, and only the
+/// journal knows of it from here on.
+void JobService::put_off(Client& client, Job& job) {
+  job.unfinished->controller.abort();
+  if (job.unfinished->begun) {
+    keeper_->release(job.id, job.attempts.latest);
+    ++job.attempts.forgiven;
+  }
+  const bool is_early = Clock::now() < job.runnable_at;
+  finish(client, job, {is_early ? JobState::delayed : JobState::queued, {}});
+  client.jobs.drop(job);
 }
 
 }  // namespace heistd

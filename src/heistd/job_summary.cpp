@@ -15,7 +15,7 @@ std::optional<StoredError> error_of(const Job::End& end) {
 }
 
 std::optional<StoredError> error_of(const Job& job) {
-  if (job.finished()) return error_of(job.end());
+  if (job.finished()) return is_end(job.state()) ? error_of(job.end()) : std::nullopt;
   if (!job.unfinished->last_failure) return std::nullopt;
   return error_of(*job.unfinished->last_failure);
 }

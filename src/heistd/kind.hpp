@@ -19,6 +19,9 @@ struct Kind {
   std::vector<Parameter> parameters;
   /// Besides these: any texts, whose names are letters, digits and '_'.
   bool takes_any_parameter = false;
+  /// So many of its jobs can do something at a time, and further ones would only wait. Zero: any
+  /// number.
+  std::size_t at_a_time = 0;
 
   /// What a job keeps between two of its chunks, beyond the size of its body (whose blocks make
   /// room for the result as they go).

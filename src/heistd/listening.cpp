@@ -1,4 +1,5 @@
 #include <netinet/tcp.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <boost/asio/ip/address.hpp>
@@ -39,14 +40,22 @@ void set_up(StreamAcceptor& acceptor) {
 }
 
 /// Whether a socket is there that nobody listens at any more. A file of another kind refuses
-/// connections, too.
+/// connections, too. A server that stands still, with no room for a connection, listens.
 bool is_left_behind(asio::io_context& io, const Local::endpoint& endpoint) {
   std::error_code none;
   if (!std::filesystem::is_socket(endpoint.path(), none)) return false;
-  Local::socket socket(io);
+  Local::socket socket(io, endpoint.protocol());
+  socket.native_non_blocking(true);
   boost::system::error_code error;
   socket.connect(endpoint, error);
   return error == asio::error::connection_refused;
+}
+
+/// Nothing when there is no file.
+std::optional<FileIdentity> identity_of(const std::string& path) noexcept {
+  struct ::stat status{};
+  if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
+  return FileIdentity{status.st_dev, status.st_ino};
 }
 
 }  // namespace
@@ -69,6 +78,7 @@ void Listener::listen_at_path(asio::io_context& io, const std::string& path) {
   if (is_left_behind(io, endpoint)) ::unlink(path.c_str());
   acceptor_.bind(endpoint);
   path_ = path;
+  file_ = identity_of(path);
   acceptor_.listen();
 }
 
@@ -82,10 +92,11 @@ void Listener::listen_at_port(const Options& options) {
 
 std::string Listener::address() const { return to_text(acceptor_.local_endpoint()); }
 
-/// The file goes first: once the socket is closed, it may be that of the next server.
+/// The file goes first: once the socket is closed, it may be that of the next server. If somebody
+/// has moved it away, the path may already be that server's.
 void Listener::close() noexcept {
   if (!acceptor_.is_open()) return;
-  if (!path_.empty()) ::unlink(path_.c_str());
+  if (file_ && identity_of(path_) == file_) ::unlink(path_.c_str());
   boost::system::error_code ignored;  // the system closes it whatever it says
   acceptor_.close(ignored);
 }

@@ -1,12 +1,19 @@
 // Listener: the socket on which heistd listens.
 #pragma once
 
+#include <sys/types.h>
+
 #include <boost/asio/io_context.hpp>
 #include <heistd/options.hpp>
 #include <heistd/stream.hpp>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace heistd {
+
+/// Of a file, among all that are there at a time: its device's number and its own.
+using FileIdentity = std::pair<dev_t, ino_t>;
 
 /// The socket that the service manager has passed, or else one at the path, or the address and the
 /// port, of the options.
@@ -38,7 +45,8 @@ class Listener {
   void listen_at_port(const Options& options);
 
   StreamAcceptor acceptor_;
-  std::string path_;  ///< of the file that it has made
+  std::string path_;
+  std::optional<FileIdentity> file_;  ///< at the path, that it has made
   bool is_inherited_ = false;
 };
 

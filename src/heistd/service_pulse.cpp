@@ -11,13 +11,14 @@ ServicePulse::ServicePulse(boost::asio::io_context& io)
 bool ServicePulse::beat() noexcept {
   if (interval_.count() == 0 || Clock::now() < next_) return true;
   tell_alive();
+  const auto next = Clock::now() + interval_;
   try {
-    timer_.expires_after(interval_);
+    timer_.expires_at(next);  // its event is not to come before that
     timer_.async_wait([](const boost::system::error_code& /*none*/) {});
   } catch (const std::exception&) {
     return false;
   }
-  next_ = Clock::now() + interval_;
+  next_ = next;
   return true;
 }
 

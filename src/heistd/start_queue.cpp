@@ -43,11 +43,13 @@ StartQueue::Line& StartQueue::line_of(const Job& job) {
   const auto group = job.fixed_priority ? nullptr : job.group;
   const auto fixed = job.fixed_priority.value_or(heist::TaskPriority::background);
   const bool suspect = is_suspect(job);
+  const auto* const kind = !suspect && job.kind.at_a_time > 0 ? &job.kind : nullptr;
   const auto found = std::ranges::find_if(lines_, [&](const Line& line) {
-    return line.group == group && line.fixed == fixed && line.are_suspects == suspect;
+    return line.group == group && line.fixed == fixed && line.ceiling == job.ceiling &&
+           line.are_suspects == suspect && line.kind == kind;
   });
   if (found != lines_.end()) return *found;
-  return lines_.emplace_back(Line{group, fixed, suspect, {}});
+  return lines_.emplace_back(Line{group, fixed, job.ceiling, suspect, kind, {}});
 }
 
 /// A start may give its place back at once, which calls this anew.
@@ -62,11 +64,15 @@ StartQueue::Line* StartQueue::next_line() noexcept {
   drop_ended();
   Line* next = nullptr;
   for (auto& line : lines_) {
-    const auto most = line.are_suspects ? 1 : most_at_a_time;
-    if (under_way_->at(line.level()).at(line.are_suspects ? 1 : 0) >= most) continue;
+    if (!has_place(line)) continue;
     if (next == nullptr || line.jobs.front().order < next->jobs.front().order) next = &line;
   }
   return next;
+}
+
+bool StartQueue::has_place(const Line& line) const noexcept {
+  const auto found = under_way_->find(places_of(line));
+  return found == under_way_->end() || found->second < line.places();
 }
 
 /// Has each line begin with a job that has not ended, and none be empty.
@@ -77,7 +83,7 @@ void StartQueue::drop_ended() noexcept {
   lines_.remove_if([](const Line& line) { return line.jobs.empty(); });
 }
 
-/// A job whose start fails for lack of memory waits for the next server, and the others go on.
+/// When a start fails for lack of memory, the others go on. Who asked for it is to ask again.
 void StartQueue::start_first(Line& line) noexcept {
   const auto start = std::move(line.jobs.front().start);
   line.jobs.pop_front();
@@ -89,16 +95,15 @@ void StartQueue::start_first(Line& line) noexcept {
 }
 
 StartQueue::Place StartQueue::take_place(const Line& line) {
-  const auto level = line.level();
-  const std::size_t which = line.are_suspects ? 1 : 0;
-  const auto give_back = [this, level, which,
+  auto& taken = (*under_way_)[places_of(line)];  // a map's entry stays where it is
+  const auto give_back = [this, &taken,
                           weak = std::weak_ptr<UnderWay>(under_way_)](const void*) noexcept {
     const auto under_way = weak.lock();
     if (!under_way) return;
-    --under_way->at(level).at(which);
+    --taken;
     start_some();
   };
-  ++under_way_->at(level).at(which);
+  ++taken;
   return {under_way_.get(), give_back};  // without memory it is given back at once
 }
 

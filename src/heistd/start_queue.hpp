@@ -1,14 +1,16 @@
 // StartQueue: jobs of a journal that are about to start.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <heistd/job.hpp>
 #include <list>
+#include <map>
 #include <memory>
+#include <tuple>
 
 namespace heistd {
 
@@ -18,9 +20,11 @@ namespace heistd {
 /// ends the process would take an attempt from all.
 ///
 /// So of each priority no more than `most_at_a_time` are under way, in the order in which they have
-/// asked. Of suspects, which have lost an attempt with its process, as they may have ended it, one
-/// is under way at a time, also while it waits for something of its own. What is under way runs as
-/// the agents have it.
+/// asked. A kind of which so many jobs can do something at a time, as they are programs, has so
+/// many places of its own, and keeps them until its jobs have run: others would only wait for
+/// these, with their uploads in memory, and lose an attempt with the process. Of suspects, which
+/// have lost an attempt with its process, as they may have ended it, one is under way at a time,
+/// also while it waits for something of its own. What is under way runs as the agents have it.
 ///
 /// Thread: the network's.   Cost: of a start, a step for each signal of the jobs that ask.
 class StartQueue {
@@ -32,7 +36,7 @@ class StartQueue {
   [[nodiscard]] static bool is_suspect(const Job& job) noexcept;
 
   /// To be held from a job's start until it has ended, or waits for something of its own if it is
-  /// no suspect.
+  /// no suspect, and of no kind that has places of its own.
   using Place = std::shared_ptr<void>;
   using Start = std::function<void(Place)>;
 
@@ -63,17 +67,29 @@ class StartQueue {
   struct Line {
     std::shared_ptr<const SignalGroup> group;  ///< whose priority it has; null: `fixed`
     heist::TaskPriority fixed;
+    heist::TaskPriority ceiling;
     bool are_suspects;  ///< they have lost an attempt
+    const Kind* kind;   ///< the one that has places of its own; else, and of suspects, null
     std::deque<Asking> jobs;
 
+    [[nodiscard]] std::size_t places() const noexcept {
+      if (are_suspects) return 1;
+      return kind != nullptr ? kind->at_a_time : most_at_a_time;
+    }
+    /// No higher than its jobs run, so that they take no places of more urgent ones.
     [[nodiscard]] std::size_t level() const noexcept {
-      return static_cast<std::size_t>(group ? group->priority() : fixed);
+      return static_cast<std::size_t>(std::min(group ? group->priority() : fixed, ceiling));
     }
   };
-  /// Of each priority: those that are no suspects, and those that are.
-  using UnderWay = std::array<std::array<std::size_t, 2>, 3>;
+  /// How many, by the priority and what else lines with the same places have in common.
+  using Places = std::tuple<std::size_t, bool, const Kind*>;
+  using UnderWay = std::map<Places, std::size_t>;
 
   Line& line_of(const Job& job);
+  [[nodiscard]] static Places places_of(const Line& line) noexcept {
+    return {line.level(), line.are_suspects, line.kind};
+  }
+  [[nodiscard]] bool has_place(const Line& line) const noexcept;
   [[nodiscard]] Line* next_line() noexcept;
   [[nodiscard]] Place take_place(const Line& line);
   void start_first(Line& line) noexcept;

@@ -87,6 +87,7 @@ void Commands::add_to(KindTable& kinds, const Command& command) {
       [this, words = command.words](heist::jobs::Job job) { return run(words, std::move(job)); },
       {.max_result_bytes = limits_.output}, std::source_location::current());
   kind.takes_any_parameter = true;
+  kind.at_a_time = turns_of(limits_);
   kinds.add(std::move(kind));
   if (thread_.joinable()) return;
   heed_ends_of_programs();

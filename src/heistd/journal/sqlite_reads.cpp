@@ -42,6 +42,19 @@ class Row {
   int column_ = 0;
 };
 
+/// Ends a statement's run, however that goes on: while it is under way, as memory ran out in
+/// between, all reads would see the database as it was when that began.
+class RunEnd {
+ public:
+  explicit RunEnd(SqliteStatement& statement) noexcept : statement_(statement) {}
+  RunEnd(const RunEnd&) = delete;
+  RunEnd& operator=(const RunEnd&) = delete;
+  ~RunEnd() { statement_.reset(); }
+
+ private:
+  SqliteStatement& statement_;
+};
+
 StoredJob read_job(SqliteStatement& statement, SystemTime now) {
   Row row(statement);
   StoredJob job;
@@ -132,27 +145,25 @@ SqliteReads::SqliteReads(SqliteDatabase& database)
       result_(database, "SELECT bytes FROM result WHERE place BETWEEN ? AND ? ORDER BY place") {}
 
 std::optional<StoredJob> SqliteReads::find(const JobId& id, SystemTime now) {
+  const RunEnd end(find_);
   std::optional<StoredJob> job;
   if (find_.with(std::string_view(id)).next()) job = read_job(find_, now);
-  find_.reset();
   return job;
 }
 
 std::size_t SqliteReads::count(Which which) {
   auto& statement = which == Which::finished ? count_finished_ : count_unfinished_;
-  const bool found = statement.with().next();
-  const auto number = found ? static_cast<std::size_t>(statement.number(0)) : 0;
-  statement.reset();
-  return number;
+  const RunEnd end(statement);
+  return statement.with().next() ? static_cast<std::size_t>(statement.number(0)) : 0;
 }
 
 std::vector<StoredJob> SqliteReads::load(Which which, AcceptanceOrder after, std::size_t most,
                                          SystemTime now) {
   std::vector<StoredJob> jobs;
   auto& statement = which == Which::finished ? load_finished_ : load_unfinished_;
+  const RunEnd end(statement);
   statement.with(after, std::uint64_t{most});
   while (statement.next()) jobs.push_back(read_job(statement, now));
-  statement.reset();
   return jobs;
 }
 
@@ -175,13 +186,13 @@ JobPage<StoredJob> SqliteReads::list(std::string_view client, const JobQuery& qu
     page.last = static_cast<AcceptanceOrder>(listing.last.number(0));
   }
   listing.last.reset();
+  const RunEnd end(listing.jobs);
   const Wanted wanted(query.state);
   constexpr auto no_last = std::uint64_t{std::numeric_limits<std::int64_t>::max()};
   listing.jobs.with(client, query.after, page.last.value_or(no_last), wanted.stored,
                     wanted.is_delayed, now.time_since_epoch().count(), value_of(query.kind),
                     value_of(query.signal_name), std::uint64_t{query.most + 1});
   while (listing.jobs.next()) page.jobs.push_back(read_job(listing.jobs, now));
-  listing.jobs.reset();
   if (page.jobs.size() > query.most) {
     page.jobs.pop_back();
     page.last = page.jobs.back().order;
@@ -190,13 +201,13 @@ JobPage<StoredJob> SqliteReads::list(std::string_view client, const JobQuery& qu
 }
 
 std::vector<StoredSignal> SqliteReads::signals() {
+  const RunEnd end(signals_);
   std::vector<StoredSignal> all;
   signals_.with();
   while (signals_.next()) {
     all.push_back({signals_.text(0), signals_.text(1),
                    static_cast<heist::TaskPriority>(signals_.number(2)), signals_.number(3) != 0});
   }
-  signals_.reset();
   return all;
 }
 
@@ -208,15 +219,15 @@ std::string SqliteReads::result_part(const JobId& id, ByteRange range) {
 }
 
 std::string SqliteReads::part(SqliteStatement& pieces, const JobId& id, ByteRange range) {
+  const RunEnd end(pieces);
+  const RunEnd end_of_order(order_of_);
   std::string bytes;
   if (range.size == 0 || !order_of_.with(std::string_view(id)).next()) return bytes;
   const auto order = static_cast<AcceptanceOrder>(order_of_.number(0));
-  order_of_.reset();
   const auto first = range.offset / piece_bytes;
   const auto last = (range.offset + range.size - 1) / piece_bytes;
   pieces.with(piece_row(order, first), piece_row(order, last));
   while (pieces.next()) bytes += pieces.text(0);
-  pieces.reset();
   const auto skipped = std::min<std::uint64_t>(range.offset - first * piece_bytes, bytes.size());
   return bytes.substr(skipped, range.size);
 }

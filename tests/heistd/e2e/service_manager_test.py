@@ -1,9 +1,12 @@
 """heistd as a service: with a socket that its manager has opened, and telling it what it does."""
 
+import configparser
 import os
+import pathlib
 import socket
 import subprocess
 import tempfile
+import unittest
 
 import heistd_server
 from heistd_server import MIB, PATIENCE, ServerTest, until
@@ -106,6 +109,13 @@ class Notes(ServerTest):
     def test_manager_when_there_is_one_then_it_is_told_of_start_and_end(self):
         self.start_told().signal()
         self.assertEqual(self.manager.recv(64), b"STOPPING=1")
+
+
+class Unit(unittest.TestCase):
+    def test_unit_when_it_is_stopped_then_only_the_server_is_told_and_not_its_programs(self):
+        unit = configparser.ConfigParser(strict=False, interpolation=None)
+        unit.read(pathlib.Path(__file__).resolve().parents[3] / "debian" / "heistd.service")
+        self.assertEqual(unit["Service"]["KillMode"], "mixed")
 
 
 if __name__ == "__main__":

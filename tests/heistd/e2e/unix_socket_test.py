@@ -71,6 +71,22 @@ class UnixSocket(ServerTest):
         self.assertIn("cannot listen on " + self.path, self.refused("--unix-socket", self.path))
         self.assertEqual(self.ask("GET", "/healthz").status, 200)
 
+    def test_start_when_a_server_that_stands_still_has_no_room_for_connections_then_refuses(self):
+        with socket.socket(socket.AF_UNIX) as other, socket.socket(socket.AF_UNIX) as waits:
+            other.bind(self.path)
+            other.listen(0)
+            waits.connect(self.path)
+            self.assertIn("cannot listen on " + self.path, self.refused("--unix-socket", self.path))
+            self.assertTrue(os.path.exists(self.path))
+
+    def test_end_when_the_path_is_another_server_s_by_now_then_leaves_it(self):
+        first = self.start_here()
+        os.rename(self.path, self.path + ".old")
+        self.start_here()
+        first.signal()
+        self.assertEqual(first.ended(), 0)
+        self.assertEqual(self.ask("GET", "/healthz").status, 200)
+
     def test_start_when_the_path_is_another_file_then_refuses_and_leaves_it(self):
         with open(self.path, "w") as file:
             file.write("text")

@@ -37,6 +37,7 @@ class Facts:
         self.names = {}  # of the jobs, by their ids
         self.accepted = {}  # the request that was told so first, by id
         self.deletions = collections.defaultdict(list)
+        self.signal_deletions = collections.defaultdict(list)  # by client and name
         self.gone = collections.defaultdict(list)  # requests that did not find it
         self.seen = collections.defaultdict(list)
         self.starts = collections.defaultdict(list)  # by name
@@ -58,6 +59,8 @@ class Facts:
             self.accepted[request.id] = min(first, request, key=lambda each: each.end)
         if request.what == "delete":
             self.deletions[request.about].append(request)
+        if request.what == "delete signal":
+            self.signal_deletions[request.client, request.about].append(request)
         if request.what in ("get", "result", "delete") and request.status == 404:
             self.gone[request.about].append(request)
         if request.id and request.state:
@@ -86,6 +89,13 @@ class Facts:
 
     def was_asked_to_delete(self, id, time):
         return any(request.begin < time for request in self.deletions[id])
+
+    def was_asked_to_abort(self, id, acceptance, time):
+        """Also by a deletion of its signal, unless that was over before the accepted request began."""
+        job = self.job(id)
+        deletions = self.signal_deletions[job.client, job.signal]
+        by_signal = any(each.begin < time and (each.end is None or each.end > acceptance.begin) for each in deletions)
+        return by_signal or self.was_asked_to_delete(id, time)
 
     def was_trouble(self, prompt):
         """Whether writes failed, or its server stood still, while it waited for its start."""

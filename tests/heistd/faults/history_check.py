@@ -150,15 +150,27 @@ def latest_attempt_counts(facts):
             yield facts.problem("started after its end", id, f"was {ended.state}, and was started again")
 
 
-def deleted_signals_end_their_jobs(facts):
-    """A job whose signal was deleted after it had been accepted does not go on."""
-    deleted = collections.defaultdict(list)
-    for request in facts.history.requests:
-        if request.what == "delete signal" and request.status == 200:
-            deleted[request.client, request.about].append(request)
+def ends_have_reasons(facts):
+    """A job is aborted when somebody asks for that, and fails when its program does, and at no other time."""
     for id, acceptance in facts.accepted.items():
         job = facts.job(id)
-        for request in deleted.get((job.client, job.signal), []) if job.signal else []:
+        for seen in facts.seen[id]:
+            if seen.state == "aborted" and not facts.was_asked_to_abort(id, acceptance, seen.end):
+                yield facts.problem("no reason", id, "was aborted, and nobody had asked for that")
+                break
+            # Who posts a job and waits is told of a dead one as of one that has failed.
+            if seen.state == "failed" and seen.source != "submit" and job.does != "fail":
+                yield facts.problem("no reason", id, "has failed, and had no reason to")
+                break
+
+
+def deleted_signals_end_their_jobs(facts):
+    """A job whose signal was deleted after it had been accepted does not go on."""
+    for id, acceptance in facts.accepted.items():
+        job = facts.job(id)
+        for request in facts.signal_deletions[job.client, job.signal]:
+            if request.status != 200:
+                continue
             goes_on = [seen for seen in facts.seen[id] if seen.begin > request.end and seen.state not in ENDS]
             if acceptance.end < request.begin and goes_on:
                 yield facts.problem("signal", id, f"is {goes_on[0].state}, and its signal {job.signal} was deleted before")
@@ -244,6 +256,7 @@ RULES = (
     uploads_stay,
     attempts_are_counted,
     latest_attempt_counts,
+    ends_have_reasons,
     deleted_signals_end_their_jobs,
     refused_requests_have_no_effect,
     urgent_jobs_go_first,

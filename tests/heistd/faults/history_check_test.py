@@ -84,28 +84,32 @@ class HistoryCheck(unittest.TestCase):
 
     def test_repeated_request_when_the_first_job_was_aborted_then_nothing_is_found(self):
         self.history.requests[1:] = []
+        self.request("delete", "1", 3, lost=True)
         self.request("submit", "a", 16, status=202, id="2", state="queued")
         self.assertEqual(self.found(self.row("aborted"), self.end), set())
 
     def test_request_without_a_key_when_it_gave_two_jobs_then_twice(self):
         self.history.jobs["a"].key = None
         self.history.requests[1:] = []
+        self.request("delete", "1", 3, lost=True)
         self.assertEqual(self.found(self.row("aborted"), self.end), {"twice"})
 
     def test_end_when_a_client_was_told_another_one_then_changed(self):
+        self.request("delete", "1", 15, lost=True)
         self.request("get", "1", 16, status=200, id="1", state="aborted")
         self.assertEqual(self.found(), {"changed"})
 
     def test_end_when_the_journal_has_another_one_then_changed(self):
+        self.history.jobs["a"].does = "fail"
         self.assertEqual(self.found(self.row("failed", attempt=2)), {"changed"})
 
     def test_end_when_it_was_told_and_the_job_goes_on_then_changed(self):
         self.request("delete", "1", 3, status=200, id="1", state="aborted")
         self.assertIn("changed", self.found())
 
-    def test_dead_job_when_clients_are_told_that_it_failed_then_nothing_is_found(self):
+    def test_dead_job_when_whoever_waits_is_told_that_it_failed_then_nothing_is_found(self):
         self.history.requests[1:] = []
-        self.request("get", "1", 16, status=200, id="1", state="failed", server=2)
+        self.request("submit", "a", 16, status=422, id="1", state="failed", server=2)
         dead = self.row("dead", attempt=3, has_payload=True, needs_payload=True)
         self.assertEqual(self.found(dead), set())
 
@@ -115,6 +119,7 @@ class HistoryCheck(unittest.TestCase):
 
     def test_result_when_the_job_is_not_done_then_found(self):
         self.history.requests[1:] = []
+        self.request("delete", "1", 3, lost=True)
         self.assertEqual(self.found(self.row("aborted", attempt=2, has_result=True)), {"result without its state"})
 
     def test_result_when_there_is_no_such_job_then_found(self):
@@ -157,6 +162,21 @@ class HistoryCheck(unittest.TestCase):
     def test_job_when_it_is_started_after_its_end_then_found(self):
         self.start("a", 3, 21)
         self.assertIn("started after its end", self.found())
+
+    def test_job_when_it_is_aborted_and_nobody_asked_for_that_then_found(self):
+        self.history.requests[1:] = []
+        self.request("delete signal", "s", 0, status=200)
+        self.request("delete signal", "another", 3, status=200)
+        self.assertEqual(self.found(self.row("aborted", attempt=2)), {"no reason"})
+
+    def test_job_when_it_is_aborted_as_its_signal_may_have_been_deleted_then_nothing_is_found(self):
+        self.history.requests[1:] = []
+        self.request("delete signal", "s", 3, lost=True)
+        self.assertEqual(self.found(self.row("aborted", attempt=2)), set())
+
+    def test_job_when_it_has_failed_without_a_reason_then_found(self):
+        self.history.requests[1:] = []
+        self.assertEqual(self.found(self.row("failed", attempt=2)), {"no reason"})
 
     def test_job_of_a_deleted_signal_when_it_goes_on_then_found(self):
         self.request("delete signal", "s", 3, status=200)
@@ -204,6 +224,7 @@ class HistoryCheck(unittest.TestCase):
         self.assertEqual(self.found(), {"answer"})
 
     def test_problem_when_shown_then_it_names_the_job_and_what_happened_to_it(self):
+        self.history.jobs["a"].does = "fail"
         self.view(20, 2, self.row("failed", attempt=2))
         (problem,) = history_check.problems(self.history)
         text = str(problem)

@@ -92,6 +92,14 @@ TEST_F(DeadJobs, requeue_then_the_job_has_its_attempts_anew_and_its_upload) {
   EXPECT_EQ(anonymous.budget->jobs(), 0U);
 }
 
+TEST_F(DeadJobs, requeue_when_answered_then_whoever_asks_next_can_wait_for_the_job) {
+  const auto id = make_dead();
+  ASSERT_EQ(ask("POST", "/jobs/" + id + "/requeue").status, 202U);
+  const auto target = "/jobs/" + id + "?wait=1";
+  const auto step = kept_api.begin({"GET", target, authorization, {}, false});
+  EXPECT_TRUE(std::holds_alternative<Waiting>(step));
+}
+
 TEST_F(DeadJobs, requeue_when_the_job_is_not_dead_then_409) {
   const auto id = make_dead();
   EXPECT_EQ(ask("POST", "/jobs/" + id + "/requeue").status, 202U);

@@ -85,6 +85,65 @@ TEST_F(KeptJobs, abort_when_the_server_ends_then_the_journal_keeps_the_job) {
 }
 
 // Rule: JRN-3
+TEST_F(KeptJobs, wait_when_the_server_ends_then_the_job_has_not_ended_and_can_still_be_deleted) {
+  const auto outcome = begin("POST", "/jobs/digest?wait=1", "bytes");
+  run_network();
+  const auto step = std::get<Storing>(outcome).then();
+  const auto& waiting = std::get<Waiting>(step);
+  loop.run_until_idle();
+  run_network();
+  kept.start_shutdown();
+  while (kept.abort_some(clients, "the test") > 0) {
+  }
+  const auto reply = answer(kept_api.waited(waiting));
+  EXPECT_EQ(reply.status, 202U);
+  EXPECT_EQ(reply.json()["state"], "queued");
+  const auto& id = waiting.job->id;
+  EXPECT_EQ(state_of(id), "queued");
+  EXPECT_EQ(ask("DELETE", "/jobs/" + id).json()["state"], "aborted");
+  EXPECT_EQ(stored(id).state, StoredState::aborted);
+}
+
+TEST_F(KeptJobs, drop_when_the_server_ends_then_the_job_is_aborted_in_the_journal_too) {
+  const auto outcome = begin("POST", "/jobs/digest?wait=1", "bytes");
+  run_network();
+  const auto step = std::get<Storing>(outcome).then();
+  const auto& waiting = std::get<Waiting>(step);
+  kept.start_shutdown();
+  kept_api.drop(waiting);
+  EXPECT_EQ(stored(waiting.job->id).state, StoredState::aborted);
+}
+
+// Rule: JRN-1
+TEST_F(KeptJobs,
+       post_when_the_agents_close_before_the_journal_answers_then_the_next_server_has_it) {
+  const auto outcome = begin("POST", "/jobs/digest?wait=1", "bytes");
+  kept.start_shutdown();
+  loop.close(heist::CloseMode::abort());
+  const auto accepted = end(outcome);
+  EXPECT_EQ(accepted.status, 202U);
+  const JobId id = accepted.json()["id"];
+  EXPECT_EQ(accepted.header("Location"), "/jobs/" + id);
+  EXPECT_EQ(accepted.json()["state"], "queued");
+  run_network();
+  EXPECT_EQ(stored(id).state, StoredState::queued);
+}
+
+// Rule: JRN-1
+TEST_F(KeptJobs,
+       post_when_another_one_takes_the_last_signal_then_the_job_is_gone_before_the_refusal) {
+  fill_signals(anonymous, max_signals - 1);
+  const auto first = begin("POST", "/jobs/digest?signal=first", "bytes");
+  const auto second = begin("POST", "/jobs/digest?signal=second", "bytes");
+  EXPECT_EQ(end(first).status, 202U);
+  run_network();
+  const auto refusing = std::get<Storing>(second).then();
+  ASSERT_TRUE(std::holds_alternative<Storing>(refusing));
+  EXPECT_EQ(said(journal.count(Which::unfinished)), 1U);
+  EXPECT_EQ(end(refusing).error(), "too_many_signals");
+}
+
+// Rule: JRN-3
 TEST_F(KeptJobs, delete_when_the_journal_has_it_before_the_jobs_end_then_the_job_is_aborted) {
   const auto id = post_kept("/jobs/digest");
   run_to_its_end(id);
@@ -158,6 +217,18 @@ TEST_F(KeptJobs, post_when_the_key_is_known_then_no_other_job_comes_of_it) {
   EXPECT_EQ(other.status, 422U);
   EXPECT_EQ(other.error(), "idempotency_conflict");
   EXPECT_EQ(anonymous.jobs.unfinished().size(), 1U);
+}
+
+// Rule: JRN-4
+TEST_F(KeptJobs, post_when_only_the_journal_has_the_key_s_job_then_that_is_not_said_to_have_ended) {
+  key = "key";
+  const auto id = post_kept("/jobs/digest?delay=1000");
+  anonymous.jobs.forget(*anonymous.jobs.find(id));
+  const auto repeated = ask("POST", "/jobs/digest?delay=1000", "bytes");
+  EXPECT_EQ(repeated.status, 202U);
+  EXPECT_EQ(repeated.json()["id"], id);
+  EXPECT_EQ(ask("DELETE", "/jobs/" + id).json()["state"], "aborted");
+  EXPECT_NE(post_kept("/jobs/digest?delay=1000"), id);
 }
 
 // Rule: JRN-1

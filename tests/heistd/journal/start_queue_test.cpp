@@ -1,12 +1,17 @@
 // How many of the jobs that a journal keeps are under way at a time.
+#include <heist/jobs.hpp>
 #include <heistd/job_restore.hpp>
 #include <heistd/start_queue.hpp>
+#include <jobs/handler_kind.hpp>
+#include <utility>
 #include <vector>
 
 #include "kept_jobs_fixture.hpp"
 
 namespace heistd {
 namespace {
+
+namespace jobs = heist::jobs;
 
 constexpr auto most = StartQueue::most_at_a_time;
 
@@ -46,9 +51,9 @@ TEST_F(StartedJobs, start_when_others_are_more_urgent_then_they_do_not_wait) {
   const auto ids = post_many(2 * most, "/jobs/digest?priority=background");
   start();
   const auto urgent = post_kept("/jobs/digest?priority=user-blocking");
-  start();
+  run_one();
   EXPECT_EQ(stored(urgent).attempt, 1U);
-  EXPECT_LE(count(ids, StoredState::running), most);
+  EXPECT_EQ(count(ids, StoredState::running), most);
   run_until_done(ids);
 }
 
@@ -83,6 +88,44 @@ TEST_F(StartedJobs, start_when_those_that_ask_are_aborted_then_others_have_their
   run_kept();
   run_until_done({ids[most + 1], ids[most + 2]});
   EXPECT_EQ(stored(ids[most]).attempt, 0U);
+}
+
+// Rule: JRN-2
+TEST_F(StartedJobs, start_when_the_kind_does_few_at_a_time_then_the_others_lose_no_attempt) {
+  auto [opened, opener] = heist::Promise<void>::with_resolver();
+  auto kind = make_handler_kind(
+      "waits",
+      [opened = opened](jobs::Job job) -> heist::Promise<jobs::Result> {
+        co_await opened;
+        co_return job.id();
+      },
+      {}, std::source_location::current());
+  kind.at_a_time = 2;
+  kinds.add(std::move(kind));
+  const auto ids = post_many(5, "/jobs/waits");
+  for (int turn = 0; turn < 5; ++turn) start();
+  EXPECT_EQ(count(ids, StoredState::running), 2U);
+  EXPECT_EQ(stored(ids[2]).attempt, 0U);
+  const auto other = post_kept("/jobs/digest");
+  start();
+  EXPECT_EQ(stored(other).attempt, 1U);
+  opener.resolve();
+  run_until_done(ids);
+}
+
+// Rule: SEC-1
+TEST_F(StartedJobs, start_when_a_ceiling_is_lower_by_now_then_its_jobs_take_no_urgent_places) {
+  authorization = "Bearer a";
+  ask("PUT", "/signals/night?priority=user-visible");
+  clients.renew({{"alice", "a", heist::TaskPriority::background}});
+  const auto ids = post_many(2 * most, "/jobs/digest?signal=night");
+  start();
+  EXPECT_EQ(count(ids, StoredState::running), most);
+  authorization = std::nullopt;
+  const auto urgent = post_kept("/jobs/digest?priority=user-visible");
+  run_one();
+  EXPECT_EQ(stored(urgent).attempt, 1U);
+  run_until_done(ids);
 }
 
 // Rule: JRN-2
