@@ -82,6 +82,7 @@ Result<Api::Step> Api::handle(const RequestHead& head, Unchecked unchecked) {
     return observe(*route, *target, **client);
   }
   if (route->resource == Resource::jobs) return list(*target, **client);
+  if (route->resource == Resource::events) return listen(head, *target, **client);
   if (route->resource == Resource::job_requeue) return requeue(*route, *target, **client);
   if (route->resource == Resource::job && route->method == Method::put) {
     return put_job(*route, *target, **client);
@@ -120,6 +121,10 @@ Api::Handled Api::handle_plain(const Route& route, Client& client) {
   switch (route.resource) {
     case Resource::stats:
       return json_reply(200, stats_json(client));
+    case Resource::kinds:
+      return kinds_reply();
+    case Resource::signals:
+      return signals_reply(client);
     case Resource::job:
       return erase_job(route, client);
     case Resource::job_result:
@@ -244,6 +249,7 @@ Api::Handled Api::erase_job(const Route& route, Client& client) {
   if (!job) return no_such_job();
   if (!job->finished()) return abort_job(*job, client);
   client.jobs.drop(*job);
+  client.events.job_forgotten(job->id);
   return job_reply(200, *job);
 }
 
@@ -271,9 +277,7 @@ Api::Handled Api::put_signal(const Route& route, const Target& target, Client& c
   const bool existed = client.signals.find(route.name) != nullptr;
   const auto group = put_group(client, route.name, *priority);
   if (!group) return group.error();
-  return json_reply(existed ? 200 : 201, {{"signal", route.name},
-                                          {"priority", heist::to_string(*priority)},
-                                          {"unfinished_jobs", (*group)->jobs().size()}});
+  return json_reply(existed ? 200 : 201, signal_json(route.name, **group));
 }
 
 /// A name that is put takes memory until it is deleted.

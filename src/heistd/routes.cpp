@@ -13,6 +13,9 @@ std::optional<Resource> resource_of(const Path& path, const KindTable& kinds) {
   if (path == Path{"healthz"}) return Resource::health;
   if (path == Path{"readyz"}) return Resource::ready;
   if (path == Path{"stats"}) return Resource::stats;
+  if (path == Path{"events"}) return Resource::events;
+  if (path == Path{"kinds"}) return Resource::kinds;
+  if (path == Path{"signals"}) return Resource::signals;
   if (path == Path{"metrics"}) return Resource::metrics;
   if (path == Path{"debug", "dump"}) return Resource::dump;
   if (path == Path{"debug", "trace"}) return Resource::trace;
