@@ -3,6 +3,7 @@
 #include <heistd/json.hpp>
 #include <heistd/memory_reserve.hpp>
 #include <heistd/network_reserve.hpp>
+#include <heistd/page/page_files.hpp>
 #include <utility>
 
 namespace heistd {
@@ -12,6 +13,15 @@ Reply bytes_reply(const BytesResult& result) {
   Reply reply;
   reply.content_type = result.content_type;
   reply.body = {"", result.data};
+  return reply;
+}
+
+Reply page_reply(const PageFile& file) {
+  Reply reply;
+  reply.content_type = file.content_type;
+  reply.body = {std::string(file.text)};
+  reply.headers.emplace_back("Content-Security-Policy", page_policy);
+  reply.headers.emplace_back("Referrer-Policy", "no-referrer");
   return reply;
 }
 
@@ -44,9 +54,10 @@ Reply undone_reply(const Job& job, unsigned status) {
   return reply;
 }
 
-/// Whoever watches over the server asks for these, without a token or a place.
-bool is_health(Resource resource) noexcept {
-  return resource == Resource::health || resource == Resource::ready;
+/// Whoever watches over the server asks for these, without a token or a place; so does a browser
+/// whose reader is yet to give the token.
+bool is_for_all(Resource resource) noexcept {
+  return resource == Resource::health || resource == Resource::ready || resource == Resource::page;
 }
 
 bool is_observation(Resource resource) noexcept {
@@ -69,7 +80,10 @@ Result<Api::Step> Api::handle(const RequestHead& head, Unchecked unchecked) {
   if (route->resource != Resource::kind && head.has_body()) {
     return Refusal{400, "unexpected_body", "a request like this has no body"};
   }
-  if (is_health(route->resource)) return as_step(health(route->resource, *target));
+  if (is_for_all(route->resource)) {
+    if (auto refusal = QueryReader(*target).finish()) return std::move(*refusal);
+    return as_step(for_all(*route));
+  }
   const auto client = clients_.authenticate(head.authorization);
   if (!client) return client.error();
   if (head.place != nullptr && !head.place->begin(**client)) {
@@ -237,10 +251,10 @@ void Api::drop(const Waiting& waiting) {
 }
 
 /// A server that drains is healthy, but takes no new jobs.
-Api::Handled Api::health(Resource resource, const Target& target) const {
-  if (auto refusal = QueryReader(target).finish()) return std::move(*refusal);
+Api::Handled Api::for_all(const Route& route) const {
+  if (route.resource == Resource::page) return page_reply(*find_page_file(route.name));
   if (!service_.shutting_down()) return json_reply(200, {{"status", "ok"}});
-  if (resource == Resource::health) return json_reply(200, {{"status", "draining"}});
+  if (route.resource == Resource::health) return json_reply(200, {{"status", "draining"}});
   return unavailable("shutting_down", "the server is shutting down");
 }
 

@@ -113,7 +113,7 @@ class Api {
   Result<Step> listen(const RequestHead& head, const Target& target, Client& client);
   [[nodiscard]] Reply kinds_reply() const;
   static Reply signals_reply(const Client& client);
-  Handled health(Resource resource, const Target& target) const;
+  Handled for_all(const Route& route) const;
   Handled erase_job(const Route& route, Client& client);
   Reply abort_job(Job& job, Client& client);
   Handled job_result(const Route& route, Client& client);
