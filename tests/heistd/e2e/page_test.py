@@ -1,5 +1,6 @@
 """The page at `/` in a real browser (headless Chromium), clicked and typed into. All of it stays on this machine."""
 
+import json
 import os
 import sys
 import tempfile
@@ -16,7 +17,8 @@ KEYS = {"Enter": ("\r", 13), "Tab": ("", 9), "ArrowRight": ("", 39), "ArrowLeft"
 class Tab:
     """The page in a tab of its own, which reports what went wrong in it."""
 
-    def __init__(self, browser, url):
+    def __init__(self, browser, url, before=""):
+        """`before`: a script that runs before the page's own."""
         self.browser = browser
         self.target = browser.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = browser.call("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
@@ -27,7 +29,8 @@ class Tab:
             for (const type of ["error", "unhandledrejection", "securitypolicyviolation"]) {
               addEventListener(type, (event) => wrong.push(type + ": " +
                 (event.message ?? event.reason ?? event.violatedDirective)));
-            }""",
+            }"""
+            + before,
         )
         self.call("Page.navigate", url=url)
         self.until("document.readyState === 'complete' && document.querySelector('h1')")
@@ -108,8 +111,8 @@ class Page(ServerTest):
         cls.browser.end()
         cls.home.cleanup()
 
-    def open(self, server=None):
-        tab = Tab(self.browser, f"http://127.0.0.1:{(server or self.server).port}/")
+    def open(self, server=None, before=""):
+        tab = Tab(self.browser, f"http://127.0.0.1:{(server or self.server).port}/", before)
         self.addCleanup(tab.close)
         self.addCleanup(lambda: self.assertEqual(tab.value("wrong"), []))
         return tab
@@ -199,6 +202,16 @@ class Page(ServerTest):
         tab.click("#job-retry")
         tab.until_text("#said", "Retry job")
         tab.until_text("#said", "done")
+
+    def test_signal_when_its_name_is_markup_then_it_is_shown_as_text(self):
+        # The server refuses such a name, so it is put in its mouth.
+        name = "<script>wrong.push('ran')</script>"
+        signals = {"signals": [{"signal": name, "priority": "background", "unfinished_jobs": 1}]}
+        tab = self.open(before=f"""const real = window.fetch; window.fetch = (path, options) =>
+            path === "/signals" ? Promise.resolve(new Response({json.dumps(json.dumps(signals))})) : real(path, options);""")
+        tab.until_text("#signals th", name)
+        self.assertIn(f"Priority of signal {name}", tab.names("slider"))
+        self.assertEqual(tab.value("document.querySelectorAll('#signals script').length"), 0)
 
     def folder(self):
         folder = tempfile.TemporaryDirectory()
