@@ -6,19 +6,16 @@ machine.
 
 import base64
 import contextlib
-import fcntl
 import http.server
-import json
 import os
-import shutil
-import subprocess
 import tempfile
 import threading
 import time
 
+import browser as chromium
+from browser import PATIENCE, Unusable
+
 VIEWER = "/usr/share/go-1.19/src/cmd/trace/static"
-BROWSER = "chromium"
-PATIENCE = 120  # seconds
 PAGE = """<!doctype html><meta charset="utf-8">
 <script src="webcomponents.min.js"></script><link rel="import" href="trace_viewer_full.html">
 <style>html, body, #viewer { margin: 0; width: 100%; height: 100%; overflow: hidden; }</style>
@@ -68,10 +65,6 @@ const write_title = (slice, side) => {
 </script>"""
 
 
-class Unusable(Exception):
-    """What is missing, or what the viewer says of the trace."""
-
-
 class _Handler(http.server.SimpleHTTPRequestHandler):
     def __init__(self, trace, *arguments):
         self.trace = trace
@@ -90,62 +83,6 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
-
-
-def _above_nine(descriptor):
-    """The same file under another number."""
-    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
-    os.close(descriptor)
-    return moved
-
-
-class _Browser:
-    """Chromium, which is told what to do by a pipe in the words of its DevTools protocol."""
-
-    def __init__(self, home, width, height):
-        asks, self.out = os.pipe()
-        self.answers, answers = os.pipe()
-        # It takes 3 and 4. The shell gives it these from numbers that cannot be one of them; dash knows no such numbers.
-        asks, answers = _above_nine(asks), _above_nine(answers)
-        self.process = subprocess.Popen(
-            ["bash", "-c", f'exec "$@" 3<&{asks} 4>&{answers}', "bash", BROWSER, "--headless", "--no-sandbox",
-             "--disable-gpu", "--no-first-run", "--disable-background-networking", "--remote-debugging-pipe", "--hide-scrollbars",
-             "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", f"--window-size={width},{height}",
-             f"--user-data-dir={home}/profile", "about:blank"],
-            env={**os.environ, "HOME": home}, pass_fds=(asks, answers), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        os.close(asks)
-        os.close(answers)
-        self.received = b""
-        self.last = 0
-
-    def call(self, method, **parameters):
-        self.last += 1
-        session = parameters.pop("session", None)
-        asked = {"id": self.last, "method": method, "params": parameters}
-        if session:
-            asked["sessionId"] = session
-        os.write(self.out, json.dumps(asked).encode() + b"\0")
-        while True:
-            answer = json.loads(self._next())
-            if answer.get("id") == self.last:
-                break
-        if "error" in answer:
-            raise Unusable(f"{BROWSER} refuses {method}: {answer['error']['message']}")
-        return answer["result"]
-
-    def _next(self):
-        while b"\0" not in self.received:
-            more = os.read(self.answers, 1 << 20)
-            if not more:
-                raise Unusable(f"{BROWSER} has ended")
-            self.received += more
-        answer, self.received = self.received.split(b"\0", 1)
-        return answer
-
-    def end(self):
-        os.close(self.out)  # which ends it
-        self.process.wait(timeout=PATIENCE)
-        os.close(self.answers)
 
 
 class Viewer:
@@ -184,9 +121,7 @@ def missing():
     """What is not installed; nothing when all is there."""
     if not os.path.exists(VIEWER):
         return f"{VIEWER} is missing (scripts/setup installs Debian's golang-1.19-src)"
-    if not shutil.which(BROWSER):
-        return f"{BROWSER} is missing (scripts/setup installs it)"
-    return ""
+    return chromium.missing()
 
 
 @contextlib.contextmanager
@@ -197,7 +132,7 @@ def opened(trace, width=1400, height=600):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), lambda *call: _Handler(trace, *call))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
-        browser = _Browser(home, width, height)
+        browser = chromium.Browser(home, width, height)
         try:
             yield Viewer(browser, f"http://127.0.0.1:{server.server_port}/")
         finally:

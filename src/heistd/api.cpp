@@ -3,6 +3,7 @@
 #include <heistd/json.hpp>
 #include <heistd/memory_reserve.hpp>
 #include <heistd/network_reserve.hpp>
+#include <heistd/page/page_files.hpp>
 #include <utility>
 
 namespace heistd {
@@ -12,6 +13,15 @@ Reply bytes_reply(const BytesResult& result) {
   Reply reply;
   reply.content_type = result.content_type;
   reply.body = {"", result.data};
+  return reply;
+}
+
+Reply page_reply(const PageFile& file) {
+  Reply reply;
+  reply.content_type = file.content_type;
+  reply.body = {std::string(file.text)};
+  reply.headers.emplace_back("Content-Security-Policy", page_policy);
+  reply.headers.emplace_back("Referrer-Policy", "no-referrer");
   return reply;
 }
 
@@ -44,9 +54,10 @@ Reply undone_reply(const Job& job, unsigned status) {
   return reply;
 }
 
-/// Whoever watches over the server asks for these, without a token or a place.
-bool is_health(Resource resource) noexcept {
-  return resource == Resource::health || resource == Resource::ready;
+/// Whoever watches over the server asks for these, without a token or a place; so does a browser
+/// whose reader is yet to give the token.
+bool is_for_all(Resource resource) noexcept {
+  return resource == Resource::health || resource == Resource::ready || resource == Resource::page;
 }
 
 bool is_observation(Resource resource) noexcept {
@@ -69,7 +80,10 @@ Result<Api::Step> Api::handle(const RequestHead& head, Unchecked unchecked) {
   if (route->resource != Resource::kind && head.has_body()) {
     return Refusal{400, "unexpected_body", "a request like this has no body"};
   }
-  if (is_health(route->resource)) return as_step(health(route->resource, *target));
+  if (is_for_all(route->resource)) {
+    if (auto refusal = QueryReader(*target).finish()) return std::move(*refusal);
+    return as_step(for_all(*route));
+  }
   const auto client = clients_.authenticate(head.authorization);
   if (!client) return client.error();
   if (head.place != nullptr && !head.place->begin(**client)) {
@@ -82,6 +96,7 @@ Result<Api::Step> Api::handle(const RequestHead& head, Unchecked unchecked) {
     return observe(*route, *target, **client);
   }
   if (route->resource == Resource::jobs) return list(*target, **client);
+  if (route->resource == Resource::events) return listen(head, *target, **client);
   if (route->resource == Resource::job_requeue) return requeue(*route, *target, **client);
   if (route->resource == Resource::job && route->method == Method::put) {
     return put_job(*route, *target, **client);
@@ -124,6 +139,10 @@ Api::Handled Api::handle_plain(const Route& route, Client& client) {
   switch (route.resource) {
     case Resource::stats:
       return json_reply(200, stats_json(client));
+    case Resource::kinds:
+      return kinds_reply();
+    case Resource::signals:
+      return signals_reply(client);
     case Resource::job:
       return erase_job(route, client);
     case Resource::job_result:
@@ -239,10 +258,10 @@ void Api::drop(const Waiting& waiting) {
 }
 
 /// A server that drains is healthy, but takes no new jobs.
-Api::Handled Api::health(Resource resource, const Target& target) const {
-  if (auto refusal = QueryReader(target).finish()) return std::move(*refusal);
+Api::Handled Api::for_all(const Route& route) const {
+  if (route.resource == Resource::page) return page_reply(*find_page_file(route.name));
   if (!service_.shutting_down()) return json_reply(200, {{"status", "ok"}});
-  if (resource == Resource::health) return json_reply(200, {{"status", "draining"}});
+  if (route.resource == Resource::health) return json_reply(200, {{"status", "draining"}});
   return unavailable("shutting_down", "the server is shutting down");
 }
 
@@ -251,6 +270,7 @@ Api::Handled Api::erase_job(const Route& route, Client& client) {
   if (!job) return no_such_job();
   if (!job->finished()) return abort_job(*job, client);
   client.jobs.drop(*job);
+  client.events.job_forgotten(job->id);
   return job_reply(200, *job);
 }
 
@@ -278,9 +298,7 @@ Api::Handled Api::put_signal(const Route& route, const Target& target, Client& c
   const bool existed = client.signals.find(route.name) != nullptr;
   const auto group = put_group(client, route.name, *priority);
   if (!group) return group.error();
-  return json_reply(existed ? 200 : 201, {{"signal", route.name},
-                                          {"priority", heist::to_string(*priority)},
-                                          {"unfinished_jobs", (*group)->jobs().size()}});
+  return json_reply(existed ? 200 : 201, signal_json(route.name, **group));
 }
 
 /// A name that is put takes memory until it is deleted.

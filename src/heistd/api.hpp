@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <heistd/connections.hpp>
+#include <heistd/events/event_stream.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/kind_table.hpp>
 #include <heistd/list_cursor.hpp>
@@ -30,6 +31,7 @@ struct RequestHead {
   bool chunked = false;
   Connections::Place* place = nullptr;  ///< of its connection; null: it has none, and needs none
   std::optional<std::string_view> idempotency_key = {};
+  std::optional<std::string_view> last_event_id = {};
 
   [[nodiscard]] bool has_body() const noexcept { return chunked || content_length.value_or(0) > 0; }
 };
@@ -56,6 +58,11 @@ struct Observing {
   std::shared_ptr<Observation> observation;
 };
 
+/// The client listens to its events.
+struct Listening {
+  std::shared_ptr<EventStream> stream;
+};
+
 /// The journal is to have it before it takes effect, or knows the answer.
 struct Storing {
   heist::Promise<void> answered;
@@ -78,7 +85,7 @@ class Api {
   /// The answer, or what will have it; or an upload to be filled and given to finish(); or
   /// something to wait for (not for ever: agents may have more urgent things to do), and then to
   /// call this again and accept.
-  using Step = std::variant<Reply, Upload, Checking, Observing, Storing, Waiting>;
+  using Step = std::variant<Reply, Upload, Checking, Observing, Storing, Waiting, Listening>;
   [[nodiscard]] Step begin(const RequestHead& head, Unchecked unchecked = Unchecked::check);
 
   /// The answer, or a job whose end decides the answer, or something to wait for first.
@@ -103,7 +110,10 @@ class Api {
   std::optional<Result<Step>> judge_parameters(Client& client, const JobRequest& request,
                                                Unchecked unchecked);
   Result<Step> observe(const Route& route, const Target& target, const Client& client);
-  Handled health(Resource resource, const Target& target) const;
+  Result<Step> listen(const RequestHead& head, const Target& target, Client& client);
+  [[nodiscard]] Reply kinds_reply() const;
+  static Reply signals_reply(const Client& client);
+  Handled for_all(const Route& route) const;
   Handled erase_job(const Route& route, Client& client);
   Reply abort_job(Job& job, Client& client);
   Handled job_result(const Route& route, Client& client);

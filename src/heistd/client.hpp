@@ -6,6 +6,7 @@
 #include <heist/priority.hpp>
 #include <heistd/budget.hpp>
 #include <heistd/client_spec.hpp>
+#include <heistd/events/client_events.hpp>
 #include <heistd/job_counts.hpp>
 #include <heistd/job_store.hpp>
 #include <heistd/level_stats.hpp>
@@ -45,6 +46,7 @@ class Client {
   Quota waits;         ///< requests that wait for their jobs
   Quota unsent_bytes;  ///< that uploads under way have announced
   Outgoing outgoing;
+  ClientEvents events{*this};
   std::ptrdiff_t requests_under_way = 0;
 
   [[nodiscard]] LevelStats& stats_of(heist::TaskPriority priority) noexcept {
@@ -96,6 +98,8 @@ class ClientTable {
   [[nodiscard]] const std::vector<std::unique_ptr<Client>>& all() const noexcept {
     return clients_;
   }
+  /// Whether somebody may listen to the events of one of them, so that it is worth a look at each.
+  bool has_listeners = false;
   /// Of all of them together.
   [[nodiscard]] std::size_t unfinished_jobs() const noexcept;
 

@@ -4,7 +4,6 @@
 #include <boost/beast/http/write.hpp>
 #include <heistd/addresses.hpp>
 #include <heistd/guarded.hpp>
-#include <heistd/http_reply.hpp>
 #include <heistd/http_session.hpp>
 #include <heistd/network_reserve.hpp>
 #include <heistd/pace.hpp>
@@ -128,6 +127,8 @@ asio::awaitable<void> HttpSession::serve_head(Parser& parser) {
     co_await wait_until_stored(*storing);
   } else if (auto* waiting = std::get_if<Waiting>(&step)) {
     co_await wait_for_job(*waiting);
+  } else if (const auto* listening = std::get_if<Listening>(&step)) {
+    co_await tell_events(*listening->stream);
   } else {
     co_await answer(std::get<Reply>(step));
   }
@@ -209,11 +210,15 @@ asio::awaitable<void> HttpSession::answer(const Reply& reply) {
 asio::awaitable<void> HttpSession::send(const Reply& reply) {
   keep_alive_ = keep_alive_ && !stopping_;
   auto response = make_response(reply, version_, keep_alive_);
+  co_await send_response(response, is_head_);
+}
+
+asio::awaitable<void> HttpSession::send_response(HttpResponse& response, bool head_only) {
   http::response_serializer<BlocksBody> serializer(response);
-  serializer.split(is_head_);
+  serializer.split(head_only);
   auto& sending = deadline_->begin_sending(limits_);
   // The system takes a piece at a time, as the socket's buffer is small.
-  while (is_head_ ? !serializer.is_header_done() : !serializer.is_done()) {
+  while (head_only ? !serializer.is_header_done() : !serializer.is_done()) {
     static_cast<void>(sending.gets_on());
     deadline_->set(sending.deadline(Clock::now()));
     const auto [error, bytes] = co_await http::async_write_some(socket_, serializer, as_tuple);

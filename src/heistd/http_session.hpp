@@ -12,6 +12,7 @@
 #include <heistd/api.hpp>
 #include <heistd/connections.hpp>
 #include <heistd/deadline.hpp>
+#include <heistd/http_reply.hpp>
 #include <heistd/limits.hpp>
 #include <heistd/parsed_head.hpp>
 #include <heistd/served_names.hpp>
@@ -65,10 +66,14 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   Awaitable<void> wait_until_stored(const Storing& storing);
   Awaitable<void> wait_for_job(Waiting& waiting);
   Awaitable<void> wait_for_observation(Observation& observation);
+  Awaitable<void> tell_events(EventStream& stream);
+  Awaitable<void> send_event_head();
+  Awaitable<bool> send_text(const std::string& text);
   Awaitable<bool> client_left_before(const std::function<bool()>& finished, Time until);
   Awaitable<void> send_continue();
   Awaitable<void> answer(const Reply& reply);
   Awaitable<void> send(const Reply& reply);
+  Awaitable<void> send_response(HttpResponse& response, bool head_only);
   Awaitable<void> refuse(const Refusal& refusal);
   Awaitable<void> refuse_read(Error error);
   Awaitable<void> linger();

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <heist/detail/sync.hpp>
+#include <heistd/events/changed_jobs.hpp>
 #include <heistd/job_counts.hpp>
 #include <memory>
 #include <optional>
@@ -21,6 +22,12 @@ class JobProgress {
   explicit JobProgress(std::shared_ptr<JobCounts> counts) noexcept
       : owner_(std::move(counts)), counts_(owner_.get()), to_start_in_(counts_) {}
 
+  /// The network, before the job is posted: where its start and its progress are noted.
+  void note_changes_in(std::shared_ptr<ChangedJobs> changed, std::weak_ptr<const Job> job) {
+    changed_ = std::move(changed);
+    job_ = std::move(job);
+  }
+
   /// An agent, once in each run: how long the job had been runnable when its first chunk started.
   void start(std::chrono::nanoseconds queue_delay) noexcept {
     // relaxed, also below: counts are older than the job, and the numbers are all that is passed
@@ -29,6 +36,7 @@ class JobProgress {
     if (counts == nullptr) return;
     queue_delay_.store(queue_delay.count(), heist::detail::sync::relaxed);
     counts->note_start();
+    note_change();
   }
   /// The network: the job has ended, and a start that comes now does not count. True when one came
   /// before.
@@ -58,6 +66,7 @@ class JobProgress {
   /// An agent: which part is done, from 0 to 1; what is beyond counts as the nearest of them.
   void report(double part) noexcept {
     part_done_.store(part > 0 ? std::min(part, 1.0) : 0.0, heist::detail::sync::relaxed);
+    note_change();
   }
   /// Nothing when none was reported.
   [[nodiscard]] std::optional<double> part_done() const noexcept {
@@ -71,11 +80,18 @@ class JobProgress {
  private:
   static constexpr std::int64_t waits = -1;
 
+  void note_change() noexcept {
+    if (changed_ && changed_->is_heard()) changed_->note(job_, noted_in_);
+  }
+
   const std::shared_ptr<JobCounts> owner_;
   JobCounts* counts_;                                    ///< the network's: where the job counts
   heist::detail::sync::atomic<JobCounts*> to_start_in_;  ///< null: taken
   heist::detail::sync::atomic<std::int64_t> queue_delay_{waits};
   heist::detail::sync::atomic<double> part_done_{waits};
+  std::shared_ptr<ChangedJobs> changed_;  ///< null: nobody is told
+  std::weak_ptr<const Job> job_;
+  ChangedJobs::Round noted_in_ = 0;
 };
 
 }  // namespace heistd

@@ -116,6 +116,7 @@ Result<std::shared_ptr<Job>> JobService::begin(Client& client, const JobRequest&
   try {
     enter(client, *made, request.delay.count() > 0);
     post(client, job, request, std::move(body), std::move(ticket));
+    client.events.job_changed(job);
     return made;
   } catch (const std::bad_alloc&) {
     take_back(client, job);
@@ -141,6 +142,7 @@ Result<std::shared_ptr<Job>> JobService::make_job(Client& client, const JobReque
   }
   job->progress = std::make_shared<JobProgress>(
       job->fixed_priority ? client.counts_of(*job->fixed_priority) : job->group->counts);
+  job->progress->note_changes_in(client.events.changed, job);
   job->unfinished.emplace(job->priority());
   return job;
 }
@@ -232,6 +234,7 @@ std::optional<std::size_t> JobService::abort_group(Client& client, std::string_v
   const auto jobs = group->jobs().size();
   client.signals.erase(name);
   group->set_deleted();
+  client.events.signal_deleted(name);
   abort_next_batch(client, group);
   return jobs;
 }
@@ -277,6 +280,7 @@ void JobService::set_priority(Client& client, Job& job, heist::TaskPriority prio
   if (started) now->note_start();
   job.fixed_priority = priority;
   if (const auto kept = client.jobs.find(job.id)) starts_.move(kept);
+  client.events.job_changed(job);
 }
 
 Result<std::shared_ptr<SignalGroup>> JobService::put_group(Client& client, std::string_view name,
@@ -285,6 +289,7 @@ Result<std::shared_ptr<SignalGroup>> JobService::put_group(Client& client, std::
   if (!group) return too_many_signals();
   group->was_put = true;
   group->set_priority(priority);
+  client.events.signal_changed(name, *group);
   follow_next_batch(client, group);
   starts_.start_some();
   return group;
@@ -313,6 +318,7 @@ void JobService::on_end(Client& client, const JobId& id, const std::exception_pt
   const auto job = find(client, id);
   if (end.times.chunks > 0) {
     count(client.stats_of(end.times.started_at), end, !job || is_last(*job, end));
+    client.events.job_waited(end.times.started_at, end.times.queue_delay);
   }
   if (!job) return;
   if (job->group) follow_next_batch(client, job->group);
@@ -350,6 +356,7 @@ void JobService::finish(Client& client, Job& job, Job::End end) {
   if (is_end(end.state) && end.state != JobState::aborted) ++finished_;
   leave(client, job);
   client.jobs.finish(job, std::move(end));
+  client.events.job_changed(job);
 }
 
 }  // namespace heistd

@@ -223,6 +223,7 @@ void JobService::try_again(Client& client, Job& job, const StoredJob& stored) {
   count_in(job, request.delay.count() > 0);
   try {
     post(client, job, request, {}, std::move(ticket));
+    client.events.job_changed(job);
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception&) {  // by the agents, which are closed

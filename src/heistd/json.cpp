@@ -1,4 +1,5 @@
 #include <array>
+#include <cmath>
 #include <heistd/json.hpp>
 #include <ratio>
 
@@ -22,7 +23,7 @@ Json histogram_json(const DurationHistogram& histogram) {
           {"max", microseconds(histogram.max())}};
 }
 
-Json level_json(heist::TaskPriority priority, const LevelStats& level, const Depth& depth) {
+Json counts_json(heist::TaskPriority priority, const LevelStats& level, const Depth& depth) {
   return {{"priority", heist::to_string(priority)},
           {"depth", depth.queued + depth.running},
           {"queued", depth.queued},
@@ -31,17 +32,61 @@ Json level_json(heist::TaskPriority priority, const LevelStats& level, const Dep
           {"done", level.done},
           {"failed", level.failed},
           {"retried", level.retried},
-          {"aborted", level.aborted},
-          {"queue_delay_us", histogram_json(level.queue_delay)},
-          {"run_time_us", histogram_json(level.run_time)},
-          {"chunks", level.chunks},
-          {"longest_chunk_us", microseconds(level.longest_chunk)}};
+          {"aborted", level.aborted}};
+}
+
+Json level_json(heist::TaskPriority priority, const LevelStats& level, const Depth& depth) {
+  auto json = counts_json(priority, level, depth);
+  json["queue_delay_us"] = histogram_json(level.queue_delay);
+  json["run_time_us"] = histogram_json(level.run_time);
+  json["chunks"] = level.chunks;
+  json["longest_chunk_us"] = microseconds(level.longest_chunk);
+  return json;
+}
+
+/// Of each priority, the highest first: `make(priority, index, depth)`.
+template <class Make>
+Json of_levels(const Client& client, Make make) {
+  const auto depths = client.depths();
+  Json levels = Json::array();
+  for (const auto priority : all_priorities) {
+    const auto index = static_cast<std::size_t>(priority);
+    levels.push_back(make(priority, index, depths.at(index)));
+  }
+  return levels;
+}
+
+std::string_view to_string(ParameterType type) noexcept {
+  switch (type) {
+    case ParameterType::text:
+      return "text";
+    case ParameterType::integer:
+      return "integer";
+    case ParameterType::number:
+      return "number";
+    case ParameterType::flag:
+      return "flag";
+  }
+  return "invalid";
+}
+
+Json parameter_json(const Parameter& parameter) {
+  Json json = {{"name", parameter.name},
+               {"type", to_string(parameter.type)},
+               {"required", parameter.required}};
+  if (std::isfinite(parameter.least)) json["least"] = parameter.least;
+  if (std::isfinite(parameter.most)) json["most"] = parameter.most;
+  return json;
+}
+
+void add_progress(Json& json, const Job& job) {
+  if (const auto part = job.progress->part_done()) json["progress"] = *part;
 }
 
 void add_times(Json& json, const Job& job) {
   const auto delay = job.progress->queue_delay();
   json["queue_delay_us"] = delay ? Json(microseconds(*delay)) : Json();
-  if (const auto part = job.progress->part_done()) json["progress"] = *part;
+  add_progress(json, job);
   const bool known = job.finished() && job.end().times.chunks > 0;
   json["run_time_us"] = known ? Json(microseconds(job.end().times.run)) : Json();
   if (!known || !job.end().times.chunked) return;
@@ -62,8 +107,10 @@ void add_outcome(Json& json, const Job& job) {
 
 }  // namespace
 
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string dump(const Json& json) { return line(json) + "\n"; }
+
+std::string line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Body render(const Job& job) {
@@ -111,17 +158,43 @@ Json job_json(const Job& job) {
 }
 
 Json stats_json(const Client& client) {
-  const auto depths = client.depths();
-  Json levels = Json::array();
-  for (const auto priority : all_priorities) {
-    const auto index = static_cast<std::size_t>(priority);
-    levels.push_back(level_json(priority, client.stats.at(index), depths.at(index)));
-  }
+  auto levels = of_levels(client, [&](auto priority, std::size_t index, const Depth& depth) {
+    return level_json(priority, client.stats.at(index), depth);
+  });
   return {{"client", client.name},
           {"ceiling", heist::to_string(client.ceiling)},
           {"jobs_held", client.budget->jobs()},
           {"bytes_held", client.budget->bytes()},
           {"levels", std::move(levels)}};
+}
+
+Json levels_json(const Client& client, std::span<const DurationHistogram, 3> delays) {
+  auto levels = of_levels(client, [&](auto priority, std::size_t index, const Depth& depth) {
+    auto json = counts_json(priority, client.stats.at(index), depth);
+    json["queue_delay_us"] = histogram_json(delays[index]);
+    return json;
+  });
+  return {{"levels", std::move(levels)}};
+}
+
+Json event_json(const Job& job) {
+  auto json = summary_json(summary_of(job));
+  add_progress(json, job);
+  return json;
+}
+
+Json signal_json(std::string_view name, const SignalGroup& group) {
+  return {{"signal", name},
+          {"priority", heist::to_string(group.priority())},
+          {"unfinished_jobs", group.jobs().size()}};
+}
+
+Json kind_json(const Kind& kind) {
+  Json parameters = Json::array();
+  for (const auto& parameter : kind.parameters) parameters.push_back(parameter_json(parameter));
+  return {{"kind", kind.name},
+          {"parameters", std::move(parameters)},
+          {"takes_any_parameter", kind.takes_any_parameter}};
 }
 
 }  // namespace heistd

@@ -7,7 +7,9 @@
 #include <heistd/job_summary.hpp>
 #include <heistd/refusal.hpp>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace heistd {
 
@@ -16,6 +18,9 @@ using Json = nlohmann::ordered_json;
 /// As text; bytes that are no UTF-8 become U+FFFD.
 [[nodiscard]] std::string dump(const Json& json);
 
+/// The same without a newline at its end, or anywhere.
+[[nodiscard]] std::string line(const Json& json);
+
 /// The description of a job as text, with its result where that is JSON.
 [[nodiscard]] Body render(const Job& job);
 
@@ -23,6 +28,13 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json summary_json(const JobSummary& job);
 /// Without the result where that is JSON, which render() puts in.
 [[nodiscard]] Json job_json(const Job& job);
+/// What listeners are told of a job: its summary, and its progress.
+[[nodiscard]] Json event_json(const Job& job);
 [[nodiscard]] Json stats_json(const Client& client);
+/// How many jobs of each priority there are in each state, and how long those have waited that are
+/// in `delays`.
+[[nodiscard]] Json levels_json(const Client& client, std::span<const DurationHistogram, 3> delays);
+[[nodiscard]] Json signal_json(std::string_view name, const SignalGroup& group);
+[[nodiscard]] Json kind_json(const Kind& kind);
 
 }  // namespace heistd

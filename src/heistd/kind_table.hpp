@@ -21,6 +21,10 @@ class KindTable {
   /// The kind of that name, or null.   Thread: any.
   [[nodiscard]] const Kind* find(std::string_view name) const noexcept;
 
+  [[nodiscard]] const std::map<std::string, Kind, std::less<>>& all() const noexcept {
+    return kinds_;
+  }
+
   /// All names, with commas between them.
   [[nodiscard]] std::string names() const;
 

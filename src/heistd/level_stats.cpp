@@ -15,6 +15,12 @@ void DurationHistogram::add(nanoseconds duration) noexcept {
   ++count_;
 }
 
+void DurationHistogram::clear() noexcept {
+  histogram_.reset();
+  max_ = {};
+  count_ = 0;
+}
+
 nanoseconds DurationHistogram::quantile(double share) const {
   const auto wanted = std::max(1.0, std::ceil(share * static_cast<double>(count_)));
   const auto& axis = histogram_.axis();

@@ -15,6 +15,8 @@ namespace heistd {
 class DurationHistogram {
  public:
   void add(std::chrono::nanoseconds duration) noexcept;
+  /// As if nothing had been added.
+  void clear() noexcept;
 
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   [[nodiscard]] std::chrono::nanoseconds max() const noexcept { return max_; }

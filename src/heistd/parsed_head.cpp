@@ -49,6 +49,7 @@ RequestHead head_of(const RequestParser& parser) {
   head.target = message.target();
   head.authorization = field_of(message, http::field::authorization);
   head.idempotency_key = field_of(message, "Idempotency-Key");
+  head.last_event_id = field_of(message, "Last-Event-ID");
   if (parser.content_length()) head.content_length = *parser.content_length();
   head.chunked = parser.chunked();
   return head;

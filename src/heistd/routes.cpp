@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <heistd/job_id.hpp>
+#include <heistd/page/page_files.hpp>
 #include <heistd/query.hpp>
 #include <heistd/routes.hpp>
 
@@ -9,10 +10,18 @@ namespace {
 
 using Path = std::vector<std::string>;
 
+bool is_of_page(const Path& path) {
+  return path.size() < 2 && find_page_file(path.empty() ? "" : path[0]) != nullptr;
+}
+
 std::optional<Resource> resource_of(const Path& path, const KindTable& kinds) {
+  if (is_of_page(path)) return Resource::page;
   if (path == Path{"healthz"}) return Resource::health;
   if (path == Path{"readyz"}) return Resource::ready;
   if (path == Path{"stats"}) return Resource::stats;
+  if (path == Path{"events"}) return Resource::events;
+  if (path == Path{"kinds"}) return Resource::kinds;
+  if (path == Path{"signals"}) return Resource::signals;
   if (path == Path{"metrics"}) return Resource::metrics;
   if (path == Path{"debug", "dump"}) return Resource::dump;
   if (path == Path{"debug", "trace"}) return Resource::trace;
@@ -68,6 +77,7 @@ Result<Route> find_route(std::string_view method, const Target& target, const Ki
   const auto found = std::ranges::find(allowed, method, &Allowed::text);
   if (found == allowed.end()) return wrong_method(allowed);
   Route route{*resource, found->method, target.path.size() > 1 ? target.path[1] : ""};
+  if (*resource == Resource::page && !target.path.empty()) route.name = target.path[0];
   if (*resource == Resource::signal && !is_name(route.name)) {
     return Refusal{400, "bad_name", "a signal name is 1 to 64 letters, digits, '.', '_' or '-'",
                    "name"};

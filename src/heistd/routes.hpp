@@ -14,7 +14,11 @@ namespace heistd {
 enum class Resource : std::uint8_t {
   health,
   ready,
+  page,
   stats,
+  events,
+  kinds,
+  signals,
   kind,
   jobs,
   job,
@@ -32,7 +36,7 @@ enum class Method : std::uint8_t { get, post, put, erase };
 struct Route {
   Resource resource;
   Method method;
-  std::string name;  ///< the job's id or kind, or the signal's name
+  std::string name;  ///< the job's id or kind, the signal's name, or that of the page's file
 };
 
 /// Errors: 404 "not_found", 405 "method_not_allowed", 400 "bad_name" for a signal.

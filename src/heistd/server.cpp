@@ -62,6 +62,7 @@ Server::Server(Options options, const KindTable& kinds)
       signals_(io_, SIGTERM, SIGINT),
       farewell_(io_),
       pulse_(io_),
+      event_pulse_(clients_, io_),
       jobs_end_(io_),
       closer_(std::in_place, cluster_, io_,
               [this](const heist::CloseReport& report) { finish_drain(report); }),
@@ -122,7 +123,8 @@ bool Server::recover() {
   const bool full = reserve_.refill();
   if (reserve_.is_low()) connections_.evict_idle();
   const bool beats = pulse_.beat();
-  return accept() && beats && full;
+  const bool tells = event_pulse_.beat();
+  return accept() && beats && tells && full;
 }
 
 /// Accepts the next connection; false when that has to wait.
@@ -212,6 +214,8 @@ void Server::renew_clients() {
     return;
   }
   clients_.renew(std::get<std::vector<ClientSpec>>(clients));
+  // Who still has a token comes again.
+  event_pulse_.end_streams("the clients and their tokens were read again");
   std::cout << "heistd: SIGHUP: the clients are those of " << options_.client_file << " by now"
             << std::endl;
 }
@@ -293,6 +297,7 @@ void Server::say_farewell() {
             << report_->still_running << " still running)" << std::endl;
   signals_.cancel();
   listener_.close();
+  event_pulse_.end_streams("the server is shutting down");
   for (const auto& session : sessions_) session->stop();
   farewell_.expires_after(farewell_time);
   farewell_.async_wait([this](const boost::system::error_code& error) {

@@ -11,6 +11,7 @@
 #include <heistd/client.hpp>
 #include <heistd/closer.hpp>
 #include <heistd/connections.hpp>
+#include <heistd/events/event_pulse.hpp>
 #include <heistd/http_session.hpp>
 #include <heistd/job_keeper.hpp>
 #include <heistd/job_service.hpp>
@@ -79,6 +80,7 @@ class Server {
   boost::asio::signal_set signals_;
   boost::asio::steady_timer farewell_;
   ServicePulse pulse_;
+  EventPulse event_pulse_;
   boost::asio::steady_timer jobs_end_;
   // Before the agents, whose malloc may leave no address space for the stack of its thread.
   std::optional<Closer> closer_;

@@ -145,5 +145,47 @@ TEST_F(OutOfMemoryJobs, dump_when_an_allocation_fails_then_the_next_one_is_made)
   }
 }
 
+class OutOfMemoryEvents : public ApiFixture {
+ protected:
+  static std::string take_all(EventStream& stream) {
+    stream.wake();
+    std::string text;
+    while (stream.has_more()) text += stream.take();
+    return text;
+  }
+};
+
+TEST_F(OutOfMemoryEvents,
+       event_when_it_cannot_be_made_then_the_listener_hears_that_it_missed_some) {
+  const auto stream = anonymous.events.listen({});
+  const auto group = anonymous.signals.find_or_make("night", heist::TaskPriority::background);
+  anonymous.events.signal_changed("night", *group);
+  static_cast<void>(take_all(*stream));
+  bool struck = true;
+  for (std::size_t successes = 0; struck; ++successes) {
+    {
+      const NoMemory none(successes);
+      anonymous.events.signal_changed("night", *group);
+      struck = none.struck();
+    }
+    const auto told = take_all(*stream);
+    EXPECT_EQ(told.find("event: missed") != std::string::npos, struck) << told;
+  }
+}
+
+TEST_F(OutOfMemoryEvents, listen_when_an_allocation_fails_then_refused_and_nothing_is_kept) {
+  bool struck = true;
+  for (std::size_t successes = 0; struck; ++successes) {
+    const NoMemory none(successes, NoMemory::Fails::once);
+    try {
+      const auto stream = anonymous.events.listen({});
+      EXPECT_TRUE(anonymous.events.is_open());
+    } catch (const std::bad_alloc&) {
+      EXPECT_TRUE(none.struck());
+    }
+    struck = none.struck();
+  }
+}
+
 }  // namespace
 }  // namespace heistd

@@ -25,6 +25,11 @@ TEST(Routes, find_when_known_then_resource_method_and_name) {
   EXPECT_EQ(route("GET", "/jobs")->resource, Resource::jobs);
   EXPECT_EQ(route("PUT", "/signals/x")->resource, Resource::signal);
   EXPECT_EQ(route("HEAD", "/stats")->method, Method::get);
+  EXPECT_EQ(route("GET", "/events")->resource, Resource::events);
+  EXPECT_EQ(route("GET", "/")->resource, Resource::page);
+  EXPECT_EQ(route("GET", "/page.js")->name, "page.js");
+  EXPECT_EQ(route("GET", "/kinds")->resource, Resource::kinds);
+  EXPECT_EQ(route("GET", "/signals")->resource, Resource::signals);
   EXPECT_EQ(route("GET", "/healthz")->resource, Resource::health);
   EXPECT_EQ(route("GET", "/debug/dump")->resource, Resource::dump);
   EXPECT_EQ(route("GET", "/debug/trace")->resource, Resource::trace);
@@ -32,8 +37,8 @@ TEST(Routes, find_when_known_then_resource_method_and_name) {
 
 TEST(Routes, find_when_path_unknown_then_404) {
   for (const std::string& path :
-       {std::string("/"), std::string("/jobs/"), std::string("/jobs/other"),
-        std::string("/signals"), "/jobs/" + id + "x", "/jobs/" + id + "/other",
+       {std::string("/page.html"), std::string("/jobs/"), std::string("/jobs/other"),
+        std::string("/kinds/x"), "/jobs/" + id + "x", "/jobs/" + id + "/other",
         std::string("/jobs/digest/result"), std::string("/healthz/"), std::string("/Stats"),
         std::string("/signals/a/b"), std::string("/debug"), std::string("/debug/other"),
         "/jobs/" + std::string(32, 'A')}) {

@@ -90,7 +90,7 @@ class Malformed(ServerTest):
         self.assertTrue(self.server.raw().end_sending().is_closed())
 
     def test_path_when_unknown_then_404(self):
-        for path in ("/", "/jobs/other", "/favicon.ico", "/jobs/" + 32 * "0", "/signals"):
+        for path in ("/page.html", "/jobs/other", "/favicon.ico", "/jobs/" + 32 * "0", "/kinds/digest"):
             self.assert_refused(self.server.get(path), 404, "not_found")
 
     def test_target_when_wrong_then_400(self):
