@@ -4,6 +4,7 @@
 #include <heistd/memory_reserve.hpp>
 #include <heistd/network_reserve.hpp>
 #include <heistd/page/page_files.hpp>
+#include <heistd/stored_result.hpp>
 #include <utility>
 
 namespace heistd {
@@ -30,6 +31,11 @@ Reply value_reply(const JsonResult& result) {
   reply.body = result.text;
   reply.body.after += '\n';
   return reply;
+}
+
+Reply result_reply(const JobResult& result) {
+  if (const auto* const bytes = std::get_if<BytesResult>(&result)) return bytes_reply(*bytes);
+  return value_reply(std::get<JsonResult>(result));
 }
 
 std::string microseconds(std::chrono::nanoseconds duration) {
@@ -109,10 +115,12 @@ Result<Api::Step> Api::handle(const RequestHead& head, Unchecked unchecked) {
     return show_job(*route, *target, **client);
   }
   if (auto refusal = QueryReader(*target).finish()) return std::move(*refusal);
+  if (route->resource == Resource::job_result) return show_result(*route, **client);
   return as_step(handle_plain(*route, **client));
 }
 
-/// A job that only the journal has is not waited for, as it has ended or will not be done here.
+/// A job of which the server has no Job waits for its turn; or only the journal has it, and it is
+/// not waited for, as it has ended or will not be done here.
 Result<Api::Step> Api::show_job(const Route& route, const Target& target, Client& client) {
   QueryReader query(target);
   const auto patience = query.patience("wait");
@@ -120,13 +128,21 @@ Result<Api::Step> Api::show_job(const Route& route, const Target& target, Client
   auto job = service_.find(client, route.name);
   if (!job) {
     if (service_.keeper() == nullptr) return no_such_job();
-    return Step(describe_stored(route.name, client));
+    return Step(find_stored(route.name, client, [this, patience, &client](const StoredJob& stored) {
+      auto waits = patience.any() ? service_.bring(client, stored) : nullptr;
+      if (waits) return show_job(std::move(waits), patience, client);
+      return Outcome(summary_reply(200, summary_of(stored, client)));
+    }));
   }
-  if (job->finished() || !patience.any()) return Step(job_reply(200, *job));
+  return std::visit([](auto&& outcome) { return Step(std::move(outcome)); },
+                    show_job(std::move(job), patience, client));
+}
+
+Api::Outcome Api::show_job(std::shared_ptr<Job> job, const Patience& patience, Client& client) {
+  if (job->finished() || !patience.any()) return job_reply(200, *job);
   auto share = client.take_wait();
-  if (!share) return share.error();
-  return Step(
-      Waiting{&client, std::move(job), std::move(*share), patience, Waiting::For::description});
+  if (!share) return make_reply(share.error());
+  return Waiting{&client, std::move(job), std::move(*share), patience, Waiting::For::description};
 }
 
 Storing Api::describe_stored(const JobId& id, Client& client) {
@@ -145,8 +161,6 @@ Api::Handled Api::handle_plain(const Route& route, Client& client) {
       return signals_reply(client);
     case Resource::job:
       return erase_job(route, client);
-    case Resource::job_result:
-      return job_result(route, client);
     default:
       return erase_signal(route, client);
   }
@@ -280,6 +294,15 @@ Reply Api::abort_job(Job& job, Client& client) {
   return job_reply(200, job);
 }
 
+/// A job without a Job waits, or the journal has its result.
+Result<Api::Step> Api::show_result(const Route& route, Client& client) {
+  if (service_.keeper() == nullptr || service_.find(client, route.name)) {
+    return as_step(job_result(route, client));
+  }
+  return Step(find_stored(route.name, client,
+                          [this](const StoredJob& stored) { return stored_result(stored); }));
+}
+
 Api::Handled Api::job_result(const Route& route, Client& client) {
   const auto job = service_.find(client, route.name);
   if (!job) return no_such_job();
@@ -287,9 +310,20 @@ Api::Handled Api::job_result(const Route& route, Client& client) {
   if (!job->end().result) {
     return Refusal{409, "no_result", "the job is " + std::string(to_string(job->state()))};
   }
-  const auto& result = *job->end().result;
-  if (const auto* const bytes = std::get_if<BytesResult>(&result)) return bytes_reply(*bytes);
-  return value_reply(std::get<JsonResult>(result));
+  return result_reply(*job->end().result);
+}
+
+Api::Outcome Api::stored_result(const StoredJob& stored) {
+  if (!is_end(stored.state)) {
+    return make_reply({409, "not_finished", "the job has not finished yet"});
+  }
+  if (stored.state != StoredState::done) {
+    return make_reply({409, "no_result", "the job is " + std::string(to_string(state_of(stored)))});
+  }
+  auto answer = service_.keeper()->journal().read_result(stored.id, {0, stored.result_bytes});
+  return storing(answer, [stored](const std::string& bytes) -> Outcome {
+    return result_reply(from_stored(stored.result_description, bytes));
+  });
 }
 
 Api::Handled Api::put_signal(const Route& route, const Target& target, Client& client) {

@@ -117,15 +117,20 @@ class Api {
   Handled erase_job(const Route& route, Client& client);
   Reply abort_job(Job& job, Client& client);
   Handled job_result(const Route& route, Client& client);
+  Result<Step> show_result(const Route& route, Client& client);
+  Outcome stored_result(const StoredJob& stored);
   Result<Outcome> store(Upload upload);
   static Outcome accepted(Client& client, std::shared_ptr<Job> job, const Patience& wait,
                           Quota::Share share);
+  static Outcome accepted(Client& client, const JobSummary& job);
   Result<Step> show_job(const Route& route, const Target& target, Client& client);
+  Outcome show_job(std::shared_ptr<Job> job, const Patience& patience, Client& client);
   [[nodiscard]] std::optional<Refusal> note_key(const RequestHead& head, Upload& upload) const;
   Outcome not_begun(Client& client, const JobId& id, const Refusal& refusal);
   Outcome repeated(const JobJournal::Submitted& submitted, Client& client, Patience wait,
                    Quota::Share share);
-  Storing repeated_of_journal(const JobId& id, Client& client);
+  Outcome repeated_of_journal(const std::optional<StoredJob>& stored, const JobId& id,
+                              Client& client, const Patience& wait, Quota::Share share);
   Result<Step> store_change(const Route& route, const Target& target, Client& client);
   Result<Step> store_erasure(const Route& route, Client& client);
   Result<Step> list(const Target& target, Client& client);

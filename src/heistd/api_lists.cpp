@@ -60,8 +60,14 @@ Api::Outcome Api::erase_stored(const StoredJob& job, const Route& route, Client&
                    if (service_.find(client, job.id)) {
                      return as_outcome(handle_plain(route, client));
                    }
+                   if (is_end(job.state)) {
+                     client.events.job_forgotten(job.id);
+                     return summary_reply(200, summary_of(job, client));
+                   }
+                   service_.abort_waiting(client, job.id);
                    auto last = job;
-                   if (!is_end(job.state)) last.state = StoredState::aborted;
+                   last.state = StoredState::aborted;
+                   client.events.job_changed(summary_of(last, client));
                    return summary_reply(200, summary_of(last, client));
                  });
 }
@@ -94,7 +100,7 @@ Api::Outcome Api::requeue_stored(const StoredJob& job, Client& client) {
                    queued.state = StoredState::queued;
                    queued.forgiven = job.attempt;
                    service_.requeue(client, *kind, queued);
-                   return with_location(summary_reply(202, summary_of(queued, client)), job.id);
+                   return accepted(client, summary_of(queued, client));
                  });
 }
 

@@ -65,7 +65,11 @@ Api::Outcome Api::store_priority(StoredJob job, heist::TaskPriority priority, Cl
   return storing(service_.keeper()->journal().set_priority(job.id, priority),
                  [this, job, priority, &client](auto) -> Outcome {
                    const auto now = service_.find(client, job.id);
-                   if (!now) return summary_reply(200, summary_of(job, client));
+                   if (!now) {
+                     service_.move_waiting(client, job.id, priority);
+                     client.events.job_changed(summary_of(job, client));
+                     return summary_reply(200, summary_of(job, client));
+                   }
                    return as_outcome(set_priority(*now, priority, client));
                  });
 }

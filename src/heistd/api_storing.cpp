@@ -39,6 +39,20 @@ NewJob new_job(const Kept& kept, std::optional<IdempotencyKey> key, Blocks body)
   return job;
 }
 
+/// Of a job that waits for its turn.
+JobSummary waiting_summary(const Kept& kept) {
+  const auto& request = kept.request;
+  const auto group = kept.client.signals.find(request.signal_name);
+  const auto other_priority = group ? group->priority() : kept.client.default_priority();
+  return {kept.id,
+          request.kind->name,
+          request.delay.count() > 0 ? JobState::delayed : JobState::queued,
+          request.priority.value_or(other_priority),
+          kept.bytes,
+          request.signal_name,
+          {.most = request.max_attempts}};
+}
+
 }  // namespace
 
 Result<Api::Outcome> Api::store(Upload upload) {
@@ -62,8 +76,15 @@ Result<Api::Outcome> Api::store(Upload upload) {
     auto job = service_.submit_kept(kept->client, kept->request, kept->id, kept->bytes,
                                     std::move(kept->ticket));
     if (!job) return not_begun(kept->client, kept->id, job.error());
+    if (!*job) return accepted(kept->client, waiting_summary(*kept));
     return accepted(kept->client, std::move(*job), wait, std::move(kept->share));
   });
+}
+
+/// Of a job that waits for its turn.
+Api::Outcome Api::accepted(Client& client, const JobSummary& job) {
+  client.events.job_changed(job);
+  return with_location(summary_reply(202, job), job.id);
 }
 
 /// The answer for a job that the journal has accepted and this server cannot begin. As it ends, the
@@ -90,25 +111,31 @@ Api::Outcome Api::repeated(const Submitted& submitted, Client& client, Patience 
                        "the key was given with another request, of job " + submitted.id,
                        "Idempotency-Key"});
   }
-  auto job = service_.find(client, submitted.id);
-  if (!job) return repeated_of_journal(submitted.id, client);
-  if (!wait.most && !job->finished()) wait = {};
-  return accepted(client, std::move(job), wait, std::move(share));
+  if (auto job = service_.find(client, submitted.id)) {
+    if (!wait.most && !job->finished()) wait = {};
+    return accepted(client, std::move(job), wait, std::move(share));
+  }
+  const auto kept = std::make_shared<Quota::Share>(std::move(share));
+  return storing(
+      service_.keeper()->journal().find(submitted.id),
+      [this, id = submitted.id, &client, wait, kept](const std::optional<StoredJob>& stored) {
+        return repeated_of_journal(stored, id, client, wait, std::move(*kept));
+      });
 }
 
-/// The same when only the journal has the job: it has finished, or is to be done by a later server,
-/// as this one did not know its client when it started.
-Storing Api::repeated_of_journal(const JobId& id, Client& client) {
-  return storing(
-      service_.keeper()->journal().find(id),
-      [id, &client](const std::optional<StoredJob>& stored) -> Outcome {
-        if (stored && !is_end(stored->state)) {
-          return with_location(summary_reply(202, summary_of(*stored, client)), id);
-        }
-        return make_reply({409, "result_gone",
-                           "job " + id + " has finished, and its result is not kept any more",
-                           "Idempotency-Key"});
-      });
+/// The same when the server has no Job of it: it waits for its turn, or has finished, or is to be
+/// done by a later server, as this one did not know its client when it started.
+Api::Outcome Api::repeated_of_journal(const std::optional<StoredJob>& stored, const JobId& id,
+                                      Client& client, const Patience& wait, Quota::Share share) {
+  if (!stored || is_end(stored->state)) {
+    return make_reply({409, "result_gone",
+                       "job " + id + " has finished, and its result is not kept any more",
+                       "Idempotency-Key"});
+  }
+  if (auto job = wait.most ? service_.bring(client, *stored) : nullptr) {
+    return accepted(client, std::move(job), wait, std::move(share));
+  }
+  return with_location(summary_reply(202, summary_of(*stored, client)), id);
 }
 
 std::optional<Refusal> Api::note_key(const RequestHead& head, Upload& upload) const {

@@ -77,6 +77,13 @@ class Budget : public std::enable_shared_from_this<Budget> {
     return ticket;
   }
 
+  /// A job that was accepted, and waits, takes so many bytes; whoever calls this calls leave().
+  void enter(std::size_t bytes) noexcept {
+    jobs_.fetch_add(1, heist::detail::sync::relaxed);
+    bytes_.fetch_add(bytes, heist::detail::sync::relaxed);
+  }
+  void leave(std::size_t bytes) noexcept { give_back(1, bytes); }
+
   /// A share of bytes only, unless they are not left.
   [[nodiscard]] std::optional<Ticket> take_memory(std::size_t bytes) {
     Ticket ticket(shared_from_this(), 0);

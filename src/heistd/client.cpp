@@ -33,6 +33,7 @@ Client::Client(std::string its_name, heist::TaskPriority its_ceiling, const Limi
       anonymous(is_anonymous),
       budget(std::make_shared<Budget>(limits.max_queued, limits.max_queued_bytes)),
       jobs(limits.max_results, limits.max_result_bytes),
+      waiting(budget),
       signals(max_signals),
       waits(ConnectionShares(limits).waiting),
       unsent_bytes(limits.unsent_bytes()),
@@ -97,7 +98,9 @@ bool ClientTable::set_operator(std::string_view name) noexcept {
 
 std::size_t ClientTable::unfinished_jobs() const noexcept {
   std::size_t jobs = 0;
-  for (const auto& client : clients_) jobs += client->jobs.unfinished().size();
+  for (const auto& client : clients_) {
+    jobs += client->jobs.unfinished().size() + client->waiting.size();
+  }
   return jobs;
 }
 

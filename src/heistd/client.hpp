@@ -16,6 +16,7 @@
 #include <heistd/refusal.hpp>
 #include <heistd/signal_group.hpp>
 #include <heistd/verdicts.hpp>
+#include <heistd/waiting_jobs.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,7 @@ class Client {
   bool is_operator = false;     ///< it may see what all clients do
   const std::shared_ptr<Budget> budget;
   JobStore jobs;
+  WaitingJobs waiting;
   SignalGroups signals;
   Verdicts verdicts;
   std::array<LevelStats, 3> stats;

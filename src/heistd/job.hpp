@@ -12,6 +12,7 @@
 #include <heistd/journal/job_record.hpp>
 #include <heistd/kind.hpp>
 #include <heistd/signal_group.hpp>
+#include <heistd/waiting_jobs.hpp>
 #include <list>
 #include <memory>
 #include <optional>
@@ -58,6 +59,7 @@ class Job {
     std::uint64_t run = 0;  ///< the number of the latest run on agents: earlier ones are over
     bool begun = false;  ///< the latest attempt: the journal has counted it, and not heard its end
     std::unique_ptr<const JobFailure> last_failure;  ///< of an earlier attempt, or null
+    std::optional<JobLine::Share> posted;            ///< of a journal's job, until it starts
     std::shared_ptr<void> suspect_place;  ///< of a StartQueue, until the attempt has ended
     heist::TaskController controller;     ///< of this job alone
   };
@@ -84,6 +86,9 @@ class Job {
     std::string_view abort_reason = {};
   };
   [[nodiscard]] const End& end() const noexcept { return *end_; }
+
+  /// What a journal says of how often the job was tried.   Errors: std::bad_alloc.
+  void note_attempts(const StoredJob& stored);
 
   /// Memory that keeping the finished job takes.
   [[nodiscard]] std::size_t kept_bytes() const noexcept;

@@ -56,6 +56,9 @@ class JobCounts {
     // late.
     if (started) running_.fetch_sub(1, heist::detail::sync::relaxed);
   }
+  /// For a job of which memory has a record only; what wakes it removes it and adds it anew.
+  void add_waiting(bool is_delayed) noexcept { ++(is_delayed ? waiting_delayed_ : waiting_); }
+  void remove_waiting(bool is_delayed) noexcept { --(is_delayed ? waiting_delayed_ : waiting_); }
   /// An agent, once for each job that starts.
   void note_start() noexcept { running_.fetch_add(1, heist::detail::sync::relaxed); }
 
@@ -69,13 +72,16 @@ class JobCounts {
         std::min(unfinished_, static_cast<std::size_t>(std::max<std::int64_t>(running, 0)));
     const auto over = delays_.rank(delays_.upper_bound(now));
     depth.delayed = std::min(unfinished_ - depth.running, delays_.size() - over);
-    depth.queued = unfinished_ - depth.running - depth.delayed;
+    depth.queued = unfinished_ - depth.running - depth.delayed + waiting_;
+    depth.delayed += waiting_delayed_;
     return depth;
   }
 
  private:
   Delays delays_;
   std::size_t unfinished_ = 0;
+  std::size_t waiting_ = 0;          ///< jobs of which there is a record only
+  std::size_t waiting_delayed_ = 0;  ///< the same of delayed ones
   heist::detail::sync::atomic<std::int64_t> running_{0};
 };
 

@@ -69,13 +69,14 @@ class Restore {
       if (client == nullptr || kind == nullptr || !takes(*kind, job.parameters)) {
         ++restored_.left;
       } else {
-        service_.restore(*client, request_of(job, *kind), job);
+        service_.restore(*client, *kind, job);
         ++restored_.unfinished;
       }
       if (++seen % jobs_for_a_line == 0) {
         std::cout << "heistd: " << seen << " of " << total << " jobs are back" << std::endl;
       }
     });
+    for (const auto& client : clients_.all()) service_.post_waiting(*client);
   }
 
   void restore_finished() {

@@ -32,9 +32,7 @@ SharedBlocks& blocks_of(JobResult& result) noexcept {
 }  // namespace
 
 JobRun::JobRun(JobStart start, heist::Scheduler scheduler)
-    : start_(std::move(start)),
-      scheduler_(std::move(scheduler)),
-      runnable_at_(Clock::now() + start_.delay) {
+    : start_(std::move(start)), scheduler_(std::move(scheduler)) {
   if (start_.delay.count() == 0) note_runnable();
 }
 
@@ -121,7 +119,7 @@ std::shared_ptr<const JobResult> JobRun::take_result() {
 
 void JobRun::note_start(Clock::time_point now) noexcept {
   times_.started_at = start_.signal.priority();
-  times_.queue_delay = std::max<std::chrono::nanoseconds>(now - runnable_at_, {});
+  times_.queue_delay = std::max<std::chrono::nanoseconds>(now - start_.runnable_at, {});
   start_.progress->start(times_.queue_delay);
 }
 

@@ -84,7 +84,8 @@ struct JobStart {
   Budget::Ticket ticket;
   heist::TaskSignal signal;                  ///< of this job alone, and of its priority
   std::shared_ptr<const SignalGroup> group;  ///< of the signal name it was posted under, or null
-  std::chrono::milliseconds delay{};
+  std::chrono::milliseconds delay{};         ///< up to runnable_at
+  Clock::time_point runnable_at;
   std::shared_ptr<JobProgress> progress;
   std::shared_ptr<RunnableJobs> runnable;
   std::optional<StartGate> gate = {};  ///< then the work comes through this
@@ -108,8 +109,6 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
   /// Thread: any.   Errors: std::bad_alloc.
   [[nodiscard]] heist::Promise<JobEnd> post_first();
 
-  [[nodiscard]] Clock::time_point runnable_at() const noexcept { return runnable_at_; }
-
  private:
   heist::Promise<JobEnd> run();
   heist::Promise<void> pass_gate();
@@ -131,7 +130,6 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
 
   JobStart start_;
   heist::Scheduler scheduler_;
-  const Clock::time_point runnable_at_;
   JobTimes times_;
   /// Until the job has ended; of a delayed job, from its first step.
   std::optional<RunnableJobs::Share> runnable_;

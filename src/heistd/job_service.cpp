@@ -108,10 +108,12 @@ std::size_t JobService::needed_bytes(const JobRequest& request, std::size_t byte
 /// With a keeper the body comes from the journal, when the job starts.
 Result<std::shared_ptr<Job>> JobService::begin(Client& client, const JobRequest& request, JobId id,
                                                std::size_t bytes, Blocks body,
-                                               Budget::Ticket ticket) {
+                                               Budget::Ticket ticket,
+                                               std::optional<Clock::time_point> runnable_at) {
   auto made = make_job(client, request, std::move(id), bytes);
   if (!made) return made;
   auto& job = **made;
+  if (runnable_at) job.runnable_at = *runnable_at;
   if (keeper_ == nullptr) job.order = client.jobs.next_order();
   try {
     enter(client, *made, request.delay.count() > 0);
@@ -171,6 +173,7 @@ void JobService::count_out(Job& job) {
 void JobService::leave(Client& client, Job& job) {
   const auto& mine = *job.unfinished;
   count_out(job);
+  client.waiting.remove(job.id);
   if (mine.place_in_group) job.group->remove(*mine.place_in_group);
   if (job.group) client.signals.drop_unused(job.signal_name, *job.group);
 }
@@ -187,8 +190,8 @@ void JobService::post(Client& client, Job& job, const JobRequest& request, Block
                       Budget::Ticket ticket) {
   auto& mine = *job.unfinished;
   const auto signal = mine.controller.signal();
-  JobStart start{job.kind.label, nullptr,       std::move(ticket), signal,
-                 job.group,      request.delay, job.progress,      runnable_};
+  JobStart start{job.kind.label, nullptr,         std::move(ticket), signal,   job.group,
+                 request.delay,  job.runnable_at, job.progress,      runnable_};
   if (keeper_ != nullptr) {
     start.gate = gate_for(client, job, request.parameters);
   } else {
@@ -200,7 +203,6 @@ void JobService::post(Client& client, Job& job, const JobRequest& request, Block
   job.ceiling = client.ceiling;
   const auto run =
       std::make_shared<JobRun>(std::move(start), scheduler_.with_ceiling(client.ceiling));
-  job.runnable_at = run->runnable_at();
   const auto end = run->post_first();
   if (const auto reason = end.reason()) reason.rethrow();
   heist::async_wait(
@@ -231,7 +233,7 @@ void JobService::abort(Client& client, Job& job, std::string_view reason) {
 std::optional<std::size_t> JobService::abort_group(Client& client, std::string_view name) {
   const auto group = client.signals.find(name);
   if (!group) return std::nullopt;
-  const auto jobs = group->jobs().size();
+  const auto jobs = group->unfinished();
   client.signals.erase(name);
   group->set_deleted();
   client.events.signal_deleted(name);
@@ -244,7 +246,12 @@ void JobService::abort_next_batch(Client& client, const std::shared_ptr<SignalGr
     for (auto left = jobs_at_a_time; left > 0 && !group->jobs().empty(); --left) {
       abort(client, *group->jobs().front(), signal_deleted);
     }
-    if (group->jobs().empty()) return;
+    if (group->jobs().empty()) {
+      const auto dropped = client.waiting.drop_some(*group);
+      if (dropped == 0) return post_waiting(client);
+      client.stats_of(group->priority()).aborted += dropped;
+      client.events.missed();
+    }
     // Without memory for a later step, it is this one.
   } while (!do_later([this, &client, group] { abort_next_batch(client, group); }));
 }
@@ -280,6 +287,7 @@ void JobService::set_priority(Client& client, Job& job, heist::TaskPriority prio
   if (started) now->note_start();
   job.fixed_priority = priority;
   if (const auto kept = client.jobs.find(job.id)) starts_.move(kept);
+  move_waiting(client, job.id, priority);
   client.events.job_changed(job);
 }
 
@@ -292,6 +300,7 @@ Result<std::shared_ptr<SignalGroup>> JobService::put_group(Client& client, std::
   client.events.signal_changed(name, *group);
   follow_next_batch(client, group);
   starts_.start_some();
+  post_waiting(client);
   return group;
 }
 
@@ -357,6 +366,7 @@ void JobService::finish(Client& client, Job& job, Job::End end) {
   leave(client, job);
   client.jobs.finish(job, std::move(end));
   client.events.job_changed(job);
+  post_waiting(client);
 }
 
 }  // namespace heistd

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <cstddef>
 #include <exception>
 #include <heist/promise.hpp>
@@ -17,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 namespace heistd {
 
@@ -49,14 +51,26 @@ class JobService {
   [[nodiscard]] std::optional<Refusal> reserve(const JobRequest& request, std::size_t bytes,
                                                Budget::Ticket& ticket) const;
 
-  /// Posts a job that the journal has, as submit() does. When it is refused, the journal still has
-  /// it.   Precondition: there is a keeper.
+  /// Posts a job that the journal has, as submit() does, or has it wait for its turn. Then there is
+  /// a Job only if the request waits for its end, and else null. When it is refused, the journal
+  /// still has it.   Precondition: there is a keeper.
   [[nodiscard]] Result<std::shared_ptr<Job>> submit_kept(Client& client, const JobRequest& request,
                                                          const JobId& id, std::size_t bytes,
                                                          Budget::Ticket ticket);
 
-  /// The same at the start, for a job of an earlier server.   Errors: std::bad_alloc.
-  void restore(Client& client, const JobRequest& request, const StoredJob& stored);
+  /// The same for a job of an earlier server, or a dead one that is queued again; it waits until
+  /// post_waiting() is called.   Errors: std::bad_alloc.
+  void restore(Client& client, const Kind& kind, const StoredJob& stored);
+  /// Has the journal read the jobs whose turn has come, and posts them; more of them follow as
+  /// these start.
+  void post_waiting(Client& client) noexcept;
+  /// The Job of one that waits, or has been posted meanwhile, so that somebody may wait for its end;
+  /// it keeps its turn. Null when it does neither.   Errors: std::bad_alloc.
+  [[nodiscard]] std::shared_ptr<Job> bring(Client& client, const StoredJob& stored);
+  /// Aborts a job that waits, if it does, of which the journal knows already.
+  void abort_waiting(Client& client, const JobId& id);
+  /// Gives a job that waits, if it does, its new priority.   Errors: std::bad_alloc.
+  void move_waiting(Client& client, const JobId& id, heist::TaskPriority priority);
   /// A job that an earlier server has finished.   Errors: std::bad_alloc.
   void restore_finished(Client& client, const Kind& kind, const StoredJob& stored,
                         std::shared_ptr<const JobResult> result);
@@ -132,7 +146,8 @@ class JobService {
   /// What a job takes beside its body.
   static std::size_t needed_bytes(const JobRequest& request, std::size_t bytes);
   Result<std::shared_ptr<Job>> begin(Client& client, const JobRequest& request, JobId id,
-                                     std::size_t bytes, Blocks body, Budget::Ticket ticket);
+                                     std::size_t bytes, Blocks body, Budget::Ticket ticket,
+                                     std::optional<Clock::time_point> runnable_at = std::nullopt);
   static Result<std::shared_ptr<Job>> make_job(Client& client, const JobRequest& request, JobId id,
                                                std::size_t bytes);
   static void enter(Client& client, const std::shared_ptr<Job>& job, bool has_delay);
@@ -150,6 +165,18 @@ class JobService {
   static bool is_last(const Job& job, const JobEnd& end);
   void tell_end(Client& client, const Job& job, JobEnd end);
   void tell_retry(Client& client, const Job& job, const JobFailure& why, const JobTimes& times);
+  static Result<std::shared_ptr<JobLine>> line_of(Client& client, const std::string& signal_name,
+                                                  std::optional<heist::TaskPriority> priority,
+                                                  const Kind& kind);
+  static std::shared_ptr<Job> bring(Client& client, JobRequest request, const JobId& id,
+                                    std::size_t bytes);
+  void read_waiting(Client& client, const JobId& id);
+  void post_read(Client& client, const JobId& id, const std::optional<StoredJob>& stored);
+  void post_stored(Client& client, const StoredJob& stored);
+  void wake_at(Client& client, Clock::time_point time);
+  void wake_later(Client& client);
+  void wake_soon(Client& client) noexcept;
+  static void renew_controller(Job& job);
   void try_again(Client& client, Job& job, const StoredJob& stored);
   void start_later(Client& client, Job& job);
   void start_anew(Client& client, Job& job, const std::optional<StoredJob>& stored);
@@ -168,6 +195,7 @@ class JobService {
   JobKeeper* const keeper_;
   Backoff backoff_;
   StartQueue starts_;
+  std::unordered_map<Client*, boost::asio::steady_timer> wakes_;  ///< for delayed jobs that wait
   const std::shared_ptr<RunnableJobs> runnable_ = std::make_shared<RunnableJobs>();
   std::size_t finished_ = 0;
   bool shutting_down_ = false;

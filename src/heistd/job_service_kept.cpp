@@ -11,36 +11,6 @@ namespace heistd {
 
 namespace asio = boost::asio;
 
-Result<std::shared_ptr<Job>> JobService::submit_kept(Client& client, const JobRequest& request,
-                                                     const JobId& id, std::size_t bytes,
-                                                     Budget::Ticket ticket) {
-  try {
-    return begin(client, request, id, bytes, {}, std::move(ticket));
-  } catch (const std::bad_alloc&) {
-    return out_of_memory();
-  }
-}
-
-namespace {
-
-/// What a journal says of how often the job was tried.
-void note_attempts(Job& job, const StoredJob& stored) {
-  job.attempts = {stored.attempt, stored.forgiven, stored.max_attempts};
-  if (!stored.error || !job.unfinished) return;
-  job.unfinished->last_failure =
-      std::make_unique<const JobFailure>(stored.error->code, stored.error->message);
-}
-
-}  // namespace
-
-void JobService::restore(Client& client, const JobRequest& request, const StoredJob& stored) {
-  const auto bytes = static_cast<std::size_t>(stored.payload_bytes);
-  auto ticket = client.budget->take_accepted(bytes + needed_bytes(request, bytes));
-  const auto begun = begin(client, request, stored.id, bytes, {}, std::move(ticket));
-  if (!begun) throw std::bad_alloc();  // the only reason at the start
-  note_attempts(**begun, stored);
-}
-
 void JobService::restore_finished(Client& client, const Kind& kind, const StoredJob& stored,
                                   std::shared_ptr<const JobResult> result) {
   auto job = std::make_shared<Job>(stored.id, kind, stored.payload_bytes);
@@ -55,7 +25,7 @@ void JobService::restore_finished(Client& client, const Kind& kind, const Stored
     end.state = JobState::aborted;
     end.abort_reason = "the job was aborted before the server was started again";
   }
-  note_attempts(*job, stored);
+  job->note_attempts(stored);
   client.jobs.add(job);
   client.jobs.finish(*job, std::move(end));
 }
@@ -75,7 +45,9 @@ void JobService::requeue(Client& client, const Kind& kind, const StoredJob& stor
     if (!known->finished()) return;  // it has died again, and is about to hear of that
     client.jobs.drop(*known);
   }
-  if (!shutting_down_) restore(client, request_of(stored, kind), stored);
+  if (shutting_down_) return;
+  restore(client, kind, stored);
+  post_waiting(client);
 }
 
 /// What it takes to let a job pass its gate.
@@ -135,6 +107,7 @@ void JobService::open(Client& client, const std::shared_ptr<Opening>& opening,
         if (!opened) return;
         if (const auto job = waiting_for(client, *opening)) {
           begin_attempt(*job, std::move(*opened), *opening, std::move(place));
+          post_waiting(client);
         } else {  // when it was aborted, the journal knows that, and this comes late
           keeper_->release(opening->id, opened->attempt);
         }
@@ -145,6 +118,7 @@ void JobService::begin_attempt(Job& job, OpenedJob opened, Opening& opening,
                                StartQueue::Place place) {
   job.attempts.latest = opened.attempt;
   job.unfinished->begun = true;
+  job.unfinished->posted.reset();
   if (StartQueue::is_suspect(job)) job.unfinished->suspect_place = place;
   *opening.place = std::move(place);
   auto& work = opening.opener.work;
@@ -202,21 +176,25 @@ void JobService::tell_retry(Client& client, const Job& job, const JobFailure& wh
                  });
 }
 
+/// What a call that failed may have posted does not run.   Errors: std::bad_alloc.
+void JobService::renew_controller(Job& job) {
+  const heist::TaskController fresh(job.priority());
+  job.unfinished->controller.abort();
+  job.unfinished->controller = fresh;
+  ++job.unfinished->run;
+}
+
 /// When the server ends meanwhile, the next one does it.   Errors: std::bad_alloc, after which it
 /// may be called again.
 void JobService::try_again(Client& client, Job& job, const StoredJob& stored) {
   auto& mine = *job.unfinished;
   mine.begun = false;
   mine.suspect_place.reset();
-  note_attempts(job, stored);
+  job.note_attempts(stored);
   if (shutting_down_) return;
   const auto request = request_of(stored, job.kind);
   auto ticket = client.budget->take_accepted(job.bytes + needed_bytes(request, job.bytes));
-  // What a call that failed may have posted does not run.
-  const heist::TaskController fresh(job.priority());
-  mine.controller.abort();
-  mine.controller = fresh;
-  ++mine.run;
+  renew_controller(job);
   count_out(job);
   job.progress->wait_again();
   job.runnable_at = Clock::now() + request.delay;

@@ -24,6 +24,13 @@ JobState Job::state() const noexcept {
   return Clock::now() < runnable_at ? JobState::delayed : JobState::queued;
 }
 
+void Job::note_attempts(const StoredJob& stored) {
+  attempts = {stored.attempt, stored.forgiven, stored.max_attempts};
+  if (!stored.error || !unfinished) return;
+  unfinished->last_failure =
+      std::make_unique<const JobFailure>(stored.error->code, stored.error->message);
+}
+
 std::size_t Job::kept_bytes() const noexcept {
   const auto result_bytes = end_ && end_->result ? heistd::kept_bytes(*end_->result) : 0;
   return sizeof *this + record_bytes + signal_name.capacity() + result_bytes;

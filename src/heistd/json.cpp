@@ -186,7 +186,7 @@ Json event_json(const Job& job) {
 Json signal_json(std::string_view name, const SignalGroup& group) {
   return {{"signal", name},
           {"priority", heist::to_string(group.priority())},
-          {"unfinished_jobs", group.jobs().size()}};
+          {"unfinished_jobs", group.unfinished()}};
 }
 
 Json kind_json(const Kind& kind) {

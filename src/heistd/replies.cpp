@@ -22,7 +22,11 @@ Reply job_reply(unsigned status, const Job& job) {
 Reply summary_reply(unsigned status, const JobSummary& job) {
   Reply reply;
   reply.status = status;
-  reply.body = {MemoryReserve::guard([&job] { return dump(summary_json(job)); })};
+  reply.body = {MemoryReserve::guard([&job] {
+    auto json = summary_json(job);
+    json["queue_delay_us"] = json["run_time_us"] = Json();  // as of a Job whose times are not known
+    return dump(json);
+  })};
   return reply;
 }
 

@@ -43,7 +43,7 @@ void SignalGroups::erase(std::string_view name) {
 }
 
 void SignalGroups::drop_unused(std::string_view name, const SignalGroup& group) {
-  if (!group.jobs().empty() || group.was_put) return;
+  if (group.unfinished() > 0 || group.was_put) return;
   // The name may stand for a newer group by now.
   const auto found = groups_.find(name);
   if (found != groups_.end() && found->second.get() == &group) groups_.erase(found);

@@ -37,8 +37,11 @@ class SignalGroup {
     if (to_follow_ == place) ++to_follow_;
     jobs_.erase(place);
   }
-  /// The unfinished ones, oldest first.
+  /// The unfinished ones that have a Job, oldest first.
   [[nodiscard]] const Jobs& jobs() const noexcept { return jobs_; }
+
+  /// With those of which there is a record only.
+  [[nodiscard]] std::size_t unfinished() const noexcept { return jobs_.size() + waiting; }
 
   [[nodiscard]] heist::TaskPriority priority() const noexcept { return priority_; }
   /// Jobs that come from now on have it, and the others follow as follow_some() says so.
@@ -59,6 +62,7 @@ class SignalGroup {
 
   /// Of its jobs without a priority of their own.
   const std::shared_ptr<JobCounts> counts = std::make_shared<JobCounts>();
+  std::size_t waiting = 0;    ///< unfinished jobs of which there is only a WaitingJobs' record
   bool was_put = false;       ///< asked for by name, so it stays while it has no jobs
   bool is_following = false;  ///< a later step is on its way that calls follow_some()
 

@@ -45,6 +45,14 @@ void ClientEvents::job_changed(const Job& job) noexcept {
   tell("job", [&job] { return line(event_json(job)); });
 }
 
+void ClientEvents::job_changed(const JobSummary& job) noexcept {
+  tell("job", [&job] { return line(summary_json(job)); });
+}
+
+void ClientEvents::missed() noexcept {
+  if (open_) open_->log.lose();
+}
+
 void ClientEvents::job_forgotten(const JobId& id) noexcept {
   tell("forgotten", [&id] { return line({{"id", id}}); });
 }

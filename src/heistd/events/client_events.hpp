@@ -20,6 +20,7 @@ namespace heistd {
 class Client;
 class EventStream;
 class Job;
+struct JobSummary;
 class SignalGroup;
 
 /// Makes events of a client's, as long as somebody listens, and for a while after that, so that who
@@ -43,7 +44,11 @@ class ClientEvents {
 
   /// A job was accepted, has another priority, or has ended.
   void job_changed(const Job& job) noexcept;
+  /// The same of a job that waits for its turn, without a Job.
+  void job_changed(const JobSummary& job) noexcept;
   void job_forgotten(const JobId& id) noexcept;
+  /// More has happened to jobs than can be told.
+  void missed() noexcept;
   /// How long a job had waited, which has ended now.
   void job_waited(heist::TaskPriority started_at, std::chrono::nanoseconds delay) noexcept;
   void signal_changed(std::string_view name, const SignalGroup& group) noexcept;

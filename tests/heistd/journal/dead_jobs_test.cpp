@@ -95,9 +95,9 @@ TEST_F(DeadJobs, requeue_then_the_job_has_its_attempts_anew_and_its_upload) {
 TEST_F(DeadJobs, requeue_when_answered_then_whoever_asks_next_can_wait_for_the_job) {
   const auto id = make_dead();
   ASSERT_EQ(ask("POST", "/jobs/" + id + "/requeue").status, 202U);
-  const auto target = "/jobs/" + id + "?wait=1";
-  const auto step = kept_api.begin({"GET", target, authorization, {}, false});
-  EXPECT_TRUE(std::holds_alternative<Waiting>(step));
+  const auto outcome = begin("GET", "/jobs/" + id + "?wait=1");
+  run_network();
+  EXPECT_TRUE(std::holds_alternative<Waiting>(std::get<Storing>(outcome).then()));
 }
 
 TEST_F(DeadJobs, requeue_when_the_job_is_not_dead_then_409) {

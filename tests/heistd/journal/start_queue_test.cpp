@@ -136,7 +136,10 @@ TEST_F(StartedJobs, start_when_jobs_have_lost_an_attempt_then_one_is_under_way_a
   ClientTable others({}, heist::TaskPriority::user_blocking, limits);
   JobService next(loop.scheduler(), network.get_executor(), &keeper);
   EXPECT_EQ(restore_jobs(next, others, kinds).unfinished, ids.size());
-  loop.advance(std::chrono::seconds(10));
+  auto& other = **others.authenticate(std::nullopt);
+  other.waiting.wake(Clock::now() + std::chrono::seconds(10));
+  next.post_waiting(other);
+  run_network();
   start();
   EXPECT_EQ(count(ids, StoredState::running), 1U);
   while (count(ids, StoredState::done) < ids.size()) {

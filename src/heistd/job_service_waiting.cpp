@@ -1,0 +1,196 @@
+// How jobs that a journal keeps wait for their turn, and come to be posted.
+#include <algorithm>
+#include <heistd/job_service.hpp>
+#include <new>
+#include <utility>
+
+namespace heistd {
+namespace {
+
+/// How long it takes to try again what there was no memory for.
+constexpr std::chrono::seconds retry_pause{1};
+
+}  // namespace
+
+/// The line in which such jobs wait; the signal name may be empty.
+///
+/// Errors: 503 "too_many_signals"; std::bad_alloc.
+Result<std::shared_ptr<JobLine>> JobService::line_of(Client& client, const std::string& signal_name,
+                                                     std::optional<heist::TaskPriority> priority,
+                                                     const Kind& kind) {
+  std::shared_ptr<SignalGroup> group;
+  if (signal_name.empty()) {
+    if (!priority) priority = client.default_priority();
+  } else {
+    group = client.signals.find_or_make(signal_name, client.default_priority());
+    if (!group) return *refuse_signal(client, signal_name);
+  }
+  return client.waiting.line_of(signal_name, group, priority,
+                                priority ? client.counts_of(*priority) : group->counts,
+                                kind.at_a_time > 0 ? &kind : nullptr);
+}
+
+Result<std::shared_ptr<Job>> JobService::submit_kept(Client& client, const JobRequest& request,
+                                                     const JobId& id, std::size_t bytes,
+                                                     Budget::Ticket ticket) {
+  try {
+    const auto line = line_of(client, request.signal_name, request.priority, *request.kind);
+    if (!line) return line.error();
+    if (request.delay.count() == 0 && !client.waiting.must_wait(**line)) {
+      auto begun = begin(client, request, id, bytes, {}, std::move(ticket));
+      if (begun) (*begun)->unfinished->posted.emplace(*line);
+      return begun;
+    }
+    client.waiting.add(id, *line, *request.kind, Clock::now() + request.delay);
+    auto job = request.wait.any() ? bring(client, request, id, bytes) : nullptr;
+    wake_later(client);
+    return job;
+  } catch (const std::bad_alloc&) {
+    client.waiting.remove(id);
+    return out_of_memory();
+  }
+}
+
+void JobService::restore(Client& client, const Kind& kind, const StoredJob& stored) {
+  const auto line = line_of(client, stored.signal_name, stored.priority, kind);
+  if (!line) throw std::bad_alloc();  // the only reason, as its signal is there
+  client.waiting.add(stored.id, *line, kind, Clock::now() + stored.delay);
+  wake_later(client);
+}
+
+std::shared_ptr<Job> JobService::bring(Client& client, const StoredJob& stored) {
+  if (auto posted = client.jobs.find(stored.id)) return posted;
+  const auto* const waiting = client.waiting.find(stored.id);
+  if (waiting == nullptr) return nullptr;
+  auto job = bring(client, request_of(stored, *waiting->kind), stored.id,
+                   static_cast<std::size_t>(stored.payload_bytes));
+  if (job) job->note_attempts(stored);
+  return job;
+}
+
+/// The job waits; null when its signal name was deleted meanwhile.
+std::shared_ptr<Job> JobService::bring(Client& client, JobRequest request, const JobId& id,
+                                       std::size_t bytes) {
+  auto& waiting = *client.waiting.find(id);
+  if (waiting.line->group && waiting.line->group->deleted()) return nullptr;
+  request.priority = waiting.line->fixed;
+  const auto made = make_job(client, request, id, bytes);
+  if (!made) throw std::bad_alloc();  // the only reason, as its signal is there
+  const auto& job = *made;
+  job->runnable_at = waiting.runnable_at;
+  try {
+    enter(client, job, job->runnable_at > Clock::now());
+  } catch (...) {
+    count_out(*job);
+    client.jobs.forget(*job);
+    throw;
+  }
+  client.waiting.note_job(waiting);
+  return job;
+}
+
+void JobService::post_waiting(Client& client) noexcept {
+  if (keeper_ == nullptr || shutting_down_) return;
+  try {
+    while (const auto id = client.waiting.take()) read_waiting(client, *id);
+  } catch (const std::bad_alloc&) {
+    wake_soon(client);
+  }
+}
+
+/// Without memory even for that, the next job that starts or ends does it.
+void JobService::wake_soon(Client& client) noexcept {
+  try {
+    wake_at(client, Clock::now() + retry_pause);
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
+void JobService::read_waiting(Client& client, const JobId& id) {
+  try {
+    keeper_->reread(id, [this, &client, id](const std::optional<StoredJob>& stored) {
+      post_read(client, id, stored);
+    });
+  } catch (...) {
+    client.waiting.put_back(id);
+    throw;
+  }
+}
+
+/// Errors: std::bad_alloc, after which it may be called again.
+void JobService::post_read(Client& client, const JobId& id,
+                           const std::optional<StoredJob>& stored) {
+  if (shutting_down_) return;
+  if (stored && stored->state == StoredState::queued) {
+    post_stored(client, *stored);
+  } else {
+    abort_waiting(client, id);
+  }
+  post_waiting(client);
+}
+
+/// Unless it was aborted while it was read.
+void JobService::post_stored(Client& client, const StoredJob& stored) {
+  const auto* const waiting = client.waiting.find(stored.id);
+  if (waiting == nullptr) return;
+  const auto line = waiting->line->shared_from_this();
+  auto request = request_of(stored, *waiting->kind);
+  request.priority = line->fixed;
+  request.delay = {};
+  const auto bytes = static_cast<std::size_t>(stored.payload_bytes);
+  auto ticket = client.budget->take_accepted(bytes + needed_bytes(request, bytes));
+  auto job = client.jobs.find(stored.id);
+  if (job) {
+    renew_controller(*job);
+    post(client, *job, request, {}, std::move(ticket));
+  } else {
+    auto begun =
+        begin(client, request, stored.id, bytes, {}, std::move(ticket), waiting->runnable_at);
+    if (!begun) throw std::bad_alloc();
+    job = std::move(*begun);
+    job->note_attempts(stored);
+  }
+  // Suspects start one by one, and hold up no others.
+  if (!StartQueue::is_suspect(*job)) job->unfinished->posted.emplace(line);
+  client.waiting.remove(stored.id);
+}
+
+void JobService::abort_waiting(Client& client, const JobId& id) {
+  const auto* const waiting = client.waiting.find(id);
+  if (waiting == nullptr) return;
+  const auto line = waiting->line->shared_from_this();
+  ++client.stats_of(line->priority()).aborted;
+  client.waiting.remove(id);
+  if (line->group) client.signals.drop_unused(line->signal_name, *line->group);
+}
+
+void JobService::move_waiting(Client& client, const JobId& id, heist::TaskPriority priority) {
+  const auto* const waiting = client.waiting.find(id);
+  if (waiting == nullptr) return;
+  const auto& from = *waiting->line;
+  const auto to = client.waiting.line_of(from.signal_name, from.group, priority,
+                                         client.counts_of(priority), from.kind);
+  client.waiting.move(id, *to);
+  post_waiting(client);
+}
+
+/// Calls post_waiting() when the first delay is over.   Errors: std::bad_alloc.
+void JobService::wake_later(Client& client) {
+  const auto next = client.waiting.next_wake();
+  if (next) wake_at(client, *next);
+}
+
+void JobService::wake_at(Client& client, Clock::time_point time) {
+  auto& timer = wakes_.try_emplace(&client, network_).first->second;
+  if (timer.expiry() == time) return;  // it is waited for
+  timer.expires_at(time);
+  timer.async_wait([this, &client](const boost::system::error_code& error) {
+    if (error) return;
+    client.waiting.wake(Clock::now());
+    post_waiting(client);
+    wake_later(client);
+  });
+}
+
+}  // namespace heistd

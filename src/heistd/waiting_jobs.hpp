@@ -1,0 +1,195 @@
+// WaitingJobs: jobs that a journal keeps, and of which memory has a record only.
+#pragma once
+
+#include <array>
+#include <boost/intrusive/list.hpp>
+#include <boost/intrusive/set.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <heist/priority.hpp>
+#include <heistd/budget.hpp>
+#include <heistd/job_counts.hpp>
+#include <heistd/job_id.hpp>
+#include <heistd/kind.hpp>
+#include <heistd/signal_group.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+namespace heistd {
+
+struct JobLine;
+
+/// A job that waits for its turn to be read from the journal and posted on the agents.
+struct WaitingJob {
+  using Place = boost::intrusive::list_member_hook<>;
+  using DelayPlace = boost::intrusive::set_member_hook<boost::intrusive::optimize_size<true>>;
+  enum class State : std::uint8_t {
+    delayed,
+    in_line,
+    taken,  ///< it is being read
+  };
+
+  using Id = std::array<std::uint64_t, 2>;
+
+  Id id;  ///< the bits of the JobId
+  JobLine* line;
+  const Kind* kind;
+  JobCounts::TimePoint runnable_at;
+  std::uint64_t turn = 0;       ///< among the client's jobs in lines
+  Place place = {};             ///< in its line
+  DelayPlace delay_place = {};  ///< of a delayed one
+  State state = State::delayed;
+  bool has_job = false;  ///< a Job that is not posted yet, as somebody waits for it; it counts
+};
+
+/// Jobs of a client that have the same priority at all times, in the order of their turns.
+///
+/// Thread: the network's.
+struct JobLine : std::enable_shared_from_this<JobLine> {
+  /// Counts a job of the line that is posted, until it has started.
+  class Share {
+   public:
+    explicit Share(std::shared_ptr<JobLine> line) noexcept : line_(std::move(line)) {
+      ++line_->posted;
+    }
+    Share(Share&& other) noexcept = default;
+    Share& operator=(Share&&) = delete;
+    ~Share() {
+      if (line_) --line_->posted;
+    }
+
+   private:
+    std::shared_ptr<JobLine> line_;
+  };
+  using Jobs = boost::intrusive::list<
+      WaitingJob, boost::intrusive::member_hook<WaitingJob, WaitingJob::Place, &WaitingJob::place>>;
+
+  JobLine(std::string its_signal_name, std::shared_ptr<SignalGroup> its_group,
+          std::optional<heist::TaskPriority> its_priority, std::shared_ptr<JobCounts> its_counts,
+          const Kind* its_kind)
+      : signal_name(std::move(its_signal_name)),
+        group(std::move(its_group)),
+        fixed(its_priority),
+        counts(std::move(its_counts)),
+        kind(its_kind) {}
+
+  const std::string signal_name;
+  const std::shared_ptr<SignalGroup> group;        ///< of the signal name, or null
+  const std::optional<heist::TaskPriority> fixed;  ///< their own priority; empty: the group's
+  const std::shared_ptr<JobCounts> counts;
+  const Kind* const kind;  ///< if no more than some of it run at a time, else null
+  Jobs jobs;               ///< by their turns
+  Jobs others;             ///< delayed ones, and those being read
+  std::size_t posted = 0;  ///< jobs that have been taken from here, and have not started
+
+  [[nodiscard]] heist::TaskPriority priority() const noexcept {
+    return fixed ? *fixed : group->priority();
+  }
+  [[nodiscard]] bool is_unused() const noexcept {
+    return jobs.empty() && others.empty() && posted == 0;
+  }
+};
+
+/// The jobs of one client that wait. A Job with its task takes some kilobytes, so only the first
+/// ones of a line have that, and of the others there is a record of some 100 bytes here. All else
+/// that is known of them is in the journal.
+///
+/// Jobs become Jobs in the order of their turns among those of the same priority, and no more than
+/// `most_posted` of a line are posted before they start. So those of higher priority never wait
+/// behind these. Kinds of which only some run at a time have lines of their own, and hold up no
+/// others.
+///
+/// Thread: the network's.   Cost: of take() and must_wait(), a step for each line.
+class WaitingJobs {
+ public:
+  using TimePoint = JobCounts::TimePoint;
+  /// Enough for all agents to have another job at once while the journal is asked for more.
+  static constexpr std::size_t most_posted = 64;
+  /// What a record takes, with its places in this.
+  static constexpr std::size_t record_bytes = 192;
+
+  explicit WaitingJobs(std::shared_ptr<Budget> budget) noexcept : budget_(std::move(budget)) {}
+  WaitingJobs(const WaitingJobs&) = delete;
+  WaitingJobs& operator=(const WaitingJobs&) = delete;
+  ~WaitingJobs();
+
+  /// The line of the jobs with this group and this priority, whose numbers the counts have, and of
+  /// this kind if it is not null.
+  ///
+  /// Errors: std::bad_alloc.
+  [[nodiscard]] std::shared_ptr<JobLine> line_of(const std::string& signal_name,
+                                                 const std::shared_ptr<SignalGroup>& group,
+                                                 std::optional<heist::TaskPriority> fixed,
+                                                 const std::shared_ptr<JobCounts>& counts,
+                                                 const Kind* limited_kind);
+
+  /// Whether a job of this line is to wait here, as others of its priority do before it, or enough
+  /// are posted.
+  [[nodiscard]] bool must_wait(const JobLine& line) const noexcept;
+
+  /// Errors: std::bad_alloc; nothing changed.
+  void add(const JobId& id, const std::shared_ptr<JobLine>& line, const Kind& kind,
+           TimePoint runnable_at);
+  /// Null when it does not wait here.
+  [[nodiscard]] WaitingJob* find(const JobId& id) noexcept;
+  /// Does nothing when the job does not wait here.
+  void remove(const JobId& id) noexcept;
+  /// Gives a job that waits here its place in another line of the same group, if it waits here.
+  ///
+  /// Cost: a step for each job that stands behind it there.
+  void move(const JobId& id, JobLine& to) noexcept;
+  /// The job has a Job now, which counts instead of this.
+  void note_job(WaitingJob& job) noexcept;
+  /// Removes a batch of the jobs of a signal's group; says how many, which is none when all are
+  /// gone.   Cost: a step for each line, and for each of the batch.
+  std::size_t drop_some(const SignalGroup& group) noexcept;
+
+  /// The next job to be read and posted, if one may be; its record stays until it is removed.
+  ///
+  /// Errors: std::bad_alloc.
+  [[nodiscard]] std::optional<JobId> take();
+  /// Undoes take().
+  void put_back(const JobId& id) noexcept;
+
+  /// When the first delay is over; nothing when no job is delayed.
+  [[nodiscard]] std::optional<TimePoint> next_wake() const noexcept;
+  /// Those whose delay is over get their places in their lines.
+  void wake(TimePoint now) noexcept;
+
+  [[nodiscard]] std::size_t size() const noexcept { return jobs_.size(); }
+
+ private:
+  struct HashOfId {
+    std::size_t operator()(const WaitingJob::Id& id) const noexcept { return id[0]; }  // random
+  };
+  using Jobs = std::unordered_map<WaitingJob::Id, WaitingJob, HashOfId>;
+  struct DelayOf {
+    using type = TimePoint;
+    const TimePoint& operator()(const WaitingJob& job) const noexcept { return job.runnable_at; }
+  };
+  using Delayed = boost::intrusive::multiset<
+      WaitingJob,
+      boost::intrusive::member_hook<WaitingJob, WaitingJob::DelayPlace, &WaitingJob::delay_place>,
+      boost::intrusive::key_of_value<DelayOf>>;
+  using LineKey = std::tuple<const SignalGroup*, std::optional<heist::TaskPriority>, const Kind*>;
+
+  void erase(Jobs::iterator found) noexcept;
+  void link(WaitingJob& job) noexcept;
+  void unlink(WaitingJob& job) noexcept;
+  [[nodiscard]] JobLine* first_line(heist::TaskPriority priority) const noexcept;
+
+  const std::shared_ptr<Budget> budget_;
+  Jobs jobs_;
+  std::map<LineKey, std::shared_ptr<JobLine>> lines_;
+  Delayed delayed_;
+  std::size_t in_lines_ = 0;
+  std::uint64_t last_turn_ = 0;
+};
+
+}  // namespace heistd
