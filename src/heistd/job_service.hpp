@@ -64,8 +64,8 @@ class JobService {
   /// Has the journal read the jobs whose turn has come, and posts them; more of them follow as
   /// these start.
   void post_waiting(Client& client) noexcept;
-  /// The Job of one that waits, or has been posted meanwhile, so that somebody may wait for its end;
-  /// it keeps its turn. Null when it does neither.   Errors: std::bad_alloc.
+  /// The Job of one that waits, or has been posted meanwhile, so that somebody may wait for its
+  /// end. It keeps its turn. Null when it does neither.   Errors: std::bad_alloc.
   [[nodiscard]] std::shared_ptr<Job> bring(Client& client, const StoredJob& stored);
   /// Aborts a job that waits, if it does, of which the journal knows already.
   void abort_waiting(Client& client, const JobId& id);
