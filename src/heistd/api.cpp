@@ -129,9 +129,7 @@ Result<Api::Step> Api::show_job(const Route& route, const Target& target, Client
   if (!job) {
     if (service_.keeper() == nullptr) return no_such_job();
     return Step(find_stored(route.name, client, [this, patience, &client](const StoredJob& stored) {
-      auto waits = patience.any() ? service_.bring(client, stored) : nullptr;
-      if (waits) return show_job(std::move(waits), patience, client);
-      return Outcome(summary_reply(200, summary_of(stored, client)));
+      return show_stored(stored, patience, client);
     }));
   }
   return std::visit([](auto&& outcome) { return Step(std::move(outcome)); },
@@ -143,6 +141,21 @@ Api::Outcome Api::show_job(std::shared_ptr<Job> job, const Patience& patience, C
   auto share = client.take_wait();
   if (!share) return make_reply(share.error());
   return Waiting{&client, std::move(job), std::move(*share), patience, Waiting::For::description};
+}
+
+Api::Outcome Api::show_stored(const StoredJob& stored, const Patience& patience, Client& client) {
+  const NetworkReserve::Withheld only_what_is_left;
+  if (patience.any() && !is_end(stored.state)) {
+    auto share = client.take_wait();
+    if (!share) return make_reply(share.error());
+    auto job = service_.bring(client, stored);
+    if (job && job->finished()) return job_reply(200, *job);
+    if (job) {
+      return Waiting{&client, std::move(job), std::move(*share), patience,
+                     Waiting::For::description};
+    }
+  }
+  return summary_reply(200, summary_of(stored, client));
 }
 
 Storing Api::describe_stored(const JobId& id, Client& client) {
@@ -322,6 +335,7 @@ Api::Outcome Api::stored_result(const StoredJob& stored) {
   }
   auto answer = service_.keeper()->journal().read_result(stored.id, {0, stored.result_bytes});
   return storing(answer, [stored](const std::string& bytes) -> Outcome {
+    if (bytes.size() != stored.result_bytes) return make_reply(no_such_job());  // it was deleted
     return result_reply(from_stored(stored.result_description, bytes));
   });
 }

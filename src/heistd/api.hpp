@@ -124,11 +124,14 @@ class Api {
                           Quota::Share share);
   static Outcome accepted(Client& client, const JobSummary& job);
   Result<Step> show_job(const Route& route, const Target& target, Client& client);
+  Outcome show_stored(const StoredJob& stored, const Patience& patience, Client& client);
   Outcome show_job(std::shared_ptr<Job> job, const Patience& patience, Client& client);
   [[nodiscard]] std::optional<Refusal> note_key(const RequestHead& head, Upload& upload) const;
   Outcome not_begun(Client& client, const JobId& id, const Refusal& refusal);
   Outcome repeated(const JobJournal::Submitted& submitted, Client& client, Patience wait,
                    Quota::Share share);
+  static Outcome repeated(std::shared_ptr<Job> job, Client& client, Patience wait,
+                          Quota::Share share);
   Outcome repeated_of_journal(const std::optional<StoredJob>& stored, const JobId& id,
                               Client& client, const Patience& wait, Quota::Share share);
   Result<Step> store_change(const Route& route, const Target& target, Client& client);

@@ -57,7 +57,9 @@ Api::Outcome Api::erase_stored(const StoredJob& job, const Route& route, Client&
   auto& journal = service_.keeper()->journal();
   return storing(is_end(job.state) ? journal.purge(job.id) : journal.abort(job.id),
                  [this, job, route, &client](Effect /*effect*/) -> Outcome {
-                   if (service_.find(client, job.id)) {
+                   const auto now = service_.find(client, job.id);
+                   if (now && !is_end(job.state)) return abort_job(*now, client);
+                   if (now) {
                      return as_outcome(handle_plain(route, client));
                    }
                    if (is_end(job.state)) {

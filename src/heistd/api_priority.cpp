@@ -63,8 +63,11 @@ Api::Outcome Api::store_priority(StoredJob job, heist::TaskPriority priority, Cl
   }
   job.priority = priority;
   return storing(service_.keeper()->journal().set_priority(job.id, priority),
-                 [this, job, priority, &client](auto) -> Outcome {
+                 [this, job, priority, &client](JobJournal::Effect effect) -> Outcome {
                    const auto now = service_.find(client, job.id);
+                   if (!now && effect == JobJournal::Effect::late) {
+                     return describe_stored(job.id, client);
+                   }
                    if (!now) {
                      service_.move_waiting(client, job.id, priority);
                      client.events.job_changed(summary_of(job, client));

@@ -112,8 +112,7 @@ Api::Outcome Api::repeated(const Submitted& submitted, Client& client, Patience 
                        "Idempotency-Key"});
   }
   if (auto job = service_.find(client, submitted.id)) {
-    if (!wait.most && !job->finished()) wait = {};
-    return accepted(client, std::move(job), wait, std::move(share));
+    return repeated(std::move(job), client, wait, std::move(share));
   }
   const auto kept = std::make_shared<Quota::Share>(std::move(share));
   return storing(
@@ -123,10 +122,20 @@ Api::Outcome Api::repeated(const Submitted& submitted, Client& client, Patience 
       });
 }
 
+Api::Outcome Api::repeated(std::shared_ptr<Job> job, Client& client, Patience wait,
+                           Quota::Share share) {
+  if (!wait.most && !job->finished()) wait = {};
+  return accepted(client, std::move(job), wait, std::move(share));
+}
+
 /// The same when the server has no Job of it: it waits for its turn, or has finished, or is to be
 /// done by a later server, as this one did not know its client when it started.
 Api::Outcome Api::repeated_of_journal(const std::optional<StoredJob>& stored, const JobId& id,
                                       Client& client, const Patience& wait, Quota::Share share) {
+  const NetworkReserve::Withheld only_what_is_left;
+  if (auto job = service_.find(client, id)) {  // it has come meanwhile
+    return repeated(std::move(job), client, wait, std::move(share));
+  }
   if (!stored || is_end(stored->state)) {
     return make_reply({409, "result_gone",
                        "job " + id + " has finished, and its result is not kept any more",

@@ -32,9 +32,10 @@ Storing Api::storing(const heist::Promise<JournalResult<T>>& answer, Then then) 
         resolver.resolve();
       });
   return {answered.promise, [result, then]() -> Outcome {
-            if (*result) return then(**result);
+            const auto given = std::move(*result);  // so that it is gone while the reply is sent
+            if (given) return then(*given);
             return make_reply(unavailable(
-                "journal_failed", "the journal cannot do this: " + describe(result->error())));
+                "journal_failed", "the journal cannot do this: " + describe(given.error())));
           }};
 }
 

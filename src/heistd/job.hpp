@@ -59,9 +59,10 @@ class Job {
     std::uint64_t run = 0;  ///< the number of the latest run on agents: earlier ones are over
     bool begun = false;  ///< the latest attempt: the journal has counted it, and not heard its end
     std::unique_ptr<const JobFailure> last_failure;  ///< of an earlier attempt, or null
-    std::optional<JobLine::Share> posted;            ///< of a journal's job, until it starts
-    std::shared_ptr<void> suspect_place;  ///< of a StartQueue, until the attempt has ended
-    heist::TaskController controller;     ///< of this job alone
+    std::optional<Budget::Ticket> memory;  ///< of one that is not posted yet, as somebody waits
+    std::optional<JobLine::Share> posted;  ///< of a journal's job, until it starts
+    std::shared_ptr<void> suspect_place;   ///< of a StartQueue, until the attempt has ended
+    heist::TaskController controller;      ///< of this job alone
   };
   std::optional<Unfinished> unfinished;
 

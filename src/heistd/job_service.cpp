@@ -173,7 +173,6 @@ void JobService::count_out(Job& job) {
 void JobService::leave(Client& client, Job& job) {
   const auto& mine = *job.unfinished;
   count_out(job);
-  client.waiting.remove(job.id);
   if (mine.place_in_group) job.group->remove(*mine.place_in_group);
   if (job.group) client.signals.drop_unused(job.signal_name, *job.group);
 }
@@ -363,6 +362,7 @@ void JobService::finish_aborted(Client& client, Job& job, std::string_view reaso
 
 void JobService::finish(Client& client, Job& job, Job::End end) {
   if (is_end(end.state) && end.state != JobState::aborted) ++finished_;
+  client.waiting.remove(job.id);
   leave(client, job);
   client.jobs.finish(job, std::move(end));
   client.events.job_changed(job);

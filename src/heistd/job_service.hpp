@@ -170,6 +170,8 @@ class JobService {
                                                   const Kind& kind);
   static std::shared_ptr<Job> bring(Client& client, JobRequest request, const JobId& id,
                                     std::size_t bytes);
+  static void note_attempts(Client& client, Job& job, const StoredJob& stored);
+  static void forget_waiting(Client& client, const JobId& id);
   void read_waiting(Client& client, const JobId& id);
   void post_read(Client& client, const JobId& id, const std::optional<StoredJob>& stored);
   void post_stored(Client& client, const StoredJob& stored);

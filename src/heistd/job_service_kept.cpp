@@ -189,6 +189,7 @@ void JobService::renew_controller(Job& job) {
 void JobService::try_again(Client& client, Job& job, const StoredJob& stored) {
   auto& mine = *job.unfinished;
   mine.begun = false;
+  mine.posted.reset();
   mine.suspect_place.reset();
   job.note_attempts(stored);
   if (shutting_down_) return;

@@ -10,6 +10,8 @@ namespace {
 /// How long it takes to try again what there was no memory for.
 constexpr std::chrono::seconds retry_pause{1};
 
+void give_back(Budget::Ticket ticket) noexcept { const auto ends_here = std::move(ticket); }
+
 }  // namespace
 
 /// The line in which such jobs wait; the signal name may be empty.
@@ -42,11 +44,13 @@ Result<std::shared_ptr<Job>> JobService::submit_kept(Client& client, const JobRe
       return begun;
     }
     client.waiting.add(id, *line, *request.kind, Clock::now() + request.delay);
+    give_back(std::move(ticket));
     auto job = request.wait.any() ? bring(client, request, id, bytes) : nullptr;
-    wake_later(client);
+    if (job) client.events.job_changed(*job);
+    post_waiting(client);
     return job;
   } catch (const std::bad_alloc&) {
-    client.waiting.remove(id);
+    forget_waiting(client, id);
     return out_of_memory();
   }
 }
@@ -55,7 +59,6 @@ void JobService::restore(Client& client, const Kind& kind, const StoredJob& stor
   const auto line = line_of(client, stored.signal_name, stored.priority, kind);
   if (!line) throw std::bad_alloc();  // the only reason, as its signal is there
   client.waiting.add(stored.id, *line, kind, Clock::now() + stored.delay);
-  wake_later(client);
 }
 
 std::shared_ptr<Job> JobService::bring(Client& client, const StoredJob& stored) {
@@ -64,20 +67,33 @@ std::shared_ptr<Job> JobService::bring(Client& client, const StoredJob& stored) 
   if (waiting == nullptr) return nullptr;
   auto job = bring(client, request_of(stored, *waiting->kind), stored.id,
                    static_cast<std::size_t>(stored.payload_bytes));
-  if (job) job->note_attempts(stored);
+  if (job) note_attempts(client, *job, stored);
   return job;
 }
 
-/// The job waits; null when its signal name was deleted meanwhile.
+/// Without memory for that, it is as if there had never been a Job.
+void JobService::note_attempts(Client& client, Job& job, const StoredJob& stored) {
+  try {
+    job.note_attempts(stored);
+  } catch (const std::bad_alloc&) {
+    take_back(client, job);
+    throw;
+  }
+}
+
+/// The job waits; null when its signal name was deleted meanwhile, or the client's memory is used up.
 std::shared_ptr<Job> JobService::bring(Client& client, JobRequest request, const JobId& id,
                                        std::size_t bytes) {
   auto& waiting = *client.waiting.find(id);
   if (waiting.line->group && waiting.line->group->deleted()) return nullptr;
   request.priority = waiting.line->fixed;
+  auto memory = client.budget->take_memory(job_bytes);
+  if (!memory) return nullptr;
   const auto made = make_job(client, request, id, bytes);
   if (!made) throw std::bad_alloc();  // the only reason, as its signal is there
   const auto& job = *made;
   job->runnable_at = waiting.runnable_at;
+  job->unfinished->memory = std::move(memory);
   try {
     enter(client, job, job->runnable_at > Clock::now());
   } catch (...) {
@@ -92,7 +108,9 @@ std::shared_ptr<Job> JobService::bring(Client& client, JobRequest request, const
 void JobService::post_waiting(Client& client) noexcept {
   if (keeper_ == nullptr || shutting_down_) return;
   try {
+    client.waiting.wake(Clock::now());
     while (const auto id = client.waiting.take()) read_waiting(client, *id);
+    wake_later(client);
   } catch (const std::bad_alloc&) {
     wake_soon(client);
   }
@@ -122,8 +140,11 @@ void JobService::read_waiting(Client& client, const JobId& id) {
 void JobService::post_read(Client& client, const JobId& id,
                            const std::optional<StoredJob>& stored) {
   if (shutting_down_) return;
+  const auto job = client.jobs.find(id);
   if (stored && stored->state == StoredState::queued) {
     post_stored(client, *stored);
+  } else if (job && client.waiting.find(id) != nullptr) {
+    finish_aborted(client, *job, job_deleted);
   } else {
     abort_waiting(client, id);
   }
@@ -135,6 +156,7 @@ void JobService::post_stored(Client& client, const StoredJob& stored) {
   const auto* const waiting = client.waiting.find(stored.id);
   if (waiting == nullptr) return;
   const auto line = waiting->line->shared_from_this();
+  if (line->group && line->group->deleted()) return;  // a batch of the group's takes it
   auto request = request_of(stored, *waiting->kind);
   request.priority = line->fixed;
   request.delay = {};
@@ -142,6 +164,7 @@ void JobService::post_stored(Client& client, const StoredJob& stored) {
   auto ticket = client.budget->take_accepted(bytes + needed_bytes(request, bytes));
   auto job = client.jobs.find(stored.id);
   if (job) {
+    job->note_attempts(stored);
     renew_controller(*job);
     post(client, *job, request, {}, std::move(ticket));
   } else {
@@ -149,8 +172,9 @@ void JobService::post_stored(Client& client, const StoredJob& stored) {
         begin(client, request, stored.id, bytes, {}, std::move(ticket), waiting->runnable_at);
     if (!begun) throw std::bad_alloc();
     job = std::move(*begun);
-    job->note_attempts(stored);
+    note_attempts(client, *job, stored);
   }
+  job->unfinished->memory.reset();
   // Suspects start one by one, and hold up no others.
   if (!StartQueue::is_suspect(*job)) job->unfinished->posted.emplace(line);
   client.waiting.remove(stored.id);
@@ -159,8 +183,14 @@ void JobService::post_stored(Client& client, const StoredJob& stored) {
 void JobService::abort_waiting(Client& client, const JobId& id) {
   const auto* const waiting = client.waiting.find(id);
   if (waiting == nullptr) return;
+  ++client.stats_of(waiting->line->priority()).aborted;
+  forget_waiting(client, id);
+}
+
+void JobService::forget_waiting(Client& client, const JobId& id) {
+  const auto* const waiting = client.waiting.find(id);
+  if (waiting == nullptr) return;
   const auto line = waiting->line->shared_from_this();
-  ++client.stats_of(line->priority()).aborted;
   client.waiting.remove(id);
   if (line->group) client.signals.drop_unused(line->signal_name, *line->group);
 }
@@ -183,14 +213,17 @@ void JobService::wake_later(Client& client) {
 
 void JobService::wake_at(Client& client, Clock::time_point time) {
   auto& timer = wakes_.try_emplace(&client, network_).first->second;
-  if (timer.expiry() == time) return;  // it is waited for
+  // The handler of an earlier time comes here anew.
+  if (timer.expiry() > Clock::now() && timer.expiry() <= time) return;
   timer.expires_at(time);
-  timer.async_wait([this, &client](const boost::system::error_code& error) {
-    if (error) return;
-    client.waiting.wake(Clock::now());
-    post_waiting(client);
-    wake_later(client);
-  });
+  try {
+    timer.async_wait([this, &client](const boost::system::error_code& error) {
+      if (!error) post_waiting(client);
+    });
+  } catch (...) {
+    timer.expires_at({});  // nobody waits for it
+    throw;
+  }
 }
 
 }  // namespace heistd

@@ -53,9 +53,15 @@ std::shared_ptr<JobLine> WaitingJobs::line_of(const std::string& signal_name,
   return line;
 }
 
+/// Jobs that are being read come before the others.
 bool WaitingJobs::must_wait(const JobLine& line) const noexcept {
   if (line.posted >= most_posted) return true;
-  return in_lines_ > 0 && first_line(line.priority()) != nullptr;
+  if (jobs_.empty()) return false;
+  return std::ranges::any_of(lines_, [&line](const auto& entry) {
+    const auto& other = *entry.second;
+    const bool has_turns = other.taken > 0 || !other.jobs.empty();
+    return has_turns && other.priority() == line.priority() && !other.is_held_up();
+  });
 }
 
 /// Of the lines whose jobs have this priority now, the one in which the next job stands.
@@ -63,8 +69,7 @@ JobLine* WaitingJobs::first_line(heist::TaskPriority priority) const noexcept {
   JobLine* first = nullptr;
   for (const auto& [key, line] : lines_) {
     if (line->jobs.empty() || line->priority() != priority) continue;
-    if (line->group && line->group->deleted()) continue;
-    if (line->kind != nullptr && line->posted >= most_posted) continue;
+    if (line->is_held_up()) continue;
     if (first == nullptr || line->jobs.front().turn < first->jobs.front().turn) first = line.get();
   }
   return first;
@@ -110,22 +115,20 @@ void WaitingJobs::erase(Jobs::iterator found) noexcept {
 /// Gives the job its place in its line.
 void WaitingJobs::link(WaitingJob& job) noexcept {
   auto& line = *job.line;
-  if (job.state == WaitingJob::State::taken) ++line.posted;
+  if (job.state == WaitingJob::State::taken) ++line.posted, ++line.taken;
   if (job.state != WaitingJob::State::in_line) return line.others.push_back(job);
   auto place = line.jobs.end();
   while (place != line.jobs.begin() && std::prev(place)->turn > job.turn) --place;
   line.jobs.insert(place, job);
-  ++in_lines_;
 }
 
 void WaitingJobs::unlink(WaitingJob& job) noexcept {
   auto& line = *job.line;
-  if (job.state == WaitingJob::State::taken) --line.posted;
+  if (job.state == WaitingJob::State::taken) --line.posted, --line.taken;
   if (job.state != WaitingJob::State::in_line) {
     line.others.erase(JobLine::Jobs::s_iterator_to(job));
   } else {
     line.jobs.erase(JobLine::Jobs::s_iterator_to(job));
-    --in_lines_;
   }
 }
 

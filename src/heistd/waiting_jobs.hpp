@@ -52,6 +52,9 @@ struct WaitingJob {
 ///
 /// Thread: the network's.
 struct JobLine : std::enable_shared_from_this<JobLine> {
+  /// Enough for all agents to have another job at once while the journal is asked for more.
+  static constexpr std::size_t most_posted = 64;
+
   /// Counts a job of the line that is posted, until it has started.
   class Share {
    public:
@@ -87,9 +90,14 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
   Jobs jobs;               ///< by their turns
   Jobs others;             ///< delayed ones, and those being read
   std::size_t posted = 0;  ///< jobs that have been taken from here, and have not started
+  std::size_t taken = 0;   ///< those of them that are being read
 
   [[nodiscard]] heist::TaskPriority priority() const noexcept {
     return fixed ? *fixed : group->priority();
+  }
+  /// Whether it holds up no other line, though it has jobs.
+  [[nodiscard]] bool is_held_up() const noexcept {
+    return (group && group->deleted()) || (kind != nullptr && posted >= most_posted);
   }
   [[nodiscard]] bool is_unused() const noexcept {
     return jobs.empty() && others.empty() && posted == 0;
@@ -109,8 +117,7 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
 class WaitingJobs {
  public:
   using TimePoint = JobCounts::TimePoint;
-  /// Enough for all agents to have another job at once while the journal is asked for more.
-  static constexpr std::size_t most_posted = 64;
+  static constexpr std::size_t most_posted = JobLine::most_posted;
   /// What a record takes, with its places in this.
   static constexpr std::size_t record_bytes = 192;
 
@@ -188,7 +195,6 @@ class WaitingJobs {
   Jobs jobs_;
   std::map<LineKey, std::shared_ptr<JobLine>> lines_;
   Delayed delayed_;
-  std::size_t in_lines_ = 0;
   std::uint64_t last_turn_ = 0;
 };
 

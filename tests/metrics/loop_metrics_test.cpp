@@ -238,6 +238,22 @@ TEST_F(LoopMetricsTest, set_sampling_when_one_of_sixteen_then_so_many_are_measur
 }
 
 // Rule: MET-3
+TEST_F(LoopMetricsTest,
+       set_sampling_when_every_other_task_goes_to_a_loop_without_it_then_some_are) {
+  for (const bool shifts : {false, true}) {  // one of the two meets each count
+    EventLoop measured{on_virtual_clock(16)};
+    EventLoop other{on_virtual_clock(0)};
+    if (shifts) other.scheduler().post([] {});
+    for (unsigned i = 0; i < 100'000; ++i) {
+      other.scheduler().post([] {});
+      measured.scheduler().post([] {});
+      measured.run_until_idle();
+    }
+    EXPECT_GT(measured.metrics().levels.of(user_visible).wait_time.count(), 0U);
+  }
+}
+
+// Rule: MET-3
 TEST_F(LoopMetricsTest, set_sampling_when_each_thread_posts_one_task_then_some_are_measured) {
   loop_.set_sampling(16);
   constexpr unsigned threads = 256;

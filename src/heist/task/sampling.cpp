@@ -26,10 +26,9 @@ std::uint32_t first_count() noexcept {
   return mixed(static_cast<std::uint32_t>(number_of_this_thread()));
 }
 
-/// How far the count of a thread that has chosen a task jumps: mostly not at all.
-std::uint32_t jump_from(std::uint32_t count, std::uint32_t mask) noexcept {
-  const std::uint32_t mask_of_turn = mask << 4U | 15U;
-  return (count & mask_of_turn) == 0 ? mixed(count) & mask : 0;
+/// How far a thread's count jumps: mostly not at all.
+std::uint32_t jump_from(std::uint32_t count) noexcept {
+  return count % 256 == 0 ? mixed(count) % 16 : 0;
 }
 
 }  // namespace
@@ -40,9 +39,9 @@ std::uint32_t jump_from(std::uint32_t count, std::uint32_t mask) noexcept {
   if (count_here == 0) count_here = first_count();
   if (Tracing::is_on()) trace_post(task);
   const std::uint32_t sampled = sampled_.load(sync::relaxed);  // relaxed: see measure_every().
-  if (sampled == none || (count_here & sampled) != 0) return;
-  count_here += jump_from(count_here, sampled);
-  if (!waits_->has_place_for(task)) return;
+  const std::uint32_t count = count_here;
+  count_here += jump_from(count);
+  if (sampled == none || (count & sampled) != 0 || !waits_->has_place_for(task)) return;
   task.is_sampled = waits_->try_begin(task, clock_.now());
 }
 

@@ -1,7 +1,7 @@
 // Sampling: of which tasks of a loop or a cluster it is measured how long they wait and run.
 #pragma once
 
-#include <bit>
+#include <algorithm>
 #include <cstdint>
 #include <heist/detail/scheduler_task.hpp>
 #include <heist/detail/sync.hpp>
@@ -16,11 +16,11 @@
 
 namespace HEIST_NAMESPACE::detail {
 
-/// Each thread counts what it makes runnable, and chooses one of so many in turn. After sixteen of
-/// them its count jumps by a number that is left to chance: without that, a thread that posts two
-/// kinds of tasks alternately would never choose one of the two. If each choice were left to
-/// chance, the processor would predict each wrongly, which costs as much as the measuring. A count
-/// for all threads would be one to which all write.
+/// Each thread counts what it makes runnable, and chooses one of so many in turn. At each 256th its
+/// count jumps by a number that is left to chance: without that, a thread that posts two kinds of
+/// tasks alternately, or to two loops, would never choose one of the two. If each choice were left
+/// to chance, the processor would predict each wrongly, which costs as much as the measuring. A
+/// count for all threads would be one to which all write.
 ///
 /// Thread: any.
 class Sampling {
@@ -81,6 +81,8 @@ class Sampling {
   /// A task is chosen by a count without any of these bits. That is one of 2^32 here, which
   /// begin() refuses.
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+  /// Where no task is measured, some take the slow way, so that the thread's count jumps.
+  static constexpr std::uint32_t mask_for_jumps = 4095;
   [[nodiscard]] static std::uint32_t mask_of(std::uint32_t every) noexcept {
     return every == 0 ? none : every - 1;
   }
@@ -89,8 +91,9 @@ class Sampling {
 
   /// While a trace runs, each task takes the slow way.
   void set_mask() noexcept {
-    // relaxed: as above.
-    mask_.store(Tracing::is_on() ? 0 : sampled_.load(sync::relaxed), sync::relaxed);
+    // relaxed, also below: as above.
+    const auto mask = std::min(sampled_.load(sync::relaxed), mask_for_jumps);
+    mask_.store(Tracing::is_on() ? 0 : mask, sync::relaxed);
   }
   static void trace_post(const SchedulerTask& task) noexcept;
 

@@ -127,6 +127,15 @@ TEST_F(WaitingJobsTest, delete_when_it_is_just_being_read_then_it_never_runs) {
   EXPECT_EQ(anonymous.budget->jobs(), 0U);
 }
 
+// Rule: JRN-5
+TEST_F(WaitingJobsTest, post_when_the_one_before_it_is_just_being_read_then_it_waits) {
+  const auto others = fill();
+  const auto& line = *anonymous.waiting.find(others.back())->line;
+  loop.run_until_idle();
+  while (line.taken == 0 || line.posted >= most_posted) ASSERT_TRUE(step_network());
+  EXPECT_TRUE(anonymous.waiting.must_wait(line));
+}
+
 TEST_F(WaitingJobsTest, put_priority_when_it_waits_then_it_is_posted_with_that) {
   fill();
   const auto id = post_waiting();
@@ -235,6 +244,40 @@ TEST_F(WaitingJobsTest, post_when_it_has_a_delay_then_it_waits_for_that_first) {
   pass(std::chrono::seconds(6));
   EXPECT_TRUE(is_posted(late));
   EXPECT_EQ(depth(TaskPriority::user_visible).delayed, 0U);
+}
+
+TEST_F(WaitingJobsTest, get_when_too_many_wait_for_ends_then_503_and_there_is_no_job) {
+  fill();
+  const auto id = post_waiting();
+  std::vector<Quota::Share> shares;
+  while (auto share = anonymous.take_wait()) shares.push_back(std::move(*share));
+  EXPECT_EQ(ask("GET", "/jobs/" + id + "?wait=30s").error(), "too_many_waits");
+  EXPECT_EQ(anonymous.jobs.find(id), nullptr);
+}
+
+TEST_F(WaitingJobsTest, get_when_the_result_is_deleted_before_it_is_read_then_404) {
+  const auto id = post_kept("/jobs/digest");
+  run_until_done({id});
+  run_kept();
+  anonymous.jobs.drop(*anonymous.jobs.find(id));
+  EXPECT_EQ(ask("GET", "/jobs/" + id + "/result").status, 200U);
+  const auto outcome = begin("GET", "/jobs/" + id + "/result");
+  run_network();
+  said(journal.purge(id));
+  EXPECT_EQ(end(std::get<Storing>(outcome).then()).status, 404U);
+}
+
+TEST_F(WaitingJobsTest, delete_signal_when_a_job_of_it_is_just_being_read_then_it_never_runs) {
+  const auto others = fill();
+  const auto id = post_waiting("&signal=night");
+  while (anonymous.waiting.find(id)->state != WaitingJob::State::taken) {
+    if (!step_network()) loop.run_one();
+  }
+  kept.abort_group(anonymous, "night");
+  run_kept();
+  EXPECT_FALSE(waits(id));
+  EXPECT_EQ(anonymous.jobs.find(id), nullptr);
+  EXPECT_EQ(anonymous.signals.find("night"), nullptr);
 }
 
 /// Real time has to pass, as the network's timer has no other.
