@@ -97,10 +97,14 @@ bool ClientTable::set_operator(std::string_view name) noexcept {
 }
 
 std::size_t ClientTable::unfinished_jobs() const noexcept {
+  std::size_t jobs = waiting_jobs();
+  for (const auto& client : clients_) jobs += client->jobs.unfinished().size();
+  return jobs;
+}
+
+std::size_t ClientTable::waiting_jobs() const noexcept {
   std::size_t jobs = 0;
-  for (const auto& client : clients_) {
-    jobs += client->jobs.unfinished().size() + client->waiting.size();
-  }
+  for (const auto& client : clients_) jobs += client->waiting.size();
   return jobs;
 }
 

@@ -104,6 +104,8 @@ class ClientTable {
   bool has_listeners = false;
   /// Of all of them together.
   [[nodiscard]] std::size_t unfinished_jobs() const noexcept;
+  /// Those of them that wait without a Job.
+  [[nodiscard]] std::size_t waiting_jobs() const noexcept;
 
  private:
   const Limits limits_;
