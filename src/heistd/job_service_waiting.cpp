@@ -81,7 +81,7 @@ void JobService::note_attempts(Client& client, Job& job, const StoredJob& stored
   }
 }
 
-/// The job waits; null when its signal name was deleted meanwhile, or the client's memory is used up.
+/// The job waits; null when its signal was deleted meanwhile, or the client's memory is used up.
 std::shared_ptr<Job> JobService::bring(Client& client, JobRequest request, const JobId& id,
                                        std::size_t bytes) {
   auto& waiting = *client.waiting.find(id);
