@@ -293,9 +293,8 @@ void Server::say_farewell() {
   std::cout << "heistd: drained in " << took.count()
             << " ms: " << service_.finished_count() - finished_before_drain_ << " jobs finished, "
             << aborted_by_drain_ + clients_.waiting_jobs() << (keeper_ ? " kept (" : " aborted (")
-            << report_->ran
-            << " tasks ran, " << report_->aborted + report_->not_started << " dropped, "
-            << report_->still_running << " still running)" << std::endl;
+            << report_->ran << " tasks ran, " << report_->aborted + report_->not_started
+            << " dropped, " << report_->still_running << " still running)" << std::endl;
   signals_.cancel();
   listener_.close();
   event_pulse_.end_streams("the server is shutting down");
