@@ -54,9 +54,10 @@ asio::awaitable<void> HttpSession::serve() {
   close_at_once();
 }
 
-void HttpSession::stop() {
+void HttpSession::stop() noexcept {
   stopping_ = true;
-  if (idle_) socket_.cancel();
+  boost::system::error_code closed;  // when it has just made room for another connection
+  if (idle_) socket_.cancel(closed);
 }
 
 /// Waits for the first bytes of a request; false when none will come. Whoever connects is expected

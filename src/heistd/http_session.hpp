@@ -41,7 +41,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   boost::asio::awaitable<void> serve();
 
   /// Ends the connection after the request under way, if there is one.
-  void stop();
+  void stop() noexcept;
 
  private:
   using Parser = RequestParser;

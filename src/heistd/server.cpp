@@ -298,11 +298,11 @@ void Server::say_farewell() {
   signals_.cancel();
   listener_.close();
   event_pulse_.end_streams("the server is shutting down");
-  for (const auto& session : sessions_) session->stop();
   farewell_.expires_after(farewell_time);
   farewell_.async_wait([this](const boost::system::error_code& error) {
     if (!error) io_.stop();
   });
+  for (const auto& session : sessions_) session->stop();
   end_when_quiet();
 }
 
