@@ -5,7 +5,6 @@ usage: heistd_latency.py BUILD_DIRECTORY   (a release build, on a quiet machine)
 Prints a table in Markdown. It ends with 1 when the p99 exceeds twice the longest chunk.
 """
 
-import http.client
 import json
 import os
 import platform
@@ -16,6 +15,9 @@ import subprocess
 import sys
 import tempfile
 import threading
+
+sys.dont_write_bytecode = True
+from heistd_request import request  # noqa: E402
 
 JOBS = 10_000
 BODY_BYTES = 128 * 1024
@@ -49,13 +51,7 @@ class Heistd:
         self.port = int(self.process.stdout.readline().rsplit(":", 1)[1])
 
     def request(self, method, target, body=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        connection.request(method, target, body=body)
-        response = connection.getresponse()
-        reply = json.loads(response.read())
-        if response.status >= 300:
-            raise SystemExit(f"heistd_latency: {method} {target}: {reply}")
-        return reply
+        return request(self.port, method, target, body)
 
     def level(self, priority):
         levels = self.request("GET", "/stats")["levels"]

@@ -5,8 +5,6 @@ usage: heistd_waiting.py BUILD_DIRECTORY [JOBS]   (a release build, on a quiet m
 Prints a table in Markdown. It ends with 1 when a job takes more than 200 bytes, or a start more than 10 s.
 """
 
-import http.client
-import json
 import pathlib
 import signal
 import sqlite3
@@ -14,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 import time
+
+sys.dont_write_bytecode = True
+from heistd_request import request  # noqa: E402
 
 BYTES_BAR = 200
 SECONDS_BAR = 10
@@ -47,13 +48,7 @@ class Heistd:
         self.process.send_signal(signal.SIGCONT)
 
     def request(self, method, target, body=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        connection.request(method, target, body=body)
-        response = connection.getresponse()
-        reply = json.loads(response.read())
-        if response.status >= 300:
-            raise SystemExit(f"heistd_waiting: {method} {target}: {reply}")
-        return reply
+        return request(self.port, method, target, body)
 
     def resident(self):
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")

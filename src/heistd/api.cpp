@@ -307,7 +307,7 @@ Reply Api::abort_job(Job& job, Client& client) {
   return job_reply(200, job);
 }
 
-/// A job without a Job waits, or the journal has its result.
+/// The journal is asked about a job that waits, and for a result that memory does not have.
 Result<Api::Step> Api::show_result(const Route& route, Client& client) {
   if (service_.keeper() == nullptr || service_.find(client, route.name)) {
     return as_step(job_result(route, client));

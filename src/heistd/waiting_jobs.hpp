@@ -95,7 +95,7 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
   [[nodiscard]] heist::TaskPriority priority() const noexcept {
     return fixed ? *fixed : group->priority();
   }
-  /// Whether it holds up no other line, though it has jobs.
+  /// Whether none of its jobs may be posted now, so that other lines need not wait for these.
   [[nodiscard]] bool is_held_up() const noexcept {
     return (group && group->deleted()) || (kind != nullptr && posted >= most_posted);
   }
@@ -105,7 +105,7 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
 };
 
 /// The jobs of one client that wait. A Job with its task takes some kilobytes, so only the first
-/// ones of a line have that, and of the others there is a record of some 100 bytes here. All else
+/// ones of a line have that, and of the others there is a record of some 150 bytes here. All else
 /// that is known of them is in the journal.
 ///
 /// Jobs become Jobs in the order of their turns among those of the same priority, and no more than
@@ -166,7 +166,7 @@ class WaitingJobs {
 
   /// When the first delay is over; nothing when no job is delayed.
   [[nodiscard]] std::optional<TimePoint> next_wake() const noexcept;
-  /// Those whose delay is over get their places in their lines.
+  /// Gives the jobs whose delay is over their places in their lines.
   void wake(TimePoint now) noexcept;
 
   [[nodiscard]] std::size_t size() const noexcept { return jobs_.size(); }

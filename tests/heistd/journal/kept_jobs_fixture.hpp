@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "heistd/api_fixture.hpp"
 #include "journal_fixture.hpp"
@@ -56,6 +57,11 @@ class KeptJobs : public ApiFixture {
     const auto accepted = ask("POST", target, "bytes");
     EXPECT_EQ(accepted.status, 202U) << accepted.body;
     return accepted.header("Location").substr(std::string_view("/jobs/").size());
+  }
+  std::vector<JobId> post_many(std::size_t count, std::string_view target) {
+    std::vector<JobId> ids;
+    for (std::size_t i = 0; i < count; ++i) ids.push_back(post_kept(target));
+    return ids;
   }
   /// Lets agents and network go on until neither has anything to do.
   void run_kept() {

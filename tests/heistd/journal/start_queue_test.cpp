@@ -17,11 +17,6 @@ constexpr auto most = StartQueue::most_at_a_time;
 
 class StartedJobs : public KeptJobs {
  protected:
-  std::vector<JobId> post_many(std::size_t count, std::string_view target) {
-    std::vector<JobId> ids;
-    for (std::size_t i = 0; i < count; ++i) ids.push_back(post_kept(target));
-    return ids;
-  }
   /// Has all that can start ask for that, and the journal answer once.
   void start() {
     loop.run_until_idle();

@@ -14,11 +14,6 @@ constexpr auto most_posted = WaitingJobs::most_posted;
 
 class WaitingJobsTest : public KeptJobs {
  protected:
-  std::vector<JobId> post_many(std::size_t count, std::string_view target) {
-    std::vector<JobId> ids;
-    for (std::size_t i = 0; i < count; ++i) ids.push_back(post_kept(target));
-    return ids;
-  }
   /// As many background jobs as make any other one wait.
   std::vector<JobId> fill() {
     return post_many(most_posted + 1, "/jobs/digest?priority=background");
