@@ -341,9 +341,10 @@ HEIST_MODEL_PROGRAM(cells_outlive_who_looks_at_them, 1) {
   agents.take_most();
 }
 
-/// The same for an agent that takes part only from now on.
+/// The same for an agent that takes part only from now on. It is none of the last two, which always
+/// take part.
 HEIST_MODEL_PROGRAM(cells_outlive_who_has_just_come, 1) {
-  TakenBeside agents(3, 1);
+  TakenBeside agents(4, 1);
   spawn([&] {
     agents.epochs.enlist(2);
     agents.take(1);
