@@ -2,6 +2,7 @@
 #include <array>
 #include <heistctl/answers.hpp>
 #include <heistctl/failure.hpp>
+#include <heistctl/render.hpp>
 #include <nlohmann/json.hpp>
 
 namespace heistctl {
@@ -9,16 +10,41 @@ namespace {
 
 using Json = nlohmann::json;
 
+Failure not_heistd(const std::string& why) {
+  return {ExitCode::unreachable,
+          "what answers there is not heistd, or another version of it: " + why};
+}
+
+/// What is nested further has no end: to write it, or to free it, would take too much of the stack.
+bool is_flat_enough(int depth, Json::parse_event_t /*event*/, const Json& /*so_far*/) {
+  constexpr int deepest = 64;
+  if (depth > deepest) throw not_heistd("a value of its reply is nested too deeply");
+  return true;
+}
+
 /// Reads a reply by a function of its JSON.
 template <class Read>
 auto read_answer(const std::string& body, Read read) {
   try {
-    return read(Json::parse(body));
+    return read(Json::parse(body, &is_flat_enough));
   } catch (const Json::exception& error) {
-    throw Failure(
-        ExitCode::unreachable,
-        std::string("what answers there is not heistd, or another version of it: ") + error.what());
+    throw not_heistd(error.what());
   }
+}
+
+/// Null when it is no JSON as heistd's is.
+Json parse_if_ours(const std::string& body) {
+  try {
+    return Json::parse(body, &is_flat_enough);
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
+/// A name, an id or a word of heistd's, which is printed as it is.
+std::string plain(std::string text) {
+  if (printable(text) == text && text.find_first_of("\t\n") == std::string::npos) return text;
+  throw not_heistd("a name in its reply has control characters");
 }
 
 template <class Value>
@@ -33,11 +59,11 @@ std::string text_of(const Json& json, const char* name) {
 }
 
 Job job_of(const Json& json) {
-  Job job{.id = json.at("id"),
-          .kind = json.at("kind"),
-          .state = json.at("state"),
-          .priority = json.at("priority"),
-          .signal = text_of(json, "signal"),
+  Job job{.id = plain(json.at("id")),
+          .kind = plain(json.at("kind")),
+          .state = plain(json.at("state")),
+          .priority = plain(json.at("priority")),
+          .signal = plain(text_of(json, "signal")),
           .bytes = json.at("bytes"),
           .progress = member_of<double>(json, "progress"),
           .queue_delay_us = member_of<double>(json, "queue_delay_us"),
@@ -69,11 +95,11 @@ Level level_of(const Json& json) {
 }  // namespace
 
 Refusal parse_refusal(long status, const std::string& body) {
-  const auto json = Json::parse(body, nullptr, false);
+  const auto json = parse_if_ours(body);
   const auto is_ours = json.is_object() && json.contains("error") && json["error"].is_object();
   if (!is_ours) return {"status " + std::to_string(status), "it is not heistd that answers", ""};
-  const auto& error = json["error"];
-  return read_answer(body, [&](const Json&) {
+  return read_answer(body, [](const Json& whole) {
+    const auto& error = whole["error"];
     return Refusal{text_of(error, "code"), text_of(error, "message"), text_of(error, "field")};
   });
 }

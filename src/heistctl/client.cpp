@@ -33,10 +33,19 @@ std::string_view advice_for(std::string_view reason) {
 
 Refused refused(const Address& address, const Request& request, const Response& response) {
   const auto refusal = parse_refusal(response.status, response.body);
-  const auto where = refusal.field.empty() ? "" : " (" + refusal.field + ")";
+  const auto where = refusal.field.empty() ? "" : " (" + printable(refusal.field) + ")";
   return {refusal.code, address.text + " refuses " + request.method + ' ' + request.target + ": " +
-                            refusal.code + where + ": " + printable(refusal.message) + '.' +
-                            std::string(advice_for(refusal.code))};
+                            printable(refusal.code) + where + ": " + printable(refusal.message) +
+                            '.' + std::string(advice_for(refusal.code))};
+}
+
+/// A result is in the reply to be taken, and in no other one.
+Response checked(const Address& address, const Request& request, Response response) {
+  if (request.sink == nullptr || response.status == 200) return response;
+  throw Failure(ExitCode::unreachable, address.text + " answers " + request.method + ' ' +
+                                           request.target + " by status " +
+                                           std::to_string(response.status) +
+                                           ", without a result: it is not heistd that answers");
 }
 
 /// What to do after a request that may have arrived.
@@ -71,7 +80,7 @@ Response Client::ask(const Request& request) {
     }
     auto& response = std::get<Response>(answer);
     has_reached_ = true;
-    if (response.status < 300) return std::move(response);
+    if (response.status < 300) return checked(http_.address(), request, std::move(response));
     if (!is_busy(response)) throw refused(http_.address(), request, response);
     wait_for(schedule, response, request);
   }

@@ -19,8 +19,11 @@ struct Request {
   std::string key = {};      ///< the Idempotency-Key
   Sink* sink = nullptr;      ///< where the body of a reply of success goes
 
-  /// Whether it is one job, or one change, however often the server gets it.
-  [[nodiscard]] bool is_repeatable() const noexcept { return method != "POST" || !key.empty(); }
+  /// Whether it is one job, or one change, however often the server gets it. The second DELETE of a
+  /// job that runs would forget that, and that of a signal would be for the next one of its name.
+  [[nodiscard]] bool is_repeatable() const noexcept {
+    return (method != "POST" && method != "DELETE") || !key.empty();
+  }
 };
 
 struct Response {

@@ -178,6 +178,9 @@ std::pair<std::string, std::string> read_parameter(const std::string& text) {
   if (sign == 0 || sign == std::string::npos) {
     throw CLI::ValidationError("--param", "'" + text + "' is not NAME=VALUE");
   }
+  if (text.substr(0, sign) == "wait") {
+    throw CLI::ValidationError("--param", "'" + text + "': write --wait instead");
+  }
   return {text.substr(0, sign), text.substr(sign + 1)};
 }
 

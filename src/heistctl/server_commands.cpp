@@ -52,7 +52,10 @@ ExitCode change_signal(Client& client, const Options& options) {
 }
 
 ExitCode health(Client& client, const Options& /*options*/) {
-  client.ask({.target = "/readyz"});
+  const auto answer = client.ask({.target = "/readyz"});
+  if (parse_member(answer.body, "status") != "ok") {
+    throw Failure(ExitCode::unreachable, client.address().text + " is not heistd");
+  }
   write_all(STDOUT_FILENO, client.address().text + " takes jobs\n");
   return ExitCode::done;
 }

@@ -17,7 +17,9 @@ Reply bytes_reply(const BytesResult& result) {
   return reply;
 }
 
+/// Everybody may ask for it, and take long to read it, so it is not made of the reserve.
 Reply page_reply(const PageFile& file) {
+  const NetworkReserve::Withheld only_what_is_left;
   Reply reply;
   reply.content_type = file.content_type;
   reply.body = {std::string(file.text)};
@@ -335,6 +337,7 @@ Api::Outcome Api::stored_result(const StoredJob& stored) {
   }
   auto answer = service_.keeper()->journal().read_result(stored.id, {0, stored.result_bytes});
   return storing(answer, [stored](const std::string& bytes) -> Outcome {
+    const NetworkReserve::Withheld only_what_is_left;
     if (bytes.size() != stored.result_bytes) return make_reply(no_such_job());  // it was deleted
     return result_reply(from_stored(stored.result_description, bytes));
   });

@@ -33,13 +33,14 @@ Result<Api::Step> Api::listen(const RequestHead& head, const Target& target, Cli
   if (auto refusal = QueryReader(target).finish()) return std::move(*refusal);
   auto share = client.take_wait();
   if (!share) return share.error();
+  clients_.has_listeners = true;  // before events may be kept for them
   Listening listening{client.events.listen(head.last_event_id)};
   listening.stream->share = std::move(*share);
-  clients_.has_listeners = true;
   return Step(std::move(listening));
 }
 
 Reply Api::kinds_reply() const {
+  const NetworkReserve::Withheld only_what_is_left;
   return array_reply("kinds", kinds_.all(),
                      [](const auto& entry) { return kind_json(entry.second); });
 }

@@ -102,6 +102,10 @@ std::size_t ClientTable::unfinished_jobs() const noexcept {
   return jobs;
 }
 
+void ClientTable::drop_older_half() noexcept {
+  for (const auto& client : clients_) client->jobs.drop_older_half();
+}
+
 std::size_t ClientTable::waiting_jobs() const noexcept {
   std::size_t jobs = 0;
   for (const auto& client : clients_) jobs += client->waiting.size();

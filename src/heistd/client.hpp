@@ -102,6 +102,8 @@ class ClientTable {
   }
   /// Whether somebody may listen to the events of one of them, so that it is worth a look at each.
   bool has_listeners = false;
+  /// Drops the older half of what memory has of each client's finished jobs.
+  void drop_older_half() noexcept;
   /// Of all of them together.
   [[nodiscard]] std::size_t unfinished_jobs() const noexcept;
   /// Those of them that wait without a Job.

@@ -16,12 +16,13 @@ void Deadline::set(Clock::time_point deadline) {
 }
 
 void Deadline::arm() {
-  is_armed_ = true;
+  is_armed_ = false;
   timer_.expires_at(deadline_);
   timer_.async_wait([weak = weak_from_this()](const boost::system::error_code& error) {
     const auto self = weak.lock();
     if (!error && self) self->on_timer();
   });
+  is_armed_ = true;
 }
 
 void Deadline::on_timer() {

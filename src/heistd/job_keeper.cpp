@@ -33,6 +33,9 @@ class Endeavour : public std::enable_shared_from_this<Endeavour> {
 
  protected:
   virtual void ask() = 0;
+  /// Gives back what is asked for again later: others may wait for the memory that it takes, and
+  /// have some for which this waits.
+  virtual void let_go() noexcept {}
 
   /// Goes on with what the journal gives; if it cannot, asks again later.
   template <class T, class Next>
@@ -47,6 +50,7 @@ class Endeavour : public std::enable_shared_from_this<Endeavour> {
 
  private:
   void go_later() noexcept {
+    let_go();
     timer_.expires_after(retry_pause);
     timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
       if (!error) self->go();
@@ -62,10 +66,7 @@ class Opening final : public Endeavour {
  public:
   Opening(const JobKeeper& keeper, const JobKeeper::Network& network, JobId id, std::size_t bytes,
           JobKeeper::Opened opened)
-      : Endeavour(keeper, network),
-        id_(std::move(id)),
-        bytes_left_(bytes),
-        opened_(std::move(opened)) {}
+      : Endeavour(keeper, network), id_(std::move(id)), bytes_(bytes), opened_(std::move(opened)) {}
 
  private:
   void ask() override {
@@ -73,12 +74,16 @@ class Opening final : public Endeavour {
       when(journal().start(id_), [this](std::optional<Attempt> attempt) { on_start(attempt); });
     } else if (is_closed()) {
       release();
-    } else if (bytes_left_ > 0) {
+    } else if (offset_ < bytes_) {
       when(journal().read_payload(id_, {offset_, block_bytes}),
            [this](std::string block) { on_block(std::move(block)); });
     } else {
       opened_(OpenedJob{*attempt_, std::move(payload_)});
     }
+  }
+  void let_go() noexcept override {
+    payload_ = {};
+    offset_ = 0;
   }
   void on_start(std::optional<Attempt> attempt) {
     if (!attempt) return opened_(std::nullopt);
@@ -92,15 +97,14 @@ class Opening final : public Endeavour {
   void on_block(std::string block) {
     if (block.empty()) return opened_(std::nullopt);  // the job was aborted meanwhile
     offset_ += block.size();
-    bytes_left_ -= std::min(bytes_left_, block.size());
     payload_.push_back(std::move(block));
     go();
   }
 
   const JobId id_;
   std::optional<Attempt> attempt_;
-  std::uint64_t offset_ = 0;
-  std::size_t bytes_left_;
+  const std::size_t bytes_;
+  std::uint64_t offset_ = 0;  ///< of the next block
   Blocks payload_;
   JobKeeper::Opened opened_;
 };

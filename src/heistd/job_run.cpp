@@ -2,6 +2,7 @@
 #include <heist/yield.hpp>
 #include <heistd/job_run.hpp>
 #include <heistd/limits.hpp>
+#include <heistd/memory_shortage.hpp>
 #include <new>
 #include <utility>
 
@@ -22,6 +23,12 @@ struct ChunkTimer {
   JobTimes& times;
   const Clock::time_point start = Clock::now();
 };
+
+/// Libraries may have found that without asking operator new.
+OutOfMemory no_memory() noexcept {
+  MemoryShortage::note();
+  return {};
+}
 
 /// The blocks that a result shares with replies, if it has any.
 SharedBlocks& blocks_of(JobResult& result) noexcept {
@@ -67,7 +74,7 @@ heist::Promise<JobEnd> JobRun::run() {
     }
     co_return end({});
   } catch (const std::bad_alloc&) {  // to go on with
-    co_return end(OutOfMemory());
+    co_return end(no_memory());
   }
 }
 
@@ -90,7 +97,7 @@ std::optional<JobOutcome> JobRun::next_chunk() {
   try {
     return try_chunk();
   } catch (const std::bad_alloc&) {
-    return OutOfMemory();
+    return no_memory();
   }
 }
 

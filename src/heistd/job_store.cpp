@@ -82,6 +82,14 @@ void JobStore::drop(const Job& job) {
   erase(job);
 }
 
+void JobStore::drop_older_half() {
+  const auto jobs = finished_.size() / 2;
+  const auto bytes = result_bytes_ / 2;
+  while (!finished_.empty() && (finished_.size() > jobs || result_bytes_ > bytes)) {
+    drop(*finished_.front());
+  }
+}
+
 JobPage<std::shared_ptr<const Job>> JobStore::list(const JobQuery& query) const {
   JobPage<std::shared_ptr<const Job>> page;
   auto left = most_looked_at;

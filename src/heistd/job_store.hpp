@@ -31,6 +31,8 @@ class JobStore {
 
   /// Drops a finished job.
   void drop(const Job& job);
+  /// Drops the older half of the finished ones, or of what they take, whatever is more.
+  void drop_older_half();
 
   /// The order of the next job that has one.
   [[nodiscard]] AcceptanceOrder next_order() noexcept { return ++last_order_; }

@@ -1,5 +1,6 @@
 #include <cstdlib>
 #include <heistd/memory_reserve.hpp>
+#include <heistd/memory_shortage.hpp>
 #include <heistd/network_reserve.hpp>
 #include <memory>
 
@@ -16,6 +17,7 @@ thread_local bool guarded = false;
 
 /// Operator new calls this when there is no memory, and tries again when it returns.
 void on_no_memory() {
+  MemoryShortage::note();
   if (NetworkReserve::give()) return;
   if (!guarded || !reserve) throw std::bad_alloc();
   reserve.reset();

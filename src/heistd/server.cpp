@@ -5,6 +5,7 @@
 #include <heistd/job_restore.hpp>
 #include <heistd/journal/sqlite_journal.hpp>
 #include <heistd/memory_reserve.hpp>
+#include <heistd/memory_shortage.hpp>
 #include <heistd/server.hpp>
 #include <heistd/service_manager.hpp>
 #include <iostream>
@@ -120,6 +121,8 @@ void Server::run() {
 /// Makes up for what was lost while memory or descriptors were missing; false when it is to be
 /// tried again. It comes after each event, and needs no memory itself.
 bool Server::recover() {
+  // The journal has them as well.
+  if (keeper_ && MemoryShortage::take()) clients_.drop_older_half();
   const bool full = reserve_.refill();
   if (reserve_.is_low()) connections_.evict_idle();
   const bool beats = pulse_.beat();

@@ -31,6 +31,20 @@ TEST(Answers, parse_job_when_it_is_not_of_heistd_then_it_is_a_failure) {
   }
 }
 
+TEST(Answers, parse_job_when_it_is_nested_without_an_end_then_it_is_a_failure) {
+  const std::string depth(1'000'000, '[');
+  EXPECT_THROW(static_cast<void>(parse_job(R"({"id":)" + depth)), Failure);
+  EXPECT_EQ(parse_refusal(500, depth + std::string(depth.size(), ']')).code, "status 500");
+}
+
+TEST(Answers, parse_job_when_a_name_would_control_a_terminal_then_it_is_a_failure) {
+  for (const auto* const id : {R"(\u001b[2J)", R"(a\nb)", R"(a\tb)", R"(\u009b2J)"}) {
+    const auto body = R"({"id":")" + std::string(id) +
+                      R"(","kind":"digest","state":"done","priority":"background","bytes":7})";
+    EXPECT_THROW(static_cast<void>(parse_job(body)), Failure) << body;
+  }
+}
+
 TEST(Answers, parse_page_when_it_is_the_last_then_it_has_no_cursor) {
   const std::string job =
       R"({"id":"ab","kind":"digest","state":"done","priority":"background","bytes":7})";

@@ -27,6 +27,7 @@ TEST(RetrySchedule, next_when_the_pause_would_end_too_late_then_there_is_none) {
   RetrySchedule schedule(now, 10s);
   EXPECT_EQ(schedule.next(now + 6s, 4s), 4s);
   EXPECT_EQ(schedule.next(now + 7s, 4s), std::nullopt);
+  EXPECT_EQ(schedule.next(now, std::chrono::seconds::max()), std::nullopt);
   EXPECT_EQ(RetrySchedule(now, 0s).next(now, std::nullopt), std::nullopt);
 }
 

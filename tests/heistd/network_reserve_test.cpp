@@ -103,6 +103,7 @@ using Statuses = std::set<unsigned>;
 TEST_F(NetworkReserveApi, request_when_an_allocation_fails_then_only_what_takes_memory_is_refused) {
   EXPECT_EQ(statuses_of("GET", "/healthz"), Statuses{200});
   EXPECT_EQ(statuses_of("GET", "/stats"), Statuses{200});
+  EXPECT_EQ(statuses_of("GET", "/page.js"), (Statuses{200, 503}));
   EXPECT_EQ(statuses_of("GET", post("/jobs/digest")), Statuses{200});
   EXPECT_EQ(statuses_of("POST", "/jobs/digest"), (Statuses{202, 503}));
   authorization =
@@ -116,6 +117,8 @@ TEST_F(NetworkReserveApi,
   use_up(NetworkReserve::max_pieces / 2);
   EXPECT_THROW(call("POST", "/jobs/digest"), std::bad_alloc);
   EXPECT_THROW(call("PUT", "/signals/s?priority=background"), std::bad_alloc);
+  EXPECT_THROW(call("GET", "/"), std::bad_alloc);
+  EXPECT_THROW(call("GET", "/kinds"), std::bad_alloc);
   EXPECT_EQ(call("GET", "/healthz").status, 200U);
   EXPECT_EQ(call("DELETE", job).status, 200U);
   reserve.refill();

@@ -68,10 +68,11 @@ GroupCommit::Tried GroupCommit::try_alone(JournalTask& task) noexcept {
     begin(task.must_be_synced);
     task.apply();
     commit();
-  } catch (const SqliteError& error) {
+  } catch (SqliteError& error) {
     roll_back();
-    task.refuse(error.error());
-    if (error.error().fault == JournalFault::locked) return Tried::locked;
+    const bool locked = error.error().fault == JournalFault::locked;
+    task.refuse(error.take());
+    if (locked) return Tried::locked;
   } catch (const std::bad_alloc&) {
     roll_back();
     task.refuse(error_of_memory());

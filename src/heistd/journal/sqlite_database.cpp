@@ -1,4 +1,5 @@
 #include <heistd/journal/sqlite_database.hpp>
+#include <heistd/memory_shortage.hpp>
 #include <new>
 
 namespace heistd {
@@ -44,6 +45,7 @@ SqliteDatabase::SqliteDatabase(const std::filesystem::path& file, Access access)
 
 void SqliteDatabase::refuse(int code) {
   const auto fault = fault_of(code, ::sqlite3_system_errno(connection_.get()));
+  if (fault == JournalFault::out_of_memory) MemoryShortage::note();
   throw SqliteError({fault, "SQLite: " + std::string(::sqlite3_errmsg(connection_.get()))});
 }
 

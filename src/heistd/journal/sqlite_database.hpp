@@ -20,6 +20,8 @@ class SqliteError : public std::exception {
  public:
   explicit SqliteError(JournalError error) noexcept : error_(std::move(error)) {}
   [[nodiscard]] const JournalError& error() const noexcept { return error_; }
+  /// The same, to be called once. A copy would take memory, which may be what was missing.
+  [[nodiscard]] JournalError take() noexcept { return std::move(error_); }
   [[nodiscard]] const char* what() const noexcept override { return error_.detail.c_str(); }
 
  private:

@@ -30,8 +30,8 @@ void read_each(const JournalThread::Tasks& tasks) noexcept {
   for (const auto& task : tasks) {
     try {
       task->apply();
-    } catch (const SqliteError& error) {
-      task->refuse(error.error());
+    } catch (SqliteError& error) {
+      task->refuse(error.take());
     } catch (const std::bad_alloc&) {
       task->refuse({JournalFault::out_of_memory, {}});
     }

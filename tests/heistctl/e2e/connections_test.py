@@ -31,19 +31,26 @@ class CuttingProxy:
                 client, _ = self.listener.accept()
             except OSError:
                 return
-            with client, socket.create_connection(("127.0.0.1", self.port)) as server:
-                back = threading.Thread(target=self.hand_back, args=(server, client))
-                back.start()
-                self.hand_on(client, server)
-                back.join()
+            threading.Thread(target=self.hand_both_ways, args=(client,), daemon=True).start()
+
+    def hand_both_ways(self, client):
+        with client, socket.create_connection(("127.0.0.1", self.port)) as server:
+            back = threading.Thread(target=self.hand_back, args=(server, client))
+            back.start()
+            self.hand_on(client, server)
+            back.join()
 
     def hand_on(self, client, server):
         try:
             while data := client.recv(65536):
+                self.note(data)
                 server.sendall(data)
             server.shutdown(socket.SHUT_WR)
         except OSError:
             pass  # the reply has been cut
+
+    def note(self, data):
+        """A request is handed on."""
 
     def hand_back(self, server, client):
         count = 0
@@ -61,6 +68,19 @@ class CuttingProxy:
     def close(self):
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
+
+
+class RemovalCutter(CuttingProxy):
+    """Hands requests on, and closes the connection instead of the reply to the first DELETE."""
+
+    def __init__(self, port):
+        self.removals = 0
+        super().__init__(port, 0)
+
+    def note(self, data):
+        if data.startswith(b"DELETE"):
+            self.removals += 1
+            self.cuts = 1 if self.removals == 1 else 0
 
 
 class Connections(HeistctlTest):
@@ -82,6 +102,27 @@ class Connections(HeistctlTest):
         self.done("result", job, "-o", self.path("frame"), server=self.cut(2, MIB))
         self.assertEqual(self.read("frame"), self.server.get(f"/jobs/{job}/result").body)
         self.failed(4, "in the middle", "result", job, server=self.cut(1, MIB))
+
+    def test_removal_when_its_answer_is_lost_then_it_is_not_made_again(self):
+        job = self.waiting_job("--signal", "night")
+        for words in (["abort", job], ["signal", "night", "abort"]):
+            proxy = RemovalCutter(self.server.port)
+            self.addCleanup(proxy.close)
+            self.failed(4, "It may have been done", *words, server=proxy.url)
+            self.assertEqual(proxy.removals, 1)
+            self.assertEqual(self.state(job), "aborted")
+            self.waiting_job("--signal", "night")
+
+    def test_result_when_the_answer_has_none_then_there_is_no_file(self):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            process = self.begin("result", "x", "-o", self.path("none"), server=url)
+            client, _ = listener.accept()
+            with client:
+                client.recv(65536)
+                client.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+                _, errors = process.communicate(timeout=PATIENCE)
+        self.assertEqual((process.returncode, os.listdir(self.folder)), (4, []), errors)
 
     def test_request_when_there_shall_be_no_retry_then_a_lost_connection_is_the_end(self):
         self.failed(4, "lost http", "list", "--retry-for", "0s", server=self.cut())

@@ -1,7 +1,10 @@
 """Without memory whoever waits is answered, who wants more is refused, and with memory all goes on."""
 
+import hashlib
 import os
 import resource
+import shutil
+import tempfile
 import unittest
 
 import heistd_server
@@ -20,10 +23,7 @@ class OutOfMemory(ServerTest):
             self.server.post(kind_with(kind, "wait=1"))  # what is made once is there
 
     def leave_memory(self, amount):
-        pid = self.server.process.pid
-        with open(f"/proc/{pid}/statm") as sizes:
-            taken = int(sizes.read().split()[0]) * resource.getpagesize()
-        resource.prlimit(pid, resource.RLIMIT_AS, (taken + amount, resource.RLIM_INFINITY))
+        leave_memory(self.server, amount)
 
     def wait_for(self, kind):
         raw = self.server.raw()
@@ -75,6 +75,50 @@ class OutOfMemory(ServerTest):
     def test_upload_when_there_is_no_memory_for_it_then_503(self):
         self.leave_memory(6 * MIB)
         self.assert_takes_no_upload()
+
+
+@unittest.skipIf(os.environ.get("HEIST_SANITIZE"), "a sanitizer ends a program without memory")
+class KeptWithoutMemory(ServerTest):
+    """With a journal: what is accepted is done, as soon as memory is free, and of that there must come to be some."""
+
+    def setUp(self):
+        pass  # each test starts its own server
+
+    def begin(self, **environment):
+        data = tempfile.mkdtemp(prefix="heistd-data-")
+        self.addCleanup(shutil.rmtree, data)
+        self.server = self.start("--data", data, environment=environment)
+        self.server.post("/jobs/digest?wait=1")
+
+    def test_jobs_when_their_uploads_do_not_fit_together_then_one_after_the_other_is_done(self):
+        self.begin()
+        uploads = [os.urandom(16 * MIB) for _ in range(10)]
+        jobs = [self.server.accepted("/jobs/digest?delay=3000", upload) for upload in uploads]
+        leave_memory(self.server, 20 * MIB)
+        for job, upload in zip(jobs, uploads):
+            done = self.server.finished(job)
+            # One for which an agent found no memory has failed.
+            if done["state"] == "done":
+                result = self.server.get(f"{job}/result").json
+                self.assertEqual(result["sha256"], hashlib.sha256(upload).hexdigest())
+            else:
+                self.assertEqual(done["error"]["code"], "out_of_memory")
+
+    def test_jobs_when_old_results_have_taken_all_memory_then_these_make_room(self):
+        self.begin(MALLOC_ARENA_MAX="1")  # no thread keeps address space to itself, which would be enough
+        leave_memory(self.server, 40 * MIB)
+        upload = os.urandom(MIB)
+        first = self.server.accepted("/jobs/compress", upload)
+        for _ in range(60):
+            until(lambda: self.server.post("/jobs/compress?wait=30s", upload).status == 200, "memory")
+        until(lambda: self.server.get(f"{first}/result").status == 200, "memory for the journal's result")
+
+
+def leave_memory(server, amount):
+    """From now on the server may take so much more."""
+    with open(f"/proc/{server.process.pid}/statm") as sizes:
+        taken = int(sizes.read().split()[0]) * resource.getpagesize()
+    resource.prlimit(server.process.pid, resource.RLIMIT_AS, (taken + amount, resource.RLIM_INFINITY))
 
 
 def kind_with(kind, query):
