@@ -185,6 +185,10 @@ Result<Api::Step> Api::begin_upload(const Route& route, const RequestHead& head,
   auto request = read_job_request(*kinds_.find(route.name), target, client);
   if (!request) return request.error();
   if (service_.shutting_down()) return unavailable("shutting_down", "the server is shutting down");
+  // A request that an agent has checked comes for the second time.
+  if (unchecked == Unchecked::check) {
+    if (auto refusal = client.take_request(Clock::now())) return std::move(*refusal);
+  }
   auto ticket = client.budget->take_job();
   if (!ticket) {
     return unavailable("queue_full", "this client has " + std::to_string(limits_.max_queued) +
@@ -232,7 +236,7 @@ Result<Api::Step> Api::observe(const Route& route, const Target& target, const C
   }
   if (auto refusal = QueryReader(target).finish()) return std::move(*refusal);
   if (route.resource == Resource::dump) return as_observing(observer_.dump());
-  return as_observing(observer_.metrics(job_figures(clients_)));
+  return as_observing(observer_.metrics(figures_of(clients_)));
 }
 
 Api::Outcome Api::finish(Upload upload) {

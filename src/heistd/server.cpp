@@ -80,6 +80,7 @@ Server::Server(Options options, const KindTable& kinds)
   if (!options_.operator_name.empty()) clients_.set_operator(options_.operator_name);
   if (options_.report_tasks_over.count() > 0)
     watchdog_.emplace(*cluster_, heist::WatchdogOptions{.limit = options_.report_tasks_over});
+  service_.apply_limits(clients_);
   if (keeper_) restore(kinds);
   await_signal();
 }
@@ -214,6 +215,7 @@ void Server::renew_clients() {
     return;
   }
   clients_.renew(std::get<std::vector<ClientSpec>>(clients));
+  service_.apply_limits(clients_);
   // Who still has a token comes again.
   event_pulse_.end_streams("the clients and their tokens were read again");
   std::cout << "heistd: SIGHUP: the clients are those of " << options_.client_file << " by now"
