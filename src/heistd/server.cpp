@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 #include <csignal>
@@ -81,6 +82,8 @@ Server::Server(Options options, const KindTable& kinds)
   if (options_.report_tasks_over.count() > 0)
     watchdog_.emplace(*cluster_, heist::WatchdogOptions{.limit = options_.report_tasks_over});
   service_.apply_limits(clients_);
+  api_.set_end({.begin = [this] { start_drain("POST /drain"); },
+                .left = [this] { return drain_time_left(); }});
   if (keeper_) restore(kinds);
   await_signal();
 }
@@ -195,7 +198,7 @@ void Server::on_signal(int number) {
     if (number == SIGHUP) {
       renew_clients();
     } else if (!draining_) {
-      start_drain(number);
+      start_drain(number == SIGTERM ? "SIGTERM" : "SIGINT");
     } else if (!drained_) {
       std::cout << "heistd: a second signal: aborting " << clients_.unfinished_jobs() << " jobs"
                 << std::endl;
@@ -224,7 +227,7 @@ void Server::renew_clients() {
 
 /// Results, polls and questions after the server's health are answered until it ends. New
 /// connections may wait for the next server where there is something that keeps them for it.
-void Server::start_drain(int signal_number) {
+void Server::start_drain(std::string_view why) {
   draining_ = true;
   tell_stopping();
   drain_start_ = Clock::now();
@@ -233,9 +236,14 @@ void Server::start_drain(int signal_number) {
   observer_->end_trace();
   // Before all that might fail.
   close_when_no_job_is_left();
-  std::cout << "heistd: " << (signal_number == SIGTERM ? "SIGTERM" : "SIGINT")
-            << ": draining for at most " << options_.drain_deadline.count() << " ms" << std::endl;
+  std::cout << "heistd: " << why << ": draining for at most " << options_.drain_deadline.count()
+            << " ms" << std::endl;
   if (listener_.is_inherited()) listener_.close();
+}
+
+std::chrono::milliseconds Server::drain_time_left() const {
+  const auto left = drain_start_ + options_.drain_deadline - Clock::now();
+  return std::max(std::chrono::ceil<std::chrono::milliseconds>(left), {});
 }
 
 /// The agents close once they have nothing to run, though jobs may wait for a program, for the

@@ -60,7 +60,8 @@ class Server {
   void await_signal();
   void on_signal(int number);
   void renew_clients();
-  void start_drain(int signal_number);
+  void start_drain(std::string_view why);
+  [[nodiscard]] std::chrono::milliseconds drain_time_left() const;
   void close_when_no_job_is_left();
   void restore(const KindTable& kinds);
   void abort_jobs();
