@@ -56,6 +56,7 @@ void log_failure(const std::exception_ptr& failure) {
 
 Server::Server(Options options, const KindTable& kinds)
     : options_(std::move(options)),
+      kinds_(kinds),
       clients_(options_.clients, options_.anonymous_ceiling, options_.limits),
       connections_(options_.limits),
       io_(1),
@@ -77,7 +78,7 @@ Server::Server(Options options, const KindTable& kinds)
                 cluster_->size(), BlockDisposal(cluster_->scheduler()), io_.get_executor()),
       api_(kinds, clients_, service_, *observer_, options_.limits),
       names_(options_.hosts) {
-  if (!options_.client_file.empty()) signals_.add(SIGHUP);
+  if (options_.has_files()) signals_.add(SIGHUP);
   if (!options_.operator_name.empty()) clients_.set_operator(options_.operator_name);
   if (options_.report_tasks_over.count() > 0)
     watchdog_.emplace(*cluster_, heist::WatchdogOptions{.limit = options_.report_tasks_over});
@@ -196,7 +197,7 @@ void Server::await_signal() {
 void Server::on_signal(int number) {
   try {
     if (number == SIGHUP) {
-      renew_clients();
+      reread_files();
     } else if (!draining_) {
       start_drain(number == SIGTERM ? "SIGTERM" : "SIGINT");
     } else if (!drained_) {
@@ -209,20 +210,22 @@ void Server::on_signal(int number) {
   }
 }
 
-/// A file that is wrong changes nothing. It is small, so the network waits for it.
-void Server::renew_clients() {
-  const auto clients = read_clients(options_.listed_clients, options_.client_file);
-  if (const auto* error = std::get_if<std::string>(&clients)) {
-    std::cerr << "heistd: SIGHUP: --client-file: " << *error << "; the clients stay as they were"
+/// A file that is wrong changes nothing. They are small, so the network waits for them.
+void Server::reread_files() {
+  auto now = reread_options(options_, kinds_);
+  if (const auto* const error = std::get_if<std::string>(&now)) {
+    std::cerr << "heistd: SIGHUP: " << *error << "; the clients and options stay as they were"
               << std::endl;
     return;
   }
-  clients_.renew(std::get<std::vector<ClientSpec>>(clients));
+  const auto others = take_over(options_, std::get<Options>(std::move(now)));
+  clients_.renew(options_.clients);
   service_.apply_limits(clients_);
   // Who still has a token comes again.
   event_pulse_.end_streams("the clients and their tokens were read again");
-  std::cout << "heistd: SIGHUP: the clients are those of " << options_.client_file << " by now"
-            << std::endl;
+  std::cout << "heistd: SIGHUP: clients, timeouts and --min-rate are those of the files by now";
+  if (!others.empty()) std::cout << "; a new start is needed for " << others;
+  std::cout << std::endl;
 }
 
 /// Results, polls and questions after the server's health are answered until it ends. New
