@@ -19,9 +19,10 @@ bool is_busy(const Response& response) noexcept {
 /// What to do, where the server's message does not say it.
 std::string_view advice_for(std::string_view reason) {
   using Advice = std::pair<std::string_view, std::string_view>;
-  static constexpr std::array<Advice, 4> all{{
+  static constexpr std::array<Advice, 5> all{{
       {"unauthorized", " --token-file or HEIST_TOKEN has the token that the server asks for."},
       {"bad_host", " The server's option --host adds the name by which it was asked."},
+      {"not_operator", " --token-file or HEIST_TOKEN may have the token of that client."},
       {"queue_full", " --retry-for waits longer for room."},
       {"no_journal", " The server keeps jobs, and knows repeated ones, with its option --data."},
   }};

@@ -24,6 +24,7 @@ ExitCode set_priority(Client& client, const Options& options);
 ExitCode change_signal(Client& client, const Options& options);
 ExitCode top(Client& client, const Options& options);
 ExitCode health(Client& client, const Options& options);
+ExitCode drain(Client& client, const Options& options);
 
 // What several of them do.
 

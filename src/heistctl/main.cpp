@@ -35,6 +35,8 @@ Run run_of(Command command) noexcept {
       return change_signal;
     case Command::top:
       return top;
+    case Command::drain:
+      return drain;
     case Command::health:
       break;
   }
@@ -43,8 +45,9 @@ Run run_of(Command command) noexcept {
 
 int run(const Options& options) {
   Http http(parse_address(options.server), read_token(options.token_file));
-  // Who asks for the health wants to know it now.
-  const bool waits = options.command != Command::health || options.waits_for_server;
+  // Who asks for the health wants to know it now, and a server that drains is to go away.
+  const bool wants_answer = options.command != Command::health && options.command != Command::drain;
+  const bool waits = wants_answer || options.waits_for_server;
   Client client(http, waits ? options.retry_for : std::chrono::milliseconds(),
                 options.waits_for_server);
   return static_cast<int>(run_of(options.command)(client, options));

@@ -171,6 +171,8 @@ void add_server_commands(CLI::App& app, Options& options) {
   add_time(top, "--interval", "How often, on a terminal [1s]", 100,
            [&options](std::int64_t count) { options.interval = milliseconds(count); });
   add_command(app, options, Command::health, "health", "Say whether the server takes jobs");
+  add_command(app, options, Command::drain, "drain",
+              "Have the server finish its jobs and end, and wait for that; for the operator");
 }
 
 std::pair<std::string, std::string> read_parameter(const std::string& text) {

@@ -22,7 +22,8 @@ enum class Command {
   priority,
   signal,
   top,
-  health
+  health,
+  drain
 };
 
 /// Those of all commands: each reads what it has options for.

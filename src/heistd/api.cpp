@@ -68,8 +68,9 @@ bool is_for_all(Resource resource) noexcept {
   return resource == Resource::health || resource == Resource::ready || resource == Resource::page;
 }
 
-bool is_observation(Resource resource) noexcept {
-  return resource == Resource::dump || resource == Resource::trace || resource == Resource::metrics;
+bool is_for_the_operator(Resource resource) noexcept {
+  return resource == Resource::dump || resource == Resource::trace ||
+         resource == Resource::metrics || resource == Resource::drain;
 }
 
 }  // namespace
@@ -100,8 +101,8 @@ Result<Api::Step> Api::handle(const RequestHead& head, Unchecked unchecked) {
   if (route->resource == Resource::kind) {
     return begin_upload(*route, head, *target, **client, unchecked);
   }
-  if (is_observation(route->resource)) {
-    return observe(*route, *target, **client);
+  if (is_for_the_operator(route->resource)) {
+    return serve_operator(*route, *target, **client);
   }
   if (route->resource == Resource::jobs) return list(*target, **client);
   if (route->resource == Resource::events) return listen(head, *target, **client);
@@ -187,6 +188,10 @@ Result<Api::Step> Api::begin_upload(const Route& route, const RequestHead& head,
   auto request = read_job_request(*kinds_.find(route.name), target, client);
   if (!request) return request.error();
   if (service_.shutting_down()) return unavailable("shutting_down", "the server is shutting down");
+  // A request that an agent has checked comes for the second time.
+  if (unchecked == Unchecked::check) {
+    if (auto refusal = client.take_request(Clock::now())) return std::move(*refusal);
+  }
   auto ticket = client.budget->take_job();
   if (!ticket) {
     return unavailable("queue_full", "this client has " + std::to_string(limits_.max_queued) +
@@ -216,25 +221,6 @@ std::optional<Result<Api::Step>> Api::judge_parameters(Client& client, const Job
   auto check = service_.check_parameters(client, request);
   if (!check) return Result<Step>(check.error());
   return Result<Step>(Step(Checking{std::move(*check)}));
-}
-
-/// What agents do concerns all clients (SEC-1).
-Result<Api::Step> Api::observe(const Route& route, const Target& target, const Client& client) {
-  if (!client.is_operator) {
-    return Refusal{403, "not_operator", "only the client that --operator names may see this"};
-  }
-  const auto as_observing = [](Result<std::shared_ptr<Observation>> started) -> Result<Step> {
-    if (!started) return started.error();
-    return Step(Observing{std::move(*started)});
-  };
-  if (route.resource == Resource::trace) {
-    const auto request = read_trace_request(target);
-    if (!request) return request.error();
-    return as_observing(observer_.trace(*request));
-  }
-  if (auto refusal = QueryReader(target).finish()) return std::move(*refusal);
-  if (route.resource == Resource::dump) return as_observing(observer_.dump());
-  return as_observing(observer_.metrics(job_figures(clients_)));
 }
 
 Api::Outcome Api::finish(Upload upload) {

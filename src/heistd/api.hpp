@@ -1,6 +1,7 @@
 // Api: what the server answers, without sockets.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <heistd/connections.hpp>
@@ -70,6 +71,12 @@ struct Storing {
   std::function<std::variant<Reply, Waiting, Storing>()> then;
 };
 
+/// How the operator has the server end.
+struct ServerEnd {
+  std::function<void()> begin;                      ///< as SIGTERM does; called once
+  std::function<std::chrono::milliseconds()> left;  ///< until it ends whatever is left
+};
+
 /// What to do with a request whose parameters no agent has checked.
 enum class Unchecked : std::uint8_t { check, accept };
 
@@ -81,6 +88,8 @@ class Api {
   Api(const KindTable& kinds, ClientTable& clients, JobService& service, Observer& observer,
       const Limits& limits)
       : kinds_(kinds), clients_(clients), service_(service), observer_(observer), limits_(limits) {}
+
+  void set_end(ServerEnd end) { end_ = std::move(end); }
 
   /// The answer, or what will have it; or an upload to be filled and given to finish(); or
   /// something to wait for (not for ever: agents may have more urgent things to do), and then to
@@ -109,7 +118,9 @@ class Api {
                             Client& client, Unchecked unchecked);
   std::optional<Result<Step>> judge_parameters(Client& client, const JobRequest& request,
                                                Unchecked unchecked);
-  Result<Step> observe(const Route& route, const Target& target, const Client& client);
+  Result<Step> serve_operator(const Route& route, const Target& target, const Client& client);
+  Result<Step> observe(const Route& route, const Target& target);
+  Result<Step> drain(const Route& route, const Target& target);
   Result<Step> listen(const RequestHead& head, const Target& target, Client& client);
   [[nodiscard]] Reply kinds_reply() const;
   static Reply signals_reply(const Client& client);
@@ -161,6 +172,7 @@ class Api {
   Observer& observer_;
   const Limits& limits_;
   const ListCursor cursor_;
+  ServerEnd end_;
 };
 
 }  // namespace heistd

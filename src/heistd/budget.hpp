@@ -51,6 +51,12 @@ class Budget : public std::enable_shared_from_this<Budget> {
       return rest;
     }
 
+    /// The other share, of the same budget, is a part of this one from now on.
+    void join(Ticket other) noexcept {
+      jobs_ += std::exchange(other.jobs_, 0);
+      bytes_ += std::exchange(other.bytes_, 0);
+    }
+
    private:
     friend class Budget;
     Ticket(std::shared_ptr<Budget> budget, std::size_t jobs) noexcept

@@ -51,6 +51,35 @@ std::array<Depth, 3> Client::depths() const {
   return depths;
 }
 
+void Client::set_limits(const ClientLimits& limits) noexcept {
+  limits_ = limits;
+  requests_.set(limits);
+  run_places.set_most(limits.running);
+}
+
+std::array<bool, 3> Client::levels_to_start() const noexcept {
+  std::array<bool, 3> levels{};
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    levels.at(level) = may_start(static_cast<heist::TaskPriority>(level));
+  }
+  return levels;
+}
+
+bool Client::may_start(heist::TaskPriority priority) const noexcept {
+  if (limits_.running == 0) return true;
+  return run_places.taken() + run_places.waiting(priority) + waiting.posted(priority) <
+         limits_.running;
+}
+
+std::optional<Refusal> Client::take_request(TokenBucket::TimePoint now) {
+  const auto wait = requests_.take(now);
+  if (!wait) return std::nullopt;
+  ++rate_limited;
+  Refusal refusal{429, "rate_limited", "this client posts jobs faster than its rate allows"};
+  refusal.retry_after = std::chrono::ceil<std::chrono::seconds>(*wait);
+  return refusal;
+}
+
 Result<Quota::Share> Client::take_wait() {
   auto share = waits.take(1);
   if (share) return std::move(*share);
@@ -65,7 +94,8 @@ ClientTable::ClientTable(const std::vector<ClientSpec>& specs,
                          std::optional<heist::TaskPriority> anonymous_ceiling, const Limits& limits)
     : limits_(limits) {
   if (anonymous_ceiling) {
-    clients_.push_back(std::make_unique<Client>("anonymous", *anonymous_ceiling, limits, true));
+    clients_.push_back(
+        std::make_unique<Client>(std::string(anonymous_name), *anonymous_ceiling, limits, true));
     anonymous_ = clients_.back().get();
   }
   renew(specs);
@@ -74,6 +104,7 @@ ClientTable::ClientTable(const std::vector<ClientSpec>& specs,
 void ClientTable::renew(const std::vector<ClientSpec>& specs) {
   std::unordered_map<std::string, Client*> by_token;
   for (const auto& spec : specs) {
+    if (spec.token.empty()) continue;
     auto* known = find(spec.name);
     if (known == nullptr) {
       clients_.push_back(std::make_unique<Client>(spec.name, spec.ceiling, limits_));
@@ -81,7 +112,13 @@ void ClientTable::renew(const std::vector<ClientSpec>& specs) {
     }
     by_token.emplace(hash_of(spec.token), known);
   }
-  for (const auto& spec : specs) find(spec.name)->ceiling = spec.ceiling;
+  if (anonymous_ != nullptr) anonymous_->set_limits({});
+  for (const auto& spec : specs) {
+    auto* const client = find(spec.name);
+    if (client == nullptr) continue;  // nobody may come without a token
+    if (client != anonymous_) client->ceiling = spec.ceiling;
+    client->set_limits(spec.limits);
+  }
   by_token_ = std::move(by_token);
 }
 

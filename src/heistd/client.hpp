@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <heist/priority.hpp>
 #include <heistd/budget.hpp>
 #include <heistd/client_spec.hpp>
@@ -14,7 +15,9 @@
 #include <heistd/outgoing.hpp>
 #include <heistd/quota.hpp>
 #include <heistd/refusal.hpp>
+#include <heistd/run_places.hpp>
 #include <heistd/signal_group.hpp>
+#include <heistd/token_bucket.hpp>
 #include <heistd/verdicts.hpp>
 #include <heistd/waiting_jobs.hpp>
 #include <memory>
@@ -42,11 +45,13 @@ class Client {
   const std::shared_ptr<Budget> budget;
   JobStore jobs;
   WaitingJobs waiting;
+  RunPlaces run_places;
   SignalGroups signals;
   Verdicts verdicts;
   std::array<LevelStats, 3> stats;
-  Quota waits;         ///< requests that wait for their jobs
-  Quota unsent_bytes;  ///< that uploads under way have announced
+  std::uint64_t rate_limited = 0;  ///< requests that were refused for that
+  Quota waits;                     ///< requests that wait for their jobs
+  Quota unsent_bytes;              ///< that uploads under way have announced
   Outgoing outgoing;
   ClientEvents events{*this};
   std::ptrdiff_t requests_under_way = 0;
@@ -61,6 +66,15 @@ class Client {
   /// The unfinished jobs of each priority.   Cost: a step for each signal name.
   [[nodiscard]] std::array<Depth, 3> depths() const;
 
+  [[nodiscard]] const ClientLimits& limits() const noexcept { return limits_; }
+  void set_limits(const ClientLimits& limits) noexcept;
+  /// For each priority whether one more job of it may be posted, as no more run at a time than may,
+  /// and no more of its own or a higher priority are about to.   Cost: as of WaitingJobs::posted().
+  [[nodiscard]] std::array<bool, 3> levels_to_start() const noexcept;
+  [[nodiscard]] bool may_start(heist::TaskPriority priority) const noexcept;
+  /// To be asked for each request that posts jobs.   Errors: 429 "rate_limited".
+  [[nodiscard]] std::optional<Refusal> take_request(TokenBucket::TimePoint now);
+
   /// A place among the requests that wait for their jobs.   Errors: 503 "too_many_waits".
   [[nodiscard]] Result<Quota::Share> take_wait();
 
@@ -68,6 +82,8 @@ class Client {
   [[nodiscard]] heist::TaskPriority default_priority() const noexcept;
 
  private:
+  ClientLimits limits_;
+  TokenBucket requests_;
   /// Together, as a job may go from one to another.
   const std::shared_ptr<std::array<JobCounts, 3>> counts_ =
       std::make_shared<std::array<JobCounts, 3>>();
@@ -80,8 +96,8 @@ class ClientTable {
   ClientTable(const std::vector<ClientSpec>& specs,
               std::optional<heist::TaskPriority> anonymous_ceiling, const Limits& limits);
 
-  /// From now on these are the clients, with these tokens and ceilings. Those that are gone have no
-  /// token any more; what they have asked for goes on, and is there when they come again.
+  /// From now on these are the clients, with these tokens, ceilings and limits. Those that are gone
+  /// have no token any more; what they have asked for goes on, and is there when they come again.
   ///
   /// Errors: std::bad_alloc; then all tokens and ceilings are as they were.
   void renew(const std::vector<ClientSpec>& specs);

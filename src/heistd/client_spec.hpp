@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heist/priority.hpp>
+#include <heistd/client_limits.hpp>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -9,11 +10,16 @@
 
 namespace heistd {
 
-/// "NAME:TOKEN:CEILING".
+/// The client of all who show no token.
+inline constexpr std::string_view anonymous_name = "anonymous";
+
+/// "NAME:TOKEN:CEILING LIMITS", or "anonymous LIMITS" for the client that shows no token; there may
+/// be no limits.
 struct ClientSpec {
   std::string name;
-  std::string token;
+  std::string token;  ///< empty: the client that shows none
   heist::TaskPriority ceiling = heist::TaskPriority::user_blocking;
+  ClientLimits limits = {};
 };
 
 /// The parsed text, or what is wrong with it, in which the token is not repeated.

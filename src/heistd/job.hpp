@@ -11,6 +11,7 @@
 #include <heistd/job_state.hpp>
 #include <heistd/journal/job_record.hpp>
 #include <heistd/kind.hpp>
+#include <heistd/run_places.hpp>
 #include <heistd/signal_group.hpp>
 #include <heistd/waiting_jobs.hpp>
 #include <list>
@@ -29,6 +30,8 @@ struct Attempts {
 
   [[nodiscard]] Attempt counted() const noexcept { return latest - forgiven; }
 };
+
+struct HeldJob;
 
 /// What a client may see of its job.   Thread: the network's.
 class Job {
@@ -61,8 +64,11 @@ class Job {
     std::unique_ptr<const JobFailure> last_failure;  ///< of an earlier attempt, or null
     std::optional<Budget::Ticket> memory;  ///< of one that is not posted yet, as somebody waits
     std::optional<JobLine::Share> posted;  ///< of a journal's job, until it starts
-    std::shared_ptr<void> suspect_place;   ///< of a StartQueue, until the attempt has ended
-    heist::TaskController controller;      ///< of this job alone
+    std::shared_ptr<HeldJob> held;         ///< of one that waits without a journal, else null
+    Blocks upload;                         ///< of one without a journal, until its turn comes
+    std::optional<RunPlaces::Place> run_place;  ///< from when an agent has come to it
+    std::shared_ptr<void> suspect_place;        ///< of a StartQueue, until the attempt has ended
+    heist::TaskController controller;           ///< of this job alone
   };
   std::optional<Unfinished> unfinished;
 

@@ -86,6 +86,7 @@ Result<std::shared_ptr<Job>> JobService::submit(Client& client, const JobRequest
                                                 Blocks body, Budget::Ticket ticket) {
   const auto bytes = byte_count(body);
   if (auto refusal = reserve(request, bytes, ticket)) return std::move(*refusal);
+  if (by_turns_) return submit_by_turns(client, request, std::move(body), std::move(ticket));
   return begin(client, request, make_job_id(), bytes, std::move(body), std::move(ticket));
 }
 
@@ -191,7 +192,8 @@ void JobService::post(Client& client, Job& job, const JobRequest& request, Block
   const auto signal = mine.controller.signal();
   JobStart start{job.kind.label, nullptr,         std::move(ticket), signal,   job.group,
                  request.delay,  job.runnable_at, job.progress,      runnable_};
-  if (keeper_ != nullptr) {
+  if (keeper_ != nullptr || by_turns_) {
+    mine.upload = std::move(body);
     start.gate = gate_for(client, job, request.parameters);
   } else {
     start.work = job.kind.make_work(
@@ -363,6 +365,7 @@ void JobService::finish_aborted(Client& client, Job& job, std::string_view reaso
 void JobService::finish(Client& client, Job& job, Job::End end) {
   if (is_end(end.state) && end.state != JobState::aborted) ++finished_;
   client.waiting.remove(job.id);
+  disposal_for(client).free(std::move(job.unfinished->upload));
   leave(client, job);
   client.jobs.finish(job, std::move(end));
   client.events.job_changed(job);

@@ -14,6 +14,7 @@
 #include <heistd/job_request.hpp>
 #include <heistd/job_run.hpp>
 #include <heistd/start_queue.hpp>
+#include <heistd/turns.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,7 +40,11 @@ class JobService {
   /// Null without a journal that lasts.
   [[nodiscard]] JobKeeper* keeper() const noexcept { return keeper_; }
 
-  /// Posts a job.
+  /// To be called when the clients' limits are other ones. Without a journal jobs go to the agents
+  /// at once, unless a client has a weight, or a bound of jobs that run.
+  void apply_limits(const ClientTable& clients) noexcept;
+
+  /// Posts a job, or has it wait for its turn.
   ///
   /// Errors: 503 "queue_full", "too_many_signals", "shutting_down" or "out_of_memory".
   [[nodiscard]] Result<std::shared_ptr<Job>> submit(Client& client, const JobRequest& request,
@@ -61,8 +66,8 @@ class JobService {
   /// The same for a job of an earlier server, or a dead one that is queued again; it waits until
   /// post_waiting() is called.   Errors: std::bad_alloc.
   void restore(Client& client, const Kind& kind, const StoredJob& stored);
-  /// Has the journal read the jobs whose turn has come, and posts them; more of them follow as
-  /// these start.
+  /// Posts the jobs of all clients whose turn has come, once the journal has read them; more of
+  /// them follow as these start.
   void post_waiting(Client& client) noexcept;
   /// The Job of one that waits, or has been posted meanwhile, so that somebody may wait for its
   /// end. It keeps its turn. Null when it does neither.   Errors: std::bad_alloc.
@@ -137,7 +142,9 @@ class JobService {
 
   /// Whether there are jobs that run, or could. They may wait for something else than an agent, so
   /// that the agents have nothing to do now.
-  [[nodiscard]] bool has_runnable_jobs() const noexcept { return runnable_->any(); }
+  [[nodiscard]] bool has_runnable_jobs() const noexcept {
+    return runnable_->any() || (keeper_ == nullptr && turns_.any_in_line());
+  }
 
   /// Jobs that have finished since the start, whatever way but by an abort.
   [[nodiscard]] std::size_t finished_count() const noexcept { return finished_; }
@@ -160,14 +167,23 @@ class JobService {
   struct Opening;
   StartGate gate_for(Client& client, const Job& job, const Parameters& parameters);
   static std::shared_ptr<Job> waiting_for(Client& client, const Opening& opening);
+  void ask_to_run(Client& client, const std::shared_ptr<Job>& job,
+                  const std::shared_ptr<Opening>& opening);
   void open(Client& client, const std::shared_ptr<Opening>& opening, StartQueue::Place place);
   void begin_attempt(Job& job, OpenedJob opened, Opening& opening, StartQueue::Place place);
   static bool is_last(const Job& job, const JobEnd& end);
   void tell_end(Client& client, const Job& job, JobEnd end);
   void tell_retry(Client& client, const Job& job, const JobFailure& why, const JobTimes& times);
-  static Result<std::shared_ptr<JobLine>> line_of(Client& client, const std::string& signal_name,
-                                                  std::optional<heist::TaskPriority> priority,
-                                                  const Kind& kind);
+  Result<std::shared_ptr<JobLine>> line_of(Client& client, const std::string& signal_name,
+                                           std::optional<heist::TaskPriority> priority,
+                                           const Kind& kind);
+  Result<std::shared_ptr<Job>> submit_by_turns(Client& client, const JobRequest& request,
+                                               Blocks body, Budget::Ticket ticket);
+  std::shared_ptr<Job> hold(Client& client, const JobRequest& request,
+                            const std::shared_ptr<JobLine>& line, Blocks body,
+                            Budget::Ticket ticket);
+  void post_held(Client& client, const JobId& id);
+  void post_held(Client& client, Job& job, HeldJob& held);
   static std::shared_ptr<Job> bring(Client& client, JobRequest request, const JobId& id,
                                     std::size_t bytes);
   static void note_attempts(Client& client, Job& job, const StoredJob& stored);
@@ -197,6 +213,9 @@ class JobService {
   JobKeeper* const keeper_;
   Backoff backoff_;
   StartQueue starts_;
+  Turns turns_;
+  bool by_turns_ = false;    ///< without a journal jobs wait for their turns, too
+  bool is_posting_ = false;  ///< those whose turn has come
   std::unordered_map<Client*, boost::asio::steady_timer> wakes_;  ///< for delayed jobs that wait
   const std::shared_ptr<RunnableJobs> runnable_ = std::make_shared<RunnableJobs>();
   std::size_t finished_ = 0;

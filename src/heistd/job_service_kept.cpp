@@ -81,10 +81,7 @@ StartGate JobService::gate_for(Client& client, const Job& job, const Parameters&
       asked.promise,
       asio::bind_executor(network_, [this, &client, opening](const std::exception_ptr& dropped) {
         const auto asking = dropped ? nullptr : waiting_for(client, *opening);
-        if (!asking) return;
-        starts_.ask(asking, [this, &client, opening](StartQueue::Place place) {
-          open(client, opening, std::move(place));
-        });
+        if (asking) ask_to_run(client, asking, opening);
       }));
   return {std::move(asked.resolver), std::move(work.promise), std::move(leave.resolver),
           job.kind.at_a_time > 0};
@@ -97,10 +94,30 @@ std::shared_ptr<Job> JobService::waiting_for(Client& client, const Opening& open
   return waits ? std::move(job) : nullptr;
 }
 
+/// The job takes a place among those of its client that run, and then one among those that start.
+/// If it has to wait for the first one, others of its priority need not.
+void JobService::ask_to_run(Client& client, const std::shared_ptr<Job>& job,
+                            const std::shared_ptr<Opening>& opening) {
+  const auto start = [this, &client, opening] {
+    const auto asking = waiting_for(client, *opening);
+    if (!asking) return;
+    starts_.ask(asking, [this, &client, opening](StartQueue::Place place) {
+      open(client, opening, std::move(place));
+    });
+  };
+  if (client.run_places.ask(job, start)) return;
+  job->unfinished->posted.reset();
+  post_waiting(client);
+}
+
 void JobService::open(Client& client, const std::shared_ptr<Opening>& opening,
                       StartQueue::Place place) {
   const auto asking = waiting_for(client, *opening);
   if (!asking) return;
+  if (keeper_ == nullptr) {
+    begin_attempt(*asking, {1, std::move(asking->unfinished->upload)}, *opening, std::move(place));
+    return post_waiting(client);
+  }
   keeper_->open(
       opening->id, asking->bytes,
       [this, &client, opening, place = std::move(place)](std::optional<OpenedJob> opened) mutable {
@@ -116,8 +133,10 @@ void JobService::open(Client& client, const std::shared_ptr<Opening>& opening,
 
 void JobService::begin_attempt(Job& job, OpenedJob opened, Opening& opening,
                                StartQueue::Place place) {
-  job.attempts.latest = opened.attempt;
-  job.unfinished->begun = true;
+  if (keeper_ != nullptr) {  // which counts attempts
+    job.attempts.latest = opened.attempt;
+    job.unfinished->begun = true;
+  }
   job.unfinished->posted.reset();
   if (StartQueue::is_suspect(job)) job.unfinished->suspect_place = place;
   *opening.place = std::move(place);
@@ -190,6 +209,7 @@ void JobService::try_again(Client& client, Job& job, const StoredJob& stored) {
   auto& mine = *job.unfinished;
   mine.begun = false;
   mine.posted.reset();
+  mine.run_place.reset();
   mine.suspect_place.reset();
   job.note_attempts(stored);
   if (shutting_down_) return;
@@ -214,6 +234,7 @@ void JobService::try_again(Client& client, Job& job, const StoredJob& stored) {
 /// that. When the server ends meanwhile, the next one does it.
 void JobService::start_later(Client& client, Job& job) {
   ++job.unfinished->run;
+  job.unfinished->run_place.reset();
   if (shutting_down_) return;
   keeper_->reread(job.id, [this, &client, id = job.id](const std::optional<StoredJob>& stored) {
     const auto waits = client.jobs.find(id);

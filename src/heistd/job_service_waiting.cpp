@@ -20,6 +20,7 @@ void give_back(Budget::Ticket ticket) noexcept { const auto ends_here = std::mov
 Result<std::shared_ptr<JobLine>> JobService::line_of(Client& client, const std::string& signal_name,
                                                      std::optional<heist::TaskPriority> priority,
                                                      const Kind& kind) {
+  turns_.add(client);
   std::shared_ptr<SignalGroup> group;
   if (signal_name.empty()) {
     if (!priority) priority = client.default_priority();
@@ -38,7 +39,8 @@ Result<std::shared_ptr<Job>> JobService::submit_kept(Client& client, const JobRe
   try {
     const auto line = line_of(client, request.signal_name, request.priority, *request.kind);
     if (!line) return line.error();
-    if (request.delay.count() == 0 && !client.waiting.must_wait(**line)) {
+    if (request.delay.count() == 0 && !turns_.must_wait(client, **line)) {
+      turns_.note_posted(client, **line);
       auto begun = begin(client, request, id, bytes, {}, std::move(ticket));
       if (begun) (*begun)->unfinished->posted.emplace(*line);
       return begun;
@@ -106,14 +108,19 @@ std::shared_ptr<Job> JobService::bring(Client& client, JobRequest request, const
 }
 
 void JobService::post_waiting(Client& client) noexcept {
-  if (keeper_ == nullptr || shutting_down_) return;
+  client.run_places.start_some();
+  if ((keeper_ != nullptr && shutting_down_) || std::exchange(is_posting_, true)) return;
   try {
     client.waiting.wake(Clock::now());
-    while (const auto id = client.waiting.take()) read_waiting(client, *id);
+    while (const auto turn = turns_.take()) {
+      keeper_ != nullptr ? read_waiting(*turn->client, turn->id)
+                         : post_held(*turn->client, turn->id);
+    }
     wake_later(client);
   } catch (const std::bad_alloc&) {
     wake_soon(client);
   }
+  is_posting_ = false;
 }
 
 /// Without memory even for that, the next job that starts or ends does it.

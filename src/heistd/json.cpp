@@ -105,6 +105,17 @@ void add_outcome(Json& json, const Job& job) {
   json["links"]["result"] = "/jobs/" + job.id + "/result";
 }
 
+/// A limit that there is not is null.
+Json limits_json(const ClientLimits& limits) {
+  Json json = {{"rate", Json()}, {"burst", Json()}, {"running", Json()}, {"weight", limits.weight}};
+  if (limits.rate > 0) {
+    json["rate"] = static_cast<double>(limits.rate) / static_cast<double>(limits.per.count());
+    json["burst"] = limits.most_at_once();
+  }
+  if (limits.running > 0) json["running"] = limits.running;
+  return json;
+}
+
 }  // namespace
 
 std::string dump(const Json& json) { return line(json) + "\n"; }
@@ -163,6 +174,8 @@ Json stats_json(const Client& client) {
   });
   return {{"client", client.name},
           {"ceiling", heist::to_string(client.ceiling)},
+          {"limits", limits_json(client.limits())},
+          {"rate_limited", client.rate_limited},
           {"jobs_held", client.budget->jobs()},
           {"bytes_held", client.budget->bytes()},
           {"levels", std::move(levels)}};

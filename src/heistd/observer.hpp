@@ -68,10 +68,10 @@ class Observer {
 
   /// What the agents do and what waits, as text.   Errors: 409 "dump_running", std::bad_alloc.
   [[nodiscard]] Result<std::shared_ptr<Observation>> dump();
-  /// Figures for Prometheus, these of the jobs among them.
+  /// Figures for Prometheus, these of the clients among them.
   ///
   /// Errors: 409 "metrics_running", std::bad_alloc.
-  [[nodiscard]] Result<std::shared_ptr<Observation>> metrics(std::vector<JobFigures> jobs);
+  [[nodiscard]] Result<std::shared_ptr<Observation>> metrics(Figures figures);
   /// Records what happens from now on.   Errors: 409 "trace_running", std::bad_alloc.
   [[nodiscard]] Result<std::shared_ptr<Observation>> trace(const TraceRequest& request);
   /// A trace that runs ends now.

@@ -3,6 +3,7 @@
 #include <heistd/max_wait_option.hpp>
 #include <heistd/options.hpp>
 #include <heistd/served_names.hpp>
+#include <set>
 #include <utility>
 
 namespace heistd {
@@ -156,9 +157,9 @@ void add_limits(CLI::App& app, Limits& limits) {
 
 void add_clients(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--client", raw.clients,
-                 "A client that shows the token, and its highest priority; may be repeated. In the "
-                 "environment, HEISTD_CLIENTS holds a list of them with commas")
-      ->type_name("NAME:TOKEN:CEILING")
+                 "A client that shows the token, its highest priority, and perhaps limits; may be "
+                 "repeated. In the environment, HEISTD_CLIENTS holds a list of them with commas")
+      ->type_name("'NAME:TOKEN:CEILING LIMIT...'")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->envname("HEISTD_CLIENTS");
@@ -192,12 +193,13 @@ void add_commands(CLI::App& app, CommandLimits& limits, Raw& raw) {
 }
 
 void read_clients(const Raw& raw, Options& options) {
+  std::vector<ClientSpec> listed;
   for (const auto& text : raw.clients) {
     auto parsed = parse_client_spec(text);
     if (const auto* error = std::get_if<std::string>(&parsed)) refuse("--client", *error);
-    options.listed_clients.push_back(std::get<ClientSpec>(std::move(parsed)));
+    listed.push_back(std::get<ClientSpec>(std::move(parsed)));
   }
-  auto clients = read_clients(options.listed_clients, options.client_file);
+  auto clients = read_clients(std::move(listed), options.client_file);
   if (const auto* error = std::get_if<std::string>(&clients)) {
     refuse(options.client_file.empty() ? "--client" : "--client-file", *error);
   }
@@ -242,15 +244,21 @@ void check_memory(const Limits& limits, const KindTable& kinds) {
                                    ", so that an upload of --max-body bytes fits");
 }
 
-}  // namespace
+void add_config(CLI::App& app, Options& options) {
+  app.set_config("--config", "",
+                 "A file with a line 'NAME = VALUE' for each option, without its dashes, which "
+                 "SIGHUP reads again. What the command line says goes before")
+      ->type_name("PATH")
+      ->default_str("")
+      ->each([&options](const std::string& path) { options.config_file = path; });
+  app.allow_config_extras(CLI::config_extras_mode::error);
+}
 
-std::variant<Options, int> parse_options(int argc, const char* const* argv,
-                                         const KindTable& kinds) {
-  CLI::App app("Runs jobs on uploaded bytes, by priority: " + kinds.names() + ".", "heistd");
-  Options options;
-  Raw raw;
+/// All options of the program.
+void add_options(CLI::App& app, Options& options, Raw& raw) {
   app.option_defaults()->always_capture_default();
   app.set_version_flag("--version", "heistd " HEISTD_VERSION, "Print the version and end");
+  add_config(app, options);
   add_network(app, options, raw);
   add_data(app, options);
   add_connections(app, options.limits);
@@ -258,17 +266,76 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv,
   add_clients(app, options, raw);
   add_observation(app, options);
   add_commands(app, options.command_limits, raw);
+}
+
+/// Errors: CLI::ParseError.
+void parse(CLI::App& app, Options& options, Raw& raw, const KindTable& kinds) {
+  std::vector<std::string> words(options.arguments.rbegin(), options.arguments.rend() - 1);
+  app.parse(std::move(words));
+  read_clients(raw, options);
+  check_operator(options);
+  read_max_wait(raw, options);
+  read_commands(raw, options);
+  check_memory(options.limits, kinds);
+  for (const auto* const option : app.get_options()) {
+    options.given.emplace(option->get_name(), CLI::detail::join(option->results(), "\n"));
+  }
+}
+
+/// With those that take_over() does not read, as nothing of them is kept.
+bool may_change(const std::string& option) {
+  static const std::set<std::string> names = {
+      "--client",       "--client-file",  "--drain-deadline", "--header-timeout",
+      "--idle-timeout", "--body-timeout", "--min-rate",       "--config"};
+  return names.contains(option);
+}
+
+}  // namespace
+
+std::variant<Options, int> parse_options(int argc, const char* const* argv,
+                                         const KindTable& kinds) {
+  CLI::App app("Runs jobs on uploaded bytes, by priority: " + kinds.names() + ".", "heistd");
+  Options options;
+  Raw raw;
+  options.arguments.assign(argv, argv + argc);
+  add_options(app, options, raw);
   try {
-    app.parse(argc, argv);
-    read_clients(raw, options);
-    check_operator(options);
-    read_max_wait(raw, options);
-    read_commands(raw, options);
-    check_memory(options.limits, kinds);
+    parse(app, options, raw, kinds);
   } catch (const CLI::ParseError& error) {
     return app.exit(error);
   }
   return options;
+}
+
+std::variant<Options, std::string> reread_options(const Options& before, const KindTable& kinds) {
+  CLI::App app;
+  Options options;
+  Raw raw;
+  options.arguments = before.arguments;
+  add_options(app, options, raw);
+  try {
+    parse(app, options, raw, kinds);
+  } catch (const CLI::ParseError& error) {
+    return std::string(error.what());
+  }
+  return options;
+}
+
+std::string take_over(Options& options, Options now) {
+  std::string others;
+  for (const auto& [name, text] : now.given) {
+    if (text == options.given[name] || may_change(name)) continue;
+    others += (others.empty() ? "" : ", ") + name;
+  }
+  auto& limits = options.limits;
+  limits.header_timeout = now.limits.header_timeout;
+  limits.idle_timeout = now.limits.idle_timeout;
+  limits.body_timeout = now.limits.body_timeout;
+  limits.min_rate = now.limits.min_rate;
+  options.drain_deadline = now.drain_deadline;
+  options.client_file = std::move(now.client_file);
+  options.clients = std::move(now.clients);
+  return others;
 }
 
 }  // namespace heistd

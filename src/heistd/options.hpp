@@ -8,6 +8,7 @@
 #include <heistd/commands/command.hpp>
 #include <heistd/kind_table.hpp>
 #include <heistd/limits.hpp>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -23,10 +24,10 @@ struct Options {
   unsigned agents = 0;             ///< threads that run jobs; 0: as heist::AgentCluster
   heist::MaxWait max_wait;         ///< of jobs and their chunks
   Limits limits;
-  std::string data;  ///< the directory of the journal; empty: jobs end with the server
-  std::vector<ClientSpec> listed_clients;  ///< on the command line
-  std::string client_file;                 ///< of more of them; empty: none
-  std::vector<ClientSpec> clients;         ///< of both, at the start
+  std::string data;         ///< the directory of the journal; empty: jobs end with the server
+  std::string config_file;  ///< of further options; empty: none
+  std::string client_file;  ///< of more clients; empty: none
+  std::vector<ClientSpec> clients;  ///< of that file and of the options
   /// Empty: requests without a token are refused.
   std::optional<heist::TaskPriority> anonymous_ceiling = heist::TaskPriority::user_blocking;
   std::string operator_name;  ///< of the client that may see what all do; empty: none may
@@ -34,11 +35,29 @@ struct Options {
   std::chrono::milliseconds drain_deadline{5000};
   std::vector<Command> commands;  ///< kinds of jobs that programs do
   CommandLimits command_limits;
+
+  std::vector<std::string> arguments;        ///< the command line, with the program's name
+  std::map<std::string, std::string> given;  ///< as texts, by their names
+
+  /// Whether SIGHUP may bring something new.
+  [[nodiscard]] bool has_files() const noexcept {
+    return !config_file.empty() || !client_file.empty();
+  }
 };
 
 /// The options of a server that runs these kinds, or the exit code of a program that has nothing
 /// more to do, having said why.
 [[nodiscard]] std::variant<Options, int> parse_options(int argc, const char* const* argv,
                                                        const KindTable& kinds);
+
+/// What the same command line says by now, as the files that it names may be other ones; or what is
+/// wrong with them.   Blocks: until the files have been read.
+[[nodiscard]] std::variant<Options, std::string> reread_options(const Options& before,
+                                                                const KindTable& kinds);
+
+/// Has what may change while the server runs be as in `now`: clients, and how long is waited for
+/// those who are slow, or at the end. Says what else is different, with commas, which takes a new
+/// start.
+[[nodiscard]] std::string take_over(Options& options, Options now);
 
 }  // namespace heistd

@@ -210,25 +210,54 @@ void add_jobs(std::vector<MetricFamily>& families, const std::vector<JobFigures>
   retried.move_to(families);
 }
 
+/// Limits that there are not are left out.
+void add_limits(Family& family, const ClientFigures& client) {
+  const auto add = [&](const char* limit, double value) {
+    if (value > 0) family.add(Labels{{"client", client.client}, {"limit", limit}}, value);
+  };
+  const auto& limits = client.limits;
+  add("rate", static_cast<double>(limits.rate) / static_cast<double>(limits.per.count()));
+  add("burst", limits.rate > 0 ? limits.most_at_once() : 0);
+  add("running", limits.running);
+  add("weight", limits.weight);
+}
+
+void add_clients(std::vector<MetricFamily>& families, const std::vector<ClientFigures>& all) {
+  Family limits("heistd_client_limit",
+                "What a client is granted: requests that post jobs, a second and at once, jobs "
+                "that run at a time, and the weight of its turns.",
+                MetricType::Gauge);
+  Family refused("heistd_rate_limited_total",
+                 "Requests that were refused as the client's rate was used up.",
+                 MetricType::Counter);
+  for (const auto& client : all) {
+    add_limits(limits, client);
+    refused.add({{"client", client.client}}, client.rate_limited);
+  }
+  limits.move_to(families);
+  refused.move_to(families);
+}
+
 }  // namespace
 
-std::vector<JobFigures> job_figures(const ClientTable& clients) {
-  std::vector<JobFigures> all;
+Figures figures_of(const ClientTable& clients) {
+  Figures figures;
   for (const auto& client : clients.all()) {
+    figures.clients.push_back({client->name, client->limits(), client->rate_limited});
     const auto depths = client->depths();
     for (const auto priority : all_priorities) {
       const auto& stats = client->stats_of(priority);
-      all.push_back({client->name, priority, depths.at(static_cast<std::size_t>(priority)),
-                     stats.done, stats.failed, stats.aborted, stats.retried});
+      figures.jobs.push_back({client->name, priority, depths.at(static_cast<std::size_t>(priority)),
+                              stats.done, stats.failed, stats.aborted, stats.retried});
     }
   }
-  return all;
+  return figures;
 }
 
-std::string prometheus_text(const heist::ClusterMetrics& metrics,
-                            const std::vector<JobFigures>& jobs) {
+std::string prometheus_text(const heist::ClusterMetrics& metrics, const Figures& figures) {
   std::vector<MetricFamily> families;
-  add_jobs(families, jobs);
+  add_jobs(families, figures.jobs);
+  add_clients(families, figures.clients);
   add_tasks(families, metrics.levels);
   add_delays(families, metrics);
   add_agents(families, metrics);

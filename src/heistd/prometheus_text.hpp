@@ -20,14 +20,27 @@ struct JobFigures {
   std::uint64_t retried = 0;
 };
 
-/// Three for each client.   Thread: the network's.   Cost: a step for each signal name.
-[[nodiscard]] std::vector<JobFigures> job_figures(const ClientTable& clients);
+/// What a client is granted, and how often it wanted more.
+struct ClientFigures {
+  std::string client;
+  ClientLimits limits;
+  std::uint64_t rate_limited = 0;
+};
+
+/// What is known of all clients.
+struct Figures {
+  std::vector<JobFigures> jobs;  ///< three for each client
+  std::vector<ClientFigures> clients;
+};
+
+/// Thread: the network's.   Cost: a step for each signal name.
+[[nodiscard]] Figures figures_of(const ClientTable& clients);
 
 /// In Prometheus's text format. Times are in seconds. How many tasks were posted is left out: that
 /// number may be a little smaller than it was, which Prometheus takes for a restart.
 ///
 /// Thread: any.   Cost: some hundred lines of text.
 [[nodiscard]] std::string prometheus_text(const heist::ClusterMetrics& metrics,
-                                          const std::vector<JobFigures>& jobs);
+                                          const Figures& figures);
 
 }  // namespace heistd

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/system/result.hpp>
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@ struct Refusal {
   std::string message;     ///< for people
   std::string field = {};  ///< the query parameter, header or path element that was wrong
   std::string allow = {};  ///< of 405
+  std::chrono::seconds retry_after{1};  ///< of 429 and 503
 };
 
 /// A value, or why there is none.

@@ -9,7 +9,9 @@ Reply make_reply(const Refusal& refusal) {
   reply.status = refusal.status;
   reply.body = MemoryReserve::guard([&] { return Body{dump(error_json(refusal))}; });
   if (refusal.status == 401) reply.headers.emplace_back("WWW-Authenticate", "Bearer");
-  if (refusal.status == 503) reply.headers.emplace_back("Retry-After", "1");
+  if (refusal.status == 429 || refusal.status == 503) {
+    reply.headers.emplace_back("Retry-After", std::to_string(refusal.retry_after.count()));
+  }
   if (!refusal.allow.empty()) reply.headers.emplace_back("Allow", refusal.allow);
   return reply;
 }

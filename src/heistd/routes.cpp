@@ -23,6 +23,7 @@ std::optional<Resource> resource_of(const Path& path, const KindTable& kinds) {
   if (path == Path{"kinds"}) return Resource::kinds;
   if (path == Path{"signals"}) return Resource::signals;
   if (path == Path{"metrics"}) return Resource::metrics;
+  if (path == Path{"drain"}) return Resource::drain;
   if (path == Path{"debug", "dump"}) return Resource::dump;
   if (path == Path{"debug", "trace"}) return Resource::trace;
   if (path.size() == 2 && path[0] == "signals") return Resource::signal;
@@ -44,12 +45,15 @@ struct Allowed {
 std::vector<Allowed> allowed_methods(Resource resource) {
   static constexpr Allowed get{"GET", Method::get};
   static constexpr Allowed head{"HEAD", Method::get};
+  static constexpr Allowed post{"POST", Method::post};
   static constexpr Allowed put{"PUT", Method::put};
   static constexpr Allowed erase{"DELETE", Method::erase};
   switch (resource) {
     case Resource::kind:
     case Resource::job_requeue:
-      return {{"POST", Method::post}};
+      return {post};
+    case Resource::drain:
+      return {get, head, post};
     case Resource::job:
       return {get, head, put, erase};
     case Resource::signal:

@@ -27,7 +27,8 @@ enum class Resource : std::uint8_t {
   signal,
   dump,
   trace,
-  metrics
+  metrics,
+  drain
 };
 
 enum class Method : std::uint8_t { get, post, put, erase };

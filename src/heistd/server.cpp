@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 #include <csignal>
@@ -56,6 +57,7 @@ void log_failure(const std::exception_ptr& failure) {
 
 Server::Server(Options options, const KindTable& kinds)
     : options_(std::move(options)),
+      kinds_(kinds),
       clients_(options_.clients, options_.anonymous_ceiling, options_.limits),
       connections_(options_.limits),
       io_(1),
@@ -77,10 +79,13 @@ Server::Server(Options options, const KindTable& kinds)
                 cluster_->size(), BlockDisposal(cluster_->scheduler()), io_.get_executor()),
       api_(kinds, clients_, service_, *observer_, options_.limits),
       names_(options_.hosts) {
-  if (!options_.client_file.empty()) signals_.add(SIGHUP);
+  if (options_.has_files()) signals_.add(SIGHUP);
   if (!options_.operator_name.empty()) clients_.set_operator(options_.operator_name);
   if (options_.report_tasks_over.count() > 0)
     watchdog_.emplace(*cluster_, heist::WatchdogOptions{.limit = options_.report_tasks_over});
+  service_.apply_limits(clients_);
+  api_.set_end({.begin = [this] { start_drain("POST /drain"); },
+                .left = [this] { return drain_time_left(); }});
   if (keeper_) restore(kinds);
   await_signal();
 }
@@ -195,9 +200,9 @@ void Server::await_signal() {
 void Server::on_signal(int number) {
   try {
     if (number == SIGHUP) {
-      renew_clients();
+      reread_files();
     } else if (!draining_) {
-      start_drain(number);
+      start_drain(number == SIGTERM ? "SIGTERM" : "SIGINT");
     } else if (!drained_) {
       std::cout << "heistd: a second signal: aborting " << clients_.unfinished_jobs() << " jobs"
                 << std::endl;
@@ -208,24 +213,27 @@ void Server::on_signal(int number) {
   }
 }
 
-/// A file that is wrong changes nothing. It is small, so the network waits for it.
-void Server::renew_clients() {
-  const auto clients = read_clients(options_.listed_clients, options_.client_file);
-  if (const auto* error = std::get_if<std::string>(&clients)) {
-    std::cerr << "heistd: SIGHUP: --client-file: " << *error << "; the clients stay as they were"
+/// A file that is wrong changes nothing. They are small, so the network waits for them.
+void Server::reread_files() {
+  auto now = reread_options(options_, kinds_);
+  if (const auto* const error = std::get_if<std::string>(&now)) {
+    std::cerr << "heistd: SIGHUP: " << *error << "; the clients and options stay as they were"
               << std::endl;
     return;
   }
-  clients_.renew(std::get<std::vector<ClientSpec>>(clients));
+  const auto others = take_over(options_, std::get<Options>(std::move(now)));
+  clients_.renew(options_.clients);
+  service_.apply_limits(clients_);
   // Who still has a token comes again.
   event_pulse_.end_streams("the clients and their tokens were read again");
-  std::cout << "heistd: SIGHUP: the clients are those of " << options_.client_file << " by now"
-            << std::endl;
+  std::cout << "heistd: SIGHUP: clients, timeouts and --min-rate are those of the files by now";
+  if (!others.empty()) std::cout << "; a new start is needed for " << others;
+  std::cout << std::endl;
 }
 
 /// Results, polls and questions after the server's health are answered until it ends. New
 /// connections may wait for the next server where there is something that keeps them for it.
-void Server::start_drain(int signal_number) {
+void Server::start_drain(std::string_view why) {
   draining_ = true;
   tell_stopping();
   drain_start_ = Clock::now();
@@ -234,9 +242,14 @@ void Server::start_drain(int signal_number) {
   observer_->end_trace();
   // Before all that might fail.
   close_when_no_job_is_left();
-  std::cout << "heistd: " << (signal_number == SIGTERM ? "SIGTERM" : "SIGINT")
-            << ": draining for at most " << options_.drain_deadline.count() << " ms" << std::endl;
+  std::cout << "heistd: " << why << ": draining for at most " << options_.drain_deadline.count()
+            << " ms" << std::endl;
   if (listener_.is_inherited()) listener_.close();
+}
+
+std::chrono::milliseconds Server::drain_time_left() const {
+  const auto left = drain_start_ + options_.drain_deadline - Clock::now();
+  return std::max(std::chrono::ceil<std::chrono::milliseconds>(left), {});
 }
 
 /// The agents close once they have nothing to run, though jobs may wait for a program, for the

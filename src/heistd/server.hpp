@@ -59,8 +59,9 @@ class Server {
   boost::asio::awaitable<void> serve(Stream::socket socket);
   void await_signal();
   void on_signal(int number);
-  void renew_clients();
-  void start_drain(int signal_number);
+  void reread_files();
+  void start_drain(std::string_view why);
+  [[nodiscard]] std::chrono::milliseconds drain_time_left() const;
   void close_when_no_job_is_left();
   void restore(const KindTable& kinds);
   void abort_jobs();
@@ -69,7 +70,8 @@ class Server {
   void say_farewell();
   void end_when_quiet();
 
-  const Options options_;
+  Options options_;
+  const KindTable& kinds_;
   // Before the agents, for each of which malloc takes 64 MiB of address space if it can.
   NetworkReserve reserve_;
   // Of whom sessions hold shares, whose coroutines live as long as the io_context.

@@ -7,10 +7,6 @@
 namespace heistd {
 namespace {
 
-constexpr std::array from_most_urgent = {heist::TaskPriority::user_blocking,
-                                         heist::TaskPriority::user_visible,
-                                         heist::TaskPriority::background};
-
 WaitingJob::Id bits_of(const JobId& id) noexcept {
   return std::bit_cast<WaitingJob::Id>(from_hex<sizeof(WaitingJob::Id)>(id));
 }
@@ -53,26 +49,16 @@ std::shared_ptr<JobLine> WaitingJobs::line_of(const std::string& signal_name,
   return line;
 }
 
-/// Jobs that are being read come before the others.
-bool WaitingJobs::must_wait(const JobLine& line) const noexcept {
-  if (line.posted >= most_posted) return true;
-  if (jobs_.empty()) return false;
-  return std::ranges::any_of(lines_, [&line](const auto& entry) {
-    const auto& other = *entry.second;
-    const bool has_turns = other.taken > 0 || !other.jobs.empty();
-    return has_turns && other.priority() == line.priority() && !other.is_held_up();
-  });
+void WaitingJobs::drop_unused_lines() noexcept {
+  std::erase_if(lines_, [](const auto& line) { return line.second->is_unused(); });
 }
 
-/// Of the lines whose jobs have this priority now, the one in which the next job stands.
-JobLine* WaitingJobs::first_line(heist::TaskPriority priority) const noexcept {
-  JobLine* first = nullptr;
+std::size_t WaitingJobs::posted(heist::TaskPriority least) const noexcept {
+  std::size_t posted = 0;
   for (const auto& [key, line] : lines_) {
-    if (line->jobs.empty() || line->priority() != priority) continue;
-    if (line->is_held_up()) continue;
-    if (first == nullptr || line->jobs.front().turn < first->jobs.front().turn) first = line.get();
+    if (line->priority() >= least) posted += line->posted;
   }
-  return first;
+  return posted;
 }
 
 void WaitingJobs::add(const JobId& id, const std::shared_ptr<JobLine>& line, const Kind& kind,
@@ -160,19 +146,13 @@ std::size_t WaitingJobs::drop_some(const SignalGroup& group) noexcept {
   return dropped;
 }
 
-std::optional<JobId> WaitingJobs::take() {
-  std::erase_if(lines_, [](const auto& line) { return line.second->is_unused(); });
-  for (const auto priority : from_most_urgent) {
-    auto* const line = first_line(priority);
-    if (line == nullptr || line->posted >= most_posted) continue;
-    auto& job = line->jobs.front();
-    auto id = text_of(job.id);
-    unlink(job);
-    job.state = WaitingJob::State::taken;
-    link(job);
-    return id;
-  }
-  return std::nullopt;
+JobId WaitingJobs::take(JobLine& line) {
+  auto& job = line.jobs.front();
+  auto id = text_of(job.id);
+  unlink(job);
+  job.state = WaitingJob::State::taken;
+  link(job);
+  return id;
 }
 
 void WaitingJobs::put_back(const JobId& id) noexcept {

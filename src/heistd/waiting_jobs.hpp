@@ -96,9 +96,7 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
     return fixed ? *fixed : group->priority();
   }
   /// Whether none of its jobs may be posted now, so that other lines need not wait for these.
-  [[nodiscard]] bool is_held_up() const noexcept {
-    return (group && group->deleted()) || (kind != nullptr && posted >= most_posted);
-  }
+  [[nodiscard]] bool is_held_up() const noexcept { return group && group->deleted(); }
   [[nodiscard]] bool is_unused() const noexcept {
     return jobs.empty() && others.empty() && posted == 0;
   }
@@ -108,12 +106,10 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
 /// ones of a line have that, and of the others there is a record of some 150 bytes here. All else
 /// that is known of them is in the journal.
 ///
-/// Jobs become Jobs in the order of their turns among those of the same priority, and no more than
-/// `most_posted` of a line are posted before they start. So those of higher priority never wait
-/// behind these. Kinds of which only some run at a time have lines of their own, and hold up no
-/// others.
+/// Turns decides when they become Jobs. Kinds of which only some run at a time have lines of their
+/// own, and hold up no others.
 ///
-/// Thread: the network's.   Cost: of take() and must_wait(), a step for each line.
+/// Thread: the network's.   Cost: of posted(), a step for each line.
 class WaitingJobs {
  public:
   using TimePoint = JobCounts::TimePoint;
@@ -136,10 +132,6 @@ class WaitingJobs {
                                                  const std::shared_ptr<JobCounts>& counts,
                                                  const Kind* limited_kind);
 
-  /// Whether a job of this line is to wait here, as others of its priority do before it, or enough
-  /// are posted.
-  [[nodiscard]] bool must_wait(const JobLine& line) const noexcept;
-
   /// Errors: std::bad_alloc; nothing changed.
   void add(const JobId& id, const std::shared_ptr<JobLine>& line, const Kind& kind,
            TimePoint runnable_at);
@@ -157,10 +149,9 @@ class WaitingJobs {
   /// gone.   Cost: a step for each line, and for each of the batch.
   std::size_t drop_some(const SignalGroup& group) noexcept;
 
-  /// The next job to be read and posted, if one may be; its record stays until it is removed.
-  ///
-  /// Errors: std::bad_alloc.
-  [[nodiscard]] std::optional<JobId> take();
+  /// The next job of a line that has some is about to be posted; its record stays until it is
+  /// removed.   Errors: std::bad_alloc.
+  [[nodiscard]] JobId take(JobLine& line);
   /// Undoes take().
   void put_back(const JobId& id) noexcept;
 
@@ -170,6 +161,13 @@ class WaitingJobs {
   void wake(TimePoint now) noexcept;
 
   [[nodiscard]] std::size_t size() const noexcept { return jobs_.size(); }
+
+  using LineKey = std::tuple<const SignalGroup*, std::optional<heist::TaskPriority>, const Kind*>;
+  using Lines = std::map<LineKey, std::shared_ptr<JobLine>>;
+  [[nodiscard]] const Lines& lines() const noexcept { return lines_; }
+  void drop_unused_lines() noexcept;
+  /// Jobs of this priority, and of more urgent ones, that have been taken and have not started.
+  [[nodiscard]] std::size_t posted(heist::TaskPriority least) const noexcept;
 
  private:
   struct HashOfId {
@@ -184,16 +182,13 @@ class WaitingJobs {
       WaitingJob,
       boost::intrusive::member_hook<WaitingJob, WaitingJob::DelayPlace, &WaitingJob::delay_place>,
       boost::intrusive::key_of_value<DelayOf>>;
-  using LineKey = std::tuple<const SignalGroup*, std::optional<heist::TaskPriority>, const Kind*>;
-
   void erase(Jobs::iterator found) noexcept;
   void link(WaitingJob& job) noexcept;
   void unlink(WaitingJob& job) noexcept;
-  [[nodiscard]] JobLine* first_line(heist::TaskPriority priority) const noexcept;
 
   const std::shared_ptr<Budget> budget_;
   Jobs jobs_;
-  std::map<LineKey, std::shared_ptr<JobLine>> lines_;
+  Lines lines_;
   Delayed delayed_;
   std::uint64_t last_turn_ = 0;
 };

@@ -37,7 +37,8 @@ TEST(PrometheusText, histogram_when_times_are_spread_then_each_bound_counts_what
 }
 
 TEST(PrometheusText, labels_when_they_have_quotes_then_these_are_escaped) {
-  const auto text = prometheus_text({}, {{"a\"b\\", heist::TaskPriority::background, {}, 1, 2, 3}});
+  const auto text =
+      prometheus_text({}, {{{"a\"b\\", heist::TaskPriority::background, {}, 1, 2, 3}}, {}});
   EXPECT_THAT(text, HasSubstr("heistd_jobs_total{client=\"a\\\"b\\\\\",priority=\"background\","
                               "outcome=\"aborted\"} 3\n"));
 }

@@ -14,7 +14,7 @@ _heistctl_command() {
 
 _heistctl() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command choices=
-  local commands="submit watch show result list retry abort delete priority signal top health"
+  local commands="submit watch show result list retry abort delete priority signal top health drain"
   local priorities="background user-visible user-blocking"
   local states="delayed queued running done failed aborted dead"
   command=$(_heistctl_command)

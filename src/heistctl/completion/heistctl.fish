@@ -2,7 +2,7 @@
 
 set -l priorities 'background user-visible user-blocking'
 set -l states 'delayed queued running done failed aborted dead'
-set -l commands submit watch show result list retry abort delete priority signal top health
+set -l commands submit watch show result list retry abort delete priority signal top health drain
 set -l no_command "not __fish_seen_subcommand_from $commands"
 
 complete -c heistctl -f
@@ -24,6 +24,7 @@ complete -c heistctl -n $no_command -a priority -d 'Change the priority of a job
 complete -c heistctl -n $no_command -a signal -d 'Change or abort the jobs of a signal'
 complete -c heistctl -n $no_command -a top -d 'Show how many jobs wait and run'
 complete -c heistctl -n $no_command -a health -d 'Say whether the server takes jobs'
+complete -c heistctl -n $no_command -a drain -d 'Have the server finish its jobs and end'
 
 complete -c heistctl -n '__fish_seen_subcommand_from submit' -F
 complete -c heistctl -n '__fish_seen_subcommand_from submit' -l priority -x -a $priorities -d 'Of its own'

@@ -184,6 +184,20 @@ class Connections(HeistctlTest):
         self.assertEqual(self.done("health").text, f"{self.url} takes jobs\n")
 
 
+class Drain(HeistctlTest):
+    def test_drain_when_it_is_the_operator_then_waits_until_the_server_has_ended(self):
+        server = self.start("--operator", "anonymous", "--data", self.path("data"))
+        url = f"http://127.0.0.1:{server.port}"
+        server.accepted("/jobs/digest?delay=3600000")
+        server.is_signalled = True
+        self.assertEqual(self.done("drain", server=url).text, f"{url} has ended\n")
+        self.assertEqual(server.ended(), 0)
+        self.failed(4, "cannot reach", "drain", server=url)
+
+    def test_drain_when_it_is_not_the_operator_then_refused(self):
+        self.failed(3, "not_operator", "drain")
+
+
 class FullServer(HeistctlTest):
     OPTIONS = ("--max-queued", "1")
 

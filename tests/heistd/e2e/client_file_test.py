@@ -54,12 +54,31 @@ class ClientFile(ServerTest):
         self.renew("alice:one:user-blocking")
         self.assertEqual(self.ask("one", *urgent).status, 202)
 
+    def test_sighup_when_limits_change_then_they_hold_from_now_on(self):
+        post = ("POST", "/jobs/digest", b"x")
+        self.renew("alice:one:background rate=1/h burst=2 running=3 weight=2")
+        self.assertEqual([self.ask("one", *post).status for _ in range(2)], [202, 202])
+        refused = self.ask("one", *post)
+        self.assert_refused(refused, 429, "rate_limited")
+        self.assertGreater(int(refused.headers["retry-after"]), 3000)
+        self.assertEqual(self.ask("listed", *post).status, 202)
+        metrics = self.ask("one", target="/metrics").body.decode()
+        self.assertIn('heistd_client_limit{client="alice",limit="weight"} 2', metrics)
+        self.assertIn('heistd_rate_limited_total{client="alice"} 1', metrics)
+        self.renew("alice:one:background", "anonymous rate=1/h")
+        self.assertEqual(self.ask("one", *post).status, 202)
+        self.assertEqual(self.server.request("POST", "/jobs/digest", body=b"x").status, 202)
+        self.assert_refused(
+            self.server.request("POST", "/jobs/digest", body=b"x"), 429, "rate_limited"
+        )
+
     def test_sighup_when_the_file_is_wrong_then_says_so_and_nothing_changes(self):
         for lines, what in (
             (["alice:secret"], self.path + " line 1: must be NAME:TOKEN:CEILING"),
             (["carol:two:background", "carol:three:user-visible"], "client carol has two ceilings"),
             (["alice:listed:background"], "a TOKEN is there twice"),
             (["anonymous:two:background"], "NAME is taken: anonymous"),
+            (["alice:two:background weight=x"], "weight must be a whole number"),
         ):
             with self.subTest(lines=lines):
                 said = self.renew(*lines)

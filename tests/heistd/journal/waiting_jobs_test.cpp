@@ -1,5 +1,6 @@
 // Jobs that a journal keeps and that wait for their turn, of which memory has a record only.
 #include <heistd/job_restore.hpp>
+#include <heistd/turns.hpp>
 #include <heistd/waiting_jobs.hpp>
 #include <vector>
 
@@ -128,7 +129,9 @@ TEST_F(WaitingJobsTest, post_when_the_one_before_it_is_just_being_read_then_it_w
   const auto& line = *anonymous.waiting.find(others.back())->line;
   loop.run_until_idle();
   while (line.taken == 0 || line.posted >= most_posted) ASSERT_TRUE(step_network());
-  EXPECT_TRUE(anonymous.waiting.must_wait(line));
+  Turns turns;
+  turns.add(anonymous);
+  EXPECT_TRUE(turns.must_wait(anonymous, line));
 }
 
 TEST_F(WaitingJobsTest, put_priority_when_it_waits_then_it_is_posted_with_that) {
