@@ -14,6 +14,8 @@ using std::chrono::milliseconds;
 struct Raw {
   std::vector<std::string> parameters;
   std::string delay;
+  std::string ttl;
+  std::string timeout;
   std::string state;
   std::string kind_filter;
   std::string signal_filter;
@@ -104,6 +106,10 @@ void add_submit(CLI::App& app, Options& options, Raw& raw) {
   command.add_option("--signal", options.signal, "The signal that it follows")->type_name("NAME");
   add_time(command, "--delay", "How long it waits before it may start", 0,
            [&raw](std::int64_t count) { raw.delay = std::to_string(count); });
+  add_time(command, "--ttl", "It is aborted if it has not started by then", 1,
+           [&raw](std::int64_t count) { raw.ttl = std::to_string(count); });
+  add_time(command, "--timeout", "How long each attempt may run", 1,
+           [&raw](std::int64_t count) { raw.timeout = std::to_string(count); });
   command.add_option("--param", raw.parameters, "A parameter of the kind; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
@@ -189,6 +195,8 @@ void read_query(const Raw& raw, Options& options) {
   if (submits) add("priority", options.priority);
   add("signal", submits ? options.signal : raw.signal_filter);
   add("delay", raw.delay);
+  add("ttl", raw.ttl);
+  add("timeout", raw.timeout);
   add("state", raw.state);
   add("kind", raw.kind_filter);
   for (const auto& text : raw.parameters) options.parameters.push_back(read_parameter(text));

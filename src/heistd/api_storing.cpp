@@ -33,6 +33,8 @@ NewJob new_job(const Kept& kept, std::optional<IdempotencyKey> key, Blocks body)
   job.signal_priority = kept.client.default_priority();
   if (request.signal_name.empty() && !job.priority) job.priority = job.signal_priority;
   job.delay = request.delay;
+  job.ttl = request.ttl;
+  job.timeout = request.timeout;
   job.max_attempts = request.max_attempts;
   job.key = std::move(key);
   job.payload = std::make_shared<const Blocks>(std::move(body));
@@ -50,7 +52,10 @@ JobSummary waiting_summary(const Kept& kept) {
           request.priority.value_or(other_priority),
           kept.bytes,
           request.signal_name,
-          {.most = request.max_attempts}};
+          {.most = request.max_attempts},
+          {},
+          request.ttl,
+          request.timeout};
 }
 
 }  // namespace
@@ -97,8 +102,9 @@ Api::Outcome Api::not_begun(Client& client, const JobId& id, const Refusal& refu
     });
   }
   auto& keeper = *service_.keeper();
-  keeper.abort(id);  // again and again, if the journal cannot have it now
-  return storing(keeper.journal().abort(id),
+  const auto why = aborted_because("the server had no room for the job");
+  keeper.abort(id, why);  // again and again, if the journal cannot have it now
+  return storing(keeper.journal().abort(id, why),
                  [refusal](auto) -> Outcome { return make_reply(refusal); });
 }
 
@@ -197,7 +203,7 @@ Result<Api::Step> Api::store_erasure(const Route& route, Client& client) {
     }));
   }
   if (job->finished()) return Step(storing(journal.purge(job->id), then));
-  return Step(storing(journal.abort(job->id), [this, job, &client](auto) -> Outcome {
+  return Step(storing(journal.abort(job->id, aborted_because(job_deleted)), [this, job, &client](auto) -> Outcome {
     // As the server ends, only the journal may know the job by now.
     if (!service_.find(client, job->id)) return describe_stored(job->id, client);
     return abort_job(*job, client);

@@ -1,6 +1,8 @@
 // Job: a job as the network thread knows it.
 #pragma once
 
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -46,6 +48,8 @@ class Job {
   heist::TaskPriority ceiling = heist::TaskPriority::user_blocking;
   std::shared_ptr<JobProgress> progress;
   Clock::time_point runnable_at;
+  std::optional<Clock::time_point> expires_at;  ///< unless it has been started by then
+  std::optional<std::chrono::milliseconds> timeout;  ///< of each attempt
   Attempts attempts;
   AcceptanceOrder order = 0;  ///< among its client's jobs; none when a journal has that
 
@@ -62,7 +66,10 @@ class Job {
     std::optional<Budget::Ticket> memory;  ///< of one that is not posted yet, as somebody waits
     std::optional<JobLine::Share> posted;  ///< of a journal's job, until it starts
     std::shared_ptr<void> suspect_place;   ///< of a StartQueue, until the attempt has ended
-    heist::TaskController controller;      ///< of this job alone
+    bool is_told = false;  ///< the end of the latest attempt is known, and the journal is told
+    heist::TaskController controller;  ///< of this job alone
+    /// For the job to expire, and once it runs for its timeout.
+    std::unique_ptr<boost::asio::steady_timer> timer;
   };
   std::optional<Unfinished> unfinished;
 
@@ -73,6 +80,10 @@ class Job {
     return fixed_priority ? *fixed_priority : group->priority();
   }
   [[nodiscard]] JobState state() const noexcept;
+  /// Whether its latest attempt runs, as far as a journal or an agent has said so.
+  [[nodiscard]] bool has_started() const noexcept {
+    return (unfinished && unfinished->begun) || progress->queue_delay().has_value();
+  }
   [[nodiscard]] bool finished() const noexcept { return end_.has_value(); }
 
   /// Of a finished job; times are its last attempt's. `abort_reason` says who aborted it, in a text

@@ -121,6 +121,7 @@ void JobRun::note_start(Clock::time_point now) noexcept {
   times_.started_at = start_.signal.priority();
   times_.queue_delay = std::max<std::chrono::nanoseconds>(now - start_.runnable_at, {});
   start_.progress->start(times_.queue_delay);
+  if (start_.started) start_.started->resolve();
 }
 
 JobEnd JobRun::end(JobOutcome outcome) noexcept {

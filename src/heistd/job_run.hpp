@@ -88,6 +88,7 @@ struct JobStart {
   Clock::time_point runnable_at;
   std::shared_ptr<JobProgress> progress;
   std::shared_ptr<RunnableJobs> runnable;
+  std::optional<heist::Resolver<void>> started = {};  ///< by the agent, at the first chunk
   std::optional<StartGate> gate = {};  ///< then the work comes through this
 };
 

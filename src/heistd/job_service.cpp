@@ -13,8 +13,6 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr std::string_view signal_deleted = "the signal was deleted";
-
 Refusal shutting_down_refusal() {
   return unavailable("shutting_down", "the server is shutting down");
 }
@@ -134,6 +132,8 @@ Result<std::shared_ptr<Job>> JobService::make_job(Client& client, const JobReque
   auto job = std::make_shared<Job>(std::move(id), *request.kind, bytes);
   job->fixed_priority = request.priority;
   job->runnable_at = Clock::now() + request.delay;
+  if (request.ttl) job->expires_at = Clock::now() + *request.ttl;
+  job->timeout = request.timeout;
   job->attempts.most = request.max_attempts;
   if (request.signal_name.empty()) {
     if (!job->fixed_priority) job->fixed_priority = client.default_priority();
@@ -188,6 +188,7 @@ void JobService::take_back(Client& client, Job& job) {
 void JobService::post(Client& client, Job& job, const JobRequest& request, Blocks body,
                       Budget::Ticket ticket) {
   auto& mine = *job.unfinished;
+  if (job.expires_at) set_timer(client, job, *job.expires_at, &JobService::expire);
   const auto signal = mine.controller.signal();
   JobStart start{job.kind.label, nullptr,         std::move(ticket), signal,   job.group,
                  request.delay,  job.runnable_at, job.progress,      runnable_};
@@ -197,6 +198,7 @@ void JobService::post(Client& client, Job& job, const JobRequest& request, Block
     start.work = job.kind.make_work(
         {job.kind, std::move(body), request.parameters, signal, job.progress, job.id, 1});
   }
+  if (job.timeout) start.started = start_notice(client, job);
   // Requests ask for no more than that, either: this is where it holds whatever they ask for
   // (SEC-1).
   job.ceiling = client.ceiling;
@@ -225,7 +227,7 @@ std::shared_ptr<Job> JobService::find(Client& client, const JobId& id) {
 void JobService::abort(Client& client, Job& job, std::string_view reason) {
   if (job.finished()) return;
   job.unfinished->controller.abort();
-  if (keeper_ != nullptr) keeper_->abort(job.id);
+  if (keeper_ != nullptr) keeper_->abort(job.id, aborted_because(reason));
   finish_aborted(client, job, reason);
 }
 
@@ -330,11 +332,12 @@ void JobService::on_end(Client& client, const JobId& id, const std::exception_pt
   }
   if (!job) return;
   if (job->group) follow_next_batch(client, job->group);
-  if (job->finished()) return;
+  if (job->finished() || job->unfinished->is_told) return;
   if (keeper_ != nullptr && !job->unfinished->begun) return start_later(client, *job);
   if (error && shutting_down_) return;
   if (error) end.outcome = OutOfMemory();
   if (job->unfinished->begun && !std::holds_alternative<std::monostate>(end.outcome)) {
+    job->unfinished->is_told = true;
     tell_end(client, *job, std::move(end));
   } else {
     end_job(client, *job, std::move(end));
@@ -353,11 +356,12 @@ void JobService::end_job(Client& client, Job& job, JobEnd end) {
   }
 }
 
-void JobService::finish_aborted(Client& client, Job& job, std::string_view reason) {
+void JobService::finish_aborted(Client& client, Job& job, std::string_view reason,
+                                std::optional<JobFailure> why) {
   ++client.stats_of(job.priority()).aborted;
   JobTimes times;
   times.queue_delay = job.progress->queue_delay().value_or(std::chrono::nanoseconds{});
-  finish(client, job, {JobState::aborted, times, nullptr, {}, reason});
+  finish(client, job, {JobState::aborted, times, nullptr, std::move(why), reason});
 }
 
 void JobService::finish(Client& client, Job& job, Job::End end) {

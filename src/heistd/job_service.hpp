@@ -22,9 +22,6 @@
 
 namespace heistd {
 
-/// Why a job was aborted that its client has deleted.
-inline constexpr std::string_view job_deleted = "the job was deleted";
-
 /// Posts jobs on the agents and keeps their records.
 ///
 /// Thread: the network's, which runs the io_context.
@@ -183,6 +180,14 @@ class JobService {
   void start_later(Client& client, Job& job);
   void start_anew(Client& client, Job& job, const std::optional<StoredJob>& stored);
   void put_off(Client& client, Job& job);
+  void set_timer(Client& client, Job& job, Clock::time_point time,
+                 void (JobService::*then)(Client&, Job&));
+  void expire(Client& client, Job& job);
+  void expire_waiting(Client& client, const JobId& id);
+  void expire_some(Client& client);
+  heist::Resolver<void> start_notice(Client& client, const Job& job);
+  void time_out(Client& client, Job& job);
+  std::shared_ptr<Job> find_run(Client& client, const JobId& id, std::uint64_t run) const;
   void abort_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);
   void follow_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);
   template <class Step>
@@ -190,7 +195,8 @@ class JobService {
   void on_end(Client& client, const JobId& id, const std::exception_ptr& error, JobEnd end);
   void end_job(Client& client, Job& job, JobEnd end);
   void finish(Client& client, Job& job, Job::End end);
-  void finish_aborted(Client& client, Job& job, std::string_view reason);
+  void finish_aborted(Client& client, Job& job, std::string_view reason,
+                      std::optional<JobFailure> why = {});
 
   heist::Scheduler scheduler_;
   Network network_;

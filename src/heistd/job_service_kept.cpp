@@ -24,6 +24,7 @@ void JobService::restore_finished(Client& client, const Kind& kind, const Stored
   } else if (stored.state == StoredState::aborted) {
     end.state = JobState::aborted;
     end.abort_reason = "the job was aborted before the server was started again";
+    if (stored.error) end.failure.emplace(stored.error->code, stored.error->message);
   }
   job->note_attempts(stored);
   client.jobs.add(job);
@@ -189,11 +190,13 @@ void JobService::renew_controller(Job& job) {
 void JobService::try_again(Client& client, Job& job, const StoredJob& stored) {
   auto& mine = *job.unfinished;
   mine.begun = false;
+  mine.is_told = false;
   mine.posted.reset();
   mine.suspect_place.reset();
   job.note_attempts(stored);
   if (shutting_down_) return;
   const auto request = request_of(stored, job.kind);
+  if (!request.ttl) job.expires_at.reset();
   auto ticket = client.budget->take_accepted(job.bytes + needed_bytes(request, job.bytes));
   renew_controller(job);
   count_out(job);

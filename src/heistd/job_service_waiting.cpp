@@ -10,6 +10,12 @@ namespace {
 /// How long it takes to try again what there was no memory for.
 constexpr std::chrono::seconds retry_pause{1};
 
+WaitingJobs::Times times_of(std::chrono::milliseconds delay,
+                            std::optional<std::chrono::milliseconds> ttl) {
+  const auto now = Clock::now();
+  return {now + delay, ttl ? now + *ttl : WaitingJobs::TimePoint::max()};
+}
+
 void give_back(Budget::Ticket ticket) noexcept { const auto ends_here = std::move(ticket); }
 
 }  // namespace
@@ -43,7 +49,7 @@ Result<std::shared_ptr<Job>> JobService::submit_kept(Client& client, const JobRe
       if (begun) (*begun)->unfinished->posted.emplace(*line);
       return begun;
     }
-    client.waiting.add(id, *line, *request.kind, Clock::now() + request.delay);
+    client.waiting.add(id, *line, *request.kind, times_of(request.delay, request.ttl));
     give_back(std::move(ticket));
     auto job = request.wait.any() ? bring(client, request, id, bytes) : nullptr;
     if (job) client.events.job_changed(*job);
@@ -58,7 +64,7 @@ Result<std::shared_ptr<Job>> JobService::submit_kept(Client& client, const JobRe
 void JobService::restore(Client& client, const Kind& kind, const StoredJob& stored) {
   const auto line = line_of(client, stored.signal_name, stored.priority, kind);
   if (!line) throw std::bad_alloc();  // the only reason, as its signal is there
-  client.waiting.add(stored.id, *line, kind, Clock::now() + stored.delay);
+  client.waiting.add(stored.id, *line, kind, times_of(stored.delay, stored.ttl));
 }
 
 std::shared_ptr<Job> JobService::bring(Client& client, const StoredJob& stored) {
@@ -108,7 +114,7 @@ std::shared_ptr<Job> JobService::bring(Client& client, JobRequest request, const
 void JobService::post_waiting(Client& client) noexcept {
   if (keeper_ == nullptr || shutting_down_) return;
   try {
-    client.waiting.wake(Clock::now());
+    expire_some(client);
     while (const auto id = client.waiting.take()) read_waiting(client, *id);
     wake_later(client);
   } catch (const std::bad_alloc&) {

@@ -49,6 +49,8 @@ inline constexpr std::size_t job_bytes = 4 * kib;
 inline constexpr std::uint32_t default_max_attempts = 3;
 inline constexpr std::uint32_t most_max_attempts = 100;
 inline constexpr std::chrono::milliseconds max_delay = std::chrono::hours(24);
+inline constexpr std::chrono::milliseconds max_ttl = std::chrono::hours(24 * 7);
+inline constexpr std::chrono::milliseconds max_timeout = std::chrono::hours(24);
 inline constexpr std::size_t max_pattern_bytes = 1024;
 /// A line is kept as a whole while it is matched.
 inline constexpr std::size_t max_line_bytes = 64 * kib;

@@ -28,7 +28,7 @@ struct JobLine;
 /// A job that waits for its turn to be read from the journal and posted on the agents.
 struct WaitingJob {
   using Place = boost::intrusive::list_member_hook<>;
-  using DelayPlace = boost::intrusive::set_member_hook<boost::intrusive::optimize_size<true>>;
+  using TimePlace = boost::intrusive::set_member_hook<boost::intrusive::optimize_size<true>>;
   enum class State : std::uint8_t {
     delayed,
     in_line,
@@ -41,11 +41,17 @@ struct WaitingJob {
   JobLine* line;
   const Kind* kind;
   JobCounts::TimePoint runnable_at;
-  std::uint64_t turn = 0;       ///< among the client's jobs in lines
-  Place place = {};             ///< in its line
-  DelayPlace delay_place = {};  ///< of a delayed one
+  JobCounts::TimePoint expires_at;  ///< the largest one: never
+  std::uint64_t turn = 0;           ///< among the client's jobs in lines
+  Place place = {};                 ///< in its line
+  TimePlace time_place = {};        ///< of one for which something comes with the time
   State state = State::delayed;
   bool has_job = false;  ///< a Job that is not posted yet, as somebody waits for it; it counts
+
+  /// When its delay is over, or it expires. Requests have it expire later than its delay.
+  [[nodiscard]] JobCounts::TimePoint next_time() const noexcept {
+    return state == State::delayed ? runnable_at : expires_at;
+  }
 };
 
 /// Jobs of a client that have the same priority at all times, in the order of their turns.
@@ -140,9 +146,12 @@ class WaitingJobs {
   /// are posted.
   [[nodiscard]] bool must_wait(const JobLine& line) const noexcept;
 
+  struct Times {
+    TimePoint runnable_at;
+    TimePoint expires_at = TimePoint::max();
+  };
   /// Errors: std::bad_alloc; nothing changed.
-  void add(const JobId& id, const std::shared_ptr<JobLine>& line, const Kind& kind,
-           TimePoint runnable_at);
+  void add(const JobId& id, const std::shared_ptr<JobLine>& line, const Kind& kind, Times times);
   /// Null when it does not wait here.
   [[nodiscard]] WaitingJob* find(const JobId& id) noexcept;
   /// Does nothing when the job does not wait here.
@@ -164,10 +173,13 @@ class WaitingJobs {
   /// Undoes take().
   void put_back(const JobId& id) noexcept;
 
-  /// When the first delay is over; nothing when no job is delayed.
+  /// When the first delay is over or the first job expires; nothing when neither will be.
   [[nodiscard]] std::optional<TimePoint> next_wake() const noexcept;
-  /// Gives the jobs whose delay is over their places in their lines.
-  void wake(TimePoint now) noexcept;
+  /// Gives the jobs whose delay is over their places in their lines, in the order of these times,
+  /// up to the first job that has expired, which it gives.
+  ///
+  /// Errors: std::bad_alloc.
+  [[nodiscard]] std::optional<JobId> wake(TimePoint now);
 
   [[nodiscard]] std::size_t size() const noexcept { return jobs_.size(); }
 
@@ -176,25 +188,26 @@ class WaitingJobs {
     std::size_t operator()(const WaitingJob::Id& id) const noexcept { return id[0]; }  // random
   };
   using Jobs = std::unordered_map<WaitingJob::Id, WaitingJob, HashOfId>;
-  struct DelayOf {
+  struct NextTime {
     using type = TimePoint;
-    const TimePoint& operator()(const WaitingJob& job) const noexcept { return job.runnable_at; }
+    TimePoint operator()(const WaitingJob& job) const noexcept { return job.next_time(); }
   };
-  using Delayed = boost::intrusive::multiset<
+  using Timed = boost::intrusive::multiset<
       WaitingJob,
-      boost::intrusive::member_hook<WaitingJob, WaitingJob::DelayPlace, &WaitingJob::delay_place>,
-      boost::intrusive::key_of_value<DelayOf>>;
+      boost::intrusive::member_hook<WaitingJob, WaitingJob::TimePlace, &WaitingJob::time_place>,
+      boost::intrusive::key_of_value<NextTime>>;
   using LineKey = std::tuple<const SignalGroup*, std::optional<heist::TaskPriority>, const Kind*>;
 
   void erase(Jobs::iterator found) noexcept;
   void link(WaitingJob& job) noexcept;
   void unlink(WaitingJob& job) noexcept;
+  void set_state(WaitingJob& job, WaitingJob::State state) noexcept;
   [[nodiscard]] JobLine* first_line(heist::TaskPriority priority) const noexcept;
 
   const std::shared_ptr<Budget> budget_;
   Jobs jobs_;
   std::map<LineKey, std::shared_ptr<JobLine>> lines_;
-  Delayed delayed_;
+  Timed timed_;  ///< that are delayed, or may expire, and are not being read
   std::uint64_t last_turn_ = 0;
 };
 

@@ -19,7 +19,8 @@ Options parsed(std::vector<const char*> words) {
 
 TEST(Options, submit_when_it_has_parameters_then_they_make_the_query) {
   const auto options = parsed({"submit", "search", "a.log", "--param", "pattern=a=b", "--delay",
-                               "2m", "--priority=background", "--signal", "night"});
+                               "2m", "--priority=background", "--signal", "night", "--ttl", "1h",
+                               "--timeout=30s"});
   EXPECT_EQ(options.command, Command::submit);
   EXPECT_EQ(options.kind, "search");
   EXPECT_EQ(options.file, "a.log");
@@ -27,6 +28,8 @@ TEST(Options, submit_when_it_has_parameters_then_they_make_the_query) {
   EXPECT_EQ(options.parameters, (Parameters{{"priority", "background"},
                                             {"signal", "night"},
                                             {"delay", "120000"},
+                                            {"ttl", "3600000"},
+                                            {"timeout", "30000"},
                                             {"pattern", "a=b"}}));
 }
 

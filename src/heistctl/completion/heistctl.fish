@@ -29,6 +29,8 @@ complete -c heistctl -n '__fish_seen_subcommand_from submit' -F
 complete -c heistctl -n '__fish_seen_subcommand_from submit' -l priority -x -a $priorities -d 'Of its own'
 complete -c heistctl -n '__fish_seen_subcommand_from submit' -l signal -x -d 'That it follows'
 complete -c heistctl -n '__fish_seen_subcommand_from submit' -l delay -x -d 'Before it may start'
+complete -c heistctl -n '__fish_seen_subcommand_from submit' -l ttl -x -d 'Within which it is to start'
+complete -c heistctl -n '__fish_seen_subcommand_from submit' -l timeout -x -d 'Of each attempt'
 complete -c heistctl -n '__fish_seen_subcommand_from submit' -l param -x -d 'NAME=VALUE of the kind'
 complete -c heistctl -n '__fish_seen_subcommand_from submit' -l idempotency-key -x -d 'Of the same job'
 complete -c heistctl -n '__fish_seen_subcommand_from submit' -l wait -d 'Wait for the result'

@@ -76,8 +76,8 @@ class JobJournal {
   /// Queues the job again, in its old place. The attempt does not count.
   [[nodiscard]] virtual Answer<Effect> release(JobId id, Attempt attempt) = 0;
 
-  /// Ends an unfinished job.
-  [[nodiscard]] virtual Answer<Effect> abort(JobId id) = 0;
+  /// Ends an unfinished job, and keeps why.
+  [[nodiscard]] virtual Answer<Effect> abort(JobId id, StoredError why) = 0;
 
   /// Gives an unfinished job that has a priority of its own another one.
   [[nodiscard]] virtual Answer<Effect> set_priority(JobId id, heist::TaskPriority priority) = 0;

@@ -111,9 +111,10 @@ JobJournal::Answer<Effect> SqliteJournal::release(JobId id, Attempt attempt) {
   return end_attempt([this, id = std::move(id), attempt] { return writes_.release(id, attempt); });
 }
 
-JobJournal::Answer<Effect> SqliteJournal::abort(JobId id) {
-  return write(Synced::yes,
-               [this, id = std::move(id), now = clock_()] { return writes_.abort(id, now); });
+JobJournal::Answer<Effect> SqliteJournal::abort(JobId id, StoredError why) {
+  return write(Synced::yes, [this, id = std::move(id), why = std::move(why), now = clock_()] {
+    return writes_.abort(id, why, now);
+  });
 }
 
 JobJournal::Answer<Effect> SqliteJournal::set_priority(JobId id, heist::TaskPriority priority) {

@@ -13,7 +13,7 @@ using Which = JobJournal::Which;
 const std::string columns =
     "SELECT seq, id, client, kind, parameters, signal, priority, may_start, attempt, forgiven, "
     "max_attempts, state, idempotency_key, digest, payload_bytes, result_description, "
-    "result_bytes, error_code, error_message, ended_at FROM job ";
+    "result_bytes, error_code, error_message, ended_at, expires_at, timeout FROM job ";
 
 std::chrono::milliseconds left_of(SystemTime may_start, SystemTime now) noexcept {
   return std::max(std::chrono::ceil<std::chrono::milliseconds>(may_start - now),
@@ -81,6 +81,10 @@ StoredJob read_job(SqliteStatement& statement, SystemTime now) {
   auto message = row.text();
   if (error) job.error = {std::move(*error), std::move(message)};
   job.ended_at = row.optional(&Row::time);
+  const auto expires_at = row.optional(&Row::time);
+  if (expires_at && job.attempt == 0 && !is_end(job.state)) job.ttl = left_of(*expires_at, now);
+  const auto timeout = row.optional(&Row::number<>);
+  if (timeout) job.timeout = std::chrono::milliseconds(*timeout);
   return job;
 }
 

@@ -24,7 +24,7 @@ class SqliteWrites {
   [[nodiscard]] Effect fail(const JobId& id, Attempt attempt, const StoredError& error,
                             std::optional<std::chrono::milliseconds> retry_after, SystemTime now);
   [[nodiscard]] Effect release(const JobId& id, Attempt attempt);
-  [[nodiscard]] Effect abort(const JobId& id, SystemTime now);
+  [[nodiscard]] Effect abort(const JobId& id, const StoredError& why, SystemTime now);
   [[nodiscard]] Effect set_priority(const JobId& id, heist::TaskPriority priority);
   [[nodiscard]] Effect requeue(const JobId& id, SystemTime now);
   [[nodiscard]] Effect purge(const JobId& id);
@@ -65,6 +65,8 @@ class SqliteWrites {
                     std::chrono::milliseconds retry_after, SystemTime now);
   void end(const JobId& id, const Standing& job, StoredState state, std::uint64_t result_bytes,
            SystemTime now);
+  void abort_job(const JobId& id, const Standing& job, const StoredError& why, SystemTime now);
+  void set_error(const Standing& job, const StoredError& error);
   void free_names(const JobId& id, const Standing& job, StoredState state);
   std::uint64_t& finished_bytes();
   void trim(SystemTime now);

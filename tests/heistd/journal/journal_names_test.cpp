@@ -36,7 +36,7 @@ TYPED_TEST(JournalNamesTest, signal_when_a_job_mentions_it_then_it_lives_as_long
   EXPECT_FALSE(this->signals()[0].was_put);
   this->complete(1);
   EXPECT_EQ(this->signals().size(), 1U);
-  said(this->journal->abort(id_of(2)));
+  this->abort(2);
   EXPECT_TRUE(this->signals().empty());
 }
 
@@ -44,8 +44,8 @@ TYPED_TEST(JournalNamesTest, set_signal_then_it_stays_with_its_priority) {
   this->submit_to_signal(1);
   said(this->journal->set_signal("alice", "night", heist::TaskPriority::user_blocking));
   this->submit_to_signal(2);
-  said(this->journal->abort(id_of(1)));
-  said(this->journal->abort(id_of(2)));
+  this->abort(1);
+  this->abort(2);
   ASSERT_EQ(this->signals().size(), 1U);
   EXPECT_EQ(this->signals()[0].priority, heist::TaskPriority::user_blocking);
   EXPECT_TRUE(this->signals()[0].was_put);
@@ -112,7 +112,7 @@ TYPED_TEST(JournalNamesTest, key_when_the_job_is_done_then_it_stands_for_it_for_
 // Rule: JRN-4
 TYPED_TEST(JournalNamesTest, key_when_the_job_is_aborted_or_dead_then_it_is_free) {
   this->submit_with_key(1, "digest");
-  said(this->journal->abort(id_of(1)));
+  this->abort(1);
   EXPECT_EQ(this->submit_with_key(2, "digest").acceptance, Acceptance::accepted);
   this->kill(2);
   EXPECT_EQ(this->submit_with_key(3, "other").acceptance, Acceptance::accepted);
@@ -122,7 +122,7 @@ TYPED_TEST(JournalNamesTest, key_when_an_old_job_with_it_ends_then_the_newer_one
   this->submit_with_key(1, "digest");
   this->now += idempotency_life;
   this->submit_with_key(2, "digest");
-  said(this->journal->abort(id_of(1)));
+  this->abort(1);
   EXPECT_EQ(this->submit_with_key(3, "digest").id, id_of(2));
 }
 

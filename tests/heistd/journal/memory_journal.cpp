@@ -65,6 +65,7 @@ void MemoryJournal::add(NewJob job) {
   orders_[job.id] = ++last_order_;
   Entry& entry = jobs_[last_order_];
   entry.may_start = clock_() + job.delay;
+  if (job.ttl) entry.expires_at = clock_() + *job.ttl;
   entry.payload = std::move(job.payload);
   StoredJob& stored = entry.job;
   stored.id = std::move(job.id);
@@ -74,6 +75,7 @@ void MemoryJournal::add(NewJob job) {
   stored.parameters = std::move(job.parameters);
   stored.signal_name = std::move(job.signal_name);
   stored.priority = job.priority;
+  stored.timeout = job.timeout;
   stored.max_attempts = job.max_attempts;
   stored.key = std::move(job.key);
   stored.payload_bytes = size_of(entry.payload);
@@ -132,9 +134,10 @@ JobJournal::Answer<Effect> MemoryJournal::release(JobId id, Attempt attempt) {
   return answered(Effect::stored);
 }
 
-JobJournal::Answer<Effect> MemoryJournal::abort(JobId id) {
+JobJournal::Answer<Effect> MemoryJournal::abort(JobId id, StoredError why) {
   auto* const entry = find_entry(id);
   if (entry == nullptr || is_end(entry->job.state)) return answered(Effect::late);
+  entry->job.error = std::move(why);
   end(*entry, StoredState::aborted);
   trim();
   return answered(Effect::stored);
@@ -195,6 +198,7 @@ JobJournal::Answer<Effect> MemoryJournal::drop_signal(std::string client, std::s
   for (auto& [order, entry] : jobs_) {
     const auto& job = entry.job;
     if (!is_end(job.state) && job.client == client && job.signal_name == name) {
+      entry.job.error = aborted_because(signal_deleted);
       end(entry, StoredState::aborted);
     }
   }
@@ -212,8 +216,12 @@ JobJournal::Answer<std::vector<StoredSignal>> MemoryJournal::signals() {
 StoredJob MemoryJournal::told(const Entry& entry) const {
   auto job = entry.job;
   if (is_end(job.state)) return job;
-  job.delay = std::max(std::chrono::ceil<std::chrono::milliseconds>(entry.may_start - clock_()),
-                       std::chrono::milliseconds(0));
+  const auto left_until = [this](SystemTime time) {
+    return std::max(std::chrono::ceil<std::chrono::milliseconds>(time - clock_()),
+                    std::chrono::milliseconds(0));
+  };
+  job.delay = left_until(entry.may_start);
+  if (entry.expires_at && job.attempt == 0) job.ttl = left_until(*entry.expires_at);
   return job;
 }
 

@@ -25,7 +25,7 @@ class MemoryJournal : public JobJournal {
   [[nodiscard]] Answer<Effect> fail(JobId id, Attempt attempt, StoredError error,
                                     std::optional<std::chrono::milliseconds> retry_after) override;
   [[nodiscard]] Answer<Effect> release(JobId id, Attempt attempt) override;
-  [[nodiscard]] Answer<Effect> abort(JobId id) override;
+  [[nodiscard]] Answer<Effect> abort(JobId id, StoredError why) override;
   [[nodiscard]] Answer<Effect> set_priority(JobId id, heist::TaskPriority priority) override;
   [[nodiscard]] Answer<Effect> requeue(JobId id) override;
   [[nodiscard]] Answer<Effect> purge(JobId id) override;
@@ -47,6 +47,7 @@ class MemoryJournal : public JobJournal {
   struct Entry {
     StoredJob job;
     SystemTime may_start;
+    std::optional<SystemTime> expires_at;
     SharedBlocks payload;
     SharedBlocks result;
   };
