@@ -22,6 +22,7 @@ ExitCode abort_jobs(Client& client, const Options& options);
 ExitCode erase_jobs(Client& client, const Options& options);
 ExitCode set_priority(Client& client, const Options& options);
 ExitCode change_signal(Client& client, const Options& options);
+ExitCode set_pause(Client& client, const Options& options);
 ExitCode top(Client& client, const Options& options);
 ExitCode health(Client& client, const Options& options);
 

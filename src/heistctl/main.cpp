@@ -33,6 +33,9 @@ Run run_of(Command command) noexcept {
       return set_priority;
     case Command::signal:
       return change_signal;
+    case Command::pause:
+    case Command::resume:
+      return set_pause;
     case Command::top:
       return top;
     case Command::health:

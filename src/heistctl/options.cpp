@@ -171,6 +171,19 @@ void add_signal(CLI::App& app, Options& options, Raw& raw) {
       ->type_name("");
 }
 
+void add_pauses(CLI::App& app, Options& options) {
+  const auto add = [&](Command what, const std::string& name, const std::string& help) {
+    auto& command = add_command(app, options, what, name, help);
+    command.add_option("WHAT", options.paused, "kind, or signal")
+        ->required()
+        ->check(CLI::IsMember({"kind", "signal"}))
+        ->type_name("");
+    command.add_option("NAME", options.paused_name, "Its name")->required()->type_name("");
+  };
+  add(Command::pause, "pause", "Have no job of a kind, or of a signal, start");
+  add(Command::resume, "resume", "Let jobs of a kind, or of a signal, start again");
+}
+
 void add_server_commands(CLI::App& app, Options& options) {
   auto& top = add_command(app, options, Command::top, "top",
                           "Show how many jobs of each priority wait and run, again and again");
@@ -229,6 +242,7 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
   add_job_commands(app, options);
   add_list(app, options, raw);
   add_signal(app, options, raw);
+  add_pauses(app, options);
   add_server_commands(app, options);
   try {
     app.parse(argc, argv);

@@ -21,6 +21,8 @@ enum class Command {
   erase,
   priority,
   signal,
+  pause,
+  resume,
   top,
   health
 };
@@ -47,6 +49,8 @@ struct Options {
   std::string priority;
   std::string signal;
   bool aborts_signal = false;
+  std::string paused;       ///< "kind" or "signal"
+  std::string paused_name;  ///< of that
   std::chrono::milliseconds interval{1000};
 };
 

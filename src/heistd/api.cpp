@@ -66,6 +66,11 @@ bool is_for_all(Resource resource) noexcept {
   return resource == Resource::health || resource == Resource::ready || resource == Resource::page;
 }
 
+bool is_pause(Resource resource) noexcept {
+  return resource == Resource::kind_pause || resource == Resource::kind_resume ||
+         resource == Resource::signal_pause || resource == Resource::signal_resume;
+}
+
 bool is_observation(Resource resource) noexcept {
   return resource == Resource::dump || resource == Resource::trace || resource == Resource::metrics;
 }
@@ -103,6 +108,7 @@ Result<Api::Step> Api::handle(const RequestHead& head, Unchecked unchecked) {
   }
   if (route->resource == Resource::jobs) return list(*target, **client);
   if (route->resource == Resource::events) return listen(head, *target, **client);
+  if (is_pause(route->resource)) return set_pause(*route, *target, **client);
   if (route->resource == Resource::job_requeue) return requeue(*route, *target, **client);
   if (route->resource == Resource::job && route->method == Method::put) {
     return put_job(*route, *target, **client);
@@ -169,7 +175,7 @@ Api::Handled Api::handle_plain(const Route& route, Client& client) {
     case Resource::stats:
       return json_reply(200, stats_json(client));
     case Resource::kinds:
-      return kinds_reply();
+      return kinds_reply(client);
     case Resource::signals:
       return signals_reply(client);
     case Resource::job:

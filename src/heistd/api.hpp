@@ -111,7 +111,9 @@ class Api {
                                                Unchecked unchecked);
   Result<Step> observe(const Route& route, const Target& target, const Client& client);
   Result<Step> listen(const RequestHead& head, const Target& target, Client& client);
-  [[nodiscard]] Reply kinds_reply() const;
+  Result<Step> set_pause(const Route& route, const Target& target, Client& client);
+  Handled set_pause(const Route& route, Client& client);
+  [[nodiscard]] Reply kinds_reply(const Client& client) const;
   static Reply signals_reply(const Client& client);
   Handled for_all(const Route& route) const;
   Handled erase_job(const Route& route, Client& client);

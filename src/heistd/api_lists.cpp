@@ -56,7 +56,7 @@ Reply Api::list_reply(const std::vector<std::string>& jobs,
 Api::Outcome Api::erase_stored(const StoredJob& job, const Route& route, Client& client) {
   auto& journal = service_.keeper()->journal();
   return storing(is_end(job.state) ? journal.purge(job.id)
-                                  : journal.abort(job.id, aborted_because(job_deleted)),
+                                   : journal.abort(job.id, aborted_because(job_deleted)),
                  [this, job, route, &client](Effect /*effect*/) -> Outcome {
                    const auto now = service_.find(client, job.id);
                    if (now && !is_end(job.state)) return abort_job(*now, client);

@@ -203,11 +203,13 @@ Result<Api::Step> Api::store_erasure(const Route& route, Client& client) {
     }));
   }
   if (job->finished()) return Step(storing(journal.purge(job->id), then));
-  return Step(storing(journal.abort(job->id, aborted_because(job_deleted)), [this, job, &client](auto) -> Outcome {
-    // As the server ends, only the journal may know the job by now.
-    if (!service_.find(client, job->id)) return describe_stored(job->id, client);
-    return abort_job(*job, client);
-  }));
+  return Step(storing(journal.abort(job->id, aborted_because(job_deleted)),
+                      [this, job, &client](auto) -> Outcome {
+                        // As the server ends, only the journal may know the job by now.
+                        if (!service_.find(client, job->id))
+                          return describe_stored(job->id, client);
+                        return abort_job(*job, client);
+                      }));
 }
 
 }  // namespace heistd

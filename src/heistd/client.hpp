@@ -12,11 +12,13 @@
 #include <heistd/level_stats.hpp>
 #include <heistd/limits.hpp>
 #include <heistd/outgoing.hpp>
+#include <heistd/pause.hpp>
 #include <heistd/quota.hpp>
 #include <heistd/refusal.hpp>
 #include <heistd/signal_group.hpp>
 #include <heistd/verdicts.hpp>
 #include <heistd/waiting_jobs.hpp>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +45,8 @@ class Client {
   JobStore jobs;
   WaitingJobs waiting;
   SignalGroups signals;
+  KindPauses kind_pauses;
+  std::list<Job*> held;  ///< posted ones that may not start now, in the order of their turns
   Verdicts verdicts;
   std::array<LevelStats, 3> stats;
   Quota waits;         ///< requests that wait for their jobs

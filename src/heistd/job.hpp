@@ -44,11 +44,12 @@ class Job {
   std::string signal_name;
   std::optional<heist::TaskPriority> fixed_priority;  ///< its own; empty: the group's
   std::shared_ptr<SignalGroup> group;                 ///< of signal_name, or null
+  std::shared_ptr<const Pause> kind_pause;            ///< of its client's; an unfinished job has it
   /// Its client's when it was posted: it runs no higher, whatever its priority.
   heist::TaskPriority ceiling = heist::TaskPriority::user_blocking;
   std::shared_ptr<JobProgress> progress;
   Clock::time_point runnable_at;
-  std::optional<Clock::time_point> expires_at;  ///< unless it has been started by then
+  std::optional<Clock::time_point> expires_at;       ///< unless it has been started by then
   std::optional<std::chrono::milliseconds> timeout;  ///< of each attempt
   Attempts attempts;
   AcceptanceOrder order = 0;  ///< among its client's jobs; none when a journal has that
@@ -66,6 +67,9 @@ class Job {
     std::optional<Budget::Ticket> memory;  ///< of one that is not posted yet, as somebody waits
     std::optional<JobLine::Share> posted;  ///< of a journal's job, until it starts
     std::shared_ptr<void> suspect_place;   ///< of a StartQueue, until the attempt has ended
+    bool is_held_back = false;             ///< it has asked for its start, and may not start now
+    std::optional<std::list<Job*>::iterator> place_in_held;  ///< of its client
+    std::shared_ptr<JobRun> held_run;  ///< of one that is held: posted again, it starts
     bool is_told = false;  ///< the end of the latest attempt is known, and the journal is told
     heist::TaskController controller;  ///< of this job alone
     /// For the job to expire, and once it runs for its timeout.
@@ -83,6 +87,10 @@ class Job {
   /// Whether its latest attempt runs, as far as a journal or an agent has said so.
   [[nodiscard]] bool has_started() const noexcept {
     return (unfinished && unfinished->begun) || progress->queue_delay().has_value();
+  }
+  /// Whether it may not start now.   Precondition: it is unfinished.
+  [[nodiscard]] bool is_paused() const noexcept {
+    return kind_pause->is_on() || (group && group->pause.is_on());
   }
   [[nodiscard]] bool finished() const noexcept { return end_.has_value(); }
 

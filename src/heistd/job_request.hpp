@@ -23,7 +23,7 @@ struct JobRequest {
   std::chrono::milliseconds delay{};
   std::optional<std::chrono::milliseconds> ttl = {};      ///< within which it is to start
   std::optional<std::chrono::milliseconds> timeout = {};  ///< of each attempt
-  std::string signal_name = {};  ///< empty: none
+  std::string signal_name = {};                           ///< empty: none
   Patience wait = {};
   std::uint32_t max_attempts = default_max_attempts;
 };

@@ -47,6 +47,7 @@ heist::Promise<JobEnd> JobRun::post_first() {
 /// Between two chunks an abort of the task's signal, or the close of the loop, ends it.
 heist::Promise<JobEnd> JobRun::run() {
   note_runnable();
+  if (is_paused()) co_return hold_back();
   try {
     if (start_.gate) {
       auto passed = pass_gate();
@@ -75,6 +76,13 @@ heist::Promise<void> JobRun::pass_gate() {
   start_.gate->ask.resolve();
   auto opened = start_.gate->work;
   start_.work = co_await opened.taken();
+}
+
+/// Until it is posted again nothing waits for it.
+JobEnd JobRun::hold_back() noexcept {
+  runnable_.reset();
+  start_.delay = {};
+  return {times_, HeldBack{shared_from_this()}};
 }
 
 void JobRun::drop_work() noexcept {

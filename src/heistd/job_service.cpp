@@ -134,6 +134,7 @@ Result<std::shared_ptr<Job>> JobService::make_job(Client& client, const JobReque
   job->runnable_at = Clock::now() + request.delay;
   if (request.ttl) job->expires_at = Clock::now() + *request.ttl;
   job->timeout = request.timeout;
+  job->kind_pause = client.kind_pauses.of(*request.kind);
   job->attempts.most = request.max_attempts;
   if (request.signal_name.empty()) {
     if (!job->fixed_priority) job->fixed_priority = client.default_priority();
@@ -174,6 +175,7 @@ void JobService::leave(Client& client, Job& job) {
   const auto& mine = *job.unfinished;
   count_out(job);
   if (mine.place_in_group) job.group->remove(*mine.place_in_group);
+  if (mine.place_in_held) client.held.erase(*mine.place_in_held);
   if (job.group) client.signals.drop_unused(job.signal_name, *job.group);
 }
 
@@ -190,8 +192,8 @@ void JobService::post(Client& client, Job& job, const JobRequest& request, Block
   auto& mine = *job.unfinished;
   if (job.expires_at) set_timer(client, job, *job.expires_at, &JobService::expire);
   const auto signal = mine.controller.signal();
-  JobStart start{job.kind.label, nullptr,         std::move(ticket), signal,   job.group,
-                 request.delay,  job.runnable_at, job.progress,      runnable_};
+  JobStart start{job.kind.label, nullptr,         std::move(ticket), signal,    job.group,
+                 request.delay,  job.runnable_at, job.progress,      runnable_, job.kind_pause};
   if (keeper_ != nullptr) {
     start.gate = gate_for(client, job, request.parameters);
   } else {
@@ -204,7 +206,11 @@ void JobService::post(Client& client, Job& job, const JobRequest& request, Block
   job.ceiling = client.ceiling;
   const auto run =
       std::make_shared<JobRun>(std::move(start), scheduler_.with_ceiling(client.ceiling));
-  const auto end = run->post_first();
+  follow(client, job, run->post_first());
+}
+
+/// Errors: as post().
+void JobService::follow(Client& client, const Job& job, const heist::Promise<JobEnd>& end) {
   if (const auto reason = end.reason()) reason.rethrow();
   heist::async_wait(
       end, asio::bind_executor(network_, [this, &client, id = job.id](
@@ -333,7 +339,13 @@ void JobService::on_end(Client& client, const JobId& id, const std::exception_pt
   if (!job) return;
   if (job->group) follow_next_batch(client, job->group);
   if (job->finished() || job->unfinished->is_told) return;
-  if (keeper_ != nullptr && !job->unfinished->begun) return start_later(client, *job);
+  if (auto* const held = std::get_if<HeldBack>(&end.outcome)) {
+    return hold(client, *job, std::move(held->run));
+  }
+  if (job->unfinished->is_held_back) return hold(client, *job, nullptr);
+  if (keeper_ != nullptr && !job->unfinished->begun) {
+    return start_later(client, *job, backoff_(1));
+  }
   if (error && shutting_down_) return;
   if (error) end.outcome = OutOfMemory();
   if (job->unfinished->begun && !std::holds_alternative<std::monostate>(end.outcome)) {

@@ -112,6 +112,14 @@ class JobService {
                                                                std::string_view name,
                                                                heist::TaskPriority priority);
 
+  /// From now on no job of the kind, or of the signal, starts, or they may start again. A signal is
+  /// made if need be, and stays until it is deleted.
+  ///
+  /// Errors: std::bad_alloc; 503 "too_many_signals".
+  void set_pause(Client& client, const Kind& kind, bool on);
+  [[nodiscard]] Result<std::shared_ptr<SignalGroup>> set_pause(Client& client,
+                                                               std::string_view name, bool on);
+
   /// Sets the priority of an unfinished job that has one of its own, whether it waits or runs.
   ///
   /// Errors: std::bad_alloc.
@@ -177,8 +185,13 @@ class JobService {
   void wake_soon(Client& client) noexcept;
   static void renew_controller(Job& job);
   void try_again(Client& client, Job& job, const StoredJob& stored);
-  void start_later(Client& client, Job& job);
-  void start_anew(Client& client, Job& job, const std::optional<StoredJob>& stored);
+  void start_later(Client& client, Job& job, std::chrono::milliseconds pause);
+  void start_anew(Client& client, Job& job, const std::optional<StoredJob>& stored,
+                  std::chrono::milliseconds pause);
+  void follow(Client& client, const Job& job, const heist::Promise<JobEnd>& end);
+  void hold(Client& client, Job& job, std::shared_ptr<JobRun> run);
+  void start_held(Client& client);
+  void start_again(Client& client, Job& job);
   void put_off(Client& client, Job& job);
   void set_timer(Client& client, Job& job, Clock::time_point time,
                  void (JobService::*then)(Client&, Job&));

@@ -102,6 +102,10 @@ void JobService::open(Client& client, const std::shared_ptr<Opening>& opening,
                       StartQueue::Place place) {
   const auto asking = waiting_for(client, *opening);
   if (!asking) return;
+  if (asking->is_paused()) {  // its run ends as the opening goes, and then it is held
+    asking->unfinished->is_held_back = true;
+    return;
+  }
   keeper_->open(
       opening->id, asking->bytes,
       [this, &client, opening, place = std::move(place)](std::optional<OpenedJob> opened) mutable {
@@ -215,20 +219,22 @@ void JobService::try_again(Client& client, Job& job, const StoredJob& stored) {
 
 /// Of a job whose run has ended before the journal had counted its start, or the server heard of
 /// that. When the server ends meanwhile, the next one does it.
-void JobService::start_later(Client& client, Job& job) {
+void JobService::start_later(Client& client, Job& job, std::chrono::milliseconds pause) {
   ++job.unfinished->run;
   if (shutting_down_) return;
-  keeper_->reread(job.id, [this, &client, id = job.id](const std::optional<StoredJob>& stored) {
-    const auto waits = client.jobs.find(id);
-    if (waits && !waits->finished()) start_anew(client, *waits, stored);
-  });
+  keeper_->reread(job.id,
+                  [this, &client, id = job.id, pause](const std::optional<StoredJob>& stored) {
+                    const auto waits = client.jobs.find(id);
+                    if (waits && !waits->finished()) start_anew(client, *waits, stored, pause);
+                  });
 }
 
-/// There was no memory for the start, unless the job was aborted in the journal.
-void JobService::start_anew(Client& client, Job& job, const std::optional<StoredJob>& stored) {
+/// There was no memory for the start, or the job was held, unless it was aborted in the journal.
+void JobService::start_anew(Client& client, Job& job, const std::optional<StoredJob>& stored,
+                            std::chrono::milliseconds pause) {
   if (stored && stored->state == StoredState::queued) {
     auto later = *stored;
-    later.delay = std::max(later.delay, backoff_(1));
+    later.delay = std::max(later.delay, pause);
     try_again(client, job, later);
   } else if (stored && stored->state == StoredState::running) {
     job.attempts.latest = stored->attempt;

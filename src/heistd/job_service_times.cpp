@@ -37,11 +37,11 @@ void JobService::set_timer(Client& client, Job& job, Clock::time_point time,
                            void (JobService::*then)(Client&, Job&)) {
   auto& mine = *job.unfinished;
   mine.timer = std::make_unique<asio::steady_timer>(network_, time);
-  mine.timer->async_wait([this, &client, id = job.id, run = mine.run,
-                          then](const boost::system::error_code& error) {
-    const auto waits = error ? nullptr : find_run(client, id, run);
-    if (waits) (this->*then)(client, *waits);
-  });
+  mine.timer->async_wait(
+      [this, &client, id = job.id, run = mine.run, then](const boost::system::error_code& error) {
+        const auto waits = error ? nullptr : find_run(client, id, run);
+        if (waits) (this->*then)(client, *waits);
+      });
 }
 
 /// What memory says at once, the journal is told again and again: if the process ends before it has
@@ -81,8 +81,8 @@ heist::Resolver<void> JobService::start_notice(Client& client, const Job& job) {
   auto started = heist::Promise<void>::with_resolver();
   heist::async_wait(
       started.promise,
-      asio::bind_executor(network_, [this, &client, id = job.id, run = job.unfinished->run](
-                                        const std::exception_ptr& dropped) {
+      asio::bind_executor(network_, [this, &client, id = job.id,
+                                     run = job.unfinished->run](const std::exception_ptr& dropped) {
         const auto runs = dropped ? nullptr : find_run(client, id, run);
         if (runs) set_timer(client, *runs, Clock::now() + *runs->timeout, &JobService::time_out);
       }));

@@ -21,9 +21,7 @@ std::optional<StoredError> error_of(const Job& job) {
   return error_of(*job.unfinished->last_failure);
 }
 
-std::optional<StoredError> error_of(const StoredJob& job) {
-  return job.error;
-}
+std::optional<StoredError> error_of(const StoredJob& job) { return job.error; }
 
 std::optional<std::chrono::milliseconds> expires_in(const Job& job) {
   if (job.finished() || !job.expires_at || job.has_started()) return std::nullopt;
@@ -40,9 +38,8 @@ heist::TaskPriority priority_of(const StoredJob& job, const Client& client) {
 }  // namespace
 
 JobSummary summary_of(const Job& job) {
-  return {job.id,    job.kind.name,   job.state(),  job.priority(),
-          job.bytes, job.signal_name, job.attempts, error_of(job),
-          expires_in(job), job.timeout};
+  return {job.id,          job.kind.name, job.state(),   job.priority(),  job.bytes,
+          job.signal_name, job.attempts,  error_of(job), expires_in(job), job.timeout};
 }
 
 JobSummary summary_of(const StoredJob& job, const Client& client) {

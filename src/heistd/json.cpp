@@ -188,15 +188,17 @@ Json event_json(const Job& job) {
 Json signal_json(std::string_view name, const SignalGroup& group) {
   return {{"signal", name},
           {"priority", heist::to_string(group.priority())},
-          {"unfinished_jobs", group.unfinished()}};
+          {"unfinished_jobs", group.unfinished()},
+          {"paused", group.pause.is_on()}};
 }
 
-Json kind_json(const Kind& kind) {
+Json kind_json(const Kind& kind, const Client& client) {
   Json parameters = Json::array();
   for (const auto& parameter : kind.parameters) parameters.push_back(parameter_json(parameter));
   return {{"kind", kind.name},
           {"parameters", std::move(parameters)},
-          {"takes_any_parameter", kind.takes_any_parameter}};
+          {"takes_any_parameter", kind.takes_any_parameter},
+          {"paused", client.kind_pauses.is_on(kind)}};
 }
 
 }  // namespace heistd

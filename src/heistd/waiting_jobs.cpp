@@ -47,15 +47,16 @@ std::shared_ptr<JobLine> WaitingJobs::line_of(const std::string& signal_name,
                                               const std::shared_ptr<SignalGroup>& group,
                                               std::optional<heist::TaskPriority> fixed,
                                               const std::shared_ptr<JobCounts>& counts,
-                                              const Kind* limited_kind) {
-  auto& line = lines_[{group.get(), fixed, limited_kind}];
-  if (!line) line = std::make_shared<JobLine>(signal_name, group, fixed, counts, limited_kind);
+                                              const Kind& kind,
+                                              const std::shared_ptr<const Pause>& kind_pause) {
+  auto& line = lines_[{group.get(), fixed, &kind}];
+  if (!line) line = std::make_shared<JobLine>(signal_name, group, fixed, counts, kind, kind_pause);
   return line;
 }
 
 /// Jobs that are being read come before the others.
 bool WaitingJobs::must_wait(const JobLine& line) const noexcept {
-  if (line.posted >= most_posted) return true;
+  if (line.posted >= most_posted || line.is_paused()) return true;
   if (jobs_.empty()) return false;
   return std::ranges::any_of(lines_, [&line](const auto& entry) {
     const auto& other = *entry.second;
@@ -75,11 +76,10 @@ JobLine* WaitingJobs::first_line(heist::TaskPriority priority) const noexcept {
   return first;
 }
 
-void WaitingJobs::add(const JobId& id, const std::shared_ptr<JobLine>& line, const Kind& kind,
-                      Times times) {
+void WaitingJobs::add(const JobId& id, const std::shared_ptr<JobLine>& line, Times times) {
   const auto bits = bits_of(id);
-  const auto [place, is_new] = jobs_.try_emplace(
-      bits, WaitingJob{bits, line.get(), &kind, times.runnable_at, times.expires_at});
+  const auto [place, is_new] =
+      jobs_.try_emplace(bits, WaitingJob{bits, line.get(), times.runnable_at, times.expires_at});
   if (!is_new) return;
   auto& job = place->second;
   if (times.runnable_at <= TimePoint::clock::now()) {

@@ -39,7 +39,6 @@ struct WaitingJob {
 
   Id id;  ///< the bits of the JobId
   JobLine* line;
-  const Kind* kind;
   JobCounts::TimePoint runnable_at;
   JobCounts::TimePoint expires_at;  ///< the largest one: never
   std::uint64_t turn = 0;           ///< among the client's jobs in lines
@@ -54,7 +53,8 @@ struct WaitingJob {
   }
 };
 
-/// Jobs of a client that have the same priority at all times, in the order of their turns.
+/// Jobs of a client that are of one kind and have the same priority at all times, in the order of
+/// their turns.
 ///
 /// Thread: the network's.
 struct JobLine : std::enable_shared_from_this<JobLine> {
@@ -81,20 +81,22 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
 
   JobLine(std::string its_signal_name, std::shared_ptr<SignalGroup> its_group,
           std::optional<heist::TaskPriority> its_priority, std::shared_ptr<JobCounts> its_counts,
-          const Kind* its_kind)
+          const Kind& its_kind, std::shared_ptr<const Pause> its_kind_pause)
       : signal_name(std::move(its_signal_name)),
         group(std::move(its_group)),
         fixed(its_priority),
         counts(std::move(its_counts)),
-        kind(its_kind) {}
+        kind(its_kind),
+        kind_pause(std::move(its_kind_pause)) {}
 
   const std::string signal_name;
   const std::shared_ptr<SignalGroup> group;        ///< of the signal name, or null
   const std::optional<heist::TaskPriority> fixed;  ///< their own priority; empty: the group's
   const std::shared_ptr<JobCounts> counts;
-  const Kind* const kind;  ///< if no more than some of it run at a time, else null
-  Jobs jobs;               ///< by their turns
-  Jobs others;             ///< delayed ones, and those being read
+  const Kind& kind;
+  const std::shared_ptr<const Pause> kind_pause;  ///< of the client's
+  Jobs jobs;                                      ///< by their turns
+  Jobs others;                                    ///< delayed ones, and those being read
   std::size_t posted = 0;  ///< jobs that have been taken from here, and have not started
   std::size_t taken = 0;   ///< those of them that are being read
 
@@ -103,7 +105,11 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
   }
   /// Whether none of its jobs may be posted now, so that other lines need not wait for these.
   [[nodiscard]] bool is_held_up() const noexcept {
-    return (group && group->deleted()) || (kind != nullptr && posted >= most_posted);
+    return (group && group->deleted()) || is_paused() ||
+           (kind.at_a_time > 0 && posted >= most_posted);
+  }
+  [[nodiscard]] bool is_paused() const noexcept {
+    return kind_pause->is_on() || (group && group->pause.is_on());
   }
   [[nodiscard]] bool is_unused() const noexcept {
     return jobs.empty() && others.empty() && posted == 0;
@@ -116,8 +122,7 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
 ///
 /// Jobs become Jobs in the order of their turns among those of the same priority, and no more than
 /// `most_posted` of a line are posted before they start. So those of higher priority never wait
-/// behind these. Kinds of which only some run at a time have lines of their own, and hold up no
-/// others.
+/// behind these. Kinds of which only some run at a time, and what is paused, hold up no others.
 ///
 /// Thread: the network's.   Cost: of take() and must_wait(), a step for each line.
 class WaitingJobs {
@@ -132,15 +137,16 @@ class WaitingJobs {
   WaitingJobs& operator=(const WaitingJobs&) = delete;
   ~WaitingJobs();
 
-  /// The line of the jobs with this group and this priority, whose numbers the counts have, and of
-  /// this kind if it is not null.
+  /// The line of the jobs of this kind, with this group and this priority, whose numbers the counts
+  /// have.
   ///
   /// Errors: std::bad_alloc.
   [[nodiscard]] std::shared_ptr<JobLine> line_of(const std::string& signal_name,
                                                  const std::shared_ptr<SignalGroup>& group,
                                                  std::optional<heist::TaskPriority> fixed,
                                                  const std::shared_ptr<JobCounts>& counts,
-                                                 const Kind* limited_kind);
+                                                 const Kind& kind,
+                                                 const std::shared_ptr<const Pause>& kind_pause);
 
   /// Whether a job of this line is to wait here, as others of its priority do before it, or enough
   /// are posted.
@@ -151,7 +157,7 @@ class WaitingJobs {
     TimePoint expires_at = TimePoint::max();
   };
   /// Errors: std::bad_alloc; nothing changed.
-  void add(const JobId& id, const std::shared_ptr<JobLine>& line, const Kind& kind, Times times);
+  void add(const JobId& id, const std::shared_ptr<JobLine>& line, Times times);
   /// Null when it does not wait here.
   [[nodiscard]] WaitingJob* find(const JobId& id) noexcept;
   /// Does nothing when the job does not wait here.

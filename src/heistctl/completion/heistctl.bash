@@ -14,7 +14,7 @@ _heistctl_command() {
 
 _heistctl() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command choices=
-  local commands="submit watch show result list retry abort delete priority signal top health"
+  local commands="submit watch show result list retry abort delete priority signal pause resume top health"
   local priorities="background user-visible user-blocking"
   local states="delayed queued running done failed aborted dead"
   command=$(_heistctl_command)
@@ -34,6 +34,7 @@ _heistctl() {
       list) choices="--state --kind --signal --json" ;;
       priority) choices=$priorities ;;
       signal) choices="priority abort $priorities" ;;
+      pause | resume) choices="kind signal" ;;
       top) choices="--interval" ;;
     esac
     choices+=" --help --server --token-file --retry-for"

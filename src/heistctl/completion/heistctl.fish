@@ -2,7 +2,7 @@
 
 set -l priorities 'background user-visible user-blocking'
 set -l states 'delayed queued running done failed aborted dead'
-set -l commands submit watch show result list retry abort delete priority signal top health
+set -l commands submit watch show result list retry abort delete priority signal pause resume top health
 set -l no_command "not __fish_seen_subcommand_from $commands"
 
 complete -c heistctl -f
@@ -22,6 +22,8 @@ complete -c heistctl -n $no_command -a abort -d 'Abort jobs that have not ended'
 complete -c heistctl -n $no_command -a delete -d 'Forget jobs that have ended'
 complete -c heistctl -n $no_command -a priority -d 'Change the priority of a job'
 complete -c heistctl -n $no_command -a signal -d 'Change or abort the jobs of a signal'
+complete -c heistctl -n $no_command -a pause -d 'Have no job of a kind or signal start'
+complete -c heistctl -n $no_command -a resume -d 'Let jobs of a kind or signal start again'
 complete -c heistctl -n $no_command -a top -d 'Show how many jobs wait and run'
 complete -c heistctl -n $no_command -a health -d 'Say whether the server takes jobs'
 
@@ -42,4 +44,5 @@ complete -c heistctl -n '__fish_seen_subcommand_from list' -l kind -x -d 'Only t
 complete -c heistctl -n '__fish_seen_subcommand_from list' -l signal -x -d 'Only those of this signal'
 complete -c heistctl -n '__fish_seen_subcommand_from priority' -a $priorities
 complete -c heistctl -n '__fish_seen_subcommand_from signal' -a "priority abort $priorities"
+complete -c heistctl -n '__fish_seen_subcommand_from pause resume' -a 'kind signal'
 complete -c heistctl -n '__fish_seen_subcommand_from top' -l interval -x -d 'How often'

@@ -24,7 +24,7 @@ namespace heistd {
 /// makes up for attempts whose server has gone.
 ///
 /// A request takes effect as a whole or, with an error, not at all. Requests take effect in the
-/// order of their calls, but for `find`, `load`, `list`, `signals` and reads, which see at least
+/// order of their calls, but for `find`, `load`, `list`, `signals`, `pauses` and reads, which see at least
 /// what has been answered before.
 ///
 /// Thread:   the network's.   Blocks: never, but for construction and destruction. The promise of
@@ -105,6 +105,12 @@ class JobJournal {
 
   /// Aborts the unfinished jobs of a signal and frees its name.   Cost: a step for each of them.
   [[nodiscard]] virtual Answer<Effect> drop_signal(std::string client, std::string name) = 0;
+
+  /// Keeps whether something is paused. A signal that is is as one that was put, and is made with
+  /// this priority if need be; when it is dropped, so is its pause.
+  [[nodiscard]] virtual Answer<Effect> set_pause(StoredPause what, bool on,
+                                                 heist::TaskPriority signal_priority) = 0;
+  [[nodiscard]] virtual Answer<std::vector<StoredPause>> pauses() = 0;
 
   /// The signals that were put, or that unfinished jobs have.
   [[nodiscard]] virtual Answer<std::vector<StoredSignal>> signals() = 0;

@@ -103,8 +103,8 @@ struct StoredJob {
   /// What is left of it; none when the job has been started.
   std::optional<std::chrono::milliseconds> ttl;
   std::optional<std::chrono::milliseconds> timeout;  ///< of each attempt
-  Attempt attempt = 0;                ///< the latest one
-  Attempt forgiven = 0;               ///< how many attempts do not count any more
+  Attempt attempt = 0;                               ///< the latest one
+  Attempt forgiven = 0;                              ///< how many attempts do not count any more
   Attempt max_attempts = 1;
   StoredState state = StoredState::queued;
   std::optional<IdempotencyKey> key;
@@ -125,6 +125,15 @@ struct StoredSignal {
   std::string name;
   heist::TaskPriority priority = heist::TaskPriority::user_visible;
   bool was_put = false;  ///< asked for by name, so it stays while it has no jobs
+};
+
+/// What a client has paused.
+struct StoredPause {
+  enum class Of : std::uint8_t { kind, signal };
+
+  std::string client;
+  Of of = Of::kind;
+  std::string name;
 };
 
 /// Bytes of a payload or a result.

@@ -149,6 +149,17 @@ JobJournal::Answer<Effect> SqliteJournal::drop_signal(std::string client, std::s
                              now = clock_()] { return writes_.drop_signal(client, name, now); });
 }
 
+JobJournal::Answer<Effect> SqliteJournal::set_pause(StoredPause what, bool on,
+                                                    heist::TaskPriority signal_priority) {
+  return write(Synced::yes, [this, what = std::move(what), on, signal_priority] {
+    return writes_.set_pause(what, on, signal_priority);
+  });
+}
+
+JobJournal::Answer<std::vector<StoredPause>> SqliteJournal::pauses() {
+  return read([this] { return reads_.pauses(); });
+}
+
 JobJournal::Answer<std::vector<StoredSignal>> SqliteJournal::signals() {
   return read([this] { return reads_.signals(); });
 }

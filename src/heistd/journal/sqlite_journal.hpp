@@ -45,6 +45,9 @@ class SqliteJournal final : public JobJournal {
   [[nodiscard]] Answer<Effect> set_signal(std::string client, std::string name,
                                           heist::TaskPriority priority) override;
   [[nodiscard]] Answer<Effect> drop_signal(std::string client, std::string name) override;
+  [[nodiscard]] Answer<Effect> set_pause(StoredPause what, bool on,
+                                         heist::TaskPriority signal_priority) override;
+  [[nodiscard]] Answer<std::vector<StoredPause>> pauses() override;
   [[nodiscard]] Answer<std::vector<StoredSignal>> signals() override;
   [[nodiscard]] Answer<std::optional<StoredJob>> find(JobId id) override;
   [[nodiscard]] Answer<std::size_t> count(Which which) override;

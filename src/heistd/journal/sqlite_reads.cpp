@@ -145,6 +145,7 @@ SqliteReads::SqliteReads(SqliteDatabase& database)
       list_all_(database, "job_of_client", ""),
       list_dead_(database, "job_dead", "state = 5 AND "),
       signals_(database, "SELECT client, name, priority, was_put FROM signal"),
+      pauses_(database, "SELECT client, what, name FROM pause"),
       payload_(database, "SELECT bytes FROM payload WHERE place BETWEEN ? AND ? ORDER BY place"),
       result_(database, "SELECT bytes FROM result WHERE place BETWEEN ? AND ? ORDER BY place") {}
 
@@ -211,6 +212,17 @@ std::vector<StoredSignal> SqliteReads::signals() {
   while (signals_.next()) {
     all.push_back({signals_.text(0), signals_.text(1),
                    static_cast<heist::TaskPriority>(signals_.number(2)), signals_.number(3) != 0});
+  }
+  return all;
+}
+
+std::vector<StoredPause> SqliteReads::pauses() {
+  const RunEnd end(pauses_);
+  std::vector<StoredPause> all;
+  pauses_.with();
+  while (pauses_.next()) {
+    all.push_back(
+        {pauses_.text(0), static_cast<StoredPause::Of>(pauses_.number(1)), pauses_.text(2)});
   }
   return all;
 }

@@ -56,6 +56,14 @@ constexpr std::array upgrades = {
   ALTER TABLE job ADD COLUMN timeout INTEGER;
   PRAGMA user_version = 2;
   COMMIT;
+)sql",
+    R"sql(
+  BEGIN;
+  CREATE TABLE pause(
+    client BLOB NOT NULL, what INTEGER NOT NULL, name BLOB NOT NULL,
+    PRIMARY KEY(client, what, name)) WITHOUT ROWID;
+  PRAGMA user_version = 3;
+  COMMIT;
 )sql"};
 constexpr std::int64_t version = 1 + upgrades.size();
 

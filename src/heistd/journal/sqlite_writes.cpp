@@ -65,6 +65,10 @@ SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds)
       jobs_of_signal_(database,
                       "SELECT id FROM job WHERE client = ? AND signal = ? AND signal IS NOT NULL "
                       "AND state < 2"),
+      hold_signal_(database,
+                   "INSERT INTO signal VALUES(?, ?, ?, 1) ON CONFLICT DO UPDATE SET was_put = 1"),
+      set_pause_(database, "INSERT OR IGNORE INTO pause VALUES(?, ?, ?)"),
+      drop_pause_(database, "DELETE FROM pause WHERE client = ? AND what = ? AND name = ?"),
       find_key_(database, "SELECT digest, id FROM idempotency WHERE client = ? AND key = ?"),
       insert_key_(database, "INSERT INTO idempotency VALUES(?, ?, ?, ?, ?)"),
       drop_key_(database, "DELETE FROM idempotency WHERE client = ? AND key = ? AND id = ?"),
@@ -224,8 +228,7 @@ SqliteWrites::Effect SqliteWrites::release(const JobId& id, Attempt attempt) {
   return Effect::stored;
 }
 
-SqliteWrites::Effect SqliteWrites::abort(const JobId& id, const StoredError& why,
-                                         SystemTime now) {
+SqliteWrites::Effect SqliteWrites::abort(const JobId& id, const StoredError& why, SystemTime now) {
   const auto job = find(id);
   if (!job || is_end(job->state)) return Effect::late;
   abort_job(id, *job, why, now);
@@ -289,10 +292,22 @@ SqliteWrites::Effect SqliteWrites::set_signal(std::string_view client, std::stri
   return Effect::stored;
 }
 
+SqliteWrites::Effect SqliteWrites::set_pause(const StoredPause& what, bool on,
+                                             heist::TaskPriority signal_priority) {
+  const std::string_view client = what.client;
+  const std::string_view name = what.name;
+  if (what.of == StoredPause::Of::signal) {
+    hold_signal_.with(client, name, number(signal_priority)).run();
+  }
+  (on ? set_pause_ : drop_pause_).with(client, number(what.of), name).run();
+  return Effect::stored;
+}
+
 SqliteWrites::Effect SqliteWrites::drop_signal(std::string_view client, std::string_view name,
                                                SystemTime now) {
   drop_signal_.with(client, name).run();
   if (database_.changes() == 0) return Effect::late;
+  drop_pause_.with(client, number(StoredPause::Of::signal), name).run();
   std::vector<JobId> ids;
   jobs_of_signal_.with(client, name);
   while (jobs_of_signal_.next()) ids.push_back(jobs_of_signal_.text(0));

@@ -31,6 +31,8 @@ class SqliteWrites {
   [[nodiscard]] JobJournal::Reclaimed reclaim(const JobJournal::Backoff& backoff, SystemTime now);
   [[nodiscard]] Effect set_signal(std::string_view client, std::string_view name,
                                   heist::TaskPriority priority);
+  [[nodiscard]] Effect set_pause(const StoredPause& what, bool on,
+                                 heist::TaskPriority signal_priority);
   [[nodiscard]] Effect drop_signal(std::string_view client, std::string_view name, SystemTime now);
 
   /// What was changed since the transaction began is taken back.
@@ -98,6 +100,9 @@ class SqliteWrites {
   SqliteStatement drop_signal_;
   SqliteStatement drop_unused_signal_;
   SqliteStatement jobs_of_signal_;
+  SqliteStatement hold_signal_;
+  SqliteStatement set_pause_;
+  SqliteStatement drop_pause_;
   SqliteStatement find_key_;
   SqliteStatement insert_key_;
   SqliteStatement drop_key_;

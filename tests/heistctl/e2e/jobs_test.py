@@ -98,6 +98,15 @@ class Jobs(HeistctlTest):
         self.done("priority", job, "user-blocking")
         self.assertEqual(self.server.get(f"/jobs/{job}").json["priority"], "user-blocking")
 
+    def test_pause_then_no_job_of_the_kind_starts_until_it_is_resumed(self):
+        self.assertEqual(self.done("pause", "kind", "digest").text, "digest: paused\n")
+        job = self.submitted("digest", data=b"abc")
+        self.assertEqual(json.loads(self.done("show", job, "--json").text)["state"], "queued")
+        self.done("resume", "kind", "digest")
+        self.done("watch", job)
+        self.failed(3, "not_found", "pause", "kind", "other")
+        self.done("pause", "signal", "night")
+
     def test_signal_when_it_gets_a_priority_then_its_jobs_have_it(self):
         job = self.waiting_job("--signal", "night")
         self.assertIn("1 unfinished", self.done("signal", "night", "priority", "background").text)

@@ -105,6 +105,15 @@ class Journal(ServerTest):
         self.assertEqual(self.server.get(done).status, 404)
         self.assertEqual(self.server.request("PUT", "/signals/night?priority=background").status, 201)
 
+    def test_what_is_paused_stays_so(self):
+        self.assertEqual(self.server.post("/kinds/digest/pause").json["paused"], True)
+        job = self.server.accepted("/jobs/digest", b"abc")
+        self.restart()
+        self.assertEqual(self.server.post("/jobs/compress?wait=1", b"abc").status, 200)
+        self.assertEqual(self.server.get(job).json["state"], "queued")
+        self.server.post("/kinds/digest/resume")
+        self.assertEqual(self.server.finished(job)["state"], "done")
+
     def test_ttl_and_timeout_come_back(self):
         job = self.server.accepted("/jobs/digest?delay=3600000&ttl=7200000&timeout=500", b"abc")
         self.restart()

@@ -16,6 +16,18 @@ class JournalNamesTest : public JournalTest<Implementation> {
     this->submit(std::move(job));
   }
   std::vector<StoredSignal> signals() { return said(this->journal->signals()); }
+  std::vector<std::string> paused() {
+    std::vector<std::string> names;
+    for (const auto& pause : said(this->journal->pauses())) {
+      names.push_back((pause.of == StoredPause::Of::kind ? "kind " : "signal ") + pause.name);
+    }
+    return names;
+  }
+  void set_pause(StoredPause::Of of, const std::string& name, bool on) {
+    EXPECT_EQ(
+        said(this->journal->set_pause({"alice", of, name}, on, heist::TaskPriority::background)),
+        Effect::stored);
+  }
   JobJournal::Submitted submit_with_key(int number, std::string digest,
                                         std::string client = "alice") {
     auto job = new_job(number);
@@ -26,6 +38,20 @@ class JournalNamesTest : public JournalTest<Implementation> {
 };
 using Implementations = testing::Types<InMemory, OnDisk>;
 TYPED_TEST_SUITE(JournalNamesTest, Implementations);
+
+// Rule: JRN-7
+TYPED_TEST(JournalNamesTest, set_pause_then_it_is_kept_until_it_is_over_or_its_signal_is_dropped) {
+  this->set_pause(StoredPause::Of::kind, "digest", true);
+  this->set_pause(StoredPause::Of::signal, "night", true);
+  this->set_pause(StoredPause::Of::signal, "night", true);
+  EXPECT_EQ(this->paused(), (std::vector<std::string>{"kind digest", "signal night"}));
+  ASSERT_EQ(this->signals().size(), 1U);
+  EXPECT_TRUE(this->signals()[0].was_put);
+  EXPECT_EQ(this->signals()[0].priority, heist::TaskPriority::background);
+  this->set_pause(StoredPause::Of::kind, "digest", false);
+  EXPECT_EQ(said(this->journal->drop_signal("alice", "night")), Effect::stored);
+  EXPECT_TRUE(this->paused().empty());
+}
 
 TYPED_TEST(JournalNamesTest, signal_when_a_job_mentions_it_then_it_lives_as_long_as_its_jobs) {
   this->submit_to_signal(1);

@@ -203,8 +203,31 @@ JobJournal::Answer<Effect> MemoryJournal::drop_signal(std::string client, std::s
     }
   }
   signals_.erase({client, name});
+  pauses_.erase({StoredPause::Of::signal, {client, name}});
   trim();
   return answered(Effect::stored);
+}
+
+JobJournal::Answer<Effect> MemoryJournal::set_pause(StoredPause what, bool on,
+                                                    heist::TaskPriority signal_priority) {
+  const Name name{what.client, what.name};
+  if (what.of == StoredPause::Of::signal) {
+    auto& signal = signals_[name].stored;
+    if (signal.name.empty()) signal = {what.client, what.name, signal_priority, true};
+    signal.was_put = true;
+  }
+  if (on) {
+    pauses_.emplace(what.of, name);
+  } else {
+    pauses_.erase({what.of, name});
+  }
+  return answered(Effect::stored);
+}
+
+JobJournal::Answer<std::vector<StoredPause>> MemoryJournal::pauses() {
+  std::vector<StoredPause> all;
+  for (const auto& [of, name] : pauses_) all.push_back({name.first, of, name.second});
+  return answered(std::move(all));
 }
 
 JobJournal::Answer<std::vector<StoredSignal>> MemoryJournal::signals() {

@@ -3,6 +3,7 @@
 
 #include <heistd/journal/job_journal.hpp>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -33,6 +34,9 @@ class MemoryJournal : public JobJournal {
   [[nodiscard]] Answer<Effect> set_signal(std::string client, std::string name,
                                           heist::TaskPriority priority) override;
   [[nodiscard]] Answer<Effect> drop_signal(std::string client, std::string name) override;
+  [[nodiscard]] Answer<Effect> set_pause(StoredPause what, bool on,
+                                         heist::TaskPriority signal_priority) override;
+  [[nodiscard]] Answer<std::vector<StoredPause>> pauses() override;
   [[nodiscard]] Answer<std::vector<StoredSignal>> signals() override;
   [[nodiscard]] Answer<std::optional<StoredJob>> find(JobId id) override;
   [[nodiscard]] Answer<std::size_t> count(Which which) override;
@@ -82,6 +86,7 @@ class MemoryJournal : public JobJournal {
   std::uint64_t ended_bytes_ = 0;
   std::map<Name, Signal> signals_;
   std::map<Name, Key> keys_;
+  std::set<std::pair<StoredPause::Of, Name>> pauses_;
   AcceptanceOrder last_order_ = 0;
   std::uint64_t late_ends_ = 0;
 };
