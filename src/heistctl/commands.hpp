@@ -13,6 +13,7 @@ namespace heistctl {
 
 // All of them throw a Failure when they cannot be done.
 ExitCode submit(Client& client, const Options& options);
+ExitCode submit_bulk(Client& client, const Options& options);
 ExitCode watch(Client& client, const Options& options);
 ExitCode show(Client& client, const Options& options);
 ExitCode print_result(Client& client, const Options& options);

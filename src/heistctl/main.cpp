@@ -15,6 +15,8 @@ Run run_of(Command command) noexcept {
   switch (command) {
     case Command::submit:
       return submit;
+    case Command::bulk:
+      return submit_bulk;
     case Command::watch:
       return watch;
     case Command::show:

@@ -121,6 +121,16 @@ void add_submit(CLI::App& app, Options& options, Raw& raw) {
   add_output(command, options, "Wait for the end, and write the result to this file");
 }
 
+void add_bulk(CLI::App& app, Options& options) {
+  auto& command = add_command(app, options, Command::bulk, "bulk",
+                              "Send many jobs at once, a line of JSON each, and print their ids");
+  command.add_option("FILE", options.file, "The lines; - is the standard input [-]")->type_name("");
+  command
+      .add_option("--idempotency-key", options.key,
+                  "Sent again with the same key, they are the same jobs. A new key unless given")
+      ->type_name("KEY");
+}
+
 void add_job_commands(CLI::App& app, Options& options) {
   auto& watch = add_command(app, options, Command::watch, "watch",
                             "Show a job until it ends. Ctrl-C ends the watch, not the job");
@@ -239,6 +249,7 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
   app.fallthrough();
   add_server(app, options);
   add_submit(app, options, raw);
+  add_bulk(app, options);
   add_job_commands(app, options);
   add_list(app, options, raw);
   add_signal(app, options, raw);

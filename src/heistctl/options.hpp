@@ -12,6 +12,7 @@ namespace heistctl {
 
 enum class Command {
   submit,
+  bulk,
   watch,
   show,
   result,

@@ -88,7 +88,8 @@ Result<Api::Step> Api::handle(const RequestHead& head, Unchecked unchecked) {
   if (!target) return target.error();
   const auto route = find_route(head.method, *target, kinds_);
   if (!route) return route.error();
-  if (route->resource != Resource::kind && head.has_body()) {
+  const bool is_bulk = route->resource == Resource::jobs && route->method == Method::post;
+  if (route->resource != Resource::kind && !is_bulk && head.has_body()) {
     return Refusal{400, "unexpected_body", "a request like this has no body"};
   }
   if (is_for_all(route->resource)) {
@@ -106,6 +107,7 @@ Result<Api::Step> Api::handle(const RequestHead& head, Unchecked unchecked) {
   if (is_observation(route->resource)) {
     return observe(*route, *target, **client);
   }
+  if (is_bulk) return begin_bulk(head, *target, **client);
   if (route->resource == Resource::jobs) return list(*target, **client);
   if (route->resource == Resource::events) return listen(head, *target, **client);
   if (is_pause(route->resource)) return set_pause(*route, *target, **client);
@@ -190,15 +192,25 @@ Result<Api::Step> Api::begin_upload(const Route& route, const RequestHead& head,
   const NetworkReserve::Withheld only_what_is_left;
   auto request = read_job_request(*kinds_.find(route.name), target, client);
   if (!request) return request.error();
-  if (service_.shutting_down()) return unavailable("shutting_down", "the server is shutting down");
-  auto ticket = client.budget->take_job();
-  if (!ticket) {
-    return unavailable("queue_full", "this client has " + std::to_string(limits_.max_queued) +
-                                         " unfinished jobs already");
-  }
+  auto ticket = take_job(client);
+  if (!ticket) return ticket.error();
   if (auto step = judge_parameters(client, *request, unchecked)) return std::move(*step);
   Upload upload(client, std::move(*request), std::move(*ticket), limits_.max_body,
                 service_.disposal_for(client));
+  return announce(head, std::move(upload));
+}
+
+/// A place for one more job.
+Result<Budget::Ticket> Api::take_job(const Client& client) const {
+  if (service_.shutting_down()) return unavailable("shutting_down", "the server is shutting down");
+  auto ticket = client.budget->take_job();
+  if (ticket) return std::move(*ticket);
+  return unavailable("queue_full", "this client has " + std::to_string(limits_.max_queued) +
+                                       " unfinished jobs already");
+}
+
+/// What is known of an upload before it comes.
+Result<Api::Step> Api::announce(const RequestHead& head, Upload upload) const {
   if (auto refusal = note_key(head, upload)) return std::move(*refusal);
   if (auto refusal = upload.reserve_wait()) return std::move(*refusal);
   if (!head.chunked) {
@@ -242,6 +254,7 @@ Result<Api::Step> Api::observe(const Route& route, const Target& target, const C
 }
 
 Api::Outcome Api::finish(Upload upload) {
+  if (upload.request().kind == nullptr) return finish_bulk(std::move(upload));
   if (service_.keeper() != nullptr) {
     auto stored = store(std::move(upload));
     return stored ? std::move(*stored) : make_reply(stored.error());

@@ -107,6 +107,19 @@ class Api {
   Handled handle_plain(const Route& route, Client& client);
   Result<Step> begin_upload(const Route& route, const RequestHead& head, const Target& target,
                             Client& client, Unchecked unchecked);
+  Result<Budget::Ticket> take_job(const Client& client) const;
+  Result<Step> announce(const RequestHead& head, Upload upload) const;
+  struct Bulk;
+  Result<Step> begin_bulk(const RequestHead& head, const Target& target, Client& client);
+  Outcome finish_bulk(Upload upload);
+  Storing later(const std::shared_ptr<Bulk>& bulk,
+                Outcome (Api::*step)(const std::shared_ptr<Bulk>&));
+  Outcome judge_some(const std::shared_ptr<Bulk>& bulk);
+  std::optional<Refusal> take_on(Bulk& bulk, std::size_t index);
+  Outcome begin_all(const std::shared_ptr<Bulk>& bulk);
+  Outcome begin_some(const std::shared_ptr<Bulk>& bulk);
+  void begin_one(Bulk& bulk, std::size_t index);
+  Outcome end_bulk(const std::shared_ptr<Bulk>& bulk);
   std::optional<Result<Step>> judge_parameters(Client& client, const JobRequest& request,
                                                Unchecked unchecked);
   Result<Step> observe(const Route& route, const Target& target, const Client& client);

@@ -17,7 +17,8 @@ namespace heistd {
 
 /// What a client asks for, but for the bytes to work on.
 struct JobRequest {
-  const Kind* kind = nullptr;  ///< never null; of a KindTable
+  /// Of a KindTable. Null only of a request that brings many jobs, until it is read.
+  const Kind* kind = nullptr;
   Parameters parameters = {};  ///< of the kind: all that are required, and of their types
   std::optional<heist::TaskPriority> priority = {};
   std::chrono::milliseconds delay{};

@@ -80,10 +80,30 @@ Result<heist::Promise<void>> JobService::check_parameters(Client& client,
   return known.promise;
 }
 
+Result<heist::Promise<void>> JobService::read_bulk(const Client& client,
+                                                   const std::shared_ptr<BulkReader>& reader) {
+  const auto read =
+      scheduler_.post_task([reader] { return reader->run(); },
+                           {.priority = client.ceiling, .label = "read a bulk request"});
+  if (read.reason()) return shutting_down_refusal();
+  auto told = heist::Promise<void>::with_resolver();
+  heist::async_wait(
+      read, asio::bind_executor(network_, [resolver = std::move(told.resolver)](
+                                              const std::exception_ptr& /*closed*/) mutable {
+        resolver.resolve();
+      }));
+  return told.promise;
+}
+
 Result<std::shared_ptr<Job>> JobService::submit(Client& client, const JobRequest& request,
                                                 Blocks body, Budget::Ticket ticket) {
+  if (auto refusal = reserve(request, byte_count(body), ticket)) return std::move(*refusal);
+  return submit_reserved(client, request, std::move(body), std::move(ticket));
+}
+
+Result<std::shared_ptr<Job>> JobService::submit_reserved(Client& client, const JobRequest& request,
+                                                         Blocks body, Budget::Ticket ticket) {
   const auto bytes = byte_count(body);
-  if (auto refusal = reserve(request, bytes, ticket)) return std::move(*refusal);
   return begin(client, request, make_job_id(), bytes, std::move(body), std::move(ticket));
 }
 

@@ -8,6 +8,7 @@
 #include <heist/promise.hpp>
 #include <heist/scheduler.hpp>
 #include <heistd/backoff.hpp>
+#include <heistd/bulk_reader.hpp>
 #include <heistd/client.hpp>
 #include <heistd/job.hpp>
 #include <heistd/job_keeper.hpp>
@@ -41,6 +42,17 @@ class JobService {
   /// Errors: 503 "queue_full", "too_many_signals", "shutting_down" or "out_of_memory".
   [[nodiscard]] Result<std::shared_ptr<Job>> submit(Client& client, const JobRequest& request,
                                                     Blocks body, Budget::Ticket ticket);
+
+  /// The same with a ticket that has what reserve() gives it.
+  [[nodiscard]] Result<std::shared_ptr<Job>> submit_reserved(Client& client,
+                                                             const JobRequest& request, Blocks body,
+                                                             Budget::Ticket ticket);
+
+  /// Has agents read a request's lines; resolved once they have, or will not.
+  ///
+  /// Errors: 503 "shutting_down".
+  [[nodiscard]] Result<heist::Promise<void>> read_bulk(const Client& client,
+                                                       const std::shared_ptr<BulkReader>& reader);
 
   /// Lets the ticket have what a job needs beside its body.
   ///

@@ -70,6 +70,8 @@ std::vector<Allowed> allowed_methods(Resource resource) {
       return {{"POST", Method::post}};
     case Resource::job:
       return {get, head, put, erase};
+    case Resource::jobs:
+      return {get, head, {"POST", Method::post}};
     case Resource::signal:
       return {put, erase};
     default:

@@ -23,6 +23,7 @@ TEST(Routes, find_when_known_then_resource_method_and_name) {
   EXPECT_EQ(route("GET", "/jobs/" + id + "/result")->resource, Resource::job_result);
   EXPECT_EQ(route("POST", "/jobs/" + id + "/requeue")->resource, Resource::job_requeue);
   EXPECT_EQ(route("GET", "/jobs")->resource, Resource::jobs);
+  EXPECT_EQ(route("POST", "/jobs")->method, Method::post);
   EXPECT_EQ(route("PUT", "/signals/x")->resource, Resource::signal);
   EXPECT_EQ(route("HEAD", "/stats")->method, Method::get);
   EXPECT_EQ(route("GET", "/events")->resource, Resource::events);

@@ -14,7 +14,7 @@ _heistctl_command() {
 
 _heistctl() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command choices=
-  local commands="submit watch show result list retry abort delete priority signal pause resume top health"
+  local commands="submit bulk watch show result list retry abort delete priority signal pause resume top health"
   local priorities="background user-visible user-blocking"
   local states="delayed queued running done failed aborted dead"
   command=$(_heistctl_command)
@@ -28,6 +28,7 @@ _heistctl() {
     case $command in
       "") choices="$commands --version" ;;
       submit) choices="--priority --signal --delay --ttl --timeout --param --idempotency-key --wait --output" ;;
+      bulk) choices="--idempotency-key" ;;
       watch) choices="--abort" ;;
       show) choices="--json" ;;
       result) choices="--output" ;;
@@ -40,7 +41,7 @@ _heistctl() {
     choices+=" --help --server --token-file --retry-for"
   fi
   mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
-  if [[ $command == submit && $word != -* ]]; then
+  if [[ $command =~ ^(submit|bulk)$ && $word != -* ]]; then
     mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
   fi
 }

@@ -2,7 +2,7 @@
 
 set -l priorities 'background user-visible user-blocking'
 set -l states 'delayed queued running done failed aborted dead'
-set -l commands submit watch show result list retry abort delete priority signal pause resume top health
+set -l commands submit bulk watch show result list retry abort delete priority signal pause resume top health
 set -l no_command "not __fish_seen_subcommand_from $commands"
 
 complete -c heistctl -f
@@ -13,6 +13,7 @@ complete -c heistctl -l retry-for -x -d 'How long to ask again'
 
 complete -c heistctl -n $no_command -l version -d 'Print the version'
 complete -c heistctl -n $no_command -a submit -d 'Send a job'
+complete -c heistctl -n $no_command -a bulk -d 'Send many jobs at once'
 complete -c heistctl -n $no_command -a watch -d 'Show a job until it ends'
 complete -c heistctl -n $no_command -a show -d 'Show what a job is at'
 complete -c heistctl -n $no_command -a result -d 'Print the result of a job'
@@ -27,14 +28,14 @@ complete -c heistctl -n $no_command -a resume -d 'Let jobs of a kind or signal s
 complete -c heistctl -n $no_command -a top -d 'Show how many jobs wait and run'
 complete -c heistctl -n $no_command -a health -d 'Say whether the server takes jobs'
 
-complete -c heistctl -n '__fish_seen_subcommand_from submit' -F
+complete -c heistctl -n '__fish_seen_subcommand_from submit bulk' -F
 complete -c heistctl -n '__fish_seen_subcommand_from submit' -l priority -x -a $priorities -d 'Of its own'
 complete -c heistctl -n '__fish_seen_subcommand_from submit' -l signal -x -d 'That it follows'
 complete -c heistctl -n '__fish_seen_subcommand_from submit' -l delay -x -d 'Before it may start'
 complete -c heistctl -n '__fish_seen_subcommand_from submit' -l ttl -x -d 'Within which it is to start'
 complete -c heistctl -n '__fish_seen_subcommand_from submit' -l timeout -x -d 'Of each attempt'
 complete -c heistctl -n '__fish_seen_subcommand_from submit' -l param -x -d 'NAME=VALUE of the kind'
-complete -c heistctl -n '__fish_seen_subcommand_from submit' -l idempotency-key -x -d 'Of the same job'
+complete -c heistctl -n '__fish_seen_subcommand_from submit bulk' -l idempotency-key -x -d 'Of the same job'
 complete -c heistctl -n '__fish_seen_subcommand_from submit' -l wait -d 'Wait for the result'
 complete -c heistctl -n '__fish_seen_subcommand_from submit result' -s o -l output -r -F -d 'A file for the result'
 complete -c heistctl -n '__fish_seen_subcommand_from watch' -l abort -d 'Have Ctrl-C abort the job'

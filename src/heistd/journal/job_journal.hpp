@@ -54,6 +54,8 @@ class JobJournal {
   /// Accepts a job, unless its key stands for one already. A key stands for its job for
   /// `idempotency_life`, and no longer than until the job is aborted or dead.
   [[nodiscard]] virtual Answer<Submitted> submit(NewJob job) = 0;
+  /// The same for many jobs, in their order: all of that is stored, or, with an error, nothing.
+  [[nodiscard]] virtual Answer<std::vector<Submitted>> submit_all(std::vector<NewJob> jobs) = 0;
 
   /// Counts an attempt of a queued job, and gives its number; nothing when the job is not queued.
   /// The count outlives the process, though not the machine.

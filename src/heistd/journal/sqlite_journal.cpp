@@ -89,6 +89,15 @@ JobJournal::Answer<JobJournal::Submitted> SqliteJournal::submit(NewJob job) {
                [this, job = std::move(job), now = clock_()] { return writes_.submit(job, now); });
 }
 
+JobJournal::Answer<std::vector<JobJournal::Submitted>> SqliteJournal::submit_all(
+    std::vector<NewJob> jobs) {
+  return write(Synced::yes, [this, jobs = std::move(jobs), now = clock_()] {
+    std::vector<Submitted> submitted;
+    for (const auto& job : jobs) submitted.push_back(writes_.submit(job, now));
+    return submitted;
+  });
+}
+
 JobJournal::Answer<std::optional<Attempt>> SqliteJournal::start(JobId id) {
   return write(Synced::no, [this, id = std::move(id)] { return writes_.start(id); });
 }

@@ -35,6 +35,26 @@ TYPED_TEST(JobJournalTest, submit_then_all_that_was_given_is_kept) {
   EXPECT_EQ(this->payload(1), "some bytes");
 }
 
+// Rule: JRN-1
+TYPED_TEST(JobJournalTest, submit_all_then_they_are_accepted_in_their_order) {
+  auto keyed = new_job(3);
+  keyed.key = {"key", "digest"};
+  auto same = keyed;
+  same.id = id_of(4);
+  auto other = keyed;
+  other.id = id_of(5);
+  other.key->digest = "other";
+  const auto answers = said(this->journal->submit_all(
+      {new_job(2, "two"), new_job(1), std::move(keyed), std::move(same), std::move(other)}));
+  ASSERT_EQ(answers.size(), 5U);
+  for (const int index : {0, 1, 2}) EXPECT_EQ(answers[index].acceptance, Acceptance::accepted);
+  EXPECT_EQ(answers[3].acceptance, Acceptance::repeated);
+  EXPECT_EQ(answers[3].id, id_of(3));
+  EXPECT_EQ(answers[4].acceptance, Acceptance::conflicting);
+  EXPECT_EQ(this->ids(Which::unfinished), (std::vector<JobId>{id_of(2), id_of(1), id_of(3)}));
+  EXPECT_EQ(this->payload(2), "two");
+}
+
 // Rule: JRN-6
 TYPED_TEST(JobJournalTest, ttl_then_what_is_left_of_it_is_told_until_the_first_start) {
   auto job = new_job(1);

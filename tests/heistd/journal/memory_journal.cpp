@@ -61,6 +61,13 @@ JobJournal::Answer<JobJournal::Submitted> MemoryJournal::submit(NewJob job) {
   return answered(std::move(submitted));
 }
 
+JobJournal::Answer<std::vector<JobJournal::Submitted>> MemoryJournal::submit_all(
+    std::vector<NewJob> jobs) {
+  std::vector<Submitted> submitted;
+  for (auto& job : jobs) submitted.push_back(*submit(std::move(job)).get());
+  return answered(std::move(submitted));
+}
+
 void MemoryJournal::add(NewJob job) {
   orders_[job.id] = ++last_order_;
   Entry& entry = jobs_[last_order_];

@@ -21,6 +21,7 @@ class MemoryJournal : public JobJournal {
       : bounds_(bounds), clock_(std::move(clock)) {}
 
   [[nodiscard]] Answer<Submitted> submit(NewJob job) override;
+  [[nodiscard]] Answer<std::vector<Submitted>> submit_all(std::vector<NewJob> jobs) override;
   [[nodiscard]] Answer<std::optional<Attempt>> start(JobId id) override;
   [[nodiscard]] Answer<Effect> complete(JobId id, Attempt attempt, StoredResult result) override;
   [[nodiscard]] Answer<Effect> fail(JobId id, Attempt attempt, StoredError error,
