@@ -33,10 +33,8 @@ std::string_view advice_for(std::string_view reason) {
 
 Refused refused(const Address& address, const Request& request, const Response& response) {
   const auto refusal = parse_refusal(response.status, response.body);
-  const auto where = refusal.field.empty() ? "" : " (" + refusal.field + ")";
   return {refusal.code, address.text + " refuses " + request.method + ' ' + request.target + ": " +
-                            refusal.code + where + ": " + printable(refusal.message) + '.' +
-                            std::string(advice_for(refusal.code))};
+                            refusal_text(refusal) + std::string(advice_for(refusal.code))};
 }
 
 /// What to do after a request that may have arrived.

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <heistctl/commands.hpp>
+#include <heistctl/render.hpp>
 #include <heistctl/status_line.hpp>
 #include <heistctl/target.hpp>
 #include <heistctl/upload.hpp>
@@ -79,8 +80,7 @@ ExitCode submit_bulk(Client& client, const Options& options) {
       continue;
     }
     code = ExitCode::refused;
-    std::cerr << "heistctl: job " << index + 1 << ": "
-              << Refused(job.refusal.code, job.refusal.message).what() << '\n';
+    std::cerr << "heistctl: job " << index + 1 << ": " << refusal_text(job.refusal) << '\n';
   }
   write_all(STDOUT_FILENO, ids);
   return code;

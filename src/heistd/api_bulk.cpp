@@ -229,7 +229,9 @@ Api::Outcome Api::end_bulk(const std::shared_ptr<Bulk>& bulk) {
   reply.status = accepted > 0 ? 202 : 400;
   std::string text = "{";
   if (accepted == 0) {
-    const Refusal none{400, "no_good_job", "none of the jobs can be accepted"};
+    const Refusal none{400, "no_good_job",
+                       "none of the jobs can be accepted; this is said of the first: " +
+                           bulk->entries.front().refusal->message};
     text += "\"error\":" + text_of(error_json(none)["error"]) + ",";
   }
   text += "\"accepted\":" + std::to_string(accepted) + ",\"refused\":" + std::to_string(refused);

@@ -100,7 +100,7 @@ void read_payload(BulkItem& item, const Json& line) {
 }
 
 /// A job with another text, though of the same meaning, is another one.
-void read_key(BulkItem& item, std::string_view line, std::optional<std::string> key) {
+void read_key(BulkItem& item, std::string_view line, const std::optional<std::string>& key) {
   if (!key) return;
   if (!is_idempotency_key(*key)) {
     return refuse(item, "idempotency_key", "must be 1 to 255 characters of ASCII, without spaces");
@@ -138,8 +138,8 @@ BulkItem read_bulk_item(std::string_view text, const std::optional<std::string>&
   const auto parameters = line.find("parameters");
   if (parameters != line.end()) read_parameters(item, *parameters);
   read_payload(item, line);
-  auto own_key = read_text(item, line, "idempotency_key");
-  read_key(item, text, own_key ? std::move(own_key) : key);
+  const auto own_key = read_text(item, line, "idempotency_key");
+  read_key(item, text, own_key ? own_key : key);
   return item;
 }
 

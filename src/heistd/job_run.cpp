@@ -32,11 +32,10 @@ SharedBlocks& blocks_of(JobResult& result) noexcept {
 }  // namespace
 
 JobRun::JobRun(JobStart start, heist::Scheduler scheduler)
-    : start_(std::move(start)), scheduler_(std::move(scheduler)) {
-  if (start_.delay.count() == 0) note_runnable();
-}
+    : start_(std::move(start)), scheduler_(std::move(scheduler)) {}
 
 heist::Promise<JobEnd> JobRun::post_first() {
+  if (start_.delay.count() == 0) note_runnable();
   heist::PostTaskOptions options;
   options.signal = start_.signal;
   options.delay = start_.delay;

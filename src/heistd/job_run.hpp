@@ -113,8 +113,9 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
   JobRun& operator=(const JobRun&) = delete;
   ~JobRun() { drop_work(); }
 
-  /// Posts the task, also again when it was held back. What it gives is rejected when the job never starts or is aborted between two
-  /// chunks; with std::bad_alloc when there was no memory to start it.
+  /// Posts the task, also again when it was held back. What it gives is rejected when the job never
+  /// starts or is aborted between two chunks; with std::bad_alloc when there was no memory to start
+  /// it.
   ///
   /// Thread: any.   Errors: std::bad_alloc.
   [[nodiscard]] heist::Promise<JobEnd> post_first();

@@ -56,7 +56,7 @@ TEST_F(Bulk, post_then_each_line_is_a_job_and_their_ids_come_in_order) {
   EXPECT_EQ(json["refused"], 0);
   ASSERT_EQ(json["jobs"].size(), 3U);
   run_all();
-  const auto job = [&](int index) {
+  const auto job = [&](std::size_t index) {
     return call("GET", "/jobs/" + json["jobs"][index]["id"].get<std::string>()).json();
   };
   EXPECT_EQ(job(0)["result"]["sha256"],

@@ -21,6 +21,10 @@ class JobTimes : public ApiFixture {
         "own", [this](jobs::Job job) { return handle(std::move(job)); }, {},
         std::source_location::current()));
   }
+  ~JobTimes() override { go_on.resolver.resolve(); }  // it is not to be dropped
+  JobTimes(const JobTimes&) = delete;
+  JobTimes& operator=(const JobTimes&) = delete;
+
   heist::Promise<jobs::Result> handle(jobs::Job job) {
     signal = job.signal();
     co_await go_on.promise;

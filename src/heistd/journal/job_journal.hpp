@@ -24,8 +24,8 @@ namespace heistd {
 /// makes up for attempts whose server has gone.
 ///
 /// A request takes effect as a whole or, with an error, not at all. Requests take effect in the
-/// order of their calls, but for `find`, `load`, `list`, `signals`, `pauses` and reads, which see at least
-/// what has been answered before.
+/// order of their calls, but for `find`, `load`, `list`, `signals`, `pauses` and reads, which see
+/// at least what has been answered before.
 ///
 /// Thread:   the network's.   Blocks: never, but for construction and destruction. The promise of
 ///           an answer settles on a thread of the journal's; `heist::async_wait` brings it to an

@@ -47,7 +47,8 @@ TYPED_TEST(JobJournalTest, submit_all_then_they_are_accepted_in_their_order) {
   const auto answers = said(this->journal->submit_all(
       {new_job(2, "two"), new_job(1), std::move(keyed), std::move(same), std::move(other)}));
   ASSERT_EQ(answers.size(), 5U);
-  for (const int index : {0, 1, 2}) EXPECT_EQ(answers[index].acceptance, Acceptance::accepted);
+  for (const std::size_t index : {0U, 1U, 2U})
+    EXPECT_EQ(answers[index].acceptance, Acceptance::accepted);
   EXPECT_EQ(answers[3].acceptance, Acceptance::repeated);
   EXPECT_EQ(answers[3].id, id_of(3));
   EXPECT_EQ(answers[4].acceptance, Acceptance::conflicting);

@@ -54,7 +54,7 @@ TEST_F(KeptBulk, post_when_it_is_repeated_with_its_key_then_the_jobs_are_the_sam
   const auto first = submit(two_jobs).json();
   const auto again = submit(two_jobs).json();
   EXPECT_EQ(again["accepted"], 2);
-  for (const int index : {0, 1}) {
+  for (const std::size_t index : {0U, 1U}) {
     EXPECT_EQ(again["jobs"][index]["id"], first["jobs"][index]["id"]);
     EXPECT_EQ(again["jobs"][index]["repeated"], true);
   }

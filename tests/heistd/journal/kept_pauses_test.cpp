@@ -43,7 +43,7 @@ TEST_F(KeptPauses, kind_when_its_jobs_are_posted_already_then_none_of_them_start
 TEST_F(KeptPauses, kind_when_its_jobs_have_asked_for_their_starts_then_none_of_them_starts) {
   const auto ids = post_many(most_posted, "/jobs/digest");
   loop.run_until_idle();  // and the network has not heard that they ask
-  set("/kinds/digest/pause");
+  kept.set_pause(anonymous, *kinds.find("digest"), true);
   run_kept();
   expect_unstarted(ids);
   EXPECT_EQ(state_of(ids.front()), "queued");

@@ -21,6 +21,10 @@ class KeptTimes : public KeptJobs {
         "own", [this](jobs::Job job) { return handle(std::move(job)); }, {},
         std::source_location::current()));
   }
+  ~KeptTimes() override { never.resolver.resolve(); }  // it is not to be dropped
+  KeptTimes(const KeptTimes&) = delete;
+  KeptTimes& operator=(const KeptTimes&) = delete;
+
   heist::Promise<jobs::Result> handle(jobs::Job job) {
     if (first_fails && job.attempt() == 1) throw jobs::Failure::transient("busy", "not now");
     co_await never.promise;

@@ -155,7 +155,8 @@ TEST_F(SqliteJournalTest, open_when_the_first_version_has_made_it_then_its_jobs_
   submit(new_job(1));
   journal.reset();
   run_sql(
-      "ALTER TABLE job DROP COLUMN expires_at; ALTER TABLE job DROP COLUMN timeout; "
+      "DROP TABLE pause; ALTER TABLE job DROP COLUMN expires_at; "
+      "ALTER TABLE job DROP COLUMN timeout; "
       "PRAGMA user_version = 1");
   reopen();
   EXPECT_EQ(payload(1), "bytes");
