@@ -92,16 +92,17 @@ Level level_of(const Json& json) {
           .delay_p99_us = delay.at("p99")};
 }
 
+Refusal refusal_of(const Json& error) {
+  return {text_of(error, "code"), text_of(error, "message"), text_of(error, "field")};
+}
+
 }  // namespace
 
 Refusal parse_refusal(long status, const std::string& body) {
   const auto json = parse_if_ours(body);
   const auto is_ours = json.is_object() && json.contains("error") && json["error"].is_object();
   if (!is_ours) return {"status " + std::to_string(status), "it is not heistd that answers", ""};
-  return read_answer(body, [](const Json& whole) {
-    const auto& error = whole["error"];
-    return Refusal{text_of(error, "code"), text_of(error, "message"), text_of(error, "field")};
-  });
+  return read_answer(body, [](const Json& whole) { return refusal_of(whole["error"]); });
 }
 
 bool Job::has_ended() const noexcept {
@@ -110,6 +111,21 @@ bool Job::has_ended() const noexcept {
 }
 
 Job parse_job(const std::string& body) { return read_answer(body, job_of); }
+
+std::vector<BulkJob> parse_bulk(const std::string& body) {
+  return read_answer(body, [](const Json& json) {
+    std::vector<BulkJob> jobs;
+    for (const auto& job : json.at("jobs")) {
+      const auto error = job.find("error");
+      if (error == job.end()) {
+        jobs.push_back({.id = job.at("id"), .refusal = {}});
+      } else {
+        jobs.push_back({.id = {}, .refusal = refusal_of(*error)});
+      }
+    }
+    return jobs;
+  });
+}
 
 JobPage parse_page(const std::string& body) {
   return read_answer(body, [](const Json& json) {

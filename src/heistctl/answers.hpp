@@ -40,6 +40,14 @@ struct Job {
 
 [[nodiscard]] Job parse_job(const std::string& body);
 
+/// What has become of one of many jobs.
+struct BulkJob {
+  std::string id;   ///< empty: it was refused
+  Refusal refusal;  ///< else nothing
+};
+
+[[nodiscard]] std::vector<BulkJob> parse_bulk(const std::string& body);
+
 struct JobPage {
   std::vector<Job> jobs;
   std::string cursor;  ///< of the next page; empty: this is the last

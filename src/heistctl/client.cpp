@@ -34,10 +34,8 @@ std::string_view advice_for(std::string_view reason) {
 
 Refused refused(const Address& address, const Request& request, const Response& response) {
   const auto refusal = parse_refusal(response.status, response.body);
-  const auto where = refusal.field.empty() ? "" : " (" + printable(refusal.field) + ")";
   return {refusal.code, address.text + " refuses " + request.method + ' ' + request.target + ": " +
-                            printable(refusal.code) + where + ": " + printable(refusal.message) +
-                            '.' + std::string(advice_for(refusal.code))};
+                            refusal_text(refusal) + std::string(advice_for(refusal.code))};
 }
 
 /// A result is in the reply to be taken, and in no other one.

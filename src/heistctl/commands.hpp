@@ -13,6 +13,7 @@ namespace heistctl {
 
 // All of them throw a Failure when they cannot be done.
 ExitCode submit(Client& client, const Options& options);
+ExitCode submit_bulk(Client& client, const Options& options);
 ExitCode watch(Client& client, const Options& options);
 ExitCode show(Client& client, const Options& options);
 ExitCode print_result(Client& client, const Options& options);
@@ -22,6 +23,7 @@ ExitCode abort_jobs(Client& client, const Options& options);
 ExitCode erase_jobs(Client& client, const Options& options);
 ExitCode set_priority(Client& client, const Options& options);
 ExitCode change_signal(Client& client, const Options& options);
+ExitCode set_pause(Client& client, const Options& options);
 ExitCode top(Client& client, const Options& options);
 ExitCode health(Client& client, const Options& options);
 ExitCode drain(Client& client, const Options& options);

@@ -15,6 +15,8 @@ Run run_of(Command command) noexcept {
   switch (command) {
     case Command::submit:
       return submit;
+    case Command::bulk:
+      return submit_bulk;
     case Command::watch:
       return watch;
     case Command::show:
@@ -33,6 +35,9 @@ Run run_of(Command command) noexcept {
       return set_priority;
     case Command::signal:
       return change_signal;
+    case Command::pause:
+    case Command::resume:
+      return set_pause;
     case Command::top:
       return top;
     case Command::drain:

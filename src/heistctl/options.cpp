@@ -14,6 +14,8 @@ using std::chrono::milliseconds;
 struct Raw {
   std::vector<std::string> parameters;
   std::string delay;
+  std::string ttl;
+  std::string timeout;
   std::string state;
   std::string kind_filter;
   std::string signal_filter;
@@ -104,6 +106,10 @@ void add_submit(CLI::App& app, Options& options, Raw& raw) {
   command.add_option("--signal", options.signal, "The signal that it follows")->type_name("NAME");
   add_time(command, "--delay", "How long it waits before it may start", 0,
            [&raw](std::int64_t count) { raw.delay = std::to_string(count); });
+  add_time(command, "--ttl", "It is aborted if it has not started by then", 1,
+           [&raw](std::int64_t count) { raw.ttl = std::to_string(count); });
+  add_time(command, "--timeout", "How long each attempt may run", 1,
+           [&raw](std::int64_t count) { raw.timeout = std::to_string(count); });
   command.add_option("--param", raw.parameters, "A parameter of the kind; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
@@ -113,6 +119,16 @@ void add_submit(CLI::App& app, Options& options, Raw& raw) {
       ->type_name("KEY");
   command.add_flag("--wait", options.waits, "Wait for the end, and print the result");
   add_output(command, options, "Wait for the end, and write the result to this file");
+}
+
+void add_bulk(CLI::App& app, Options& options) {
+  auto& command = add_command(app, options, Command::bulk, "bulk",
+                              "Send many jobs at once, a line of JSON each, and print their ids");
+  command.add_option("FILE", options.file, "The lines; - is the standard input [-]")->type_name("");
+  command
+      .add_option("--idempotency-key", options.key,
+                  "Sent again with the same key, they are the same jobs. A new key unless given")
+      ->type_name("KEY");
 }
 
 void add_job_commands(CLI::App& app, Options& options) {
@@ -165,6 +181,19 @@ void add_signal(CLI::App& app, Options& options, Raw& raw) {
       ->type_name("");
 }
 
+void add_pauses(CLI::App& app, Options& options) {
+  const auto add = [&](Command what, const std::string& name, const std::string& help) {
+    auto& command = add_command(app, options, what, name, help);
+    command.add_option("WHAT", options.paused, "kind, or signal")
+        ->required()
+        ->check(CLI::IsMember({"kind", "signal"}))
+        ->type_name("");
+    command.add_option("NAME", options.paused_name, "Its name")->required()->type_name("");
+  };
+  add(Command::pause, "pause", "Have no job of a kind, or of a signal, start");
+  add(Command::resume, "resume", "Let jobs of a kind, or of a signal, start again");
+}
+
 void add_server_commands(CLI::App& app, Options& options) {
   auto& top = add_command(app, options, Command::top, "top",
                           "Show how many jobs of each priority wait and run, again and again");
@@ -194,6 +223,8 @@ void read_query(const Raw& raw, Options& options) {
   if (submits) add("priority", options.priority);
   add("signal", submits ? options.signal : raw.signal_filter);
   add("delay", raw.delay);
+  add("ttl", raw.ttl);
+  add("timeout", raw.timeout);
   add("state", raw.state);
   add("kind", raw.kind_filter);
   for (const auto& text : raw.parameters) options.parameters.push_back(read_parameter(text));
@@ -223,9 +254,11 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
   app.fallthrough();
   add_server(app, options);
   add_submit(app, options, raw);
+  add_bulk(app, options);
   add_job_commands(app, options);
   add_list(app, options, raw);
   add_signal(app, options, raw);
+  add_pauses(app, options);
   add_server_commands(app, options);
   try {
     app.parse(argc, argv);

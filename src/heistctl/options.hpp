@@ -12,6 +12,7 @@ namespace heistctl {
 
 enum class Command {
   submit,
+  bulk,
   watch,
   show,
   result,
@@ -21,6 +22,8 @@ enum class Command {
   erase,
   priority,
   signal,
+  pause,
+  resume,
   top,
   health,
   drain
@@ -48,6 +51,8 @@ struct Options {
   std::string priority;
   std::string signal;
   bool aborts_signal = false;
+  std::string paused;       ///< "kind" or "signal"
+  std::string paused_name;  ///< of that
   std::chrono::milliseconds interval{1000};
 };
 

@@ -79,6 +79,11 @@ std::string level_line(const Level& level, const std::string& rate) {
 
 }  // namespace
 
+std::string refusal_text(const Refusal& refusal) {
+  const auto where = refusal.field.empty() ? "" : " (" + refusal.field + ")";
+  return printable(refusal.code + where + ": " + refusal.message) + '.';
+}
+
 std::string printable(std::string_view text) {
   std::string plain(text);
   for (std::size_t i = 0; i < plain.size(); ++i) {

@@ -13,6 +13,8 @@ namespace heistctl {
 
 /// Without what could command a terminal: texts of jobs come from anybody.
 [[nodiscard]] std::string printable(std::string_view text);
+/// Why something was refused: "bad_parameter (delay): must be ..."
+[[nodiscard]] std::string refusal_text(const Refusal& refusal);
 /// 1.5 ms, 30 s, 2 m 05 s
 [[nodiscard]] std::string duration_text(std::chrono::nanoseconds time);
 /// 512 B, 1.5 MiB

@@ -51,6 +51,15 @@ ExitCode change_signal(Client& client, const Options& options) {
   return ExitCode::done;
 }
 
+ExitCode set_pause(Client& client, const Options& options) {
+  const bool on = options.command == Command::pause;
+  Target target("/" + options.paused + "s");
+  target.part(options.paused_name).part(on ? "pause" : "resume");
+  client.ask({.method = "POST", .target = target.text()});
+  write_all(STDOUT_FILENO, options.paused_name + (on ? ": paused\n" : ": resumed\n"));
+  return ExitCode::done;
+}
+
 ExitCode health(Client& client, const Options& /*options*/) {
   const auto answer = client.ask({.target = "/readyz"});
   if (parse_member(answer.body, "status") != "ok") {

@@ -2,9 +2,11 @@
 
 #include <array>
 #include <heistctl/commands.hpp>
+#include <heistctl/render.hpp>
 #include <heistctl/status_line.hpp>
 #include <heistctl/target.hpp>
 #include <heistctl/upload.hpp>
+#include <iostream>
 #include <random>
 #include <string>
 
@@ -29,18 +31,23 @@ std::string target_of(const Options& options) {
 
 /// With a key it is one job, however often the server gets it. A server without a journal takes
 /// no key, so that there a request whose answer is lost cannot be repeated.
-Job send_job(Client& client, const Options& options, Upload& upload) {
+std::string send(Client& client, const Options& options, const std::string& target,
+                 Upload& upload) {
   Request request{.method = "POST",
-                  .target = target_of(options),
+                  .target = target,
                   .upload = &upload,
                   .key = options.key.empty() ? new_key() : options.key};
   try {
-    return parse_job(client.ask(request).body);
+    return client.ask(request).body;
   } catch (const Refused& refused) {
     if (refused.reason() != "no_journal" || !options.key.empty()) throw;
   }
   request.key.clear();
-  return parse_job(client.ask(request).body);
+  return client.ask(request).body;
+}
+
+Job send_job(Client& client, const Options& options, Upload& upload) {
+  return parse_job(send(client, options, target_of(options), upload));
 }
 
 }  // namespace
@@ -58,6 +65,25 @@ ExitCode submit(Client& client, const Options& options) {
   if (job.state != "done") return ExitCode::job_failed;
   save_result(client, job.id, *sink);
   return ExitCode::done;
+}
+
+/// Lines that are refused are told, and the others are jobs all the same.
+ExitCode submit_bulk(Client& client, const Options& options) {
+  Upload upload(options.file);
+  const auto jobs = parse_bulk(send(client, options, "/jobs", upload));
+  auto code = ExitCode::done;
+  std::string ids;
+  for (std::size_t index = 0; index < jobs.size(); ++index) {
+    const auto& job = jobs[index];
+    if (!job.id.empty()) {
+      ids += job.id + '\n';
+      continue;
+    }
+    code = ExitCode::refused;
+    std::cerr << "heistctl: job " << index + 1 << ": " << refusal_text(job.refusal) << '\n';
+  }
+  write_all(STDOUT_FILENO, ids);
+  return code;
 }
 
 }  // namespace heistctl

@@ -68,6 +68,11 @@ bool is_for_all(Resource resource) noexcept {
   return resource == Resource::health || resource == Resource::ready || resource == Resource::page;
 }
 
+bool is_pause(Resource resource) noexcept {
+  return resource == Resource::kind_pause || resource == Resource::kind_resume ||
+         resource == Resource::signal_pause || resource == Resource::signal_resume;
+}
+
 bool is_for_the_operator(Resource resource) noexcept {
   return resource == Resource::dump || resource == Resource::trace ||
          resource == Resource::metrics || resource == Resource::drain;
@@ -86,7 +91,8 @@ Result<Api::Step> Api::handle(const RequestHead& head, Unchecked unchecked) {
   if (!target) return target.error();
   const auto route = find_route(head.method, *target, kinds_);
   if (!route) return route.error();
-  if (route->resource != Resource::kind && head.has_body()) {
+  const bool is_bulk = route->resource == Resource::jobs && route->method == Method::post;
+  if (route->resource != Resource::kind && !is_bulk && head.has_body()) {
     return Refusal{400, "unexpected_body", "a request like this has no body"};
   }
   if (is_for_all(route->resource)) {
@@ -104,8 +110,10 @@ Result<Api::Step> Api::handle(const RequestHead& head, Unchecked unchecked) {
   if (is_for_the_operator(route->resource)) {
     return serve_operator(*route, *target, **client);
   }
+  if (is_bulk) return begin_bulk(head, *target, **client);
   if (route->resource == Resource::jobs) return list(*target, **client);
   if (route->resource == Resource::events) return listen(head, *target, **client);
+  if (is_pause(route->resource)) return set_pause(*route, *target, **client);
   if (route->resource == Resource::job_requeue) return requeue(*route, *target, **client);
   if (route->resource == Resource::job && route->method == Method::put) {
     return put_job(*route, *target, **client);
@@ -172,7 +180,7 @@ Api::Handled Api::handle_plain(const Route& route, Client& client) {
     case Resource::stats:
       return json_reply(200, stats_json(client));
     case Resource::kinds:
-      return kinds_reply();
+      return kinds_reply(client);
     case Resource::signals:
       return signals_reply(client);
     case Resource::job:
@@ -187,19 +195,29 @@ Result<Api::Step> Api::begin_upload(const Route& route, const RequestHead& head,
   const NetworkReserve::Withheld only_what_is_left;
   auto request = read_job_request(*kinds_.find(route.name), target, client);
   if (!request) return request.error();
-  if (service_.shutting_down()) return unavailable("shutting_down", "the server is shutting down");
   // A request that an agent has checked comes for the second time.
   if (unchecked == Unchecked::check) {
     if (auto refusal = client.take_request(Clock::now())) return std::move(*refusal);
   }
-  auto ticket = client.budget->take_job();
-  if (!ticket) {
-    return unavailable("queue_full", "this client has " + std::to_string(limits_.max_queued) +
-                                         " unfinished jobs already");
-  }
+  auto ticket = take_job(client);
+  if (!ticket) return ticket.error();
   if (auto step = judge_parameters(client, *request, unchecked)) return std::move(*step);
   Upload upload(client, std::move(*request), std::move(*ticket), limits_.max_body,
                 service_.disposal_for(client));
+  return announce(head, std::move(upload));
+}
+
+/// A place for one more job.
+Result<Budget::Ticket> Api::take_job(const Client& client) const {
+  if (service_.shutting_down()) return unavailable("shutting_down", "the server is shutting down");
+  auto ticket = client.budget->take_job();
+  if (ticket) return std::move(*ticket);
+  return unavailable("queue_full", "this client has " + std::to_string(limits_.max_queued) +
+                                       " unfinished jobs already");
+}
+
+/// What is known of an upload before it comes.
+Result<Api::Step> Api::announce(const RequestHead& head, Upload upload) const {
   if (auto refusal = note_key(head, upload)) return std::move(*refusal);
   if (auto refusal = upload.reserve_wait()) return std::move(*refusal);
   if (!head.chunked) {
@@ -224,6 +242,7 @@ std::optional<Result<Api::Step>> Api::judge_parameters(Client& client, const Job
 }
 
 Api::Outcome Api::finish(Upload upload) {
+  if (upload.request().kind == nullptr) return finish_bulk(std::move(upload));
   if (service_.keeper() != nullptr) {
     auto stored = store(std::move(upload));
     return stored ? std::move(*stored) : make_reply(stored.error());

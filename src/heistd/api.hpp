@@ -116,13 +116,28 @@ class Api {
   Handled handle_plain(const Route& route, Client& client);
   Result<Step> begin_upload(const Route& route, const RequestHead& head, const Target& target,
                             Client& client, Unchecked unchecked);
+  Result<Budget::Ticket> take_job(const Client& client) const;
+  Result<Step> announce(const RequestHead& head, Upload upload) const;
+  struct Bulk;
+  Result<Step> begin_bulk(const RequestHead& head, const Target& target, Client& client);
+  Outcome finish_bulk(Upload upload);
+  Storing later(const std::shared_ptr<Bulk>& bulk,
+                Outcome (Api::*step)(const std::shared_ptr<Bulk>&));
+  Outcome judge_some(const std::shared_ptr<Bulk>& bulk);
+  std::optional<Refusal> take_on(Bulk& bulk, std::size_t index);
+  Outcome begin_all(const std::shared_ptr<Bulk>& bulk);
+  Outcome begin_some(const std::shared_ptr<Bulk>& bulk);
+  void begin_one(Bulk& bulk, std::size_t index);
+  Outcome end_bulk(const std::shared_ptr<Bulk>& bulk);
   std::optional<Result<Step>> judge_parameters(Client& client, const JobRequest& request,
                                                Unchecked unchecked);
   Result<Step> serve_operator(const Route& route, const Target& target, const Client& client);
   Result<Step> observe(const Route& route, const Target& target);
   Result<Step> drain(const Route& route, const Target& target);
   Result<Step> listen(const RequestHead& head, const Target& target, Client& client);
-  [[nodiscard]] Reply kinds_reply() const;
+  Result<Step> set_pause(const Route& route, const Target& target, Client& client);
+  Handled set_pause(const Route& route, Client& client);
+  [[nodiscard]] Reply kinds_reply(const Client& client) const;
   static Reply signals_reply(const Client& client);
   Handled for_all(const Route& route) const;
   Handled erase_job(const Route& route, Client& client);

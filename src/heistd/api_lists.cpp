@@ -55,7 +55,8 @@ Reply Api::list_reply(const std::vector<std::string>& jobs,
 /// It may have come to memory meanwhile.
 Api::Outcome Api::erase_stored(const StoredJob& job, const Route& route, Client& client) {
   auto& journal = service_.keeper()->journal();
-  return storing(is_end(job.state) ? journal.purge(job.id) : journal.abort(job.id),
+  return storing(is_end(job.state) ? journal.purge(job.id)
+                                   : journal.abort(job.id, aborted_because(job_deleted)),
                  [this, job, route, &client](Effect /*effect*/) -> Outcome {
                    const auto now = service_.find(client, job.id);
                    if (now && !is_end(job.state)) return abort_job(*now, client);
@@ -69,6 +70,7 @@ Api::Outcome Api::erase_stored(const StoredJob& job, const Route& route, Client&
                    service_.abort_waiting(client, job.id);
                    auto last = job;
                    last.state = StoredState::aborted;
+                   last.error = aborted_because(job_deleted);
                    client.events.job_changed(summary_of(last, client));
                    return summary_reply(200, summary_of(last, client));
                  });

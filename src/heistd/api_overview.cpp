@@ -39,10 +39,10 @@ Result<Api::Step> Api::listen(const RequestHead& head, const Target& target, Cli
   return Step(std::move(listening));
 }
 
-Reply Api::kinds_reply() const {
+Reply Api::kinds_reply(const Client& client) const {
   const NetworkReserve::Withheld only_what_is_left;
   return array_reply("kinds", kinds_.all(),
-                     [](const auto& entry) { return kind_json(entry.second); });
+                     [&client](const auto& entry) { return kind_json(entry.second, client); });
 }
 
 Reply Api::signals_reply(const Client& client) {

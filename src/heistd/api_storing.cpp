@@ -1,6 +1,7 @@
 // Requests that the journal is to have before they take effect.
 #include <heistd/api.hpp>
 #include <heistd/api_storing.hpp>
+#include <heistd/kept_job.hpp>
 #include <heistd/limits.hpp>
 #include <heistd/network_reserve.hpp>
 #include <heistd/routes.hpp>
@@ -12,54 +13,17 @@ namespace {
 using Submitted = JobJournal::Submitted;
 
 /// A job whose upload is over, until the journal has it.
-struct Kept {
-  Client& client;
-  JobRequest request;
-  Budget::Ticket ticket;
+struct Kept : KeptJob {
   Quota::Share share;
-  JobId id;
-  std::size_t bytes;
 };
-
-NewJob new_job(const Kept& kept, std::optional<IdempotencyKey> key, Blocks body) {
-  const auto& request = kept.request;
-  NewJob job;
-  job.id = kept.id;
-  job.client = kept.client.name;
-  job.kind = request.kind->name;
-  job.parameters.assign(request.parameters.begin(), request.parameters.end());
-  job.signal_name = request.signal_name;
-  job.priority = request.priority;
-  job.signal_priority = kept.client.default_priority();
-  if (request.signal_name.empty() && !job.priority) job.priority = job.signal_priority;
-  job.delay = request.delay;
-  job.max_attempts = request.max_attempts;
-  job.key = std::move(key);
-  job.payload = std::make_shared<const Blocks>(std::move(body));
-  return job;
-}
-
-/// Of a job that waits for its turn.
-JobSummary waiting_summary(const Kept& kept) {
-  const auto& request = kept.request;
-  const auto group = kept.client.signals.find(request.signal_name);
-  const auto other_priority = group ? group->priority() : kept.client.default_priority();
-  return {kept.id,
-          request.kind->name,
-          request.delay.count() > 0 ? JobState::delayed : JobState::queued,
-          request.priority.value_or(other_priority),
-          kept.bytes,
-          request.signal_name,
-          {.most = request.max_attempts}};
-}
 
 }  // namespace
 
 Result<Api::Outcome> Api::store(Upload upload) {
   const NetworkReserve::Withheld only_what_is_left;
-  const auto kept =
-      std::make_shared<Kept>(Kept{upload.client(), upload.request(), upload.take_ticket(),
-                                  upload.take_wait(), make_job_id(), upload.size()});
+  const auto kept = std::make_shared<Kept>(
+      Kept{{upload.client(), upload.request(), upload.take_ticket(), make_job_id(), upload.size()},
+           upload.take_wait()});
   if (auto refusal = JobService::refuse_signal(kept->client, kept->request.signal_name)) {
     return std::move(*refusal);
   }
@@ -97,8 +61,9 @@ Api::Outcome Api::not_begun(Client& client, const JobId& id, const Refusal& refu
     });
   }
   auto& keeper = *service_.keeper();
-  keeper.abort(id);  // again and again, if the journal cannot have it now
-  return storing(keeper.journal().abort(id),
+  const auto why = aborted_because("the server had no room for the job");
+  keeper.abort(id, why);  // again and again, if the journal cannot have it now
+  return storing(keeper.journal().abort(id, why),
                  [refusal](auto) -> Outcome { return make_reply(refusal); });
 }
 
@@ -197,11 +162,13 @@ Result<Api::Step> Api::store_erasure(const Route& route, Client& client) {
     }));
   }
   if (job->finished()) return Step(storing(journal.purge(job->id), then));
-  return Step(storing(journal.abort(job->id), [this, job, &client](auto) -> Outcome {
-    // As the server ends, only the journal may know the job by now.
-    if (!service_.find(client, job->id)) return describe_stored(job->id, client);
-    return abort_job(*job, client);
-  }));
+  return Step(storing(journal.abort(job->id, aborted_because(job_deleted)),
+                      [this, job, &client](auto) -> Outcome {
+                        // As the server ends, only the journal may know the job by now.
+                        if (!service_.find(client, job->id))
+                          return describe_stored(job->id, client);
+                        return abort_job(*job, client);
+                      }));
 }
 
 }  // namespace heistd

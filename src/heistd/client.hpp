@@ -13,6 +13,7 @@
 #include <heistd/level_stats.hpp>
 #include <heistd/limits.hpp>
 #include <heistd/outgoing.hpp>
+#include <heistd/pause.hpp>
 #include <heistd/quota.hpp>
 #include <heistd/refusal.hpp>
 #include <heistd/run_places.hpp>
@@ -20,6 +21,7 @@
 #include <heistd/token_bucket.hpp>
 #include <heistd/verdicts.hpp>
 #include <heistd/waiting_jobs.hpp>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,6 +49,8 @@ class Client {
   WaitingJobs waiting;
   RunPlaces run_places;
   SignalGroups signals;
+  KindPauses kind_pauses;
+  std::list<Job*> held;  ///< posted ones that may not start now, in the order of their turns
   Verdicts verdicts;
   std::array<LevelStats, 3> stats;
   std::uint64_t rate_limited = 0;  ///< requests that were refused for that

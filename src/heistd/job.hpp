@@ -1,6 +1,8 @@
 // Job: a job as the network thread knows it.
 #pragma once
 
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -31,7 +33,7 @@ struct Attempts {
   [[nodiscard]] Attempt counted() const noexcept { return latest - forgiven; }
 };
 
-struct HeldJob;
+struct LinedUpJob;
 
 /// What a client may see of its job.   Thread: the network's.
 class Job {
@@ -45,10 +47,13 @@ class Job {
   std::string signal_name;
   std::optional<heist::TaskPriority> fixed_priority;  ///< its own; empty: the group's
   std::shared_ptr<SignalGroup> group;                 ///< of signal_name, or null
+  std::shared_ptr<const Pause> kind_pause;            ///< of its client's; an unfinished job has it
   /// Its client's when it was posted: it runs no higher, whatever its priority.
   heist::TaskPriority ceiling = heist::TaskPriority::user_blocking;
   std::shared_ptr<JobProgress> progress;
   Clock::time_point runnable_at;
+  std::optional<Clock::time_point> expires_at;       ///< unless it has been started by then
+  std::optional<std::chrono::milliseconds> timeout;  ///< of each attempt
   Attempts attempts;
   AcceptanceOrder order = 0;  ///< among its client's jobs; none when a journal has that
 
@@ -64,13 +69,20 @@ class Job {
     std::unique_ptr<const JobFailure> last_failure;  ///< of an earlier attempt, or null
     std::optional<Budget::Ticket> memory;  ///< of one that is not posted yet, as somebody waits
     std::optional<JobLine::Share> posted;  ///< of a journal's job, until it starts
-    std::shared_ptr<HeldJob> held;         ///< of one that waits without a journal, else null
+    std::shared_ptr<LinedUpJob> lined_up;  ///< of one that waits for its turn without a journal
     Blocks upload;                         ///< of one without a journal, until its turn comes
     std::optional<RunPlaces::Place> run_place;  ///< from when an agent has come to it
     std::shared_ptr<void> suspect_place;        ///< of a StartQueue, until the attempt has ended
-    heist::TaskController controller;           ///< of this job alone
+    bool is_held_back = false;  ///< it has asked for its start, and may not start now
+    std::optional<std::list<Job*>::iterator> place_in_held;  ///< of its client
+    std::shared_ptr<JobRun> held_run;  ///< of one that is held: posted again, it starts
+    std::function<void()> held_start;  ///< or what has it ask for its start once more
+    bool is_told = false;  ///< the end of the latest attempt is known, and the journal is told
+    heist::TaskController controller;  ///< of this job alone
+    /// For the job to expire, and once it runs for its timeout.
+    std::unique_ptr<boost::asio::steady_timer> timer;
   };
-  std::optional<Unfinished> unfinished;
+  std::unique_ptr<Unfinished> unfinished;  ///< null once it has ended
 
   /// Called when the job has finished; by those who wait for it.
   std::list<std::function<void()>> on_finished;
@@ -79,6 +91,14 @@ class Job {
     return fixed_priority ? *fixed_priority : group->priority();
   }
   [[nodiscard]] JobState state() const noexcept;
+  /// Whether its latest attempt runs, as far as a journal or an agent has said so.
+  [[nodiscard]] bool has_started() const noexcept {
+    return (unfinished && unfinished->begun) || progress->queue_delay().has_value();
+  }
+  /// Whether it may not start now.   Precondition: it is unfinished.
+  [[nodiscard]] bool is_paused() const noexcept {
+    return kind_pause->is_on() || (group && group->pause.is_on());
+  }
   [[nodiscard]] bool finished() const noexcept { return end_.has_value(); }
 
   /// Of a finished job; times are its last attempt's. `abort_reason` says who aborted it, in a text

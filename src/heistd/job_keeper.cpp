@@ -149,20 +149,7 @@ class Ending final : public Endeavour {
   const JobKeeper::Stored stored_;
 };
 
-class Aborting final : public Endeavour {
- public:
-  Aborting(const JobKeeper& keeper, const JobKeeper::Network& network, JobId id)
-      : Endeavour(keeper, network), id_(std::move(id)) {}
-
- private:
-  void ask() override {
-    when(journal().abort(id_), [](JobJournal::Effect /*effect*/) {});
-  }
-
-  const JobId id_;
-};
-
-/// Changes a job, or not, and reads what has become of it.
+/// Changes a job, or not, and reads what has become of it if somebody wants to know.
 class Rereading final : public Endeavour {
  public:
   using Change = std::function<JobJournal::Answer<JobJournal::Effect>()>;
@@ -181,6 +168,8 @@ class Rereading final : public Endeavour {
         change_ = nullptr;
         go();
       });
+    } else if (!retold_) {
+      return;
     } else if (!is_found_) {
       when(journal().find(id_), [this](std::optional<StoredJob> job) {
         is_found_ = true;
@@ -242,7 +231,10 @@ void JobKeeper::reread(const JobId& id, Retold retold) {
   std::make_shared<Rereading>(*this, network_, id, nullptr, std::move(retold))->go();
 }
 
-void JobKeeper::abort(const JobId& id) { std::make_shared<Aborting>(*this, network_, id)->go(); }
+void JobKeeper::abort(const JobId& id, StoredError why, Retold retold) {
+  auto abort = [this, id, why = std::move(why)] { return journal_.abort(id, why); };
+  std::make_shared<Rereading>(*this, network_, id, std::move(abort), std::move(retold))->go();
+}
 
 void JobKeeper::release(const JobId& id, Attempt attempt) {
   static_cast<void>(journal_.release(id, attempt));

@@ -75,8 +75,8 @@ class JobKeeper {
   /// Jobs that are being opened, and ends whose answers are still to come.
   [[nodiscard]] std::size_t under_way() const noexcept { return under_way_; }
 
-  /// The job was aborted.   Errors: std::bad_alloc.
-  void abort(const JobId& id);
+  /// The job was aborted; `retold` is as above, or empty.   Errors: std::bad_alloc.
+  void abort(const JobId& id, StoredError why, Retold retold = {});
   /// The server ends before the job: its next start goes on with it.
   void release(const JobId& id, Attempt attempt);
 

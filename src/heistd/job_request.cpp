@@ -25,6 +25,15 @@ std::string read_signal_name(QueryReader& query) {
   return name.value_or("");
 }
 
+std::optional<std::chrono::milliseconds> read_ttl(QueryReader& query,
+                                                  std::chrono::milliseconds delay) {
+  const auto ttl = query.limit("ttl", max_ttl);
+  if (ttl && *ttl <= delay) {
+    query.refuse(bad_parameter("ttl", "must be longer than the delay, or the job never starts"));
+  }
+  return ttl;
+}
+
 std::optional<JobState> read_state(QueryReader& query) {
   const auto name = query.text("state");
   if (!name) return std::nullopt;
@@ -99,6 +108,8 @@ Result<JobRequest> read_job_request(const Kind& kind, const Target& target, cons
   request.kind = &kind;
   request.priority = read_priority(query, client);
   request.delay = query.duration("delay", max_delay);
+  request.ttl = read_ttl(query, request.delay);
+  request.timeout = query.limit("timeout", max_timeout);
   request.signal_name = read_signal_name(query);
   request.wait = query.patience("wait");
   request.max_attempts =
@@ -115,6 +126,8 @@ JobRequest request_of(const StoredJob& job, const Kind& kind) {
   request.parameters = Parameters(job.parameters.begin(), job.parameters.end());
   request.priority = job.priority;
   request.delay = job.delay;
+  request.ttl = job.ttl;
+  request.timeout = job.timeout;
   request.signal_name = job.signal_name;
   request.max_attempts = job.max_attempts;
   return request;

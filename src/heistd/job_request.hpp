@@ -17,11 +17,14 @@ namespace heistd {
 
 /// What a client asks for, but for the bytes to work on.
 struct JobRequest {
-  const Kind* kind = nullptr;  ///< never null; of a KindTable
+  /// Of a KindTable. Null only of a request that brings many jobs, until it is read.
+  const Kind* kind = nullptr;
   Parameters parameters = {};  ///< of the kind: all that are required, and of their types
   std::optional<heist::TaskPriority> priority = {};
   std::chrono::milliseconds delay{};
-  std::string signal_name = {};  ///< empty: none
+  std::optional<std::chrono::milliseconds> ttl = {};      ///< within which it is to start
+  std::optional<std::chrono::milliseconds> timeout = {};  ///< of each attempt
+  std::string signal_name = {};                           ///< empty: none
   Patience wait = {};
   std::uint32_t max_attempts = default_max_attempts;
 };
@@ -33,7 +36,7 @@ struct JobRequest {
 /// others.   Errors: std::bad_alloc.
 [[nodiscard]] bool takes(const Kind& kind, const JobParameters& given);
 
-/// Reads the parameters of a job: priority, delay, signal, wait, and those of its kind.
+/// Reads the parameters of a job: those of all jobs, such as its priority, and those of its kind.
 ///
 /// Errors: 400 "bad_parameter", 403 "above_ceiling".
 [[nodiscard]] Result<JobRequest> read_job_request(const Kind& kind, const Target& target,

@@ -37,6 +37,7 @@ class Restore {
   RestoredJobs run() {
     restored_.dead = said(journal_.reclaim(Backoff())).dead;
     for (const auto& signal : said(journal_.signals())) restore(signal);
+    for (const auto& pause : said(journal_.pauses())) restore(pause);
     restore_unfinished();
     restore_finished();
     return restored_;
@@ -46,6 +47,17 @@ class Restore {
   void restore(const StoredSignal& signal) {
     if (auto* const client = clients_.find(signal.client)) {
       client->signals.restore(signal.name, signal.priority)->was_put = signal.was_put;
+    }
+  }
+
+  void restore(const StoredPause& pause) {
+    auto* const client = clients_.find(pause.client);
+    if (client == nullptr) return;
+    if (pause.of == StoredPause::Of::signal) {
+      const auto group = client->signals.find(pause.name);
+      if (group) group->pause.set(true);
+    } else if (const auto* const kind = kinds_.find(pause.name)) {
+      client->kind_pauses.of(*kind)->set(true);
     }
   }
 

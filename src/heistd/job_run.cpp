@@ -39,11 +39,10 @@ SharedBlocks& blocks_of(JobResult& result) noexcept {
 }  // namespace
 
 JobRun::JobRun(JobStart start, heist::Scheduler scheduler)
-    : start_(std::move(start)), scheduler_(std::move(scheduler)) {
-  if (start_.delay.count() == 0) note_runnable();
-}
+    : start_(std::move(start)), scheduler_(std::move(scheduler)) {}
 
 heist::Promise<JobEnd> JobRun::post_first() {
+  if (start_.delay.count() == 0) note_runnable();
   heist::PostTaskOptions options;
   options.signal = start_.signal;
   options.delay = start_.delay;
@@ -54,6 +53,7 @@ heist::Promise<JobEnd> JobRun::post_first() {
 /// Between two chunks an abort of the task's signal, or the close of the loop, ends it.
 heist::Promise<JobEnd> JobRun::run() {
   note_runnable();
+  if (is_paused()) co_return hold_back();
   try {
     if (start_.gate) {
       auto passed = pass_gate();
@@ -82,6 +82,13 @@ heist::Promise<void> JobRun::pass_gate() {
   start_.gate->ask.resolve();
   auto opened = start_.gate->work;
   start_.work = co_await opened.taken();
+}
+
+/// Until it is posted again nothing waits for it.
+JobEnd JobRun::hold_back() noexcept {
+  runnable_.reset();
+  start_.delay = {};
+  return {times_, HeldBack{shared_from_this()}};
 }
 
 void JobRun::drop_work() noexcept {
@@ -128,6 +135,7 @@ void JobRun::note_start(Clock::time_point now) noexcept {
   times_.started_at = start_.signal.priority();
   times_.queue_delay = std::max<std::chrono::nanoseconds>(now - start_.runnable_at, {});
   start_.progress->start(times_.queue_delay);
+  if (start_.started) start_.started->resolve();
 }
 
 JobEnd JobRun::end(JobOutcome outcome) noexcept {

@@ -10,6 +10,7 @@
 #include <heistd/budget.hpp>
 #include <heistd/job_progress.hpp>
 #include <heistd/job_work.hpp>
+#include <heistd/pause.hpp>
 #include <heistd/runnable_jobs.hpp>
 #include <heistd/signal_group.hpp>
 #include <memory>
@@ -39,9 +40,16 @@ struct JobTimes {
 /// Memory ran out while the job ran.
 struct OutOfMemory {};
 
+class JobRun;
+
+/// The job may not start now. Once it may, its run is posted again.
+struct HeldBack {
+  std::shared_ptr<JobRun> run;
+};
+
 /// How a job ended. Empty when it was given up, as it was aborted.
-using JobOutcome =
-    std::variant<std::monostate, std::shared_ptr<const JobResult>, JobFailure, OutOfMemory>;
+using JobOutcome = std::variant<std::monostate, std::shared_ptr<const JobResult>, JobFailure,
+                                OutOfMemory, HeldBack>;
 
 /// The last word of the agents on a job. It is moved all the way: a result has one owner.
 struct JobEnd {
@@ -88,7 +96,9 @@ struct JobStart {
   Clock::time_point runnable_at;
   std::shared_ptr<JobProgress> progress;
   std::shared_ptr<RunnableJobs> runnable;
-  std::optional<StartGate> gate = {};  ///< then the work comes through this
+  std::shared_ptr<const Pause> kind_pause;
+  std::optional<heist::Resolver<void>> started = {};  ///< by the agent, at the first chunk
+  std::optional<StartGate> gate = {};                 ///< then the work comes through this
 };
 
 /// Runs one job: a task whose coroutine yields between chunks, with the job's signal and priority.
@@ -103,8 +113,9 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
   JobRun& operator=(const JobRun&) = delete;
   ~JobRun() { drop_work(); }
 
-  /// Posts the task. What it gives is rejected when the job never starts or is aborted between two
-  /// chunks; with std::bad_alloc when there was no memory to start it.
+  /// Posts the task, also again when it was held back. What it gives is rejected when the job never
+  /// starts or is aborted between two chunks; with std::bad_alloc when there was no memory to start
+  /// it.
   ///
   /// Thread: any.   Errors: std::bad_alloc.
   [[nodiscard]] heist::Promise<JobEnd> post_first();
@@ -115,6 +126,10 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
   [[nodiscard]] bool given_up() const noexcept {
     return start_.signal.aborted() || (start_.group && start_.group->deleted());
   }
+  [[nodiscard]] bool is_paused() const noexcept {
+    return start_.kind_pause->is_on() || (start_.group && start_.group->pause.is_on());
+  }
+  [[nodiscard]] JobEnd hold_back() noexcept;
   [[nodiscard]] BlockDisposal disposal() const noexcept { return BlockDisposal(scheduler_); }
   /// Tasks free what is left of the upload, which the budget counts until then.
   void drop_work() noexcept;

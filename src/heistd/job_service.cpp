@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <boost/asio/bind_executor.hpp>
-#include <boost/asio/post.hpp>
 #include <heist/asio/async_wait.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/limits.hpp>
@@ -12,8 +11,6 @@ namespace heistd {
 namespace {
 
 namespace asio = boost::asio;
-
-constexpr std::string_view signal_deleted = "the signal was deleted";
 
 Refusal shutting_down_refusal() {
   return unavailable("shutting_down", "the server is shutting down");
@@ -82,10 +79,30 @@ Result<heist::Promise<void>> JobService::check_parameters(Client& client,
   return known.promise;
 }
 
+Result<heist::Promise<void>> JobService::read_bulk(const Client& client,
+                                                   const std::shared_ptr<BulkReader>& reader) {
+  const auto read =
+      scheduler_.post_task([reader] { return reader->run(); },
+                           {.priority = client.ceiling, .label = "read a bulk request"});
+  if (read.reason()) return shutting_down_refusal();
+  auto told = heist::Promise<void>::with_resolver();
+  heist::async_wait(
+      read, asio::bind_executor(network_, [resolver = std::move(told.resolver)](
+                                              const std::exception_ptr& /*closed*/) mutable {
+        resolver.resolve();
+      }));
+  return told.promise;
+}
+
 Result<std::shared_ptr<Job>> JobService::submit(Client& client, const JobRequest& request,
                                                 Blocks body, Budget::Ticket ticket) {
+  if (auto refusal = reserve(request, byte_count(body), ticket)) return std::move(*refusal);
+  return submit_reserved(client, request, std::move(body), std::move(ticket));
+}
+
+Result<std::shared_ptr<Job>> JobService::submit_reserved(Client& client, const JobRequest& request,
+                                                         Blocks body, Budget::Ticket ticket) {
   const auto bytes = byte_count(body);
-  if (auto refusal = reserve(request, bytes, ticket)) return std::move(*refusal);
   if (by_turns_) return submit_by_turns(client, request, std::move(body), std::move(ticket));
   return begin(client, request, make_job_id(), bytes, std::move(body), std::move(ticket));
 }
@@ -135,6 +152,9 @@ Result<std::shared_ptr<Job>> JobService::make_job(Client& client, const JobReque
   auto job = std::make_shared<Job>(std::move(id), *request.kind, bytes);
   job->fixed_priority = request.priority;
   job->runnable_at = Clock::now() + request.delay;
+  if (request.ttl) job->expires_at = Clock::now() + *request.ttl;
+  job->timeout = request.timeout;
+  job->kind_pause = client.kind_pauses.of(*request.kind);
   job->attempts.most = request.max_attempts;
   if (request.signal_name.empty()) {
     if (!job->fixed_priority) job->fixed_priority = client.default_priority();
@@ -146,7 +166,7 @@ Result<std::shared_ptr<Job>> JobService::make_job(Client& client, const JobReque
   job->progress = std::make_shared<JobProgress>(
       job->fixed_priority ? client.counts_of(*job->fixed_priority) : job->group->counts);
   job->progress->note_changes_in(client.events.changed, job);
-  job->unfinished.emplace(job->priority());
+  job->unfinished = std::make_unique<Job::Unfinished>(job->priority());
   return job;
 }
 
@@ -175,6 +195,7 @@ void JobService::leave(Client& client, Job& job) {
   const auto& mine = *job.unfinished;
   count_out(job);
   if (mine.place_in_group) job.group->remove(*mine.place_in_group);
+  if (mine.place_in_held) client.held.erase(*mine.place_in_held);
   if (job.group) client.signals.drop_unused(job.signal_name, *job.group);
 }
 
@@ -189,9 +210,10 @@ void JobService::take_back(Client& client, Job& job) {
 void JobService::post(Client& client, Job& job, const JobRequest& request, Blocks body,
                       Budget::Ticket ticket) {
   auto& mine = *job.unfinished;
+  if (job.expires_at) set_timer(client, job, *job.expires_at, &JobService::expire);
   const auto signal = mine.controller.signal();
-  JobStart start{job.kind.label, nullptr,         std::move(ticket), signal,   job.group,
-                 request.delay,  job.runnable_at, job.progress,      runnable_};
+  JobStart start{job.kind.label, nullptr,         std::move(ticket), signal,    job.group,
+                 request.delay,  job.runnable_at, job.progress,      runnable_, job.kind_pause};
   if (keeper_ != nullptr || by_turns_) {
     mine.upload = std::move(body);
     start.gate = gate_for(client, job, request.parameters);
@@ -199,12 +221,17 @@ void JobService::post(Client& client, Job& job, const JobRequest& request, Block
     start.work = job.kind.make_work(
         {job.kind, std::move(body), request.parameters, signal, job.progress, job.id, 1});
   }
+  if (job.timeout) start.started = start_notice(client, job);
   // Requests ask for no more than that, either: this is where it holds whatever they ask for
   // (SEC-1).
   job.ceiling = client.ceiling;
   const auto run =
       std::make_shared<JobRun>(std::move(start), scheduler_.with_ceiling(client.ceiling));
-  const auto end = run->post_first();
+  follow(client, job, run->post_first());
+}
+
+/// Errors: as post().
+void JobService::follow(Client& client, const Job& job, const heist::Promise<JobEnd>& end) {
   if (const auto reason = end.reason()) reason.rethrow();
   heist::async_wait(
       end, asio::bind_executor(network_, [this, &client, id = job.id](
@@ -227,7 +254,7 @@ std::shared_ptr<Job> JobService::find(Client& client, const JobId& id) {
 void JobService::abort(Client& client, Job& job, std::string_view reason) {
   if (job.finished()) return;
   job.unfinished->controller.abort();
-  if (keeper_ != nullptr) keeper_->abort(job.id);
+  if (keeper_ != nullptr) keeper_->abort(job.id, aborted_because(reason));
   finish_aborted(client, job, reason);
 }
 
@@ -264,17 +291,6 @@ void JobService::follow_next_batch(Client& client, const std::shared_ptr<SignalG
     group->is_following = false;
     follow_next_batch(client, group);
   });
-}
-
-/// False: there is no memory for that.
-template <class Step>
-bool JobService::do_later(Step step) noexcept {
-  try {
-    asio::post(network_, std::move(step));
-    return true;
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
 }
 
 void JobService::set_priority(Client& client, Job& job, heist::TaskPriority priority) {
@@ -332,11 +348,18 @@ void JobService::on_end(Client& client, const JobId& id, const std::exception_pt
   }
   if (!job) return;
   if (job->group) follow_next_batch(client, job->group);
-  if (job->finished()) return;
-  if (keeper_ != nullptr && !job->unfinished->begun) return start_later(client, *job);
+  if (job->finished() || job->unfinished->is_told) return;
+  if (auto* const held = std::get_if<HeldBack>(&end.outcome)) {
+    return hold(client, *job, std::move(held->run));
+  }
+  if (job->unfinished->is_held_back) return hold(client, *job, nullptr);
+  if (keeper_ != nullptr && !job->unfinished->begun) {
+    return start_later(client, *job, backoff_(1));
+  }
   if (error && shutting_down_) return;
   if (error) end.outcome = OutOfMemory();
   if (job->unfinished->begun && !std::holds_alternative<std::monostate>(end.outcome)) {
+    job->unfinished->is_told = true;
     tell_end(client, *job, std::move(end));
   } else {
     end_job(client, *job, std::move(end));
@@ -355,11 +378,12 @@ void JobService::end_job(Client& client, Job& job, JobEnd end) {
   }
 }
 
-void JobService::finish_aborted(Client& client, Job& job, std::string_view reason) {
+void JobService::finish_aborted(Client& client, Job& job, std::string_view reason,
+                                std::optional<JobFailure> why) {
   ++client.stats_of(job.priority()).aborted;
   JobTimes times;
   times.queue_delay = job.progress->queue_delay().value_or(std::chrono::nanoseconds{});
-  finish(client, job, {JobState::aborted, times, nullptr, {}, reason});
+  finish(client, job, {JobState::aborted, times, nullptr, std::move(why), reason});
 }
 
 void JobService::finish(Client& client, Job& job, Job::End end) {

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cstddef>
 #include <exception>
 #include <heist/promise.hpp>
 #include <heist/scheduler.hpp>
 #include <heistd/backoff.hpp>
+#include <heistd/bulk_reader.hpp>
 #include <heistd/client.hpp>
 #include <heistd/job.hpp>
 #include <heistd/job_keeper.hpp>
@@ -16,15 +18,14 @@
 #include <heistd/start_queue.hpp>
 #include <heistd/turns.hpp>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace heistd {
-
-/// Why a job was aborted that its client has deleted.
-inline constexpr std::string_view job_deleted = "the job was deleted";
 
 /// Posts jobs on the agents and keeps their records.
 ///
@@ -49,6 +50,17 @@ class JobService {
   /// Errors: 503 "queue_full", "too_many_signals", "shutting_down" or "out_of_memory".
   [[nodiscard]] Result<std::shared_ptr<Job>> submit(Client& client, const JobRequest& request,
                                                     Blocks body, Budget::Ticket ticket);
+
+  /// The same with a ticket that has what reserve() gives it.
+  [[nodiscard]] Result<std::shared_ptr<Job>> submit_reserved(Client& client,
+                                                             const JobRequest& request, Blocks body,
+                                                             Budget::Ticket ticket);
+
+  /// Has agents read a request's lines; resolved once they have, or will not.
+  ///
+  /// Errors: 503 "shutting_down".
+  [[nodiscard]] Result<heist::Promise<void>> read_bulk(const Client& client,
+                                                       const std::shared_ptr<BulkReader>& reader);
 
   /// Lets the ticket have what a job needs beside its body.
   ///
@@ -120,6 +132,14 @@ class JobService {
                                                                std::string_view name,
                                                                heist::TaskPriority priority);
 
+  /// From now on no job of the kind, or of the signal, starts, or they may start again. A signal is
+  /// made if need be, and stays until it is deleted.
+  ///
+  /// Errors: std::bad_alloc; 503 "too_many_signals".
+  void set_pause(Client& client, const Kind& kind, bool on);
+  [[nodiscard]] Result<std::shared_ptr<SignalGroup>> set_pause(Client& client,
+                                                               std::string_view name, bool on);
+
   /// Sets the priority of an unfinished job that has one of its own, whether it waits or runs.
   ///
   /// Errors: std::bad_alloc.
@@ -167,8 +187,7 @@ class JobService {
   struct Opening;
   StartGate gate_for(Client& client, const Job& job, const Parameters& parameters);
   static std::shared_ptr<Job> waiting_for(Client& client, const Opening& opening);
-  void ask_to_run(Client& client, const std::shared_ptr<Job>& job,
-                  const std::shared_ptr<Opening>& opening);
+  void ask_to_run(Client& client, const std::shared_ptr<Opening>& opening);
   void open(Client& client, const std::shared_ptr<Opening>& opening, StartQueue::Place place);
   void begin_attempt(Job& job, OpenedJob opened, Opening& opening, StartQueue::Place place);
   static bool is_last(const Job& job, const JobEnd& end);
@@ -179,11 +198,11 @@ class JobService {
                                            const Kind& kind);
   Result<std::shared_ptr<Job>> submit_by_turns(Client& client, const JobRequest& request,
                                                Blocks body, Budget::Ticket ticket);
-  std::shared_ptr<Job> hold(Client& client, const JobRequest& request,
-                            const std::shared_ptr<JobLine>& line, Blocks body,
-                            Budget::Ticket ticket);
-  void post_held(Client& client, const JobId& id);
-  void post_held(Client& client, Job& job, HeldJob& held);
+  std::shared_ptr<Job> line_up(Client& client, const JobRequest& request,
+                               const std::shared_ptr<JobLine>& line, Blocks body,
+                               Budget::Ticket ticket);
+  void post_lined_up(Client& client, const JobId& id);
+  void post_lined_up(Client& client, Job& job, LinedUpJob& lined_up);
   static std::shared_ptr<Job> bring(Client& client, JobRequest request, const JobId& id,
                                     std::size_t bytes);
   static void note_attempts(Client& client, Job& job, const StoredJob& stored);
@@ -196,17 +215,41 @@ class JobService {
   void wake_soon(Client& client) noexcept;
   static void renew_controller(Job& job);
   void try_again(Client& client, Job& job, const StoredJob& stored);
-  void start_later(Client& client, Job& job);
-  void start_anew(Client& client, Job& job, const std::optional<StoredJob>& stored);
+  void start_later(Client& client, Job& job, std::chrono::milliseconds pause);
+  void start_anew(Client& client, Job& job, const std::optional<StoredJob>& stored,
+                  std::chrono::milliseconds pause);
+  void follow(Client& client, const Job& job, const heist::Promise<JobEnd>& end);
+  void hold(Client& client, Job& job, std::shared_ptr<JobRun> run);
+  void hold_at_gate(Client& client, Job& job, const std::shared_ptr<Opening>& opening);
+  void put_in_held(Client& client, Job& job);
+  void start_held(Client& client);
+  void start_again(Client& client, Job& job);
   void put_off(Client& client, Job& job);
+  void set_timer(Client& client, Job& job, Clock::time_point time,
+                 void (JobService::*then)(Client&, Job&));
+  void expire(Client& client, Job& job);
+  void expire_waiting(Client& client, const JobId& id);
+  void expire_some(Client& client);
+  heist::Resolver<void> start_notice(Client& client, const Job& job);
+  void time_out(Client& client, Job& job);
+  std::shared_ptr<Job> find_run(Client& client, const JobId& id, std::uint64_t run) const;
   void abort_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);
   void follow_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);
+  /// False: there is no memory for that.
   template <class Step>
-  bool do_later(Step step) noexcept;
+  bool do_later(Step step) noexcept {
+    try {
+      boost::asio::post(network_, std::move(step));
+      return true;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+  }
   void on_end(Client& client, const JobId& id, const std::exception_ptr& error, JobEnd end);
   void end_job(Client& client, Job& job, JobEnd end);
   void finish(Client& client, Job& job, Job::End end);
-  void finish_aborted(Client& client, Job& job, std::string_view reason);
+  void finish_aborted(Client& client, Job& job, std::string_view reason,
+                      std::optional<JobFailure> why = {});
 
   heist::Scheduler scheduler_;
   Network network_;

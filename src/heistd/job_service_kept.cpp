@@ -24,6 +24,7 @@ void JobService::restore_finished(Client& client, const Kind& kind, const Stored
   } else if (stored.state == StoredState::aborted) {
     end.state = JobState::aborted;
     end.abort_reason = "the job was aborted before the server was started again";
+    if (stored.error) end.failure.emplace(stored.error->code, stored.error->message);
   }
   job->note_attempts(stored);
   client.jobs.add(job);
@@ -80,8 +81,7 @@ StartGate JobService::gate_for(Client& client, const Job& job, const Parameters&
   heist::async_wait(
       asked.promise,
       asio::bind_executor(network_, [this, &client, opening](const std::exception_ptr& dropped) {
-        const auto asking = dropped ? nullptr : waiting_for(client, *opening);
-        if (asking) ask_to_run(client, asking, opening);
+        if (!dropped) ask_to_run(client, opening);
       }));
   return {std::move(asked.resolver), std::move(work.promise), std::move(leave.resolver),
           job.kind.at_a_time > 0};
@@ -96,8 +96,9 @@ std::shared_ptr<Job> JobService::waiting_for(Client& client, const Opening& open
 
 /// The job takes a place among those of its client that run, and then one among those that start.
 /// If it has to wait for the first one, others of its priority need not.
-void JobService::ask_to_run(Client& client, const std::shared_ptr<Job>& job,
-                            const std::shared_ptr<Opening>& opening) {
+void JobService::ask_to_run(Client& client, const std::shared_ptr<Opening>& opening) {
+  const auto job = waiting_for(client, *opening);
+  if (!job) return;
   const auto start = [this, &client, opening] {
     const auto asking = waiting_for(client, *opening);
     if (!asking) return;
@@ -114,6 +115,13 @@ void JobService::open(Client& client, const std::shared_ptr<Opening>& opening,
                       StartQueue::Place place) {
   const auto asking = waiting_for(client, *opening);
   if (!asking) return;
+  if (asking->is_paused()) {
+    // Its run ends as the opening goes, and then it is held. Without a journal nobody else knows
+    // what it takes to run it.
+    if (keeper_ == nullptr) return hold_at_gate(client, *asking, opening);
+    asking->unfinished->is_held_back = true;
+    return;
+  }
   if (keeper_ == nullptr) {
     begin_attempt(*asking, {1, std::move(asking->unfinished->upload)}, *opening, std::move(place));
     return post_waiting(client);
@@ -129,6 +137,12 @@ void JobService::open(Client& client, const std::shared_ptr<Opening>& opening,
           keeper_->release(opening->id, opened->attempt);
         }
       });
+}
+
+/// The run stays where it is, and asks once more when the pause is over.
+void JobService::hold_at_gate(Client& client, Job& job, const std::shared_ptr<Opening>& opening) {
+  job.unfinished->held_start = [this, &client, opening] { ask_to_run(client, opening); };
+  put_in_held(client, job);
 }
 
 void JobService::begin_attempt(Job& job, OpenedJob opened, Opening& opening,
@@ -208,12 +222,14 @@ void JobService::renew_controller(Job& job) {
 void JobService::try_again(Client& client, Job& job, const StoredJob& stored) {
   auto& mine = *job.unfinished;
   mine.begun = false;
+  mine.is_told = false;
   mine.posted.reset();
   mine.run_place.reset();
   mine.suspect_place.reset();
   job.note_attempts(stored);
   if (shutting_down_) return;
   const auto request = request_of(stored, job.kind);
+  if (!request.ttl) job.expires_at.reset();
   auto ticket = client.budget->take_accepted(job.bytes + needed_bytes(request, job.bytes));
   renew_controller(job);
   count_out(job);
@@ -232,21 +248,23 @@ void JobService::try_again(Client& client, Job& job, const StoredJob& stored) {
 
 /// Of a job whose run has ended before the journal had counted its start, or the server heard of
 /// that. When the server ends meanwhile, the next one does it.
-void JobService::start_later(Client& client, Job& job) {
+void JobService::start_later(Client& client, Job& job, std::chrono::milliseconds pause) {
   ++job.unfinished->run;
   job.unfinished->run_place.reset();
   if (shutting_down_) return;
-  keeper_->reread(job.id, [this, &client, id = job.id](const std::optional<StoredJob>& stored) {
-    const auto waits = client.jobs.find(id);
-    if (waits && !waits->finished()) start_anew(client, *waits, stored);
-  });
+  keeper_->reread(job.id,
+                  [this, &client, id = job.id, pause](const std::optional<StoredJob>& stored) {
+                    const auto waits = client.jobs.find(id);
+                    if (waits && !waits->finished()) start_anew(client, *waits, stored, pause);
+                  });
 }
 
-/// There was no memory for the start, unless the job was aborted in the journal.
-void JobService::start_anew(Client& client, Job& job, const std::optional<StoredJob>& stored) {
+/// There was no memory for the start, or the job was held, unless it was aborted in the journal.
+void JobService::start_anew(Client& client, Job& job, const std::optional<StoredJob>& stored,
+                            std::chrono::milliseconds pause) {
   if (stored && stored->state == StoredState::queued) {
     auto later = *stored;
-    later.delay = std::max(later.delay, backoff_(1));
+    later.delay = std::max(later.delay, pause);
     try_again(client, job, later);
   } else if (stored && stored->state == StoredState::running) {
     job.attempts.latest = stored->attempt;

@@ -7,7 +7,7 @@
 namespace heistd {
 
 /// What it takes to post a job whose turn is still to come. Its upload is in the Job.
-struct HeldJob {
+struct LinedUpJob {
   JobRequest request;
   Budget::Ticket memory;  ///< its bytes; that it is a job, WaitingJobs counts
 };
@@ -25,7 +25,7 @@ Result<std::shared_ptr<Job>> JobService::submit_by_turns(Client& client, const J
     const auto line = line_of(client, request.signal_name, request.priority, *request.kind);
     if (!line) return line.error();
     if (request.delay.count() > 0 || turns_.must_wait(client, **line)) {
-      return hold(client, request, *line, std::move(body), std::move(ticket));
+      return line_up(client, request, *line, std::move(body), std::move(ticket));
     }
     turns_.note_posted(client, **line);
     const auto bytes = byte_count(body);
@@ -40,17 +40,18 @@ Result<std::shared_ptr<Job>> JobService::submit_by_turns(Client& client, const J
 /// The record counts as a job, so the ticket is given back.
 ///
 /// Errors: std::bad_alloc; then it is as if there had never been a Job.
-std::shared_ptr<Job> JobService::hold(Client& client, const JobRequest& request,
-                                      const std::shared_ptr<JobLine>& line, Blocks body,
-                                      Budget::Ticket ticket) {
+std::shared_ptr<Job> JobService::line_up(Client& client, const JobRequest& request,
+                                         const std::shared_ptr<JobLine>& line, Blocks body,
+                                         Budget::Ticket ticket) {
   auto made = make_job(client, request, make_job_id(), byte_count(body));
   if (!made) throw std::bad_alloc();  // the only reason, as its signal is there
   auto& job = **made;
   job.order = client.jobs.next_order();
   try {
     enter(client, *made, request.delay.count() > 0);
-    job.unfinished->held = std::make_shared<HeldJob>(HeldJob{request, ticket.split(0)});
-    client.waiting.add(job.id, line, *request.kind, job.runnable_at);
+    job.unfinished->lined_up = std::make_shared<LinedUpJob>(LinedUpJob{request, ticket.split(0)});
+    client.waiting.add(job.id, line,
+                       {job.runnable_at, job.expires_at.value_or(WaitingJobs::TimePoint::max())});
   } catch (const std::bad_alloc&) {
     take_back(client, job);
     throw;
@@ -63,13 +64,13 @@ std::shared_ptr<Job> JobService::hold(Client& client, const JobRequest& request,
 }
 
 /// Without memory the job fails; when the agents are closed, it is aborted.
-void JobService::post_held(Client& client, const JobId& id) {
+void JobService::post_lined_up(Client& client, const JobId& id) {
   const auto job = client.jobs.find(id);
-  if (!job || !job->unfinished->held) return;
+  if (!job || !job->unfinished->lined_up) return;
   if (job->group && job->group->deleted()) return;  // a batch of the group's takes it
-  const auto held = std::move(job->unfinished->held);
+  const auto lined_up = std::move(job->unfinished->lined_up);
   try {
-    post_held(client, *job, *held);
+    post_lined_up(client, *job, *lined_up);
   } catch (const std::bad_alloc&) {
     end_job(client, *job, JobEnd({}, OutOfMemory()));
   } catch (const std::exception&) {
@@ -78,12 +79,12 @@ void JobService::post_held(Client& client, const JobId& id) {
 }
 
 /// Errors: std::bad_alloc; others when the agents take no more jobs.
-void JobService::post_held(Client& client, Job& job, HeldJob& held) {
+void JobService::post_lined_up(Client& client, Job& job, LinedUpJob& lined_up) {
   auto ticket = client.budget->take_accepted(0);
-  ticket.join(std::move(held.memory));
-  held.request.delay = {};
+  ticket.join(std::move(lined_up.memory));
+  lined_up.request.delay = {};
   const auto line = client.waiting.find(job.id)->line->shared_from_this();
-  post(client, job, held.request, std::move(job.unfinished->upload), std::move(ticket));
+  post(client, job, lined_up.request, std::move(job.unfinished->upload), std::move(ticket));
   job.unfinished->posted.emplace(line);
   client.waiting.remove(job.id);
 }

@@ -10,6 +10,12 @@ namespace {
 /// How long it takes to try again what there was no memory for.
 constexpr std::chrono::seconds retry_pause{1};
 
+WaitingJobs::Times times_of(std::chrono::milliseconds delay,
+                            std::optional<std::chrono::milliseconds> ttl) {
+  const auto now = Clock::now();
+  return {now + delay, ttl ? now + *ttl : WaitingJobs::TimePoint::max()};
+}
+
 void give_back(Budget::Ticket ticket) noexcept { const auto ends_here = std::move(ticket); }
 
 }  // namespace
@@ -29,8 +35,8 @@ Result<std::shared_ptr<JobLine>> JobService::line_of(Client& client, const std::
     if (!group) return *refuse_signal(client, signal_name);
   }
   return client.waiting.line_of(signal_name, group, priority,
-                                priority ? client.counts_of(*priority) : group->counts,
-                                kind.at_a_time > 0 ? &kind : nullptr);
+                                priority ? client.counts_of(*priority) : group->counts, kind,
+                                client.kind_pauses.of(kind));
 }
 
 Result<std::shared_ptr<Job>> JobService::submit_kept(Client& client, const JobRequest& request,
@@ -45,7 +51,7 @@ Result<std::shared_ptr<Job>> JobService::submit_kept(Client& client, const JobRe
       if (begun) (*begun)->unfinished->posted.emplace(*line);
       return begun;
     }
-    client.waiting.add(id, *line, *request.kind, Clock::now() + request.delay);
+    client.waiting.add(id, *line, times_of(request.delay, request.ttl));
     give_back(std::move(ticket));
     auto job = request.wait.any() ? bring(client, request, id, bytes) : nullptr;
     if (job) client.events.job_changed(*job);
@@ -60,14 +66,14 @@ Result<std::shared_ptr<Job>> JobService::submit_kept(Client& client, const JobRe
 void JobService::restore(Client& client, const Kind& kind, const StoredJob& stored) {
   const auto line = line_of(client, stored.signal_name, stored.priority, kind);
   if (!line) throw std::bad_alloc();  // the only reason, as its signal is there
-  client.waiting.add(stored.id, *line, kind, Clock::now() + stored.delay);
+  client.waiting.add(stored.id, *line, times_of(stored.delay, stored.ttl));
 }
 
 std::shared_ptr<Job> JobService::bring(Client& client, const StoredJob& stored) {
   if (auto posted = client.jobs.find(stored.id)) return posted;
   const auto* const waiting = client.waiting.find(stored.id);
   if (waiting == nullptr) return nullptr;
-  auto job = bring(client, request_of(stored, *waiting->kind), stored.id,
+  auto job = bring(client, request_of(stored, waiting->line->kind), stored.id,
                    static_cast<std::size_t>(stored.payload_bytes));
   if (job) note_attempts(client, *job, stored);
   return job;
@@ -111,10 +117,10 @@ void JobService::post_waiting(Client& client) noexcept {
   client.run_places.start_some();
   if ((keeper_ != nullptr && shutting_down_) || std::exchange(is_posting_, true)) return;
   try {
-    client.waiting.wake(Clock::now());
+    expire_some(client);
     while (const auto turn = turns_.take()) {
       keeper_ != nullptr ? read_waiting(*turn->client, turn->id)
-                         : post_held(*turn->client, turn->id);
+                         : post_lined_up(*turn->client, turn->id);
     }
     wake_later(client);
   } catch (const std::bad_alloc&) {
@@ -164,7 +170,7 @@ void JobService::post_stored(Client& client, const StoredJob& stored) {
   if (waiting == nullptr) return;
   const auto line = waiting->line->shared_from_this();
   if (line->group && line->group->deleted()) return;  // a batch of the group's takes it
-  auto request = request_of(stored, *waiting->kind);
+  auto request = request_of(stored, line->kind);
   request.priority = line->fixed;
   request.delay = {};
   const auto bytes = static_cast<std::size_t>(stored.payload_bytes);
@@ -207,7 +213,7 @@ void JobService::move_waiting(Client& client, const JobId& id, heist::TaskPriori
   if (waiting == nullptr) return;
   const auto& from = *waiting->line;
   const auto to = client.waiting.line_of(from.signal_name, from.group, priority,
-                                         client.counts_of(priority), from.kind);
+                                         client.counts_of(priority), from.kind, from.kind_pause);
   client.waiting.move(id, *to);
   post_waiting(client);
 }

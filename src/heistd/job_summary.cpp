@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <heistd/job_summary.hpp>
 #include <string>
 
@@ -20,9 +21,12 @@ std::optional<StoredError> error_of(const Job& job) {
   return error_of(*job.unfinished->last_failure);
 }
 
-std::optional<StoredError> error_of(const StoredJob& job) {
-  if (job.state == StoredState::aborted) return StoredError{"aborted", "the job was aborted"};
-  return job.error;
+std::optional<StoredError> error_of(const StoredJob& job) { return job.error; }
+
+std::optional<std::chrono::milliseconds> expires_in(const Job& job) {
+  if (job.finished() || !job.expires_at || job.has_started()) return std::nullopt;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*job.expires_at - Clock::now());
+  return std::max(left, std::chrono::milliseconds(0));
 }
 
 heist::TaskPriority priority_of(const StoredJob& job, const Client& client) {
@@ -34,8 +38,8 @@ heist::TaskPriority priority_of(const StoredJob& job, const Client& client) {
 }  // namespace
 
 JobSummary summary_of(const Job& job) {
-  return {job.id,    job.kind.name,   job.state(),  job.priority(),
-          job.bytes, job.signal_name, job.attempts, error_of(job)};
+  return {job.id,          job.kind.name, job.state(),   job.priority(),  job.bytes,
+          job.signal_name, job.attempts,  error_of(job), expires_in(job), job.timeout};
 }
 
 JobSummary summary_of(const StoredJob& job, const Client& client) {
@@ -46,7 +50,9 @@ JobSummary summary_of(const StoredJob& job, const Client& client) {
           job.payload_bytes,
           job.signal_name,
           {job.attempt, job.forgiven, job.max_attempts},
-          error_of(job)};
+          error_of(job),
+          job.ttl,
+          job.timeout};
 }
 
 }  // namespace heistd

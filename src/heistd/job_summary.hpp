@@ -1,6 +1,7 @@
 // JobSummary: what a list says of a job, wherever that is kept.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <heist/priority.hpp>
 #include <heistd/client.hpp>
@@ -22,6 +23,8 @@ struct JobSummary {
   Attempts attempts;
   /// Why a finished job was not done, or what the last attempt of another one has failed with.
   std::optional<StoredError> error = {};
+  std::optional<std::chrono::milliseconds> expires_in = {};  ///< of one that has not been started
+  std::optional<std::chrono::milliseconds> timeout = {};
 };
 
 /// Errors, also of the next: std::bad_alloc.

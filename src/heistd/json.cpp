@@ -149,6 +149,8 @@ Json summary_json(const JobSummary& job) {
                {"priority", heist::to_string(job.priority)},
                {"bytes", job.bytes}};
   if (!job.signal_name.empty()) json["signal"] = job.signal_name;
+  if (job.expires_in) json["expires_in_ms"] = job.expires_in->count();
+  if (job.timeout) json["timeout_ms"] = job.timeout->count();
   if (job.attempts.latest > 0) {  // which only a journal knows
     json["attempts"] = job.attempts.counted();
     json["max_attempts"] = job.attempts.most;
@@ -199,15 +201,17 @@ Json event_json(const Job& job) {
 Json signal_json(std::string_view name, const SignalGroup& group) {
   return {{"signal", name},
           {"priority", heist::to_string(group.priority())},
-          {"unfinished_jobs", group.unfinished()}};
+          {"unfinished_jobs", group.unfinished()},
+          {"paused", group.pause.is_on()}};
 }
 
-Json kind_json(const Kind& kind) {
+Json kind_json(const Kind& kind, const Client& client) {
   Json parameters = Json::array();
   for (const auto& parameter : kind.parameters) parameters.push_back(parameter_json(parameter));
   return {{"kind", kind.name},
           {"parameters", std::move(parameters)},
-          {"takes_any_parameter", kind.takes_any_parameter}};
+          {"takes_any_parameter", kind.takes_any_parameter},
+          {"paused", client.kind_pauses.is_on(kind)}};
 }
 
 }  // namespace heistd

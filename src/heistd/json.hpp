@@ -35,6 +35,6 @@ using Json = nlohmann::ordered_json;
 /// in `delays`.
 [[nodiscard]] Json levels_json(const Client& client, std::span<const DurationHistogram, 3> delays);
 [[nodiscard]] Json signal_json(std::string_view name, const SignalGroup& group);
-[[nodiscard]] Json kind_json(const Kind& kind);
+[[nodiscard]] Json kind_json(const Kind& kind, const Client& client);
 
 }  // namespace heistd

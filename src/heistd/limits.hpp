@@ -49,12 +49,20 @@ inline constexpr std::size_t job_bytes = 4 * kib;
 inline constexpr std::uint32_t default_max_attempts = 3;
 inline constexpr std::uint32_t most_max_attempts = 100;
 inline constexpr std::chrono::milliseconds max_delay = std::chrono::hours(24);
+inline constexpr std::chrono::milliseconds max_ttl = std::chrono::hours(24 * 7);
+inline constexpr std::chrono::milliseconds max_timeout = std::chrono::hours(24);
 inline constexpr std::size_t max_pattern_bytes = 1024;
 /// A line is kept as a whole while it is matched.
 inline constexpr std::size_t max_line_bytes = 64 * kib;
 inline constexpr std::size_t max_matched_lines = 1000;
 inline constexpr std::size_t max_matched_bytes = 256 * kib;  ///< as they stand in the reply
 inline constexpr std::size_t max_signal_name_bytes = 64;
+/// Jobs that one request brings; and the line of each, so that to read it takes no longer than a
+/// chunk may.
+inline constexpr std::size_t max_bulk_jobs = 10'000;
+inline constexpr std::size_t max_bulk_line_bytes = 256 * kib;
+/// Jobs of such a request that one step of the network thread takes on.
+inline constexpr std::size_t bulk_jobs_at_a_time = 128;
 /// Jobs of a client in one answer.
 inline constexpr std::uint32_t max_listed = 100;
 inline constexpr std::size_t max_signals = 1024;

@@ -51,6 +51,17 @@ std::chrono::milliseconds QueryReader::duration(std::string_view name,
   return {};
 }
 
+std::optional<std::chrono::milliseconds> QueryReader::limit(std::string_view name,
+                                                            std::chrono::milliseconds most) {
+  const auto value = text(name);
+  if (!value) return std::nullopt;
+  const auto count = parse_count(*value);
+  if (count && *count >= 1 && *count <= most.count()) return std::chrono::milliseconds(*count);
+  refuse(
+      bad_parameter(name, "must be whole milliseconds from 1 to " + std::to_string(most.count())));
+  return std::nullopt;
+}
+
 std::optional<std::uint32_t> QueryReader::count(std::string_view name, std::uint32_t most) {
   const auto value = text(name);
   if (!value) return std::nullopt;

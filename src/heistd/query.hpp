@@ -23,6 +23,9 @@ class QueryReader {
   /// Whole milliseconds from 0 to `most`; zero when absent.
   [[nodiscard]] std::chrono::milliseconds duration(std::string_view name,
                                                    std::chrono::milliseconds most);
+  /// The same from 1; nothing when absent.
+  [[nodiscard]] std::optional<std::chrono::milliseconds> limit(std::string_view name,
+                                                               std::chrono::milliseconds most);
   /// A whole number from 1 to `most`; nothing when absent.
   [[nodiscard]] std::optional<std::uint32_t> count(std::string_view name, std::uint32_t most);
   /// "0", "1" or a time, for how long to wait for a job; not at all when absent.

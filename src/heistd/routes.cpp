@@ -14,6 +14,19 @@ bool is_of_page(const Path& path) {
   return path.size() < 2 && find_page_file(path.empty() ? "" : path[0]) != nullptr;
 }
 
+std::optional<Resource> resource_of_pause(const Path& path, const KindTable& kinds) {
+  if (path.size() != 3 || (path[2] != "pause" && path[2] != "resume")) return std::nullopt;
+  const bool is_pause = path[2] == "pause";
+  if (path[0] == "signals") return is_pause ? Resource::signal_pause : Resource::signal_resume;
+  if (path[0] != "kinds" || kinds.find(path[1]) == nullptr) return std::nullopt;
+  return is_pause ? Resource::kind_pause : Resource::kind_resume;
+}
+
+bool is_of_signal(Resource resource) noexcept {
+  return resource == Resource::signal || resource == Resource::signal_pause ||
+         resource == Resource::signal_resume;
+}
+
 std::optional<Resource> resource_of(const Path& path, const KindTable& kinds) {
   if (is_of_page(path)) return Resource::page;
   if (path == Path{"healthz"}) return Resource::health;
@@ -27,6 +40,7 @@ std::optional<Resource> resource_of(const Path& path, const KindTable& kinds) {
   if (path == Path{"debug", "dump"}) return Resource::dump;
   if (path == Path{"debug", "trace"}) return Resource::trace;
   if (path.size() == 2 && path[0] == "signals") return Resource::signal;
+  if (const auto pause = resource_of_pause(path, kinds)) return pause;
   if (path == Path{"jobs"}) return Resource::jobs;
   if (path.size() < 2 || path[0] != "jobs") return std::nullopt;
   if (path.size() == 2 && kinds.find(path[1]) != nullptr) return Resource::kind;
@@ -50,12 +64,18 @@ std::vector<Allowed> allowed_methods(Resource resource) {
   static constexpr Allowed erase{"DELETE", Method::erase};
   switch (resource) {
     case Resource::kind:
+    case Resource::kind_pause:
+    case Resource::kind_resume:
+    case Resource::signal_pause:
+    case Resource::signal_resume:
     case Resource::job_requeue:
       return {post};
     case Resource::drain:
       return {get, head, post};
     case Resource::job:
       return {get, head, put, erase};
+    case Resource::jobs:
+      return {get, head, {"POST", Method::post}};
     case Resource::signal:
       return {put, erase};
     default:
@@ -82,7 +102,7 @@ Result<Route> find_route(std::string_view method, const Target& target, const Ki
   if (found == allowed.end()) return wrong_method(allowed);
   Route route{*resource, found->method, target.path.size() > 1 ? target.path[1] : ""};
   if (*resource == Resource::page && !target.path.empty()) route.name = target.path[0];
-  if (*resource == Resource::signal && !is_name(route.name)) {
+  if (is_of_signal(*resource) && !is_name(route.name)) {
     return Refusal{400, "bad_name", "a signal name is 1 to 64 letters, digits, '.', '_' or '-'",
                    "name"};
   }

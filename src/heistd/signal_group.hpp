@@ -6,6 +6,7 @@
 #include <heist/detail/sync.hpp>
 #include <heist/priority.hpp>
 #include <heistd/job_counts.hpp>
+#include <heistd/pause.hpp>
 #include <list>
 #include <map>
 #include <memory>
@@ -62,6 +63,7 @@ class SignalGroup {
 
   /// Of its jobs without a priority of their own.
   const std::shared_ptr<JobCounts> counts = std::make_shared<JobCounts>();
+  Pause pause;                ///< of its jobs
   std::size_t waiting = 0;    ///< unfinished jobs of which there is only a WaitingJobs' record
   bool was_put = false;       ///< asked for by name, so it stays while it has no jobs
   bool is_following = false;  ///< a later step is on its way that calls follow_some()

@@ -8,7 +8,9 @@ namespace {
 /// How long a turn of a client of weight 1 takes; those of all weights are nearly whole numbers.
 constexpr std::uint64_t whole_turn = std::uint64_t{1} << 32U;
 
-Lane lane_of(const JobLine& line) noexcept { return {line.priority(), line.kind}; }
+Lane lane_of(const JobLine& line) noexcept {
+  return {line.priority(), line.kind.at_a_time > 0 ? &line.kind : nullptr};
+}
 
 bool has_turns(const JobLine& line) noexcept { return line.taken > 0 || !line.jobs.empty(); }
 
@@ -21,7 +23,8 @@ void Turns::add(Client& client) {
 /// Jobs that are being read come before the others.
 bool Turns::must_wait(const Client& client, const JobLine& line) const noexcept {
   const auto lane = lane_of(line);
-  if (posted(lane) >= places(lane) || !client.may_start(lane.priority)) return true;
+  if (line.is_paused() || posted(lane) >= places(lane)) return true;
+  if (!client.may_start(lane.priority)) return true;
   if (client.waiting.size() == 0) return false;
   return std::ranges::any_of(client.waiting.lines(), [&lane](const auto& entry) {
     const auto& other = *entry.second;

@@ -32,7 +32,7 @@ void count_out(const WaitingJob& job) noexcept {
 }  // namespace
 
 WaitingJobs::~WaitingJobs() {
-  delayed_.clear();
+  timed_.clear();
   for (const auto& [key, line] : lines_) {  // which jobs that run may still have
     line->jobs.clear();
     line->others.clear();
@@ -43,9 +43,10 @@ std::shared_ptr<JobLine> WaitingJobs::line_of(const std::string& signal_name,
                                               const std::shared_ptr<SignalGroup>& group,
                                               std::optional<heist::TaskPriority> fixed,
                                               const std::shared_ptr<JobCounts>& counts,
-                                              const Kind* limited_kind) {
-  auto& line = lines_[{group.get(), fixed, limited_kind}];
-  if (!line) line = std::make_shared<JobLine>(signal_name, group, fixed, counts, limited_kind);
+                                              const Kind& kind,
+                                              const std::shared_ptr<const Pause>& kind_pause) {
+  auto& line = lines_[{group.get(), fixed, &kind}];
+  if (!line) line = std::make_shared<JobLine>(signal_name, group, fixed, counts, kind, kind_pause);
   return line;
 }
 
@@ -61,16 +62,13 @@ std::size_t WaitingJobs::posted(heist::TaskPriority least) const noexcept {
   return posted;
 }
 
-void WaitingJobs::add(const JobId& id, const std::shared_ptr<JobLine>& line, const Kind& kind,
-                      TimePoint runnable_at) {
+void WaitingJobs::add(const JobId& id, const std::shared_ptr<JobLine>& line, Times times) {
   const auto bits = bits_of(id);
   const auto [place, is_new] =
-      jobs_.try_emplace(bits, WaitingJob{bits, line.get(), &kind, runnable_at});
+      jobs_.try_emplace(bits, WaitingJob{bits, line.get(), times.runnable_at, times.expires_at});
   if (!is_new) return;
   auto& job = place->second;
-  if (runnable_at > TimePoint::clock::now()) {
-    delayed_.insert(job);
-  } else {
+  if (times.runnable_at <= TimePoint::clock::now()) {
     job.state = WaitingJob::State::in_line;
     job.turn = ++last_turn_;
   }
@@ -91,17 +89,18 @@ void WaitingJobs::remove(const JobId& id) noexcept {
 
 void WaitingJobs::erase(Jobs::iterator found) noexcept {
   auto& job = found->second;
-  if (is_delayed(job)) delayed_.erase(Delayed::s_iterator_to(job));
   unlink(job);
   count_out(job);
   budget_->leave(record_bytes);
   jobs_.erase(found);
 }
 
-/// Gives the job its place in its line.
+/// Gives the job its places in its line and among those with times.
 void WaitingJobs::link(WaitingJob& job) noexcept {
   auto& line = *job.line;
-  if (job.state == WaitingJob::State::taken) ++line.posted, ++line.taken;
+  const bool is_taken = job.state == WaitingJob::State::taken;
+  if (!is_taken && job.next_time() != TimePoint::max()) timed_.insert(job);
+  if (is_taken) ++line.posted, ++line.taken;
   if (job.state != WaitingJob::State::in_line) return line.others.push_back(job);
   auto place = line.jobs.end();
   while (place != line.jobs.begin() && std::prev(place)->turn > job.turn) --place;
@@ -110,12 +109,19 @@ void WaitingJobs::link(WaitingJob& job) noexcept {
 
 void WaitingJobs::unlink(WaitingJob& job) noexcept {
   auto& line = *job.line;
+  if (job.time_place.is_linked()) timed_.erase(Timed::s_iterator_to(job));
   if (job.state == WaitingJob::State::taken) --line.posted, --line.taken;
   if (job.state != WaitingJob::State::in_line) {
     line.others.erase(JobLine::Jobs::s_iterator_to(job));
   } else {
     line.jobs.erase(JobLine::Jobs::s_iterator_to(job));
   }
+}
+
+void WaitingJobs::set_state(WaitingJob& job, WaitingJob::State state) noexcept {
+  unlink(job);
+  job.state = state;
+  link(job);
 }
 
 void WaitingJobs::move(const JobId& id, JobLine& to) noexcept {
@@ -149,36 +155,30 @@ std::size_t WaitingJobs::drop_some(const SignalGroup& group) noexcept {
 JobId WaitingJobs::take(JobLine& line) {
   auto& job = line.jobs.front();
   auto id = text_of(job.id);
-  unlink(job);
-  job.state = WaitingJob::State::taken;
-  link(job);
+  set_state(job, WaitingJob::State::taken);
   return id;
 }
 
 void WaitingJobs::put_back(const JobId& id) noexcept {
   auto* const job = find(id);
-  if (job == nullptr) return;
-  unlink(*job);
-  job->state = WaitingJob::State::in_line;
-  link(*job);
+  if (job != nullptr) set_state(*job, WaitingJob::State::in_line);
 }
 
 std::optional<WaitingJobs::TimePoint> WaitingJobs::next_wake() const noexcept {
-  if (delayed_.empty()) return std::nullopt;
-  return delayed_.begin()->runnable_at;
+  if (timed_.empty()) return std::nullopt;
+  return timed_.begin()->next_time();
 }
 
-void WaitingJobs::wake(TimePoint now) noexcept {
-  while (!delayed_.empty() && delayed_.begin()->runnable_at <= now) {
-    auto& job = *delayed_.begin();
-    delayed_.erase(delayed_.begin());
-    unlink(job);
+std::optional<JobId> WaitingJobs::wake(TimePoint now) {
+  while (!timed_.empty() && timed_.begin()->next_time() <= now) {
+    auto& job = *timed_.begin();
+    if (!is_delayed(job)) return text_of(job.id);
     count_out(job);
-    job.state = WaitingJob::State::in_line;
     job.turn = ++last_turn_;
+    set_state(job, WaitingJob::State::in_line);
     count_in(job);
-    link(job);
   }
+  return std::nullopt;
 }
 
 }  // namespace heistd

@@ -28,7 +28,7 @@ struct JobLine;
 /// A job that waits for its turn to be read from the journal and posted on the agents.
 struct WaitingJob {
   using Place = boost::intrusive::list_member_hook<>;
-  using DelayPlace = boost::intrusive::set_member_hook<boost::intrusive::optimize_size<true>>;
+  using TimePlace = boost::intrusive::set_member_hook<boost::intrusive::optimize_size<true>>;
   enum class State : std::uint8_t {
     delayed,
     in_line,
@@ -39,16 +39,22 @@ struct WaitingJob {
 
   Id id;  ///< the bits of the JobId
   JobLine* line;
-  const Kind* kind;
   JobCounts::TimePoint runnable_at;
-  std::uint64_t turn = 0;       ///< among the client's jobs in lines
-  Place place = {};             ///< in its line
-  DelayPlace delay_place = {};  ///< of a delayed one
+  JobCounts::TimePoint expires_at;  ///< the largest one: never
+  std::uint64_t turn = 0;           ///< among the client's jobs in lines
+  Place place = {};                 ///< in its line
+  TimePlace time_place = {};        ///< of one for which something comes with the time
   State state = State::delayed;
   bool has_job = false;  ///< a Job that is not posted yet, as somebody waits for it; it counts
+
+  /// When its delay is over, or it expires. Requests have it expire later than its delay.
+  [[nodiscard]] JobCounts::TimePoint next_time() const noexcept {
+    return state == State::delayed ? runnable_at : expires_at;
+  }
 };
 
-/// Jobs of a client that have the same priority at all times, in the order of their turns.
+/// Jobs of a client that are of one kind and have the same priority at all times, in the order of
+/// their turns.
 ///
 /// Thread: the network's.
 struct JobLine : std::enable_shared_from_this<JobLine> {
@@ -75,20 +81,22 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
 
   JobLine(std::string its_signal_name, std::shared_ptr<SignalGroup> its_group,
           std::optional<heist::TaskPriority> its_priority, std::shared_ptr<JobCounts> its_counts,
-          const Kind* its_kind)
+          const Kind& its_kind, std::shared_ptr<const Pause> its_kind_pause)
       : signal_name(std::move(its_signal_name)),
         group(std::move(its_group)),
         fixed(its_priority),
         counts(std::move(its_counts)),
-        kind(its_kind) {}
+        kind(its_kind),
+        kind_pause(std::move(its_kind_pause)) {}
 
   const std::string signal_name;
   const std::shared_ptr<SignalGroup> group;        ///< of the signal name, or null
   const std::optional<heist::TaskPriority> fixed;  ///< their own priority; empty: the group's
   const std::shared_ptr<JobCounts> counts;
-  const Kind* const kind;  ///< if no more than some of it run at a time, else null
-  Jobs jobs;               ///< by their turns
-  Jobs others;             ///< delayed ones, and those being read
+  const Kind& kind;
+  const std::shared_ptr<const Pause> kind_pause;  ///< of the client's
+  Jobs jobs;                                      ///< by their turns
+  Jobs others;                                    ///< delayed ones, and those being read
   std::size_t posted = 0;  ///< jobs that have been taken from here, and have not started
   std::size_t taken = 0;   ///< those of them that are being read
 
@@ -96,7 +104,12 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
     return fixed ? *fixed : group->priority();
   }
   /// Whether none of its jobs may be posted now, so that other lines need not wait for these.
-  [[nodiscard]] bool is_held_up() const noexcept { return group && group->deleted(); }
+  [[nodiscard]] bool is_held_up() const noexcept {
+    return (group && group->deleted()) || is_paused();
+  }
+  [[nodiscard]] bool is_paused() const noexcept {
+    return kind_pause->is_on() || (group && group->pause.is_on());
+  }
   [[nodiscard]] bool is_unused() const noexcept {
     return jobs.empty() && others.empty() && posted == 0;
   }
@@ -106,8 +119,7 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
 /// ones of a line have that, and of the others there is a record of some 150 bytes here. All else
 /// that is known of them is in the journal.
 ///
-/// Turns decides when they become Jobs. Kinds of which only some run at a time have lines of their
-/// own, and hold up no others.
+/// Turns decides when they become Jobs. What is paused holds up no others.
 ///
 /// Thread: the network's.   Cost: of posted(), a step for each line.
 class WaitingJobs {
@@ -122,19 +134,23 @@ class WaitingJobs {
   WaitingJobs& operator=(const WaitingJobs&) = delete;
   ~WaitingJobs();
 
-  /// The line of the jobs with this group and this priority, whose numbers the counts have, and of
-  /// this kind if it is not null.
+  /// The line of the jobs of this kind, with this group and this priority, whose numbers the counts
+  /// have.
   ///
   /// Errors: std::bad_alloc.
   [[nodiscard]] std::shared_ptr<JobLine> line_of(const std::string& signal_name,
                                                  const std::shared_ptr<SignalGroup>& group,
                                                  std::optional<heist::TaskPriority> fixed,
                                                  const std::shared_ptr<JobCounts>& counts,
-                                                 const Kind* limited_kind);
+                                                 const Kind& kind,
+                                                 const std::shared_ptr<const Pause>& kind_pause);
 
+  struct Times {
+    TimePoint runnable_at;
+    TimePoint expires_at = TimePoint::max();
+  };
   /// Errors: std::bad_alloc; nothing changed.
-  void add(const JobId& id, const std::shared_ptr<JobLine>& line, const Kind& kind,
-           TimePoint runnable_at);
+  void add(const JobId& id, const std::shared_ptr<JobLine>& line, Times times);
   /// Null when it does not wait here.
   [[nodiscard]] WaitingJob* find(const JobId& id) noexcept;
   /// Does nothing when the job does not wait here.
@@ -155,10 +171,13 @@ class WaitingJobs {
   /// Undoes take().
   void put_back(const JobId& id) noexcept;
 
-  /// When the first delay is over; nothing when no job is delayed.
+  /// When the first delay is over or the first job expires; nothing when neither will be.
   [[nodiscard]] std::optional<TimePoint> next_wake() const noexcept;
-  /// Gives the jobs whose delay is over their places in their lines.
-  void wake(TimePoint now) noexcept;
+  /// Gives the jobs whose delay is over their places in their lines, in the order of these times,
+  /// up to the first job that has expired, which it gives.
+  ///
+  /// Errors: std::bad_alloc.
+  [[nodiscard]] std::optional<JobId> wake(TimePoint now);
 
   [[nodiscard]] std::size_t size() const noexcept { return jobs_.size(); }
 
@@ -174,22 +193,24 @@ class WaitingJobs {
     std::size_t operator()(const WaitingJob::Id& id) const noexcept { return id[0]; }  // random
   };
   using Jobs = std::unordered_map<WaitingJob::Id, WaitingJob, HashOfId>;
-  struct DelayOf {
+  struct NextTime {
     using type = TimePoint;
-    const TimePoint& operator()(const WaitingJob& job) const noexcept { return job.runnable_at; }
+    TimePoint operator()(const WaitingJob& job) const noexcept { return job.next_time(); }
   };
-  using Delayed = boost::intrusive::multiset<
+  using Timed = boost::intrusive::multiset<
       WaitingJob,
-      boost::intrusive::member_hook<WaitingJob, WaitingJob::DelayPlace, &WaitingJob::delay_place>,
-      boost::intrusive::key_of_value<DelayOf>>;
+      boost::intrusive::member_hook<WaitingJob, WaitingJob::TimePlace, &WaitingJob::time_place>,
+      boost::intrusive::key_of_value<NextTime>>;
+
   void erase(Jobs::iterator found) noexcept;
   void link(WaitingJob& job) noexcept;
   void unlink(WaitingJob& job) noexcept;
+  void set_state(WaitingJob& job, WaitingJob::State state) noexcept;
 
   const std::shared_ptr<Budget> budget_;
   Jobs jobs_;
   Lines lines_;
-  Delayed delayed_;
+  Timed timed_;  ///< that are delayed, or may expire, and are not being read
   std::uint64_t last_turn_ = 0;
 };
 

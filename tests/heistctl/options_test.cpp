@@ -18,8 +18,9 @@ Options parsed(std::vector<const char*> words) {
 }
 
 TEST(Options, submit_when_it_has_parameters_then_they_make_the_query) {
-  const auto options = parsed({"submit", "search", "a.log", "--param", "pattern=a=b", "--delay",
-                               "2m", "--priority=background", "--signal", "night"});
+  const auto options =
+      parsed({"submit", "search", "a.log", "--param", "pattern=a=b", "--delay", "2m",
+              "--priority=background", "--signal", "night", "--ttl", "1h", "--timeout=30s"});
   EXPECT_EQ(options.command, Command::submit);
   EXPECT_EQ(options.kind, "search");
   EXPECT_EQ(options.file, "a.log");
@@ -27,6 +28,8 @@ TEST(Options, submit_when_it_has_parameters_then_they_make_the_query) {
   EXPECT_EQ(options.parameters, (Parameters{{"priority", "background"},
                                             {"signal", "night"},
                                             {"delay", "120000"},
+                                            {"ttl", "3600000"},
+                                            {"timeout", "30000"},
                                             {"pattern", "a=b"}}));
 }
 
@@ -52,6 +55,13 @@ TEST(Options, signal_when_it_is_named_as_a_command_then_it_is_a_name) {
   EXPECT_EQ(options.command, Command::signal);
   EXPECT_EQ(options.signal, "list");
   EXPECT_TRUE(options.aborts_signal);
+}
+
+TEST(Options, pause_then_it_is_of_a_kind_or_a_signal) {
+  const auto options = parsed({"resume", "kind", "digest"});
+  EXPECT_EQ(options.command, Command::resume);
+  EXPECT_EQ(options.paused, "kind");
+  EXPECT_EQ(options.paused_name, "digest");
 }
 
 TEST(Options, signal_when_it_gets_a_priority_then_that_is_no_parameter) {

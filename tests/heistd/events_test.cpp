@@ -136,6 +136,20 @@ TEST_F(Events, signal_when_put_or_deleted_then_told_with_its_priority) {
   EXPECT_EQ(events[2].data["signal"], "night");
 }
 
+TEST_F(Events, pause_then_told_with_what_is_paused) {
+  const auto stream = listen();
+  call("POST", "/kinds/digest/pause");
+  call("POST", "/signals/night/pause");
+  call("POST", "/signals/night/resume");
+  const auto events = take(*stream);
+  ASSERT_EQ(events.size(), 4U);
+  EXPECT_EQ(events[1].type, "kind");
+  EXPECT_EQ(events[1].data["kind"], "digest");
+  EXPECT_EQ(events[1].data["paused"], true);
+  EXPECT_EQ(events[2].data["paused"], true);
+  EXPECT_EQ(events[3].data["paused"], false);
+}
+
 TEST_F(Events, levels_when_something_has_changed_then_told_once_a_second_with_its_delays) {
   const auto stream = listen();
   post("/jobs/digest");

@@ -23,12 +23,16 @@ TEST(Routes, find_when_known_then_resource_method_and_name) {
   EXPECT_EQ(route("GET", "/jobs/" + id + "/result")->resource, Resource::job_result);
   EXPECT_EQ(route("POST", "/jobs/" + id + "/requeue")->resource, Resource::job_requeue);
   EXPECT_EQ(route("GET", "/jobs")->resource, Resource::jobs);
+  EXPECT_EQ(route("POST", "/jobs")->method, Method::post);
   EXPECT_EQ(route("PUT", "/signals/x")->resource, Resource::signal);
   EXPECT_EQ(route("HEAD", "/stats")->method, Method::get);
   EXPECT_EQ(route("GET", "/events")->resource, Resource::events);
   EXPECT_EQ(route("GET", "/")->resource, Resource::page);
   EXPECT_EQ(route("GET", "/page.js")->name, "page.js");
   EXPECT_EQ(route("GET", "/kinds")->resource, Resource::kinds);
+  EXPECT_EQ(route("POST", "/kinds/digest/pause")->resource, Resource::kind_pause);
+  EXPECT_EQ(route("POST", "/kinds/digest/resume")->name, "digest");
+  EXPECT_EQ(route("POST", "/signals/x/resume")->resource, Resource::signal_resume);
   EXPECT_EQ(route("GET", "/signals")->resource, Resource::signals);
   EXPECT_EQ(route("GET", "/healthz")->resource, Resource::health);
   EXPECT_EQ(route("GET", "/debug/dump")->resource, Resource::dump);
@@ -38,10 +42,10 @@ TEST(Routes, find_when_known_then_resource_method_and_name) {
 TEST(Routes, find_when_path_unknown_then_404) {
   for (const std::string& path :
        {std::string("/page.html"), std::string("/jobs/"), std::string("/jobs/other"),
-        std::string("/kinds/x"), "/jobs/" + id + "x", "/jobs/" + id + "/other",
-        std::string("/jobs/digest/result"), std::string("/healthz/"), std::string("/Stats"),
-        std::string("/signals/a/b"), std::string("/debug"), std::string("/debug/other"),
-        "/jobs/" + std::string(32, 'A')}) {
+        std::string("/kinds/x"), std::string("/kinds/x/pause"), "/jobs/" + id + "x",
+        "/jobs/" + id + "/other", std::string("/jobs/digest/result"), std::string("/healthz/"),
+        std::string("/Stats"), std::string("/signals/a/b"), std::string("/debug"),
+        std::string("/debug/other"), "/jobs/" + std::string(32, 'A')}) {
     const auto found = route("GET", path);
     ASSERT_FALSE(found) << path;
     EXPECT_EQ(found.error().status, 404U) << path;

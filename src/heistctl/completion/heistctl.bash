@@ -14,7 +14,7 @@ _heistctl_command() {
 
 _heistctl() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command choices=
-  local commands="submit watch show result list retry abort delete priority signal top health drain"
+  local commands="submit bulk watch show result list retry abort delete priority signal pause resume top health drain"
   local priorities="background user-visible user-blocking"
   local states="delayed queued running done failed aborted dead"
   command=$(_heistctl_command)
@@ -22,24 +22,26 @@ _heistctl() {
     --priority) choices=$priorities ;;
     --state) choices=$states ;;
     --token-file | --output | -o) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
-    --server | --retry-for | --signal | --delay | --param | --idempotency-key | --kind | --interval) return ;;
+    --server | --retry-for | --signal | --delay | --ttl | --timeout | --param | --idempotency-key | --kind | --interval) return ;;
   esac
   if [[ -z $choices ]]; then
     case $command in
       "") choices="$commands --version" ;;
-      submit) choices="--priority --signal --delay --param --idempotency-key --wait --output" ;;
+      submit) choices="--priority --signal --delay --ttl --timeout --param --idempotency-key --wait --output" ;;
+      bulk) choices="--idempotency-key" ;;
       watch) choices="--abort" ;;
       show) choices="--json" ;;
       result) choices="--output" ;;
       list) choices="--state --kind --signal --json" ;;
       priority) choices=$priorities ;;
       signal) choices="priority abort $priorities" ;;
+      pause | resume) choices="kind signal" ;;
       top) choices="--interval" ;;
     esac
     choices+=" --help --server --token-file --retry-for"
   fi
   mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
-  if [[ $command == submit && $word != -* ]]; then
+  if [[ $command =~ ^(submit|bulk)$ && $word != -* ]]; then
     mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
   fi
 }

@@ -70,6 +70,10 @@ void ClientEvents::signal_deleted(std::string_view name) noexcept {
   tell("signal_deleted", [name] { return line({{"signal", name}}); });
 }
 
+void ClientEvents::kind_changed(const Kind& kind) noexcept {
+  tell("kind", [&] { return line(kind_json(kind, client_)); });
+}
+
 std::unique_ptr<EventStream> ClientEvents::listen(std::optional<std::string_view> last_id) {
   const NetworkReserve::Withheld only_what_is_left;
   if (!open_) {

@@ -21,6 +21,7 @@ class Client;
 class EventStream;
 class Job;
 struct JobSummary;
+struct Kind;
 class SignalGroup;
 
 /// Makes events of a client's, as long as somebody listens, and for a while after that, so that who
@@ -53,6 +54,8 @@ class ClientEvents {
   void job_waited(heist::TaskPriority started_at, std::chrono::nanoseconds delay) noexcept;
   void signal_changed(std::string_view name, const SignalGroup& group) noexcept;
   void signal_deleted(std::string_view name) noexcept;
+  /// It was paused or resumed.
+  void kind_changed(const Kind& kind) noexcept;
 
   [[nodiscard]] bool is_open() const noexcept { return open_ != nullptr; }
   /// Somebody listens, from the event after the one with that id, if it is there, or from now on.

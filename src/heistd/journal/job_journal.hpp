@@ -24,8 +24,8 @@ namespace heistd {
 /// makes up for attempts whose server has gone.
 ///
 /// A request takes effect as a whole or, with an error, not at all. Requests take effect in the
-/// order of their calls, but for `find`, `load`, `list`, `signals` and reads, which see at least
-/// what has been answered before.
+/// order of their calls, but for `find`, `load`, `list`, `signals`, `pauses` and reads, which see
+/// at least what has been answered before.
 ///
 /// Thread:   the network's.   Blocks: never, but for construction and destruction. The promise of
 ///           an answer settles on a thread of the journal's; `heist::async_wait` brings it to an
@@ -54,6 +54,8 @@ class JobJournal {
   /// Accepts a job, unless its key stands for one already. A key stands for its job for
   /// `idempotency_life`, and no longer than until the job is aborted or dead.
   [[nodiscard]] virtual Answer<Submitted> submit(NewJob job) = 0;
+  /// The same for many jobs, in their order: all of that is stored, or, with an error, nothing.
+  [[nodiscard]] virtual Answer<std::vector<Submitted>> submit_all(std::vector<NewJob> jobs) = 0;
 
   /// Counts an attempt of a queued job, and gives its number; nothing when the job is not queued.
   /// The count outlives the process, though not the machine.
@@ -76,8 +78,8 @@ class JobJournal {
   /// Queues the job again, in its old place. The attempt does not count.
   [[nodiscard]] virtual Answer<Effect> release(JobId id, Attempt attempt) = 0;
 
-  /// Ends an unfinished job.
-  [[nodiscard]] virtual Answer<Effect> abort(JobId id) = 0;
+  /// Ends an unfinished job, and keeps why.
+  [[nodiscard]] virtual Answer<Effect> abort(JobId id, StoredError why) = 0;
 
   /// Gives an unfinished job that has a priority of its own another one.
   [[nodiscard]] virtual Answer<Effect> set_priority(JobId id, heist::TaskPriority priority) = 0;
@@ -105,6 +107,12 @@ class JobJournal {
 
   /// Aborts the unfinished jobs of a signal and frees its name.   Cost: a step for each of them.
   [[nodiscard]] virtual Answer<Effect> drop_signal(std::string client, std::string name) = 0;
+
+  /// Keeps whether something is paused. A signal that is is as one that was put, and is made with
+  /// this priority if need be; when it is dropped, so is its pause.
+  [[nodiscard]] virtual Answer<Effect> set_pause(StoredPause what, bool on,
+                                                 heist::TaskPriority signal_priority) = 0;
+  [[nodiscard]] virtual Answer<std::vector<StoredPause>> pauses() = 0;
 
   /// The signals that were put, or that unfinished jobs have.
   [[nodiscard]] virtual Answer<std::vector<StoredSignal>> signals() = 0;

@@ -8,6 +8,7 @@
 #include <heistd/job_id.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -58,6 +59,8 @@ struct NewJob {
   /// What the signal gets if it is this job that brings it into being.
   heist::TaskPriority signal_priority = heist::TaskPriority::user_visible;
   std::chrono::milliseconds delay{};
+  std::optional<std::chrono::milliseconds> ttl;      ///< within which it is to start
+  std::optional<std::chrono::milliseconds> timeout;  ///< of each attempt
   Attempt max_attempts = 1;
   std::optional<IdempotencyKey> key;
   SharedBlocks payload;  ///< null: no bytes
@@ -73,6 +76,13 @@ struct StoredError {
 [[nodiscard]] inline StoredError lost_attempt() {
   return {"attempt_lost", "the server ended while the job ran"};
 }
+
+/// Of a job that somebody did not want any more.
+[[nodiscard]] inline StoredError aborted_because(std::string_view why) {
+  return {"aborted", std::string(why)};
+}
+inline constexpr std::string_view job_deleted = "the job was deleted";
+inline constexpr std::string_view signal_deleted = "the signal was deleted";
 
 /// What a job gave. `description` is a text in a form of the kind's own.
 struct StoredResult {
@@ -90,15 +100,18 @@ struct StoredJob {
   std::string signal_name;
   std::optional<heist::TaskPriority> priority;
   std::chrono::milliseconds delay{};  ///< what is left of it
-  Attempt attempt = 0;                ///< the latest one
-  Attempt forgiven = 0;               ///< how many attempts do not count any more
+  /// What is left of it; none when the job has been started.
+  std::optional<std::chrono::milliseconds> ttl;
+  std::optional<std::chrono::milliseconds> timeout;  ///< of each attempt
+  Attempt attempt = 0;                               ///< the latest one
+  Attempt forgiven = 0;                              ///< how many attempts do not count any more
   Attempt max_attempts = 1;
   StoredState state = StoredState::queued;
   std::optional<IdempotencyKey> key;
   std::uint64_t payload_bytes = 0;
   std::string result_description;
   std::uint64_t result_bytes = 0;
-  std::optional<StoredError> error;  ///< of the latest attempt that failed
+  std::optional<StoredError> error;  ///< of the latest attempt that failed, or why it was aborted
   std::optional<SystemTime> ended_at;
 
   [[nodiscard]] bool has_attempts_left() const noexcept {
@@ -112,6 +125,15 @@ struct StoredSignal {
   std::string name;
   heist::TaskPriority priority = heist::TaskPriority::user_visible;
   bool was_put = false;  ///< asked for by name, so it stays while it has no jobs
+};
+
+/// What a client has paused.
+struct StoredPause {
+  enum class Of : std::uint8_t { kind, signal };
+
+  std::string client;
+  Of of = Of::kind;
+  std::string name;
 };
 
 /// Bytes of a payload or a result.

@@ -89,6 +89,15 @@ JobJournal::Answer<JobJournal::Submitted> SqliteJournal::submit(NewJob job) {
                [this, job = std::move(job), now = clock_()] { return writes_.submit(job, now); });
 }
 
+JobJournal::Answer<std::vector<JobJournal::Submitted>> SqliteJournal::submit_all(
+    std::vector<NewJob> jobs) {
+  return write(Synced::yes, [this, jobs = std::move(jobs), now = clock_()] {
+    std::vector<Submitted> submitted;
+    for (const auto& job : jobs) submitted.push_back(writes_.submit(job, now));
+    return submitted;
+  });
+}
+
 JobJournal::Answer<std::optional<Attempt>> SqliteJournal::start(JobId id) {
   return write(Synced::no, [this, id = std::move(id)] { return writes_.start(id); });
 }
@@ -111,9 +120,10 @@ JobJournal::Answer<Effect> SqliteJournal::release(JobId id, Attempt attempt) {
   return end_attempt([this, id = std::move(id), attempt] { return writes_.release(id, attempt); });
 }
 
-JobJournal::Answer<Effect> SqliteJournal::abort(JobId id) {
-  return write(Synced::yes,
-               [this, id = std::move(id), now = clock_()] { return writes_.abort(id, now); });
+JobJournal::Answer<Effect> SqliteJournal::abort(JobId id, StoredError why) {
+  return write(Synced::yes, [this, id = std::move(id), why = std::move(why), now = clock_()] {
+    return writes_.abort(id, why, now);
+  });
 }
 
 JobJournal::Answer<Effect> SqliteJournal::set_priority(JobId id, heist::TaskPriority priority) {
@@ -146,6 +156,17 @@ JobJournal::Answer<Effect> SqliteJournal::set_signal(std::string client, std::st
 JobJournal::Answer<Effect> SqliteJournal::drop_signal(std::string client, std::string name) {
   return write(Synced::yes, [this, client = std::move(client), name = std::move(name),
                              now = clock_()] { return writes_.drop_signal(client, name, now); });
+}
+
+JobJournal::Answer<Effect> SqliteJournal::set_pause(StoredPause what, bool on,
+                                                    heist::TaskPriority signal_priority) {
+  return write(Synced::yes, [this, what = std::move(what), on, signal_priority] {
+    return writes_.set_pause(what, on, signal_priority);
+  });
+}
+
+JobJournal::Answer<std::vector<StoredPause>> SqliteJournal::pauses() {
+  return read([this] { return reads_.pauses(); });
 }
 
 JobJournal::Answer<std::vector<StoredSignal>> SqliteJournal::signals() {

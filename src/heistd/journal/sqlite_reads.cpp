@@ -13,7 +13,7 @@ using Which = JobJournal::Which;
 const std::string columns =
     "SELECT seq, id, client, kind, parameters, signal, priority, may_start, attempt, forgiven, "
     "max_attempts, state, idempotency_key, digest, payload_bytes, result_description, "
-    "result_bytes, error_code, error_message, ended_at FROM job ";
+    "result_bytes, error_code, error_message, ended_at, expires_at, timeout FROM job ";
 
 std::chrono::milliseconds left_of(SystemTime may_start, SystemTime now) noexcept {
   return std::max(std::chrono::ceil<std::chrono::milliseconds>(may_start - now),
@@ -81,6 +81,10 @@ StoredJob read_job(SqliteStatement& statement, SystemTime now) {
   auto message = row.text();
   if (error) job.error = {std::move(*error), std::move(message)};
   job.ended_at = row.optional(&Row::time);
+  const auto expires_at = row.optional(&Row::time);
+  if (expires_at && job.attempt == 0 && !is_end(job.state)) job.ttl = left_of(*expires_at, now);
+  const auto timeout = row.optional(&Row::number<>);
+  if (timeout) job.timeout = std::chrono::milliseconds(*timeout);
   return job;
 }
 
@@ -141,6 +145,7 @@ SqliteReads::SqliteReads(SqliteDatabase& database)
       list_all_(database, "job_of_client", ""),
       list_dead_(database, "job_dead", "state = 5 AND "),
       signals_(database, "SELECT client, name, priority, was_put FROM signal"),
+      pauses_(database, "SELECT client, what, name FROM pause"),
       payload_(database, "SELECT bytes FROM payload WHERE place BETWEEN ? AND ? ORDER BY place"),
       result_(database, "SELECT bytes FROM result WHERE place BETWEEN ? AND ? ORDER BY place") {}
 
@@ -207,6 +212,17 @@ std::vector<StoredSignal> SqliteReads::signals() {
   while (signals_.next()) {
     all.push_back({signals_.text(0), signals_.text(1),
                    static_cast<heist::TaskPriority>(signals_.number(2)), signals_.number(3) != 0});
+  }
+  return all;
+}
+
+std::vector<StoredPause> SqliteReads::pauses() {
+  const RunEnd end(pauses_);
+  std::vector<StoredPause> all;
+  pauses_.with();
+  while (pauses_.next()) {
+    all.push_back(
+        {pauses_.text(0), static_cast<StoredPause::Of>(pauses_.number(1)), pauses_.text(2)});
   }
   return all;
 }

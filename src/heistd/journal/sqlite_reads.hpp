@@ -22,6 +22,7 @@ class SqliteReads {
   [[nodiscard]] JobPage<StoredJob> list(std::string_view client, const JobQuery& query,
                                         SystemTime now);
   [[nodiscard]] std::vector<StoredSignal> signals();
+  [[nodiscard]] std::vector<StoredPause> pauses();
   [[nodiscard]] std::string payload_part(const JobId& id, ByteRange range);
   [[nodiscard]] std::string result_part(const JobId& id, ByteRange range);
 
@@ -44,6 +45,7 @@ class SqliteReads {
   Listing list_all_;
   Listing list_dead_;
   SqliteStatement signals_;
+  SqliteStatement pauses_;
   SqliteStatement payload_;
   SqliteStatement result_;
 };

@@ -1,3 +1,5 @@
+#include <array>
+#include <cstddef>
 #include <filesystem>
 #include <heistd/journal/sqlite_schema.hpp>
 #include <string>
@@ -8,7 +10,6 @@ namespace {
 
 /// "HJNL", in the file's header, so that it is not taken for another program's.
 constexpr std::int64_t application = 0x484A4E4C;
-constexpr std::int64_t version = 1;
 
 /// A job's `seq` is its order of acceptance. It comes once only, as payloads and results go by it.
 /// States below 2 are unfinished ones. Of a finished job `kept` is what it counts for. Jobs of a
@@ -46,6 +47,26 @@ constexpr const char* list_indexes = R"sql(
   CREATE INDEX IF NOT EXISTS job_dead ON job(client, seq) WHERE state = 5;
 )sql";
 
+/// What each version adds to the one before it, from the second on. A new journal begins as the
+/// first version, too, so that all journals have come about in the same way.
+constexpr std::array upgrades = {
+    R"sql(
+  BEGIN;
+  ALTER TABLE job ADD COLUMN expires_at INTEGER;
+  ALTER TABLE job ADD COLUMN timeout INTEGER;
+  PRAGMA user_version = 2;
+  COMMIT;
+)sql",
+    R"sql(
+  BEGIN;
+  CREATE TABLE pause(
+    client BLOB NOT NULL, what INTEGER NOT NULL, name BLOB NOT NULL,
+    PRIMARY KEY(client, what, name)) WITHOUT ROWID;
+  PRAGMA user_version = 3;
+  COMMIT;
+)sql"};
+constexpr std::int64_t version = 1 + upgrades.size();
+
 std::filesystem::path file_in(const DataDirectory& directory) {
   return directory.path() / "journal.sqlite";
 }
@@ -60,6 +81,12 @@ void check_version(SqliteDatabase& database) {
   }
   const auto found = database.number("PRAGMA user_version");
   if (found > version) refuse(JournalFault::too_new, "version " + std::to_string(found));
+}
+
+void upgrade(SqliteDatabase& database) {
+  for (auto at = database.number("PRAGMA user_version"); at < version; ++at) {
+    database.execute(upgrades.at(static_cast<std::size_t>(at - 1)));
+  }
 }
 
 void check_whole(SqliteDatabase& database) {
@@ -82,6 +109,7 @@ SqliteDatabase open(const DataDirectory& directory) {
   }
   check_version(database);
   check_whole(database);
+  upgrade(database);
   database.execute(list_indexes);
   directory.set_filled();
   return database;

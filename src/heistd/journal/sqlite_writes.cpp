@@ -32,8 +32,8 @@ SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds)
             "idempotency_key FROM job WHERE id = ?"),
       insert_job_(database,
                   "INSERT INTO job(id, client, kind, parameters, signal, priority, may_start, "
-                  "attempt, forgiven, max_attempts, state, idempotency_key, digest, payload_bytes) "
-                  "VALUES(?, ?, ?, ?, ?, ?, ?, 0, 0, ?, 0, ?, ?, ?)"),
+                  "attempt, forgiven, max_attempts, state, idempotency_key, digest, payload_bytes, "
+                  "expires_at, timeout) VALUES(?, ?, ?, ?, ?, ?, ?, 0, 0, ?, 0, ?, ?, ?, ?, ?)"),
       insert_payload_(database, "INSERT INTO payload(place, bytes) VALUES(?, ?)"),
       insert_result_(database, "INSERT OR REPLACE INTO result(place, bytes) VALUES(?, ?)"),
       drop_payload_(database, "DELETE FROM payload WHERE place BETWEEN ? AND ?"),
@@ -65,6 +65,10 @@ SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds)
       jobs_of_signal_(database,
                       "SELECT id FROM job WHERE client = ? AND signal = ? AND signal IS NOT NULL "
                       "AND state < 2"),
+      hold_signal_(database,
+                   "INSERT INTO signal VALUES(?, ?, ?, 1) ON CONFLICT DO UPDATE SET was_put = 1"),
+      set_pause_(database, "INSERT OR IGNORE INTO pause VALUES(?, ?, ?)"),
+      drop_pause_(database, "DELETE FROM pause WHERE client = ? AND what = ? AND name = ?"),
       find_key_(database, "SELECT digest, id FROM idempotency WHERE client = ? AND key = ?"),
       insert_key_(database, "INSERT INTO idempotency VALUES(?, ?, ?, ?, ?)"),
       drop_key_(database, "DELETE FROM idempotency WHERE client = ? AND key = ? AND id = ?"),
@@ -128,6 +132,10 @@ void SqliteWrites::insert(const NewJob& job, SystemTime now) {
   const auto payload_bytes = job.payload ? byte_count(*job.payload) : 0;
   std::optional<std::int64_t> priority;
   if (job.priority) priority = number(*job.priority);
+  std::optional<std::int64_t> expires_at;
+  std::optional<std::int64_t> timeout;
+  if (job.ttl) expires_at = microseconds(now + *job.ttl);
+  if (job.timeout) timeout = job.timeout->count();
   std::optional<std::string_view> key;
   std::optional<std::string_view> digest;
   if (job.key) key = job.key->key, digest = job.key->digest;
@@ -135,7 +143,7 @@ void SqliteWrites::insert(const NewJob& job, SystemTime now) {
       .with(std::string_view(job.id), std::string_view(job.client), std::string_view(job.kind),
             std::string_view(parameters), value_of(job.signal_name), priority,
             microseconds(now + job.delay), job.max_attempts, key, digest,
-            std::uint64_t{payload_bytes})
+            std::uint64_t{payload_bytes}, expires_at, timeout)
       .run();
   const auto order = static_cast<AcceptanceOrder>(database_.last_row());
   store_pieces(insert_payload_, order, job.payload);
@@ -198,8 +206,7 @@ SqliteWrites::Effect SqliteWrites::fail(const JobId& id, Attempt attempt, const 
   if (retry_after) {
     fail_attempt(id, *job, error, *retry_after, now);
   } else {
-    set_error_.with(std::string_view(error.code), std::string_view(error.message), job->order)
-        .run();
+    set_error(*job, error);
     end(id, *job, StoredState::failed, 0, now);
   }
   trim(now);
@@ -208,7 +215,7 @@ SqliteWrites::Effect SqliteWrites::fail(const JobId& id, Attempt attempt, const 
 
 void SqliteWrites::fail_attempt(const JobId& id, const Standing& job, const StoredError& error,
                                 std::chrono::milliseconds retry_after, SystemTime now) {
-  set_error_.with(std::string_view(error.code), std::string_view(error.message), job.order).run();
+  set_error(job, error);
   if (!job.has_attempts_left()) return end(id, job, StoredState::dead, 0, now);
   set_state(job.order, StoredState::queued, job.attempt, job.forgiven);
   set_start_.with(microseconds(now + retry_after), job.order).run();
@@ -221,12 +228,22 @@ SqliteWrites::Effect SqliteWrites::release(const JobId& id, Attempt attempt) {
   return Effect::stored;
 }
 
-SqliteWrites::Effect SqliteWrites::abort(const JobId& id, SystemTime now) {
+SqliteWrites::Effect SqliteWrites::abort(const JobId& id, const StoredError& why, SystemTime now) {
   const auto job = find(id);
   if (!job || is_end(job->state)) return Effect::late;
-  end(id, *job, StoredState::aborted, 0, now);
+  abort_job(id, *job, why, now);
   trim(now);
   return Effect::stored;
+}
+
+void SqliteWrites::abort_job(const JobId& id, const Standing& job, const StoredError& why,
+                             SystemTime now) {
+  set_error(job, why);
+  end(id, job, StoredState::aborted, 0, now);
+}
+
+void SqliteWrites::set_error(const Standing& job, const StoredError& error) {
+  set_error_.with(std::string_view(error.code), std::string_view(error.message), job.order).run();
 }
 
 SqliteWrites::Effect SqliteWrites::set_priority(const JobId& id, heist::TaskPriority priority) {
@@ -275,15 +292,27 @@ SqliteWrites::Effect SqliteWrites::set_signal(std::string_view client, std::stri
   return Effect::stored;
 }
 
+SqliteWrites::Effect SqliteWrites::set_pause(const StoredPause& what, bool on,
+                                             heist::TaskPriority signal_priority) {
+  const std::string_view client = what.client;
+  const std::string_view name = what.name;
+  if (what.of == StoredPause::Of::signal) {
+    hold_signal_.with(client, name, number(signal_priority)).run();
+  }
+  (on ? set_pause_ : drop_pause_).with(client, number(what.of), name).run();
+  return Effect::stored;
+}
+
 SqliteWrites::Effect SqliteWrites::drop_signal(std::string_view client, std::string_view name,
                                                SystemTime now) {
   drop_signal_.with(client, name).run();
   if (database_.changes() == 0) return Effect::late;
+  drop_pause_.with(client, number(StoredPause::Of::signal), name).run();
   std::vector<JobId> ids;
   jobs_of_signal_.with(client, name);
   while (jobs_of_signal_.next()) ids.push_back(jobs_of_signal_.text(0));
   jobs_of_signal_.reset();
-  for (const auto& id : ids) end(id, *find(id), StoredState::aborted, 0, now);
+  for (const auto& id : ids) abort_job(id, *find(id), aborted_because(signal_deleted), now);
   trim(now);
   return Effect::stored;
 }

@@ -24,13 +24,15 @@ class SqliteWrites {
   [[nodiscard]] Effect fail(const JobId& id, Attempt attempt, const StoredError& error,
                             std::optional<std::chrono::milliseconds> retry_after, SystemTime now);
   [[nodiscard]] Effect release(const JobId& id, Attempt attempt);
-  [[nodiscard]] Effect abort(const JobId& id, SystemTime now);
+  [[nodiscard]] Effect abort(const JobId& id, const StoredError& why, SystemTime now);
   [[nodiscard]] Effect set_priority(const JobId& id, heist::TaskPriority priority);
   [[nodiscard]] Effect requeue(const JobId& id, SystemTime now);
   [[nodiscard]] Effect purge(const JobId& id);
   [[nodiscard]] JobJournal::Reclaimed reclaim(const JobJournal::Backoff& backoff, SystemTime now);
   [[nodiscard]] Effect set_signal(std::string_view client, std::string_view name,
                                   heist::TaskPriority priority);
+  [[nodiscard]] Effect set_pause(const StoredPause& what, bool on,
+                                 heist::TaskPriority signal_priority);
   [[nodiscard]] Effect drop_signal(std::string_view client, std::string_view name, SystemTime now);
 
   /// What was changed since the transaction began is taken back.
@@ -65,6 +67,8 @@ class SqliteWrites {
                     std::chrono::milliseconds retry_after, SystemTime now);
   void end(const JobId& id, const Standing& job, StoredState state, std::uint64_t result_bytes,
            SystemTime now);
+  void abort_job(const JobId& id, const Standing& job, const StoredError& why, SystemTime now);
+  void set_error(const Standing& job, const StoredError& error);
   void free_names(const JobId& id, const Standing& job, StoredState state);
   std::uint64_t& finished_bytes();
   void trim(SystemTime now);
@@ -96,6 +100,9 @@ class SqliteWrites {
   SqliteStatement drop_signal_;
   SqliteStatement drop_unused_signal_;
   SqliteStatement jobs_of_signal_;
+  SqliteStatement hold_signal_;
+  SqliteStatement set_pause_;
+  SqliteStatement drop_pause_;
   SqliteStatement find_key_;
   SqliteStatement insert_key_;
   SqliteStatement drop_key_;

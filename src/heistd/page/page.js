@@ -127,6 +127,10 @@ const on = {
     showSignals();
     showSignalsSoon();
   },
+  kind: (kind) => {
+    state.kinds = state.kinds.map((known) => (known.kind === kind.kind ? kind : known));
+    showKinds();
+  },
   signal_deleted: ({signal}) => {
     state.signals.delete(signal);
     showSignals();
@@ -244,6 +248,7 @@ function drawTrend(line, trend) {
 
 async function loadKinds() {
   state.kinds = (await ask("GET", "/kinds")).kinds;
+  showKinds();
   const names = state.kinds.map(({kind}) => kind);
   for (const [id, more] of [["kind", []], ["filter-kind", [""]]]) {
     const chosen = byId(id).value;
@@ -297,6 +302,7 @@ function showSignals() {
     setText(row.children[1], signal.unfinished_jobs, "number");
     const slider = row.querySelector("input");
     if (document.activeElement !== slider || !slider.dataset.moving) moveSlider(slider, signal.priority);
+    showPause(row.children[4], signal);
   });
 }
 
@@ -307,7 +313,7 @@ function moveSlider(slider, priority) {
 }
 
 function makeSignal({signal}) {
-  const row = rowOf(1, 4);
+  const row = rowOf(1, 5);
   const slider = element("input", undefined, {type: "range", min: 0, max: priorities.length - 1, step: 1});
   slider.setAttribute("aria-label", `Priority of signal ${signal}`);
   row.children[2].append(slider, element("output"));
@@ -326,7 +332,43 @@ function makeSignal({signal}) {
   button.addEventListener("click", () =>
     attempt(`Abort signal ${signal}`, () => request("DELETE", `/signals/${encodeURIComponent(signal)}`)));
   row.children[3].append(button);
+  row.children[4].append(makePause("signal", signal));
   return row;
+}
+
+// --- Kinds, and what is paused ---
+
+function showKinds() {
+  fill(byId("kinds"), state.kinds, (row) => row.kind, makeKind, (row, kind) => {
+    setText(row.children[0], kind.kind);
+    showPause(row.children[1], kind);
+  });
+}
+
+function makeKind({kind}) {
+  const row = rowOf(1, 2);
+  row.children[1].append(makePause("kind", kind));
+  return row;
+}
+
+/** A button that pauses the kind or signal, or resumes it. */
+function makePause(what, name) {
+  const button = element("button");
+  button.dataset.of = `jobs of ${what} ${name}`;
+  button.addEventListener("click", () => {
+    const action = button.dataset.paused ? "resume" : "pause";
+    attempt(`${action} ${what} ${name}`, () => request("POST", `/${what}s/${encodeURIComponent(name)}/${action}`));
+  });
+  return button;
+}
+
+function showPause(cell, {paused}) {
+  const button = cell.firstElementChild;
+  const action = paused ? "Resume" : "Pause";
+  if (paused) button.dataset.paused = "1";
+  else delete button.dataset.paused;
+  setText(button, action);
+  button.setAttribute("aria-label", `${action} ${button.dataset.of}`);
 }
 
 // --- Jobs ---

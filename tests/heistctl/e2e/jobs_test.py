@@ -98,6 +98,25 @@ class Jobs(HeistctlTest):
         self.done("priority", job, "user-blocking")
         self.assertEqual(self.server.get(f"/jobs/{job}").json["priority"], "user-blocking")
 
+    def test_bulk_then_each_line_is_a_job_and_wrong_ones_are_told(self):
+        lines = b'{"kind":"digest","text":"abc"}\n{"kind":"digest","base64":"YWJj"}\n'
+        ids = self.done("bulk", data=lines).text.split()
+        self.assertEqual(len(ids), 2)
+        for job in ids:
+            self.done("watch", job)
+        refused = self.failed(3, "bad_line", "bulk", data=b"x\n" + lines)
+        self.assertEqual(len(refused.text.split()), 2)
+        self.failed(3, "no_good_job", "bulk", data=b"x\n")
+
+    def test_pause_then_no_job_of_the_kind_starts_until_it_is_resumed(self):
+        self.assertEqual(self.done("pause", "kind", "digest").text, "digest: paused\n")
+        job = self.submitted("digest", data=b"abc")
+        self.assertEqual(json.loads(self.done("show", job, "--json").text)["state"], "queued")
+        self.done("resume", "kind", "digest")
+        self.done("watch", job)
+        self.failed(3, "not_found", "pause", "kind", "other")
+        self.done("pause", "signal", "night")
+
     def test_signal_when_it_gets_a_priority_then_its_jobs_have_it(self):
         job = self.waiting_job("--signal", "night")
         self.assertIn("1 unfinished", self.done("signal", "night", "priority", "background").text)

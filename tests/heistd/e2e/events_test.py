@@ -161,8 +161,8 @@ class Overview(ServerTest):
         self.server.accepted("/jobs/digest?signal=b&delay=3600000")
         self.assertEqual(
             self.server.get("/signals").json["signals"],
-            [{"signal": "a", "priority": "background", "unfinished_jobs": 0},
-             {"signal": "b", "priority": "user-visible", "unfinished_jobs": 1}],
+            [{"signal": "a", "priority": "background", "unfinished_jobs": 0, "paused": False},
+             {"signal": "b", "priority": "user-visible", "unfinished_jobs": 1, "paused": False}],
         )
 
 

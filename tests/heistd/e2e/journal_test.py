@@ -105,6 +105,31 @@ class Journal(ServerTest):
         self.assertEqual(self.server.get(done).status, 404)
         self.assertEqual(self.server.request("PUT", "/signals/night?priority=background").status, 201)
 
+    def test_what_is_paused_stays_so(self):
+        self.assertEqual(self.server.post("/kinds/digest/pause", b"").json["paused"], True)
+        job = self.server.accepted("/jobs/digest", b"abc")
+        self.restart()
+        self.assertEqual(self.server.post("/jobs/compress?wait=1", b"abc").status, 200)
+        self.assertEqual(self.server.get(job).json["state"], "queued")
+        self.server.post("/kinds/digest/resume", b"")
+        self.assertEqual(self.server.finished(job)["state"], "done")
+
+    def test_ttl_and_timeout_come_back(self):
+        job = self.server.accepted("/jobs/digest?delay=3600000&ttl=7200000&timeout=500", b"abc")
+        self.restart()
+        after = self.server.get(job).json
+        self.assertEqual(after["timeout_ms"], 500)
+        self.assertTrue(3_600_000 < after["expires_in_ms"] < 7_200_000, after)
+
+    def test_why_a_job_has_expired_is_known_after_a_kill(self):
+        for _ in range(2):  # agents, none of which is free then
+            self.running(f"/jobs/search?pattern={COSTLY}")
+        job = self.server.accepted("/jobs/digest?ttl=1", b"abc")
+        self.assertEqual(self.server.finished(job)["error"]["code"], "expired")
+        until(lambda: self.server.get("/jobs?state=aborted").json["jobs"], "the journal to have it")
+        self.restart()
+        self.assertEqual(self.server.get(job).json["error"]["code"], "expired")
+
     def running(self, target):
         """A job that runs for long."""
         job = self.server.accepted(target, costly_text(5 * heistd_server.MIB))

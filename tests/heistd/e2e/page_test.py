@@ -153,6 +153,17 @@ class Page(ServerTest):
             tab.until_text("#jobs td", "done")
         self.assertEqual(self.server.get("/jobs").json["jobs"][0]["bytes"], 1234)
 
+    def test_kind_when_it_is_paused_by_its_button_then_its_jobs_wait_until_it_is_resumed(self):
+        tab = self.open()
+        tab.until_text("#kinds tr:nth-child(2) button", "Pause")
+        self.assertIn("Pause jobs of kind digest", tab.names("button"))
+        tab.click("#kinds tr:nth-child(2) button")
+        tab.until_text("#kinds tr:nth-child(2) button", "Resume")
+        job = self.server.accepted("/jobs/digest")
+        self.assertEqual(self.server.state(job), "queued")
+        tab.click("#kinds tr:nth-child(2) button")
+        self.assertEqual(self.server.finished(job)["state"], "done")
+
     def test_signal_when_its_slider_is_moved_by_keys_then_all_that_follow_it_move(self):
         jobs = [self.server.accepted("/jobs/digest?delay=3600000&signal=night") for _ in range(70)]
         tab = self.open()

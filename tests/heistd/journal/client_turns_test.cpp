@@ -178,10 +178,38 @@ TEST_P(ClientTurns, jobs_when_they_wait_then_they_can_be_aborted_and_moved) {
   expect_nothing_left();
 }
 
-class HeldJobs : public ClientTurns {};
-INSTANTIATE_TEST_SUITE_P(Journal, HeldJobs, testing::Values(false));
+TEST_P(ClientTurns, pause_when_jobs_wait_for_their_turns_then_only_those_of_others_start) {
+  grant("running=1 weight=2", "");
+  post_as("a", 3);
+  EXPECT_EQ(as_alice("POST", "/kinds/digest/pause").status, 200U);
+  post_as("a", 1);
+  post_as("b", 2);
+  run_until_done(bob(), 2);
+  for (int i = 0; i < 100; ++i) step();
+  EXPECT_EQ(running(alice()) + done(alice()), 0U);
+  EXPECT_EQ(alice().run_places.taken(), 0U);
+  EXPECT_EQ(as_alice("POST", "/kinds/digest/resume").status, 200U);
+  run_until_done(alice(), 4);
+  expect_nothing_left();
+}
 
-TEST_P(HeldJobs, drain_when_jobs_wait_for_their_turn_then_they_are_runnable_and_run) {
+class LinedUpJobs : public ClientTurns {};
+INSTANTIATE_TEST_SUITE_P(Journal, LinedUpJobs, testing::Values(false));
+
+TEST_P(LinedUpJobs, pause_when_a_job_has_asked_for_its_start_then_it_starts_after_the_pause) {
+  grant("running=1", "");
+  post_as("a", 2);
+  loop.poll({.tasks = 1});
+  EXPECT_EQ(as_alice("POST", "/kinds/digest/pause").status, 200U);
+  for (int i = 0; i < 100; ++i) step();
+  EXPECT_EQ(running(alice()) + done(alice()), 0U);
+  EXPECT_EQ(alice().run_places.taken(), 0U);
+  EXPECT_EQ(as_alice("POST", "/kinds/digest/resume").status, 200U);
+  run_until_done(alice(), 2);
+  expect_nothing_left();
+}
+
+TEST_P(LinedUpJobs, drain_when_jobs_wait_for_their_turn_then_they_are_runnable_and_run) {
   grant("running=1", "");
   post_as("a", 3);
   service.start_shutdown();
@@ -190,7 +218,7 @@ TEST_P(HeldJobs, drain_when_jobs_wait_for_their_turn_then_they_are_runnable_and_
   expect_nothing_left();
 }
 
-TEST_P(HeldJobs, loop_when_it_is_closed_then_waiting_jobs_are_aborted) {
+TEST_P(LinedUpJobs, loop_when_it_is_closed_then_waiting_jobs_are_aborted) {
   grant("running=1", "");
   post_as("a", 1);
   const auto waits = post_as("a", 1)[0];
@@ -200,13 +228,13 @@ TEST_P(HeldJobs, loop_when_it_is_closed_then_waiting_jobs_are_aborted) {
   EXPECT_EQ(alice().jobs.find(waits)->state(), JobState::aborted);
 }
 
-TEST_P(HeldJobs, get_when_a_job_has_a_delay_then_it_is_delayed_until_it_is_over) {
+TEST_P(LinedUpJobs, get_when_a_job_has_a_delay_then_it_is_delayed_until_it_is_over) {
   grant("weight=2", "");
   const auto id = post_as("a", 1, "delay=3600000")[0];
   EXPECT_EQ(alice().jobs.find(id)->state(), JobState::delayed);
   EXPECT_EQ(alice().depths()[1].delayed, 1U);
   EXPECT_FALSE(service.has_runnable_jobs());
-  alice().waiting.wake(Clock::now() + std::chrono::hours(2));
+  EXPECT_FALSE(alice().waiting.wake(Clock::now() + std::chrono::hours(2))) << "none has expired";
   service.post_waiting(alice());
   run_until_done(alice(), 1);
   expect_nothing_left();

@@ -35,6 +35,43 @@ TYPED_TEST(JobJournalTest, submit_then_all_that_was_given_is_kept) {
   EXPECT_EQ(this->payload(1), "some bytes");
 }
 
+// Rule: JRN-1
+TYPED_TEST(JobJournalTest, submit_all_then_they_are_accepted_in_their_order) {
+  auto keyed = new_job(3);
+  keyed.key = {"key", "digest"};
+  auto same = keyed;
+  same.id = id_of(4);
+  auto other = keyed;
+  other.id = id_of(5);
+  other.key->digest = "other";
+  const auto answers = said(this->journal->submit_all(
+      {new_job(2, "two"), new_job(1), std::move(keyed), std::move(same), std::move(other)}));
+  ASSERT_EQ(answers.size(), 5U);
+  for (const std::size_t index : {0U, 1U, 2U})
+    EXPECT_EQ(answers[index].acceptance, Acceptance::accepted);
+  EXPECT_EQ(answers[3].acceptance, Acceptance::repeated);
+  EXPECT_EQ(answers[3].id, id_of(3));
+  EXPECT_EQ(answers[4].acceptance, Acceptance::conflicting);
+  EXPECT_EQ(this->ids(Which::unfinished), (std::vector<JobId>{id_of(2), id_of(1), id_of(3)}));
+  EXPECT_EQ(this->payload(2), "two");
+}
+
+// Rule: JRN-6
+TYPED_TEST(JobJournalTest, ttl_then_what_is_left_of_it_is_told_until_the_first_start) {
+  auto job = new_job(1);
+  job.ttl = milliseconds(500);
+  job.timeout = milliseconds(70);
+  this->submit(job);
+  this->now += milliseconds(200);
+  EXPECT_EQ(this->find(1).ttl, milliseconds(300));
+  EXPECT_EQ(said(this->journal->load(Which::unfinished, 0, 1)).front().ttl, milliseconds(300));
+  this->now += milliseconds(400);
+  EXPECT_EQ(this->find(1).ttl, milliseconds(0));
+  said(this->journal->release(id_of(1), this->start(1)));
+  EXPECT_EQ(this->find(1).ttl, std::nullopt);
+  EXPECT_EQ(this->find(1).timeout, milliseconds(70));
+}
+
 TYPED_TEST(JobJournalTest, submit_when_the_job_has_a_priority_then_it_is_kept) {
   auto job = new_job(1);
   job.priority = heist::TaskPriority::background;
@@ -163,7 +200,8 @@ TYPED_TEST(JobJournalTest, complete_when_the_job_has_ended_then_its_result_stays
 TYPED_TEST(JobJournalTest, complete_when_the_job_was_aborted_then_it_has_no_result) {
   this->submit(new_job(1));
   const auto attempt = this->start(1);
-  EXPECT_EQ(said(this->journal->abort(id_of(1))), Effect::stored);
+  EXPECT_EQ(this->abort(1), Effect::stored);
+  EXPECT_EQ(this->find(1).error->message, "the test");
   EXPECT_EQ(said(this->journal->complete(id_of(1), attempt, {"text", blocks("late")})),
             Effect::late);
   EXPECT_EQ(this->state(1), StoredState::aborted);
@@ -279,8 +317,8 @@ TYPED_TEST(JobJournalTest, purge_then_nothing_of_a_finished_job_is_left) {
 TYPED_TEST(JobJournalTest, abort_when_the_job_has_ended_then_late) {
   this->submit(new_job(1));
   this->complete(1);
-  EXPECT_EQ(said(this->journal->abort(id_of(1))), Effect::late);
-  EXPECT_EQ(said(this->journal->abort(id_of(2))), Effect::late);
+  EXPECT_EQ(this->abort(1), Effect::late);
+  EXPECT_EQ(this->abort(2), Effect::late);
   EXPECT_EQ(this->state(1), StoredState::done);
 }
 

@@ -96,6 +96,9 @@ class JournalTest : public testing::Test {
     EXPECT_EQ(said(journal->fail(id_of(number), attempt, {"broken", "It broke."}, milliseconds(0))),
               Effect::stored);
   }
+  Effect abort(int number) {
+    return said(journal->abort(id_of(number), aborted_because("the test")));
+  }
   StoredJob find(int number) {
     auto job = said(journal->find(id_of(number)));
     EXPECT_TRUE(job.has_value());

@@ -44,7 +44,7 @@ TYPED_TEST(JournalListsTest, list_when_a_state_is_asked_for_then_no_other_comes)
   this->complete(3);
   const auto attempt = this->start(4);
   said(this->journal->fail(id_of(4), attempt, {"broken", "It broke."}, std::nullopt));
-  said(this->journal->abort(id_of(5)));
+  this->abort(5);
   this->kill(6);
   const auto in = [this](JobState state) { return this->listed({.state = state}); };
   EXPECT_THAT(in(JobState::queued), ElementsAre(id_of(1)));

@@ -16,6 +16,18 @@ class JournalNamesTest : public JournalTest<Implementation> {
     this->submit(std::move(job));
   }
   std::vector<StoredSignal> signals() { return said(this->journal->signals()); }
+  std::vector<std::string> paused() {
+    std::vector<std::string> names;
+    for (const auto& pause : said(this->journal->pauses())) {
+      names.push_back((pause.of == StoredPause::Of::kind ? "kind " : "signal ") + pause.name);
+    }
+    return names;
+  }
+  void set_pause(StoredPause::Of of, const std::string& name, bool on) {
+    EXPECT_EQ(
+        said(this->journal->set_pause({"alice", of, name}, on, heist::TaskPriority::background)),
+        Effect::stored);
+  }
   JobJournal::Submitted submit_with_key(int number, std::string digest,
                                         std::string client = "alice") {
     auto job = new_job(number);
@@ -27,6 +39,20 @@ class JournalNamesTest : public JournalTest<Implementation> {
 using Implementations = testing::Types<InMemory, OnDisk>;
 TYPED_TEST_SUITE(JournalNamesTest, Implementations);
 
+// Rule: JRN-7
+TYPED_TEST(JournalNamesTest, set_pause_then_it_is_kept_until_it_is_over_or_its_signal_is_dropped) {
+  this->set_pause(StoredPause::Of::kind, "digest", true);
+  this->set_pause(StoredPause::Of::signal, "night", true);
+  this->set_pause(StoredPause::Of::signal, "night", true);
+  EXPECT_EQ(this->paused(), (std::vector<std::string>{"kind digest", "signal night"}));
+  ASSERT_EQ(this->signals().size(), 1U);
+  EXPECT_TRUE(this->signals()[0].was_put);
+  EXPECT_EQ(this->signals()[0].priority, heist::TaskPriority::background);
+  this->set_pause(StoredPause::Of::kind, "digest", false);
+  EXPECT_EQ(said(this->journal->drop_signal("alice", "night")), Effect::stored);
+  EXPECT_TRUE(this->paused().empty());
+}
+
 TYPED_TEST(JournalNamesTest, signal_when_a_job_mentions_it_then_it_lives_as_long_as_its_jobs) {
   this->submit_to_signal(1);
   this->submit_to_signal(2);
@@ -36,7 +62,7 @@ TYPED_TEST(JournalNamesTest, signal_when_a_job_mentions_it_then_it_lives_as_long
   EXPECT_FALSE(this->signals()[0].was_put);
   this->complete(1);
   EXPECT_EQ(this->signals().size(), 1U);
-  said(this->journal->abort(id_of(2)));
+  this->abort(2);
   EXPECT_TRUE(this->signals().empty());
 }
 
@@ -44,8 +70,8 @@ TYPED_TEST(JournalNamesTest, set_signal_then_it_stays_with_its_priority) {
   this->submit_to_signal(1);
   said(this->journal->set_signal("alice", "night", heist::TaskPriority::user_blocking));
   this->submit_to_signal(2);
-  said(this->journal->abort(id_of(1)));
-  said(this->journal->abort(id_of(2)));
+  this->abort(1);
+  this->abort(2);
   ASSERT_EQ(this->signals().size(), 1U);
   EXPECT_EQ(this->signals()[0].priority, heist::TaskPriority::user_blocking);
   EXPECT_TRUE(this->signals()[0].was_put);
@@ -112,7 +138,7 @@ TYPED_TEST(JournalNamesTest, key_when_the_job_is_done_then_it_stands_for_it_for_
 // Rule: JRN-4
 TYPED_TEST(JournalNamesTest, key_when_the_job_is_aborted_or_dead_then_it_is_free) {
   this->submit_with_key(1, "digest");
-  said(this->journal->abort(id_of(1)));
+  this->abort(1);
   EXPECT_EQ(this->submit_with_key(2, "digest").acceptance, Acceptance::accepted);
   this->kill(2);
   EXPECT_EQ(this->submit_with_key(3, "other").acceptance, Acceptance::accepted);
@@ -122,7 +148,7 @@ TYPED_TEST(JournalNamesTest, key_when_an_old_job_with_it_ends_then_the_newer_one
   this->submit_with_key(1, "digest");
   this->now += idempotency_life;
   this->submit_with_key(2, "digest");
-  said(this->journal->abort(id_of(1)));
+  this->abort(1);
   EXPECT_EQ(this->submit_with_key(3, "digest").id, id_of(2));
 }
 

@@ -14,11 +14,11 @@ namespace heistd {
 
 /// Can abort no job at first.
 struct LateAborts : MemoryJournal {
-  Answer<JobJournal::Effect> abort(JobId id) override {
+  Answer<JobJournal::Effect> abort(JobId id, StoredError why) override {
     if (fails-- > 0) {
       return Answer<JobJournal::Effect>::resolved(JournalError{JournalFault::disk_full, {}});
     }
-    return MemoryJournal::abort(std::move(id));
+    return MemoryJournal::abort(std::move(id), std::move(why));
   }
   int fails = 0;
 };

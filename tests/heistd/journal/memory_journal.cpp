@@ -61,10 +61,18 @@ JobJournal::Answer<JobJournal::Submitted> MemoryJournal::submit(NewJob job) {
   return answered(std::move(submitted));
 }
 
+JobJournal::Answer<std::vector<JobJournal::Submitted>> MemoryJournal::submit_all(
+    std::vector<NewJob> jobs) {
+  std::vector<Submitted> submitted;
+  for (auto& job : jobs) submitted.push_back(*submit(std::move(job)).get());
+  return answered(std::move(submitted));
+}
+
 void MemoryJournal::add(NewJob job) {
   orders_[job.id] = ++last_order_;
   Entry& entry = jobs_[last_order_];
   entry.may_start = clock_() + job.delay;
+  if (job.ttl) entry.expires_at = clock_() + *job.ttl;
   entry.payload = std::move(job.payload);
   StoredJob& stored = entry.job;
   stored.id = std::move(job.id);
@@ -74,6 +82,7 @@ void MemoryJournal::add(NewJob job) {
   stored.parameters = std::move(job.parameters);
   stored.signal_name = std::move(job.signal_name);
   stored.priority = job.priority;
+  stored.timeout = job.timeout;
   stored.max_attempts = job.max_attempts;
   stored.key = std::move(job.key);
   stored.payload_bytes = size_of(entry.payload);
@@ -132,9 +141,10 @@ JobJournal::Answer<Effect> MemoryJournal::release(JobId id, Attempt attempt) {
   return answered(Effect::stored);
 }
 
-JobJournal::Answer<Effect> MemoryJournal::abort(JobId id) {
+JobJournal::Answer<Effect> MemoryJournal::abort(JobId id, StoredError why) {
   auto* const entry = find_entry(id);
   if (entry == nullptr || is_end(entry->job.state)) return answered(Effect::late);
+  entry->job.error = std::move(why);
   end(*entry, StoredState::aborted);
   trim();
   return answered(Effect::stored);
@@ -195,12 +205,36 @@ JobJournal::Answer<Effect> MemoryJournal::drop_signal(std::string client, std::s
   for (auto& [order, entry] : jobs_) {
     const auto& job = entry.job;
     if (!is_end(job.state) && job.client == client && job.signal_name == name) {
+      entry.job.error = aborted_because(signal_deleted);
       end(entry, StoredState::aborted);
     }
   }
   signals_.erase({client, name});
+  pauses_.erase({StoredPause::Of::signal, {client, name}});
   trim();
   return answered(Effect::stored);
+}
+
+JobJournal::Answer<Effect> MemoryJournal::set_pause(StoredPause what, bool on,
+                                                    heist::TaskPriority signal_priority) {
+  const Name name{what.client, what.name};
+  if (what.of == StoredPause::Of::signal) {
+    auto& signal = signals_[name].stored;
+    if (signal.name.empty()) signal = {what.client, what.name, signal_priority, true};
+    signal.was_put = true;
+  }
+  if (on) {
+    pauses_.emplace(what.of, name);
+  } else {
+    pauses_.erase({what.of, name});
+  }
+  return answered(Effect::stored);
+}
+
+JobJournal::Answer<std::vector<StoredPause>> MemoryJournal::pauses() {
+  std::vector<StoredPause> all;
+  for (const auto& [of, name] : pauses_) all.push_back({name.first, of, name.second});
+  return answered(std::move(all));
 }
 
 JobJournal::Answer<std::vector<StoredSignal>> MemoryJournal::signals() {
@@ -212,8 +246,12 @@ JobJournal::Answer<std::vector<StoredSignal>> MemoryJournal::signals() {
 StoredJob MemoryJournal::told(const Entry& entry) const {
   auto job = entry.job;
   if (is_end(job.state)) return job;
-  job.delay = std::max(std::chrono::ceil<std::chrono::milliseconds>(entry.may_start - clock_()),
-                       std::chrono::milliseconds(0));
+  const auto left_until = [this](SystemTime time) {
+    return std::max(std::chrono::ceil<std::chrono::milliseconds>(time - clock_()),
+                    std::chrono::milliseconds(0));
+  };
+  job.delay = left_until(entry.may_start);
+  if (entry.expires_at && job.attempt == 0) job.ttl = left_until(*entry.expires_at);
   return job;
 }
 

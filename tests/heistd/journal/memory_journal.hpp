@@ -3,6 +3,7 @@
 
 #include <heistd/journal/job_journal.hpp>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -20,12 +21,13 @@ class MemoryJournal : public JobJournal {
       : bounds_(bounds), clock_(std::move(clock)) {}
 
   [[nodiscard]] Answer<Submitted> submit(NewJob job) override;
+  [[nodiscard]] Answer<std::vector<Submitted>> submit_all(std::vector<NewJob> jobs) override;
   [[nodiscard]] Answer<std::optional<Attempt>> start(JobId id) override;
   [[nodiscard]] Answer<Effect> complete(JobId id, Attempt attempt, StoredResult result) override;
   [[nodiscard]] Answer<Effect> fail(JobId id, Attempt attempt, StoredError error,
                                     std::optional<std::chrono::milliseconds> retry_after) override;
   [[nodiscard]] Answer<Effect> release(JobId id, Attempt attempt) override;
-  [[nodiscard]] Answer<Effect> abort(JobId id) override;
+  [[nodiscard]] Answer<Effect> abort(JobId id, StoredError why) override;
   [[nodiscard]] Answer<Effect> set_priority(JobId id, heist::TaskPriority priority) override;
   [[nodiscard]] Answer<Effect> requeue(JobId id) override;
   [[nodiscard]] Answer<Effect> purge(JobId id) override;
@@ -33,6 +35,9 @@ class MemoryJournal : public JobJournal {
   [[nodiscard]] Answer<Effect> set_signal(std::string client, std::string name,
                                           heist::TaskPriority priority) override;
   [[nodiscard]] Answer<Effect> drop_signal(std::string client, std::string name) override;
+  [[nodiscard]] Answer<Effect> set_pause(StoredPause what, bool on,
+                                         heist::TaskPriority signal_priority) override;
+  [[nodiscard]] Answer<std::vector<StoredPause>> pauses() override;
   [[nodiscard]] Answer<std::vector<StoredSignal>> signals() override;
   [[nodiscard]] Answer<std::optional<StoredJob>> find(JobId id) override;
   [[nodiscard]] Answer<std::size_t> count(Which which) override;
@@ -47,6 +52,7 @@ class MemoryJournal : public JobJournal {
   struct Entry {
     StoredJob job;
     SystemTime may_start;
+    std::optional<SystemTime> expires_at;
     SharedBlocks payload;
     SharedBlocks result;
   };
@@ -81,6 +87,7 @@ class MemoryJournal : public JobJournal {
   std::uint64_t ended_bytes_ = 0;
   std::map<Name, Signal> signals_;
   std::map<Name, Key> keys_;
+  std::set<std::pair<StoredPause::Of, Name>> pauses_;
   AcceptanceOrder last_order_ = 0;
   std::uint64_t late_ends_ = 0;
 };

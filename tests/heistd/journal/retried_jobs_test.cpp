@@ -154,7 +154,7 @@ TEST_F(RetriedJobs, restore_then_a_dead_job_is_dead_and_a_waiting_one_has_its_la
   EXPECT_EQ(other.jobs.find(dead)->end().failure->code(), "busy");
   EXPECT_EQ(other.jobs.find(dead)->attempts.counted(), 1U);
   EXPECT_EQ(other.waiting.find(waits)->state, WaitingJob::State::delayed);
-  other.waiting.wake(Clock::now() + std::chrono::minutes(1));
+  EXPECT_EQ(other.waiting.wake(Clock::now() + std::chrono::minutes(1)), std::nullopt);
   next.post_waiting(other);
   run_network();
   EXPECT_EQ(other.jobs.find(waits)->unfinished->last_failure->code(), "busy");

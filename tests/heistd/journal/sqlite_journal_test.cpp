@@ -147,8 +147,24 @@ TEST_F(SqliteJournalTest, open_when_the_database_is_another_programs_then_refuse
 
 TEST_F(SqliteJournalTest, open_when_a_newer_version_has_made_it_then_refused) {
   journal.reset();
-  run_sql("PRAGMA user_version = 2");
+  run_sql("PRAGMA user_version = 1000");
   EXPECT_EQ(fault_at_start(), JournalFault::too_new);
+}
+
+TEST_F(SqliteJournalTest, open_when_the_first_version_has_made_it_then_its_jobs_are_there) {
+  submit(new_job(1));
+  journal.reset();
+  run_sql(
+      "DROP TABLE pause; ALTER TABLE job DROP COLUMN expires_at; "
+      "ALTER TABLE job DROP COLUMN timeout; "
+      "PRAGMA user_version = 1");
+  reopen();
+  EXPECT_EQ(payload(1), "bytes");
+  EXPECT_EQ(find(1).ttl, std::nullopt);
+  auto job = new_job(2);
+  job.ttl = milliseconds(5);
+  submit(std::move(job));
+  EXPECT_EQ(find(2).ttl, milliseconds(5));
 }
 
 TEST_F(SqliteJournalTest, open_when_the_database_may_not_be_written_then_refused) {

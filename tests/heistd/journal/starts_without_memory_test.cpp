@@ -20,7 +20,8 @@ class StartsWithoutMemory : public testing::Test {
     for (; count > 0; --count) {
       jobs.push_back(std::make_shared<Job>(id_of(static_cast<int>(jobs.size())), kind, 0));
       jobs.back()->fixed_priority = heist::TaskPriority::user_visible;
-      jobs.back()->unfinished.emplace(heist::TaskPriority::user_visible);
+      jobs.back()->unfinished =
+          std::make_unique<Job::Unfinished>(heist::TaskPriority::user_visible);
       queue.ask(jobs.back(), [this, at_start](StartQueue::Place place) {
         at_start();
         places.push_back(std::move(place));

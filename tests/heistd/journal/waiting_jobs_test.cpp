@@ -34,7 +34,7 @@ class WaitingJobsTest : public KeptJobs {
   }
   /// As if so much time had passed.
   void pass(std::chrono::seconds time) {
-    anonymous.waiting.wake(Clock::now() + time);
+    EXPECT_EQ(anonymous.waiting.wake(Clock::now() + time), std::nullopt);
     kept.post_waiting(anonymous);
     run_network();
   }
@@ -115,7 +115,7 @@ TEST_F(WaitingJobsTest, delete_when_it_is_just_being_read_then_it_never_runs) {
   while (anonymous.waiting.find(id)->state != WaitingJob::State::taken) {
     if (!step_network()) loop.run_one();
   }
-  said(journal.abort(id));
+  said(journal.abort(id, aborted_because(job_deleted)));
   kept.abort_waiting(anonymous, id);
   run_kept();
   EXPECT_EQ(anonymous.jobs.find(id), nullptr);

@@ -1,0 +1,74 @@
+// Kinds and signals of which nothing is to start for a while.
+#include <heistd/job_service.hpp>
+#include <new>
+#include <utility>
+
+namespace heistd {
+
+void JobService::set_pause(Client& client, const Kind& kind, bool on) {
+  client.kind_pauses.of(kind)->set(on);
+  client.events.kind_changed(kind);
+  if (!on) start_held(client);
+}
+
+Result<std::shared_ptr<SignalGroup>> JobService::set_pause(Client& client, std::string_view name,
+                                                           bool on) {
+  if (auto refusal = refuse_signal(client, name)) return std::move(*refusal);
+  auto group = client.signals.find_or_make(name, client.default_priority());
+  group->was_put = true;
+  group->pause.set(on);
+  client.events.signal_changed(name, *group);
+  if (!on) start_held(client);
+  return group;
+}
+
+/// The job has come to its start, and may not start now. A `run` that is null has ended.
+///
+/// Errors: std::bad_alloc.
+void JobService::hold(Client& client, Job& job, std::shared_ptr<JobRun> run) {
+  auto& mine = *job.unfinished;
+  mine.is_held_back = false;
+  mine.held_run = std::move(run);
+  put_in_held(client, job);
+}
+
+/// It gives its places among those that start to other jobs.   Errors: std::bad_alloc.
+void JobService::put_in_held(Client& client, Job& job) {
+  auto& mine = *job.unfinished;
+  mine.place_in_held = client.held.insert(client.held.end(), &job);
+  mine.posted.reset();
+  mine.run_place.reset();
+  if (job.is_paused()) return post_waiting(client);
+  start_held(client);
+}
+
+/// A batch of the jobs that may start now; the others follow in later steps.
+void JobService::start_held(Client& client) {
+  auto left = jobs_at_a_time;
+  for (auto place = client.held.begin(); place != client.held.end() && left > 0;) {
+    Job& job = **place++;
+    if (job.is_paused()) continue;
+    start_again(client, job);
+    --left;
+  }
+  if (left > 0) return post_waiting(client);
+  // Without memory for a later step, it is this one.
+  if (!do_later([this, &client] { start_held(client); })) start_held(client);
+}
+
+void JobService::start_again(Client& client, Job& job) {
+  auto& mine = *job.unfinished;
+  client.held.erase(*std::exchange(mine.place_in_held, std::nullopt));
+  const auto run = std::move(mine.held_run);
+  if (keeper_ != nullptr) return start_later(client, job, {});
+  try {
+    if (const auto start = std::exchange(mine.held_start, {})) return start();
+    follow(client, job, run->post_first());
+  } catch (const std::bad_alloc&) {
+    end_job(client, job, {{}, OutOfMemory()});
+  } catch (const std::exception&) {  // by the agents, which are closed: what is left is aborted
+    return;
+  }
+}
+
+}  // namespace heistd
