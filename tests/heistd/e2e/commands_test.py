@@ -259,11 +259,16 @@ class Environments(ServerTest):
     def test_program_when_its_memory_cannot_be_limited_then_it_does_not_run(self):
         with tempfile.TemporaryDirectory() as folder:
             os.chmod(folder, 0o755)
-            program = shutil.copy("/bin/cat", folder)
+            program = shutil.copy("/usr/bin/prlimit", folder)
             os.chmod(program, 0o4755)
             nobody = ("setpriv", "--reuid", "65534", "--clear-groups")
-            server = self.start("--command", f"cat={program}", "--command-memory", "1GB", starter=nobody)
-            reply = server.post("/jobs/cat?wait=1")
+            command = f"limits={program} --as --noheadings --raw --output HARD"
+            server = self.start("--command", command, "--command-memory", "1GiB", starter=nobody)
+            reply = server.post("/jobs/limits?wait=1")
+        # For a moment the program runs already and is not root's yet: then it could be limited.
+        if reply.status == 200:
+            self.assertEqual(int(reply.body), 2**30)
+        else:
             self.assert_refused(reply, 422, "command_not_started")
             self.assertIn("the memory of the program could not be limited", reply.json["error"]["message"])
 
