@@ -39,7 +39,7 @@ TEST_F(KeptBulk, post_when_answered_then_the_journal_has_all_of_them_in_their_or
   const auto jobs = said(journal.load(JobJournal::Which::unfinished, 0, 1000));
   ASSERT_EQ(jobs.size(), 300U);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    EXPECT_EQ(jobs[i].id, json["jobs"][i]["id"]);
+    EXPECT_EQ(jobs[i].id, json["jobs"][i]["id"].get<std::string>());
     EXPECT_EQ(jobs[i].signal_name, "night");
     EXPECT_EQ(jobs[i].max_attempts, 7U);
   }
