@@ -223,7 +223,7 @@ TEST_F(KeptJobs, post_when_the_key_is_known_then_no_other_job_comes_of_it) {
 TEST_F(KeptJobs, post_when_only_the_journal_has_the_key_s_job_then_that_is_not_said_to_have_ended) {
   key = "key";
   const auto id = post_kept("/jobs/digest?delay=1000");
-  anonymous.jobs.forget(*anonymous.jobs.find(id));
+  anonymous.waiting.remove(id);
   const auto repeated = ask("POST", "/jobs/digest?delay=1000", "bytes");
   EXPECT_EQ(repeated.status, 202U);
   EXPECT_EQ(repeated.json()["id"], id);
