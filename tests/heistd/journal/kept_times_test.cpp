@@ -56,7 +56,7 @@ TEST_F(KeptTimes, ttl_when_the_job_waits_for_its_turn_then_it_expires_there_and_
   post_many(WaitingJobs::most_posted + 1, "/jobs/digest");
   const auto id = post_kept("/jobs/digest?ttl=1");
   const auto patient = post_kept("/jobs/digest?ttl=86400000");
-  ASSERT_TRUE(waits(id));
+  ASSERT_TRUE(waits(patient));
   while (waits(id)) run_network();
   EXPECT_EQ(stored(id).state, StoredState::aborted);
   EXPECT_EQ(stored(id).error->code, "expired");
