@@ -102,8 +102,10 @@ void Turns::consider(Client& client, JobLine& line, bool may_go,
 bool Turns::any_in_line() const noexcept {
   return std::ranges::any_of(clients_, [](const Client* client) {
     return client->waiting.size() > 0 &&
-           std::ranges::any_of(client->waiting.lines(),
-                               [](const auto& entry) { return !entry.second->jobs.empty(); });
+           std::ranges::any_of(client->waiting.lines(), [](const auto& entry) {
+             const auto& line = *entry.second;
+             return !line.jobs.empty() && !line.is_held_up();
+           });
   });
 }
 

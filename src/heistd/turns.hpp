@@ -60,7 +60,7 @@ class Turns {
   /// Errors: std::bad_alloc.
   [[nodiscard]] std::optional<Turn> take();
 
-  /// Whether jobs wait whose delay is over.
+  /// Whether jobs wait whose delay is over, and which nothing holds up.
   [[nodiscard]] bool any_in_line() const noexcept;
 
  private:

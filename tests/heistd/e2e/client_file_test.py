@@ -6,10 +6,10 @@ import subprocess
 import tempfile
 
 import heistd_server
-from heistd_server import PATIENCE, ServerTest, until
+from heistd_server import PATIENCE, RereadFile, until
 
 
-class ClientFile(ServerTest):
+class ClientFile(RereadFile):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -18,18 +18,6 @@ class ClientFile(ServerTest):
         self.server = self.start(
             "--client-file", self.path, "--client", "bob:listed:background", "--operator", "alice"
         )
-
-    def write(self, *lines):
-        with open(self.path, "w") as file:
-            file.write("\n".join(lines))
-
-    def renew(self, *lines):
-        """Writes the file and has the server read it; what it says of that."""
-        self.write(*lines)
-        before = len(self.server.lines)
-        self.server.signal(signal.SIGHUP)
-        said = lambda: [line for line in self.server.lines[before:] if "SIGHUP" in line]
-        return until(said, "the server to have read it")[0]
 
     def ask(self, token, method="GET", target="/stats", body=None):
         headers = {"Authorization": f"Bearer {token}"}

@@ -1,35 +1,22 @@
 """Options of a file, which the server reads again while it runs."""
 
 import os
-import signal
 import subprocess
 import tempfile
 
 import heistd_server
-from heistd_server import PATIENCE, ServerTest, until
+from heistd_server import PATIENCE, RereadFile
 
 
-class ConfigFile(ServerTest):
+class ConfigFile(RereadFile):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.path = os.path.join(folder.name, "heistd.conf")
 
-    def write(self, *lines):
-        with open(self.path, "w") as file:
-            file.write("\n".join(lines))
-
     def start_with(self, *lines, options=()):
         self.write(*lines)
         self.server = self.start("--config", self.path, *options)
-
-    def renew(self, *lines):
-        """Writes the file and has the server read it; what it says of that."""
-        self.write(*lines)
-        before = len(self.server.lines)
-        self.server.signal(signal.SIGHUP)
-        said = lambda: [line for line in self.server.lines[before:] if "SIGHUP" in line]
-        return until(said, "the server to have read it")[0]
 
     def status(self, token, target="/jobs/digest", body=b"bytes"):
         return self.server.post(target, body, headers={"Authorization": f"Bearer {token}"}).status

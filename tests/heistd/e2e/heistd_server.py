@@ -274,6 +274,22 @@ class ServerTest(unittest.TestCase):
         self.assertTrue(reply.json["error"]["message"])
 
 
+class RereadFile(ServerTest):
+    """Tests of a file, `self.path`, that the server reads again while it runs."""
+
+    def write(self, *lines):
+        with open(self.path, "w") as file:
+            file.write("\n".join(lines))
+
+    def renew(self, *lines):
+        """Writes the file and has the server read it; what it says of that."""
+        self.write(*lines)
+        before = len(self.server.lines)
+        self.server.signal(signal.SIGHUP)
+        said = lambda: [line for line in self.server.lines[before:] if "SIGHUP" in line]  # noqa: E731
+        return until(said, "the server to have read it")[0]
+
+
 def main():
     """Runs the tests of the calling file; its first argument is the program to test."""
     global HEISTD

@@ -218,6 +218,17 @@ TEST_P(LinedUpJobs, drain_when_jobs_wait_for_their_turn_then_they_are_runnable_a
   expect_nothing_left();
 }
 
+TEST_P(LinedUpJobs, drain_when_jobs_that_wait_for_their_turn_are_paused_then_it_need_not_wait) {
+  grant("running=1", "");
+  EXPECT_EQ(as_alice("POST", "/kinds/digest/pause").status, 200U);
+  post_as("a", 2);
+  EXPECT_FALSE(service.has_runnable_jobs());
+  EXPECT_EQ(as_alice("POST", "/kinds/digest/resume").status, 200U);
+  EXPECT_TRUE(service.has_runnable_jobs());
+  run_until_done(alice(), 2);
+  expect_nothing_left();
+}
+
 TEST_P(LinedUpJobs, loop_when_it_is_closed_then_waiting_jobs_are_aborted) {
   grant("running=1", "");
   post_as("a", 1);
