@@ -195,6 +195,7 @@ Result<Api::Step> Api::begin_upload(const Route& route, const RequestHead& head,
   const NetworkReserve::Withheld only_what_is_left;
   auto request = read_job_request(*kinds_.find(route.name), target, client);
   if (!request) return request.error();
+  request->request_id = head.request_id;
   // A request that an agent has checked comes for the second time.
   if (unchecked == Unchecked::check) {
     if (auto refusal = client.take_request(Clock::now())) return std::move(*refusal);

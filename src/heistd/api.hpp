@@ -33,6 +33,7 @@ struct RequestHead {
   Connections::Place* place = nullptr;  ///< of its connection; null: it has none, and needs none
   std::optional<std::string_view> idempotency_key = {};
   std::optional<std::string_view> last_event_id = {};
+  std::string_view request_id = {};
 
   [[nodiscard]] bool has_body() const noexcept { return chunked || content_length.value_or(0) > 0; }
 };

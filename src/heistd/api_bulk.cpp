@@ -31,6 +31,7 @@ struct Api::Bulk {
 
   Client& client;
   std::optional<Budget::Ticket> memory;  ///< of the body, until the jobs have tickets of their own
+  std::string request_id;
   std::shared_ptr<BulkReader> reader;
   std::vector<Entry> entries;       ///< of the reader's items
   std::set<std::string> signals;    ///< that are to be made
@@ -67,8 +68,9 @@ Result<Api::Step> Api::begin_bulk(const RequestHead& head, const Target& target,
   if (auto refusal = client.take_request(Clock::now())) return std::move(*refusal);
   auto ticket = take_job(client);
   if (!ticket) return ticket.error();
-  return announce(head, Upload(client, {}, std::move(*ticket), limits_.max_body,
-                               service_.disposal_for(client)));
+  return announce(head,
+                  Upload(client, {.request_id = std::string(head.request_id)}, std::move(*ticket),
+                         limits_.max_body, service_.disposal_for(client)));
 }
 
 /// Agents read the lines, as that takes longer than the network may.
@@ -77,6 +79,7 @@ Api::Outcome Api::finish_bulk(Upload upload) {
   auto key = upload.take_key();
   auto ticket = upload.take_ticket();
   const auto bulk = std::make_shared<Bulk>(upload.client(), ticket.split(0));
+  bulk->request_id = upload.request().request_id;
   bulk->reader = std::make_shared<BulkReader>(
       upload.take_blocks(), key ? std::optional(std::move(key->key)) : std::nullopt);
   auto read = service_.read_bulk(bulk->client, bulk->reader);
@@ -126,6 +129,7 @@ std::optional<Refusal> Api::take_on(Bulk& bulk, std::size_t index) {
   if (kind == nullptr) return refuse({404, "no_kind", "there is no such kind of jobs", "kind"});
   auto request = read_job_request(*kind, item.target, bulk.client);
   if (!request) return refuse(request.error());
+  request->request_id = bulk.request_id;
   if (item.key && service_.keeper() == nullptr) {
     return refuse({400, "no_journal", "this server keeps no keys: it runs without --data",
                    "idempotency_key"});

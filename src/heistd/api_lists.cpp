@@ -71,7 +71,7 @@ Api::Outcome Api::erase_stored(const StoredJob& job, const Route& route, Client&
                    auto last = job;
                    last.state = StoredState::aborted;
                    last.error = aborted_because(job_deleted);
-                   client.events.job_changed(summary_of(last, client));
+                   service_.tell_end_of_waiting(client, summary_of(last, client));
                    return summary_reply(200, summary_of(last, client));
                  });
 }

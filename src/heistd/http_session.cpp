@@ -95,6 +95,7 @@ void HttpSession::note_head(const Parser& parser) {
   version_ = known && parser.get().version() < 11 ? 10 : 11;
   is_head_ = known && parser.get().method() == http::verb::head;
   keep_alive_ = known && parser.get().keep_alive() && !stopping_;
+  request_id_ = request_ids_.next(known ? request_id_of(parser) : std::string_view());
 }
 
 std::optional<Refusal> HttpSession::check_head(const Parser& parser) const {
@@ -111,6 +112,7 @@ asio::awaitable<void> HttpSession::serve_head(Parser& parser) {
   }
   RequestHead head = head_of(parser);
   head.place = &place_;
+  head.request_id = request_id_;
   auto step = guarded([&] { return api_.begin(head); });
   if (const auto* checking = std::get_if<Checking>(&step)) {
     co_await wait_for_verdict(checking->verdict);
@@ -211,6 +213,7 @@ asio::awaitable<void> HttpSession::answer(const Reply& reply) {
 asio::awaitable<void> HttpSession::send(const Reply& reply) {
   keep_alive_ = keep_alive_ && !stopping_;
   auto response = make_response(reply, version_, keep_alive_);
+  response.set("X-Request-Id", request_id_);
   co_await send_response(response, is_head_);
 }
 

@@ -15,6 +15,7 @@
 #include <heistd/http_reply.hpp>
 #include <heistd/limits.hpp>
 #include <heistd/parsed_head.hpp>
+#include <heistd/request_ids.hpp>
 #include <heistd/served_names.hpp>
 #include <heistd/stream.hpp>
 #include <memory>
@@ -93,7 +94,10 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   boost::asio::steady_timer finished_;  ///< cancelled when what is waited for has ended
   const std::shared_ptr<Deadline> deadline_;
 
+  RequestIds request_ids_;
+
   // Of the request under way.
+  std::string request_id_;
   unsigned version_ = 11;
   bool is_head_ = false;
   bool keep_alive_ = true;

@@ -44,6 +44,7 @@ class Job {
   const JobId id;
   const Kind& kind;
   const std::size_t bytes;
+  std::string request_id;  ///< of the request that brought it
   std::string signal_name;
   std::optional<heist::TaskPriority> fixed_priority;  ///< its own; empty: the group's
   std::shared_ptr<SignalGroup> group;                 ///< of signal_name, or null

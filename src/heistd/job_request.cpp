@@ -130,6 +130,7 @@ JobRequest request_of(const StoredJob& job, const Kind& kind) {
   request.timeout = job.timeout;
   request.signal_name = job.signal_name;
   request.max_attempts = job.max_attempts;
+  request.request_id = job.request_id;
   return request;
 }
 

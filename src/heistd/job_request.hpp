@@ -27,6 +27,7 @@ struct JobRequest {
   std::string signal_name = {};                           ///< empty: none
   Patience wait = {};
   std::uint32_t max_attempts = default_max_attempts;
+  std::string request_id = {};  ///< of the request that brings it
 };
 
 /// What a journal's job asks for; its delay is what is left of that.   Errors: std::bad_alloc.

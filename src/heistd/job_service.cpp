@@ -154,6 +154,7 @@ Result<std::shared_ptr<Job>> JobService::make_job(Client& client, const JobReque
   job->runnable_at = Clock::now() + request.delay;
   if (request.ttl) job->expires_at = Clock::now() + *request.ttl;
   job->timeout = request.timeout;
+  job->request_id = request.request_id;
   job->kind_pause = client.kind_pauses.of(*request.kind);
   job->attempts.most = request.max_attempts;
   if (request.signal_name.empty()) {
@@ -275,7 +276,8 @@ void JobService::abort_next_batch(Client& client, const std::shared_ptr<SignalGr
       abort(client, *group->jobs().front(), signal_deleted);
     }
     if (group->jobs().empty()) {
-      const auto dropped = client.waiting.drop_some(*group);
+      const auto dropped = client.waiting.drop_some(
+          *group, [&](const WaitingJob& job) { log_.job_dropped(client, job); });
       if (dropped == 0) return post_waiting(client);
       client.stats_of(group->priority()).aborted += dropped;
       client.events.missed();
@@ -392,6 +394,7 @@ void JobService::finish(Client& client, Job& job, Job::End end) {
   disposal_for(client).free(std::move(job.unfinished->upload));
   leave(client, job);
   client.jobs.finish(job, std::move(end));
+  if (is_end(job.state())) log_.job_ended(client, job);
   client.events.job_changed(job);
   post_waiting(client);
 }

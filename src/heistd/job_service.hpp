@@ -13,6 +13,7 @@
 #include <heistd/client.hpp>
 #include <heistd/job.hpp>
 #include <heistd/job_keeper.hpp>
+#include <heistd/job_log.hpp>
 #include <heistd/job_request.hpp>
 #include <heistd/job_run.hpp>
 #include <heistd/start_queue.hpp>
@@ -34,9 +35,13 @@ class JobService {
  public:
   using Network = boost::asio::io_context::executor_type;
 
-  /// With a keeper, jobs begin and end when a journal has it; it lives longer than this.
-  JobService(heist::Scheduler scheduler, const Network& network, JobKeeper* keeper = nullptr)
-      : scheduler_(std::move(scheduler)), network_(network), keeper_(keeper) {}
+  /// With a keeper, jobs begin and end when a journal has it; it lives longer than this. The log
+  /// is told of each job that ends; see JobLog.   Errors: as of JobLog.
+  JobService(heist::Scheduler scheduler, const Network& network, JobKeeper* keeper = nullptr,
+             const std::string& log = {})
+      : scheduler_(std::move(scheduler)), network_(network), keeper_(keeper), log_(log) {}
+
+  [[nodiscard]] JobLog& log() noexcept { return log_; }
 
   /// Null without a journal that lasts.
   [[nodiscard]] JobKeeper* keeper() const noexcept { return keeper_; }
@@ -86,6 +91,8 @@ class JobService {
   [[nodiscard]] std::shared_ptr<Job> bring(Client& client, const StoredJob& stored);
   /// Aborts a job that waits, if it does, of which the journal knows already.
   void abort_waiting(Client& client, const JobId& id);
+  /// Has listeners and the log know of a job that ended while it waited.   Errors: std::bad_alloc.
+  void tell_end_of_waiting(Client& client, const JobSummary& job);
   /// Gives a job that waits, if it does, its new priority.   Errors: std::bad_alloc.
   void move_waiting(Client& client, const JobId& id, heist::TaskPriority priority);
   /// A job that an earlier server has finished.   Errors: std::bad_alloc.
@@ -254,6 +261,7 @@ class JobService {
   heist::Scheduler scheduler_;
   Network network_;
   JobKeeper* const keeper_;
+  JobLog log_;
   Backoff backoff_;
   StartQueue starts_;
   Turns turns_;

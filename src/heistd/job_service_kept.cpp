@@ -15,6 +15,7 @@ void JobService::restore_finished(Client& client, const Kind& kind, const Stored
                                   std::shared_ptr<const JobResult> result) {
   auto job = std::make_shared<Job>(stored.id, kind, stored.payload_bytes);
   job->signal_name = stored.signal_name;
+  job->request_id = stored.request_id;
   job->fixed_priority = stored.priority.value_or(client.default_priority());
   job->progress = std::make_shared<JobProgress>(client.counts_of(*job->fixed_priority));
   Job::End end{JobState::done, {}, std::move(result)};

@@ -58,9 +58,9 @@ void JobService::expire(Client& client, Job& job) {
 void JobService::expire_waiting(Client& client, const JobId& id) {
   if (const auto job = client.jobs.find(id)) return expire(client, *job);
   JobKeeper::Retold tell;
-  if (client.events.is_open()) {
-    tell = [&client](const std::optional<StoredJob>& stored) {
-      if (stored) client.events.job_changed(summary_of(*stored, client));
+  if (client.events.is_open() || log_.is_open()) {
+    tell = [this, &client](const std::optional<StoredJob>& stored) {
+      if (stored) tell_end_of_waiting(client, summary_of(*stored, client));
     };
   }
   keeper_->abort(id, {std::string(expired_code), std::string(expired)}, std::move(tell));

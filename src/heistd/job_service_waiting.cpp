@@ -200,6 +200,11 @@ void JobService::abort_waiting(Client& client, const JobId& id) {
   forget_waiting(client, id);
 }
 
+void JobService::tell_end_of_waiting(Client& client, const JobSummary& job) {
+  client.events.job_changed(job);
+  log_.job_ended(client, job);
+}
+
 void JobService::forget_waiting(Client& client, const JobId& id) {
   const auto* const waiting = client.waiting.find(id);
   if (waiting == nullptr) return;

@@ -20,11 +20,12 @@ struct JobSummary {
   heist::TaskPriority priority;
   std::uint64_t bytes = 0;
   std::string_view signal_name;
-  Attempts attempts;
+  Attempts attempts = {};
   /// Why a finished job was not done, or what the last attempt of another one has failed with.
   std::optional<StoredError> error = {};
   std::optional<std::chrono::milliseconds> expires_in = {};  ///< of one that has not been started
   std::optional<std::chrono::milliseconds> timeout = {};
+  std::string_view request_id = {};
 };
 
 /// Errors, also of the next: std::bad_alloc.

@@ -19,6 +19,7 @@ NewJob new_job(const KeptJob& kept, std::optional<IdempotencyKey> key, Blocks bo
   job.ttl = request.ttl;
   job.timeout = request.timeout;
   job.max_attempts = request.max_attempts;
+  job.request_id = request.request_id;
   job.key = std::move(key);
   job.payload = std::make_shared<const Blocks>(std::move(body));
   return job;
@@ -37,7 +38,8 @@ JobSummary waiting_summary(const KeptJob& kept) {
           {.most = request.max_attempts},
           {},
           request.ttl,
-          request.timeout};
+          request.timeout,
+          request.request_id};
 }
 
 }  // namespace heistd

@@ -109,6 +109,11 @@ void add_observation(CLI::App& app, Options& options) {
          "unless given")
       ->type_name("NAME")
       ->default_str("");
+  app.add_option("--job-log", options.job_log,
+                 "A file that gets a line of JSON for each job that ends; SIGHUP opens it anew. - "
+                 "is standard error")
+      ->type_name("PATH")
+      ->default_str("");
   add_time(
       app, "--report-tasks-over", options.report_tasks_over,
       "Milliseconds after which a chunk of a job that still runs is reported on standard error. "

@@ -31,6 +31,7 @@ struct Options {
   /// Empty: requests without a token are refused.
   std::optional<heist::TaskPriority> anonymous_ceiling = heist::TaskPriority::user_blocking;
   std::string operator_name;  ///< of the client that may see what all do; empty: none may
+  std::string job_log;        ///< a file; "-" is standard error; empty: none
   std::chrono::milliseconds report_tasks_over{0};  ///< zero: never
   std::chrono::milliseconds drain_deadline{5000};
   std::vector<Command> commands;  ///< kinds of jobs that programs do
@@ -41,7 +42,7 @@ struct Options {
 
   /// Whether SIGHUP may bring something new.
   [[nodiscard]] bool has_files() const noexcept {
-    return !config_file.empty() || !client_file.empty();
+    return !config_file.empty() || !client_file.empty() || !job_log.empty();
   }
 };
 

@@ -55,4 +55,8 @@ RequestHead head_of(const RequestParser& parser) {
   return head;
 }
 
+std::string_view request_id_of(const RequestParser& parser) {
+  return field_of(parser.get(), "X-Request-Id").value_or(std::string_view());
+}
+
 }  // namespace heistd

@@ -20,5 +20,7 @@ using RequestParser = boost::beast::http::request_parser<boost::beast::http::buf
 /// Lifetime, also below: of the parser.
 [[nodiscard]] Sender sender_of(const RequestParser& parser);
 [[nodiscard]] RequestHead head_of(const RequestParser& parser);
+/// What the client calls its request; empty if it does not.
+[[nodiscard]] std::string_view request_id_of(const RequestParser& parser);
 
 }  // namespace heistd

@@ -49,7 +49,10 @@ int serve(int argc, const char* const* argv, KindTable kinds) {
   if (!fit_connections(options.limits.max_connections, commands.descriptors())) return 1;
   const auto server = listen(std::move(options), kinds);
   if (!server) return 1;
-  std::cout << "heistd listening on " << server->address() << std::endl;
+  const auto address = server->address();
+  std::cout << "heistd listening on " << address << std::endl;
+  const bool is_path = address.starts_with('/');
+  if (!is_path) std::cout << "heistd: its page is at http://" << address << "/" << std::endl;
   tell_ready();
   server->run();
   commands.end();

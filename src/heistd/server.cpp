@@ -10,6 +10,7 @@
 #include <heistd/server.hpp>
 #include <heistd/service_manager.hpp>
 #include <iostream>
+#include <system_error>
 #include <utility>
 
 namespace heistd {
@@ -72,7 +73,8 @@ Server::Server(Options options, const KindTable& kinds)
       cluster_(std::in_place, cluster_options(options_)),
       journal_(open_journal(options_)),
       keeper_(make_keeper(journal_.get(), io_.get_executor())),
-      service_(cluster_->scheduler(), io_.get_executor(), keeper_ ? &*keeper_ : nullptr),
+      service_(cluster_->scheduler(), io_.get_executor(), keeper_ ? &*keeper_ : nullptr,
+               options_.job_log),
       observer_(std::in_place,
                 Observer::Sources{.dump = [this] { return heist::dump(*cluster_); },
                                   .metrics = [this] { return cluster_->metrics(); }},
@@ -213,8 +215,18 @@ void Server::on_signal(int number) {
   }
 }
 
+void Server::reopen_log() {
+  try {
+    service_.log().reopen();
+  } catch (const std::system_error& error) {
+    std::cerr << "heistd: SIGHUP: " << error.what() << "; the file that was open is written on"
+              << std::endl;
+  }
+}
+
 /// A file that is wrong changes nothing. They are small, so the network waits for them.
 void Server::reread_files() {
+  reopen_log();
   auto now = reread_options(options_, kinds_);
   if (const auto* const error = std::get_if<std::string>(&now)) {
     std::cerr << "heistd: SIGHUP: " << *error << "; the clients and options stay as they were"

@@ -60,6 +60,7 @@ class Server {
   void await_signal();
   void on_signal(int number);
   void reread_files();
+  void reopen_log();
   void start_drain(std::string_view why);
   [[nodiscard]] std::chrono::milliseconds drain_time_left() const;
   void close_when_no_job_is_left();

@@ -11,10 +11,6 @@ WaitingJob::Id bits_of(const JobId& id) noexcept {
   return std::bit_cast<WaitingJob::Id>(from_hex<sizeof(WaitingJob::Id)>(id));
 }
 
-JobId text_of(const WaitingJob::Id& id) {
-  return to_hex(std::bit_cast<std::array<unsigned char, sizeof id>>(id));
-}
-
 bool is_delayed(const WaitingJob& job) noexcept { return job.state == WaitingJob::State::delayed; }
 
 void count_in(const WaitingJob& job) noexcept {
@@ -30,6 +26,10 @@ void count_out(const WaitingJob& job) noexcept {
 }
 
 }  // namespace
+
+JobId text_of(const WaitingJob::Id& id) {
+  return to_hex(std::bit_cast<std::array<unsigned char, sizeof id>>(id));
+}
 
 WaitingJobs::~WaitingJobs() {
   timed_.clear();
@@ -139,17 +139,18 @@ void WaitingJobs::note_job(WaitingJob& job) noexcept {
   job.has_job = true;
 }
 
-std::size_t WaitingJobs::drop_some(const SignalGroup& group) noexcept {
-  std::size_t dropped = 0;
+std::size_t WaitingJobs::drop_some(const SignalGroup& group, const Dropped& dropped) noexcept {
+  std::size_t count = 0;
   for (const auto& [key, line] : lines_) {
     if (line->group.get() != &group) continue;
     for (auto* const jobs : {&line->jobs, &line->others}) {
-      for (; dropped < jobs_at_a_time && !jobs->empty(); ++dropped) {
+      for (; count < jobs_at_a_time && !jobs->empty(); ++count) {
+        dropped(jobs->front());
         erase(jobs_.find(jobs->front().id));
       }
     }
   }
-  return dropped;
+  return count;
 }
 
 JobId WaitingJobs::take(JobLine& line) {

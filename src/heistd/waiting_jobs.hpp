@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <heist/priority.hpp>
 #include <heistd/budget.hpp>
 #include <heistd/job_counts.hpp>
@@ -52,6 +53,9 @@ struct WaitingJob {
     return state == State::delayed ? runnable_at : expires_at;
   }
 };
+
+/// Errors: std::bad_alloc.
+[[nodiscard]] JobId text_of(const WaitingJob::Id& id);
 
 /// Jobs of a client that are of one kind and have the same priority at all times, in the order of
 /// their turns.
@@ -163,7 +167,9 @@ class WaitingJobs {
   void note_job(WaitingJob& job) noexcept;
   /// Removes a batch of the jobs of a signal's group; says how many, which is none when all are
   /// gone.   Cost: a step for each line, and for each of the batch.
-  std::size_t drop_some(const SignalGroup& group) noexcept;
+  /// `dropped` is told each of them first, and throws nothing.
+  using Dropped = std::function<void(const WaitingJob&)>;
+  std::size_t drop_some(const SignalGroup& group, const Dropped& dropped) noexcept;
 
   /// The next job of a line that has some is about to be posted; its record stays until it is
   /// removed.   Errors: std::bad_alloc.

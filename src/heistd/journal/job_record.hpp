@@ -62,6 +62,7 @@ struct NewJob {
   std::optional<std::chrono::milliseconds> ttl;      ///< within which it is to start
   std::optional<std::chrono::milliseconds> timeout;  ///< of each attempt
   Attempt max_attempts = 1;
+  std::string request_id;  ///< of the request that brought it
   std::optional<IdempotencyKey> key;
   SharedBlocks payload;  ///< null: no bytes
 };
@@ -107,6 +108,7 @@ struct StoredJob {
   Attempt forgiven = 0;                              ///< how many attempts do not count any more
   Attempt max_attempts = 1;
   StoredState state = StoredState::queued;
+  std::string request_id;
   std::optional<IdempotencyKey> key;
   std::uint64_t payload_bytes = 0;
   std::string result_description;

@@ -13,7 +13,8 @@ using Which = JobJournal::Which;
 const std::string columns =
     "SELECT seq, id, client, kind, parameters, signal, priority, may_start, attempt, forgiven, "
     "max_attempts, state, idempotency_key, digest, payload_bytes, result_description, "
-    "result_bytes, error_code, error_message, ended_at, expires_at, timeout FROM job ";
+    "result_bytes, error_code, error_message, ended_at, expires_at, timeout, "
+    "request_id FROM job ";
 
 std::chrono::milliseconds left_of(SystemTime may_start, SystemTime now) noexcept {
   return std::max(std::chrono::ceil<std::chrono::milliseconds>(may_start - now),
@@ -85,6 +86,7 @@ StoredJob read_job(SqliteStatement& statement, SystemTime now) {
   if (expires_at && job.attempt == 0 && !is_end(job.state)) job.ttl = left_of(*expires_at, now);
   const auto timeout = row.optional(&Row::number<>);
   if (timeout) job.timeout = std::chrono::milliseconds(*timeout);
+  job.request_id = row.text();
   return job;
 }
 

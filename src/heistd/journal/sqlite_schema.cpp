@@ -64,6 +64,12 @@ constexpr std::array upgrades = {
     PRIMARY KEY(client, what, name)) WITHOUT ROWID;
   PRAGMA user_version = 3;
   COMMIT;
+)sql",
+    R"sql(
+  BEGIN;
+  ALTER TABLE job ADD COLUMN request_id BLOB;
+  PRAGMA user_version = 4;
+  COMMIT;
 )sql"};
 constexpr std::int64_t version = 1 + upgrades.size();
 

@@ -30,10 +30,12 @@ SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds)
       find_(database,
             "SELECT seq, state, attempt, forgiven, max_attempts, payload_bytes, client, signal, "
             "idempotency_key FROM job WHERE id = ?"),
-      insert_job_(database,
-                  "INSERT INTO job(id, client, kind, parameters, signal, priority, may_start, "
-                  "attempt, forgiven, max_attempts, state, idempotency_key, digest, payload_bytes, "
-                  "expires_at, timeout) VALUES(?, ?, ?, ?, ?, ?, ?, 0, 0, ?, 0, ?, ?, ?, ?, ?)"),
+      insert_job_(
+          database,
+          "INSERT INTO job(id, client, kind, parameters, signal, priority, may_start, "
+          "attempt, forgiven, max_attempts, state, idempotency_key, digest, payload_bytes, "
+          "expires_at, timeout, request_id) VALUES(?, ?, ?, ?, ?, ?, ?, 0, 0, ?, 0, ?, ?, ?, ?, "
+          "?, ?)"),
       insert_payload_(database, "INSERT INTO payload(place, bytes) VALUES(?, ?)"),
       insert_result_(database, "INSERT OR REPLACE INTO result(place, bytes) VALUES(?, ?)"),
       drop_payload_(database, "DELETE FROM payload WHERE place BETWEEN ? AND ?"),
@@ -143,7 +145,7 @@ void SqliteWrites::insert(const NewJob& job, SystemTime now) {
       .with(std::string_view(job.id), std::string_view(job.client), std::string_view(job.kind),
             std::string_view(parameters), value_of(job.signal_name), priority,
             microseconds(now + job.delay), job.max_attempts, key, digest,
-            std::uint64_t{payload_bytes}, expires_at, timeout)
+            std::uint64_t{payload_bytes}, expires_at, timeout, value_of(job.request_id))
       .run();
   const auto order = static_cast<AcceptanceOrder>(database_.last_row());
   store_pieces(insert_payload_, order, job.payload);

@@ -61,6 +61,7 @@ TYPED_TEST(JobJournalTest, ttl_then_what_is_left_of_it_is_told_until_the_first_s
   auto job = new_job(1);
   job.ttl = milliseconds(500);
   job.timeout = milliseconds(70);
+  job.request_id = "from-a-client";
   this->submit(job);
   this->now += milliseconds(200);
   EXPECT_EQ(this->find(1).ttl, milliseconds(300));
@@ -70,6 +71,7 @@ TYPED_TEST(JobJournalTest, ttl_then_what_is_left_of_it_is_told_until_the_first_s
   said(this->journal->release(id_of(1), this->start(1)));
   EXPECT_EQ(this->find(1).ttl, std::nullopt);
   EXPECT_EQ(this->find(1).timeout, milliseconds(70));
+  EXPECT_EQ(this->find(1).request_id, "from-a-client");
 }
 
 TYPED_TEST(JobJournalTest, submit_when_the_job_has_a_priority_then_it_is_kept) {

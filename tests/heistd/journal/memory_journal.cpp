@@ -83,6 +83,7 @@ void MemoryJournal::add(NewJob job) {
   stored.signal_name = std::move(job.signal_name);
   stored.priority = job.priority;
   stored.timeout = job.timeout;
+  stored.request_id = job.request_id;
   stored.max_attempts = job.max_attempts;
   stored.key = std::move(job.key);
   stored.payload_bytes = size_of(entry.payload);

@@ -1,0 +1,164 @@
+#include <fcntl.h>
+#include <spdlog/async.h>
+#include <spdlog/details/null_mutex.h>
+#include <spdlog/details/os.h>
+#include <spdlog/sinks/base_sink.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <forward_list>
+#include <future>
+#include <heistd/job_log.hpp>
+#include <heistd/json.hpp>
+#include <iostream>
+#include <new>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace heistd {
+namespace {
+
+/// How long the end of the server waits for who reads the last lines.
+constexpr std::chrono::seconds farewell_time{1};
+
+/// Tells when the thread has come to a line, and so has written all that were before it.
+class Reached : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ public:
+  [[nodiscard]] std::future<void> future() { return reached_.get_future(); }
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& /*line*/) override { reached_.set_value(); }
+  void flush_() override {}
+
+  std::promise<void> reached_;
+};
+
+/// A file, or standard error. The log's thread alone writes, a line at a time and past stdio, which
+/// would wait at the end of the process for a write that stands still.
+class FileSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ public:
+  /// Errors: std::system_error.
+  explicit FileSink(const std::string& file)
+      : descriptor_(file == "-" ? ::dup(STDERR_FILENO)
+                                : ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
+                                         readable_by_group)) {
+    if (descriptor_ >= 0) return;
+    throw std::system_error(errno, std::generic_category(), "--job-log: cannot write " + file);
+  }
+  ~FileSink() override { ::close(descriptor_); }
+  FileSink(const FileSink&) = delete;
+  FileSink& operator=(const FileSink&) = delete;
+
+ private:
+  static constexpr ::mode_t readable_by_group = 0640;
+
+  /// Errors: spdlog::spdlog_ex, of which the logger tells on standard error once a second.
+  void sink_it_(const spdlog::details::log_msg& line) override {
+    text_.assign(line.payload.begin(), line.payload.end());
+    text_ += '\n';
+    for (std::string_view left = text_; !left.empty();) {
+      const auto written = ::write(descriptor_, left.data(), left.size());
+      if (written >= 0) {
+        left.remove_prefix(static_cast<std::size_t>(written));
+      } else if (errno != EINTR) {
+        throw spdlog::spdlog_ex("a line is lost", errno);
+      }
+    }
+  }
+  void flush_() override {}
+
+  const int descriptor_;
+  std::string text_;
+};
+
+/// As RFC 3339 has it, in UTC.
+std::string time_text() {
+  const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  const auto parts = spdlog::details::os::gmtime(std::chrono::system_clock::to_time_t(now));
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900,
+                     parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+                     now.time_since_epoch().count() % 1000);
+}
+
+}  // namespace
+
+JobLog::JobLog(const std::string& file) : file_(file) {
+  if (file_.empty()) return;
+  thread_ = std::make_shared<spdlog::details::thread_pool>(most_behind, 1);
+  logger_ = open();
+}
+
+/// A thread that stands in a write cannot be joined, so it is left alone then: the process ends.
+JobLog::~JobLog() {
+  if (!thread_) return;
+  const auto last = std::make_shared<Reached>();
+  auto reached = last->future();
+  logger_to(last)->info("the last line");
+  if (reached.wait_for(farewell_time) == std::future_status::ready) return;
+  static auto& left_alone = *new std::forward_list<std::shared_ptr<spdlog::details::thread_pool>>;
+  left_alone.push_front(std::move(thread_));
+  std::cerr << "heistd: --job-log: nobody takes its last lines, which are lost" << std::endl;
+}
+
+std::shared_ptr<spdlog::logger> JobLog::logger_to(std::shared_ptr<spdlog::sinks::sink> sink) const {
+  return std::make_shared<spdlog::async_logger>("heistd --job-log", std::move(sink), thread_,
+                                                spdlog::async_overflow_policy::overrun_oldest);
+}
+
+std::shared_ptr<spdlog::logger> JobLog::open() const {
+  return logger_to(std::make_shared<FileSink>(file_));
+}
+
+/// Lines that were said before keep their file open until they are written.
+void JobLog::reopen() {
+  if (logger_) logger_ = open();
+}
+
+template <class Describe>
+void JobLog::write(const Client& client, Describe describe) noexcept {
+  if (!logger_) return;
+  try {
+    Json whole = {{"time", time_text()}, {"client", client.name}};
+    whole.update(describe());
+    whole.erase("links");
+    tell_losses();
+    logger_->info(line(whole));
+  } catch (const std::bad_alloc&) {
+    ++without_memory_;
+  }
+}
+
+/// Not while this line, too, might soon be among the lost ones.
+void JobLog::tell_losses() {
+  const auto lost = without_memory_ + thread_->overrun_counter();
+  if (lost == told_ || thread_->queue_size() > most_behind / 2) return;
+  logger_->info(line({{"time", time_text()}, {"lost_lines", lost - told_}}));
+  told_ = lost;
+}
+
+void JobLog::job_ended(const Client& client, const Job& job) noexcept {
+  write(client, [&job] { return job_json(job); });
+}
+
+void JobLog::job_ended(const Client& client, const JobSummary& job) noexcept {
+  write(client, [&job] { return summary_json(job); });
+}
+
+void JobLog::job_dropped(const Client& client, const WaitingJob& job) noexcept {
+  write(client, [&job] {
+    const auto id = text_of(job.id);
+    const auto& line = *job.line;
+    auto json = summary_json({.id = id,
+                              .kind = line.kind.name,
+                              .state = JobState::aborted,
+                              .priority = line.priority(),
+                              .signal_name = line.signal_name,
+                              .error = aborted_because(signal_deleted)});
+    json.erase("bytes");
+    return json;
+  });
+}
+
+}  // namespace heistd
