@@ -37,6 +37,8 @@ struct Options {
   bool holding = false;
   bool freeze = false;
   bool must_fail = false;
+  std::size_t share = 1;
+  std::size_t shares = 1;
 };
 
 Plan plan_for(const Program& program, const Options& options) {
@@ -171,6 +173,10 @@ int run_all(int argc, char** argv) {
   app.add_flag("--holding", options.holding, "without the models that must fail");
   app.add_flag("--freeze", options.freeze, "freeze each thread at each step");
   app.add_flag("--must-fail", options.must_fail, "succeed if a model fails");
+  app.add_option("--shares", options.shares, "explore one of so many shares of the models only")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--share", options.share, "the number of that share, from 1")
+      ->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
   // std::shared_ptr counts without atomics as long as the C library knows of one thread only.
   __libc_single_threaded = 0;
@@ -180,9 +186,11 @@ int run_all(int argc, char** argv) {
   heist::detail::sync::weakening = heist::detail::sync::Weakening::named(options.weaken);
   bool all = true;
   std::size_t explored = 0;
+  std::size_t chosen = 0;
   for (const Program& program : programs()) {
     if (!options.only.empty() && options.only != program.name) continue;
     if (options.holding && must_fail(program)) continue;
+    if (chosen++ % options.shares + 1 != options.share) continue;
     ++explored;
     all &= run(program, options);
   }
