@@ -38,8 +38,8 @@ heist::TaskPriority priority_of(const StoredJob& job, const Client& client) {
 }  // namespace
 
 JobSummary summary_of(const Job& job) {
-  return {job.id,          job.kind.name, job.state(),   job.priority(),  job.bytes,
-          job.signal_name, job.attempts,  error_of(job), expires_in(job), job.timeout};
+  return {job.id,       job.kind.name, job.state(),     job.priority(), job.bytes, job.signal_name,
+          job.attempts, error_of(job), expires_in(job), job.timeout,    job.after};
 }
 
 JobSummary summary_of(const StoredJob& job, const Client& client) {
@@ -52,7 +52,8 @@ JobSummary summary_of(const StoredJob& job, const Client& client) {
           {job.attempt, job.forgiven, job.max_attempts},
           error_of(job),
           job.ttl,
-          job.timeout};
+          job.timeout,
+          job.after};
 }
 
 }  // namespace heistd

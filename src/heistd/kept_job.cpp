@@ -18,6 +18,7 @@ NewJob new_job(const KeptJob& kept, std::optional<IdempotencyKey> key, Blocks bo
   job.delay = request.delay;
   job.ttl = request.ttl;
   job.timeout = request.timeout;
+  job.after = request.after;
   job.max_attempts = request.max_attempts;
   job.key = std::move(key);
   job.payload = std::make_shared<const Blocks>(std::move(body));
@@ -30,14 +31,15 @@ JobSummary waiting_summary(const KeptJob& kept) {
   const auto other_priority = group ? group->priority() : kept.client.default_priority();
   return {kept.id,
           request.kind->name,
-          request.delay.count() > 0 ? JobState::delayed : JobState::queued,
+          request.delay.count() > 0 || request.follows ? JobState::delayed : JobState::queued,
           request.priority.value_or(other_priority),
           kept.bytes,
           request.signal_name,
           {.most = request.max_attempts},
           {},
           request.ttl,
-          request.timeout};
+          request.timeout,
+          request.after};
 }
 
 }  // namespace heistd

@@ -64,6 +64,16 @@ constexpr std::array upgrades = {
     PRIMARY KEY(client, what, name)) WITHOUT ROWID;
   PRAGMA user_version = 3;
   COMMIT;
+)sql",
+    // `predecessor` is the id of the job that this one comes after, and `follows` the `seq` of that
+    // for as long as it has not ended.
+    R"sql(
+  BEGIN;
+  ALTER TABLE job ADD COLUMN predecessor BLOB;
+  ALTER TABLE job ADD COLUMN follows INTEGER;
+  CREATE INDEX job_follower ON job(follows) WHERE follows NOTNULL;
+  PRAGMA user_version = 4;
+  COMMIT;
 )sql"};
 constexpr std::int64_t version = 1 + upgrades.size();
 
