@@ -15,6 +15,7 @@ struct Raw {
   std::vector<std::string> parameters;
   std::string delay;
   std::string ttl;
+  std::string after;
   std::string timeout;
   std::string state;
   std::string kind_filter;
@@ -110,6 +111,10 @@ void add_submit(CLI::App& app, Options& options, Raw& raw) {
            [&raw](std::int64_t count) { raw.ttl = std::to_string(count); });
   add_time(command, "--timeout", "How long each attempt may run", 1,
            [&raw](std::int64_t count) { raw.timeout = std::to_string(count); });
+  command
+      .add_option("--after", raw.after,
+                  "The job after which it starts, once that is done; else it is aborted")
+      ->type_name("ID");
   command.add_option("--param", raw.parameters, "A parameter of the kind; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
@@ -225,6 +230,7 @@ void read_query(const Raw& raw, Options& options) {
   add("delay", raw.delay);
   add("ttl", raw.ttl);
   add("timeout", raw.timeout);
+  add("after", raw.after);
   add("state", raw.state);
   add("kind", raw.kind_filter);
   for (const auto& text : raw.parameters) options.parameters.push_back(read_parameter(text));

@@ -203,6 +203,10 @@ Result<Api::Step> Api::begin_upload(const Route& route, const RequestHead& head,
   auto ticket = take_job(client);
   if (!ticket) return ticket.error();
   if (auto step = judge_parameters(client, *request, unchecked)) return std::move(*step);
+  // What its key stands for goes before that, which the journal knows.
+  if (!head.idempotency_key) {
+    if (auto step = judge_predecessor(client, request->after, unchecked)) return std::move(*step);
+  }
   Upload upload(client, std::move(*request), std::move(*ticket), limits_.max_body,
                 service_.disposal_for(client));
   return announce(head, std::move(upload));

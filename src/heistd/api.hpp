@@ -132,6 +132,9 @@ class Api {
   Outcome end_bulk(const std::shared_ptr<Bulk>& bulk);
   std::optional<Result<Step>> judge_parameters(Client& client, const JobRequest& request,
                                                Unchecked unchecked);
+  std::optional<Result<Step>> judge_predecessor(Client& client, const JobId& id,
+                                                Unchecked unchecked);
+  Checking check_predecessor(Client& client, const JobId& id);
   Result<Step> serve_operator(const Route& route, const Target& target, const Client& client);
   Result<Step> observe(const Route& route, const Target& target);
   Result<Step> drain(const Route& route, const Target& target);

@@ -201,6 +201,8 @@ void Api::begin_one(Bulk& bulk, std::size_t index) {
           Refusal{422, "idempotency_conflict",
                   "the key was given with another request, of job " + answer.id, "idempotency_key"};
     }
+    if (auto refusal = refusal_of(answer, job.request.after)) entry.refusal = std::move(refusal);
+    job.request.follows = answer.follows;
     if (answer.acceptance != Acceptance::accepted) return entry.job.reset();
     begun =
         service_.submit_kept(bulk.client, job.request, job.id, job.bytes, std::move(job.ticket));

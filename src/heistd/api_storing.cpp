@@ -17,7 +17,55 @@ struct Kept : KeptJob {
   Quota::Share share;
 };
 
+/// What a verdict on the job that another one is to follow is about.
+std::string about_predecessor(const JobId& id) { return "after " + id; }
+
+/// Without memory it is as if nobody had asked.
+void remember_predecessor(Client& client, const JobId& id, const std::optional<StoredJob>& found) {
+  try {
+    Verdict verdict;
+    if (!found || found->client != client.name) verdict.refusal = no_predecessor(id);
+    client.verdicts.add(about_predecessor(id), std::move(verdict));
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
 }  // namespace
+
+/// Nothing when the request may go on. What the journal says once the upload is over decides: the
+/// job may end until then.
+std::optional<Result<Api::Step>> Api::judge_predecessor(Client& client, const JobId& id,
+                                                        Unchecked unchecked) {
+  if (id.empty()) return std::nullopt;
+  switch (service_.predecessor(client, id)) {
+    case JobService::Predecessor::failed:
+      return Result<Step>(predecessor_has_failed(id));
+    case JobService::Predecessor::unknown:
+      break;
+    default:
+      return std::nullopt;
+  }
+  if (service_.keeper() == nullptr) return Result<Step>(no_predecessor(id));
+  if (const auto* const verdict = client.verdicts.find(about_predecessor(id))) {
+    if (!verdict->refusal) return std::nullopt;
+    return Result<Step>(*verdict->refusal);
+  }
+  if (unchecked == Unchecked::accept) return std::nullopt;
+  return Result<Step>(Step(check_predecessor(client, id)));
+}
+
+/// Of a job that only the journal may know. An id that it does not know will never be one.
+Checking Api::check_predecessor(Client& client, const JobId& id) {
+  auto known = heist::Promise<void>::with_resolver();
+  service_.keeper()->when(service_.keeper()->journal().find(id),
+                          [&client, id, resolver = std::move(known.resolver)](
+                              const JournalResult<std::optional<StoredJob>>& found) mutable {
+                            if (found) remember_predecessor(client, id, *found);
+                            resolver.resolve();
+                          });
+  return {known.promise};
+}
 
 Result<Api::Outcome> Api::store(Upload upload) {
   const NetworkReserve::Withheld only_what_is_left;
@@ -34,6 +82,8 @@ Result<Api::Outcome> Api::store(Upload upload) {
       service_.keeper()->journal().submit(new_job(*kept, upload.take_key(), upload.take_blocks()));
   return storing(answer, [this, kept](const Submitted& submitted) -> Outcome {
     const auto wait = kept->request.wait;
+    if (auto refusal = refusal_of(submitted, kept->request.after)) return make_reply(*refusal);
+    kept->request.follows = submitted.follows;
     if (submitted.acceptance != JobJournal::Acceptance::accepted) {
       return repeated(submitted, kept->client, wait, std::move(kept->share));
     }

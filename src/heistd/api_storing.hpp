@@ -21,6 +21,19 @@ inline Api::Outcome as_outcome(Result<Reply> result) {
   return result ? std::move(*result) : make_reply(result.error());
 }
 
+/// Why the journal has not accepted a job that is to start after another one, if that is why.
+inline std::optional<Refusal> refusal_of(const JobJournal::Submitted& submitted,
+                                         const JobId& after) {
+  switch (submitted.acceptance) {
+    case JobJournal::Acceptance::no_predecessor:
+      return no_predecessor(after);
+    case JobJournal::Acceptance::predecessor_failed:
+      return predecessor_has_failed(after);
+    default:
+      return std::nullopt;
+  }
+}
+
 /// Goes on with what the journal has answered; when that is an error, it is the reply.
 template <class T, class Then>
 Storing Api::storing(const heist::Promise<JournalResult<T>>& answer, Then then) const {

@@ -14,8 +14,8 @@ namespace {
 using ParsedJson = nlohmann::json;
 
 /// What a line may say of a job of any kind, as a query does.
-constexpr std::array<std::string_view, 6> of_all_kinds = {"delay",  "max_attempts", "priority",
-                                                          "signal", "timeout",      "ttl"};
+constexpr std::array<std::string_view, 7> of_all_kinds = {
+    "after", "delay", "max_attempts", "priority", "signal", "timeout", "ttl"};
 /// These it says in its own way, or not at all.
 constexpr std::array<std::string_view, 6> of_lines = {
     "base64", "idempotency_key", "kind", "parameters", "text", "wait"};

@@ -55,6 +55,7 @@ class Job {
   Clock::time_point runnable_at;
   std::optional<Clock::time_point> expires_at;       ///< unless it has been started by then
   std::optional<std::chrono::milliseconds> timeout;  ///< of each attempt
+  JobId after;                                       ///< the job after which it starts; empty: none
   Attempts attempts;
   AcceptanceOrder order = 0;  ///< among its client's jobs; none when a journal has that
 

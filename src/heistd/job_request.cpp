@@ -25,6 +25,14 @@ std::string read_signal_name(QueryReader& query) {
   return name.value_or("");
 }
 
+JobId read_after(QueryReader& query) {
+  const auto id = query.text("after");
+  if (id && !is_job_id(*id)) {
+    query.refuse(bad_parameter("after", "must be the id of a job, as its acceptance has said it"));
+  }
+  return id.value_or("");
+}
+
 std::optional<std::chrono::milliseconds> read_ttl(QueryReader& query,
                                                   std::chrono::milliseconds delay) {
   const auto ttl = query.limit("ttl", max_ttl);
@@ -111,6 +119,7 @@ Result<JobRequest> read_job_request(const Kind& kind, const Target& target, cons
   request.ttl = read_ttl(query, request.delay);
   request.timeout = query.limit("timeout", max_timeout);
   request.signal_name = read_signal_name(query);
+  request.after = read_after(query);
   request.wait = query.patience("wait");
   request.max_attempts =
       query.count("max_attempts", most_max_attempts).value_or(request.max_attempts);
@@ -129,6 +138,7 @@ JobRequest request_of(const StoredJob& job, const Kind& kind) {
   request.ttl = job.ttl;
   request.timeout = job.timeout;
   request.signal_name = job.signal_name;
+  request.after = job.after;
   request.max_attempts = job.max_attempts;
   request.request_id = job.request_id;
   return request;

@@ -25,6 +25,8 @@ struct JobRequest {
   std::optional<std::chrono::milliseconds> ttl = {};      ///< within which it is to start
   std::optional<std::chrono::milliseconds> timeout = {};  ///< of each attempt
   std::string signal_name = {};                           ///< empty: none
+  JobId after = {};      ///< the job after which this one starts; empty: none
+  bool follows = false;  ///< that has not ended yet
   Patience wait = {};
   std::uint32_t max_attempts = default_max_attempts;
   std::string request_id = {};  ///< of the request that brings it

@@ -102,8 +102,17 @@ Result<std::shared_ptr<Job>> JobService::submit(Client& client, const JobRequest
 
 Result<std::shared_ptr<Job>> JobService::submit_reserved(Client& client, const JobRequest& request,
                                                          Blocks body, Budget::Ticket ticket) {
+  if (!request.after.empty()) {
+    return submit_follower(client, request, std::move(body), std::move(ticket));
+  }
+  return submit_judged(client, request, std::move(body), std::move(ticket));
+}
+
+Result<std::shared_ptr<Job>> JobService::submit_judged(Client& client, const JobRequest& request,
+                                                       Blocks body, Budget::Ticket ticket) {
   const auto bytes = byte_count(body);
-  if (by_turns_) return submit_by_turns(client, request, std::move(body), std::move(ticket));
+  if (by_turns_ || request.follows)
+    return submit_by_turns(client, request, std::move(body), std::move(ticket));
   return begin(client, request, make_job_id(), bytes, std::move(body), std::move(ticket));
 }
 
@@ -154,6 +163,7 @@ Result<std::shared_ptr<Job>> JobService::make_job(Client& client, const JobReque
   job->runnable_at = Clock::now() + request.delay;
   if (request.ttl) job->expires_at = Clock::now() + *request.ttl;
   job->timeout = request.timeout;
+  job->after = request.after;
   job->request_id = request.request_id;
   job->kind_pause = client.kind_pauses.of(*request.kind);
   job->attempts.most = request.max_attempts;
@@ -192,6 +202,14 @@ void JobService::count_out(Job& job) {
   }
 }
 
+/// As it begins to wait anew.   Errors: std::bad_alloc, after which it may be called again.
+void JobService::count_anew(Job& job, Clock::time_point runnable_at) {
+  count_out(job);
+  job.progress->wait_again();
+  job.runnable_at = runnable_at;
+  count_in(job, runnable_at > Clock::now());
+}
+
 void JobService::leave(Client& client, Job& job) {
   const auto& mine = *job.unfinished;
   count_out(job);
@@ -215,7 +233,7 @@ void JobService::post(Client& client, Job& job, const JobRequest& request, Block
   const auto signal = mine.controller.signal();
   JobStart start{job.kind.label, nullptr,         std::move(ticket), signal,    job.group,
                  request.delay,  job.runnable_at, job.progress,      runnable_, job.kind_pause};
-  if (keeper_ != nullptr || by_turns_) {
+  if (keeper_ != nullptr || by_turns_ || mine.posted) {
     mine.upload = std::move(body);
     start.gate = gate_for(client, job, request.parameters);
   } else {
@@ -255,7 +273,9 @@ std::shared_ptr<Job> JobService::find(Client& client, const JobId& id) {
 void JobService::abort(Client& client, Job& job, std::string_view reason) {
   if (job.finished()) return;
   job.unfinished->controller.abort();
-  if (keeper_ != nullptr) keeper_->abort(job.id, aborted_because(reason));
+  if (keeper_ != nullptr) {
+    keeper_->abort(job.id, aborted_because(reason), end_followers_later(client, job.id));
+  }
   finish_aborted(client, job, reason);
 }
 
@@ -278,6 +298,7 @@ void JobService::abort_next_batch(Client& client, const std::shared_ptr<SignalGr
     if (group->jobs().empty()) {
       const auto dropped = client.waiting.drop_some(
           *group, [&](const WaitingJob& job) { log_.job_dropped(client, job); });
+      settle_followers(client);
       if (dropped == 0) return post_waiting(client);
       client.stats_of(group->priority()).aborted += dropped;
       client.events.missed();
@@ -396,6 +417,7 @@ void JobService::finish(Client& client, Job& job, Job::End end) {
   client.jobs.finish(job, std::move(end));
   if (is_end(job.state())) log_.job_ended(client, job);
   client.events.job_changed(job);
+  if (is_end(job.end().state)) end_followers(client, job.id, job.state() == JobState::done);
   post_waiting(client);
 }
 

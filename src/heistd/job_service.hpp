@@ -99,6 +99,15 @@ class JobService {
   void restore_finished(Client& client, const Kind& kind, const StoredJob& stored,
                         std::shared_ptr<const JobResult> result);
 
+  /// What a client's job is for one that is to start after it.
+  enum class Predecessor : std::uint8_t {
+    unknown,  ///< to memory; a journal may know it
+    unfinished,
+    done,
+    failed,  ///< or aborted, or dead
+  };
+  [[nodiscard]] Predecessor predecessor(Client& client, const JobId& id);
+
   /// Whether the client may have one more unfinished job, as this one.
   ///
   /// Errors: 503 "queue_full", "too_many_signals", "shutting_down".
@@ -170,7 +179,7 @@ class JobService {
   /// Whether there are jobs that run, or could. They may wait for something else than an agent, so
   /// that the agents have nothing to do now.
   [[nodiscard]] bool has_runnable_jobs() const noexcept {
-    return runnable_->any() || (keeper_ == nullptr && turns_.any_in_line());
+    return runnable_->any() || (keeper_ == nullptr && (turns_.any_in_line() || settling_ > 0));
   }
 
   /// Jobs that have finished since the start, whatever way but by an abort.
@@ -188,6 +197,7 @@ class JobService {
   static void leave(Client& client, Job& job);
   static void count_in(Job& job, bool has_delay);
   static void count_out(Job& job);
+  static void count_anew(Job& job, Clock::time_point runnable_at);
   static void take_back(Client& client, Job& job);
   void post(Client& client, Job& job, const JobRequest& request, Blocks body,
             Budget::Ticket ticket);
@@ -203,6 +213,19 @@ class JobService {
   Result<std::shared_ptr<JobLine>> line_of(Client& client, const std::string& signal_name,
                                            std::optional<heist::TaskPriority> priority,
                                            const Kind& kind);
+  Result<std::shared_ptr<Job>> submit_follower(Client& client, JobRequest request, Blocks body,
+                                               Budget::Ticket ticket);
+  Result<std::shared_ptr<Job>> submit_judged(Client& client, const JobRequest& request, Blocks body,
+                                             Budget::Ticket ticket);
+  void end_followers(Client& client, const JobId& id, bool is_done) noexcept;
+  JobKeeper::Retold end_followers_later(Client& client, const JobId& id);
+  void settle_followers(Client& client) noexcept;
+  bool settle_later(Client& client) noexcept;
+  bool settle_follower(Client& client);
+  void release_follower(Client& client, const JobId& id);
+  void abort_follower(Client& client, Job& job, const StoredError& why);
+  void ask_about_follower(Client& client, const JobId& id);
+  void on_follower(Client& client, const JobId& id, const std::optional<StoredJob>& stored);
   Result<std::shared_ptr<Job>> submit_by_turns(Client& client, const JobRequest& request,
                                                Blocks body, Budget::Ticket ticket);
   std::shared_ptr<Job> line_up(Client& client, const JobRequest& request,
@@ -269,6 +292,7 @@ class JobService {
   bool is_posting_ = false;  ///< those whose turn has come
   std::unordered_map<Client*, boost::asio::steady_timer> wakes_;  ///< for delayed jobs that wait
   const std::shared_ptr<RunnableJobs> runnable_ = std::make_shared<RunnableJobs>();
+  std::size_t settling_ = 0;  ///< later steps that are to settle_followers()
   std::size_t finished_ = 0;
   bool shutting_down_ = false;
 };

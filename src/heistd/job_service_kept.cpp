@@ -15,6 +15,7 @@ void JobService::restore_finished(Client& client, const Kind& kind, const Stored
                                   std::shared_ptr<const JobResult> result) {
   auto job = std::make_shared<Job>(stored.id, kind, stored.payload_bytes);
   job->signal_name = stored.signal_name;
+  job->after = stored.after;
   job->request_id = stored.request_id;
   job->fixed_priority = stored.priority.value_or(client.default_priority());
   job->progress = std::make_shared<JobProgress>(client.counts_of(*job->fixed_priority));
@@ -233,10 +234,7 @@ void JobService::try_again(Client& client, Job& job, const StoredJob& stored) {
   if (!request.ttl) job.expires_at.reset();
   auto ticket = client.budget->take_accepted(job.bytes + needed_bytes(request, job.bytes));
   renew_controller(job);
-  count_out(job);
-  job.progress->wait_again();
-  job.runnable_at = Clock::now() + request.delay;
-  count_in(job, request.delay.count() > 0);
+  count_anew(job, Clock::now() + request.delay);
   try {
     post(client, job, request, {}, std::move(ticket));
     client.events.job_changed(job);

@@ -50,19 +50,19 @@ void JobService::expire(Client& client, Job& job) {
   if (job.has_started()) return;
   JobFailure why{std::string(expired_code), std::string(expired)};
   job.unfinished->controller.abort();
-  if (keeper_ != nullptr) keeper_->abort(job.id, {why.code(), why.what()});
+  if (keeper_ != nullptr) {
+    keeper_->abort(job.id, {why.code(), why.what()}, end_followers_later(client, job.id));
+  }
   finish_aborted(client, job, expired, std::move(why));
 }
 
 /// The same of a job that waits for its turn.
 void JobService::expire_waiting(Client& client, const JobId& id) {
   if (const auto job = client.jobs.find(id)) return expire(client, *job);
-  JobKeeper::Retold tell;
-  if (client.events.is_open() || log_.is_open()) {
-    tell = [this, &client](const std::optional<StoredJob>& stored) {
-      if (stored) tell_end_of_waiting(client, summary_of(*stored, client));
-    };
-  }
+  auto tell = [this, &client, then = end_followers_later(client, id)](const auto& stored) {
+    if (stored) tell_end_of_waiting(client, summary_of(*stored, client));
+    then(stored);
+  };
   keeper_->abort(id, {std::string(expired_code), std::string(expired)}, std::move(tell));
   abort_waiting(client, id);
 }

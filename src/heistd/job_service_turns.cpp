@@ -24,7 +24,7 @@ Result<std::shared_ptr<Job>> JobService::submit_by_turns(Client& client, const J
   try {
     const auto line = line_of(client, request.signal_name, request.priority, *request.kind);
     if (!line) return line.error();
-    if (request.delay.count() > 0 || turns_.must_wait(client, **line)) {
+    if (request.follows || request.delay.count() > 0 || turns_.must_wait(client, **line)) {
       return line_up(client, request, *line, std::move(body), std::move(ticket));
     }
     turns_.note_posted(client, **line);
@@ -47,11 +47,13 @@ std::shared_ptr<Job> JobService::line_up(Client& client, const JobRequest& reque
   if (!made) throw std::bad_alloc();  // the only reason, as its signal is there
   auto& job = **made;
   job.order = client.jobs.next_order();
+  const WaitingJobs::Times times{job.runnable_at,
+                                 job.expires_at.value_or(WaitingJobs::TimePoint::max())};
+  if (request.follows) job.runnable_at = Clock::time_point::max();
   try {
-    enter(client, *made, request.delay.count() > 0);
+    enter(client, *made, job.runnable_at > Clock::now());
     job.unfinished->lined_up = std::make_shared<LinedUpJob>(LinedUpJob{request, ticket.split(0)});
-    client.waiting.add(job.id, line,
-                       {job.runnable_at, job.expires_at.value_or(WaitingJobs::TimePoint::max())});
+    client.waiting.add(job.id, line, times, request.follows ? request.after : JobId());
   } catch (const std::bad_alloc&) {
     take_back(client, job);
     throw;
@@ -84,8 +86,8 @@ void JobService::post_lined_up(Client& client, Job& job, LinedUpJob& lined_up) {
   ticket.join(std::move(lined_up.memory));
   lined_up.request.delay = {};
   const auto line = client.waiting.find(job.id)->line->shared_from_this();
-  post(client, job, lined_up.request, std::move(job.unfinished->upload), std::move(ticket));
   job.unfinished->posted.emplace(line);
+  post(client, job, lined_up.request, std::move(job.unfinished->upload), std::move(ticket));
   client.waiting.remove(job.id);
 }
 

@@ -45,13 +45,18 @@ Result<std::shared_ptr<Job>> JobService::submit_kept(Client& client, const JobRe
   try {
     const auto line = line_of(client, request.signal_name, request.priority, *request.kind);
     if (!line) return line.error();
-    if (request.delay.count() == 0 && !turns_.must_wait(client, **line)) {
+    if (!request.follows && request.delay.count() == 0 && !turns_.must_wait(client, **line)) {
       turns_.note_posted(client, **line);
       auto begun = begin(client, request, id, bytes, {}, std::move(ticket));
       if (begun) (*begun)->unfinished->posted.emplace(*line);
       return begun;
     }
-    client.waiting.add(id, *line, times_of(request.delay, request.ttl));
+    client.waiting.add(id, *line, times_of(request.delay, request.ttl),
+                       request.follows ? request.after : JobId());
+    // It may have ended since the journal was asked.
+    if (request.follows && predecessor(client, request.after) != Predecessor::unfinished) {
+      ask_about_follower(client, id);
+    }
     give_back(std::move(ticket));
     auto job = request.wait.any() ? bring(client, request, id, bytes) : nullptr;
     if (job) client.events.job_changed(*job);
@@ -66,7 +71,8 @@ Result<std::shared_ptr<Job>> JobService::submit_kept(Client& client, const JobRe
 void JobService::restore(Client& client, const Kind& kind, const StoredJob& stored) {
   const auto line = line_of(client, stored.signal_name, stored.priority, kind);
   if (!line) throw std::bad_alloc();  // the only reason, as its signal is there
-  client.waiting.add(stored.id, *line, times_of(stored.delay, stored.ttl));
+  client.waiting.add(stored.id, *line, times_of(stored.delay, stored.ttl),
+                     stored.follows ? stored.after : JobId());
 }
 
 std::shared_ptr<Job> JobService::bring(Client& client, const StoredJob& stored) {
@@ -100,7 +106,7 @@ std::shared_ptr<Job> JobService::bring(Client& client, JobRequest request, const
   const auto made = make_job(client, request, id, bytes);
   if (!made) throw std::bad_alloc();  // the only reason, as its signal is there
   const auto& job = *made;
-  job->runnable_at = waiting.runnable_at;
+  job->runnable_at = waiting.runnable_from();
   job->unfinished->memory = std::move(memory);
   try {
     enter(client, job, job->runnable_at > Clock::now());
@@ -115,7 +121,9 @@ std::shared_ptr<Job> JobService::bring(Client& client, JobRequest request, const
 
 void JobService::post_waiting(Client& client) noexcept {
   client.run_places.start_some();
-  if ((keeper_ != nullptr && shutting_down_) || std::exchange(is_posting_, true)) return;
+  if (keeper_ != nullptr && shutting_down_) return;
+  settle_followers(client);
+  if (std::exchange(is_posting_, true)) return;
   try {
     expire_some(client);
     while (const auto turn = turns_.take()) {
@@ -194,10 +202,11 @@ void JobService::post_stored(Client& client, const StoredJob& stored) {
 }
 
 void JobService::abort_waiting(Client& client, const JobId& id) {
-  const auto* const waiting = client.waiting.find(id);
-  if (waiting == nullptr) return;
-  ++client.stats_of(waiting->line->priority()).aborted;
-  forget_waiting(client, id);
+  if (const auto* const waiting = client.waiting.find(id)) {
+    ++client.stats_of(waiting->line->priority()).aborted;
+    forget_waiting(client, id);
+  }
+  end_followers(client, id, false);
 }
 
 void JobService::tell_end_of_waiting(Client& client, const JobSummary& job) {

@@ -64,9 +64,10 @@ inline constexpr std::array all_states = {JobState::delayed, JobState::queued, J
   return StoredState::aborted;
 }
 
-/// What a journal's job is at: a queued one has perhaps to wait for its time.
+/// What a journal's job is at: a queued one has perhaps to wait for its time, or another job.
 [[nodiscard]] constexpr JobState state_of(const StoredJob& job) noexcept {
-  if (job.state == StoredState::queued && job.delay.count() == 0) return JobState::queued;
+  const bool is_delayed = job.delay.count() > 0 || job.follows;
+  if (job.state == StoredState::queued && !is_delayed) return JobState::queued;
   const auto* const found = std::ranges::find(all_states, job.state, &stored_state);
   return *found;
 }

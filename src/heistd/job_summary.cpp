@@ -38,9 +38,18 @@ heist::TaskPriority priority_of(const StoredJob& job, const Client& client) {
 }  // namespace
 
 JobSummary summary_of(const Job& job) {
-  return {job.id,          job.kind.name,   job.state(),   job.priority(),
-          job.bytes,       job.signal_name, job.attempts,  error_of(job),
-          expires_in(job), job.timeout,     job.request_id};
+  return {job.id,
+          job.kind.name,
+          job.state(),
+          job.priority(),
+          job.bytes,
+          job.signal_name,
+          job.attempts,
+          error_of(job),
+          expires_in(job),
+          job.timeout,
+          job.after,
+          job.request_id};
 }
 
 JobSummary summary_of(const StoredJob& job, const Client& client) {
@@ -54,6 +63,7 @@ JobSummary summary_of(const StoredJob& job, const Client& client) {
           error_of(job),
           job.ttl,
           job.timeout,
+          job.after,
           job.request_id};
 }
 

@@ -25,6 +25,7 @@ struct JobSummary {
   std::optional<StoredError> error = {};
   std::optional<std::chrono::milliseconds> expires_in = {};  ///< of one that has not been started
   std::optional<std::chrono::milliseconds> timeout = {};
+  std::string_view after = {};  ///< the job after which it starts, or nothing
   std::string_view request_id = {};
 };
 

@@ -149,6 +149,7 @@ Json summary_json(const JobSummary& job) {
                {"priority", heist::to_string(job.priority)},
                {"bytes", job.bytes}};
   if (!job.signal_name.empty()) json["signal"] = job.signal_name;
+  if (!job.after.empty()) json["after"] = job.after;
   if (!job.request_id.empty()) json["request_id"] = job.request_id;
   if (job.expires_in) json["expires_in_ms"] = job.expires_in->count();
   if (job.timeout) json["timeout_ms"] = job.timeout->count();

@@ -18,6 +18,7 @@ NewJob new_job(const KeptJob& kept, std::optional<IdempotencyKey> key, Blocks bo
   job.delay = request.delay;
   job.ttl = request.ttl;
   job.timeout = request.timeout;
+  job.after = request.after;
   job.max_attempts = request.max_attempts;
   job.request_id = request.request_id;
   job.key = std::move(key);
@@ -31,7 +32,7 @@ JobSummary waiting_summary(const KeptJob& kept) {
   const auto other_priority = group ? group->priority() : kept.client.default_priority();
   return {kept.id,
           request.kind->name,
-          request.delay.count() > 0 ? JobState::delayed : JobState::queued,
+          request.delay.count() > 0 || request.follows ? JobState::delayed : JobState::queued,
           request.priority.value_or(other_priority),
           kept.bytes,
           request.signal_name,
@@ -39,6 +40,7 @@ JobSummary waiting_summary(const KeptJob& kept) {
           {},
           request.ttl,
           request.timeout,
+          request.after,
           request.request_id};
 }
 

@@ -11,8 +11,8 @@ namespace heistd {
 namespace {
 
 /// What requests say of jobs of every kind.
-constexpr std::array<std::string_view, 7> taken = {"delay",   "max_attempts", "priority", "signal",
-                                                   "timeout", "ttl",          "wait"};
+constexpr std::array<std::string_view, 8> taken = {"after",  "delay",   "max_attempts", "priority",
+                                                   "signal", "timeout", "ttl",          "wait"};
 
 [[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument(what); }
 

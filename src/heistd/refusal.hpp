@@ -33,6 +33,16 @@ using Result = boost::system::result<T, Refusal>;
 [[nodiscard]] inline Refusal unavailable(std::string code, std::string message) {
   return {503, std::move(code), std::move(message)};
 }
+[[nodiscard]] inline Refusal no_predecessor(const std::string& id) {
+  return {404, "no_predecessor",
+          "job " + id + " is not known, or was forgotten, so that no other one can start after it",
+          "after"};
+}
+[[nodiscard]] inline Refusal predecessor_has_failed(const std::string& id) {
+  return {409, "predecessor_failed",
+          "job " + id + " has ended and was not done, so that no other one can start after it",
+          "after"};
+}
 [[nodiscard]] inline Refusal out_of_memory() {
   return unavailable("out_of_memory", "the server has no memory left for this");
 }

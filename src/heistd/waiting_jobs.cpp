@@ -11,7 +11,15 @@ WaitingJob::Id bits_of(const JobId& id) noexcept {
   return std::bit_cast<WaitingJob::Id>(from_hex<sizeof(WaitingJob::Id)>(id));
 }
 
-bool is_delayed(const WaitingJob& job) noexcept { return job.state == WaitingJob::State::delayed; }
+/// As its client sees it.
+bool is_delayed(const WaitingJob& job) noexcept {
+  return job.state == WaitingJob::State::delayed || job.state == WaitingJob::State::following;
+}
+
+std::size_t bytes_of(const WaitingJob& job) noexcept {
+  const bool follows = job.state == WaitingJob::State::following;
+  return WaitingJobs::record_bytes + (follows ? Followers::record_bytes : 0);
+}
 
 void count_in(const WaitingJob& job) noexcept {
   if (job.has_job) return;
@@ -62,19 +70,55 @@ std::size_t WaitingJobs::posted(heist::TaskPriority least) const noexcept {
   return posted;
 }
 
-void WaitingJobs::add(const JobId& id, const std::shared_ptr<JobLine>& line, Times times) {
+void WaitingJobs::add(const JobId& id, const std::shared_ptr<JobLine>& line, Times times,
+                      const JobId& follows) {
   const auto bits = bits_of(id);
   const auto [place, is_new] =
       jobs_.try_emplace(bits, WaitingJob{bits, line.get(), times.runnable_at, times.expires_at});
   if (!is_new) return;
   auto& job = place->second;
-  if (times.runnable_at <= TimePoint::clock::now()) {
+  if (!follows.empty()) {
+    try {
+      followers_.add(bits_of(follows), bits);
+    } catch (...) {
+      jobs_.erase(place);
+      throw;
+    }
+    job.state = WaitingJob::State::following;
+  } else if (times.runnable_at <= TimePoint::clock::now()) {
     job.state = WaitingJob::State::in_line;
     job.turn = ++last_turn_;
   }
   link(job);
   count_in(job);
-  budget_->enter(record_bytes);
+  budget_->enter(bytes_of(job));
+}
+
+void WaitingJobs::release(const JobId& id) noexcept {
+  auto* const job = find(id);
+  if (job == nullptr || job->state != WaitingJob::State::following) return;
+  const auto now = TimePoint::clock::now();
+  followers_.remove(job->id);
+  budget_->leave(bytes_of(*job));
+  count_out(*job);
+  if (job->runnable_at > now) {
+    set_state(*job, WaitingJob::State::delayed);
+  } else {
+    job->runnable_at = now;
+    job->turn = ++last_turn_;
+    set_state(*job, WaitingJob::State::in_line);
+  }
+  count_in(*job);
+  budget_->enter(bytes_of(*job));
+}
+
+bool WaitingJobs::is_following(const JobId& id) noexcept {
+  const auto* const job = find(id);
+  return job != nullptr && job->state == WaitingJob::State::following;
+}
+
+void WaitingJobs::note_end(const JobId& predecessor, Followers::End end) noexcept {
+  followers_.note_end(bits_of(predecessor), end);
 }
 
 WaitingJob* WaitingJobs::find(const JobId& id) noexcept {
@@ -91,7 +135,8 @@ void WaitingJobs::erase(Jobs::iterator found) noexcept {
   auto& job = found->second;
   unlink(job);
   count_out(job);
-  budget_->leave(record_bytes);
+  followers_.remove(job.id);
+  budget_->leave(bytes_of(job));
   jobs_.erase(found);
 }
 
@@ -146,6 +191,7 @@ std::size_t WaitingJobs::drop_some(const SignalGroup& group, const Dropped& drop
     for (auto* const jobs : {&line->jobs, &line->others}) {
       for (; count < jobs_at_a_time && !jobs->empty(); ++count) {
         dropped(jobs->front());
+        followers_.note_end(jobs->front().id, Followers::End::other);
         erase(jobs_.find(jobs->front().id));
       }
     }
@@ -173,7 +219,7 @@ std::optional<WaitingJobs::TimePoint> WaitingJobs::next_wake() const noexcept {
 std::optional<JobId> WaitingJobs::wake(TimePoint now) {
   while (!timed_.empty() && timed_.begin()->next_time() <= now) {
     auto& job = *timed_.begin();
-    if (!is_delayed(job)) return text_of(job.id);
+    if (job.state != WaitingJob::State::delayed) return text_of(job.id);
     count_out(job);
     job.turn = ++last_turn_;
     set_state(job, WaitingJob::State::in_line);

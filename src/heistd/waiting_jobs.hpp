@@ -10,6 +10,7 @@
 #include <functional>
 #include <heist/priority.hpp>
 #include <heistd/budget.hpp>
+#include <heistd/followers.hpp>
 #include <heistd/job_counts.hpp>
 #include <heistd/job_id.hpp>
 #include <heistd/kind.hpp>
@@ -33,10 +34,11 @@ struct WaitingJob {
   enum class State : std::uint8_t {
     delayed,
     in_line,
-    taken,  ///< it is being read
+    taken,      ///< it is being read
+    following,  ///< another job, which has not ended yet
   };
 
-  using Id = std::array<std::uint64_t, 2>;
+  using Id = Followers::Id;
 
   Id id;  ///< the bits of the JobId
   JobLine* line;
@@ -48,6 +50,10 @@ struct WaitingJob {
   State state = State::delayed;
   bool has_job = false;  ///< a Job that is not posted yet, as somebody waits for it; it counts
 
+  /// When it becomes runnable, as far as that is known.
+  [[nodiscard]] JobCounts::TimePoint runnable_from() const noexcept {
+    return state == State::following ? JobCounts::TimePoint::max() : runnable_at;
+  }
   /// When its delay is over, or it expires. Requests have it expire later than its delay.
   [[nodiscard]] JobCounts::TimePoint next_time() const noexcept {
     return state == State::delayed ? runnable_at : expires_at;
@@ -100,7 +106,7 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
   const Kind& kind;
   const std::shared_ptr<const Pause> kind_pause;  ///< of the client's
   Jobs jobs;                                      ///< by their turns
-  Jobs others;                                    ///< delayed ones, and those being read
+  Jobs others;             ///< delayed ones, those being read, and those that follow others
   std::size_t posted = 0;  ///< jobs that have been taken from here, and have not started
   std::size_t taken = 0;   ///< those of them that are being read
 
@@ -153,8 +159,17 @@ class WaitingJobs {
     TimePoint runnable_at;
     TimePoint expires_at = TimePoint::max();
   };
+  /// The job waits for its time, and before that for the end of the one that it follows, if any.
+  ///
   /// Errors: std::bad_alloc; nothing changed.
-  void add(const JobId& id, const std::shared_ptr<JobLine>& line, Times times);
+  void add(const JobId& id, const std::shared_ptr<JobLine>& line, Times times,
+           const JobId& follows = {});
+  /// A job that follows another one need not wait for that any more.
+  void release(const JobId& id) noexcept;
+  [[nodiscard]] bool is_following(const JobId& id) noexcept;
+  /// Of those here.
+  [[nodiscard]] Followers& followers() noexcept { return followers_; }
+  void note_end(const JobId& predecessor, Followers::End end) noexcept;
   /// Null when it does not wait here.
   [[nodiscard]] WaitingJob* find(const JobId& id) noexcept;
   /// Does nothing when the job does not wait here.
@@ -215,6 +230,7 @@ class WaitingJobs {
 
   const std::shared_ptr<Budget> budget_;
   Jobs jobs_;
+  Followers followers_;
   Lines lines_;
   Timed timed_;  ///< that are delayed, or may expire, and are not being read
   std::uint64_t last_turn_ = 0;

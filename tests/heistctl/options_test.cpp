@@ -18,9 +18,9 @@ Options parsed(std::vector<const char*> words) {
 }
 
 TEST(Options, submit_when_it_has_parameters_then_they_make_the_query) {
-  const auto options =
-      parsed({"submit", "search", "a.log", "--param", "pattern=a=b", "--delay", "2m",
-              "--priority=background", "--signal", "night", "--ttl", "1h", "--timeout=30s"});
+  const auto options = parsed({"submit", "search", "a.log", "--param", "pattern=a=b", "--delay",
+                               "2m", "--priority=background", "--signal", "night", "--ttl", "1h",
+                               "--timeout=30s", "--after=0123"});
   EXPECT_EQ(options.command, Command::submit);
   EXPECT_EQ(options.kind, "search");
   EXPECT_EQ(options.file, "a.log");
@@ -30,6 +30,7 @@ TEST(Options, submit_when_it_has_parameters_then_they_make_the_query) {
                                             {"delay", "120000"},
                                             {"ttl", "3600000"},
                                             {"timeout", "30000"},
+                                            {"after", "0123"},
                                             {"pattern", "a=b"}}));
 }
 

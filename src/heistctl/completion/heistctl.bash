@@ -22,12 +22,12 @@ _heistctl() {
     --priority) choices=$priorities ;;
     --state) choices=$states ;;
     --token-file | --output | -o) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
-    --server | --retry-for | --signal | --delay | --ttl | --timeout | --param | --idempotency-key | --kind | --interval) return ;;
+    --server | --retry-for | --signal | --delay | --ttl | --timeout | --after | --param | --idempotency-key | --kind | --interval) return ;;
   esac
   if [[ -z $choices ]]; then
     case $command in
       "") choices="$commands --version" ;;
-      submit) choices="--priority --signal --delay --ttl --timeout --param --idempotency-key --wait --output" ;;
+      submit) choices="--priority --signal --delay --ttl --timeout --after --param --idempotency-key --wait --output" ;;
       bulk) choices="--idempotency-key" ;;
       watch) choices="--abort" ;;
       show) choices="--json" ;;

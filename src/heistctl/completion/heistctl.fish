@@ -35,6 +35,7 @@ complete -c heistctl -n '__fish_seen_subcommand_from submit' -l signal -x -d 'Th
 complete -c heistctl -n '__fish_seen_subcommand_from submit' -l delay -x -d 'Before it may start'
 complete -c heistctl -n '__fish_seen_subcommand_from submit' -l ttl -x -d 'Within which it is to start'
 complete -c heistctl -n '__fish_seen_subcommand_from submit' -l timeout -x -d 'Of each attempt'
+complete -c heistctl -n '__fish_seen_subcommand_from submit' -l after -x -d 'The job after which it starts'
 complete -c heistctl -n '__fish_seen_subcommand_from submit' -l param -x -d 'NAME=VALUE of the kind'
 complete -c heistctl -n '__fish_seen_subcommand_from submit bulk' -l idempotency-key -x -d 'Of the same job'
 complete -c heistctl -n '__fish_seen_subcommand_from submit' -l wait -d 'Wait for the result'

@@ -23,6 +23,10 @@ namespace heistd {
 /// earlier one, which comes late, changes nothing. `abort` ends a job whatever it is at. `reclaim`
 /// makes up for attempts whose server has gone.
 ///
+/// A job that follows an unfinished one does not start before that one is done. If it ends in any
+/// other way, the job is aborted, and so are those that follow it: all of that is a part of the
+/// request that has ended the first one.   Cost: a step for each of them.
+///
 /// A request takes effect as a whole or, with an error, not at all. Requests take effect in the
 /// order of their calls, but for `find`, `load`, `list`, `signals`, `pauses` and reads, which see
 /// at least what has been answered before.
@@ -44,20 +48,25 @@ class JobJournal {
 
   enum class Acceptance : std::uint8_t {
     accepted,
-    repeated,     ///< the client's key stands for a job that came of the same request
-    conflicting,  ///< the client's key stands for another request
+    repeated,            ///< the client's key stands for a job that came of the same request
+    conflicting,         ///< the client's key stands for another request
+    no_predecessor,      ///< the client has no job that this one could follow
+    predecessor_failed,  ///< it has ended without success
   };
   struct Submitted {
     Acceptance acceptance = Acceptance::accepted;
-    JobId id;  ///< of the job that the key stands for, else of the new one
+    JobId id;              ///< of the job that the key stands for, else of the new one
+    bool follows = false;  ///< the new one has a predecessor that has not ended yet
   };
-  /// Accepts a job, unless its key stands for one already. A key stands for its job for
-  /// `idempotency_life`, and no longer than until the job is aborted or dead.
+  /// Accepts a job, unless its key stands for one already, or its predecessor cannot be done any
+  /// more. A key stands for its job for `idempotency_life`, and no longer than until the job is
+  /// aborted or dead.
   [[nodiscard]] virtual Answer<Submitted> submit(NewJob job) = 0;
   /// The same for many jobs, in their order: all of that is stored, or, with an error, nothing.
   [[nodiscard]] virtual Answer<std::vector<Submitted>> submit_all(std::vector<NewJob> jobs) = 0;
 
-  /// Counts an attempt of a queued job, and gives its number; nothing when the job is not queued.
+  /// Counts an attempt of a queued job, and gives its number; nothing when the job is not queued,
+  /// or follows one that has not ended yet.
   /// The count outlives the process, though not the machine.
   [[nodiscard]] virtual Answer<std::optional<Attempt>> start(JobId id) = 0;
 

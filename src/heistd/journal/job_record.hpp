@@ -61,6 +61,7 @@ struct NewJob {
   std::chrono::milliseconds delay{};
   std::optional<std::chrono::milliseconds> ttl;      ///< within which it is to start
   std::optional<std::chrono::milliseconds> timeout;  ///< of each attempt
+  JobId after;  ///< its predecessor, without whose success it does not start; empty: none
   Attempt max_attempts = 1;
   std::string request_id;  ///< of the request that brought it
   std::optional<IdempotencyKey> key;
@@ -85,6 +86,13 @@ struct StoredError {
 inline constexpr std::string_view job_deleted = "the job was deleted";
 inline constexpr std::string_view signal_deleted = "the signal was deleted";
 
+/// Of a job whose predecessor has ended without success.
+inline constexpr std::string_view predecessor_failed_code = "predecessor_failed";
+[[nodiscard]] inline StoredError predecessor_failed(const JobId& predecessor) {
+  return {std::string(predecessor_failed_code),
+          "job " + predecessor + ", after which this one was to start, has not been done"};
+}
+
 /// What a job gave. `description` is a text in a form of the kind's own.
 struct StoredResult {
   std::string description;
@@ -104,6 +112,8 @@ struct StoredJob {
   /// What is left of it; none when the job has been started.
   std::optional<std::chrono::milliseconds> ttl;
   std::optional<std::chrono::milliseconds> timeout;  ///< of each attempt
+  JobId after;                                       ///< its predecessor; empty: none
+  bool follows = false;                              ///< that has not ended yet
   Attempt attempt = 0;                               ///< the latest one
   Attempt forgiven = 0;                              ///< how many attempts do not count any more
   Attempt max_attempts = 1;

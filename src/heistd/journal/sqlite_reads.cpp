@@ -13,7 +13,7 @@ using Which = JobJournal::Which;
 const std::string columns =
     "SELECT seq, id, client, kind, parameters, signal, priority, may_start, attempt, forgiven, "
     "max_attempts, state, idempotency_key, digest, payload_bytes, result_description, "
-    "result_bytes, error_code, error_message, ended_at, expires_at, timeout, "
+    "result_bytes, error_code, error_message, ended_at, expires_at, timeout, predecessor, follows, "
     "request_id FROM job ";
 
 std::chrono::milliseconds left_of(SystemTime may_start, SystemTime now) noexcept {
@@ -86,6 +86,8 @@ StoredJob read_job(SqliteStatement& statement, SystemTime now) {
   if (expires_at && job.attempt == 0 && !is_end(job.state)) job.ttl = left_of(*expires_at, now);
   const auto timeout = row.optional(&Row::number<>);
   if (timeout) job.timeout = std::chrono::milliseconds(*timeout);
+  job.after = row.text();
+  job.follows = row.optional(&Row::number<>).has_value();
   job.request_id = row.text();
   return job;
 }
@@ -182,7 +184,8 @@ SqliteReads::Listing::Listing(SqliteDatabase& database, std::string_view index,
       jobs(database, columns + "INDEXED BY " + std::string(index) + " WHERE " +
                          std::string(condition) +
                          "client = ?1 AND seq > ?2 AND seq <= ?3 AND (?4 IS NULL OR state = ?4) "
-                         "AND (?5 IS NULL OR (may_start > ?6) = ?5) AND (?7 IS NULL OR kind = ?7) "
+                         "AND (?5 IS NULL OR (may_start > ?6 OR follows NOTNULL) = ?5) AND (?7 IS "
+                         "NULL OR kind = ?7) "
                          "AND (?8 IS NULL OR signal = ?8) ORDER BY seq LIMIT ?9") {}
 
 JobPage<StoredJob> SqliteReads::list(std::string_view client, const JobQuery& query,

@@ -65,10 +65,20 @@ constexpr std::array upgrades = {
   PRAGMA user_version = 3;
   COMMIT;
 )sql",
+    // `predecessor` is the id of the job that this one comes after, and `follows` the `seq` of that
+    // for as long as it has not ended.
+    R"sql(
+  BEGIN;
+  ALTER TABLE job ADD COLUMN predecessor BLOB;
+  ALTER TABLE job ADD COLUMN follows INTEGER;
+  CREATE INDEX job_follower ON job(follows) WHERE follows NOTNULL;
+  PRAGMA user_version = 4;
+  COMMIT;
+)sql",
     R"sql(
   BEGIN;
   ALTER TABLE job ADD COLUMN request_id BLOB;
-  PRAGMA user_version = 4;
+  PRAGMA user_version = 5;
   COMMIT;
 )sql"};
 constexpr std::int64_t version = 1 + upgrades.size();

@@ -29,13 +29,12 @@ SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds)
       bounds_(bounds),
       find_(database,
             "SELECT seq, state, attempt, forgiven, max_attempts, payload_bytes, client, signal, "
-            "idempotency_key FROM job WHERE id = ?"),
-      insert_job_(
-          database,
-          "INSERT INTO job(id, client, kind, parameters, signal, priority, may_start, "
-          "attempt, forgiven, max_attempts, state, idempotency_key, digest, payload_bytes, "
-          "expires_at, timeout, request_id) VALUES(?, ?, ?, ?, ?, ?, ?, 0, 0, ?, 0, ?, ?, ?, ?, "
-          "?, ?)"),
+            "idempotency_key, follows FROM job WHERE id = ?"),
+      insert_job_(database,
+                  "INSERT INTO job(id, client, kind, parameters, signal, priority, may_start, "
+                  "attempt, forgiven, max_attempts, state, idempotency_key, digest, payload_bytes, "
+                  "expires_at, timeout, predecessor, follows, request_id) "
+                  "VALUES(?, ?, ?, ?, ?, ?, ?, 0, 0, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)"),
       insert_payload_(database, "INSERT INTO payload(place, bytes) VALUES(?, ?)"),
       insert_result_(database, "INSERT OR REPLACE INTO result(place, bytes) VALUES(?, ?)"),
       drop_payload_(database, "DELETE FROM payload WHERE place BETWEEN ? AND ?"),
@@ -46,12 +45,15 @@ SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds)
                   "UPDATE job SET result_description = ?, result_bytes = ?, error_code = NULL, "
                   "error_message = NULL WHERE seq = ?"),
       set_error_(database, "UPDATE job SET error_code = ?, error_message = ? WHERE seq = ?"),
-      set_end_(database, "UPDATE job SET state = ?, ended_at = ?, kept = ? WHERE seq = ?"),
+      set_end_(database,
+               "UPDATE job SET state = ?, ended_at = ?, kept = ?, follows = NULL WHERE seq = ?"),
       set_start_(database,
                  "UPDATE job SET may_start = ?, ended_at = NULL, kept = NULL WHERE seq = ?"),
       set_priority_(database,
                     "UPDATE job SET priority = ? WHERE id = ? AND state < 2 AND priority NOTNULL"),
       kept_(database, "SELECT kept FROM job WHERE seq = ?"),
+      release_followers_(database, "UPDATE job SET follows = NULL WHERE follows = ?"),
+      followers_(database, "SELECT id FROM job WHERE follows = ? ORDER BY seq"),
       running_(database, "SELECT id FROM job WHERE state = 1 ORDER BY seq"),
       sum_finished_(database, "SELECT coalesce(sum(kept), 0) FROM job WHERE state >= 2"),
       oldest_finished_(database,
@@ -89,6 +91,7 @@ std::optional<SqliteWrites::Standing> SqliteWrites::find(const JobId& id) {
     job->client = find_.text(6);
     job->signal_name = find_.text(7);
     if (!find_.is_null(8)) job->key = find_.text(8);
+    job->follows = !find_.is_null(9);
   }
   find_.reset();
   return job;
@@ -103,11 +106,24 @@ std::optional<SqliteWrites::Standing> SqliteWrites::find_attempt(const JobId& id
 
 JobJournal::Submitted SqliteWrites::submit(const NewJob& job, SystemTime now) {
   if (auto answer = answer_of_key(job, now)) return std::move(*answer);
-  insert(job, now);
-  return {JobJournal::Acceptance::accepted, job.id};
+  std::optional<AcceptanceOrder> follows;
+  if (!job.after.empty()) {
+    const auto predecessor = find(job.after);
+    if (!predecessor || predecessor->client != job.client) {
+      return {JobJournal::Acceptance::no_predecessor, {}};
+    }
+    if (!is_end(predecessor->state)) {
+      follows = predecessor->order;
+    } else if (predecessor->state != StoredState::done) {
+      return {JobJournal::Acceptance::predecessor_failed, {}};
+    }
+  }
+  keep_key(job, now);
+  insert(job, follows, now);
+  return {JobJournal::Acceptance::accepted, job.id, follows.has_value()};
 }
 
-/// Nothing when the key stands for no job; from now on it stands for this one.
+/// Nothing when the key stands for no job.
 std::optional<JobJournal::Submitted> SqliteWrites::answer_of_key(const NewJob& job,
                                                                  SystemTime now) {
   if (!job.key) return std::nullopt;
@@ -121,15 +137,21 @@ std::optional<JobJournal::Submitted> SqliteWrites::answer_of_key(const NewJob& j
               find_key_.text(1)};
   }
   find_key_.reset();
-  if (answer) return answer;
-  insert_key_
-      .with(client, key, std::string_view(job.key->digest), std::string_view(job.id),
-            microseconds(now + idempotency_life))
-      .run();
-  return std::nullopt;
+  return answer;
 }
 
-void SqliteWrites::insert(const NewJob& job, SystemTime now) {
+/// From now on the key stands for this job.
+void SqliteWrites::keep_key(const NewJob& job, SystemTime now) {
+  if (!job.key) return;
+  insert_key_
+      .with(std::string_view(job.client), std::string_view(job.key->key),
+            std::string_view(job.key->digest), std::string_view(job.id),
+            microseconds(now + idempotency_life))
+      .run();
+}
+
+void SqliteWrites::insert(const NewJob& job, std::optional<AcceptanceOrder> follows,
+                          SystemTime now) {
   const auto parameters = encode(job.parameters);
   const auto payload_bytes = job.payload ? byte_count(*job.payload) : 0;
   std::optional<std::int64_t> priority;
@@ -145,7 +167,8 @@ void SqliteWrites::insert(const NewJob& job, SystemTime now) {
       .with(std::string_view(job.id), std::string_view(job.client), std::string_view(job.kind),
             std::string_view(parameters), value_of(job.signal_name), priority,
             microseconds(now + job.delay), job.max_attempts, key, digest,
-            std::uint64_t{payload_bytes}, expires_at, timeout, value_of(job.request_id))
+            std::uint64_t{payload_bytes}, expires_at, timeout, value_of(job.after), follows,
+            value_of(job.request_id))
       .run();
   const auto order = static_cast<AcceptanceOrder>(database_.last_row());
   store_pieces(insert_payload_, order, job.payload);
@@ -182,7 +205,7 @@ void SqliteWrites::make_signal(std::string_view client, std::string_view name,
 
 std::optional<Attempt> SqliteWrites::start(const JobId& id) {
   const auto job = find(id);
-  if (!job || job->state != StoredState::queued) return std::nullopt;
+  if (!job || job->state != StoredState::queued || job->follows) return std::nullopt;
   const auto attempt = job->attempt + 1;
   set_state(job->order, StoredState::running, attempt, job->forgiven);
   return attempt;
@@ -314,7 +337,10 @@ SqliteWrites::Effect SqliteWrites::drop_signal(std::string_view client, std::str
   jobs_of_signal_.with(client, name);
   while (jobs_of_signal_.next()) ids.push_back(jobs_of_signal_.text(0));
   jobs_of_signal_.reset();
-  for (const auto& id : ids) abort_job(id, *find(id), aborted_because(signal_deleted), now);
+  for (const auto& id : ids) {
+    const auto job = find(id);
+    if (!is_end(job->state)) abort_job(id, *job, aborted_because(signal_deleted), now);
+  }
   trim(now);
   return Effect::stored;
 }
@@ -324,8 +350,38 @@ void SqliteWrites::set_state(AcceptanceOrder order, StoredState state, Attempt a
   set_state_.with(number(state), attempt, forgiven, order).run();
 }
 
+/// With what that means for those that follow the job.
 void SqliteWrites::end(const JobId& id, const Standing& job, StoredState state,
                        std::uint64_t result_bytes, SystemTime now) {
+  end_alone(id, job, state, result_bytes, now);
+  if (state == StoredState::done) {
+    release_followers_.with(job.order).run();
+  } else {
+    abort_followers(id, job.order, now);
+  }
+}
+
+/// And those that follow them: chains may be long, so this does not call itself.
+void SqliteWrites::abort_followers(const JobId& id, AcceptanceOrder order, SystemTime now) {
+  std::vector<std::pair<JobId, AcceptanceOrder>> ended{{id, order}};
+  while (!ended.empty()) {
+    const auto predecessor = std::move(ended.back());
+    ended.pop_back();
+    std::vector<JobId> ids;
+    followers_.with(predecessor.second);
+    while (followers_.next()) ids.push_back(followers_.text(0));
+    followers_.reset();
+    for (auto& follower : ids) {
+      const auto job = find(follower);
+      set_error(*job, predecessor_failed(predecessor.first));
+      end_alone(follower, *job, StoredState::aborted, 0, now);
+      ended.emplace_back(std::move(follower), job->order);
+    }
+  }
+}
+
+void SqliteWrites::end_alone(const JobId& id, const Standing& job, StoredState state,
+                             std::uint64_t result_bytes, SystemTime now) {
   auto kept = finished_record_bytes + result_bytes;
   if (state == StoredState::dead) {  // it may be queued again
     kept += job.payload_bytes;

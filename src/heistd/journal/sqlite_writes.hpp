@@ -46,6 +46,7 @@ class SqliteWrites {
     Attempt attempt = 0;
     Attempt forgiven = 0;
     Attempt max_attempts = 0;
+    bool follows = false;
     std::uint64_t payload_bytes = 0;
     std::string client;
     std::string signal_name;
@@ -59,7 +60,8 @@ class SqliteWrites {
   std::optional<Standing> find(const JobId& id);
   std::optional<Standing> find_attempt(const JobId& id, Attempt attempt);
   std::optional<JobJournal::Submitted> answer_of_key(const NewJob& job, SystemTime now);
-  void insert(const NewJob& job, SystemTime now);
+  void keep_key(const NewJob& job, SystemTime now);
+  void insert(const NewJob& job, std::optional<AcceptanceOrder> follows, SystemTime now);
   void store_pieces(SqliteStatement& insert, AcceptanceOrder order, const SharedBlocks& blocks);
   void make_signal(std::string_view client, std::string_view name, heist::TaskPriority priority);
   void set_state(AcceptanceOrder order, StoredState state, Attempt attempt, Attempt forgiven);
@@ -67,6 +69,9 @@ class SqliteWrites {
                     std::chrono::milliseconds retry_after, SystemTime now);
   void end(const JobId& id, const Standing& job, StoredState state, std::uint64_t result_bytes,
            SystemTime now);
+  void end_alone(const JobId& id, const Standing& job, StoredState state,
+                 std::uint64_t result_bytes, SystemTime now);
+  void abort_followers(const JobId& id, AcceptanceOrder order, SystemTime now);
   void abort_job(const JobId& id, const Standing& job, const StoredError& why, SystemTime now);
   void set_error(const Standing& job, const StoredError& error);
   void free_names(const JobId& id, const Standing& job, StoredState state);
@@ -92,6 +97,8 @@ class SqliteWrites {
   SqliteStatement set_start_;
   SqliteStatement set_priority_;
   SqliteStatement kept_;
+  SqliteStatement release_followers_;
+  SqliteStatement followers_;
   SqliteStatement running_;
   SqliteStatement sum_finished_;
   SqliteStatement oldest_finished_;

@@ -74,6 +74,38 @@ class Journal(ServerTest):
         self.assertEqual(self.server.get(job).json["priority"], "user-blocking")
         self.assertEqual(self.server.level("user-blocking")["delayed"], 1)
 
+    def test_chain_goes_on_after_a_kill(self):
+        jobs = [self.server.accepted("/jobs/digest?delay=300", b"abc")]
+        for _ in range(3):
+            jobs.append(self.server.accepted(f"/jobs/digest?after={jobs[-1].rpartition('/')[2]}", b"abc"))
+        self.assertEqual(self.server.state(jobs[-1]), "delayed")
+        for job in jobs:
+            self.restart()
+            self.server.finished(job)
+        for job in jobs:
+            self.assertEqual(self.server.get(job).json["attempts"], 1)
+
+    def test_repeated_request_is_the_same_job_though_the_one_before_is_forgotten(self):
+        job = self.server.accepted("/jobs/digest", b"abc")
+        target, key = f"/jobs/digest?after={job.rpartition('/')[2]}", {"Idempotency-Key": "key"}
+        first = self.server.post(target, headers=key)
+        self.assertEqual(first.status, 202)
+        self.server.finished(first.headers["location"])
+        self.server.request("DELETE", job)
+        self.restart()
+        again = self.server.post(target, headers=key)
+        self.assertEqual((again.status, again.json["id"]), (202, first.json["id"]))
+        self.assert_refused(self.server.post(target), 404, "no_predecessor", "after")
+
+    def test_followers_of_a_failed_job_are_aborted_after_a_kill(self):
+        job = self.server.accepted("/jobs/digest?delay=3600000")
+        other = self.server.accepted(f"/jobs/digest?after={job.rpartition('/')[2]}")
+        self.restart()
+        self.server.request("DELETE", job)
+        self.restart()
+        self.assertEqual(self.server.state(other), "aborted")
+        self.assertEqual(self.server.get(other).json["error"]["code"], "predecessor_failed")
+
     def test_remaining_delay_goes_on(self):
         job = self.server.accepted("/jobs/digest?delay=500", b"abc")
         self.restart()

@@ -81,6 +81,34 @@ TEST_F(JournalKillTest, start_when_killed_right_after_the_answer_then_the_attemp
   EXPECT_EQ(said(journal->reclaim([](Attempt) { return milliseconds(0); })).dead, 1U);
 }
 
+// Rule: JRN-8
+TEST_F(JournalKillTest, complete_when_killed_at_any_time_then_followers_are_as_their_jobs_say) {
+  for (int round = 0; round < 10; ++round) {
+    const int first = 1000 * round + 1;
+    begin([&] {
+      for (int number = first;; number += 2) {
+        said(journal->submit(new_job(number)));
+        auto follower = new_job(number + 1);
+        follower.after = id_of(number);
+        said(journal->submit(std::move(follower)));
+        const auto attempt = said(journal->start(id_of(number)));
+        const auto answer = journal->complete(id_of(number), *attempt, {});
+        tell(number);
+        said(answer);
+      }
+    });
+    int last = first;
+    for (int heard = 0; heard < 5 + round; ++heard) last = hear();
+    kill_process();
+    for (int number = first; number < last; number += 2) {
+      EXPECT_EQ(state(number), StoredState::done);
+      EXPECT_FALSE(find(number + 1).follows);
+    }
+    EXPECT_EQ(find(last + 1).follows, state(last) != StoredState::done);
+    journal.reset();
+  }
+}
+
 // Rule: JRN-1
 TEST_F(JournalKillTest, work_when_killed_at_any_time_then_each_answer_holds) {
   for (int round = 0; round < 10; ++round) {

@@ -54,10 +54,20 @@ JobJournal::Answer<JobJournal::Submitted> MemoryJournal::submit(NewJob job) {
       return answered(
           Submitted{same ? Acceptance::repeated : Acceptance::conflicting, found->second.id});
     }
+  }
+  const auto* const predecessor = job.after.empty() ? nullptr : find_entry(job.after);
+  if (!job.after.empty() && (predecessor == nullptr || predecessor->job.client != job.client)) {
+    return answered(Submitted{Acceptance::no_predecessor, {}});
+  }
+  const bool has_ended = predecessor == nullptr || is_end(predecessor->job.state);
+  if (predecessor != nullptr && has_ended && predecessor->job.state != StoredState::done) {
+    return answered(Submitted{Acceptance::predecessor_failed, {}});
+  }
+  if (job.key) {
     keys_[{job.client, job.key->key}] = {job.key->digest, job.id, clock_() + idempotency_life};
   }
-  Submitted submitted{Acceptance::accepted, job.id};
-  add(std::move(job));
+  Submitted submitted{Acceptance::accepted, job.id, !has_ended};
+  add(std::move(job), !has_ended);
   return answered(std::move(submitted));
 }
 
@@ -68,7 +78,7 @@ JobJournal::Answer<std::vector<JobJournal::Submitted>> MemoryJournal::submit_all
   return answered(std::move(submitted));
 }
 
-void MemoryJournal::add(NewJob job) {
+void MemoryJournal::add(NewJob job, bool follows) {
   orders_[job.id] = ++last_order_;
   Entry& entry = jobs_[last_order_];
   entry.may_start = clock_() + job.delay;
@@ -83,6 +93,8 @@ void MemoryJournal::add(NewJob job) {
   stored.signal_name = std::move(job.signal_name);
   stored.priority = job.priority;
   stored.timeout = job.timeout;
+  stored.after = std::move(job.after);
+  stored.follows = follows;
   stored.request_id = job.request_id;
   stored.max_attempts = job.max_attempts;
   stored.key = std::move(job.key);
@@ -92,7 +104,7 @@ void MemoryJournal::add(NewJob job) {
 
 JobJournal::Answer<std::optional<Attempt>> MemoryJournal::start(JobId id) {
   auto* const entry = find_entry(id);
-  if (entry == nullptr || entry->job.state != StoredState::queued) {
+  if (entry == nullptr || entry->job.state != StoredState::queued || entry->job.follows) {
     return answered<std::optional<Attempt>>(std::nullopt);
   }
   entry->job.state = StoredState::running;
@@ -306,8 +318,27 @@ JobJournal::Answer<std::string> MemoryJournal::read_result(JobId id, ByteRange r
   return answered(entry == nullptr ? std::string() : part_of(entry->result, range));
 }
 
+/// A job is accepted later than the one that it follows, so one look at the later ones is enough.
 void MemoryJournal::end(Entry& entry, StoredState state) {
+  end_alone(entry, state);
+  std::set<JobId> failed;
+  if (state != StoredState::done) failed.insert(entry.job.id);
+  for (auto later = jobs_.upper_bound(entry.job.order); later != jobs_.end(); ++later) {
+    auto& job = later->second.job;
+    if (!job.follows) continue;
+    if (failed.contains(job.after)) {
+      job.error = predecessor_failed(job.after);
+      end_alone(later->second, StoredState::aborted);
+      failed.insert(job.id);
+    } else if (job.after == entry.job.id) {
+      job.follows = false;
+    }
+  }
+}
+
+void MemoryJournal::end_alone(Entry& entry, StoredState state) {
   auto& job = entry.job;
+  job.follows = false;
   job.state = state;
   job.ended_at = clock_();
   // A dead job may be queued again.

@@ -69,9 +69,10 @@ class MemoryJournal : public JobJournal {
 
   Entry* find_entry(const JobId& id) noexcept;
   Entry* find_attempt(const JobId& id, Attempt attempt) noexcept;
-  void add(NewJob job);
+  void add(NewJob job, bool follows);
   void fail_attempt(Entry& entry, std::chrono::milliseconds retry_after, StoredError error);
   void end(Entry& entry, StoredState state);
+  void end_alone(Entry& entry, StoredState state);
   void free_key(const StoredJob& job);
   void join_signal(const StoredJob& job, heist::TaskPriority priority_of_new);
   void leave_signal(const StoredJob& job);

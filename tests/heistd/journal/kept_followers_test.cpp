@@ -1,0 +1,170 @@
+// Jobs that start after others, with a journal.
+#include <heistd/waiting_jobs.hpp>
+#include <string>
+#include <vector>
+
+#include "kept_jobs_fixture.hpp"
+
+namespace heistd {
+namespace {
+
+class KeptFollowers : public KeptJobs {
+ protected:
+  JobId after(const JobId& id, const std::string& query = {}) {
+    return post_kept("/jobs/digest?after=" + id + query);
+  }
+  bool follows(const JobId& id) { return anonymous.waiting.is_following(id); }
+  std::string error_of(const JobId& id) {
+    return ask("GET", "/jobs/" + id).json()["error"]["code"];
+  }
+  /// What a server that starts with this journal knows of its jobs.
+  void restart() {
+    for (const auto& job : said(journal.load(JobJournal::Which::unfinished, 0, 100))) {
+      kept.restore(anonymous, *kinds.find(job.kind), job);
+    }
+    kept.post_waiting(anonymous);
+  }
+};
+
+// Rule: JRN-8
+TEST_F(KeptFollowers, after_when_the_other_job_is_done_then_its_followers_run) {
+  const auto first = post_kept("/jobs/digest");
+  const auto second = after(first);
+  const auto third = after(second);
+  EXPECT_EQ(state_of(second), "delayed");
+  EXPECT_EQ(ask("GET", "/jobs/" + second).json()["after"], first);
+  EXPECT_TRUE(follows(second));
+  EXPECT_EQ(anonymous.depths().at(1).delayed, 2U);
+  run_kept();
+  EXPECT_EQ(state_of(third), "done");
+  EXPECT_EQ(stored(third).attempt, 1U);
+  EXPECT_EQ(anonymous.budget->jobs(), 0U);
+  EXPECT_EQ(anonymous.budget->bytes(), 0U);
+}
+
+// Rule: JRN-8
+TEST_F(KeptFollowers, after_when_the_journal_has_not_heard_of_the_end_then_no_follower_starts) {
+  const auto first = post_kept("/jobs/digest");
+  const auto second = after(first);
+  run_to_its_end(first);
+  EXPECT_TRUE(stored(second).follows);
+  EXPECT_TRUE(follows(second));
+  run_kept();
+  EXPECT_EQ(state_of(second), "done");
+}
+
+// Rule: JRN-8
+TEST_F(KeptFollowers, after_when_the_other_job_fails_then_whoever_waits_hears_that_it_was_aborted) {
+  const auto first = post_kept("/jobs/search?pattern=a");
+  const auto second = after(first);
+  const auto outcome = begin("POST", "/jobs/digest?wait=1&after=" + second, "bytes");
+  run_network();
+  const auto waiting = std::get<Waiting>(std::get<Storing>(outcome).then());
+  EXPECT_EQ(waiting.job->state(), JobState::delayed);
+  ask("DELETE", "/jobs/" + first);
+  run_kept();
+  EXPECT_EQ(error_of(second), "predecessor_failed");
+  ASSERT_TRUE(waiting.job->finished());
+  EXPECT_EQ(waiting.job->end().failure->code(), "predecessor_failed");
+  EXPECT_EQ(anonymous.budget->jobs(), 0U);
+  EXPECT_EQ(anonymous.stats_of(heist::TaskPriority::user_visible).aborted, 3U);
+}
+
+// Rule: JRN-8
+TEST_F(KeptFollowers, after_when_the_other_job_expires_first_in_memory_then_followers_hear_later) {
+  journal.fails = 1;
+  const auto first = post_kept("/jobs/digest?delay=1&ttl=2");
+  const auto second = after(first);
+  while (anonymous.waiting.find(first) != nullptr) run_network();
+  if (stored(first).state != StoredState::aborted) {
+    EXPECT_TRUE(follows(second));
+  }
+  while (follows(second)) run_network();
+  EXPECT_EQ(error_of(second), "predecessor_failed");
+  run_kept();
+  EXPECT_EQ(anonymous.budget->jobs(), 0U);
+}
+
+// Rule: JRN-8
+TEST_F(KeptFollowers,
+       after_when_the_other_job_has_ended_while_the_follower_was_stored_then_settled) {
+  const auto first = post_kept("/jobs/digest");
+  const auto storing = begin("POST", "/jobs/digest?after=" + first, "bytes");
+  EXPECT_TRUE(said(journal.load(JobJournal::Which::unfinished, 1, 1)).front().follows);
+  run_kept();
+  ASSERT_EQ(state_of(first), "done");
+  const auto accepted = end(storing);
+  EXPECT_EQ(accepted.status, 202U);
+  const std::string second = accepted.json()["id"];
+  run_kept();
+  EXPECT_EQ(state_of(second), "done");
+}
+
+// Rule: JRN-8
+TEST_F(KeptFollowers, after_when_only_the_journal_knows_the_other_job_then_it_is_asked_at_once) {
+  const auto first = post_kept("/jobs/digest");
+  run_kept();
+  anonymous.jobs.drop(*anonymous.jobs.find(first));
+  EXPECT_EQ(stored(after(first)).after, first);
+  const std::string unknown(32, 'a');
+  const auto refused = ask("POST", "/jobs/digest?after=" + unknown, "bytes");
+  EXPECT_EQ(refused.status, 404U);
+  EXPECT_EQ(refused.error(), "no_predecessor");
+  const RequestHead head{"POST", "/jobs/digest?after=" + unknown, {}, 5};
+  EXPECT_TRUE(std::holds_alternative<Reply>(kept_api.begin(head)));
+}
+
+// Rule: JRN-8
+TEST_F(KeptFollowers, restart_then_followers_follow_as_before) {
+  const auto first = post_kept("/jobs/digest?delay=1");
+  const auto second = after(first);
+  anonymous.waiting.remove(second);
+  anonymous.waiting.remove(first);
+  restart();
+  EXPECT_TRUE(follows(second));
+  while (stored(second).state != StoredState::done) run_all();
+  EXPECT_EQ(stored(first).state, StoredState::done);
+}
+
+// Rule: JRN-8
+TEST_F(KeptFollowers, shutdown_when_the_other_job_is_done_meanwhile_then_the_next_server_goes_on) {
+  const auto first = post_kept("/jobs/digest");
+  const auto second = after(first);
+  kept.start_shutdown();
+  run_kept();
+  EXPECT_EQ(stored(first).state, StoredState::done);
+  EXPECT_EQ(stored(second).state, StoredState::queued);
+  EXPECT_FALSE(stored(second).follows);
+  EXPECT_EQ(stored(second).attempt, 0U);
+}
+
+TEST_F(KeptFollowers, priority_when_a_follower_waits_then_it_is_one_step_and_holds) {
+  const auto first = post_kept("/jobs/digest");
+  const auto second = after(first);
+  EXPECT_EQ(ask("PUT", "/jobs/" + second + "?priority=background").status, 200U);
+  EXPECT_TRUE(follows(second));
+  EXPECT_EQ(anonymous.depths().at(0).delayed, 1U);
+  run_kept();
+  EXPECT_EQ(state_of(second), "done");
+  EXPECT_EQ(stored(second).priority, heist::TaskPriority::background);
+}
+
+// Rule: JRN-8
+TEST_F(KeptFollowers, signal_when_it_is_deleted_then_followers_of_its_jobs_are_aborted) {
+  const auto first = post_kept("/jobs/digest?delay=86400000&signal=night");
+  const auto second = after(first);
+  ask("DELETE", "/signals/night");
+  run_kept();
+  EXPECT_FALSE(follows(second));
+  EXPECT_EQ(error_of(second), "predecessor_failed");
+  EXPECT_EQ(anonymous.budget->jobs(), 0U);
+}
+
+TEST_F(KeptFollowers, records_when_jobs_follow_none_then_they_take_no_more_than_before) {
+  post_kept("/jobs/digest?delay=86400000");
+  EXPECT_EQ(anonymous.budget->bytes(), WaitingJobs::record_bytes);
+  EXPECT_LE(sizeof(WaitingJob), 112U);
+}
+
+}  // namespace
+}  // namespace heistd
