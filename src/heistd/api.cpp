@@ -80,54 +80,67 @@ bool is_for_the_operator(Resource resource) noexcept {
 
 }  // namespace
 
-Api::Step Api::begin(const RequestHead& head, Unchecked unchecked) {
-  auto handled = handle(head, unchecked);
-  if (!handled) return make_reply(handled.error());
-  return std::move(*handled);
+Api::Routing Api::route(const RequestHead& head) const {
+  auto found = find(head);
+  if (!found) return make_reply(found.error());
+  return std::move(*found);
 }
 
-Result<Api::Step> Api::handle(const RequestHead& head, Unchecked unchecked) {
-  const auto target = parse_target(head.target);
+Result<Api::Routing> Api::find(const RequestHead& head) const {
+  auto target = parse_target(head.target);
   if (!target) return target.error();
-  const auto route = find_route(head.method, *target, kinds_);
+  auto route = find_route(head.method, *target, kinds_);
   if (!route) return route.error();
   const bool is_bulk = route->resource == Resource::jobs && route->method == Method::post;
   if (route->resource != Resource::kind && !is_bulk && head.has_body()) {
     return Refusal{400, "unexpected_body", "a request like this has no body"};
   }
-  if (is_for_all(route->resource)) {
-    if (auto refusal = QueryReader(*target).finish()) return std::move(*refusal);
-    return as_step(for_all(*route));
-  }
+  if (!is_for_all(route->resource)) return Routing(Routed{std::move(*target), std::move(*route)});
+  if (auto refusal = QueryReader(*target).finish()) return std::move(*refusal);
+  auto reply = for_all(*route);
+  if (!reply) return reply.error();
+  return Routing(std::move(*reply));
+}
+
+Api::Step Api::begin(const RequestHead& head, const Routed& routed, Unchecked unchecked) {
+  auto handled = handle(head, routed, unchecked);
+  if (!handled) return make_reply(handled.error());
+  return std::move(*handled);
+}
+
+Result<Api::Step> Api::handle(const RequestHead& head, const Routed& routed, Unchecked unchecked) {
+  const auto& [target, route] = routed;
   const auto client = clients_.authenticate(head.authorization);
   if (!client) return client.error();
   if (head.place != nullptr && !head.place->begin(**client)) {
     return unavailable("too_many_connections", "too many requests are under way");
   }
-  if (route->resource == Resource::kind) {
-    return begin_upload(*route, head, *target, **client, unchecked);
+  if (route.resource == Resource::kind) {
+    return begin_upload(route, head, target, **client, unchecked);
   }
-  if (is_for_the_operator(route->resource)) {
-    return serve_operator(*route, *target, **client);
+  if (is_for_the_operator(route.resource)) {
+    return serve_operator(route, target, **client);
   }
-  if (is_bulk) return begin_bulk(head, *target, **client);
-  if (route->resource == Resource::jobs) return list(*target, **client);
-  if (route->resource == Resource::events) return listen(head, *target, **client);
-  if (is_pause(route->resource)) return set_pause(*route, *target, **client);
-  if (route->resource == Resource::job_requeue) return requeue(*route, *target, **client);
-  if (route->resource == Resource::job && route->method == Method::put) {
-    return put_job(*route, *target, **client);
+  if (route.resource == Resource::jobs) {
+    return route.method == Method::post ? begin_bulk(head, target, **client)
+                                        : list(target, **client);
   }
-  if (service_.keeper() != nullptr && route->method != Method::get) {
-    return store_change(*route, *target, **client);
+  if (route.resource == Resource::events) return listen(head, target, **client);
+  if (is_pause(route.resource)) return set_pause(route, target, **client);
+  if (route.resource == Resource::job_requeue) return requeue(route, target, **client);
+  if (route.resource == Resource::job && route.method == Method::put) {
+    return put_job(route, target, **client);
   }
-  if (route->method == Method::put) return as_step(put_signal(*route, *target, **client));
-  if (route->resource == Resource::job && route->method == Method::get) {
-    return show_job(*route, *target, **client);
+  if (service_.keeper() != nullptr && route.method != Method::get) {
+    return store_change(route, target, **client);
   }
-  if (auto refusal = QueryReader(*target).finish()) return std::move(*refusal);
-  if (route->resource == Resource::job_result) return show_result(*route, **client);
-  return as_step(handle_plain(*route, **client));
+  if (route.method == Method::put) return as_step(put_signal(route, target, **client));
+  if (route.resource == Resource::job && route.method == Method::get) {
+    return show_job(route, target, **client);
+  }
+  if (auto refusal = QueryReader(target).finish()) return std::move(*refusal);
+  if (route.resource == Resource::job_result) return show_result(route, **client);
+  return as_step(handle_plain(route, **client));
 }
 
 /// A job of which the server has no Job waits for its turn; or only the journal has it, and it is

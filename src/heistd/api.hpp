@@ -38,6 +38,12 @@ struct RequestHead {
   [[nodiscard]] bool has_body() const noexcept { return chunked || content_length.value_or(0) > 0; }
 };
 
+/// What a request is about.
+struct Routed {
+  Target target;
+  Route route;
+};
+
 /// A job that the client wants to wait for.
 struct Waiting {
   /// What the reply is about.
@@ -83,7 +89,7 @@ enum class Unchecked : std::uint8_t { check, accept };
 
 /// Answers requests. A request is judged by its head alone, before any of its body is read.
 ///
-/// Thread: the network's.
+/// Thread: the network's, but for route().
 class Api {
  public:
   Api(const KindTable& kinds, ClientTable& clients, JobService& service, Observer& observer,
@@ -92,11 +98,18 @@ class Api {
 
   void set_end(ServerEnd end) { end_ = std::move(end); }
 
+  /// What the request is about; or the answer, where that does not depend on who asks.
+  ///
+  /// Thread: any.
+  using Routing = std::variant<Reply, Routed>;
+  [[nodiscard]] Routing route(const RequestHead& head) const;
+
   /// The answer, or what will have it; or an upload to be filled and given to finish(); or
   /// something to wait for (not for ever: agents may have more urgent things to do), and then to
   /// call this again and accept.
   using Step = std::variant<Reply, Upload, Checking, Observing, Storing, Waiting, Listening>;
-  [[nodiscard]] Step begin(const RequestHead& head, Unchecked unchecked = Unchecked::check);
+  [[nodiscard]] Step begin(const RequestHead& head, const Routed& routed,
+                           Unchecked unchecked = Unchecked::check);
 
   /// The answer, or a job whose end decides the answer, or something to wait for first.
   using Outcome = std::variant<Reply, Waiting, Storing>;
@@ -113,7 +126,8 @@ class Api {
  private:
   using Handled = Result<Reply>;
 
-  Result<Step> handle(const RequestHead& head, Unchecked unchecked);
+  [[nodiscard]] Result<Routing> find(const RequestHead& head) const;
+  Result<Step> handle(const RequestHead& head, const Routed& routed, Unchecked unchecked);
   Handled handle_plain(const Route& route, Client& client);
   Result<Step> begin_upload(const Route& route, const RequestHead& head, const Target& target,
                             Client& client, Unchecked unchecked);

@@ -13,7 +13,7 @@ namespace heistd {
 /// Counts what a client's uploads and unfinished jobs take. A share is given back when the job's
 /// work is really gone, wherever that happens, so an aborted job counts until its memory is free.
 ///
-/// Thread: tickets are taken and grown on the network thread, given back on any.
+/// Thread: jobs are taken on the network thread; bytes are taken, and all is given back, on any.
 class Budget : public std::enable_shared_from_this<Budget> {
  public:
   Budget(std::size_t max_jobs, std::size_t max_bytes) noexcept
@@ -68,7 +68,8 @@ class Budget : public std::enable_shared_from_this<Budget> {
 
   /// A share for one more job, unless there are too many.
   [[nodiscard]] std::optional<Ticket> take_job() {
-    // relaxed, here and below: the counts guard nothing but themselves, and only this thread adds.
+    // relaxed, here and below: the counts guard nothing but themselves, and only this thread adds
+    // jobs.
     if (jobs_.load(heist::detail::sync::relaxed) >= max_jobs_) return std::nullopt;
     jobs_.fetch_add(1, heist::detail::sync::relaxed);
     return Ticket(shared_from_this(), 1);
@@ -106,9 +107,11 @@ class Budget : public std::enable_shared_from_this<Budget> {
 
  private:
   bool take_bytes(std::size_t bytes) noexcept {
-    const auto taken = bytes_.load(heist::detail::sync::relaxed);
-    if (taken > max_bytes_ || bytes > max_bytes_ - taken) return false;
-    bytes_.fetch_add(bytes, heist::detail::sync::relaxed);
+    auto taken = bytes_.load(heist::detail::sync::relaxed);
+    do {
+      if (taken > max_bytes_ || bytes > max_bytes_ - taken) return false;
+    } while (!bytes_.compare_exchange_weak(taken, taken + bytes, heist::detail::sync::relaxed,
+                                           heist::detail::sync::relaxed));
     return true;
   }
   void give_back(std::size_t jobs, std::size_t bytes) noexcept {

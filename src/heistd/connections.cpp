@@ -22,15 +22,25 @@ ConnectionShares::ConnectionShares(const Limits& limits) noexcept
 Connections::Place::Place(Connections& connections, const std::string& network,
                           std::function<void()> evict)
     : connections_(connections), evict_(std::move(evict)), network_(connections.enter(network)) {
+  const std::lock_guard lock(connections_.mutex_);
   connections_.make_room(network_);
   auto& strangers = connections_.strangers_;
   strangers.splice(strangers.end(), node_);
   count(*this, 1);
 }
 
-Connections::Place::~Place() { connections_.leave(*this); }
+Connections::Place::~Place() {
+  const std::lock_guard lock(connections_.mutex_);
+  connections_.leave(*this);
+}
+
+Client* Connections::Place::client() const noexcept {
+  const std::lock_guard lock(connections_.mutex_);
+  return client_;
+}
 
 bool Connections::Place::begin(Client& client) noexcept {
+  const std::lock_guard lock(connections_.mutex_);
   if (state_ == State::busy && client_ == &client) return true;
   if (state_ != State::idle || !connections_.may_begin(*this, client)) return false;
   connections_.become(*this, State::busy, &client);
@@ -38,6 +48,7 @@ bool Connections::Place::begin(Client& client) noexcept {
 }
 
 void Connections::Place::end() noexcept {
+  const std::lock_guard lock(connections_.mutex_);
   if (state_ != State::evicted) connections_.become(*this, State::idle, client_);
 }
 
@@ -63,6 +74,7 @@ Connections::Places& Connections::list_of(const Place& place) noexcept {
 }
 
 Connections::Networks::value_type& Connections::enter(const std::string& name) {
+  const std::lock_guard lock(mutex_);
   auto& network = *networks_.try_emplace(name).first;
   ++network.second.connections;
   return network;
@@ -86,6 +98,7 @@ void Connections::make_room(const Networks::value_type& network) noexcept {
 }
 
 void Connections::evict_idle() noexcept {
+  const std::lock_guard lock(mutex_);
   if (strangers_.size() + known_.size() > 1) evict_longest_idle();
 }
 

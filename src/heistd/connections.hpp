@@ -6,6 +6,7 @@
 #include <functional>
 #include <heistd/limits.hpp>
 #include <list>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 
@@ -30,7 +31,8 @@ struct ConnectionShares {
 /// health: when all are taken, the one that has been idle for longest is closed for it, first of
 /// those that have shown no token. What can be refused is a request, once its header has come.
 ///
-/// Thread: the network's.   Cost: O(1); for a network that has too many, O(idle connections).
+/// Thread: any.   Blocks: for as long as another thread has one of these calls.   Cost: O(1); for a
+/// network that has too many, O(idle connections).
 class Connections {
   struct Network;
   using Networks = std::unordered_map<std::string, Network>;
@@ -44,8 +46,8 @@ class Connections {
   class Place {
    public:
     /// `network` names the network that the peer is in; it is empty for one that has no limit of
-    /// its own, as loopback mostly. `evict` closes the connection at once; it is called at most
-    /// once, and not after the place's end.
+    /// its own, as loopback mostly. `evict` has the connection closed; it is called at most once,
+    /// on any thread, and not after the place's end. It must not call the place.
     Place(Connections& connections, const std::string& network, std::function<void()> evict);
     ~Place();
     Place(const Place&) = delete;
@@ -55,7 +57,7 @@ class Connections {
     /// too many, and it must be refused.
     [[nodiscard]] bool begin(Client& client) noexcept;
     /// Whose request came last; null: none has come.
-    [[nodiscard]] Client* client() const noexcept { return client_; }
+    [[nodiscard]] Client* client() const noexcept;
     /// The connection is idle again, as of now.
     void end() noexcept;
 
@@ -97,6 +99,8 @@ class Connections {
   void become(Place& place, Place::State state, Client* client) noexcept;
   static void count(const Place& place, std::ptrdiff_t by) noexcept;
 
+  // For all that follows, what places have, and `requests_under_way` of the clients.
+  std::mutex mutex_;
   const ConnectionShares shares_;
   // Whoever has been there for longest comes first.
   Places strangers_;  ///< idle ones that have not shown a token

@@ -1,52 +1,38 @@
-// How a Reply becomes an HTTP message, and a parser's error a Refusal.
+// How a Reply becomes an HTTP response, and a parser's error a Refusal.
 #pragma once
 
-#include <algorithm>
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/core/buffers_suffix.hpp>
 #include <boost/beast/core/error.hpp>
-#include <boost/beast/http/message.hpp>
+#include <cstddef>
 #include <heistd/blocks.hpp>
 #include <heistd/reply.hpp>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace heistd {
 
-/// A Beast body that is sent straight from shared blocks, all of them at once.
-struct BlocksBody {
-  using value_type = Body;
-
-  [[nodiscard]] static std::uint64_t size(const value_type& body) noexcept { return body.size(); }
-
-  class writer {  // NOLINT(readability-identifier-naming): Beast's name for it
-   public:
-    using const_buffers_type = std::vector<boost::asio::const_buffer>;
-
-    template <bool is_request, class Fields>
-    writer(const boost::beast::http::header<is_request, Fields>& /*header*/, const value_type& body)
-        : body_(body) {}
-
-    void init(boost::beast::error_code& error) { error = {}; }
-
-    boost::optional<std::pair<const_buffers_type, bool>> get(boost::beast::error_code& error) {
-      error = {};
-      const_buffers_type buffers;
-      const auto add = [&](const std::string& part) {
-        if (!part.empty()) buffers.emplace_back(part.data(), part.size());
-      };
-      add(body_.before);
-      if (body_.shared) std::ranges::for_each(*body_.shared, add);
-      add(body_.after);
-      return std::pair(std::move(buffers), false);
-    }
-
-   private:
-    const Body& body_;
-  };
+/// What a head says besides its reply.
+struct ReplyFrame {
+  unsigned version;  ///< of HTTP: 10 or 11
+  bool keep_alive;
+  std::string_view request_id;  ///< empty: no request has been read
 };
 
-using HttpResponse = boost::beast::http::response<BlocksBody>;
+/// The head of a reply as it is sent. Without a length the body goes on until the connection ends.
+///
+/// Thread: any, as all of this.   Errors: std::bad_alloc.
+[[nodiscard]] std::string head_text(const Reply& reply, const ReplyFrame& frame,
+                                    std::optional<std::size_t> length);
 
-[[nodiscard]] HttpResponse make_response(const Reply& reply, unsigned version, bool keep_alive);
+/// What is still to be sent.
+using Unsent = boost::beast::buffers_suffix<std::vector<boost::asio::const_buffer>>;
+
+/// The head and, from shared blocks as they are, the body.   Lifetime: within both.   Errors:
+/// std::bad_alloc.
+[[nodiscard]] Unsent unsent_of(const std::string& head, const Body& body);
 
 /// What to tell a client whose request could not be read; nothing when there is nobody to tell.
 [[nodiscard]] std::optional<Refusal> refusal_of(const boost::beast::error_code& error);

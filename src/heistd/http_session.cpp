@@ -1,7 +1,7 @@
 #include <algorithm>
+#include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/read.hpp>
-#include <boost/beast/http/write.hpp>
 #include <heistd/addresses.hpp>
 #include <heistd/guarded.hpp>
 #include <heistd/http_session.hpp>
@@ -31,40 +31,48 @@ Result<std::span<char>> room_in(Upload& upload) {
 
 }  // namespace
 
-HttpSession::HttpSession(Stream::socket socket, const SessionContext& context)
-    : socket_(std::move(socket)),
+HttpSession::HttpSession(Accepted accepted, const SessionContext& context)
+    : socket_(std::move(accepted.socket)),
       api_(context.api),
       limits_(context.limits),
       names_(context.names),
-      local_address_(local_address(socket_)),
+      crossing_(context.crossing),
+      local_address_(local_address(socket_).to_string()),
       buffer_(limits_.max_header + read_ahead_bytes),
       finished_(socket_.get_executor()),
       deadline_(std::make_shared<Deadline>(socket_)),
-      place_(context.connections, network_of(socket_, limits_.limit_loopback),
-             [this] { close_at_once(); }) {}
+      place_(std::move(accepted.place)) {
+  Error ignored;
+  socket_.non_blocking(true, ignored);
+}
 
 asio::awaitable<void> HttpSession::serve() {
   while (keep_alive_ && !stopping_) {
     const bool came = co_await await_request();
     if (!came) break;
     co_await serve_request();
-    place_.end();
+    place_->end();
   }
   if (!in_step_) co_await linger();
-  close_at_once();
+  close();
 }
 
 void HttpSession::stop() noexcept {
   stopping_ = true;
-  boost::system::error_code closed;  // when it has just made room for another connection
-  if (idle_) socket_.cancel(closed);
+  boost::system::error_code ignored;
+  if (idle_) socket_.cancel(ignored);
 }
 
 /// Waits for the first bytes of a request; false when none will come. Whoever connects is expected
 /// to say something soon.
 asio::awaitable<bool> HttpSession::await_request() {
   const bool first = std::exchange(first_request_, false);
-  if (buffer_.size() > 0) co_return true;
+  if (buffer_.size() > 0) {
+    // Other connections' turn: what is here already is answered without an event.
+    auto turn = asio::post(socket_.get_executor(), asio::use_awaitable);
+    co_await std::move(turn);
+    co_return true;
+  }
   deadline_->set(first ? std::min(limits_.header_timeout, limits_.idle_timeout)
                        : limits_.idle_timeout);
   idle_ = true;
@@ -81,7 +89,13 @@ asio::awaitable<void> HttpSession::serve_request() {
   parser.body_limit(boost::none);  // the upload has its own
   in_step_ = false;
   deadline_->set(limits_.header_timeout);
-  const auto [error, bytes] = co_await http::async_read_header(socket_, buffer_, parser, as_tuple);
+  Error error;
+  buffer_.consume(parser.put(buffer_.data(), error));  // mostly it has come in one piece
+  if (error == http::error::need_more) {
+    const auto [failure, bytes] =
+        co_await http::async_read_header(socket_, buffer_, parser, as_tuple);
+    error = failure;
+  }
   note_head(parser);
   if (error) {
     co_await refuse_read(error);
@@ -100,7 +114,7 @@ void HttpSession::note_head(const Parser& parser) {
 
 std::optional<Refusal> HttpSession::check_head(const Parser& parser) const {
   if (auto refusal = check_framing(parser)) return refusal;
-  return names_.check(sender_of(parser), local_address_.to_string());
+  return names_.check(sender_of(parser), local_address_);
 }
 
 asio::awaitable<void> HttpSession::serve_head(Parser& parser) {
@@ -111,29 +125,37 @@ asio::awaitable<void> HttpSession::serve_head(Parser& parser) {
     co_return;
   }
   RequestHead head = head_of(parser);
-  head.place = &place_;
+  head.place = place_.get();
   head.request_id = request_id_;
-  auto step = guarded([&] { return api_.begin(head); });
-  if (const auto* checking = std::get_if<Checking>(&step)) {
-    co_await wait_for_verdict(checking->verdict);
-    step = guarded([&] { return api_.begin(head, Unchecked::accept); });
+  auto routing = guarded([&] { return api_.route(head); });
+  if (const auto* reply = std::get_if<Reply>(&routing)) {
+    in_step_ = !head.has_body();
+    keep_alive_ = keep_alive_ && in_step_;
+    co_await answer(*reply);
+    co_return;
   }
-  if (auto* upload = std::get_if<Upload>(&step)) {
+  expect_wake();
+  auto begun = begin(head, std::get<Routed>(routing));
+  auto called = crossing_.call(begun);
+  auto outcome = co_await std::move(called);
+  if (auto* upload = std::get_if<Upload>(&outcome)) {
     co_await receive(parser, *upload);
     co_return;
   }
   in_step_ = !head.has_body();
   keep_alive_ = keep_alive_ && in_step_;
-  if (const auto* observing = std::get_if<Observing>(&step)) {
+  co_await deliver(outcome);
+}
+
+asio::awaitable<void> HttpSession::deliver(Answer& answer) {
+  if (auto* const wait = std::get_if<Away<JobWait>>(&answer)) {
+    co_await wait_for_job(*wait);
+  } else if (const auto* const observing = std::get_if<Observing>(&answer)) {
     co_await wait_for_observation(*observing->observation);
-  } else if (const auto* storing = std::get_if<Storing>(&step)) {
-    co_await wait_until_stored(*storing);
-  } else if (auto* waiting = std::get_if<Waiting>(&step)) {
-    co_await wait_for_job(*waiting);
-  } else if (const auto* listening = std::get_if<Listening>(&step)) {
-    co_await tell_events(*listening->stream);
+  } else if (auto* const listening = std::get_if<Away<Listening>>(&answer)) {
+    co_await tell_events(*listening);
   } else {
-    co_await answer(std::get<Reply>(step));
+    co_await this->answer(std::get<Reply>(answer));
   }
 }
 
@@ -152,14 +174,11 @@ asio::awaitable<void> HttpSession::receive(Parser& parser, Upload& upload) {
     co_return;
   }
   in_step_ = true;
-  auto step = guarded([&] { return api_.finish(std::move(upload)); });
-  if (auto* waiting = std::get_if<Waiting>(&step)) {
-    co_await wait_for_job(*waiting);
-  } else if (const auto* storing = std::get_if<Storing>(&step)) {
-    co_await wait_until_stored(*storing);
-  } else {
-    co_await answer(std::get<Reply>(step));
-  }
+  expect_wake();
+  auto finished = finish(upload);
+  auto called = crossing_.call(finished);
+  auto outcome = co_await std::move(called);
+  co_await deliver(outcome);
 }
 
 asio::awaitable<void> HttpSession::send_continue() {
@@ -197,8 +216,8 @@ asio::awaitable<HttpSession::Error> HttpSession::receive_body(Parser& parser, Up
 /// Sends the reply, unless too much is on its way to the client already.
 asio::awaitable<void> HttpSession::answer(const Reply& reply) {
   std::optional<Outgoing::Hold> hold = Outgoing::Hold();
-  if (place_.client() != nullptr && !is_head_ && reply.body.shared) {
-    hold = place_.client()->outgoing.hold(reply.body.shared);
+  if (!is_head_ && reply.body.shared) {
+    if (auto* const client = place_->client()) hold = client->outgoing.hold(reply.body.shared);
   }
   if (hold) {
     co_await send(reply);
@@ -212,27 +231,34 @@ asio::awaitable<void> HttpSession::answer(const Reply& reply) {
 
 asio::awaitable<void> HttpSession::send(const Reply& reply) {
   keep_alive_ = keep_alive_ && !stopping_;
-  auto response = make_response(reply, version_, keep_alive_);
-  response.set("X-Request-Id", request_id_);
-  co_await send_response(response, is_head_);
+  const auto head = head_text(reply, reply_frame(), reply.body.size());
+  static const Body none;
+  auto unsent = unsent_of(head, is_head_ ? none : reply.body);
+  co_await send_all(unsent);
 }
 
-asio::awaitable<void> HttpSession::send_response(HttpResponse& response, bool head_only) {
-  http::response_serializer<BlocksBody> serializer(response);
-  serializer.split(head_only);
+/// False when the client does not take it. Mostly the system takes all at once, which needs
+/// neither a deadline nor an event. Else it takes a piece at a time, as the socket's buffer is
+/// small.
+asio::awaitable<bool> HttpSession::send_all(Unsent& unsent) {
+  Error error;
+  const auto at_once = socket_.write_some(unsent, error);
+  unsent.consume(at_once);
+  if (error == asio::error::would_block) error = {};
+  if (!error && asio::buffer_size(unsent) == 0) co_return true;
   auto& sending = deadline_->begin_sending(limits_);
-  // The system takes a piece at a time, as the socket's buffer is small.
-  while (head_only ? !serializer.is_header_done() : !serializer.is_done()) {
+  sending.add(at_once);
+  while (!error && asio::buffer_size(unsent) > 0) {
     static_cast<void>(sending.gets_on());
     deadline_->set(sending.deadline(Clock::now()));
-    const auto [error, bytes] = co_await http::async_write_some(socket_, serializer, as_tuple);
+    const auto [failure, bytes] = co_await socket_.async_write_some(unsent, as_tuple);
     sending.add(bytes);
-    if (error) {
-      give_up();
-      break;
-    }
+    unsent.consume(bytes);
+    error = failure;
   }
   deadline_->end_sending();
+  if (error) give_up();
+  co_return !error;
 }
 
 asio::awaitable<void> HttpSession::refuse(const Refusal& refusal) {
@@ -270,10 +296,9 @@ asio::awaitable<void> HttpSession::linger() {
   }
 }
 
-/// Ends whatever the session waits for, and all that follows.
-void HttpSession::close_at_once() {
-  keep_alive_ = false;
-  in_step_ = true;
+/// Without a place nobody evicts a connection that gets the same descriptor.
+void HttpSession::close() {
+  place_.reset();
   deadline_->cancel();
   Error ignored;
   socket_.close(ignored);

@@ -9,10 +9,13 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <functional>
+#include <heistd/accepted.hpp>
 #include <heistd/api.hpp>
 #include <heistd/connections.hpp>
+#include <heistd/crossing.hpp>
 #include <heistd/deadline.hpp>
 #include <heistd/http_reply.hpp>
+#include <heistd/job_wait.hpp>
 #include <heistd/limits.hpp>
 #include <heistd/parsed_head.hpp>
 #include <heistd/request_ids.hpp>
@@ -20,23 +23,26 @@
 #include <heistd/stream.hpp>
 #include <memory>
 #include <optional>
+#include <string>
+#include <variant>
 
 namespace heistd {
 
-/// What all connections share.   Lifetime: longer than theirs.
+/// What the connections of a thread share.   Lifetime: longer than theirs.
 struct SessionContext {
   Api& api;
   const Limits& limits;
   const ServedNames& names;
-  Connections& connections;
+  Crossing crossing;
 };
 
 /// Reads requests from one connection and writes the answers, one after the other.
 ///
-/// Thread: the network's.
+/// Thread: its connection's; what says so is done on the network's, while nothing else of the
+/// session is.
 class HttpSession : public std::enable_shared_from_this<HttpSession> {
  public:
-  HttpSession(Stream::socket socket, const SessionContext& context);
+  HttpSession(Accepted accepted, const SessionContext& context);
 
   /// Serves requests until either side ends the connection.
   boost::asio::awaitable<void> serve();
@@ -56,32 +62,57 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   /// How many bytes of later requests are read ahead while a client waits for its job.
   static constexpr std::size_t read_ahead_bytes = 64 * kib;
 
+  /// What a request is answered with, or by; what waits has the network's thread call wake().
+  using Answer = std::variant<Reply, Upload, Away<JobWait>, Observing, Away<Listening>>;
+  /// Some of a client's events.
+  struct Piece {
+    std::string text;
+    bool is_last = false;
+    bool has_more = false;
+  };
+
   // Arguments are references to what the caller keeps while it waits: g++ 12 destroys some
   // temporaries of a co_await expression twice.
   Awaitable<bool> await_request();
   Awaitable<void> serve_request();
   Awaitable<void> serve_head(Parser& parser);
-  Awaitable<void> wait_for_verdict(const heist::Promise<void>& verdict);
+  Awaitable<void> deliver(Answer& answer);
   Awaitable<void> receive(Parser& parser, Upload& upload);
   Awaitable<Error> receive_body(Parser& parser, Upload& upload, std::optional<Refusal>& refusal);
-  Awaitable<void> wait_until_stored(const Storing& storing);
-  Awaitable<void> wait_for_job(Waiting& waiting);
+  Awaitable<void> wait_for_job(Away<JobWait>& wait);
   Awaitable<void> wait_for_observation(Observation& observation);
-  Awaitable<void> tell_events(EventStream& stream);
+  Awaitable<void> tell_events(Away<Listening>& listening);
   Awaitable<void> send_event_head();
-  Awaitable<bool> send_text(const std::string& text);
-  Awaitable<bool> client_left_before(const std::function<bool()>& finished, Time until);
+  Awaitable<bool> client_left_before(Time until);
   Awaitable<void> send_continue();
   Awaitable<void> answer(const Reply& reply);
   Awaitable<void> send(const Reply& reply);
-  Awaitable<void> send_response(HttpResponse& response, bool head_only);
+  Awaitable<bool> send_all(Unsent& unsent);
   Awaitable<void> refuse(const Refusal& refusal);
   Awaitable<void> refuse_read(Error error);
   Awaitable<void> linger();
 
+  // On the network's thread.
+  Awaitable<Answer> begin(const RequestHead& head, const Routed& routed);
+  Awaitable<Answer> finish(Upload& upload);
+  Awaitable<Answer> settle(Storing& storing);
+  Awaitable<void> wait_for_verdict(const heist::Promise<void>& verdict);
+  Answer listen(Listening listening);
+  Answer observe(Observing observing);
+  Answer answer_of(Api::Outcome outcome);
+  Awaitable<Reply> end_wait(JobWait& wait, bool left);
+  static Awaitable<void> end_observation(Observation& observation);
+  static Awaitable<Piece> next_piece(EventStream& stream, bool is_late);
+  std::function<void()> waker();
+
   boost::asio::mutable_buffer room_to_read_ahead();
   std::optional<Refusal> check_head(const Parser& parser) const;
-  void close_at_once();
+  [[nodiscard]] ReplyFrame reply_frame() const noexcept {
+    return {version_, keep_alive_, request_id_};
+  }
+  void expect_wake() noexcept;
+  void wake(std::uint64_t wait);
+  void close();
   void give_up();
   void note_head(const Parser& parser);
 
@@ -89,7 +120,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   Api& api_;
   const Limits& limits_;
   const ServedNames& names_;
-  const boost::asio::ip::address local_address_;
+  const Crossing crossing_;
+  const std::string local_address_;
   boost::beast::flat_buffer buffer_;
   boost::asio::steady_timer finished_;  ///< cancelled when what is waited for has ended
   const std::shared_ptr<Deadline> deadline_;
@@ -101,13 +133,15 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   unsigned version_ = 11;
   bool is_head_ = false;
   bool keep_alive_ = true;
-  bool in_step_ = true;  ///< nothing of the request is left unread
+  bool in_step_ = true;     ///< nothing of the request is left unread
+  std::uint64_t wait_ = 0;  ///< the number of what is waited for now
+  bool is_woken_ = false;   ///< from that
 
   bool idle_ = false;
   bool stopping_ = false;
   bool first_request_ = true;
 
-  Connections::Place place_;
+  std::unique_ptr<Connections::Place> place_;  ///< until the socket is closed
 };
 
 }  // namespace heistd

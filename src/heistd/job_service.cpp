@@ -118,7 +118,7 @@ Result<std::shared_ptr<Job>> JobService::submit_judged(Client& client, const Job
 
 std::optional<Refusal> JobService::reserve(const JobRequest& request, std::size_t bytes,
                                            Budget::Ticket& ticket) const {
-  if (shutting_down_) return shutting_down_refusal();
+  if (shutting_down()) return shutting_down_refusal();
   if (ticket.grow(needed_bytes(request, bytes))) return std::nullopt;
   return unavailable("queue_full", "this client's unfinished jobs take too much memory");
 }
@@ -379,7 +379,7 @@ void JobService::on_end(Client& client, const JobId& id, const std::exception_pt
   if (keeper_ != nullptr && !job->unfinished->begun) {
     return start_later(client, *job, backoff_(1));
   }
-  if (error && shutting_down_) return;
+  if (error && shutting_down()) return;
   if (error) end.outcome = OutOfMemory();
   if (job->unfinished->begun && !std::holds_alternative<std::monostate>(end.outcome)) {
     job->unfinished->is_told = true;

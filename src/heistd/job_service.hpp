@@ -6,6 +6,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <cstddef>
 #include <exception>
+#include <heist/detail/sync.hpp>
 #include <heist/promise.hpp>
 #include <heist/scheduler.hpp>
 #include <heistd/backoff.hpp>
@@ -169,8 +170,11 @@ class JobService {
                                                             std::string_view name);
 
   /// From now on every new job is refused.
-  void start_shutdown() noexcept { shutting_down_ = true; }
-  [[nodiscard]] bool shutting_down() const noexcept { return shutting_down_; }
+  void start_shutdown() noexcept { shutting_down_.store(true, heist::detail::sync::relaxed); }
+  /// Thread: any.
+  [[nodiscard]] bool shutting_down() const noexcept {
+    return shutting_down_.load(heist::detail::sync::relaxed);
+  }
 
   /// Aborts a batch of jobs, of any clients; says how many, which is none when all have ended. With
   /// a journal they go on in the next server. `reason` is a text that is always there.
@@ -294,7 +298,8 @@ class JobService {
   const std::shared_ptr<RunnableJobs> runnable_ = std::make_shared<RunnableJobs>();
   std::size_t settling_ = 0;  ///< later steps that are to settle_followers()
   std::size_t finished_ = 0;
-  bool shutting_down_ = false;
+  // relaxed: nothing else is passed on.
+  heist::detail::sync::atomic<bool> shutting_down_{false};
 };
 
 }  // namespace heistd

@@ -111,7 +111,7 @@ void JobService::ask_about_follower(Client& client, const JobId& id) {
 /// Errors: std::bad_alloc, after which it may be called again.
 void JobService::on_follower(Client& client, const JobId& id,
                              const std::optional<StoredJob>& stored) {
-  if (shutting_down_ || !client.waiting.is_following(id)) return;
+  if (shutting_down() || !client.waiting.is_following(id)) return;
   if (stored && !is_end(stored->state)) {
     if (stored->follows) return;
     release_follower(client, id);

@@ -48,7 +48,7 @@ void JobService::requeue(Client& client, const Kind& kind, const StoredJob& stor
     if (!known->finished()) return;  // it has died again, and is about to hear of that
     client.jobs.drop(*known);
   }
-  if (shutting_down_) return;
+  if (shutting_down()) return;
   restore(client, kind, stored);
   post_waiting(client);
 }
@@ -229,7 +229,7 @@ void JobService::try_again(Client& client, Job& job, const StoredJob& stored) {
   mine.run_place.reset();
   mine.suspect_place.reset();
   job.note_attempts(stored);
-  if (shutting_down_) return;
+  if (shutting_down()) return;
   const auto request = request_of(stored, job.kind);
   if (!request.ttl) job.expires_at.reset();
   auto ticket = client.budget->take_accepted(job.bytes + needed_bytes(request, job.bytes));
@@ -250,7 +250,7 @@ void JobService::try_again(Client& client, Job& job, const StoredJob& stored) {
 void JobService::start_later(Client& client, Job& job, std::chrono::milliseconds pause) {
   ++job.unfinished->run;
   job.unfinished->run_place.reset();
-  if (shutting_down_) return;
+  if (shutting_down()) return;
   keeper_->reread(job.id,
                   [this, &client, id = job.id, pause](const std::optional<StoredJob>& stored) {
                     const auto waits = client.jobs.find(id);

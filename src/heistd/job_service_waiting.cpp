@@ -121,7 +121,7 @@ std::shared_ptr<Job> JobService::bring(Client& client, JobRequest request, const
 
 void JobService::post_waiting(Client& client) noexcept {
   client.run_places.start_some();
-  if (keeper_ != nullptr && shutting_down_) return;
+  if (keeper_ != nullptr && shutting_down()) return;
   settle_followers(client);
   if (std::exchange(is_posting_, true)) return;
   try {
@@ -160,7 +160,7 @@ void JobService::read_waiting(Client& client, const JobId& id) {
 /// Errors: std::bad_alloc, after which it may be called again.
 void JobService::post_read(Client& client, const JobId& id,
                            const std::optional<StoredJob>& stored) {
-  if (shutting_down_) return;
+  if (shutting_down()) return;
   const auto job = client.jobs.find(id);
   if (stored && stored->state == StoredState::queued) {
     post_stored(client, *stored);

@@ -1,12 +1,16 @@
-// NetworkReserve: memory that is kept for the network thread.
+// NetworkReserve: memory that is kept for a thread of the network.
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
 
 namespace heistd {
+
+/// How long it takes to try again what failed as the system has no memory or no descriptors left.
+inline constexpr std::chrono::milliseconds retry_pause{100};
 
 /// Asio ends the process when std::bad_alloc comes at the wrong moment, and no reply can say that
 /// there is no memory without having some. So the thread that makes one of these keeps a reserve:

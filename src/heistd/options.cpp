@@ -82,6 +82,11 @@ void add_network(CLI::App& app, Options& options, Raw& raw) {
                  "Threads that run jobs; 0 takes as many as there are CPUs for this process")
       ->check(CLI::Range(0, 1024));
   app.add_option(
+         "--network-threads", options.network_threads,
+         "Threads that read requests and write replies. One does all else, too; several are "
+         "beside the one that does that")
+      ->check(CLI::Range(1, 64));
+  app.add_option(
          "--max-wait", raw.max_wait,
          "How long jobs of a priority may wait before they run whatever else there is; ms, s "
          "or m. Without it strictly by priority")

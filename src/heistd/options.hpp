@@ -22,6 +22,7 @@ struct Options {
   std::string unix_socket;         ///< a path; empty: address and port
   std::vector<std::string> hosts;  ///< further names of this server
   unsigned agents = 0;             ///< threads that run jobs; 0: as heist::AgentCluster
+  unsigned network_threads = 1;    ///< that read requests and write replies
   heist::MaxWait max_wait;         ///< of jobs and their chunks
   Limits limits;
   std::string data;         ///< the directory of the journal; empty: jobs end with the server

@@ -2,14 +2,16 @@
 #pragma once
 
 #include <cstddef>
+#include <heist/detail/sync.hpp>
 #include <optional>
 #include <utility>
 
 namespace heistd {
 
-/// Unlike Budget, which agents give shares back to, it is for what only the network has.
+/// Unlike Budget, which outlives its owner for the agents, it is for what only the network and the
+/// connections have.
 ///
-/// Thread: the network's.   Lifetime: longer than that of its shares.
+/// Thread: any; a share is used by one at a time.   Lifetime: longer than that of its shares.
 class Quota {
  public:
   explicit Quota(std::size_t most) noexcept : left_(most) {}
@@ -32,7 +34,7 @@ class Quota {
     void give_back(std::size_t size) noexcept {
       if (quota_ == nullptr) return;
       size_ -= size;
-      quota_->left_ += size;
+      quota_->left_.fetch_add(size, heist::detail::sync::relaxed);
     }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
@@ -45,13 +47,17 @@ class Quota {
 
   /// A share, unless so much is not left.
   [[nodiscard]] std::optional<Share> take(std::size_t size) noexcept {
-    if (size > left_) return std::nullopt;
-    left_ -= size;
+    // relaxed, here and above: the number guards nothing but itself.
+    auto left = left_.load(heist::detail::sync::relaxed);
+    do {
+      if (size > left) return std::nullopt;
+    } while (!left_.compare_exchange_weak(left, left - size, heist::detail::sync::relaxed,
+                                          heist::detail::sync::relaxed));
     return Share(*this, size);
   }
 
  private:
-  std::size_t left_;
+  heist::detail::sync::atomic<std::size_t> left_;
 };
 
 }  // namespace heistd

@@ -1,4 +1,5 @@
 #include <heistd/commands/commands.hpp>
+#include <heistd/connection_thread.hpp>
 #include <heistd/descriptors.hpp>
 #include <heistd/options.hpp>
 #include <heistd/serve.hpp>
@@ -27,8 +28,9 @@ std::unique_ptr<Server> listen(Options options, const KindTable& kinds) {
 }
 
 /// False: so few files may be open that there is no use in starting.
-bool fit_connections(std::size_t& connections, std::size_t of_programs) {
-  const auto possible = make_room_for_connections(connections, of_programs);
+bool fit_connections(std::size_t& connections, std::size_t of_programs, unsigned threads) {
+  const auto of_threads = threads > 1 ? threads * ConnectionThread::descriptors : 0;
+  const auto possible = make_room_for_connections(connections, of_programs + of_threads);
   if (possible == connections) return true;
   std::cerr << "heistd: the limit of open files (ulimit -n) leaves room for " << possible
             << " connections instead of " << connections;
@@ -46,7 +48,10 @@ int serve(int argc, const char* const* argv, KindTable kinds) {
   auto options = std::get<Options>(std::move(parsed));
   Commands commands(options.command_limits);
   for (const auto& command : options.commands) commands.add_to(kinds, command);
-  if (!fit_connections(options.limits.max_connections, commands.descriptors())) return 1;
+  if (!fit_connections(options.limits.max_connections, commands.descriptors(),
+                       options.network_threads)) {
+    return 1;
+  }
   const auto server = listen(std::move(options), kinds);
   if (!server) return 1;
   const auto address = server->address();

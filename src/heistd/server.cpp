@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 #include <csignal>
 #include <heist/dump.hpp>
@@ -18,8 +17,6 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// How long it takes to try again what failed as the system has no memory or no descriptors left.
-constexpr std::chrono::milliseconds retry_pause{100};
 /// How often it is looked whether there is still a job that can run, while the server drains.
 constexpr std::chrono::milliseconds job_check_interval{10};
 /// How often it is looked whether the journal has answered all that it was asked for.
@@ -46,14 +43,6 @@ std::optional<JobKeeper> make_keeper(JobJournal* journal, const JobKeeper::Netwo
   return std::optional<JobKeeper>(std::in_place, *journal, network);
 }
 
-void log_failure(const std::exception_ptr& failure) {
-  try {
-    if (failure) std::rethrow_exception(failure);
-  } catch (const std::exception& error) {
-    std::cerr << "heistd: connection failed: " << error.what() << std::endl;
-  }
-}
-
 }  // namespace
 
 Server::Server(Options options, const KindTable& kinds)
@@ -61,6 +50,7 @@ Server::Server(Options options, const KindTable& kinds)
       kinds_(kinds),
       clients_(options_.clients, options_.anonymous_ceiling, options_.limits),
       connections_(options_.limits),
+      threads_(make_threads()),
       io_(1),
       listener_(io_, options_),
       signals_(io_, SIGTERM, SIGINT),
@@ -78,9 +68,11 @@ Server::Server(Options options, const KindTable& kinds)
       observer_(std::in_place,
                 Observer::Sources{.dump = [this] { return heist::dump(*cluster_); },
                                   .metrics = [this] { return cluster_->metrics(); }},
-                cluster_->size(), BlockDisposal(cluster_->scheduler()), io_.get_executor()),
+                cluster_->size() + threads_.size(), BlockDisposal(cluster_->scheduler()),
+                io_.get_executor()),
       api_(kinds, clients_, service_, *observer_, options_.limits),
-      names_(options_.hosts) {
+      names_(options_.hosts),
+      sessions_(session_context()) {
   if (options_.has_files()) signals_.add(SIGHUP);
   if (!options_.operator_name.empty()) clients_.set_operator(options_.operator_name);
   if (options_.report_tasks_over.count() > 0)
@@ -104,6 +96,7 @@ void Server::restore(const KindTable& kinds) {
 }
 
 Server::~Server() {
+  for (const auto& thread : threads_) thread->end();
   closer_.reset();
   observer_.reset();
   watchdog_.reset();
@@ -149,10 +142,12 @@ bool Server::accept() {
 /// With a handler and no coroutine: what Asio throws at the start of an operation ends the
 /// coroutine.
 void Server::try_to_accept() {
+  auto* const thread = least_busy_thread();
   try {
     listener_.acceptor().async_accept(
-        [this](const boost::system::error_code& error, Stream::socket socket) {
-          on_accept(error, std::move(socket));
+        thread != nullptr ? thread->io() : io_,
+        [this, thread](const boost::system::error_code& error, Stream::socket socket) {
+          on_accept(error, std::move(socket), thread);
         });
     accepting_ = true;
   } catch (const std::bad_alloc&) {
@@ -160,35 +155,36 @@ void Server::try_to_accept() {
   }
 }
 
-void Server::on_accept(const boost::system::error_code& error, Stream::socket socket) {
+void Server::on_accept(const boost::system::error_code& error, Stream::socket socket,
+                       ConnectionThread* thread) {
   accepting_ = false;
   if (error) return;
   accept_again_ = {};
-  start_serving(std::move(socket));
-}
-
-/// Without memory for one more connection, that one is closed; accepting goes on.
-void Server::start_serving(Stream::socket socket) {
-  try {
-    asio::co_spawn(io_, serve(std::move(socket)), &log_failure);
-  } catch (const std::exception&) {
-    log_failure(std::current_exception());
+  Accepted accepted(std::move(socket), connections_, options_.limits.limit_loopback);
+  if (thread != nullptr) {
+    thread->start(std::move(accepted));
+  } else {
+    sessions_.start(std::move(accepted), [] {});
   }
 }
 
-asio::awaitable<void> Server::serve(Stream::socket socket) {
-  const SessionContext context{api_, options_.limits, names_, connections_};
-  const auto session = std::make_shared<HttpSession>(std::move(socket), context);
-  sessions_.insert(session);
-  try {
-    auto served = session->serve();
-    co_await std::move(served);
-  } catch (...) {
-    sessions_.erase(session);
-    throw;
+/// With one network thread, that is this one.
+std::vector<std::unique_ptr<ConnectionThread>> Server::make_threads() {
+  std::vector<std::unique_ptr<ConnectionThread>> threads;
+  for (unsigned i = 0; options_.network_threads > 1 && i < options_.network_threads; ++i) {
+    threads.push_back(std::make_unique<ConnectionThread>(io_, connections_, session_context()));
   }
-  sessions_.erase(session);
-  end_when_quiet();
+  return threads;
+}
+
+SessionContext Server::session_context() {
+  return {api_, options_.limits, names_, Crossing(io_, io_)};
+}
+
+/// Null: there is none but this one.
+ConnectionThread* Server::least_busy_thread() const noexcept {
+  const auto least = std::ranges::min_element(threads_, {}, &ConnectionThread::connections);
+  return least == threads_.end() ? nullptr : least->get();
 }
 
 void Server::await_signal() {
@@ -234,6 +230,8 @@ void Server::reread_files() {
     return;
   }
   const auto others = take_over(options_, std::get<Options>(std::move(now)));
+  sessions_.renew(options_.limits);
+  for (const auto& thread : threads_) thread->renew(options_.limits);
   clients_.renew(options_.clients);
   service_.apply_limits(clients_);
   // Who still has a token comes again.
@@ -330,12 +328,18 @@ void Server::say_farewell() {
   farewell_.async_wait([this](const boost::system::error_code& error) {
     if (!error) io_.stop();
   });
-  for (const auto& session : sessions_) session->stop();
-  end_when_quiet();
+  stop_sessions();
 }
 
-void Server::end_when_quiet() {
-  if (drained_ && sessions_.empty()) io_.stop();
+void Server::stop_sessions() {
+  const auto quiet = [this] { note_quiet(); };
+  threads_with_sessions_ = threads_.size() + 1;
+  for (const auto& thread : threads_) thread->stop(quiet);
+  sessions_.stop(quiet);
+}
+
+void Server::note_quiet() {
+  if (--threads_with_sessions_ == 0) io_.stop();
 }
 
 }  // namespace heistd

@@ -1,7 +1,6 @@
 // Server: the sockets, the agent, and how they start and end.
 #pragma once
 
-#include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -10,9 +9,9 @@
 #include <heistd/api.hpp>
 #include <heistd/client.hpp>
 #include <heistd/closer.hpp>
+#include <heistd/connection_thread.hpp>
 #include <heistd/connections.hpp>
 #include <heistd/events/event_pulse.hpp>
-#include <heistd/http_session.hpp>
 #include <heistd/job_keeper.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/kind_table.hpp>
@@ -22,18 +21,19 @@
 #include <heistd/options.hpp>
 #include <heistd/served_names.hpp>
 #include <heistd/service_pulse.hpp>
+#include <heistd/sessions.hpp>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
+#include <vector>
 
 namespace heistd {
 
 /// Listens, serves, and on SIGTERM or SIGINT drains and ends.
 ///
 /// Jobs run on agents of their own; everything else, on the thread that makes the server and calls
-/// run().
+/// run(), which is the network's. With several network threads it leaves the connections to them.
 class Server {
  public:
   /// Starts to listen. Signals are heard from now on. The kinds live longer than the server.
@@ -54,9 +54,12 @@ class Server {
   bool recover();
   bool accept();
   void try_to_accept();
-  void on_accept(const boost::system::error_code& error, Stream::socket socket);
-  void start_serving(Stream::socket socket);
-  boost::asio::awaitable<void> serve(Stream::socket socket);
+  void on_accept(const boost::system::error_code& error, Stream::socket socket,
+                 ConnectionThread* thread);
+  [[nodiscard]] SessionContext session_context();
+  [[nodiscard]] std::vector<std::unique_ptr<ConnectionThread>> make_threads();
+  [[nodiscard]] ConnectionThread* least_busy_thread() const noexcept;
+  void stop_sessions();
   void await_signal();
   void on_signal(int number);
   void reread_files();
@@ -69,7 +72,7 @@ class Server {
   void await_journal();
   void finish_drain(const heist::CloseReport& report);
   void say_farewell();
-  void end_when_quiet();
+  void note_quiet();
 
   Options options_;
   const KindTable& kinds_;
@@ -78,6 +81,8 @@ class Server {
   // Of whom sessions hold shares, whose coroutines live as long as the io_context.
   ClientTable clients_;
   Connections connections_;
+  /// Empty: this thread serves the connections itself. Before the agents, as the reserve.
+  std::vector<std::unique_ptr<ConnectionThread>> threads_;
   boost::asio::io_context io_;
   Listener listener_;
   boost::asio::signal_set signals_;
@@ -96,12 +101,13 @@ class Server {
   std::optional<Observer> observer_;
   Api api_;
   ServedNames names_;
-  std::unordered_set<std::shared_ptr<HttpSession>> sessions_;
+  Sessions sessions_;  ///< this thread's own
 
   bool accepting_ = false;
   Clock::time_point accept_again_;  ///< not before that
   bool draining_ = false;
   bool drained_ = false;
+  std::size_t threads_with_sessions_ = 0;  ///< once it is drained
   Clock::time_point drain_start_;
   std::size_t finished_before_drain_ = 0;
   std::size_t aborted_by_drain_ = 0;

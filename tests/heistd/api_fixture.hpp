@@ -19,6 +19,13 @@
 
 namespace heistd {
 
+/// What a connection does with a request's head.
+inline Api::Step begin(Api& api, const RequestHead& head, Unchecked unchecked = Unchecked::check) {
+  auto routing = api.route(head);
+  if (auto* const reply = std::get_if<Reply>(&routing)) return std::move(*reply);
+  return api.begin(head, std::get<Routed>(routing), unchecked);
+}
+
 /// The test's thread is the network's and the agent's in turn.
 class ApiFixture : public testing::Test {
  protected:
@@ -45,10 +52,10 @@ class ApiFixture : public testing::Test {
 
   Answer call(std::string_view method, std::string_view target, std::string_view body = {}) {
     RequestHead head{method, target, authorization, body.size(), false};
-    auto step = api.begin(head);
+    auto step = begin(api, head);
     if (std::holds_alternative<Checking>(step)) {
       run_all();
-      step = api.begin(head);
+      step = begin(api, head);
     }
     if (auto* reply = std::get_if<Reply>(&step)) return answer(*reply);
     Answer waits;

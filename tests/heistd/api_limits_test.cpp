@@ -87,7 +87,7 @@ struct ApiQuotas : ApiFixture {
   ApiQuotas() : ApiFixture(few()) {}
 
   std::optional<Upload> announce(std::uint64_t bytes) {
-    auto step = api.begin({"POST", "/jobs/digest", {}, bytes, false});
+    auto step = begin(api, {"POST", "/jobs/digest", {}, bytes, false});
     if (auto* upload = std::get_if<Upload>(&step)) return std::move(*upload);
     const auto refused = answer(std::get<Reply>(step));
     EXPECT_EQ(refused.status, 503U);

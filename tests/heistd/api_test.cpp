@@ -205,7 +205,7 @@ TEST_F(ApiTest, request_when_wrong_then_the_field_is_named) {
 
 TEST_F(ApiTest, request_when_body_unexpected_then_400) {
   EXPECT_EQ(call("GET", "/stats", "body").error(), "unexpected_body");
-  EXPECT_EQ(api.begin({"DELETE", "/signals/x", {}, {}, true}).index(), 0U);
+  EXPECT_EQ(begin(api, {"DELETE", "/signals/x", {}, {}, true}).index(), 0U);
 }
 
 TEST_F(ApiTest, stats_when_jobs_are_in_all_states_then_counted_by_level) {

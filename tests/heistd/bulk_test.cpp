@@ -22,7 +22,7 @@ class Bulk : public ApiFixture {
     return answer(std::get<Reply>(outcome));
   }
   Api::Outcome begin(std::string_view body) {
-    auto step = api.begin({"POST", "/jobs", authorization, body.size(), false});
+    auto step = heistd::begin(api, {"POST", "/jobs", authorization, body.size(), false});
     if (auto* const reply = std::get_if<Reply>(&step)) return std::move(*reply);
     auto& upload = std::get<Upload>(step);
     feed(upload, body);

@@ -84,8 +84,8 @@ TEST_F(ClientRates, post_when_the_rate_is_used_up_then_429_and_others_are_served
   EXPECT_EQ(call("POST", "/jobs/digest?oops=1").status, 400U) << "which takes nothing of the rate";
   const RequestHead head{"POST", "/jobs/search?pattern=an-agent-checks-it", authorization, 1,
                          false};
-  EXPECT_TRUE(std::holds_alternative<Checking>(api.begin(head)));
-  EXPECT_TRUE(std::holds_alternative<Upload>(api.begin(head, Unchecked::accept)));
+  EXPECT_TRUE(std::holds_alternative<Checking>(begin(api, head)));
+  EXPECT_TRUE(std::holds_alternative<Upload>(begin(api, head, Unchecked::accept)));
   run_all();
   const auto refused = call("POST", "/jobs/digest", "x");
   EXPECT_EQ(refused.status, 429U);

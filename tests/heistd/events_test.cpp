@@ -28,7 +28,7 @@ class Events : public ApiFixture {
   std::shared_ptr<EventStream> listen(std::optional<std::string_view> last_id = {}) {
     RequestHead head{"GET", "/events", authorization, {}, false};
     head.last_event_id = last_id;
-    return std::get<Listening>(api.begin(head)).stream;
+    return std::get<Listening>(begin(api, head)).stream;
   }
   /// As the network does after a while.
   void beat() { anonymous.events.beat(now += ClientEvents::interval); }
@@ -327,11 +327,11 @@ class EventLimits : public Events {
 
 TEST_F(EventLimits, listen_when_too_many_requests_wait_then_refused_until_one_ends) {
   const RequestHead head{"GET", "/events", {}, {}, false};
-  auto first = small.begin(head);
+  auto first = begin(small, head);
   ASSERT_TRUE(std::holds_alternative<Listening>(first));
-  EXPECT_EQ(answer(std::get<Reply>(small.begin(head))).error(), "too_many_waits");
+  EXPECT_EQ(answer(std::get<Reply>(begin(small, head))).error(), "too_many_waits");
   first = Reply{};
-  EXPECT_TRUE(std::holds_alternative<Listening>(small.begin(head)));
+  EXPECT_TRUE(std::holds_alternative<Listening>(begin(small, head)));
 }
 
 }  // namespace

@@ -114,7 +114,8 @@ TEST_F(Handlers,
          {.parameters = {{.name = "word", .check = [](const std::string&) {
                             return std::optional(jobs::Failure("rude", "say something else"));
                           }}}});
-  auto step = api.begin({"POST", "/jobs/own?word=pah", authorization, 0, false}, Unchecked::accept);
+  auto step =
+      begin(api, {"POST", "/jobs/own?word=pah", authorization, 0, false}, Unchecked::accept);
   auto end = api.finish(std::move(std::get<Upload>(step)));
   EXPECT_EQ(failure(answer(std::get<Reply>(end)).header("Location")), "rude: say something else");
 }

@@ -11,7 +11,7 @@ class NetworkSteps : public ApiFixture {
   /// Of a request that ends with this.
   std::size_t cost_of(std::string_view method, const std::string& target, unsigned status) {
     const auto before = allocations();
-    const auto step = api.begin({method, target, authorization, {}, false});
+    const auto step = begin(api, {method, target, authorization, {}, false});
     const auto cost = allocations() - before;
     EXPECT_EQ(std::get<Reply>(step).status, status);
     return cost;
@@ -19,7 +19,7 @@ class NetworkSteps : public ApiFixture {
   std::size_t cost_of_search(const std::string& pattern) {
     const auto target = "/jobs/search?pattern=" + pattern;
     const auto before = allocations();
-    const auto step = api.begin({"POST", target, authorization, 1, false});
+    const auto step = begin(api, {"POST", target, authorization, 1, false});
     const auto cost = allocations() - before;
     EXPECT_TRUE(std::holds_alternative<Checking>(step)) << pattern;
     return cost;

@@ -11,7 +11,7 @@ namespace {
 struct PatternChecks : ApiFixture {
   Api::Step begin(std::string_view pattern, Unchecked unchecked = Unchecked::check) {
     target = "/jobs/search?pattern=" + std::string(pattern);
-    return api.begin({"POST", target, authorization, 1, false}, unchecked);
+    return heistd::begin(api, {"POST", target, authorization, 1, false}, unchecked);
   }
   std::string refused(std::string_view pattern) {
     const auto step = begin(pattern);

@@ -97,7 +97,7 @@ TEST_F(StarvingJobs, upload_when_given_up_and_not_free_yet_then_it_counts) {
   auto& bob = **clients.authenticate(authorization);
   constexpr auto bytes = 10 * block_bytes;
   {
-    auto step = api.begin({"POST", "/jobs/digest", authorization, bytes, false});
+    auto step = begin(api, {"POST", "/jobs/digest", authorization, bytes, false});
     auto& upload = std::get<Upload>(step);
     for (std::size_t i = 0; i < 9; ++i)
       EXPECT_EQ(upload.commit(upload.room().size()), std::nullopt);

@@ -139,6 +139,12 @@ class Raw:
         return self.received == b""
 
 
+def network_threads(options):
+    """As the environment says, so that each test can run with several, unless it has its own."""
+    threads = os.environ.get("HEIST_NETWORK_THREADS")
+    return ("--network-threads", threads) if threads and "--network-threads" not in options else ()
+
+
 class Server:
     """A heistd process, on a port of its own unless told otherwise."""
 
@@ -153,7 +159,7 @@ class Server:
     ):
         self.is_signalled = False
         self.process = subprocess.Popen(
-            [*starter, HEISTD, *where, "--agents", "2", *options],
+            [*starter, HEISTD, *where, "--agents", "2", *network_threads(options), *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env={**os.environ, **(environment or {})},

@@ -33,10 +33,10 @@ class KeptJobs : public ApiFixture {
   Outcome begin(std::string_view method, std::string_view target, std::string_view body = {}) {
     RequestHead head{method, target, authorization, body.size(), false};
     if (!key.empty()) head.idempotency_key = key;
-    auto step = kept_api.begin(head);
+    auto step = heistd::begin(kept_api, head);
     if (std::holds_alternative<Checking>(step)) {
       run_all();
-      step = kept_api.begin(head);
+      step = heistd::begin(kept_api, head);
     }
     if (auto* reply = std::get_if<Reply>(&step)) return std::move(*reply);
     if (auto* storing = std::get_if<Storing>(&step)) return std::move(*storing);
