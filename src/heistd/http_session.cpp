@@ -135,14 +135,14 @@ asio::awaitable<void> HttpSession::serve_head(Parser& parser) {
     co_return;
   }
   expect_wake();
-  auto begun = begin(head, std::get<Routed>(routing));
+  auto begun = begin(head, std::get<Routed>(routing), parser);
   auto called = crossing_.call(begun);
   auto outcome = co_await std::move(called);
   if (auto* upload = std::get_if<Upload>(&outcome)) {
     co_await receive(parser, *upload);
     co_return;
   }
-  in_step_ = !head.has_body();
+  in_step_ = !head.has_body() || parser.is_done();
   keep_alive_ = keep_alive_ && in_step_;
   co_await deliver(outcome);
 }
@@ -211,6 +211,25 @@ asio::awaitable<HttpSession::Error> HttpSession::receive_body(Parser& parser, Up
     if (error && error != http::error::need_buffer) co_return error;
   }
   co_return Error();
+}
+
+/// A small body often comes with its head, and is not worth another way between the threads. Errors
+/// leave it to receive().
+void HttpSession::take_what_has_come(Parser& parser, Upload& upload) {
+  const auto length = parser.content_length();
+  if (!length || *length > std::min(read_bytes, buffer_.size())) return;
+  if (!parser.get()[http::field::expect].empty()) return;
+  while (!parser.is_done()) {
+    const auto room = room_in(upload);
+    if (!room) return;
+    auto& body = parser.get().body();
+    body.data = room->data();
+    body.size = room->size();
+    Error error;
+    buffer_.consume(parser.put(buffer_.data(), error));
+    const auto refusal = upload.commit(room->size() - body.size);
+    if (refusal || (error && error != http::error::need_buffer)) return;
+  }
 }
 
 /// Sends the reply, unless too much is on its way to the client already.

@@ -93,7 +93,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   Awaitable<void> linger();
 
   // On the network's thread.
-  Awaitable<Answer> begin(const RequestHead& head, const Routed& routed);
+  Awaitable<Answer> begin(const RequestHead& head, const Routed& routed, Parser& parser);
+  void take_what_has_come(Parser& parser, Upload& upload);
   Awaitable<Answer> finish(Upload& upload);
   Awaitable<Answer> settle(Storing& storing);
   Awaitable<void> wait_for_verdict(const heist::Promise<void>& verdict);

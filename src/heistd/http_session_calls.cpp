@@ -29,7 +29,7 @@ asio::awaitable<void> await_verdict(heist::Promise<void> verdict) {
 }  // namespace
 
 asio::awaitable<HttpSession::Answer> HttpSession::begin(const RequestHead& head,
-                                                        const Routed& routed) {
+                                                        const Routed& routed, Parser& parser) {
   auto step = guarded([&] { return api_.begin(head, routed); });
   if (const auto* const checking = std::get_if<Checking>(&step)) {
     co_await wait_for_verdict(checking->verdict);
@@ -39,7 +39,12 @@ asio::awaitable<HttpSession::Answer> HttpSession::begin(const RequestHead& head,
     auto settled = settle(*storing);
     co_return co_await std::move(settled);
   }
-  if (auto* const upload = std::get_if<Upload>(&step)) co_return std::move(*upload);
+  if (auto* const upload = std::get_if<Upload>(&step)) {
+    take_what_has_come(parser, *upload);
+    if (!parser.is_done()) co_return std::move(*upload);
+    auto finished = finish(*upload);
+    co_return co_await std::move(finished);
+  }
   if (auto* const observing = std::get_if<Observing>(&step))
     co_return observe(std::move(*observing));
   if (auto* const listening = std::get_if<Listening>(&step))

@@ -66,9 +66,16 @@ class Busy(ConnectionsTest):
         waiting[0].close()
         until(lambda: self.server.post("/jobs/digest?wait=1").status == 200, "a wait to end")
 
+    def begin_uploads(self, **headers):
+        """As many as one client may have; the server has begun to receive each of them."""
+        expecting = {"Content_Length": 9, "Expect": "100-continue", **headers}
+        uploads = [self.server.raw().head("POST", "/jobs/digest", **expecting) for _ in range(12)]
+        self.assertEqual({upload.reply().status for upload in uploads}, {100})
+        return uploads
+
     def test_requests_when_too_many_of_no_token_then_503_and_others_are_served(self):
-        uploads = [self.server.raw().head("POST", "/jobs/digest", Content_Length=9) for _ in range(12)]
-        until(lambda: self.server.get("/stats").status == 503, "the uploads to begin")
+        uploads = self.begin_uploads()
+        self.assertEqual(self.server.get("/stats").status, 503)
         self.assert_refused(self.server.post("/jobs/digest"), 503, "too_many_connections")
         self.assert_known_clients_are_served()
         # However many come and stay:
@@ -78,11 +85,8 @@ class Busy(ConnectionsTest):
         self.assertEqual(self.server.get("/stats").status, 200)
 
     def test_requests_when_too_many_of_one_token_then_503_and_others_are_served(self):
-        uploads = [
-            self.server.raw().head("POST", "/jobs/digest", Content_Length=9, **TOKEN)
-            for _ in range(12)
-        ]
-        until(lambda: self.server.get("/stats", headers=TOKEN).status == 503, "the uploads to begin")
+        uploads = self.begin_uploads(**TOKEN)
+        self.assertEqual(self.server.get("/stats", headers=TOKEN).status, 503)
         self.assertEqual(self.server.get("/healthz").status, 200)
         self.assertEqual(self.server.post("/jobs/digest?wait=1").status, 200)
         uploads[0].close()
