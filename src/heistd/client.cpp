@@ -145,7 +145,7 @@ void ClientTable::drop_older_half() noexcept {
 
 std::size_t ClientTable::waiting_jobs() const noexcept {
   std::size_t jobs = 0;
-  for (const auto& client : clients_) jobs += client->waiting.size();
+  for (const auto& client : clients_) jobs += client->waiting.without_job();
   return jobs;
 }
 

@@ -3,6 +3,7 @@
 #include <heistd/hex.hpp>
 #include <heistd/waiting_jobs.hpp>
 #include <iterator>
+#include <utility>
 
 namespace heistd {
 namespace {
@@ -135,6 +136,7 @@ void WaitingJobs::erase(Jobs::iterator found) noexcept {
   auto& job = found->second;
   unlink(job);
   count_out(job);
+  if (job.has_job) --with_job_;
   followers_.remove(job.id);
   budget_->leave(bytes_of(job));
   jobs_.erase(found);
@@ -181,7 +183,7 @@ void WaitingJobs::move(const JobId& id, JobLine& to) noexcept {
 
 void WaitingJobs::note_job(WaitingJob& job) noexcept {
   count_out(job);
-  job.has_job = true;
+  if (!std::exchange(job.has_job, true)) ++with_job_;
 }
 
 std::size_t WaitingJobs::drop_some(const SignalGroup& group, const Dropped& dropped) noexcept {

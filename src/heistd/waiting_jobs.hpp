@@ -201,6 +201,8 @@ class WaitingJobs {
   [[nodiscard]] std::optional<JobId> wake(TimePoint now);
 
   [[nodiscard]] std::size_t size() const noexcept { return jobs_.size(); }
+  /// Those of them that have no Job yet.
+  [[nodiscard]] std::size_t without_job() const noexcept { return jobs_.size() - with_job_; }
 
   using LineKey = std::tuple<const SignalGroup*, std::optional<heist::TaskPriority>, const Kind*>;
   using Lines = std::map<LineKey, std::shared_ptr<JobLine>>;
@@ -230,6 +232,7 @@ class WaitingJobs {
 
   const std::shared_ptr<Budget> budget_;
   Jobs jobs_;
+  std::size_t with_job_ = 0;
   Followers followers_;
   Lines lines_;
   Timed timed_;  ///< that are delayed, or may expire, and are not being read

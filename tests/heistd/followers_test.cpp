@@ -49,6 +49,7 @@ TEST_F(FollowersTest, after_when_the_other_job_is_done_then_its_followers_start_
   EXPECT_EQ(call("GET", second).json()["after"], first.substr(6));
   EXPECT_EQ(call("GET", "/jobs?state=delayed").json()["jobs"].size(), 3U);
   EXPECT_EQ(anonymous.depths().at(1).delayed, 2U);
+  EXPECT_EQ(clients.unfinished_jobs(), 5U);
   while (anonymous.budget->jobs() > 0) run_all();
   EXPECT_EQ(ran, "e a b c d ");
   EXPECT_EQ(state(second), "done");
@@ -104,7 +105,7 @@ TEST_F(FollowersTest, after_when_the_other_job_has_ended_then_its_end_decides_be
   EXPECT_EQ(state(started), "queued");
   EXPECT_EQ(call("GET", started).json()["after"], good.substr(6));
   const auto refusal_of = [this](const std::string& query) {
-    return answer(std::get<Reply>(api.begin({"POST", "/jobs/own?" + query, {}, 5})));
+    return answer(std::get<Reply>(begin(api, {"POST", "/jobs/own?" + query, {}, 5})));
   };
   const auto failed = refusal_of(after(bad));
   EXPECT_EQ(failed.status, 409U);

@@ -111,7 +111,7 @@ TEST_F(KeptFollowers, after_when_only_the_journal_knows_the_other_job_then_it_is
   EXPECT_EQ(refused.status, 404U);
   EXPECT_EQ(refused.error(), "no_predecessor");
   const RequestHead head{"POST", "/jobs/digest?after=" + unknown, {}, 5};
-  EXPECT_TRUE(std::holds_alternative<Reply>(kept_api.begin(head)));
+  EXPECT_TRUE(std::holds_alternative<Reply>(heistd::begin(kept_api, head)));
 }
 
 // Rule: JRN-8
