@@ -158,6 +158,7 @@ TEST_F(SqliteJournalTest, open_when_the_first_version_has_made_it_then_its_jobs_
       "DROP TABLE pause; ALTER TABLE job DROP COLUMN expires_at; "
       "ALTER TABLE job DROP COLUMN timeout; DROP INDEX job_follower; "
       "ALTER TABLE job DROP COLUMN follows; ALTER TABLE job DROP COLUMN predecessor; "
+      "ALTER TABLE job DROP COLUMN request_id; "
       "PRAGMA user_version = 1");
   reopen();
   EXPECT_EQ(payload(1), "bytes");
