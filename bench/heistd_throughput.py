@@ -155,6 +155,7 @@ def main():
     rounds = []
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        folder.chmod(0o755)  # nginx's workers are another user when root starts it
         post = folder / "post.lua"
         post.write_text(POST, encoding="ascii")
         for number in range(count):
