@@ -33,7 +33,8 @@ void Job::note_attempts(const StoredJob& stored) {
 
 std::size_t Job::kept_bytes() const noexcept {
   const auto result_bytes = end_ && end_->result ? heistd::kept_bytes(*end_->result) : 0;
-  return sizeof *this + record_bytes + signal_name.capacity() + after.capacity() + result_bytes;
+  return sizeof *this + record_bytes + request_id.capacity() + signal_name.capacity() +
+         after.capacity() + result_bytes;
 }
 
 void JobStore::add(std::shared_ptr<Job> job) {

@@ -52,6 +52,7 @@ class ApiFixture : public testing::Test {
 
   Answer call(std::string_view method, std::string_view target, std::string_view body = {}) {
     RequestHead head{method, target, authorization, body.size(), false};
+    head.request_id = request_id;
     auto step = begin(api, head);
     if (std::holds_alternative<Checking>(step)) {
       run_all();
@@ -121,6 +122,7 @@ class ApiFixture : public testing::Test {
   Limits limits;
   KindTable kinds;
   std::optional<std::string_view> authorization;
+  std::string_view request_id;
   boost::asio::io_context network;
   heist::EventLoop loop{{.clock = heist::LoopClock::virtual_time}};
   ClientTable clients{{{"alice", "a", heist::TaskPriority::user_visible},

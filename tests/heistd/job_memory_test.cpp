@@ -18,7 +18,8 @@ class JobMemory : public ApiFixture {
     limits.max_result_bytes = mib;
     return limits;
   }
-  JobMemory() : ApiFixture(small_results()) {}
+  JobMemory() : ApiFixture(small_results()) { request_id = longest_name; }
+  const std::string longest_name = std::string(64, 'n');  // of a request; see is_request_id()
 
   /// What many finished jobs of one kind keep, at most.
   std::size_t kept_by(std::string_view target, std::string_view body) {
