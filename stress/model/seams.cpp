@@ -92,7 +92,8 @@ void wake_all_on_word(sync::atomic<std::uint32_t>& word) noexcept {
 }
 
 // No trace runs in models.
-void Tracing::record(TraceEvent /*event*/) noexcept {}
+void Tracing::record_words(std::uint64_t /*time*/, std::uint64_t /*what*/, std::uint64_t /*other*/,
+                           std::uint64_t /*rest*/) noexcept {}
 TraceWatch::TraceWatch(void* subject, void (*changed)(void* subject) noexcept)
     : subject_(subject), changed_(changed) {}
 TraceWatch::~TraceWatch() = default;

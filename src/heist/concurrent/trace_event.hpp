@@ -1,6 +1,8 @@
 // TraceEvent: one thing that happened while a Trace ran, as a thread keeps it.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <heist/version.hpp>
 
@@ -20,12 +22,13 @@ enum class TraceKind : std::uint8_t {
   wake,      ///< it is awake again
 };
 
-/// Which fields say something depends on the kind. It fills four words, so that a ring can keep it
-/// without a lock.
+/// Which fields say something depends on the kind. It goes into four words, so that a ring can keep
+/// it without a lock.
 struct TraceEvent {
   static constexpr std::uint16_t unknown_agent = 0xFFFF;
+  using Words = std::array<std::uint64_t, 4>;
 
-  std::uint64_t time = 0;       ///< in the unit of TraceTime; whoever records it says none
+  std::uint64_t time = 0;       ///< in the unit of TraceTime; zero: when it is recorded
   const void* what = nullptr;   ///< the task, or the signal; only an identity
   const void* other = nullptr;  ///< start: its signal, or null.  Else the label's text, or null
   TraceKind kind = TraceKind::post;
@@ -34,7 +37,27 @@ struct TraceEvent {
   bool has_started = false;  ///< abort: the task had started
   std::uint16_t from = 0;    ///< steal: the agent that had the tasks
   std::uint16_t count = 0;   ///< steal: how many tasks
+
+  /// Shifts keep the fields in registers. Bytes that were just written one by one could not be read
+  /// as a word before the processor has written them all.
+  [[nodiscard]] Words words() const noexcept {
+    return {time, std::bit_cast<std::uintptr_t>(what), std::bit_cast<std::uintptr_t>(other),
+            static_cast<std::uint64_t>(kind) | std::uint64_t{level} << 8U |
+                std::uint64_t{before} << 16U | std::uint64_t{has_started} << 24U |
+                std::uint64_t{from} << 32U | std::uint64_t{count} << 48U};
+  }
+  [[nodiscard]] static TraceEvent from_words(const Words& words) noexcept {
+    const std::uint64_t rest = words[3];
+    return {.time = words[0],
+            .what = std::bit_cast<const void*>(static_cast<std::uintptr_t>(words[1])),
+            .other = std::bit_cast<const void*>(static_cast<std::uintptr_t>(words[2])),
+            .kind = static_cast<TraceKind>(rest & 0xFFU),
+            .level = static_cast<std::uint8_t>(rest >> 8U),
+            .before = static_cast<std::uint8_t>(rest >> 16U),
+            .has_started = (rest >> 24U & 1U) != 0,
+            .from = static_cast<std::uint16_t>(rest >> 32U),
+            .count = static_cast<std::uint16_t>(rest >> 48U)};
+  }
 };
-static_assert(sizeof(TraceEvent) == 32);
 
 }  // namespace HEIST_NAMESPACE::detail

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <heist/detail/sync.hpp>
@@ -10,6 +9,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "trace_event.hpp"
@@ -77,12 +77,14 @@ class TraceRing {
     name_ = {};
     name.copy(name_.data(), name_.size() - 1);
   }
-  void record(const TraceEvent& event) noexcept {
-    const auto words = std::bit_cast<std::array<std::uint64_t, words_of_event>>(event);
+  void record(std::uint64_t first, std::uint64_t second, std::uint64_t third,
+              std::uint64_t fourth) noexcept {
     Place& place = words_[next_];
-    for (std::size_t i = 0; i < words_of_event; ++i) {
-      place[i].store(words[i], sync::edge("trace_ring:write", sync::release));
-    }
+    const auto write = sync::edge("trace_ring:write", sync::release);
+    place[0].store(first, write);
+    place[1].store(second, write);
+    place[2].store(third, write);
+    place[3].store(fourth, write);
     next_ = next_ + 1 == places_ ? 0 : next_ + 1;
     // relaxed: the owner reads what it wrote.
     count_.store(count_.load(sync::relaxed) + 1, sync::edge("trace_ring:count", sync::release));
@@ -123,8 +125,7 @@ class TraceRing {
 
  private:
   enum class State : std::uint8_t { free, owned, left };
-  static constexpr std::size_t words_of_event = sizeof(TraceEvent) / sizeof(std::uint64_t);
-  using Place = std::array<sync::atomic<std::uint64_t>, words_of_event>;
+  using Place = std::array<sync::atomic<std::uint64_t>, std::tuple_size_v<TraceEvent::Words>>;
 
   static std::allocator<Place> allocator() noexcept { return {}; }
   static Place* allocate(std::size_t places) {
@@ -132,12 +133,12 @@ class TraceRing {
     return allocator().allocate(places);
   }
   [[nodiscard]] TraceEvent copy_of(std::uint64_t number) const noexcept {
-    std::array<std::uint64_t, words_of_event> words{};
+    TraceEvent::Words words{};
     const Place& place = words_[number % places_];
-    for (std::size_t i = 0; i < words_of_event; ++i) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
       words[i] = place[i].load(sync::edge("trace_ring:read", sync::acquire));
     }
-    return std::bit_cast<TraceEvent>(words);
+    return TraceEvent::from_words(words);
   }
 
   alignas(64) sync::atomic<State> state_{State::free};

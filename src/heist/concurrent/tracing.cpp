@@ -64,7 +64,8 @@ std::uint64_t count_now() noexcept { return has_constant_rate() ? cycle_count() 
 struct RingHere {
   TraceRings* rings = nullptr;  ///< of which `ring` is one
   TraceRing* ring = nullptr;
-  bool has_ended = false;  ///< the thread
+  bool counts_cycles = false;  ///< has_constant_rate(), once there is a ring
+  bool has_ended = false;      ///< the thread
 
   void leave() noexcept {
     if (ring != nullptr) ring->leave();
@@ -72,7 +73,7 @@ struct RingHere {
     rings = nullptr;
   }
 };
-constinit thread_local RingHere here;
+[[gnu::tls_model("initial-exec")]] constinit thread_local RingHere here;
 
 void end_thread(void* ending) noexcept {
   auto& ring = *static_cast<RingHere*>(ending);
@@ -98,6 +99,7 @@ const ExitKey& exit_key() noexcept {
   if (ring == nullptr) return nullptr;
   here.ring = ring;
   here.rings = &rings;
+  here.counts_cycles = has_constant_rate();
   ring->set_thread(number_of_this_thread(), name_of_this_thread());
   return ring;
 }
@@ -106,13 +108,14 @@ const ExitKey& exit_key() noexcept {
 
 TraceTime TraceTime::now() noexcept { return {.count = count_now(), .nanoseconds = steady_now()}; }
 
-void Tracing::record(TraceEvent event) noexcept {
+void Tracing::record_words(std::uint64_t time, std::uint64_t what, std::uint64_t other,
+                           std::uint64_t rest) noexcept {
   TraceRings* const rings = current.load(sync::edge("tracing:use", sync::acquire));
   if (rings == nullptr) return;
   TraceRing* const ring = here.rings == rings ? here.ring : claim_ring(*rings);
   if (ring == nullptr) return rings->count_lost();
-  event.time = count_now();
-  ring->record(event);
+  if (time == 0) time = here.counts_cycles ? cycle_count() : steady_now();
+  ring->record(time, what, other, rest);
 }
 
 TraceRings& Tracing::start(std::size_t events, std::size_t threads) {

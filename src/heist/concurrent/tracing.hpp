@@ -30,10 +30,13 @@ class Tracing {
     return runs.load(sync::relaxed);  // relaxed: record() looks for the rings.
 #endif
   }
-  /// Records an event of the calling thread; `event.time` is filled in. Does nothing when the trace
-  /// has just ended.   Cost: some 20 ns. The first time in a thread it claims a ring, and touches
-  /// all of its memory.
-  static void record(TraceEvent event) noexcept;
+  /// Records an event of the calling thread. Does nothing when the trace has just ended.
+  /// Cost: some 15 ns; a third of that where `event.time` is known. The first time in a thread it
+  /// claims a ring, and touches all of its memory.
+  static void record(const TraceEvent& event) noexcept {
+    const auto [time, what, other, rest] = event.words();
+    record_words(time, what, other, rest);
+  }
 
   /// Begins a trace, with rings for so many threads and events of each. The memory of a trace is
   /// kept for the next one of the same size.
@@ -49,6 +52,9 @@ class Tracing {
   [[nodiscard]] static TracedEvents read(const TraceRings& rings);
 
  private:
+  /// Four numbers are passed in registers, and an event is not.
+  static void record_words(std::uint64_t time, std::uint64_t what, std::uint64_t other,
+                           std::uint64_t rest) noexcept;
   static void end_trace() noexcept;
 
   static sync::atomic<bool> runs;

@@ -257,7 +257,8 @@ class LoopCore final : public TaskHome {
 
   void begin_measuring(SchedulerTask& task) noexcept HEIST_ON_AGENT;
   void end_measuring() noexcept HEIST_ON_AGENT;
-  void trace_start(const LoopNode& node, const TaskLabel& label, int level) noexcept HEIST_ON_AGENT;
+  void trace_start(const LoopNode& node, const TaskLabel& label, int level,
+                   std::uint64_t time) noexcept HEIST_ON_AGENT;
   void trace_continuation(const LoopNode& node) noexcept HEIST_ON_AGENT;
   bool post_from_agent(SchedulerTask& task) noexcept;
   bool post_behind_inbox(SchedulerTask& task) noexcept;

@@ -17,15 +17,18 @@ void LoopCore::begin_measuring(SchedulerTask& task) noexcept {
   const TaskLabel label = label_of(task);
   const bool counts = is_sampled && times_.chooses_run(sampling.measures_all());
   if (counts || task.has_label || is_traced_) times_.begin(label, level, now, counts);
-  if (is_traced_) trace_start(task, label, level);
+  if (is_traced_) trace_start(task, label, level, sampling.clock().time_of_event(now));
 }
 
 /// The signal is the one whose priority it follows, or else the one that may abort it.
-void LoopCore::trace_start(const LoopNode& node, const TaskLabel& label, int level) noexcept {
+void LoopCore::trace_start(const LoopNode& node, const TaskLabel& label, int level,
+                           std::uint64_t time) noexcept {
   const SchedulingState& state = on_agent().current;
-  if (!label.empty()) Tracing::record({.other = label.text(), .kind = TraceKind::label});
+  if (!label.empty())
+    Tracing::record({.time = time, .other = label.text(), .kind = TraceKind::label});
   Tracing::record(
-      {.what = &node,
+      {.time = time,
+       .what = &node,
        .other = state.priority_source != nullptr ? state.priority_source : state.abort_source,
        .kind = TraceKind::start,
        .level = static_cast<std::uint8_t>(level)});
@@ -33,13 +36,17 @@ void LoopCore::trace_start(const LoopNode& node, const TaskLabel& label, int lev
 
 void LoopCore::trace_continuation(const LoopNode& node) noexcept {
   const int level = membership_->picked_level();
-  times_.begin({}, level, sampling().clock().now(), false);
-  trace_start(node, {}, level);
+  const MetricClock& clock = sampling().clock();
+  const std::uint64_t now = clock.now();
+  times_.begin({}, level, now, false);
+  trace_start(node, {}, level, clock.time_of_event(now));
 }
 
 void LoopCore::end_measuring() noexcept {
-  times_.end(sampling().clock().now());
-  if (is_traced_) Tracing::record({.kind = TraceKind::end});
+  const MetricClock& clock = sampling().clock();
+  const std::uint64_t now = clock.now();
+  times_.end(now);
+  if (is_traced_) Tracing::record({.time = clock.time_of_event(now), .kind = TraceKind::end});
 }
 
 int LoopCore::level_of_picked(const SchedulerTask& task) const noexcept {

@@ -28,6 +28,10 @@ class MetricClock {
     const auto now = time_.is_virtual() ? time_.now() : LoopTime::Clock::now().time_since_epoch();
     return static_cast<std::uint64_t>(now.count()) + 1;
   }
+  /// The same as a time of events; zero, which means now, where these have another unit.
+  [[nodiscard]] std::uint64_t time_of_event(std::uint64_t now) const noexcept {
+    return counts_cycles_ ? now : 0;
+  }
   /// How long a unit lasts, by what has passed since the clock was made.
   [[nodiscard]] double nanoseconds_of_unit() const noexcept {
     if (!counts_cycles_) return 1;
