@@ -80,11 +80,10 @@ class TraceRing {
   void record(std::uint64_t first, std::uint64_t second, std::uint64_t third,
               std::uint64_t fourth) noexcept {
     Place& place = words_[next_];
-    const auto write = sync::edge("trace_ring:write", sync::release);
-    place[0].store(first, write);
-    place[1].store(second, write);
-    place[2].store(third, write);
-    place[3].store(fourth, write);
+    place[0].store(first, sync::edge("trace_ring:write", sync::release));
+    place[1].store(second, sync::edge("trace_ring:write", sync::release));
+    place[2].store(third, sync::edge("trace_ring:write", sync::release));
+    place[3].store(fourth, sync::edge("trace_ring:write", sync::release));
     next_ = next_ + 1 == places_ ? 0 : next_ + 1;
     // relaxed: the owner reads what it wrote.
     count_.store(count_.load(sync::relaxed) + 1, sync::edge("trace_ring:count", sync::release));
