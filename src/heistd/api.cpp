@@ -1,5 +1,6 @@
 #include <heistd/api_storing.hpp>
 #include <heistd/job_request.hpp>
+#include <heistd/job_text.hpp>
 #include <heistd/json.hpp>
 #include <heistd/memory_reserve.hpp>
 #include <heistd/network_reserve.hpp>
@@ -54,11 +55,7 @@ Reply undone_reply(const Job& job, unsigned status) {
     refusal = out_of_memory();
   }
   auto reply = make_reply(refusal);
-  reply.body = MemoryReserve::guard([&] {
-    auto json = error_json(refusal);
-    json["job"] = job_json(job);
-    return Body{dump(json)};
-  });
+  reply.body = {MemoryReserve::guard([&] { return undone_line(refusal, job); })};
   return reply;
 }
 

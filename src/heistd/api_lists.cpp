@@ -1,6 +1,7 @@
 // Lists of jobs, and jobs that only the journal has.
 #include <heistd/api_storing.hpp>
 #include <heistd/job_request.hpp>
+#include <heistd/job_text.hpp>
 #include <heistd/memory_reserve.hpp>
 #include <heistd/network_reserve.hpp>
 #include <utility>
@@ -10,8 +11,8 @@ namespace {
 
 using Effect = JobJournal::Effect;
 
-std::string summary_text(const JobSummary& job) {
-  return MemoryReserve::guard([&job] { return dump(summary_json(job)); });
+std::string guarded_text(const JobSummary& job) {
+  return MemoryReserve::guard([&job] { return summary_text(job); });
 }
 
 Refusal not_dead(JobState state) {
@@ -29,14 +30,14 @@ Result<Api::Step> Api::list(const Target& target, Client& client) {
   std::vector<std::string> texts;
   if (service_.keeper() == nullptr) {
     const auto page = client.jobs.list(*query);
-    for (const auto& job : page.jobs) texts.push_back(summary_text(summary_of(*job)));
+    for (const auto& job : page.jobs) texts.push_back(guarded_text(summary_of(*job)));
     return Step(list_reply(texts, page.last));
   }
   auto answer = service_.keeper()->journal().list(client.name, *query);
   return Step(storing(answer, [this, &client](const JobPage<StoredJob>& page) -> Outcome {
     const NetworkReserve::Withheld only_what_is_left;
     std::vector<std::string> texts;
-    for (const auto& job : page.jobs) texts.push_back(summary_text(summary_of(job, client)));
+    for (const auto& job : page.jobs) texts.push_back(guarded_text(summary_of(job, client)));
     return list_reply(texts, page.last);
   }));
 }
@@ -44,7 +45,7 @@ Result<Api::Step> Api::list(const Target& target, Client& client) {
 Reply Api::list_reply(const std::vector<std::string>& jobs,
                       std::optional<AcceptanceOrder> last) const {
   std::string text = "{\"jobs\":[";
-  for (const auto& job : jobs) text += (&job == &jobs.front() ? "" : ",") + job;
+  for (const auto& job : jobs) text += (&job == &jobs.front() ? "" : ",") + job + "\n";
   text += "]";
   if (last) text += ",\"cursor\":\"" + cursor_.seal(*last) + "\"";
   Reply reply;

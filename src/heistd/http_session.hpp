@@ -58,7 +58,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   using Awaitable = boost::asio::awaitable<T>;
   static constexpr auto as_tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
   /// How many bytes are read at a time, but for those of an upload.
-  static constexpr std::size_t read_bytes = 4 * kib;
+  static constexpr std::size_t read_bytes = 8 * kib;
   /// How many bytes of later requests are read ahead while a client waits for its job.
   static constexpr std::size_t read_ahead_bytes = 64 * kib;
 

@@ -74,6 +74,10 @@ asio::awaitable<void> HttpSession::wait_for_observation(Observation& observation
 /// Requests that come meanwhile are read ahead; when there is no room for more, the connection's
 /// state is polled.
 asio::awaitable<bool> HttpSession::client_left_before(Time until) {
+  if (!is_woken_) {  // mostly it is woken soon, and a read would have been in vain
+    finished_.expires_at(std::min(until, Clock::now() + peer_check_interval));
+    co_await finished_.async_wait(as_tuple);
+  }
   while (!is_woken_ && Clock::now() < until) {
     const auto room = room_to_read_ahead();
     if (room.size() == 0) {

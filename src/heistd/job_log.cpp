@@ -10,6 +10,7 @@
 #include <forward_list>
 #include <future>
 #include <heistd/job_log.hpp>
+#include <heistd/job_text.hpp>
 #include <heistd/json.hpp>
 #include <iostream>
 #include <new>
@@ -120,11 +121,14 @@ template <class Describe>
 void JobLog::write(const Client& client, Describe describe) noexcept {
   if (!logger_) return;
   try {
-    Json whole = {{"time", time_text()}, {"client", client.name}};
-    whole.update(describe());
-    whole.erase("links");
+    JsonText text;
+    text.begin_object();
+    text.member("time", time_text());
+    text.member("client", client.name);
+    describe(text);
+    text.end_object();
     tell_losses();
-    logger_->info(line(whole));
+    logger_->info(text.text());
   } catch (const std::bad_alloc&) {
     ++without_memory_;
   }
@@ -139,25 +143,23 @@ void JobLog::tell_losses() {
 }
 
 void JobLog::job_ended(const Client& client, const Job& job) noexcept {
-  write(client, [&job] { return job_json(job); });
+  write(client, [&job](JsonText& text) { add_job(text, job); });
 }
 
 void JobLog::job_ended(const Client& client, const JobSummary& job) noexcept {
-  write(client, [&job] { return summary_json(job); });
+  write(client, [&job](JsonText& text) { add_summary(text, job); });
 }
 
 void JobLog::job_dropped(const Client& client, const WaitingJob& job) noexcept {
-  write(client, [&job] {
+  write(client, [&job](JsonText& text) {
     const auto id = text_of(job.id);
     const auto& line = *job.line;
-    auto json = summary_json({.id = id,
-                              .kind = line.kind.name,
-                              .state = JobState::aborted,
-                              .priority = line.priority(),
-                              .signal_name = line.signal_name,
-                              .error = aborted_because(signal_deleted)});
-    json.erase("bytes");
-    return json;
+    add_summary(text, {.id = id,
+                       .kind = line.kind.name,
+                       .state = JobState::aborted,
+                       .priority = line.priority(),
+                       .signal_name = line.signal_name,
+                       .error = aborted_because(signal_deleted)});
   });
 }
 

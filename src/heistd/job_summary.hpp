@@ -18,7 +18,7 @@ struct JobSummary {
   std::string_view kind;
   JobState state;
   heist::TaskPriority priority;
-  std::uint64_t bytes = 0;
+  std::optional<std::uint64_t> bytes = {};  ///< nothing where it is not known any more
   std::string_view signal_name;
   Attempts attempts = {};
   /// Why a finished job was not done, or what the last attempt of another one has failed with.

@@ -79,32 +79,6 @@ Json parameter_json(const Parameter& parameter) {
   return json;
 }
 
-void add_progress(Json& json, const Job& job) {
-  if (const auto part = job.progress->part_done()) json["progress"] = *part;
-}
-
-void add_times(Json& json, const Job& job) {
-  const auto delay = job.progress->queue_delay();
-  json["queue_delay_us"] = delay ? Json(microseconds(*delay)) : Json();
-  add_progress(json, job);
-  const bool known = job.finished() && job.end().times.chunks > 0;
-  json["run_time_us"] = known ? Json(microseconds(job.end().times.run)) : Json();
-  if (!known || !job.end().times.chunked) return;
-  json["chunks"] = job.end().times.chunks;
-  json["longest_chunk_us"] = microseconds(job.end().times.longest);
-}
-
-void add_outcome(Json& json, const Job& job) {
-  const auto& end = job.end();
-  if (!end.result) return;
-  const auto* const bytes = std::get_if<BytesResult>(end.result.get());
-  json["result"] =
-      bytes != nullptr
-          ? Json({{"bytes", byte_count(*bytes->data)}, {"content_type", bytes->content_type}})
-          : Json();
-  json["links"]["result"] = "/jobs/" + job.id + "/result";
-}
-
 /// A limit that there is not is null.
 Json limits_json(const ClientLimits& limits) {
   Json json = {{"rate", Json()}, {"burst", Json()}, {"running", Json()}, {"weight", limits.weight}};
@@ -124,52 +98,10 @@ std::string line(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Body render(const Job& job) {
-  auto text = dump(job_json(job));
-  const auto* const result = job.finished() ? job.end().result.get() : nullptr;
-  const auto* const json = result == nullptr ? nullptr : std::get_if<JsonResult>(result);
-  if (json == nullptr) return {std::move(text)};
-  // Within strings the quotes would be escaped: there is one such place.
-  static constexpr std::string_view place = "\"result\":null";
-  const auto end = text.find(place) + place.size();
-  auto before = text.substr(0, end - std::string_view("null").size());
-  return {before + json->text.before, json->text.shared, json->text.after + text.substr(end)};
-}
-
 Json error_json(const Refusal& refusal) {
   Json error = {{"code", refusal.code}, {"message", refusal.message}};
   if (!refusal.field.empty()) error["field"] = refusal.field;
   return {{"error", std::move(error)}};
-}
-
-Json summary_json(const JobSummary& job) {
-  Json json = {{"id", job.id},
-               {"kind", job.kind},
-               {"state", to_string(job.state)},
-               {"priority", heist::to_string(job.priority)},
-               {"bytes", job.bytes}};
-  if (!job.signal_name.empty()) json["signal"] = job.signal_name;
-  if (!job.after.empty()) json["after"] = job.after;
-  if (!job.request_id.empty()) json["request_id"] = job.request_id;
-  if (job.expires_in) json["expires_in_ms"] = job.expires_in->count();
-  if (job.timeout) json["timeout_ms"] = job.timeout->count();
-  if (job.attempts.latest > 0) {  // which only a journal knows
-    json["attempts"] = job.attempts.counted();
-    json["max_attempts"] = job.attempts.most;
-  }
-  if (job.error) {
-    json[is_end(job.state) ? "error" : "last_error"] = {{"code", job.error->code},
-                                                        {"message", job.error->message}};
-  }
-  json["links"] = {{"self", "/jobs/" + std::string(job.id)}};
-  return json;
-}
-
-Json job_json(const Job& job) {
-  auto json = summary_json(summary_of(job));
-  add_times(json, job);
-  if (job.finished()) add_outcome(json, job);
-  return json;
 }
 
 Json stats_json(const Client& client) {
@@ -192,12 +124,6 @@ Json levels_json(const Client& client, std::span<const DurationHistogram, 3> del
     return json;
   });
   return {{"levels", std::move(levels)}};
-}
-
-Json event_json(const Job& job) {
-  auto json = summary_json(summary_of(job));
-  add_progress(json, job);
-  return json;
 }
 
 Json signal_json(std::string_view name, const SignalGroup& group) {

@@ -1,10 +1,8 @@
-// What the server says in JSON.
+// What the server says in JSON of all but jobs, which job_text.hpp has.
 #pragma once
 
-#include <heistd/blocks.hpp>
 #include <heistd/client.hpp>
 #include <heistd/job.hpp>
-#include <heistd/job_summary.hpp>
 #include <heistd/refusal.hpp>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -21,15 +19,7 @@ using Json = nlohmann::ordered_json;
 /// The same without a newline at its end, or anywhere.
 [[nodiscard]] std::string line(const Json& json);
 
-/// The description of a job as text, with its result where that is JSON.
-[[nodiscard]] Body render(const Job& job);
-
 [[nodiscard]] Json error_json(const Refusal& refusal);
-[[nodiscard]] Json summary_json(const JobSummary& job);
-/// Without the result where that is JSON, which render() puts in.
-[[nodiscard]] Json job_json(const Job& job);
-/// What listeners are told of a job: its summary, and its progress.
-[[nodiscard]] Json event_json(const Job& job);
 [[nodiscard]] Json stats_json(const Client& client);
 /// How many jobs of each priority there are in each state, and how long those have waited that are
 /// in `delays`.

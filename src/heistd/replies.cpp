@@ -1,3 +1,4 @@
+#include <heistd/job_text.hpp>
 #include <heistd/memory_reserve.hpp>
 #include <heistd/replies.hpp>
 #include <string>
@@ -15,18 +16,14 @@ Reply json_reply(unsigned status, const Json& json) {
 Reply job_reply(unsigned status, const Job& job) {
   Reply reply;
   reply.status = status;
-  reply.body = MemoryReserve::guard([&job] { return render(job); });
+  reply.body = MemoryReserve::guard([&job] { return job_line(job); });
   return reply;
 }
 
 Reply summary_reply(unsigned status, const JobSummary& job) {
   Reply reply;
   reply.status = status;
-  reply.body = {MemoryReserve::guard([&job] {
-    auto json = summary_json(job);
-    json["queue_delay_us"] = json["run_time_us"] = Json();  // as of a Job whose times are not known
-    return dump(json);
-  })};
+  reply.body = {MemoryReserve::guard([&job] { return waiting_line(job); })};
   return reply;
 }
 

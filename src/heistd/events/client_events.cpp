@@ -1,6 +1,7 @@
 #include <heistd/events/client_events.hpp>
 #include <heistd/events/event_stream.hpp>
 #include <heistd/job.hpp>
+#include <heistd/job_text.hpp>
 #include <heistd/json.hpp>
 #include <heistd/memory_reserve.hpp>
 #include <heistd/network_reserve.hpp>
@@ -42,11 +43,11 @@ void ClientEvents::add(std::string_view type, Make make) noexcept {
 }
 
 void ClientEvents::job_changed(const Job& job) noexcept {
-  tell("job", [&job] { return line(event_json(job)); });
+  tell("job", [&job] { return event_text(job); });
 }
 
 void ClientEvents::job_changed(const JobSummary& job) noexcept {
-  tell("job", [&job] { return line(summary_json(job)); });
+  tell("job", [&job] { return summary_text(job); });
 }
 
 void ClientEvents::missed() noexcept {
