@@ -61,7 +61,7 @@ class Endeavour : public std::enable_shared_from_this<Endeavour> {
   asio::steady_timer timer_;
 };
 
-/// Counts an attempt, and then reads the payload, a block at a time.
+/// Counts an attempt, which brings the first block of the payload, and reads the others.
 class Opening final : public Endeavour {
  public:
   Opening(const JobKeeper& keeper, const JobKeeper::Network& network, JobId id, std::size_t bytes,
@@ -71,7 +71,8 @@ class Opening final : public Endeavour {
  private:
   void ask() override {
     if (!attempt_) {
-      when(journal().start(id_), [this](std::optional<Attempt> attempt) { on_start(attempt); });
+      when(journal().start(id_),
+           [this](std::optional<JobJournal::Started> started) { on_start(std::move(started)); });
     } else if (is_closed()) {
       release();
     } else if (offset_ < bytes_) {
@@ -85,10 +86,11 @@ class Opening final : public Endeavour {
     payload_ = {};
     offset_ = 0;
   }
-  void on_start(std::optional<Attempt> attempt) {
-    if (!attempt) return opened_(std::nullopt);
-    attempt_ = attempt;
-    go();
+  void on_start(std::optional<JobJournal::Started> started) {
+    if (!started) return opened_(std::nullopt);
+    attempt_ = started->attempt;
+    if (started->block.empty()) return go();
+    on_block(std::move(started->block));
   }
   void release() {
     when(journal().release(id_, *attempt_),

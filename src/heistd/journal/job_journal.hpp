@@ -65,10 +65,13 @@ class JobJournal {
   /// The same for many jobs, in their order: all of that is stored, or, with an error, nothing.
   [[nodiscard]] virtual Answer<std::vector<Submitted>> submit_all(std::vector<NewJob> jobs) = 0;
 
-  /// Counts an attempt of a queued job, and gives its number; nothing when the job is not queued,
-  /// or follows one that has not ended yet.
-  /// The count outlives the process, though not the machine.
-  [[nodiscard]] virtual Answer<std::optional<Attempt>> start(JobId id) = 0;
+  struct Started {
+    Attempt attempt;
+    std::string block;  ///< the first bytes of the payload, so that mostly nothing else is read
+  };
+  /// Counts an attempt of a queued job; nothing when the job is not queued, or follows one that has
+  /// not ended yet. The count outlives the process, though not the machine.
+  [[nodiscard]] virtual Answer<std::optional<Started>> start(JobId id) = 0;
 
   enum class Effect : std::uint8_t {
     stored,

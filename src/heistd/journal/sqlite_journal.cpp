@@ -98,7 +98,7 @@ JobJournal::Answer<std::vector<JobJournal::Submitted>> SqliteJournal::submit_all
   });
 }
 
-JobJournal::Answer<std::optional<Attempt>> SqliteJournal::start(JobId id) {
+JobJournal::Answer<std::optional<JobJournal::Started>> SqliteJournal::start(JobId id) {
   return write(Synced::no, [this, id = std::move(id)] { return writes_.start(id); });
 }
 

@@ -33,7 +33,7 @@ class SqliteJournal final : public JobJournal {
 
   [[nodiscard]] Answer<Submitted> submit(NewJob job) override;
   [[nodiscard]] Answer<std::vector<Submitted>> submit_all(std::vector<NewJob> jobs) override;
-  [[nodiscard]] Answer<std::optional<Attempt>> start(JobId id) override;
+  [[nodiscard]] Answer<std::optional<Started>> start(JobId id) override;
   [[nodiscard]] Answer<Effect> complete(JobId id, Attempt attempt, StoredResult result) override;
   [[nodiscard]] Answer<Effect> fail(JobId id, Attempt attempt, StoredError error,
                                     std::optional<std::chrono::milliseconds> retry_after) override;

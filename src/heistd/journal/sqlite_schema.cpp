@@ -83,6 +83,13 @@ constexpr std::array upgrades = {
 )sql"};
 constexpr std::int64_t version = 1 + upgrades.size();
 
+/// 8 MiB of pages, as each job's random id has its place anywhere in an index. The log is copied to
+/// the database at 16 MiB: a page that many transactions write is then copied once.
+constexpr const char* bounds_of_memory_and_log = R"sql(
+  PRAGMA cache_size = -8192;
+  PRAGMA wal_autocheckpoint = 4096;
+)sql";
+
 std::filesystem::path file_in(const DataDirectory& directory) {
   return directory.path() / "journal.sqlite";
 }
@@ -120,6 +127,7 @@ SqliteDatabase open(const DataDirectory& directory) {
     refuse(JournalFault::io_failed, "SQLite cannot keep a write-ahead log there");
   }
   database.execute("PRAGMA synchronous = FULL");
+  database.execute(bounds_of_memory_and_log);
   if (!must_be_there && database.number("SELECT count(*) FROM sqlite_schema") == 0) {
     database.execute(tables);
   }

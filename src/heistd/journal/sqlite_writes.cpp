@@ -37,16 +37,16 @@ SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds)
                   "VALUES(?, ?, ?, ?, ?, ?, ?, 0, 0, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)"),
       insert_payload_(database, "INSERT INTO payload(place, bytes) VALUES(?, ?)"),
       insert_result_(database, "INSERT OR REPLACE INTO result(place, bytes) VALUES(?, ?)"),
+      first_piece_(database, "SELECT bytes FROM payload WHERE place = ?"),
       drop_payload_(database, "DELETE FROM payload WHERE place BETWEEN ? AND ?"),
       drop_result_(database, "DELETE FROM result WHERE place BETWEEN ? AND ?"),
       drop_job_(database, "DELETE FROM job WHERE seq = ?"),
       set_state_(database, "UPDATE job SET state = ?, attempt = ?, forgiven = ? WHERE seq = ?"),
-      set_result_(database,
-                  "UPDATE job SET result_description = ?, result_bytes = ?, error_code = NULL, "
-                  "error_message = NULL WHERE seq = ?"),
       set_error_(database, "UPDATE job SET error_code = ?, error_message = ? WHERE seq = ?"),
       set_end_(database,
-               "UPDATE job SET state = ?, ended_at = ?, kept = ?, follows = NULL WHERE seq = ?"),
+               "UPDATE job SET state = ?, ended_at = ?, kept = ?, follows = NULL, "
+               "result_description = ?, result_bytes = ?, error_code = ?, error_message = ? "
+               "WHERE seq = ?"),
       set_start_(database,
                  "UPDATE job SET may_start = ?, ended_at = NULL, kept = NULL WHERE seq = ?"),
       set_priority_(database,
@@ -203,22 +203,24 @@ void SqliteWrites::make_signal(std::string_view client, std::string_view name,
   if (!name.empty()) make_signal_.with(client, name, number(priority)).run();
 }
 
-std::optional<Attempt> SqliteWrites::start(const JobId& id) {
+std::optional<JobJournal::Started> SqliteWrites::start(const JobId& id) {
   const auto job = find(id);
   if (!job || job->state != StoredState::queued || job->follows) return std::nullopt;
-  const auto attempt = job->attempt + 1;
-  set_state(job->order, StoredState::running, attempt, job->forgiven);
-  return attempt;
+  JobJournal::Started started{job->attempt + 1, {}};
+  set_state(job->order, StoredState::running, started.attempt, job->forgiven);
+  if (job->payload_bytes > 0) {
+    if (first_piece_.with(piece_row(job->order, 0)).next()) started.block = first_piece_.text(0);
+    first_piece_.reset();
+  }
+  return started;
 }
 
 SqliteWrites::Effect SqliteWrites::complete(const JobId& id, Attempt attempt,
                                             const StoredResult& result, SystemTime now) {
   const auto job = find_attempt(id, attempt);
   if (!job) return Effect::late;
-  const std::uint64_t bytes = result.bytes ? byte_count(*result.bytes) : 0;
   store_pieces(insert_result_, job->order, result.bytes);
-  set_result_.with(std::string_view(result.description), bytes, job->order).run();
-  end(id, *job, StoredState::done, bytes, now);
+  end(id, *job, {.state = StoredState::done, .result = &result}, now);
   trim(now);
   return Effect::stored;
 }
@@ -231,8 +233,7 @@ SqliteWrites::Effect SqliteWrites::fail(const JobId& id, Attempt attempt, const 
   if (retry_after) {
     fail_attempt(id, *job, error, *retry_after, now);
   } else {
-    set_error(*job, error);
-    end(id, *job, StoredState::failed, 0, now);
+    end(id, *job, {.state = StoredState::failed, .error = &error}, now);
   }
   trim(now);
   return Effect::stored;
@@ -240,8 +241,10 @@ SqliteWrites::Effect SqliteWrites::fail(const JobId& id, Attempt attempt, const 
 
 void SqliteWrites::fail_attempt(const JobId& id, const Standing& job, const StoredError& error,
                                 std::chrono::milliseconds retry_after, SystemTime now) {
-  set_error(job, error);
-  if (!job.has_attempts_left()) return end(id, job, StoredState::dead, 0, now);
+  if (!job.has_attempts_left()) {
+    return end(id, job, {.state = StoredState::dead, .error = &error}, now);
+  }
+  set_error_.with(std::string_view(error.code), std::string_view(error.message), job.order).run();
   set_state(job.order, StoredState::queued, job.attempt, job.forgiven);
   set_start_.with(microseconds(now + retry_after), job.order).run();
 }
@@ -263,12 +266,7 @@ SqliteWrites::Effect SqliteWrites::abort(const JobId& id, const StoredError& why
 
 void SqliteWrites::abort_job(const JobId& id, const Standing& job, const StoredError& why,
                              SystemTime now) {
-  set_error(job, why);
-  end(id, job, StoredState::aborted, 0, now);
-}
-
-void SqliteWrites::set_error(const Standing& job, const StoredError& error) {
-  set_error_.with(std::string_view(error.code), std::string_view(error.message), job.order).run();
+  end(id, job, {.state = StoredState::aborted, .error = &why}, now);
 }
 
 SqliteWrites::Effect SqliteWrites::set_priority(const JobId& id, heist::TaskPriority priority) {
@@ -351,10 +349,9 @@ void SqliteWrites::set_state(AcceptanceOrder order, StoredState state, Attempt a
 }
 
 /// With what that means for those that follow the job.
-void SqliteWrites::end(const JobId& id, const Standing& job, StoredState state,
-                       std::uint64_t result_bytes, SystemTime now) {
-  end_alone(id, job, state, result_bytes, now);
-  if (state == StoredState::done) {
+void SqliteWrites::end(const JobId& id, const Standing& job, const Ending& ending, SystemTime now) {
+  end_alone(id, job, ending, now);
+  if (ending.state == StoredState::done) {
     release_followers_.with(job.order).run();
   } else {
     abort_followers(id, job.order, now);
@@ -373,24 +370,34 @@ void SqliteWrites::abort_followers(const JobId& id, AcceptanceOrder order, Syste
     followers_.reset();
     for (auto& follower : ids) {
       const auto job = find(follower);
-      set_error(*job, predecessor_failed(predecessor.first));
-      end_alone(follower, *job, StoredState::aborted, 0, now);
+      const auto why = predecessor_failed(predecessor.first);
+      end_alone(follower, *job, {.state = StoredState::aborted, .error = &why}, now);
       ended.emplace_back(std::move(follower), job->order);
     }
   }
 }
 
-void SqliteWrites::end_alone(const JobId& id, const Standing& job, StoredState state,
-                             std::uint64_t result_bytes, SystemTime now) {
-  auto kept = finished_record_bytes + result_bytes;
-  if (state == StoredState::dead) {  // it may be queued again
+void SqliteWrites::end_alone(const JobId& id, const Standing& job, const Ending& ending,
+                             SystemTime now) {
+  const auto* const result = ending.result;
+  const std::uint64_t bytes = result != nullptr && result->bytes ? byte_count(*result->bytes) : 0;
+  auto kept = finished_record_bytes + bytes;
+  if (ending.state == StoredState::dead) {  // it may be queued again
     kept += job.payload_bytes;
   } else if (job.payload_bytes > 0) {
     drop_payload_.with(piece_row(job.order, 0), last_piece(job.order)).run();
   }
   finished_bytes() += kept;
-  set_end_.with(number(state), microseconds(now), kept, job.order).run();
-  free_names(id, job, state);
+  std::optional<std::string_view> description;
+  std::optional<std::string_view> code;
+  std::optional<std::string_view> message;
+  if (result != nullptr) description = result->description;
+  if (ending.error != nullptr) code = ending.error->code, message = ending.error->message;
+  set_end_
+      .with(number(ending.state), microseconds(now), kept, description, bytes, code, message,
+            job.order)
+      .run();
+  free_names(id, job, ending.state);
 }
 
 void SqliteWrites::free_names(const JobId& id, const Standing& job, StoredState state) {

@@ -18,7 +18,7 @@ class SqliteWrites {
   SqliteWrites(SqliteDatabase& database, JournalBounds bounds);
 
   [[nodiscard]] JobJournal::Submitted submit(const NewJob& job, SystemTime now);
-  [[nodiscard]] std::optional<Attempt> start(const JobId& id);
+  [[nodiscard]] std::optional<JobJournal::Started> start(const JobId& id);
   [[nodiscard]] Effect complete(const JobId& id, Attempt attempt, const StoredResult& result,
                                 SystemTime now);
   [[nodiscard]] Effect fail(const JobId& id, Attempt attempt, const StoredError& error,
@@ -57,6 +57,13 @@ class SqliteWrites {
     }
   };
 
+  /// How a job has ended: with a result, or with an error.
+  struct Ending {
+    StoredState state;
+    const StoredResult* result = nullptr;
+    const StoredError* error = nullptr;
+  };
+
   std::optional<Standing> find(const JobId& id);
   std::optional<Standing> find_attempt(const JobId& id, Attempt attempt);
   std::optional<JobJournal::Submitted> answer_of_key(const NewJob& job, SystemTime now);
@@ -67,13 +74,10 @@ class SqliteWrites {
   void set_state(AcceptanceOrder order, StoredState state, Attempt attempt, Attempt forgiven);
   void fail_attempt(const JobId& id, const Standing& job, const StoredError& error,
                     std::chrono::milliseconds retry_after, SystemTime now);
-  void end(const JobId& id, const Standing& job, StoredState state, std::uint64_t result_bytes,
-           SystemTime now);
-  void end_alone(const JobId& id, const Standing& job, StoredState state,
-                 std::uint64_t result_bytes, SystemTime now);
+  void end(const JobId& id, const Standing& job, const Ending& ending, SystemTime now);
+  void end_alone(const JobId& id, const Standing& job, const Ending& ending, SystemTime now);
   void abort_followers(const JobId& id, AcceptanceOrder order, SystemTime now);
   void abort_job(const JobId& id, const Standing& job, const StoredError& why, SystemTime now);
-  void set_error(const Standing& job, const StoredError& error);
   void free_names(const JobId& id, const Standing& job, StoredState state);
   std::uint64_t& finished_bytes();
   void trim(SystemTime now);
@@ -87,11 +91,11 @@ class SqliteWrites {
   SqliteStatement insert_job_;
   SqliteStatement insert_payload_;
   SqliteStatement insert_result_;
+  SqliteStatement first_piece_;
   SqliteStatement drop_payload_;
   SqliteStatement drop_result_;
   SqliteStatement drop_job_;
   SqliteStatement set_state_;
-  SqliteStatement set_result_;
   SqliteStatement set_error_;
   SqliteStatement set_end_;
   SqliteStatement set_start_;

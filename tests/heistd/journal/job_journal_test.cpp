@@ -152,11 +152,31 @@ TYPED_TEST(JobJournalTest, start_then_the_job_runs_and_the_attempt_counts) {
   EXPECT_EQ(this->find(1).attempt, 1U);
 }
 
+// Rule: JRN-2
+TYPED_TEST(JobJournalTest, start_then_the_first_bytes_of_the_payload_come_and_the_rest_is_read) {
+  auto job = new_job(1);
+  const std::string payload = std::string(block_bytes, 'a') + "b";
+  job.payload = blocks(payload);
+  this->submit(std::move(job));
+  const auto started = said(this->journal->start(id_of(1)));
+  ASSERT_TRUE(started);
+  const ByteRange rest{started->block.size(), payload.size()};
+  EXPECT_FALSE(started->block.empty());
+  EXPECT_EQ(started->block + said(this->journal->read_payload(id_of(1), rest)), payload);
+}
+
+TYPED_TEST(JobJournalTest, start_when_the_job_has_no_payload_then_nothing_comes) {
+  auto job = new_job(1);
+  job.payload = nullptr;
+  this->submit(std::move(job));
+  EXPECT_EQ(said(this->journal->start(id_of(1)))->block, "");
+}
+
 TYPED_TEST(JobJournalTest, start_when_the_job_is_not_queued_then_nothing) {
-  EXPECT_EQ(said(this->journal->start(id_of(1))), std::nullopt);
+  EXPECT_FALSE(said(this->journal->start(id_of(1))));
   this->submit(new_job(1));
   this->start(1);
-  EXPECT_EQ(said(this->journal->start(id_of(1))), std::nullopt);
+  EXPECT_FALSE(said(this->journal->start(id_of(1))));
   EXPECT_EQ(this->find(1).attempt, 1U);
 }
 
@@ -241,7 +261,7 @@ TYPED_TEST(JobJournalTest, fail_when_it_was_the_last_attempt_then_the_job_is_dea
   this->kill(1);
   EXPECT_EQ(this->state(1), StoredState::dead);
   EXPECT_EQ(this->payload(1), "bytes");
-  EXPECT_EQ(said(this->journal->start(id_of(1))), std::nullopt);
+  EXPECT_FALSE(said(this->journal->start(id_of(1))));
 }
 
 TYPED_TEST(JobJournalTest, fail_when_a_later_attempt_succeeds_then_no_error_is_left) {

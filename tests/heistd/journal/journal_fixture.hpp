@@ -81,9 +81,9 @@ class JournalTest : public testing::Test {
     EXPECT_EQ(submitted.id, id);
   }
   Attempt start(int number) {
-    const auto attempt = said(journal->start(id_of(number)));
-    EXPECT_TRUE(attempt.has_value());
-    return attempt.value_or(0);
+    const auto started = said(journal->start(id_of(number)));
+    EXPECT_TRUE(started.has_value());
+    return started ? started->attempt : 0;
   }
   void complete(int number, std::string_view result = "result") {
     const auto attempt = start(number);

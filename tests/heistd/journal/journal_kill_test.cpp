@@ -91,8 +91,8 @@ TEST_F(JournalKillTest, complete_when_killed_at_any_time_then_followers_are_as_t
         auto follower = new_job(number + 1);
         follower.after = id_of(number);
         said(journal->submit(std::move(follower)));
-        const auto attempt = said(journal->start(id_of(number)));
-        const auto answer = journal->complete(id_of(number), *attempt, {});
+        const auto started = said(journal->start(id_of(number)));
+        const auto answer = journal->complete(id_of(number), started->attempt, {});
         tell(number);
         said(answer);
       }
@@ -116,8 +116,9 @@ TEST_F(JournalKillTest, work_when_killed_at_any_time_then_each_answer_holds) {
     begin([&] {
       for (int number = first;; ++number) {
         said(journal->submit(new_job(number)));
-        const auto attempt = said(journal->start(id_of(number)));
-        said(journal->complete(id_of(number), *attempt, {"", blocks(std::to_string(number))}));
+        const auto started = said(journal->start(id_of(number)));
+        said(journal->complete(id_of(number), started->attempt,
+                               {"", blocks(std::to_string(number))}));
         tell(number);
       }
     });

@@ -102,13 +102,14 @@ void MemoryJournal::add(NewJob job, bool follows) {
   join_signal(stored, job.signal_priority);
 }
 
-JobJournal::Answer<std::optional<Attempt>> MemoryJournal::start(JobId id) {
+JobJournal::Answer<std::optional<JobJournal::Started>> MemoryJournal::start(JobId id) {
   auto* const entry = find_entry(id);
   if (entry == nullptr || entry->job.state != StoredState::queued || entry->job.follows) {
-    return answered<std::optional<Attempt>>(std::nullopt);
+    return answered<std::optional<Started>>(std::nullopt);
   }
   entry->job.state = StoredState::running;
-  return answered<std::optional<Attempt>>(++entry->job.attempt);
+  return answered<std::optional<Started>>(
+      Started{++entry->job.attempt, part_of(entry->payload, {0, block_bytes})});
 }
 
 JobJournal::Answer<Effect> MemoryJournal::complete(JobId id, Attempt attempt, StoredResult result) {
