@@ -70,6 +70,14 @@ bool is_pause(Resource resource) noexcept {
          resource == Resource::signal_pause || resource == Resource::signal_resume;
 }
 
+/// For a GET only, as for all other methods ranges mean nothing.
+RangeHeaders ranges_of(const RequestHead& head) {
+  RangeHeaders headers;
+  if (head.method == "GET") headers.range = head.range.value_or("");
+  if (head.if_range) headers.if_range = std::string(*head.if_range);
+  return headers;
+}
+
 bool is_for_the_operator(Resource resource) noexcept {
   return resource == Resource::dump || resource == Resource::trace ||
          resource == Resource::metrics || resource == Resource::drain;
@@ -136,7 +144,9 @@ Result<Api::Step> Api::handle(const RequestHead& head, const Routed& routed, Unc
     return show_job(route, target, **client);
   }
   if (auto refusal = QueryReader(target).finish()) return std::move(*refusal);
-  if (route.resource == Resource::job_result) return show_result(route, **client);
+  if (route.resource == Resource::job_result) {
+    return show_result(route, ranges_of(head), **client);
+  }
   return as_step(handle_plain(route, **client));
 }
 
@@ -330,36 +340,45 @@ Reply Api::abort_job(Job& job, Client& client) {
 }
 
 /// The journal is asked about a job that waits, and for a result that memory does not have.
-Result<Api::Step> Api::show_result(const Route& route, Client& client) {
+Result<Api::Step> Api::show_result(const Route& route, const RangeHeaders& wanted, Client& client) {
   if (service_.keeper() == nullptr || service_.find(client, route.name)) {
-    return as_step(job_result(route, client));
+    return as_step(job_result(route, wanted, client));
   }
-  return Step(find_stored(route.name, client,
-                          [this](const StoredJob& stored) { return stored_result(stored); }));
+  return Step(find_stored(route.name, client, [this, wanted](const StoredJob& stored) {
+    return stored_result(stored, wanted);
+  }));
 }
 
-Api::Handled Api::job_result(const Route& route, Client& client) {
+Api::Handled Api::job_result(const Route& route, const RangeHeaders& wanted, Client& client) {
   const auto job = service_.find(client, route.name);
   if (!job) return no_such_job();
   if (!job->finished()) return Refusal{409, "not_finished", "the job has not finished yet"};
   if (!job->end().result) {
     return Refusal{409, "no_result", "the job is " + std::string(to_string(job->state()))};
   }
-  return result_reply(*job->end().result);
+  return cut_to_part(result_reply(*job->end().result), wanted, job->id);
 }
 
-Api::Outcome Api::stored_result(const StoredJob& stored) {
+/// Of bytes only the part is read that is wanted. A JSON value is small, and its reply has more.
+Api::Outcome Api::stored_result(const StoredJob& stored, const RangeHeaders& wanted) {
   if (!is_end(stored.state)) {
     return make_reply({409, "not_finished", "the job has not finished yet"});
   }
   if (stored.state != StoredState::done) {
     return make_reply({409, "no_result", "the job is " + std::string(to_string(state_of(stored)))});
   }
-  auto answer = service_.keeper()->journal().read_result(stored.id, {0, stored.result_bytes});
-  return storing(answer, [stored](const std::string& bytes) -> Outcome {
+  const auto total = stored.result_bytes;
+  auto part = find_part(wanted, stored.id, total);
+  const bool is_of_bytes = describes_bytes(stored.result_description);
+  if (!is_of_bytes) part = {200, {0, total}};
+  if (part.status == 416) return with_part({}, part, stored.id, total);
+  auto answer = service_.keeper()->journal().read_result(stored.id, part.bytes);
+  return storing(answer, [=](const std::string& bytes) -> Outcome {
     const NetworkReserve::Withheld only_what_is_left;
-    if (bytes.size() != stored.result_bytes) return make_reply(no_such_job());  // it was deleted
-    return result_reply(from_stored(stored.result_description, bytes));
+    if (bytes.size() != part.bytes.size) return make_reply(no_such_job());  // it was deleted
+    auto reply = result_reply(from_stored(stored.result_description, bytes));
+    if (!is_of_bytes) return cut_to_part(std::move(reply), wanted, stored.id);
+    return with_part(std::move(reply), part, stored.id, total);
   });
 }
 

@@ -13,6 +13,7 @@
 #include <heistd/patience.hpp>
 #include <heistd/query.hpp>
 #include <heistd/reply.hpp>
+#include <heistd/result_range.hpp>
 #include <heistd/routes.hpp>
 #include <heistd/upload.hpp>
 #include <memory>
@@ -34,6 +35,8 @@ struct RequestHead {
   std::optional<std::string_view> idempotency_key = {};
   std::optional<std::string_view> last_event_id = {};
   std::string_view request_id = {};
+  std::optional<std::string_view> range = {};
+  std::optional<std::string_view> if_range = {};
 
   [[nodiscard]] bool has_body() const noexcept { return chunked || content_length.value_or(0) > 0; }
 };
@@ -160,9 +163,9 @@ class Api {
   Handled for_all(const Route& route) const;
   Handled erase_job(const Route& route, Client& client);
   Reply abort_job(Job& job, Client& client);
-  Handled job_result(const Route& route, Client& client);
-  Result<Step> show_result(const Route& route, Client& client);
-  Outcome stored_result(const StoredJob& stored);
+  Handled job_result(const Route& route, const RangeHeaders& wanted, Client& client);
+  Result<Step> show_result(const Route& route, const RangeHeaders& wanted, Client& client);
+  Outcome stored_result(const StoredJob& stored, const RangeHeaders& wanted);
   Result<Outcome> store(Upload upload);
   static Outcome accepted(Client& client, std::shared_ptr<Job> job, const Patience& wait,
                           Quota::Share share);

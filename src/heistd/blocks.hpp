@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,13 +28,21 @@ using SharedBlocks = std::shared_ptr<const Blocks>;
   return bytes;
 }
 
+/// Some of the bytes of something.
+struct ByteRange {
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+};
+
 /// A text of which the middle may be a kept result: that is shared and never copied.
 struct Body {
   std::string before;
   SharedBlocks shared = nullptr;
   std::string after = {};
+  std::optional<ByteRange> part = {};  ///< of these bytes; empty: all of them
 
   [[nodiscard]] std::size_t size() const noexcept {
+    if (part) return part->size;
     return before.size() + (shared ? byte_count(*shared) : 0) + after.size();
   }
 };

@@ -78,12 +78,18 @@ std::string head_text(const Reply& reply, const ReplyFrame& frame,
 
 Unsent unsent_of(const std::string& head, const Body& body) {
   std::vector<boost::asio::const_buffer> buffers{boost::asio::buffer(head)};
-  const auto add_part = [&](const std::string& part) {
-    if (!part.empty()) buffers.push_back(boost::asio::buffer(part));
+  auto skipped = body.part ? body.part->offset : 0;
+  auto left = body.size();
+  const auto add_text = [&](std::string_view text) {
+    const auto unwanted = std::min<std::uint64_t>(skipped, text.size());
+    skipped -= unwanted;
+    text = text.substr(unwanted, left);
+    left -= text.size();
+    if (!text.empty()) buffers.push_back(boost::asio::buffer(text));
   };
-  add_part(body.before);
-  if (body.shared) std::ranges::for_each(*body.shared, add_part);
-  add_part(body.after);
+  add_text(body.before);
+  if (body.shared) std::ranges::for_each(*body.shared, add_text);
+  add_text(body.after);
   return Unsent(std::move(buffers));
 }
 

@@ -50,6 +50,8 @@ RequestHead head_of(const RequestParser& parser) {
   head.authorization = field_of(message, http::field::authorization);
   head.idempotency_key = field_of(message, "Idempotency-Key");
   head.last_event_id = field_of(message, "Last-Event-ID");
+  if (message.count(http::field::range) == 1) head.range = field_of(message, http::field::range);
+  head.if_range = field_of(message, http::field::if_range);
   if (parser.content_length()) head.content_length = *parser.content_length();
   head.chunked = parser.chunked();
   return head;

@@ -33,8 +33,12 @@ StoredResult to_stored(const JobResult& result) {
   return {"", blocks_of(std::get<JsonResult>(result).text)};
 }
 
+bool describes_bytes(std::string_view description) noexcept {
+  return description.starts_with(bytes_of_type);
+}
+
 JobResult from_stored(std::string_view description, std::string bytes) {
-  if (!description.starts_with(bytes_of_type)) return JsonResult{Body{std::move(bytes)}};
+  if (!describes_bytes(description)) return JsonResult{Body{std::move(bytes)}};
   description.remove_prefix(bytes_of_type.size());
   return BytesResult{std::string(description), std::make_shared<const Blocks>(cut(bytes))};
 }

@@ -14,4 +14,7 @@ namespace heistd {
 /// What to_stored() was given.
 [[nodiscard]] JobResult from_stored(std::string_view description, std::string bytes);
 
+/// Whether that of a StoredResult is of bytes: then a part of these is a part of the reply.
+[[nodiscard]] bool describes_bytes(std::string_view description) noexcept;
+
 }  // namespace heistd

@@ -40,7 +40,8 @@ inline std::string join(const Blocks& blocks) {
 
 /// All of a reply's body.
 inline std::string join(const Body& body) {
-  return body.before + (body.shared ? join(*body.shared) : "") + body.after;
+  const auto all = body.before + (body.shared ? join(*body.shared) : "") + body.after;
+  return body.part ? all.substr(body.part->offset, body.part->size) : all;
 }
 
 /// The result of work that gives a JSON value.

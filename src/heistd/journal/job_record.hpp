@@ -148,12 +148,6 @@ struct StoredPause {
   std::string name;
 };
 
-/// Bytes of a payload or a result.
-struct ByteRange {
-  std::uint64_t offset = 0;
-  std::uint64_t size = 0;
-};
-
 /// What may be kept of finished jobs. The oldest go first, and the newest one always stays.
 struct JournalBounds {
   std::uint64_t finished_bytes = std::uint64_t{1} << 30U;

@@ -5,6 +5,7 @@ import functools
 import hashlib
 import json
 import os
+import pathlib
 import subprocess
 import tempfile
 import urllib.parse
@@ -83,6 +84,44 @@ class Compress(ServerTest):
         self.assertEqual(reply.body[:4], bytes.fromhex("28b52ffd"))
         self.assertGreater(int(reply.headers["heistd-run-time-us"]), 0)
         self.assertEqual(self.server.get(reply.headers["location"] + "/result").body, reply.body)
+
+
+class Parts(ServerTest):
+    def test_result_when_a_part_is_asked_for_then_just_that(self):
+        job = self.server.accepted("/jobs/compress", os.urandom(MIB))
+        self.server.finished(job)
+        target = job + "/result"
+        whole = self.server.get(target)
+        size = len(whole.body)
+        self.assertEqual((whole.status, whole.headers["accept-ranges"]), (200, "bytes"))
+
+        def part(wanted, **more):
+            return self.server.request("GET", target, headers={"Range": f"bytes={wanted}", **more})
+
+        # The blocks of a result have 128 KiB.
+        for first, last in ((0, 0), (131_071, 131_072), (100, 500_000), (size - 1, size - 1)):
+            reply = part(f"{first}-{last}")
+            self.assertEqual((reply.status, reply.body), (206, whole.body[first:last + 1]))
+            self.assertEqual(reply.headers["content-range"], f"bytes {first}-{last}/{size}")
+        self.assertEqual(part("-10").body, whole.body[-10:])
+        self.assertEqual(part("5-", **{"If-Range": whole.headers["etag"]}).body, whole.body[5:])
+        self.assertEqual(part("5-", **{"If-Range": '"other"'}).body, whole.body)
+        beyond = part(f"{size}-")
+        self.assert_refused(beyond, 416, "range_not_satisfiable", "Range")
+        self.assertEqual(beyond.headers["content-range"], f"bytes */{size}")
+        head = self.server.request("HEAD", target, headers={"Range": "bytes=0-4"})
+        self.assertEqual((head.status, head.headers["content-length"], head.body), (200, str(size), b""))
+
+    def test_download_when_it_was_cut_short_then_curl_goes_on_with_it(self):
+        job = self.server.accepted("/jobs/compress", os.urandom(300_000))
+        self.server.finished(job)
+        whole = self.server.get(job + "/result").body
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(whole[:200_000])
+            file.flush()
+            url = f"http://127.0.0.1:{self.server.port}{job}/result"
+            subprocess.run(["curl", "-sS", "--continue-at", "-", "--output", file.name, url], check=True)
+            self.assertEqual(pathlib.Path(file.name).read_bytes(), whole)
 
 
 class Search(ServerTest):

@@ -192,6 +192,17 @@ class Journal(ServerTest):
         self.assertEqual(self.server.get("/jobs?state=dead").json["jobs"], [])
         self.assert_refused(self.server.request("POST", f"{dead}/requeue"), 409, "not_dead")
 
+    def test_part_of_a_result_is_read_from_the_disk(self):
+        self.stop(self.server)
+        self.server = self.begin("--max-results", "1")
+        job = self.server.accepted("/jobs/compress", os.urandom(400_000))
+        self.server.finished(job)
+        whole = self.server.get(f"{job}/result").body
+        self.server.finished(self.server.accepted("/jobs/digest"))
+        part = self.server.request("GET", f"{job}/result", headers={"Range": "bytes=131000-263000"})
+        self.assertEqual((part.status, part.body), (206, whole[131000:263001]))
+        self.assertEqual(part.headers["content-range"], f"bytes 131000-263000/{len(whole)}")
+
     def test_list_goes_on_behind_its_cursor_and_not_behind_that_of_another_server(self):
         jobs = [self.server.accepted("/jobs/digest?delay=3600000") for _ in range(3)]
         part = self.server.get("/jobs?limit=2").json
