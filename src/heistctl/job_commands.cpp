@@ -47,6 +47,29 @@ ExitCode for_each_job(Client& client, const Options& options,
   return code;
 }
 
+/// The answer of a request about all jobs that the options name.
+std::string ask_for_all(Client& client, const Options& options, const std::string& method,
+                        Target target) {
+  for (const auto& [name, value] : options.parameters) target.parameter(name, value);
+  return client.ask({.method = method, .target = target.text()}).body;
+}
+
+ExitCode requeue_all(Client& client, const Options& options) {
+  const auto body = ask_for_all(client, options, "POST", Target("/jobs").part("requeue"));
+  write_all(STDOUT_FILENO, "queued again: " + parse_member(body, "requeued") + " jobs\n");
+  if (parse_member(body, "refused") == "0") return ExitCode::done;
+  std::cerr << "heistctl: " << parse_member(body, "refused")
+            << " or more stay dead, the first one as " << refusal_text(parse_refusal(200, body))
+            << '\n';
+  return ExitCode::refused;
+}
+
+ExitCode erase_all(Client& client, const Options& options) {
+  const auto body = ask_for_all(client, options, "DELETE", Target("/jobs"));
+  write_all(STDOUT_FILENO, "forgotten: " + parse_member(body, "forgotten") + " jobs\n");
+  return ExitCode::done;
+}
+
 }  // namespace
 
 ExitCode show(Client& client, const Options& options) {
@@ -71,6 +94,7 @@ ExitCode print_result(Client& client, const Options& options) {
 }
 
 ExitCode retry(Client& client, const Options& options) {
+  if (options.all) return requeue_all(client, options);
   return for_each_job(client, options, requeue_job);
 }
 
@@ -87,6 +111,7 @@ ExitCode abort_jobs(Client& client, const Options& options) {
 }
 
 ExitCode erase_jobs(Client& client, const Options& options) {
+  if (options.all) return erase_all(client, options);
   return for_each_job(client, options, erase_job);
 }
 

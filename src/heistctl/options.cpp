@@ -80,6 +80,24 @@ void add_ids(CLI::App& command, Options& options) {
   command.add_option("ID", options.ids, "The jobs")->required()->type_name("");
 }
 
+CLI::Validator not_empty() {
+  return {[](const std::string& text) { return text.empty() ? "must not be empty" : ""; }, ""};
+}
+
+/// Jobs, or all of the client that have ended so.
+void add_ids_or_all(CLI::App& command, Options& options, Raw& raw, const std::string& which) {
+  auto* const ids = command.add_option("ID", options.ids, "The jobs")->type_name("");
+  auto* const all = command.add_flag("--all", options.all, which)->excludes(ids);
+  command.add_option("--kind", raw.kind_filter, "With --all, only those of this kind")
+      ->needs(all)
+      ->check(not_empty())
+      ->type_name("KIND");
+  command.add_option("--signal", raw.signal_filter, "With --all, only those of this signal")
+      ->needs(all)
+      ->check(not_empty())
+      ->type_name("NAME");
+}
+
 void add_id(CLI::App& command, Options& options) {
   command
       .add_option_function<std::string>(
@@ -89,10 +107,7 @@ void add_id(CLI::App& command, Options& options) {
 }
 
 void add_output(CLI::App& command, Options& options, const std::string& help) {
-  command.add_option("-o,--output", options.output, help)
-      ->type_name("FILE")
-      ->check(CLI::Validator(
-          [](const std::string& path) { return path.empty() ? "must not be empty" : ""; }, ""));
+  command.add_option("-o,--output", options.output, help)->type_name("FILE")->check(not_empty());
 }
 
 void add_submit(CLI::App& app, Options& options, Raw& raw) {
@@ -136,7 +151,7 @@ void add_bulk(CLI::App& app, Options& options) {
       ->type_name("KEY");
 }
 
-void add_job_commands(CLI::App& app, Options& options) {
+void add_job_commands(CLI::App& app, Options& options, Raw& raw) {
   auto& watch = add_command(app, options, Command::watch, "watch",
                             "Show a job until it ends. Ctrl-C ends the watch, not the job");
   add_id(watch, options);
@@ -147,12 +162,16 @@ void add_job_commands(CLI::App& app, Options& options) {
   auto& result = add_command(app, options, Command::result, "result", "Print the result of a job");
   add_id(result, options);
   add_output(result, options, "Write it to this file, which has its name once it is whole");
-  add_ids(add_command(app, options, Command::retry, "retry", "Queue dead jobs again"), options);
+  add_ids_or_all(add_command(app, options, Command::retry, "retry", "Queue dead jobs again"),
+                 options, raw, "All dead jobs");
   add_ids(add_command(app, options, Command::abort, "abort", "Abort jobs that have not ended"),
           options);
-  add_ids(add_command(app, options, Command::erase, "delete",
-                      "Forget jobs that have ended, with their results"),
-          options);
+  auto& erase = add_command(app, options, Command::erase, "delete",
+                            "Forget jobs that have ended, with their results");
+  add_ids_or_all(erase, options, raw, "All jobs of a state");
+  erase.add_option("--state", raw.state, "With --all: which")
+      ->check(CLI::IsMember({"done", "failed", "aborted", "dead"}))
+      ->type_name("STATE");
   auto& priority = add_command(app, options, Command::priority, "priority",
                                "Change the priority of a job that follows no signal");
   add_id(priority, options);
@@ -245,6 +264,18 @@ void read_signal(const Raw& raw, Options& options) {
                                       : "which priority? Write: signal NAME priority PRIORITY");
 }
 
+/// All jobs of every state are never meant.
+void check_all(const Raw& raw, const Options& options) {
+  const bool takes_all = options.command == Command::retry || options.command == Command::erase;
+  if (takes_all && !options.all && options.ids.empty()) {
+    throw CLI::ValidationError("ID", "which jobs? Write their ids, or --all");
+  }
+  if (options.command == Command::erase && options.all == raw.state.empty()) {
+    throw CLI::ValidationError(
+        "--all", options.all ? "of which state? Write --state STATE" : "--state takes --all");
+  }
+}
+
 int usage_of(const CLI::App& app, const CLI::ParseError& error) {
   return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::usage);
 }
@@ -261,7 +292,7 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
   add_server(app, options);
   add_submit(app, options, raw);
   add_bulk(app, options);
-  add_job_commands(app, options);
+  add_job_commands(app, options, raw);
   add_list(app, options, raw);
   add_signal(app, options, raw);
   add_pauses(app, options);
@@ -270,6 +301,7 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
     app.parse(argc, argv);
     read_query(raw, options);
     read_signal(raw, options);
+    check_all(raw, options);
   } catch (const CLI::ParseError& error) {
     return usage_of(app, error);
   }

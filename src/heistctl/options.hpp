@@ -46,6 +46,7 @@ struct Options {
   std::string output;  ///< a file; empty: the standard output
 
   std::vector<std::string> ids;
+  bool all = false;     ///< jobs instead of these
   bool aborts = false;  ///< the job, when the watch is interrupted
   bool as_json = false;
   std::string priority;

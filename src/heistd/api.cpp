@@ -78,6 +78,12 @@ RangeHeaders ranges_of(const RequestHead& head) {
   return headers;
 }
 
+/// Of many finished jobs.
+bool is_sweep(const Route& route) noexcept {
+  return route.resource == Resource::jobs_requeue ||
+         (route.resource == Resource::jobs && route.method == Method::erase);
+}
+
 bool is_for_the_operator(Resource resource) noexcept {
   return resource == Resource::dump || resource == Resource::trace ||
          resource == Resource::metrics || resource == Resource::drain;
@@ -126,6 +132,7 @@ Result<Api::Step> Api::handle(const RequestHead& head, const Routed& routed, Unc
   if (is_for_the_operator(route.resource)) {
     return serve_operator(route, target, **client);
   }
+  if (is_sweep(route)) return begin_sweep(route, target, **client);
   if (route.resource == Resource::jobs) {
     return route.method == Method::post ? begin_bulk(head, target, **client)
                                         : list(target, **client);
@@ -328,8 +335,7 @@ Api::Handled Api::erase_job(const Route& route, Client& client) {
   const auto job = service_.find(client, route.name);
   if (!job) return no_such_job();
   if (!job->finished()) return abort_job(*job, client);
-  client.jobs.drop(*job);
-  client.events.job_forgotten(job->id);
+  forget(client, job->id);
   return job_reply(200, *job);
 }
 

@@ -89,24 +89,32 @@ Result<Api::Step> Api::requeue(const Route& route, const Target& target, Client&
 
 Api::Outcome Api::requeue_stored(const StoredJob& job, Client& client) {
   if (job.state != StoredState::dead) return make_reply(not_dead(state_of(job)));
+  auto room = room_to_requeue(job, client);
+  if (!room) return make_reply(room.error());
+  const auto ticket = std::make_shared<Budget::Ticket>(std::move(*room));
+  return storing(service_.keeper()->journal().requeue(job.id),
+                 [this, job, ticket, &client](Effect effect) -> Outcome {
+                   if (effect == Effect::late) return make_reply(not_dead(JobState::queued));
+                   return accepted(client, summary_of(go_on_with(job, client), client));
+                 });
+}
+
+/// What a dead job takes once it is queued again, until then.
+Result<Budget::Ticket> Api::room_to_requeue(const StoredJob& job, Client& client) const {
   const auto* const kind = kinds_.find(job.kind);
   if (kind == nullptr || !takes(*kind, job.parameters)) {
-    return make_reply(
-        {409, "no_kind",
-         "this server has no jobs of the kind " + job.kind + " with such parameters"});
+    return Refusal{409, "no_kind",
+                   "this server has no jobs of the kind " + job.kind + " with such parameters"};
   }
-  if (auto refusal = service_.check_room(client, request_of(job, *kind), job.payload_bytes)) {
-    return make_reply(*refusal);
-  }
-  return storing(service_.keeper()->journal().requeue(job.id),
-                 [this, job, kind, &client](Effect effect) -> Outcome {
-                   if (effect == Effect::late) return make_reply(not_dead(JobState::queued));
-                   auto queued = job;
-                   queued.state = StoredState::queued;
-                   queued.forgiven = job.attempt;
-                   service_.requeue(client, *kind, queued);
-                   return accepted(client, summary_of(queued, client));
-                 });
+  return service_.take_room(client, request_of(job, *kind), job.payload_bytes);
+}
+
+/// A dead job that the journal has queued again, as it is now.
+StoredJob Api::go_on_with(StoredJob job, Client& client) {
+  job.state = StoredState::queued;
+  job.forgiven = job.attempt;
+  if (const auto* const kind = kinds_.find(job.kind)) service_.requeue(client, *kind, job);
+  return job;
 }
 
 }  // namespace heistd

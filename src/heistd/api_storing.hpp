@@ -34,6 +34,10 @@ inline std::optional<Refusal> refusal_of(const JobJournal::Submitted& submitted,
   }
 }
 
+inline Refusal journal_failed(const JournalError& error) {
+  return unavailable("journal_failed", "the journal cannot do this: " + describe(error));
+}
+
 /// Goes on with what the journal has answered; when that is an error, it is the reply.
 template <class T, class Then>
 Storing Api::storing(const heist::Promise<JournalResult<T>>& answer, Then then) const {
@@ -44,11 +48,10 @@ Storing Api::storing(const heist::Promise<JournalResult<T>>& answer, Then then) 
         *result = std::move(given);
         resolver.resolve();
       });
-  return {answered.promise, [result, then]() -> Outcome {
+  return {answered.promise, [result, then = std::move(then)]() -> Outcome {
             const auto given = std::move(*result);  // so that it is gone while the reply is sent
             if (given) return then(*given);
-            return make_reply(unavailable(
-                "journal_failed", "the journal cannot do this: " + describe(given.error())));
+            return make_reply(journal_failed(given.error()));
           }};
 }
 

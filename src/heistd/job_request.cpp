@@ -25,6 +25,15 @@ std::string read_signal_name(QueryReader& query) {
   return name.value_or("");
 }
 
+/// What is empty would stand for jobs of all kinds, though one was to be named.
+std::string read_kind_of_jobs(QueryReader& query) {
+  const auto name = query.text("kind");
+  if (name && !is_name(*name)) {
+    query.refuse(bad_parameter("kind", "must be 1 to 64 letters, digits, '.', '_' or '-'"));
+  }
+  return name.value_or("");
+}
+
 JobId read_after(QueryReader& query) {
   const auto id = query.text("after");
   if (id && !is_job_id(*id)) {
@@ -161,6 +170,20 @@ Result<JobQuery> read_job_query(const Target& target, const ListCursor& cursor) 
   wanted.signal_name = read_signal_name(query);
   wanted.most = query.count("limit", max_listed).value_or(wanted.most);
   wanted.after = read_cursor(query, cursor);
+  if (auto refusal = query.finish()) return std::move(*refusal);
+  return wanted;
+}
+
+Result<JobQuery> read_sweep_query(const Target& target, bool requeues) {
+  QueryReader query(target);
+  JobQuery wanted;
+  wanted.state = requeues ? JobState::dead : read_state(query);
+  if (!wanted.state || !is_end(*wanted.state)) {
+    query.refuse(bad_parameter(
+        "state", "must be given, as done, failed, aborted or dead: such jobs are forgotten"));
+  }
+  wanted.kind = read_kind_of_jobs(query);
+  wanted.signal_name = read_signal_name(query);
   if (auto refusal = query.finish()) return std::move(*refusal);
   return wanted;
 }

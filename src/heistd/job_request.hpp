@@ -48,6 +48,11 @@ struct JobRequest {
 /// Reads the parameters of a list of jobs.   Errors: 400 "bad_parameter".
 [[nodiscard]] Result<JobQuery> read_job_query(const Target& target, const ListCursor& cursor);
 
+/// Reads which finished jobs are to be queued again, which are dead ones, or to be forgotten.
+///
+/// Errors: 400 "bad_parameter".
+[[nodiscard]] Result<JobQuery> read_sweep_query(const Target& target, bool requeues);
+
 /// Reads the one parameter of what is put, its new priority.   Errors: 400 "bad_parameter", 403
 /// "above_ceiling".
 [[nodiscard]] Result<heist::TaskPriority> read_new_priority(const Target& target,

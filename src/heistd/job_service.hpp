@@ -109,11 +109,11 @@ class JobService {
   };
   [[nodiscard]] Predecessor predecessor(Client& client, const JobId& id);
 
-  /// Whether the client may have one more unfinished job, as this one.
+  /// What one more unfinished job of the client takes, if it may have that.
   ///
   /// Errors: 503 "queue_full", "too_many_signals", "shutting_down".
-  [[nodiscard]] std::optional<Refusal> check_room(Client& client, const JobRequest& request,
-                                                  std::size_t bytes) const;
+  [[nodiscard]] Result<Budget::Ticket> take_room(Client& client, const JobRequest& request,
+                                                 std::size_t bytes) const;
   /// Goes on with a dead job that the journal has queued again, unless the server ends.
   ///
   /// Errors: std::bad_alloc; then the next server does it.

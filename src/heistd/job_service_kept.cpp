@@ -33,14 +33,15 @@ void JobService::restore_finished(Client& client, const Kind& kind, const Stored
   client.jobs.finish(*job, std::move(end));
 }
 
-std::optional<Refusal> JobService::check_room(Client& client, const JobRequest& request,
-                                              std::size_t bytes) const {
-  if (auto refusal = refuse_signal(client, request.signal_name)) return refusal;
+Result<Budget::Ticket> JobService::take_room(Client& client, const JobRequest& request,
+                                             std::size_t bytes) const {
+  if (auto refusal = refuse_signal(client, request.signal_name)) return std::move(*refusal);
   auto ticket = client.budget->take_job();
   if (!ticket || !ticket->grow(bytes)) {
     return unavailable("queue_full", "this client has too many unfinished jobs already");
   }
-  return reserve(request, bytes, *ticket);
+  if (auto refusal = reserve(request, bytes, *ticket)) return std::move(*refusal);
+  return std::move(*ticket);
 }
 
 void JobService::requeue(Client& client, const Kind& kind, const StoredJob& stored) {

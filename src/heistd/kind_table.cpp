@@ -17,6 +17,7 @@ constexpr std::array<std::string_view, 8> taken = {"after",  "delay",   "max_att
 [[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument(what); }
 
 void check_names(const Kind& kind) {
+  if (kind.name == "requeue") refuse("no kind may be called \"requeue\": see POST /jobs/requeue");
   if (!is_name(kind.name) || is_job_id(kind.name)) {
     refuse("a kind's name is 1 to 64 letters, digits, '.', '_' or '-', and no job's id: \"" +
            kind.name + '"');

@@ -42,6 +42,7 @@ std::optional<Resource> resource_of(const Path& path, const KindTable& kinds) {
   if (path.size() == 2 && path[0] == "signals") return Resource::signal;
   if (const auto pause = resource_of_pause(path, kinds)) return pause;
   if (path == Path{"jobs"}) return Resource::jobs;
+  if (path == Path{"jobs", "requeue"}) return Resource::jobs_requeue;
   if (path.size() < 2 || path[0] != "jobs") return std::nullopt;
   if (path.size() == 2 && kinds.find(path[1]) != nullptr) return Resource::kind;
   if (!is_job_id(path[1])) return std::nullopt;
@@ -69,13 +70,14 @@ std::vector<Allowed> allowed_methods(Resource resource) {
     case Resource::signal_pause:
     case Resource::signal_resume:
     case Resource::job_requeue:
+    case Resource::jobs_requeue:
       return {post};
     case Resource::drain:
       return {get, head, post};
     case Resource::job:
       return {get, head, put, erase};
     case Resource::jobs:
-      return {get, head, {"POST", Method::post}};
+      return {get, head, post, erase};
     case Resource::signal:
       return {put, erase};
     default:

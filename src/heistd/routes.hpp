@@ -23,6 +23,7 @@ enum class Resource : std::uint8_t {
   kind_pause,
   kind_resume,
   jobs,
+  jobs_requeue,
   job,
   job_result,
   job_requeue,

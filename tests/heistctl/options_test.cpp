@@ -77,6 +77,14 @@ TEST(Options, list_when_it_has_filters_then_they_make_the_query) {
             (Parameters{{"signal", "night"}, {"state", "dead"}}));
 }
 
+TEST(Options, all_when_it_has_filters_then_they_make_the_query) {
+  const auto options = parsed({"delete", "--all", "--state", "done", "--kind", "digest"});
+  EXPECT_TRUE(options.all);
+  EXPECT_EQ(options.parameters, (Parameters{{"state", "done"}, {"kind", "digest"}}));
+  EXPECT_TRUE(parsed({"retry", "--all"}).all);
+  EXPECT_FALSE(parsed({"retry", "id"}).all);
+}
+
 TEST(Options, help_when_it_is_asked_for_then_nothing_is_wrong) {
   EXPECT_EQ(std::get<int>(parse({"--help"})), 0);
   EXPECT_EQ(std::get<int>(parse({"submit", "--help"})), 0);
@@ -106,6 +114,13 @@ INSTANTIATE_TEST_SUITE_P(Words, WrongCommandLine,
                              {"submit", "digest", "--output", ""},
                              {"watch", "a", "b"},
                              {"retry"},
+                             {"retry", "id", "--all"},
+                             {"retry", "id", "--kind", "digest"},
+                             {"retry", "--all", "--kind", ""},
+                             {"delete"},
+                             {"delete", "--all"},
+                             {"delete", "id", "--state", "done"},
+                             {"delete", "--all", "--state", "queued"},
                              {"priority", "id", "urgent"},
                              {"signal", "night"},
                              {"signal", "night", "priority"},

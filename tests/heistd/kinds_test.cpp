@@ -103,6 +103,7 @@ TEST(KindTableNames, add_when_a_name_cannot_be_used_then_it_is_refused) {
   EXPECT_THAT(refusal(echo_kind()), HasSubstr("two kinds of the name echo"));
   EXPECT_THAT(refusal(echo_kind("a/b")), HasSubstr("\"a/b\""));
   EXPECT_THAT(refusal(echo_kind(std::string(32, 'a'))), HasSubstr("no job's id"));
+  EXPECT_THAT(refusal(echo_kind("requeue")), HasSubstr("POST /jobs/requeue"));
   auto kind = echo_kind("other");
   for (const std::string name : {"wait", "max_attempts"}) {
     kind.parameters[1].name = name;

@@ -61,6 +61,8 @@ TEST(Routes, find_when_method_wrong_then_405_names_the_right_ones) {
   };
   EXPECT_EQ(allow("GET", "/jobs/digest"), "POST");
   EXPECT_EQ(allow("PUT", "/drain"), "GET, HEAD, POST");
+  EXPECT_EQ(allow("PUT", "/jobs"), "GET, HEAD, POST, DELETE");
+  EXPECT_EQ(allow("GET", "/jobs/requeue"), "POST");
   EXPECT_EQ(allow("POST", "/jobs/" + id), "GET, HEAD, PUT, DELETE");
   EXPECT_EQ(allow("GET", "/signals/x"), "PUT, DELETE");
   EXPECT_EQ(allow("DELETE", "/stats"), "GET, HEAD");

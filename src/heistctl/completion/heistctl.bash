@@ -33,6 +33,8 @@ _heistctl() {
       show) choices="--json" ;;
       result) choices="--output" ;;
       list) choices="--state --kind --signal --json" ;;
+      retry) choices="--all --kind --signal" ;;
+      delete) choices="--all --state --kind --signal" ;;
       priority) choices=$priorities ;;
       signal) choices="priority abort $priorities" ;;
       pause | resume) choices="kind signal" ;;

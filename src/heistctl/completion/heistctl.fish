@@ -43,8 +43,10 @@ complete -c heistctl -n '__fish_seen_subcommand_from submit result' -s o -l outp
 complete -c heistctl -n '__fish_seen_subcommand_from watch' -l abort -d 'Have Ctrl-C abort the job'
 complete -c heistctl -n '__fish_seen_subcommand_from show list' -l json -d 'As the server says it'
 complete -c heistctl -n '__fish_seen_subcommand_from list' -l state -x -a $states -d 'Only those at this'
-complete -c heistctl -n '__fish_seen_subcommand_from list' -l kind -x -d 'Only those of this kind'
-complete -c heistctl -n '__fish_seen_subcommand_from list' -l signal -x -d 'Only those of this signal'
+complete -c heistctl -n '__fish_seen_subcommand_from list retry delete' -l kind -x -d 'Only those of this kind'
+complete -c heistctl -n '__fish_seen_subcommand_from list retry delete' -l signal -x -d 'Only those of this signal'
+complete -c heistctl -n '__fish_seen_subcommand_from retry delete' -l all -d 'All jobs'
+complete -c heistctl -n '__fish_seen_subcommand_from delete' -l state -x -a 'done failed aborted dead' -d 'Which'
 complete -c heistctl -n '__fish_seen_subcommand_from priority' -a $priorities
 complete -c heistctl -n '__fish_seen_subcommand_from signal' -a "priority abort $priorities"
 complete -c heistctl -n '__fish_seen_subcommand_from pause resume' -a 'kind signal'

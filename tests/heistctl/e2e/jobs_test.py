@@ -93,6 +93,28 @@ class Jobs(HeistctlTest):
         self.assertEqual(self.server.get(f"/jobs/{done}").status, 404)
         self.assertEqual(self.state(waiting), "delayed")
 
+    def test_delete_when_it_is_of_all_then_those_that_have_ended_so_are_forgotten(self):
+        waiting, done = self.waiting_job(), self.submitted("digest", data=b"x")
+        self.server.finished(f"/jobs/{done}")
+        self.assertEqual(self.done("delete", "--all", "--state", "done", "--kind", "search").text, "forgotten: 0 jobs\n")
+        self.assertEqual(self.done("delete", "--all", "--state", "done").text, "forgotten: 1 jobs\n")
+        self.assertEqual(self.server.get(f"/jobs/{done}").status, 404)
+        self.assertEqual(self.state(waiting), "delayed")
+
+    def test_retry_when_it_is_of_all_then_dead_jobs_are_queued_as_far_as_there_is_room(self):
+        script = self.write("busy", b"#!/bin/sh\ntest -e $0.free || exit 75\n")
+        os.chmod(script, 0o755)
+        self.server = self.start("--data", self.path("data"), "--command", f"busy={script}", "--max-queued", "3")
+        for _ in range(2):
+            job = self.submitted("busy", "--param", "max_attempts=1")
+            self.assertEqual(self.server.finished(f"/jobs/{job}")["state"], "dead")
+        self.write("busy.free", b"")
+        self.assertEqual(self.done("retry", "--all", "--signal", "night").text, "queued again: 0 jobs\n")
+        self.waiting_job()
+        self.waiting_job()
+        ended = self.failed(3, "1 or more stay dead, the first one as queue_full", "retry", "--all")
+        self.assertEqual(ended.text, "queued again: 1 jobs\n")
+
     def test_priority_then_the_job_has_it(self):
         job = self.waiting_job()
         self.done("priority", job, "user-blocking")

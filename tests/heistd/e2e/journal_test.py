@@ -192,6 +192,23 @@ class Journal(ServerTest):
         self.assertEqual(self.server.get("/jobs?state=dead").json["jobs"], [])
         self.assert_refused(self.server.request("POST", f"{dead}/requeue"), 409, "not_dead")
 
+    def test_all_dead_jobs_are_queued_again_and_what_is_forgotten_does_not_come_back(self):
+        dead = self.running(f"/jobs/search?pattern={COSTLY}&max_attempts=1")
+        self.restart()
+        done = [self.server.accepted("/jobs/digest") for _ in range(3)]
+        for job in done:
+            self.server.finished(job)
+        forgotten = self.server.request("DELETE", "/jobs?state=done")
+        self.assertEqual((forgotten.status, forgotten.json), (200, {"forgotten": 3}))
+        self.server.request("POST", "/kinds/search/pause")  # or the kill might take its one attempt
+        requeued = self.server.request("POST", "/jobs/requeue?kind=search")
+        self.assertEqual((requeued.status, requeued.json), (200, {"requeued": 1, "refused": 0}))
+        self.restart()
+        self.assertEqual(self.server.state(dead), "queued")
+        self.server.request("POST", "/kinds/search/resume")
+        self.assertEqual(self.server.finished(dead)["state"], "done")
+        self.assertEqual([self.server.get(job).status for job in done], 3 * [404])
+
     def test_part_of_a_result_is_read_from_the_disk(self):
         self.stop(self.server)
         self.server = self.begin("--max-results", "1")

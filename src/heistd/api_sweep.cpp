@@ -1,0 +1,166 @@
+// What is done with many finished jobs at once: dead ones are queued again, others forgotten.
+#include <heistd/api_storing.hpp>
+#include <heistd/job_request.hpp>
+#include <heistd/network_reserve.hpp>
+#include <utility>
+#include <vector>
+
+namespace heistd {
+
+using Effect = JobJournal::Effect;
+
+/// A request on its way through the list of the client's jobs, a batch after the other: others are
+/// served in between, and no transaction of the journal has more of it than a batch.
+struct Api::Sweep {
+  /// A job of the batch that the journal has been asked about.
+  struct Asked {
+    StoredJob job;
+    std::optional<Budget::Ticket> room;  ///< of one that is queued again, until it has its own
+    JournalResult<Effect> answer = Effect::late;
+  };
+
+  Client& client;
+  JobQuery query;  ///< of the next batch
+  bool requeues;   ///< else forgets
+  std::vector<Asked> asked = {};
+  std::size_t done = 0;
+  std::size_t refused = 0;
+  std::optional<Refusal> first_refusal = {};
+  bool is_over = false;  ///< no batch follows
+  std::optional<JournalError> failed = {};
+};
+
+namespace {
+
+/// Tells when the last answer has come to those who share it.
+class LastAnswer {
+ public:
+  explicit LastAnswer(heist::Resolver<void> resolver) noexcept : resolver_(std::move(resolver)) {}
+  LastAnswer(const LastAnswer&) = delete;
+  LastAnswer& operator=(const LastAnswer&) = delete;
+  ~LastAnswer() { resolver_.resolve(); }
+
+ private:
+  heist::Resolver<void> resolver_;
+};
+
+}  // namespace
+
+Result<Api::Step> Api::begin_sweep(const Route& route, const Target& target, Client& client) {
+  const bool requeues = route.resource == Resource::jobs_requeue;
+  auto query = read_sweep_query(target, requeues);
+  if (!query) return query.error();
+  query->most = jobs_at_a_time;
+  const auto sweep = std::make_shared<Sweep>(Sweep{client, std::move(*query), requeues});
+  return std::visit([](auto outcome) { return Step(std::move(outcome)); }, sweep_some(sweep));
+}
+
+/// Without a journal no job is dead.
+Api::Outcome Api::sweep_some(const std::shared_ptr<Sweep>& sweep) {
+  const NetworkReserve::Withheld only_what_is_left;
+  if (service_.keeper() == nullptr) return forget_some(sweep);
+  auto answer = service_.keeper()->journal().list(sweep->client.name, sweep->query);
+  return storing(answer, [this, sweep](const JobPage<StoredJob>& page) -> Outcome {
+    choose(*sweep, page);
+    return ask_journal(sweep);
+  });
+}
+
+void Api::choose(Sweep& sweep, const JobPage<StoredJob>& page) const {
+  const NetworkReserve::Withheld only_what_is_left;
+  sweep.query.after = page.last.value_or(0);
+  sweep.is_over = !page.last;
+  sweep.asked.reserve(page.jobs.size());
+  for (const auto& job : page.jobs) {
+    if (!sweep.requeues) {
+      choose_to_forget(sweep, job);
+    } else if (!choose_to_requeue(sweep, job)) {
+      return;
+    }
+  }
+}
+
+/// One that the list is behind with, as it has been queued again or is about to hear of its end,
+/// stays as it is.
+void Api::choose_to_forget(Sweep& sweep, const StoredJob& job) {
+  const auto known = sweep.client.jobs.find(job.id);
+  if (!known || known->state() == state_of(job)) sweep.asked.push_back({job, std::nullopt});
+}
+
+/// False when there is no room for it. A job takes less once it waits, so there may be room when
+/// the batch before it is queued; if there is none even then, there is none for the others either.
+bool Api::choose_to_requeue(Sweep& sweep, const StoredJob& job) const {
+  auto room = room_to_requeue(job, sweep.client);
+  if (room) {
+    sweep.asked.push_back({job, std::move(*room)});
+    return true;
+  }
+  const bool is_full = room.error().status == 503;
+  if (is_full && !sweep.asked.empty()) {
+    sweep.query.after = job.order - 1;
+    sweep.is_over = false;
+    return false;
+  }
+  ++sweep.refused;
+  if (!sweep.first_refusal) sweep.first_refusal = room.error();
+  sweep.is_over |= is_full;
+  return !is_full;
+}
+
+Storing Api::ask_journal(const std::shared_ptr<Sweep>& sweep) {
+  auto answered = heist::Promise<void>::with_resolver();
+  const auto last = std::make_shared<LastAnswer>(std::move(answered.resolver));
+  auto& journal = service_.keeper()->journal();
+  for (auto& asked : sweep->asked) {
+    const auto answer =
+        sweep->requeues ? journal.requeue(asked.job.id) : journal.purge(asked.job.id);
+    service_.keeper()->when(answer, [sweep, &asked, last](JournalResult<Effect> effect) {
+      asked.answer = std::move(effect);
+    });
+  }
+  return {answered.promise, [this, sweep] { return take_in(sweep); }};
+}
+
+Api::Outcome Api::take_in(const std::shared_ptr<Sweep>& sweep) {
+  for (const auto& [job, room, answer] : std::exchange(sweep->asked, {})) {
+    if (!answer) {
+      sweep->failed = answer.error();
+    } else if (*answer == Effect::stored) {
+      ++sweep->done;
+      sweep->requeues ? begin_anew(job, sweep->client) : forget(sweep->client, job.id);
+    }
+  }
+  return go_on(sweep);
+}
+
+void Api::begin_anew(const StoredJob& dead, Client& client) {
+  client.events.job_changed(summary_of(go_on_with(dead, client), client));
+}
+
+Api::Outcome Api::go_on(const std::shared_ptr<Sweep>& sweep) {
+  if (sweep->failed) return make_reply(journal_failed(*sweep->failed));
+  if (!sweep->is_over) return sweep_some(sweep);
+  Json json;
+  json[sweep->requeues ? "requeued" : "forgotten"] = sweep->done;
+  if (sweep->requeues) json["refused"] = sweep->refused;
+  if (sweep->first_refusal) json["error"] = error_json(*sweep->first_refusal)["error"];
+  return json_reply(200, json);
+}
+
+void Api::forget(Client& client, const JobId& id) {
+  const auto known = client.jobs.find(id);
+  if (known && known->finished()) client.jobs.drop(*known);
+  client.events.job_forgotten(id);
+}
+
+/// The same where only memory knows the jobs.
+Api::Outcome Api::forget_some(const std::shared_ptr<Sweep>& sweep) {
+  const auto page = sweep->client.jobs.list(sweep->query);
+  for (const auto& job : page.jobs) forget(sweep->client, job->id);
+  sweep->done += page.jobs.size();
+  sweep->query.after = page.last.value_or(0);
+  sweep->is_over = !page.last;
+  return Storing{heist::Promise<void>::resolved(), [this, sweep] { return go_on(sweep); }};
+}
+
+}  // namespace heistd
