@@ -274,7 +274,7 @@ function showParameters() {
 
 async function submit(files) {
   if (!byId("submit").reportValidity()) return;
-  const values = {priority: byId("priority").value, signal: byId("signal").value, delay: byId("delay").value};
+  const values = Object.fromEntries(["priority", "signal", "delay", "after"].map((name) => [name, byId(name).value]));
   for (const input of byId("parameters").querySelectorAll("input")) values[input.name] = input.value;
   const kind = byId("kind").value;
   const bodies = files.length ? Array.from(files) : [new Blob()];
@@ -458,7 +458,8 @@ async function showJob(id) {
   }
   if (id !== state.open) return;
   const facts = Object.entries({
-    Id: job.id, Kind: job.kind, State: job.state, Priority: job.priority, Signal: job.signal, Bytes: job.bytes,
+    Id: job.id, Kind: job.kind, State: job.state, Priority: job.priority, Signal: job.signal, "After job": job.after,
+    Bytes: job.bytes,
     Attempts: job.attempts && `${job.attempts} of ${job.max_attempts}`,
     "Queue delay": job.queue_delay_us && time(job.queue_delay_us),
     "Run time": job.run_time_us && time(job.run_time_us),

@@ -142,6 +142,23 @@ class Page(ServerTest):
         tab.press("Escape")
         tab.until("!document.querySelector('#job').open")
 
+    def test_job_when_it_is_to_follow_another_one_then_it_does(self):
+        first = self.server.accepted("/jobs/digest?delay=3600000").removeprefix("/jobs/")
+        tab = self.open()
+        tab.until_text("#kind option", "compress")
+        tab.until_text("#levels th", "user-blocking")
+        tab.until_text("#jobs td", "delayed")
+        tab.type("#after", first[:1])
+        tab.click("#submit button")
+        self.assertFalse(tab.value("document.querySelector('#after').checkValidity()"))
+        tab.type("#after", first[1:])
+        tab.click("#submit button")
+        tab.until_text("#said", "Submit 1 compress: done.")
+        jobs = self.server.get("/jobs").json["jobs"]
+        self.assertEqual([job.get("after") for job in jobs], [None, first])
+        tab.click("#jobs button")
+        tab.until_text("#job-facts dt", "After job")
+
     def test_files_when_dropped_then_each_is_a_job(self):
         tab = self.open()
         tab.until_text("#kind option", "digest")
