@@ -148,7 +148,7 @@ void set_connection(CURL* curl, const Address& address, const Request& request) 
   if (!address.unix_socket.empty()) {
     curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, address.unix_socket.c_str());
   }
-  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http");
+  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, address.has_tls ? "https" : "http");
   curl_easy_setopt(curl, CURLOPT_PROXY, "");  // a token is for nobody in between
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 10L);
@@ -157,6 +157,30 @@ void set_connection(CURL* curl, const Address& address, const Request& request) 
   curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 60L);
   // libcurl repeats by itself what it has sent over a connection that the server was closing.
   curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, request.is_repeatable() ? 0L : 1L);
+}
+
+/// libcurl checks the certificate and the name in it unless it is told otherwise.
+void set_authority(CURL* curl, const std::string& ca_file) {
+  curl_easy_setopt(curl, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  if (ca_file.empty()) return;
+  curl_easy_setopt(curl, CURLOPT_CAINFO, ca_file.c_str());
+  curl_easy_setopt(curl, CURLOPT_CAPATH, nullptr);
+}
+
+/// Trying again would not help.
+void check_proof(CURLcode code, const Address& address, const std::string& ca_file,
+                 const std::string& why) {
+  if (code == CURLE_PEER_FAILED_VERIFICATION) {
+    throw Failure(ExitCode::unreachable,
+                  address.text + " does not prove that it is the server of this name: " + why +
+                      ". Nothing was sent. --ca names a file with the authority of its "
+                      "certificate; --server has to have a name that stands in it.");
+  }
+  if (code == CURLE_SSL_CACERT_BADFILE) {
+    throw Failure(ExitCode::local,
+                  "--ca " + ca_file + ": " + why +
+                      ". It has to be a file that can be read, with certificates in PEM format.");
+  }
 }
 
 bool has_sent(CURL* curl) noexcept {
@@ -171,9 +195,10 @@ struct Http::Handle {
   std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl{curl_easy_init(), &curl_easy_cleanup};
 };
 
-Http::Http(Address address, const std::string& token)
+Http::Http(Address address, const std::string& token, std::string ca_file)
     : address_(std::move(address)),
       authorization_(token.empty() ? "" : "Authorization: Bearer " + token),
+      ca_file_(std::move(ca_file)),
       handle_(std::make_unique<Handle>()) {
   if (!handle_->curl) throw std::bad_alloc();
 }
@@ -187,6 +212,7 @@ std::variant<Response, Lost> Http::send(const Request& request) {
   const auto headers = headers_of(request, authorization_);
   std::array<char, CURL_ERROR_SIZE> why{};
   set_connection(curl, address_, request);
+  set_authority(curl, ca_file_);
   set_method(curl, request);
   set_callbacks(curl, exchange);
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
@@ -195,7 +221,9 @@ std::variant<Response, Lost> Http::send(const Request& request) {
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
   if (exchange.failure) std::rethrow_exception(exchange.failure);
   if (code != CURLE_OK) {
-    return Lost{has_sent(curl), why[0] == '\0' ? curl_easy_strerror(code) : why.data()};
+    const std::string reason = why[0] == '\0' ? curl_easy_strerror(code) : why.data();
+    check_proof(code, address_, ca_file_, reason);
+    return Lost{has_sent(curl), reason};
   }
   exchange.response.status = exchange.status();
   if (request.sink != nullptr && exchange.response.status == 200) exchange.begin();

@@ -41,8 +41,9 @@ struct Lost {
 /// Thread:  one. Blocks: until the reply has come.
 class Http {
  public:
-  /// With a token, if that is not empty.
-  Http(Address address, const std::string& token);
+  /// With a token, if that is not empty. A server with TLS has to prove its name, by a certificate
+  /// of an authority that the system trusts, or of one in the file, if that is not empty.
+  Http(Address address, const std::string& token, std::string ca_file);
   ~Http();
   Http(const Http&) = delete;
   Http& operator=(const Http&) = delete;
@@ -50,7 +51,7 @@ class Http {
   [[nodiscard]] const Address& address() const noexcept { return address_; }
 
   /// Sends a request and shows how far its bytes are, if that takes long. Errors: a Failure after
-  /// Ctrl-C, or when the upload or the sink fail.
+  /// Ctrl-C, when the upload or the sink fail, or when the server cannot prove its name.
   std::variant<Response, Lost> send(const Request& request);
 
  private:
@@ -58,6 +59,7 @@ class Http {
 
   Address address_;
   std::string authorization_;
+  std::string ca_file_;
   std::unique_ptr<Handle> handle_;
 };
 

@@ -48,8 +48,15 @@ Run run_of(Command command) noexcept {
   return health;
 }
 
+Address address_of(const Options& options) {
+  auto address = parse_address(options.server);
+  if (address.has_tls || options.ca_file.empty()) return address;
+  throw Failure(ExitCode::usage, "--ca is for a server with https://, and '" + address.text +
+                                     "' is another one; --server or HEIST_SERVER names the server");
+}
+
 int run(const Options& options) {
-  Http http(parse_address(options.server), read_token(options.token_file));
+  Http http(address_of(options), read_token(options.token_file), options.ca_file);
   // Who asks for the health wants to know it now, and a server that drains is to go away.
   const bool wants_answer = options.command != Command::health && options.command != Command::drain;
   const bool waits = wants_answer || options.waits_for_server;

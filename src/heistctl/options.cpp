@@ -60,10 +60,15 @@ CLI::Option* add_time(CLI::App& app, const std::string& name, const std::string&
 }
 
 void add_server(CLI::App& app, Options& options) {
-  app.add_option("--server", options.server, "Where heistd is: http://HOST:PORT or unix:/PATH")
+  app.add_option("--server", options.server,
+                 "Where heistd is: http://HOST:PORT, https://HOST:PORT or unix:/PATH")
       ->envname("HEIST_SERVER")
       ->type_name("URL")
       ->capture_default_str();
+  app.add_option("--ca", options.ca_file,
+                 "A file with the authorities that may vouch for a server with https, in PEM "
+                 "format, instead of those that the system trusts")
+      ->type_name("PATH");
   app.add_option("--token-file", options.token_file,
                  "A file that has the client's token; without it HEIST_TOKEN may have one")
       ->type_name("PATH");

@@ -34,6 +34,7 @@ struct Options {
   Command command = Command::health;
 
   std::string server = "http://127.0.0.1:8080";
+  std::string ca_file;     ///< of authorities to trust; empty: those of the system
   std::string token_file;  ///< empty: HEIST_TOKEN has the token, if there is one
   std::chrono::milliseconds retry_for{30'000};
   bool waits_for_server = false;  ///< --retry-for was given, so a server may come meanwhile

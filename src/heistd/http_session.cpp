@@ -32,22 +32,21 @@ Result<std::span<char>> room_in(Upload& upload) {
 }  // namespace
 
 HttpSession::HttpSession(Accepted accepted, const SessionContext& context)
-    : socket_(std::move(accepted.socket)),
+    : wire_(std::move(accepted.socket), accepted.identity),
       api_(context.api),
       limits_(context.limits),
       names_(context.names),
       crossing_(context.crossing),
-      local_address_(local_address(socket_).to_string()),
+      local_address_(local_address(wire_.socket()).to_string()),
       buffer_(limits_.max_header + read_ahead_bytes),
-      finished_(socket_.get_executor()),
-      deadline_(std::make_shared<Deadline>(socket_)),
-      place_(std::move(accepted.place)) {
-  Error ignored;
-  socket_.non_blocking(true, ignored);
-}
+      finished_(wire_.get_executor()),
+      deadline_(std::make_shared<Deadline>(wire_.socket())),
+      place_(std::move(accepted.place)) {}
 
 asio::awaitable<void> HttpSession::serve() {
-  while (keep_alive_ && !stopping_) {
+  bool is_ready = true;
+  if (wire_.has_tls()) is_ready = co_await shake_hands();
+  while (is_ready && keep_alive_ && !stopping_) {
     const bool came = co_await await_request();
     if (!came) break;
     co_await serve_request();
@@ -60,7 +59,22 @@ asio::awaitable<void> HttpSession::serve() {
 void HttpSession::stop() noexcept {
   stopping_ = true;
   boost::system::error_code ignored;
-  if (idle_) socket_.cancel(ignored);
+  if (idle_) wire_.socket().cancel(ignored);
+}
+
+/// False when the client does not agree on keys in time. One that speaks HTTP without TLS is told.
+asio::awaitable<bool> HttpSession::shake_hands() {
+  deadline_->set(std::min(limits_.header_timeout, limits_.idle_timeout));
+  idle_ = true;
+  const auto [error, none] = co_await wire_.async_handshake(as_tuple);
+  idle_ = false;
+  if (!error) co_return true;
+  // What the client has been told about its mistake is to reach it.
+  in_step_ = error != boost::system::errc::protocol_error;
+  keep_alive_ = false;
+  const auto refusal = Refusal{400, "tls_required", "this server speaks TLS: ask it by https://"};
+  if (wire_.fall_back()) co_await refuse(refusal);
+  co_return false;
 }
 
 /// Waits for the first bytes of a request; false when none will come. Whoever connects is expected
@@ -69,7 +83,7 @@ asio::awaitable<bool> HttpSession::await_request() {
   const bool first = std::exchange(first_request_, false);
   if (buffer_.size() > 0) {
     // Other connections' turn: what is here already is answered without an event.
-    auto turn = asio::post(socket_.get_executor(), asio::use_awaitable);
+    auto turn = asio::post(wire_.get_executor(), asio::use_awaitable);
     co_await std::move(turn);
     co_return true;
   }
@@ -77,7 +91,7 @@ asio::awaitable<bool> HttpSession::await_request() {
                        : limits_.idle_timeout);
   idle_ = true;
   const auto room = buffer_.prepare(read_bytes);
-  const auto [error, bytes] = co_await socket_.async_read_some(room, as_tuple);
+  const auto [error, bytes] = co_await wire_.async_read_some(room, as_tuple);
   idle_ = false;
   buffer_.commit(bytes);
   co_return !error;
@@ -93,7 +107,7 @@ asio::awaitable<void> HttpSession::serve_request() {
   buffer_.consume(parser.put(buffer_.data(), error));  // mostly it has come in one piece
   if (error == http::error::need_more) {
     const auto [failure, bytes] =
-        co_await http::async_read_header(socket_, buffer_, parser, as_tuple);
+        co_await http::async_read_header(wire_, buffer_, parser, as_tuple);
     error = failure;
   }
   note_head(parser);
@@ -114,7 +128,9 @@ void HttpSession::note_head(const Parser& parser) {
 
 std::optional<Refusal> HttpSession::check_head(const Parser& parser) const {
   if (auto refusal = check_framing(parser)) return refusal;
-  return names_.check(sender_of(parser), local_address_);
+  auto sender = sender_of(parser);
+  sender.has_tls = wire_.has_tls();
+  return names_.check(sender, local_address_);
 }
 
 asio::awaitable<void> HttpSession::serve_head(Parser& parser) {
@@ -186,7 +202,7 @@ asio::awaitable<void> HttpSession::send_continue() {
   deadline_->set(limits_.idle_timeout);
   const auto buffer = asio::buffer(text.data(), text.size());
   // A failure shows in the next read as well.
-  co_await asio::async_write(socket_, buffer, as_tuple);
+  co_await asio::async_write(wire_, buffer, as_tuple);
 }
 
 asio::awaitable<HttpSession::Error> HttpSession::receive_body(Parser& parser, Upload& upload,
@@ -204,7 +220,7 @@ asio::awaitable<HttpSession::Error> HttpSession::receive_body(Parser& parser, Up
     body.data = room->data();
     body.size = room->size();
     deadline_->set(pace.deadline(Clock::now(), received));
-    const auto [error, bytes] = co_await http::async_read_some(socket_, buffer_, parser, as_tuple);
+    const auto [error, bytes] = co_await http::async_read_some(wire_, buffer_, parser, as_tuple);
     const auto came = room->size() - body.size;
     received += came;
     refusal = upload.commit(came);
@@ -261,7 +277,7 @@ asio::awaitable<void> HttpSession::send(const Reply& reply) {
 /// small.
 asio::awaitable<bool> HttpSession::send_all(Unsent& unsent) {
   Error error;
-  const auto at_once = socket_.write_some(unsent, error);
+  const auto at_once = wire_.write_some(unsent, error);
   unsent.consume(at_once);
   if (error == asio::error::would_block) error = {};
   if (!error && asio::buffer_size(unsent) == 0) co_return true;
@@ -270,7 +286,7 @@ asio::awaitable<bool> HttpSession::send_all(Unsent& unsent) {
   while (!error && asio::buffer_size(unsent) > 0) {
     static_cast<void>(sending.gets_on());
     deadline_->set(sending.deadline(Clock::now()));
-    const auto [failure, bytes] = co_await socket_.async_write_some(unsent, as_tuple);
+    const auto [failure, bytes] = co_await wire_.async_write_some(unsent, as_tuple);
     sending.add(bytes);
     unsent.consume(bytes);
     error = failure;
@@ -302,15 +318,14 @@ asio::awaitable<void> HttpSession::refuse_read(Error error) {
 /// Closes our end and reads on for a while: closing with bytes unread would reset the connection,
 /// and the client might never see the answer.
 asio::awaitable<void> HttpSession::linger() {
-  Error ignored;
-  socket_.shutdown(Stream::socket::shutdown_send, ignored);
+  wire_.end_sending();
   buffer_.clear();
   const auto until = Clock::now() + linger_time;
   bool open = true;
   while (open && Clock::now() < until) {
     deadline_->set(linger_time);
     const auto room = buffer_.prepare(read_bytes);
-    const auto [error, bytes] = co_await socket_.async_read_some(room, as_tuple);
+    const auto [error, bytes] = co_await wire_.socket().async_read_some(room, as_tuple);
     open = !error;
   }
 }
@@ -319,16 +334,14 @@ asio::awaitable<void> HttpSession::linger() {
 void HttpSession::close() {
   place_.reset();
   deadline_->cancel();
-  Error ignored;
-  socket_.close(ignored);
+  wire_.close();
 }
 
 /// Nobody reads what we say: the connection is reset, or the system would keep it all.
 void HttpSession::give_up() {
   keep_alive_ = false;
   in_step_ = true;
-  Error ignored;
-  socket_.set_option(Stream::socket::linger(true, 0), ignored);
+  wire_.give_up();
 }
 
 }  // namespace heistd

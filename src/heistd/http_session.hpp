@@ -20,7 +20,7 @@
 #include <heistd/parsed_head.hpp>
 #include <heistd/request_ids.hpp>
 #include <heistd/served_names.hpp>
-#include <heistd/stream.hpp>
+#include <heistd/wire.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -73,6 +73,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
 
   // Arguments are references to what the caller keeps while it waits: g++ 12 destroys some
   // temporaries of a co_await expression twice.
+  Awaitable<bool> shake_hands();
   Awaitable<bool> await_request();
   Awaitable<void> serve_request();
   Awaitable<void> serve_head(Parser& parser);
@@ -117,7 +118,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void give_up();
   void note_head(const Parser& parser);
 
-  Stream::socket socket_;
+  Wire wire_;
   Api& api_;
   const Limits& limits_;
   const ServedNames& names_;

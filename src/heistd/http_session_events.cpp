@@ -42,7 +42,7 @@ asio::awaitable<void> HttpSession::tell_events(Away<Listening>& listening) {
   auto& stream = *listening->stream;
   co_await send_event_head();
   is_woken_ = true;
-  bool open = !is_head_ && socket_.is_open();
+  bool open = !is_head_ && wire_.socket().is_open();
   while (open) {
     deadline_->clear();
     // Half of the time after which others take a silent connection for a dead one.

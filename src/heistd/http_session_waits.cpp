@@ -83,12 +83,12 @@ asio::awaitable<bool> HttpSession::client_left_before(Time until) {
     if (room.size() == 0) {
       finished_.expires_at(std::min(until, Clock::now() + peer_check_interval));
       co_await finished_.async_wait(as_tuple);
-      if (!is_woken_ && peer_has_left(socket_)) co_return true;
+      if (!is_woken_ && peer_has_left(wire_.socket())) co_return true;
       continue;
     }
     finished_.expires_at(until);
     auto group = asio::experimental::make_parallel_group(
-        socket_.async_read_some(room, asio::deferred), finished_.async_wait(asio::deferred));
+        wire_.async_read_some(room, asio::deferred), finished_.async_wait(asio::deferred));
     const auto [order, error, bytes, expiry] =
         co_await group.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
     buffer_.commit(bytes);

@@ -90,6 +90,8 @@ void Listener::listen_at_port(const Options& options) {
   acceptor_.listen();
 }
 
+bool Listener::is_tcp() const { return !is_local(acceptor_.local_endpoint()); }
+
 std::string Listener::address() const { return to_text(acceptor_.local_endpoint()); }
 
 /// The file goes first: once the socket is closed, it may be that of the next server. If somebody

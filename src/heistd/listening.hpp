@@ -34,6 +34,8 @@ class Listener {
   /// Whether the service manager keeps the socket, and connections for the next server with it.
   [[nodiscard]] bool is_inherited() const noexcept { return is_inherited_; }
 
+  [[nodiscard]] bool is_tcp() const;
+
   /// Where it listens, for people: `127.0.0.1:8080`, with the real port, or `unix:/a/path`.
   [[nodiscard]] std::string address() const;
 

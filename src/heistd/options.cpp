@@ -62,17 +62,37 @@ CLI::Validator host_name() {
           "NAME"};
 }
 
+CLI::Option* add_file(CLI::App& app, const std::string& name, std::string& path,
+                      const std::string& help) {
+  return app.add_option(name, path, help)
+      ->type_name("PATH")
+      ->default_str("")
+      ->check(CLI::Validator(
+          [](const std::string& text) { return text.empty() ? "must not be empty" : ""; }, ""));
+}
+
+/// Both or none: there is nothing to encrypt with otherwise.
+void add_tls(CLI::App& app, TlsFiles& files, CLI::Option* unix_socket) {
+  auto* const certificate =
+      add_file(app, "--tls-certificate", files.certificate,
+               "A file with the certificate by which the server speaks TLS, and with those that "
+               "lead to its authority, in PEM format; SIGHUP reads it again. Without it there is "
+               "no TLS");
+  auto* const key = add_file(app, "--tls-key", files.key,
+                             "The file of its key, without a passphrase; SIGHUP reads it again");
+  certificate->needs(key)->excludes(unix_socket);
+  key->needs(certificate);
+}
+
 void add_network(CLI::App& app, Options& options, Raw& raw) {
   auto* const address = app.add_option("--address", options.address, "Address to listen on");
   auto* const port = app.add_option("--port", options.port, "Port to listen on; 0 takes a free one")
                          ->check(CLI::Range(0, 65535));
-  app.add_option("--unix-socket", options.unix_socket,
-                 "Path of a Unix socket to listen on, instead of an address and a port")
-      ->type_name("PATH")
-      ->default_str("")
-      ->check(CLI::Validator(
-          [](const std::string& path) { return path.empty() ? "must not be empty" : ""; }, ""))
-      ->excludes(address, port);
+  auto* const unix_socket =
+      add_file(app, "--unix-socket", options.unix_socket,
+               "Path of a Unix socket to listen on, instead of an address and a port")
+          ->excludes(address, port);
+  add_tls(app, options.tls, unix_socket);
   app.add_option("--host", options.hosts,
                  "A name that clients know this server by, besides localhost, 127.0.0.1, [::1] and "
                  "the address they connect to; may be repeated")
@@ -292,8 +312,10 @@ void parse(CLI::App& app, Options& options, Raw& raw, const KindTable& kinds) {
   }
 }
 
-/// With those that take_over() does not read, as nothing of them is kept.
-bool may_change(const std::string& option) {
+/// With those that take_over() does not read, as nothing of them is kept. Whether there is TLS may
+/// not.
+bool may_change(const std::string& option, bool has_tls) {
+  if (option == "--tls-certificate" || option == "--tls-key") return has_tls;
   static const std::set<std::string> names = {
       "--client",       "--client-file",  "--drain-deadline", "--header-timeout",
       "--idle-timeout", "--body-timeout", "--min-rate",       "--config"};
@@ -333,8 +355,9 @@ std::variant<Options, std::string> reread_options(const Options& before, const K
 
 std::string take_over(Options& options, Options now) {
   std::string others;
+  const bool has_tls = options.tls.are_given() && now.tls.are_given();
   for (const auto& [name, text] : now.given) {
-    if (text == options.given[name] || may_change(name)) continue;
+    if (text == options.given[name] || may_change(name, has_tls)) continue;
     others += (others.empty() ? "" : ", ") + name;
   }
   auto& limits = options.limits;
@@ -345,6 +368,7 @@ std::string take_over(Options& options, Options now) {
   options.drain_deadline = now.drain_deadline;
   options.client_file = std::move(now.client_file);
   options.clients = std::move(now.clients);
+  if (has_tls) options.tls = std::move(now.tls);
   return others;
 }
 

@@ -8,6 +8,7 @@
 #include <heistd/commands/command.hpp>
 #include <heistd/kind_table.hpp>
 #include <heistd/limits.hpp>
+#include <heistd/tls_identity.hpp>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@ struct Options {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8080;
   std::string unix_socket;         ///< a path; empty: address and port
+  TlsFiles tls;                    ///< of the TCP socket
   std::vector<std::string> hosts;  ///< further names of this server
   unsigned agents = 0;             ///< threads that run jobs; 0: as heist::AgentCluster
   unsigned network_threads = 1;    ///< that read requests and write replies
@@ -43,7 +45,7 @@ struct Options {
 
   /// Whether SIGHUP may bring something new.
   [[nodiscard]] bool has_files() const noexcept {
-    return !config_file.empty() || !client_file.empty() || !job_log.empty();
+    return !config_file.empty() || !client_file.empty() || !job_log.empty() || tls.are_given();
   }
 };
 
@@ -57,7 +59,8 @@ struct Options {
 [[nodiscard]] std::variant<Options, std::string> reread_options(const Options& before,
                                                                 const KindTable& kinds);
 
-/// Has what may change while the server runs be as in `now`: clients, and how long is waited for
+/// Has what may change while the server runs be as in `now`: clients, the files of the
+/// certificate, and how long is waited for
 /// those who are slow, or at the end. Says what else is different, with commas, which takes a new
 /// start.
 [[nodiscard]] std::string take_over(Options& options, Options now);

@@ -1,6 +1,7 @@
 #include <heistd/commands/commands.hpp>
 #include <heistd/connection_thread.hpp>
 #include <heistd/descriptors.hpp>
+#include <heistd/openssl_memory.hpp>
 #include <heistd/options.hpp>
 #include <heistd/serve.hpp>
 #include <heistd/server.hpp>
@@ -43,6 +44,7 @@ bool fit_connections(std::size_t& connections, std::size_t of_programs, unsigned
 }  // namespace
 
 int serve(int argc, const char* const* argv, KindTable kinds) {
+  give_openssl_the_reserve();
   auto parsed = parse_options(argc, argv, kinds);
   if (const int* code = std::get_if<int>(&parsed)) return *code;
   auto options = std::get<Options>(std::move(parsed));
@@ -52,12 +54,13 @@ int serve(int argc, const char* const* argv, KindTable kinds) {
                        options.network_threads)) {
     return 1;
   }
+  const auto* const scheme = options.tls.are_given() ? "https://" : "http://";
   const auto server = listen(std::move(options), kinds);
   if (!server) return 1;
   const auto address = server->address();
   std::cout << "heistd listening on " << address << std::endl;
   const bool is_path = address.starts_with('/');
-  if (!is_path) std::cout << "heistd: its page is at http://" << address << "/" << std::endl;
+  if (!is_path) std::cout << "heistd: its page is at " << scheme << address << "/" << std::endl;
   tell_ready();
   server->run();
   commands.end();

@@ -7,6 +7,15 @@
 namespace heistd {
 namespace {
 
+/// How origins of the server's own pages begin, and their port where they name none.
+struct Scheme {
+  std::string_view text;
+  std::string_view port;
+};
+
+constexpr Scheme plain{"http://", "80"};
+constexpr Scheme encrypted{"https://", "443"};
+
 /// A host and the port behind it; `host:` has none.
 struct Authority {
   std::string host;
@@ -24,14 +33,14 @@ std::string canonical(std::string_view host) {
   return boost::algorithm::to_lower_copy(std::string(host));
 }
 
-Authority split(std::string_view text) {
+Authority split(std::string_view text, std::string_view usual_port) {
   const auto bracket = text.rfind(']');
   const auto colon = text.rfind(':');
   const bool has_port =
       colon != std::string_view::npos && (bracket == std::string_view::npos || colon > bracket);
-  if (!has_port) return {canonical(text), "80"};
+  if (!has_port) return {canonical(text), std::string(usual_port)};
   const auto port = text.substr(colon + 1);
-  return {canonical(text.substr(0, colon)), port.empty() ? "80" : std::string(port)};
+  return {canonical(text.substr(0, colon)), std::string(port.empty() ? usual_port : port)};
 }
 
 bool is_port(std::string_view text) {
@@ -46,11 +55,10 @@ std::optional<std::string_view> authority_of(std::string_view target) {
   return rest.substr(0, rest.find_first_of("/?#"));
 }
 
-bool is_same_origin(std::string_view origin, std::string_view host) {
-  static constexpr std::string_view scheme = "http://";
-  if (!boost::algorithm::istarts_with(origin, scheme)) return false;
-  const auto theirs = split(origin.substr(scheme.size()));
-  const auto ours = split(host);
+bool is_same_origin(std::string_view origin, std::string_view host, const Scheme& scheme) {
+  if (!boost::algorithm::istarts_with(origin, scheme.text)) return false;
+  const auto theirs = split(origin.substr(scheme.text.size()), scheme.port);
+  const auto ours = split(host, scheme.port);
   return theirs.host == ours.host && theirs.port == ours.port;
 }
 
@@ -59,7 +67,8 @@ bool is_foreign(const Sender& sender) {
   if (sender.fetch_site && *sender.fetch_site != "same-origin" && *sender.fetch_site != "none") {
     return true;
   }
-  return sender.origin && !(sender.host && is_same_origin(*sender.origin, *sender.host));
+  const auto& scheme = sender.has_tls ? encrypted : plain;
+  return sender.origin && !(sender.host && is_same_origin(*sender.origin, *sender.host, scheme));
 }
 
 }  // namespace
@@ -70,7 +79,7 @@ ServedNames::ServedNames(const std::vector<std::string>& names)
 }
 
 bool ServedNames::serves(std::string_view authority, const std::string& local_address) const {
-  const auto [host, port] = split(authority);
+  const auto [host, port] = split(authority, plain.port);
   return is_port(port) &&
          (host == local_address || std::ranges::find(names_, host) != names_.end());
 }

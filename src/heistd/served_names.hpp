@@ -15,6 +15,7 @@ struct Sender {
   std::optional<std::string_view> host;
   std::optional<std::string_view> origin;
   std::optional<std::string_view> fetch_site;  ///< Sec-Fetch-Site
+  bool has_tls = false;                        ///< so that its own pages are of https
 };
 
 /// Keeps out the web pages that a user of this machine or network has open. A page of another

@@ -9,6 +9,7 @@
 #include <heistd/server.hpp>
 #include <heistd/service_manager.hpp>
 #include <iostream>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -38,6 +39,33 @@ std::unique_ptr<JobJournal> open_journal(const Options& options) {
   return std::make_unique<SqliteJournal>(options.data);
 }
 
+using Identity = std::shared_ptr<const TlsIdentity>;
+
+/// A Unix socket does not leave this machine.   Errors: as TlsIdentity, and for such a socket.
+Identity read_identity(const TlsFiles& files, const Listener& listener) {
+  if (!files.are_given()) return nullptr;
+  if (!listener.is_tcp()) {
+    throw std::runtime_error(
+        "--tls-certificate: the service manager has passed a Unix socket, which has no TLS; leave "
+        "the option out, or have a TCP socket passed");
+  }
+  return std::make_shared<const TlsIdentity>(files);
+}
+
+/// Has the identity be that of the files by now; otherwise says what is wrong with them.
+std::optional<std::string> read_again(const std::variant<Options, std::string>& now,
+                                      Identity& identity) {
+  if (const auto* const error = std::get_if<std::string>(&now)) return *error;
+  const auto& files = std::get<Options>(now).tls;
+  if (!identity || !files.are_given()) return std::nullopt;
+  try {
+    identity = std::make_shared<const TlsIdentity>(files);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return std::nullopt;
+}
+
 std::optional<JobKeeper> make_keeper(JobJournal* journal, const JobKeeper::Network& network) {
   if (journal == nullptr) return std::nullopt;
   return std::optional<JobKeeper>(std::in_place, *journal, network);
@@ -53,6 +81,7 @@ Server::Server(Options options, const KindTable& kinds)
       threads_(make_threads()),
       io_(1),
       listener_(io_, options_),
+      identity_(read_identity(options_.tls, listener_)),
       signals_(io_, SIGTERM, SIGINT),
       farewell_(io_),
       pulse_(io_),
@@ -73,6 +102,7 @@ Server::Server(Options options, const KindTable& kinds)
       api_(kinds, clients_, service_, *observer_, options_.limits),
       names_(options_.hosts),
       sessions_(session_context()) {
+  if (identity_) std::cout << "heistd: TLS with " << identity_->description() << std::endl;
   if (options_.has_files()) signals_.add(SIGHUP);
   if (!options_.operator_name.empty()) clients_.set_operator(options_.operator_name);
   if (options_.report_tasks_over.count() > 0)
@@ -160,7 +190,7 @@ void Server::on_accept(const boost::system::error_code& error, Stream::socket so
   accepting_ = false;
   if (error) return;
   accept_again_ = {};
-  Accepted accepted(std::move(socket), connections_, options_.limits.limit_loopback);
+  Accepted accepted(std::move(socket), identity_, connections_, options_.limits.limit_loopback);
   if (thread != nullptr) {
     thread->start(std::move(accepted));
   } else {
@@ -221,12 +251,13 @@ void Server::reopen_log() {
 }
 
 /// A file that is wrong changes nothing. They are small, so the network waits for them.
+/// Connections that are there keep the certificate that they began with.
 void Server::reread_files() {
   reopen_log();
   auto now = reread_options(options_, kinds_);
-  if (const auto* const error = std::get_if<std::string>(&now)) {
-    std::cerr << "heistd: SIGHUP: " << *error << "; the clients and options stay as they were"
-              << std::endl;
+  if (const auto error = read_again(now, identity_)) {
+    std::cerr << "heistd: SIGHUP: " << *error
+              << "; the clients, options and certificate stay as they were" << std::endl;
     return;
   }
   const auto others = take_over(options_, std::get<Options>(std::move(now)));
@@ -237,6 +268,7 @@ void Server::reread_files() {
   // Who still has a token comes again.
   event_pulse_.end_streams("the clients and their tokens were read again");
   std::cout << "heistd: SIGHUP: clients, timeouts and --min-rate are those of the files by now";
+  if (identity_) std::cout << "; new connections get " << identity_->description();
   if (!others.empty()) std::cout << "; a new start is needed for " << others;
   std::cout << std::endl;
 }

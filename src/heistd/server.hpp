@@ -22,6 +22,7 @@
 #include <heistd/served_names.hpp>
 #include <heistd/service_pulse.hpp>
 #include <heistd/sessions.hpp>
+#include <heistd/tls_identity.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -85,6 +86,7 @@ class Server {
   std::vector<std::unique_ptr<ConnectionThread>> threads_;
   boost::asio::io_context io_;
   Listener listener_;
+  std::shared_ptr<const TlsIdentity> identity_;  ///< of new connections; null: without TLS
   boost::asio::signal_set signals_;
   boost::asio::steady_timer farewell_;
   ServicePulse pulse_;

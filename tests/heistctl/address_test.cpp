@@ -12,6 +12,13 @@ TEST(Address, parse_when_it_names_a_host_then_requests_go_there) {
   EXPECT_EQ(parse_address("http://localhost:8080").unix_socket, "");
 }
 
+TEST(Address, parse_when_it_is_https_then_the_server_has_tls) {
+  EXPECT_EQ(parse_address("https://localhost:8080/").url, "https://localhost:8080");
+  EXPECT_TRUE(parse_address("https://localhost:8080").has_tls);
+  EXPECT_FALSE(parse_address("http://localhost:8080").has_tls);
+  EXPECT_FALSE(parse_address("unix:/run/heistd.sock").has_tls);
+}
+
 TEST(Address, parse_when_it_is_a_path_then_requests_go_to_that_socket) {
   const auto address = parse_address("unix:/run/heistd.sock");
   EXPECT_EQ(address.unix_socket, "/run/heistd.sock");

@@ -73,6 +73,20 @@ TEST_F(ServedNamesTest, origin_when_it_is_another_then_403) {
             "403 foreign_origin");
 }
 
+// Rule: SEC-3
+TEST_F(ServedNamesTest, origin_when_the_server_has_tls_then_its_own_is_of_https) {
+  const auto of_tls = [this](std::string_view origin, std::string_view host) {
+    return code({.target = "/", .host = host, .origin = origin, .fetch_site = {}, .has_tls = true});
+  };
+  EXPECT_EQ(of_tls("https://localhost:8080", "localhost:8080"), "");
+  EXPECT_EQ(of_tls("https://localhost", "localhost:443"), "");
+  EXPECT_EQ(of_tls("https://localhost:443", "localhost"), "");
+  for (const auto* origin : {"http://localhost:8080", "http://localhost", "https://localhost:80",
+                             "https://evil.test", "https://localhost"}) {
+    EXPECT_EQ(of_tls(origin, "localhost:8080"), "403 foreign_origin") << origin;
+  }
+}
+
 TEST_F(ServedNamesTest, fetch_site_when_another_sites_page_asks_then_403) {
   EXPECT_EQ(of_site("none"), "");
   EXPECT_EQ(of_site("same-origin"), "");

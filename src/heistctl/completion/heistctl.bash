@@ -5,7 +5,7 @@ _heistctl_command() {
   local i
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      --server | --token-file | --retry-for) ((i++)) ;;
+      --server | --ca | --token-file | --retry-for) ((i++)) ;;
       -*) ;;
       *) echo "${COMP_WORDS[i]}" && return ;;
     esac
@@ -21,7 +21,7 @@ _heistctl() {
   case $before in
     --priority) choices=$priorities ;;
     --state) choices=$states ;;
-    --token-file | --output | -o) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    --ca | --token-file | --output | -o) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     --server | --retry-for | --signal | --delay | --ttl | --timeout | --after | --param | --idempotency-key | --kind | --interval) return ;;
   esac
   if [[ -z $choices ]]; then
@@ -40,7 +40,7 @@ _heistctl() {
       pause | resume) choices="kind signal" ;;
       top) choices="--interval" ;;
     esac
-    choices+=" --help --server --token-file --retry-for"
+    choices+=" --help --server --ca --token-file --retry-for"
   fi
   mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
   if [[ $command =~ ^(submit|bulk)$ && $word != -* ]]; then

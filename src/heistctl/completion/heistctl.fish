@@ -8,6 +8,7 @@ set -l no_command "not __fish_seen_subcommand_from $commands"
 complete -c heistctl -f
 complete -c heistctl -l help -d 'Show the options'
 complete -c heistctl -l server -x -d 'Where heistd is'
+complete -c heistctl -l ca -r -F -d 'A file with the authorities to trust'
 complete -c heistctl -l token-file -r -F -d 'A file that has the token'
 complete -c heistctl -l retry-for -x -d 'How long to ask again'
 

@@ -14,7 +14,7 @@ from heistd_server import PATIENCE, until
 
 FOLDER = pathlib.Path(__file__).resolve().parents[3] / "src" / "heistctl"
 OPTION = re.compile(r"--[a-z][a-z-]*")
-EVERYWHERE = {"--help", "--server", "--token-file", "--retry-for"}
+EVERYWHERE = {"--help", "--server", "--ca", "--token-file", "--retry-for"}
 
 
 def help_of(*command):

@@ -12,6 +12,8 @@ import threading
 import time
 import unittest
 
+import certificates
+
 PATIENCE = 240  # seconds: far more than anything takes, sanitizers included
 MIB = 1024 * 1024
 
@@ -65,7 +67,7 @@ class Reply:
 class Raw:
     """A connection that sends exactly what it is told."""
 
-    def __init__(self, port, receive_buffer=None, source=None):
+    def __init__(self, port, receive_buffer=None, source=None, tls=None):
         self.socket = socket.socket()
         if source:
             self.socket.bind((source, 0))
@@ -73,6 +75,8 @@ class Raw:
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.connect(("127.0.0.1", port))
+        if tls:
+            self.socket = tls.wrap_socket(self.socket, server_hostname="localhost")
         self.received = b""
 
     def send(self, data):
@@ -80,7 +84,8 @@ class Raw:
         return self
 
     def end_sending(self):
-        self.socket.shutdown(socket.SHUT_WR)
+        # The one of ssl would read without TLS from then on.
+        socket.socket.shutdown(self.socket, socket.SHUT_WR)
         return self
 
     def close(self):
@@ -145,8 +150,16 @@ def network_threads(options):
     return ("--network-threads", threads) if threads and "--network-threads" not in options else ()
 
 
+def shared_tls(where):
+    """The options of TLS and the context of clients, if the environment asks for TLS."""
+    if not os.environ.get("HEIST_TLS") or where[0] != "--port":
+        return (), None
+    authority, identity = certificates.shared()
+    return identity.options, authority.context()
+
+
 class Server:
-    """A heistd process, on a port of its own unless told otherwise."""
+    """A heistd process, on a port of its own unless told otherwise. `tls` is the context of a client, with TLS."""
 
     def __init__(
         self,
@@ -156,10 +169,12 @@ class Server:
         preexec=None,
         starter=(),
         descriptors=(),
+        tls=None,
     ):
         self.is_signalled = False
+        of_tls, self.tls = ((), tls) if tls else shared_tls(where)
         self.process = subprocess.Popen(
-            [*starter, HEISTD, *where, "--agents", "2", *network_threads(options), *options],
+            [*starter, HEISTD, *where, "--agents", "2", *network_threads(options), *of_tls, *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env={**os.environ, **(environment or {})},
@@ -190,13 +205,16 @@ class Server:
             self.lines.append(line.rstrip())
 
     def raw(self, **more):
-        self.raws.append(Raw(self.port, **more))
+        self.raws.append(Raw(self.port, **{"tls": self.tls, **more}))
         return self.raws[-1]
 
     def request(self, method, target, body=None, headers=None, source=None):
-        connection = http.client.HTTPConnection(
-            "127.0.0.1", self.port, timeout=PATIENCE, source_address=source and (source, 0)
-        )
+        where = ("127.0.0.1", self.port)
+        more = {"timeout": PATIENCE, "source_address": source and (source, 0)}
+        if self.tls:
+            connection = http.client.HTTPSConnection(*where, context=self.tls, **more)
+        else:
+            connection = http.client.HTTPConnection(*where, **more)
         try:
             connection.request(method, target, body=body, headers=headers or {})
             response = connection.getresponse()
