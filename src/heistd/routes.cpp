@@ -4,11 +4,16 @@
 #include <heistd/page/page_files.hpp>
 #include <heistd/query.hpp>
 #include <heistd/routes.hpp>
+#include <initializer_list>
 
 namespace heistd {
 namespace {
 
 using Path = std::vector<std::string>;
+
+bool is(const Path& path, std::initializer_list<std::string_view> names) noexcept {
+  return std::ranges::equal(path, names);
+}
 
 bool is_of_page(const Path& path) {
   return path.size() < 2 && find_page_file(path.empty() ? "" : path[0]) != nullptr;
@@ -29,20 +34,20 @@ bool is_of_signal(Resource resource) noexcept {
 
 std::optional<Resource> resource_of(const Path& path, const KindTable& kinds) {
   if (is_of_page(path)) return Resource::page;
-  if (path == Path{"healthz"}) return Resource::health;
-  if (path == Path{"readyz"}) return Resource::ready;
-  if (path == Path{"stats"}) return Resource::stats;
-  if (path == Path{"events"}) return Resource::events;
-  if (path == Path{"kinds"}) return Resource::kinds;
-  if (path == Path{"signals"}) return Resource::signals;
-  if (path == Path{"metrics"}) return Resource::metrics;
-  if (path == Path{"drain"}) return Resource::drain;
-  if (path == Path{"debug", "dump"}) return Resource::dump;
-  if (path == Path{"debug", "trace"}) return Resource::trace;
+  if (is(path, {"healthz"})) return Resource::health;
+  if (is(path, {"readyz"})) return Resource::ready;
+  if (is(path, {"stats"})) return Resource::stats;
+  if (is(path, {"events"})) return Resource::events;
+  if (is(path, {"kinds"})) return Resource::kinds;
+  if (is(path, {"signals"})) return Resource::signals;
+  if (is(path, {"metrics"})) return Resource::metrics;
+  if (is(path, {"drain"})) return Resource::drain;
+  if (is(path, {"debug", "dump"})) return Resource::dump;
+  if (is(path, {"debug", "trace"})) return Resource::trace;
   if (path.size() == 2 && path[0] == "signals") return Resource::signal;
   if (const auto pause = resource_of_pause(path, kinds)) return pause;
-  if (path == Path{"jobs"}) return Resource::jobs;
-  if (path == Path{"jobs", "requeue"}) return Resource::jobs_requeue;
+  if (is(path, {"jobs"})) return Resource::jobs;
+  if (is(path, {"jobs", "requeue"})) return Resource::jobs_requeue;
   if (path.size() < 2 || path[0] != "jobs") return std::nullopt;
   if (path.size() == 2 && kinds.find(path[1]) != nullptr) return Resource::kind;
   if (!is_job_id(path[1])) return std::nullopt;

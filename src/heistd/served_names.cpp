@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <boost/algorithm/string/case_conv.hpp>
 #include <boost/algorithm/string/predicate.hpp>
 #include <boost/asio/ip/address.hpp>
+#include <boost/url/grammar/ci_string.hpp>
 #include <heistd/served_names.hpp>
 
 namespace heistd {
@@ -30,7 +30,9 @@ std::string canonical(std::string_view host) {
     const auto address = boost::asio::ip::make_address_v6(host.substr(1, host.size() - 2), error);
     if (!error) return address.to_string();
   }
-  return boost::algorithm::to_lower_copy(std::string(host));
+  std::string lower(host);
+  std::ranges::transform(lower, lower.begin(), boost::urls::grammar::to_lower);  // knows no locale
+  return lower;
 }
 
 Authority split(std::string_view text, std::string_view usual_port) {
