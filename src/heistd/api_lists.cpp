@@ -58,7 +58,7 @@ Api::Outcome Api::erase_stored(const StoredJob& job, const Route& route, Client&
   auto& journal = service_.keeper()->journal();
   return storing(is_end(job.state) ? journal.purge(job.id)
                                    : journal.abort(job.id, aborted_because(job_deleted)),
-                 [this, job, route, &client](Effect /*effect*/) -> Outcome {
+                 [this, job, route, &client](Effect effect) -> Outcome {
                    const auto now = service_.find(client, job.id);
                    if (now && !is_end(job.state)) return abort_job(*now, client);
                    if (now) {
@@ -68,6 +68,8 @@ Api::Outcome Api::erase_stored(const StoredJob& job, const Route& route, Client&
                      client.events.job_forgotten(job.id);
                      return summary_reply(200, summary_of(job, client));
                    }
+                   // It has ended meanwhile in another way, of which others have told.
+                   if (effect == Effect::late) return describe_stored(job.id, client);
                    service_.abort_waiting(client, job.id);
                    auto last = job;
                    last.state = StoredState::aborted;

@@ -48,6 +48,10 @@ void HttpSession::wake(std::uint64_t wait) {
 asio::awaitable<void> HttpSession::wait_for_job(Away<JobWait>& wait) {
   const auto& most = wait->waiting().patience.most;
   const auto until = most ? Clock::now() + *most : Time::max();
+  if (!is_woken_) {  // most jobs end soon, and then a read would have been in vain
+    finished_.expires_at(std::min(until, Clock::now() + peer_check_interval));
+    co_await finished_.async_wait(as_tuple);
+  }
   const bool left = co_await client_left_before(until);
   if (left) keep_alive_ = false;
   auto ended = end_wait(*wait, left);
@@ -74,10 +78,6 @@ asio::awaitable<void> HttpSession::wait_for_observation(Observation& observation
 /// Requests that come meanwhile are read ahead; when there is no room for more, the connection's
 /// state is polled.
 asio::awaitable<bool> HttpSession::client_left_before(Time until) {
-  if (!is_woken_) {  // mostly it is woken soon, and a read would have been in vain
-    finished_.expires_at(std::min(until, Clock::now() + peer_check_interval));
-    co_await finished_.async_wait(as_tuple);
-  }
   while (!is_woken_ && Clock::now() < until) {
     const auto room = room_to_read_ahead();
     if (room.size() == 0) {

@@ -43,16 +43,19 @@ class FileSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
   /// Errors: std::system_error.
   explicit FileSink(const std::string& file)
       : descriptor_(file == "-" ? ::dup(STDERR_FILENO)
-                                : ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
-                                         readable_by_group)) {
-    if (descriptor_ >= 0) return;
-    throw std::system_error(errno, std::generic_category(), "--job-log: cannot write " + file);
+                                : ::open(file.c_str(), flags | O_NONBLOCK, readable_by_group)) {
+    if (descriptor_ < 0) {
+      throw std::system_error(errno, std::generic_category(), "--job-log: cannot write " + file);
+    }
+    if (file != "-") ::fcntl(descriptor_, F_SETFL, O_APPEND);  // its thread may block
   }
   ~FileSink() override { ::close(descriptor_); }
   FileSink(const FileSink&) = delete;
   FileSink& operator=(const FileSink&) = delete;
 
  private:
+  /// With O_NONBLOCK nobody waits for a reader of a pipe that has none.
+  static constexpr int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
   static constexpr ::mode_t readable_by_group = 0640;
 
   /// Errors: spdlog::spdlog_ex, of which the logger tells on standard error once a second.

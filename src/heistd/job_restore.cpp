@@ -40,6 +40,8 @@ class Restore {
     for (const auto& pause : said(journal_.pauses())) restore(pause);
     restore_unfinished();
     restore_finished();
+    // This may end some, which were else restored a second time, as finished ones.
+    for (const auto& client : clients_.all()) service_.post_waiting(*client);
     return restored_;
   }
 
@@ -88,7 +90,6 @@ class Restore {
         std::cout << "heistd: " << seen << " of " << total << " jobs are back" << std::endl;
       }
     });
-    for (const auto& client : clients_.all()) service_.post_waiting(*client);
   }
 
   void restore_finished() {

@@ -141,8 +141,7 @@ void JobRun::note_start(Clock::time_point now) noexcept {
 JobEnd JobRun::end(JobOutcome outcome) noexcept {
   drop_work();
   if (start_.gate) start_.gate->leave.resolve();  // or it would be rejected, which costs more
-  runnable_.reset();
-  return {times_, std::move(outcome)};
+  return {times_, std::move(outcome), std::exchange(runnable_, std::nullopt)};
 }
 
 }  // namespace heistd

@@ -54,14 +54,17 @@ using JobOutcome = std::variant<std::monostate, std::shared_ptr<const JobResult>
 /// The last word of the agents on a job. It is moved all the way: a result has one owner.
 struct JobEnd {
   JobEnd() = default;
-  JobEnd(const JobTimes& its_times, JobOutcome its_outcome) noexcept
-      : times(its_times), outcome(std::move(its_outcome)) {}
+  JobEnd(const JobTimes& its_times, JobOutcome its_outcome,
+         std::optional<RunnableJobs::Share> its_share = {}) noexcept
+      : times(its_times), outcome(std::move(its_outcome)), runnable(std::move(its_share)) {}
   JobEnd(JobEnd&&) noexcept = default;
   JobEnd& operator=(JobEnd&&) noexcept = default;
   ~JobEnd() = default;
 
   JobTimes times;
   JobOutcome outcome;
+  /// Given back once the end is known, and with it which jobs follow.
+  std::optional<RunnableJobs::Share> runnable;
 };
 
 /// What a job waits for before its first chunk, when a journal is to count that it starts.

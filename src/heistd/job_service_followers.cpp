@@ -115,11 +115,11 @@ void JobService::on_follower(Client& client, const JobId& id,
   if (stored && !is_end(stored->state)) {
     if (stored->follows) return;
     release_follower(client, id);
-  } else if (const auto job = client.jobs.find(id)) {
+  } else if (const auto job = client.jobs.find(id); job && !job->finished()) {
     const bool says_why = stored && stored->error;
     abort_follower(client, *job, says_why ? *stored->error : aborted_because(job_deleted));
   } else {
-    if (stored) tell_end_of_waiting(client, summary_of(*stored, client));
+    if (stored && !job) tell_end_of_waiting(client, summary_of(*stored, client));
     abort_waiting(client, id);
   }
   post_waiting(client);

@@ -21,12 +21,17 @@ class RunnableJobs {
     explicit Share(std::shared_ptr<RunnableJobs> jobs) noexcept : jobs_(std::move(jobs)) {
       jobs_->number_.fetch_add(1, heist::detail::sync::relaxed);  // relaxed: as in any()
     }
-    Share(const Share&) = delete;
-    Share& operator=(const Share&) = delete;
-    ~Share() { jobs_->number_.fetch_sub(1, heist::detail::sync::relaxed); }
+    Share(Share&&) noexcept = default;
+    Share& operator=(Share&& other) noexcept {
+      std::swap(jobs_, other.jobs_);
+      return *this;
+    }
+    ~Share() {
+      if (jobs_) jobs_->number_.fetch_sub(1, heist::detail::sync::relaxed);  // relaxed: as in any()
+    }
 
    private:
-    const std::shared_ptr<RunnableJobs> jobs_;
+    std::shared_ptr<RunnableJobs> jobs_;  ///< null: moved from
   };
 
   [[nodiscard]] bool any() const noexcept {

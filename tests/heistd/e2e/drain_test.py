@@ -45,6 +45,16 @@ class DrainByRequest(ServerTest):
         self.assertTrue(self.server.said("POST /drain: draining for at most"), self.server.lines)
         self.assertTrue(self.server.said("1 jobs finished, 0 aborted"), self.server.lines)
 
+    def test_drain_when_jobs_follow_each_other_then_all_of_them_are_finished(self):
+        job = self.server.accepted("/jobs/gated")
+        for _ in range(3000):
+            job = self.server.accepted(f"/jobs/digest?after={job.rpartition('/')[2]}")
+        self.server.is_signalled = True
+        self.ask("POST")
+        self.open_gate()
+        self.assertEqual(self.server.ended(), 0)
+        self.assertTrue(self.server.said("3001 jobs finished, 0 aborted"), self.server.lines)
+
     def test_drain_when_it_is_not_the_operator_then_403_and_nothing_ends(self):
         for method in ("GET", "POST"):
             self.assert_refused(self.ask(method, token=None), 403, "not_operator")

@@ -126,6 +126,16 @@ class JobLog(ServerTest):
         until(lambda: server.said("the file that was open is written on"), "a word of that")
         self.line_of(server.accepted("/jobs/digest"), os.path.join(moved, "jobs.log"))
 
+    def test_sighup_when_nobody_reads_the_pipe_any_more_says_so_and_goes_on(self):
+        pipe = os.path.join(self.folder, "pipe")
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        server = self.start("--job-log", pipe)
+        os.close(reader)
+        server.signal(signal.SIGHUP)
+        until(lambda: server.said("the file that was open is written on"), "a word of that")
+        self.assertEqual(server.post("/jobs/digest?wait=1").status, 200)
+
     def test_start_when_the_file_cannot_be_written_says_so(self):
         done = subprocess.run(
             [heistd_server.HEISTD, "--port", "0", "--job-log", self.folder],

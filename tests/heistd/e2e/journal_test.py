@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 
 import heistd_server
 from heistd_server import COSTLY, ServerTest, costly_text, until
@@ -73,6 +74,21 @@ class Journal(ServerTest):
         self.restart()
         self.assertEqual(self.server.get(job).json["priority"], "user-blocking")
         self.assertEqual(self.server.level("user-blocking")["delayed"], 1)
+
+    def test_jobs_that_follow_one_whose_time_is_over_at_the_start_are_aborted(self):
+        """Many finished jobs take a while to come back; meanwhile no other one is to end."""
+        line = b'{"kind": "digest"}\n'
+        self.assertEqual(self.server.post("/jobs", line * 3000).status, 202)
+        until(lambda: self.server.level("user-visible")["done"] == 3000, "all jobs")
+        late = self.server.accepted("/jobs/digest?delay=900&ttl=1000")
+        followers = [self.server.accepted(f"/jobs/digest?after={late.rpartition('/')[2]}") for _ in range(3)]
+        self.kill()
+        ends = time.monotonic() + 1.2
+        until(lambda: time.monotonic() > ends, "the end of its time")
+        self.server = self.begin()
+        for follower in followers:
+            until(lambda: self.server.state(follower) == "aborted", "the end of a follower")
+            self.assertEqual(self.server.get(follower).json["error"]["code"], "predecessor_failed")
 
     def test_chain_goes_on_after_a_kill(self):
         jobs = [self.server.accepted("/jobs/digest?delay=300", b"abc")]
