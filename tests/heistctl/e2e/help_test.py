@@ -110,7 +110,7 @@ class Zsh(Completions, unittest.TestCase):
     """An interactive one on a terminal: only there zsh completes."""
 
     SHELL = "zsh"
-    BEGIN = "fpath=($FOLDER $fpath); autoload -U compinit; compinit -D -u; LISTMAX=0; PS1="
+    BEGIN = "fpath=($FOLDER $fpath); autoload -U compinit; compinit -D -u; LISTMAX=0; PS1=; setopt no_beep"
 
     def setUp(self):
         super().setUp()
@@ -123,23 +123,31 @@ class Zsh(Completions, unittest.TestCase):
         self.count = 0
         self.shown(self.BEGIN + "\n")
 
-    def shown(self, keys):
-        """What the terminal shows of these keys, with all that was typed."""
-        self.count += 1
-        os.write(self.terminal, keys.encode() + f"\x15echo .$(({self.count}+1000)).\n".encode())
+    def text_until(self, is_whole, keys):
+        """What the terminal shows of these keys, up to there."""
+        os.write(self.terminal, keys.encode())
         text = ""
 
         def ended():
             nonlocal text
             text += os.read(self.terminal, 65536).decode(errors="replace")
-            return f".{self.count + 1000}." in text
+            return is_whole(text)
 
         until(ended, f"zsh to answer {keys!r}")
         return text
 
+    def shown(self, keys):
+        """The same with all that follows: the line is deleted, and an answer to another one is the last."""
+        self.count += 1
+        last = f".{self.count + 1000}."
+        return self.text_until(lambda text: last in text, keys + f"\x15echo .$(({self.count}+1000)).\n")
+
     def offered(self, *words):
+        """Zsh shows no list while there are more keys to be read, so these wait until it has begun to."""
         typed = " ".join(["heistctl", *words])
-        return self.shown(typed + "\t").replace(typed, "", 1)
+        begun = self.text_until(lambda text: text.partition(typed)[2], typed + "\t")
+        return (begun + self.shown("")).replace(typed, "", 1)
+
 
 
 if __name__ == "__main__":
