@@ -95,7 +95,8 @@ bool Api::choose_to_requeue(Sweep& sweep, const StoredJob& job) const {
     sweep.asked.push_back({job, std::move(*room)});
     return true;
   }
-  const bool is_full = room.error().status == 503;
+  // A signal that cannot be had concerns this job alone.
+  const bool is_full = room.error().status == 503 && room.error().code != "too_many_signals";
   if (is_full && !sweep.asked.empty()) {
     sweep.query.after = job.order - 1;
     sweep.is_over = false;

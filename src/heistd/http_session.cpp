@@ -8,6 +8,7 @@
 #include <heistd/network_reserve.hpp>
 #include <heistd/pace.hpp>
 #include <heistd/parsed_head.hpp>
+#include <iterator>
 #include <new>
 #include <span>
 #include <utility>
@@ -260,7 +261,9 @@ asio::awaitable<void> HttpSession::answer(const Reply& reply) {
   }
   auto refused = make_reply(
       unavailable("too_much_unread", "this client has not read too many results already"));
-  for (const auto& header : reply.headers) refused.headers.push_back(header);
+  // Where the job is still holds; what is said of a part does not.
+  std::ranges::copy_if(reply.headers, std::back_inserter(refused.headers),
+                       [](const auto& header) { return header.first == "Location"; });
   co_await send(refused);
 }
 

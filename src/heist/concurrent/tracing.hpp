@@ -31,8 +31,8 @@ class Tracing {
 #endif
   }
   /// Records an event of the calling thread. Does nothing when the trace has just ended.
-  /// Cost: some 15 ns; a third of that where `event.time` is known. The first time in a thread it
-  /// claims a ring, and touches all of its memory.
+  /// Cost: some 13 ns, of which reading the time takes 12, unless `event.time` is known. The first
+  /// time in a thread it claims a ring, and touches all of its memory.
   static void record(const TraceEvent& event) noexcept {
     const auto [time, what, other, rest] = event.words();
     record_words(time, what, other, rest);

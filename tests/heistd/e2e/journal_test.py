@@ -225,6 +225,22 @@ class Journal(ServerTest):
         self.assertEqual(self.server.finished(dead)["state"], "done")
         self.assertEqual([self.server.get(job).status for job in done], 3 * [404])
 
+    def test_dead_job_that_cannot_have_its_signal_keeps_no_others_dead(self):
+        self.stop(self.server)
+        with tempfile.NamedTemporaryFile("w", delete=False) as program:
+            program.write("#!/bin/sh\nexit 75\n")
+        self.addCleanup(os.remove, program.name)
+        os.chmod(program.name, 0o700)
+        self.server = self.begin("--command", f"busy={program.name}")
+        for more in ("&signal=night", ""):
+            job = self.server.accepted("/jobs/busy?max_attempts=1" + more)
+            until(lambda: self.server.state(job) == "dead", "the death of a job")
+        for number in range(1024):
+            self.server.request("PUT", f"/signals/s{number}?priority=background")
+        requeued = self.server.request("POST", "/jobs/requeue").json
+        self.assertEqual((requeued["requeued"], requeued["refused"]), (1, 1))
+        self.assertEqual(requeued["error"]["code"], "too_many_signals")
+
     def test_part_of_a_result_is_read_from_the_disk(self):
         self.stop(self.server)
         self.server = self.begin("--max-results", "1")
