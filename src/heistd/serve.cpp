@@ -1,6 +1,7 @@
 #include <heistd/commands/commands.hpp>
 #include <heistd/connection_thread.hpp>
 #include <heistd/descriptors.hpp>
+#include <heistd/journal/sqlite_database.hpp>
 #include <heistd/openssl_memory.hpp>
 #include <heistd/options.hpp>
 #include <heistd/serve.hpp>
@@ -45,6 +46,7 @@ bool fit_connections(std::size_t& connections, std::size_t of_programs, unsigned
 
 int serve(int argc, const char* const* argv, KindTable kinds) {
   give_openssl_the_reserve();
+  stop_counting_memory_of_sqlite();
   auto parsed = parse_options(argc, argv, kinds);
   if (const int* code = std::get_if<int>(&parsed)) return *code;
   auto options = std::get<Options>(std::move(parsed));

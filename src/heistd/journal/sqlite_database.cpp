@@ -67,6 +67,14 @@ std::string SqliteDatabase::text(const char* sql) {
   return statement.next() ? statement.text(0) : "";
 }
 
+void SqliteDatabase::checkpoint() noexcept {
+  // A connection that has read nothing yet does not know that there is a log.
+  static_cast<void>(
+      ::sqlite3_exec(connection_.get(), "PRAGMA user_version", nullptr, nullptr, nullptr));
+  static_cast<void>(::sqlite3_wal_checkpoint_v2(connection_.get(), nullptr,
+                                                SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr));
+}
+
 void SqliteDatabase::roll_back() noexcept {
   if (::sqlite3_get_autocommit(connection_.get()) != 0) return;
   static_cast<void>(::sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr));

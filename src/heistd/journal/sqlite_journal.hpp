@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <heist/detail/sync.hpp>
+#include <heistd/journal/checkpoints.hpp>
 #include <heistd/journal/data_directory.hpp>
 #include <heistd/journal/group_commit.hpp>
 #include <heistd/journal/job_journal.hpp>
@@ -16,7 +17,8 @@ namespace heistd {
 /// when the disk has what it says, so that neither `kill -9` nor a loss of power takes it back; a
 /// start is answered when the system has it, so that `kill -9` does not.
 ///
-/// One thread writes, another one reads, so that a large result that is read delays no answer.
+/// One thread writes, another one reads, so that a large result that is read delays no answer, and
+/// a third one copies the log into the database.
 ///
 /// Thread: the network's.
 class SqliteJournal final : public JobJournal {
@@ -77,6 +79,7 @@ class SqliteJournal final : public JobJournal {
   const DataDirectory directory_;
   SqliteDatabase written_;
   SqliteDatabase read_;
+  Checkpoints checkpoints_;
   SqliteWrites writes_;
   SqliteReads reads_;
   GroupCommit commit_;

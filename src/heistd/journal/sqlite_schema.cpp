@@ -80,14 +80,28 @@ constexpr std::array upgrades = {
   ALTER TABLE job ADD COLUMN request_id BLOB;
   PRAGMA user_version = 5;
   COMMIT;
+)sql",
+    // SQLite writes an index's entry again whenever a column changes that its condition names. So
+    // these name what a start leaves alone: a job has ended when it has the time of its end.
+    R"sql(
+  BEGIN;
+  DROP INDEX job_running;
+  DROP INDEX job_unfinished;
+  DROP INDEX job_of_signal;
+  DROP INDEX job_finished;
+  CREATE INDEX job_unfinished ON job(seq) WHERE ended_at ISNULL;
+  CREATE INDEX job_of_signal ON job(client, signal) WHERE signal NOTNULL AND ended_at ISNULL;
+  CREATE INDEX job_finished ON job(ended_at, seq, kept) WHERE ended_at NOTNULL;
+  PRAGMA user_version = 6;
+  COMMIT;
 )sql"};
 constexpr std::int64_t version = 1 + upgrades.size();
 
-/// 8 MiB of pages, as each job's random id has its place anywhere in an index. The log is copied to
-/// the database at 16 MiB: a page that many transactions write is then copied once.
-constexpr const char* bounds_of_memory_and_log = R"sql(
+/// 8 MiB of pages. What is deleted is overwritten where that costs no page of its own; Debian's
+/// SQLite would write each page that becomes free, too, one for each payload.
+constexpr const char* settings = R"sql(
   PRAGMA cache_size = -8192;
-  PRAGMA wal_autocheckpoint = 4096;
+  PRAGMA secure_delete = FAST;
 )sql";
 
 std::filesystem::path file_in(const DataDirectory& directory) {
@@ -127,7 +141,7 @@ SqliteDatabase open(const DataDirectory& directory) {
     refuse(JournalFault::io_failed, "SQLite cannot keep a write-ahead log there");
   }
   database.execute("PRAGMA synchronous = FULL");
-  database.execute(bounds_of_memory_and_log);
+  database.execute(settings);
   if (!must_be_there && database.number("SELECT count(*) FROM sqlite_schema") == 0) {
     database.execute(tables);
   }
@@ -149,9 +163,9 @@ SqliteDatabase open_for_writing(const DataDirectory& directory) {
   }
 }
 
-SqliteDatabase open_for_reading(const DataDirectory& directory) {
+SqliteDatabase open_another(const DataDirectory& directory, SqliteDatabase::Access access) {
   try {
-    return {file_in(directory), SqliteDatabase::Access::read};
+    return {file_in(directory), access};
   } catch (const SqliteError& error) {
     throw JournalRefused(directory.path().string(), error.error());
   }

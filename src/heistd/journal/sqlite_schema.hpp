@@ -15,7 +15,8 @@ namespace heistd {
 [[nodiscard]] SqliteDatabase open_for_writing(const DataDirectory& directory);
 
 /// A further connection, to a database that is open for writing.   Errors: JournalRefused.
-[[nodiscard]] SqliteDatabase open_for_reading(const DataDirectory& directory);
+[[nodiscard]] SqliteDatabase open_another(const DataDirectory& directory,
+                                          SqliteDatabase::Access access);
 
 /// Payloads and results lie in pieces of this size, but for the last one, so that a range of bytes
 /// is found at once.

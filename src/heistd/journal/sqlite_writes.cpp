@@ -50,14 +50,16 @@ SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds)
       set_start_(database,
                  "UPDATE job SET may_start = ?, ended_at = NULL, kept = NULL WHERE seq = ?"),
       set_priority_(database,
-                    "UPDATE job SET priority = ? WHERE id = ? AND state < 2 AND priority NOTNULL"),
+                    "UPDATE job SET priority = ? "
+                    "WHERE id = ? AND ended_at ISNULL AND priority NOTNULL"),
       kept_(database, "SELECT kept FROM job WHERE seq = ?"),
       release_followers_(database, "UPDATE job SET follows = NULL WHERE follows = ?"),
       followers_(database, "SELECT id FROM job WHERE follows = ? ORDER BY seq"),
-      running_(database, "SELECT id FROM job WHERE state = 1 ORDER BY seq"),
-      sum_finished_(database, "SELECT coalesce(sum(kept), 0) FROM job WHERE state >= 2"),
+      running_jobs_(database,
+                    "SELECT id FROM job WHERE ended_at ISNULL AND state = 1 ORDER BY seq"),
+      sum_finished_(database, "SELECT coalesce(sum(kept), 0) FROM job WHERE ended_at NOTNULL"),
       oldest_finished_(database,
-                       "SELECT seq, kept, ended_at FROM job WHERE state >= 2 "
+                       "SELECT seq, kept, ended_at FROM job WHERE ended_at NOTNULL "
                        "ORDER BY ended_at, seq LIMIT 2"),
       make_signal_(database, "INSERT OR IGNORE INTO signal VALUES(?, ?, ?, 0)"),
       put_signal_(database, "INSERT OR REPLACE INTO signal VALUES(?, ?, ?, 1)"),
@@ -65,10 +67,10 @@ SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds)
       drop_unused_signal_(database,
                           "DELETE FROM signal WHERE client = ?1 AND name = ?2 AND was_put = 0 AND "
                           "NOT EXISTS(SELECT 1 FROM job WHERE client = ?1 AND signal = ?2 AND "
-                          "signal IS NOT NULL AND state < 2)"),
+                          "signal NOTNULL AND ended_at ISNULL)"),
       jobs_of_signal_(database,
-                      "SELECT id FROM job WHERE client = ? AND signal = ? AND signal IS NOT NULL "
-                      "AND state < 2"),
+                      "SELECT id FROM job WHERE client = ? AND signal = ? AND signal NOTNULL "
+                      "AND ended_at ISNULL"),
       hold_signal_(database,
                    "INSERT INTO signal VALUES(?, ?, ?, 1) ON CONFLICT DO UPDATE SET was_put = 1"),
       set_pause_(database, "INSERT OR IGNORE INTO pause VALUES(?, ?, ?)"),
@@ -99,7 +101,8 @@ std::optional<SqliteWrites::Standing> SqliteWrites::find(const JobId& id) {
 
 /// Nothing when this is not the attempt that the job is at.
 std::optional<SqliteWrites::Standing> SqliteWrites::find_attempt(const JobId& id, Attempt attempt) {
-  auto job = find(id);
+  auto known = running_.extract(id);
+  auto job = known.empty() ? find(id) : std::optional(std::move(known.mapped()));
   if (job && job->state == StoredState::running && job->attempt == attempt) return job;
   return std::nullopt;
 }
@@ -204,7 +207,7 @@ void SqliteWrites::make_signal(std::string_view client, std::string_view name,
 }
 
 std::optional<JobJournal::Started> SqliteWrites::start(const JobId& id) {
-  const auto job = find(id);
+  auto job = find(id);
   if (!job || job->state != StoredState::queued || job->follows) return std::nullopt;
   JobJournal::Started started{job->attempt + 1, {}};
   set_state(job->order, StoredState::running, started.attempt, job->forgiven);
@@ -212,6 +215,9 @@ std::optional<JobJournal::Started> SqliteWrites::start(const JobId& id) {
     if (first_piece_.with(piece_row(job->order, 0)).next()) started.block = first_piece_.text(0);
     first_piece_.reset();
   }
+  job->state = StoredState::running;
+  job->attempt = started.attempt;
+  running_.insert_or_assign(id, std::move(*job));
   return started;
 }
 
@@ -296,9 +302,9 @@ SqliteWrites::Effect SqliteWrites::purge(const JobId& id) {
 
 JobJournal::Reclaimed SqliteWrites::reclaim(const JobJournal::Backoff& backoff, SystemTime now) {
   std::vector<JobId> ids;
-  running_.with();
-  while (running_.next()) ids.push_back(running_.text(0));
-  running_.reset();
+  running_jobs_.with();
+  while (running_jobs_.next()) ids.push_back(running_jobs_.text(0));
+  running_jobs_.reset();
   JobJournal::Reclaimed reclaimed;
   for (const auto& id : ids) {
     const auto job = find(id);
@@ -351,11 +357,19 @@ void SqliteWrites::set_state(AcceptanceOrder order, StoredState state, Attempt a
 /// With what that means for those that follow the job.
 void SqliteWrites::end(const JobId& id, const Standing& job, const Ending& ending, SystemTime now) {
   end_alone(id, job, ending, now);
-  if (ending.state == StoredState::done) {
-    release_followers_.with(job.order).run();
-  } else {
+  if (ending.state != StoredState::done) {
     abort_followers(id, job.order, now);
+  } else if (!followers(job.order).empty()) {  // a look costs less than an update of nothing
+    release_followers_.with(job.order).run();
   }
+}
+
+std::vector<JobId> SqliteWrites::followers(AcceptanceOrder order) {
+  std::vector<JobId> ids;
+  followers_.with(order);
+  while (followers_.next()) ids.push_back(followers_.text(0));
+  followers_.reset();
+  return ids;
 }
 
 /// And those that follow them: chains may be long, so this does not call itself.
@@ -364,11 +378,7 @@ void SqliteWrites::abort_followers(const JobId& id, AcceptanceOrder order, Syste
   while (!ended.empty()) {
     const auto predecessor = std::move(ended.back());
     ended.pop_back();
-    std::vector<JobId> ids;
-    followers_.with(predecessor.second);
-    while (followers_.next()) ids.push_back(followers_.text(0));
-    followers_.reset();
-    for (auto& follower : ids) {
+    for (auto& follower : followers(predecessor.second)) {
       const auto job = find(follower);
       const auto why = predecessor_failed(predecessor.first);
       end_alone(follower, *job, {.state = StoredState::aborted, .error = &why}, now);
@@ -379,6 +389,8 @@ void SqliteWrites::abort_followers(const JobId& id, AcceptanceOrder order, Syste
 
 void SqliteWrites::end_alone(const JobId& id, const Standing& job, const Ending& ending,
                              SystemTime now) {
+  running_.erase(id);
+  if (first_end_) first_end_ = std::min(*first_end_, now);
   const auto* const result = ending.result;
   const std::uint64_t bytes = result != nullptr && result->bytes ? byte_count(*result->bytes) : 0;
   auto kept = finished_record_bytes + bytes;
@@ -411,6 +423,12 @@ void SqliteWrites::free_names(const JobId& id, const Standing& job, StoredState 
   }
 }
 
+void SqliteWrites::forget_counts() noexcept {
+  finished_bytes_.reset();
+  first_end_.reset();
+  running_.clear();
+}
+
 std::uint64_t& SqliteWrites::finished_bytes() {
   if (!finished_bytes_) {
     const bool found = sum_finished_.with().next();
@@ -420,13 +438,20 @@ std::uint64_t& SqliteWrites::finished_bytes() {
   return *finished_bytes_;
 }
 
+/// True when it is known without a look, so that most ends do without one.
+bool SqliteWrites::may_keep_all(SystemTime oldest) {
+  return first_end_ && *first_end_ >= oldest && finished_bytes() <= bounds_.finished_bytes;
+}
+
 void SqliteWrites::trim(SystemTime now) {
-  const auto oldest = microseconds(now - bounds_.finished_age);
+  const auto oldest = now - bounds_.finished_age;
+  if (may_keep_all(oldest)) return;
   for (int left = trimmed_at_a_time; left > 0; --left) {
     if (!oldest_finished_.with().next()) break;
     const auto order = static_cast<AcceptanceOrder>(oldest_finished_.number(0));
     const auto kept = static_cast<std::uint64_t>(oldest_finished_.number(1));
-    const bool is_old = oldest_finished_.number(2) < oldest;
+    first_end_ = SystemTime(std::chrono::microseconds(oldest_finished_.number(2)));
+    const bool is_old = *first_end_ < oldest;
     const bool is_only_one = !oldest_finished_.next();
     oldest_finished_.reset();
     if (is_only_one || (!is_old && finished_bytes() <= bounds_.finished_bytes)) return;

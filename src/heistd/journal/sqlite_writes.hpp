@@ -4,6 +4,8 @@
 #include <heistd/journal/job_journal.hpp>
 #include <heistd/journal/sqlite_database.hpp>
 #include <optional>
+#include <unordered_map>
+#include <vector>
 
 namespace heistd {
 
@@ -36,7 +38,7 @@ class SqliteWrites {
   [[nodiscard]] Effect drop_signal(std::string_view client, std::string_view name, SystemTime now);
 
   /// What was changed since the transaction began is taken back.
-  void forget_counts() noexcept { finished_bytes_.reset(); }
+  void forget_counts() noexcept;
 
  private:
   /// What decides over a job's next state.
@@ -66,6 +68,7 @@ class SqliteWrites {
 
   std::optional<Standing> find(const JobId& id);
   std::optional<Standing> find_attempt(const JobId& id, Attempt attempt);
+  std::vector<JobId> followers(AcceptanceOrder order);
   std::optional<JobJournal::Submitted> answer_of_key(const NewJob& job, SystemTime now);
   void keep_key(const NewJob& job, SystemTime now);
   void insert(const NewJob& job, std::optional<AcceptanceOrder> follows, SystemTime now);
@@ -81,11 +84,16 @@ class SqliteWrites {
   void free_names(const JobId& id, const Standing& job, StoredState state);
   std::uint64_t& finished_bytes();
   void trim(SystemTime now);
+  [[nodiscard]] bool may_keep_all(SystemTime oldest);
   void erase(AcceptanceOrder order, std::uint64_t kept);
 
   SqliteDatabase& database_;
   const JournalBounds bounds_;
   std::optional<std::uint64_t> finished_bytes_;  ///< empty: to be added up
+  std::optional<SystemTime> first_end_;  ///< no finished job has ended before; empty: look it up
+  /// Jobs as they were started, so that their ends need not look for them: a hint, of which any may
+  /// be missing.
+  std::unordered_map<JobId, Standing> running_;
 
   SqliteStatement find_;
   SqliteStatement insert_job_;
@@ -103,7 +111,7 @@ class SqliteWrites {
   SqliteStatement kept_;
   SqliteStatement release_followers_;
   SqliteStatement followers_;
-  SqliteStatement running_;
+  SqliteStatement running_jobs_;
   SqliteStatement sum_finished_;
   SqliteStatement oldest_finished_;
   SqliteStatement make_signal_;

@@ -34,7 +34,7 @@ class SqliteReadsWithoutMemory : public testing::Test {
   ScratchDirectory scratch;
   DataDirectory directory{scratch.path() / "data"};
   SqliteDatabase written{open_for_writing(directory)};
-  SqliteDatabase read{open_for_reading(directory)};
+  SqliteDatabase read{open_another(directory, SqliteDatabase::Access::read)};
   SqliteWrites writes{written, JournalBounds()};
   SqliteReads reads{read};
 };
