@@ -198,20 +198,22 @@ Result<Api::Step> Api::store_change(const Route& route, const Target& target, Cl
 
 Result<Api::Step> Api::store_erasure(const Route& route, Client& client) {
   auto& journal = service_.keeper()->journal();
-  const auto then = [this, route, &client](auto) -> Outcome {
-    return as_outcome(handle_plain(route, client));
-  };
   if (route.resource == Resource::signal) {
     if (!client.signals.find(route.name)) return not_found("this client has no such signal");
-    return Step(storing(journal.drop_signal(client.name, route.name), then));
+    return Step(storing(journal.drop_signal(client.name, route.name),
+                        [this, route, &client](auto) -> Outcome {
+                          return as_outcome(handle_plain(route, client));
+                        }));
   }
   const auto job = service_.find(client, route.name);
   if (!job) {
-    return Step(find_stored(route.name, client, [this, route, &client](const StoredJob& stored) {
-      return erase_stored(stored, route, client);
+    return Step(find_stored(route.name, client, [this, &client](const StoredJob& stored) {
+      return erase_stored(stored, client);
     }));
   }
-  if (job->finished()) return Step(storing(journal.purge(job->id), then));
+  if (job->finished()) {
+    return Step(purge(job->id, client, [job] { return job_reply(200, *job); }));
+  }
   return Step(storing(journal.abort(job->id, aborted_because(job_deleted)),
                       [this, job, &client](auto) -> Outcome {
                         // As the server ends, only the journal may know the job by now.
