@@ -346,6 +346,7 @@ Result<std::shared_ptr<SignalGroup>> JobService::put_group(Client& client, std::
 
 std::size_t JobService::abort_some(const ClientTable& clients, std::string_view reason) {
   std::size_t aborted = 0;
+  aborts_all_ = keeper_ == nullptr;
   for (const auto& client : clients.all()) {
     const auto& jobs = client->jobs.unfinished();
     for (; aborted < jobs_at_a_time && !jobs.empty(); ++aborted) {

@@ -303,3 +303,4 @@ class JobService {
 };
 
 }  // namespace heistd
+  bool aborts_all_ = false;   ///< since the server ends, without a journal

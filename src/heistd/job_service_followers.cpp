@@ -39,6 +39,7 @@ void JobService::end_followers(Client& client, const JobId& id, bool is_done) no
 
 /// A batch; the others follow in later steps. Jobs that end meanwhile have theirs settled here.
 void JobService::settle_followers(Client& client) noexcept {
+  if (aborts_all_) return;  // followers as well, each for the same reason
   auto& followers = client.waiting.followers();
   if (std::exchange(followers.is_being_settled, true)) return;
   try {
