@@ -88,7 +88,7 @@ void Api::choose_to_forget(Sweep& sweep, const StoredJob& job) {
 }
 
 /// False when there is no room for it. A job takes less once it waits, so there may be room when
-/// the batch before it is queued; if there is none even then, there is none for the others either.
+/// the batch before it is queued; if there is none even then, there may be some for smaller ones.
 bool Api::choose_to_requeue(Sweep& sweep, const StoredJob& job) const {
   auto room = room_to_requeue(job, sweep.client);
   if (room) {
@@ -104,8 +104,9 @@ bool Api::choose_to_requeue(Sweep& sweep, const StoredJob& job) const {
   }
   ++sweep.refused;
   if (!sweep.first_refusal) sweep.first_refusal = room.error();
-  sweep.is_over |= is_full;
-  return !is_full;
+  if (!is_full || service_.has_room_for_any(sweep.client)) return true;
+  sweep.is_over = true;
+  return false;
 }
 
 Storing Api::ask_journal(const std::shared_ptr<Sweep>& sweep) {

@@ -119,6 +119,8 @@ class JobService {
   /// Errors: std::bad_alloc; then the next server does it.
   void requeue(Client& client, const Kind& kind, const StoredJob& stored);
 
+  /// Whether it could have one more that is as small as can be.
+  [[nodiscard]] bool has_room_for_any(const Client& client) const;
   /// Has an agent check the parameters, at the client's own ceiling. The promise is resolved once
   /// the verdict stands among those of the client; when there was no memory to find out, without.
   ///

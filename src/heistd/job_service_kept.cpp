@@ -44,6 +44,12 @@ Result<Budget::Ticket> JobService::take_room(Client& client, const JobRequest& r
   return std::move(*ticket);
 }
 
+bool JobService::has_room_for_any(const Client& client) const {
+  if (shutting_down()) return false;
+  auto ticket = client.budget->take_job();
+  return ticket && ticket->grow(job_bytes);
+}
+
 void JobService::requeue(Client& client, const Kind& kind, const StoredJob& stored) {
   if (const auto known = client.jobs.find(stored.id)) {
     if (!known->finished()) return;  // it has died again, and is about to hear of that

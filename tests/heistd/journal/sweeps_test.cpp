@@ -96,6 +96,19 @@ TEST_F(NarrowSweeps, requeue_when_there_is_room_only_for_one_after_the_other_the
   EXPECT_EQ(ask("POST", "/jobs/requeue").json(), Json({{"requeued", 40}, {"refused", 0}}));
 }
 
+TEST_F(NarrowSweeps, requeue_when_one_is_too_large_for_the_room_left_then_smaller_ones_are_queued) {
+  is_busy = true;
+  ask("POST", "/jobs/own?max_attempts=1", std::string(70'000, 'x'));
+  post_many(2, "/jobs/own?max_attempts=1");
+  while (said(journal.count(JobJournal::Which::unfinished)) > 0) run_all();
+  auto taken = anonymous.budget->take_memory(40'000);
+  ASSERT_TRUE(taken.has_value());
+  const auto json = ask("POST", "/jobs/requeue").json();
+  EXPECT_EQ(json["requeued"], 2) << json;
+  EXPECT_EQ(json["refused"], 1);
+  EXPECT_EQ(json["error"]["code"], "queue_full");
+}
+
 TEST_F(Sweeps, forget_then_jobs_of_that_state_are_gone_and_others_stay) {
   make_dead(100);
   post_many(100, "/jobs/own");
