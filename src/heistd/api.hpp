@@ -59,9 +59,12 @@ struct Waiting {
   For reply = For::result;
 };
 
-/// An agent is to check the parameters before the request can be judged.
+/// An agent is to check the parameters before the request can be judged, or the journal the job
+/// that it is to follow.
 struct Checking {
   heist::Promise<void> verdict;
+  /// Where a refusal may stand by then, which is the answer; or null.
+  std::shared_ptr<const std::optional<Refusal>> refusal = {};
 };
 
 /// A thread makes the reply, which takes a while.
@@ -108,8 +111,8 @@ class Api {
   [[nodiscard]] Routing route(const RequestHead& head) const;
 
   /// The answer, or what will have it; or an upload to be filled and given to finish(); or
-  /// something to wait for (not for ever: agents may have more urgent things to do), and then to
-  /// call this again and accept.
+  /// something to wait for (not for ever: agents may have more urgent things to do), and then,
+  /// unless it has a refusal, to call this again and accept.
   using Step = std::variant<Reply, Upload, Checking, Observing, Storing, Waiting, Listening>;
   [[nodiscard]] Step begin(const RequestHead& head, const Routed& routed,
                            Unchecked unchecked = Unchecked::check);
@@ -151,7 +154,7 @@ class Api {
                                                Unchecked unchecked);
   std::optional<Result<Step>> judge_predecessor(Client& client, const JobId& id,
                                                 Unchecked unchecked);
-  Checking check_predecessor(Client& client, const JobId& id);
+  Checking check_predecessor(const Client& client, const JobId& id);
   Result<Step> serve_operator(const Route& route, const Target& target, const Client& client);
   Result<Step> observe(const Route& route, const Target& target);
   Result<Step> drain(const Route& route, const Target& target);

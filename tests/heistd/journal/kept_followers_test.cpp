@@ -110,8 +110,16 @@ TEST_F(KeptFollowers, after_when_only_the_journal_knows_the_other_job_then_it_is
   const auto refused = ask("POST", "/jobs/digest?after=" + unknown, "bytes");
   EXPECT_EQ(refused.status, 404U);
   EXPECT_EQ(refused.error(), "no_predecessor");
-  const RequestHead head{"POST", "/jobs/digest?after=" + unknown, {}, 5};
-  EXPECT_TRUE(std::holds_alternative<Reply>(heistd::begin(kept_api, head)));
+}
+
+// Rule: JRN-8
+TEST_F(KeptFollowers,
+       after_when_only_the_journal_knows_that_the_other_job_failed_then_told_at_once) {
+  const auto first = post_kept("/jobs/digest?delay=86400000");
+  ask("DELETE", "/jobs/" + first);
+  const auto before_the_upload = begin("POST", "/jobs/digest?after=" + first, "bytes");
+  ASSERT_TRUE(std::holds_alternative<Reply>(before_the_upload));
+  EXPECT_EQ(end(before_the_upload).error(), "predecessor_failed");
 }
 
 // Rule: JRN-8

@@ -34,7 +34,8 @@ class KeptJobs : public ApiFixture {
     RequestHead head{method, target, authorization, body.size(), false};
     if (!key.empty()) head.idempotency_key = key;
     auto step = heistd::begin(kept_api, head);
-    if (std::holds_alternative<Checking>(step)) {
+    if (const auto* const checking = std::get_if<Checking>(&step)) {
+      const auto refusal = checking->refusal;
       run_all();
       step = heistd::begin(kept_api, head);
     }
