@@ -40,7 +40,12 @@ class JobService {
   /// is told of each job that ends; see JobLog.   Errors: as of JobLog.
   JobService(heist::Scheduler scheduler, const Network& network, JobKeeper* keeper = nullptr,
              const std::string& log = {})
-      : scheduler_(std::move(scheduler)), network_(network), keeper_(keeper), log_(log) {}
+      : scheduler_(std::move(scheduler)), network_(network), keeper_(keeper), log_(log) {
+    if (keeper_ != nullptr) {
+      keeper_->on_followers_aborted(
+          [this](JobJournal::Ended ended) { on_followers_aborted(std::move(ended)); });
+    }
+  }
 
   [[nodiscard]] JobLog& log() noexcept { return log_; }
 
@@ -114,13 +119,13 @@ class JobService {
   /// Errors: 503 "queue_full", "too_many_signals", "shutting_down".
   [[nodiscard]] Result<Budget::Ticket> take_room(Client& client, const JobRequest& request,
                                                  std::size_t bytes) const;
+  /// Whether it could have one more that is as small as can be.
+  [[nodiscard]] bool has_room_for_any(const Client& client) const;
   /// Goes on with a dead job that the journal has queued again, unless the server ends.
   ///
   /// Errors: std::bad_alloc; then the next server does it.
   void requeue(Client& client, const Kind& kind, const StoredJob& stored);
 
-  /// Whether it could have one more that is as small as can be.
-  [[nodiscard]] bool has_room_for_any(const Client& client) const;
   /// Has an agent check the parameters, at the client's own ceiling. The promise is resolved once
   /// the verdict stands among those of the client; when there was no memory to find out, without.
   ///
@@ -231,6 +236,10 @@ class JobService {
   void release_follower(Client& client, const JobId& id);
   void abort_follower(Client& client, Job& job, const StoredError& why);
   void ask_about_follower(Client& client, const JobId& id);
+  void on_followers_aborted(JobJournal::Ended ended) noexcept;
+  void note_aborts(Client& client, const std::shared_ptr<std::vector<JobId>>& left);
+  void note_abort(Client& client, const JobId& follower) noexcept;
+  bool hears_of_predecessor(Client& client, const JobId& follower) noexcept;
   void on_follower(Client& client, const JobId& id, const std::optional<StoredJob>& stored);
   Result<std::shared_ptr<Job>> submit_by_turns(Client& client, const JobRequest& request,
                                                Blocks body, Budget::Ticket ticket);
@@ -298,6 +307,7 @@ class JobService {
   bool is_posting_ = false;  ///< those whose turn has come
   std::unordered_map<Client*, boost::asio::steady_timer> wakes_;  ///< for delayed jobs that wait
   const std::shared_ptr<RunnableJobs> runnable_ = std::make_shared<RunnableJobs>();
+  bool aborts_all_ = false;   ///< since the server ends, without a journal
   std::size_t settling_ = 0;  ///< later steps that are to settle_followers()
   std::size_t finished_ = 0;
   // relaxed: nothing else is passed on.
@@ -305,4 +315,3 @@ class JobService {
 };
 
 }  // namespace heistd
-  bool aborts_all_ = false;   ///< since the server ends, without a journal
