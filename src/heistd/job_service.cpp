@@ -297,7 +297,7 @@ void JobService::abort_next_batch(Client& client, const std::shared_ptr<SignalGr
     }
     if (group->jobs().empty()) {
       const auto dropped = client.waiting.drop_some(
-          *group, [&](const WaitingJob& job) { log_.job_dropped(client, job); });
+          *group, [&](const WaitingJob& job) { log_dropped(client, job); });
       settle_followers(client);
       if (dropped == 0) return post_waiting(client);
       client.stats_of(group->priority()).aborted += dropped;

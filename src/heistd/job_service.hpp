@@ -260,6 +260,7 @@ class JobService {
   void wake_soon(Client& client) noexcept;
   static void renew_controller(Job& job);
   void try_again(Client& client, Job& job, const StoredJob& stored);
+  void log_dropped(Client& client, const WaitingJob& job) noexcept;
   void start_later(Client& client, Job& job, std::chrono::milliseconds pause);
   void start_anew(Client& client, Job& job, const std::optional<StoredJob>& stored,
                   std::chrono::milliseconds pause);

@@ -1,6 +1,7 @@
 // How jobs that a journal keeps wait for their turn, and come to be posted.
 #include <algorithm>
 #include <heistd/job_service.hpp>
+#include <heistd/job_summary.hpp>
 #include <new>
 #include <utility>
 
@@ -215,6 +216,22 @@ void JobService::tell_end_of_waiting(Client& client, const JobSummary& job) {
 }
 
 void JobService::forget_waiting(Client& client, const JobId& id) {
+/// Of a job that the journal has ended already, and of which it knows more than the record does.
+void JobService::log_dropped(Client& client, const WaitingJob& job) noexcept {
+  if (!log_.is_open()) return;
+  try {
+    auto tell = [this, &client, id = job.id,
+                 line = job.line->shared_from_this()](const std::optional<StoredJob>& stored) {
+      const bool is_known = stored && is_end(stored->state);
+      is_known ? log_.job_ended(client, summary_of(*stored, client))
+               : log_.job_dropped(client, id, *line);
+    };
+    keeper_->reread(text_of(job.id), std::move(tell));
+  } catch (const std::bad_alloc&) {
+    log_.job_dropped(client, job.id, *job.line);
+  }
+}
+
   const auto* const waiting = client.waiting.find(id);
   if (waiting == nullptr) return;
   const auto line = waiting->line->shared_from_this();
